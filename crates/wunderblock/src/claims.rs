@@ -3,6 +3,7 @@
 //! Lanes take no account of those that do not; `doctor` names them.
 
 use crate::doctor::Diagnosis;
+use crate::drive::load::decode_event;
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
 use crate::store::{Answer, Marked, Order, Query, StreamInfo};
@@ -12,54 +13,56 @@ use wunderblock_core::units::{Bytes, Seq};
 /// The kinds that speak of positions, except summaries, whose graph is examined for itself.
 const KINDS: [&str; 3] = ["view.trimmed", "context.built", "content.erased"];
 
-impl Engine {
-    /// Checks the events a stream holds itself.
-    pub(crate) async fn examine_claims(
-        &self,
-        (info, base): (&StreamInfo, Seq),
-        diagnosis: &mut Diagnosis,
-    ) -> Result<(), Error> {
-        let marked = |kind| Query::Marked {
-            tenant: self.tenant.no,
-            stream: info.id.clone(),
-            what: Marked::Kind(kind),
-            to: info.head,
-            limit: u64::from(u32::MAX),
-        };
-        for answer in self.storage.query(KINDS.map(marked).into()).await? {
-            let rows = answer.events().ok_or_else(unexpected)?;
-            for row in rows.iter().filter(|row| row.seq > base) {
-                // What cannot be read at all has been said already.
-                let Ok(event) = self.event(&info.id, row) else { continue };
-                let Some(fact) = event.fact else { continue };
-                let place = format!("{} position {}", info.id, row.seq);
-                if let Some(why) = fact.contradiction(row.seq) {
-                    let detail = format!("{place}: {}: {why}", row.kind);
-                    diagnosis.found("events speak of what came before them", detail);
-                } else if let Fact::ContentErased(erased) = &fact
-                    && let Some(at) = self.survivor(info, erased).await?
-                {
-                    let detail = format!("{place}: the message at position {at} was not erased");
-                    diagnosis.found("what was erased is gone", detail);
-                }
+/// Checks the events a stream holds itself.
+pub(crate) async fn examine_claims(
+    engine: &Engine,
+    (info, base): (&StreamInfo, Seq),
+    diagnosis: &mut Diagnosis,
+) -> Result<(), Error> {
+    let marked = |kind| Query::Marked {
+        tenant: engine.tenant.no,
+        stream: info.id.clone(),
+        what: Marked::Kind(kind),
+        to: info.head,
+        limit: u64::from(u32::MAX),
+    };
+    for answer in engine.storage.query(KINDS.map(marked).into()).await? {
+        let rows = answer.events().ok_or_else(unexpected)?;
+        for row in rows.iter().filter(|row| row.seq > base) {
+            // What cannot be read at all has been said already.
+            let Ok(event) = decode_event(engine, &info.id, row) else { continue };
+            let Some(fact) = event.fact else { continue };
+            let place = format!("{} position {}", info.id, row.seq);
+            if let Some(why) = fact.contradiction(row.seq) {
+                let detail = format!("{place}: {}: {why}", row.kind);
+                diagnosis.found("events speak of what came before them", detail);
+            } else if let Fact::ContentErased(erased) = &fact
+                && let Some(at) = find_survivor(engine, info, erased).await?
+            {
+                let detail = format!("{place}: the message at position {at} was not erased");
+                diagnosis.found("what was erased is gone", detail);
             }
         }
-        Ok(())
     }
+    Ok(())
+}
 
-    /// A message in the range of a receipt of erasure that is there.
-    async fn survivor(&self, info: &StreamInfo, erased: &ContentErased) -> Result<Option<Seq>, Error> {
-        let query = Query::Events {
-            tenant: self.tenant.no,
-            stream: info.id.clone(),
-            from: erased.from_seq,
-            to: erased.to_seq,
-            order: Order::Ascending,
-            limit: u64::from(u32::MAX),
-            text: Bytes(i64::MAX.unsigned_abs()),
-            counts: false,
-        };
-        let rows = self.ask(query, Answer::events).await?;
-        Ok(rows.iter().find(|row| row.kind == "message.appended" && row.payload.is_some()).map(|row| row.seq))
-    }
+/// A message in the range of a receipt of erasure that is there.
+async fn find_survivor(
+    engine: &Engine,
+    info: &StreamInfo,
+    erased: &ContentErased,
+) -> Result<Option<Seq>, Error> {
+    let query = Query::Events {
+        tenant: engine.tenant.no,
+        stream: info.id.clone(),
+        from: erased.from_seq,
+        to: erased.to_seq,
+        order: Order::Ascending,
+        limit: u64::from(u32::MAX),
+        text: Bytes(i64::MAX.unsigned_abs()),
+        counts: false,
+    };
+    let rows = engine.ask(query, Answer::events).await?;
+    Ok(rows.iter().find(|row| row.kind == "message.appended" && row.payload.is_some()).map(|row| row.seq))
 }

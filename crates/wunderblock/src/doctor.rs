@@ -3,9 +3,16 @@
 mod notes;
 
 use crate::catch_up::Progress;
+use crate::catch_up::join::read_segment;
+use crate::claims::examine_claims;
+use crate::doctor::notes::notes_on;
+use crate::drive::load::decode_event;
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::graph::check::examine_nodes;
 use crate::index::{Header, verify};
+use crate::read::{copy_source, source_info};
+use crate::search::read_page;
 use crate::store::sqlite::{OPEN_TO_OTHERS, UNSCRUBBED, place};
 use crate::store::{Answer, BodyCount, Query, SourceInfo, StoreError, StoredEvent, StreamInfo, codec};
 use crate::tokens::Counted;
@@ -104,7 +111,7 @@ impl Ledger<'_> {
     /// # Errors
     /// As [`Maintenance::doctor`](crate::Maintenance::doctor).
     pub async fn doctor(&self, progress: &mut (dyn FnMut(Progress) + Send)) -> Result<Diagnosis, Error> {
-        self.0.doctor_all(progress).await
+        examine_all(self.0, progress).await
     }
 
     /// Repairs what a diagnosis has found and can be repaired: derived data is rebuilt, the file taken from everybody but
@@ -150,294 +157,287 @@ const PAGE_TEXT: Bytes = Bytes(24 << 20);
 /// Events of one page at most.
 const PAGE_EVENTS: u64 = 1_024;
 
-impl Engine {
-    /// Examines the file, and what it holds of every tenant.
-    ///
-    /// # Errors
-    /// As [`Maintenance::doctor`](crate::Maintenance::doctor).
-    pub(crate) async fn doctor_all(
-        &self,
-        progress: &mut (dyn FnMut(Progress) + Send),
-    ) -> Result<Diagnosis, Error> {
-        self.examine(&self.every_tenant().await?, progress).await
-    }
+/// Examines the file, and what it holds of every tenant.
+///
+/// # Errors
+/// As [`Maintenance::doctor`](crate::Maintenance::doctor).
+pub(crate) async fn examine_all(
+    engine: &Engine,
+    progress: &mut (dyn FnMut(Progress) + Send),
+) -> Result<Diagnosis, Error> {
+    examine(engine, &engine.every_tenant().await?, progress).await
+}
 
-    pub(crate) async fn examine(
-        &self,
-        whose: &[Self],
-        progress: &mut (dyn FnMut(Progress) + Send),
-    ) -> Result<Diagnosis, Error> {
-        let mut diagnosis = Diagnosis::default();
-        if let Some(file) = &self.file {
-            diagnosis.path = Some(file.path().to_owned());
-            diagnosis.bytes = file.path().metadata().map_or(0, |meta| meta.len());
-            for found in file.check().await?.found {
-                let (rule, detail, derived) = (found.rule, found.detail, found.derived);
-                diagnosis.problems.push(Problem { rule, detail, derived, tenant: None });
+pub(crate) async fn examine(
+    engine: &Engine,
+    whose: &[Engine],
+    progress: &mut (dyn FnMut(Progress) + Send),
+) -> Result<Diagnosis, Error> {
+    let mut diagnosis = Diagnosis::default();
+    if let Some(file) = &engine.file {
+        diagnosis.path = Some(file.path().to_owned());
+        diagnosis.bytes = file.path().metadata().map_or(0, |meta| meta.len());
+        for found in file.check().await?.found {
+            let (rule, detail, derived) = (found.rule, found.detail, found.derived);
+            diagnosis.problems.push(Problem { rule, detail, derived, tenant: None });
+        }
+    }
+    let mut all = Vec::new();
+    for engine in whose {
+        all.push((engine, engine.streams("", u64::from(u32::MAX)).await?));
+    }
+    // A damaged row may say anything.
+    let events = |info: &StreamInfo| info.head.0.saturating_sub(base(info).0);
+    let total = all.iter().flat_map(|(_, streams)| streams).map(events).fold(0, u64::saturating_add);
+    for (engine, streams) in all {
+        let known = diagnosis.problems.len();
+        examine_tenant(engine, &streams, &mut diagnosis, (progress, total)).await?;
+        let tenant = &engine.config.tenant;
+        for problem in diagnosis.problems.iter_mut().skip(known) {
+            problem.tenant = Some(tenant.clone());
+        }
+        diagnosis.tenants.push(tenant.clone());
+        diagnosis.sessions += streams.len() as u64;
+    }
+    progress(Progress { done: total, total });
+    Ok(diagnosis)
+}
+
+async fn examine_tenant(
+    engine: &Engine,
+    streams: &[StreamInfo],
+    diagnosis: &mut Diagnosis,
+    (progress, total): (&mut (dyn FnMut(Progress) + Send), u64),
+) -> Result<(), Error> {
+    for info in streams {
+        examine_stream(engine, info, diagnosis).await?;
+        examine_nodes(engine, (info, base(info)), diagnosis).await?;
+        examine_claims(engine, (info, base(info)), diagnosis).await?;
+        let notes = notes_on(engine, info, streams).await?;
+        let tenant = &engine.config.tenant;
+        diagnosis.notes.extend(notes.into_iter().map(|text| Note { text, tenant: tenant.clone() }));
+        progress(Progress { done: diagnosis.events, total });
+    }
+    for info in list_revisions(engine).await? {
+        examine_source(engine, &info, diagnosis).await?;
+    }
+    examine_index(engine, streams, diagnosis).await
+}
+
+async fn examine_stream(engine: &Engine, info: &StreamInfo, diagnosis: &mut Diagnosis) -> Result<(), Error> {
+    let mut from = base(info).next();
+    let mut expected = from;
+    while from <= info.head {
+        let rows = read_page(engine, info, from, (PAGE_EVENTS, PAGE_TEXT)).await?;
+        let Some(last) = rows.last().map(|row| row.seq) else { break };
+        let mut handles = Vec::new();
+        let mut facts = Vec::with_capacity(rows.len());
+        for row in &rows {
+            if row.seq != expected {
+                diagnosis.found(
+                    "positions are gapless",
+                    format!("{}: {} after {}", info.id, row.seq, expected.prev()),
+                );
             }
-        }
-        let mut all = Vec::new();
-        for engine in whose {
-            all.push((engine, engine.streams("", u64::from(u32::MAX)).await?));
-        }
-        // A damaged row may say anything.
-        let events = |info: &StreamInfo| info.head.0.saturating_sub(base(info).0);
-        let total = all.iter().flat_map(|(_, streams)| streams).map(events).fold(0, u64::saturating_add);
-        for (engine, streams) in all {
-            let known = diagnosis.problems.len();
-            engine.examine_tenant(&streams, &mut diagnosis, (progress, total)).await?;
-            let tenant = &engine.config.tenant;
-            for problem in diagnosis.problems.iter_mut().skip(known) {
-                problem.tenant = Some(tenant.clone());
-            }
-            diagnosis.tenants.push(tenant.clone());
-            diagnosis.sessions += streams.len() as u64;
-        }
-        progress(Progress { done: total, total });
-        Ok(diagnosis)
-    }
-
-    async fn examine_tenant(
-        &self,
-        streams: &[StreamInfo],
-        diagnosis: &mut Diagnosis,
-        (progress, total): (&mut (dyn FnMut(Progress) + Send), u64),
-    ) -> Result<(), Error> {
-        for info in streams {
-            self.examine_stream(info, diagnosis).await?;
-            self.examine_nodes((info, base(info)), diagnosis).await?;
-            self.examine_claims((info, base(info)), diagnosis).await?;
-            let notes = self.notes(info, streams).await?;
-            let tenant = &self.config.tenant;
-            diagnosis.notes.extend(notes.into_iter().map(|text| Note { text, tenant: tenant.clone() }));
-            progress(Progress { done: diagnosis.events, total });
-        }
-        for info in self.revisions().await? {
-            self.examine_source(&info, diagnosis).await?;
-        }
-        self.examine_index(streams, diagnosis).await
-    }
-
-    async fn examine_stream(&self, info: &StreamInfo, diagnosis: &mut Diagnosis) -> Result<(), Error> {
-        let mut from = base(info).next();
-        let mut expected = from;
-        while from <= info.head {
-            let rows = self.page(info, from, (PAGE_EVENTS, PAGE_TEXT)).await?;
-            let Some(last) = rows.last().map(|row| row.seq) else { break };
-            let mut handles = Vec::new();
-            let mut facts = Vec::with_capacity(rows.len());
-            for row in &rows {
-                if row.seq != expected {
-                    diagnosis.found(
-                        "positions are gapless",
-                        format!("{}: {} after {}", info.id, row.seq, expected.prev()),
-                    );
+            expected = row.seq.next();
+            diagnosis.events += 1;
+            match decode_event(engine, &info.id, row) {
+                Ok(event) => {
+                    handles.extend(event.fact.iter().flat_map(Fact::bodies).filter_map(Body::handle));
+                    facts.push((row, event.fact));
                 }
-                expected = row.seq.next();
-                diagnosis.events += 1;
-                match self.event(&info.id, row) {
-                    Ok(event) => {
-                        handles.extend(event.fact.iter().flat_map(Fact::bodies).filter_map(Body::handle));
-                        facts.push((row, event.fact));
-                    }
-                    Err(error) => {
-                        diagnosis.found(
-                            "records can be read",
-                            format!("{} position {}: {error}", info.id, row.seq),
-                        );
-                    }
+                Err(error) => {
+                    diagnosis
+                        .found("records can be read", format!("{} position {}: {error}", info.id, row.seq));
                 }
             }
-            self.examine_counts(info, &facts, diagnosis).await?;
-            let texts = self.examine_bodies(&info.id, handles, diagnosis).await?;
-            for (row, fact) in facts {
-                self.examine_event(&info.id, (row, fact), &texts, diagnosis);
-            }
-            from = last.next();
         }
-        Ok(())
+        examine_counts(engine, info, &facts, diagnosis).await?;
+        let texts = examine_bodies(engine, &info.id, handles, diagnosis).await?;
+        for (row, fact) in facts {
+            examine_event(&info.id, (row, fact), &texts, diagnosis);
+        }
+        from = last.next();
     }
+    Ok(())
+}
 
-    /// Checks the running sums of tokens against what was counted of each body, and what is counted now of short texts.
-    async fn examine_counts(
-        &self,
-        info: &StreamInfo,
-        facts: &[(&StoredEvent, Option<Fact>)],
-        diagnosis: &mut Diagnosis,
-    ) -> Result<(), Error> {
-        let counted: Vec<_> = facts.iter().filter(|(row, _)| row.seq <= info.counted).collect();
-        let Some((first, _)) = counted.first() else { return Ok(()) };
-        let parts = |fact: &Option<Fact>| counted_bodies(fact).into_iter().cloned().collect::<Vec<Body>>();
-        let bodies: Vec<Vec<Body>> = counted.iter().map(|(_, fact)| parts(fact)).collect();
-        let handles: Vec<Handle> = bodies.iter().flatten().filter_map(Body::handle).collect();
-        let seqs = std::iter::once(first.seq.prev()).chain(counted.iter().map(|(row, _)| row.seq)).collect();
-        let (tenant, stream) = (self.tenant.no, info.id.clone());
-        let mut trip = Trip::default();
-        let tallies = trip.ask(Query::Tallies { tenant, stream, seqs }, Answer::tallies);
-        let counts = trip.ask(Query::Counts { tenant, handles: handles.clone() }, Answer::counts);
-        let mut answers = self.travel(trip).await?;
-        let (tallies, counts) = (answers.take(tallies)?, answers.take(counts)?);
-        let counts: HashMap<Handle, Option<BodyCount>> = handles.into_iter().zip(counts).collect();
-        for (((row, fact), bodies), pair) in counted.iter().zip(&bodies).zip(tallies.windows(2)) {
-            let own = |body: &Body| match body {
-                Body::Inline(text) => Some(u64::from(Counted::of(text).o200k)),
-                Body::Blob { blob, .. } => {
-                    counts.get(blob).copied().flatten().map(|count| count.o200k.into())
-                }
-            };
-            let sum: Option<u64> = bodies.iter().map(own).sum();
-            let [before, after] = pair else { continue };
-            let stated = after.tokens.zip(before.tokens).map(|(after, before)| after.0.checked_sub(before.0));
-            // What was erased stays in the sums; nobody can say any more how much it was.
-            if fact.is_some() && stated.is_none_or(|stated| stated.is_none() || stated != sum) {
-                let detail = format!("{} position {}: {stated:?} stated, {sum:?} counted", info.id, row.seq);
-                diagnosis.stale("tallies are what was counted", detail);
-            }
-        }
-        Ok(())
-    }
-
-    /// Reads bodies back and checks them against their hashes.
-    async fn examine_bodies(
-        &self,
-        stream: &StreamId,
-        handles: Vec<Handle>,
-        diagnosis: &mut Diagnosis,
-    ) -> Result<crate::texts::Texts, Error> {
-        let query = Query::Blobs { tenant: self.tenant.no, handles: handles.clone() };
-        let blobs = self.ask(query, Answer::blobs).await?;
-        let mut texts = crate::texts::Texts::default();
-        for (handle, blob) in handles.into_iter().zip(blobs) {
-            let Some(blob) = blob else {
-                diagnosis.found("bodies are there", format!("{stream}: {handle} is missing"));
-                continue;
-            };
-            diagnosis.bodies += 1;
-            match codec::unpack_text(&blob.data) {
-                Ok(text) => {
-                    let hash = codec::body_hash(&self.tenant.key, text.as_bytes());
-                    if hash != blob.hash || codec::handle(&hash) != handle {
-                        diagnosis.found(
-                            "bodies are what was stored",
-                            format!("{stream}: {handle} has other content"),
-                        );
-                    }
-                    texts.insert(handle, text);
-                }
-                Err(error) => diagnosis.found("bodies can be read", format!("{stream}: {handle}: {error}")),
-            }
-        }
-        Ok(texts)
-    }
-
-    /// Checks an event's content against its commitment.
-    fn examine_event(
-        &self,
-        stream: &StreamId,
-        (row, fact): (&StoredEvent, Option<Fact>),
-        texts: &crate::texts::Texts,
-        diagnosis: &mut Diagnosis,
-    ) {
-        use wunderblock_core::ports::Bodies;
-        let Some(mut fact) = fact else { return };
-        for body in fact.bodies_mut() {
-            if let Body::Blob { blob, bytes, lines } = body {
-                let Some(text) = texts.text(*blob) else { return };
-                if text.len() as u64 != bytes.0 || count_lines(text) != *lines {
-                    let detail = format!("{stream} position {}: {blob} is not as long as stated", row.seq);
-                    diagnosis.found("bodies are as stated", detail);
-                }
-                *body = Body::Inline(text.to_owned());
-            }
-        }
-        let Some((salt, proof)) = row.proof else { return };
-        let holds =
-            codec::content_hash(&fact).is_ok_and(|content| codec::commitment(&salt, &content) == proof);
-        if !holds {
-            let detail = format!("{stream} position {} has other content than was committed to", row.seq);
-            diagnosis.found("events are what was appended", detail);
-        }
-    }
-
-    async fn examine_source(&self, info: &SourceInfo, diagnosis: &mut Diagnosis) -> Result<(), Error> {
-        let revision = &info.revision;
-        let mut hasher = Hashing(blake3::Hasher::new());
-        let copied = match self.copy_source(info, (0, revision.len), &mut hasher).await {
-            Ok(copied) => copied,
-            Err(error) => {
-                diagnosis.found("sources can be read", format!("{}: {error}", info.key));
-                return Ok(());
-            }
+/// Checks the running sums of tokens against what was counted of each body, and what is counted now of short texts.
+async fn examine_counts(
+    engine: &Engine,
+    info: &StreamInfo,
+    facts: &[(&StoredEvent, Option<Fact>)],
+    diagnosis: &mut Diagnosis,
+) -> Result<(), Error> {
+    let counted: Vec<_> = facts.iter().filter(|(row, _)| row.seq <= info.counted).collect();
+    let Some((first, _)) = counted.first() else { return Ok(()) };
+    let parts = |fact: &Option<Fact>| counted_bodies(fact).into_iter().cloned().collect::<Vec<Body>>();
+    let bodies: Vec<Vec<Body>> = counted.iter().map(|(_, fact)| parts(fact)).collect();
+    let handles: Vec<Handle> = bodies.iter().flatten().filter_map(Body::handle).collect();
+    let seqs = std::iter::once(first.seq.prev()).chain(counted.iter().map(|(row, _)| row.seq)).collect();
+    let (tenant, stream) = (engine.tenant.no, info.id.clone());
+    let mut trip = Trip::default();
+    let tallies = trip.ask(Query::Tallies { tenant, stream, seqs }, Answer::tallies);
+    let counts = trip.ask(Query::Counts { tenant, handles: handles.clone() }, Answer::counts);
+    let mut answers = engine.travel(trip).await?;
+    let (tallies, counts) = (answers.take(tallies)?, answers.take(counts)?);
+    let counts: HashMap<Handle, Option<BodyCount>> = handles.into_iter().zip(counts).collect();
+    for (((row, fact), bodies), pair) in counted.iter().zip(&bodies).zip(tallies.windows(2)) {
+        let own = |body: &Body| match body {
+            Body::Inline(text) => Some(u64::from(Counted::of(text).o200k)),
+            Body::Blob { blob, .. } => counts.get(blob).copied().flatten().map(|count| count.o200k.into()),
         };
-        diagnosis.source_bytes += copied;
-        let stated = revision.hash.filter(|_| revision.erased.is_empty());
-        let differs = stated.is_some_and(|stated| *hasher.0.finalize().as_bytes() != stated);
-        if copied != revision.len || differs {
-            diagnosis.found(
-                "sources are what was imported",
-                format!("{}, revision {}, differs from the imported file", info.key, revision.no),
-            );
+        let sum: Option<u64> = bodies.iter().map(own).sum();
+        let [before, after] = pair else { continue };
+        let stated = after.tokens.zip(before.tokens).map(|(after, before)| after.0.checked_sub(before.0));
+        // What was erased stays in the sums; nobody can say any more how much it was.
+        if fact.is_some() && stated.is_none_or(|stated| stated.is_none() || stated != sum) {
+            let detail = format!("{} position {}: {stated:?} stated, {sum:?} counted", info.id, row.seq);
+            diagnosis.stale("tallies are what was counted", detail);
         }
-        Ok(())
     }
+    Ok(())
+}
 
-    /// Every revision of every source.
-    pub(crate) async fn revisions(&self) -> Result<Vec<SourceInfo>, Error> {
-        let newest = self.ask(Query::Sources { tenant: self.tenant.no }, Answer::sources).await?;
-        let mut all = Vec::new();
-        for info in newest {
-            for older in 1..info.revision.no {
-                all.push(self.source_info(info.no, Some(older)).await?);
+/// Reads bodies back and checks them against their hashes.
+async fn examine_bodies(
+    engine: &Engine,
+    stream: &StreamId,
+    handles: Vec<Handle>,
+    diagnosis: &mut Diagnosis,
+) -> Result<crate::texts::Texts, Error> {
+    let query = Query::Blobs { tenant: engine.tenant.no, handles: handles.clone() };
+    let blobs = engine.ask(query, Answer::blobs).await?;
+    let mut texts = crate::texts::Texts::default();
+    for (handle, blob) in handles.into_iter().zip(blobs) {
+        let Some(blob) = blob else {
+            diagnosis.found("bodies are there", format!("{stream}: {handle} is missing"));
+            continue;
+        };
+        diagnosis.bodies += 1;
+        match codec::unpack_text(&blob.data) {
+            Ok(text) => {
+                let hash = codec::body_hash(&engine.tenant.key, text.as_bytes());
+                if hash != blob.hash || codec::handle(&hash) != handle {
+                    diagnosis
+                        .found("bodies are what was stored", format!("{stream}: {handle} has other content"));
+                }
+                texts.insert(handle, text);
             }
-            all.push(info);
+            Err(error) => diagnosis.found("bodies can be read", format!("{stream}: {handle}: {error}")),
         }
-        Ok(all)
     }
+    Ok(texts)
+}
 
-    async fn examine_index(&self, streams: &[StreamInfo], diagnosis: &mut Diagnosis) -> Result<(), Error> {
-        let segments = self.ask(Query::Segments { tenant: self.tenant.no }, Answer::segments).await?;
-        let mut indexed: HashSet<(u32, u64)> = HashSet::new();
-        for info in segments {
-            let segment = self.segment(info.id, info.header.clone()).await?;
-            if let Err(error) = verify(&segment) {
-                diagnosis.stale("the index can be read", format!("segment {}: {error}", info.id));
-                continue;
+/// Checks an event's content against its commitment.
+fn examine_event(
+    stream: &StreamId,
+    (row, fact): (&StoredEvent, Option<Fact>),
+    texts: &crate::texts::Texts,
+    diagnosis: &mut Diagnosis,
+) {
+    use wunderblock_core::ports::Bodies;
+    let Some(mut fact) = fact else { return };
+    for body in fact.bodies_mut() {
+        if let Body::Blob { blob, bytes, lines } = body {
+            let Some(text) = texts.text(*blob) else { return };
+            if text.len() as u64 != bytes.0 || count_lines(text) != *lines {
+                let detail = format!("{stream} position {}: {blob} is not as long as stated", row.seq);
+                diagnosis.found("bodies are as stated", detail);
             }
-            if let Ok(header) = Header::decode(&info.header) {
-                for key in header.docs() {
-                    if !indexed.insert((key.stream, key.seq)) {
-                        let detail =
-                            format!("position {} of stream {} is indexed twice", key.seq, key.stream);
-                        diagnosis.stale("events are indexed once", detail);
-                    }
+            *body = Body::Inline(text.to_owned());
+        }
+    }
+    let Some((salt, proof)) = row.proof else { return };
+    let holds = codec::content_hash(&fact).is_ok_and(|content| codec::commitment(&salt, &content) == proof);
+    if !holds {
+        let detail = format!("{stream} position {} has other content than was committed to", row.seq);
+        diagnosis.found("events are what was appended", detail);
+    }
+}
+
+async fn examine_source(engine: &Engine, info: &SourceInfo, diagnosis: &mut Diagnosis) -> Result<(), Error> {
+    let revision = &info.revision;
+    let mut hasher = Hashing(blake3::Hasher::new());
+    let copied = match copy_source(engine, info, (0, revision.len), &mut hasher).await {
+        Ok(copied) => copied,
+        Err(error) => {
+            diagnosis.found("sources can be read", format!("{}: {error}", info.key));
+            return Ok(());
+        }
+    };
+    diagnosis.source_bytes += copied;
+    let stated = revision.hash.filter(|_| revision.erased.is_empty());
+    let differs = stated.is_some_and(|stated| *hasher.0.finalize().as_bytes() != stated);
+    if copied != revision.len || differs {
+        diagnosis.found(
+            "sources are what was imported",
+            format!("{}, revision {}, differs from the imported file", info.key, revision.no),
+        );
+    }
+    Ok(())
+}
+
+/// Every revision of every source.
+pub(crate) async fn list_revisions(engine: &Engine) -> Result<Vec<SourceInfo>, Error> {
+    let newest = engine.ask(Query::Sources { tenant: engine.tenant.no }, Answer::sources).await?;
+    let mut all = Vec::new();
+    for info in newest {
+        for older in 1..info.revision.no {
+            all.push(source_info(engine, info.no, Some(older)).await?);
+        }
+        all.push(info);
+    }
+    Ok(all)
+}
+
+async fn examine_index(
+    engine: &Engine,
+    streams: &[StreamInfo],
+    diagnosis: &mut Diagnosis,
+) -> Result<(), Error> {
+    let segments = engine.ask(Query::Segments { tenant: engine.tenant.no }, Answer::segments).await?;
+    let mut indexed: HashSet<(u32, u64)> = HashSet::new();
+    for info in segments {
+        let segment = read_segment(engine, info.id, info.header.clone()).await?;
+        if let Err(error) = verify(&segment) {
+            diagnosis.stale("the index can be read", format!("segment {}: {error}", info.id));
+            continue;
+        }
+        if let Ok(header) = Header::decode(&info.header) {
+            for key in header.docs() {
+                if !indexed.insert((key.stream, key.seq)) {
+                    let detail = format!("position {} of stream {} is indexed twice", key.seq, key.stream);
+                    diagnosis.stale("events are indexed once", detail);
                 }
             }
         }
-        for info in streams {
-            let own = |seq: &u64| *seq > base(info).0 && *seq <= info.indexed.0;
-            let here = indexed.iter().filter(|(stream, seq)| *stream == info.no.0 && own(seq)).count() as u64;
-            let messages = self.messages(info).await?;
-            if here != messages {
-                let detail = format!("{}: {here} of {messages} messages are indexed", info.id);
-                diagnosis.stale("the index is complete", detail);
-            }
-        }
-        Ok(())
     }
+    for info in streams {
+        let own = |seq: &u64| *seq > base(info).0 && *seq <= info.indexed.0;
+        let here = indexed.iter().filter(|(stream, seq)| *stream == info.no.0 && own(seq)).count() as u64;
+        let messages = count_messages(engine, info).await?;
+        if here != messages {
+            let detail = format!("{}: {here} of {messages} messages are indexed", info.id);
+            diagnosis.stale("the index is complete", detail);
+        }
+    }
+    Ok(())
+}
 
-    /// How many messages with content an index that reached as far as stated would hold.
-    async fn messages(&self, info: &StreamInfo) -> Result<u64, Error> {
-        let mut count = 0;
-        let mut from = base(info).next();
-        while from <= info.indexed {
-            let rows = self.page(info, from, (4_096, Bytes(i64::MAX.unsigned_abs()))).await?;
-            let Some(last) = rows.last().map(|row| row.seq) else { break };
-            let spoken = rows.iter().filter(|row| row.seq <= info.indexed && row.kind == "message.appended");
-            count += spoken.filter(|row| row.payload.is_some()).count() as u64;
-            from = last.next();
-        }
-        Ok(count)
+/// How many messages with content an index that reached as far as stated would hold.
+async fn count_messages(engine: &Engine, info: &StreamInfo) -> Result<u64, Error> {
+    let mut count = 0;
+    let mut from = base(info).next();
+    while from <= info.indexed {
+        let rows = read_page(engine, info, from, (4_096, Bytes(i64::MAX.unsigned_abs()))).await?;
+        let Some(last) = rows.last().map(|row| row.seq) else { break };
+        let spoken = rows.iter().filter(|row| row.seq <= info.indexed && row.kind == "message.appended");
+        count += spoken.filter(|row| row.payload.is_some()).count() as u64;
+        from = last.next();
     }
+    Ok(count)
 }
 
 /// The bodies of an event whose tokens are summed up.

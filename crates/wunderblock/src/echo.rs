@@ -8,6 +8,8 @@ use crate::backup::file_error;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::import::name::{event_id, raw_of, record_name, session_name};
+use crate::import::twin::file_name;
+use crate::read::copy_source;
 use crate::store::{Answer, Erasure, Gone, Query, REPEATED_MIN, SourceInfo, SourceSpan};
 use aho_corasick::AhoCorasick;
 use memchr::memmem;
@@ -317,72 +319,73 @@ impl<F: FnMut(Heard<'_>)> Write for Listening<F> {
     }
 }
 
-impl Engine {
-    /// The records of a revision that hold what is wanted.
-    pub(crate) async fn hits(&self, source: SourceInfo, wanted: Wanted) -> Result<Vec<Hit>, Error> {
-        let beginnings =
-            AhoCorasick::new(&wanted.beginnings).map_err(|error| Error::Query(error.to_string()))?;
-        let (handle, revision, len) = (source.handle, source.revision.no, source.revision.len);
-        let mut finder = Finder { wanted, beginnings, source: handle, revision, found: Vec::new() };
-        let Some(mut listening) = self.listening(&source, |heard| finder.take(heard)).await? else {
-            return Ok(Vec::new());
-        };
-        let mut head = Vec::new();
-        self.copy_source(&source, (0, len.min(HEAD)), &mut head).await?;
-        if listening.reader.format().shape(&head) == Shape::Document {
-            let mut bytes = Vec::new();
-            self.copy_source(&source, (0, len), &mut bytes).await?;
-            listening.end(Some(bytes));
-        } else {
-            self.copy_source(&source, (0, len), &mut listening).await?;
-            listening.end(None);
-        }
-        Ok(finder.found)
+/// The records of a revision that hold what is wanted.
+pub(crate) async fn find_hits(
+    engine: &Engine,
+    source: SourceInfo,
+    wanted: Wanted,
+) -> Result<Vec<Hit>, Error> {
+    let beginnings = AhoCorasick::new(&wanted.beginnings).map_err(|error| Error::Query(error.to_string()))?;
+    let (handle, revision, len) = (source.handle, source.revision.no, source.revision.len);
+    let mut finder = Finder { wanted, beginnings, source: handle, revision, found: Vec::new() };
+    let Some(mut listening) = listen(engine, &source, |heard| finder.take(heard)).await? else {
+        return Ok(Vec::new());
+    };
+    let mut head = Vec::new();
+    copy_source(engine, &source, (0, len.min(HEAD)), &mut head).await?;
+    if listening.reader.format().shape(&head) == Shape::Document {
+        let mut bytes = Vec::new();
+        copy_source(engine, &source, (0, len), &mut bytes).await?;
+        listening.end(Some(bytes));
+    } else {
+        copy_source(engine, &source, (0, len), &mut listening).await?;
+        listening.end(None);
     }
+    Ok(finder.found)
+}
 
-    /// Whether a file holds, wherever something of its revision was erased, nothing but records that were.
-    pub(crate) async fn holds_what_was_erased(
-        &self,
-        source: &SourceInfo,
-        file: &mut File,
-    ) -> Result<bool, Error> {
-        let (tenant, sessions) = (self.tenant.no, Vec::new());
-        let erasures = self.ask(Query::Erasures { tenant, sessions }, Answer::erasures).await?;
-        let (lost, mut holds) = (Lost::by_session(&erasures), true);
-        let look = |Heard { record, session, name, .. }: Heard<'_>| {
-            let end = record.offset + record.len;
-            let is_there = source.revision.erased.iter().any(|(from, to)| *from < end && record.offset < *to);
-            let lost = lost.get(&session);
-            holds &= !is_there || lost.is_some_and(|lost| lost.whole || lost.has_record(record, &name));
-        };
-        let Some(mut listening) = self.listening(source, look).await? else { return Ok(false) };
-        let failed = |error| file_error(Path::new(&source.key), &error);
-        file.seek(SeekFrom::Start(0)).map_err(failed)?;
-        let mut head = Vec::new();
-        Read::by_ref(file).take(HEAD).read_to_end(&mut head).map_err(failed)?;
-        if listening.reader.format().shape(&head) == Shape::Document {
-            file.read_to_end(&mut head).map_err(failed)?;
-            listening.end(Some(head));
-        } else {
-            listening.write_all(&head).map_err(failed)?;
-            std::io::copy(file, &mut listening).map_err(failed)?;
-            listening.end(None);
-        }
-        Ok(holds)
+/// Whether a file holds, wherever something of its revision was erased, nothing but records that were.
+pub(crate) async fn holds_erased_text(
+    engine: &Engine,
+    source: &SourceInfo,
+    file: &mut File,
+) -> Result<bool, Error> {
+    let (tenant, sessions) = (engine.tenant.no, Vec::new());
+    let erasures = engine.ask(Query::Erasures { tenant, sessions }, Answer::erasures).await?;
+    let (lost, mut holds) = (Lost::by_session(&erasures), true);
+    let look = |Heard { record, session, name, .. }: Heard<'_>| {
+        let end = record.offset + record.len;
+        let is_there = source.revision.erased.iter().any(|(from, to)| *from < end && record.offset < *to);
+        let lost = lost.get(&session);
+        holds &= !is_there || lost.is_some_and(|lost| lost.whole || lost.has_record(record, &name));
+    };
+    let Some(mut listening) = listen(engine, source, look).await? else { return Ok(false) };
+    let failed = |error| file_error(Path::new(&source.key), &error);
+    file.seek(SeekFrom::Start(0)).map_err(failed)?;
+    let mut head = Vec::new();
+    Read::by_ref(file).take(HEAD).read_to_end(&mut head).map_err(failed)?;
+    if listening.reader.format().shape(&head) == Shape::Document {
+        file.read_to_end(&mut head).map_err(failed)?;
+        listening.end(Some(head));
+    } else {
+        listening.write_all(&head).map_err(failed)?;
+        std::io::copy(file, &mut listening).map_err(failed)?;
+        listening.end(None);
     }
+    Ok(holds)
+}
 
-    async fn listening<F: FnMut(Heard<'_>)>(
-        &self,
-        source: &SourceInfo,
-        each: F,
-    ) -> Result<Option<Listening<F>>, Error> {
-        let Some(format) = Format::from_name(&source.revision.format) else { return Ok(None) };
-        let path = PathBuf::from(&source.key);
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let file = self.file_name(source, format).await?;
-        let reader = Reader::new(format, &name);
-        Ok(Some(Listening { reader, file, line: Vec::new(), offset: 0, number: 0, each }))
-    }
+async fn listen<F: FnMut(Heard<'_>)>(
+    engine: &Engine,
+    source: &SourceInfo,
+    each: F,
+) -> Result<Option<Listening<F>>, Error> {
+    let Some(format) = Format::from_name(&source.revision.format) else { return Ok(None) };
+    let path = PathBuf::from(&source.key);
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let file = file_name(engine, source, format).await?;
+    let reader = Reader::new(format, &name);
+    Ok(Some(Listening { reader, file, line: Vec::new(), offset: 0, number: 0, each }))
 }
 
 #[cfg(test)]

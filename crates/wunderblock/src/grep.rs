@@ -1,5 +1,6 @@
 //! Exact search in the originals: newest first, streamed, no index between the bytes and the answer.
 
+use crate::drive::load::decode_event;
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
 use crate::limits::{GREP_FIRST_PAGE, GREP_PAGE};
@@ -144,81 +145,73 @@ impl Engine {
                 to: Seq(i64::MAX.unsigned_abs()),
                 said_only: false,
             };
-            if self.grep_stream(&all, &pattern, found).await?.is_break() {
+            if grep_stream(self, &all, &pattern, found).await?.is_break() {
                 break;
             }
         }
         Ok(())
     }
+}
 
-    /// Looks through a stream. While one page is searched, the store gets the next.
-    pub(crate) async fn grep_stream(
-        &self,
-        &Scan { stream, from: first, to: last, said_only }: &Scan<'_>,
-        pattern: &Pattern,
-        found: &mut (dyn FnMut(Match) -> ControlFlow<()> + Send),
-    ) -> Result<ControlFlow<()>, Error> {
-        // The first page is small, so that a first match does not wait for those after it.
-        let mut limit = GREP_FIRST_PAGE;
-        let rows = |to: Seq, limit: u64| {
-            let (tenant, stream, order) = (self.tenant.no, stream.clone(), Order::Descending);
-            let query = Query::Events {
-                tenant,
-                stream,
-                from: first,
-                to,
-                order,
-                limit,
-                text: PAGE_TEXT,
-                counts: false,
-            };
-            self.storage.query(vec![query])
+/// Looks through a stream. While one page is searched, the store gets the next.
+pub(crate) async fn grep_stream(
+    engine: &Engine,
+    &Scan { stream, from: first, to: last, said_only }: &Scan<'_>,
+    pattern: &Pattern,
+    found: &mut (dyn FnMut(Match) -> ControlFlow<()> + Send),
+) -> Result<ControlFlow<()>, Error> {
+    // The first page is small, so that a first match does not wait for those after it.
+    let mut limit = GREP_FIRST_PAGE;
+    let rows = |to: Seq, limit: u64| {
+        let (tenant, stream, order) = (engine.tenant.no, stream.clone(), Order::Descending);
+        let query =
+            Query::Events { tenant, stream, from: first, to, order, limit, text: PAGE_TEXT, counts: false };
+        engine.storage.query(vec![query])
+    };
+    let mut coming = Some(rows(last, limit));
+    let mut page: Option<Page> = None;
+    while let Some(answer) = coming.take() {
+        let rows_read = match answer.await {
+            Err(StoreError::NoStream(id)) => return Err(Error::NoSession(id.to_string())),
+            answers => match answers?.pop() {
+                Some(Answer::Events(rows)) => rows,
+                _ => return Err(unexpected()),
+            },
         };
-        let mut coming = Some(rows(last, limit));
-        let mut page: Option<Page> = None;
-        while let Some(answer) = coming.take() {
-            let rows_read = match answer.await {
-                Err(StoreError::NoStream(id)) => return Err(Error::NoSession(id.to_string())),
-                answers => match answers?.pop() {
-                    Some(Answer::Events(rows)) => rows,
-                    _ => return Err(unexpected()),
-                },
-            };
-            let Some(oldest) = rows_read.last().map(|row| row.seq) else { break };
-            let mut events = self.facts(stream, rows_read)?;
-            if said_only {
-                events.retain(|(_, fact)| matches!(fact, Some(Fact::MessageAppended(_))));
-            }
-            let bodies = events.iter().filter_map(|(_, fact)| fact.as_ref()).flat_map(Fact::bodies);
-            let handles = bodies.filter_map(Body::handle).collect();
-            let blobs = self.storage.query(vec![Query::Blobs { tenant: self.tenant.no, handles }]);
-            if oldest > first {
-                limit = (limit * 4).min(GREP_PAGE);
-                coming = Some(rows(oldest.prev(), limit));
-            }
-            if let Some(page) = page.take()
-                && grep_page(stream, &page, pattern, found)?.is_break()
-            {
-                return Ok(ControlFlow::Break(()));
-            }
-            let Some(Answer::Blobs(blobs)) = blobs.await?.pop() else { return Err(unexpected()) };
-            let packed = blobs.into_iter().flatten().map(|blob| (blob.handle, blob.data)).collect();
-            page = Some(Page { events, packed });
+        let Some(oldest) = rows_read.last().map(|row| row.seq) else { break };
+        let mut events = decode_facts(engine, stream, rows_read)?;
+        if said_only {
+            events.retain(|(_, fact)| matches!(fact, Some(Fact::MessageAppended(_))));
         }
-        page.map_or(Ok(ControlFlow::Continue(())), |page| grep_page(stream, &page, pattern, found))
+        let bodies = events.iter().filter_map(|(_, fact)| fact.as_ref()).flat_map(Fact::bodies);
+        let handles = bodies.filter_map(Body::handle).collect();
+        let blobs = engine.storage.query(vec![Query::Blobs { tenant: engine.tenant.no, handles }]);
+        if oldest > first {
+            limit = (limit * 4).min(GREP_PAGE);
+            coming = Some(rows(oldest.prev(), limit));
+        }
+        if let Some(page) = page.take()
+            && grep_page(stream, &page, pattern, found)?.is_break()
+        {
+            return Ok(ControlFlow::Break(()));
+        }
+        let Some(Answer::Blobs(blobs)) = blobs.await?.pop() else { return Err(unexpected()) };
+        let packed = blobs.into_iter().flatten().map(|blob| (blob.handle, blob.data)).collect();
+        page = Some(Page { events, packed });
     }
+    page.map_or(Ok(ControlFlow::Continue(())), |page| grep_page(stream, &page, pattern, found))
+}
 
-    fn facts(
-        &self,
-        stream: &StreamId,
-        rows: Vec<StoredEvent>,
-    ) -> Result<Vec<(StoredEvent, Option<Fact>)>, Error> {
-        let shares: Vec<&[StoredEvent]> = rows.chunks(SHARE).collect();
-        let facts = parallel::map(shares, |share| {
-            share.iter().map(|row| Ok(self.event(stream, row)?.fact)).collect::<Result<Vec<_>, Error>>()
-        })?;
-        Ok(rows.into_iter().zip(facts.into_iter().flatten()).collect())
-    }
+fn decode_facts(
+    engine: &Engine,
+    stream: &StreamId,
+    rows: Vec<StoredEvent>,
+) -> Result<Vec<(StoredEvent, Option<Fact>)>, Error> {
+    let shares: Vec<&[StoredEvent]> = rows.chunks(SHARE).collect();
+    let facts = parallel::map(shares, |share| {
+        share.iter().map(|row| Ok(decode_event(engine, stream, row)?.fact)).collect::<Result<Vec<_>, Error>>()
+    })?;
+    Ok(rows.into_iter().zip(facts.into_iter().flatten()).collect())
 }
 
 fn grep_page(

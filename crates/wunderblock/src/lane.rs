@@ -1,9 +1,9 @@
 //! One lane of a session.
 
-use crate::compact::state::LaneState;
-use crate::compact::undo::Undone;
+use crate::compact::state::{LaneState, read_lane_state};
+use crate::compact::undo::{Undone, undo_compaction};
 use crate::error::Error;
-use crate::memory::MemoryLane;
+use crate::memory::{MemoryLane, lane_in_memory};
 use crate::session::Session;
 use wunderblock_core::id::LaneId;
 
@@ -28,7 +28,7 @@ impl SessionLane {
     /// # Errors
     /// When there is none.
     pub async fn undo(&self) -> Result<Undone, Error> {
-        self.session.undo(&self.id).await
+        undo_compaction(&self.session, &self.id).await
     }
 
     /// What the lane is doing.
@@ -36,7 +36,7 @@ impl SessionLane {
     /// # Errors
     /// When the ledger cannot be read.
     pub async fn state(&self) -> Result<LaneState, Error> {
-        self.session.lane_state(&self.id).await
+        read_lane_state(&self.session, &self.id).await
     }
 
     /// A copy of the session with this lane, in memory. What happens to the copy does not happen to the session.
@@ -44,6 +44,6 @@ impl SessionLane {
     /// # Errors
     /// When there is no such session, or it cannot be read.
     pub async fn in_memory(&self) -> Result<MemoryLane, Error> {
-        self.session.in_memory(self.id.clone()).await
+        lane_in_memory(&self.session, self.id.clone()).await
     }
 }

@@ -1,7 +1,7 @@
 //! Maintenance of what a ledger holds of one tenant: examining it, and making what is derived.
 
-use crate::catch_up::{Extent, Progress};
-use crate::doctor::Diagnosis;
+use crate::catch_up::{Extent, Progress, catch_up};
+use crate::doctor::{Diagnosis, examine};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::store::Write;
@@ -24,7 +24,7 @@ impl Maintenance<'_> {
     /// # Errors
     /// When it cannot be read at all. What is wrong with it is in the diagnosis.
     pub async fn doctor(self, progress: &mut (dyn FnMut(Progress) + Send)) -> Result<Diagnosis, Error> {
-        self.0.examine(std::slice::from_ref(self.0), progress).await
+        examine(self.0, std::slice::from_ref(self.0), progress).await
     }
 
     /// Counts and indexes whatever is waiting. `progress` is told after each batch.
@@ -32,7 +32,7 @@ impl Maintenance<'_> {
     /// # Errors
     /// When the ledger cannot be used. What was done stays done.
     pub async fn catch_up(self, progress: &mut (dyn FnMut(Progress) + Send)) -> Result<(), Error> {
-        self.0.catch_up_to(Extent::ALL, progress).await
+        catch_up(self.0, Extent::ALL, progress).await
     }
 
     /// Rebuilds everything derived of this tenant: counts, tallies, the text index.

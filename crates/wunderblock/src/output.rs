@@ -7,7 +7,7 @@
 use crate::engine::{Engine, random, unexpected};
 use crate::error::Error;
 use crate::limits::{MAX_MESSAGE_OUTPUT, SOURCE_CHUNK};
-use crate::record::pack_all;
+use crate::record::{opening_writes, pack_all};
 use crate::session::Session;
 use crate::store::{Answer, Begin, Owner, Query, SourceBy, Write, Written, codec};
 use crate::trip::Trip;
@@ -72,7 +72,7 @@ impl Output<'_> {
         let engine = &session.engine;
         let handle = codec::handle(&codec::body_hash(&engine.tenant.key, self.bytes));
         let written = handle.to_string();
-        let known = engine.known_handles(self.bytes).await?;
+        let known = known_handles(engine, self.bytes).await?;
         let ours = |handle: &str| known.contains(handle);
         let options = wunderblock_reduce::Options {
             level: wanted.level,
@@ -93,136 +93,149 @@ impl Output<'_> {
         }
         match std::str::from_utf8(self.bytes) {
             Ok(text) if self.bytes.len() <= MAX_MESSAGE_OUTPUT => {
-                engine.keep_text(&session.id, self, text).await?
+                keep_text(engine, &session.id, self, text).await?
             }
-            _ => engine.keep_bytes(&session.id, self, handle).await?,
+            _ => keep_bytes(engine, &session.id, self, handle).await?,
         }
         Ok(Kept { reduced, handle: changed.then_some(handle) })
     }
 }
 
-impl Engine {
-    /// The handles of this ledger among those in the marks of a text: whoever writes a text can write a mark.
-    async fn known_handles(&self, bytes: &[u8]) -> Result<HashSet<String>, Error> {
-        let text = String::from_utf8_lossy(bytes);
-        let named = wunderblock_reduce::gaps(&text).filter_map(|found| found.handle).take(MAX_ASKED);
-        let named: BTreeSet<&str> = named.filter(|found| found.parse::<Handle>().is_ok()).collect();
-        let mut trip = Trip::default();
-        let ask = |found: &&str| {
-            let handle = found.parse().ok()?;
-            Some((
-                found.to_string(),
-                trip.ask(Query::Resolve { tenant: self.tenant.no, handle }, Answer::named),
-            ))
-        };
-        let asked: Vec<_> = named.iter().filter_map(ask).collect();
-        let mut answers = self.travel(trip).await?;
-        let mut known = HashSet::new();
-        for (found, asked) in asked {
-            if answers.take(asked)?.is_some() {
-                known.insert(found);
-            }
+/// The handles of this ledger among those in the marks of a text: whoever writes a text can write a mark.
+async fn known_handles(engine: &Engine, bytes: &[u8]) -> Result<HashSet<String>, Error> {
+    let text = String::from_utf8_lossy(bytes);
+    let named = wunderblock_reduce::gaps(&text).filter_map(|found| found.handle).take(MAX_ASKED);
+    let named: BTreeSet<&str> = named.filter(|found| found.parse::<Handle>().is_ok()).collect();
+    let mut trip = Trip::default();
+    let ask = |found: &&str| {
+        let handle = found.parse().ok()?;
+        Some((
+            found.to_string(),
+            trip.ask(Query::Resolve { tenant: engine.tenant.no, handle }, Answer::named),
+        ))
+    };
+    let asked: Vec<_> = named.iter().filter_map(ask).collect();
+    let mut answers = engine.travel(trip).await?;
+    let mut known = HashSet::new();
+    for (found, asked) in asked {
+        if answers.take(asked)?.is_some() {
+            known.insert(found);
         }
-        Ok(known)
     }
+    Ok(known)
+}
 
-    async fn keep_text(&self, session: &StreamId, output: &Output<'_>, text: &str) -> Result<(), Error> {
-        let call = format!("{}-{}", output.tool, hex(random::<8>()?));
-        let events = self.exchange(output, &call, text.to_owned())?;
-        let writes = self.appending(session, None, events).await?;
-        self.storage.commit(writes).await?;
-        Ok(())
-    }
+async fn keep_text(
+    engine: &Engine,
+    session: &StreamId,
+    output: &Output<'_>,
+    text: &str,
+) -> Result<(), Error> {
+    let call = format!("{}-{}", output.tool, hex(random::<8>()?));
+    let events = exchange_events(engine, output, &call, text.to_owned())?;
+    let writes = append_writes(engine, session, None, events).await?;
+    engine.storage.commit(writes).await?;
+    Ok(())
+}
 
-    /// A call and its result, as they are recorded.
-    fn exchange(&self, output: &Output<'_>, call: &str, text: String) -> Result<Vec<NewEvent>, Error> {
-        let id = CallId::from(call);
-        let asked = Part::ToolCall {
-            call: id.clone(),
-            name: output.tool.into(),
-            input: output.input.into(),
-            gist: None,
-            extra: None,
-        };
-        let answered = Part::ToolResult {
-            call: id,
-            content: vec![Part::text(text)],
-            failed: output.failed,
-            extra: None,
-        };
-        let said = |name: &str, role, part| -> Result<NewEvent, Error> {
-            let message = Message::new(role, vec![part]);
-            let fact = Fact::MessageAppended(MessageAppended { message });
-            Ok(NewEvent {
-                id: EventId::new(format!("{call}:{name}"))?,
-                at: self.now(),
-                source: Source::Live,
-                fact,
-            })
-        };
-        Ok(vec![said("call", Role::Assistant, asked)?, said("result", Role::Tool, answered)?])
-    }
+/// A call and its result, as they are recorded.
+fn exchange_events(
+    engine: &Engine,
+    output: &Output<'_>,
+    call: &str,
+    text: String,
+) -> Result<Vec<NewEvent>, Error> {
+    let id = CallId::from(call);
+    let asked = Part::ToolCall {
+        call: id.clone(),
+        name: output.tool.into(),
+        input: output.input.into(),
+        gist: None,
+        extra: None,
+    };
+    let answered =
+        Part::ToolResult { call: id, content: vec![Part::text(text)], failed: output.failed, extra: None };
+    let said = |name: &str, role, part| -> Result<NewEvent, Error> {
+        let message = Message::new(role, vec![part]);
+        let fact = Fact::MessageAppended(MessageAppended { message });
+        Ok(NewEvent {
+            id: EventId::new(format!("{call}:{name}"))?,
+            at: engine.now(),
+            source: Source::Live,
+            fact,
+        })
+    };
+    Ok(vec![said("call", Role::Assistant, asked)?, said("result", Role::Tool, answered)?])
+}
 
-    /// The writes that append events, and open the session if it is new. Nothing is counted now: the background does it.
-    async fn appending(
-        &self,
-        session: &StreamId,
-        source: Option<(crate::store::SourceNo, u32)>,
-        events: Vec<NewEvent>,
-    ) -> Result<Vec<Write>, Error> {
-        let mut writes = Vec::new();
-        if self.info(session).await?.is_none() {
-            writes.append(&mut self.opening(session, SessionOpened::default(), (self.now(), source))?);
-        }
-        let events = pack_all(&self.tenant.key, events)?;
-        let (tenant, stream) = (self.tenant.no, session.clone());
-        writes.push(Write::Append { tenant, stream, expect_head: None, events });
-        Ok(writes)
+/// The writes that append events, and open the session if it is new. Nothing is counted now: the background does it.
+async fn append_writes(
+    engine: &Engine,
+    session: &StreamId,
+    source: Option<(crate::store::SourceNo, u32)>,
+    events: Vec<NewEvent>,
+) -> Result<Vec<Write>, Error> {
+    let mut writes = Vec::new();
+    if engine.info(session).await?.is_none() {
+        writes.append(&mut opening_writes(
+            engine,
+            session,
+            SessionOpened::default(),
+            (engine.now(), source),
+        )?);
     }
+    let events = pack_all(&engine.tenant.key, events)?;
+    let (tenant, stream) = (engine.tenant.no, session.clone());
+    writes.push(Write::Append { tenant, stream, expect_head: None, events });
+    Ok(writes)
+}
 
-    /// Keeps bytes as a source, under the handle of the bytes. Equal bytes are kept once.
-    async fn keep_bytes(&self, session: &StreamId, output: &Output<'_>, handle: Handle) -> Result<(), Error> {
-        let key = format!("output/{handle}");
-        let by = SourceBy::Key(key.clone());
-        let query = Query::Source { tenant: self.tenant.no, by, revision: None };
-        let newest = match self.ask(query, Answer::source).await? {
-            Some(info) if info.revision.whole && info.revision.erased.is_empty() => return Ok(()),
-            info => info.map_or(0, |info| info.revision.no),
-        };
-        let owner = Owner { token: hex(random::<8>()?), until: self.now() };
-        let after = newest;
-        let own = codec::revision_handle(&self.tenant.key, handle, after + 1);
-        let begin = Write::Source {
-            tenant: self.tenant.no,
-            key,
-            handle,
-            format: BYTES.to_owned(),
-            begin: Begin::New { after, handle: own },
-            owner: owner.clone(),
-            now: self.now(),
-            takes_over: true,
-        };
-        let Some(Written::Source(source, revision)) = self.storage.commit(vec![begin]).await?.pop() else {
-            return Err(unexpected());
-        };
-        let mut offset = 0;
-        for bytes in output.bytes.chunks(SOURCE_CHUNK) {
-            let (owner, chunks) = (owner.clone(), vec![codec::pack_chunk(offset, bytes)]);
-            let write = Write::Extend { source, revision, owner, from: offset, chunks, erased: Vec::new() };
-            self.storage.commit(vec![write]).await?;
-            offset += bytes.len() as u64;
-        }
-        let note = format!("⟨{offset} bytes, kept as they are · {handle}⟩");
-        let call = format!("{}-{}", output.tool, hex(random::<8>()?));
-        let stream = StreamId::new(format!("{session}-{call}"))?;
-        let token = owner.token;
-        let mut writes =
-            vec![Write::Whole { source, revision, token, modified: None, reader: None, leaf: None }];
-        let said = self.exchange(output, &call, note)?;
-        writes.append(&mut self.appending(&stream, Some((source, revision)), said).await?);
-        self.storage.commit(writes).await?;
-        Ok(())
+/// Keeps bytes as a source, under the handle of the bytes. Equal bytes are kept once.
+async fn keep_bytes(
+    engine: &Engine,
+    session: &StreamId,
+    output: &Output<'_>,
+    handle: Handle,
+) -> Result<(), Error> {
+    let key = format!("output/{handle}");
+    let by = SourceBy::Key(key.clone());
+    let query = Query::Source { tenant: engine.tenant.no, by, revision: None };
+    let newest = match engine.ask(query, Answer::source).await? {
+        Some(info) if info.revision.whole && info.revision.erased.is_empty() => return Ok(()),
+        info => info.map_or(0, |info| info.revision.no),
+    };
+    let owner = Owner { token: hex(random::<8>()?), until: engine.now() };
+    let after = newest;
+    let own = codec::revision_handle(&engine.tenant.key, handle, after + 1);
+    let begin = Write::Source {
+        tenant: engine.tenant.no,
+        key,
+        handle,
+        format: BYTES.to_owned(),
+        begin: Begin::New { after, handle: own },
+        owner: owner.clone(),
+        now: engine.now(),
+        takes_over: true,
+    };
+    let Some(Written::Source(source, revision)) = engine.storage.commit(vec![begin]).await?.pop() else {
+        return Err(unexpected());
+    };
+    let mut offset = 0;
+    for bytes in output.bytes.chunks(SOURCE_CHUNK) {
+        let (owner, chunks) = (owner.clone(), vec![codec::pack_chunk(offset, bytes)]);
+        let write = Write::Extend { source, revision, owner, from: offset, chunks, erased: Vec::new() };
+        engine.storage.commit(vec![write]).await?;
+        offset += bytes.len() as u64;
     }
+    let note = format!("⟨{offset} bytes, kept as they are · {handle}⟩");
+    let call = format!("{}-{}", output.tool, hex(random::<8>()?));
+    let stream = StreamId::new(format!("{session}-{call}"))?;
+    let token = owner.token;
+    let mut writes = vec![Write::Whole { source, revision, token, modified: None, reader: None, leaf: None }];
+    let said = exchange_events(engine, output, &call, note)?;
+    writes.append(&mut append_writes(engine, &stream, Some((source, revision)), said).await?);
+    engine.storage.commit(writes).await?;
+    Ok(())
 }
 
 /// The format of a source that is only bytes.

@@ -111,7 +111,7 @@ impl Session {
         places.retain(|(seq, ..)| {
             *seq <= draft.through && !placements.iter().any(|placement| placement.seq == Some(*seq))
         });
-        let sizes = self.sizes(&places, draft).await?;
+        let sizes = measure_places(self, &places, draft).await?;
         let places = places.into_iter().map(|place| said(place, draft, &sizes));
         let (there, records): (Vec<Placement>, Vec<Placement>) =
             places.partition(|placement| placement.why != NO_MESSAGE);
@@ -122,22 +122,22 @@ impl Session {
         }
         Ok(placements)
     }
+}
 
-    /// About how many tokens the messages at these positions have.
-    async fn sizes(
-        &self,
-        places: &[(Seq, Option<Handle>, String)],
-        draft: &Draft,
-    ) -> Result<BTreeMap<Seq, Tokens>, Error> {
-        let seqs: Vec<Seq> = places.iter().flat_map(|(seq, ..)| [seq.prev(), *seq]).collect();
-        let query = Query::Tallies { tenant: self.engine.tenant.no, stream: self.id.clone(), seqs };
-        let rows = self.engine.ask(query, Answer::tallies).await?;
-        let size = |pair: &[crate::store::TallyRow]| match pair {
-            [before, through] => draft.tally_tokens(*through).saturating_sub(draft.tally_tokens(*before)),
-            _ => Tokens::ZERO,
-        };
-        Ok(places.iter().map(|(seq, ..)| *seq).zip(rows.chunks(2).map(size)).collect())
-    }
+/// About how many tokens the messages at these positions have.
+async fn measure_places(
+    session: &Session,
+    places: &[(Seq, Option<Handle>, String)],
+    draft: &Draft,
+) -> Result<BTreeMap<Seq, Tokens>, Error> {
+    let seqs: Vec<Seq> = places.iter().flat_map(|(seq, ..)| [seq.prev(), *seq]).collect();
+    let query = Query::Tallies { tenant: session.engine.tenant.no, stream: session.id.clone(), seqs };
+    let rows = session.engine.ask(query, Answer::tallies).await?;
+    let size = |pair: &[crate::store::TallyRow]| match pair {
+        [before, through] => draft.tally_tokens(*through).saturating_sub(draft.tally_tokens(*before)),
+        _ => Tokens::ZERO,
+    };
+    Ok(places.iter().map(|(seq, ..)| *seq).zip(rows.chunks(2).map(size)).collect())
 }
 
 /// The sources: what of them has it, and what was said of those that are not there.

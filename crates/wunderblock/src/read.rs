@@ -1,7 +1,9 @@
 //! Reading back, verbatim: bodies, ranges of a session, imported sources.
 
+use crate::drive::load::read_texts;
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
+use crate::import::newest_source;
 use crate::limits::PAGE_BYTES;
 use crate::store::{Answer, Named, Query, SourceBy, SourceInfo, SourceNo, codec};
 use std::str::FromStr;
@@ -85,7 +87,7 @@ impl Engine {
         match self.ask(query, Answer::named).await? {
             None => Err(Error::NoHandle(address.handle)),
             Some(Named::Blob) => {
-                let texts = self.texts([address.handle]).await?;
+                let texts = read_texts(self, [address.handle]).await?;
                 let text = texts.text(address.handle).ok_or(Error::NoHandle(address.handle))?;
                 cut(text.as_bytes(), slice)
             }
@@ -99,55 +101,18 @@ impl Engine {
                 cut(&bytes, slice)
             }
             Some(Named::Source(source, revision)) => {
-                let info = self.source_info(source, revision).await?;
+                let info = source_info(self, source, revision).await?;
                 let len = info.revision.len;
                 if let Slice::Bytes(from, to) = slice {
                     let mut bytes = Vec::new();
-                    self.copy_source(&info, (*from, (*to).min(len)), &mut bytes).await?;
+                    copy_source(self, &info, (*from, (*to).min(len)), &mut bytes).await?;
                     return Ok(Content { bytes, total: len, page: None });
                 }
                 let mut bytes = Vec::new();
-                self.copy_source(&info, (0, len), &mut bytes).await?;
+                copy_source(self, &info, (0, len), &mut bytes).await?;
                 cut(&bytes, slice)
             }
         }
-    }
-
-    pub(crate) async fn source_info(&self, no: SourceNo, revision: Option<u32>) -> Result<SourceInfo, Error> {
-        let query = Query::Source { tenant: self.tenant.no, by: SourceBy::No(no), revision };
-        self.ask(query, Answer::source).await?.map(|info| *info).ok_or_else(unexpected)
-    }
-
-    /// Writes bytes of a source's revision, each part proved by its checksum.
-    pub(crate) async fn copy_source(
-        &self,
-        info: &SourceInfo,
-        (from, to): (u64, u64),
-        out: &mut (dyn std::io::Write + Send),
-    ) -> Result<u64, Error> {
-        let mut at = from;
-        while at < to {
-            let revision = info.revision.no;
-            let query = Query::Chunks { source: info.no, revision, from: at, to, limit: SOURCE_READ };
-            let chunks = self.ask(query, Answer::chunks).await?;
-            if chunks.is_empty() {
-                break;
-            }
-            for chunk in chunks {
-                let bytes = codec::unpack_chunk(&chunk)?;
-                if chunk.offset > at {
-                    let why = format!("bytes {at} to {} of `{}` are missing", chunk.offset, info.key);
-                    return Err(Error::Store(crate::store::StoreError::Damaged(why)));
-                }
-                let begin = usize::try_from(at.saturating_sub(chunk.offset)).unwrap_or(usize::MAX);
-                let end = chunk.len.min(to.saturating_sub(chunk.offset));
-                let end = usize::try_from(end).unwrap_or(usize::MAX).min(bytes.len());
-                let part = bytes.get(begin..end).unwrap_or_default();
-                out.write_all(part).map_err(|error| write_error(&error))?;
-                at = chunk.offset + end as u64;
-            }
-        }
-        Ok(at - from)
     }
 
     /// The texts of events that are in blobs.
@@ -158,7 +123,7 @@ impl Engine {
         let facts = events.iter().filter_map(|event| event.fact.as_ref());
         let handles =
             facts.flat_map(|fact| fact.bodies().into_iter().filter_map(Body::handle).collect::<Vec<_>>());
-        self.texts(handles.collect::<Vec<_>>()).await
+        read_texts(self, handles.collect::<Vec<_>>()).await
     }
 
     /// The session a transcript's path was imported as, its newest branch, and whether the file has the length and time
@@ -168,23 +133,64 @@ impl Engine {
     /// When the ledger cannot be read.
     pub async fn imported(&self, path: &std::path::Path) -> Result<Option<(StreamId, bool)>, Error> {
         let Ok(path) = path.canonicalize() else { return Ok(None) };
-        let Some(source) = self.source(&path).await? else { return Ok(None) };
+        let Some(source) = newest_source(self, &path).await? else { return Ok(None) };
         let current = path.metadata().is_ok_and(|meta| crate::import::is_same(&source, &meta));
         Ok(source.revision.leaf.map(|leaf| (leaf, current)))
     }
+}
 
-    /// Events with their texts in place of the handles.
-    pub(crate) async fn whole(&self, mut events: Vec<Event>) -> Result<Vec<Event>, Error> {
-        let handles = events.iter().filter_map(|event| event.fact.as_ref()).flat_map(Fact::bodies);
-        let texts = self.texts(handles.filter_map(Body::handle).collect::<Vec<_>>()).await?;
-        for body in events.iter_mut().filter_map(|event| event.fact.as_mut()).flat_map(Fact::bodies_mut) {
-            if let Some(handle) = body.handle() {
-                let text = texts.text(handle).ok_or_else(|| Error::Erased(handle.to_string()))?;
-                *body = Body::Inline(text.to_owned());
-            }
+pub(crate) async fn source_info(
+    engine: &Engine,
+    no: SourceNo,
+    revision: Option<u32>,
+) -> Result<SourceInfo, Error> {
+    let query = Query::Source { tenant: engine.tenant.no, by: SourceBy::No(no), revision };
+    engine.ask(query, Answer::source).await?.map(|info| *info).ok_or_else(unexpected)
+}
+
+/// Writes bytes of a source's revision, each part proved by its checksum.
+pub(crate) async fn copy_source(
+    engine: &Engine,
+    info: &SourceInfo,
+    (from, to): (u64, u64),
+    out: &mut (dyn std::io::Write + Send),
+) -> Result<u64, Error> {
+    let mut at = from;
+    while at < to {
+        let revision = info.revision.no;
+        let query = Query::Chunks { source: info.no, revision, from: at, to, limit: SOURCE_READ };
+        let chunks = engine.ask(query, Answer::chunks).await?;
+        if chunks.is_empty() {
+            break;
         }
-        Ok(events)
+        for chunk in chunks {
+            let bytes = codec::unpack_chunk(&chunk)?;
+            if chunk.offset > at {
+                let why = format!("bytes {at} to {} of `{}` are missing", chunk.offset, info.key);
+                return Err(Error::Store(crate::store::StoreError::Damaged(why)));
+            }
+            let begin = usize::try_from(at.saturating_sub(chunk.offset)).unwrap_or(usize::MAX);
+            let end = chunk.len.min(to.saturating_sub(chunk.offset));
+            let end = usize::try_from(end).unwrap_or(usize::MAX).min(bytes.len());
+            let part = bytes.get(begin..end).unwrap_or_default();
+            out.write_all(part).map_err(|error| write_error(&error))?;
+            at = chunk.offset + end as u64;
+        }
     }
+    Ok(at - from)
+}
+
+/// Events with their texts in place of the handles.
+pub(crate) async fn with_whole_texts(engine: &Engine, mut events: Vec<Event>) -> Result<Vec<Event>, Error> {
+    let handles = events.iter().filter_map(|event| event.fact.as_ref()).flat_map(Fact::bodies);
+    let texts = read_texts(engine, handles.filter_map(Body::handle).collect::<Vec<_>>()).await?;
+    for body in events.iter_mut().filter_map(|event| event.fact.as_mut()).flat_map(Fact::bodies_mut) {
+        if let Some(handle) = body.handle() {
+            let text = texts.text(handle).ok_or_else(|| Error::Erased(handle.to_string()))?;
+            *body = Body::Inline(text.to_owned());
+        }
+    }
+    Ok(events)
 }
 
 /// The files a session was read from, each with the revision that holds it, the newest last.
@@ -211,7 +217,7 @@ impl crate::session::Session {
         let mut written = 0;
         let mut pages = self.pages(from, to);
         while let Some(events) = pages.next().await? {
-            for event in self.engine.whole(events).await? {
+            for event in with_whole_texts(&self.engine, events).await? {
                 let line =
                     serde_json::to_string(&event).map_err(|error| Error::Internal(error.to_string()))?;
                 writeln!(out, "{line}").map_err(|error| write_error(&error))?;
@@ -249,7 +255,7 @@ impl crate::session::Session {
             return Err(Error::Unfinished { session: info.id, path: source.key.clone() });
         }
         let mut hashing = Hashing { hasher: blake3::Hasher::new(), out };
-        let copied = self.engine.copy_source(source, (0, revision.len), &mut hashing).await?;
+        let copied = copy_source(&self.engine, source, (0, revision.len), &mut hashing).await?;
         let stated = revision.hash.filter(|_| revision.erased.is_empty());
         if copied != revision.len
             || stated.is_some_and(|stated| *hashing.hasher.finalize().as_bytes() != stated)
@@ -271,7 +277,7 @@ impl crate::session::Session {
     /// # Errors
     /// When the ledger cannot be read.
     pub(crate) async fn holders(&self, handle: Handle) -> Result<Vec<(Seq, String)>, Error> {
-        let texts = self.engine.texts([handle]).await?;
+        let texts = read_texts(&self.engine, [handle]).await?;
         let Some(text) = texts.text(handle) else { return Ok(Vec::new()) };
         let line = text.lines().next().unwrap_or_default().chars().take(200).collect::<String>();
         let head = self.info().await?.head;

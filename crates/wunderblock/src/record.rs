@@ -1,15 +1,14 @@
 //! The way in: events made ready and appended. Never calls a model, never waits for anything but the disk.
 
-use crate::door;
 use crate::engine::{Engine, random, unexpected};
 use crate::error::{Error, Unappendable};
 use crate::gauge::count_body;
 use crate::incoming::IntoEvents;
 use crate::limits::COUNT_AT_ONCE;
-use crate::parallel;
 use crate::session::Session;
 use crate::store::codec::{self, name_handle, pack_event};
 use crate::store::{Appended, BodyCount, Opening, PackedEvent, SourceNo, Write, Written};
+use crate::{door, parallel};
 use wunderblock_core::event::{Fact, NewEvent, SessionForked, SessionOpened, Source};
 use wunderblock_core::id::{EventId, Handle, Scope, StreamId};
 use wunderblock_core::message::{Body, Part};
@@ -73,123 +72,126 @@ impl Engine {
     pub(crate) fn stream_handle(&self, stream: &StreamId) -> Handle {
         name_handle(&self.tenant.key, "stream", stream.as_str())
     }
+}
 
-    /// The write that opens a session with its first event.
-    pub(crate) fn opening(
-        &self,
-        stream: &StreamId,
-        opened: SessionOpened,
-        (at, source): (Millis, Option<(SourceNo, u32)>),
-    ) -> Result<Vec<Write>, Error> {
-        let scope = opened.scope.clone();
-        let open = Write::Open {
-            tenant: self.tenant.no,
-            stream: stream.clone(),
-            handle: self.stream_handle(stream),
-            opening: Opening::New { parent: opened.parent.clone() },
-            scope,
-            at,
-        };
-        self.with_first(open, stream, Fact::SessionOpened(opened), (at, source))
+/// The write that opens a session with its first event.
+pub(crate) fn opening_writes(
+    engine: &Engine,
+    stream: &StreamId,
+    opened: SessionOpened,
+    (at, source): (Millis, Option<(SourceNo, u32)>),
+) -> Result<Vec<Write>, Error> {
+    let scope = opened.scope.clone();
+    let open = Write::Open {
+        tenant: engine.tenant.no,
+        stream: stream.clone(),
+        handle: engine.stream_handle(stream),
+        opening: Opening::New { parent: opened.parent.clone() },
+        scope,
+        at,
+    };
+    with_first_event(engine, open, stream, Fact::SessionOpened(opened), (at, source))
+}
+
+/// The write that opens a session as a fork of another.
+pub(crate) fn forking_writes(
+    engine: &Engine,
+    stream: &StreamId,
+    forked: SessionForked,
+    (at, source, scope): (Millis, Option<(SourceNo, u32)>, Scope),
+) -> Result<Vec<Write>, Error> {
+    let open = Write::Open {
+        tenant: engine.tenant.no,
+        stream: stream.clone(),
+        handle: engine.stream_handle(stream),
+        opening: Opening::Fork { parent: forked.parent.clone(), at_seq: forked.at_seq },
+        scope,
+        at,
+    };
+    with_first_event(engine, open, stream, Fact::SessionForked(forked), (at, source))
+}
+
+fn with_first_event(
+    engine: &Engine,
+    open: Write,
+    stream: &StreamId,
+    fact: Fact,
+    (at, from): (Millis, Option<(SourceNo, u32)>),
+) -> Result<Vec<Write>, Error> {
+    let source = if from.is_some() { Source::Engine } else { Source::Live };
+    let id = EventId::new(format!("open:{}", blake3::hash(stream.as_str().as_bytes()).to_hex()))?;
+    let events = pack(&engine.tenant.key, vec![NewEvent { id, at, source, fact }])?;
+    let append =
+        Write::Append { tenant: engine.tenant.no, stream: stream.clone(), expect_head: None, events };
+    let mut writes = vec![open, append];
+    if let Some((source, revision)) = from {
+        writes.push(Write::Link { tenant: engine.tenant.no, stream: stream.clone(), source, revision });
     }
+    Ok(writes)
+}
 
-    /// The write that opens a session as a fork of another.
-    pub(crate) fn forking(
-        &self,
-        stream: &StreamId,
-        forked: SessionForked,
-        (at, source, scope): (Millis, Option<(SourceNo, u32)>, Scope),
-    ) -> Result<Vec<Write>, Error> {
-        let open = Write::Open {
-            tenant: self.tenant.no,
-            stream: stream.clone(),
-            handle: self.stream_handle(stream),
-            opening: Opening::Fork { parent: forked.parent.clone(), at_seq: forked.at_seq },
-            scope,
-            at,
-        };
-        self.with_first(open, stream, Fact::SessionForked(forked), (at, source))
-    }
+/// Appends events to a session; opens it if it is new. Answers, in order, where each stands.
+pub(crate) async fn append_events(
+    engine: &Engine,
+    stream: &StreamId,
+    expect_head: Option<Seq>,
+    events: Vec<NewEvent>,
+) -> Result<Vec<Appended>, Error> {
+    let events = prepare_events(engine, events)?.into_iter().collect::<Result<_, _>>()?;
+    append_prepared(engine, stream, expect_head, events).await
+}
 
-    fn with_first(
-        &self,
-        open: Write,
-        stream: &StreamId,
-        fact: Fact,
-        (at, from): (Millis, Option<(SourceNo, u32)>),
-    ) -> Result<Vec<Write>, Error> {
-        let source = if from.is_some() { Source::Engine } else { Source::Live };
-        let id = EventId::new(format!("open:{}", blake3::hash(stream.as_str().as_bytes()).to_hex()))?;
-        let events = pack(&self.tenant.key, vec![NewEvent { id, at, source, fact }])?;
-        let append =
-            Write::Append { tenant: self.tenant.no, stream: stream.clone(), expect_head: None, events };
-        let mut writes = vec![open, append];
-        if let Some((source, revision)) = from {
-            writes.push(Write::Link { tenant: self.tenant.no, stream: stream.clone(), source, revision });
+/// Makes events ready to be appended, many of them on all cores.
+pub(crate) fn prepare_events(
+    engine: &Engine,
+    events: Vec<NewEvent>,
+) -> Result<Vec<Result<ReadyEvent, Error>>, Error> {
+    let key = &engine.tenant.key;
+    let counting = events.iter().map(text_of).sum::<Bytes>() <= COUNT_AT_ONCE;
+    let work = |share: Vec<NewEvent>| {
+        let mut salts = Salts::new()?;
+        Ok(share.into_iter().map(|event| prepare(key, salts.next(), event, counting)).collect::<Vec<_>>())
+    };
+    Ok(parallel::map(shares(events), work)?.into_iter().flatten().collect())
+}
+
+/// Appends events that are ready; opens the session if it is new. Answers, in order, where each stands.
+pub(crate) async fn append_prepared(
+    engine: &Engine,
+    stream: &StreamId,
+    expect_head: Option<Seq>,
+    prepared: Vec<ReadyEvent>,
+) -> Result<Vec<Appended>, Error> {
+    let mut writes = Vec::new();
+    let mut opened = 0;
+    if expect_head.is_none() && engine.info(stream).await?.is_none() {
+        let first = prepared.first();
+        let at = first.map_or_else(|| engine.now(), |first| first.event.at);
+        let opening = first.and_then(|first| first.opens.clone());
+        // The caller's own opening event is the first event; it keeps its id.
+        let is_own = opening.is_some();
+        writes.append(&mut opening_writes(engine, stream, opening.unwrap_or_default(), (at, None))?);
+        if is_own {
+            writes.truncate(1);
+        } else {
+            opened = 1;
         }
-        Ok(writes)
     }
-
-    /// Appends events to a session; opens it if it is new. Answers, in order, where each stands.
-    pub(crate) async fn append(
-        &self,
-        stream: &StreamId,
-        expect_head: Option<Seq>,
-        events: Vec<NewEvent>,
-    ) -> Result<Vec<Appended>, Error> {
-        let events = self.prepare(events)?.into_iter().collect::<Result<_, _>>()?;
-        self.append_prepared(stream, expect_head, events).await
+    let (mut events, mut counts) = (Vec::with_capacity(prepared.len()), Vec::new());
+    for mut one in prepared {
+        counts.append(&mut one.counts);
+        events.push(one.event);
     }
-
-    /// Makes events ready to be appended, many of them on all cores.
-    pub(crate) fn prepare(&self, events: Vec<NewEvent>) -> Result<Vec<Result<ReadyEvent, Error>>, Error> {
-        let key = &self.tenant.key;
-        let counting = events.iter().map(text_of).sum::<Bytes>() <= COUNT_AT_ONCE;
-        let work = |share: Vec<NewEvent>| {
-            let mut salts = Salts::new()?;
-            Ok(share.into_iter().map(|event| prepare(key, salts.next(), event, counting)).collect::<Vec<_>>())
-        };
-        Ok(parallel::map(shares(events), work)?.into_iter().flatten().collect())
+    writes.push(Write::Append { tenant: engine.tenant.no, stream: stream.clone(), expect_head, events });
+    if !counts.is_empty() {
+        writes.push(Write::Counts { tenant: engine.tenant.no, counts });
     }
-
-    /// Appends events that are ready; opens the session if it is new. Answers, in order, where each stands.
-    pub(crate) async fn append_prepared(
-        &self,
-        stream: &StreamId,
-        expect_head: Option<Seq>,
-        prepared: Vec<ReadyEvent>,
-    ) -> Result<Vec<Appended>, Error> {
-        let mut writes = Vec::new();
-        let mut opened = 0;
-        if expect_head.is_none() && self.info(stream).await?.is_none() {
-            let first = prepared.first();
-            let at = first.map_or_else(|| self.now(), |first| first.event.at);
-            let opening = first.and_then(|first| first.opens.clone());
-            // The caller's own opening event is the first event; it keeps its id.
-            let is_own = opening.is_some();
-            writes.append(&mut self.opening(stream, opening.unwrap_or_default(), (at, None))?);
-            if is_own {
-                writes.truncate(1);
-            } else {
-                opened = 1;
-            }
-        }
-        let (mut events, mut counts) = (Vec::with_capacity(prepared.len()), Vec::new());
-        for mut one in prepared {
-            counts.append(&mut one.counts);
-            events.push(one.event);
-        }
-        writes.push(Write::Append { tenant: self.tenant.no, stream: stream.clone(), expect_head, events });
-        if !counts.is_empty() {
-            writes.push(Write::Counts { tenant: self.tenant.no, counts });
-        }
-        let written = self.storage.commit(writes).await?;
-        let mut appended = written.into_iter().filter_map(|written| match written {
-            Written::Appended(appended) => Some(appended),
-            _ => None,
-        });
-        appended.nth(opened).ok_or_else(unexpected)
-    }
+    let written = engine.storage.commit(writes).await?;
+    let mut appended = written.into_iter().filter_map(|written| match written {
+        Written::Appended(appended) => Some(appended),
+        _ => None,
+    });
+    appended.nth(opened).ok_or_else(unexpected)
 }
 
 impl Session {
@@ -225,25 +227,25 @@ impl Session {
     pub async fn append_json(&self, line: &[u8]) -> Result<Vec<Appended>, Error> {
         self.append(self.engine.config.stamp().line(line)?).await
     }
+}
 
-    /// Checks that an event that opens a session is, or will be, its first.
-    async fn admit_openings(&self, events: &[ReadyEvent]) -> Result<(), Error> {
-        for event in events.iter().filter(|event| event.opens()) {
-            if !self.is_first(event.id(), events).await? {
-                let (id, why) = (event.id().clone(), Unappendable::SecondOpening);
-                return Err(Error::Unappendable { id, why });
-            }
+/// Checks that an event that opens a session is, or will be, its first.
+async fn admit_openings(session: &Session, events: &[ReadyEvent]) -> Result<(), Error> {
+    for event in events.iter().filter(|event| event.opens()) {
+        if !is_first_event(session, event.id(), events).await? {
+            let (id, why) = (event.id().clone(), Unappendable::SecondOpening);
+            return Err(Error::Unappendable { id, why });
         }
-        Ok(())
     }
+    Ok(())
+}
 
-    async fn is_first(&self, id: &EventId, events: &[ReadyEvent]) -> Result<bool, Error> {
-        if self.engine.info(&self.id).await?.is_none() {
-            return Ok(events.first().is_some_and(|first| first.id() == id));
-        }
-        let first = self.events(Seq::START.next(), Seq::START.next(), (1, Bytes(1 << 20))).await?;
-        Ok(first.first().is_some_and(|first| first.id == *id))
+async fn is_first_event(session: &Session, id: &EventId, events: &[ReadyEvent]) -> Result<bool, Error> {
+    if session.engine.info(&session.id).await?.is_none() {
+        return Ok(events.first().is_some_and(|first| first.id() == id));
     }
+    let first = session.events(Seq::START.next(), Seq::START.next(), (1, Bytes(1 << 20))).await?;
+    Ok(first.first().is_some_and(|first| first.id == *id))
 }
 
 /// An event made ready to be appended: hashed and compressed, which is most of the work of it.
@@ -265,7 +267,7 @@ impl ReadyEvent {
     /// When the system gives no random bytes, or no thread.
     pub fn prepare(session: &Session, events: Vec<NewEvent>) -> Result<Vec<Result<Self, Error>>, Error> {
         let admitted: Vec<Result<(), Error>> = events.iter().map(door::admit).collect();
-        let ready = session.engine.prepare(events)?;
+        let ready = prepare_events(&session.engine, events)?;
         Ok(admitted.into_iter().zip(ready).map(|(admitted, ready)| admitted.and(ready)).collect())
     }
 
@@ -274,8 +276,8 @@ impl ReadyEvent {
     /// # Errors
     /// On a conflict, on a second opening, or when the ledger cannot be written.
     pub async fn append(session: &Session, events: Vec<Self>) -> Result<Vec<Appended>, Error> {
-        session.admit_openings(&events).await?;
-        session.engine.append_prepared(&session.id, None, events).await
+        admit_openings(session, &events).await?;
+        append_prepared(&session.engine, &session.id, None, events).await
     }
 
     /// The event's id.

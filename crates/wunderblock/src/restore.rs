@@ -6,8 +6,9 @@
 //! any moment leaves the old ledger at the path or the new one. Only a file that is no ledger any more is moved instead.
 
 use crate::backup::file_error;
-use crate::doctor::Ledger;
-use crate::echo::{Lost, Wanted};
+use crate::doctor::{Ledger, examine_all, list_revisions};
+use crate::drive::load::decode_event;
+use crate::echo::{Lost, Wanted, find_hits};
 use crate::engine::{Config, Engine};
 use crate::erase::native;
 use crate::error::Error;
@@ -72,7 +73,7 @@ async fn restore(from: &Path, to: &Path, config: Config) -> Result<Restored, Err
     // As it is: a backup of an older format is upgraded in the copy only.
     copy_file(from, &restoring)?;
     let new = Engine::with(Sqlite::open(&restoring, Access::Write)?, false, config.clone()).await?;
-    let examined = new.doctor_all(&mut |_| {}).await?;
+    let examined = examine_all(&new, &mut |_| {}).await?;
     drop(new);
     if let Some(problem) = examined.problems.iter().find(|problem| !problem.derived) {
         let why = format!("{}: {}: {}", from.display(), problem.rule, problem.detail);
@@ -201,13 +202,13 @@ impl Erasures {
         let engine = Engine::with(Sqlite::open(path, Access::Read)?, false, config.clone()).await?;
         let mut erasures = Self::default();
         for engine in erasures.read(engine.every_tenant().await)?.unwrap_or_default() {
-            let coordinates = engine.coordinates().await;
+            let coordinates = find_coordinates(&engine).await;
             if let Some(coordinates) = erasures.read(coordinates)? {
                 erasures.coordinates.insert(engine.config.tenant.clone(), coordinates);
             }
             let streams = engine.streams("", u64::from(u32::MAX)).await;
             for info in erasures.read(streams)?.unwrap_or_default() {
-                let ranges = engine.erased_ranges(&info.id, info.head).await;
+                let ranges = erased_ranges(&engine, &info.id, info.head).await;
                 if let Some(ranges) = erasures.read(ranges)? {
                     erasures.ranges.entry(engine.config.tenant.clone()).or_default().extend(ranges);
                 }
@@ -229,102 +230,100 @@ impl Erasures {
     }
 }
 
-impl Engine {
-    async fn coordinates(&self) -> Result<Coordinates, Error> {
-        let (tenant, sessions) = (self.tenant.no, Vec::new());
-        let erasures = self.ask(Query::Erasures { tenant, sessions }, Answer::erasures).await?;
-        let mut spans = Vec::new();
-        for info in self.revisions().await? {
-            let (source, revision) = (info.handle, info.revision.no);
-            let ranges = info.revision.erased.into_iter();
-            spans.extend(ranges.map(|(offset, end)| SourceSpan {
-                source,
-                revision,
-                offset,
-                len: end - offset,
-            }));
-        }
-        Ok(Coordinates { key: self.tenant.key, erasures, spans })
+async fn find_coordinates(engine: &Engine) -> Result<Coordinates, Error> {
+    let (tenant, sessions) = (engine.tenant.no, Vec::new());
+    let erasures = engine.ask(Query::Erasures { tenant, sessions }, Answer::erasures).await?;
+    let mut spans = Vec::new();
+    for info in list_revisions(engine).await? {
+        let (source, revision) = (info.handle, info.revision.no);
+        let ranges = info.revision.erased.into_iter();
+        spans.extend(ranges.map(|(offset, end)| SourceSpan { source, revision, offset, len: end - offset }));
     }
+    Ok(Coordinates { key: engine.tenant.key, erasures, spans })
+}
 
-    /// The ranges a session has receipts for.
-    async fn erased_ranges(&self, stream: &StreamId, to: Seq) -> Result<Vec<(StreamId, Seq, Seq)>, Error> {
-        let what = Marked::Kind("content.erased");
-        let (tenant, limit) = (self.tenant.no, u64::from(u32::MAX));
-        let query = Query::Marked { tenant, stream: stream.clone(), what, to, limit };
-        let rows = self.ask(query, Answer::events).await?;
-        let mut ranges = Vec::new();
-        for row in rows {
-            if let Some(Fact::ContentErased(erased)) = self.event(stream, &row)?.fact {
-                ranges.push((stream.clone(), erased.from_seq, erased.to_seq));
-            }
+/// The ranges a session has receipts for.
+async fn erased_ranges(
+    engine: &Engine,
+    stream: &StreamId,
+    to: Seq,
+) -> Result<Vec<(StreamId, Seq, Seq)>, Error> {
+    let what = Marked::Kind("content.erased");
+    let (tenant, limit) = (engine.tenant.no, u64::from(u32::MAX));
+    let query = Query::Marked { tenant, stream: stream.clone(), what, to, limit };
+    let rows = engine.ask(query, Answer::events).await?;
+    let mut ranges = Vec::new();
+    for row in rows {
+        if let Some(Fact::ContentErased(erased)) = decode_event(engine, stream, &row)?.fact {
+            ranges.push((stream.clone(), erased.from_seq, erased.to_seq));
         }
-        Ok(ranges)
+    }
+    Ok(ranges)
+}
+
+/// Erases what was erased of imported files from a copy of the ledger, and keeps it from coming back.
+async fn forget_again(engine: &Engine, old: &Coordinates) -> Result<(), Error> {
+    let Coordinates { erasures, spans, .. } = old;
+    if erasures.is_empty() && spans.is_empty() {
+        return Ok(());
+    }
+    let mut spans = spans.clone();
+    // The ledger that is replaced may have had no such file: then it knows no ranges of it.
+    let wanted = Wanted { records: Lost::by_session(erasures), ..Wanted::default() };
+    for source in list_revisions(engine).await? {
+        spans.extend(find_hits(engine, source, wanted.clone()).await?.into_iter().map(|hit| hit.span));
+    }
+    let write = Write::Erase {
+        tenant: engine.tenant.no,
+        stream: StreamId::new("restore")?,
+        seqs: Vec::new(),
+        spans,
+        erasures: erasures.clone(),
+    };
+    engine.storage.commit(vec![write]).await?;
+    Ok(())
+}
+
+async fn erase_again(engine: &Engine, stream: &StreamId, (from, to): (Seq, Seq)) -> Result<u64, Error> {
+    match engine.info(stream).await? {
+        Some(info) if from <= info.head => {
+            let session = engine.session_by_id(stream.clone());
+            Ok(session.erase(from, to, Some("erased before the restore")).await?.events)
+        }
+        _ => Ok(0),
     }
 }
 
-impl Engine {
-    /// Erases what was erased of imported files from a copy of the ledger, and keeps it from coming back.
-    async fn forget_again(&self, old: &Coordinates) -> Result<(), Error> {
-        let Coordinates { erasures, spans, .. } = old;
-        if erasures.is_empty() && spans.is_empty() {
-            return Ok(());
-        }
-        let mut spans = spans.clone();
-        // The ledger that is replaced may have had no such file: then it knows no ranges of it.
-        let wanted = Wanted { records: Lost::by_session(erasures), ..Wanted::default() };
-        for source in self.revisions().await? {
-            spans.extend(self.hits(source, wanted.clone()).await?.into_iter().map(|hit| hit.span));
-        }
-        let write = Write::Erase {
-            tenant: self.tenant.no,
-            stream: StreamId::new("restore")?,
-            seqs: Vec::new(),
-            spans,
-            erasures: erasures.clone(),
+/// Positions whose content is here and was erased, by the ids of events. Receipts do not say all: a ledger that was
+/// restored in between, and had no such session, has none of it.
+async fn returning_ranges(
+    engine: &Engine,
+    erasures: &[Erasure],
+) -> Result<Vec<(StreamId, (Seq, Seq))>, Error> {
+    let mut found: Vec<(StreamId, (Seq, Seq))> = Vec::new();
+    let lost = Lost::by_session(erasures);
+    for info in engine.streams("", u64::from(u32::MAX)).await? {
+        let Some(lost) = lost.get(native(&info.id)).filter(|lost| !lost.events.is_empty()) else {
+            continue;
         };
-        self.storage.commit(vec![write]).await?;
-        Ok(())
-    }
-
-    async fn erase_again(&self, stream: &StreamId, (from, to): (Seq, Seq)) -> Result<u64, Error> {
-        match self.info(stream).await? {
-            Some(info) if from <= info.head => {
-                let session = self.session_by_id(stream.clone());
-                Ok(session.erase(from, to, Some("erased before the restore")).await?.events)
-            }
-            _ => Ok(0),
-        }
-    }
-
-    /// Positions whose content is here and was erased, by the ids of events. Receipts do not say all: a ledger that was
-    /// restored in between, and had no such session, has none of it.
-    async fn come_back(&self, erasures: &[Erasure]) -> Result<Vec<(StreamId, (Seq, Seq))>, Error> {
-        let mut found: Vec<(StreamId, (Seq, Seq))> = Vec::new();
-        let lost = Lost::by_session(erasures);
-        for info in self.streams("", u64::from(u32::MAX)).await? {
-            let Some(lost) = lost.get(native(&info.id)).filter(|lost| !lost.events.is_empty()) else {
-                continue;
-            };
-            let session = self.session_by_id(info.id.clone());
-            let from = info.fork.as_ref().map_or(Seq(1), |(_, base)| base.next());
-            let mut pages = session.pages(from, info.head);
-            while let Some(events) = pages.next().await? {
-                for event in events.iter().filter(|event| event.fact.is_some()) {
-                    if matches!(event.source, Source::Engine) || !lost.events.contains(event.id.as_str()) {
-                        continue;
+        let session = engine.session_by_id(info.id.clone());
+        let from = info.fork.as_ref().map_or(Seq(1), |(_, base)| base.next());
+        let mut pages = session.pages(from, info.head);
+        while let Some(events) = pages.next().await? {
+            for event in events.iter().filter(|event| event.fact.is_some()) {
+                if matches!(event.source, Source::Engine) || !lost.events.contains(event.id.as_str()) {
+                    continue;
+                }
+                match found.last_mut() {
+                    Some((stream, range)) if *stream == info.id && range.1.next() == event.seq => {
+                        range.1 = event.seq;
                     }
-                    match found.last_mut() {
-                        Some((stream, range)) if *stream == info.id && range.1.next() == event.seq => {
-                            range.1 = event.seq;
-                        }
-                        _ => found.push((info.id.clone(), (event.seq, event.seq))),
-                    }
+                    _ => found.push((info.id.clone(), (event.seq, event.seq))),
                 }
             }
         }
-        Ok(found)
     }
+    Ok(found)
 }
 
 /// Erases from a prepared ledger what was erased from the one it replaces. Answers how many events.
@@ -336,15 +335,16 @@ async fn carry_erasures(old: &Erasures, new: &Path, config: &Config) -> Result<u
         let tenant = &engine.config.tenant;
         let coordinates = old.coordinates.get(tenant).filter(|old| old.key == engine.tenant.key);
         if let Some(old) = coordinates {
-            engine.forget_again(old).await?;
+            forget_again(&engine, old).await?;
         }
         let has = known.ranges.get(tenant);
         let ranges = old.ranges.get(tenant).into_iter().flatten();
         for (stream, from, to) in ranges.filter(|range| !has.is_some_and(|has| has.contains(range))) {
-            again += engine.erase_again(stream, (*from, *to)).await?;
+            again += erase_again(&engine, stream, (*from, *to)).await?;
         }
-        for (stream, range) in engine.come_back(coordinates.map_or(&[], |old| &old.erasures)).await? {
-            again += engine.erase_again(&stream, range).await?;
+        for (stream, range) in returning_ranges(&engine, coordinates.map_or(&[], |old| &old.erasures)).await?
+        {
+            again += erase_again(&engine, &stream, range).await?;
         }
     }
     Ok(again)

@@ -1,7 +1,8 @@
 //! Ranked search over what was said, through the redacted index; what is not indexed yet is scanned, so nothing is
 //! missed.
 
-use crate::catch_up::{Extent, is_searched};
+use crate::catch_up::{Extent, catch_up, is_searched};
+use crate::drive::load::{decode_event, read_texts};
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
 use crate::index::{self, DocKey, Header, Hit, Phrase, Query as Words, Scope, Search, Tail};
@@ -92,209 +93,209 @@ impl Engine {
     pub async fn search(&self, query: &str, options: &SearchOptions) -> Result<SearchResult, Error> {
         let words = if options.free_text { Words::from_text(query) } else { Words::parse(query) };
         let words = words.map_err(|error| Error::Query(error.to_string()))?;
-        let ground = self.ground(options.session.as_ref()).await?;
+        let ground = find_ground(self, options.session.as_ref()).await?;
         let open: u64 = ground.behind.iter().map(|info| info.head.0 - info.indexed.0).sum();
         if open > SCAN_MAX && self.can_write() {
-            self.catch_up_before_search().await?;
+            catch_up_before_search(self).await?;
         }
         // A segment may be joined with others after its number was read and before its blocks are.
         for _ in 1..SEARCH_RETRIES {
-            match self.search_once(&words, options).await {
+            match search_once(self, &words, options).await {
                 Err(Error::Store(StoreError::Damaged(_))) => {}
                 other => return other,
             }
         }
-        self.search_once(&words, options).await
-    }
-
-    /// Indexes what is waiting, and counts it where there is time for that: what is left is scanned.
-    async fn catch_up_before_search(&self) -> Result<(), Error> {
-        let until = Some(Millis(self.now().0.saturating_add(SEARCH_CATCH_UP)));
-        self.catch_up_to(Extent { counting: false, until }, &mut |_| {}).await?;
-        self.catch_up_to(Extent { counting: true, until }, &mut |_| {}).await
-    }
-
-    async fn search_once(&self, words: &Words, options: &SearchOptions) -> Result<SearchResult, Error> {
-        let ground = self.ground(options.session.as_ref()).await?;
-        let (tail, scanned) = self.tail(words, &ground).await?;
-        let (scope, segments) = (ground.scope, ground.segments);
-        let headers: Vec<&Header> = segments.iter().map(|(_, header)| header.as_ref()).collect();
-        let blocks = self.blocks(words, &segments).await?;
-        let mut limit = options.limit;
-        loop {
-            let search = Search { query: words, scope: &scope, order: options.order, limit };
-            let fetch = |segment: usize, number: u32| -> Result<&[u8], Infallible> {
-                Ok(blocks.get(&(segment, number)).map_or(&[][..], Vec::as_slice))
-            };
-            let hits = index::search(&search, &headers, Some(&tail), fetch, |_, _| Ok(true))
-                .map_err(|error| Error::Store(StoreError::Damaged(error.to_string())))?;
-            let all = hits.len() < limit;
-            let found = self.resolve(hits, words).await?;
-            if found.len() >= options.limit || all {
-                let hits = found.into_iter().take(options.limit).collect();
-                return Ok(SearchResult { hits, scanned });
-            }
-            // Phrases were not checked yet when the hits were counted: look at more of them.
-            limit = limit.saturating_mul(4);
-        }
-    }
-
-    /// What is searched, from one snapshot: nothing is in the index and in the tail, or in neither.
-    async fn ground(&self, session: Option<&StreamId>) -> Result<Ground, Error> {
-        let tenant = self.tenant.no;
-        let mut trip = Trip::default();
-        let behind = trip.ask(Query::Behind { tenant, limit: u64::from(u32::MAX) }, Answer::streams);
-        let segments = trip.ask(Query::Segments { tenant }, Answer::segments);
-        let lineage = |stream: &StreamId| Query::Lineage { tenant, stream: stream.clone() };
-        let lineage = session.map(|stream| trip.ask(lineage(stream), Answer::lineage));
-        let mut answers = self.travel(trip).await?;
-        let (mut behind, segments) = (answers.take(behind)?, answers.take(segments)?);
-        behind.retain(|info| info.indexed < info.head);
-        let mut ground =
-            Ground { scope: Scope::everything(), behind, segments: self.known.headers(segments)? };
-        if let Some(lineage) = lineage {
-            let stretches = answers.take(lineage)?;
-            let ranges = stretches.iter().map(|stretch| (stretch.no.0, stretch.from.0..=stretch.to.0));
-            ground.scope = Scope::of(ranges);
-            ground.behind.retain(|info| stretches.iter().any(|stretch| stretch.no == info.no));
-        }
-        Ok(ground)
-    }
-
-    async fn blocks(
-        &self,
-        words: &Words,
-        segments: &[(u64, Arc<Header>)],
-    ) -> Result<HashMap<(usize, u32), Vec<u8>>, Error> {
-        let mut places = Vec::new();
-        let mut wanted = Vec::new();
-        for (place, (id, header)) in segments.iter().enumerate() {
-            for number in words.blocks(header) {
-                places.push((place, number));
-                wanted.push((*id, number));
-            }
-        }
-        if wanted.is_empty() {
-            return Ok(HashMap::new());
-        }
-        let blocks = self.ask(Query::Blocks { tenant: self.tenant.no, wanted }, Answer::blocks).await?;
-        Ok(places
-            .into_iter()
-            .zip(blocks)
-            .filter_map(|(place, block)| block.map(|block| (place, block)))
-            .collect())
-    }
-
-    /// What the index has not reached, scanned for the query, and how many messages that are.
-    async fn tail(&self, words: &Words, ground: &Ground) -> Result<(Tail, u64), Error> {
-        let (mut tails, mut scanned) = (Vec::new(), 0);
-        for info in &ground.behind {
-            let mut from = info.indexed.next();
-            while from <= info.head {
-                let rows = self.page(info, from, (CATCH_UP_EVENTS, CATCH_UP_BYTES)).await?;
-                let Some(last) = rows.last().map(|row| row.seq) else { break };
-                from = last.next();
-                let mut messages = Vec::with_capacity(rows.len());
-                for row in &rows {
-                    if let Some(Fact::MessageAppended(said)) = self.event(&info.id, row)?.fact {
-                        messages.push((DocKey { stream: info.no.0, seq: row.seq.0 }, said.message));
-                    }
-                }
-                scanned += messages.len() as u64;
-                let bodies = messages.iter().flat_map(|(_, message)| searched(message));
-                let texts = self.texts(bodies.filter_map(Body::handle)).await?;
-                tails.extend(parallel::map(messages.chunks(SHARE).collect(), |share: &[_]| {
-                    let texts = share.iter().map(|(key, message)| (*key, self.redacted(message, &texts)));
-                    let texts: Vec<_> = texts.collect();
-                    let documents = texts.iter().map(|(key, texts)| (*key, texts.iter().map(String::as_str)));
-                    Ok(Tail::scan(words, documents))
-                })?);
-            }
-        }
-        let tail = Tail::join(words, tails).map_err(|error| Error::Query(error.to_string()))?;
-        Ok((tail, scanned))
-    }
-
-    /// What of a message is searched, without its secrets.
-    fn redacted(&self, message: &Message, texts: &Texts) -> Vec<String> {
-        fn text<'t>(body: &'t Body, texts: &'t Texts) -> Option<&'t str> {
-            body.inline().or_else(|| texts.text(body.handle()?))
-        }
-        let redact = |text| self.config.redactor.redact_keyed(&self.tenant.key, text).text.into_owned();
-        searched(message).filter_map(|body| text(body, texts)).map(redact).collect()
+        search_once(self, &words, options).await
     }
 
     pub(crate) fn can_write(&self) -> bool {
         self.file.as_ref().is_none_or(|file| file.is_writable())
     }
+}
 
-    /// Hits with what people want to see of them; those whose text has not the phrases asked for are gone.
-    async fn resolve(&self, hits: Vec<Hit>, words: &Words) -> Result<Vec<Found>, Error> {
-        let mut by_stream: BTreeMap<StreamNo, Vec<Seq>> = BTreeMap::new();
-        for hit in &hits {
-            by_stream.entry(StreamNo(hit.doc.stream)).or_default().push(Seq(hit.doc.seq));
-        }
-        let tenant = self.tenant.no;
-        let query = Query::StreamsByNo { tenant, streams: by_stream.keys().copied().collect() };
-        let streams = self.ask(query, Answer::streams).await?;
-        let names: HashMap<StreamNo, StreamId> = streams.into_iter().map(|info| (info.no, info.id)).collect();
-        let at = |(no, seqs)| Some(Query::At { tenant, stream: names.get(&no)?.clone(), seqs });
-        let mut rows = HashMap::new();
-        for answer in self.storage.query(by_stream.into_iter().filter_map(at).collect()).await? {
-            let found = answer.events().ok_or_else(unexpected)?;
-            rows.extend(found.into_iter().map(|row| ((row.stream.0, row.seq.0), row)));
-        }
-        let handles = rows.values().filter_map(|row| self.event(names.get(&row.stream)?, row).ok()?.fact);
-        let handles: Vec<_> = handles
-            .flat_map(|fact| fact.bodies().into_iter().filter_map(|body| body.handle()).collect::<Vec<_>>())
-            .collect();
-        let texts = self.texts(handles).await?;
-        let phrases: Vec<(&Phrase, bool)> = words.phrases().collect();
-        let mut found = Vec::with_capacity(hits.len());
-        for hit in hits {
-            let (Some(row), Some(session)) =
-                (rows.get(&(hit.doc.stream, hit.doc.seq)), names.get(&StreamNo(hit.doc.stream)))
-            else {
-                continue;
-            };
-            let event = self.event(session, row)?;
-            let Some(Fact::MessageAppended(said)) = &event.fact else { continue };
-            let spoken = self.redacted(&said.message, &texts);
-            if !phrases.iter().all(|(phrase, wanted)| spoken.iter().any(|text| phrase.is_in(text)) == *wanted)
-            {
-                continue;
-            }
-            found.push(Found {
-                session: session.clone(),
-                seq: event.seq,
-                at: event.at,
-                role: said.message.role,
-                score: hit.score,
-                snippet: snippet(&spoken, &hit.matched),
-                matched: hit.matched,
-            });
-        }
-        Ok(found)
-    }
+/// Indexes what is waiting, and counts it where there is time for that: what is left is scanned.
+async fn catch_up_before_search(engine: &Engine) -> Result<(), Error> {
+    let until = Some(Millis(engine.now().0.saturating_add(SEARCH_CATCH_UP)));
+    catch_up(engine, Extent { counting: false, until }, &mut |_| {}).await?;
+    catch_up(engine, Extent { counting: true, until }, &mut |_| {}).await
+}
 
-    pub(crate) async fn page(
-        &self,
-        info: &StreamInfo,
-        from: Seq,
-        (limit, text): (u64, Bytes),
-    ) -> Result<Vec<crate::store::StoredEvent>, Error> {
-        let query = Query::Events {
-            tenant: self.tenant.no,
-            stream: info.id.clone(),
-            from,
-            to: info.head,
-            order: Order::Ascending,
-            limit,
-            text,
-            counts: false,
+async fn search_once(engine: &Engine, words: &Words, options: &SearchOptions) -> Result<SearchResult, Error> {
+    let ground = find_ground(engine, options.session.as_ref()).await?;
+    let (tail, scanned) = search_tail(engine, words, &ground).await?;
+    let (scope, segments) = (ground.scope, ground.segments);
+    let headers: Vec<&Header> = segments.iter().map(|(_, header)| header.as_ref()).collect();
+    let blocks = read_blocks(engine, words, &segments).await?;
+    let mut limit = options.limit;
+    loop {
+        let search = Search { query: words, scope: &scope, order: options.order, limit };
+        let fetch = |segment: usize, number: u32| -> Result<&[u8], Infallible> {
+            Ok(blocks.get(&(segment, number)).map_or(&[][..], Vec::as_slice))
         };
-        self.ask(query, Answer::events).await
+        let hits = index::search(&search, &headers, Some(&tail), fetch, |_, _| Ok(true))
+            .map_err(|error| Error::Store(StoreError::Damaged(error.to_string())))?;
+        let all = hits.len() < limit;
+        let found = resolve_hits(engine, hits, words).await?;
+        if found.len() >= options.limit || all {
+            let hits = found.into_iter().take(options.limit).collect();
+            return Ok(SearchResult { hits, scanned });
+        }
+        // Phrases were not checked yet when the hits were counted: look at more of them.
+        limit = limit.saturating_mul(4);
     }
+}
+
+/// What is searched, from one snapshot: nothing is in the index and in the tail, or in neither.
+async fn find_ground(engine: &Engine, session: Option<&StreamId>) -> Result<Ground, Error> {
+    let tenant = engine.tenant.no;
+    let mut trip = Trip::default();
+    let behind = trip.ask(Query::Behind { tenant, limit: u64::from(u32::MAX) }, Answer::streams);
+    let segments = trip.ask(Query::Segments { tenant }, Answer::segments);
+    let lineage = |stream: &StreamId| Query::Lineage { tenant, stream: stream.clone() };
+    let lineage = session.map(|stream| trip.ask(lineage(stream), Answer::lineage));
+    let mut answers = engine.travel(trip).await?;
+    let (mut behind, segments) = (answers.take(behind)?, answers.take(segments)?);
+    behind.retain(|info| info.indexed < info.head);
+    let mut ground = Ground { scope: Scope::everything(), behind, segments: engine.known.headers(segments)? };
+    if let Some(lineage) = lineage {
+        let stretches = answers.take(lineage)?;
+        let ranges = stretches.iter().map(|stretch| (stretch.no.0, stretch.from.0..=stretch.to.0));
+        ground.scope = Scope::of(ranges);
+        ground.behind.retain(|info| stretches.iter().any(|stretch| stretch.no == info.no));
+    }
+    Ok(ground)
+}
+
+async fn read_blocks(
+    engine: &Engine,
+    words: &Words,
+    segments: &[(u64, Arc<Header>)],
+) -> Result<HashMap<(usize, u32), Vec<u8>>, Error> {
+    let mut places = Vec::new();
+    let mut wanted = Vec::new();
+    for (place, (id, header)) in segments.iter().enumerate() {
+        for number in words.blocks(header) {
+            places.push((place, number));
+            wanted.push((*id, number));
+        }
+    }
+    if wanted.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let blocks = engine.ask(Query::Blocks { tenant: engine.tenant.no, wanted }, Answer::blocks).await?;
+    Ok(places
+        .into_iter()
+        .zip(blocks)
+        .filter_map(|(place, block)| block.map(|block| (place, block)))
+        .collect())
+}
+
+/// What the index has not reached, scanned for the query, and how many messages that are.
+async fn search_tail(engine: &Engine, words: &Words, ground: &Ground) -> Result<(Tail, u64), Error> {
+    let (mut tails, mut scanned) = (Vec::new(), 0);
+    for info in &ground.behind {
+        let mut from = info.indexed.next();
+        while from <= info.head {
+            let rows = read_page(engine, info, from, (CATCH_UP_EVENTS, CATCH_UP_BYTES)).await?;
+            let Some(last) = rows.last().map(|row| row.seq) else { break };
+            from = last.next();
+            let mut messages = Vec::with_capacity(rows.len());
+            for row in &rows {
+                if let Some(Fact::MessageAppended(said)) = decode_event(engine, &info.id, row)?.fact {
+                    messages.push((DocKey { stream: info.no.0, seq: row.seq.0 }, said.message));
+                }
+            }
+            scanned += messages.len() as u64;
+            let bodies = messages.iter().flat_map(|(_, message)| searched(message));
+            let texts = read_texts(engine, bodies.filter_map(Body::handle)).await?;
+            tails.extend(parallel::map(messages.chunks(SHARE).collect(), |share: &[_]| {
+                let texts =
+                    share.iter().map(|(key, message)| (*key, redacted_texts(engine, message, &texts)));
+                let texts: Vec<_> = texts.collect();
+                let documents = texts.iter().map(|(key, texts)| (*key, texts.iter().map(String::as_str)));
+                Ok(Tail::scan(words, documents))
+            })?);
+        }
+    }
+    let tail = Tail::join(words, tails).map_err(|error| Error::Query(error.to_string()))?;
+    Ok((tail, scanned))
+}
+
+/// What of a message is searched, without its secrets.
+fn redacted_texts(engine: &Engine, message: &Message, texts: &Texts) -> Vec<String> {
+    fn text<'t>(body: &'t Body, texts: &'t Texts) -> Option<&'t str> {
+        body.inline().or_else(|| texts.text(body.handle()?))
+    }
+    let redact = |text| engine.config.redactor.redact_keyed(&engine.tenant.key, text).text.into_owned();
+    searched(message).filter_map(|body| text(body, texts)).map(redact).collect()
+}
+
+/// Hits with what people want to see of them; those whose text has not the phrases asked for are gone.
+async fn resolve_hits(engine: &Engine, hits: Vec<Hit>, words: &Words) -> Result<Vec<Found>, Error> {
+    let mut by_stream: BTreeMap<StreamNo, Vec<Seq>> = BTreeMap::new();
+    for hit in &hits {
+        by_stream.entry(StreamNo(hit.doc.stream)).or_default().push(Seq(hit.doc.seq));
+    }
+    let tenant = engine.tenant.no;
+    let query = Query::StreamsByNo { tenant, streams: by_stream.keys().copied().collect() };
+    let streams = engine.ask(query, Answer::streams).await?;
+    let names: HashMap<StreamNo, StreamId> = streams.into_iter().map(|info| (info.no, info.id)).collect();
+    let at = |(no, seqs)| Some(Query::At { tenant, stream: names.get(&no)?.clone(), seqs });
+    let mut rows = HashMap::new();
+    for answer in engine.storage.query(by_stream.into_iter().filter_map(at).collect()).await? {
+        let found = answer.events().ok_or_else(unexpected)?;
+        rows.extend(found.into_iter().map(|row| ((row.stream.0, row.seq.0), row)));
+    }
+    let handles =
+        rows.values().filter_map(|row| decode_event(engine, names.get(&row.stream)?, row).ok()?.fact);
+    let handles: Vec<_> = handles
+        .flat_map(|fact| fact.bodies().into_iter().filter_map(|body| body.handle()).collect::<Vec<_>>())
+        .collect();
+    let texts = read_texts(engine, handles).await?;
+    let phrases: Vec<(&Phrase, bool)> = words.phrases().collect();
+    let mut found = Vec::with_capacity(hits.len());
+    for hit in hits {
+        let (Some(row), Some(session)) =
+            (rows.get(&(hit.doc.stream, hit.doc.seq)), names.get(&StreamNo(hit.doc.stream)))
+        else {
+            continue;
+        };
+        let event = decode_event(engine, session, row)?;
+        let Some(Fact::MessageAppended(said)) = &event.fact else { continue };
+        let spoken = redacted_texts(engine, &said.message, &texts);
+        if !phrases.iter().all(|(phrase, wanted)| spoken.iter().any(|text| phrase.is_in(text)) == *wanted) {
+            continue;
+        }
+        found.push(Found {
+            session: session.clone(),
+            seq: event.seq,
+            at: event.at,
+            role: said.message.role,
+            score: hit.score,
+            snippet: snippet(&spoken, &hit.matched),
+            matched: hit.matched,
+        });
+    }
+    Ok(found)
+}
+
+pub(crate) async fn read_page(
+    engine: &Engine,
+    info: &StreamInfo,
+    from: Seq,
+    (limit, text): (u64, Bytes),
+) -> Result<Vec<crate::store::StoredEvent>, Error> {
+    let query = Query::Events {
+        tenant: engine.tenant.no,
+        stream: info.id.clone(),
+        from,
+        to: info.head,
+        order: Order::Ascending,
+        limit,
+        text,
+        counts: false,
+    };
+    engine.ask(query, Answer::events).await
 }
 
 /// The bodies of a message in which words are looked for.

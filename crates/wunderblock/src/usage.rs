@@ -1,5 +1,6 @@
 //! What a session's recorded usage says of one model.
 
+use crate::drive::{context_job, run_build};
 use crate::error::Error;
 use crate::request::build::Build;
 use crate::request::options::ContextOptions;
@@ -26,7 +27,7 @@ impl Session {
     /// # Errors
     /// When there is no such session, or the ledger cannot be used.
     pub async fn usage(&self, options: &ContextOptions) -> Result<Option<Usage>, Error> {
-        let weighed = self.run(Build::weighed(self.job(options))).await??;
+        let weighed = run_build(self, Build::weighed(context_job(self, options))).await??;
         let named = options.model.is_some() || weighed.snapshot.view.model().is_some();
         let anchor = weighed.anchor(&self.engine.config.catalog);
         let (model, calibration) = (weighed.target.model, weighed.calibration);

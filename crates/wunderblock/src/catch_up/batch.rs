@@ -1,10 +1,12 @@
 //! A batch of the background's work: what is read for it, and what threads make of it.
 
+use crate::drive::load::decode_event;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::gauge::count_body;
 use crate::index::{DocKey, SegmentBuilder};
 use crate::redact::Redactor;
+use crate::search::read_page;
 use crate::store::codec::{CodecError, Unpacker};
 use crate::store::{Answer, BodyCount, PackedSegment, Query, Reach, StreamInfo, StreamNo};
 use crate::tokens::Vocabulary;
@@ -62,49 +64,47 @@ pub(super) struct Done {
     pub(super) indexed: Vec<Reach>,
 }
 
-impl Engine {
-    /// Reads events of a stream into a batch, as many as it has room for; the last of them.
-    pub(super) async fn read_into(
-        &self,
-        batch: &mut Batch,
-        info: &StreamInfo,
-        from: Seq,
-    ) -> Result<Option<Seq>, Error> {
-        let room = (batch.room.0.saturating_sub(batch.events), batch.room.1.saturating_sub(batch.text));
-        let rows = self.page(info, from, room).await?;
-        let mut events = Vec::with_capacity(rows.len());
-        for row in &rows {
-            let fact = self.event(&info.id, row)?.fact;
-            batch.text += fact.iter().flat_map(Fact::bodies).map(Body::bytes).sum::<Bytes>();
-            events.push((row.seq, fact));
-        }
-        batch.events += events.len() as u64;
-        let last = events.last().map(|(seq, _)| *seq);
-        match batch.runs.last_mut().filter(|run| run.no == info.no) {
-            Some(run) => run.events.append(&mut events),
-            None => batch.runs.push(Run {
-                id: info.id.clone(),
-                no: info.no,
-                counted: info.counted,
-                // What the batches before do will be done when this one is stored.
-                indexed: info.indexed.max(from.prev()),
-                events,
-            }),
-        }
-        Ok(last)
+/// Reads events of a stream into a batch, as many as it has room for; the last of them.
+pub(super) async fn read_batch(
+    engine: &Engine,
+    batch: &mut Batch,
+    info: &StreamInfo,
+    from: Seq,
+) -> Result<Option<Seq>, Error> {
+    let room = (batch.room.0.saturating_sub(batch.events), batch.room.1.saturating_sub(batch.text));
+    let rows = read_page(engine, info, from, room).await?;
+    let mut events = Vec::with_capacity(rows.len());
+    for row in &rows {
+        let fact = decode_event(engine, &info.id, row)?.fact;
+        batch.text += fact.iter().flat_map(Fact::bodies).map(Body::bytes).sum::<Bytes>();
+        events.push((row.seq, fact));
     }
+    batch.events += events.len() as u64;
+    let last = events.last().map(|(seq, _)| *seq);
+    match batch.runs.last_mut().filter(|run| run.no == info.no) {
+        Some(run) => run.events.append(&mut events),
+        None => batch.runs.push(Run {
+            id: info.id.clone(),
+            no: info.no,
+            counted: info.counted,
+            // What the batches before do will be done when this one is stored.
+            indexed: info.indexed.max(from.prev()),
+            events,
+        }),
+    }
+    Ok(last)
+}
 
-    /// Reads the bodies of a batch.
-    pub(super) async fn with_bodies(&self, batch: Batch) -> Result<Load, Error> {
-        let facts = batch.runs.iter().flat_map(|run| &run.events).filter_map(|(_, fact)| fact.as_ref());
-        let mut handles: Vec<Handle> = facts.flat_map(Fact::bodies).filter_map(Body::handle).collect();
-        handles.sort_unstable();
-        handles.dedup();
-        let query = Query::Blobs { tenant: self.tenant.no, handles };
-        let blobs = self.ask(query, Answer::blobs).await?;
-        let packed = blobs.into_iter().flatten().map(|blob| (blob.handle, blob.data)).collect();
-        Ok(Load { batch, packed })
-    }
+/// Reads the bodies of a batch.
+pub(super) async fn load_bodies(engine: &Engine, batch: Batch) -> Result<Load, Error> {
+    let facts = batch.runs.iter().flat_map(|run| &run.events).filter_map(|(_, fact)| fact.as_ref());
+    let mut handles: Vec<Handle> = facts.flat_map(Fact::bodies).filter_map(Body::handle).collect();
+    handles.sort_unstable();
+    handles.dedup();
+    let query = Query::Blobs { tenant: engine.tenant.no, handles };
+    let blobs = engine.ask(query, Answer::blobs).await?;
+    let packed = blobs.into_iter().flatten().map(|blob| (blob.handle, blob.data)).collect();
+    Ok(Load { batch, packed })
 }
 
 /// What a thread works with.

@@ -20,118 +20,116 @@ const RANGE_BLOCKS: usize = 128;
 /// Bytes of segments that a search joins at once: a few hundredths of a second's work.
 const SEARCH_JOIN: u64 = 1 << 20;
 
-impl Engine {
-    pub(super) async fn join_segments(&self, extent: Extent) -> Result<(), Error> {
-        loop {
-            let (infos, mut epoch) = self.segment_infos().await?;
-            let metas: Vec<SegmentMeta> = infos
-                .iter()
-                .map(|info| SegmentMeta {
-                    id: info.id,
-                    docs: usize::try_from(info.docs).unwrap_or(usize::MAX),
-                    bytes: usize::try_from(info.bytes.0).unwrap_or(usize::MAX),
-                })
-                .collect();
-            let mut joined = false;
-            for MergeJob { ids } in propose_merges(&metas) {
-                let parts: Vec<&SegmentInfo> = infos.iter().filter(|info| ids.contains(&info.id)).collect();
-                let bytes: u64 = parts.iter().map(|info| info.bytes.0).sum();
-                if extent.until.is_some() && (extent.is_over(|| self.now()) || bytes > SEARCH_JOIN) {
-                    return Ok(());
-                }
-                if let Some(segment) = self.join(&parts).await? {
-                    // Erased words must not come back with what was read before.
-                    if !self.swap(Some(segment), ids, epoch).await? {
-                        break;
-                    }
-                    joined = true;
-                    epoch += 1;
-                }
-            }
-            // Where another process was faster, its segments are the next caller's to look at.
-            if !joined {
+pub(super) async fn join_segments(engine: &Engine, extent: Extent) -> Result<(), Error> {
+    loop {
+        let (infos, mut epoch) = segment_infos(engine).await?;
+        let metas: Vec<SegmentMeta> = infos
+            .iter()
+            .map(|info| SegmentMeta {
+                id: info.id,
+                docs: usize::try_from(info.docs).unwrap_or(usize::MAX),
+                bytes: usize::try_from(info.bytes.0).unwrap_or(usize::MAX),
+            })
+            .collect();
+        let mut joined = false;
+        for MergeJob { ids } in propose_merges(&metas) {
+            let parts: Vec<&SegmentInfo> = infos.iter().filter(|info| ids.contains(&info.id)).collect();
+            let bytes: u64 = parts.iter().map(|info| info.bytes.0).sum();
+            if extent.until.is_some() && (extent.is_over(|| engine.now()) || bytes > SEARCH_JOIN) {
                 return Ok(());
             }
-        }
-    }
-
-    /// All segments, oldest first, and the epoch they belong to.
-    async fn segment_infos(&self) -> Result<(Vec<SegmentInfo>, u64), Error> {
-        let mut trip = Trip::default();
-        let infos = trip.ask(Query::Segments { tenant: self.tenant.no }, Answer::segments);
-        let epoch = trip.ask(Query::Epoch, Answer::epoch);
-        let mut answers = self.travel(trip).await?;
-        let mut infos = answers.take(infos)?;
-        infos.reverse();
-        Ok((infos, answers.take(epoch)?))
-    }
-
-    /// Segments as one; nothing if others have changed them meanwhile.
-    async fn join(&self, parts: &[&SegmentInfo]) -> Result<Option<Segment>, Error> {
-        let headers: Result<Vec<Header>, _> = parts.iter().map(|info| Header::decode(&info.header)).collect();
-        let plan = Arc::new(MergePlan::new(headers.map_err(damaged)?, |_| true).map_err(damaged)?);
-        let work = {
-            let plan = Arc::clone(&plan);
-            move |(range, blocks): (TermRange, Vec<Vec<Vec<u8>>>)| plan.part(&range, &blocks).map_err(damaged)
-        };
-        let ranges = plan.ranges(RANGE_BLOCKS);
-        let pool = Pool::new(parallel::workers().min(ranges.len()), work)?;
-        let (mut waiting, mut done) = (VecDeque::new(), Vec::with_capacity(ranges.len()));
-        for range in ranges {
-            if waiting.len() > parallel::workers()
-                && let Some(oldest) = waiting.pop_front()
-            {
-                done.push(oldest.await?);
+            if let Some(segment) = join_parts(engine, &parts).await? {
+                // Erased words must not come back with what was read before.
+                if !swap_segments(engine, Some(segment), ids, epoch).await? {
+                    break;
+                }
+                joined = true;
+                epoch += 1;
             }
-            let Some(blocks) = self.wanted(parts, &plan, &range).await? else { return Ok(None) };
-            waiting.push_back(Box::pin(pool.give((range, blocks))));
         }
-        for oldest in waiting {
+        // Where another process was faster, its segments are the next caller's to look at.
+        if !joined {
+            return Ok(());
+        }
+    }
+}
+
+/// All segments, oldest first, and the epoch they belong to.
+async fn segment_infos(engine: &Engine) -> Result<(Vec<SegmentInfo>, u64), Error> {
+    let mut trip = Trip::default();
+    let infos = trip.ask(Query::Segments { tenant: engine.tenant.no }, Answer::segments);
+    let epoch = trip.ask(Query::Epoch, Answer::epoch);
+    let mut answers = engine.travel(trip).await?;
+    let mut infos = answers.take(infos)?;
+    infos.reverse();
+    Ok((infos, answers.take(epoch)?))
+}
+
+/// Segments as one; nothing if others have changed them meanwhile.
+async fn join_parts(engine: &Engine, parts: &[&SegmentInfo]) -> Result<Option<Segment>, Error> {
+    let headers: Result<Vec<Header>, _> = parts.iter().map(|info| Header::decode(&info.header)).collect();
+    let plan = Arc::new(MergePlan::new(headers.map_err(damaged)?, |_| true).map_err(damaged)?);
+    let work = {
+        let plan = Arc::clone(&plan);
+        move |(range, blocks): (TermRange, Vec<Vec<Vec<u8>>>)| plan.part(&range, &blocks).map_err(damaged)
+    };
+    let ranges = plan.ranges(RANGE_BLOCKS);
+    let pool = Pool::new(parallel::workers().min(ranges.len()), work)?;
+    let (mut waiting, mut done) = (VecDeque::new(), Vec::with_capacity(ranges.len()));
+    for range in ranges {
+        if waiting.len() > parallel::workers()
+            && let Some(oldest) = waiting.pop_front()
+        {
             done.push(oldest.await?);
         }
-        plan.finish(done).map(Some).map_err(damaged)
+        let Some(blocks) = wanted_blocks(engine, parts, &plan, &range).await? else { return Ok(None) };
+        waiting.push_back(Box::pin(pool.give((range, blocks))));
     }
-
-    /// The blocks of a range, by segment; nothing if a segment is gone.
-    async fn wanted(
-        &self,
-        parts: &[&SegmentInfo],
-        plan: &MergePlan,
-        range: &TermRange,
-    ) -> Result<Option<Vec<Vec<Vec<u8>>>>, Error> {
-        let numbers = plan.wanted(range);
-        let of = |(info, numbers): (&&SegmentInfo, &std::ops::Range<u32>)| {
-            let id = info.id;
-            numbers.clone().map(move |number| (id, number)).collect::<Vec<_>>()
-        };
-        let wanted = parts.iter().zip(&numbers).flat_map(of).collect();
-        let query = Query::Blocks { tenant: self.tenant.no, wanted };
-        let blocks = self.ask(query, Answer::blocks).await?;
-        let mut blocks = blocks.into_iter();
-        Ok(numbers.iter().map(|numbers| blocks.by_ref().take(numbers.len()).collect()).collect())
+    for oldest in waiting {
+        done.push(oldest.await?);
     }
+    plan.finish(done).map(Some).map_err(damaged)
+}
 
-    /// A whole segment.
-    pub(crate) async fn segment(&self, id: u64, header: Vec<u8>) -> Result<Segment, Error> {
-        let query = Query::SegmentBlocks { tenant: self.tenant.no, segment: id };
-        let blocks = self.ask(query, Answer::blocks).await?;
-        Ok(Segment { header, blocks: blocks.into_iter().flatten().collect() })
-    }
+/// The blocks of a range, by segment; nothing if a segment is gone.
+async fn wanted_blocks(
+    engine: &Engine,
+    parts: &[&SegmentInfo],
+    plan: &MergePlan,
+    range: &TermRange,
+) -> Result<Option<Vec<Vec<Vec<u8>>>>, Error> {
+    let numbers = plan.wanted(range);
+    let of = |(info, numbers): (&&SegmentInfo, &std::ops::Range<u32>)| {
+        let id = info.id;
+        numbers.clone().map(move |number| (id, number)).collect::<Vec<_>>()
+    };
+    let wanted = parts.iter().zip(&numbers).flat_map(of).collect();
+    let query = Query::Blocks { tenant: engine.tenant.no, wanted };
+    let blocks = engine.ask(query, Answer::blocks).await?;
+    let mut blocks = blocks.into_iter();
+    Ok(numbers.iter().map(|numbers| blocks.by_ref().take(numbers.len()).collect()).collect())
+}
 
-    /// Puts a segment in the place of others, unless some were replaced or content erased since the epoch.
-    pub(crate) async fn swap(
-        &self,
-        segment: Option<Segment>,
-        replaces: Vec<u64>,
-        epoch: u64,
-    ) -> Result<bool, Error> {
-        let segment = segment.map(packed).transpose()?;
-        let write = Write::Segment { tenant: self.tenant.no, segment, replaces, indexed: Vec::new() };
-        match self.storage.commit(vec![Write::Still { epoch }, write]).await {
-            Ok(_) => Ok(true),
-            Err(StoreError::HeadMoved { .. }) => Ok(false),
-            Err(error) => Err(error.into()),
-        }
+/// A whole segment.
+pub(crate) async fn read_segment(engine: &Engine, id: u64, header: Vec<u8>) -> Result<Segment, Error> {
+    let query = Query::SegmentBlocks { tenant: engine.tenant.no, segment: id };
+    let blocks = engine.ask(query, Answer::blocks).await?;
+    Ok(Segment { header, blocks: blocks.into_iter().flatten().collect() })
+}
+
+/// Puts a segment in the place of others, unless some were replaced or content erased since the epoch.
+pub(crate) async fn swap_segments(
+    engine: &Engine,
+    segment: Option<Segment>,
+    replaces: Vec<u64>,
+    epoch: u64,
+) -> Result<bool, Error> {
+    let segment = segment.map(packed).transpose()?;
+    let write = Write::Segment { tenant: engine.tenant.no, segment, replaces, indexed: Vec::new() };
+    match engine.storage.commit(vec![Write::Still { epoch }, write]).await {
+        Ok(_) => Ok(true),
+        Err(StoreError::HeadMoved { .. }) => Ok(false),
+        Err(error) => Err(error.into()),
     }
 }
 

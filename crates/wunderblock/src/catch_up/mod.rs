@@ -10,11 +10,13 @@
 
 mod batch;
 mod extent;
-mod join;
+pub(crate) mod join;
 
 pub(crate) use batch::is_searched;
+use batch::{Batch, Done, load_bodies, read_batch};
 pub(crate) use extent::Extent;
 pub use extent::Progress;
+use join::join_segments;
 
 use crate::engine::Engine;
 use crate::error::Error;
@@ -22,7 +24,6 @@ use crate::limits::CATCH_UP_RETRIES;
 use crate::parallel::{self, Pool};
 use crate::store::{Answer, Query, StoreError, Write};
 use crate::trip::Trip;
-use batch::{Batch, Done};
 use extent::BATCH_MIN;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -31,87 +32,80 @@ use std::sync::Arc;
 
 type Answering = Pin<Box<dyn Future<Output = Result<Done, Error>> + Send>>;
 
-impl Engine {
-    /// Does some of the background's work, or all of it.
-    pub(crate) async fn catch_up_to(
-        &self,
-        extent: Extent,
-        progress: &mut (dyn FnMut(Progress) + Send),
-    ) -> Result<(), Error> {
-        // Another process may be at the same work. What it did first stands, and the rest is looked at again.
-        for _ in 0..CATCH_UP_RETRIES {
-            if self.catch_up_once(extent, progress).await?.is_continue() || extent.is_over(|| self.now()) {
-                break;
-            }
+/// Does some of the background's work, or all of it.
+pub(crate) async fn catch_up(
+    engine: &Engine,
+    extent: Extent,
+    progress: &mut (dyn FnMut(Progress) + Send),
+) -> Result<(), Error> {
+    // Another process may be at the same work. What it did first stands, and the rest is looked at again.
+    for _ in 0..CATCH_UP_RETRIES {
+        if catch_up_once(engine, extent, progress).await?.is_continue() || extent.is_over(|| engine.now()) {
+            break;
         }
-        self.join_segments(extent).await
     }
+    join_segments(engine, extent).await
+}
 
-    async fn catch_up_once(
-        &self,
-        extent: Extent,
-        progress: &mut (dyn FnMut(Progress) + Send),
-    ) -> Result<ControlFlow<()>, Error> {
-        let mut trip = Trip::default();
-        let all = Query::Behind { tenant: self.tenant.no, limit: u64::from(u32::MAX) };
-        let (behind, epoch) = (trip.ask(all, Answer::streams), trip.ask(Query::Epoch, Answer::epoch));
-        let mut answers = self.travel(trip).await?;
-        let (behind, epoch) = (answers.take(behind)?, answers.take(epoch)?);
-        let total = behind.iter().map(|info| info.head.0.saturating_sub(extent.done(info).0)).sum();
-        let room = extent.room(total);
-        let mut line = Line::new(self, extent, (total, epoch))?;
-        let mut batch = Batch::new(room);
-        'streams: for info in &behind {
-            let mut from = extent.done(info).next();
-            while from <= info.head {
-                let Some(last) = self.read_into(&mut batch, info, from).await? else { break };
-                from = last.next();
-                if batch.is_full() {
-                    let full = std::mem::replace(&mut batch, Batch::new(room));
-                    if line.send(full, progress).await?.is_break() {
-                        return Ok(ControlFlow::Break(()));
-                    }
-                    if extent.is_over(|| self.now()) {
-                        break 'streams;
-                    }
+async fn catch_up_once(
+    engine: &Engine,
+    extent: Extent,
+    progress: &mut (dyn FnMut(Progress) + Send),
+) -> Result<ControlFlow<()>, Error> {
+    let mut trip = Trip::default();
+    let all = Query::Behind { tenant: engine.tenant.no, limit: u64::from(u32::MAX) };
+    let (behind, epoch) = (trip.ask(all, Answer::streams), trip.ask(Query::Epoch, Answer::epoch));
+    let mut answers = engine.travel(trip).await?;
+    let (behind, epoch) = (answers.take(behind)?, answers.take(epoch)?);
+    let total = behind.iter().map(|info| info.head.0.saturating_sub(extent.done(info).0)).sum();
+    let room = extent.room(total);
+    let mut line = Line::new(engine, extent, (total, epoch))?;
+    let mut batch = Batch::new(room);
+    'streams: for info in &behind {
+        let mut from = extent.done(info).next();
+        while from <= info.head {
+            let Some(last) = read_batch(engine, &mut batch, info, from).await? else { break };
+            from = last.next();
+            if batch.is_full() {
+                let full = std::mem::replace(&mut batch, Batch::new(room));
+                if line.send(full, progress).await?.is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+                if extent.is_over(|| engine.now()) {
+                    break 'streams;
                 }
             }
         }
-        if !batch.is_empty() {
-            line.give(batch).await?;
-        }
-        line.finish(progress).await
     }
+    if !batch.is_empty() {
+        line.give(batch).await?;
+    }
+    line.finish(progress).await
+}
 
-    /// Writes what was done of a batch. Breaks off if another process has indexed or erased some of it meanwhile.
-    async fn store(&self, done: Done, epoch: u64) -> Result<ControlFlow<()>, Error> {
-        let tenant = self.tenant.no;
-        let mut counts = Vec::new();
-        if !done.counts.is_empty() {
-            counts.push(Write::Counts { tenant, counts: done.counts });
-        }
-        counts.extend(done.tallies.into_iter().map(|(stream, tokens)| Write::Tallies {
-            tenant,
-            stream,
-            tokens,
-        }));
-        let index =
-            Write::Segment { tenant, segment: done.segment, replaces: Vec::new(), indexed: done.indexed };
-        // Both are on their way before the first is waited for, so one sync serves both.
-        let counted = (!counts.is_empty()).then(|| self.storage.commit(counts));
-        let indexed = matches!(&index, Write::Segment { indexed, .. } if !indexed.is_empty())
-            .then(|| self.storage.commit(vec![Write::Still { epoch }, index]));
-        if let Some(counted) = counted {
-            counted.await?;
-        }
-        match indexed {
-            None => Ok(ControlFlow::Continue(())),
-            Some(indexed) => match indexed.await {
-                Ok(_) => Ok(ControlFlow::Continue(())),
-                Err(StoreError::HeadMoved { .. }) => Ok(ControlFlow::Break(())),
-                Err(error) => Err(error.into()),
-            },
-        }
+/// Writes what was done of a batch. Breaks off if another process has indexed or erased some of it meanwhile.
+async fn store_batch(engine: &Engine, done: Done, epoch: u64) -> Result<ControlFlow<()>, Error> {
+    let tenant = engine.tenant.no;
+    let mut counts = Vec::new();
+    if !done.counts.is_empty() {
+        counts.push(Write::Counts { tenant, counts: done.counts });
+    }
+    counts.extend(done.tallies.into_iter().map(|(stream, tokens)| Write::Tallies { tenant, stream, tokens }));
+    let index = Write::Segment { tenant, segment: done.segment, replaces: Vec::new(), indexed: done.indexed };
+    // Both are on their way before the first is waited for, so one sync serves both.
+    let counted = (!counts.is_empty()).then(|| engine.storage.commit(counts));
+    let indexed = matches!(&index, Write::Segment { indexed, .. } if !indexed.is_empty())
+        .then(|| engine.storage.commit(vec![Write::Still { epoch }, index]));
+    if let Some(counted) = counted {
+        counted.await?;
+    }
+    match indexed {
+        None => Ok(ControlFlow::Continue(())),
+        Some(indexed) => match indexed.await {
+            Ok(_) => Ok(ControlFlow::Continue(())),
+            Err(StoreError::HeadMoved { .. }) => Ok(ControlFlow::Break(())),
+            Err(error) => Err(error.into()),
+        },
     }
 }
 
@@ -151,7 +145,7 @@ impl<'e> Line<'e> {
     }
 
     async fn give(&mut self, batch: Batch) -> Result<(), Error> {
-        let load = self.engine.with_bodies(batch).await?;
+        let load = load_bodies(&self.engine, batch).await?;
         self.waiting.push_back(Box::pin(self.pool.give(load)));
         Ok(())
     }
@@ -171,7 +165,7 @@ impl<'e> Line<'e> {
         progress: &mut (dyn FnMut(Progress) + Send),
     ) -> Result<ControlFlow<()>, Error> {
         self.done += done.events;
-        let stored = self.engine.store(done, self.epoch).await?;
+        let stored = store_batch(&self.engine, done, self.epoch).await?;
         progress(Progress { done: self.done, total: self.total });
         Ok(stored)
     }

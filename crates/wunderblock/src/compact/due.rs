@@ -1,6 +1,7 @@
 //! What a build measures of its lane, and whether that makes it due.
 
 use super::prepare::Prepared;
+use super::undo::{marked_events, recorded_steps};
 use crate::error::Error;
 use crate::request::draft::Draft;
 use crate::request::stages::{Planned, Rendered};
@@ -82,86 +83,88 @@ pub(crate) fn after_refusal(policy: &Policy, refusal: &Refusal) -> Option<Due> {
     helps.then(|| Due { level: Level::Overflow, why: refusal.to_string() })
 }
 
-impl Session {
-    /// Whether a request that was built makes its lane due.
-    pub(crate) async fn is_due(&self, policy: &Policy, draft: &Draft) -> Result<Option<Due>, Error> {
-        let planned = &*draft.planned;
-        let measure = measure(planned, Size::of_draft(draft), self.engine.now());
-        let Some(found) = found(policy, &measure, planned) else { return Ok(None) };
-        if found.level > Level::Soft {
-            return Ok(Some(found));
-        }
-        let view = &planned.decision.view;
-        let marks = self.task_marks(view, &planned.texts).await?;
-        if marks.is_empty() { Ok(Some(found)) } else { Ok(between_tasks(policy, measure, view, &marks)) }
+/// Whether a request that was built makes its lane due.
+pub(crate) async fn is_due(session: &Session, policy: &Policy, draft: &Draft) -> Result<Option<Due>, Error> {
+    let planned = &*draft.planned;
+    let measure = measure(planned, Size::of_draft(draft), session.engine.now());
+    let Some(found) = found(policy, &measure, planned) else { return Ok(None) };
+    if found.level > Level::Soft {
+        return Ok(Some(found));
     }
+    let view = &planned.decision.view;
+    let marks = task_marks(session, view, &planned.texts).await?;
+    if marks.is_empty() { Ok(Some(found)) } else { Ok(between_tasks(policy, measure, view, &marks)) }
+}
 
-    /// How many compactions in a row came to nothing, if so many that the lane is left alone.
-    pub(super) async fn breaker(
-        &self,
-        policy: &Policy,
-        prepared: &Prepared,
-        due: &Due,
-    ) -> Result<Option<u32>, Error> {
-        if due.level == Level::Manual {
-            return Ok(None);
-        }
-        let Some(rounds) = self.rounds(prepared.bench.view.lane()).await? else { return Ok(None) };
-        Ok(is_stopped(policy, rounds, prepared).then_some(rounds.0))
+/// How many compactions in a row came to nothing, if so many that the lane is left alone.
+pub(super) async fn check_breaker(
+    session: &Session,
+    policy: &Policy,
+    prepared: &Prepared,
+    due: &Due,
+) -> Result<Option<u32>, Error> {
+    if due.level == Level::Manual {
+        return Ok(None);
     }
+    let Some(rounds) = count_rounds(session, prepared.bench.view.lane()).await? else { return Ok(None) };
+    Ok(is_stopped(policy, rounds, prepared).then_some(rounds.0))
+}
 
-    /// How many compactions of a lane in a row came to nothing, and what the request took at the last.
-    pub(super) async fn rounds(&self, lane: &LaneId) -> Result<Option<(u32, Tokens)>, Error> {
-        let head = self.info().await?.head;
-        let rejected = self.marked(Marked::Kind("compaction.rejected"), head).await?;
-        let newest = rejected.into_iter().find_map(|event| match event.fact {
-            Some(Fact::CompactionRejected(rejected)) if rejected.lane == *lane && rejected.counts() => {
-                Some((event.seq, rejected))
-            }
-            _ => None,
-        });
-        let Some((at, rejected)) = newest else { return Ok(None) };
-        let steps = self.steps(lane, head).await?;
-        let since = steps.iter().any(|(step_at, step)| *step_at > at && step.reason == TrimReason::Compacted);
-        Ok((!since).then_some((rejected.round, rejected.tokens)))
-    }
-
-    /// Whether the summaries that cuts have left out of a lane since its last compaction take more than `room`: swept
-    /// anew, they would be left out again.
-    pub(crate) async fn is_short_of(&self, lane: &LaneId, room: Tokens) -> Result<bool, Error> {
-        let head = self.info().await?.head;
-        let mut steps = self.steps(lane, head).await?.into_iter().map(|(_, step)| step);
-        let Some(last) = steps.next().filter(|step| step.reason == TrimReason::OverBudget) else {
-            return Ok(false);
-        };
-        let before = steps.find(|step| step.reason != TrimReason::OverBudget);
-        let Some(compacted) = before.filter(|step| step.reason == TrimReason::Compacted) else {
-            return Ok(false);
-        };
-        let mut gone = compacted.trim.nodes;
-        gone.retain(|node| !last.trim.nodes.contains(node));
-        if gone.is_empty() {
-            return Ok(false);
+/// How many compactions of a lane in a row came to nothing, and what the request took at the last.
+pub(super) async fn count_rounds(session: &Session, lane: &LaneId) -> Result<Option<(u32, Tokens)>, Error> {
+    let head = session.info().await?.head;
+    let rejected = marked_events(session, Marked::Kind("compaction.rejected"), head).await?;
+    let newest = rejected.into_iter().find_map(|event| match event.fact {
+        Some(Fact::CompactionRejected(rejected)) if rejected.lane == *lane && rejected.counts() => {
+            Some((event.seq, rejected))
         }
-        let made = self.marked(Marked::Kind("session.compacted"), head).await?.into_iter();
-        let tokens = made.filter_map(|event| match event.fact {
-            Some(Fact::SessionCompacted(made)) if gone.iter().any(|node| node.at == event.seq) => {
-                made.tokens_after
-            }
-            _ => None,
-        });
-        Ok(tokens.sum::<Tokens>() > room)
-    }
+        _ => None,
+    });
+    let Some((at, rejected)) = newest else { return Ok(None) };
+    let steps = recorded_steps(session, lane, head).await?;
+    let since = steps.iter().any(|(step_at, step)| *step_at > at && step.reason == TrimReason::Compacted);
+    Ok((!since).then_some((rejected.round, rejected.tokens)))
+}
 
-    /// Where tasks begin and end, by events and by the todo list.
-    pub(super) async fn task_marks(&self, view: &View, texts: &dyn Bodies) -> Result<Vec<Mark>, Error> {
-        let mut marks = Vec::new();
-        for kind in ["task.started", "task.finished"] {
-            let events = self.marked(Marked::Kind(kind), view.head()).await?;
-            marks.extend(events.iter().filter_map(task_mark));
-        }
-        Ok(settled(marks, view, texts))
+/// Whether the summaries that cuts have left out of a lane since its last compaction take more than `room`: swept
+/// anew, they would be left out again.
+pub(crate) async fn is_short_of(session: &Session, lane: &LaneId, room: Tokens) -> Result<bool, Error> {
+    let head = session.info().await?.head;
+    let mut steps = recorded_steps(session, lane, head).await?.into_iter().map(|(_, step)| step);
+    let Some(last) = steps.next().filter(|step| step.reason == TrimReason::OverBudget) else {
+        return Ok(false);
+    };
+    let before = steps.find(|step| step.reason != TrimReason::OverBudget);
+    let Some(compacted) = before.filter(|step| step.reason == TrimReason::Compacted) else {
+        return Ok(false);
+    };
+    let mut gone = compacted.trim.nodes;
+    gone.retain(|node| !last.trim.nodes.contains(node));
+    if gone.is_empty() {
+        return Ok(false);
     }
+    let made = marked_events(session, Marked::Kind("session.compacted"), head).await?.into_iter();
+    let tokens = made.filter_map(|event| match event.fact {
+        Some(Fact::SessionCompacted(made)) if gone.iter().any(|node| node.at == event.seq) => {
+            made.tokens_after
+        }
+        _ => None,
+    });
+    Ok(tokens.sum::<Tokens>() > room)
+}
+
+/// Where tasks begin and end, by events and by the todo list.
+pub(super) async fn task_marks(
+    session: &Session,
+    view: &View,
+    texts: &dyn Bodies,
+) -> Result<Vec<Mark>, Error> {
+    let mut marks = Vec::new();
+    for kind in ["task.started", "task.finished"] {
+        let events = marked_events(session, Marked::Kind(kind), view.head()).await?;
+        marks.extend(events.iter().filter_map(task_mark));
+    }
+    Ok(settled(marks, view, texts))
 }
 
 /// What an event says of where tasks begin and end.

@@ -3,7 +3,7 @@
 //! A courtesy, no lock: it keeps two workers from writing the same summaries. Whether one may be published, the append alone
 //! decides.
 
-use crate::engine::{Engine, random};
+use crate::engine::random;
 use crate::error::Error;
 use crate::limits;
 use crate::session::Session;
@@ -25,66 +25,71 @@ const RENEWALS: i64 = 4;
 /// How often is looked whether it is time.
 const PULSE: Duration = Duration::from_millis(250);
 
-impl Session {
-    /// Takes the lease of a lane, or holds on to it longer. The answer is who has it, if it is somebody else's.
-    pub(super) async fn claim(&self, lane: &LaneId, holder: &str) -> Result<Option<String>, Error> {
-        let now = self.engine.now();
-        let claim = Write::Claim {
-            tenant: self.engine.tenant.no,
-            key: self.lease_key(lane),
-            holder: holder.to_owned(),
-            now,
-            until: Millis(now.0.saturating_add(LEASE)),
-        };
-        match self.engine.storage.commit(vec![claim]).await?.pop() {
-            Some(Written::Claimed(Some(lease))) if lease.holder != holder => Ok(Some(lease.holder)),
-            _ => Ok(None),
-        }
-    }
-
-    /// Does work and renews the lane's lease meanwhile, however long a summariser takes. A lease that is lost is lost: then
-    /// whoever publishes first has the lane.
-    pub(super) async fn holding<T>(&self, lane: &LaneId, holder: &str, work: impl Future<Output = T>) -> T {
-        let mut work = pin!(work);
-        let Some(heart) = Heart::start() else { return work.await };
-        let mut renewed = self.engine.now();
-        loop {
-            let Some(mut beat) = heart.beat() else { return work.await };
-            let done = poll_fn(|context| match work.as_mut().poll(context) {
-                Poll::Ready(done) => Poll::Ready(Some(done)),
-                Poll::Pending => Pin::new(&mut beat).poll(context).map(|_| None),
-            });
-            if let Some(done) = done.await {
-                return done;
-            }
-            let now = self.engine.now();
-            if now.0.saturating_sub(renewed.0) >= LEASE / RENEWALS {
-                // What fails now may not fail at the next beat.
-                if self.claim(lane, holder).await.is_ok() {
-                    renewed = now;
-                }
-            }
-        }
-    }
-
-    pub(super) async fn release(&self, lane: &LaneId, holder: &str) -> Result<(), Error> {
-        let (tenant, key) = (self.engine.tenant.no, self.lease_key(lane));
-        let release = Write::Release { tenant, key, holder: holder.to_owned() };
-        self.engine.storage.commit(vec![release]).await?;
-        Ok(())
-    }
-
-    pub(super) fn lease_key(&self, lane: &LaneId) -> String {
-        format!("compact:{}:{lane}", self.engine.stream_handle(&self.id))
+/// Takes the lease of a lane, or holds on to it longer. The answer is who has it, if it is somebody else's.
+pub(super) async fn claim_lease(
+    session: &Session,
+    lane: &LaneId,
+    holder: &str,
+) -> Result<Option<String>, Error> {
+    let now = session.engine.now();
+    let claim = Write::Claim {
+        tenant: session.engine.tenant.no,
+        key: lease_key(session, lane),
+        holder: holder.to_owned(),
+        now,
+        until: Millis(now.0.saturating_add(LEASE)),
+    };
+    match session.engine.storage.commit(vec![claim]).await?.pop() {
+        Some(Written::Claimed(Some(lease))) if lease.holder != holder => Ok(Some(lease.holder)),
+        _ => Ok(None),
     }
 }
 
-impl Engine {
-    /// A name no other worker has.
-    pub(super) fn holder(&self) -> Result<String, Error> {
-        let bytes: [u8; 8] = random()?;
-        Ok(format!("{:016x}", u64::from_be_bytes(bytes)))
+/// Does work and renews the lane's lease meanwhile, however long a summariser takes. A lease that is lost is lost: then
+/// whoever publishes first has the lane.
+pub(super) async fn while_holding<T>(
+    session: &Session,
+    lane: &LaneId,
+    holder: &str,
+    work: impl Future<Output = T>,
+) -> T {
+    let mut work = pin!(work);
+    let Some(heart) = Heart::start() else { return work.await };
+    let mut renewed = session.engine.now();
+    loop {
+        let Some(mut beat) = heart.beat() else { return work.await };
+        let done = poll_fn(|context| match work.as_mut().poll(context) {
+            Poll::Ready(done) => Poll::Ready(Some(done)),
+            Poll::Pending => Pin::new(&mut beat).poll(context).map(|_| None),
+        });
+        if let Some(done) = done.await {
+            return done;
+        }
+        let now = session.engine.now();
+        if now.0.saturating_sub(renewed.0) >= LEASE / RENEWALS {
+            // What fails now may not fail at the next beat.
+            if claim_lease(session, lane, holder).await.is_ok() {
+                renewed = now;
+            }
+        }
     }
+}
+
+pub(super) async fn release_lease(session: &Session, lane: &LaneId, holder: &str) -> Result<(), Error> {
+    let (tenant, key) = (session.engine.tenant.no, lease_key(session, lane));
+    let release = Write::Release { tenant, key, holder: holder.to_owned() };
+    session.engine.storage.commit(vec![release]).await?;
+    Ok(())
+}
+
+pub(super) fn lease_key(session: &Session, lane: &LaneId) -> String {
+    format!("compact:{}:{lane}", session.engine.stream_handle(&session.id))
+}
+
+/// A name no other worker has.
+pub(super) fn new_holder() -> Result<String, Error> {
+    let bytes: [u8; 8] = random()?;
+    Ok(format!("{:016x}", u64::from_be_bytes(bytes)))
 }
 
 /// A thread that wakes whoever waits once in a [`PULSE`]: no executor is assumed that has a clock.

@@ -1,6 +1,8 @@
 //! What a climb needs: the lane's view with all its texts, and what the request holds beside the conversation.
 
+use super::due::task_marks;
 use super::options::CompactOptions;
+use crate::drive::{context_job, read_view_texts, run_build};
 use crate::error::Error;
 use crate::request::build::Build;
 use crate::request::stages::Bench;
@@ -33,11 +35,9 @@ impl Prepared {
     }
 }
 
-impl Session {
-    pub(super) async fn prepare(&self, options: &CompactOptions) -> Result<Prepared, Error> {
-        let mut bench = self.run(Build::bench(self.job(&options.context))).await??;
-        self.engine.view_texts(&bench.view, &mut bench.texts).await?;
-        let marks = self.task_marks(&bench.view, &bench.texts).await?;
-        Ok(Prepared::new(bench, &marks))
-    }
+pub(super) async fn prepare(session: &Session, options: &CompactOptions) -> Result<Prepared, Error> {
+    let mut bench = run_build(session, Build::bench(context_job(session, &options.context))).await??;
+    read_view_texts(&session.engine, &bench.view, &mut bench.texts).await?;
+    let marks = task_marks(session, &bench.view, &bench.texts).await?;
+    Ok(Prepared::new(bench, &marks))
 }

@@ -4,8 +4,10 @@ use super::account::Compacted;
 use super::climb::Climbed;
 use super::options::CompactOptions;
 use super::prepare::Prepared;
+use crate::drive::load::load_lane;
 use crate::error::Error;
 use crate::limits;
+use crate::record::append_events;
 use crate::request::snapshot::LaneWanted;
 use crate::session::Session;
 use crate::store::StoreError;
@@ -18,78 +20,76 @@ use wunderblock_core::plan::TrimReason;
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::{Bytes, Seq};
 
-impl Session {
-    /// Appends a compaction. The answer is where its step stands, and by how much its positions have moved; none if it was
-    /// overtaken.
-    pub(super) async fn publish(
-        &self,
-        prepared: &Prepared,
-        climbed: &Climbed,
-        account: &Compacted,
-        options: &CompactOptions,
-    ) -> Result<Option<(Seq, u64)>, Error> {
-        let mut proposal = climbed.proposal.clone();
-        for _ in 0..limits::BUILD_RETRIES {
-            let events = self.events_of(&proposal, climbed, account, options)?;
-            match self.engine.append(&self.id, Some(proposal.head), events).await {
-                Ok(_) => {
-                    let shift = proposal.head.0 - climbed.proposal.head.0;
-                    return Ok(Some((proposal.head.next(), shift)));
-                }
-                Err(Error::Store(StoreError::HeadMoved { .. })) => {}
-                Err(error) => return Err(error),
+/// Appends a compaction. The answer is where its step stands, and by how much its positions have moved; none if it was
+/// overtaken.
+pub(super) async fn publish(
+    session: &Session,
+    prepared: &Prepared,
+    climbed: &Climbed,
+    account: &Compacted,
+    options: &CompactOptions,
+) -> Result<Option<(Seq, u64)>, Error> {
+    let mut proposal = climbed.proposal.clone();
+    for _ in 0..limits::BUILD_RETRIES {
+        let events = publish_events(session, &proposal, climbed, account, options)?;
+        match append_events(&session.engine, &session.id, Some(proposal.head), events).await {
+            Ok(_) => {
+                let shift = proposal.head.0 - climbed.proposal.head.0;
+                return Ok(Some((proposal.head.next(), shift)));
             }
-            let window = prepared.bench.budget.window;
-            let text = Bytes(window.0.saturating_mul(limits::VIEW_BYTES_PER_TOKEN));
-            let lane = account.lane.clone();
-            let wanted = LaneWanted { lane, at: None, text, reach: None, ignores_steps: false };
-            let now = self.engine.load(&self.id, &wanted).await?;
-            match rebase(&climbed.proposal, &prepared.bench.view, &now.view) {
-                Some(rebased) => proposal = rebased,
-                None => return Ok(None),
-            }
+            Err(Error::Store(StoreError::HeadMoved { .. })) => {}
+            Err(error) => return Err(error),
         }
-        Err(Error::Restless)
-    }
-
-    fn events_of(
-        &self,
-        proposal: &Proposal,
-        climbed: &Climbed,
-        account: &Compacted,
-        options: &CompactOptions,
-    ) -> Result<Vec<NewEvent>, Error> {
-        let prompt = prompt(&options.compactor.policy);
-        let made = By {
-            lane: &account.lane,
-            policy: &account.policy,
-            due: &account.due,
-            focus: options.focus.as_deref(),
-            prompt: &prompt,
-        };
-        let facts = facts(proposal, &climbed.drafts, &made);
-        facts.into_iter().map(|(at, fact)| self.engine_event(at, fact)).collect()
-    }
-
-    /// An event of the engine's at a position.
-    pub(super) fn engine_event(&self, at: Seq, fact: Fact) -> Result<NewEvent, Error> {
-        let id = EventId::new(format!("{}@{at}", fact.kind()))?;
-        Ok(NewEvent { id, at: self.engine.now(), source: Source::Engine, fact })
-    }
-
-    /// Appends one fact of the engine's, wherever the head is.
-    pub(super) async fn note(&self, fact: Fact) -> Result<Seq, Error> {
-        for _ in 0..limits::BUILD_RETRIES {
-            let head = self.info().await?.head;
-            let event = self.engine_event(head.next(), fact.clone())?;
-            match self.engine.append(&self.id, Some(head), vec![event]).await {
-                Ok(_) => return Ok(head.next()),
-                Err(Error::Store(StoreError::HeadMoved { .. })) => {}
-                Err(error) => return Err(error),
-            }
+        let window = prepared.bench.budget.window;
+        let text = Bytes(window.0.saturating_mul(limits::VIEW_BYTES_PER_TOKEN));
+        let lane = account.lane.clone();
+        let wanted = LaneWanted { lane, at: None, text, reach: None, ignores_steps: false };
+        let now = load_lane(&session.engine, &session.id, &wanted).await?;
+        match rebase(&climbed.proposal, &prepared.bench.view, &now.view) {
+            Some(rebased) => proposal = rebased,
+            None => return Ok(None),
         }
-        Err(Error::Restless)
     }
+    Err(Error::Restless)
+}
+
+fn publish_events(
+    session: &Session,
+    proposal: &Proposal,
+    climbed: &Climbed,
+    account: &Compacted,
+    options: &CompactOptions,
+) -> Result<Vec<NewEvent>, Error> {
+    let prompt = prompt(&options.compactor.policy);
+    let made = By {
+        lane: &account.lane,
+        policy: &account.policy,
+        due: &account.due,
+        focus: options.focus.as_deref(),
+        prompt: &prompt,
+    };
+    let facts = facts(proposal, &climbed.drafts, &made);
+    facts.into_iter().map(|(at, fact)| engine_event(session, at, fact)).collect()
+}
+
+/// An event of the engine's at a position.
+pub(super) fn engine_event(session: &Session, at: Seq, fact: Fact) -> Result<NewEvent, Error> {
+    let id = EventId::new(format!("{}@{at}", fact.kind()))?;
+    Ok(NewEvent { id, at: session.engine.now(), source: Source::Engine, fact })
+}
+
+/// Appends one fact of the engine's, wherever the head is.
+pub(super) async fn append_fact(session: &Session, fact: Fact) -> Result<Seq, Error> {
+    for _ in 0..limits::BUILD_RETRIES {
+        let head = session.info().await?.head;
+        let event = engine_event(session, head.next(), fact.clone())?;
+        match append_events(&session.engine, &session.id, Some(head), vec![event]).await {
+            Ok(_) => return Ok(head.next()),
+            Err(Error::Store(StoreError::HeadMoved { .. })) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(Error::Restless)
 }
 
 /// By whom a compaction is made, and why.

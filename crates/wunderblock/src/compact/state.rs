@@ -1,5 +1,7 @@
 //! Whether a lane is being compacted, and what has been spent on it.
 
+use super::lease::lease_key;
+use super::undo::marked_events;
 use crate::error::Error;
 use crate::limits;
 use crate::parallel::on_thread;
@@ -24,52 +26,50 @@ pub enum LaneState {
     },
 }
 
-impl Session {
-    /// What a lane is doing.
-    ///
-    /// # Errors
-    /// When the ledger cannot be read.
-    pub(crate) async fn lane_state(&self, lane: &LaneId) -> Result<LaneState, Error> {
-        let query = Query::Lease { tenant: self.engine.tenant.no, key: self.lease_key(lane) };
-        let lease = self.engine.ask(query, Answer::lease).await?;
-        let held = lease.filter(|lease| lease.until > self.engine.now());
-        Ok(held.map_or(LaneState::Active, |lease| LaneState::Compacting {
-            worker: lease.holder,
-            until: lease.until,
-        }))
-    }
+/// What a lane is doing.
+///
+/// # Errors
+/// When the ledger cannot be read.
+pub(crate) async fn read_lane_state(session: &Session, lane: &LaneId) -> Result<LaneState, Error> {
+    let query = Query::Lease { tenant: session.engine.tenant.no, key: lease_key(session, lane) };
+    let lease = session.engine.ask(query, Answer::lease).await?;
+    let held = lease.filter(|lease| lease.until > session.engine.now());
+    Ok(held.map_or(LaneState::Active, |lease| LaneState::Compacting {
+        worker: lease.holder,
+        until: lease.until,
+    }))
+}
 
-    /// Where the policy says so, waits until nobody compacts the lane.
-    pub(crate) async fn settled(&self, policy: &Policy, lane: &LaneId) -> Result<(), Error> {
-        if policy.limits.meanwhile == Meanwhile::GoOn {
-            return Ok(());
-        }
-        let mut waited = 0;
-        while waited < limits::COMPACTION_LEASE && self.lane_state(lane).await? != LaneState::Active {
-            on_thread(|| std::thread::sleep(PAUSE)).await?;
-            waited += i64::try_from(PAUSE.as_millis()).unwrap_or(i64::MAX);
-        }
-        Ok(())
+/// Where the policy says so, waits until nobody compacts the lane.
+pub(crate) async fn refuse_unsettled(session: &Session, policy: &Policy, lane: &LaneId) -> Result<(), Error> {
+    if policy.limits.meanwhile == Meanwhile::GoOn {
+        return Ok(());
     }
+    let mut waited = 0;
+    while waited < limits::COMPACTION_LEASE && read_lane_state(session, lane).await? != LaneState::Active {
+        on_thread(|| std::thread::sleep(PAUSE)).await?;
+        waited += i64::try_from(PAUSE.as_millis()).unwrap_or(i64::MAX);
+    }
+    Ok(())
+}
 
-    /// How often a model was called for a lane's summaries in the last hour.
-    pub(super) async fn calls(&self, lane: &LaneId) -> Result<u32, Error> {
-        let head = self.info().await?.head;
-        let since = Millis(self.engine.now().0.saturating_sub(HOUR));
-        let mut calls = 0_u32;
-        for kind in ["session.compacted", "compaction.rejected"] {
-            let recent = self.marked(Marked::Kind(kind), head).await?;
-            for event in recent.into_iter().take_while(|event| event.at >= since) {
-                let spent = match event.fact {
-                    Some(Fact::SessionCompacted(made)) if made.lane.as_ref() == Some(lane) => made.spent,
-                    Some(Fact::CompactionRejected(rejected)) if rejected.lane == *lane => rejected.spent,
-                    _ => None,
-                };
-                calls = calls.saturating_add(spent.map_or(0, |spent| spent.calls));
-            }
+/// How often a model was called for a lane's summaries in the last hour.
+pub(super) async fn count_calls(session: &Session, lane: &LaneId) -> Result<u32, Error> {
+    let head = session.info().await?.head;
+    let since = Millis(session.engine.now().0.saturating_sub(HOUR));
+    let mut calls = 0_u32;
+    for kind in ["session.compacted", "compaction.rejected"] {
+        let recent = marked_events(session, Marked::Kind(kind), head).await?;
+        for event in recent.into_iter().take_while(|event| event.at >= since) {
+            let spent = match event.fact {
+                Some(Fact::SessionCompacted(made)) if made.lane.as_ref() == Some(lane) => made.spent,
+                Some(Fact::CompactionRejected(rejected)) if rejected.lane == *lane => rejected.spent,
+                _ => None,
+            };
+            calls = calls.saturating_add(spent.map_or(0, |spent| spent.calls));
         }
-        Ok(calls)
     }
+    Ok(calls)
 }
 
 /// How long is waited before a lane is looked at again.

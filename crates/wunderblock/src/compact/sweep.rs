@@ -6,12 +6,16 @@
 
 use super::account::MadeNode;
 use super::options::{CompactOptions, Stage};
+use super::publish::engine_event;
 use super::ration::Ration;
 use super::writing::Writer;
+use crate::drive::load::load_lane;
+use crate::drive::{context_job, read_view_texts, run_build};
 use crate::error::Error;
 use crate::gauge::Scales;
 use crate::limits;
 use crate::parallel::on_thread;
+use crate::record::append_events;
 use crate::request::build::Build;
 use crate::request::snapshot::LaneWanted;
 use crate::session::Session;
@@ -98,226 +102,224 @@ struct Sweep<'a> {
     made: Vec<MadeNode>,
 }
 
-impl Session {
-    /// Summarises what lies before the lane's view and is in no summary yet. The answer is what was made.
-    pub(super) async fn sweep(
-        &self,
-        options: &CompactOptions,
-        lane: &LaneId,
-        ration: &Ration,
-    ) -> Result<Vec<MadeNode>, Error> {
-        if !options.compactor.policy.summarises() {
-            return Ok(Vec::new());
+/// Summarises what lies before the lane's view and is in no summary yet. The answer is what was made.
+pub(super) async fn sweep(
+    session: &Session,
+    options: &CompactOptions,
+    lane: &LaneId,
+    ration: &Ration,
+) -> Result<Vec<MadeNode>, Error> {
+    if !options.compactor.policy.summarises() {
+        return Ok(Vec::new());
+    }
+    let bench = run_build(session, Build::bench(context_job(session, &options.context))).await??;
+    let trim = bench.view.trim().clone();
+    let mut sweep = Sweep {
+        options,
+        lane,
+        ration,
+        kept: trim.nodes.clone(),
+        frontier: if trim.drop_before > Seq::START { trim.drop_before } else { bench.floor },
+        trim,
+        standing: Vec::new(),
+        fresh: Vec::new(),
+        head: session.info().await?.head,
+        begins: Seq(2),
+        end: Seq::START,
+        made: Vec::new(),
+    };
+    while sweep.finds_gap() {
+        let stage = Stage::Swept { through: sweep.begins.prev(), of: sweep.frontier.prev() };
+        let on = options.progress.as_ref().is_none_or(|progress| progress(&stage));
+        let most = u64::from(options.compactor.policy.limits.sweep_nodes);
+        let full = most > 0 && (sweep.made.len() + sweep.fresh.len()) as u64 >= most;
+        let done = !on || full || !sweep_chunk(session, &mut sweep, &bench.gauge).await?;
+        if done || sweep.fresh.len() >= BATCH {
+            publish_sweep(session, &mut sweep).await?;
         }
-        let bench = self.run(Build::bench(self.job(&options.context))).await??;
-        let trim = bench.view.trim().clone();
-        let mut sweep = Sweep {
-            options,
-            lane,
-            ration,
-            kept: trim.nodes.clone(),
-            frontier: if trim.drop_before > Seq::START { trim.drop_before } else { bench.floor },
-            trim,
-            standing: Vec::new(),
-            fresh: Vec::new(),
-            head: self.info().await?.head,
-            begins: Seq(2),
-            end: Seq::START,
-            made: Vec::new(),
+        if done {
+            break;
+        }
+    }
+    publish_sweep(session, &mut sweep).await?;
+    Ok(sweep.made)
+}
+
+/// Reads and summarises the next chunk. Whether there was one.
+async fn sweep_chunk(session: &Session, sweep: &mut Sweep<'_>, gauge: &Scales) -> Result<bool, Error> {
+    let chunk = chunk(&sweep.options.compactor.policy);
+    let text = Bytes(chunk.0.saturating_mul(BYTES_PER_TOKEN));
+    let events = session.events(sweep.begins, sweep.end, (limits::VIEW_EVENTS, text)).await?;
+    let Some(last) = events.last().map(|event| event.seq) else { return Ok(false) };
+    let mut view = View::new(sweep.lane.clone());
+    events
+        .iter()
+        .filter(|event| matches!(event.fact, Some(Fact::MessageAppended(_))))
+        .for_each(|event| view.apply(event));
+    // What goes on behind the chunk begins the next one, unless it is all there is.
+    let arrangement = arrange(&view);
+    let open = arrangement.units.iter().filter(|unit| unit.is_waiting() || unit.last == last);
+    let cut = open.map(|unit| unit.key).min().filter(|key| last < sweep.end && *key > sweep.begins);
+    let to = cut.map_or(last, Seq::prev);
+    let entries: Vec<Entry> = view.entries().filter(|entry| entry.seq <= to).cloned().collect();
+    let mut texts = Texts::default();
+    read_view_texts(&session.engine, &view, &mut texts).await?;
+    let bytes: u64 = entries
+        .iter()
+        .flat_map(|entry| &entry.message.parts)
+        .flat_map(|part| part.bodies())
+        .map(|body| body.bytes().0)
+        .sum();
+    let tokens = Tokens(bytes / BYTES_PER_TOKEN);
+    let summary = &sweep.options.compactor.policy.summary;
+    // However dense the policy's own summaries are, a whole session's must fit beside one another.
+    let share = summary.share.min(SHARE).of(tokens);
+    let target = share.max(LEAST).min(summary.target.max(LEAST));
+    let job = Job {
+        from: sweep.begins,
+        to,
+        entries: entries.iter().map(|entry| entry.seq).collect(),
+        sources: Vec::new(),
+        level: 0,
+        detail: Detail::Full,
+        tokens,
+        target,
+        splits: false,
+        inner: false,
+    };
+    sweep.begins = to.next();
+    if tokens > Tokens(limits::SWEEP_LEAST) {
+        put_work(session, sweep, Work { job, entries, texts, earlier: Vec::new() }, gauge).await?;
+    } else {
+        sweep.stretch(job.from, to);
+    }
+    while let Some((job, earlier)) = condense(sweep) {
+        let work = Work { job, entries: Vec::new(), texts: Texts::default(), earlier };
+        put_work(session, sweep, work, gauge).await?;
+    }
+    Ok(true)
+}
+
+/// Writes a summary and puts it in its place.
+async fn put_work(session: &Session, sweep: &mut Sweep<'_>, work: Work, gauge: &Scales) -> Result<(), Error> {
+    let Work { job, entries, texts, earlier } = work;
+    let options = sweep.options.clone();
+    let (redactor, gauge) = (Arc::clone(&session.engine.config.redactor), gauge.clone());
+    let ration = sweep.ration.clone();
+    let (job, draft, tokens) = on_thread(move || {
+        let earlier = earlier.iter().map(|standing| Earlier {
+            at: standing.placed.at,
+            from: standing.placed.from,
+            to: standing.placed.to,
+            level: standing.level,
+            text: &standing.text,
+        });
+        let material = Material {
+            from: job.from,
+            to: job.to,
+            entries: entries.iter().collect(),
+            bodies: &texts as &dyn Bodies,
+            earlier: earlier.collect(),
         };
-        while sweep.finds_gap() {
-            let stage = Stage::Swept { through: sweep.begins.prev(), of: sweep.frontier.prev() };
-            let on = options.progress.as_ref().is_none_or(|progress| progress(&stage));
-            let most = u64::from(options.compactor.policy.limits.sweep_nodes);
-            let full = most > 0 && (sweep.made.len() + sweep.fresh.len()) as u64 >= most;
-            let done = !on || full || !self.chunk(&mut sweep, &bench.gauge).await?;
-            if done || sweep.fresh.len() >= BATCH {
-                self.publish_sweep(&mut sweep).await?;
-            }
-            if done {
-                break;
-            }
-        }
-        self.publish_sweep(&mut sweep).await?;
-        Ok(sweep.made)
-    }
-
-    /// Reads and summarises the next chunk. Whether there was one.
-    async fn chunk(&self, sweep: &mut Sweep<'_>, gauge: &Scales) -> Result<bool, Error> {
-        let chunk = chunk(&sweep.options.compactor.policy);
-        let text = Bytes(chunk.0.saturating_mul(BYTES_PER_TOKEN));
-        let events = self.events(sweep.begins, sweep.end, (limits::VIEW_EVENTS, text)).await?;
-        let Some(last) = events.last().map(|event| event.seq) else { return Ok(false) };
-        let mut view = View::new(sweep.lane.clone());
-        events
-            .iter()
-            .filter(|event| matches!(event.fact, Some(Fact::MessageAppended(_))))
-            .for_each(|event| view.apply(event));
-        // What goes on behind the chunk begins the next one, unless it is all there is.
-        let arrangement = arrange(&view);
-        let open = arrangement.units.iter().filter(|unit| unit.is_waiting() || unit.last == last);
-        let cut = open.map(|unit| unit.key).min().filter(|key| last < sweep.end && *key > sweep.begins);
-        let to = cut.map_or(last, Seq::prev);
-        let entries: Vec<Entry> = view.entries().filter(|entry| entry.seq <= to).cloned().collect();
-        let mut texts = Texts::default();
-        self.engine.view_texts(&view, &mut texts).await?;
-        let bytes: u64 = entries
-            .iter()
-            .flat_map(|entry| &entry.message.parts)
-            .flat_map(|part| part.bodies())
-            .map(|body| body.bytes().0)
-            .sum();
-        let tokens = Tokens(bytes / BYTES_PER_TOKEN);
-        let summary = &sweep.options.compactor.policy.summary;
-        // However dense the policy's own summaries are, a whole session's must fit beside one another.
-        let share = summary.share.min(SHARE).of(tokens);
-        let target = share.max(LEAST).min(summary.target.max(LEAST));
-        let job = Job {
-            from: sweep.begins,
-            to,
-            entries: entries.iter().map(|entry| entry.seq).collect(),
-            sources: Vec::new(),
-            level: 0,
-            detail: Detail::Full,
-            tokens,
-            target,
-            splits: false,
-            inner: false,
+        let writer = Writer {
+            policy: &options.compactor.policy,
+            summariser: options.compactor.summariser.as_deref(),
+            focus: options.focus.as_deref(),
+            redactor: &redactor,
+            ration: &ration,
         };
-        sweep.begins = to.next();
-        if tokens > Tokens(limits::SWEEP_LEAST) {
-            self.put(sweep, Work { job, entries, texts, earlier: Vec::new() }, gauge).await?;
-        } else {
-            sweep.stretch(job.from, to);
-        }
-        while let Some((job, earlier)) = condense(sweep) {
-            let work = Work { job, entries: Vec::new(), texts: Texts::default(), earlier };
-            self.put(sweep, work, gauge).await?;
-        }
-        Ok(true)
-    }
+        let draft = writer.write(&job, &material, &gauge, &|_| true);
+        let tokens = gauge.text(&draft.text).tokens;
+        (job, draft, tokens)
+    })
+    .await?;
+    // The trim's event comes first.
+    let at = Seq(sweep.head.0 + 2 + sweep.fresh.len() as u64);
+    let placed = Placed { at, from: job.from, to: job.to };
+    sweep.standing.retain(|standing| !job.sources.contains(&standing.placed.at));
+    let text = draft.text.clone();
+    sweep.standing.push(Standing { placed, level: job.level, text, tokens });
+    sweep.standing.sort_by_key(|standing| standing.placed.from);
+    sweep.fresh.push(Fresh { at, job, draft, tokens });
+    Ok(())
+}
 
-    /// Writes a summary and puts it in its place.
-    async fn put(&self, sweep: &mut Sweep<'_>, work: Work, gauge: &Scales) -> Result<(), Error> {
-        let Work { job, entries, texts, earlier } = work;
-        let options = sweep.options.clone();
-        let (redactor, gauge) = (Arc::clone(&self.engine.config.redactor), gauge.clone());
-        let ration = sweep.ration.clone();
-        let (job, draft, tokens) = on_thread(move || {
-            let earlier = earlier.iter().map(|standing| Earlier {
-                at: standing.placed.at,
-                from: standing.placed.from,
-                to: standing.placed.to,
-                level: standing.level,
-                text: &standing.text,
-            });
-            let material = Material {
-                from: job.from,
-                to: job.to,
-                entries: entries.iter().collect(),
-                bodies: &texts as &dyn Bodies,
-                earlier: earlier.collect(),
-            };
-            let writer = Writer {
-                policy: &options.compactor.policy,
-                summariser: options.compactor.summariser.as_deref(),
-                focus: options.focus.as_deref(),
-                redactor: &redactor,
-                ration: &ration,
-            };
-            let draft = writer.write(&job, &material, &gauge, &|_| true);
-            let tokens = gauge.text(&draft.text).tokens;
-            (job, draft, tokens)
-        })
-        .await?;
-        // The trim's event comes first.
-        let at = Seq(sweep.head.0 + 2 + sweep.fresh.len() as u64);
-        let placed = Placed { at, from: job.from, to: job.to };
-        sweep.standing.retain(|standing| !job.sources.contains(&standing.placed.at));
-        let text = draft.text.clone();
-        sweep.standing.push(Standing { placed, level: job.level, text, tokens });
-        sweep.standing.sort_by_key(|standing| standing.placed.from);
-        sweep.fresh.push(Fresh { at, job, draft, tokens });
-        Ok(())
+/// Appends what was made since the last time.
+async fn publish_sweep(session: &Session, sweep: &mut Sweep<'_>) -> Result<(), Error> {
+    if sweep.fresh.is_empty() {
+        return Ok(());
     }
-
-    /// Appends what was made since the last time.
-    async fn publish_sweep(&self, sweep: &mut Sweep<'_>) -> Result<(), Error> {
-        if sweep.fresh.is_empty() {
-            return Ok(());
-        }
-        for _ in 0..limits::BUILD_RETRIES {
-            let trim = sweep.next_trim();
-            let events = self.sweep_events(sweep, &trim)?;
-            match self.engine.append(&self.id, Some(sweep.head), events).await {
-                Ok(_) => {
-                    sweep.published(trim);
-                    return Ok(());
-                }
-                Err(Error::Store(StoreError::HeadMoved { actual, .. })) => {
-                    let wanted = LaneWanted {
-                        lane: sweep.lane.clone(),
-                        at: None,
-                        text: Bytes(limits::USUAL_WINDOW.0),
-                        reach: None,
-                        ignores_steps: false,
-                    };
-                    let now = self.engine.load(&self.id, &wanted).await?;
-                    if *now.view.trim() != sweep.trim {
-                        return Err(Error::Overtaken(sweep.lane.clone()));
-                    }
-                    sweep.shift(actual);
-                }
-                Err(error) => return Err(error),
+    for _ in 0..limits::BUILD_RETRIES {
+        let trim = sweep.next_trim();
+        let events = sweep_events(session, sweep, &trim)?;
+        match append_events(&session.engine, &session.id, Some(sweep.head), events).await {
+            Ok(_) => {
+                sweep.published(trim);
+                return Ok(());
             }
+            Err(Error::Store(StoreError::HeadMoved { actual, .. })) => {
+                let wanted = LaneWanted {
+                    lane: sweep.lane.clone(),
+                    at: None,
+                    text: Bytes(limits::USUAL_WINDOW.0),
+                    reach: None,
+                    ignores_steps: false,
+                };
+                let now = load_lane(&session.engine, &session.id, &wanted).await?;
+                if *now.view.trim() != sweep.trim {
+                    return Err(Error::Overtaken(sweep.lane.clone()));
+                }
+                sweep.shift(actual);
+            }
+            Err(error) => return Err(error),
         }
-        Err(Error::Restless)
     }
+    Err(Error::Restless)
+}
 
-    fn sweep_events(
-        &self,
-        sweep: &Sweep<'_>,
-        trim: &Trim,
-    ) -> Result<Vec<wunderblock_core::event::NewEvent>, Error> {
-        let policy = &sweep.options.compactor.policy.name;
-        let compaction = Compaction {
-            policy: policy.clone(),
-            level: SWEEP.into(),
-            trigger: format!("a sweep through position {}", sweep.begins.prev()).into(),
-            tokens_before: Tokens::ZERO,
-            tokens_after: Tokens::ZERO,
-            rungs: Vec::new(),
+fn sweep_events(
+    session: &Session,
+    sweep: &Sweep<'_>,
+    trim: &Trim,
+) -> Result<Vec<wunderblock_core::event::NewEvent>, Error> {
+    let policy = &sweep.options.compactor.policy.name;
+    let compaction = Compaction {
+        policy: policy.clone(),
+        level: SWEEP.into(),
+        trigger: format!("a sweep through position {}", sweep.begins.prev()).into(),
+        tokens_before: Tokens::ZERO,
+        tokens_after: Tokens::ZERO,
+        rungs: Vec::new(),
+        focus: sweep.options.focus.as_deref().map(Into::into),
+    };
+    let trimmed = ViewTrimmed {
+        lane: sweep.lane.clone(),
+        trim: trim.clone(),
+        reason: TrimReason::Compacted,
+        compaction: Some(Box::new(compaction)),
+    };
+    let mut events = vec![engine_event(session, sweep.head.next(), Fact::ViewTrimmed(trimmed))?];
+    for fresh in &sweep.fresh {
+        let made = SessionCompacted {
+            lane: Some(sweep.lane.clone()),
+            summary: Some(Body::from(fresh.draft.text.as_str())),
+            trigger: Some("manual".into()),
+            tokens_before: Some(fresh.job.tokens),
+            tokens_after: Some(fresh.tokens),
+            level: fresh.job.level,
+            sources: fresh.job.sources.clone(),
+            policy: Some(policy.clone()),
+            prompt: fresh.draft.prompt.clone(),
             focus: sweep.options.focus.as_deref().map(Into::into),
+            manner: Some(fresh.draft.manner),
+            check: fresh.draft.check,
+            rejected: fresh.draft.rejected.clone(),
+            spent: fresh.draft.spent.clone(),
+            ..SessionCompacted::new(fresh.job.from, fresh.job.to, fresh.draft.producer.clone())
         };
-        let trimmed = ViewTrimmed {
-            lane: sweep.lane.clone(),
-            trim: trim.clone(),
-            reason: TrimReason::Compacted,
-            compaction: Some(Box::new(compaction)),
-        };
-        let mut events = vec![self.engine_event(sweep.head.next(), Fact::ViewTrimmed(trimmed))?];
-        for fresh in &sweep.fresh {
-            let made = SessionCompacted {
-                lane: Some(sweep.lane.clone()),
-                summary: Some(Body::from(fresh.draft.text.as_str())),
-                trigger: Some("manual".into()),
-                tokens_before: Some(fresh.job.tokens),
-                tokens_after: Some(fresh.tokens),
-                level: fresh.job.level,
-                sources: fresh.job.sources.clone(),
-                policy: Some(policy.clone()),
-                prompt: fresh.draft.prompt.clone(),
-                focus: sweep.options.focus.as_deref().map(Into::into),
-                manner: Some(fresh.draft.manner),
-                check: fresh.draft.check,
-                rejected: fresh.draft.rejected.clone(),
-                spent: fresh.draft.spent.clone(),
-                ..SessionCompacted::new(fresh.job.from, fresh.job.to, fresh.draft.producer.clone())
-            };
-            events.push(self.engine_event(fresh.at, Fact::SessionCompacted(Box::new(made)))?);
-        }
-        Ok(events)
+        events.push(engine_event(session, fresh.at, Fact::SessionCompacted(Box::new(made)))?);
     }
+    Ok(events)
 }
 
 impl Sweep<'_> {

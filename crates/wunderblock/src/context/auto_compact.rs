@@ -1,11 +1,12 @@
 //! A compaction before a request is sent: once, where the lane is due, and the build begins again.
 
 use crate::compact::account::{Compacted, Outcome};
-use crate::compact::due::after_refusal;
+use crate::compact::due::{after_refusal, is_due, is_short_of};
 use crate::compact::options::CompactOptions;
 use crate::compactor::Compactor;
 use crate::error::Error;
 use crate::limits;
+use crate::record::append_events;
 use crate::request::draft::Draft;
 use crate::request::options::ContextOptions;
 use crate::request::stages::{Shorter, Stopped, shorter_of};
@@ -35,75 +36,73 @@ impl AutoCompaction {
     }
 }
 
-impl Session {
-    /// Compacts the lane if what was built says that it is due, once. Whether the build is to begin again.
-    pub(super) async fn compact_if_due(
-        &self,
-        options: &ContextOptions,
-        drafted: &Result<Draft, Stopped>,
-        auto: &mut AutoCompaction,
-    ) -> Result<bool, Error> {
-        let Some(compactor) = options.compactor.as_ref().filter(|_| !auto.tried) else { return Ok(false) };
-        let due = match drafted {
-            Ok(draft) => self.is_due(&compactor.policy, draft).await?,
-            Err(Stopped::Refused { refusal, .. }) => after_refusal(&compactor.policy, refusal),
-            Err(Stopped::Failed(_)) => None,
-        };
-        let Some(due) = due else { return Ok(false) };
-        auto.tried = true;
-        let mut compactor = compactor.clone();
-        if compactor.background {
-            if due.level < Level::Overflow {
-                auto.due = Some(due);
-                return Ok(false);
-            }
-            // Nobody waits for a model here.
-            compactor.summariser = None;
-        }
-        let shortens = self.record_shorter(drafted).await?;
-        let sweeps = compactor.summariser.is_none() && self.has_room_for_a_sweep(options, drafted).await?;
-        let wanted = CompactOptions {
-            context: ContextOptions { compactor: None, ..options.clone() },
-            compactor,
-            due: Some(due),
-            focus: None,
-            dry_run: false,
-            sweep: sweeps,
-            progress: None,
-        };
-        let compacted = self.compact(&wanted).await?;
-        let again = shortens || compacted.outcome == Outcome::Compacted;
-        auto.compacted = Some(Box::new(compacted));
-        Ok(again)
-    }
-
-    /// Records what enters the request shorter: a compaction is to find the lane as the request would. Whether anything
-    /// does.
-    async fn record_shorter(&self, drafted: &Result<Draft, Stopped>) -> Result<bool, Error> {
-        let shorter = shorter_of(drafted, |draft| &draft.planned);
-        let Shorter { through, events } = shorter.cloned().unwrap_or_default();
-        if events.is_empty() {
+/// Compacts the lane if what was built says that it is due, once. Whether the build is to begin again.
+pub(super) async fn compact_if_due(
+    session: &Session,
+    options: &ContextOptions,
+    drafted: &Result<Draft, Stopped>,
+    auto: &mut AutoCompaction,
+) -> Result<bool, Error> {
+    let Some(compactor) = options.compactor.as_ref().filter(|_| !auto.tried) else { return Ok(false) };
+    let due = match drafted {
+        Ok(draft) => is_due(session, &compactor.policy, draft).await?,
+        Err(Stopped::Refused { refusal, .. }) => after_refusal(&compactor.policy, refusal),
+        Err(Stopped::Failed(_)) => None,
+    };
+    let Some(due) = due else { return Ok(false) };
+    auto.tried = true;
+    let mut compactor = compactor.clone();
+    if compactor.background {
+        if due.level < Level::Overflow {
+            auto.due = Some(due);
             return Ok(false);
         }
-        match self.engine.append(&self.id, Some(through), events).await {
-            // Somebody else was faster, with the same or something newer.
-            Ok(_) | Err(Error::Store(StoreError::HeadMoved { .. })) => Ok(true),
-            Err(error) => Err(error),
-        }
+        // Nobody waits for a model here.
+        compactor.summariser = None;
     }
+    let shortens = record_shorter(session, drafted).await?;
+    let sweeps = compactor.summariser.is_none() && has_room_for_a_sweep(session, options, drafted).await?;
+    let wanted = CompactOptions {
+        context: ContextOptions { compactor: None, ..options.clone() },
+        compactor,
+        due: Some(due),
+        focus: None,
+        dry_run: false,
+        sweep: sweeps,
+        progress: None,
+    };
+    let compacted = session.compact(&wanted).await?;
+    let again = shortens || compacted.outcome == Outcome::Compacted;
+    auto.compacted = Some(Box::new(compacted));
+    Ok(again)
+}
 
-    /// Whether what lies before the lane's view can be summarised on the way: a person would wait for that, no model would
-    /// be paid for it, and there is room for the summaries.
-    async fn has_room_for_a_sweep(
-        &self,
-        options: &ContextOptions,
-        drafted: &Result<Draft, Stopped>,
-    ) -> Result<bool, Error> {
-        let room = drafted.as_ref().map_or(Tokens::ZERO, |draft| {
-            let used = draft.report.total_tokens.max(draft.planned.measured());
-            draft.report.limit.saturating_sub(used)
-        });
-        Ok(self.info().await?.text <= limits::SWEEP_AT_ONCE
-            && !self.is_short_of(&options.lane(), room).await?)
+/// Records what enters the request shorter: a compaction is to find the lane as the request would. Whether anything
+/// does.
+async fn record_shorter(session: &Session, drafted: &Result<Draft, Stopped>) -> Result<bool, Error> {
+    let shorter = shorter_of(drafted, |draft| &draft.planned);
+    let Shorter { through, events } = shorter.cloned().unwrap_or_default();
+    if events.is_empty() {
+        return Ok(false);
     }
+    match append_events(&session.engine, &session.id, Some(through), events).await {
+        // Somebody else was faster, with the same or something newer.
+        Ok(_) | Err(Error::Store(StoreError::HeadMoved { .. })) => Ok(true),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether what lies before the lane's view can be summarised on the way: a person would wait for that, no model would
+/// be paid for it, and there is room for the summaries.
+async fn has_room_for_a_sweep(
+    session: &Session,
+    options: &ContextOptions,
+    drafted: &Result<Draft, Stopped>,
+) -> Result<bool, Error> {
+    let room = drafted.as_ref().map_or(Tokens::ZERO, |draft| {
+        let used = draft.report.total_tokens.max(draft.planned.measured());
+        draft.report.limit.saturating_sub(used)
+    });
+    Ok(session.info().await?.text <= limits::SWEEP_AT_ONCE
+        && !is_short_of(session, &options.lane(), room).await?)
 }

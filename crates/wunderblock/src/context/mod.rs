@@ -10,7 +10,12 @@ mod auto_compact;
 mod built;
 mod record;
 
+use crate::compact::due::is_due;
+use crate::compact::state::refuse_unsettled;
+use crate::drive::{context_job, run_build};
+use auto_compact::{AutoCompaction, compact_if_due};
 pub use built::Built;
+use record::{record_overflow, record_request};
 pub(crate) use record::{refused, to_record};
 
 use crate::error::Error;
@@ -20,7 +25,6 @@ use crate::request::options::ContextOptions;
 use crate::request::stages::Stopped;
 use crate::session::Session;
 use crate::store::StoreError;
-use auto_compact::AutoCompaction;
 
 impl Session {
     /// Builds the next request and records it. When even the least does not fit, that is recorded, too: as
@@ -33,38 +37,7 @@ impl Session {
         options: O,
     ) -> impl Future<Output = Result<Built, Error>> + Send + use<'_, O> {
         let options = options.into();
-        async move { self.build(&options).await }
-    }
-
-    async fn build(&self, options: &ContextOptions) -> Result<Built, Error> {
-        let mut auto = AutoCompaction::default();
-        if let Some(compactor) = &options.compactor {
-            self.settled(&compactor.policy, &options.lane()).await?;
-        }
-        for _ in 0..limits::BUILD_RETRIES {
-            let drafted = self.run(Build::draft(self.job(options))).await?;
-            if self.compact_if_due(options, &drafted, &mut auto).await? {
-                continue;
-            }
-            let draft = match drafted {
-                Ok(draft) => draft,
-                Err(Stopped::Failed(error)) => return Err(error),
-                Err(Stopped::Refused { refusal, .. }) => {
-                    let done = auto.describe(options.compactor.as_ref());
-                    self.record_overflow(&options.lane(), &refusal, &done).await?;
-                    return Err(Error::OverBudget(refusal));
-                }
-            };
-            match self.record(&draft).await {
-                Err(Error::Store(StoreError::HeadMoved { .. })) => {}
-                Err(error) => return Err(error),
-                Ok(recorded) => {
-                    let AutoCompaction { compacted, due, .. } = auto;
-                    return Ok(Built { draft, recorded: Some(recorded), compacted, due });
-                }
-            }
-        }
-        Err(Error::Restless)
+        async move { build_context(self, &options).await }
     }
 
     /// Builds the request that [`Session::context`] would build, and records nothing.
@@ -77,12 +50,43 @@ impl Session {
     ) -> impl Future<Output = Result<Built, Error>> + Send + use<'_, O> {
         let options = options.into();
         async move {
-            let draft = self.run(Build::draft(self.job(&options))).await??;
+            let draft = run_build(self, Build::draft(context_job(self, &options))).await??;
             let due = match &options.compactor {
-                Some(compactor) if options.at.is_none() => self.is_due(&compactor.policy, &draft).await?,
+                Some(compactor) if options.at.is_none() => is_due(self, &compactor.policy, &draft).await?,
                 _ => None,
             };
             Ok(Built { draft, recorded: None, compacted: None, due })
         }
     }
+}
+
+async fn build_context(session: &Session, options: &ContextOptions) -> Result<Built, Error> {
+    let mut auto = AutoCompaction::default();
+    if let Some(compactor) = &options.compactor {
+        refuse_unsettled(session, &compactor.policy, &options.lane()).await?;
+    }
+    for _ in 0..limits::BUILD_RETRIES {
+        let drafted = run_build(session, Build::draft(context_job(session, options))).await?;
+        if compact_if_due(session, options, &drafted, &mut auto).await? {
+            continue;
+        }
+        let draft = match drafted {
+            Ok(draft) => draft,
+            Err(Stopped::Failed(error)) => return Err(error),
+            Err(Stopped::Refused { refusal, .. }) => {
+                let done = auto.describe(options.compactor.as_ref());
+                record_overflow(session, &options.lane(), &refusal, &done).await?;
+                return Err(Error::OverBudget(refusal));
+            }
+        };
+        match record_request(session, &draft).await {
+            Err(Error::Store(StoreError::HeadMoved { .. })) => {}
+            Err(error) => return Err(error),
+            Ok(recorded) => {
+                let AutoCompaction { compacted, due, .. } = auto;
+                return Ok(Built { draft, recorded: Some(recorded), compacted, due });
+            }
+        }
+    }
+    Err(Error::Restless)
 }

@@ -1,6 +1,7 @@
 //! Appending what a build decided: the preamble, the step, what entered at the tail, the request, a warning.
 
 use crate::error::Error;
+use crate::record::append_events;
 use crate::request::draft::Draft;
 use crate::session::Session;
 use crate::store::Write;
@@ -11,31 +12,29 @@ use wunderblock_core::plan::Refusal;
 use wunderblock_core::section::Section;
 use wunderblock_core::units::{Cost, Millis, Seq};
 
-impl Session {
-    /// Appends what the build decided, unless the session has grown meanwhile.
-    pub(super) async fn record(&self, draft: &Draft) -> Result<Seq, Error> {
-        let (seq, events) = to_record(draft, &self.id, self.engine.now())?;
-        let fresh = &draft.planned.fresh;
-        if !fresh.is_empty() {
-            let counts = Write::Counts { tenant: self.engine.tenant.no, counts: fresh.clone() };
-            // Derived: that it fails is no reason for the request to fail.
-            let _ = self.engine.storage.commit(vec![counts]).await;
-        }
-        self.engine.append(&self.id, Some(draft.through), events).await?;
-        Ok(seq)
+/// Appends what the build decided, unless the session has grown meanwhile.
+pub(super) async fn record_request(session: &Session, draft: &Draft) -> Result<Seq, Error> {
+    let (seq, events) = to_record(draft, &session.id, session.engine.now())?;
+    let fresh = &draft.planned.fresh;
+    if !fresh.is_empty() {
+        let counts = Write::Counts { tenant: session.engine.tenant.no, counts: fresh.clone() };
+        // Derived: that it fails is no reason for the request to fail.
+        let _ = session.engine.storage.commit(vec![counts]).await;
     }
+    append_events(&session.engine, &session.id, Some(draft.through), events).await?;
+    Ok(seq)
+}
 
-    /// Records that no request was sent, and why. The same refusal is recorded once, however often it is met.
-    pub(super) async fn record_overflow(
-        &self,
-        lane: &LaneId,
-        refusal: &Refusal,
-        done: &str,
-    ) -> Result<(), Error> {
-        let event = refused(lane, refusal, done, self.engine.now())?;
-        self.engine.append(&self.id, None, vec![event]).await?;
-        Ok(())
-    }
+/// Records that no request was sent, and why. The same refusal is recorded once, however often it is met.
+pub(super) async fn record_overflow(
+    session: &Session,
+    lane: &LaneId,
+    refusal: &Refusal,
+    done: &str,
+) -> Result<(), Error> {
+    let event = refused(lane, refusal, done, session.engine.now())?;
+    append_events(&session.engine, &session.id, None, vec![event]).await?;
+    Ok(())
 }
 
 /// What is to be appended for a request, and the position of its own record.

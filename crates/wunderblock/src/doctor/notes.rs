@@ -4,54 +4,54 @@ use super::PAGE_TEXT;
 use crate::engine::Engine;
 use crate::erase::native;
 use crate::error::Error;
+use crate::import::look_up::known_events;
+use crate::read::{source_info, with_whole_texts};
 use crate::store::{StreamInfo, codec};
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::units::Seq;
 
-impl Engine {
-    /// Whether its import was cut short; whether an earlier version made it of a copied file.
-    pub(super) async fn notes(
-        &self,
-        info: &StreamInfo,
-        streams: &[StreamInfo],
-    ) -> Result<Vec<String>, Error> {
-        let mut notes = Vec::new();
-        if info.unfinished {
-            let path = match info.source {
-                Some((source, revision)) => self.source_info(source, Some(revision)).await?.key,
-                None => String::new(),
-            };
-            notes.push(format!("session {}: import unfinished; `import {path}` goes on with it", info.id));
-        }
-        let of = streams.iter().find(|other| {
-            other.id.as_str() == native(&info.id) && info.fork.is_none() && info.id.as_str().contains('@')
-        });
-        if let Some(of) = of
-            && self.says_the_same(info, of).await?
-        {
-            notes.push(format!(
-                "session {} holds records of {of}: an earlier version made it of a copied file. They are one session: \
-                 go on with {of}, which gets what its files add; `erase {of} --with-copies` erases both",
-                info.id,
-                of = of.id
-            ));
-        }
-        Ok(notes)
+/// Whether its import was cut short; whether an earlier version made it of a copied file.
+pub(super) async fn notes_on(
+    engine: &Engine,
+    info: &StreamInfo,
+    streams: &[StreamInfo],
+) -> Result<Vec<String>, Error> {
+    let mut notes = Vec::new();
+    if info.unfinished {
+        let path = match info.source {
+            Some((source, revision)) => source_info(engine, source, Some(revision)).await?.key,
+            None => String::new(),
+        };
+        notes.push(format!("session {}: import unfinished; `import {path}` goes on with it", info.id));
     }
+    let of = streams.iter().find(|other| {
+        other.id.as_str() == native(&info.id) && info.fork.is_none() && info.id.as_str().contains('@')
+    });
+    if let Some(of) = of
+        && says_the_same(engine, info, of).await?
+    {
+        notes.push(format!(
+            "session {} holds records of {of}: an earlier version made it of a copied file. They are one session: \
+             go on with {of}, which gets what its files add; `erase {of} --with-copies` erases both",
+            info.id,
+            of = of.id
+        ));
+    }
+    Ok(notes)
+}
 
-    /// Whether one of the first messages of a session stands in another under the same id.
-    async fn says_the_same(&self, info: &StreamInfo, of: &StreamInfo) -> Result<bool, Error> {
-        let first = self.session_by_id(info.id.clone()).events(Seq(1), info.head, (64, PAGE_TEXT)).await?;
-        let is_message = |event: &Event| matches!(event.fact, Some(Fact::MessageAppended(_)));
-        let said = self.whole(first.into_iter().filter(is_message).collect()).await?;
-        let ids: Vec<_> = said.iter().map(|event| event.id.clone()).collect();
-        for (event, known) in said.iter().zip(self.known_events(&of.id, &ids).await?) {
-            let (Some(fact), Some(known)) = (&event.fact, known) else { continue };
-            let content = codec::content_hash(fact)?;
-            if known.proof.is_some_and(|(salt, proof)| codec::commitment(&salt, &content) == proof) {
-                return Ok(true);
-            }
+/// Whether one of the first messages of a session stands in another under the same id.
+async fn says_the_same(engine: &Engine, info: &StreamInfo, of: &StreamInfo) -> Result<bool, Error> {
+    let first = engine.session_by_id(info.id.clone()).events(Seq(1), info.head, (64, PAGE_TEXT)).await?;
+    let is_message = |event: &Event| matches!(event.fact, Some(Fact::MessageAppended(_)));
+    let said = with_whole_texts(engine, first.into_iter().filter(is_message).collect()).await?;
+    let ids: Vec<_> = said.iter().map(|event| event.id.clone()).collect();
+    for (event, known) in said.iter().zip(known_events(engine, &of.id, &ids).await?) {
+        let (Some(fact), Some(known)) = (&event.fact, known) else { continue };
+        let content = codec::content_hash(fact)?;
+        if known.proof.is_some_and(|(salt, proof)| codec::commitment(&salt, &content) == proof) {
+            return Ok(true);
         }
-        Ok(false)
     }
+    Ok(false)
 }

@@ -23,39 +23,48 @@ use wunderblock_core::view::{Entry, View, preamble_id};
 /// Lane events that are looked through for the newest of one lane at a time.
 const LANE_PAGE: u64 = 16;
 
-impl Engine {
-    /// Takes a snapshot of a lane.
-    pub(crate) async fn load(&self, stream: &StreamId, wanted: &LaneWanted) -> Result<Snapshot, Error> {
-        Loading { engine: self, stream, wanted }.run().await
-    }
+/// Takes a snapshot of a lane.
+pub(crate) async fn load_lane(
+    engine: &Engine,
+    stream: &StreamId,
+    wanted: &LaneWanted,
+) -> Result<Snapshot, Error> {
+    Loading { engine: engine, stream, wanted }.run().await
+}
 
-    pub(crate) fn event(&self, stream: &StreamId, row: &StoredEvent) -> Result<Event, CodecError> {
-        codec::event(&self.config.tenant, stream, row)
-    }
+pub(crate) fn decode_event(
+    engine: &Engine,
+    stream: &StreamId,
+    row: &StoredEvent,
+) -> Result<Event, CodecError> {
+    codec::event(&engine.config.tenant, stream, row)
+}
 
-    /// Loads bodies.
-    pub(crate) async fn texts(&self, handles: impl IntoIterator<Item = Handle>) -> Result<Texts, Error> {
-        let mut texts = Texts::default();
-        self.more_texts(&mut texts, handles).await?;
-        Ok(texts)
-    }
+/// Loads bodies.
+pub(crate) async fn read_texts(
+    engine: &Engine,
+    handles: impl IntoIterator<Item = Handle>,
+) -> Result<Texts, Error> {
+    let mut texts = Texts::default();
+    read_more_texts(engine, &mut texts, handles).await?;
+    Ok(texts)
+}
 
-    /// Loads further bodies.
-    pub(crate) async fn more_texts(
-        &self,
-        texts: &mut Texts,
-        handles: impl IntoIterator<Item = Handle>,
-    ) -> Result<(), Error> {
-        let handles = texts.missing(handles);
-        if handles.is_empty() {
-            return Ok(());
-        }
-        let blobs = self.ask(Query::Blobs { tenant: self.tenant.no, handles }, Answer::blobs).await?;
-        for blob in blobs.into_iter().flatten() {
-            texts.insert(blob.handle, codec::unpack_body(&self.tenant.key, &blob)?);
-        }
-        Ok(())
+/// Loads further bodies.
+pub(crate) async fn read_more_texts(
+    engine: &Engine,
+    texts: &mut Texts,
+    handles: impl IntoIterator<Item = Handle>,
+) -> Result<(), Error> {
+    let handles = texts.missing(handles);
+    if handles.is_empty() {
+        return Ok(());
     }
+    let blobs = engine.ask(Query::Blobs { tenant: engine.tenant.no, handles }, Answer::blobs).await?;
+    for blob in blobs.into_iter().flatten() {
+        texts.insert(blob.handle, codec::unpack_body(&engine.tenant.key, &blob)?);
+    }
+    Ok(())
 }
 
 /// A snapshot under way.
@@ -140,7 +149,7 @@ impl Loading<'_> {
     }
 
     fn event(self, row: &StoredEvent) -> Result<Event, CodecError> {
-        self.engine.event(self.stream, row)
+        decode_event(&self.engine, self.stream, row)
     }
 
     async fn first_trip(self, to: Seq) -> Result<First, Error> {

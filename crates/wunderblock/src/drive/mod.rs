@@ -1,6 +1,6 @@
 //! The engine as the driver of a build: it answers needs from the ledger, each in one round trip where it can.
 
-mod load;
+pub(crate) mod load;
 pub(crate) mod replay;
 
 use crate::engine::Engine;
@@ -18,6 +18,7 @@ use crate::session::Session;
 use crate::store::{Answer, Query, codec};
 use crate::texts::Texts;
 use crate::trip::Trip;
+use load::{decode_event, load_lane, read_more_texts, read_texts};
 use std::collections::HashSet;
 use std::sync::Arc;
 use wunderblock_core::event::Fact;
@@ -27,101 +28,97 @@ use wunderblock_core::policy::Reduce;
 use wunderblock_core::units::Seq;
 use wunderblock_core::view::View;
 
-impl Session {
-    /// What a build of this session is for.
-    pub(crate) fn job(&self, options: &ContextOptions) -> Job {
-        let config = &self.engine.config;
-        let rules = options.compactor.as_ref().map_or_else(Reduce::default, |one| one.policy.reduce.clone());
-        Job {
-            tenant: config.tenant.clone(),
-            stream: self.id.clone(),
-            lane: options.lane(),
-            options: Arc::new(options.clone()),
-            rules,
-            now: self.engine.now(),
-            key: self.engine.tenant.key,
-            catalog: config.catalog.clone(),
-            reducer: config.reducer,
-            counts: self.engine.known.counts(),
-        }
-    }
-
-    /// Drives a build to its end, its stages on a worker's thread.
-    pub(crate) async fn run<T: Send + 'static>(&self, mut build: Build<T>) -> Result<T, Error> {
-        loop {
-            let step = move || {
-                let next = build.next();
-                (build, next)
-            };
-            let next;
-            (build, next) = self.engine.workers.run(step).await?;
-            match next? {
-                Next::Done(done) => return Ok(done),
-                Next::Need(need) => self.answer(need).await?,
-            }
-        }
-    }
-
-    async fn answer(&self, need: Need) -> Result<(), Error> {
-        let engine = &self.engine;
-        match need {
-            Need::Lane(wanted, reply) => reply.give(engine.load(&self.id, &wanted).await?),
-            Need::Texts(handles, reply) => reply.give(engine.texts(handles).await?),
-            Need::Known(handles, reply) => reply.give(engine.known_bodies(handles).await?),
-            Need::Search(query, reply) => reply.give(self.answers_to(&query).await?),
-            Need::Outside(wanted, reply) => reply.give(on_thread(move || wanted.read()).await?),
-            Need::Shown(wanted, reply) => reply.give(self.shown(wanted).await?),
-        }
-        Ok(())
-    }
-
-    /// Older messages that answer a query, best first.
-    async fn answers_to(&self, query: &str) -> Result<Vec<Injection>, Error> {
-        let (engine, stream) = (&self.engine, &self.id);
-        let options = SearchOptions {
-            session: Some(stream.clone()),
-            order: SearchOrder::Ranked,
-            limit: RECALL_HITS,
-            free_text: true,
-        };
-        let found = engine.search(query, &options).await?;
-        let seqs: Vec<Seq> = found.hits.iter().map(|hit| hit.seq).collect();
-        let at = Query::At { tenant: engine.tenant.no, stream: stream.clone(), seqs };
-        let mut hits = Vec::new();
-        for row in engine.ask(at, Answer::events).await? {
-            if let Some(Fact::MessageAppended(said)) = engine.event(stream, &row)?.fact {
-                hits.extend(answer(query, row.seq, &said.message));
-            }
-        }
-        Ok(hits)
-    }
-
-    /// What rendering shows, in one round trip.
-    async fn shown(&self, wanted: ShownWanted) -> Result<Shown, Error> {
-        let ShownWanted { handles, edges } = wanted;
-        let (tenant, stream) = (self.engine.tenant.no, self.id.clone());
-        let mut trip = Trip::default();
-        let blobs = trip.ask(Query::Blobs { tenant, handles }, Answer::blobs);
-        let tallies = trip.ask(Query::Tallies { tenant, stream, seqs: edges.clone() }, Answer::tallies);
-        let mut answers = self.engine.travel(trip).await?;
-        let mut texts = Texts::default();
-        for blob in answers.take(blobs)?.into_iter().flatten() {
-            texts.insert(blob.handle, codec::unpack_text(&blob.data)?);
-        }
-        Ok(Shown { texts, tallies: edges.into_iter().zip(answers.take(tallies)?).collect() })
+/// What a build of this session is for.
+pub(crate) fn context_job(session: &Session, options: &ContextOptions) -> Job {
+    let config = &session.engine.config;
+    let rules = options.compactor.as_ref().map_or_else(Reduce::default, |one| one.policy.reduce.clone());
+    Job {
+        tenant: config.tenant.clone(),
+        stream: session.id.clone(),
+        lane: options.lane(),
+        options: Arc::new(options.clone()),
+        rules,
+        now: session.engine.now(),
+        key: session.engine.tenant.key,
+        catalog: config.catalog.clone(),
+        reducer: config.reducer,
+        counts: session.engine.known.counts(),
     }
 }
 
-impl Engine {
-    /// Which of these handles the ledger knows.
-    async fn known_bodies(&self, handles: Vec<Handle>) -> Result<HashSet<Handle>, Error> {
-        let query = Query::Blobs { tenant: self.tenant.no, handles };
-        let blobs = self.ask(query, Answer::blobs).await?;
-        Ok(blobs.into_iter().flatten().map(|blob| blob.handle).collect())
+/// Drives a build to its end, its stages on a worker's thread.
+pub(crate) async fn run_build<T: Send + 'static>(session: &Session, mut build: Build<T>) -> Result<T, Error> {
+    loop {
+        let step = move || {
+            let next = build.next();
+            (build, next)
+        };
+        let next;
+        (build, next) = session.engine.workers.run(step).await?;
+        match next? {
+            Next::Done(done) => return Ok(done),
+            Next::Need(need) => answer_need(session, need).await?,
+        }
     }
+}
 
-    /// Loads every text of a view that is not there yet.
-    pub(crate) async fn view_texts(&self, view: &View, texts: &mut Texts) -> Result<(), Error> {
-        self.more_texts(texts, view_handles(view).collect::<Vec<_>>()).await
+async fn answer_need(session: &Session, need: Need) -> Result<(), Error> {
+    let engine = &session.engine;
+    match need {
+        Need::Lane(wanted, reply) => reply.give(load_lane(engine, &session.id, &wanted).await?),
+        Need::Texts(handles, reply) => reply.give(read_texts(engine, handles).await?),
+        Need::Known(handles, reply) => reply.give(known_bodies(engine, handles).await?),
+        Need::Search(query, reply) => reply.give(recall_answers(session, &query).await?),
+        Need::Outside(wanted, reply) => reply.give(on_thread(move || wanted.read()).await?),
+        Need::Shown(wanted, reply) => reply.give(read_shown(session, wanted).await?),
     }
+    Ok(())
+}
+
+/// Older messages that answer a query, best first.
+async fn recall_answers(session: &Session, query: &str) -> Result<Vec<Injection>, Error> {
+    let (engine, stream) = (&session.engine, &session.id);
+    let options = SearchOptions {
+        session: Some(stream.clone()),
+        order: SearchOrder::Ranked,
+        limit: RECALL_HITS,
+        free_text: true,
+    };
+    let found = engine.search(query, &options).await?;
+    let seqs: Vec<Seq> = found.hits.iter().map(|hit| hit.seq).collect();
+    let at = Query::At { tenant: engine.tenant.no, stream: stream.clone(), seqs };
+    let mut hits = Vec::new();
+    for row in engine.ask(at, Answer::events).await? {
+        if let Some(Fact::MessageAppended(said)) = decode_event(engine, stream, &row)?.fact {
+            hits.extend(answer(query, row.seq, &said.message));
+        }
+    }
+    Ok(hits)
+}
+
+/// What rendering shows, in one round trip.
+async fn read_shown(session: &Session, wanted: ShownWanted) -> Result<Shown, Error> {
+    let ShownWanted { handles, edges } = wanted;
+    let (tenant, stream) = (session.engine.tenant.no, session.id.clone());
+    let mut trip = Trip::default();
+    let blobs = trip.ask(Query::Blobs { tenant, handles }, Answer::blobs);
+    let tallies = trip.ask(Query::Tallies { tenant, stream, seqs: edges.clone() }, Answer::tallies);
+    let mut answers = session.engine.travel(trip).await?;
+    let mut texts = Texts::default();
+    for blob in answers.take(blobs)?.into_iter().flatten() {
+        texts.insert(blob.handle, codec::unpack_text(&blob.data)?);
+    }
+    Ok(Shown { texts, tallies: edges.into_iter().zip(answers.take(tallies)?).collect() })
+}
+
+/// Which of these handles the ledger knows.
+async fn known_bodies(engine: &Engine, handles: Vec<Handle>) -> Result<HashSet<Handle>, Error> {
+    let query = Query::Blobs { tenant: engine.tenant.no, handles };
+    let blobs = engine.ask(query, Answer::blobs).await?;
+    Ok(blobs.into_iter().flatten().map(|blob| blob.handle).collect())
+}
+
+/// Loads every text of a view that is not there yet.
+pub(crate) async fn read_view_texts(engine: &Engine, view: &View, texts: &mut Texts) -> Result<(), Error> {
+    read_more_texts(engine, texts, view_handles(view).collect::<Vec<_>>()).await
 }

@@ -1,5 +1,6 @@
 //! Rebuilding a recorded request, and saying where two of them part.
 
+use super::load::{decode_event, load_lane, read_more_texts, read_texts};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::gauge::Scales;
@@ -75,7 +76,7 @@ impl Session {
         };
         let mut rows = self.engine.ask(query, Answer::events).await?;
         let Some(row) = rows.pop() else { return Err(Error::NoRequest(at.unwrap_or(Seq::START))) };
-        let event = self.engine.event(&self.id, &row)?;
+        let event = decode_event(&self.engine, &self.id, &row)?;
         let Some(Fact::ContextBuilt(built)) = event.fact else {
             return Err(Error::Erased(format!("the record of the request at position {}", row.seq)));
         };
@@ -83,10 +84,10 @@ impl Session {
             let why = format!("a newer program rendered it (version {})", built.render);
             return Err(Error::Replay { at: row.seq, why });
         }
-        let (Encoded { bytes: body, stem, .. }, erased) = self.rebuild(row.seq, &built).await?;
+        let (Encoded { bytes: body, stem, .. }, erased) = rebuild_request(self, row.seq, &built).await?;
         let digest = blake3::hash(&body).to_hex().to_string();
         // What was erased may have stood in the request as a part of a summary.
-        let erased = erased || digest != *built.digest && self.was_erased_after(row.seq).await?;
+        let erased = erased || digest != *built.digest && was_erased_after(self, row.seq).await?;
         if digest != *built.digest && !erased {
             let why = format!("its hash is {digest}, recorded was {}", built.digest);
             return Err(Error::Replay { at: row.seq, why });
@@ -104,46 +105,6 @@ impl Session {
         })
     }
 
-    /// Whether anything has been erased since a position.
-    async fn was_erased_after(&self, seq: Seq) -> Result<bool, Error> {
-        let query = Query::Marked {
-            tenant: self.engine.tenant.no,
-            stream: self.id.clone(),
-            what: Marked::Kind("content.erased"),
-            to: Seq(i64::MAX.unsigned_abs()),
-            limit: 1,
-        };
-        let rows = self.engine.ask(query, Answer::events).await?;
-        Ok(rows.first().is_some_and(|receipt| receipt.seq > seq))
-    }
-
-    async fn rebuild(&self, seq: Seq, built: &ContextBuilt) -> Result<(Encoded, bool), Error> {
-        let engine = &self.engine;
-        let wanted = LaneWanted {
-            lane: built.lane.clone(),
-            at: Some(seq.prev()),
-            text: Bytes(built.budget.window.0.saturating_mul(limits::VIEW_BYTES_PER_TOKEN)),
-            // What has been recorded since it was loaded for that build takes up none of its reach.
-            reach: Some(built.plan.trim.drop_before),
-            ignores_steps: false,
-        };
-        let view = engine.load(&self.id, &wanted).await?.view;
-        let needed = render::handles(&view, &built.plan.trim);
-        let mut texts = engine.texts(needed.iter().copied()).await?;
-        let tools = engine.tools(built, &mut texts).await?;
-        let target = Target::recorded(&engine.config.catalog, built);
-        let gauge = Scales::new(target.row.counter(), built.dialect, Arc::default());
-        let scene =
-            Scene { stream: engine.stream_handle(&self.id), bodies: &texts, gauge: &gauge, tools: &tools };
-        let rendered = render(&view, &built.plan.trim, scene);
-        let erased = !texts.missing(needed).is_empty()
-            || view.preamble_at() != built.preamble
-            || view.erased().next().is_some();
-        // The first version of the renderer said nothing of a cache.
-        let points = (built.render > 1).then_some(built.cache.as_slice());
-        Ok((draft::bytes(rendered, &target, points)?, erased))
-    }
-
     /// Says where the requests recorded at or before two positions part, and why.
     ///
     /// # Errors
@@ -152,77 +113,117 @@ impl Session {
         let (a, b) = (self.replay(Some(first)).await?, self.replay(Some(second)).await?);
         let mut difference = compare(&a, &b);
         if !difference.append_only {
-            difference.causes = self.causes(&a, &b).await?;
+            difference.causes = find_causes(self, &a, &b).await?;
         }
         Ok((a, b, difference))
     }
-
-    async fn causes(&self, a: &Replayed, b: &Replayed) -> Result<Vec<(Seq, String)>, Error> {
-        let mut causes = Vec::new();
-        for (what, one, other) in [
-            ("another lane", a.lane.to_string(), b.lane.to_string()),
-            ("another model", a.model.clone(), b.model.clone()),
-            ("another format", a.dialect.name().to_owned(), b.dialect.name().to_owned()),
-        ] {
-            if one != other {
-                causes.push((b.seq, format!("{what}: {one}, then {other}")));
-            }
-        }
-        let (low, high) = (a.seq.min(b.seq), a.seq.max(b.seq));
-        let events =
-            self.events(low.next(), high, (u64::from(u32::MAX), Bytes(i64::MAX.unsigned_abs()))).await?;
-        for event in events {
-            let why = match &event.fact {
-                Some(Fact::ViewTrimmed(ViewTrimmed { lane, compaction: Some(done), .. }))
-                    if *lane == b.lane =>
-                {
-                    format!(
-                        "compacted by `{}` ({}): {} → {} tokens",
-                        done.policy, done.trigger, done.tokens_before, done.tokens_after
-                    )
-                }
-                Some(Fact::ViewTrimmed(trimmed)) if trimmed.lane == b.lane => format!(
-                    "the lane left more out ({}): shown from position {}, verbatim from {}",
-                    trimmed.reason.words(),
-                    trimmed.trim.drop_before,
-                    trimmed.trim.stub_before
-                ),
-                Some(Fact::PreambleChanged(changed)) if changed.lane == b.lane => {
-                    preamble_words(&changed.changes)
-                }
-                Some(Fact::ContentPinned(pin)) => format!("position {} was pinned or unpinned", pin.target),
-                Some(Fact::ContentErased(gone)) => {
-                    format!("positions {} to {} were erased", gone.from_seq, gone.to_seq)
-                }
-                _ => continue,
-            };
-            causes.push((event.seq, why));
-        }
-        Ok(causes)
-    }
 }
 
-impl Engine {
-    /// The tools that went into a recorded request.
-    async fn tools(&self, built: &ContextBuilt, texts: &mut Texts) -> Result<Vec<Tool>, Error> {
-        let text = match &built.inputs {
-            None => return Ok(Vec::new()),
-            Some(Body::Inline(text)) => text.clone(),
-            Some(Body::Blob { blob, .. }) => {
-                self.more_texts(texts, [*blob]).await?;
-                texts
-                    .text(*blob)
-                    .map(str::to_owned)
-                    .ok_or_else(|| Error::Erased("the request's tools".to_owned()))?
-            }
-        };
-        serde_json::from_str(&text).map_err(|error| {
-            Error::Codec(crate::store::codec::CodecError::Decode {
-                kind: "context.built".to_owned(),
-                why: error.to_string(),
-            })
-        })
+/// Whether anything has been erased since a position.
+async fn was_erased_after(session: &Session, seq: Seq) -> Result<bool, Error> {
+    let query = Query::Marked {
+        tenant: session.engine.tenant.no,
+        stream: session.id.clone(),
+        what: Marked::Kind("content.erased"),
+        to: Seq(i64::MAX.unsigned_abs()),
+        limit: 1,
+    };
+    let rows = session.engine.ask(query, Answer::events).await?;
+    Ok(rows.first().is_some_and(|receipt| receipt.seq > seq))
+}
+
+async fn rebuild_request(
+    session: &Session,
+    seq: Seq,
+    built: &ContextBuilt,
+) -> Result<(Encoded, bool), Error> {
+    let engine = &session.engine;
+    let wanted = LaneWanted {
+        lane: built.lane.clone(),
+        at: Some(seq.prev()),
+        text: Bytes(built.budget.window.0.saturating_mul(limits::VIEW_BYTES_PER_TOKEN)),
+        // What has been recorded since it was loaded for that build takes up none of its reach.
+        reach: Some(built.plan.trim.drop_before),
+        ignores_steps: false,
+    };
+    let view = load_lane(engine, &session.id, &wanted).await?.view;
+    let needed = render::handles(&view, &built.plan.trim);
+    let mut texts = read_texts(engine, needed.iter().copied()).await?;
+    let tools = read_tools(engine, built, &mut texts).await?;
+    let target = Target::recorded(&engine.config.catalog, built);
+    let gauge = Scales::new(target.row.counter(), built.dialect, Arc::default());
+    let scene =
+        Scene { stream: engine.stream_handle(&session.id), bodies: &texts, gauge: &gauge, tools: &tools };
+    let rendered = render(&view, &built.plan.trim, scene);
+    let erased = !texts.missing(needed).is_empty()
+        || view.preamble_at() != built.preamble
+        || view.erased().next().is_some();
+    // The first version of the renderer said nothing of a cache.
+    let points = (built.render > 1).then_some(built.cache.as_slice());
+    Ok((draft::bytes(rendered, &target, points)?, erased))
+}
+
+async fn find_causes(session: &Session, a: &Replayed, b: &Replayed) -> Result<Vec<(Seq, String)>, Error> {
+    let mut causes = Vec::new();
+    for (what, one, other) in [
+        ("another lane", a.lane.to_string(), b.lane.to_string()),
+        ("another model", a.model.clone(), b.model.clone()),
+        ("another format", a.dialect.name().to_owned(), b.dialect.name().to_owned()),
+    ] {
+        if one != other {
+            causes.push((b.seq, format!("{what}: {one}, then {other}")));
+        }
     }
+    let (low, high) = (a.seq.min(b.seq), a.seq.max(b.seq));
+    let events =
+        session.events(low.next(), high, (u64::from(u32::MAX), Bytes(i64::MAX.unsigned_abs()))).await?;
+    for event in events {
+        let why = match &event.fact {
+            Some(Fact::ViewTrimmed(ViewTrimmed { lane, compaction: Some(done), .. })) if *lane == b.lane => {
+                format!(
+                    "compacted by `{}` ({}): {} → {} tokens",
+                    done.policy, done.trigger, done.tokens_before, done.tokens_after
+                )
+            }
+            Some(Fact::ViewTrimmed(trimmed)) if trimmed.lane == b.lane => format!(
+                "the lane left more out ({}): shown from position {}, verbatim from {}",
+                trimmed.reason.words(),
+                trimmed.trim.drop_before,
+                trimmed.trim.stub_before
+            ),
+            Some(Fact::PreambleChanged(changed)) if changed.lane == b.lane => {
+                preamble_words(&changed.changes)
+            }
+            Some(Fact::ContentPinned(pin)) => format!("position {} was pinned or unpinned", pin.target),
+            Some(Fact::ContentErased(gone)) => {
+                format!("positions {} to {} were erased", gone.from_seq, gone.to_seq)
+            }
+            _ => continue,
+        };
+        causes.push((event.seq, why));
+    }
+    Ok(causes)
+}
+
+/// The tools that went into a recorded request.
+async fn read_tools(engine: &Engine, built: &ContextBuilt, texts: &mut Texts) -> Result<Vec<Tool>, Error> {
+    let text = match &built.inputs {
+        None => return Ok(Vec::new()),
+        Some(Body::Inline(text)) => text.clone(),
+        Some(Body::Blob { blob, .. }) => {
+            read_more_texts(engine, texts, [*blob]).await?;
+            texts
+                .text(*blob)
+                .map(str::to_owned)
+                .ok_or_else(|| Error::Erased("the request's tools".to_owned()))?
+        }
+    };
+    serde_json::from_str(&text).map_err(|error| {
+        Error::Codec(crate::store::codec::CodecError::Decode {
+            kind: "context.built".to_owned(),
+            why: error.to_string(),
+        })
+    })
 }
 
 /// What of a preamble has changed, in words.

@@ -1,81 +1,87 @@
 //! What erasing has to do in imported files.
 
 use super::loss::Raw;
-use crate::echo::{Hit, Wanted};
+use crate::echo::{Hit, Wanted, find_hits};
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::read::source_info;
 use crate::store::{Answer, Erasure, Gone, Named, Query, SourceInfo, SourceNo, SourceSpan, Write};
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::id::{Handle, StreamId};
 
-impl Engine {
-    /// The revisions that streams were read from, each once.
-    pub(super) async fn sources_of(&self, streams: &BTreeSet<StreamId>) -> Result<Vec<SourceInfo>, Error> {
-        let mut found: BTreeMap<(SourceNo, u32), SourceInfo> = BTreeMap::new();
-        for stream in streams {
-            let query = Query::SourcesOf { tenant: self.tenant.no, stream: stream.clone() };
-            let sources = self.ask(query, Answer::sources).await?;
-            found.extend(sources.into_iter().map(|source| ((source.no, source.revision.no), source)));
+/// The revisions that streams were read from, each once.
+pub(super) async fn sources_of(
+    engine: &Engine,
+    streams: &BTreeSet<StreamId>,
+) -> Result<Vec<SourceInfo>, Error> {
+    let mut found: BTreeMap<(SourceNo, u32), SourceInfo> = BTreeMap::new();
+    for stream in streams {
+        let query = Query::SourcesOf { tenant: engine.tenant.no, stream: stream.clone() };
+        let sources = engine.ask(query, Answer::sources).await?;
+        found.extend(sources.into_iter().map(|source| ((source.no, source.revision.no), source)));
+    }
+    Ok(found.into_values().collect())
+}
+
+/// The bytes that sessions have in the files they were read from (all of a file that holds nothing else, else their
+/// records), and their records: what comes to a file later is new, and not erased.
+pub(super) async fn records_of(
+    engine: &Engine,
+    streams: &BTreeSet<StreamId>,
+    sessions: &BTreeSet<String>,
+) -> Result<Raw, Error> {
+    let mut raw = Raw::default();
+    for source in sources_of(engine, streams).await? {
+        let (no, revision) = (source.no, source.revision.no);
+        let alone = readers_of(engine, no, revision).await?.iter().all(|stream| streams.contains(stream));
+        if alone {
+            raw.spans.insert(SourceSpan { source: source.handle, revision, offset: 0, len: u64::MAX });
         }
-        Ok(found.into_values().collect())
-    }
-
-    /// The bytes that sessions have in the files they were read from (all of a file that holds nothing else, else their
-    /// records), and their records: what comes to a file later is new, and not erased.
-    pub(super) async fn records_of(
-        &self,
-        streams: &BTreeSet<StreamId>,
-        sessions: &BTreeSet<String>,
-    ) -> Result<Raw, Error> {
-        let mut raw = Raw::default();
-        for source in self.sources_of(streams).await? {
-            let (no, revision) = (source.no, source.revision.no);
-            let alone = self.readers_of(no, revision).await?.iter().all(|stream| streams.contains(stream));
-            if alone {
-                raw.spans.insert(SourceSpan { source: source.handle, revision, offset: 0, len: u64::MAX });
-            }
-            let wanted = Wanted { sessions: sessions.clone(), whole: true, ..Wanted::default() };
-            for Hit { span, session, record } in self.hits(source, wanted).await? {
-                raw.spans.extend(Some(span).filter(|_| !alone));
-                raw.erasures.insert(Erasure { session, what: Gone::Record(record) });
-            }
+        let wanted = Wanted { sessions: sessions.clone(), whole: true, ..Wanted::default() };
+        for Hit { span, session, record } in find_hits(engine, source, wanted).await? {
+            raw.spans.extend(Some(span).filter(|_| !alone));
+            raw.erasures.insert(Erasure { session, what: Gone::Record(record) });
         }
-        Ok(raw)
     }
+    Ok(raw)
+}
 
-    /// The streams that were read from a revision.
-    pub(crate) async fn readers_of(&self, source: SourceNo, revision: u32) -> Result<Vec<StreamId>, Error> {
-        let query = Query::ReadFrom { tenant: self.tenant.no, source, revision: Some(revision) };
-        let streams = self.ask(query, Answer::streams).await?;
-        Ok(streams.into_iter().map(|info| info.id).collect())
-    }
+/// The streams that were read from a revision.
+pub(crate) async fn readers_of(
+    engine: &Engine,
+    source: SourceNo,
+    revision: u32,
+) -> Result<Vec<StreamId>, Error> {
+    let query = Query::ReadFrom { tenant: engine.tenant.no, source, revision: Some(revision) };
+    let streams = engine.ask(query, Answer::streams).await?;
+    Ok(streams.into_iter().map(|info| info.id).collect())
+}
 
-    /// Revisions of format 1 that were rewritten share the bytes they begin alike with: they get bytes of their own
-    /// where they belong to somebody else.
-    pub(super) async fn unshared(
-        &self,
-        spans: &[SourceSpan],
-        own: &BTreeSet<StreamId>,
-    ) -> Result<Vec<Write>, Error> {
-        let mut writes = Vec::new();
-        for handle in spans.iter().map(|span| span.source).collect::<BTreeSet<Handle>>() {
-            let named = self.ask(Query::Resolve { tenant: self.tenant.no, handle }, Answer::named).await?;
-            let Some(Named::Source(source, None)) = named else { continue };
-            let newest = self.source_info(source, None).await?.revision.no;
-            let mut before = 0;
-            for revision in 1..=newest {
-                let info = self.source_info(source, Some(revision)).await?.revision;
-                if info.shared > 0 && info.shared < before {
-                    let readers = self.readers_of(source, revision).await?;
-                    let earlier = self.readers_of(source, revision - 1).await?;
-                    let foreign = |streams: &[StreamId]| streams.iter().any(|stream| !own.contains(stream));
-                    if foreign(&readers) || foreign(&earlier) {
-                        writes.push(Write::Unshare { source, revision });
-                    }
+/// Revisions of format 1 that were rewritten share the bytes they begin alike with: they get bytes of their own
+/// where they belong to somebody else.
+pub(super) async fn unshared_writes(
+    engine: &Engine,
+    spans: &[SourceSpan],
+    own: &BTreeSet<StreamId>,
+) -> Result<Vec<Write>, Error> {
+    let mut writes = Vec::new();
+    for handle in spans.iter().map(|span| span.source).collect::<BTreeSet<Handle>>() {
+        let named = engine.ask(Query::Resolve { tenant: engine.tenant.no, handle }, Answer::named).await?;
+        let Some(Named::Source(source, None)) = named else { continue };
+        let newest = source_info(engine, source, None).await?.revision.no;
+        let mut before = 0;
+        for revision in 1..=newest {
+            let info = source_info(engine, source, Some(revision)).await?.revision;
+            if info.shared > 0 && info.shared < before {
+                let readers = readers_of(engine, source, revision).await?;
+                let earlier = readers_of(engine, source, revision - 1).await?;
+                let foreign = |streams: &[StreamId]| streams.iter().any(|stream| !own.contains(stream));
+                if foreign(&readers) || foreign(&earlier) {
+                    writes.push(Write::Unshare { source, revision });
                 }
-                before = info.len;
             }
+            before = info.len;
         }
-        Ok(writes)
     }
+    Ok(writes)
 }

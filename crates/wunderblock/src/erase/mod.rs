@@ -5,15 +5,18 @@
 
 mod erased;
 pub(crate) mod family;
-mod files;
+pub(crate) mod files;
 mod loss;
 mod text;
 
+use crate::catch_up::join::read_segment;
+use crate::drive::load::{decode_event, read_texts};
+use crate::echo::{Wanted, beginning, find_hits};
 pub use erased::{Along, Erased};
 pub(crate) use family::native;
+use files::{records_of, sources_of, unshared_writes};
 pub use text::{TextFound, TextPlace, TextRecord};
 
-use crate::echo::{Wanted, beginning};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::index::{DocKey, Header, without};
@@ -56,41 +59,9 @@ impl Session {
         if from > to {
             return Err(Error::Address(format!("the session has positions 1 to {}", info.head)));
         }
-        let erased = self.erase_runs(&[(from, to)], reason, Raw::default()).await?;
+        let erased = erase_runs(self, &[(from, to)], reason, Raw::default()).await?;
         self.engine.scrubbed().await?;
         Ok(erased)
-    }
-
-    /// Erases runs of positions, in order, each with a receipt, and what else is given of imported files.
-    async fn erase_runs(
-        &self,
-        runs: &[(Seq, Seq)],
-        reason: Option<&str>,
-        mut raw: Raw,
-    ) -> Result<Erased, Error> {
-        let streams = self.engine.streams("", u64::from(u32::MAX)).await?;
-        let own = own_streams(&self.id, &streams);
-        let mut range = Range::default();
-        for run in runs {
-            self.range(*run, &mut range).await?;
-        }
-        range.beginnings.sort_unstable();
-        range.beginnings.dedup();
-        let session = native(&self.id).to_owned();
-        raw.spans.extend(&range.spans);
-        let erasure = |id: &String| Erasure { session: session.clone(), what: Gone::Event(id.clone()) };
-        raw.erasures.extend(range.events.iter().map(erasure));
-        let wanted = Wanted {
-            sessions: BTreeSet::from([session.clone()]),
-            events: range.events,
-            spans: range.spans,
-            beginnings: range.beginnings,
-            ..Wanted::default()
-        };
-        for source in self.engine.sources_of(&own).await? {
-            raw.take(self.engine.hits(source, wanted.clone()).await?);
-        }
-        self.forget(runs, reason, (&streams, &own), raw).await
     }
 
     /// Erases a whole session with all its branches, and its records in every file it was read from.
@@ -111,7 +82,7 @@ impl Session {
             }
         };
         let sessions: BTreeSet<String> = own.iter().map(|id| native(id).to_owned()).collect();
-        let mut raw = self.engine.records_of(&own, &sessions).await?;
+        let mut raw = records_of(&self.engine, &own, &sessions).await?;
         let mut sum = Erased::default();
         for info in streams.iter().filter(|info| own.contains(&info.id)) {
             let base = info.fork.as_ref().filter(|(parent, _)| !own.contains(parent));
@@ -122,228 +93,261 @@ impl Session {
             let session = self.engine.session_by_id(info.id.clone());
             // What a live agent said has no file; its ids must not come back by one either.
             let mut live = Range::default();
-            session.range((from, info.head), &mut live).await?;
+            add_range(&session, (from, info.head), &mut live).await?;
             let name = native(&info.id).to_owned();
             let erasure = |id| Erasure { session: name.clone(), what: Gone::Event(id) };
             raw.erasures.extend(live.events.into_iter().map(erasure));
             let all = std::mem::take(&mut raw);
-            sum.add(session.forget(&[(from, info.head)], reason, (&streams, &own), all).await?);
+            sum.add(forget_runs(&session, &[(from, info.head)], reason, (&streams, &own), all).await?);
         }
         self.engine.scrubbed().await?;
         sum.children = children.into_iter().collect();
         sum.copies = copies.into_iter().collect();
         Ok(sum)
     }
-
-    /// Erases runs of positions and what is given of imported files, in one transaction, and appends the receipts.
-    async fn forget(
-        &self,
-        runs: &[(Seq, Seq)],
-        reason: Option<&str>,
-        (streams, own): (&[StreamInfo], &BTreeSet<StreamId>),
-        raw: Raw,
-    ) -> Result<Erased, Error> {
-        let each = self.lose(runs, (streams, own), raw).await?;
-        let head = self.info().await?.head;
-        let mut receipts = Vec::new();
-        let mut erased = Erased::default();
-        for (sum, (from_seq, to_seq)) in each.into_iter().zip(runs.iter().copied()) {
-            let fact = Fact::ContentErased(ContentErased {
-                from_seq,
-                to_seq,
-                events: sum.events,
-                blobs: sum.blobs,
-                source_bytes: sum.source_bytes,
-                reason: reason.map(Into::into),
-            });
-            erased.add(sum);
-            let id = EventId::new(format!("content.erased@{}:{from_seq}-{to_seq}", head.next()))?;
-            receipts.push(NewEvent { id, at: self.engine.now(), source: Source::Engine, fact });
-        }
-        let events = pack(&self.engine.tenant.key, receipts)?;
-        let (tenant, stream) = (self.engine.tenant.no, self.id.clone());
-        let append = Write::Append { tenant, stream, expect_head: None, events };
-        if let Some(Written::Appended(done)) = self.engine.storage.commit(vec![append]).await?.pop() {
-            erased.receipt = done.last().map(|one| one.seq);
-        }
-        Ok(erased)
-    }
-
-    /// Erases in one transaction. Answers what each run has lost; what was lost of files counts for the first.
-    async fn lose(
-        &self,
-        runs: &[(Seq, Seq)],
-        (streams, own): (&[StreamInfo], &BTreeSet<StreamId>),
-        raw: Raw,
-    ) -> Result<Vec<Erased>, Error> {
-        let tenant = self.engine.tenant.no;
-        let spans: Vec<SourceSpan> = raw.spans.into_iter().collect();
-        let erasures: Vec<Erasure> = raw.erasures.into_iter().collect();
-        for _ in 0..CATCH_UP_RETRIES {
-            let epoch = self.engine.ask(Query::Epoch, Answer::epoch).await?;
-            let losses = self.losses(runs, streams).await?;
-            let mut writes = vec![Write::Still { epoch }];
-            writes.extend(self.engine.unindexed(&losses).await?);
-            writes.extend(self.engine.unshared(&spans, own).await?);
-            let (stream, spans, erasures) = (self.id.clone(), spans.clone(), erasures.clone());
-            writes.push(Write::Erase { tenant, stream, seqs: Vec::new(), spans, erasures });
-            for loss in &losses {
-                let (stream, seqs) = (loss.stream.clone(), loss.seqs.iter().copied().collect());
-                let (spans, erasures) = (Vec::new(), Vec::new());
-                let records = loss.places.clone();
-                writes.push(Write::Erase { tenant, stream: stream.clone(), seqs, spans, erasures });
-                writes.push(Write::Records { tenant, stream, records });
-            }
-            let done = match self.engine.storage.commit(writes).await {
-                // Segments of the index were replaced meanwhile.
-                Err(StoreError::HeadMoved { .. }) => continue,
-                done => done?,
-            };
-            let done = done.iter().filter(|written| matches!(written, Written::Erased { .. }));
-            let mut each = vec![Erased::default(); runs.len()];
-            for (run, written) in std::iter::once(0).chain(losses.iter().map(|loss| loss.run)).zip(done) {
-                let sum = Erased::of(std::slice::from_ref(written));
-                each.iter_mut().skip(run).take(1).for_each(|erased| erased.add(sum.clone()));
-            }
-            return Ok(each);
-        }
-        Err(Error::Restless)
-    }
-
-    /// Where the events of a run came from, and what their texts begin with.
-    async fn range(&self, (from, to): (Seq, Seq), range: &mut Range) -> Result<(), Error> {
-        let mut pages = self.pages(from, to);
-        while let Some(events) = pages.next().await? {
-            let facts: Vec<&Fact> = events.iter().filter_map(|event| event.fact.as_ref()).collect();
-            let bodies = || facts.iter().flat_map(|fact| fact.bodies());
-            let texts = self.engine.texts(bodies().filter_map(Body::handle).collect::<Vec<_>>()).await?;
-            let text = |body: &'_ Body| match body {
-                Body::Inline(text) => beginning(text),
-                Body::Blob { blob, .. } => texts.text(*blob).and_then(beginning),
-            };
-            range.beginnings.extend(bodies().filter_map(text));
-            for event in &events {
-                if let Source::Import { source, revision, offset, len } = event.source {
-                    range.spans.insert(SourceSpan { source, revision, offset, len });
-                }
-                if !matches!(event.source, Source::Engine) && !stays(event) {
-                    range.events.insert(event.id.as_str().to_owned());
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// What every stream loses: the runs themselves, and what was made from them here and in forks.
-    async fn losses(&self, runs: &[(Seq, Seq)], streams: &[StreamInfo]) -> Result<Vec<Loss>, Error> {
-        let lines: BTreeMap<&StreamId, Vec<(&StreamId, Seq, Seq)>> =
-            streams.iter().map(|info| (&info.id, lineage(info, streams))).collect();
-        let own = lines.get(&self.id).cloned().unwrap_or_default();
-        let mut losses = Vec::new();
-        for (run, (from, to)) in runs.iter().copied().enumerate() {
-            let within = |part: &(&StreamId, Seq, Seq)| part.1 <= to && from <= part.2;
-            let holders: BTreeSet<&StreamId> =
-                own.iter().filter(|part| within(part)).map(|part| part.0).collect();
-            let first = losses.len();
-            losses.push(self.losing(run, (from, to)).await?);
-            for (id, line) in &lines {
-                let shares = line.iter().any(|part| holders.contains(part.0) && within(part));
-                if **id != self.id && shares && !own.iter().any(|part| part.0 == *id) {
-                    losses.push(Loss::new(run, id));
-                }
-            }
-            for loss in losses.iter_mut().skip(first) {
-                self.engine.made_from(loss, (from, to)).await?;
-            }
-        }
-        losses.retain(|loss| !loss.seqs.is_empty());
-        Ok(losses)
-    }
-
-    /// The positions of a run that have content to lose.
-    async fn losing(&self, run: usize, (from, to): (Seq, Seq)) -> Result<Loss, Error> {
-        let mut loss = Loss::new(run, &self.id);
-        let mut pages = self.pages(from, to);
-        while let Some(events) = pages.next().await? {
-            let gone = || events.iter().filter(|event| !stays(event));
-            loss.seqs.extend(gone().map(|event| event.seq));
-            loss.places.extend(gone().filter_map(|event| Some((erased_place(event)?, event.seq))));
-        }
-        Ok(loss)
-    }
 }
 
-impl Engine {
-    pub(crate) async fn stretches(&self, stream: &StreamId) -> Result<Vec<Stretch>, Error> {
-        self.ask(Query::Lineage { tenant: self.tenant.no, stream: stream.clone() }, Answer::lineage).await
+/// Erases runs of positions, in order, each with a receipt, and what else is given of imported files.
+async fn erase_runs(
+    session: &Session,
+    runs: &[(Seq, Seq)],
+    reason: Option<&str>,
+    mut raw: Raw,
+) -> Result<Erased, Error> {
+    let streams = session.engine.streams("", u64::from(u32::MAX)).await?;
+    let own = own_streams(&session.id, &streams);
+    let mut range = Range::default();
+    for run in runs {
+        add_range(session, *run, &mut range).await?;
     }
-
-    /// Events outside the range that carry something of it: recalled copies, requests that recalled it, summaries.
-    async fn made_from(&self, loss: &mut Loss, (from, to): (Seq, Seq)) -> Result<(), Error> {
-        let inside = |seq: Seq| from <= seq && seq <= to;
-        for kind in ["context.injected", "session.compacted", "content.reduced"] {
-            let query = Query::Marked {
-                tenant: self.tenant.no,
-                stream: loss.stream.clone(),
-                what: Marked::Kind(kind),
-                to: Seq(i64::MAX.unsigned_abs()),
-                limit: u64::from(u32::MAX),
-            };
-            let rows = self.ask(query, Answer::events).await?;
-            for row in rows {
-                let event = self.event(&loss.stream, &row)?;
-                let carries = match &event.fact {
-                    Some(Fact::ContextInjected(injected)) => {
-                        injected.items.iter().any(|item| inside(item.from_seq))
-                    }
-                    Some(Fact::SessionCompacted(made)) => {
-                        made.summary.is_some() && made.from_seq <= to && from <= made.to_seq
-                    }
-                    Some(Fact::ContentReduced(reduced)) => inside(reduced.target),
-                    _ => false,
-                };
-                if carries && !stays(&event) {
-                    loss.seqs.insert(event.seq);
-                }
-            }
-        }
-        Ok(())
+    range.beginnings.sort_unstable();
+    range.beginnings.dedup();
+    let name = native(&session.id).to_owned();
+    raw.spans.extend(&range.spans);
+    let erasure = |id: &String| Erasure { session: name.clone(), what: Gone::Event(id.clone()) };
+    raw.erasures.extend(range.events.iter().map(erasure));
+    let wanted = Wanted {
+        sessions: BTreeSet::from([name.clone()]),
+        events: range.events,
+        spans: range.spans,
+        beginnings: range.beginnings,
+        ..Wanted::default()
+    };
+    for source in sources_of(&session.engine, &own).await? {
+        raw.take(find_hits(&session.engine, source, wanted.clone()).await?);
     }
+    forget_runs(session, runs, reason, (&streams, &own), raw).await
+}
 
-    /// The writes that take what is lost out of the text index.
-    async fn unindexed(&self, losses: &[Loss]) -> Result<Vec<Write>, Error> {
-        let mut gone: BTreeSet<(u32, u64)> = BTreeSet::new();
-        for loss in losses {
-            let line = self.stretches(&loss.stream).await?;
-            for seq in &loss.seqs {
-                let holder = line.iter().find(|part| part.from <= *seq && *seq <= part.to);
-                gone.extend(holder.map(|part| (part.no.0, seq.0)));
-            }
+/// Erases runs of positions and what is given of imported files, in one transaction, and appends the receipts.
+async fn forget_runs(
+    session: &Session,
+    runs: &[(Seq, Seq)],
+    reason: Option<&str>,
+    (streams, own): (&[StreamInfo], &BTreeSet<StreamId>),
+    raw: Raw,
+) -> Result<Erased, Error> {
+    let each = lose_runs(session, runs, (streams, own), raw).await?;
+    let head = session.info().await?.head;
+    let mut receipts = Vec::new();
+    let mut erased = Erased::default();
+    for (sum, (from_seq, to_seq)) in each.into_iter().zip(runs.iter().copied()) {
+        let fact = Fact::ContentErased(ContentErased {
+            from_seq,
+            to_seq,
+            events: sum.events,
+            blobs: sum.blobs,
+            source_bytes: sum.source_bytes,
+            reason: reason.map(Into::into),
+        });
+        erased.add(sum);
+        let id = EventId::new(format!("content.erased@{}:{from_seq}-{to_seq}", head.next()))?;
+        receipts.push(NewEvent { id, at: session.engine.now(), source: Source::Engine, fact });
+    }
+    let events = pack(&session.engine.tenant.key, receipts)?;
+    let (tenant, stream) = (session.engine.tenant.no, session.id.clone());
+    let append = Write::Append { tenant, stream, expect_head: None, events };
+    if let Some(Written::Appended(done)) = session.engine.storage.commit(vec![append]).await?.pop() {
+        erased.receipt = done.last().map(|one| one.seq);
+    }
+    Ok(erased)
+}
+
+/// Erases in one transaction. Answers what each run has lost; what was lost of files counts for the first.
+async fn lose_runs(
+    session: &Session,
+    runs: &[(Seq, Seq)],
+    (streams, own): (&[StreamInfo], &BTreeSet<StreamId>),
+    raw: Raw,
+) -> Result<Vec<Erased>, Error> {
+    let tenant = session.engine.tenant.no;
+    let spans: Vec<SourceSpan> = raw.spans.into_iter().collect();
+    let erasures: Vec<Erasure> = raw.erasures.into_iter().collect();
+    for _ in 0..CATCH_UP_RETRIES {
+        let epoch = session.engine.ask(Query::Epoch, Answer::epoch).await?;
+        let losses = find_losses(session, runs, streams).await?;
+        let mut writes = vec![Write::Still { epoch }];
+        writes.extend(unindex_writes(&session.engine, &losses).await?);
+        writes.extend(unshared_writes(&session.engine, &spans, own).await?);
+        let (stream, spans, erasures) = (session.id.clone(), spans.clone(), erasures.clone());
+        writes.push(Write::Erase { tenant, stream, seqs: Vec::new(), spans, erasures });
+        for loss in &losses {
+            let (stream, seqs) = (loss.stream.clone(), loss.seqs.iter().copied().collect());
+            let (spans, erasures) = (Vec::new(), Vec::new());
+            let records = loss.places.clone();
+            writes.push(Write::Erase { tenant, stream: stream.clone(), seqs, spans, erasures });
+            writes.push(Write::Records { tenant, stream, records });
         }
-        let segments = self.ask(Query::Segments { tenant: self.tenant.no }, Answer::segments).await?;
-        let damaged = |error: crate::index::SegmentError| {
-            Error::Store(StoreError::Damaged(format!(
-                "the text index: {error}; `doctor --rebuild` rebuilds it"
-            )))
+        let done = match session.engine.storage.commit(writes).await {
+            // Segments of the index were replaced meanwhile.
+            Err(StoreError::HeadMoved { .. }) => continue,
+            done => done?,
         };
-        let is_gone = |key: DocKey| gone.contains(&(key.stream, key.seq));
-        let mut writes = Vec::new();
-        for info in segments {
-            let header = Header::decode(&info.header).map_err(damaged)?;
-            if !header.docs().any(is_gone) {
-                continue;
-            }
-            let segment = self.segment(info.id, info.header.clone()).await?;
-            let rest = without(&segment, is_gone).map_err(damaged)?;
-            let docs = Header::decode(&rest.header).map_err(damaged)?.len() as u64;
-            let packed = PackedSegment { docs, header: rest.header, blocks: rest.blocks };
-            writes.push(Write::Segment {
-                tenant: self.tenant.no,
-                segment: (docs > 0).then_some(packed),
-                replaces: vec![info.id],
-                indexed: Vec::new(),
-            });
+        let done = done.iter().filter(|written| matches!(written, Written::Erased { .. }));
+        let mut each = vec![Erased::default(); runs.len()];
+        for (run, written) in std::iter::once(0).chain(losses.iter().map(|loss| loss.run)).zip(done) {
+            let sum = Erased::of(std::slice::from_ref(written));
+            each.iter_mut().skip(run).take(1).for_each(|erased| erased.add(sum.clone()));
         }
-        Ok(writes)
+        return Ok(each);
     }
+    Err(Error::Restless)
+}
+
+/// Where the events of a run came from, and what their texts begin with.
+async fn add_range(session: &Session, (from, to): (Seq, Seq), range: &mut Range) -> Result<(), Error> {
+    let mut pages = session.pages(from, to);
+    while let Some(events) = pages.next().await? {
+        let facts: Vec<&Fact> = events.iter().filter_map(|event| event.fact.as_ref()).collect();
+        let bodies = || facts.iter().flat_map(|fact| fact.bodies());
+        let texts =
+            read_texts(&session.engine, bodies().filter_map(Body::handle).collect::<Vec<_>>()).await?;
+        let text = |body: &'_ Body| match body {
+            Body::Inline(text) => beginning(text),
+            Body::Blob { blob, .. } => texts.text(*blob).and_then(beginning),
+        };
+        range.beginnings.extend(bodies().filter_map(text));
+        for event in &events {
+            if let Source::Import { source, revision, offset, len } = event.source {
+                range.spans.insert(SourceSpan { source, revision, offset, len });
+            }
+            if !matches!(event.source, Source::Engine) && !stays(event) {
+                range.events.insert(event.id.as_str().to_owned());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What every stream loses: the runs themselves, and what was made from them here and in forks.
+async fn find_losses(
+    session: &Session,
+    runs: &[(Seq, Seq)],
+    streams: &[StreamInfo],
+) -> Result<Vec<Loss>, Error> {
+    let lines: BTreeMap<&StreamId, Vec<(&StreamId, Seq, Seq)>> =
+        streams.iter().map(|info| (&info.id, lineage(info, streams))).collect();
+    let own = lines.get(&session.id).cloned().unwrap_or_default();
+    let mut losses = Vec::new();
+    for (run, (from, to)) in runs.iter().copied().enumerate() {
+        let within = |part: &(&StreamId, Seq, Seq)| part.1 <= to && from <= part.2;
+        let holders: BTreeSet<&StreamId> =
+            own.iter().filter(|part| within(part)).map(|part| part.0).collect();
+        let first = losses.len();
+        losses.push(find_loss(session, run, (from, to)).await?);
+        for (id, line) in &lines {
+            let shares = line.iter().any(|part| holders.contains(part.0) && within(part));
+            if **id != session.id && shares && !own.iter().any(|part| part.0 == *id) {
+                losses.push(Loss::new(run, id));
+            }
+        }
+        for loss in losses.iter_mut().skip(first) {
+            add_made_from(&session.engine, loss, (from, to)).await?;
+        }
+    }
+    losses.retain(|loss| !loss.seqs.is_empty());
+    Ok(losses)
+}
+
+/// The positions of a run that have content to lose.
+async fn find_loss(session: &Session, run: usize, (from, to): (Seq, Seq)) -> Result<Loss, Error> {
+    let mut loss = Loss::new(run, &session.id);
+    let mut pages = session.pages(from, to);
+    while let Some(events) = pages.next().await? {
+        let gone = || events.iter().filter(|event| !stays(event));
+        loss.seqs.extend(gone().map(|event| event.seq));
+        loss.places.extend(gone().filter_map(|event| Some((erased_place(event)?, event.seq))));
+    }
+    Ok(loss)
+}
+
+pub(crate) async fn indexed_stretches(engine: &Engine, stream: &StreamId) -> Result<Vec<Stretch>, Error> {
+    engine.ask(Query::Lineage { tenant: engine.tenant.no, stream: stream.clone() }, Answer::lineage).await
+}
+
+/// Events outside the range that carry something of it: recalled copies, requests that recalled it, summaries.
+async fn add_made_from(engine: &Engine, loss: &mut Loss, (from, to): (Seq, Seq)) -> Result<(), Error> {
+    let inside = |seq: Seq| from <= seq && seq <= to;
+    for kind in ["context.injected", "session.compacted", "content.reduced"] {
+        let query = Query::Marked {
+            tenant: engine.tenant.no,
+            stream: loss.stream.clone(),
+            what: Marked::Kind(kind),
+            to: Seq(i64::MAX.unsigned_abs()),
+            limit: u64::from(u32::MAX),
+        };
+        let rows = engine.ask(query, Answer::events).await?;
+        for row in rows {
+            let event = decode_event(engine, &loss.stream, &row)?;
+            let carries = match &event.fact {
+                Some(Fact::ContextInjected(injected)) => {
+                    injected.items.iter().any(|item| inside(item.from_seq))
+                }
+                Some(Fact::SessionCompacted(made)) => {
+                    made.summary.is_some() && made.from_seq <= to && from <= made.to_seq
+                }
+                Some(Fact::ContentReduced(reduced)) => inside(reduced.target),
+                _ => false,
+            };
+            if carries && !stays(&event) {
+                loss.seqs.insert(event.seq);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The writes that take what is lost out of the text index.
+async fn unindex_writes(engine: &Engine, losses: &[Loss]) -> Result<Vec<Write>, Error> {
+    let mut gone: BTreeSet<(u32, u64)> = BTreeSet::new();
+    for loss in losses {
+        let line = indexed_stretches(engine, &loss.stream).await?;
+        for seq in &loss.seqs {
+            let holder = line.iter().find(|part| part.from <= *seq && *seq <= part.to);
+            gone.extend(holder.map(|part| (part.no.0, seq.0)));
+        }
+    }
+    let segments = engine.ask(Query::Segments { tenant: engine.tenant.no }, Answer::segments).await?;
+    let damaged = |error: crate::index::SegmentError| {
+        Error::Store(StoreError::Damaged(format!("the text index: {error}; `doctor --rebuild` rebuilds it")))
+    };
+    let is_gone = |key: DocKey| gone.contains(&(key.stream, key.seq));
+    let mut writes = Vec::new();
+    for info in segments {
+        let header = Header::decode(&info.header).map_err(damaged)?;
+        if !header.docs().any(is_gone) {
+            continue;
+        }
+        let segment = read_segment(engine, info.id, info.header.clone()).await?;
+        let rest = without(&segment, is_gone).map_err(damaged)?;
+        let docs = Header::decode(&rest.header).map_err(damaged)?.len() as u64;
+        let packed = PackedSegment { docs, header: rest.header, blocks: rest.blocks };
+        writes.push(Write::Segment {
+            tenant: engine.tenant.no,
+            segment: (docs > 0).then_some(packed),
+            replaces: vec![info.id],
+            indexed: Vec::new(),
+        });
+    }
+    Ok(writes)
 }

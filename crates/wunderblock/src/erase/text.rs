@@ -1,13 +1,17 @@
 //! Erasing a text wherever it stands: what was said, summaries, requests, branches, and the imported files.
 
+use super::erase_runs;
 use super::erased::Erased;
 use super::family::{lineage, native};
+use super::files::unshared_writes;
 use super::loss::{Raw, stays};
 use crate::catch_up::Progress;
-use crate::echo::{Hit, Needle, Wanted};
+use crate::doctor::list_revisions;
+use crate::echo::{Hit, Needle, Wanted, find_hits};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::limits::ERASE_TEXT_MIN;
+use crate::read::with_whole_texts;
 use crate::store::{Erasure, Gone, SourceSpan, StreamInfo, Write};
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::event::{Event, Fact};
@@ -83,12 +87,11 @@ impl TextFound {
         let total = streams.iter().map(|info| own(info).1).sum();
         let mut done = 0;
         for info in &streams {
-            engine
-                .find_in_stream(info, &needle, &mut found, &mut |events| {
-                    done += events;
-                    progress(Progress { done, total });
-                })
-                .await?;
+            find_in_stream(engine, info, &needle, &mut found, &mut |events| {
+                done += events;
+                progress(Progress { done, total });
+            })
+            .await?;
         }
         let lines: Vec<_> = streams.iter().map(|info| (&info.id, lineage(info, &streams))).collect();
         for place in &mut found.events {
@@ -98,13 +101,13 @@ impl TextFound {
             let others = lines.iter().filter(|(id, line)| **id != place.session && line.iter().any(shows));
             place.shown_in = others.map(|(id, _)| (*id).clone()).collect();
         }
-        for source in engine.revisions().await? {
+        for source in list_revisions(engine).await? {
             if needle.is_in(source.key.as_bytes()) {
                 found.names.push(format!("the path {}", source.key));
             }
             let (path, handle) = (source.key.clone(), source.revision.handle);
             let wanted = Wanted { text: Some(needle.clone()), ..Wanted::default() };
-            for Hit { span, session, record } in engine.hits(source, wanted).await? {
+            for Hit { span, session, record } in find_hits(engine, source, wanted).await? {
                 let (path, bytes) = (path.clone(), (span.offset, span.offset + span.len));
                 found.originals.push(TextRecord { path, handle, bytes, span, session, record });
             }
@@ -129,12 +132,12 @@ impl TextFound {
         let mut sum = Erased::default();
         for (stream, runs) in self.runs() {
             let raw = by_session.remove(native(stream)).unwrap_or_default();
-            sum.add(engine.session_by_id(stream.clone()).erase_runs(&runs, reason, raw).await?);
+            sum.add(erase_runs(&engine.session_by_id(stream.clone()), &runs, reason, raw).await?);
         }
         // Titles, queues and the like: no event speaks of them, so there is no session for a receipt.
         for (_, Raw { spans, erasures }) in by_session {
             let spans: Vec<SourceSpan> = spans.into_iter().collect();
-            let mut writes = engine.unshared(&spans, &BTreeSet::new()).await?;
+            let mut writes = unshared_writes(engine, &spans, &BTreeSet::new()).await?;
             let (tenant, stream, seqs) = (engine.tenant.no, StreamId::new("text")?, Vec::new());
             let erasures = erasures.into_iter().collect();
             writes.push(Write::Erase { tenant, stream, seqs, spans, erasures });
@@ -158,41 +161,39 @@ impl TextFound {
     }
 }
 
-impl Engine {
-    async fn find_in_stream(
-        &self,
-        info: &StreamInfo,
-        needle: &Needle,
-        found: &mut TextFound,
-        read: &mut (dyn FnMut(u64) + Send),
-    ) -> Result<(), Error> {
-        if needle.is_in(info.id.as_str().as_bytes()) {
-            found.names.push(format!("the session {}", info.id));
-        }
-        let session = self.session_by_id(info.id.clone());
-        let mut pages = session.pages(own(info).0, info.head);
-        while let Some(events) = pages.next().await? {
-            read(events.len() as u64);
-            for event in self.whole(events).await? {
-                if !holds(&event, needle)? {
-                    continue;
-                }
-                let kind = event.fact.as_ref().map_or("", Fact::kind);
-                if stays(&event) {
-                    found.names.push(format!("{kind} at position {} of {}", event.seq, info.id));
-                } else {
-                    found.events.push(TextPlace {
-                        session: info.id.clone(),
-                        seq: event.seq,
-                        at: event.at,
-                        kind: kind.into(),
-                        shown_in: Vec::new(),
-                    });
-                }
+async fn find_in_stream(
+    engine: &Engine,
+    info: &StreamInfo,
+    needle: &Needle,
+    found: &mut TextFound,
+    read: &mut (dyn FnMut(u64) + Send),
+) -> Result<(), Error> {
+    if needle.is_in(info.id.as_str().as_bytes()) {
+        found.names.push(format!("the session {}", info.id));
+    }
+    let session = engine.session_by_id(info.id.clone());
+    let mut pages = session.pages(own(info).0, info.head);
+    while let Some(events) = pages.next().await? {
+        read(events.len() as u64);
+        for event in with_whole_texts(engine, events).await? {
+            if !holds(&event, needle)? {
+                continue;
+            }
+            let kind = event.fact.as_ref().map_or("", Fact::kind);
+            if stays(&event) {
+                found.names.push(format!("{kind} at position {} of {}", event.seq, info.id));
+            } else {
+                found.events.push(TextPlace {
+                    session: info.id.clone(),
+                    seq: event.seq,
+                    at: event.at,
+                    kind: kind.into(),
+                    shown_in: Vec::new(),
+                });
             }
         }
-        Ok(())
     }
+    Ok(())
 }
 
 /// The first position that is a stream's own, and how many there are.

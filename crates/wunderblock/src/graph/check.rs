@@ -1,6 +1,8 @@
 //! Whether the summary graph of a session is one.
 
+use super::node::made_nodes;
 use crate::doctor::Diagnosis;
+use crate::drive::load::decode_event;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::store::{Answer, Marked, Query, StreamInfo};
@@ -15,52 +17,50 @@ struct Recorded {
     erased: BTreeSet<Seq>,
 }
 
-impl Engine {
-    /// Checks the nodes a stream holds itself, and that its views show only nodes that are there.
-    pub(crate) async fn examine_nodes(
-        &self,
-        (info, base): (&StreamInfo, Seq),
-        diagnosis: &mut Diagnosis,
-    ) -> Result<(), Error> {
-        let marked = |kind| Query::Marked {
-            tenant: self.tenant.no,
-            stream: info.id.clone(),
-            what: Marked::Kind(kind),
-            to: info.head,
-            limit: u64::from(u32::MAX),
-        };
-        let mut trip = Trip::default();
-        let nodes = trip.ask(marked("session.compacted"), Answer::events);
-        let steps = trip.ask(marked("view.trimmed"), Answer::events);
-        let mut answers = self.travel(trip).await?;
-        let (nodes, steps) = (answers.take(nodes)?, answers.take(steps)?);
-        // What cannot be read at all has been said already.
-        let readable = nodes.into_iter().filter(|row| self.event(&info.id, row).is_ok());
-        let (kept, erased): (Vec<_>, Vec<_>) = readable.partition(|row| row.payload.is_some());
-        let made = self.made(&info.id, &kept)?;
-        let recorded = Recorded { made, erased: erased.iter().map(|row| row.seq).collect() };
-        for (seq, node) in recorded.made.range(base.next()..) {
-            for (rule, detail) in recorded.flaws(*seq, node) {
-                diagnosis.found(rule, format!("{} position {seq}: {detail}", info.id));
-            }
+/// Checks the nodes a stream holds itself, and that its views show only nodes that are there.
+pub(crate) async fn examine_nodes(
+    engine: &Engine,
+    (info, base): (&StreamInfo, Seq),
+    diagnosis: &mut Diagnosis,
+) -> Result<(), Error> {
+    let marked = |kind| Query::Marked {
+        tenant: engine.tenant.no,
+        stream: info.id.clone(),
+        what: Marked::Kind(kind),
+        to: info.head,
+        limit: u64::from(u32::MAX),
+    };
+    let mut trip = Trip::default();
+    let nodes = trip.ask(marked("session.compacted"), Answer::events);
+    let steps = trip.ask(marked("view.trimmed"), Answer::events);
+    let mut answers = engine.travel(trip).await?;
+    let (nodes, steps) = (answers.take(nodes)?, answers.take(steps)?);
+    // What cannot be read at all has been said already.
+    let readable = nodes.into_iter().filter(|row| decode_event(engine, &info.id, row).is_ok());
+    let (kept, erased): (Vec<_>, Vec<_>) = readable.partition(|row| row.payload.is_some());
+    let made = made_nodes(engine, &info.id, &kept)?;
+    let recorded = Recorded { made, erased: erased.iter().map(|row| row.seq).collect() };
+    for (seq, node) in recorded.made.range(base.next()..) {
+        for (rule, detail) in recorded.flaws(*seq, node) {
+            diagnosis.found(rule, format!("{} position {seq}: {detail}", info.id));
         }
-        for row in steps.iter().filter(|row| row.seq > base) {
-            let Ok(event) = self.event(&info.id, row) else { continue };
-            let Some(Fact::ViewTrimmed(step)) = event.fact else { continue };
-            for placed in step.trim.nodes {
-                let there = recorded.made.get(&placed.at);
-                let same = there.is_some_and(|node| (node.from_seq, node.to_seq) == (placed.from, placed.to));
-                if !same && !recorded.erased.contains(&placed.at) {
-                    let detail = format!(
-                        "{} position {}: the summary of {}–{} that it shows is not at position {}",
-                        info.id, row.seq, placed.from, placed.to, placed.at
-                    );
-                    diagnosis.found("views show summaries that are there", detail);
-                }
-            }
-        }
-        Ok(())
     }
+    for row in steps.iter().filter(|row| row.seq > base) {
+        let Ok(event) = decode_event(engine, &info.id, row) else { continue };
+        let Some(Fact::ViewTrimmed(step)) = event.fact else { continue };
+        for placed in step.trim.nodes {
+            let there = recorded.made.get(&placed.at);
+            let same = there.is_some_and(|node| (node.from_seq, node.to_seq) == (placed.from, placed.to));
+            if !same && !recorded.erased.contains(&placed.at) {
+                let detail = format!(
+                    "{} position {}: the summary of {}–{} that it shows is not at position {}",
+                    info.id, row.seq, placed.from, placed.to, placed.at
+                );
+                diagnosis.found("views show summaries that are there", detail);
+            }
+        }
+    }
+    Ok(())
 }
 
 impl Recorded {

@@ -2,7 +2,7 @@
 
 use super::grid::{Grid, HEAD};
 use super::node::{Graph, Known, Node};
-use super::place::Place;
+use super::place::{Place, find_place};
 use super::ruler::Ruler;
 use crate::engine::Engine;
 use crate::error::Error;
@@ -73,9 +73,9 @@ impl Engine {
     /// # Errors
     /// When nothing here has the handle, or it names no node; the message says which are near.
     pub async fn describe(&self, address: Address) -> Result<Described, Error> {
-        match self.place(address).await? {
+        match find_place(self, address).await? {
             Place::Node(mut graph, seq) => {
-                self.count_beneath(&mut graph, seq).await?;
+                count_beneath(self, &mut graph, seq).await?;
                 Ok(graph.described(graph.node(seq)?))
             }
             Place::Range(graph, from, to) => Err(Error::Address(graph.no_node(from, to))),
@@ -86,27 +86,25 @@ impl Engine {
     }
 }
 
-impl Engine {
-    /// Counts what a node and those beneath it stand for where the ledger has not done so yet, up to a limit.
-    async fn count_beneath(&self, graph: &mut Graph, seq: Seq) -> Result<(), Error> {
-        let (mut open, mut seen, mut left) = (vec![seq], BTreeSet::new(), COUNTED);
-        while let Some(seq) = open.pop() {
-            let Some(known) = graph.nodes.get(&seq).filter(|_| seen.insert(seq)) else { continue };
-            open.extend(&known.node.sources);
-            let (from, to, length) = (known.node.from, known.node.to, known.length);
-            if known.covered.is_some() || !known.node.sources.is_empty() || length > left || from > to {
-                continue;
-            }
-            left = left.saturating_sub(length);
-            let marks = known.node.messages.saturating_mul(HEAD);
-            let ruler = Ruler::of(self, &graph.stream.id, from, to.min(graph.stream.head)).await?;
-            let covered = Tokens(ruler.length.saturating_sub(marks));
-            if let Some(known) = graph.nodes.get_mut(&seq) {
-                known.covered = Some(covered);
-            }
+/// Counts what a node and those beneath it stand for where the ledger has not done so yet, up to a limit.
+async fn count_beneath(engine: &Engine, graph: &mut Graph, seq: Seq) -> Result<(), Error> {
+    let (mut open, mut seen, mut left) = (vec![seq], BTreeSet::new(), COUNTED);
+    while let Some(seq) = open.pop() {
+        let Some(known) = graph.nodes.get(&seq).filter(|_| seen.insert(seq)) else { continue };
+        open.extend(&known.node.sources);
+        let (from, to, length) = (known.node.from, known.node.to, known.length);
+        if known.covered.is_some() || !known.node.sources.is_empty() || length > left || from > to {
+            continue;
         }
-        Ok(())
+        left = left.saturating_sub(length);
+        let marks = known.node.messages.saturating_mul(HEAD);
+        let ruler = Ruler::of(engine, &graph.stream.id, from, to.min(graph.stream.head)).await?;
+        let covered = Tokens(ruler.length.saturating_sub(marks));
+        if let Some(known) = graph.nodes.get_mut(&seq) {
+            known.covered = Some(covered);
+        }
     }
+    Ok(())
 }
 
 impl Graph {

@@ -1,11 +1,13 @@
 //! What a summary, a range or a handle stands for, verbatim, page by page.
 
 use super::grid::{Grid, HEAD};
+use super::hits::expand_query;
 use super::item::{Entry, Item, ItemKind, Leaf, Piece, Reader};
 use super::node::{Graph, Known};
 use super::page;
-use super::place::Place;
-use super::ruler::Ruler;
+use super::place::{Place, find_place};
+use super::ruler::{Ruler, counts_of};
+use crate::drive::load::{decode_event, read_texts};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::limits::{EXPAND_LEAST, EXPAND_MOST, EXPAND_TOKENS};
@@ -100,14 +102,14 @@ impl Engine {
                 wanted.page_tokens
             )));
         }
-        let place = self.place(address).await?;
+        let place = find_place(self, address).await?;
         let named = named(&place);
         if let Some(query) = &wanted.query {
-            return self.expand_query(named, &place, (query, wanted.page_tokens)).await;
+            return expand_query(self, named, &place, (query, wanted.page_tokens)).await;
         }
         match &place {
             Place::Body(handle) => {
-                let texts = self.texts([*handle]).await?;
+                let texts = read_texts(self, [*handle]).await?;
                 let text = texts.text(*handle).ok_or(Error::NoHandle(*handle))?;
                 listed((named, Shows::Body), vec![body(*handle, text)], wanted)
             }
@@ -116,85 +118,85 @@ impl Engine {
                 if wanted.children && !node.node.sources.is_empty() {
                     return listed((named, Shows::Nodes), graph.children(node), wanted);
                 }
-                self.events_page(named, (graph, node.node.from, node.node.to), wanted).await
+                events_page(self, named, (graph, node.node.from, node.node.to), wanted).await
             }
-            Place::Range(graph, from, to) => self.events_page(named, (graph, *from, *to), wanted).await,
+            Place::Range(graph, from, to) => events_page(self, named, (graph, *from, *to), wanted).await,
         }
     }
+}
 
-    async fn events_page(
-        &self,
-        address: String,
-        (graph, from, to): (&Graph, Seq, Seq),
-        wanted: &Expand,
-    ) -> Result<Expanded, Error> {
-        let grid = Grid::of(wanted.page_tokens);
-        let ruler = Ruler::of(self, &graph.stream.id, from, to.min(graph.stream.head)).await?;
-        if ruler.length == 0 {
-            return Err(Error::Address(format!(
-                "positions {from} to {to} hold no messages, only records; `wunderblock read {address}` shows them"
-            )));
-        }
-        let pages = grid.pages(ruler.length);
-        let number = checked_page(wanted.page, pages)?;
-        let found = self.on_page(graph, &ruler, (&grid, number)).await?;
-        let pieces = self.pieces(graph.stream.handle, found, (&grid, number)).await?;
-        Ok(finished(address, Shows::Events, pieces, PageNo { page: number, pages }, wanted.page_tokens))
+async fn events_page(
+    engine: &Engine,
+    address: String,
+    (graph, from, to): (&Graph, Seq, Seq),
+    wanted: &Expand,
+) -> Result<Expanded, Error> {
+    let grid = Grid::of(wanted.page_tokens);
+    let ruler = Ruler::of(engine, &graph.stream.id, from, to.min(graph.stream.head)).await?;
+    if ruler.length == 0 {
+        return Err(Error::Address(format!(
+            "positions {from} to {to} hold no messages, only records; `wunderblock read {address}` shows them"
+        )));
     }
+    let pages = grid.pages(ruler.length);
+    let number = checked_page(wanted.page, pages)?;
+    let found = find_on_page(engine, graph, &ruler, (&grid, number)).await?;
+    let pieces = page_pieces(engine, graph.stream.handle, found, (&grid, number)).await?;
+    Ok(finished(address, Shows::Events, pieces, PageNo { page: number, pages }, wanted.page_tokens))
+}
 
-    /// The messages of which a page shows something, and where they are on the line.
-    async fn on_page(
-        &self,
-        graph: &Graph,
-        ruler: &Ruler<'_>,
-        (grid, page): (&Grid, u64),
-    ) -> Result<Vec<Placed>, Error> {
-        let (begin, close) = grid.cell(page);
-        let mut from = ruler.first_past(if page > 1 { grid.reach(begin) } else { 0 }).await?;
-        let mut found = Vec::new();
-        loop {
-            // A cell holds so many tokens, and few texts have more than sixteen bytes for each.
-            let rows = ruler.events(from, READ, Bytes((close - begin).saturating_mul(16))).await?;
-            let (Some(first), Some(last)) = (rows.first(), rows.last()) else { break };
-            let seqs = std::iter::once(first.seq.prev()).chain(rows.iter().map(|row| row.seq)).collect();
-            from = last.seq.next();
-            let ends = ruler.ends(seqs).await?;
-            let past = ends.last().is_none_or(|end| *end >= grid.reach(close));
-            for (row, place) in rows.into_iter().zip(ends.windows(2)) {
-                let [start, end] = place else { continue };
-                if row.kind == "message.appended" && grid.shown(page, (*start, *end)).is_some() {
-                    let fact = self.event(&graph.stream.id, &row)?.fact;
-                    found.push(Placed { row, fact, place: (*start, *end) });
-                }
-            }
-            if past {
-                break;
+/// The messages of which a page shows something, and where they are on the line.
+async fn find_on_page(
+    engine: &Engine,
+    graph: &Graph,
+    ruler: &Ruler<'_>,
+    (grid, page): (&Grid, u64),
+) -> Result<Vec<Placed>, Error> {
+    let (begin, close) = grid.cell(page);
+    let mut from = ruler.first_past(if page > 1 { grid.reach(begin) } else { 0 }).await?;
+    let mut found = Vec::new();
+    loop {
+        // A cell holds so many tokens, and few texts have more than sixteen bytes for each.
+        let rows = ruler.events(from, READ, Bytes((close - begin).saturating_mul(16))).await?;
+        let (Some(first), Some(last)) = (rows.first(), rows.last()) else { break };
+        let seqs = std::iter::once(first.seq.prev()).chain(rows.iter().map(|row| row.seq)).collect();
+        from = last.seq.next();
+        let ends = ruler.ends(seqs).await?;
+        let past = ends.last().is_none_or(|end| *end >= grid.reach(close));
+        for (row, place) in rows.into_iter().zip(ends.windows(2)) {
+            let [start, end] = place else { continue };
+            if row.kind == "message.appended" && grid.shown(page, (*start, *end)).is_some() {
+                let fact = decode_event(engine, &graph.stream.id, &row)?.fact;
+                found.push(Placed { row, fact, place: (*start, *end) });
             }
         }
-        Ok(found)
-    }
-
-    async fn pieces(
-        &self,
-        stream: Handle,
-        found: Vec<Placed>,
-        (grid, page): (&Grid, u64),
-    ) -> Result<Vec<Piece>, Error> {
-        let facts = found.iter().filter_map(|placed| placed.fact.as_ref());
-        let handles: Vec<Handle> = facts.flat_map(shown_bodies).collect();
-        let texts = self.texts(handles).await?;
-        let (places, events): (Vec<_>, Vec<_>) =
-            found.into_iter().map(|Placed { row, fact, place }| (place, (row, fact))).unzip();
-        let counts = self.counts_of(&events).await?;
-        let mut reader = Reader { stream, texts: &texts, counts: &counts, calls: HashMap::new() };
-        let mut pieces = Vec::new();
-        for ((row, fact), place) in events.iter().zip(places) {
-            reader.note(fact.as_ref());
-            let entry = reader.entry(row.seq, &row.kind, fact.as_ref(), place);
-            pieces.extend(entry.into_iter().flat_map(|entry| entry.pieces(grid, page)));
+        if past {
+            break;
         }
-        Ok(pieces)
     }
+    Ok(found)
+}
+
+async fn page_pieces(
+    engine: &Engine,
+    stream: Handle,
+    found: Vec<Placed>,
+    (grid, page): (&Grid, u64),
+) -> Result<Vec<Piece>, Error> {
+    let facts = found.iter().filter_map(|placed| placed.fact.as_ref());
+    let handles: Vec<Handle> = facts.flat_map(shown_bodies).collect();
+    let texts = read_texts(engine, handles).await?;
+    let (places, events): (Vec<_>, Vec<_>) =
+        found.into_iter().map(|Placed { row, fact, place }| (place, (row, fact))).unzip();
+    let counts = counts_of(engine, &events).await?;
+    let mut reader = Reader { stream, texts: &texts, counts: &counts, calls: HashMap::new() };
+    let mut pieces = Vec::new();
+    for ((row, fact), place) in events.iter().zip(places) {
+        reader.note(fact.as_ref());
+        let entry = reader.entry(row.seq, &row.kind, fact.as_ref(), place);
+        pieces.extend(entry.into_iter().flat_map(|entry| entry.pieces(grid, page)));
+    }
+    Ok(pieces)
 }
 
 /// A message and where on the line it is.

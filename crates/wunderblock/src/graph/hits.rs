@@ -8,9 +8,10 @@ use super::expand::{Expanded, PageNo, Shows, finished, shown_bodies};
 use super::item::{Item, Piece, Reader};
 use super::node::Graph;
 use super::place::Place;
+use crate::drive::load::{decode_event, read_texts};
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::grep::{GrepOptions, Pattern, Scan};
+use crate::grep::{GrepOptions, Pattern, Scan, grep_stream};
 use crate::store::{Answer, Query};
 use crate::tokens::Vocabulary;
 use std::cmp::Reverse;
@@ -126,127 +127,128 @@ impl<'g> Positions<'g> {
     }
 }
 
-impl Engine {
-    pub(super) async fn expand_query(
-        &self,
-        address: String,
-        place: &Place,
-        (query, most): (&str, u64),
-    ) -> Result<Expanded, Error> {
-        let wanted = Wanted::parse(query, most)?;
-        match place {
-            Place::Body(handle) => self.body_hits(address, *handle, &wanted).await,
-            Place::Node(graph, seq) => {
-                let node = &graph.node(*seq)?.node;
-                self.range_hits(address, Positions::of(graph, node.from, node.to), &wanted).await
-            }
-            Place::Range(graph, from, to) => {
-                self.range_hits(address, Positions::of(graph, *from, *to), &wanted).await
-            }
+pub(super) async fn expand_query(
+    engine: &Engine,
+    address: String,
+    place: &Place,
+    (query, most): (&str, u64),
+) -> Result<Expanded, Error> {
+    let wanted = Wanted::parse(query, most)?;
+    match place {
+        Place::Body(handle) => body_hits(engine, address, *handle, &wanted).await,
+        Place::Node(graph, seq) => {
+            let node = &graph.node(*seq)?.node;
+            range_hits(engine, address, Positions::of(graph, node.from, node.to), &wanted).await
+        }
+        Place::Range(graph, from, to) => {
+            range_hits(engine, address, Positions::of(graph, *from, *to), &wanted).await
         }
     }
+}
 
-    async fn range_hits(
-        &self,
-        address: String,
-        range: Positions<'_>,
-        wanted: &Wanted,
-    ) -> Result<Expanded, Error> {
-        let Positions { stream, handle, from, to } = range;
-        let mut found: BTreeMap<Seq, Merit> = BTreeMap::new();
-        let scan = Scan { stream, from, to, said_only: true };
-        let _ = self
-            .grep_stream(&scan, &wanted.pattern, &mut |hit| {
-                let merit = wanted.merit(&hit.text);
-                let all = found.entry(hit.seq).or_default();
-                all.phrase |= merit.phrase;
-                all.together = all.together.max(merit.together);
-                all.words |= merit.words;
-                ControlFlow::Continue(())
-            })
-            .await?;
-        let mut ranked: Vec<(Seq, Merit)> = found.into_iter().collect();
-        ranked.sort_by_key(|(seq, merit)| {
-            Reverse((merit.phrase, merit.together, merit.words.count_ones(), *seq))
-        });
-        let mut sheet = Sheet::new(ranked.len() as u64, wanted.most);
-        for some in ranked.chunks(READ) {
-            for piece in self.excerpts(stream, handle, some, wanted).await? {
-                if !sheet.add(piece) {
-                    return Ok(sheet.finish(address, wanted.most));
-                }
-            }
-        }
-        Ok(sheet.finish(address, wanted.most))
-    }
-
-    async fn excerpts(
-        &self,
-        stream: &StreamId,
-        handle: Handle,
-        ranked: &[(Seq, Merit)],
-        wanted: &Wanted,
-    ) -> Result<Vec<Piece>, Error> {
-        let seqs = ranked.iter().map(|(seq, _)| *seq).collect();
-        let query = Query::At { tenant: self.tenant.no, stream: stream.clone(), seqs };
-        let rows = self.ask(query, Answer::events).await?;
-        let mut facts = Vec::with_capacity(rows.len());
-        for row in &rows {
-            facts.push((row, self.event(stream, row)?.fact));
-        }
-        let handles = facts.iter().filter_map(|(_, fact)| fact.as_ref()).flat_map(shown_bodies);
-        let texts = self.texts(handles.collect::<Vec<_>>()).await?;
-        let counts = HashMap::new();
-        let mut reader = Reader { stream: handle, texts: &texts, counts: &counts, calls: HashMap::new() };
-        let mut pieces = Vec::new();
-        for ((row, fact), (_, merit)) in facts.iter().zip(ranked) {
-            reader.note(fact.as_ref());
-            let Some(entry) = reader.entry(row.seq, &row.kind, fact.as_ref(), (0, 0)) else { continue };
-            let best = entry.leaves.into_iter().filter_map(|leaf| {
-                let best = wanted.best(&leaf.item.text)?;
-                Some((best, leaf))
-            });
-            let Some((best, leaf)) = best.max_by_key(|(best, _)| (best.2.phrase, best.2.together)) else {
-                continue;
-            };
-            let mut item = wanted.cut(leaf.item, best.0);
-            item.matched = wanted.named(merit.words);
-            let heading =
-                said_where(&format!("{} · {}", entry.heading, handle.range(row.seq, row.seq)), &item, best.1);
-            pieces.push(Piece { heading, mark: leaf.mark, short: leaf.short, instead: None, item });
-        }
-        Ok(pieces)
-    }
-
-    async fn body_hits(&self, address: String, handle: Handle, wanted: &Wanted) -> Result<Expanded, Error> {
-        let texts = self.texts([handle]).await?;
-        let text = texts.text(handle).ok_or(Error::NoHandle(handle))?;
-        let lines = wanted.pattern.lines(text.as_bytes()).into_iter();
-        let merit = |(number, start, end): (u64, usize, usize)| {
-            (wanted.merit(text.get(start..end).unwrap_or_default()), number, (start, end))
-        };
-        let mut ranked: Vec<_> = lines.map(merit).collect();
-        // In one text no line is newer than another: those that come first are shown first.
-        ranked.sort_by_key(|(merit, number, _)| (Reverse((merit.phrase, merit.together)), *number));
-        let mut sheet = Sheet::new(ranked.len() as u64, wanted.most);
-        let mut covered: Vec<(u64, u64)> = Vec::new();
-        for (merit, number, line) in ranked {
-            if covered.iter().any(|(from, to)| *from <= line.0 as u64 && line.1 as u64 <= *to) {
-                sheet.covers();
-                continue;
-            }
-            let whole = Item::body(handle, text);
-            let mut item = wanted.cut(whole, line);
-            item.matched = wanted.named(merit.words);
-            covered.push((item.from_byte, item.to_byte));
-            let heading = said_where(&handle.to_string(), &item, number);
-            let piece = Piece { heading, mark: String::new(), short: "", instead: None, item };
+async fn range_hits(
+    engine: &Engine,
+    address: String,
+    range: Positions<'_>,
+    wanted: &Wanted,
+) -> Result<Expanded, Error> {
+    let Positions { stream, handle, from, to } = range;
+    let mut found: BTreeMap<Seq, Merit> = BTreeMap::new();
+    let scan = Scan { stream, from, to, said_only: true };
+    let _ = grep_stream(engine, &scan, &wanted.pattern, &mut |hit| {
+        let merit = wanted.merit(&hit.text);
+        let all = found.entry(hit.seq).or_default();
+        all.phrase |= merit.phrase;
+        all.together = all.together.max(merit.together);
+        all.words |= merit.words;
+        ControlFlow::Continue(())
+    })
+    .await?;
+    let mut ranked: Vec<(Seq, Merit)> = found.into_iter().collect();
+    ranked
+        .sort_by_key(|(seq, merit)| Reverse((merit.phrase, merit.together, merit.words.count_ones(), *seq)));
+    let mut sheet = Sheet::new(ranked.len() as u64, wanted.most);
+    for some in ranked.chunks(READ) {
+        for piece in excerpts(engine, stream, handle, some, wanted).await? {
             if !sheet.add(piece) {
-                break;
+                return Ok(sheet.finish(address, wanted.most));
             }
         }
-        Ok(sheet.finish(address, wanted.most))
     }
+    Ok(sheet.finish(address, wanted.most))
+}
+
+async fn excerpts(
+    engine: &Engine,
+    stream: &StreamId,
+    handle: Handle,
+    ranked: &[(Seq, Merit)],
+    wanted: &Wanted,
+) -> Result<Vec<Piece>, Error> {
+    let seqs = ranked.iter().map(|(seq, _)| *seq).collect();
+    let query = Query::At { tenant: engine.tenant.no, stream: stream.clone(), seqs };
+    let rows = engine.ask(query, Answer::events).await?;
+    let mut facts = Vec::with_capacity(rows.len());
+    for row in &rows {
+        facts.push((row, decode_event(engine, stream, row)?.fact));
+    }
+    let handles = facts.iter().filter_map(|(_, fact)| fact.as_ref()).flat_map(shown_bodies);
+    let texts = read_texts(engine, handles.collect::<Vec<_>>()).await?;
+    let counts = HashMap::new();
+    let mut reader = Reader { stream: handle, texts: &texts, counts: &counts, calls: HashMap::new() };
+    let mut pieces = Vec::new();
+    for ((row, fact), (_, merit)) in facts.iter().zip(ranked) {
+        reader.note(fact.as_ref());
+        let Some(entry) = reader.entry(row.seq, &row.kind, fact.as_ref(), (0, 0)) else { continue };
+        let best = entry.leaves.into_iter().filter_map(|leaf| {
+            let best = wanted.best(&leaf.item.text)?;
+            Some((best, leaf))
+        });
+        let Some((best, leaf)) = best.max_by_key(|(best, _)| (best.2.phrase, best.2.together)) else {
+            continue;
+        };
+        let mut item = wanted.cut(leaf.item, best.0);
+        item.matched = wanted.named(merit.words);
+        let heading =
+            said_where(&format!("{} · {}", entry.heading, handle.range(row.seq, row.seq)), &item, best.1);
+        pieces.push(Piece { heading, mark: leaf.mark, short: leaf.short, instead: None, item });
+    }
+    Ok(pieces)
+}
+
+async fn body_hits(
+    engine: &Engine,
+    address: String,
+    handle: Handle,
+    wanted: &Wanted,
+) -> Result<Expanded, Error> {
+    let texts = read_texts(engine, [handle]).await?;
+    let text = texts.text(handle).ok_or(Error::NoHandle(handle))?;
+    let lines = wanted.pattern.lines(text.as_bytes()).into_iter();
+    let merit = |(number, start, end): (u64, usize, usize)| {
+        (wanted.merit(text.get(start..end).unwrap_or_default()), number, (start, end))
+    };
+    let mut ranked: Vec<_> = lines.map(merit).collect();
+    // In one text no line is newer than another: those that come first are shown first.
+    ranked.sort_by_key(|(merit, number, _)| (Reverse((merit.phrase, merit.together)), *number));
+    let mut sheet = Sheet::new(ranked.len() as u64, wanted.most);
+    let mut covered: Vec<(u64, u64)> = Vec::new();
+    for (merit, number, line) in ranked {
+        if covered.iter().any(|(from, to)| *from <= line.0 as u64 && line.1 as u64 <= *to) {
+            sheet.covers();
+            continue;
+        }
+        let whole = Item::body(handle, text);
+        let mut item = wanted.cut(whole, line);
+        item.matched = wanted.named(merit.words);
+        covered.push((item.from_byte, item.to_byte));
+        let heading = said_where(&handle.to_string(), &item, number);
+        let piece = Piece { heading, mark: String::new(), short: "", instead: None, item };
+        if !sheet.add(piece) {
+            break;
+        }
+    }
+    Ok(sheet.finish(address, wanted.most))
 }
 
 impl Wanted {

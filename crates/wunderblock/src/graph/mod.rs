@@ -6,7 +6,7 @@
 //! Pages lie on a grid over the tokens of what is read, not one after the other: where page 300 begins follows from the
 //! ledger's running sums, so it is found without reading the pages before it (see `grid`).
 
-mod check;
+pub(crate) mod check;
 mod describe;
 mod expand;
 mod grid;

@@ -1,5 +1,6 @@
 //! The nodes of a session's summary graph.
 
+use crate::drive::load::{decode_event, read_texts};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::session::Session;
@@ -96,116 +97,113 @@ impl Session {
     /// # Errors
     /// When there is no such session, or a record is damaged.
     pub async fn nodes(&self, lane: Option<&LaneId>) -> Result<Vec<Node>, Error> {
-        let graph = self.engine.graph(&self.id).await?;
+        let graph = read_graph(&self.engine, &self.id).await?;
         let nodes = graph.nodes.into_values().map(|known| known.node);
         Ok(nodes.filter(|node| lane.is_none_or(|lane| node.lane.as_ref() == Some(lane))).collect())
     }
 }
 
-impl Engine {
-    pub(super) async fn graph(&self, stream: &StreamId) -> Result<Graph, Error> {
-        let tenant = self.tenant.no;
-        let marked = |kind, limit| Query::Marked {
-            tenant,
+pub(super) async fn read_graph(engine: &Engine, stream: &StreamId) -> Result<Graph, Error> {
+    let tenant = engine.tenant.no;
+    let marked = |kind, limit| Query::Marked {
+        tenant,
+        stream: stream.clone(),
+        what: Marked::Kind(kind),
+        to: Seq(i64::MAX.unsigned_abs()),
+        limit,
+    };
+    let mut trip = Trip::default();
+    let info = trip.ask(Query::Stream { tenant, stream: stream.clone() }, Answer::stream);
+    let rows = trip.ask(marked("session.compacted", u64::from(u32::MAX)), Answer::events);
+    let steps = trip.ask(marked("view.trimmed", STEPS), Answer::events);
+    let mut answers = engine.travel(trip).await?;
+    let info = *answers.take(info)?.ok_or_else(|| Error::NoSession(stream.to_string()))?;
+    let (rows, steps) = (answers.take(rows)?, answers.take(steps)?);
+    let made = made_nodes(engine, stream, &rows)?;
+    let shown = shown_nodes(engine, stream, &made, steps).await?;
+    let mut nodes = known_nodes(engine, &info, &made, &shown).await?;
+    for (seq, made) in &made {
+        for source in made.sources.iter().filter(|source| *source != seq) {
+            if let Some(known) = nodes.get_mut(source) {
+                known.node.parents.push(*seq);
+            }
+        }
+    }
+    Ok(Graph { stream: info, nodes })
+}
+
+/// What is recorded of each node that was not erased.
+pub(super) fn made_nodes(
+    engine: &Engine,
+    stream: &StreamId,
+    rows: &[StoredEvent],
+) -> Result<BTreeMap<Seq, SessionCompacted>, Error> {
+    let mut made = BTreeMap::new();
+    for row in rows {
+        if let Some(Fact::SessionCompacted(compacted)) = decode_event(engine, stream, row)?.fact {
+            made.insert(row.seq, *compacted);
+        }
+    }
+    Ok(made)
+}
+
+/// The nodes in the present view of their lane: those its newest step lists.
+async fn shown_nodes(
+    engine: &Engine,
+    stream: &StreamId,
+    made: &BTreeMap<Seq, SessionCompacted>,
+    mut rows: Vec<StoredEvent>,
+) -> Result<BTreeSet<Seq>, Error> {
+    let mut open: BTreeSet<&LaneId> = made.values().filter_map(|made| made.lane.as_ref()).collect();
+    let mut shown = BTreeSet::new();
+    while !open.is_empty() && !rows.is_empty() {
+        for row in &rows {
+            if let Some(Fact::ViewTrimmed(step)) = decode_event(engine, stream, row)?.fact
+                && open.remove(&step.lane)
+            {
+                let own = |at: &Seq| made.get(at).is_some_and(|node| node.lane.as_ref() == Some(&step.lane));
+                shown.extend(step.trim.nodes.iter().map(|placed| placed.at).filter(own));
+            }
+        }
+        let oldest = rows.last().map_or(Seq::START, |row| row.seq);
+        let query = Query::Marked {
+            tenant: engine.tenant.no,
             stream: stream.clone(),
-            what: Marked::Kind(kind),
-            to: Seq(i64::MAX.unsigned_abs()),
-            limit,
+            what: Marked::Kind("view.trimmed"),
+            to: oldest.prev(),
+            limit: STEPS,
         };
-        let mut trip = Trip::default();
-        let info = trip.ask(Query::Stream { tenant, stream: stream.clone() }, Answer::stream);
-        let rows = trip.ask(marked("session.compacted", u64::from(u32::MAX)), Answer::events);
-        let steps = trip.ask(marked("view.trimmed", STEPS), Answer::events);
-        let mut answers = self.travel(trip).await?;
-        let info = *answers.take(info)?.ok_or_else(|| Error::NoSession(stream.to_string()))?;
-        let (rows, steps) = (answers.take(rows)?, answers.take(steps)?);
-        let made = self.made(stream, &rows)?;
-        let shown = self.shown(stream, &made, steps).await?;
-        let mut nodes = self.known(&info, &made, &shown).await?;
-        for (seq, made) in &made {
-            for source in made.sources.iter().filter(|source| *source != seq) {
-                if let Some(known) = nodes.get_mut(source) {
-                    known.node.parents.push(*seq);
-                }
-            }
-        }
-        Ok(Graph { stream: info, nodes })
+        let older = engine.ask(query, Answer::events).await?;
+        rows = older;
     }
+    Ok(shown)
+}
 
-    /// What is recorded of each node that was not erased.
-    pub(super) fn made(
-        &self,
-        stream: &StreamId,
-        rows: &[StoredEvent],
-    ) -> Result<BTreeMap<Seq, SessionCompacted>, Error> {
-        let mut made = BTreeMap::new();
-        for row in rows {
-            if let Some(Fact::SessionCompacted(compacted)) = self.event(stream, row)?.fact {
-                made.insert(row.seq, *compacted);
-            }
-        }
-        Ok(made)
-    }
-
-    /// The nodes in the present view of their lane: those its newest step lists.
-    async fn shown(
-        &self,
-        stream: &StreamId,
-        made: &BTreeMap<Seq, SessionCompacted>,
-        mut rows: Vec<StoredEvent>,
-    ) -> Result<BTreeSet<Seq>, Error> {
-        let mut open: BTreeSet<&LaneId> = made.values().filter_map(|made| made.lane.as_ref()).collect();
-        let mut shown = BTreeSet::new();
-        while !open.is_empty() && !rows.is_empty() {
-            for row in &rows {
-                if let Some(Fact::ViewTrimmed(step)) = self.event(stream, row)?.fact
-                    && open.remove(&step.lane)
-                {
-                    let own =
-                        |at: &Seq| made.get(at).is_some_and(|node| node.lane.as_ref() == Some(&step.lane));
-                    shown.extend(step.trim.nodes.iter().map(|placed| placed.at).filter(own));
-                }
-            }
-            let oldest = rows.last().map_or(Seq::START, |row| row.seq);
-            let query = Query::Marked {
-                tenant: self.tenant.no,
-                stream: stream.clone(),
-                what: Marked::Kind("view.trimmed"),
-                to: oldest.prev(),
-                limit: STEPS,
-            };
-            let older = self.ask(query, Answer::events).await?;
-            rows = older;
-        }
-        Ok(shown)
-    }
-
-    async fn known(
-        &self,
-        info: &StreamInfo,
-        made: &BTreeMap<Seq, SessionCompacted>,
-        shown: &BTreeSet<Seq>,
-    ) -> Result<BTreeMap<Seq, Known>, Error> {
-        let handles = made.values().filter_map(|made| made.summary.as_ref()?.handle());
-        let texts = self.texts(handles.collect::<Vec<_>>()).await?;
-        let seqs = made.values().flat_map(|made| [made.from_seq.prev(), made.to_seq]).collect();
-        let query = Query::Tallies { tenant: self.tenant.no, stream: info.id.clone(), seqs };
-        let tallies = self.ask(query, Answer::tallies).await?;
-        let known = |((seq, made), tallies): ((&Seq, &SessionCompacted), &[TallyRow])| {
-            let text = made.summary.as_ref().and_then(|body| match body {
-                Body::Inline(text) => Some(text.clone()),
-                Body::Blob { blob, .. } => texts.text(*blob).map(ToOwned::to_owned),
-            });
-            let [before, after] = tallies else { return None };
-            let node = node(info, (*seq, made), text.as_deref());
-            let covered = after.tokens.zip(before.tokens).map(|(after, before)| after.saturating_sub(before));
-            let length = after.text.saturating_sub(before.text);
-            let messages = after.messages.saturating_sub(before.messages);
-            let node = Node { shown: shown.contains(seq), messages, ..node };
-            Some((*seq, Known { node, text, covered, length }))
-        };
-        Ok(made.iter().zip(tallies.chunks(2)).filter_map(known).collect())
-    }
+async fn known_nodes(
+    engine: &Engine,
+    info: &StreamInfo,
+    made: &BTreeMap<Seq, SessionCompacted>,
+    shown: &BTreeSet<Seq>,
+) -> Result<BTreeMap<Seq, Known>, Error> {
+    let handles = made.values().filter_map(|made| made.summary.as_ref()?.handle());
+    let texts = read_texts(engine, handles.collect::<Vec<_>>()).await?;
+    let seqs = made.values().flat_map(|made| [made.from_seq.prev(), made.to_seq]).collect();
+    let query = Query::Tallies { tenant: engine.tenant.no, stream: info.id.clone(), seqs };
+    let tallies = engine.ask(query, Answer::tallies).await?;
+    let known = |((seq, made), tallies): ((&Seq, &SessionCompacted), &[TallyRow])| {
+        let text = made.summary.as_ref().and_then(|body| match body {
+            Body::Inline(text) => Some(text.clone()),
+            Body::Blob { blob, .. } => texts.text(*blob).map(ToOwned::to_owned),
+        });
+        let [before, after] = tallies else { return None };
+        let node = node(info, (*seq, made), text.as_deref());
+        let covered = after.tokens.zip(before.tokens).map(|(after, before)| after.saturating_sub(before));
+        let length = after.text.saturating_sub(before.text);
+        let messages = after.messages.saturating_sub(before.messages);
+        let node = Node { shown: shown.contains(seq), messages, ..node };
+        Some((*seq, Known { node, text, covered, length }))
+    };
+    Ok(made.iter().zip(tallies.chunks(2)).filter_map(known).collect())
 }
 
 /// The first line of a text that says something: no heading, no element, no part that has nothing.

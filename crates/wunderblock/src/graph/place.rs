@@ -1,6 +1,7 @@
 //! What an address means: a node, a stretch of a session, a text.
 
-use super::node::Graph;
+use super::node::{Graph, read_graph};
+use crate::drive::load::decode_event;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::read::Address;
@@ -23,75 +24,77 @@ pub(super) enum Place {
 /// How many holders of a text are looked at for one whose summary it is.
 const HOLDERS: u64 = 64;
 
-impl Engine {
-    pub(super) async fn place(&self, address: Address) -> Result<Place, Error> {
-        let query = Query::Resolve { tenant: self.tenant.no, handle: address.handle };
-        match self.ask(query, Answer::named).await? {
-            None => Err(Error::NoHandle(address.handle)),
-            Some(Named::Source(..)) => Err(Error::Address(format!(
-                "{0} is an imported file, which has no summaries; `wunderblock read {0}` gives its bytes",
-                address.handle
-            ))),
-            Some(Named::Blob) if address.range.is_some() => Err(Error::Address(format!(
-                "{0} is a text, and has no positions; leave out what follows `#`",
-                address.handle
-            ))),
-            Some(Named::Blob) => self.summarised(address.handle).await,
-            Some(Named::Stream(stream)) => {
-                let graph = self.graph(&stream).await?;
-                self.range(graph, address.range).await
-            }
+pub(super) async fn find_place(engine: &Engine, address: Address) -> Result<Place, Error> {
+    let query = Query::Resolve { tenant: engine.tenant.no, handle: address.handle };
+    match engine.ask(query, Answer::named).await? {
+        None => Err(Error::NoHandle(address.handle)),
+        Some(Named::Source(..)) => Err(Error::Address(format!(
+            "{0} is an imported file, which has no summaries; `wunderblock read {0}` gives its bytes",
+            address.handle
+        ))),
+        Some(Named::Blob) if address.range.is_some() => Err(Error::Address(format!(
+            "{0} is a text, and has no positions; leave out what follows `#`",
+            address.handle
+        ))),
+        Some(Named::Blob) => place_of_summary(engine, address.handle).await,
+        Some(Named::Stream(stream)) => {
+            let graph = read_graph(engine, &stream).await?;
+            place_of_range(engine, graph, address.range).await
         }
     }
+}
 
-    /// The node whose text this is, the first of them; the text itself if there is none.
-    async fn summarised(&self, handle: Handle) -> Result<Place, Error> {
-        let tenant = self.tenant.no;
-        let query = Query::Holders { tenant, handle, limit: HOLDERS };
-        let holders = self.ask(query, Answer::holders).await?;
-        for (no, seq) in holders {
-            let query = Query::StreamsByNo { tenant, streams: vec![no] };
-            let streams = self.ask(query, Answer::streams).await?;
-            let Some(info) = streams.into_iter().next() else { continue };
-            let fact = self.fact_at(&info, seq).await?.and_then(|(_, fact)| fact);
-            if let Some(Fact::SessionCompacted(made)) = fact
-                && made.summary.as_ref().and_then(Body::handle) == Some(handle)
-            {
-                return Ok(Place::Node(self.graph(&info.id).await?, seq));
-            }
-        }
-        Ok(Place::Body(handle))
-    }
-
-    async fn range(&self, graph: Graph, range: Option<(Seq, Seq)>) -> Result<Place, Error> {
-        let head = graph.stream.head;
-        let Some((from, to)) = range else { return Ok(Place::Range(graph, Seq(1), head)) };
-        if from > head || to < Seq(1) {
-            return Err(Error::Address(format!("the session has positions 1 to {head}")));
-        }
-        if from == to && graph.nodes.contains_key(&from) {
-            return Ok(Place::Node(graph, from));
-        }
-        if from == to
-            && let Some((kind, None)) = self.fact_at(&graph.stream, from).await?
-            && kind == "session.compacted"
+/// The node whose text this is, the first of them; the text itself if there is none.
+async fn place_of_summary(engine: &Engine, handle: Handle) -> Result<Place, Error> {
+    let tenant = engine.tenant.no;
+    let query = Query::Holders { tenant, handle, limit: HOLDERS };
+    let holders = engine.ask(query, Answer::holders).await?;
+    for (no, seq) in holders {
+        let query = Query::StreamsByNo { tenant, streams: vec![no] };
+        let streams = engine.ask(query, Answer::streams).await?;
+        let Some(info) = streams.into_iter().next() else { continue };
+        let fact = fact_at(engine, &info, seq).await?.and_then(|(_, fact)| fact);
+        if let Some(Fact::SessionCompacted(made)) = fact
+            && made.summary.as_ref().and_then(Body::handle) == Some(handle)
         {
-            return Err(Error::Erased(format!("the summary at position {from}")));
+            return Ok(Place::Node(read_graph(engine, &info.id).await?, seq));
         }
-        let exact = graph.nodes.values().filter(|known| (known.node.from, known.node.to) == (from, to));
-        // One that is in the view is meant rather than an older one of the same range.
-        let best = exact.max_by_key(|known| (known.node.shown, known.node.seq)).map(|known| known.node.seq);
-        Ok(match best {
-            Some(seq) => Place::Node(graph, seq),
-            None => Place::Range(graph, from.max(Seq(1)), to.min(head)),
-        })
     }
+    Ok(Place::Body(handle))
+}
 
-    /// The kind of the event at a position, and what it says unless it was erased.
-    async fn fact_at(&self, info: &StreamInfo, seq: Seq) -> Result<Option<(String, Option<Fact>)>, Error> {
-        let query = Query::At { tenant: self.tenant.no, stream: info.id.clone(), seqs: vec![seq] };
-        let rows = self.ask(query, Answer::events).await?;
-        let Some(row) = rows.first() else { return Ok(None) };
-        Ok(Some((row.kind.clone(), self.event(&info.id, row)?.fact)))
+async fn place_of_range(engine: &Engine, graph: Graph, range: Option<(Seq, Seq)>) -> Result<Place, Error> {
+    let head = graph.stream.head;
+    let Some((from, to)) = range else { return Ok(Place::Range(graph, Seq(1), head)) };
+    if from > head || to < Seq(1) {
+        return Err(Error::Address(format!("the session has positions 1 to {head}")));
     }
+    if from == to && graph.nodes.contains_key(&from) {
+        return Ok(Place::Node(graph, from));
+    }
+    if from == to
+        && let Some((kind, None)) = fact_at(engine, &graph.stream, from).await?
+        && kind == "session.compacted"
+    {
+        return Err(Error::Erased(format!("the summary at position {from}")));
+    }
+    let exact = graph.nodes.values().filter(|known| (known.node.from, known.node.to) == (from, to));
+    // One that is in the view is meant rather than an older one of the same range.
+    let best = exact.max_by_key(|known| (known.node.shown, known.node.seq)).map(|known| known.node.seq);
+    Ok(match best {
+        Some(seq) => Place::Node(graph, seq),
+        None => Place::Range(graph, from.max(Seq(1)), to.min(head)),
+    })
+}
+
+/// The kind of the event at a position, and what it says unless it was erased.
+async fn fact_at(
+    engine: &Engine,
+    info: &StreamInfo,
+    seq: Seq,
+) -> Result<Option<(String, Option<Fact>)>, Error> {
+    let query = Query::At { tenant: engine.tenant.no, stream: info.id.clone(), seqs: vec![seq] };
+    let rows = engine.ask(query, Answer::events).await?;
+    let Some(row) = rows.first() else { return Ok(None) };
+    Ok(Some((row.kind.clone(), decode_event(engine, &info.id, row)?.fact)))
 }

@@ -4,6 +4,7 @@
 //! is. Where it has not (a fresh import, a ledger that cannot be written), the range is counted here.
 
 use super::grid::HEAD;
+use crate::drive::load::{decode_event, read_texts};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::store::{Answer, Order, Query, StoredEvent, TallyRow};
@@ -121,10 +122,10 @@ impl<'e> Ruler<'e> {
             let rows = rows.into_iter().filter(|row| row.kind == "message.appended");
             let mut said = Vec::new();
             for row in rows {
-                let fact = self.engine.event(&self.stream, &row)?.fact;
+                let fact = decode_event(&self.engine, &self.stream, &row)?.fact;
                 said.push((row, fact));
             }
-            let counts = self.engine.counts_of(&said).await?;
+            let counts = counts_of(&self.engine, &said).await?;
             for (row, fact) in &said {
                 let own = tokens_of(fact.as_ref(), &counts);
                 sum = sum.saturating_add(own.iter().sum::<u64>()).saturating_add(HEAD);
@@ -147,29 +148,27 @@ pub(super) fn tokens_of(fact: Option<&Fact>, counts: &HashMap<Handle, u64>) -> V
     leaves(&said.message).into_iter().map(own).collect()
 }
 
-impl Engine {
-    /// What was counted of events' bodies; what nobody has counted yet is counted now, and not kept.
-    pub(super) async fn counts_of(
-        &self,
-        events: &[(StoredEvent, Option<Fact>)],
-    ) -> Result<HashMap<Handle, u64>, Error> {
-        let known = events.iter().flat_map(|(row, _)| &row.counts);
-        let mut counts: HashMap<Handle, u64> =
-            known.map(|(handle, count)| (*handle, u64::from(count.o200k))).collect();
-        let mut open = Vec::new();
-        for (_, fact) in events {
-            let Some(Fact::MessageAppended(said)) = fact else { continue };
-            let counted = leaves(&said.message).into_iter().filter(|(part, _)| !part.is_data());
-            open.extend(
-                counted.filter_map(|(_, body)| body.handle()).filter(|handle| !counts.contains_key(handle)),
-            );
-        }
-        let texts = self.texts(open.iter().copied()).await?;
-        for handle in open {
-            if let Some(text) = texts.text(handle) {
-                counts.entry(handle).or_insert_with(|| u64::from(Vocabulary::O200k.count(text)));
-            }
-        }
-        Ok(counts)
+/// What was counted of events' bodies; what nobody has counted yet is counted now, and not kept.
+pub(super) async fn counts_of(
+    engine: &Engine,
+    events: &[(StoredEvent, Option<Fact>)],
+) -> Result<HashMap<Handle, u64>, Error> {
+    let known = events.iter().flat_map(|(row, _)| &row.counts);
+    let mut counts: HashMap<Handle, u64> =
+        known.map(|(handle, count)| (*handle, u64::from(count.o200k))).collect();
+    let mut open = Vec::new();
+    for (_, fact) in events {
+        let Some(Fact::MessageAppended(said)) = fact else { continue };
+        let counted = leaves(&said.message).into_iter().filter(|(part, _)| !part.is_data());
+        open.extend(
+            counted.filter_map(|(_, body)| body.handle()).filter(|handle| !counts.contains_key(handle)),
+        );
     }
+    let texts = read_texts(engine, open.iter().copied()).await?;
+    for handle in open {
+        if let Some(text) = texts.text(handle) {
+            counts.entry(handle).or_insert_with(|| u64::from(Vocabulary::O200k.count(text)));
+        }
+    }
+    Ok(counts)
 }

@@ -7,6 +7,7 @@
 use super::opened::read_full;
 use super::saved::Saved;
 use crate::backup::file_error;
+use crate::echo::holds_erased_text;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::store::{Answer, Query, SourceInfo, codec};
@@ -79,77 +80,79 @@ pub(super) enum Kept {
     Bytes,
 }
 
-impl Engine {
-    /// Compares a file with what is kept of it.
-    pub(super) async fn change(
-        &self,
-        old: &SourceInfo,
-        (file, path, meta): (&mut File, &Path, &Metadata),
-        verify: bool,
-    ) -> Result<Change, Error> {
-        let (revision, len) = (&old.revision, meta.len());
-        if !verify && is_same(old, meta) {
-            return Ok(Change::None);
-        }
-        if len < revision.len {
-            return Ok(Change::Rewritten);
-        }
-        let saved = revision.reader.as_deref().and_then(Saved::decode);
-        let same = match saved {
-            Some(saved) if len > revision.len && !verify => saved
-                .samples
-                .iter()
-                .all(|(at, size, stated)| checksum(file, *at, *size).is_ok_and(|now| now == *stated)),
-            _ => match self.kept(old, file, path).await? {
-                // Of what was erased whole not even the line ends are kept: it is read from the beginning.
-                Kept::Other | Kept::Blanks => false,
-                // What stands in the place of erased bytes may be something else, of the same length.
-                Kept::Bytes => revision.erased.is_empty() || self.holds_what_was_erased(old, file).await?,
-            },
-        };
-        Ok(match same {
-            false => Change::Rewritten,
-            true if len == revision.len && revision.whole => Change::None,
-            true => Change::Grown,
-        })
+/// Compares a file with what is kept of it.
+pub(super) async fn find_change(
+    engine: &Engine,
+    old: &SourceInfo,
+    (file, path, meta): (&mut File, &Path, &Metadata),
+    verify: bool,
+) -> Result<Change, Error> {
+    let (revision, len) = (&old.revision, meta.len());
+    if !verify && is_same(old, meta) {
+        return Ok(Change::None);
     }
+    if len < revision.len {
+        return Ok(Change::Rewritten);
+    }
+    let saved = revision.reader.as_deref().and_then(Saved::decode);
+    let same = match saved {
+        Some(saved) if len > revision.len && !verify => saved
+            .samples
+            .iter()
+            .all(|(at, size, stated)| checksum(file, *at, *size).is_ok_and(|now| now == *stated)),
+        _ => match kept_since(engine, old, file, path).await? {
+            // Of what was erased whole not even the line ends are kept: it is read from the beginning.
+            Kept::Other | Kept::Blanks => false,
+            // What stands in the place of erased bytes may be something else, of the same length.
+            Kept::Bytes => revision.erased.is_empty() || holds_erased_text(engine, old, file).await?,
+        },
+    };
+    Ok(match same {
+        false => Change::Rewritten,
+        true if len == revision.len && revision.whole => Change::None,
+        true => Change::Grown,
+    })
+}
 
-    /// Compares a file with what is kept of one, up to the shorter one's end.
-    pub(super) async fn kept(&self, old: &SourceInfo, file: &mut File, path: &Path) -> Result<Kept, Error> {
-        let read_error = |error: std::io::Error| file_error(path, &error);
-        let len = old.revision.len.min(file.metadata().map_err(read_error)?.len());
-        let mut kept_all = if old.revision.erased.is_empty() { Kept::Bytes } else { Kept::Blanks };
-        let mut at = 0;
-        while at < len {
-            let query =
-                Query::Chunks { source: old.no, revision: old.revision.no, from: at, to: len, limit: 8 };
-            let chunks = self.ask(query, Answer::chunks).await?;
-            // Bytes that are missing are not those of the file.
-            if chunks.first().is_none_or(|chunk| chunk.offset > at) {
+/// Compares a file with what is kept of one, up to the shorter one's end.
+pub(super) async fn kept_since(
+    engine: &Engine,
+    old: &SourceInfo,
+    file: &mut File,
+    path: &Path,
+) -> Result<Kept, Error> {
+    let read_error = |error: std::io::Error| file_error(path, &error);
+    let len = old.revision.len.min(file.metadata().map_err(read_error)?.len());
+    let mut kept_all = if old.revision.erased.is_empty() { Kept::Bytes } else { Kept::Blanks };
+    let mut at = 0;
+    while at < len {
+        let query = Query::Chunks { source: old.no, revision: old.revision.no, from: at, to: len, limit: 8 };
+        let chunks = engine.ask(query, Answer::chunks).await?;
+        // Bytes that are missing are not those of the file.
+        if chunks.first().is_none_or(|chunk| chunk.offset > at) {
+            return Ok(Kept::Other);
+        }
+        for chunk in chunks {
+            let bytes = codec::unpack_chunk(&chunk)?;
+            let skip = usize::try_from(at.saturating_sub(chunk.offset)).unwrap_or(usize::MAX);
+            let end = chunk.len.min(len.saturating_sub(chunk.offset));
+            let end = usize::try_from(end).unwrap_or(usize::MAX).min(bytes.len());
+            let Some(kept) = bytes.get(skip..end).filter(|kept| !kept.is_empty()) else {
+                return Ok(Kept::Other);
+            };
+            let mut now = vec![0; kept.len()];
+            file.seek(SeekFrom::Start(at)).map_err(read_error)?;
+            let read = read_full(file, &mut now).map_err(read_error)?;
+            if read < kept.len() || !equal(kept, &now, (at, &old.revision.erased)) {
                 return Ok(Kept::Other);
             }
-            for chunk in chunks {
-                let bytes = codec::unpack_chunk(&chunk)?;
-                let skip = usize::try_from(at.saturating_sub(chunk.offset)).unwrap_or(usize::MAX);
-                let end = chunk.len.min(len.saturating_sub(chunk.offset));
-                let end = usize::try_from(end).unwrap_or(usize::MAX).min(bytes.len());
-                let Some(kept) = bytes.get(skip..end).filter(|kept| !kept.is_empty()) else {
-                    return Ok(Kept::Other);
-                };
-                let mut now = vec![0; kept.len()];
-                file.seek(SeekFrom::Start(at)).map_err(read_error)?;
-                let read = read_full(file, &mut now).map_err(read_error)?;
-                if read < kept.len() || !equal(kept, &now, (at, &old.revision.erased)) {
-                    return Ok(Kept::Other);
-                }
-                if kept.iter().any(u8::is_ascii_alphanumeric) {
-                    kept_all = Kept::Bytes;
-                }
-                at += kept.len() as u64;
+            if kept.iter().any(u8::is_ascii_alphanumeric) {
+                kept_all = Kept::Bytes;
             }
+            at += kept.len() as u64;
         }
-        Ok(kept_all)
     }
+    Ok(kept_all)
 }
 
 /// Whether bytes are the same wherever nothing was erased.

@@ -4,6 +4,7 @@
 //! lease only says how long others wait. A lock on the transcript itself tells sooner that an owner is dead: the system
 //! drops it with the process. Where files cannot be locked, the lease runs out.
 
+use super::source_handle;
 use crate::engine::{Engine, random, unexpected};
 use crate::error::Error;
 use crate::limits::IMPORT_LEASE;
@@ -49,44 +50,42 @@ pub(super) fn lock(file: &File) -> bool {
     file.try_lock().is_ok()
 }
 
-impl Engine {
-    /// Takes a revision of a file to write it. `locked`: no other import of the file is alive.
-    pub(super) async fn claim(
-        &self,
-        (path, format): (&Path, &str),
-        grow: Option<(u32, u64)>,
-        (newest, locked): (u32, bool),
-    ) -> Result<Claim, Error> {
-        let handle = self.source_handle(path);
-        let token: String = random::<16>()?.iter().map(|byte| format!("{byte:02x}")).collect();
-        let begin = match grow {
-            Some((revision, len)) => Begin::Grow { revision, len },
-            None => Begin::New {
-                after: newest,
-                handle: codec::revision_handle(&self.tenant.key, handle, newest + 1),
-            },
-        };
-        let write = Write::Source {
-            tenant: self.tenant.no,
-            key: path.to_string_lossy().into_owned(),
-            handle,
-            format: format.to_owned(),
-            begin,
-            owner: owner(&token, self.now()),
-            now: self.now(),
-            takes_over: locked,
-        };
-        let Some(Written::Source(source, revision)) = self.storage.commit(vec![write]).await?.pop() else {
-            return Err(unexpected());
-        };
-        Ok(Claim { source, revision, token, len: grow.map_or(0, |(_, len)| len) })
-    }
+/// Takes a revision of a file to write it. `locked`: no other import of the file is alive.
+pub(super) async fn claim_source(
+    engine: &Engine,
+    (path, format): (&Path, &str),
+    grow: Option<(u32, u64)>,
+    (newest, locked): (u32, bool),
+) -> Result<Claim, Error> {
+    let handle = source_handle(engine, path);
+    let token: String = random::<16>()?.iter().map(|byte| format!("{byte:02x}")).collect();
+    let begin = match grow {
+        Some((revision, len)) => Begin::Grow { revision, len },
+        None => Begin::New {
+            after: newest,
+            handle: codec::revision_handle(&engine.tenant.key, handle, newest + 1),
+        },
+    };
+    let write = Write::Source {
+        tenant: engine.tenant.no,
+        key: path.to_string_lossy().into_owned(),
+        handle,
+        format: format.to_owned(),
+        begin,
+        owner: owner(&token, engine.now()),
+        now: engine.now(),
+        takes_over: locked,
+    };
+    let Some(Written::Source(source, revision)) = engine.storage.commit(vec![write]).await?.pop() else {
+        return Err(unexpected());
+    };
+    Ok(Claim { source, revision, token, len: grow.map_or(0, |(_, len)| len) })
+}
 
-    /// Gives a revision back that is not whole, so that nobody has to wait for it.
-    pub(super) async fn give_back(&self, claim: &Claim) {
-        let Claim { source, revision, token, .. } = claim;
-        let write = Write::Disown { source: *source, revision: *revision, token: token.clone() };
-        // Where even that fails, the lease runs out.
-        let _ = self.storage.commit(vec![write]).await;
-    }
+/// Gives a revision back that is not whole, so that nobody has to wait for it.
+pub(super) async fn give_back(engine: &Engine, claim: &Claim) {
+    let Claim { source, revision, token, .. } = claim;
+    let write = Write::Disown { source: *source, revision: *revision, token: token.clone() };
+    // Where even that fails, the lease runs out.
+    let _ = engine.storage.commit(vec![write]).await;
 }

@@ -5,7 +5,10 @@ use super::claim::Claim;
 use super::imported::{Imported, MAX_WARNINGS};
 use super::known::{Known, items_of};
 use super::name::{event_id, nameless, raw_of, record_name};
+use super::place::{find_place, pass_by, place_of};
 use super::saved::{Saved, SavedTree};
+use super::session::{open_kin, session_of};
+use super::source_handle;
 use super::tree::{Belongs, Placed, Point, SessionTree};
 use super::waiting::{Sent, Waiting};
 use crate::echo::Lost;
@@ -74,7 +77,7 @@ impl<'e> Feed<'e> {
             path: path.to_owned(),
             name: name.to_owned(),
             format,
-            handle: engine.source_handle(path),
+            handle: source_handle(engine, path),
             bytes: RawBytes::new(0, claim.len),
             claim,
             sent: None,
@@ -188,7 +191,7 @@ impl<'e> Feed<'e> {
         }
         if !self.held.is_empty() {
             // The record that names the session knows more of it, and opens it.
-            self.session(&record, reader).await?;
+            session_of(self, &record, reader).await?;
             self.let_in(reader).await?;
         }
         self.take(record, reader, raw).await
@@ -205,7 +208,7 @@ impl<'e> Feed<'e> {
     async fn take(&mut self, record: Record, reader: &Reader, raw: &[u8]) -> Result<(), Error> {
         self.done.records += 1;
         self.account(&record);
-        let Some(session) = self.session(&record, reader).await? else {
+        let Some(session) = session_of(self, &record, reader).await? else {
             self.forget(&record);
             return Ok(());
         };
@@ -216,14 +219,14 @@ impl<'e> Feed<'e> {
             self.forget(&record);
             if gone.iter().all(|gone| *gone) {
                 if record.id.is_none() {
-                    self.pass(session, (&record, &name, &items)).await?;
+                    pass_by(self, session, (&record, &name, &items)).await?;
                 }
                 return Ok(());
             }
         }
         let at = record.at.unwrap_or(self.newest);
         self.newest = self.newest.max(at);
-        let there = match self.place(session, (&record, &name, &items), at).await? {
+        let there = match find_place(self, session, (&record, &name, &items), at).await? {
             Placed::New => None,
             Placed::There(seq) => Some(seq),
             Placed::Beside(place) => {
@@ -323,7 +326,7 @@ impl<'e> Feed<'e> {
             Item::Fact(fact) => *fact,
             Item::Pinned { record, pinned } => {
                 self.arrive().await?;
-                let place = self.place_of(session, &record);
+                let place = place_of(self, session, &record);
                 let target = self.sessions.get(session).and_then(|tree| tree.seq(place?));
                 match target {
                     Some(target) => Fact::ContentPinned(ContentPinned { target, pinned }),
@@ -333,8 +336,8 @@ impl<'e> Feed<'e> {
             Item::Compacted { from, before, summary, trigger, tokens_before } => {
                 // Its range is told in positions, so what came before must have some.
                 self.arrive().await?;
-                let kept = before.as_deref().and_then(|id| self.place_of(session, id));
-                let from = from.as_deref().and_then(|id| self.place_of(session, id));
+                let kept = before.as_deref().and_then(|id| place_of(self, session, id));
+                let from = from.as_deref().and_then(|id| place_of(self, session, id));
                 let Some(tree) = self.sessions.get_mut(session) else { return Ok(None) };
                 let kept = kept.filter(|place| place.0 == tree.current).and_then(|place| tree.seq(place));
                 let last = tree.seq(tree.last());
@@ -437,7 +440,7 @@ impl<'e> Feed<'e> {
         saved: Option<Saved>,
         modified: Option<i64>,
     ) -> Result<Imported, Error> {
-        self.open_kin().await?;
+        open_kin(self).await?;
         self.bytes.release(u64::MAX);
         self.bytes.end();
         self.arrive().await?;

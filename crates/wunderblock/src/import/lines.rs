@@ -6,6 +6,7 @@ use super::imported::OnBytes;
 use super::name::raw_of;
 use super::opened::Opened;
 use super::saved::Saved;
+use super::session::resume_import;
 use crate::backup::file_error;
 use crate::error::Error;
 use crate::limits::{MAX_LINE, SOURCE_CHUNK};
@@ -79,7 +80,7 @@ pub(super) async fn lines(
 ) -> Result<Option<Saved>, Error> {
     let path = opened.path;
     let (mut reader, at, line) = match saved {
-        Some(saved) => feed.resume(saved).await?,
+        Some(saved) => resume_import(feed, saved).await?,
         None => (feed.reader(), 0, 0),
     };
     feed.start(at);

@@ -55,7 +55,7 @@ impl Feed<'_> {
                 self.known.nameless.entry(session).or_default().push(told);
             }
         }
-        let places = self.engine.places(wanted.into_iter().collect()).await?;
+        let places = places_of(&self.engine, wanted.into_iter().collect()).await?;
         self.known.places.extend(places);
         for (record, _) in records {
             self.known.events_at_hand.push(event_id(&record_name(record), 0)?);
@@ -75,7 +75,7 @@ impl Feed<'_> {
         if ids.is_empty() {
             return Ok(());
         }
-        let found = self.engine.known_events(stream, ids).await?;
+        let found = known_events(&self.engine, stream, ids).await?;
         for (id, event) in ids.iter().zip(found) {
             if let Some(event) = event {
                 self.known.events.insert((stream.clone(), id.clone()), event);
@@ -90,7 +90,7 @@ impl Feed<'_> {
         if unknown.is_empty() {
             return Ok(());
         }
-        let places = self.engine.places(unknown.iter().map(|id| record_key(id)).collect()).await?;
+        let places = places_of(&self.engine, unknown.iter().map(|id| record_key(id)).collect()).await?;
         for id in unknown {
             let Some(streams) = places.get(&record_key(&id)) else { continue };
             let owner = self.by_name.iter().find(|(_, belongs)| {
@@ -105,32 +105,30 @@ impl Feed<'_> {
     }
 }
 
-impl Engine {
-    /// Where records stand, by the hashes of their ids.
-    pub(crate) async fn places(
-        &self,
-        records: Vec<i64>,
-    ) -> Result<HashMap<i64, Vec<(StreamId, Seq)>>, Error> {
-        if records.is_empty() {
-            return Ok(HashMap::new());
-        }
-        let query = Query::Records { tenant: self.tenant.no, records: records.clone() };
-        let places = self.ask(query, Answer::places).await?;
-        Ok(records.into_iter().zip(places).filter(|(_, places)| !places.is_empty()).collect())
+/// Where records stand, by the hashes of their ids.
+pub(crate) async fn places_of(
+    engine: &Engine,
+    records: Vec<i64>,
+) -> Result<HashMap<i64, Vec<(StreamId, Seq)>>, Error> {
+    if records.is_empty() {
+        return Ok(HashMap::new());
     }
+    let query = Query::Records { tenant: engine.tenant.no, records: records.clone() };
+    let places = engine.ask(query, Answer::places).await?;
+    Ok(records.into_iter().zip(places).filter(|(_, places)| !places.is_empty()).collect())
+}
 
-    pub(crate) async fn known_events(
-        &self,
-        stream: &StreamId,
-        ids: &[EventId],
-    ) -> Result<Vec<Option<KnownEvent>>, Error> {
-        let query = Query::Ids { tenant: self.tenant.no, stream: stream.clone(), ids: ids.to_vec() };
-        self.ask(query, Answer::known).await
-    }
+pub(crate) async fn known_events(
+    engine: &Engine,
+    stream: &StreamId,
+    ids: &[EventId],
+) -> Result<Vec<Option<KnownEvent>>, Error> {
+    let query = Query::Ids { tenant: engine.tenant.no, stream: stream.clone(), ids: ids.to_vec() };
+    engine.ask(query, Answer::known).await
+}
 
-    /// What was erased of a session.
-    pub(crate) async fn erasures(&self, session: &str) -> Result<Vec<Erasure>, Error> {
-        let query = Query::Erasures { tenant: self.tenant.no, sessions: vec![session.to_owned()] };
-        self.ask(query, Answer::erasures).await
-    }
+/// What was erased of a session.
+pub(crate) async fn erasures_of(engine: &Engine, session: &str) -> Result<Vec<Erasure>, Error> {
+    let query = Query::Erasures { tenant: engine.tenant.no, sessions: vec![session.to_owned()] };
+    engine.ask(query, Answer::erasures).await
 }

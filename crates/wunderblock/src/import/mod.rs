@@ -17,17 +17,19 @@ mod feed;
 mod imported;
 mod known;
 mod lines;
-mod look_up;
+pub(crate) mod look_up;
 pub(crate) mod name;
 mod opened;
 mod place;
 mod saved;
 mod session;
 mod tree;
-mod twin;
+pub(crate) mod twin;
 mod waiting;
 
 pub(crate) use change::is_same;
+use change::{Change, find_change};
+use claim::{Claim, claim_source, give_back};
 pub use imported::{Imported, MAX_WARNINGS, OnBytes};
 
 use crate::backup::file_error;
@@ -36,8 +38,6 @@ use crate::error::{Error, ImportReason};
 use crate::limits::{IMPORT_ATTEMPTS, IMPORT_POLL, IMPORT_WAIT, MAX_DOCUMENT};
 use crate::store::codec::name_handle;
 use crate::store::{Answer, Query, SourceBy, SourceInfo, StoreError};
-use change::Change;
-use claim::Claim;
 use feed::Feed;
 use opened::{Opened, read_head};
 use saved::Saved;
@@ -64,7 +64,7 @@ impl Engine {
         format: Option<Format>,
         progress: OnBytes<'_>,
     ) -> Result<Imported, Error> {
-        self.import_file(path, How { format, verify: false }, progress).await
+        import_file(self, path, How { format, verify: false }, progress).await
     }
 
     /// The same; the file is compared whole with what is kept of it, even if it looks unchanged or only grown.
@@ -77,143 +77,148 @@ impl Engine {
         format: Option<Format>,
         progress: OnBytes<'_>,
     ) -> Result<Imported, Error> {
-        self.import_file(path, How { format, verify: true }, progress).await
+        import_file(self, path, How { format, verify: true }, progress).await
     }
+}
 
-    async fn import_file(&self, path: &Path, how: How, progress: OnBytes<'_>) -> Result<Imported, Error> {
-        let path = path.canonicalize().map_err(|error| file_error(path, &error))?;
-        let mut attempts = 0;
-        let mut waiting: Option<(u64, Instant)> = None;
-        loop {
-            let meta = path.metadata().map_err(|error| file_error(&path, &error))?;
-            if !meta.is_file() {
-                return Err(refused(&path, "it is not a file; give a transcript, or a folder of them"));
-            }
-            let old = self.source(&path).await?;
-            if let Some(old) = old.as_ref().filter(|old| !how.verify && change::is_same(old, &meta)) {
-                return self.unchanged(&path, old);
-            }
-            let file = File::open(&path).map_err(|error| file_error(&path, &error))?;
-            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            let locked = claim::lock(&file);
-            let mut opened = Opened { path: &path, name, file, meta, locked };
-            match self.import_once(&mut opened, old.as_ref(), how, progress).await {
-                Err(Error::Store(StoreError::Held { .. })) => {
-                    // As long as the other import moves on, it is waited for.
-                    let len = old.as_ref().map_or(0, |old| old.revision.len);
-                    let since = waiting.filter(|(before, _)| *before == len).map(|(_, since)| since);
-                    let since = since.unwrap_or_else(Instant::now);
-                    waiting = Some((len, since));
-                    if since.elapsed() > IMPORT_WAIT {
-                        return Err(Error::Store(StoreError::Held { until: self.now() }));
-                    }
-                    progress(0, opened.meta.len());
-                    drop(opened);
-                    std::thread::sleep(IMPORT_POLL);
+async fn import_file(
+    engine: &Engine,
+    path: &Path,
+    how: How,
+    progress: OnBytes<'_>,
+) -> Result<Imported, Error> {
+    let path = path.canonicalize().map_err(|error| file_error(path, &error))?;
+    let mut attempts = 0;
+    let mut waiting: Option<(u64, Instant)> = None;
+    loop {
+        let meta = path.metadata().map_err(|error| file_error(&path, &error))?;
+        if !meta.is_file() {
+            return Err(refused(&path, "it is not a file; give a transcript, or a folder of them"));
+        }
+        let old = newest_source(engine, &path).await?;
+        if let Some(old) = old.as_ref().filter(|old| !how.verify && change::is_same(old, &meta)) {
+            return unchanged_import(&path, old);
+        }
+        let file = File::open(&path).map_err(|error| file_error(&path, &error))?;
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let locked = claim::lock(&file);
+        let mut opened = Opened { path: &path, name, file, meta, locked };
+        match import_once(engine, &mut opened, old.as_ref(), how, progress).await {
+            Err(Error::Store(StoreError::Held { .. })) => {
+                // As long as the other import moves on, it is waited for.
+                let len = old.as_ref().map_or(0, |old| old.revision.len);
+                let since = waiting.filter(|(before, _)| *before == len).map(|(_, since)| since);
+                let since = since.unwrap_or_else(Instant::now);
+                waiting = Some((len, since));
+                if since.elapsed() > IMPORT_WAIT {
+                    return Err(Error::Store(StoreError::Held { until: engine.now() }));
                 }
-                // Another import has done some of it; what is left is looked at again.
-                Err(Error::Store(StoreError::Disowned | StoreError::SourceMoved))
-                    if attempts < IMPORT_ATTEMPTS =>
-                {
-                    attempts += 1;
-                }
-                other => return other,
+                progress(0, opened.meta.len());
+                drop(opened);
+                std::thread::sleep(IMPORT_POLL);
             }
+            // Another import has done some of it; what is left is looked at again.
+            Err(Error::Store(StoreError::Disowned | StoreError::SourceMoved))
+                if attempts < IMPORT_ATTEMPTS =>
+            {
+                attempts += 1;
+            }
+            other => return other,
         }
     }
+}
 
-    async fn import_once(
-        &self,
-        opened: &mut Opened<'_>,
-        old: Option<&SourceInfo>,
-        how: How,
-        progress: OnBytes<'_>,
-    ) -> Result<Imported, Error> {
-        let path = opened.path;
-        let change = match old {
-            Some(old) => self.change(old, (&mut opened.file, path, &opened.meta), how.verify).await?,
-            None => Change::Rewritten,
-        };
-        if let Some(old) = old.filter(|_| change == Change::None) {
-            self.note_time(old, opened).await?;
-            return self.unchanged(path, old);
-        }
-        let head = read_head(&mut opened.file, path)?;
-        let format = match how.format {
-            Some(format) => format,
-            None => detect(&opened.name, &head).map_err(|no| unrecognised(path, &no))?,
-        };
-        let is_document = format.shape(&head) == Shape::Document;
-        if is_document && opened.meta.len() > MAX_DOCUMENT {
-            let len = opened.meta.len();
-            let why = format!(
-                "a single document of {len} bytes; documents are read whole, up to {MAX_DOCUMENT}. Line formats have no limit: convert it to JSON lines"
-            );
-            return Err(refused(path, &why));
-        }
-        // Another format reads other records: those of the old one stay with the old revision.
-        let grown = old.filter(|old| change == Change::Grown && old.revision.format == format.name());
-        let newest = old.map_or(0, |old| old.revision.no);
-        let grow = grown.map(|old| (old.revision.no, old.revision.len));
-        let claim = self.claim((path, format.name()), grow, (newest, opened.locked)).await?;
-        let saved = grown.and_then(|old| old.revision.reader.as_deref()).and_then(Saved::decode);
-        let mut feed = Feed::begin(self, (path, &opened.name, format), claim);
-        let done = match is_document {
-            true => lines::document(&mut feed, opened).await,
-            false => lines::lines(&mut feed, opened, saved, progress).await,
-        };
-        let done = match done {
-            Ok(saved) => feed.finish(saved, change::modified(&opened.meta)).await,
-            Err(error) => Err(error),
-        };
-        if done.is_err() {
-            self.give_back(&feed.claim).await;
-        }
-        let imported = done?;
-        progress(opened.meta.len(), opened.meta.len());
-        Ok(imported)
+async fn import_once(
+    engine: &Engine,
+    opened: &mut Opened<'_>,
+    old: Option<&SourceInfo>,
+    how: How,
+    progress: OnBytes<'_>,
+) -> Result<Imported, Error> {
+    let path = opened.path;
+    let change = match old {
+        Some(old) => find_change(engine, old, (&mut opened.file, path, &opened.meta), how.verify).await?,
+        None => Change::Rewritten,
+    };
+    if let Some(old) = old.filter(|_| change == Change::None) {
+        note_time(engine, old, opened).await?;
+        return unchanged_import(path, old);
     }
+    let head = read_head(&mut opened.file, path)?;
+    let format = match how.format {
+        Some(format) => format,
+        None => detect(&opened.name, &head).map_err(|no| unrecognised(path, &no))?,
+    };
+    let is_document = format.shape(&head) == Shape::Document;
+    if is_document && opened.meta.len() > MAX_DOCUMENT {
+        let len = opened.meta.len();
+        let why = format!(
+            "a single document of {len} bytes; documents are read whole, up to {MAX_DOCUMENT}. Line formats have no limit: convert it to JSON lines"
+        );
+        return Err(refused(path, &why));
+    }
+    // Another format reads other records: those of the old one stay with the old revision.
+    let grown = old.filter(|old| change == Change::Grown && old.revision.format == format.name());
+    let newest = old.map_or(0, |old| old.revision.no);
+    let grow = grown.map(|old| (old.revision.no, old.revision.len));
+    let claim = claim_source(engine, (path, format.name()), grow, (newest, opened.locked)).await?;
+    let saved = grown.and_then(|old| old.revision.reader.as_deref()).and_then(Saved::decode);
+    let mut feed = Feed::begin(engine, (path, &opened.name, format), claim);
+    let done = match is_document {
+        true => lines::document(&mut feed, opened).await,
+        false => lines::lines(&mut feed, opened, saved, progress).await,
+    };
+    let done = match done {
+        Ok(saved) => feed.finish(saved, change::modified(&opened.meta)).await,
+        Err(error) => Err(error),
+    };
+    if done.is_err() {
+        give_back(engine, &feed.claim).await;
+    }
+    let imported = done?;
+    progress(opened.meta.len(), opened.meta.len());
+    Ok(imported)
+}
 
-    /// Notes the time of a file that was compared whole and found unchanged, so that it need not be the next time.
-    async fn note_time(&self, old: &SourceInfo, opened: &Opened<'_>) -> Result<(), Error> {
-        let modified = change::modified(&opened.meta);
-        if modified.is_none() || modified == old.revision.modified || old.revision.owner.is_some() {
-            return Ok(());
-        }
-        let revision = &old.revision;
-        let grow = Some((revision.no, revision.len));
-        let Ok(claim) = self.claim((opened.path, &revision.format), grow, (revision.no, false)).await else {
-            return Ok(());
-        };
-        let Claim { source, revision: number, token, .. } = claim;
-        let reader = revision.reader.clone();
-        let write =
-            crate::store::Write::Whole { source, revision: number, token, modified, reader, leaf: None };
-        self.storage.commit(vec![write]).await?;
-        Ok(())
+/// Notes the time of a file that was compared whole and found unchanged, so that it need not be the next time.
+async fn note_time(engine: &Engine, old: &SourceInfo, opened: &Opened<'_>) -> Result<(), Error> {
+    let modified = change::modified(&opened.meta);
+    if modified.is_none() || modified == old.revision.modified || old.revision.owner.is_some() {
+        return Ok(());
     }
+    let revision = &old.revision;
+    let grow = Some((revision.no, revision.len));
+    let Ok(claim) = claim_source(engine, (opened.path, &revision.format), grow, (revision.no, false)).await
+    else {
+        return Ok(());
+    };
+    let Claim { source, revision: number, token, .. } = claim;
+    let reader = revision.reader.clone();
+    let write = crate::store::Write::Whole { source, revision: number, token, modified, reader, leaf: None };
+    engine.storage.commit(vec![write]).await?;
+    Ok(())
+}
 
-    /// The source a path was imported as, with its newest revision.
-    pub(crate) async fn source(&self, path: &Path) -> Result<Option<SourceInfo>, Error> {
-        let by = SourceBy::Key(path.to_string_lossy().into_owned());
-        let query = Query::Source { tenant: self.tenant.no, by, revision: None };
-        Ok(self.ask(query, Answer::source).await?.map(|info| *info))
-    }
+/// The source a path was imported as, with its newest revision.
+pub(crate) async fn newest_source(engine: &Engine, path: &Path) -> Result<Option<SourceInfo>, Error> {
+    let by = SourceBy::Key(path.to_string_lossy().into_owned());
+    let query = Query::Source { tenant: engine.tenant.no, by, revision: None };
+    Ok(engine.ask(query, Answer::source).await?.map(|info| *info))
+}
 
-    fn unchanged(&self, path: &Path, old: &SourceInfo) -> Result<Imported, Error> {
-        let format = Format::from_name(&old.revision.format);
-        Ok(Imported {
-            sessions: old.revision.leaf.clone().into_iter().collect(),
-            bytes: old.revision.len,
-            unchanged: true,
-            ..Imported::of(path, format.ok_or_else(|| refused(path, "its format is not known any more"))?)
-        })
-    }
+fn unchanged_import(path: &Path, old: &SourceInfo) -> Result<Imported, Error> {
+    let format = Format::from_name(&old.revision.format);
+    Ok(Imported {
+        sessions: old.revision.leaf.clone().into_iter().collect(),
+        bytes: old.revision.len,
+        unchanged: true,
+        ..Imported::of(path, format.ok_or_else(|| refused(path, "its format is not known any more"))?)
+    })
+}
 
-    /// The handle of an imported source.
-    pub(crate) fn source_handle(&self, path: &Path) -> wunderblock_core::id::Handle {
-        name_handle(&self.tenant.key, "source", &path.to_string_lossy())
-    }
+/// The handle of an imported source.
+pub(crate) fn source_handle(engine: &Engine, path: &Path) -> wunderblock_core::id::Handle {
+    name_handle(&engine.tenant.key, "source", &path.to_string_lossy())
 }
 
 /// What a folder holds.
@@ -257,7 +262,7 @@ impl Transcripts {
                 let info = answer.source().ok_or_else(unexpected)?;
                 let same = |(path, info): (&PathBuf, Box<SourceInfo>)| {
                     let is_same = path.metadata().is_ok_and(|meta| change::is_same(&info, &meta));
-                    is_same.then(|| engine.unchanged(path, &info).ok()).flatten()
+                    is_same.then(|| unchanged_import(path, &info).ok()).flatten()
                 };
                 all.push(path.as_ref().zip(info).and_then(same));
             }

@@ -3,9 +3,11 @@
 use super::feed::Feed;
 use super::known::first_message;
 use super::name::{event_id, is_of};
+use super::session::{link_stream, open_child, says_message};
 use super::tree::{Branch, Placed, Point, SessionTree, Standing};
 use crate::engine::unexpected;
 use crate::error::Error;
+use crate::record::forking_writes;
 use crate::store::codec::{commitment, content_hash, record_key};
 use wunderblock_core::event::{Fact, MessageAppended, SessionForked};
 use wunderblock_core::id::StreamId;
@@ -22,277 +24,278 @@ enum Nameless {
     Next,
 }
 
-impl Feed<'_> {
-    /// Moves to the branch a record belongs to.
-    pub(super) async fn place(
-        &mut self,
-        session: usize,
-        (record, name, items): (&Record, &str, &[Item]),
-        at: Millis,
-    ) -> Result<Placed, Error> {
-        if let Some(placed) = self.of_kin(session, record, items, at).await? {
-            return Ok(placed);
-        }
-        if let Some(id) = &record.id
-            && let Some((branch, seq)) = self.known_place(session, id).await?
-        {
-            return Ok(self.there(session, (branch, seq)));
-        }
-        let Some(tree) = self.sessions.get(session) else { return Ok(Placed::New) };
-        let mut place = tree.last();
-        if record.id.is_none() && tree.was_before() {
-            self.meet(session, record).await?;
-            match self.nameless(session, name, items)? {
-                Nameless::There(branch, seq) => return Ok(self.there(session, (branch, seq))),
-                Nameless::Differs => {
-                    self.fork(session, place, at).await?;
-                    return Ok(Placed::New);
-                }
-                Nameless::Next => {}
-            }
-        }
-        match &record.place {
-            Place::Next => {}
-            Place::After(id) => match self.place_of(session, id) {
-                Some(found) => place = found,
-                None => {
-                    let text = format!(
-                        "{}:{}: follows record {id}, which is not in the file; taken to follow the one before it",
-                        self.path.display(),
-                        record.line
-                    );
-                    self.warn(text);
-                }
-            },
-            Place::Root => {
-                let opened = self.sessions.get(session).and_then(|tree| tree.branches.first());
-                place = (0, Point::Seq(opened.map_or(Seq::START, |branch| branch.opened)));
-            }
-            Place::RolledBack { turns } => {
-                place =
-                    self.sessions.get(session).and_then(|tree| tree.before_turns(*turns)).unwrap_or(place);
-            }
-        }
-        let Some(tree) = self.sessions.get_mut(session) else { return Ok(Placed::New) };
-        if tree.is_tip(place) {
-            tree.current = place.0;
-        } else if items.is_empty() {
-            // Bookkeeping does not fork anything: nothing of it is in a branch.
-            return Ok(Placed::Beside(place));
-        } else {
-            self.fork(session, place, at).await?;
-        }
-        Ok(Placed::New)
+/// Moves to the branch a record belongs to.
+pub(super) async fn find_place(
+    feed: &mut Feed<'_>,
+    session: usize,
+    (record, name, items): (&Record, &str, &[Item]),
+    at: Millis,
+) -> Result<Placed, Error> {
+    if let Some(placed) = place_of_kin(feed, session, record, items, at).await? {
+        return Ok(placed);
     }
-
-    fn there(&mut self, session: usize, (branch, seq): (usize, Seq)) -> Placed {
-        if let Some(tree) = self.sessions.get_mut(session) {
-            tree.current = branch;
-            if let Some(branch) = tree.branch_mut() {
-                branch.last = Point::Seq(seq);
-            }
-        }
-        Placed::There(seq)
+    if let Some(id) = &record.id
+        && let Some((branch, seq)) = known_place(feed, session, id).await?
+    {
+        return Ok(place_there(feed, session, (branch, seq)));
     }
-
-    /// Where a record of a session stands that is not open yet: in the one it shares its records with.
-    async fn of_kin(
-        &mut self,
-        session: usize,
-        record: &Record,
-        items: &[Item],
-        at: Millis,
-    ) -> Result<Option<Placed>, Error> {
-        let Some(tree) = self.sessions.get(session) else { return Ok(None) };
-        let Standing::Kin { parent, .. } = &tree.standing else { return Ok(None) };
-        let places = record.id.as_ref().and_then(|id| self.known.places.get(&record_key(id)));
-        let found = places.into_iter().flatten().find(|(stream, _)| same_session(stream, parent)).cloned();
-        if let (Some((stream, seq)), Some(id)) = (found, &record.id) {
-            let same = match first_message(record) {
-                Some(message) => self.says(&stream, id, message).await?,
-                None => true,
-            };
-            if let Some(tree) = self.sessions.get_mut(session).filter(|_| same) {
-                tree.standing = Standing::Kin { parent: stream, at_seq: seq };
-                return Ok(Some(Placed::Elsewhere));
+    let Some(tree) = feed.sessions.get(session) else { return Ok(Placed::New) };
+    let mut place = tree.last();
+    if record.id.is_none() && tree.was_before() {
+        meet_record(feed, session, record).await?;
+        match count_nameless(feed, session, name, items)? {
+            Nameless::There(branch, seq) => return Ok(place_there(feed, session, (branch, seq))),
+            Nameless::Differs => {
+                fork_branch(feed, session, place, at).await?;
+                return Ok(Placed::New);
             }
+            Nameless::Next => {}
         }
-        if record.id.is_none() || items.is_empty() {
+    }
+    match &record.place {
+        Place::Next => {}
+        Place::After(id) => match place_of(feed, session, id) {
+            Some(found) => place = found,
+            None => {
+                let text = format!(
+                    "{}:{}: follows record {id}, which is not in the file; taken to follow the one before it",
+                    feed.path.display(),
+                    record.line
+                );
+                feed.warn(text);
+            }
+        },
+        Place::Root => {
+            let opened = feed.sessions.get(session).and_then(|tree| tree.branches.first());
+            place = (0, Point::Seq(opened.map_or(Seq::START, |branch| branch.opened)));
+        }
+        Place::RolledBack { turns } => {
+            place = feed.sessions.get(session).and_then(|tree| tree.before_turns(*turns)).unwrap_or(place);
+        }
+    }
+    let Some(tree) = feed.sessions.get_mut(session) else { return Ok(Placed::New) };
+    if tree.is_tip(place) {
+        tree.current = place.0;
+    } else if items.is_empty() {
+        // Bookkeeping does not fork anything: nothing of it is in a branch.
+        return Ok(Placed::Beside(place));
+    } else {
+        fork_branch(feed, session, place, at).await?;
+    }
+    Ok(Placed::New)
+}
+
+fn place_there(feed: &mut Feed<'_>, session: usize, (branch, seq): (usize, Seq)) -> Placed {
+    if let Some(tree) = feed.sessions.get_mut(session) {
+        tree.current = branch;
+        if let Some(branch) = tree.branch_mut() {
+            branch.last = Point::Seq(seq);
+        }
+    }
+    Placed::There(seq)
+}
+
+/// Where a record of a session stands that is not open yet: in the one it shares its records with.
+async fn place_of_kin(
+    feed: &mut Feed<'_>,
+    session: usize,
+    record: &Record,
+    items: &[Item],
+    at: Millis,
+) -> Result<Option<Placed>, Error> {
+    let Some(tree) = feed.sessions.get(session) else { return Ok(None) };
+    let Standing::Kin { parent, .. } = &tree.standing else { return Ok(None) };
+    let places = record.id.as_ref().and_then(|id| feed.known.places.get(&record_key(id)));
+    let found = places.into_iter().flatten().find(|(stream, _)| same_session(stream, parent)).cloned();
+    if let (Some((stream, seq)), Some(id)) = (found, &record.id) {
+        let same = match first_message(record) {
+            Some(message) => says_message(feed, &stream, id, message).await?,
+            None => true,
+        };
+        if let Some(tree) = feed.sessions.get_mut(session).filter(|_| same) {
+            tree.standing = Standing::Kin { parent: stream, at_seq: seq };
             return Ok(Some(Placed::Elsewhere));
         }
-        self.open_child(session, at).await?;
-        Ok(None)
     }
-
-    /// Where a record stands that an earlier import or a live agent recorded.
-    async fn known_place(&mut self, session: usize, id: &str) -> Result<Option<(usize, Seq)>, Error> {
-        let record = record_key(id);
-        let Some(tree) = self.sessions.get(session) else { return Ok(None) };
-        if !tree.was_before() || tree.place(record).is_some() {
-            return Ok(None);
-        }
-        let places = self.known.places.get(&record).cloned().unwrap_or_default();
-        for (stream, seq) in places {
-            if let Some(branch) = self.branch_of(session, &stream, seq).await? {
-                return Ok(Some((branch, seq)));
-            }
-        }
-        // A live agent appended it under the same id.
-        let Some(tree) = self.sessions.get(session) else { return Ok(None) };
-        let id = event_id(id, 0)?;
-        Ok(tree.branches.iter().enumerate().find_map(|(index, branch)| {
-            let event = self.known.events.get(&(branch.stream.clone(), id.clone()))?;
-            Some((index, event.seq))
-        }))
+    if record.id.is_none() || items.is_empty() {
+        return Ok(Some(Placed::Elsewhere));
     }
+    open_child(feed, session, at).await?;
+    Ok(None)
+}
 
-    /// Where a record stands by its id: one of this import, or one that was there.
-    pub(super) fn place_of(&self, session: usize, id: &str) -> Option<(usize, Point)> {
-        let key = record_key(id);
-        let tree = self.sessions.get(session)?;
-        tree.place(key).or_else(|| {
-            let places = self.known.places.get(&key)?;
-            places.iter().find_map(|(stream, seq)| {
-                let branch = tree.branches.iter().position(|branch| branch.stream == *stream);
-                // What a fork shares stands with its parent.
-                let shared = || (!is_of(stream, &tree.root) && *seq <= first_of(tree)).then_some(0);
-                Some((branch.or_else(shared)?, Point::Seq(*seq)))
-            })
+/// Where a record stands that an earlier import or a live agent recorded.
+async fn known_place(feed: &mut Feed<'_>, session: usize, id: &str) -> Result<Option<(usize, Seq)>, Error> {
+    let record = record_key(id);
+    let Some(tree) = feed.sessions.get(session) else { return Ok(None) };
+    if !tree.was_before() || tree.place(record).is_some() {
+        return Ok(None);
+    }
+    let places = feed.known.places.get(&record).cloned().unwrap_or_default();
+    for (stream, seq) in places {
+        if let Some(branch) = branch_of(feed, session, &stream, seq).await? {
+            return Ok(Some((branch, seq)));
+        }
+    }
+    // A live agent appended it under the same id.
+    let Some(tree) = feed.sessions.get(session) else { return Ok(None) };
+    let id = event_id(id, 0)?;
+    Ok(tree.branches.iter().enumerate().find_map(|(index, branch)| {
+        let event = feed.known.events.get(&(branch.stream.clone(), id.clone()))?;
+        Some((index, event.seq))
+    }))
+}
+
+/// Where a record stands by its id: one of this import, or one that was there.
+pub(super) fn place_of(feed: &Feed<'_>, session: usize, id: &str) -> Option<(usize, Point)> {
+    let key = record_key(id);
+    let tree = feed.sessions.get(session)?;
+    tree.place(key).or_else(|| {
+        let places = feed.known.places.get(&key)?;
+        places.iter().find_map(|(stream, seq)| {
+            let branch = tree.branches.iter().position(|branch| branch.stream == *stream);
+            // What a fork shares stands with its parent.
+            let shared = || (!is_of(stream, &tree.root) && *seq <= first_of(tree)).then_some(0);
+            Some((branch.or_else(shared)?, Point::Seq(*seq)))
         })
-    }
+    })
+}
 
-    /// The branch of a session's tree that a position of a stream belongs to; a branch that was not met yet is added.
-    async fn branch_of(
-        &mut self,
-        session: usize,
-        stream: &StreamId,
-        seq: Seq,
-    ) -> Result<Option<usize>, Error> {
-        let Some(tree) = self.sessions.get(session) else { return Ok(None) };
-        if let Some(branch) = tree.branches.iter().position(|branch| branch.stream == *stream) {
-            return Ok(Some(branch));
-        }
-        if !is_of(stream, &tree.root) {
-            return Ok((seq <= first_of(tree)).then_some(0));
-        }
-        let Some(info) = self.engine.info(stream).await? else { return Ok(None) };
-        self.link(stream).await?;
-        let Some(tree) = self.sessions.get_mut(session) else { return Ok(None) };
-        let (parent, base) = info.fork.clone().unwrap_or((tree.root.clone(), Seq(1)));
-        let mut branch = Branch::new(info.id.clone(), base, info.said.max(base));
-        let parent = tree.branches.iter().position(|branch| branch.stream == parent).unwrap_or(0);
-        branch.fork = Some((parent, Point::Seq(base)));
-        tree.branches.push(branch);
-        Ok(Some(tree.branches.len() - 1))
+/// The branch of a session's tree that a position of a stream belongs to; a branch that was not met yet is added.
+async fn branch_of(
+    feed: &mut Feed<'_>,
+    session: usize,
+    stream: &StreamId,
+    seq: Seq,
+) -> Result<Option<usize>, Error> {
+    let Some(tree) = feed.sessions.get(session) else { return Ok(None) };
+    if let Some(branch) = tree.branches.iter().position(|branch| branch.stream == *stream) {
+        return Ok(Some(branch));
     }
-
-    /// Moves to where a record without an id stands that was erased: what follows it goes on from there.
-    pub(super) async fn pass(
-        &mut self,
-        session: usize,
-        (record, name, items): (&Record, &str, &[Item]),
-    ) -> Result<(), Error> {
-        self.meet(session, record).await?;
-        if let Nameless::There(branch, seq) = self.nameless(session, name, items)? {
-            self.there(session, (branch, seq));
-        }
-        Ok(())
+    if !is_of(stream, &tree.root) {
+        return Ok((seq <= first_of(tree)).then_some(0));
     }
+    let Some(info) = feed.engine.info(stream).await? else { return Ok(None) };
+    link_stream(feed, stream).await?;
+    let Some(tree) = feed.sessions.get_mut(session) else { return Ok(None) };
+    let (parent, base) = info.fork.clone().unwrap_or((tree.root.clone(), Seq(1)));
+    let mut branch = Branch::new(info.id.clone(), base, info.said.max(base));
+    let parent = tree.branches.iter().position(|branch| branch.stream == parent).unwrap_or(0);
+    branch.fork = Some((parent, Point::Seq(base)));
+    tree.branches.push(branch);
+    Ok(Some(tree.branches.len() - 1))
+}
 
-    /// Adds the branches of a session that hold a record without an id and were not met yet.
-    async fn meet(&mut self, session: usize, record: &Record) -> Result<(), Error> {
-        let key: &str = record.session.as_deref().unwrap_or_default();
-        let told = self.known.nameless.get(key).into_iter().flatten();
-        let told = told.filter(|one| one.offset == record.offset).map(|one| one.key(&self.engine.tenant));
-        let places = told.filter_map(|key| self.known.places.get(&key)).flatten();
-        for (stream, seq) in places.cloned().collect::<Vec<_>>() {
-            let Some(tree) = self.sessions.get(session) else { return Ok(()) };
-            if is_of(&stream, &tree.root) && tree.branches.iter().all(|branch| branch.stream != stream) {
-                self.branch_of(session, &stream, seq).await?;
-                let at_hand = self.known.events_at_hand.clone();
-                self.look_for_events(&stream, &at_hand).await?;
-            }
-        }
-        Ok(())
+/// Moves to where a record without an id stands that was erased: what follows it goes on from there.
+pub(super) async fn pass_by(
+    feed: &mut Feed<'_>,
+    session: usize,
+    (record, name, items): (&Record, &str, &[Item]),
+) -> Result<(), Error> {
+    meet_record(feed, session, record).await?;
+    if let Nameless::There(branch, seq) = count_nameless(feed, session, name, items)? {
+        place_there(feed, session, (branch, seq));
     }
+    Ok(())
+}
 
-    /// What the ledger tells of a record without an id: such records are known by their offset in the file.
-    fn nameless(&self, session: usize, name: &str, items: &[Item]) -> Result<Nameless, Error> {
-        let Some(tree) = self.sessions.get(session) else { return Ok(Nameless::Next) };
-        let id = event_id(name, 0)?;
-        let content = match items.first() {
-            Some(Item::Message(message)) => {
-                let fact = Fact::MessageAppended(MessageAppended { message: message.clone() });
-                Some(content_hash(&fact)?)
-            }
-            Some(_) => None,
-            None => return Ok(Nameless::Next),
-        };
-        let current = std::iter::once(tree.current);
-        let mut differs = false;
-        for index in current.chain((0..tree.branches.len()).rev()) {
-            let Some(branch) = tree.branches.get(index) else { continue };
-            let Some(event) = self.known.events.get(&(branch.stream.clone(), id.clone())) else { continue };
-            let same = content
-                .zip(event.proof)
-                .is_none_or(|(content, (salt, proof))| commitment(&salt, &content) == proof);
-            if same {
-                return Ok(Nameless::There(index, event.seq));
-            }
-            // The last record may have been read while it was being written.
-            differs |= index == tree.current && Point::Seq(event.seq) < branch.tip;
+/// Adds the branches of a session that hold a record without an id and were not met yet.
+async fn meet_record(feed: &mut Feed<'_>, session: usize, record: &Record) -> Result<(), Error> {
+    let key: &str = record.session.as_deref().unwrap_or_default();
+    let told = feed.known.nameless.get(key).into_iter().flatten();
+    let told = told.filter(|one| one.offset == record.offset).map(|one| one.key(&feed.engine.tenant));
+    let places = told.filter_map(|key| feed.known.places.get(&key)).flatten();
+    for (stream, seq) in places.cloned().collect::<Vec<_>>() {
+        let Some(tree) = feed.sessions.get(session) else { return Ok(()) };
+        if is_of(&stream, &tree.root) && tree.branches.iter().all(|branch| branch.stream != stream) {
+            branch_of(feed, session, &stream, seq).await?;
+            let at_hand = feed.known.events_at_hand.clone();
+            feed.look_for_events(&stream, &at_hand).await?;
         }
-        Ok(if differs { Nameless::Differs } else { Nameless::Next })
     }
+    Ok(())
+}
 
-    async fn fork(&mut self, session: usize, place: (usize, Point), at: Millis) -> Result<(), Error> {
-        self.arrive().await?;
-        let Some(tree) = self.sessions.get(session) else { return Ok(()) };
-        let (Some(at_seq), Some(parent)) = (tree.seq(place), tree.branches.get(place.0)) else {
-            return Ok(());
-        };
-        let forked = SessionForked { parent: parent.stream.clone(), at_seq };
-        let compacted = parent.compacted.min(at_seq);
-        let (name, known) = self.branch_name(session, &forked).await?;
-        let mut said = at_seq;
-        if let Some(known) = known {
-            said = known.max(at_seq);
-            self.link(&name).await?;
-        } else {
-            let scope = self.engine.info(&forked.parent).await?.map(|info| info.scope).unwrap_or_default();
-            let from = Some((self.claim.source, self.claim.revision));
-            let mut writes = vec![self.claim.renewal(self.engine.now())];
-            writes.extend(self.engine.forking(&name, forked, (at, from, scope))?);
-            self.engine.storage.commit(writes).await?;
-            self.done.appended += 1;
+/// What the ledger tells of a record without an id: such records are known by their offset in the file.
+fn count_nameless(feed: &Feed<'_>, session: usize, name: &str, items: &[Item]) -> Result<Nameless, Error> {
+    let Some(tree) = feed.sessions.get(session) else { return Ok(Nameless::Next) };
+    let id = event_id(name, 0)?;
+    let content = match items.first() {
+        Some(Item::Message(message)) => {
+            let fact = Fact::MessageAppended(MessageAppended { message: message.clone() });
+            Some(content_hash(&fact)?)
         }
-        let Some(tree) = self.sessions.get_mut(session) else { return Ok(()) };
-        let mut branch = Branch::new(name, at_seq, said);
-        branch.compacted = compacted;
-        branch.fork = Some(place);
-        tree.branches.push(branch);
-        tree.current = tree.branches.len() - 1;
-        Ok(())
+        Some(_) => None,
+        None => return Ok(Nameless::Next),
+    };
+    let current = std::iter::once(tree.current);
+    let mut differs = false;
+    for index in current.chain((0..tree.branches.len()).rev()) {
+        let Some(branch) = tree.branches.get(index) else { continue };
+        let Some(event) = feed.known.events.get(&(branch.stream.clone(), id.clone())) else { continue };
+        let same = content
+            .zip(event.proof)
+            .is_none_or(|(content, (salt, proof))| commitment(&salt, &content) == proof);
+        if same {
+            return Ok(Nameless::There(index, event.seq));
+        }
+        // The last record may have been read while it was being written.
+        differs |= index == tree.current && Point::Seq(event.seq) < branch.tip;
     }
+    Ok(if differs { Nameless::Differs } else { Nameless::Next })
+}
 
-    /// The name of a branch, and, if it is there, its newest message. Names may be taken by branches that begin
-    /// elsewhere, and by branches from there that other records went on with.
-    async fn branch_name(
-        &mut self,
-        session: usize,
-        forked: &SessionForked,
-    ) -> Result<(StreamId, Option<Seq>), Error> {
-        loop {
-            let Some(tree) = self.sessions.get_mut(session) else { return Err(unexpected()) };
-            let name = StreamId::new(tree.next_name())?;
-            let Some(info) = self.engine.info(&name).await? else { return Ok((name, None)) };
-            let begins =
-                info.fork.as_ref().is_some_and(|(of, at)| (of, *at) == (&forked.parent, forked.at_seq));
-            if begins && info.said <= forked.at_seq {
-                return Ok((name, Some(info.said)));
-            }
-            tree.pass_over();
+async fn fork_branch(
+    feed: &mut Feed<'_>,
+    session: usize,
+    place: (usize, Point),
+    at: Millis,
+) -> Result<(), Error> {
+    feed.arrive().await?;
+    let Some(tree) = feed.sessions.get(session) else { return Ok(()) };
+    let (Some(at_seq), Some(parent)) = (tree.seq(place), tree.branches.get(place.0)) else {
+        return Ok(());
+    };
+    let forked = SessionForked { parent: parent.stream.clone(), at_seq };
+    let compacted = parent.compacted.min(at_seq);
+    let (name, known) = branch_name(feed, session, &forked).await?;
+    let mut said = at_seq;
+    if let Some(known) = known {
+        said = known.max(at_seq);
+        link_stream(feed, &name).await?;
+    } else {
+        let scope = feed.engine.info(&forked.parent).await?.map(|info| info.scope).unwrap_or_default();
+        let from = Some((feed.claim.source, feed.claim.revision));
+        let mut writes = vec![feed.claim.renewal(feed.engine.now())];
+        writes.extend(forking_writes(&feed.engine, &name, forked, (at, from, scope))?);
+        feed.engine.storage.commit(writes).await?;
+        feed.done.appended += 1;
+    }
+    let Some(tree) = feed.sessions.get_mut(session) else { return Ok(()) };
+    let mut branch = Branch::new(name, at_seq, said);
+    branch.compacted = compacted;
+    branch.fork = Some(place);
+    tree.branches.push(branch);
+    tree.current = tree.branches.len() - 1;
+    Ok(())
+}
+
+/// The name of a branch, and, if it is there, its newest message. Names may be taken by branches that begin
+/// elsewhere, and by branches from there that other records went on with.
+async fn branch_name(
+    feed: &mut Feed<'_>,
+    session: usize,
+    forked: &SessionForked,
+) -> Result<(StreamId, Option<Seq>), Error> {
+    loop {
+        let Some(tree) = feed.sessions.get_mut(session) else { return Err(unexpected()) };
+        let name = StreamId::new(tree.next_name())?;
+        let Some(info) = feed.engine.info(&name).await? else { return Ok((name, None)) };
+        let begins = info.fork.as_ref().is_some_and(|(of, at)| (of, *at) == (&forked.parent, forked.at_seq));
+        if begins && info.said <= forked.at_seq {
+            return Ok((name, Some(info.said)));
         }
+        tree.pass_over();
     }
 }
 

@@ -10,12 +10,16 @@
 //! | known | none is known | another session, `ID@…`, with a warning |
 
 use super::feed::Feed;
+use super::look_up::{erasures_of, known_events};
 use super::name::{event_id, is_of, path_mark, session_name};
 use super::saved::Saved;
 use super::tree::{Belongs, Branch, SessionTree, Standing};
+use super::twin::name_file;
 use crate::echo::Lost;
 use crate::erase::family::native;
+use crate::erase::indexed_stretches;
 use crate::error::{Error, ImportReason};
+use crate::record::{forking_writes, opening_writes};
 use crate::store::codec::{commitment, content_hash, record_key};
 use crate::store::{StreamInfo, Write};
 use wunderblock_core::event::{Fact, MessageAppended, SessionForked, SessionOpened};
@@ -29,252 +33,271 @@ fn root(id: &StreamId) -> Option<StreamId> {
     StreamId::new(id.as_str().split('~').next()?).ok()
 }
 
-impl Feed<'_> {
-    /// The session a record belongs to; opens it with the first record. `None` if it was erased.
-    pub(super) async fn session(&mut self, record: &Record, reader: &Reader) -> Result<Option<usize>, Error> {
-        let key: Box<str> = record.session.clone().unwrap_or_default();
-        if let Some(belongs) = self.by_name.get(&key) {
-            return Ok(belongs.index());
-        }
-        let file = self.file_name(&key).await?;
-        let name = session_name(self.format, &file, record, reader.session());
-        let erasures = self.engine.erasures(&name).await?;
-        let lost = Lost::by_session(&erasures).remove(&name).unwrap_or_default();
-        if lost.whole {
-            self.warn(format!(
-                "{}: session {name} was erased; nothing of it is stored again",
-                self.path.display()
-            ));
-            self.by_name.insert(key, Belongs::Erased);
-            return Ok(None);
-        }
-        self.lost.insert(name.clone(), lost);
-        let first = StreamId::new(name.clone())
-            .or_else(|_| StreamId::new(format!("session-{}", blake3::hash(name.as_bytes()).to_hex())))?;
-        let tree = self.tree(first, name, record).await?;
-        self.sessions.push(tree);
-        let index = self.sessions.len() - 1;
-        if record.session.is_none() {
-            self.own = Some(index);
-        }
-        self.by_name.insert(key, Belongs::To(index));
-        Ok(Some(index))
+/// The session a record belongs to; opens it with the first record. `None` if it was erased.
+pub(super) async fn session_of(
+    feed: &mut Feed<'_>,
+    record: &Record,
+    reader: &Reader,
+) -> Result<Option<usize>, Error> {
+    let key: Box<str> = record.session.clone().unwrap_or_default();
+    if let Some(belongs) = feed.by_name.get(&key) {
+        return Ok(belongs.index());
     }
+    let file = name_file(feed, &key).await?;
+    let name = session_name(feed.format, &file, record, reader.session());
+    let erasures = erasures_of(&feed.engine, &name).await?;
+    let lost = Lost::by_session(&erasures).remove(&name).unwrap_or_default();
+    if lost.whole {
+        feed.warn(format!(
+            "{}: session {name} was erased; nothing of it is stored again",
+            feed.path.display()
+        ));
+        feed.by_name.insert(key, Belongs::Erased);
+        return Ok(None);
+    }
+    feed.lost.insert(name.clone(), lost);
+    let first = StreamId::new(name.clone())
+        .or_else(|_| StreamId::new(format!("session-{}", blake3::hash(name.as_bytes()).to_hex())))?;
+    let tree = session_tree(feed, first, name, record).await?;
+    feed.sessions.push(tree);
+    let index = feed.sessions.len() - 1;
+    if record.session.is_none() {
+        feed.own = Some(index);
+    }
+    feed.by_name.insert(key, Belongs::To(index));
+    Ok(Some(index))
+}
 
-    async fn tree(&mut self, first: StreamId, name: String, record: &Record) -> Result<SessionTree, Error> {
-        let Some(info) = self.engine.info(&first).await? else {
-            return self.unknown(first, name, record).await;
-        };
-        if self.is_same(&info, record).await? {
-            return self.found(info, name).await;
-        }
-        // A copy of what was found to be another session before.
-        let key: &str = record.session.as_deref().unwrap_or_default();
-        let ids = self.known.ids.get(key).into_iter().flatten();
-        let places = ids.filter_map(|id| self.known.places.get(id)).flatten();
-        let copy = places.map(|(stream, _)| stream).find(|stream| native(stream) == first.as_str()).cloned();
-        if let Some(copy) = copy.and_then(|copy| root(&copy))
-            && let Some(info) = self.engine.info(&copy).await?
-        {
-            return self.found(info, name).await;
-        }
-        // The same id and nothing in common: two sessions.
-        let mark = path_mark(&self.path);
-        for suffix in [mark.clone(), format!("{mark}.{}", self.claim.revision)] {
-            let other = StreamId::new(format!("{first}@{suffix}"))?;
-            match self.engine.info(&other).await? {
-                Some(info) if self.is_same(&info, record).await? => return self.found(info, name).await,
-                Some(_) => {}
-                None => {
-                    self.warn(format!(
-                        "{}: session {first} is in the ledger with other records; this one is {other}",
-                        self.path.display()
-                    ));
-                    return self.open_new(other, name, record).await;
-                }
+async fn session_tree(
+    feed: &mut Feed<'_>,
+    first: StreamId,
+    name: String,
+    record: &Record,
+) -> Result<SessionTree, Error> {
+    let Some(info) = feed.engine.info(&first).await? else {
+        return unknown_session(feed, first, name, record).await;
+    };
+    if is_same(feed, &info, record).await? {
+        return found_session(feed, info, name).await;
+    }
+    // A copy of what was found to be another session before.
+    let key: &str = record.session.as_deref().unwrap_or_default();
+    let ids = feed.known.ids.get(key).into_iter().flatten();
+    let places = ids.filter_map(|id| feed.known.places.get(id)).flatten();
+    let copy = places.map(|(stream, _)| stream).find(|stream| native(stream) == first.as_str()).cloned();
+    if let Some(copy) = copy.and_then(|copy| root(&copy))
+        && let Some(info) = feed.engine.info(&copy).await?
+    {
+        return found_session(feed, info, name).await;
+    }
+    // The same id and nothing in common: two sessions.
+    let mark = path_mark(&feed.path);
+    for suffix in [mark.clone(), format!("{mark}.{}", feed.claim.revision)] {
+        let other = StreamId::new(format!("{first}@{suffix}"))?;
+        match feed.engine.info(&other).await? {
+            Some(info) if is_same(feed, &info, record).await? => {
+                return found_session(feed, info, name).await;
+            }
+            Some(_) => {}
+            None => {
+                feed.warn(format!(
+                    "{}: session {first} is in the ledger with other records; this one is {other}",
+                    feed.path.display()
+                ));
+                return open_session(feed, other, name, record).await;
             }
         }
-        Err(Error::Import {
-            path: self.path.display().to_string(),
-            reason: ImportReason::Unsuited,
-            why: format!("sessions with the id {first} and other records have taken every name for it"),
-        })
     }
+    Err(Error::Import {
+        path: feed.path.display().to_string(),
+        reason: ImportReason::Unsuited,
+        why: format!("sessions with the id {first} and other records have taken every name for it"),
+    })
+}
 
-    /// A session with an unknown id: new, or a child of the one its records stand in.
-    async fn unknown(
-        &mut self,
-        first: StreamId,
-        name: String,
-        record: &Record,
-    ) -> Result<SessionTree, Error> {
-        let key: &str = record.session.as_deref().unwrap_or_default();
-        if let Some((id, message)) = self.known.said.get(key).cloned() {
-            let places = self.known.places.get(&record_key(&id)).cloned().unwrap_or_default();
-            for (parent, at_seq) in places {
-                if self.says(&parent, &id, &message).await? {
-                    let branch = Branch::new(first.clone(), at_seq, at_seq);
-                    let standing = Standing::Kin { parent, at_seq };
-                    return Ok(SessionTree::new(first, name, standing, branch));
-                }
+/// A session with an unknown id: new, or a child of the one its records stand in.
+async fn unknown_session(
+    feed: &mut Feed<'_>,
+    first: StreamId,
+    name: String,
+    record: &Record,
+) -> Result<SessionTree, Error> {
+    let key: &str = record.session.as_deref().unwrap_or_default();
+    if let Some((id, message)) = feed.known.said.get(key).cloned() {
+        let places = feed.known.places.get(&record_key(&id)).cloned().unwrap_or_default();
+        for (parent, at_seq) in places {
+            if says_message(feed, &parent, &id, &message).await? {
+                let branch = Branch::new(first.clone(), at_seq, at_seq);
+                let standing = Standing::Kin { parent, at_seq };
+                return Ok(SessionTree::new(first, name, standing, branch));
             }
         }
-        self.open_new(first, name, record).await
     }
+    open_session(feed, first, name, record).await
+}
 
-    /// Whether a session holds a record with this id and this message: short ids of different sessions may be the same.
-    pub(super) async fn says(&self, stream: &StreamId, id: &str, message: &Message) -> Result<bool, Error> {
-        let found = self.engine.known_events(stream, &[event_id(id, 0)?]).await?;
-        let Some(Some(event)) = found.first() else { return Ok(false) };
-        let content = content_hash(&Fact::MessageAppended(MessageAppended { message: message.clone() }))?;
-        // What was erased has nothing left to compare with.
-        Ok(event.proof.is_none_or(|(salt, proof)| commitment(&salt, &content) == proof))
-    }
+/// Whether a session holds a record with this id and this message: short ids of different sessions may be the same.
+pub(super) async fn says_message(
+    feed: &Feed<'_>,
+    stream: &StreamId,
+    id: &str,
+    message: &Message,
+) -> Result<bool, Error> {
+    let found = known_events(&feed.engine, stream, &[event_id(id, 0)?]).await?;
+    let Some(Some(event)) = found.first() else { return Ok(false) };
+    let content = content_hash(&Fact::MessageAppended(MessageAppended { message: message.clone() }))?;
+    // What was erased has nothing left to compare with.
+    Ok(event.proof.is_none_or(|(salt, proof)| commitment(&salt, &content) == proof))
+}
 
-    async fn open_new(
-        &mut self,
-        stream: StreamId,
-        name: String,
-        record: &Record,
-    ) -> Result<SessionTree, Error> {
-        let format = Some(self.format.name().into());
-        let mut opened = SessionOpened { format: format.clone(), ..SessionOpened::default() };
-        for item in &record.items {
-            if let Item::Opened(said) = item {
-                opened = SessionOpened { format: format.clone(), ..said.clone() };
-            }
+async fn open_session(
+    feed: &mut Feed<'_>,
+    stream: StreamId,
+    name: String,
+    record: &Record,
+) -> Result<SessionTree, Error> {
+    let format = Some(feed.format.name().into());
+    let mut opened = SessionOpened { format: format.clone(), ..SessionOpened::default() };
+    for item in &record.items {
+        if let Item::Opened(said) = item {
+            opened = SessionOpened { format: format.clone(), ..said.clone() };
         }
-        opened.parent = record.parent_session.as_ref().and_then(|name| StreamId::new(name.to_string()).ok());
-        let at = record.at.unwrap_or(self.newest);
-        let from = Some((self.claim.source, self.claim.revision));
-        self.arrive().await?;
-        let mut writes = vec![self.claim.renewal(self.engine.now())];
-        writes.extend(self.engine.opening(&stream, opened, (at, from))?);
-        self.engine.storage.commit(writes).await?;
-        self.done.appended += 1;
-        let branch = Branch::new(stream.clone(), Seq(1), Seq(1));
-        Ok(SessionTree::new(stream, name, Standing::Open { before: false }, branch))
     }
+    opened.parent = record.parent_session.as_ref().and_then(|name| StreamId::new(name.to_string()).ok());
+    let at = record.at.unwrap_or(feed.newest);
+    let from = Some((feed.claim.source, feed.claim.revision));
+    feed.arrive().await?;
+    let mut writes = vec![feed.claim.renewal(feed.engine.now())];
+    writes.extend(opening_writes(&feed.engine, &stream, opened, (at, from))?);
+    feed.engine.storage.commit(writes).await?;
+    feed.done.appended += 1;
+    let branch = Branch::new(stream.clone(), Seq(1), Seq(1));
+    Ok(SessionTree::new(stream, name, Standing::Open { before: false }, branch))
+}
 
-    /// A session that is in the ledger: notes that it was read from this file, too.
-    async fn found(&mut self, info: StreamInfo, name: String) -> Result<SessionTree, Error> {
-        self.link(&info.id).await?;
-        let base = info.fork.as_ref().map_or(Seq(1), |(_, base)| *base);
-        let branch = Branch::new(info.id.clone(), base, info.said.max(base));
-        let ids = self.known.events_at_hand.clone();
-        self.look_for_events(&info.id, &ids).await?;
-        Ok(SessionTree::new(info.id, name, Standing::Open { before: true }, branch))
+/// A session that is in the ledger: notes that it was read from this file, too.
+async fn found_session(feed: &mut Feed<'_>, info: StreamInfo, name: String) -> Result<SessionTree, Error> {
+    link_stream(feed, &info.id).await?;
+    let base = info.fork.as_ref().map_or(Seq(1), |(_, base)| *base);
+    let branch = Branch::new(info.id.clone(), base, info.said.max(base));
+    let ids = feed.known.events_at_hand.clone();
+    feed.look_for_events(&info.id, &ids).await?;
+    Ok(SessionTree::new(info.id, name, Standing::Open { before: true }, branch))
+}
+
+pub(super) async fn link_stream(feed: &mut Feed<'_>, stream: &StreamId) -> Result<(), Error> {
+    let write = Write::Link {
+        tenant: feed.engine.tenant.no,
+        stream: stream.clone(),
+        source: feed.claim.source,
+        revision: feed.claim.revision,
+    };
+    feed.engine.storage.commit(vec![write]).await?;
+    Ok(())
+}
+
+/// Whether a session of the ledger is the one a record at hand belongs to.
+async fn is_same(feed: &mut Feed<'_>, info: &StreamInfo, record: &Record) -> Result<bool, Error> {
+    let base = info.fork.as_ref().map_or(Seq(1), |(_, base)| *base);
+    if info.said <= base {
+        // Nothing has been said in it: it was opened by an import that was cut short, or for later use.
+        return Ok(true);
     }
-
-    pub(super) async fn link(&mut self, stream: &StreamId) -> Result<(), Error> {
-        let write = Write::Link {
-            tenant: self.engine.tenant.no,
-            stream: stream.clone(),
-            source: self.claim.source,
-            revision: self.claim.revision,
-        };
-        self.engine.storage.commit(vec![write]).await?;
-        Ok(())
+    let lineage = indexed_stretches(&feed.engine, &info.id).await?;
+    let here =
+        |stream: &StreamId| is_of(stream, &info.id) || lineage.iter().any(|part| part.stream == *stream);
+    let key: &str = record.session.as_deref().unwrap_or_default();
+    let ids = feed.known.ids.get(key).cloned().unwrap_or_default();
+    if ids.iter().filter_map(|id| feed.known.places.get(id)).flatten().any(|(stream, _)| here(stream)) {
+        return Ok(true);
     }
-
-    /// Whether a session of the ledger is the one a record at hand belongs to.
-    async fn is_same(&mut self, info: &StreamInfo, record: &Record) -> Result<bool, Error> {
-        let base = info.fork.as_ref().map_or(Seq(1), |(_, base)| *base);
-        if info.said <= base {
-            // Nothing has been said in it: it was opened by an import that was cut short, or for later use.
+    if let Place::After(id) = &record.place {
+        let key = record_key(id);
+        if feed.known.places.get(&key).into_iter().flatten().any(|(stream, _)| here(stream)) {
             return Ok(true);
         }
-        let lineage = self.engine.stretches(&info.id).await?;
-        let here =
-            |stream: &StreamId| is_of(stream, &info.id) || lineage.iter().any(|part| part.stream == *stream);
-        let key: &str = record.session.as_deref().unwrap_or_default();
-        let ids = self.known.ids.get(key).cloned().unwrap_or_default();
-        if ids.iter().filter_map(|id| self.known.places.get(id)).flatten().any(|(stream, _)| here(stream)) {
-            return Ok(true);
-        }
-        if let Place::After(id) = &record.place {
-            let key = record_key(id);
-            if self.known.places.get(&key).into_iter().flatten().any(|(stream, _)| here(stream)) {
-                return Ok(true);
-            }
-        }
-        let said: Vec<_> = self.known.said.get(key).map(|(id, _)| event_id(id, 0)).into_iter().collect();
-        let said: Vec<_> = said.into_iter().collect::<Result<_, _>>()?;
-        if self.engine.known_events(&info.id, &said).await?.iter().any(Option::is_some) {
-            return Ok(true);
-        }
-        self.shares_nameless(info, key).await
     }
+    let said: Vec<_> = feed.known.said.get(key).map(|(id, _)| event_id(id, 0)).into_iter().collect();
+    let said: Vec<_> = said.into_iter().collect::<Result<_, _>>()?;
+    if known_events(&feed.engine, &info.id, &said).await?.iter().any(Option::is_some) {
+        return Ok(true);
+    }
+    shares_nameless(feed, info, key).await
+}
 
-    /// Whether one of the records at hand that have no ids stands in a session, with the same content.
-    async fn shares_nameless(&mut self, info: &StreamInfo, key: &str) -> Result<bool, Error> {
-        let said = self.known.nameless.get(key).map(Vec::as_slice).unwrap_or_default();
-        if said.is_empty() {
-            // Nothing that could tell: titles and settings go to the session they name.
-            return Ok(self.known.ids.get(key).is_none_or(Vec::is_empty));
-        }
-        let ids: Vec<_> = said.iter().map(|one| one.id.clone()).collect();
-        let found = self.engine.known_events(&info.id, &ids).await?;
-        // What was erased has nothing left to compare with; its place and id are those of the record.
-        Ok(said
-            .iter()
-            .zip(found)
-            .any(|(one, event)| event.is_some_and(|event| one.is(&event) != Some(false))))
+/// Whether one of the records at hand that have no ids stands in a session, with the same content.
+async fn shares_nameless(feed: &mut Feed<'_>, info: &StreamInfo, key: &str) -> Result<bool, Error> {
+    let said = feed.known.nameless.get(key).map(Vec::as_slice).unwrap_or_default();
+    if said.is_empty() {
+        // Nothing that could tell: titles and settings go to the session they name.
+        return Ok(feed.known.ids.get(key).is_none_or(Vec::is_empty));
     }
+    let ids: Vec<_> = said.iter().map(|one| one.id.clone()).collect();
+    let found = known_events(&feed.engine, &info.id, &ids).await?;
+    // What was erased has nothing left to compare with; its place and id are those of the record.
+    Ok(said.iter().zip(found).any(|(one, event)| event.is_some_and(|event| one.is(&event) != Some(false))))
+}
 
-    /// Opens a session all of whose records so far stand in another one as a child of that one.
-    pub(super) async fn open_child(&mut self, session: usize, at: Millis) -> Result<(), Error> {
-        let Some(tree) = self.sessions.get(session) else { return Ok(()) };
-        let Standing::Kin { parent, at_seq } = tree.standing.clone() else { return Ok(()) };
-        let stream = tree.root.clone();
-        self.arrive().await?;
-        let scope = self.engine.info(&parent).await?.map(|info| info.scope).unwrap_or_default();
-        let from = Some((self.claim.source, self.claim.revision));
-        let mut writes = vec![self.claim.renewal(self.engine.now())];
-        writes.extend(self.engine.forking(&stream, SessionForked { parent, at_seq }, (at, from, scope))?);
-        self.engine.storage.commit(writes).await?;
-        self.done.appended += 1;
-        if let Some(tree) = self.sessions.get_mut(session) {
-            tree.standing = Standing::Open { before: true };
-            tree.branches = vec![Branch::new(stream, at_seq, at_seq)];
-        }
-        Ok(())
+/// Opens a session all of whose records so far stand in another one as a child of that one.
+pub(super) async fn open_child(feed: &mut Feed<'_>, session: usize, at: Millis) -> Result<(), Error> {
+    let Some(tree) = feed.sessions.get(session) else { return Ok(()) };
+    let Standing::Kin { parent, at_seq } = tree.standing.clone() else { return Ok(()) };
+    let stream = tree.root.clone();
+    feed.arrive().await?;
+    let scope = feed.engine.info(&parent).await?.map(|info| info.scope).unwrap_or_default();
+    let from = Some((feed.claim.source, feed.claim.revision));
+    let mut writes = vec![feed.claim.renewal(feed.engine.now())];
+    writes.extend(forking_writes(
+        &feed.engine,
+        &stream,
+        SessionForked { parent, at_seq },
+        (at, from, scope),
+    )?);
+    feed.engine.storage.commit(writes).await?;
+    feed.done.appended += 1;
+    if let Some(tree) = feed.sessions.get_mut(session) {
+        tree.standing = Standing::Open { before: true };
+        tree.branches = vec![Branch::new(stream, at_seq, at_seq)];
     }
+    Ok(())
+}
 
-    /// Opens what is still to be a child: the file ended before a record of its own came.
-    pub(super) async fn open_kin(&mut self) -> Result<(), Error> {
-        for session in 0..self.sessions.len() {
-            self.open_child(session, self.newest).await?;
-        }
-        Ok(())
+/// Opens what is still to be a child: the file ended before a record of its own came.
+pub(super) async fn open_kin(feed: &mut Feed<'_>) -> Result<(), Error> {
+    for session in 0..feed.sessions.len() {
+        open_child(feed, session, feed.newest).await?;
     }
+    Ok(())
+}
 
-    /// Goes on where an earlier import of the file stopped. Where that cannot be, the file is read from its beginning.
-    pub(super) async fn resume(&mut self, mut saved: Saved) -> Result<(Reader, u64, u64), Error> {
-        let Some(reader) = Reader::restore(self.format, &self.name, &saved.reader) else {
-            return Ok((self.reader(), 0, 0));
-        };
-        let mut trees = Vec::new();
-        for tree in std::mem::take(&mut saved.sessions) {
-            let key = tree.key.clone();
-            let mut said = Vec::new();
-            for stream in tree.streams() {
-                said.push((stream.clone(), self.engine.info(stream).await?.map(|info| info.said)));
-            }
-            let of = |stream: &StreamId| said.iter().find(|(id, _)| id == stream).and_then(|(_, said)| *said);
-            let Some(tree) = tree.tree(of) else { return Ok((self.reader(), 0, 0)) };
-            let erasures = self.engine.erasures(&tree.name).await?;
-            if !erasures.is_empty() {
-                return Ok((self.reader(), 0, 0));
-            }
-            trees.push((key, tree));
+/// Goes on where an earlier import of the file stopped. Where that cannot be, the file is read from its beginning.
+pub(super) async fn resume_import(
+    feed: &mut Feed<'_>,
+    mut saved: Saved,
+) -> Result<(Reader, u64, u64), Error> {
+    let Some(reader) = Reader::restore(feed.format, &feed.name, &saved.reader) else {
+        return Ok((feed.reader(), 0, 0));
+    };
+    let mut trees = Vec::new();
+    for tree in std::mem::take(&mut saved.sessions) {
+        let key = tree.key.clone();
+        let mut said = Vec::new();
+        for stream in tree.streams() {
+            said.push((stream.clone(), feed.engine.info(stream).await?.map(|info| info.said)));
         }
-        for (key, tree) in trees {
-            self.by_name.insert(key, Belongs::To(self.sessions.len()));
-            self.sessions.push(tree);
+        let of = |stream: &StreamId| said.iter().find(|(id, _)| id == stream).and_then(|(_, said)| *said);
+        let Some(tree) = tree.tree(of) else { return Ok((feed.reader(), 0, 0)) };
+        let erasures = erasures_of(&feed.engine, &tree.name).await?;
+        if !erasures.is_empty() {
+            return Ok((feed.reader(), 0, 0));
         }
-        self.own = saved.own;
-        self.newest = saved.newest;
-        Ok((reader, saved.at, saved.line))
+        trees.push((key, tree));
     }
+    for (key, tree) in trees {
+        feed.by_name.insert(key, Belongs::To(feed.sessions.len()));
+        feed.sessions.push(tree);
+    }
+    feed.own = saved.own;
+    feed.newest = saved.newest;
+    Ok((reader, saved.at, saved.line))
 }

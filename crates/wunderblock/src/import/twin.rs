@@ -15,12 +15,14 @@
 //! Content that was erased has nothing left to compare with. Its place and length find the session, and all that was not
 //! erased must be the same. Where all was, a few records at the same places must do.
 
-use super::change::Kept;
+use super::change::{Kept, kept_since};
 use super::feed::Feed;
 use super::known::Told;
+use super::look_up::{known_events, places_of};
 use super::name::{file_of, has_no_ids, new_name, offset_of};
 use crate::backup::file_error;
 use crate::engine::Engine;
+use crate::erase::files::readers_of;
 use crate::error::Error;
 use crate::store::{Answer, Order, Query, SourceInfo, SourceNo};
 use std::cmp::Reverse;
@@ -38,122 +40,118 @@ const TELLING: usize = 8;
 /// Records that tell by their places alone that they were erased.
 const PLACES: usize = 3;
 
-impl Feed<'_> {
-    /// What the ledger calls the file, asked when the first record of the session `key` is at hand.
-    pub(super) async fn file_name(&mut self, key: &str) -> Result<String, Error> {
-        if self.file.is_none() {
-            let known = if has_no_ids(self.format) { self.known_name(key).await? } else { None };
-            self.file = Some(known.unwrap_or_else(|| new_name(&self.path)));
-        }
-        Ok(self.file.clone().unwrap_or_default())
+/// What the ledger calls the file, asked when the first record of the session `key` is at hand.
+pub(super) async fn name_file(feed: &mut Feed<'_>, key: &str) -> Result<String, Error> {
+    if feed.file.is_none() {
+        let known = if has_no_ids(feed.format) { known_name(feed, key).await? } else { None };
+        feed.file = Some(known.unwrap_or_else(|| new_name(&feed.path)));
     }
-
-    async fn known_name(&mut self, key: &str) -> Result<Option<String>, Error> {
-        let told = self.known.nameless.get(key).cloned().unwrap_or_default();
-        let tenant = &self.engine.tenant;
-        let keys = told.iter().flat_map(|one| [one.key(tenant), one.erased_key()]);
-        let places = self.engine.places(keys.collect()).await?;
-        let mut hits: HashMap<StreamId, usize> = HashMap::new();
-        for (stream, _) in places.values().flatten() {
-            *hits.entry(stream.clone()).or_default() += 1;
-        }
-        self.known.places.extend(places);
-        let (source, revision) = (self.claim.source, self.claim.revision);
-        if let Some(name) = self.engine.called(source, revision).await? {
-            return Ok(Some(name));
-        }
-        let mut hits: Vec<(StreamId, usize)> = hits.into_iter().collect();
-        hits.sort_unstable_by(|a, b| (Reverse(a.1), &a.0).cmp(&(Reverse(b.1), &b.0)));
-        for (stream, _) in hits.iter().take(CANDIDATES) {
-            if let Some(name) = file_of(stream)
-                && self.is_twin(stream, &told).await?
-            {
-                return Ok(Some(name.to_owned()));
-            }
-        }
-        // A file that was rewritten from some place on is still what it was.
-        let before = self.engine.called(source, revision.saturating_sub(1)).await?;
-        Ok(before.filter(|name| hits.iter().any(|(stream, _)| file_of(stream) == Some(name))))
-    }
-
-    /// Whether the records at hand and a session's are the same as far as both go, and the rest of the file is.
-    async fn is_twin(&self, stream: &StreamId, told: &[Told]) -> Result<bool, Error> {
-        let ids: Vec<_> = told.iter().map(|one| one.id.clone()).collect();
-        let events = self.engine.known_events(stream, &ids).await?;
-        let shared = events.iter().take_while(|event| event.is_some()).count();
-        let same: Vec<Option<bool>> =
-            told.iter().zip(events.iter().flatten()).map(|(one, event)| one.is(event)).collect();
-        if same.len() > shared || same.contains(&Some(false)) {
-            return Ok(false);
-        }
-        let last = self.engine.last_nameless(stream).await?;
-        if told.get(shared).is_some_and(|next| last > Some(next.offset)) {
-            return Ok(false);
-        }
-        let is_read =
-            self.is_document || self.path.metadata().is_ok_and(|meta| meta.len() <= self.bytes.read());
-        let is_whole = is_read && shared == told.len() && told.last().map(|one| one.offset) == last;
-        let tells = shared >= TELLING || told.iter().take(shared).any(|one| one.is_reply);
-        let is_enough = if same.contains(&Some(true)) { tells } else { tells && shared >= PLACES };
-        Ok((is_whole || is_enough) && (self.is_document || self.has_same_bytes(stream).await?))
-    }
-
-    /// Whether the file is the same as what is kept of the session's files, as far as both go.
-    async fn has_same_bytes(&self, stream: &StreamId) -> Result<bool, Error> {
-        let query = Query::SourcesOf { tenant: self.engine.tenant.no, stream: stream.clone() };
-        let mut sources = self.engine.ask(query, Answer::sources).await?;
-        sources.retain(|source| source.revision.format == self.format.name());
-        sources.sort_by_key(|source| Reverse(source.revision.len));
-        let failed = |error| file_error(&self.path, &error);
-        let mut file = File::open(&self.path).map_err(failed)?;
-        let len = file.metadata().map_err(failed)?.len();
-        // Where the longest is the file's beginning the others are, too, or are branches.
-        for (number, source) in sources.iter().enumerate() {
-            if (number == 0 || source.revision.len >= len)
-                && self.engine.kept(source, &mut file, &self.path).await? != Kept::Other
-            {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
+    Ok(feed.file.clone().unwrap_or_default())
 }
 
-impl Engine {
-    /// What the file of a revision is called.
-    pub(crate) async fn file_name(&self, source: &SourceInfo, format: Format) -> Result<String, Error> {
-        let known = if has_no_ids(format) { self.called(source.no, source.revision.no).await? } else { None };
-        Ok(known.unwrap_or_else(|| new_name(Path::new(&source.key))))
+async fn known_name(feed: &mut Feed<'_>, key: &str) -> Result<Option<String>, Error> {
+    let told = feed.known.nameless.get(key).cloned().unwrap_or_default();
+    let tenant = &feed.engine.tenant;
+    let keys = told.iter().flat_map(|one| [one.key(tenant), one.erased_key()]);
+    let places = places_of(&feed.engine, keys.collect()).await?;
+    let mut hits: HashMap<StreamId, usize> = HashMap::new();
+    for (stream, _) in places.values().flatten() {
+        *hits.entry(stream.clone()).or_default() += 1;
     }
-
-    /// What the file is called that the sessions of a revision are named after.
-    async fn called(&self, source: SourceNo, revision: u32) -> Result<Option<String>, Error> {
-        let streams = self.readers_of(source, revision).await?;
-        Ok(streams.iter().find_map(file_of).map(ToOwned::to_owned))
+    feed.known.places.extend(places);
+    let (source, revision) = (feed.claim.source, feed.claim.revision);
+    if let Some(name) = called_name(&feed.engine, source, revision).await? {
+        return Ok(Some(name));
     }
+    let mut hits: Vec<(StreamId, usize)> = hits.into_iter().collect();
+    hits.sort_unstable_by(|a, b| (Reverse(a.1), &a.0).cmp(&(Reverse(b.1), &b.0)));
+    for (stream, _) in hits.iter().take(CANDIDATES) {
+        if let Some(name) = file_of(stream)
+            && is_twin(feed, stream, &told).await?
+        {
+            return Ok(Some(name.to_owned()));
+        }
+    }
+    // A file that was rewritten from some place on is still what it was.
+    let before = called_name(&feed.engine, source, revision.saturating_sub(1)).await?;
+    Ok(before.filter(|name| hits.iter().any(|(stream, _)| file_of(stream) == Some(name))))
+}
 
-    /// The offset of the last record without an id that a stream holds.
-    async fn last_nameless(&self, stream: &StreamId) -> Result<Option<u64>, Error> {
-        let mut to = Seq(i64::MAX.unsigned_abs());
-        loop {
-            let query = Query::Events {
-                tenant: self.tenant.no,
-                stream: stream.clone(),
-                from: Seq(1),
-                to,
-                order: Order::Descending,
-                limit: 64,
-                text: Bytes(64 << 10),
-                counts: false,
-            };
-            let rows = self.ask(query, Answer::events).await?;
-            if let Some(offset) = rows.iter().find_map(|row| offset_of(row.id.as_str())) {
-                return Ok(Some(offset));
-            }
-            match rows.last() {
-                Some(row) if row.seq > Seq(1) => to = row.seq.prev(),
-                _ => return Ok(None),
-            }
+/// Whether the records at hand and a session's are the same as far as both go, and the rest of the file is.
+async fn is_twin(feed: &Feed<'_>, stream: &StreamId, told: &[Told]) -> Result<bool, Error> {
+    let ids: Vec<_> = told.iter().map(|one| one.id.clone()).collect();
+    let events = known_events(&feed.engine, stream, &ids).await?;
+    let shared = events.iter().take_while(|event| event.is_some()).count();
+    let same: Vec<Option<bool>> =
+        told.iter().zip(events.iter().flatten()).map(|(one, event)| one.is(event)).collect();
+    if same.len() > shared || same.contains(&Some(false)) {
+        return Ok(false);
+    }
+    let last = last_nameless(&feed.engine, stream).await?;
+    if told.get(shared).is_some_and(|next| last > Some(next.offset)) {
+        return Ok(false);
+    }
+    let is_read = feed.is_document || feed.path.metadata().is_ok_and(|meta| meta.len() <= feed.bytes.read());
+    let is_whole = is_read && shared == told.len() && told.last().map(|one| one.offset) == last;
+    let tells = shared >= TELLING || told.iter().take(shared).any(|one| one.is_reply);
+    let is_enough = if same.contains(&Some(true)) { tells } else { tells && shared >= PLACES };
+    Ok((is_whole || is_enough) && (feed.is_document || has_same_bytes(feed, stream).await?))
+}
+
+/// Whether the file is the same as what is kept of the session's files, as far as both go.
+async fn has_same_bytes(feed: &Feed<'_>, stream: &StreamId) -> Result<bool, Error> {
+    let query = Query::SourcesOf { tenant: feed.engine.tenant.no, stream: stream.clone() };
+    let mut sources = feed.engine.ask(query, Answer::sources).await?;
+    sources.retain(|source| source.revision.format == feed.format.name());
+    sources.sort_by_key(|source| Reverse(source.revision.len));
+    let failed = |error| file_error(&feed.path, &error);
+    let mut file = File::open(&feed.path).map_err(failed)?;
+    let len = file.metadata().map_err(failed)?.len();
+    // Where the longest is the file's beginning the others are, too, or are branches.
+    for (number, source) in sources.iter().enumerate() {
+        if (number == 0 || source.revision.len >= len)
+            && kept_since(&feed.engine, source, &mut file, &feed.path).await? != Kept::Other
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// What the file of a revision is called.
+pub(crate) async fn file_name(engine: &Engine, source: &SourceInfo, format: Format) -> Result<String, Error> {
+    let known =
+        if has_no_ids(format) { called_name(engine, source.no, source.revision.no).await? } else { None };
+    Ok(known.unwrap_or_else(|| new_name(Path::new(&source.key))))
+}
+
+/// What the file is called that the sessions of a revision are named after.
+async fn called_name(engine: &Engine, source: SourceNo, revision: u32) -> Result<Option<String>, Error> {
+    let streams = readers_of(engine, source, revision).await?;
+    Ok(streams.iter().find_map(file_of).map(ToOwned::to_owned))
+}
+
+/// The offset of the last record without an id that a stream holds.
+async fn last_nameless(engine: &Engine, stream: &StreamId) -> Result<Option<u64>, Error> {
+    let mut to = Seq(i64::MAX.unsigned_abs());
+    loop {
+        let query = Query::Events {
+            tenant: engine.tenant.no,
+            stream: stream.clone(),
+            from: Seq(1),
+            to,
+            order: Order::Descending,
+            limit: 64,
+            text: Bytes(64 << 10),
+            counts: false,
+        };
+        let rows = engine.ask(query, Answer::events).await?;
+        if let Some(offset) = rows.iter().find_map(|row| offset_of(row.id.as_str())) {
+            return Ok(Some(offset));
+        }
+        match rows.last() {
+            Some(row) if row.seq > Seq(1) => to = row.seq.prev(),
+            _ => return Ok(None),
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::compact::options::CompactOptions;
 use crate::compactor::Compactor;
 use crate::context::{Built, refused, to_record};
 use crate::door::admit;
+use crate::drive::load::read_texts;
 use crate::engine::{Config, random};
 use crate::error::Error;
 use crate::gauge::Counts;
@@ -52,26 +53,25 @@ impl std::fmt::Debug for MemoryLane {
     }
 }
 
-impl Session {
-    /// A copy of the session, one of its lanes, in memory. What happens to the copy does not happen to the session.
-    ///
-    /// # Errors
-    /// When there is no such session, or it cannot be read.
-    pub(crate) async fn in_memory(&self, lane: LaneId) -> Result<MemoryLane, Error> {
-        let (config, stream, key) = (self.engine.config.clone(), self.id.clone(), self.engine.tenant.key);
-        let mut memory = MemoryLane::with(config, stream, key, lane);
-        let head = self.info().await?.head;
-        let mut pages = self.pages(Seq::START, head);
-        while let Some(events) = pages.next().await? {
-            let bodies = events.iter().filter_map(|event| event.fact.as_ref()).flat_map(Fact::bodies);
-            let texts = self.engine.texts(bodies.filter_map(Body::handle).collect::<Vec<_>>()).await?;
-            for (handle, text) in texts.iter() {
-                memory.lane.learn(handle, text);
-            }
-            events.into_iter().for_each(|event| memory.hear(event));
+/// A copy of the session, one of its lanes, in memory. What happens to the copy does not happen to the session.
+///
+/// # Errors
+/// When there is no such session, or it cannot be read.
+pub(crate) async fn lane_in_memory(session: &Session, lane: LaneId) -> Result<MemoryLane, Error> {
+    let (config, stream, key) =
+        (session.engine.config.clone(), session.id.clone(), session.engine.tenant.key);
+    let mut memory = MemoryLane::with(config, stream, key, lane);
+    let head = session.info().await?.head;
+    let mut pages = session.pages(Seq::START, head);
+    while let Some(events) = pages.next().await? {
+        let bodies = events.iter().filter_map(|event| event.fact.as_ref()).flat_map(Fact::bodies);
+        let texts = read_texts(&session.engine, bodies.filter_map(Body::handle).collect::<Vec<_>>()).await?;
+        for (handle, text) in texts.iter() {
+            memory.lane.learn(handle, text);
         }
-        Ok(memory)
+        events.into_iter().for_each(|event| memory.hear(event));
     }
+    Ok(memory)
 }
 
 impl MemoryLane {

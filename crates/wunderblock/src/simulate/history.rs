@@ -1,5 +1,6 @@
 //! A session's events as they came, without what its lane decided.
 
+use crate::drive::load::read_texts;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::gauge::{Counts, Scales};
@@ -31,77 +32,50 @@ pub(super) struct History {
     counts: Vec<(Handle, BodyCount)>,
 }
 
-impl Engine {
-    /// Reads sessions, one after the other: what was said and what came from outside, not what the lane decided about it.
-    pub(super) async fn history(
-        &self,
-        sessions: &[Session],
-        job: Job,
-        target: &Target,
-    ) -> Result<History, Error> {
-        let mut events: Vec<Event> = Vec::new();
-        for session in sessions {
-            session.given(&job.lane, &mut events).await?;
-        }
-        let handles: BTreeSet<Handle> = events.iter().flat_map(bodies).collect();
-        let texts = self.texts(handles.iter().copied()).await?;
-        let counts = self.counts(handles.into_iter().collect(), &texts, target).await?;
-        Ok(History { job, events, texts: Arc::new(texts), counts })
+/// Reads sessions, one after the other: what was said and what came from outside, not what the lane decided about it.
+pub(super) async fn read_history(
+    engine: &Engine,
+    sessions: &[Session],
+    job: Job,
+    target: &Target,
+) -> Result<History, Error> {
+    let mut events: Vec<Event> = Vec::new();
+    for session in sessions {
+        add_given(session, &job.lane, &mut events).await?;
     }
+    let handles: BTreeSet<Handle> = events.iter().flat_map(bodies).collect();
+    let texts = read_texts(engine, handles.iter().copied()).await?;
+    let counts = count_bodies(engine, handles.into_iter().collect(), &texts, target).await?;
+    Ok(History { job, events, texts: Arc::new(texts), counts })
+}
 
-    /// What is known of bodies; what nobody has counted yet is counted now.
-    async fn counts(
-        &self,
-        handles: Vec<Handle>,
-        texts: &Texts,
-        target: &Target,
-    ) -> Result<Vec<(Handle, BodyCount)>, Error> {
-        let query = Query::Counts { tenant: self.tenant.no, handles: handles.clone() };
-        let found = self.ask(query, Answer::counts).await?;
-        let known = handles.iter().zip(found).filter_map(|(handle, count)| Some((*handle, count?)));
-        let mut counts: Vec<(Handle, BodyCount)> = known.collect();
-        let gauge = || Scales::new(target.row.counter(), target.dialect, Arc::default());
-        let ours = gauge();
-        counts.iter().for_each(|(handle, count)| ours.learn(*handle, *count));
-        counts.retain(|(handle, _)| ours.knows(*handle));
-        let unknown: Vec<Handle> = handles.into_iter().filter(|handle| !ours.knows(*handle)).collect();
-        let some: Vec<Vec<Handle>> = unknown.chunks(COUNT).map(<[Handle]>::to_vec).collect();
-        let fresh = parallel::map(some, |handles| {
-            let gauge = gauge();
-            let count = |handle: &Handle| Some((*handle, gauge.measure(texts.text(*handle)?)));
-            Ok(handles.iter().filter_map(count).collect::<Vec<_>>())
-        })?;
-        counts.extend(fresh.into_iter().flatten());
-        Ok(counts)
-    }
+/// What is known of bodies; what nobody has counted yet is counted now.
+async fn count_bodies(
+    engine: &Engine,
+    handles: Vec<Handle>,
+    texts: &Texts,
+    target: &Target,
+) -> Result<Vec<(Handle, BodyCount)>, Error> {
+    let query = Query::Counts { tenant: engine.tenant.no, handles: handles.clone() };
+    let found = engine.ask(query, Answer::counts).await?;
+    let known = handles.iter().zip(found).filter_map(|(handle, count)| Some((*handle, count?)));
+    let mut counts: Vec<(Handle, BodyCount)> = known.collect();
+    let gauge = || Scales::new(target.row.counter(), target.dialect, Arc::default());
+    let ours = gauge();
+    counts.iter().for_each(|(handle, count)| ours.learn(*handle, *count));
+    counts.retain(|(handle, _)| ours.knows(*handle));
+    let unknown: Vec<Handle> = handles.into_iter().filter(|handle| !ours.knows(*handle)).collect();
+    let some: Vec<Vec<Handle>> = unknown.chunks(COUNT).map(<[Handle]>::to_vec).collect();
+    let fresh = parallel::map(some, |handles| {
+        let gauge = gauge();
+        let count = |handle: &Handle| Some((*handle, gauge.measure(texts.text(*handle)?)));
+        Ok(handles.iter().filter_map(count).collect::<Vec<_>>())
+    })?;
+    counts.extend(fresh.into_iter().flatten());
+    Ok(counts)
 }
 
 impl Session {
-    /// Reads the session behind what was read before it. Events have the positions they would have in one session.
-    async fn given(&self, lane: &LaneId, events: &mut Vec<Event>) -> Result<(), Error> {
-        let mut places: HashMap<Seq, Seq> = HashMap::new();
-        let mut from = Seq::START;
-        loop {
-            let some = self.events(from, Seq(i64::MAX.unsigned_abs()), (VIEW_EVENTS, CATCH_UP_BYTES)).await?;
-            let Some(last) = some.last() else { return Ok(()) };
-            from = last.seq.next();
-            for mut event in some.into_iter().filter(|event| is_given(event, lane)) {
-                let is_opening = matches!(event.fact, Some(Fact::SessionOpened(_) | Fact::SessionForked(_)));
-                if is_opening && !events.is_empty() {
-                    continue;
-                }
-                let seq = events.last().map_or(Seq::START.next(), |event| event.seq.next());
-                places.insert(event.seq, seq);
-                event.seq = seq;
-                if let Some(Fact::ContentPinned(pin)) = &mut event.fact {
-                    let Some(target) = places.get(&pin.target) else { continue };
-                    pin.target = *target;
-                }
-                events.push(event);
-            }
-        }
-    }
-
     /// The sessions that a file holds of which this is the first: all that are no branch and no sub-agent of another.
     ///
     /// # Errors
@@ -119,6 +93,31 @@ impl Session {
             own = all.into_iter().map(|other| self.engine.session_by_id(other.id)).collect();
         }
         Ok(own)
+    }
+}
+
+/// Reads the session behind what was read before it. Events have the positions they would have in one session.
+async fn add_given(session: &Session, lane: &LaneId, events: &mut Vec<Event>) -> Result<(), Error> {
+    let mut places: HashMap<Seq, Seq> = HashMap::new();
+    let mut from = Seq::START;
+    loop {
+        let some = session.events(from, Seq(i64::MAX.unsigned_abs()), (VIEW_EVENTS, CATCH_UP_BYTES)).await?;
+        let Some(last) = some.last() else { return Ok(()) };
+        from = last.seq.next();
+        for mut event in some.into_iter().filter(|event| is_given(event, lane)) {
+            let is_opening = matches!(event.fact, Some(Fact::SessionOpened(_) | Fact::SessionForked(_)));
+            if is_opening && !events.is_empty() {
+                continue;
+            }
+            let seq = events.last().map_or(Seq::START.next(), |event| event.seq.next());
+            places.insert(event.seq, seq);
+            event.seq = seq;
+            if let Some(Fact::ContentPinned(pin)) = &mut event.fact {
+                let Some(target) = places.get(&pin.target) else { continue };
+                pin.target = *target;
+            }
+            events.push(event);
+        }
     }
 }
 

@@ -21,6 +21,8 @@ mod result;
 mod sheet;
 mod watch;
 
+use crate::drive::{context_job, run_build};
+use history::read_history;
 pub use result::{PolicyResult, Simulation};
 pub use watch::OnSimulated;
 
@@ -90,11 +92,12 @@ impl Engine {
         options: &SimulateOptions,
     ) -> Result<Option<Simulation>, Error> {
         let Some(last) = sessions.last() else { return Err(Error::NoSession(String::new())) };
-        let job = last.job(&options.context);
-        let Loaded { target, .. } = last.run(Build::loaded(job)).await??;
+        let job = context_job(last, &options.context);
+        let Loaded { target, .. } = run_build(last, Build::loaded(job)).await??;
         let first = sessions.first().unwrap_or(last);
-        let job = Job { options: Arc::new(options.requests(&target)), ..first.job(&options.context) };
-        let history = self.history(sessions, job, &target).await?;
+        let job =
+            Job { options: Arc::new(options.requests(&target)), ..context_job(first, &options.context) };
+        let history = read_history(self, sessions, job, &target).await?;
         let redactor = Arc::clone(&self.config.redactor);
         let (options, sessions) = (options.clone(), sessions.len() as u64);
         on_thread(move || {
