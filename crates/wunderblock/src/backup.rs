@@ -1,7 +1,7 @@
 //! A copy of the whole ledger in another file.
 
-use crate::doctor::Ledger;
-use crate::error::Error;
+use crate::error::{Error, file_error};
+use crate::maintenance::Ledger;
 use crate::store::StoreError;
 use crate::store::sqlite::place::{beside, place};
 use std::path::Path;
@@ -33,8 +33,4 @@ impl Ledger<'_> {
         done?;
         Ok(to.metadata().map_err(|error| file_error(to, &error))?.len())
     }
-}
-
-pub(crate) fn file_error(path: &Path, error: &std::io::Error) -> Error {
-    Error::File { path: path.display().to_string(), why: error.to_string() }
 }

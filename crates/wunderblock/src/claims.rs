@@ -2,11 +2,11 @@
 //!
 //! Lanes take no account of those that do not; `doctor` names them.
 
-use crate::doctor::Diagnosis;
-use crate::drive::load::decode_event;
+use crate::doctor::diagnosis::Diagnosis;
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
 use crate::store::{Answer, Marked, Order, Query, StreamInfo};
+use crate::stored::decode_event;
 use wunderblock_core::event::{ContentErased, Fact};
 use wunderblock_core::units::{Bytes, Seq};
 

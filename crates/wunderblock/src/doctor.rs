@@ -1,159 +1,28 @@
 //! Checks every invariant of a ledger in one pass, and makes anew what is derived.
 
+pub(crate) mod diagnosis;
 mod notes;
 
 use crate::catch_up::Progress;
 use crate::catch_up::join::read_segment;
 use crate::claims::examine_claims;
+use crate::doctor::diagnosis::{Diagnosis, Note, PAGE_TEXT, Problem};
 use crate::doctor::notes::notes_on;
-use crate::drive::load::decode_event;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::graph::check::examine_nodes;
 use crate::index::{Header, verify};
-use crate::read::{copy_source, source_info};
-use crate::search::read_page;
-use crate::store::sqlite::{OPEN_TO_OTHERS, UNSCRUBBED, place};
-use crate::store::{Answer, BodyCount, Query, SourceInfo, StoreError, StoredEvent, StreamInfo, codec};
+use crate::originals::{copy_source, list_revisions};
+use crate::store::{Answer, BodyCount, Query, SourceInfo, StoredEvent, StreamInfo, codec};
+use crate::stored::{decode_event, read_page};
 use crate::tokens::Counted;
 use crate::trip::Trip;
-use std::collections::{BTreeSet, HashMap, HashSet};
-use std::path::PathBuf;
+use std::collections::{HashMap, HashSet};
 use wunderblock_core::event::Fact;
-use wunderblock_core::id::{Handle, StreamId, TenantId};
+use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::message::{Body, Part, count_lines};
 use wunderblock_core::units::{Bytes, Seq};
 
-/// One thing that is wrong.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// Which invariant.
-    pub rule: &'static str,
-    /// Where, and what.
-    pub detail: String,
-    /// Whether `repair` fixes it: it is in what is derived, or about the file and not what it holds.
-    pub derived: bool,
-    /// Whose data it is in; `None` for what concerns the file.
-    pub tenant: Option<TenantId>,
-}
-
-/// What is worth knowing, and not wrong.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Note {
-    /// What, and what to do.
-    pub text: String,
-    /// Whose data it is about.
-    pub tenant: TenantId,
-}
-
-/// The outcome of an examination.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Diagnosis {
-    /// The ledger's file, if it is in one.
-    pub path: Option<PathBuf>,
-    /// The file's size.
-    pub bytes: u64,
-    /// Whose data was looked at.
-    pub tenants: Vec<TenantId>,
-    /// Sessions looked at.
-    pub sessions: u64,
-    /// Events looked at.
-    pub events: u64,
-    /// Bodies looked at.
-    pub bodies: u64,
-    /// Bytes of imported sources looked at.
-    pub source_bytes: u64,
-    /// What is wrong; empty when all is well.
-    pub problems: Vec<Problem>,
-    /// Imports that were cut short, sessions that stand in the ledger twice.
-    pub notes: Vec<Note>,
-}
-
-impl Diagnosis {
-    pub(crate) fn found(&mut self, rule: &'static str, detail: String) {
-        self.problems.push(Problem { rule, detail, derived: false, tenant: None });
-    }
-
-    fn stale(&mut self, rule: &'static str, detail: String) {
-        self.problems.push(Problem { rule, detail, derived: true, tenant: None });
-    }
-}
-
-/// A ledger as a whole: what concerns its file, and all tenants.
-#[derive(Clone, Copy, Debug)]
-pub struct Ledger<'e>(pub(crate) &'e Engine);
-
-impl Engine {
-    /// The ledger as a whole, with all its tenants.
-    #[must_use]
-    pub fn ledger(&self) -> Ledger<'_> {
-        Ledger(self)
-    }
-}
-
-impl Ledger<'_> {
-    /// The same ledger for each of its tenants.
-    ///
-    /// # Errors
-    /// When the ledger cannot be read.
-    pub async fn tenants(&self) -> Result<Vec<Engine>, Error> {
-        self.0.every_tenant().await
-    }
-
-    /// Whether an erasure is waiting for another process that reads the ledger.
-    #[must_use]
-    pub fn is_waiting(&self) -> bool {
-        self.0.file.as_ref().is_some_and(|file| file.is_waiting())
-    }
-
-    /// Examines the file, and what it holds of every tenant.
-    ///
-    /// # Errors
-    /// As [`Maintenance::doctor`](crate::Maintenance::doctor).
-    pub async fn doctor(&self, progress: &mut (dyn FnMut(Progress) + Send)) -> Result<Diagnosis, Error> {
-        examine_all(self.0, progress).await
-    }
-
-    /// Repairs what a diagnosis has found and can be repaired: derived data is rebuilt, the file taken from everybody but
-    /// its owner, and erased content removed that is still in the log. Another examination says what is left.
-    ///
-    /// # Errors
-    /// When the ledger cannot be written.
-    pub async fn repair(
-        &self,
-        diagnosis: &Diagnosis,
-        progress: &mut (dyn FnMut(Progress) + Send),
-    ) -> Result<(), Error> {
-        let mut stale = BTreeSet::new();
-        for problem in diagnosis.problems.iter().filter(|problem| problem.derived) {
-            match (problem.rule, &self.0.file) {
-                (OPEN_TO_OTHERS, Some(file)) => place::make_private(file.path()).map_err(|error| {
-                    Error::File { path: file.path().display().to_string(), why: error.to_string() }
-                })?,
-                (UNSCRUBBED, Some(file)) => match file.scrub().await {
-                    // It stays a problem, and the next examination says so.
-                    Ok(()) | Err(StoreError::Unscrubbed(_)) => {}
-                    Err(error) => return Err(error.into()),
-                },
-                _ => stale.extend(
-                    diagnosis
-                        .tenants
-                        .iter()
-                        .filter(|tenant| problem.tenant.as_ref().is_none_or(|whose| whose == *tenant)),
-                ),
-            }
-        }
-        for engine in self.0.every_tenant().await? {
-            if stale.contains(&engine.config.tenant) {
-                engine.maintenance().rebuild(progress).await?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Text that one page holds in memory at most.
-const PAGE_TEXT: Bytes = Bytes(24 << 20);
 /// Events of one page at most.
 const PAGE_EVENTS: u64 = 1_024;
 
@@ -377,19 +246,6 @@ async fn examine_source(engine: &Engine, info: &SourceInfo, diagnosis: &mut Diag
         );
     }
     Ok(())
-}
-
-/// Every revision of every source.
-pub(crate) async fn list_revisions(engine: &Engine) -> Result<Vec<SourceInfo>, Error> {
-    let newest = engine.ask(Query::Sources { tenant: engine.tenant.no }, Answer::sources).await?;
-    let mut all = Vec::new();
-    for info in newest {
-        for older in 1..info.revision.no {
-            all.push(source_info(engine, info.no, Some(older)).await?);
-        }
-        all.push(info);
-    }
-    Ok(all)
 }
 
 async fn examine_index(

@@ -4,12 +4,11 @@
 //!
 //! A revision is read again as it was imported. Texts too short to tell anything are not looked for.
 
-use crate::backup::file_error;
 use crate::engine::Engine;
-use crate::error::Error;
+use crate::error::{Error, file_error};
+use crate::import::file_name::file_name;
 use crate::import::name::{event_id, raw_of, record_name, session_name};
-use crate::import::twin::file_name;
-use crate::read::copy_source;
+use crate::originals::copy_source;
 use crate::store::{Answer, Erasure, Gone, Query, REPEATED_MIN, SourceInfo, SourceSpan};
 use aho_corasick::AhoCorasick;
 use memchr::memmem;

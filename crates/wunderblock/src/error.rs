@@ -6,6 +6,7 @@ use crate::policy::PolicyError;
 use crate::sources::SourceError;
 use crate::store::StoreError;
 use crate::store::codec::CodecError;
+use std::path::Path;
 use wunderblock_core::id::{EventId, Handle, IdError, LaneId, StreamId};
 use wunderblock_core::plan::Refusal;
 use wunderblock_core::stub::grouped;
@@ -293,4 +294,12 @@ fn named(sessions: &[StreamId]) -> String {
         0 => names,
         more => format!("{names} and {} more", grouped(more as u64)),
     }
+}
+
+pub(crate) fn file_error(path: &Path, error: &std::io::Error) -> Error {
+    Error::File { path: path.display().to_string(), why: error.to_string() }
+}
+
+pub(crate) fn write_error(error: &std::io::Error) -> Error {
+    Error::Output(std::io::Error::new(error.kind(), error.to_string()))
 }

@@ -1,12 +1,12 @@
 //! Exact search in the originals: newest first, streamed, no index between the bytes and the answer.
 
-use crate::drive::load::decode_event;
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
 use crate::limits::{GREP_FIRST_PAGE, GREP_PAGE};
 use crate::parallel;
 use crate::store::codec::Unpacker;
 use crate::store::{Answer, Order, Query, StoreError, StoredEvent};
+use crate::stored::decode_event;
 use memchr::memmem;
 use std::collections::HashMap;
 use std::ops::ControlFlow;

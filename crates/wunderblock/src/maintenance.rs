@@ -1,10 +1,13 @@
 //! Maintenance of what a ledger holds of one tenant: examining it, and making what is derived.
 
 use crate::catch_up::{Extent, Progress, catch_up};
-use crate::doctor::{Diagnosis, examine};
+use crate::doctor::diagnosis::Diagnosis;
+use crate::doctor::{examine, examine_all};
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::store::Write;
+use crate::store::sqlite::{OPEN_TO_OTHERS, UNSCRUBBED, place};
+use crate::store::{StoreError, Write};
+use std::collections::BTreeSet;
 
 /// Maintenance of one tenant's part of a ledger; [`Ledger`](crate::Ledger) is the whole.
 #[derive(Clone, Copy, Debug)]
@@ -42,5 +45,78 @@ impl Maintenance<'_> {
     pub async fn rebuild(self, progress: &mut (dyn FnMut(Progress) + Send)) -> Result<(), Error> {
         self.0.storage.commit(vec![Write::DropDerived { tenant: self.0.tenant.no }]).await?;
         self.catch_up(progress).await
+    }
+}
+
+/// A ledger as a whole: what concerns its file, and all tenants.
+#[derive(Clone, Copy, Debug)]
+pub struct Ledger<'e>(pub(crate) &'e Engine);
+
+impl Engine {
+    /// The ledger as a whole, with all its tenants.
+    #[must_use]
+    pub fn ledger(&self) -> Ledger<'_> {
+        Ledger(self)
+    }
+}
+
+impl Ledger<'_> {
+    /// The same ledger for each of its tenants.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub async fn tenants(&self) -> Result<Vec<Engine>, Error> {
+        self.0.every_tenant().await
+    }
+
+    /// Whether an erasure is waiting for another process that reads the ledger.
+    #[must_use]
+    pub fn is_waiting(&self) -> bool {
+        self.0.file.as_ref().is_some_and(|file| file.is_waiting())
+    }
+
+    /// Examines the file, and what it holds of every tenant.
+    ///
+    /// # Errors
+    /// As [`Maintenance::doctor`](crate::Maintenance::doctor).
+    pub async fn doctor(&self, progress: &mut (dyn FnMut(Progress) + Send)) -> Result<Diagnosis, Error> {
+        examine_all(self.0, progress).await
+    }
+
+    /// Repairs what a diagnosis has found and can be repaired: derived data is rebuilt, the file taken from everybody but
+    /// its owner, and erased content removed that is still in the log. Another examination says what is left.
+    ///
+    /// # Errors
+    /// When the ledger cannot be written.
+    pub async fn repair(
+        &self,
+        diagnosis: &Diagnosis,
+        progress: &mut (dyn FnMut(Progress) + Send),
+    ) -> Result<(), Error> {
+        let mut stale = BTreeSet::new();
+        for problem in diagnosis.problems.iter().filter(|problem| problem.derived) {
+            match (problem.rule, &self.0.file) {
+                (OPEN_TO_OTHERS, Some(file)) => place::make_private(file.path()).map_err(|error| {
+                    Error::File { path: file.path().display().to_string(), why: error.to_string() }
+                })?,
+                (UNSCRUBBED, Some(file)) => match file.scrub().await {
+                    // It stays a problem, and the next examination says so.
+                    Ok(()) | Err(StoreError::Unscrubbed(_)) => {}
+                    Err(error) => return Err(error.into()),
+                },
+                _ => stale.extend(
+                    diagnosis
+                        .tenants
+                        .iter()
+                        .filter(|tenant| problem.tenant.as_ref().is_none_or(|whose| whose == *tenant)),
+                ),
+            }
+        }
+        for engine in self.0.every_tenant().await? {
+            if stale.contains(&engine.config.tenant) {
+                engine.maintenance().rebuild(progress).await?;
+            }
+        }
+        Ok(())
     }
 }

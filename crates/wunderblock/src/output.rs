@@ -7,7 +7,7 @@
 use crate::engine::{Engine, random, unexpected};
 use crate::error::Error;
 use crate::limits::{MAX_MESSAGE_OUTPUT, SOURCE_CHUNK};
-use crate::record::{opening_writes, pack_all};
+use crate::record::{Beginning, opening_writes, pack_all};
 use crate::session::Session;
 use crate::store::{Answer, Begin, Owner, Query, SourceBy, Write, Written, codec};
 use crate::trip::Trip;
@@ -179,9 +179,8 @@ async fn append_writes(
     if engine.info(session).await?.is_none() {
         writes.append(&mut opening_writes(
             engine,
-            session,
+            Beginning { stream: session, at: engine.now(), from: source },
             SessionOpened::default(),
-            (engine.now(), source),
         )?);
     }
     let events = pack_all(&engine.tenant.key, events)?;

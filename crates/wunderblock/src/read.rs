@@ -1,11 +1,11 @@
 //! Reading back, verbatim: bodies, ranges of a session, imported sources.
 
-use crate::drive::load::read_texts;
-use crate::engine::{Engine, unexpected};
-use crate::error::Error;
-use crate::import::newest_source;
+use crate::engine::Engine;
+use crate::error::{Error, write_error};
 use crate::limits::PAGE_BYTES;
-use crate::store::{Answer, Named, Query, SourceBy, SourceInfo, SourceNo, codec};
+use crate::originals::{copy_source, newest_source, originals, source_info};
+use crate::store::{Answer, Named, Query};
+use crate::stored::{read_texts, with_whole_texts};
 use std::str::FromStr;
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::id::{Handle, StreamId};
@@ -73,9 +73,6 @@ pub struct Content {
     pub page: Option<(u64, u64)>,
 }
 
-/// How much of a source is read at a time.
-const SOURCE_READ: u64 = 8;
-
 impl Engine {
     /// Reads what a handle names. A body and a source give their exact bytes; positions of a session give its events,
     /// one JSON object a line, with their texts in full.
@@ -137,70 +134,6 @@ impl Engine {
         let current = path.metadata().is_ok_and(|meta| crate::import::is_same(&source, &meta));
         Ok(source.revision.leaf.map(|leaf| (leaf, current)))
     }
-}
-
-pub(crate) async fn source_info(
-    engine: &Engine,
-    no: SourceNo,
-    revision: Option<u32>,
-) -> Result<SourceInfo, Error> {
-    let query = Query::Source { tenant: engine.tenant.no, by: SourceBy::No(no), revision };
-    engine.ask(query, Answer::source).await?.map(|info| *info).ok_or_else(unexpected)
-}
-
-/// Writes bytes of a source's revision, each part proved by its checksum.
-pub(crate) async fn copy_source(
-    engine: &Engine,
-    info: &SourceInfo,
-    (from, to): (u64, u64),
-    out: &mut (dyn std::io::Write + Send),
-) -> Result<u64, Error> {
-    let mut at = from;
-    while at < to {
-        let revision = info.revision.no;
-        let query = Query::Chunks { source: info.no, revision, from: at, to, limit: SOURCE_READ };
-        let chunks = engine.ask(query, Answer::chunks).await?;
-        if chunks.is_empty() {
-            break;
-        }
-        for chunk in chunks {
-            let bytes = codec::unpack_chunk(&chunk)?;
-            if chunk.offset > at {
-                let why = format!("bytes {at} to {} of `{}` are missing", chunk.offset, info.key);
-                return Err(Error::Store(crate::store::StoreError::Damaged(why)));
-            }
-            let begin = usize::try_from(at.saturating_sub(chunk.offset)).unwrap_or(usize::MAX);
-            let end = chunk.len.min(to.saturating_sub(chunk.offset));
-            let end = usize::try_from(end).unwrap_or(usize::MAX).min(bytes.len());
-            let part = bytes.get(begin..end).unwrap_or_default();
-            out.write_all(part).map_err(|error| write_error(&error))?;
-            at = chunk.offset + end as u64;
-        }
-    }
-    Ok(at - from)
-}
-
-/// Events with their texts in place of the handles.
-pub(crate) async fn with_whole_texts(engine: &Engine, mut events: Vec<Event>) -> Result<Vec<Event>, Error> {
-    let handles = events.iter().filter_map(|event| event.fact.as_ref()).flat_map(Fact::bodies);
-    let texts = read_texts(engine, handles.filter_map(Body::handle).collect::<Vec<_>>()).await?;
-    for body in events.iter_mut().filter_map(|event| event.fact.as_mut()).flat_map(Fact::bodies_mut) {
-        if let Some(handle) = body.handle() {
-            let text = texts.text(handle).ok_or_else(|| Error::Erased(handle.to_string()))?;
-            *body = Body::Inline(text.to_owned());
-        }
-    }
-    Ok(events)
-}
-
-/// The files a session was read from, each with the revision that holds it, the newest last.
-///
-/// # Errors
-/// When the ledger cannot be read.
-pub async fn originals(session: &crate::session::Session) -> Result<Vec<SourceInfo>, Error> {
-    let engine = &session.engine;
-    let query = Query::SourcesOf { tenant: engine.tenant.no, stream: session.id.clone() };
-    engine.ask(query, Answer::sources).await
 }
 
 impl crate::session::Session {
@@ -309,10 +242,6 @@ impl std::io::Write for Hashing<'_> {
     fn flush(&mut self) -> std::io::Result<()> {
         self.out.flush()
     }
-}
-
-pub(crate) fn write_error(error: &std::io::Error) -> Error {
-    Error::Output(std::io::Error::new(error.kind(), error.to_string()))
 }
 
 fn cut(bytes: &[u8], slice: &Slice) -> Result<Content, Error> {

@@ -7,8 +7,8 @@ use crate::incoming::IntoEvents;
 use crate::limits::COUNT_AT_ONCE;
 use crate::session::Session;
 use crate::store::codec::{self, name_handle, pack_event};
-use crate::store::{Appended, BodyCount, Opening, PackedEvent, SourceNo, Write, Written};
-use crate::{door, parallel};
+use crate::store::{Appended, BodyCount, Opening, PackedEvent, SourceNo, StoreError, Write, Written};
+use crate::{door, limits, parallel};
 use wunderblock_core::event::{Fact, NewEvent, SessionForked, SessionOpened, Source};
 use wunderblock_core::id::{EventId, Handle, Scope, StreamId};
 use wunderblock_core::message::{Body, Part};
@@ -74,49 +74,58 @@ impl Engine {
     }
 }
 
+/// How a stream begins.
+#[derive(Clone, Copy)]
+pub(crate) struct Beginning<'a> {
+    /// Its name.
+    pub(crate) stream: &'a StreamId,
+    /// When.
+    pub(crate) at: Millis,
+    /// The file it is read from, and the revision of that.
+    pub(crate) from: Option<(SourceNo, u32)>,
+}
+
 /// The write that opens a session with its first event.
 pub(crate) fn opening_writes(
     engine: &Engine,
-    stream: &StreamId,
+    begins: Beginning<'_>,
     opened: SessionOpened,
-    (at, source): (Millis, Option<(SourceNo, u32)>),
 ) -> Result<Vec<Write>, Error> {
     let scope = opened.scope.clone();
     let open = Write::Open {
         tenant: engine.tenant.no,
-        stream: stream.clone(),
-        handle: engine.stream_handle(stream),
+        stream: begins.stream.clone(),
+        handle: engine.stream_handle(begins.stream),
         opening: Opening::New { parent: opened.parent.clone() },
         scope,
-        at,
+        at: begins.at,
     };
-    with_first_event(engine, open, stream, Fact::SessionOpened(opened), (at, source))
+    with_first_event(engine, begins, open, Fact::SessionOpened(opened))
 }
 
 /// The write that opens a session as a fork of another.
 pub(crate) fn forking_writes(
     engine: &Engine,
-    stream: &StreamId,
+    begins: Beginning<'_>,
     forked: SessionForked,
-    (at, source, scope): (Millis, Option<(SourceNo, u32)>, Scope),
+    scope: Scope,
 ) -> Result<Vec<Write>, Error> {
     let open = Write::Open {
         tenant: engine.tenant.no,
-        stream: stream.clone(),
-        handle: engine.stream_handle(stream),
+        stream: begins.stream.clone(),
+        handle: engine.stream_handle(begins.stream),
         opening: Opening::Fork { parent: forked.parent.clone(), at_seq: forked.at_seq },
         scope,
-        at,
+        at: begins.at,
     };
-    with_first_event(engine, open, stream, Fact::SessionForked(forked), (at, source))
+    with_first_event(engine, begins, open, Fact::SessionForked(forked))
 }
 
 fn with_first_event(
     engine: &Engine,
+    Beginning { stream, at, from }: Beginning<'_>,
     open: Write,
-    stream: &StreamId,
     fact: Fact,
-    (at, from): (Millis, Option<(SourceNo, u32)>),
 ) -> Result<Vec<Write>, Error> {
     let source = if from.is_some() { Source::Engine } else { Source::Live };
     let id = EventId::new(format!("open:{}", blake3::hash(stream.as_str().as_bytes()).to_hex()))?;
@@ -170,7 +179,11 @@ pub(crate) async fn append_prepared(
         let opening = first.and_then(|first| first.opens.clone());
         // The caller's own opening event is the first event; it keeps its id.
         let is_own = opening.is_some();
-        writes.append(&mut opening_writes(engine, stream, opening.unwrap_or_default(), (at, None))?);
+        writes.append(&mut opening_writes(
+            engine,
+            Beginning { stream, at, from: None },
+            opening.unwrap_or_default(),
+        )?);
         if is_own {
             writes.truncate(1);
         } else {
@@ -321,4 +334,24 @@ fn counted(key: &[u8; 32], event: &NewEvent) -> Vec<(Handle, BodyCount)> {
         .filter(|text| text.len() >= codec::INLINE_MAX)
         .map(|text| (codec::handle(&codec::body_hash(key, text.as_bytes())), count_body(text)))
         .collect()
+}
+
+/// An event of the engine's at a position.
+pub(crate) fn engine_event(session: &Session, at: Seq, fact: Fact) -> Result<NewEvent, Error> {
+    let id = EventId::new(format!("{}@{at}", fact.kind()))?;
+    Ok(NewEvent { id, at: session.engine.now(), source: Source::Engine, fact })
+}
+
+/// Appends one fact of the engine's, wherever the head is.
+pub(crate) async fn append_fact(session: &Session, fact: Fact) -> Result<Seq, Error> {
+    for _ in 0..limits::BUILD_RETRIES {
+        let head = session.info().await?.head;
+        let event = engine_event(session, head.next(), fact.clone())?;
+        match append_events(&session.engine, &session.id, Some(head), vec![event]).await {
+            Ok(_) => return Ok(head.next()),
+            Err(Error::Store(StoreError::HeadMoved { .. })) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(Error::Restless)
 }

@@ -5,16 +5,17 @@
 //! copy: what was acknowledged is in the copy, and what comes later is refused, because it is another ledger. A kill at
 //! any moment leaves the old ledger at the path or the new one. Only a file that is no ledger any more is moved instead.
 
-use crate::backup::file_error;
-use crate::doctor::{Ledger, examine_all, list_revisions};
-use crate::drive::load::decode_event;
+use crate::doctor::examine_all;
 use crate::echo::{Lost, Wanted, find_hits};
 use crate::engine::{Config, Engine};
 use crate::erase::native;
-use crate::error::Error;
+use crate::error::{Error, file_error};
+use crate::maintenance::Ledger;
+use crate::originals::list_revisions;
 use crate::store::sqlite::place::{FolderLock, beside, folder, place, sync_folder};
 use crate::store::sqlite::{Access, KEPT, RESTORING, Replacement, Sqlite, copy_file, renew};
 use crate::store::{Answer, Erasure, Marked, Query, SourceSpan, StoreError, Write};
+use crate::stored::decode_event;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};

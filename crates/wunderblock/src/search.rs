@@ -2,13 +2,13 @@
 //! missed.
 
 use crate::catch_up::{Extent, catch_up, is_searched};
-use crate::drive::load::{decode_event, read_texts};
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
 use crate::index::{self, DocKey, Header, Hit, Phrase, Query as Words, Scope, Search, Tail};
 use crate::limits::{CATCH_UP_BYTES, CATCH_UP_EVENTS, SEARCH_CATCH_UP, SEARCH_RETRIES};
 use crate::parallel;
-use crate::store::{Answer, Order, Query, StoreError, StreamInfo, StreamNo};
+use crate::store::{Answer, Query, StoreError, StreamInfo, StreamNo};
+use crate::stored::{decode_event, read_page, read_texts};
 use crate::texts::Texts;
 use crate::trip::Trip;
 use std::collections::{BTreeMap, HashMap};
@@ -18,7 +18,7 @@ use wunderblock_core::event::Fact;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::message::{Body, Message, Part, Role};
 use wunderblock_core::ports::Bodies;
-use wunderblock_core::units::{Bytes, Millis, Seq};
+use wunderblock_core::units::{Millis, Seq};
 
 pub use crate::index::Order as SearchOrder;
 
@@ -277,25 +277,6 @@ async fn resolve_hits(engine: &Engine, hits: Vec<Hit>, words: &Words) -> Result<
         });
     }
     Ok(found)
-}
-
-pub(crate) async fn read_page(
-    engine: &Engine,
-    info: &StreamInfo,
-    from: Seq,
-    (limit, text): (u64, Bytes),
-) -> Result<Vec<crate::store::StoredEvent>, Error> {
-    let query = Query::Events {
-        tenant: engine.tenant.no,
-        stream: info.id.clone(),
-        from,
-        to: info.head,
-        order: Order::Ascending,
-        limit,
-        text,
-        counts: false,
-    };
-    engine.ask(query, Answer::events).await
 }
 
 /// The bodies of a message in which words are looked for.

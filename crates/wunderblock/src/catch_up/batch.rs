@@ -1,14 +1,13 @@
 //! A batch of the background's work: what is read for it, and what threads make of it.
 
-use crate::drive::load::decode_event;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::gauge::count_body;
 use crate::index::{DocKey, SegmentBuilder};
 use crate::redact::Redactor;
-use crate::search::read_page;
 use crate::store::codec::{CodecError, Unpacker};
 use crate::store::{Answer, BodyCount, PackedSegment, Query, Reach, StreamInfo, StreamNo};
+use crate::stored::{decode_event, read_page};
 use crate::tokens::Vocabulary;
 use std::collections::HashMap;
 use wunderblock_core::event::Fact;

@@ -145,7 +145,7 @@ impl<'e> Line<'e> {
     }
 
     async fn give(&mut self, batch: Batch) -> Result<(), Error> {
-        let load = load_bodies(&self.engine, batch).await?;
+        let load = load_bodies(self.engine, batch).await?;
         self.waiting.push_back(Box::pin(self.pool.give(load)));
         Ok(())
     }
@@ -165,7 +165,7 @@ impl<'e> Line<'e> {
         progress: &mut (dyn FnMut(Progress) + Send),
     ) -> Result<ControlFlow<()>, Error> {
         self.done += done.events;
-        let stored = store_batch(&self.engine, done, self.epoch).await?;
+        let stored = store_batch(self.engine, done, self.epoch).await?;
         progress(Progress { done: self.done, total: self.total });
         Ok(stored)
     }

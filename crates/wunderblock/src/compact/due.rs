@@ -1,19 +1,18 @@
 //! What a build measures of its lane, and whether that makes it due.
 
+use super::history::{marked_events, recorded_steps, task_marks};
 use super::prepare::Prepared;
-use super::undo::{marked_events, recorded_steps};
 use crate::error::Error;
 use crate::request::draft::Draft;
 use crate::request::stages::{Planned, Rendered};
 use crate::session::Session;
 use crate::store::Marked;
-use wunderblock_core::compact::{Due, Level, Mark, Measure, due, due::stands, task::By};
-use wunderblock_core::event::{Event, Fact};
+use wunderblock_core::compact::{Due, Level, Mark, Measure, due, due::stands};
+use wunderblock_core::event::Fact;
 use wunderblock_core::id::LaneId;
 use wunderblock_core::pair::arrange;
 use wunderblock_core::plan::{Fixed, Refusal, TrimReason};
 use wunderblock_core::policy::{Permille, Policy};
-use wunderblock_core::ports::Bodies;
 use wunderblock_core::section::Section;
 use wunderblock_core::units::{Millis, Tokens};
 use wunderblock_core::view::View;
@@ -151,39 +150,6 @@ pub(crate) async fn is_short_of(session: &Session, lane: &LaneId, room: Tokens) 
         _ => None,
     });
     Ok(tokens.sum::<Tokens>() > room)
-}
-
-/// Where tasks begin and end, by events and by the todo list.
-pub(super) async fn task_marks(
-    session: &Session,
-    view: &View,
-    texts: &dyn Bodies,
-) -> Result<Vec<Mark>, Error> {
-    let mut marks = Vec::new();
-    for kind in ["task.started", "task.finished"] {
-        let events = marked_events(session, Marked::Kind(kind), view.head()).await?;
-        marks.extend(events.iter().filter_map(task_mark));
-    }
-    Ok(settled(marks, view, texts))
-}
-
-/// What an event says of where tasks begin and end.
-pub(crate) fn task_mark(event: &Event) -> Option<Mark> {
-    let (ends, title) = match &event.fact {
-        Some(Fact::TaskStarted(task)) => (false, task.title.as_ref().unwrap_or(&task.task)),
-        Some(Fact::TaskFinished(task)) => (true, &task.task),
-        _ => return None,
-    };
-    Some(Mark { at: event.seq, ends, title: Some(title.clone()), by: By::Event })
-}
-
-/// The marks of events, in order; those of the todo list where there are none.
-pub(crate) fn settled(mut marks: Vec<Mark>, view: &View, texts: &dyn Bodies) -> Vec<Mark> {
-    if marks.is_empty() {
-        marks = super::todo::marks(view, texts);
-    }
-    marks.sort_by_key(|mark| (mark.at, mark.ends));
-    marks
 }
 
 /// Whether a lane is due once it is known where its tasks end.

@@ -10,6 +10,7 @@
 pub(crate) mod account;
 pub(crate) mod climb;
 pub(crate) mod due;
+pub(crate) mod history;
 mod hook;
 mod lease;
 pub(crate) mod options;
@@ -23,13 +24,14 @@ pub(crate) mod undo;
 mod writing;
 
 use crate::error::Error;
+use crate::record::append_fact;
 use crate::session::Session;
 use account::{Compacted, MadeNode, Outcome};
 use due::{check_breaker, count_rounds};
 use lease::{claim_lease, new_holder, release_lease, while_holding};
 use options::CompactOptions;
 use prepare::prepare;
-use publish::{append_fact, publish};
+use publish::publish;
 use ration::Ration;
 use state::count_calls;
 use std::sync::Arc;

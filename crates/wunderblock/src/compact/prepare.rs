@@ -1,6 +1,7 @@
 //! What a climb needs: the lane's view with all its texts, and what the request holds beside the conversation.
 
-use super::due::task_marks;
+use super::history::task_marks;
+
 use super::options::CompactOptions;
 use crate::drive::{context_job, read_view_texts, run_build};
 use crate::error::Error;

@@ -7,15 +7,15 @@ use super::prepare::Prepared;
 use crate::drive::load::load_lane;
 use crate::error::Error;
 use crate::limits;
-use crate::record::append_events;
+use crate::record::{append_events, engine_event};
 use crate::request::snapshot::LaneWanted;
 use crate::session::Session;
 use crate::store::StoreError;
 use crate::summarize::attempt::Draft;
 use wunderblock_core::compact::{Due, Proposal, rebase};
 use wunderblock_core::compaction::{Compaction, SessionCompacted};
-use wunderblock_core::event::{Fact, NewEvent, Source, ViewTrimmed};
-use wunderblock_core::id::{EventId, LaneId};
+use wunderblock_core::event::{Fact, NewEvent, ViewTrimmed};
+use wunderblock_core::id::LaneId;
 use wunderblock_core::plan::TrimReason;
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::{Bytes, Seq};
@@ -70,26 +70,6 @@ fn publish_events(
     };
     let facts = facts(proposal, &climbed.drafts, &made);
     facts.into_iter().map(|(at, fact)| engine_event(session, at, fact)).collect()
-}
-
-/// An event of the engine's at a position.
-pub(super) fn engine_event(session: &Session, at: Seq, fact: Fact) -> Result<NewEvent, Error> {
-    let id = EventId::new(format!("{}@{at}", fact.kind()))?;
-    Ok(NewEvent { id, at: session.engine.now(), source: Source::Engine, fact })
-}
-
-/// Appends one fact of the engine's, wherever the head is.
-pub(super) async fn append_fact(session: &Session, fact: Fact) -> Result<Seq, Error> {
-    for _ in 0..limits::BUILD_RETRIES {
-        let head = session.info().await?.head;
-        let event = engine_event(session, head.next(), fact.clone())?;
-        match append_events(&session.engine, &session.id, Some(head), vec![event]).await {
-            Ok(_) => return Ok(head.next()),
-            Err(Error::Store(StoreError::HeadMoved { .. })) => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Err(Error::Restless)
 }
 
 /// By whom a compaction is made, and why.

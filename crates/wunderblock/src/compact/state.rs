@@ -1,7 +1,7 @@
 //! Whether a lane is being compacted, and what has been spent on it.
 
+use super::history::marked_events;
 use super::lease::lease_key;
-use super::undo::marked_events;
 use crate::error::Error;
 use crate::limits;
 use crate::parallel::on_thread;

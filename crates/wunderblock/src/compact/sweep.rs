@@ -6,7 +6,6 @@
 
 use super::account::MadeNode;
 use super::options::{CompactOptions, Stage};
-use super::publish::engine_event;
 use super::ration::Ration;
 use super::writing::Writer;
 use crate::drive::load::load_lane;
@@ -15,7 +14,7 @@ use crate::error::Error;
 use crate::gauge::Scales;
 use crate::limits;
 use crate::parallel::on_thread;
-use crate::record::append_events;
+use crate::record::{append_events, engine_event};
 use crate::request::build::Build;
 use crate::request::snapshot::LaneWanted;
 use crate::session::Session;

@@ -1,17 +1,16 @@
 //! Undoing: the lane's state before a compaction, recorded anew.
 
-use super::publish::engine_event;
+use super::history::{marked_events, recorded_steps};
 use super::sweep::SWEEP;
-use crate::drive::load::decode_event;
 use crate::engine::unexpected;
 use crate::error::Error;
 use crate::limits;
-use crate::record::append_events;
+use crate::record::{append_events, engine_event};
 use crate::session::Session;
-use crate::store::{Answer, Marked, Query, StoreError};
+use crate::store::{Marked, StoreError};
 use std::collections::BTreeSet;
 use wunderblock_core::compaction::{Compaction, CompactionUndone};
-use wunderblock_core::event::{Event, Fact, ViewTrimmed};
+use wunderblock_core::event::{Fact, ViewTrimmed};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::plan::{Trim, TrimReason};
 use wunderblock_core::units::{Seq, Tokens};
@@ -62,78 +61,58 @@ pub(crate) async fn undo_compaction(session: &Session, lane: &LaneId) -> Result<
         let before = steps.get(place + gone.len());
         let before = before.map_or_else(Trim::default, |(_, step)| step.trim.clone());
         let Some(done) = step.compaction.as_deref() else { return Err(unexpected()) };
-        match restore_before(session, lane, (head, &gone), (before, done)).await {
+        let restored = restored_step(lane, *at, before, done);
+        match record_undone(session, head, &gone, restored).await {
             Err(Error::Store(StoreError::HeadMoved { .. })) => {}
-            other => return other,
+            Err(error) => return Err(error),
+            Ok(recorded) => {
+                return Ok(Undone {
+                    compaction: *at,
+                    policy: done.policy.to_string(),
+                    before: done.tokens_before,
+                    after: done.tokens_after,
+                    recorded,
+                });
+            }
         }
     }
     Err(Error::Restless)
 }
 
-async fn restore_before(
-    session: &Session,
-    lane: &LaneId,
-    (head, gone): (Seq, &[Seq]),
-    (trim, done): (Trim, &Compaction),
-) -> Result<Undone, Error> {
-    let at = gone.first().copied().unwrap_or(head);
+/// The lane's step after an undo: what was shown before the compaction.
+fn restored_step(lane: &LaneId, compaction: Seq, trim: Trim, done: &Compaction) -> ViewTrimmed {
     let compaction = Compaction {
         policy: done.policy.clone(),
         level: "manual".into(),
-        trigger: format!("the compaction at position {at} was undone").into(),
+        trigger: format!("the compaction at position {compaction} was undone").into(),
         tokens_before: done.tokens_after,
         tokens_after: done.tokens_before,
         rungs: Vec::new(),
         focus: None,
     };
-    let trimmed = Fact::ViewTrimmed(ViewTrimmed {
+    ViewTrimmed {
         lane: lane.clone(),
         trim,
         reason: TrimReason::Undone,
         compaction: Some(Box::new(compaction)),
-    });
+    }
+}
+
+/// Records that steps were undone, and the lane's step after it. Answers where that is recorded.
+async fn record_undone(
+    session: &Session,
+    head: Seq,
+    gone: &[Seq],
+    restored: ViewTrimmed,
+) -> Result<Seq, Error> {
     let mut events = Vec::new();
     let mut recorded = head.next();
     for compaction in gone {
-        let undone = CompactionUndone { lane: lane.clone(), compaction: *compaction };
+        let undone = CompactionUndone { lane: restored.lane.clone(), compaction: *compaction };
         events.push(engine_event(session, recorded, Fact::CompactionUndone(undone))?);
         recorded = recorded.next();
     }
-    events.push(engine_event(session, recorded, trimmed)?);
+    events.push(engine_event(session, recorded, Fact::ViewTrimmed(restored))?);
     append_events(&session.engine, &session.id, Some(head), events).await?;
-    Ok(Undone {
-        compaction: at,
-        policy: done.policy.to_string(),
-        before: done.tokens_before,
-        after: done.tokens_after,
-        recorded,
-    })
-}
-
-/// The steps of a lane up to a position, the newest first, except those no lane follows.
-pub(super) async fn recorded_steps(
-    session: &Session,
-    lane: &LaneId,
-    to: Seq,
-) -> Result<Vec<(Seq, ViewTrimmed)>, Error> {
-    let steps = marked_events(session, Marked::Kind("view.trimmed"), to).await?.into_iter();
-    let own = steps.filter_map(|event| match event.fact {
-        Some(fact) if fact.contradiction(event.seq).is_some() => None,
-        Some(Fact::ViewTrimmed(step)) if step.lane == *lane => Some((event.seq, step)),
-        _ => None,
-    });
-    Ok(own.collect())
-}
-
-/// Control events up to a position, the newest first.
-pub(super) async fn marked_events(session: &Session, what: Marked, to: Seq) -> Result<Vec<Event>, Error> {
-    let query = Query::Marked {
-        tenant: session.engine.tenant.no,
-        stream: session.id.clone(),
-        what,
-        to,
-        limit: u64::from(u32::MAX),
-    };
-    let rows = session.engine.ask(query, Answer::events).await?;
-    rows.iter().map(|row| Ok(decode_event(&session.engine, &session.id, row)?)).collect()
+    Ok(recorded)
 }

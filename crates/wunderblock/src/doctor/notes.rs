@@ -1,12 +1,13 @@
 //! What is worth knowing of a session, and not wrong.
 
-use super::PAGE_TEXT;
+use super::diagnosis::PAGE_TEXT;
 use crate::engine::Engine;
 use crate::erase::native;
 use crate::error::Error;
-use crate::import::look_up::known_events;
-use crate::read::{source_info, with_whole_texts};
+use crate::import::known::known_events;
+use crate::originals::source_info;
 use crate::store::{StreamInfo, codec};
+use crate::stored::with_whole_texts;
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::units::Seq;
 

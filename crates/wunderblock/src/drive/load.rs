@@ -6,6 +6,7 @@ use crate::limits::VIEW_EVENTS;
 use crate::request::snapshot::{LaneWanted, REPORTS, Snapshot, is_step, spoken};
 use crate::store::codec::{self, CodecError};
 use crate::store::{Answer, BodyCount, Marked, Order, Query, StoredEvent, StreamInfo};
+use crate::stored::decode_event;
 use crate::texts::Texts;
 use crate::trip::Trip;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -29,42 +30,7 @@ pub(crate) async fn load_lane(
     stream: &StreamId,
     wanted: &LaneWanted,
 ) -> Result<Snapshot, Error> {
-    Loading { engine: engine, stream, wanted }.run().await
-}
-
-pub(crate) fn decode_event(
-    engine: &Engine,
-    stream: &StreamId,
-    row: &StoredEvent,
-) -> Result<Event, CodecError> {
-    codec::event(&engine.config.tenant, stream, row)
-}
-
-/// Loads bodies.
-pub(crate) async fn read_texts(
-    engine: &Engine,
-    handles: impl IntoIterator<Item = Handle>,
-) -> Result<Texts, Error> {
-    let mut texts = Texts::default();
-    read_more_texts(engine, &mut texts, handles).await?;
-    Ok(texts)
-}
-
-/// Loads further bodies.
-pub(crate) async fn read_more_texts(
-    engine: &Engine,
-    texts: &mut Texts,
-    handles: impl IntoIterator<Item = Handle>,
-) -> Result<(), Error> {
-    let handles = texts.missing(handles);
-    if handles.is_empty() {
-        return Ok(());
-    }
-    let blobs = engine.ask(Query::Blobs { tenant: engine.tenant.no, handles }, Answer::blobs).await?;
-    for blob in blobs.into_iter().flatten() {
-        texts.insert(blob.handle, codec::unpack_body(&engine.tenant.key, &blob)?);
-    }
-    Ok(())
+    Loading { engine, stream, wanted }.run().await
 }
 
 /// A snapshot under way.
@@ -149,7 +115,7 @@ impl Loading<'_> {
     }
 
     fn event(self, row: &StoredEvent) -> Result<Event, CodecError> {
-        decode_event(&self.engine, self.stream, row)
+        decode_event(self.engine, self.stream, row)
     }
 
     async fn first_trip(self, to: Seq) -> Result<First, Error> {

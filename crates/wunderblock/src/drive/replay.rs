@@ -1,6 +1,6 @@
 //! Rebuilding a recorded request, and saying where two of them part.
 
-use super::load::{decode_event, load_lane, read_more_texts, read_texts};
+use super::load::load_lane;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::gauge::Scales;
@@ -10,6 +10,7 @@ use crate::request::snapshot::LaneWanted;
 use crate::request::target::Target;
 use crate::session::Session;
 use crate::store::{Answer, Marked, Query};
+use crate::stored::{decode_event, read_more_texts, read_texts};
 use crate::texts::Texts;
 use std::sync::Arc;
 use wunderblock_core::event::{ContextBuilt, Fact, ViewTrimmed};

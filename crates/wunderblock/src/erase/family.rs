@@ -5,6 +5,13 @@ use std::collections::BTreeSet;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::Seq;
 
+/// The streams of a ledger, and those of them that are erased.
+#[derive(Clone, Copy)]
+pub(super) struct Streams<'a> {
+    pub(super) all: &'a [StreamInfo],
+    pub(super) own: &'a BTreeSet<StreamId>,
+}
+
 /// The session's own name: without the number of a branch and the mark of a copy.
 pub(crate) fn native(id: &StreamId) -> &str {
     let root = id.as_str().split('~').next().filter(|root| !root.is_empty()).unwrap_or(id.as_str());

@@ -4,7 +4,7 @@ use super::loss::Raw;
 use crate::echo::{Hit, Wanted, find_hits};
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::read::source_info;
+use crate::originals::{readers_of, source_info};
 use crate::store::{Answer, Erasure, Gone, Named, Query, SourceInfo, SourceNo, SourceSpan, Write};
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::id::{Handle, StreamId};
@@ -44,17 +44,6 @@ pub(super) async fn records_of(
         }
     }
     Ok(raw)
-}
-
-/// The streams that were read from a revision.
-pub(crate) async fn readers_of(
-    engine: &Engine,
-    source: SourceNo,
-    revision: u32,
-) -> Result<Vec<StreamId>, Error> {
-    let query = Query::ReadFrom { tenant: engine.tenant.no, source, revision: Some(revision) };
-    let streams = engine.ask(query, Answer::streams).await?;
-    Ok(streams.into_iter().map(|info| info.id).collect())
 }
 
 /// Revisions of format 1 that were rewritten share the bytes they begin alike with: they get bytes of their own

@@ -10,8 +10,8 @@ mod loss;
 mod text;
 
 use crate::catch_up::join::read_segment;
-use crate::drive::load::{decode_event, read_texts};
 use crate::echo::{Wanted, beginning, find_hits};
+use crate::stored::{decode_event, read_texts};
 pub use erased::{Along, Erased};
 pub(crate) use family::native;
 use files::{records_of, sources_of, unshared_writes};
@@ -27,7 +27,7 @@ use crate::store::{
     Answer, Erasure, Gone, Marked, PackedSegment, Query, SourceSpan, StoreError, StreamInfo, Stretch, Write,
     Written,
 };
-use family::{is_child, is_copy, lineage, own_streams, relatives};
+use family::{Streams, is_child, is_copy, lineage, own_streams, relatives};
 use loss::{Loss, Raw, erased_place, stays};
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::event::{ContentErased, Fact, NewEvent, Source};
@@ -98,7 +98,16 @@ impl Session {
             let erasure = |id| Erasure { session: name.clone(), what: Gone::Event(id) };
             raw.erasures.extend(live.events.into_iter().map(erasure));
             let all = std::mem::take(&mut raw);
-            sum.add(forget_runs(&session, &[(from, info.head)], reason, (&streams, &own), all).await?);
+            sum.add(
+                forget_runs(
+                    &session,
+                    &[(from, info.head)],
+                    reason,
+                    Streams { all: &streams, own: &own },
+                    all,
+                )
+                .await?,
+            );
         }
         self.engine.scrubbed().await?;
         sum.children = children.into_iter().collect();
@@ -136,7 +145,7 @@ async fn erase_runs(
     for source in sources_of(&session.engine, &own).await? {
         raw.take(find_hits(&session.engine, source, wanted.clone()).await?);
     }
-    forget_runs(session, runs, reason, (&streams, &own), raw).await
+    forget_runs(session, runs, reason, Streams { all: &streams, own: &own }, raw).await
 }
 
 /// Erases runs of positions and what is given of imported files, in one transaction, and appends the receipts.
@@ -144,10 +153,10 @@ async fn forget_runs(
     session: &Session,
     runs: &[(Seq, Seq)],
     reason: Option<&str>,
-    (streams, own): (&[StreamInfo], &BTreeSet<StreamId>),
+    streams: Streams<'_>,
     raw: Raw,
 ) -> Result<Erased, Error> {
-    let each = lose_runs(session, runs, (streams, own), raw).await?;
+    let each = lose_runs(session, runs, streams, raw).await?;
     let head = session.info().await?.head;
     let mut receipts = Vec::new();
     let mut erased = Erased::default();
@@ -177,7 +186,7 @@ async fn forget_runs(
 async fn lose_runs(
     session: &Session,
     runs: &[(Seq, Seq)],
-    (streams, own): (&[StreamInfo], &BTreeSet<StreamId>),
+    streams: Streams<'_>,
     raw: Raw,
 ) -> Result<Vec<Erased>, Error> {
     let tenant = session.engine.tenant.no;
@@ -185,10 +194,10 @@ async fn lose_runs(
     let erasures: Vec<Erasure> = raw.erasures.into_iter().collect();
     for _ in 0..CATCH_UP_RETRIES {
         let epoch = session.engine.ask(Query::Epoch, Answer::epoch).await?;
-        let losses = find_losses(session, runs, streams).await?;
+        let losses = find_losses(session, runs, streams.all).await?;
         let mut writes = vec![Write::Still { epoch }];
         writes.extend(unindex_writes(&session.engine, &losses).await?);
-        writes.extend(unshared_writes(&session.engine, &spans, own).await?);
+        writes.extend(unshared_writes(&session.engine, &spans, streams.own).await?);
         let (stream, spans, erasures) = (session.id.clone(), spans.clone(), erasures.clone());
         writes.push(Write::Erase { tenant, stream, seqs: Vec::new(), spans, erasures });
         for loss in &losses {

@@ -1,11 +1,11 @@
 //! Whether the summary graph of a session is one.
 
 use super::node::made_nodes;
-use crate::doctor::Diagnosis;
-use crate::drive::load::decode_event;
+use crate::doctor::diagnosis::Diagnosis;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::store::{Answer, Marked, Query, StreamInfo};
+use crate::stored::decode_event;
 use crate::trip::Trip;
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::event::{Fact, SessionCompacted};

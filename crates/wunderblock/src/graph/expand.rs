@@ -5,19 +5,19 @@ use super::hits::expand_query;
 use super::item::{Entry, Item, ItemKind, Leaf, Piece, Reader};
 use super::node::{Graph, Known};
 use super::page;
-use super::place::{Place, find_place};
+use super::place::{Place, Positions, find_place};
 use super::ruler::{Ruler, counts_of};
-use crate::drive::load::{decode_event, read_texts};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::limits::{EXPAND_LEAST, EXPAND_MOST, EXPAND_TOKENS};
 use crate::read::Address;
 use crate::store::StoredEvent;
+use crate::stored::{decode_event, read_texts};
 use crate::tokens::Vocabulary;
 use serde::Serialize;
 use std::collections::HashMap;
 use wunderblock_core::event::Fact;
-use wunderblock_core::id::Handle;
+use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::message::Body;
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::stub::grouped;
@@ -118,9 +118,11 @@ impl Engine {
                 if wanted.children && !node.node.sources.is_empty() {
                     return listed((named, Shows::Nodes), graph.children(node), wanted);
                 }
-                events_page(self, named, (graph, node.node.from, node.node.to), wanted).await
+                events_page(self, named, Positions::of(graph, node.node.from, node.node.to), wanted).await
             }
-            Place::Range(graph, from, to) => events_page(self, named, (graph, *from, *to), wanted).await,
+            Place::Range(graph, from, to) => {
+                events_page(self, named, Positions::of(graph, *from, *to), wanted).await
+            }
         }
     }
 }
@@ -128,11 +130,12 @@ impl Engine {
 async fn events_page(
     engine: &Engine,
     address: String,
-    (graph, from, to): (&Graph, Seq, Seq),
+    positions: Positions<'_>,
     wanted: &Expand,
 ) -> Result<Expanded, Error> {
+    let Positions { stream, from, to } = positions;
     let grid = Grid::of(wanted.page_tokens);
-    let ruler = Ruler::of(engine, &graph.stream.id, from, to.min(graph.stream.head)).await?;
+    let ruler = Ruler::of(engine, &stream.id, from, to.min(stream.head)).await?;
     if ruler.length == 0 {
         return Err(Error::Address(format!(
             "positions {from} to {to} hold no messages, only records; `wunderblock read {address}` shows them"
@@ -140,15 +143,15 @@ async fn events_page(
     }
     let pages = grid.pages(ruler.length);
     let number = checked_page(wanted.page, pages)?;
-    let found = find_on_page(engine, graph, &ruler, (&grid, number)).await?;
-    let pieces = page_pieces(engine, graph.stream.handle, found, (&grid, number)).await?;
+    let found = find_on_page(engine, &stream.id, &ruler, (&grid, number)).await?;
+    let pieces = page_pieces(engine, stream.handle, found, (&grid, number)).await?;
     Ok(finished(address, Shows::Events, pieces, PageNo { page: number, pages }, wanted.page_tokens))
 }
 
 /// The messages of which a page shows something, and where they are on the line.
 async fn find_on_page(
     engine: &Engine,
-    graph: &Graph,
+    stream: &StreamId,
     ruler: &Ruler<'_>,
     (grid, page): (&Grid, u64),
 ) -> Result<Vec<Placed>, Error> {
@@ -166,7 +169,7 @@ async fn find_on_page(
         for (row, place) in rows.into_iter().zip(ends.windows(2)) {
             let [start, end] = place else { continue };
             if row.kind == "message.appended" && grid.shown(page, (*start, *end)).is_some() {
-                let fact = decode_event(engine, &graph.stream.id, &row)?.fact;
+                let fact = decode_event(engine, stream, &row)?.fact;
                 found.push(Placed { row, fact, place: (*start, *end) });
             }
         }

@@ -6,13 +6,12 @@
 
 use super::expand::{Expanded, PageNo, Shows, finished, shown_bodies};
 use super::item::{Item, Piece, Reader};
-use super::node::Graph;
-use super::place::Place;
-use crate::drive::load::{decode_event, read_texts};
+use super::place::{Place, Positions};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::grep::{GrepOptions, Pattern, Scan, grep_stream};
-use crate::store::{Answer, Query};
+use crate::store::{Answer, Query, StreamInfo};
+use crate::stored::{decode_event, read_texts};
 use crate::tokens::Vocabulary;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -41,14 +40,6 @@ struct Wanted {
     pattern: Pattern,
     /// Maximum tokens of the page.
     most: u64,
-}
-
-/// A range of positions in a stream.
-struct Positions<'g> {
-    stream: &'g StreamId,
-    handle: Handle,
-    from: Seq,
-    to: Seq,
 }
 
 /// How well a line or a message answers.
@@ -121,12 +112,6 @@ impl Wanted {
     }
 }
 
-impl<'g> Positions<'g> {
-    fn of(graph: &'g Graph, from: Seq, to: Seq) -> Self {
-        Self { stream: &graph.stream.id, handle: graph.stream.handle, from, to }
-    }
-}
-
 pub(super) async fn expand_query(
     engine: &Engine,
     address: String,
@@ -152,7 +137,7 @@ async fn range_hits(
     range: Positions<'_>,
     wanted: &Wanted,
 ) -> Result<Expanded, Error> {
-    let Positions { stream, handle, from, to } = range;
+    let Positions { stream: StreamInfo { id: stream, handle, .. }, from, to } = range;
     let mut found: BTreeMap<Seq, Merit> = BTreeMap::new();
     let scan = Scan { stream, from, to, said_only: true };
     let _ = grep_stream(engine, &scan, &wanted.pattern, &mut |hit| {
@@ -169,7 +154,7 @@ async fn range_hits(
         .sort_by_key(|(seq, merit)| Reverse((merit.phrase, merit.together, merit.words.count_ones(), *seq)));
     let mut sheet = Sheet::new(ranked.len() as u64, wanted.most);
     for some in ranked.chunks(READ) {
-        for piece in excerpts(engine, stream, handle, some, wanted).await? {
+        for piece in excerpts(engine, stream, *handle, some, wanted).await? {
             if !sheet.add(piece) {
                 return Ok(sheet.finish(address, wanted.most));
             }

@@ -1,10 +1,10 @@
 //! The nodes of a session's summary graph.
 
-use crate::drive::load::{decode_event, read_texts};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::session::Session;
 use crate::store::{Answer, Marked, Query, StoredEvent, StreamInfo, TallyRow};
+use crate::stored::{decode_event, read_texts};
 use crate::tokens::Vocabulary;
 use crate::trip::Trip;
 use serde::Serialize;

@@ -1,15 +1,29 @@
 //! What an address means: a node, a stretch of a session, a text.
 
 use super::node::{Graph, read_graph};
-use crate::drive::load::decode_event;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::read::Address;
 use crate::store::{Answer, Named, Query, StreamInfo};
+use crate::stored::decode_event;
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::Handle;
 use wunderblock_core::message::Body;
 use wunderblock_core::units::Seq;
+
+/// A range of positions in a stream.
+#[derive(Clone, Copy)]
+pub(super) struct Positions<'g> {
+    pub(super) stream: &'g StreamInfo,
+    pub(super) from: Seq,
+    pub(super) to: Seq,
+}
+
+impl<'g> Positions<'g> {
+    pub(super) fn of(graph: &'g Graph, from: Seq, to: Seq) -> Self {
+        Self { stream: &graph.stream, from, to }
+    }
+}
 
 /// What is to be described or expanded.
 pub(super) enum Place {

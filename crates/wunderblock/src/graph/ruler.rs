@@ -4,10 +4,10 @@
 //! is. Where it has not (a fresh import, a ledger that cannot be written), the range is counted here.
 
 use super::grid::HEAD;
-use crate::drive::load::{decode_event, read_texts};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::store::{Answer, Order, Query, StoredEvent, TallyRow};
+use crate::stored::{decode_event, read_texts};
 use crate::tokens::Vocabulary;
 use std::collections::HashMap;
 use wunderblock_core::event::Fact;
@@ -122,10 +122,10 @@ impl<'e> Ruler<'e> {
             let rows = rows.into_iter().filter(|row| row.kind == "message.appended");
             let mut said = Vec::new();
             for row in rows {
-                let fact = decode_event(&self.engine, &self.stream, &row)?.fact;
+                let fact = decode_event(self.engine, &self.stream, &row)?.fact;
                 said.push((row, fact));
             }
-            let counts = counts_of(&self.engine, &said).await?;
+            let counts = counts_of(self.engine, &said).await?;
             for (row, fact) in &said {
                 let own = tokens_of(fact.as_ref(), &counts);
                 sum = sum.saturating_add(own.iter().sum::<u64>()).saturating_add(HEAD);

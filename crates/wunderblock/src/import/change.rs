@@ -4,12 +4,11 @@
 //! between. All of it is compared only where its time moved and its length did not, where there are no samples (an
 //! earlier format, an erasure), and where a caller asks for it.
 
-use super::opened::read_full;
+use super::opened::{Opened, read_full};
 use super::saved::Saved;
-use crate::backup::file_error;
 use crate::echo::holds_erased_text;
 use crate::engine::Engine;
-use crate::error::Error;
+use crate::error::{Error, file_error};
 use crate::store::{Answer, Query, SourceInfo, codec};
 use std::fs::{File, Metadata};
 use std::io::{Read, Seek, SeekFrom};
@@ -84,9 +83,10 @@ pub(super) enum Kept {
 pub(super) async fn find_change(
     engine: &Engine,
     old: &SourceInfo,
-    (file, path, meta): (&mut File, &Path, &Metadata),
+    opened: &mut Opened<'_>,
     verify: bool,
 ) -> Result<Change, Error> {
+    let Opened { file, path, meta, .. } = opened;
     let (revision, len) = (&old.revision, meta.len());
     if !verify && is_same(old, meta) {
         return Ok(Change::None);

@@ -4,10 +4,10 @@
 //! lease only says how long others wait. A lock on the transcript itself tells sooner that an owner is dead: the system
 //! drops it with the process. Where files cannot be locked, the lease runs out.
 
-use super::source_handle;
 use crate::engine::{Engine, random, unexpected};
 use crate::error::Error;
 use crate::limits::IMPORT_LEASE;
+use crate::originals::source_handle;
 use crate::store::{Begin, Owner, SourceNo, Write, Written, codec};
 use std::fs::File;
 use std::path::Path;
@@ -50,13 +50,21 @@ pub(super) fn lock(file: &File) -> bool {
     file.try_lock().is_ok()
 }
 
-/// Takes a revision of a file to write it. `locked`: no other import of the file is alive.
-pub(super) async fn claim_source(
-    engine: &Engine,
-    (path, format): (&Path, &str),
-    grow: Option<(u32, u64)>,
-    (newest, locked): (u32, bool),
-) -> Result<Claim, Error> {
+/// A revision to be written.
+pub(super) struct ToWrite<'a> {
+    pub(super) path: &'a Path,
+    pub(super) format: &'a str,
+    /// The revision that grows, and its length; without one, a revision after the newest begins.
+    pub(super) grow: Option<(u32, u64)>,
+    /// The newest revision of the file; 0 for none.
+    pub(super) newest: u32,
+    /// Whether no other import of the file is alive.
+    pub(super) locked: bool,
+}
+
+/// Takes a revision of a file to write it.
+pub(super) async fn claim_source(engine: &Engine, revision: ToWrite<'_>) -> Result<Claim, Error> {
+    let ToWrite { path, format, grow, newest, locked } = revision;
     let handle = source_handle(engine, path);
     let token: String = random::<16>()?.iter().map(|byte| format!("{byte:02x}")).collect();
     let begin = match grow {

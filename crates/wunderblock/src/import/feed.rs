@@ -3,34 +3,24 @@
 use super::bytes::RawBytes;
 use super::claim::Claim;
 use super::imported::{Imported, MAX_WARNINGS};
-use super::known::{Known, items_of};
-use super::name::{event_id, nameless, raw_of, record_name};
-use super::place::{find_place, pass_by, place_of};
+use super::known::Known;
+use super::name::nameless;
 use super::saved::{Saved, SavedTree};
-use super::session::{open_kin, session_of};
-use super::source_handle;
-use super::tree::{Belongs, Placed, Point, SessionTree};
+use super::tree::{Belongs, Point, SessionTree};
 use super::waiting::{Sent, Waiting};
 use crate::echo::Lost;
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::limits::{IMPORT_BATCH_BYTES, IMPORT_BATCH_CHUNKS, IMPORT_BATCH_EVENTS, SOURCE_CHUNK};
-use crate::store::Write;
-use crate::store::codec::{record_key, revision_handle};
+use crate::limits::IMPORT_BATCH_CHUNKS;
+use crate::originals::source_handle;
+use crate::store::codec::revision_handle;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use wunderblock_core::event::{
-    ContentPinned, Fact, MessageAppended, NewEvent, SessionCompacted, Source, SubagentSpawned,
-};
+use wunderblock_core::event::{Fact, NewEvent};
 use wunderblock_core::id::{Handle, StreamId};
-use wunderblock_core::message::{Body, Message, Part, Role, Standing};
+use wunderblock_core::message::{Message, Part, Role, Standing};
 use wunderblock_core::units::{Millis, Seq};
 use wunderblock_wire::transcript::{Format, Item, Kept, Place, Reader, Record};
-
-/// Records at a file's beginning that wait for one that names the session: titles and settings come first in some.
-const HELD: usize = 64;
-/// A record as long as this is not held back.
-const HELD_BYTES: usize = 256 << 10;
 
 /// An import under way.
 pub(super) struct Feed<'e> {
@@ -39,7 +29,7 @@ pub(super) struct Feed<'e> {
     pub(super) name: String,
     pub(super) format: Format,
     pub(super) claim: Claim,
-    handle: Handle,
+    pub(super) handle: Handle,
     pub(super) bytes: RawBytes,
     pub(super) sent: Option<Sent<'e>>,
     pub(super) sessions: Vec<SessionTree>,
@@ -49,7 +39,7 @@ pub(super) struct Feed<'e> {
     /// What the ledger calls the file, once a session without an id has been met.
     pub(super) file: Option<String>,
     pub(super) own: Option<usize>,
-    held: Vec<(Record, Vec<u8>)>,
+    pub(super) held: Vec<(Record, Vec<u8>)>,
     /// Whether the file has named its session by the record at hand: its reader may be further.
     pub(super) named: bool,
     pub(super) waiting: Vec<Waiting>,
@@ -62,7 +52,7 @@ pub(super) struct Feed<'e> {
     /// What was erased, by session.
     pub(super) lost: HashMap<String, Lost>,
     pub(super) newest: Millis,
-    unlisted: u64,
+    pub(super) unlisted: u64,
     pub(super) done: Imported,
 }
 
@@ -124,22 +114,6 @@ impl<'e> Feed<'e> {
         if self.bytes.chunks.len() >= IMPORT_BATCH_CHUNKS { self.flush().await } else { Ok(()) }
     }
 
-    /// Ends a line: its bytes can be stored, unless the reader holds some of their records back.
-    pub(super) async fn end_line(&mut self, reader: &Reader) -> Result<(), Error> {
-        if self.held.is_empty() && self.bytes.waiting() >= SOURCE_CHUNK {
-            let checkpoint = reader.checkpoint();
-            let read = self.bytes.read();
-            self.bytes.release(checkpoint.map_or(0, |checkpoint| checkpoint.resume.unwrap_or(read)));
-        }
-        if self.waiting_events >= IMPORT_BATCH_EVENTS
-            || self.waiting_bytes >= IMPORT_BATCH_BYTES
-            || self.bytes.chunks.len() >= IMPORT_BATCH_CHUNKS
-        {
-            self.flush().await?;
-        }
-        Ok(())
-    }
-
     /// Notes that the file ends within a record. Its bytes are kept; it is read when the rest of it is there.
     pub(super) fn unfinished(&mut self, line: u64) {
         let text = format!(
@@ -172,114 +146,14 @@ impl<'e> Feed<'e> {
         }
     }
 
-    /// Takes in a record. `bytes` are those that were read at `base`.
-    pub(super) async fn record(
-        &mut self,
-        record: Record,
-        reader: &Reader,
-        bytes: &[u8],
-        base: u64,
-    ) -> Result<(), Error> {
-        let raw = raw_of(&record, bytes, base);
-        let nameless = self.sessions.is_empty() && record.session.is_none() && !self.named;
-        if nameless && self.held.len() < HELD && raw.len() < HELD_BYTES {
-            self.held.push((record, raw.to_vec()));
-            return Ok(());
-        }
-        if self.newest == Millis(0) {
-            self.newest = record.at.unwrap_or(self.newest);
-        }
-        if !self.held.is_empty() {
-            // The record that names the session knows more of it, and opens it.
-            session_of(self, &record, reader).await?;
-            self.let_in(reader).await?;
-        }
-        self.take(record, reader, raw).await
-    }
-
-    /// Takes in what was held back.
-    pub(super) async fn let_in(&mut self, reader: &Reader) -> Result<(), Error> {
-        for (record, raw) in std::mem::take(&mut self.held) {
-            self.take(record, reader, &raw).await?;
-        }
-        Ok(())
-    }
-
-    async fn take(&mut self, record: Record, reader: &Reader, raw: &[u8]) -> Result<(), Error> {
-        self.done.records += 1;
-        self.account(&record);
-        let Some(session) = session_of(self, &record, reader).await? else {
-            self.forget(&record);
-            return Ok(());
-        };
-        let name = record_name(&record);
-        let items = items_of(&record, raw);
-        let gone = self.gone(session, (&record, &name, items.len()))?;
-        if let Some(gone) = &gone {
-            self.forget(&record);
-            if gone.iter().all(|gone| *gone) {
-                if record.id.is_none() {
-                    pass_by(self, session, (&record, &name, &items)).await?;
-                }
-                return Ok(());
-            }
-        }
-        let at = record.at.unwrap_or(self.newest);
-        self.newest = self.newest.max(at);
-        let there = match find_place(self, session, (&record, &name, &items), at).await? {
-            Placed::New => None,
-            Placed::There(seq) => Some(seq),
-            Placed::Beside(place) => {
-                if let Some(id) = &record.id {
-                    self.name_record_at(session, record_key(id), place);
-                }
-                return Ok(());
-            }
-            Placed::Elsewhere => return Ok(()),
-        };
-        let source = Source::Import {
-            source: self.handle,
-            revision: self.claim.revision,
-            offset: record.offset,
-            len: record.len,
-        };
-        let gone = gone.unwrap_or_default();
-        for (number, item) in items.into_iter().enumerate() {
-            if gone.get(number) == Some(&true) {
-                continue;
-            }
-            let id = event_id(&name, number)?;
-            if let Some(fact) = self.fact(session, item).await? {
-                self.push(session, NewEvent { id, at, source: source.clone(), fact }, there);
-            }
-        }
-        if let Some(id) = &record.id {
-            self.name_record(session, record_key(id));
-        }
-        Ok(())
-    }
-
     /// Keeps a record's place and nothing of what it says.
-    fn forget(&mut self, record: &Record) {
+    pub(super) fn forget(&mut self, record: &Record) {
         self.done.erased += 1;
         self.bytes.blank(record.offset, record.offset + record.len);
     }
 
-    fn lost(&self, session: usize) -> Option<&Lost> {
+    pub(super) fn lost(&self, session: usize) -> Option<&Lost> {
         self.sessions.get(session).and_then(|tree| self.lost.get(&tree.name))
-    }
-
-    /// Of a record that was erased from its files, which of its events were erased, too.
-    fn gone(
-        &self,
-        session: usize,
-        (record, name, events): (&Record, &str, usize),
-    ) -> Result<Option<Vec<bool>>, Error> {
-        let Some(lost) = self.lost(session).filter(|lost| lost.has_record(record, name)) else {
-            return Ok(None);
-        };
-        let gone = |number| Ok(lost.events.contains(event_id(name, number)?.as_str()));
-        Ok(Some((0..events).map(gone).collect::<Result<_, Error>>()?))
     }
 
     /// Whether a record without an id, of the file's own session, was erased.
@@ -290,7 +164,7 @@ impl<'e> Feed<'e> {
         }
     }
 
-    fn account(&mut self, record: &Record) {
+    pub(super) fn account(&mut self, record: &Record) {
         let (word, why) = match &record.kept {
             Kept::Opaque { why } => ("not known", why),
             Kept::Broken { why } => {
@@ -312,53 +186,8 @@ impl<'e> Feed<'e> {
         }
     }
 
-    /// The fact an item is.
-    async fn fact(&mut self, session: usize, item: Item) -> Result<Option<Fact>, Error> {
-        Ok(Some(match item {
-            Item::Opened(_) => return Ok(None),
-            Item::Message(message) => Fact::MessageAppended(MessageAppended { message }),
-            Item::Usage(usage) => Fact::UsageMeasured(usage),
-            Item::Turn(turn) => Fact::TurnCompleted(turn),
-            Item::Spawned(name) => match StreamId::new(name.to_string()) {
-                Ok(session) => Fact::SubagentSpawned(SubagentSpawned { session }),
-                Err(_) => return Ok(None),
-            },
-            Item::Fact(fact) => *fact,
-            Item::Pinned { record, pinned } => {
-                self.arrive().await?;
-                let place = place_of(self, session, &record);
-                let target = self.sessions.get(session).and_then(|tree| tree.seq(place?));
-                match target {
-                    Some(target) => Fact::ContentPinned(ContentPinned { target, pinned }),
-                    None => return Ok(None),
-                }
-            }
-            Item::Compacted { from, before, summary, trigger, tokens_before } => {
-                // Its range is told in positions, so what came before must have some.
-                self.arrive().await?;
-                let kept = before.as_deref().and_then(|id| place_of(self, session, id));
-                let from = from.as_deref().and_then(|id| place_of(self, session, id));
-                let Some(tree) = self.sessions.get_mut(session) else { return Ok(None) };
-                let kept = kept.filter(|place| place.0 == tree.current).and_then(|place| tree.seq(place));
-                let last = tree.seq(tree.last());
-                // Where all is kept it stands for the opening alone, which holds nothing that a view shows.
-                let to_seq = kept.map(Seq::prev).or(last).unwrap_or(Seq(1)).max(Seq(1));
-                let from_seq = from.and_then(|place| tree.seq(place));
-                let Some(branch) = tree.branch_mut() else { return Ok(None) };
-                let from_seq = from_seq.unwrap_or(branch.compacted.next()).min(to_seq);
-                branch.compacted = branch.compacted.max(to_seq);
-                Fact::SessionCompacted(Box::new(SessionCompacted {
-                    summary: summary.map(Body::from),
-                    trigger,
-                    tokens_before,
-                    ..SessionCompacted::new(from_seq, to_seq, self.format.name())
-                }))
-            }
-        }))
-    }
-
     /// Gives an event to the current branch. `there`: where its record stands already.
-    fn push(&mut self, session: usize, event: NewEvent, there: Option<Seq>) {
+    pub(super) fn push(&mut self, session: usize, event: NewEvent, there: Option<Seq>) {
         let Some(tree) = self.sessions.get_mut(session) else { return };
         let index = tree.current;
         let Some(branch) = tree.branch_mut() else { return };
@@ -387,13 +216,13 @@ impl<'e> Feed<'e> {
     }
 
     /// Notes that a record ends where its branch ends now.
-    fn name_record(&mut self, session: usize, record: i64) {
+    pub(super) fn name_record(&mut self, session: usize, record: i64) {
         if let Some(place) = self.sessions.get(session).map(SessionTree::last) {
             self.name_record_at(session, record, place);
         }
     }
 
-    fn name_record_at(&mut self, session: usize, record: i64, place: (usize, Point)) {
+    pub(super) fn name_record_at(&mut self, session: usize, record: i64, place: (usize, Point)) {
         let Some(tree) = self.sessions.get_mut(session) else { return };
         tree.remember(record, place);
         let stream = tree.branches.get(place.0).map(|branch| branch.stream.clone());
@@ -434,49 +263,8 @@ impl<'e> Feed<'e> {
         }
     }
 
-    /// Commits what is left and says that the revision is whole. `saved` lacks the sessions.
-    pub(super) async fn finish(
-        &mut self,
-        saved: Option<Saved>,
-        modified: Option<i64>,
-    ) -> Result<Imported, Error> {
-        open_kin(self).await?;
-        self.bytes.release(u64::MAX);
-        self.bytes.end();
-        self.arrive().await?;
-        // Of a file of many conversations, its own session may hold nothing but what stands around them.
-        let spoken = self.sessions.iter().position(SessionTree::has_messages);
-        let own = self
-            .own
-            .filter(|own| spoken.is_none() || self.sessions.get(*own).is_some_and(SessionTree::has_messages));
-        let own = own.or(spoken).or_else(|| (!self.sessions.is_empty()).then_some(0));
-        let leaf = own.and_then(|own| self.sessions.get(own)).and_then(SessionTree::branch);
-        let leaf = leaf.map(|leaf| leaf.stream.clone());
-        // Its checksums are of the file's own bytes: of what was erased no hash is kept, so such a file is read whole.
-        let saved = saved.filter(|_| self.done.erased == 0);
-        let reader = saved.and_then(|saved| Saved { sessions: self.trees()?, ..saved }.encode());
-        let write = Write::Whole {
-            source: self.claim.source,
-            revision: self.claim.revision,
-            token: self.claim.token.clone(),
-            modified,
-            reader,
-            leaf: leaf.clone(),
-        };
-        self.engine.storage.commit(vec![write]).await?;
-        self.done.sessions.extend(leaf);
-        let others = self.sessions.iter().enumerate().filter(|(index, _)| Some(*index) != own);
-        let others = others.filter_map(|(_, tree)| Some(tree.branch()?.stream.clone()));
-        self.done.sessions.extend(others);
-        self.done.bytes = self.bytes.read();
-        if self.unlisted > 0 {
-            self.done.warnings.push(format!("and {} more", self.unlisted));
-        }
-        Ok(self.done.clone())
-    }
-
     /// The sessions as they are kept; none where one of them was erased, since it has no tree.
-    fn trees(&self) -> Option<Vec<SavedTree>> {
+    pub(super) fn trees(&self) -> Option<Vec<SavedTree>> {
         let mut trees: Vec<Option<SavedTree>> = self.sessions.iter().map(|_| None).collect();
         for (key, belongs) in &self.by_name {
             let Belongs::To(index) = belongs else { return None };

@@ -1,9 +1,10 @@
 //! What of the records at hand is in the ledger: looked up for many lines at once, before they are taken in.
 
 use super::name::{event_id, record_name};
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::store::codec::{commitment, content_hash, erased_key, nameless_key};
-use crate::store::{KnownEvent, Tenant};
+use crate::store::{Answer, Erasure, KnownEvent, Query, Tenant};
 use std::collections::HashMap;
 use wunderblock_core::event::{Fact, MessageAppended};
 use wunderblock_core::id::{EventId, StreamId};
@@ -103,4 +104,32 @@ pub(super) fn first_message(record: &Record) -> Option<&Message> {
         Some(Item::Message(message)) => Some(message),
         _ => None,
     }
+}
+
+/// Where records stand, by the hashes of their ids.
+pub(crate) async fn places_of(
+    engine: &Engine,
+    records: Vec<i64>,
+) -> Result<HashMap<i64, Vec<(StreamId, Seq)>>, Error> {
+    if records.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let query = Query::Records { tenant: engine.tenant.no, records: records.clone() };
+    let places = engine.ask(query, Answer::places).await?;
+    Ok(records.into_iter().zip(places).filter(|(_, places)| !places.is_empty()).collect())
+}
+
+pub(crate) async fn known_events(
+    engine: &Engine,
+    stream: &StreamId,
+    ids: &[EventId],
+) -> Result<Vec<Option<KnownEvent>>, Error> {
+    let query = Query::Ids { tenant: engine.tenant.no, stream: stream.clone(), ids: ids.to_vec() };
+    engine.ask(query, Answer::known).await
+}
+
+/// What was erased of a session.
+pub(crate) async fn erasures_of(engine: &Engine, session: &str) -> Result<Vec<Erasure>, Error> {
+    let query = Query::Erasures { tenant: engine.tenant.no, sessions: vec![session.to_owned()] };
+    engine.ask(query, Answer::erasures).await
 }

@@ -7,8 +7,8 @@ use super::name::raw_of;
 use super::opened::Opened;
 use super::saved::Saved;
 use super::session::resume_import;
-use crate::backup::file_error;
-use crate::error::Error;
+use super::take::{end_line, let_in, take_record};
+use crate::error::{Error, file_error};
 use crate::limits::{MAX_LINE, SOURCE_CHUNK};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
@@ -66,9 +66,9 @@ pub(super) async fn document(feed: &mut Feed<'_>, opened: &mut Opened<'_>) -> Re
     let at_hand: Vec<_> = records.iter().map(|record| (record, raw_of(record, &bytes, 0))).collect();
     feed.look_up(&at_hand).await?;
     for record in records {
-        feed.record(record, &reader, &bytes, 0).await?;
+        take_record(feed, record, &reader, &bytes, 0).await?;
     }
-    feed.let_in(&reader).await?;
+    let_in(feed, &reader).await?;
     Ok(None)
 }
 
@@ -96,7 +96,7 @@ pub(super) async fn lines(
         let ended = group.is_empty();
         for line in group {
             take(feed, line, &reader).await?;
-            feed.end_line(&reader).await?;
+            end_line(feed, &reader).await?;
         }
         progress(input.offset.min(len), len);
         if ended {
@@ -107,9 +107,9 @@ pub(super) async fn lines(
     let at_hand: Vec<_> = last.iter().map(|record| (record, &[][..])).collect();
     feed.look_up(&at_hand).await?;
     for record in last {
-        feed.record(record, &reader, &[], input.offset).await?;
+        take_record(feed, record, &reader, &[], input.offset).await?;
     }
-    feed.let_in(&reader).await?;
+    let_in(feed, &reader).await?;
     let Some(Stop { at, line, reader }) = input.stop else { return Ok(None) };
     let samples = change::samples(&mut opened.file, input.offset).unwrap_or_default();
     // Without samples a grown file could not be known again, and without its places not be read on.
@@ -126,7 +126,7 @@ async fn take(feed: &mut Feed<'_>, line: Line, reader: &Reader) -> Result<(), Er
             feed.unfinished(line.number);
             continue;
         }
-        feed.record(record.clone(), reader, bare, line.offset).await?;
+        take_record(feed, record.clone(), reader, bare, line.offset).await?;
     }
     Ok(())
 }

@@ -1,16 +1,13 @@
 //! Looks up records in the ledger, many lines at once, before they are taken in.
 
 use super::feed::Feed;
-use super::known::{Known, Told, first_message};
+use super::known::{Known, Told, first_message, known_events, places_of};
 use super::name::{event_id, has_no_ids, is_of, record_name};
 use super::tree::SessionTree;
-use crate::engine::Engine;
 use crate::error::Error;
 use crate::store::codec::record_key;
-use crate::store::{Answer, Erasure, KnownEvent, Query};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use wunderblock_core::id::{EventId, StreamId};
-use wunderblock_core::units::Seq;
 use wunderblock_wire::transcript::{Place, Reader, Record};
 
 /// Maximum branches of a session in which records without ids are looked up.
@@ -55,7 +52,7 @@ impl Feed<'_> {
                 self.known.nameless.entry(session).or_default().push(told);
             }
         }
-        let places = places_of(&self.engine, wanted.into_iter().collect()).await?;
+        let places = places_of(self.engine, wanted.into_iter().collect()).await?;
         self.known.places.extend(places);
         for (record, _) in records {
             self.known.events_at_hand.push(event_id(&record_name(record), 0)?);
@@ -75,7 +72,7 @@ impl Feed<'_> {
         if ids.is_empty() {
             return Ok(());
         }
-        let found = known_events(&self.engine, stream, ids).await?;
+        let found = known_events(self.engine, stream, ids).await?;
         for (id, event) in ids.iter().zip(found) {
             if let Some(event) = event {
                 self.known.events.insert((stream.clone(), id.clone()), event);
@@ -90,7 +87,7 @@ impl Feed<'_> {
         if unknown.is_empty() {
             return Ok(());
         }
-        let places = places_of(&self.engine, unknown.iter().map(|id| record_key(id)).collect()).await?;
+        let places = places_of(self.engine, unknown.iter().map(|id| record_key(id)).collect()).await?;
         for id in unknown {
             let Some(streams) = places.get(&record_key(&id)) else { continue };
             let owner = self.by_name.iter().find(|(_, belongs)| {
@@ -103,32 +100,4 @@ impl Feed<'_> {
         }
         Ok(())
     }
-}
-
-/// Where records stand, by the hashes of their ids.
-pub(crate) async fn places_of(
-    engine: &Engine,
-    records: Vec<i64>,
-) -> Result<HashMap<i64, Vec<(StreamId, Seq)>>, Error> {
-    if records.is_empty() {
-        return Ok(HashMap::new());
-    }
-    let query = Query::Records { tenant: engine.tenant.no, records: records.clone() };
-    let places = engine.ask(query, Answer::places).await?;
-    Ok(records.into_iter().zip(places).filter(|(_, places)| !places.is_empty()).collect())
-}
-
-pub(crate) async fn known_events(
-    engine: &Engine,
-    stream: &StreamId,
-    ids: &[EventId],
-) -> Result<Vec<Option<KnownEvent>>, Error> {
-    let query = Query::Ids { tenant: engine.tenant.no, stream: stream.clone(), ids: ids.to_vec() };
-    engine.ask(query, Answer::known).await
-}
-
-/// What was erased of a session.
-pub(crate) async fn erasures_of(engine: &Engine, session: &str) -> Result<Vec<Erasure>, Error> {
-    let query = Query::Erasures { tenant: engine.tenant.no, sessions: vec![session.to_owned()] };
-    engine.ask(query, Answer::erasures).await
 }

@@ -14,30 +14,32 @@ mod bytes;
 mod change;
 mod claim;
 mod feed;
+pub(crate) mod file_name;
 mod imported;
-mod known;
+pub(crate) mod known;
 mod lines;
-pub(crate) mod look_up;
+mod look_up;
 pub(crate) mod name;
 mod opened;
 mod place;
 mod saved;
 mod session;
+mod take;
 mod tree;
 pub(crate) mod twin;
 mod waiting;
 
+use crate::originals::newest_source;
 pub(crate) use change::is_same;
 use change::{Change, find_change};
-use claim::{Claim, claim_source, give_back};
+use claim::{Claim, ToWrite, claim_source, give_back};
 pub use imported::{Imported, MAX_WARNINGS, OnBytes};
+use take::finish_import;
 
-use crate::backup::file_error;
 use crate::engine::{Engine, unexpected};
-use crate::error::{Error, ImportReason};
+use crate::error::{Error, ImportReason, file_error};
 use crate::limits::{IMPORT_ATTEMPTS, IMPORT_POLL, IMPORT_WAIT, MAX_DOCUMENT};
-use crate::store::codec::name_handle;
-use crate::store::{Answer, Query, SourceBy, SourceInfo, StoreError};
+use crate::store::{Query, SourceBy, SourceInfo, StoreError};
 use feed::Feed;
 use opened::{Opened, read_head};
 use saved::Saved;
@@ -137,7 +139,7 @@ async fn import_once(
 ) -> Result<Imported, Error> {
     let path = opened.path;
     let change = match old {
-        Some(old) => find_change(engine, old, (&mut opened.file, path, &opened.meta), how.verify).await?,
+        Some(old) => find_change(engine, old, opened, how.verify).await?,
         None => Change::Rewritten,
     };
     if let Some(old) = old.filter(|_| change == Change::None) {
@@ -161,7 +163,9 @@ async fn import_once(
     let grown = old.filter(|old| change == Change::Grown && old.revision.format == format.name());
     let newest = old.map_or(0, |old| old.revision.no);
     let grow = grown.map(|old| (old.revision.no, old.revision.len));
-    let claim = claim_source(engine, (path, format.name()), grow, (newest, opened.locked)).await?;
+    let claim =
+        claim_source(engine, ToWrite { path, format: format.name(), grow, newest, locked: opened.locked })
+            .await?;
     let saved = grown.and_then(|old| old.revision.reader.as_deref()).and_then(Saved::decode);
     let mut feed = Feed::begin(engine, (path, &opened.name, format), claim);
     let done = match is_document {
@@ -169,7 +173,7 @@ async fn import_once(
         false => lines::lines(&mut feed, opened, saved, progress).await,
     };
     let done = match done {
-        Ok(saved) => feed.finish(saved, change::modified(&opened.meta)).await,
+        Ok(saved) => finish_import(&mut feed, saved, change::modified(&opened.meta)).await,
         Err(error) => Err(error),
     };
     if done.is_err() {
@@ -188,8 +192,9 @@ async fn note_time(engine: &Engine, old: &SourceInfo, opened: &Opened<'_>) -> Re
     }
     let revision = &old.revision;
     let grow = Some((revision.no, revision.len));
-    let Ok(claim) = claim_source(engine, (opened.path, &revision.format), grow, (revision.no, false)).await
-    else {
+    let again =
+        ToWrite { path: opened.path, format: &revision.format, grow, newest: revision.no, locked: false };
+    let Ok(claim) = claim_source(engine, again).await else {
         return Ok(());
     };
     let Claim { source, revision: number, token, .. } = claim;
@@ -197,13 +202,6 @@ async fn note_time(engine: &Engine, old: &SourceInfo, opened: &Opened<'_>) -> Re
     let write = crate::store::Write::Whole { source, revision: number, token, modified, reader, leaf: None };
     engine.storage.commit(vec![write]).await?;
     Ok(())
-}
-
-/// The source a path was imported as, with its newest revision.
-pub(crate) async fn newest_source(engine: &Engine, path: &Path) -> Result<Option<SourceInfo>, Error> {
-    let by = SourceBy::Key(path.to_string_lossy().into_owned());
-    let query = Query::Source { tenant: engine.tenant.no, by, revision: None };
-    Ok(engine.ask(query, Answer::source).await?.map(|info| *info))
 }
 
 fn unchanged_import(path: &Path, old: &SourceInfo) -> Result<Imported, Error> {
@@ -214,11 +212,6 @@ fn unchanged_import(path: &Path, old: &SourceInfo) -> Result<Imported, Error> {
         unchanged: true,
         ..Imported::of(path, format.ok_or_else(|| refused(path, "its format is not known any more"))?)
     })
-}
-
-/// The handle of an imported source.
-pub(crate) fn source_handle(engine: &Engine, path: &Path) -> wunderblock_core::id::Handle {
-    name_handle(&engine.tenant.key, "source", &path.to_string_lossy())
 }
 
 /// What a folder holds.

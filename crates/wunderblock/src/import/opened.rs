@@ -1,7 +1,6 @@
 //! A file that is being imported.
 
-use crate::backup::file_error;
-use crate::error::Error;
+use crate::error::{Error, file_error};
 use std::fs::{File, Metadata};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;

@@ -7,7 +7,7 @@ use super::session::{link_stream, open_child, says_message};
 use super::tree::{Branch, Placed, Point, SessionTree, Standing};
 use crate::engine::unexpected;
 use crate::error::Error;
-use crate::record::forking_writes;
+use crate::record::{Beginning, forking_writes};
 use crate::store::codec::{commitment, content_hash, record_key};
 use wunderblock_core::event::{Fact, MessageAppended, SessionForked};
 use wunderblock_core::id::StreamId;
@@ -24,14 +24,23 @@ enum Nameless {
     Next,
 }
 
+/// A record that is about to be placed.
+pub(super) struct Arriving<'a> {
+    pub(super) record: &'a Record,
+    /// What its events are named after.
+    pub(super) name: &'a str,
+    pub(super) items: &'a [Item],
+    pub(super) at: Millis,
+}
+
 /// Moves to the branch a record belongs to.
 pub(super) async fn find_place(
     feed: &mut Feed<'_>,
     session: usize,
-    (record, name, items): (&Record, &str, &[Item]),
-    at: Millis,
+    arriving: &Arriving<'_>,
 ) -> Result<Placed, Error> {
-    if let Some(placed) = place_of_kin(feed, session, record, items, at).await? {
+    let Arriving { record, name, items, at } = *arriving;
+    if let Some(placed) = place_of_kin(feed, session, arriving).await? {
         return Ok(placed);
     }
     if let Some(id) = &record.id
@@ -99,10 +108,9 @@ fn place_there(feed: &mut Feed<'_>, session: usize, (branch, seq): (usize, Seq))
 async fn place_of_kin(
     feed: &mut Feed<'_>,
     session: usize,
-    record: &Record,
-    items: &[Item],
-    at: Millis,
+    arriving: &Arriving<'_>,
 ) -> Result<Option<Placed>, Error> {
+    let Arriving { record, items, at, .. } = *arriving;
     let Some(tree) = feed.sessions.get(session) else { return Ok(None) };
     let Standing::Kin { parent, .. } = &tree.standing else { return Ok(None) };
     let places = record.id.as_ref().and_then(|id| feed.known.places.get(&record_key(id)));
@@ -267,7 +275,7 @@ async fn fork_branch(
         let scope = feed.engine.info(&forked.parent).await?.map(|info| info.scope).unwrap_or_default();
         let from = Some((feed.claim.source, feed.claim.revision));
         let mut writes = vec![feed.claim.renewal(feed.engine.now())];
-        writes.extend(forking_writes(&feed.engine, &name, forked, (at, from, scope))?);
+        writes.extend(forking_writes(feed.engine, Beginning { stream: &name, at, from }, forked, scope)?);
         feed.engine.storage.commit(writes).await?;
         feed.done.appended += 1;
     }

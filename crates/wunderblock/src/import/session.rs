@@ -10,7 +10,7 @@
 //! | known | none is known | another session, `ID@…`, with a warning |
 
 use super::feed::Feed;
-use super::look_up::{erasures_of, known_events};
+use super::known::{erasures_of, known_events};
 use super::name::{event_id, is_of, path_mark, session_name};
 use super::saved::Saved;
 use super::tree::{Belongs, Branch, SessionTree, Standing};
@@ -19,7 +19,7 @@ use crate::echo::Lost;
 use crate::erase::family::native;
 use crate::erase::indexed_stretches;
 use crate::error::{Error, ImportReason};
-use crate::record::{forking_writes, opening_writes};
+use crate::record::{Beginning, forking_writes, opening_writes};
 use crate::store::codec::{commitment, content_hash, record_key};
 use crate::store::{StreamInfo, Write};
 use wunderblock_core::event::{Fact, MessageAppended, SessionForked, SessionOpened};
@@ -45,7 +45,7 @@ pub(super) async fn session_of(
     }
     let file = name_file(feed, &key).await?;
     let name = session_name(feed.format, &file, record, reader.session());
-    let erasures = erasures_of(&feed.engine, &name).await?;
+    let erasures = erasures_of(feed.engine, &name).await?;
     let lost = Lost::by_session(&erasures).remove(&name).unwrap_or_default();
     if lost.whole {
         feed.warn(format!(
@@ -143,7 +143,7 @@ pub(super) async fn says_message(
     id: &str,
     message: &Message,
 ) -> Result<bool, Error> {
-    let found = known_events(&feed.engine, stream, &[event_id(id, 0)?]).await?;
+    let found = known_events(feed.engine, stream, &[event_id(id, 0)?]).await?;
     let Some(Some(event)) = found.first() else { return Ok(false) };
     let content = content_hash(&Fact::MessageAppended(MessageAppended { message: message.clone() }))?;
     // What was erased has nothing left to compare with.
@@ -168,7 +168,7 @@ async fn open_session(
     let from = Some((feed.claim.source, feed.claim.revision));
     feed.arrive().await?;
     let mut writes = vec![feed.claim.renewal(feed.engine.now())];
-    writes.extend(opening_writes(&feed.engine, &stream, opened, (at, from))?);
+    writes.extend(opening_writes(feed.engine, Beginning { stream: &stream, at, from }, opened)?);
     feed.engine.storage.commit(writes).await?;
     feed.done.appended += 1;
     let branch = Branch::new(stream.clone(), Seq(1), Seq(1));
@@ -203,7 +203,7 @@ async fn is_same(feed: &mut Feed<'_>, info: &StreamInfo, record: &Record) -> Res
         // Nothing has been said in it: it was opened by an import that was cut short, or for later use.
         return Ok(true);
     }
-    let lineage = indexed_stretches(&feed.engine, &info.id).await?;
+    let lineage = indexed_stretches(feed.engine, &info.id).await?;
     let here =
         |stream: &StreamId| is_of(stream, &info.id) || lineage.iter().any(|part| part.stream == *stream);
     let key: &str = record.session.as_deref().unwrap_or_default();
@@ -219,7 +219,7 @@ async fn is_same(feed: &mut Feed<'_>, info: &StreamInfo, record: &Record) -> Res
     }
     let said: Vec<_> = feed.known.said.get(key).map(|(id, _)| event_id(id, 0)).into_iter().collect();
     let said: Vec<_> = said.into_iter().collect::<Result<_, _>>()?;
-    if known_events(&feed.engine, &info.id, &said).await?.iter().any(Option::is_some) {
+    if known_events(feed.engine, &info.id, &said).await?.iter().any(Option::is_some) {
         return Ok(true);
     }
     shares_nameless(feed, info, key).await
@@ -233,7 +233,7 @@ async fn shares_nameless(feed: &mut Feed<'_>, info: &StreamInfo, key: &str) -> R
         return Ok(feed.known.ids.get(key).is_none_or(Vec::is_empty));
     }
     let ids: Vec<_> = said.iter().map(|one| one.id.clone()).collect();
-    let found = known_events(&feed.engine, &info.id, &ids).await?;
+    let found = known_events(feed.engine, &info.id, &ids).await?;
     // What was erased has nothing left to compare with; its place and id are those of the record.
     Ok(said.iter().zip(found).any(|(one, event)| event.is_some_and(|event| one.is(&event) != Some(false))))
 }
@@ -248,10 +248,10 @@ pub(super) async fn open_child(feed: &mut Feed<'_>, session: usize, at: Millis) 
     let from = Some((feed.claim.source, feed.claim.revision));
     let mut writes = vec![feed.claim.renewal(feed.engine.now())];
     writes.extend(forking_writes(
-        &feed.engine,
-        &stream,
+        feed.engine,
+        Beginning { stream: &stream, at, from },
         SessionForked { parent, at_seq },
-        (at, from, scope),
+        scope,
     )?);
     feed.engine.storage.commit(writes).await?;
     feed.done.appended += 1;
@@ -287,7 +287,7 @@ pub(super) async fn resume_import(
         }
         let of = |stream: &StreamId| said.iter().find(|(id, _)| id == stream).and_then(|(_, said)| *said);
         let Some(tree) = tree.tree(of) else { return Ok((feed.reader(), 0, 0)) };
-        let erasures = erasures_of(&feed.engine, &tree.name).await?;
+        let erasures = erasures_of(feed.engine, &tree.name).await?;
         if !erasures.is_empty() {
             return Ok((feed.reader(), 0, 0));
         }

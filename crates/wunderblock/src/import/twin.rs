@@ -17,21 +17,15 @@
 
 use super::change::{Kept, kept_since};
 use super::feed::Feed;
-use super::known::Told;
-use super::look_up::{known_events, places_of};
-use super::name::{file_of, has_no_ids, new_name, offset_of};
-use crate::backup::file_error;
-use crate::engine::Engine;
-use crate::erase::files::readers_of;
-use crate::error::Error;
-use crate::store::{Answer, Order, Query, SourceInfo, SourceNo};
+use super::file_name::{called_name, last_nameless};
+use super::known::{Told, known_events, places_of};
+use super::name::{file_of, has_no_ids, new_name};
+use crate::error::{Error, file_error};
+use crate::store::{Answer, Query};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::fs::File;
-use std::path::Path;
 use wunderblock_core::id::StreamId;
-use wunderblock_core::units::{Bytes, Seq};
-use wunderblock_wire::transcript::Format;
 
 /// Sessions that a file is compared with.
 const CANDIDATES: usize = 4;
@@ -53,14 +47,14 @@ async fn known_name(feed: &mut Feed<'_>, key: &str) -> Result<Option<String>, Er
     let told = feed.known.nameless.get(key).cloned().unwrap_or_default();
     let tenant = &feed.engine.tenant;
     let keys = told.iter().flat_map(|one| [one.key(tenant), one.erased_key()]);
-    let places = places_of(&feed.engine, keys.collect()).await?;
+    let places = places_of(feed.engine, keys.collect()).await?;
     let mut hits: HashMap<StreamId, usize> = HashMap::new();
     for (stream, _) in places.values().flatten() {
         *hits.entry(stream.clone()).or_default() += 1;
     }
     feed.known.places.extend(places);
     let (source, revision) = (feed.claim.source, feed.claim.revision);
-    if let Some(name) = called_name(&feed.engine, source, revision).await? {
+    if let Some(name) = called_name(feed.engine, source, revision).await? {
         return Ok(Some(name));
     }
     let mut hits: Vec<(StreamId, usize)> = hits.into_iter().collect();
@@ -73,21 +67,21 @@ async fn known_name(feed: &mut Feed<'_>, key: &str) -> Result<Option<String>, Er
         }
     }
     // A file that was rewritten from some place on is still what it was.
-    let before = called_name(&feed.engine, source, revision.saturating_sub(1)).await?;
+    let before = called_name(feed.engine, source, revision.saturating_sub(1)).await?;
     Ok(before.filter(|name| hits.iter().any(|(stream, _)| file_of(stream) == Some(name))))
 }
 
 /// Whether the records at hand and a session's are the same as far as both go, and the rest of the file is.
 async fn is_twin(feed: &Feed<'_>, stream: &StreamId, told: &[Told]) -> Result<bool, Error> {
     let ids: Vec<_> = told.iter().map(|one| one.id.clone()).collect();
-    let events = known_events(&feed.engine, stream, &ids).await?;
+    let events = known_events(feed.engine, stream, &ids).await?;
     let shared = events.iter().take_while(|event| event.is_some()).count();
     let same: Vec<Option<bool>> =
         told.iter().zip(events.iter().flatten()).map(|(one, event)| one.is(event)).collect();
     if same.len() > shared || same.contains(&Some(false)) {
         return Ok(false);
     }
-    let last = last_nameless(&feed.engine, stream).await?;
+    let last = last_nameless(feed.engine, stream).await?;
     if told.get(shared).is_some_and(|next| last > Some(next.offset)) {
         return Ok(false);
     }
@@ -110,7 +104,7 @@ async fn has_same_bytes(feed: &Feed<'_>, stream: &StreamId) -> Result<bool, Erro
     // Where the longest is the file's beginning the others are, too, or are branches.
     for (number, source) in sources.iter().enumerate() {
         if (number == 0 || source.revision.len >= len)
-            && kept_since(&feed.engine, source, &mut file, &feed.path).await? != Kept::Other
+            && kept_since(feed.engine, source, &mut file, &feed.path).await? != Kept::Other
         {
             return Ok(true);
         }
@@ -118,47 +112,10 @@ async fn has_same_bytes(feed: &Feed<'_>, stream: &StreamId) -> Result<bool, Erro
     Ok(false)
 }
 
-/// What the file of a revision is called.
-pub(crate) async fn file_name(engine: &Engine, source: &SourceInfo, format: Format) -> Result<String, Error> {
-    let known =
-        if has_no_ids(format) { called_name(engine, source.no, source.revision.no).await? } else { None };
-    Ok(known.unwrap_or_else(|| new_name(Path::new(&source.key))))
-}
-
-/// What the file is called that the sessions of a revision are named after.
-async fn called_name(engine: &Engine, source: SourceNo, revision: u32) -> Result<Option<String>, Error> {
-    let streams = readers_of(engine, source, revision).await?;
-    Ok(streams.iter().find_map(file_of).map(ToOwned::to_owned))
-}
-
-/// The offset of the last record without an id that a stream holds.
-async fn last_nameless(engine: &Engine, stream: &StreamId) -> Result<Option<u64>, Error> {
-    let mut to = Seq(i64::MAX.unsigned_abs());
-    loop {
-        let query = Query::Events {
-            tenant: engine.tenant.no,
-            stream: stream.clone(),
-            from: Seq(1),
-            to,
-            order: Order::Descending,
-            limit: 64,
-            text: Bytes(64 << 10),
-            counts: false,
-        };
-        let rows = engine.ask(query, Answer::events).await?;
-        if let Some(offset) = rows.iter().find_map(|row| offset_of(row.id.as_str())) {
-            return Ok(Some(offset));
-        }
-        match rows.last() {
-            Some(row) if row.seq > Seq(1) => to = row.seq.prev(),
-            _ => return Ok(None),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     #[test]
     fn a_session_tells_the_file_it_is_named_after() {

@@ -1,9 +1,8 @@
 //! A lane in memory: the fold of its events, and the driver of its builds.
 
 use crate::compact::climb::{Climb, Climbed};
-use crate::compact::due::{
-    Size, after_refusal, between_tasks, found, is_stopped, measure, settled, task_mark,
-};
+use crate::compact::due::{Size, after_refusal, between_tasks, found, is_stopped, measure};
+use crate::compact::history::{settled, task_mark};
 use crate::compact::prepare::Prepared;
 use crate::compact::publish::{By, facts, prompt};
 use crate::compact::ration::Ration;
@@ -15,8 +14,7 @@ use crate::request::job::Job;
 use crate::request::need::{Need, Shown};
 use crate::request::snapshot::{LaneWanted, REPORTS, Snapshot, is_step, view_handles};
 use crate::request::stages::{Planned, Stopped};
-use crate::store::TallyRow;
-use crate::store::codec;
+use crate::store::{TallyRow, codec};
 use crate::texts::Texts;
 use std::sync::Arc;
 use wunderblock_core::compact::{Due, Level, Mark};

@@ -1,6 +1,5 @@
 //! A session's events as they came, without what its lane decided.
 
-use crate::drive::load::read_texts;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::gauge::{Counts, Scales};
@@ -10,6 +9,7 @@ use crate::request::job::Job;
 use crate::request::target::Target;
 use crate::session::Session;
 use crate::store::{Answer, BodyCount, Query};
+use crate::stored::read_texts;
 use crate::texts::Texts;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;

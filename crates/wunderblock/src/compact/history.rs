@@ -1,0 +1,78 @@
+//! What a ledger tells of a session's steps, compactions and tasks.
+
+use crate::error::Error;
+use crate::session::Session;
+use crate::store::Answer;
+use crate::store::Marked;
+use crate::store::Query;
+use crate::stored::decode_event;
+use wunderblock_core::compact::Mark;
+use wunderblock_core::compact::task::By;
+use wunderblock_core::event::Event;
+use wunderblock_core::event::Fact;
+use wunderblock_core::event::ViewTrimmed;
+use wunderblock_core::id::LaneId;
+use wunderblock_core::ports::Bodies;
+use wunderblock_core::units::Seq;
+use wunderblock_core::view::View;
+
+/// The steps of a lane up to a position, the newest first, except those no lane follows.
+pub(crate) async fn recorded_steps(
+    session: &Session,
+    lane: &LaneId,
+    to: Seq,
+) -> Result<Vec<(Seq, ViewTrimmed)>, Error> {
+    let steps = marked_events(session, Marked::Kind("view.trimmed"), to).await?.into_iter();
+    let own = steps.filter_map(|event| match event.fact {
+        Some(fact) if fact.contradiction(event.seq).is_some() => None,
+        Some(Fact::ViewTrimmed(step)) if step.lane == *lane => Some((event.seq, step)),
+        _ => None,
+    });
+    Ok(own.collect())
+}
+
+/// Control events up to a position, the newest first.
+pub(crate) async fn marked_events(session: &Session, what: Marked, to: Seq) -> Result<Vec<Event>, Error> {
+    let query = Query::Marked {
+        tenant: session.engine.tenant.no,
+        stream: session.id.clone(),
+        what,
+        to,
+        limit: u64::from(u32::MAX),
+    };
+    let rows = session.engine.ask(query, Answer::events).await?;
+    rows.iter().map(|row| Ok(decode_event(&session.engine, &session.id, row)?)).collect()
+}
+
+/// What an event says of where tasks begin and end.
+pub(crate) fn task_mark(event: &Event) -> Option<Mark> {
+    let (ends, title) = match &event.fact {
+        Some(Fact::TaskStarted(task)) => (false, task.title.as_ref().unwrap_or(&task.task)),
+        Some(Fact::TaskFinished(task)) => (true, &task.task),
+        _ => return None,
+    };
+    Some(Mark { at: event.seq, ends, title: Some(title.clone()), by: By::Event })
+}
+
+/// The marks of events, in order; those of the todo list where there are none.
+pub(crate) fn settled(mut marks: Vec<Mark>, view: &View, texts: &dyn Bodies) -> Vec<Mark> {
+    if marks.is_empty() {
+        marks = super::todo::marks(view, texts);
+    }
+    marks.sort_by_key(|mark| (mark.at, mark.ends));
+    marks
+}
+
+/// Where tasks begin and end, by events and by the todo list.
+pub(crate) async fn task_marks(
+    session: &Session,
+    view: &View,
+    texts: &dyn Bodies,
+) -> Result<Vec<Mark>, Error> {
+    let mut marks = Vec::new();
+    for kind in ["task.started", "task.finished"] {
+        let events = marked_events(session, Marked::Kind(kind), view.head()).await?;
+        marks.extend(events.iter().filter_map(task_mark));
+    }
+    Ok(settled(marks, view, texts))
+}

@@ -1,0 +1,61 @@
+//! What the sessions of a file without names are called.
+
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::import::name::file_of;
+use crate::import::name::has_no_ids;
+use crate::import::name::new_name;
+use crate::import::name::offset_of;
+use crate::originals::readers_of;
+use crate::store::Answer;
+use crate::store::Order;
+use crate::store::Query;
+use crate::store::SourceInfo;
+use crate::store::SourceNo;
+use std::path::Path;
+use wunderblock_core::id::StreamId;
+use wunderblock_core::units::Bytes;
+use wunderblock_core::units::Seq;
+use wunderblock_wire::transcript::Format;
+
+/// What the file of a revision is called.
+pub(crate) async fn file_name(engine: &Engine, source: &SourceInfo, format: Format) -> Result<String, Error> {
+    let known =
+        if has_no_ids(format) { called_name(engine, source.no, source.revision.no).await? } else { None };
+    Ok(known.unwrap_or_else(|| new_name(Path::new(&source.key))))
+}
+
+/// What the file is called that the sessions of a revision are named after.
+pub(crate) async fn called_name(
+    engine: &Engine,
+    source: SourceNo,
+    revision: u32,
+) -> Result<Option<String>, Error> {
+    let streams = readers_of(engine, source, revision).await?;
+    Ok(streams.iter().find_map(file_of).map(ToOwned::to_owned))
+}
+
+/// The offset of the last record without an id that a stream holds.
+pub(crate) async fn last_nameless(engine: &Engine, stream: &StreamId) -> Result<Option<u64>, Error> {
+    let mut to = Seq(i64::MAX.unsigned_abs());
+    loop {
+        let query = Query::Events {
+            tenant: engine.tenant.no,
+            stream: stream.clone(),
+            from: Seq(1),
+            to,
+            order: Order::Descending,
+            limit: 64,
+            text: Bytes(64 << 10),
+            counts: false,
+        };
+        let rows = engine.ask(query, Answer::events).await?;
+        if let Some(offset) = rows.iter().find_map(|row| offset_of(row.id.as_str())) {
+            return Ok(Some(offset));
+        }
+        match rows.last() {
+            Some(row) if row.seq > Seq(1) => to = row.seq.prev(),
+            _ => return Ok(None),
+        }
+    }
+}

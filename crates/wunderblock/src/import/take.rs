@@ -1,0 +1,252 @@
+//! Takes in records: what of them is new, what was erased, and the events they become.
+
+use crate::error::Error;
+use crate::import::feed::Feed;
+use crate::import::imported::Imported;
+use crate::import::known::items_of;
+use crate::import::name::event_id;
+use crate::import::name::raw_of;
+use crate::import::name::record_name;
+use crate::import::place::Arriving;
+use crate::import::place::find_place;
+use crate::import::place::pass_by;
+use crate::import::place::place_of;
+use crate::import::saved::Saved;
+use crate::import::session::open_kin;
+use crate::import::session::session_of;
+use crate::import::tree::Placed;
+use crate::import::tree::SessionTree;
+use crate::limits::IMPORT_BATCH_BYTES;
+use crate::limits::IMPORT_BATCH_CHUNKS;
+use crate::limits::IMPORT_BATCH_EVENTS;
+use crate::limits::SOURCE_CHUNK;
+use crate::store::Write;
+use crate::store::codec::record_key;
+use wunderblock_core::event::ContentPinned;
+use wunderblock_core::event::Fact;
+use wunderblock_core::event::MessageAppended;
+use wunderblock_core::event::NewEvent;
+use wunderblock_core::event::SessionCompacted;
+use wunderblock_core::event::Source;
+use wunderblock_core::event::SubagentSpawned;
+use wunderblock_core::id::StreamId;
+use wunderblock_core::message::Body;
+use wunderblock_core::units::Millis;
+use wunderblock_core::units::Seq;
+use wunderblock_wire::transcript::Item;
+use wunderblock_wire::transcript::Reader;
+use wunderblock_wire::transcript::Record;
+
+/// Records at a file's beginning that wait for one that names the session: titles and settings come first in some.
+const HELD: usize = 64;
+/// A record as long as this is not held back.
+const HELD_BYTES: usize = 256 << 10;
+
+/// Ends a line: its bytes can be stored, unless the reader holds some of their records back.
+pub(crate) async fn end_line(feed: &mut Feed<'_>, reader: &Reader) -> Result<(), Error> {
+    if feed.held.is_empty() && feed.bytes.waiting() >= SOURCE_CHUNK {
+        let checkpoint = reader.checkpoint();
+        let read = feed.bytes.read();
+        feed.bytes.release(checkpoint.map_or(0, |checkpoint| checkpoint.resume.unwrap_or(read)));
+    }
+    if feed.waiting_events >= IMPORT_BATCH_EVENTS
+        || feed.waiting_bytes >= IMPORT_BATCH_BYTES
+        || feed.bytes.chunks.len() >= IMPORT_BATCH_CHUNKS
+    {
+        feed.flush().await?;
+    }
+    Ok(())
+}
+
+/// Takes in a record. `bytes` are those that were read at `base`.
+pub(crate) async fn take_record(
+    feed: &mut Feed<'_>,
+    record: Record,
+    reader: &Reader,
+    bytes: &[u8],
+    base: u64,
+) -> Result<(), Error> {
+    let raw = raw_of(&record, bytes, base);
+    let nameless = feed.sessions.is_empty() && record.session.is_none() && !feed.named;
+    if nameless && feed.held.len() < HELD && raw.len() < HELD_BYTES {
+        feed.held.push((record, raw.to_vec()));
+        return Ok(());
+    }
+    if feed.newest == Millis(0) {
+        feed.newest = record.at.unwrap_or(feed.newest);
+    }
+    if !feed.held.is_empty() {
+        // The record that names the session knows more of it, and opens it.
+        session_of(feed, &record, reader).await?;
+        let_in(feed, reader).await?;
+    }
+    take_in(feed, record, reader, raw).await
+}
+
+/// Takes in what was held back.
+pub(crate) async fn let_in(feed: &mut Feed<'_>, reader: &Reader) -> Result<(), Error> {
+    for (record, raw) in std::mem::take(&mut feed.held) {
+        take_in(feed, record, reader, &raw).await?;
+    }
+    Ok(())
+}
+
+pub(crate) async fn take_in(
+    feed: &mut Feed<'_>,
+    record: Record,
+    reader: &Reader,
+    raw: &[u8],
+) -> Result<(), Error> {
+    feed.done.records += 1;
+    feed.account(&record);
+    let Some(session) = session_of(feed, &record, reader).await? else {
+        feed.forget(&record);
+        return Ok(());
+    };
+    let name = record_name(&record);
+    let items = items_of(&record, raw);
+    let gone = erased_events(feed, session, (&record, &name, items.len()))?;
+    if let Some(gone) = &gone {
+        feed.forget(&record);
+        if gone.iter().all(|gone| *gone) {
+            if record.id.is_none() {
+                pass_by(feed, session, (&record, &name, &items)).await?;
+            }
+            return Ok(());
+        }
+    }
+    let at = record.at.unwrap_or(feed.newest);
+    feed.newest = feed.newest.max(at);
+    let there = match find_place(feed, session, &Arriving { record: &record, name: &name, items: &items, at })
+        .await?
+    {
+        Placed::New => None,
+        Placed::There(seq) => Some(seq),
+        Placed::Beside(place) => {
+            if let Some(id) = &record.id {
+                feed.name_record_at(session, record_key(id), place);
+            }
+            return Ok(());
+        }
+        Placed::Elsewhere => return Ok(()),
+    };
+    let source = Source::Import {
+        source: feed.handle,
+        revision: feed.claim.revision,
+        offset: record.offset,
+        len: record.len,
+    };
+    let gone = gone.unwrap_or_default();
+    for (number, item) in items.into_iter().enumerate() {
+        if gone.get(number) == Some(&true) {
+            continue;
+        }
+        let id = event_id(&name, number)?;
+        if let Some(fact) = fact_of(feed, session, item).await? {
+            feed.push(session, NewEvent { id, at, source: source.clone(), fact }, there);
+        }
+    }
+    if let Some(id) = &record.id {
+        feed.name_record(session, record_key(id));
+    }
+    Ok(())
+}
+
+/// Of a record that was erased from its files, which of its events were erased, too.
+pub(crate) fn erased_events(
+    feed: &Feed<'_>,
+    session: usize,
+    (record, name, events): (&Record, &str, usize),
+) -> Result<Option<Vec<bool>>, Error> {
+    let Some(lost) = feed.lost(session).filter(|lost| lost.has_record(record, name)) else {
+        return Ok(None);
+    };
+    let gone = |number| Ok(lost.events.contains(event_id(name, number)?.as_str()));
+    Ok(Some((0..events).map(gone).collect::<Result<_, Error>>()?))
+}
+
+/// The fact an item is.
+pub(crate) async fn fact_of(feed: &mut Feed<'_>, session: usize, item: Item) -> Result<Option<Fact>, Error> {
+    Ok(Some(match item {
+        Item::Opened(_) => return Ok(None),
+        Item::Message(message) => Fact::MessageAppended(MessageAppended { message }),
+        Item::Usage(usage) => Fact::UsageMeasured(usage),
+        Item::Turn(turn) => Fact::TurnCompleted(turn),
+        Item::Spawned(name) => match StreamId::new(name.to_string()) {
+            Ok(session) => Fact::SubagentSpawned(SubagentSpawned { session }),
+            Err(_) => return Ok(None),
+        },
+        Item::Fact(fact) => *fact,
+        Item::Pinned { record, pinned } => {
+            feed.arrive().await?;
+            let place = place_of(feed, session, &record);
+            let target = feed.sessions.get(session).and_then(|tree| tree.seq(place?));
+            match target {
+                Some(target) => Fact::ContentPinned(ContentPinned { target, pinned }),
+                None => return Ok(None),
+            }
+        }
+        Item::Compacted { from, before, summary, trigger, tokens_before } => {
+            // Its range is told in positions, so what came before must have some.
+            feed.arrive().await?;
+            let kept = before.as_deref().and_then(|id| place_of(feed, session, id));
+            let from = from.as_deref().and_then(|id| place_of(feed, session, id));
+            let Some(tree) = feed.sessions.get_mut(session) else { return Ok(None) };
+            let kept = kept.filter(|place| place.0 == tree.current).and_then(|place| tree.seq(place));
+            let last = tree.seq(tree.last());
+            // Where all is kept it stands for the opening alone, which holds nothing that a view shows.
+            let to_seq = kept.map(Seq::prev).or(last).unwrap_or(Seq(1)).max(Seq(1));
+            let from_seq = from.and_then(|place| tree.seq(place));
+            let Some(branch) = tree.branch_mut() else { return Ok(None) };
+            let from_seq = from_seq.unwrap_or(branch.compacted.next()).min(to_seq);
+            branch.compacted = branch.compacted.max(to_seq);
+            Fact::SessionCompacted(Box::new(SessionCompacted {
+                summary: summary.map(Body::from),
+                trigger,
+                tokens_before,
+                ..SessionCompacted::new(from_seq, to_seq, feed.format.name())
+            }))
+        }
+    }))
+}
+
+/// Commits what is left and says that the revision is whole. `saved` lacks the sessions.
+pub(crate) async fn finish_import(
+    feed: &mut Feed<'_>,
+    saved: Option<Saved>,
+    modified: Option<i64>,
+) -> Result<Imported, Error> {
+    open_kin(feed).await?;
+    feed.bytes.release(u64::MAX);
+    feed.bytes.end();
+    feed.arrive().await?;
+    // Of a file of many conversations, its own session may hold nothing but what stands around them.
+    let spoken = feed.sessions.iter().position(SessionTree::has_messages);
+    let own = feed
+        .own
+        .filter(|own| spoken.is_none() || feed.sessions.get(*own).is_some_and(SessionTree::has_messages));
+    let own = own.or(spoken).or_else(|| (!feed.sessions.is_empty()).then_some(0));
+    let leaf = own.and_then(|own| feed.sessions.get(own)).and_then(SessionTree::branch);
+    let leaf = leaf.map(|leaf| leaf.stream.clone());
+    // Its checksums are of the file's own bytes: of what was erased no hash is kept, so such a file is read whole.
+    let saved = saved.filter(|_| feed.done.erased == 0);
+    let reader = saved.and_then(|saved| Saved { sessions: feed.trees()?, ..saved }.encode());
+    let write = Write::Whole {
+        source: feed.claim.source,
+        revision: feed.claim.revision,
+        token: feed.claim.token.clone(),
+        modified,
+        reader,
+        leaf: leaf.clone(),
+    };
+    feed.engine.storage.commit(vec![write]).await?;
+    feed.done.sessions.extend(leaf);
+    let others = feed.sessions.iter().enumerate().filter(|(index, _)| Some(*index) != own);
+    let others = others.filter_map(|(_, tree)| Some(tree.branch()?.stream.clone()));
+    feed.done.sessions.extend(others);
+    feed.done.bytes = feed.bytes.read();
+    if feed.unlisted > 0 {
+        feed.done.warnings.push(format!("and {} more", feed.unlisted));
+    }
+    Ok(feed.done.clone())
+}

@@ -1,0 +1,105 @@
+//! Imported files in the ledger: their rows and their bytes.
+
+use crate::engine::Engine;
+use crate::engine::unexpected;
+use crate::error::Error;
+use crate::error::write_error;
+use crate::store::Answer;
+use crate::store::Query;
+use crate::store::SourceBy;
+use crate::store::SourceInfo;
+use crate::store::SourceNo;
+use crate::store::codec;
+use crate::store::codec::name_handle;
+use std::path::Path;
+use wunderblock_core::id::StreamId;
+
+/// How much of a source is read at a time.
+const SOURCE_READ: u64 = 8;
+
+pub(crate) async fn source_info(
+    engine: &Engine,
+    no: SourceNo,
+    revision: Option<u32>,
+) -> Result<SourceInfo, Error> {
+    let query = Query::Source { tenant: engine.tenant.no, by: SourceBy::No(no), revision };
+    engine.ask(query, Answer::source).await?.map(|info| *info).ok_or_else(unexpected)
+}
+
+/// Writes bytes of a source's revision, each part proved by its checksum.
+pub(crate) async fn copy_source(
+    engine: &Engine,
+    info: &SourceInfo,
+    (from, to): (u64, u64),
+    out: &mut (dyn std::io::Write + Send),
+) -> Result<u64, Error> {
+    let mut at = from;
+    while at < to {
+        let revision = info.revision.no;
+        let query = Query::Chunks { source: info.no, revision, from: at, to, limit: SOURCE_READ };
+        let chunks = engine.ask(query, Answer::chunks).await?;
+        if chunks.is_empty() {
+            break;
+        }
+        for chunk in chunks {
+            let bytes = codec::unpack_chunk(&chunk)?;
+            if chunk.offset > at {
+                let why = format!("bytes {at} to {} of `{}` are missing", chunk.offset, info.key);
+                return Err(Error::Store(crate::store::StoreError::Damaged(why)));
+            }
+            let begin = usize::try_from(at.saturating_sub(chunk.offset)).unwrap_or(usize::MAX);
+            let end = chunk.len.min(to.saturating_sub(chunk.offset));
+            let end = usize::try_from(end).unwrap_or(usize::MAX).min(bytes.len());
+            let part = bytes.get(begin..end).unwrap_or_default();
+            out.write_all(part).map_err(|error| write_error(&error))?;
+            at = chunk.offset + end as u64;
+        }
+    }
+    Ok(at - from)
+}
+
+/// The source a path was imported as, with its newest revision.
+pub(crate) async fn newest_source(engine: &Engine, path: &Path) -> Result<Option<SourceInfo>, Error> {
+    let by = SourceBy::Key(path.to_string_lossy().into_owned());
+    let query = Query::Source { tenant: engine.tenant.no, by, revision: None };
+    Ok(engine.ask(query, Answer::source).await?.map(|info| *info))
+}
+
+/// The handle of an imported source.
+pub(crate) fn source_handle(engine: &Engine, path: &Path) -> wunderblock_core::id::Handle {
+    name_handle(&engine.tenant.key, "source", &path.to_string_lossy())
+}
+
+/// Every revision of every source.
+pub(crate) async fn list_revisions(engine: &Engine) -> Result<Vec<SourceInfo>, Error> {
+    let newest = engine.ask(Query::Sources { tenant: engine.tenant.no }, Answer::sources).await?;
+    let mut all = Vec::new();
+    for info in newest {
+        for older in 1..info.revision.no {
+            all.push(source_info(engine, info.no, Some(older)).await?);
+        }
+        all.push(info);
+    }
+    Ok(all)
+}
+
+/// The files a session was read from, each with the revision that holds it, the newest last.
+///
+/// # Errors
+/// When the ledger cannot be read.
+pub async fn originals(session: &crate::session::Session) -> Result<Vec<SourceInfo>, Error> {
+    let engine = &session.engine;
+    let query = Query::SourcesOf { tenant: engine.tenant.no, stream: session.id.clone() };
+    engine.ask(query, Answer::sources).await
+}
+
+/// The streams that were read from a revision.
+pub(crate) async fn readers_of(
+    engine: &Engine,
+    source: SourceNo,
+    revision: u32,
+) -> Result<Vec<StreamId>, Error> {
+    let query = Query::ReadFrom { tenant: engine.tenant.no, source, revision: Some(revision) };
+    let streams = engine.ask(query, Answer::streams).await?;
+    Ok(streams.into_iter().map(|info| info.id).collect())
+}

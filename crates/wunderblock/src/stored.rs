@@ -1,0 +1,87 @@
+//! Events and texts of a ledger, as they were recorded.
+
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::store::Answer;
+use crate::store::Order;
+use crate::store::Query;
+use crate::store::StoredEvent;
+use crate::store::StreamInfo;
+use crate::store::codec;
+use crate::store::codec::CodecError;
+use crate::texts::Texts;
+use wunderblock_core::event::Event;
+use wunderblock_core::event::Fact;
+use wunderblock_core::id::Handle;
+use wunderblock_core::id::StreamId;
+use wunderblock_core::message::Body;
+use wunderblock_core::ports::Bodies;
+use wunderblock_core::units::Bytes;
+use wunderblock_core::units::Seq;
+
+pub(crate) fn decode_event(
+    engine: &Engine,
+    stream: &StreamId,
+    row: &StoredEvent,
+) -> Result<Event, CodecError> {
+    codec::event(&engine.config.tenant, stream, row)
+}
+
+/// Loads bodies.
+pub(crate) async fn read_texts(
+    engine: &Engine,
+    handles: impl IntoIterator<Item = Handle>,
+) -> Result<Texts, Error> {
+    let mut texts = Texts::default();
+    read_more_texts(engine, &mut texts, handles).await?;
+    Ok(texts)
+}
+
+/// Loads further bodies.
+pub(crate) async fn read_more_texts(
+    engine: &Engine,
+    texts: &mut Texts,
+    handles: impl IntoIterator<Item = Handle>,
+) -> Result<(), Error> {
+    let handles = texts.missing(handles);
+    if handles.is_empty() {
+        return Ok(());
+    }
+    let blobs = engine.ask(Query::Blobs { tenant: engine.tenant.no, handles }, Answer::blobs).await?;
+    for blob in blobs.into_iter().flatten() {
+        texts.insert(blob.handle, codec::unpack_body(&engine.tenant.key, &blob)?);
+    }
+    Ok(())
+}
+
+pub(crate) async fn read_page(
+    engine: &Engine,
+    info: &StreamInfo,
+    from: Seq,
+    (limit, text): (u64, Bytes),
+) -> Result<Vec<crate::store::StoredEvent>, Error> {
+    let query = Query::Events {
+        tenant: engine.tenant.no,
+        stream: info.id.clone(),
+        from,
+        to: info.head,
+        order: Order::Ascending,
+        limit,
+        text,
+        counts: false,
+    };
+    engine.ask(query, Answer::events).await
+}
+
+/// Events with their texts in place of the handles.
+pub(crate) async fn with_whole_texts(engine: &Engine, mut events: Vec<Event>) -> Result<Vec<Event>, Error> {
+    let handles = events.iter().filter_map(|event| event.fact.as_ref()).flat_map(Fact::bodies);
+    let texts = read_texts(engine, handles.filter_map(Body::handle).collect::<Vec<_>>()).await?;
+    for body in events.iter_mut().filter_map(|event| event.fact.as_mut()).flat_map(Fact::bodies_mut) {
+        if let Some(handle) = body.handle() {
+            let text = texts.text(handle).ok_or_else(|| Error::Erased(handle.to_string()))?;
+            *body = Body::Inline(text.to_owned());
+        }
+    }
+    Ok(events)
+}
