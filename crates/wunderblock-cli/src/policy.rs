@@ -7,7 +7,7 @@ use crate::input::read;
 use crate::settings::Settings;
 use std::path::Path;
 use std::sync::Arc;
-use wunderblock::model::{ApiKey, Client, Endpoint, Limits};
+use wunderblock::model::{ApiKey, Client, Endpoint, ModelLimits};
 use wunderblock::policy::{DEFAULT, Policies};
 use wunderblock::summarize::{CommandSummariser, ModelSummariser, Summarise};
 use wunderblock::{Compactor, Hook};
@@ -76,7 +76,7 @@ fn summariser(settings: &Settings, who: &str) -> Result<Option<Arc<dyn Summarise
     }
     let mut endpoint = Endpoint::new(dialect, key.as_deref().map(ApiKey::new));
     endpoint.base_url = base;
-    let client = Client::new(&endpoint, Limits::default(), Arc::clone(&config.redactor));
+    let client = Client::new(&endpoint, ModelLimits::default(), Arc::clone(&config.redactor));
     let client = client.map_err(|error| wrong(format!("--summarizer {who}: {error}")))?;
     Ok(Some(Arc::new(ModelSummariser::new(client, &config.catalog, who, (config.clock)()))))
 }

@@ -9,7 +9,7 @@
 
 use crate::generate::{Random, prose};
 use futures_executor::block_on;
-use wunderblock::{Built, Compactor, ContextOptions, Engine, Error, Outcome, Session, Sources};
+use wunderblock::{Built, CompactionOutcome, Compactor, ContextOptions, Engine, Error, Session, Sources};
 use wunderblock_core::event::{Event, Fact, MessageAppended, NewEvent, Source, TurnCompleted, UsageMeasured};
 use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_core::message::{Dialect, Message, Part, Role};
@@ -178,7 +178,8 @@ impl Agent<'_> {
             }
             other => must(other),
         };
-        let compacted = built.compacted.as_ref().is_some_and(|done| done.outcome == Outcome::Compacted);
+        let compacted =
+            built.compacted.as_ref().is_some_and(|done| done.outcome == CompactionOutcome::Compacted);
         assert!(
             compacted || must(explained).draft.body == built.draft.body,
             "what is explained is what is built"

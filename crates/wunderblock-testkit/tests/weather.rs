@@ -4,7 +4,8 @@ use futures_executor::block_on;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wunderblock::store::{
-    Answer, Facets, Mark, Opening, Order, PackedEvent, Query, Storage, StoreError, TenantNo, Write, Written,
+    Answer, EventMark, Facets, Opening, PackedEvent, Query, ReadOrder, Storage, StoreError, TenantNo, Write,
+    Written,
 };
 use wunderblock_core::id::{EventId, Handle, Scope, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq};
@@ -100,7 +101,7 @@ fn a_lost_answer_is_repaired_by_saying_it_again() {
         id: EventId::new(id).unwrap(),
         at: Millis(0),
         kind: "message.appended",
-        mark: Mark::Plain,
+        mark: EventMark::Plain,
         origin: None,
         payload: id.into(),
         content: *blake3::hash(id.as_bytes()).as_bytes(),
@@ -139,7 +140,8 @@ fn a_lost_answer_is_repaired_by_saying_it_again() {
     };
     assert!(placed.iter().all(|one| one.duplicate));
     let (from, to, limit, text) = (Seq(1), Seq(9), 9, Bytes(99));
-    let all = Query::Events { tenant, stream, from, to, order: Order::Ascending, limit, text, counts: false };
+    let all =
+        Query::Events { tenant, stream, from, to, order: ReadOrder::Ascending, limit, text, counts: false };
     let answers = block_on(store.query(vec![all])).unwrap();
     assert!(matches!(answers.as_slice(), [Answer::Events(events)] if events.len() == 2));
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 use wunderblock::prelude::*;
-use wunderblock::summarize::{Failure, Summarise, Task, Written};
+use wunderblock::summarize::{Summarise, SummaryFailure, SummaryTask, SummaryText};
 use wunderblock::{CompactOptions, Compactor};
 
 /// Writes the headings it is asked for and quotes what the user said: a model would be called here.
@@ -18,13 +18,17 @@ impl Summarise for Quoting {
         None
     }
 
-    fn summarise(&self, task: &Task, progress: &mut dyn FnMut(usize) -> bool) -> Result<Written, Failure> {
+    fn summarise(
+        &self,
+        task: &SummaryTask,
+        progress: &mut dyn FnMut(usize) -> bool,
+    ) -> Result<SummaryText, SummaryFailure> {
         let said = task.prompt.lines().filter(|line| line.contains("parser")).take(4);
         let text = said.map(|line| format!("- {line}\n")).collect::<String>();
         if !progress(text.len()) {
-            return Err(Failure::Stopped);
+            return Err(SummaryFailure::Stopped);
         }
-        Ok(Written { text, spent: None })
+        Ok(SummaryText { text, spent: None })
     }
 }
 

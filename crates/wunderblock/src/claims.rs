@@ -5,7 +5,7 @@
 use crate::doctor::diagnosis::Diagnosis;
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
-use crate::store::{Answer, Marked, Order, Query, StreamInfo};
+use crate::store::{Answer, Marked, Query, ReadOrder, StreamInfo};
 use crate::stored::decode_event;
 use wunderblock_core::event::{ContentErased, Fact};
 use wunderblock_core::units::{Bytes, Seq};
@@ -58,7 +58,7 @@ async fn find_survivor(
         stream: info.id.clone(),
         from: erased.from_seq,
         to: erased.to_seq,
-        order: Order::Ascending,
+        order: ReadOrder::Ascending,
         limit: u64::from(u32::MAX),
         text: Bytes(i64::MAX.unsigned_abs()),
         counts: false,

@@ -6,7 +6,7 @@ mod notes;
 use crate::catch_up::Progress;
 use crate::catch_up::join::read_segment;
 use crate::claims::examine_claims;
-use crate::doctor::diagnosis::{Diagnosis, Note, PAGE_TEXT, Problem};
+use crate::doctor::diagnosis::{Diagnosis, DoctorNote, PAGE_TEXT, Problem};
 use crate::doctor::notes::notes_on;
 use crate::engine::Engine;
 use crate::error::Error;
@@ -84,7 +84,7 @@ async fn examine_tenant(
         examine_claims(engine, (info, base(info)), diagnosis).await?;
         let notes = notes_on(engine, info, streams).await?;
         let tenant = &engine.config.tenant;
-        diagnosis.notes.extend(notes.into_iter().map(|text| Note { text, tenant: tenant.clone() }));
+        diagnosis.notes.extend(notes.into_iter().map(|text| DoctorNote { text, tenant: tenant.clone() }));
         progress(Progress { done: diagnosis.events, total });
     }
     for info in list_revisions(engine).await? {

@@ -22,7 +22,7 @@ use wunderblock_wire::transcript::{Format, Kept, Reader, Record, Shape};
 
 /// What is looked for in a revision.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Wanted {
+pub(crate) struct EchoQuery {
     /// Sessions by the agent's own ids: all their records, or those of `events`.
     pub(crate) sessions: BTreeSet<String>,
     /// Whether all records of the sessions are wanted.
@@ -41,7 +41,7 @@ pub(crate) struct Wanted {
 
 /// A record that holds what was looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Hit {
+pub(crate) struct RecordHit {
     /// Where.
     pub(crate) span: SourceSpan,
     /// Its session, by the agent's own id.
@@ -168,12 +168,12 @@ impl<F: FnMut(Heard<'_>)> Listening<F> {
 
 /// Finds what is wanted among the records of a revision.
 struct Finder {
-    wanted: Wanted,
+    wanted: EchoQuery,
     /// Finds the beginnings that are wanted.
     beginnings: AhoCorasick,
     source: Handle,
     revision: u32,
-    found: Vec<Hit>,
+    found: Vec<RecordHit>,
 }
 
 impl Finder {
@@ -190,7 +190,7 @@ impl Finder {
         };
         for (from, to) in spans {
             let span = self.span(record.offset + from, to - from);
-            self.found.push(Hit { span, session: session.clone(), record: name.to_string() });
+            self.found.push(RecordHit { span, session: session.clone(), record: name.to_string() });
         }
     }
 
@@ -322,8 +322,8 @@ impl<F: FnMut(Heard<'_>)> Write for Listening<F> {
 pub(crate) async fn find_hits(
     engine: &Engine,
     source: SourceInfo,
-    wanted: Wanted,
-) -> Result<Vec<Hit>, Error> {
+    wanted: EchoQuery,
+) -> Result<Vec<RecordHit>, Error> {
     let beginnings = AhoCorasick::new(&wanted.beginnings).map_err(|error| Error::Query(error.to_string()))?;
     let (handle, revision, len) = (source.handle, source.revision.no, source.revision.len);
     let mut finder = Finder { wanted, beginnings, source: handle, revision, found: Vec::new() };

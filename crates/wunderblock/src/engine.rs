@@ -3,7 +3,7 @@
 use crate::catalog::Catalog;
 use crate::error::Error;
 use crate::incoming::{Clock, IdSource, Stamp};
-use crate::known::Known;
+use crate::known::HeaderCache;
 use crate::parallel::Workers;
 use crate::redact::Redactor;
 use crate::session::Session;
@@ -81,7 +81,7 @@ pub struct Engine {
     pub(crate) file: Option<Arc<Sqlite>>,
     pub(crate) tenant: Tenant,
     pub(crate) config: Config,
-    pub(crate) known: Arc<Known>,
+    pub(crate) known: Arc<HeaderCache>,
     pub(crate) workers: Arc<Workers>,
 }
 

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::limits::{GREP_FIRST_PAGE, GREP_PAGE};
 use crate::parallel;
 use crate::store::codec::Unpacker;
-use crate::store::{Answer, Order, Query, StoreError, StoredEvent};
+use crate::store::{Answer, Query, ReadOrder, StoreError, StoredEvent};
 use crate::stored::decode_event;
 use memchr::memmem;
 use std::collections::HashMap;
@@ -46,7 +46,7 @@ pub struct Match {
 }
 
 /// Where one stream is looked through.
-pub(crate) struct Scan<'a> {
+pub(crate) struct StreamScan<'a> {
     pub(crate) stream: &'a StreamId,
     pub(crate) from: Seq,
     pub(crate) to: Seq,
@@ -139,7 +139,7 @@ impl Engine {
             }
         };
         for (stream, base) in streams {
-            let all = Scan {
+            let all = StreamScan {
                 stream: &stream,
                 from: base.next(),
                 to: Seq(i64::MAX.unsigned_abs()),
@@ -156,14 +156,14 @@ impl Engine {
 /// Looks through a stream. While one page is searched, the store gets the next.
 pub(crate) async fn grep_stream(
     engine: &Engine,
-    &Scan { stream, from: first, to: last, said_only }: &Scan<'_>,
+    &StreamScan { stream, from: first, to: last, said_only }: &StreamScan<'_>,
     pattern: &Pattern,
     found: &mut (dyn FnMut(Match) -> ControlFlow<()> + Send),
 ) -> Result<ControlFlow<()>, Error> {
     // The first page is small, so that a first match does not wait for those after it.
     let mut limit = GREP_FIRST_PAGE;
     let rows = |to: Seq, limit: u64| {
-        let (tenant, stream, order) = (engine.tenant.no, stream.clone(), Order::Descending);
+        let (tenant, stream, order) = (engine.tenant.no, stream.clone(), ReadOrder::Descending);
         let query =
             Query::Events { tenant, stream, from: first, to, order, limit, text: PAGE_TEXT, counts: false };
         engine.storage.query(vec![query])
@@ -223,7 +223,7 @@ fn grep_page(
     let shares: Vec<_> = page.events.chunks(SHARE).collect();
     let matches = parallel::map(shares, |share| {
         let (mut matches, mut unpacker) = (Vec::new(), Unpacker::default());
-        let looking = Looking { stream, pattern, packed: &page.packed };
+        let looking = GrepRun { stream, pattern, packed: &page.packed };
         for (row, fact) in share {
             if let Some(fact) = fact {
                 looking.search_event(row, fact, &mut unpacker, &mut matches)?;
@@ -240,13 +240,13 @@ fn grep_page(
 }
 
 /// A pattern looked for in one session, with the packed bodies of a page.
-struct Looking<'a> {
+struct GrepRun<'a> {
     stream: &'a StreamId,
     pattern: &'a Pattern,
     packed: &'a HashMap<Handle, Vec<u8>>,
 }
 
-impl Looking<'_> {
+impl GrepRun<'_> {
     /// Adds the matches in an event.
     fn search_event(
         &self,

@@ -10,12 +10,12 @@ use std::sync::{Arc, Mutex};
 /// Headers by the number of their segment, with what tells them from those of other segments that had the same number
 /// before; and counts.
 #[derive(Default)]
-pub(crate) struct Known {
+pub(crate) struct HeaderCache {
     headers: Mutex<HashMap<(u64, HeaderMark), Arc<Header>>>,
     counts: Arc<Memo>,
 }
 
-impl Known {
+impl HeaderCache {
     /// Counts for a build: no bodies yet, and what builds before it have counted of short texts.
     pub(crate) fn counts(&self) -> Arc<Counts> {
         Arc::new(Counts::remembering(Arc::clone(&self.counts)))

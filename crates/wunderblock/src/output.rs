@@ -7,7 +7,7 @@
 use crate::engine::{Engine, random, unexpected};
 use crate::error::Error;
 use crate::limits::{MAX_MESSAGE_OUTPUT, SOURCE_CHUNK};
-use crate::record::{Beginning, opening_writes, pack_all};
+use crate::record::{StreamStart, opening_writes, pack_all};
 use crate::session::Session;
 use crate::store::{Answer, Begin, Owner, Query, SourceBy, Write, Written, codec};
 use crate::trip::Trip;
@@ -32,7 +32,7 @@ pub struct Output<'o> {
 
 /// How an output is to be shortened.
 #[derive(Clone, Copy)]
-pub struct Wanted<'o> {
+pub struct OutputOptions<'o> {
     /// How far to go.
     pub level: Level,
     /// What it is, if known.
@@ -47,7 +47,7 @@ pub struct Wanted<'o> {
 
 /// A shortened output.
 #[derive(Clone, Debug)]
-pub struct Kept {
+pub struct ShortenedOutput {
     /// What is shown.
     pub reduced: Reduced,
     /// How the bytes are read back; none where nothing was changed, so that nothing had to be kept.
@@ -68,7 +68,12 @@ impl Output<'_> {
     ///
     /// # Errors
     /// When the ledger cannot be written. Then nothing was shortened.
-    pub async fn shorten(&self, session: &Session, keep: Keep, wanted: &Wanted<'_>) -> Result<Kept, Error> {
+    pub async fn shorten(
+        &self,
+        session: &Session,
+        keep: Keep,
+        wanted: &OutputOptions<'_>,
+    ) -> Result<ShortenedOutput, Error> {
         let engine = &session.engine;
         let handle = codec::handle(&codec::body_hash(&engine.tenant.key, self.bytes));
         let written = handle.to_string();
@@ -89,7 +94,7 @@ impl Output<'_> {
         let reduced = wunderblock_reduce::reduce(self.bytes, &options);
         let changed = reduced.untouched.is_none() || !reduced.gaps.is_empty();
         if !changed && keep == Keep::IfReduced {
-            return Ok(Kept { reduced, handle: None });
+            return Ok(ShortenedOutput { reduced, handle: None });
         }
         match std::str::from_utf8(self.bytes) {
             Ok(text) if self.bytes.len() <= MAX_MESSAGE_OUTPUT => {
@@ -97,7 +102,7 @@ impl Output<'_> {
             }
             _ => keep_bytes(engine, &session.id, self, handle).await?,
         }
-        Ok(Kept { reduced, handle: changed.then_some(handle) })
+        Ok(ShortenedOutput { reduced, handle: changed.then_some(handle) })
     }
 }
 
@@ -179,7 +184,7 @@ async fn append_writes(
     if engine.info(session).await?.is_none() {
         writes.append(&mut opening_writes(
             engine,
-            Beginning { stream: session, at: engine.now(), from: source },
+            StreamStart { stream: session, at: engine.now(), from: source },
             SessionOpened::default(),
         )?);
     }

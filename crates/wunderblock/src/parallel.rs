@@ -16,10 +16,10 @@ pub(crate) fn workers() -> usize {
     thread::available_parallelism().map_or(1, NonZero::get).min(MOST)
 }
 
-type Job<T, R> = (T, oneshot::Sender<Result<R, Error>>);
+type ThreadJob<T, R> = (T, oneshot::Sender<Result<R, Error>>);
 
 /// Threads that work on what they are given while whoever gave it does something else. They end with it.
-pub(crate) struct Pool<T, R>(Sender<Job<T, R>>);
+pub(crate) struct Pool<T, R>(Sender<ThreadJob<T, R>>);
 
 impl<T: Send + 'static, R: Send + 'static> Pool<T, R> {
     /// A pool of so many threads.
@@ -30,7 +30,7 @@ impl<T: Send + 'static, R: Send + 'static> Pool<T, R> {
         threads: usize,
         work: impl Fn(T) -> Result<R, Error> + Send + Sync + 'static,
     ) -> Result<Self, Error> {
-        let (sender, jobs) = channel::<Job<T, R>>();
+        let (sender, jobs) = channel::<ThreadJob<T, R>>();
         let (jobs, work) = (Arc::new(Mutex::new(jobs)), Arc::new(work));
         for _ in 0..threads.max(1) {
             let (jobs, work) = (Arc::clone(&jobs), Arc::clone(&work));

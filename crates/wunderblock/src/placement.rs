@@ -48,12 +48,12 @@ pub struct Placement {
 const NO_MESSAGE: &str = "it is no message of this lane's view";
 
 /// What is looked for: a text, or a handle.
-enum Sought<'t> {
+enum PlacementQuery<'t> {
     Text(&'t str),
     Handle(Handle),
 }
 
-impl Sought<'_> {
+impl PlacementQuery<'_> {
     /// The line of a body that has it.
     fn line(&self, body: &Body, draft: &Draft) -> Option<String> {
         let text = || body.inline().or_else(|| draft.planned.texts.text(body.handle()?));
@@ -83,7 +83,7 @@ impl Session {
         text: &str,
     ) -> Result<Vec<Placement>, Error> {
         let handle = text.parse::<Handle>().ok();
-        let sought = handle.map_or(Sought::Text(text), Sought::Handle);
+        let sought = handle.map_or(PlacementQuery::Text(text), PlacementQuery::Handle);
         let mut placements = outside(&sought, draft, options);
         placements.extend(at_the_tail(&sought, draft));
         placements.extend(in_summaries(&sought, draft));
@@ -141,7 +141,7 @@ async fn measure_places(
 }
 
 /// The sources: what of them has it, and what was said of those that are not there.
-fn outside(sought: &Sought<'_>, draft: &Draft, options: &ContextOptions) -> Vec<Placement> {
+fn outside(sought: &PlacementQuery<'_>, draft: &Draft, options: &ContextOptions) -> Vec<Placement> {
     let preamble = draft.preamble.as_deref();
     let blocks = preamble.into_iter().flat_map(|preamble| &preamble.blocks);
     let mut placements: Vec<Placement> =
@@ -155,7 +155,7 @@ fn outside(sought: &Sought<'_>, draft: &Draft, options: &ContextOptions) -> Vec<
 }
 
 fn block_placement(
-    sought: &Sought<'_>,
+    sought: &PlacementQuery<'_>,
     block: &Block,
     (draft, options): (&Draft, &ContextOptions),
 ) -> Option<Placement> {
@@ -202,7 +202,7 @@ fn block_placement(
     })
 }
 
-fn tool_placement(sought: &Sought<'_>, tool: &ToolBlock, draft: &Draft) -> Option<Placement> {
+fn tool_placement(sought: &PlacementQuery<'_>, tool: &ToolBlock, draft: &Draft) -> Option<Placement> {
     let bodies = [&tool.description, &tool.schema];
     let line = bodies.into_iter().find_map(|body| sought.line(body, draft));
     let line = line.or_else(|| sought.names(&tool.name).then(|| tool.name.to_string()))?;
@@ -233,8 +233,12 @@ fn tool_placement(sought: &Sought<'_>, tool: &ToolBlock, draft: &Draft) -> Optio
 }
 
 /// What was said of a source that is not there, if the source has what is looked for. Its file is read for that.
-fn finding_placement(sought: &Sought<'_>, finding: &Finding, root: Option<&Path>) -> Option<Placement> {
-    let Sought::Text(text) = sought else { return None };
+fn finding_placement(
+    sought: &PlacementQuery<'_>,
+    finding: &Finding,
+    root: Option<&Path>,
+) -> Option<Placement> {
+    let PlacementQuery::Text(text) = sought else { return None };
     let said = sought.names(&finding.source).then(|| finding.source.to_string());
     let line = said.or_else(|| line_with(&finding.detail, text)).or_else(|| in_file(finding, text, root))?;
     let (treatment, gives) = match finding.what {
@@ -287,7 +291,7 @@ fn in_file(finding: &Finding, text: &str, root: Option<&Path>) -> Option<String>
 }
 
 /// Summaries that say it.
-fn in_summaries(sought: &Sought<'_>, draft: &Draft) -> Vec<Placement> {
+fn in_summaries(sought: &PlacementQuery<'_>, draft: &Draft) -> Vec<Placement> {
     let said = |node: &Node| {
         let line = sought.line(&node.text, draft)?;
         let entry = draft.report.entries.iter().find(|entry| entry.seq == Some(node.at));
@@ -307,7 +311,7 @@ fn in_summaries(sought: &Sought<'_>, draft: &Draft) -> Vec<Placement> {
 }
 
 /// Instructions and state that came in at the tail.
-fn at_the_tail(sought: &Sought<'_>, draft: &Draft) -> Vec<Placement> {
+fn at_the_tail(sought: &PlacementQuery<'_>, draft: &Draft) -> Vec<Placement> {
     let mut placements = Vec::new();
     for entry in draft.planned.decision.view.entries() {
         let Standing::Injected(_) = &entry.message.standing else { continue };

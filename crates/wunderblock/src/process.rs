@@ -1,6 +1,6 @@
 //! Programs of other people: summarisers and hooks. Run without a shell, with limits, and ended with all they have started.
 
-use crate::summarize::task::Failure;
+use crate::summarize::task::SummaryFailure;
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
@@ -33,7 +33,7 @@ pub struct Program {
 
 /// What a program came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Output {
+pub struct ProcessOutput {
     /// How it ended.
     pub status: ExitStatus,
     /// What it wrote to stdout; what is not UTF-8 in it is replaced.
@@ -84,14 +84,14 @@ pub fn split(line: &str) -> Result<Vec<String>, String> {
 /// whether to go on.
 ///
 /// # Errors
-/// It does not start ([`Failure::Unreachable`]), takes too long, writes too much ([`Failure::Broken`]), or is stopped.
+/// It does not start ([`SummaryFailure::Unreachable`]), takes too long, writes too much ([`SummaryFailure::Broken`]), or is stopped.
 pub fn run(
     program: &Program,
     stdin: &[u8],
     progress: &mut dyn FnMut(usize) -> bool,
-) -> Result<Output, Failure> {
+) -> Result<ProcessOutput, SummaryFailure> {
     let Some((name, arguments)) = program.argv.split_first() else {
-        return Err(Failure::Unreachable("no program is named".to_owned()));
+        return Err(SummaryFailure::Unreachable("no program is named".to_owned()));
     };
     let end = Instant::now() + Duration::from_millis(u64::try_from(program.time.0).unwrap_or_default());
     let mut command = Command::new(name);
@@ -102,17 +102,17 @@ pub fn run(
     // A group of its own: what it starts ends with it.
     let spawned = command.process_group(0).spawn();
     let mut child =
-        spawned.map_err(|error| Failure::Unreachable(format!("`{name}` does not start: {error}")))?;
+        spawned.map_err(|error| SummaryFailure::Unreachable(format!("`{name}` does not start: {error}")))?;
     let errors = listen(&mut child, stdin);
     let (sender, pieces) = mpsc::channel();
     if let Some(stdout) = child.stdout.take() {
         std::thread::spawn(move || read(stdout, &sender));
     }
-    let running = Running { program, name, end, pieces };
+    let running = RunningProgram { program, name, end, pieces };
     let (status, bytes) = running.follow(&mut child, progress).inspect_err(|_| end_all(&mut child))?;
     let errors = errors.recv_timeout(GRACE).unwrap_or_default();
     let errors = String::from_utf8_lossy(&errors).trim().to_owned();
-    Ok(Output { status, text: String::from_utf8_lossy(&bytes).into_owned(), errors })
+    Ok(ProcessOutput { status, text: String::from_utf8_lossy(&bytes).into_owned(), errors })
 }
 
 /// Feeds a program, and collects what it complains of.
@@ -156,25 +156,25 @@ fn read(mut stdout: impl Read, pieces: &Sender<Vec<u8>>) {
 }
 
 /// A program that runs.
-struct Running<'a> {
+struct RunningProgram<'a> {
     program: &'a Program,
     name: &'a str,
     end: Instant,
     pieces: Receiver<Vec<u8>>,
 }
 
-impl Running<'_> {
+impl RunningProgram<'_> {
     fn follow(
         self,
         child: &mut Child,
         progress: &mut dyn FnMut(usize) -> bool,
-    ) -> Result<(ExitStatus, Vec<u8>), Failure> {
+    ) -> Result<(ExitStatus, Vec<u8>), SummaryFailure> {
         let mut bytes = Vec::new();
         let mut is_open = true;
         let mut ended: Option<(ExitStatus, Instant)> = None;
         loop {
             if !progress(bytes.len()) {
-                return Err(Failure::Stopped);
+                return Err(SummaryFailure::Stopped);
             }
             if is_open {
                 match self.pieces.recv_timeout(TICK) {
@@ -187,11 +187,11 @@ impl Running<'_> {
             }
             if bytes.len() as u64 > self.program.output.0 {
                 let most = self.program.output;
-                return Err(Failure::Broken(format!("`{}` wrote more than {most} bytes", self.name)));
+                return Err(SummaryFailure::Broken(format!("`{}` wrote more than {most} bytes", self.name)));
             }
             if ended.is_none() {
                 let status = child.try_wait().map_err(|error| {
-                    Failure::Broken(format!("`{}` cannot be waited for: {error}", self.name))
+                    SummaryFailure::Broken(format!("`{}` cannot be waited for: {error}", self.name))
                 })?;
                 ended = status.map(|status| (status, Instant::now()));
             }
@@ -201,7 +201,7 @@ impl Running<'_> {
                     end_group(child);
                     return Ok((status, bytes));
                 }
-                _ if Instant::now() >= self.end => return Err(Failure::TimedOut),
+                _ if Instant::now() >= self.end => return Err(SummaryFailure::TimedOut),
                 _ => {}
             }
         }
@@ -225,7 +225,7 @@ fn end_group(child: &Child) {
 mod tests {
     use super::*;
 
-    fn shell(script: &str, stdin: &[u8]) -> Result<Output, Failure> {
+    fn shell(script: &str, stdin: &[u8]) -> Result<ProcessOutput, SummaryFailure> {
         let argv = ["sh", "-c", script].map(str::to_owned).to_vec();
         let program = Program { argv, cwd: None, time: Millis(2_000), output: Bytes(100_000) };
         run(&program, stdin, &mut |_| true)
@@ -273,7 +273,7 @@ mod tests {
         let script = format!("(sleep 3; touch {}) & sleep 60", mark.display());
         let argv = vec!["sh".to_owned(), "-c".to_owned(), script];
         let program = Program { argv, cwd: None, time: Millis(200), output: Bytes(10) };
-        assert_eq!(run(&program, b"", &mut |_| true), Err(Failure::TimedOut));
+        assert_eq!(run(&program, b"", &mut |_| true), Err(SummaryFailure::TimedOut));
         std::thread::sleep(Duration::from_millis(3_300));
         assert!(!mark.exists(), "what it had started went on");
     }
@@ -285,11 +285,11 @@ mod tests {
 
     #[test]
     fn too_much_output_and_a_stop_end_it() {
-        assert!(matches!(shell("yes", b""), Err(Failure::Broken(_))));
+        assert!(matches!(shell("yes", b""), Err(SummaryFailure::Broken(_))));
         let argv = ["sleep", "30"].map(str::to_owned).to_vec();
         let program = Program { argv, cwd: None, time: Millis(20_000), output: Bytes(10) };
-        assert_eq!(run(&program, b"", &mut |_| false), Err(Failure::Stopped));
+        assert_eq!(run(&program, b"", &mut |_| false), Err(SummaryFailure::Stopped));
         let missing = Program { argv: vec!["/no/such/program".into()], ..program };
-        assert!(matches!(run(&missing, b"", &mut |_| true), Err(Failure::Unreachable(_))));
+        assert!(matches!(run(&missing, b"", &mut |_| true), Err(SummaryFailure::Unreachable(_))));
     }
 }

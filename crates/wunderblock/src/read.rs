@@ -4,7 +4,7 @@ use crate::engine::Engine;
 use crate::error::{Error, write_error};
 use crate::limits::PAGE_BYTES;
 use crate::originals::{copy_source, newest_source, originals, source_info};
-use crate::store::{Answer, Named, Query};
+use crate::store::{Answer, HandleTarget, Query};
 use crate::stored::{read_texts, with_whole_texts};
 use std::str::FromStr;
 use wunderblock_core::event::{Event, Fact};
@@ -83,12 +83,12 @@ impl Engine {
         let query = Query::Resolve { tenant: self.tenant.no, handle: address.handle };
         match self.ask(query, Answer::named).await? {
             None => Err(Error::NoHandle(address.handle)),
-            Some(Named::Blob) => {
+            Some(HandleTarget::Blob) => {
                 let texts = read_texts(self, [address.handle]).await?;
                 let text = texts.text(address.handle).ok_or(Error::NoHandle(address.handle))?;
                 cut(text.as_bytes(), slice)
             }
-            Some(Named::Stream(stream)) => {
+            Some(HandleTarget::Stream(stream)) => {
                 let (from, to) = address.range.unwrap_or((Seq(1), Seq(i64::MAX.unsigned_abs())));
                 let mut bytes = Vec::new();
                 self.session_by_id(stream).export(from, to, &mut bytes).await?;
@@ -97,7 +97,7 @@ impl Engine {
                 }
                 cut(&bytes, slice)
             }
-            Some(Named::Source(source, revision)) => {
+            Some(HandleTarget::Source(source, revision)) => {
                 let info = source_info(self, source, revision).await?;
                 let len = info.revision.len;
                 if let Slice::Bytes(from, to) = slice {

@@ -76,7 +76,7 @@ impl Engine {
 
 /// How a stream begins.
 #[derive(Clone, Copy)]
-pub(crate) struct Beginning<'a> {
+pub(crate) struct StreamStart<'a> {
     /// Its name.
     pub(crate) stream: &'a StreamId,
     /// When.
@@ -88,7 +88,7 @@ pub(crate) struct Beginning<'a> {
 /// The write that opens a session with its first event.
 pub(crate) fn opening_writes(
     engine: &Engine,
-    begins: Beginning<'_>,
+    begins: StreamStart<'_>,
     opened: SessionOpened,
 ) -> Result<Vec<Write>, Error> {
     let scope = opened.scope.clone();
@@ -106,7 +106,7 @@ pub(crate) fn opening_writes(
 /// The write that opens a session as a fork of another.
 pub(crate) fn forking_writes(
     engine: &Engine,
-    begins: Beginning<'_>,
+    begins: StreamStart<'_>,
     forked: SessionForked,
     scope: Scope,
 ) -> Result<Vec<Write>, Error> {
@@ -123,7 +123,7 @@ pub(crate) fn forking_writes(
 
 fn with_first_event(
     engine: &Engine,
-    Beginning { stream, at, from }: Beginning<'_>,
+    StreamStart { stream, at, from }: StreamStart<'_>,
     open: Write,
     fact: Fact,
 ) -> Result<Vec<Write>, Error> {
@@ -181,7 +181,7 @@ pub(crate) async fn append_prepared(
         let is_own = opening.is_some();
         writes.append(&mut opening_writes(
             engine,
-            Beginning { stream, at, from: None },
+            StreamStart { stream, at, from: None },
             opening.unwrap_or_default(),
         )?);
         if is_own {

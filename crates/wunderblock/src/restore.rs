@@ -6,7 +6,7 @@
 //! any moment leaves the old ledger at the path or the new one. Only a file that is no ledger any more is moved instead.
 
 use crate::doctor::examine_all;
-use crate::echo::{Lost, Wanted, find_hits};
+use crate::echo::{EchoQuery, Lost, find_hits};
 use crate::engine::{Config, Engine};
 use crate::erase::native;
 use crate::error::{Error, file_error};
@@ -270,7 +270,7 @@ async fn forget_again(engine: &Engine, old: &Coordinates) -> Result<(), Error> {
     }
     let mut spans = spans.clone();
     // The ledger that is replaced may have had no such file: then it knows no ranges of it.
-    let wanted = Wanted { records: Lost::by_session(erasures), ..Wanted::default() };
+    let wanted = EchoQuery { records: Lost::by_session(erasures), ..EchoQuery::default() };
     for source in list_revisions(engine).await? {
         spans.extend(find_hits(engine, source, wanted.clone()).await?.into_iter().map(|hit| hit.span));
     }

@@ -4,7 +4,7 @@
 use crate::catch_up::{Extent, catch_up, is_searched};
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
-use crate::index::{self, DocKey, Header, Hit, Phrase, Query as Words, Scope, Search, Tail};
+use crate::index::{self, DocHit, DocKey, DocScope, Header, IndexSearch, ParsedQuery as Words, Phrase, Tail};
 use crate::limits::{CATCH_UP_BYTES, CATCH_UP_EVENTS, SEARCH_CATCH_UP, SEARCH_RETRIES};
 use crate::parallel;
 use crate::store::{Answer, Query, StoreError, StreamInfo, StreamNo};
@@ -20,7 +20,7 @@ use wunderblock_core::message::{Body, Message, Part, Role};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Millis, Seq};
 
-pub use crate::index::Order as SearchOrder;
+pub use crate::index::SearchOrder;
 
 /// How to search.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ impl Default for SearchOptions {
 
 /// One event found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct SearchHit {
     /// The session that holds it.
     pub session: StreamId,
     /// Its position.
@@ -64,14 +64,14 @@ pub struct Found {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchResult {
     /// What was found.
-    pub hits: Vec<Found>,
+    pub hits: Vec<SearchHit>,
     /// Events that were scanned because the index had not reached them.
     pub scanned: u64,
 }
 
 /// What is searched, as of one moment.
 struct Ground {
-    scope: Scope,
+    scope: DocScope,
     /// Streams the index has not caught up with.
     behind: Vec<StreamInfo>,
     /// Newest first.
@@ -128,7 +128,7 @@ async fn search_once(engine: &Engine, words: &Words, options: &SearchOptions) ->
     let blocks = read_blocks(engine, words, &segments).await?;
     let mut limit = options.limit;
     loop {
-        let search = Search { query: words, scope: &scope, order: options.order, limit };
+        let search = IndexSearch { query: words, scope: &scope, order: options.order, limit };
         let fetch = |segment: usize, number: u32| -> Result<&[u8], Infallible> {
             Ok(blocks.get(&(segment, number)).map_or(&[][..], Vec::as_slice))
         };
@@ -156,11 +156,12 @@ async fn find_ground(engine: &Engine, session: Option<&StreamId>) -> Result<Grou
     let mut answers = engine.travel(trip).await?;
     let (mut behind, segments) = (answers.take(behind)?, answers.take(segments)?);
     behind.retain(|info| info.indexed < info.head);
-    let mut ground = Ground { scope: Scope::everything(), behind, segments: engine.known.headers(segments)? };
+    let mut ground =
+        Ground { scope: DocScope::everything(), behind, segments: engine.known.headers(segments)? };
     if let Some(lineage) = lineage {
         let stretches = answers.take(lineage)?;
         let ranges = stretches.iter().map(|stretch| (stretch.no.0, stretch.from.0..=stretch.to.0));
-        ground.scope = Scope::of(ranges);
+        ground.scope = DocScope::of(ranges);
         ground.behind.retain(|info| stretches.iter().any(|stretch| stretch.no == info.no));
     }
     Ok(ground)
@@ -231,7 +232,7 @@ fn redacted_texts(engine: &Engine, message: &Message, texts: &Texts) -> Vec<Stri
 }
 
 /// Hits with what people want to see of them; those whose text has not the phrases asked for are gone.
-async fn resolve_hits(engine: &Engine, hits: Vec<Hit>, words: &Words) -> Result<Vec<Found>, Error> {
+async fn resolve_hits(engine: &Engine, hits: Vec<DocHit>, words: &Words) -> Result<Vec<SearchHit>, Error> {
     let mut by_stream: BTreeMap<StreamNo, Vec<Seq>> = BTreeMap::new();
     for hit in &hits {
         by_stream.entry(StreamNo(hit.doc.stream)).or_default().push(Seq(hit.doc.seq));
@@ -266,7 +267,7 @@ async fn resolve_hits(engine: &Engine, hits: Vec<Hit>, words: &Words) -> Result<
         if !phrases.iter().all(|(phrase, wanted)| spoken.iter().any(|text| phrase.is_in(text)) == *wanted) {
             continue;
         }
-        found.push(Found {
+        found.push(SearchHit {
             session: session.clone(),
             seq: event.seq,
             at: event.at,

@@ -3,7 +3,7 @@
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::store::codec;
-use crate::store::{Answer, Order, Query, StreamInfo};
+use crate::store::{Answer, Query, ReadOrder, StreamInfo};
 use wunderblock_core::event::Event;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::{Bytes, Seq};
@@ -45,7 +45,7 @@ impl Session {
             stream: self.id.clone(),
             from,
             to,
-            order: Order::Ascending,
+            order: ReadOrder::Ascending,
             limit,
             text,
             counts: false,

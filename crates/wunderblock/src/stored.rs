@@ -3,8 +3,8 @@
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::store::Answer;
-use crate::store::Order;
 use crate::store::Query;
+use crate::store::ReadOrder;
 use crate::store::StoredEvent;
 use crate::store::StreamInfo;
 use crate::store::codec;
@@ -65,7 +65,7 @@ pub(crate) async fn read_page(
         stream: info.id.clone(),
         from,
         to: info.head,
-        order: Order::Ascending,
+        order: ReadOrder::Ascending,
         limit,
         text,
         counts: false,

@@ -12,16 +12,16 @@ use crate::store::{Answer, Query, StoreError};
 pub(crate) struct Trip(Vec<Query>);
 
 /// What an answer is taken with.
-pub(crate) struct Asked<T> {
+pub(crate) struct AnswerKey<T> {
     place: usize,
     read: fn(Answer) -> Option<T>,
 }
 
 impl Trip {
     /// Adds a question whose answer is read as a kind: [`Answer::events`] and so on.
-    pub(crate) fn ask<T>(&mut self, query: Query, read: fn(Answer) -> Option<T>) -> Asked<T> {
+    pub(crate) fn ask<T>(&mut self, query: Query, read: fn(Answer) -> Option<T>) -> AnswerKey<T> {
         self.0.push(query);
-        Asked { place: self.0.len() - 1, read }
+        AnswerKey { place: self.0.len() - 1, read }
     }
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Answers(Vec<Option<Answer>>);
 
 impl Answers {
     /// The answer to a question, once.
-    pub(crate) fn take<T>(&mut self, asked: Asked<T>) -> Result<T, Error> {
+    pub(crate) fn take<T>(&mut self, asked: AnswerKey<T>) -> Result<T, Error> {
         let answer = self.0.get_mut(asked.place).and_then(Option::take);
         answer.and_then(asked.read).ok_or_else(unexpected)
     }

@@ -8,7 +8,7 @@ use futures_executor::block_on;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use wunderblock::policy::{DEFAULT, Policies};
-use wunderblock::{CompactOptions, Compactor, ContextOptions, Outcome as Done};
+use wunderblock::{CompactOptions, CompactionOutcome as Done, Compactor, ContextOptions};
 use wunderblock_core::compact::{Due, Level};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::units::Tokens;

@@ -14,7 +14,7 @@ use crate::terminal::{clean, width};
 use std::process::ExitCode;
 use std::sync::Arc;
 use wunderblock::report::CompactionReport;
-use wunderblock::{CompactOptions, Compacted, ContextOptions, MadeNode, Outcome, Stage};
+use wunderblock::{CompactOptions, Compacted, CompactionOutcome, CompactionStage, ContextOptions, MadeNode};
 use wunderblock_core::compact::TaskState;
 use wunderblock_core::compaction::Manner;
 use wunderblock_core::stub::grouped;
@@ -47,7 +47,7 @@ pub(crate) async fn run(
         focus: wanted.focus.clone(),
         dry_run: wanted.dry_run,
         sweep: true,
-        progress: Some(Arc::new(move |stage: &Stage| {
+        progress: Some(Arc::new(move |stage: &CompactionStage| {
             shown.set_message(words(stage));
             shown.tick();
             true
@@ -65,17 +65,17 @@ pub(crate) async fn run(
     } else {
         print(&picture(session.id().as_str(), &done, Paint::stdout()))?;
     }
-    let changed = matches!(done.outcome, Outcome::Compacted | Outcome::WouldCompact);
+    let changed = matches!(done.outcome, CompactionOutcome::Compacted | CompactionOutcome::WouldCompact);
     Ok(if changed { ExitCode::SUCCESS } else { ExitCode::from(REFUSED) })
 }
 
-fn words(stage: &Stage) -> String {
+fn words(stage: &CompactionStage) -> String {
     match stage {
-        Stage::Summarising { done, of, bytes: 0 } => format!("summary {} of {of}", done + 1),
-        Stage::Summarising { done, of, bytes } => {
+        CompactionStage::Summarising { done, of, bytes: 0 } => format!("summary {} of {of}", done + 1),
+        CompactionStage::Summarising { done, of, bytes } => {
             format!("summary {} of {of}, {} bytes", done + 1, grouped(*bytes as u64))
         }
-        Stage::Swept { through, of } => {
+        CompactionStage::Swept { through, of } => {
             format!("swept {} of {} positions", grouped(through.0), grouped(of.0))
         }
     }

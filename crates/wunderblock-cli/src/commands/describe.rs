@@ -11,7 +11,7 @@ use crate::terminal::{clean, clean_lines, width};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
-use wunderblock::graph::{Branch, Described, Node, Reading};
+use wunderblock::graph::{ChildNode, Described, ReadingCost, SummaryNode};
 use wunderblock::{Address, Session};
 use wunderblock_core::compaction::Manner;
 use wunderblock_core::stub::grouped;
@@ -51,9 +51,9 @@ async fn list(global: &Global, session: &Session) -> Result<(), Failure> {
 }
 
 /// All nodes, each under the first that was made from it.
-fn tree(nodes: &[Node], paint: Paint) -> String {
-    let by_seq: BTreeMap<Seq, &Node> = nodes.iter().map(|node| (node.seq, node)).collect();
-    let mut roots: Vec<&Node> = nodes.iter().filter(|node| node.parents.is_empty()).collect();
+fn tree(nodes: &[SummaryNode], paint: Paint) -> String {
+    let by_seq: BTreeMap<Seq, &SummaryNode> = nodes.iter().map(|node| (node.seq, node)).collect();
+    let mut roots: Vec<&SummaryNode> = nodes.iter().filter(|node| node.parents.is_empty()).collect();
     roots.sort_by_key(|node| (node.from, node.seq));
     let mut seen = BTreeSet::new();
     let mut out = String::new();
@@ -65,7 +65,7 @@ fn tree(nodes: &[Node], paint: Paint) -> String {
                 continue;
             }
             out.push_str(&line(node, depth, paint));
-            let mut below: Vec<&Node> =
+            let mut below: Vec<&SummaryNode> =
                 node.sources.iter().filter_map(|seq| by_seq.get(seq).copied()).collect();
             below.sort_by_key(|node| (node.from, node.seq));
             open.extend(below.into_iter().rev().map(|node| (depth + 1, node)));
@@ -74,7 +74,7 @@ fn tree(nodes: &[Node], paint: Paint) -> String {
     out
 }
 
-fn line(node: &Node, depth: usize, paint: Paint) -> String {
+fn line(node: &SummaryNode, depth: usize, paint: Paint) -> String {
     let mut facts = vec![format!("#{}–{}", node.from, node.to), plural(node.messages, "message", "messages")];
     facts.extend(saved(node));
     facts.push(node.producer.to_string());
@@ -98,13 +98,13 @@ fn line(node: &Node, depth: usize, paint: Paint) -> String {
     out
 }
 
-fn saved(node: &Node) -> Option<String> {
+fn saved(node: &SummaryNode) -> Option<String> {
     let count = |tokens: Option<Tokens>| tokens.map_or_else(|| "?".to_owned(), |tokens| grouped(tokens.0));
     let known = node.tokens_before.is_some() || node.tokens_after.is_some();
     known.then(|| format!("{} → {} tokens", count(node.tokens_before), count(node.tokens_after)))
 }
 
-fn score(node: &Node) -> Option<String> {
+fn score(node: &SummaryNode) -> Option<String> {
     let check = node.check?;
     Some(format!(
         "grounded {}, kept {} of {}",
@@ -160,7 +160,7 @@ fn picture(described: &Described, paint: Paint) -> String {
     out
 }
 
-fn made_by(node: &Node) -> String {
+fn made_by(node: &SummaryNode) -> String {
     let how = match node.manner {
         None => return node.producer.to_string(),
         Some(Manner::Normal) => "as it was asked for",
@@ -176,7 +176,7 @@ fn positions(seqs: &[Seq]) -> String {
     seqs.iter().map(|seq| format!("#{seq}")).collect::<Vec<_>>().join(" ")
 }
 
-fn cost(reading: Reading) -> String {
+fn cost(reading: ReadingCost) -> String {
     match (reading.tokens, reading.pages) {
         (Some(tokens), Some(pages)) => {
             format!("{} tokens, {}", grouped(tokens.0), plural(pages, "page", "pages"))
@@ -185,7 +185,7 @@ fn cost(reading: Reading) -> String {
     }
 }
 
-fn beneath(branch: &Branch, paint: Paint) -> String {
+fn beneath(branch: &ChildNode, paint: Paint) -> String {
     let indent = "  ".repeat(usize::try_from(branch.depth).unwrap_or(usize::MAX).min(12));
     let facts = format!(
         "#{}–{} · {} · text {} tokens · to expand {}",

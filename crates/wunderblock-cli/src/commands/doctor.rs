@@ -11,7 +11,7 @@ use crate::terminal::clean;
 use serde_json::json;
 use std::process::ExitCode;
 use wunderblock::store::StoreError;
-use wunderblock::{Diagnosis, Engine, Error, Note, Problem, Progress};
+use wunderblock::{Diagnosis, DoctorNote, Engine, Error, Problem, Progress};
 use wunderblock_core::id::TenantId;
 use wunderblock_core::stub::grouped;
 
@@ -80,7 +80,7 @@ fn said(global: &Global, diagnosis: &Diagnosis, repaired: usize) -> Result<ExitC
         };
         let problems: Vec<_> = diagnosis.problems.iter().map(problem).collect();
         let tenants: Vec<_> = diagnosis.tenants.iter().map(ToString::to_string).collect();
-        let note = |note: &Note| json!({ "text": note.text, "tenant": note.tenant.to_string() });
+        let note = |note: &DoctorNote| json!({ "text": note.text, "tenant": note.tenant.to_string() });
         let notes: Vec<_> = diagnosis.notes.iter().map(note).collect();
         print_json(&json!({
             "ok": ok,

@@ -11,7 +11,7 @@ use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
 use wunderblock::tokens::Counted;
-use wunderblock::{Error, Keep, Kept, Output, Wanted};
+use wunderblock::{Error, Keep, Output, OutputOptions, ShortenedOutput};
 use wunderblock_core::id::StreamId;
 use wunderblock_reduce::{Gap, Kind, Level};
 
@@ -49,8 +49,8 @@ async fn kept(
     settings: &Settings,
     how: &How<'_>,
     output: &Output<'_>,
-    wish: &Wanted<'_>,
-) -> Result<Kept, Failure> {
+    wish: &OutputOptions<'_>,
+) -> Result<ShortenedOutput, Failure> {
     let engine = settings.write().await?;
     Ok(output.shorten(&engine.session_by_id(how.session.clone()), Keep::IfReduced, wish).await?)
 }
@@ -87,11 +87,11 @@ impl<'a> How<'a> {
         &self,
         command: Option<&'w str>,
         count: &'w (dyn Fn(&str) -> u64 + Sync),
-    ) -> Wanted<'w>
+    ) -> OutputOptions<'w>
     where
         'a: 'w,
     {
-        Wanted { level: self.level, kind: self.kind, command, query: self.query, count }
+        OutputOptions { level: self.level, kind: self.kind, command, query: self.query, count }
     }
 }
 
@@ -113,7 +113,7 @@ fn text(file: &Path) -> Result<Vec<u8>, Failure> {
 }
 
 /// What is said of a reduction with `--json`.
-pub(super) fn report(kept: &Kept) -> Value {
+pub(super) fn report(kept: &ShortenedOutput) -> Value {
     let short = &kept.reduced;
     json!({
         "text": short.text,

@@ -19,7 +19,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitCode, ExitStatus};
-use wunderblock::{Engine, Keep, Kept, Output};
+use wunderblock::{Engine, Keep, Output, ShortenedOutput};
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &RunArgs) -> Result<ExitCode, Failure> {
     let how = How::of(&wanted.how)?;
@@ -70,7 +70,7 @@ async fn shorten(
     engine: Option<&Result<Engine, Failure>>,
     how: &How<'_>,
     (line, bytes, code): (&str, &[u8], u8),
-) -> Result<Kept, String> {
+) -> Result<ShortenedOutput, String> {
     let engine = match engine {
         Some(Ok(engine)) => engine,
         Some(Err(error)) => return Err(error.text()),

@@ -6,8 +6,8 @@ use super::step::Step;
 use futures_executor::block_on;
 use wunderblock::store::codec::record_key;
 use wunderblock::store::{
-    Answer, Begin, BodyCount, Erasure, Facets, Gone, Mark, Marked, Opening, Order, PackedEvent,
-    PackedSegment, Query, Reach, SourceBy, SourceInfo, SourceNo, SourceSpan, Storage, StoreError,
+    Answer, Begin, BodyCount, Erasure, EventMark, Facets, Gone, Marked, Opening, PackedEvent, PackedSegment,
+    Query, ReadOrder, SegmentReach, SourceBy, SourceInfo, SourceNo, SourceSpan, Storage, StoreError,
     StreamFilter, StreamInfo, TenantNo, Write, Written,
 };
 use wunderblock_core::id::{EventId, Scope};
@@ -75,17 +75,17 @@ fn event(id: u8, content: u8) -> PackedEvent {
     // Most repeat their id's content, some contradict it.
     let content = if content < 28 { id } else { content };
     let mark = match content % 6 {
-        0 => Mark::UserTurn,
-        1 => Mark::System,
-        2 => Mark::Control,
-        _ => Mark::Plain,
+        0 => EventMark::UserTurn,
+        1 => EventMark::System,
+        2 => EventMark::Control,
+        _ => EventMark::Plain,
     };
     let control = KINDS.get(usize::from(content / 6 % 2)).copied().unwrap_or_default();
     let text = format!("content {content}").repeat(usize::from(content % 4));
     PackedEvent {
         id: EventId::new(format!("id {id}")).unwrap(),
         at: Millis(i64::from(content) * 7 % 50),
-        kind: if mark == Mark::Control { control } else { "message.appended" },
+        kind: if mark == EventMark::Control { control } else { "message.appended" },
         mark,
         origin: (content % 5 == 0).then(|| vec![content]),
         payload: text.clone().into_bytes(),
@@ -197,8 +197,9 @@ impl Told<'_> {
             return Vec::new();
         };
         let info = info.as_deref().into_iter();
-        let reach = |info: &StreamInfo| Reach { stream: info.no, after: info.indexed, through: info.head };
-        let indexed: Vec<Reach> = info.map(reach).collect();
+        let reach =
+            |info: &StreamInfo| SegmentReach { stream: info.no, after: info.indexed, through: info.head };
+        let indexed: Vec<SegmentReach> = info.map(reach).collect();
         let replaces = segments.iter().take(usize::from(replace)).map(|info| info.id).collect();
         let header = format!("{indexed:?}").into_bytes();
         let blocks = vec![header.clone(), vec![1], vec![2]];
@@ -428,9 +429,9 @@ fn stream_queries(tenant: TenantNo, number: u8) -> Vec<Query> {
     let marked = |what, to, limit| Query::Marked { tenant, stream: stream(), what, to: Seq(to), limit };
     let mut queries = vec![
         Query::Lineage { tenant, stream: stream() },
-        events((1, 99), Order::Ascending, 99, 1 << 20),
-        events((2, 9), Order::Descending, 4, 25),
-        events((0, 5), Order::Ascending, 3, 12),
+        events((1, 99), ReadOrder::Ascending, 99, 1 << 20),
+        events((2, 9), ReadOrder::Descending, 4, 25),
+        events((0, 5), ReadOrder::Ascending, 3, 12),
         Query::At { tenant, stream: stream(), seqs: seqs() },
         marked(Marked::System, 99, 99),
         marked(Marked::System, 5, 2),

@@ -4,7 +4,7 @@ use super::scene::{Scene, happened, holding, said, seqs, stream_id, texts};
 use futures_executor::block_on;
 use wunderblock::store::codec::{VERSION, commitment};
 use wunderblock::store::{
-    Answer, Appended, Mark, Opening, PackedEvent, Query, Storage, StoreError, Write, Written,
+    Answer, Appended, EventMark, Opening, PackedEvent, Query, Storage, StoreError, Write, Written,
 };
 use wunderblock_core::id::Scope;
 use wunderblock_core::units::{Bytes, Millis, Seq};
@@ -227,7 +227,7 @@ pub fn a_stream_knows_what_it_holds(store: &dyn Storage) {
     assert_eq!((empty.head, empty.opened_at, empty.updated_at), (Seq(0), Millis(500), Millis(500)));
     assert_eq!((empty.messages, empty.text, empty.first_user), (0, Bytes(0), None));
     let at = |at, event: PackedEvent| PackedEvent { at: Millis(at), ..event };
-    let user = |id| PackedEvent { mark: Mark::UserTurn, ..said(id, "user") };
+    let user = |id| PackedEvent { mark: EventMark::UserTurn, ..said(id, "user") };
     scene.append("s", vec![at(600, happened("1", "session.opened", "")), at(800, said("2", "hello"))]);
     scene
         .append("s", vec![at(700, user("3")), user("4"), at(100, happened("5", "session.compacted", "sum"))]);

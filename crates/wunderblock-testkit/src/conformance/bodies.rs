@@ -4,8 +4,8 @@ use super::scene::{Scene, body, handle, happened, holding, said, seqs, span, str
 use futures_executor::block_on;
 use wunderblock::store::codec::record_key;
 use wunderblock::store::{
-    Answer, Appended, BodyCount, Erasure, Gone, Mark, Marked, Named, PackedBlob, PackedEvent, PackedSegment,
-    Query, SourceBy, Storage, StoreError, Write, Written,
+    Answer, Appended, BodyCount, Erasure, EventMark, Gone, HandleTarget, Marked, PackedBlob, PackedEvent,
+    PackedSegment, Query, SourceBy, Storage, StoreError, Write, Written,
 };
 use wunderblock_core::units::{Seq, Tokens};
 
@@ -63,10 +63,10 @@ pub fn handles_resolve(store: &dyn Storage) {
     let named = |scene: &Scene<'_>, text: &str| {
         scene.ask(Query::Resolve { tenant: scene.tenant.no, handle: handle(text) })
     };
-    assert_eq!(named(&scene, "body"), Answer::Named(Some(Named::Blob)));
-    assert_eq!(named(&scene, "s"), Answer::Named(Some(Named::Stream(stream_id("s")))));
-    assert_eq!(named(&scene, "/file"), Answer::Named(Some(Named::Source(no, None))));
-    assert_eq!(named(&scene, "/file 1"), Answer::Named(Some(Named::Source(no, Some(1)))));
+    assert_eq!(named(&scene, "body"), Answer::Named(Some(HandleTarget::Blob)));
+    assert_eq!(named(&scene, "s"), Answer::Named(Some(HandleTarget::Stream(stream_id("s")))));
+    assert_eq!(named(&scene, "/file"), Answer::Named(Some(HandleTarget::Source(no, None))));
+    assert_eq!(named(&scene, "/file 1"), Answer::Named(Some(HandleTarget::Source(no, Some(1)))));
     assert_eq!(named(&scene, "unknown"), Answer::Named(None));
     scene.erase("s", &[1], Vec::new());
     assert_eq!(named(&scene, "body"), Answer::Named(None));
@@ -106,7 +106,7 @@ pub fn holders_of_a_body(store: &dyn Storage) {
 fn furnished<'a>(store: &'a dyn Storage, name: &str) -> Scene<'a> {
     let scene = Scene::of(store, name);
     scene.open("s");
-    let system = PackedEvent { mark: Mark::System, ..said("2", name) };
+    let system = PackedEvent { mark: EventMark::System, ..said("2", name) };
     scene.append("s", vec![said("1", "call"), system, happened("3", "kind", name), holding("4", &["body"])]);
     let tenant = scene.tenant.no;
     let count = BodyCount { o200k: u32::from(name.len() as u8), ..BodyCount::default() };
@@ -241,7 +241,7 @@ pub fn erasing_leaves_the_place(store: &dyn Storage) {
     let scene = Scene::new(store);
     scene.open("s");
     let call = PackedEvent { blobs: vec![body("input")], ..said("1", "call") };
-    let system = PackedEvent { mark: Mark::System, ..said("2", "rules") };
+    let system = PackedEvent { mark: EventMark::System, ..said("2", "rules") };
     scene.append("s", vec![call, system, happened("3", "kind", "detail"), said("4", "stays")]);
     let tenant = scene.tenant.no;
     scene.commit(Write::Counts { tenant, counts: vec![(handle("input"), BodyCount::default())] });

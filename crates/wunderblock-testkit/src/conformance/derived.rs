@@ -2,8 +2,8 @@
 
 use super::scene::{Scene, handle, happened, holding, said, stream_id};
 use wunderblock::store::{
-    Answer, BodyCount, PackedSegment, Query, Reach, SegmentInfo, Storage, StoreError, StoredEvent, Write,
-    Written,
+    Answer, BodyCount, PackedSegment, Query, SegmentInfo, SegmentReach, Storage, StoreError, StoredEvent,
+    Write, Written,
 };
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 
@@ -182,7 +182,7 @@ pub fn segments_replace_each_other(store: &dyn Storage) {
     );
     let twice = put(&scene, Some(segment("again", &[])), &[], &[("s", 3)]);
     assert!(matches!(twice, Err(StoreError::HeadMoved { .. })), "a repeated write is refused: {twice:?}");
-    let stale = Reach { stream: scene.info("s").no, after: Seq(2), through: Seq(4) };
+    let stale = SegmentReach { stream: scene.info("s").no, after: Seq(2), through: Seq(4) };
     let stale = Write::Segment {
         tenant: scene.tenant.no,
         segment: Some(segment("again", &[])),
@@ -294,7 +294,7 @@ pub fn what_was_read_before_an_erasure_is_not_written_after(store: &dyn Storage)
     let first = epoch();
     let write = |header: &str, after: u64, epoch: u64| {
         let stream = scene.info("s").no;
-        let indexed = vec![Reach { stream, after: Seq(after), through: Seq(after + 1) }];
+        let indexed = vec![SegmentReach { stream, after: Seq(after), through: Seq(after + 1) }];
         let (tenant, segment, replaces) = (scene.tenant.no, Some(segment(header, &["data"])), Vec::new());
         scene.try_commit(vec![Write::Still { epoch }, Write::Segment { tenant, segment, replaces, indexed }])
     };

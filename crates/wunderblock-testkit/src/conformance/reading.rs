@@ -2,8 +2,8 @@
 
 use super::scene::{Scene, happened, said, seqs, stream_id, texts};
 use wunderblock::store::{
-    Answer, Appended, Mark, Marked, Opening, Order, PackedEvent, Query, Storage, StoreError, StreamFilter,
-    StreamNo, Stretch, TenantNo, Write,
+    Answer, Appended, EventMark, Marked, Opening, PackedEvent, Query, ReadOrder, Storage, StoreError,
+    StreamFilter, StreamNo, Stretch, TenantNo, Write,
 };
 use wunderblock_core::id::Scope;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
@@ -48,7 +48,7 @@ pub fn a_fork_reads_through(store: &dyn Storage) {
         stream: stream_id("c"),
         from: Seq(3),
         to: Seq(7),
-        order: Order::Descending,
+        order: ReadOrder::Descending,
         limit: 4,
         text: Bytes(100),
         counts: false,
@@ -129,7 +129,7 @@ pub fn ranges_have_limits(store: &dyn Storage) {
         text: Bytes(text),
         counts: false,
     };
-    let (up, down) = (Order::Ascending, Order::Descending);
+    let (up, down) = (ReadOrder::Ascending, ReadOrder::Descending);
     let cases: [(Query, &[u64]); 14] = [
         (query(1, 5, up, 9, 99), &[1, 2, 3, 4, 5]),
         (query(1, 5, down, 9, 99), &[5, 4, 3, 2, 1]),
@@ -166,7 +166,7 @@ pub fn events_at_positions(store: &dyn Storage) {
 pub fn marked_events(store: &dyn Storage) {
     let scene = Scene::new(store);
     scene.open("s");
-    let system = |id: &str| PackedEvent { mark: Mark::System, ..said(id, id) };
+    let system = |id: &str| PackedEvent { mark: EventMark::System, ..said(id, id) };
     scene.append("s", vec![system("y1"), said("m2", "m"), happened("k3", "view.trimmed", ""), system("y4")]);
     scene.append("s", vec![happened("k5", "usage.measured", ""), happened("k6", "view.trimmed", "")]);
     scene.fork("f", "s", 5);

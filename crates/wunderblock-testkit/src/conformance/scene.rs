@@ -3,8 +3,9 @@
 use futures_executor::block_on;
 use wunderblock::store::codec::{checksum, pack, record_key};
 use wunderblock::store::{
-    Answer, Appended, Facets, Mark, Marked, Opening, Order, PackedBlob, PackedEvent, Query, Reach,
-    SourceSpan, Storage, StoreError, StoredEvent, StreamFilter, StreamInfo, TallyRow, Tenant, Write, Written,
+    Answer, Appended, EventMark, Facets, Marked, Opening, PackedBlob, PackedEvent, Query, ReadOrder,
+    SegmentReach, SourceSpan, Storage, StoreError, StoredEvent, StreamFilter, StreamInfo, TallyRow, Tenant,
+    Write, Written,
 };
 use wunderblock_core::id::{EventId, Handle, Scope, StreamId};
 use wunderblock_core::message::Role;
@@ -22,7 +23,7 @@ pub(super) fn said(id: &str, text: &str) -> PackedEvent {
         id: EventId::new(id).unwrap(),
         at: Millis(1000),
         kind: "message.appended",
-        mark: Mark::Plain,
+        mark: EventMark::Plain,
         origin: None,
         payload: text.as_bytes().to_vec(),
         content: *blake3::hash(text.as_bytes()).as_bytes(),
@@ -37,7 +38,7 @@ pub(super) fn said(id: &str, text: &str) -> PackedEvent {
 
 /// Something that happened, other than a message.
 pub(super) fn happened(id: &str, kind: &'static str, text: &str) -> PackedEvent {
-    PackedEvent { kind, mark: Mark::Control, facets: Facets::default(), ..said(id, text) }
+    PackedEvent { kind, mark: EventMark::Control, facets: Facets::default(), ..said(id, text) }
 }
 
 /// A message that holds bodies.
@@ -181,7 +182,7 @@ impl<'a> Scene<'a> {
             stream: stream_id(id),
             from: Seq(from),
             to: Seq(to),
-            order: Order::Ascending,
+            order: ReadOrder::Ascending,
             limit: 1 << 40,
             text: Bytes(1 << 40),
             counts: false,
@@ -238,10 +239,10 @@ impl<'a> Scene<'a> {
     }
 
     /// How far streams are indexed, from where they are indexed now.
-    pub(super) fn reaches(&self, to: &[(&str, u64)]) -> Vec<Reach> {
+    pub(super) fn reaches(&self, to: &[(&str, u64)]) -> Vec<SegmentReach> {
         let reach = |(id, through): &(&str, u64)| {
             let info = self.info(id);
-            Reach { stream: info.no, after: info.indexed, through: Seq(*through) }
+            SegmentReach { stream: info.no, after: info.indexed, through: Seq(*through) }
         };
         to.iter().map(reach).collect()
     }

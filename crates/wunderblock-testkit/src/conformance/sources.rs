@@ -4,8 +4,8 @@ use super::scene::{Scene, handle, said, span, stream_id};
 use std::ops::Range;
 use wunderblock::store::codec::{checksum, pack_chunk, unpack_chunk};
 use wunderblock::store::{
-    Answer, Begin, Chunk, Named, Owner, PackedChunk, Query, RevisionInfo, SourceBy, SourceInfo, SourceNo,
-    SourceSpan, Storage, Write, Written,
+    Answer, Begin, Chunk, HandleTarget, Owner, PackedChunk, Query, RevisionInfo, SourceBy, SourceInfo,
+    SourceNo, SourceSpan, Storage, Write, Written,
 };
 use wunderblock_core::units::Millis;
 
@@ -215,9 +215,9 @@ pub fn handles_of_revisions_resolve(store: &dyn Storage) {
     let (no, _) = import(&scene, "/a", &["first"]);
     import(&scene, "/a", &["second"]);
     let named = |text: &str| scene.ask(Query::Resolve { tenant: scene.tenant.no, handle: handle(text) });
-    assert_eq!(named("/a"), Answer::Named(Some(Named::Source(no, None))));
-    assert_eq!(named("/a 1"), Answer::Named(Some(Named::Source(no, Some(1)))));
-    assert_eq!(named("/a 2"), Answer::Named(Some(Named::Source(no, Some(2)))));
+    assert_eq!(named("/a"), Answer::Named(Some(HandleTarget::Source(no, None))));
+    assert_eq!(named("/a 1"), Answer::Named(Some(HandleTarget::Source(no, Some(1)))));
+    assert_eq!(named("/a 2"), Answer::Named(Some(HandleTarget::Source(no, Some(2)))));
     assert_eq!(named("/a 3"), Answer::Named(None));
     assert_eq!(source(&scene, "/a").unwrap().handle, handle("/a"), "which stays");
     assert_eq!([1, 2].map(|number| revision(&scene, (no, number)).handle), [handle("/a 1"), handle("/a 2")]);

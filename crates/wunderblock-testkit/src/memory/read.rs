@@ -4,8 +4,8 @@ use super::rows::{EventRow, MarkKey, Span, State};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use wunderblock::store::{
-    Answer, KnownEvent, Named, Order, Query, StoreError, StoredEvent, StreamFilter, StreamInfo, StreamNo,
-    TenantNo,
+    Answer, HandleTarget, KnownEvent, Query, ReadOrder, StoreError, StoredEvent, StreamFilter, StreamInfo,
+    StreamNo, TenantNo,
 };
 use wunderblock_core::id::{EventId, Handle, StreamId};
 use wunderblock_core::units::{Bytes, Seq};
@@ -136,7 +136,7 @@ impl State {
         Ok(match query {
             Query::Events { tenant, stream, from, to, order, limit, text, counts } => {
                 let mut spans = self.spans(tenant, &stream, from, to)?;
-                if order == Order::Ascending {
+                if order == ReadOrder::Ascending {
                     spans.reverse();
                 }
                 let mut events = self.run_of_events(&spans, order, size(limit), text);
@@ -178,12 +178,12 @@ impl State {
     }
 
     /// Events of `spans` in the order given, until there are `limit`, or their texts exceed `text`.
-    fn run_of_events(&self, spans: &[Span], order: Order, limit: usize, text: Bytes) -> Vec<StoredEvent> {
+    fn run_of_events(&self, spans: &[Span], order: ReadOrder, limit: usize, text: Bytes) -> Vec<StoredEvent> {
         let rows = spans.iter().flat_map(|span| {
             let rows = self.events.range((span.no, span.from)..=(span.no, span.to));
             let rows: Box<dyn Iterator<Item = _>> = match order {
-                Order::Ascending => Box::new(rows),
-                Order::Descending => Box::new(rows.rev()),
+                ReadOrder::Ascending => Box::new(rows),
+                ReadOrder::Descending => Box::new(rows.rev()),
             };
             rows
         });
@@ -213,14 +213,16 @@ impl State {
         }
     }
 
-    fn resolve(&self, tenant: TenantNo, handle: Handle) -> Option<Named> {
+    fn resolve(&self, tenant: TenantNo, handle: Handle) -> Option<HandleTarget> {
         let key = (tenant, handle);
-        let blob = self.blobs.get(&key).map(|_| Named::Blob);
+        let blob = self.blobs.get(&key).map(|_| HandleTarget::Blob);
         let stream = || self.stream_handles.get(&key).and_then(|no| self.streams.get(no));
-        blob.or_else(|| stream().map(|row| Named::Stream(row.id.clone())))
-            .or_else(|| self.source_handles.get(&key).map(|no| Named::Source(*no, None)))
+        blob.or_else(|| stream().map(|row| HandleTarget::Stream(row.id.clone())))
+            .or_else(|| self.source_handles.get(&key).map(|no| HandleTarget::Source(*no, None)))
             .or_else(|| {
-                self.revision_handles.get(&key).map(|(no, revision)| Named::Source(*no, Some(*revision)))
+                self.revision_handles
+                    .get(&key)
+                    .map(|(no, revision)| HandleTarget::Source(*no, Some(*revision)))
             })
     }
 }

@@ -3,8 +3,8 @@
 use super::table::Table;
 use std::collections::BTreeMap;
 use wunderblock::store::{
-    BodyCount, Gone, Lease, Mark, Marked, Owner, PackedBlob, SegmentInfo, SourceNo, StreamInfo, StreamNo,
-    Stretch, TallyRow, Tenant, TenantNo,
+    BodyCount, EventMark, Gone, Lease, Marked, Owner, PackedBlob, SegmentInfo, SourceNo, StreamInfo,
+    StreamNo, Stretch, TallyRow, Tenant, TenantNo,
 };
 use wunderblock_core::id::{EventId, Handle, Scope, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
@@ -62,11 +62,11 @@ pub(super) enum MarkKey {
 }
 
 impl MarkKey {
-    pub(super) fn of(mark: Mark, kind: &'static str) -> Option<Self> {
+    pub(super) fn of(mark: EventMark, kind: &'static str) -> Option<Self> {
         match mark {
-            Mark::Plain | Mark::UserTurn => None,
-            Mark::System => Some(Self::System),
-            Mark::Control => Some(Self::Kind(kind)),
+            EventMark::Plain | EventMark::UserTurn => None,
+            EventMark::System => Some(Self::System),
+            EventMark::Control => Some(Self::Kind(kind)),
         }
     }
 }

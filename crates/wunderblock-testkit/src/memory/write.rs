@@ -3,8 +3,8 @@
 use super::rows::{EventRow, MarkKey, Span, State, StreamRow};
 use wunderblock::store::codec::{self, VERSION, commitment};
 use wunderblock::store::{
-    Appended, BodyCount, Lease, MAX_HOLDERS, Mark, Opening, PackedBlob, PackedEvent, PackedSegment, Reach,
-    SegmentInfo, StoreError, StreamNo, TallyRow, Tenant, TenantNo, Write, Written,
+    Appended, BodyCount, EventMark, Lease, MAX_HOLDERS, Opening, PackedBlob, PackedEvent, PackedSegment,
+    SegmentInfo, SegmentReach, StoreError, StreamNo, TallyRow, Tenant, TenantNo, Write, Written,
 };
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
@@ -199,10 +199,10 @@ impl State {
     fn add(&mut self, no: StreamNo, stream: &mut StreamRow, event: PackedEvent) -> Result<Seq, StoreError> {
         let seq = stream.head.next();
         stream.head = seq;
-        stream.messages += u64::from(event.mark != Mark::Control);
+        stream.messages += u64::from(event.mark != EventMark::Control);
         stream.text += event.text;
         stream.updated_at = stream.updated_at.max(event.at);
-        if event.mark == Mark::UserTurn {
+        if event.mark == EventMark::UserTurn {
             stream.first_user.get_or_insert(seq);
         }
         if event.facets.role.is_some() {
@@ -303,7 +303,7 @@ impl State {
         tenant: TenantNo,
         segment: Option<PackedSegment>,
         replaces: &[u64],
-        indexed: &[Reach],
+        indexed: &[SegmentReach],
     ) -> Result<Written, StoreError> {
         for old in replaces {
             if !self.segments.remove(&(tenant, *old)) {
@@ -312,7 +312,7 @@ impl State {
             }
             self.blocks.clear((tenant, *old, 0)..=(tenant, *old, u32::MAX));
         }
-        for Reach { stream, after, through } in indexed {
+        for SegmentReach { stream, after, through } in indexed {
             let there = self.streams.get(stream).filter(|row| row.tenant == tenant);
             let actual = there.map_or(Seq::START, |row| row.indexed);
             if there.is_none() || actual != *after || through <= after {

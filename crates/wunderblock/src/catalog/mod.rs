@@ -7,7 +7,7 @@
 mod parse;
 mod price;
 
-pub use price::{Long, MicroDollars, Price, Rates, Spent};
+pub use price::{BilledTokens, Long, MicroDollars, Price, Rates};
 
 use crate::tokens::{Counter, Family, TokenModel, Vocabulary};
 use parse::parse;
@@ -58,7 +58,7 @@ impl CacheRule {
 
 /// What is known of one model or of models whose names begin alike.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct ModelRow {
     /// The name, in lower case; a `*` at the end stands for any ending.
     pub name: Box<str>,
     /// Whose factors scale its counts.
@@ -81,7 +81,7 @@ pub struct Row {
     pub prices: Vec<Price>,
 }
 
-impl Row {
+impl ModelRow {
     /// The price at a time: the newest that is not later, or the first if all are. None: not known, which is not free.
     #[must_use]
     pub fn price_at(&self, at: Millis) -> Option<&Price> {
@@ -97,9 +97,9 @@ impl Row {
 
 /// A row, and whether it is really the model's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Found<'c> {
+pub struct CatalogMatch<'c> {
     /// The row that applies.
-    pub row: &'c Row,
+    pub row: &'c ModelRow,
     /// False for the default row: the catalog does not know the model.
     pub known: bool,
 }
@@ -129,20 +129,20 @@ pub struct Catalog(Arc<OnceLock<Rows>>);
 
 #[derive(Clone, Debug)]
 struct Rows {
-    entries: Vec<Entry>,
-    default: Row,
+    entries: Vec<CatalogEntry>,
+    default: ModelRow,
 }
 
 #[derive(Clone, Debug)]
-struct Entry {
-    row: Row,
+struct CatalogEntry {
+    row: ModelRow,
     /// The row without its prices, for names that only begin like it.
-    alike: Row,
+    alike: ModelRow,
 }
 
-impl From<Row> for Entry {
-    fn from(row: Row) -> Self {
-        Self { alike: Row { prices: Vec::new(), ..row.clone() }, row }
+impl From<ModelRow> for CatalogEntry {
+    fn from(row: ModelRow) -> Self {
+        Self { alike: ModelRow { prices: Vec::new(), ..row.clone() }, row }
     }
 }
 
@@ -150,12 +150,12 @@ impl Rows {
     fn embedded() -> Self {
         // That the embedded text parses is what a test is for; a program is not stopped by its catalog.
         let rows = parse(EMBEDDED).unwrap_or_default();
-        Self { entries: rows.into_iter().map(Entry::from).collect(), default: default_row() }
+        Self { entries: rows.into_iter().map(CatalogEntry::from).collect(), default: default_row() }
     }
 
-    fn best(&self, name: &str) -> Option<&Row> {
+    fn best(&self, name: &str) -> Option<&ModelRow> {
         let matching = self.entries.iter().filter(|entry| matches(&entry.row.name, name));
-        let Entry { row, alike } = matching.max_by_key(|entry| rank(&entry.row.name))?;
+        let CatalogEntry { row, alike } = matching.max_by_key(|entry| rank(&entry.row.name))?;
         let rest = row.name.strip_suffix('*').and_then(|beginning| name.strip_prefix(beginning));
         Some(if rest.is_none_or(is_version) { row } else { alike })
     }
@@ -195,17 +195,20 @@ impl Catalog {
     /// A row whose name ends in `*` gives its prices to the name itself and to its versions (`-20250929`,
     /// `-2025-08-07`, `-preview`, `-v1:0`) only. A sibling of another name may cost anything: it has no known price.
     #[must_use]
-    pub fn lookup(&self, model: &str) -> Found<'_> {
+    pub fn lookup(&self, model: &str) -> CatalogMatch<'_> {
         let whole = model.trim().to_ascii_lowercase();
         let bare = whole.rsplit('/').next().unwrap_or_default();
         let vendorless = bare.split_once("anthropic.").map_or(bare, |(_, name)| name);
         let row = [whole.as_str(), bare, vendorless].into_iter().find_map(|name| self.all().best(name));
-        row.map_or(Found { row: &self.all().default, known: false }, |row| Found { row, known: true })
+        row.map_or(CatalogMatch { row: &self.all().default, known: false }, |row| CatalogMatch {
+            row,
+            known: true,
+        })
     }
 
     /// All rows, the default excepted.
     #[must_use]
-    pub fn rows(&self) -> impl ExactSizeIterator<Item = &Row> {
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = &ModelRow> {
         self.all().entries.iter().map(|entry| &entry.row)
     }
 }
@@ -245,8 +248,8 @@ fn is_version(rest: &str) -> bool {
         })
 }
 
-fn default_row() -> Row {
-    Row {
+fn default_row() -> ModelRow {
+    ModelRow {
         name: "*".into(),
         family: Family::Unknown,
         vocabulary: None,
@@ -439,7 +442,9 @@ mod tests {
     fn a_long_request_has_prices_of_its_own() {
         let catalog = Catalog::embedded();
         let price = catalog.lookup("claude-haiku-5-5").row.price_at(NOW).unwrap();
-        let at = |tokens| price.cost(Spent { cache_read: Tokens(tokens), ..Spent::default() }).to_string();
+        let at = |tokens| {
+            price.cost(BilledTokens { cache_read: Tokens(tokens), ..BilledTokens::default() }).to_string()
+        };
         assert_eq!((at(100_000), at(100_001)), ("$0.0010".to_owned(), "$0.005001".to_owned()));
     }
 

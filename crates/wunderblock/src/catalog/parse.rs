@@ -1,7 +1,7 @@
 //! A catalog as TOML: read, completed, checked.
 
 use super::price::{Long, MicroDollars, Price, Rates};
-use super::{CacheMode, CacheRule, CatalogError, Row};
+use super::{CacheMode, CacheRule, CatalogError, ModelRow};
 use crate::tokens::{Family, Vocabulary};
 use serde::Deserialize;
 use toml::Spanned;
@@ -15,7 +15,7 @@ const DEAREST: f64 = 1_000_000.0;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct CatalogFile {
     #[serde(default)]
     group: Vec<Group>,
 }
@@ -29,12 +29,12 @@ struct Group {
     max_bytes: u64,
     #[serde(default)]
     cache: Cache,
-    models: Vec<Model>,
+    models: Vec<ModelToml>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Model {
+struct ModelToml {
     name: Spanned<String>,
     window: u64,
     max_output: u64,
@@ -98,8 +98,8 @@ enum WireDialect {
 }
 
 /// Reads all rows of a catalog.
-pub(super) fn parse(text: &str) -> Result<Vec<Row>, CatalogError> {
-    let file: File = toml::from_str(text)?;
+pub(super) fn parse(text: &str) -> Result<Vec<ModelRow>, CatalogError> {
+    let file: CatalogFile = toml::from_str(text)?;
     let mut rows = Vec::new();
     for group in &file.group {
         for model in &group.models {
@@ -118,7 +118,7 @@ fn line_of(text: &str, at: usize) -> usize {
     1 + text.bytes().take(at).filter(|byte| *byte == b'\n').count()
 }
 
-fn row(group: &Group, model: &Model) -> Result<Row, String> {
+fn row(group: &Group, model: &ModelToml) -> Result<ModelRow, String> {
     let name = model.name.get_ref();
     let stars = name.matches('*').count();
     if name.is_empty() || (stars > 0 && (stars > 1 || !name.ends_with('*'))) {
@@ -136,7 +136,7 @@ fn row(group: &Group, model: &Model) -> Result<Row, String> {
     }
     let cache = cache(&group.cache, &model.cache, model.window)?;
     let prices = prices(&model.prices, cache)?;
-    Ok(Row {
+    Ok(ModelRow {
         name: name.to_ascii_lowercase().into(),
         family: group.family,
         vocabulary: match group.tokenizer {

@@ -96,7 +96,7 @@ pub struct Price {
 
 /// Tokens of one request, as providers bill them: the parts add up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Spent {
+pub struct BilledTokens {
     /// Input that was neither read from nor written to a cache.
     pub input: Tokens,
     /// Input read from the cache.
@@ -107,7 +107,7 @@ pub struct Spent {
     pub output: Tokens,
 }
 
-impl Spent {
+impl BilledTokens {
     /// All of the input.
     #[must_use]
     pub fn prompt(&self) -> Tokens {
@@ -115,7 +115,7 @@ impl Spent {
     }
 }
 
-impl From<&UsageMeasured> for Spent {
+impl From<&UsageMeasured> for BilledTokens {
     fn from(usage: &UsageMeasured) -> Self {
         let UsageMeasured { input, cache_read, cache_write, output, .. } = *usage;
         Self { input, cache_read, cache_write, output }
@@ -136,7 +136,7 @@ impl Price {
     ///
     /// For one request, not for a sum of several: a long one may have prices of its own.
     #[must_use]
-    pub fn cost(&self, spent: Spent) -> MicroDollars {
+    pub fn cost(&self, spent: BilledTokens) -> MicroDollars {
         let rates = self.rates(spent.prompt());
         let parts = [
             (spent.input, rates.input),
@@ -157,8 +157,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn spent(input: u64, cache_read: u64, cache_write: u64, output: u64) -> Spent {
-        Spent {
+    fn spent(input: u64, cache_read: u64, cache_write: u64, output: u64) -> BilledTokens {
+        BilledTokens {
             input: Tokens(input),
             cache_read: Tokens(cache_read),
             cache_write: Tokens(cache_write),

@@ -6,7 +6,7 @@ use crate::gauge::count_body;
 use crate::index::{DocKey, SegmentBuilder};
 use crate::redact::Redactor;
 use crate::store::codec::{CodecError, Unpacker};
-use crate::store::{Answer, BodyCount, PackedSegment, Query, Reach, StreamInfo, StreamNo};
+use crate::store::{Answer, BodyCount, PackedSegment, Query, SegmentReach, StreamInfo, StreamNo};
 use crate::stored::{decode_event, read_page};
 use crate::tokens::Vocabulary;
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ use wunderblock_core::message::{Body, Message, Part};
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 
 /// Events of neighbouring positions of one stream.
-struct Run {
+struct EventRun {
     id: StreamId,
     no: StreamNo,
     counted: Seq,
@@ -26,7 +26,7 @@ struct Run {
 
 /// Events that are worked on together: they become one segment of the index.
 pub(super) struct Batch {
-    runs: Vec<Run>,
+    runs: Vec<EventRun>,
     events: u64,
     text: Bytes,
     room: (u64, Bytes),
@@ -60,7 +60,7 @@ pub(super) struct Done {
     pub(super) counts: Vec<(Handle, BodyCount)>,
     pub(super) tallies: Vec<(StreamId, Vec<(Seq, Tokens)>)>,
     pub(super) segment: Option<PackedSegment>,
-    pub(super) indexed: Vec<Reach>,
+    pub(super) indexed: Vec<SegmentReach>,
 }
 
 /// Reads events of a stream into a batch, as many as it has room for; the last of them.
@@ -82,7 +82,7 @@ pub(super) async fn read_batch(
     let last = events.last().map(|(seq, _)| *seq);
     match batch.runs.last_mut().filter(|run| run.no == info.no) {
         Some(run) => run.events.append(&mut events),
-        None => batch.runs.push(Run {
+        None => batch.runs.push(EventRun {
             id: info.id.clone(),
             no: info.no,
             counted: info.counted,
@@ -125,7 +125,7 @@ impl Load {
         let mut done = Done { events: self.batch.events, ..Done::default() };
         for run in self.batch.runs {
             let mut tokens = Vec::new();
-            let mut reach = Reach { stream: run.no, after: run.indexed, through: run.indexed };
+            let mut reach = SegmentReach { stream: run.no, after: run.indexed, through: run.indexed };
             for (seq, fact) in run.events {
                 let (counting, indexing) = (counting && seq > run.counted, seq > run.indexed);
                 let own = match &fact {

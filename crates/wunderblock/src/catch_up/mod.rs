@@ -30,7 +30,7 @@ use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::sync::Arc;
 
-type Answering = Pin<Box<dyn Future<Output = Result<Done, Error>> + Send>>;
+type BatchFuture = Pin<Box<dyn Future<Output = Result<Done, Error>> + Send>>;
 
 /// Does some of the background's work, or all of it.
 pub(crate) async fn catch_up(
@@ -59,7 +59,7 @@ async fn catch_up_once(
     let (behind, epoch) = (answers.take(behind)?, answers.take(epoch)?);
     let total = behind.iter().map(|info| info.head.0.saturating_sub(extent.done(info).0)).sum();
     let room = extent.room(total);
-    let mut line = Line::new(engine, extent, (total, epoch))?;
+    let mut line = BatchQueue::new(engine, extent, (total, epoch))?;
     let mut batch = Batch::new(room);
     'streams: for info in &behind {
         let mut from = extent.done(info).next();
@@ -110,16 +110,16 @@ async fn store_batch(engine: &Engine, done: Done, epoch: u64) -> Result<ControlF
 }
 
 /// Batches under way, oldest first: given to threads, and stored in their order.
-struct Line<'e> {
+struct BatchQueue<'e> {
     engine: &'e Engine,
     pool: Pool<batch::Load, Done>,
-    waiting: VecDeque<Answering>,
+    waiting: VecDeque<BatchFuture>,
     done: u64,
     total: u64,
     epoch: u64,
 }
 
-impl<'e> Line<'e> {
+impl<'e> BatchQueue<'e> {
     fn new(engine: &'e Engine, extent: Extent, (total, epoch): (u64, u64)) -> Result<Self, Error> {
         let (redactor, key) = (Arc::clone(&engine.config.redactor), engine.tenant.key);
         let work = move |load: batch::Load| load.work(&redactor, &key, extent.counting);

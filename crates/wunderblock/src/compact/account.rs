@@ -9,7 +9,7 @@ use wunderblock_core::units::{Millis, Seq, Tokens};
 
 /// What came of a compaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum CompactionOutcome {
     /// The lane is compacted.
     Compacted,
     /// It would be; nothing was recorded.
@@ -32,7 +32,7 @@ pub enum Outcome {
     Interrupted,
 }
 
-impl Outcome {
+impl CompactionOutcome {
     /// Its word in records.
     #[must_use]
     pub const fn word(&self) -> &'static str {
@@ -55,7 +55,7 @@ impl Outcome {
 #[derive(Clone, Debug)]
 pub struct Compacted {
     /// What came of it.
-    pub outcome: Outcome,
+    pub outcome: CompactionOutcome,
     /// The lane.
     pub lane: LaneId,
     /// The policy.
@@ -109,7 +109,12 @@ pub struct MadeNode {
 
 impl Compacted {
     /// The account of a compaction that has not come to anything yet.
-    pub(crate) fn empty(options: &CompactOptions, lane: LaneId, due: Due, outcome: Outcome) -> Self {
+    pub(crate) fn empty(
+        options: &CompactOptions,
+        lane: LaneId,
+        due: Due,
+        outcome: CompactionOutcome,
+    ) -> Self {
         Self {
             outcome,
             lane,
@@ -149,7 +154,7 @@ impl Compacted {
             climbed.drafts.iter().flat_map(|draft| draft.rejected.clone()).collect();
         let refused = proposal.trim.is_none() && !rejected.is_empty();
         Self {
-            outcome: if refused { Outcome::Refused } else { Outcome::NothingGained },
+            outcome: if refused { CompactionOutcome::Refused } else { CompactionOutcome::NothingGained },
             before: proposal.before,
             after: proposal.after,
             reached: proposal.reached,
@@ -158,16 +163,16 @@ impl Compacted {
             rejected,
             writing: Millis(i64::try_from(climbed.writing.as_millis()).unwrap_or(i64::MAX)),
             spent: climbed.drafts.iter().filter_map(|draft| draft.spent.clone()).collect(),
-            ..Self::empty(options, lane.clone(), due, Outcome::NothingGained)
+            ..Self::empty(options, lane.clone(), due, CompactionOutcome::NothingGained)
         }
     }
 
     /// The record of a compaction that changed nothing: what the request took, and how many in a row came to nothing.
     pub(crate) fn rejection(&self, tokens: Tokens, round: u32) -> CompactionRejected {
         let why = match &self.outcome {
-            Outcome::Vetoed(why) => why.clone(),
-            Outcome::Overtaken => "what it was made from changed meanwhile".to_owned(),
-            Outcome::Refused => "no summary could be taken".to_owned(),
+            CompactionOutcome::Vetoed(why) => why.clone(),
+            CompactionOutcome::Overtaken => "what it was made from changed meanwhile".to_owned(),
+            CompactionOutcome::Refused => "no summary could be taken".to_owned(),
             _ => "no step saves what it must".to_owned(),
         };
         CompactionRejected {

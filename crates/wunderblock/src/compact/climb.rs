@@ -1,13 +1,13 @@
 //! Climbing the ladder on a thread of its own: the summariser may block.
 
-use super::options::{CompactOptions, OnProgress, Stage};
+use super::options::{CompactOptions, CompactionStage, OnProgress};
 use super::prepare::Prepared;
 use super::ration::Ration;
-use super::writing::Writer;
+use super::writing::SummaryWriter;
 use crate::error::Error;
 use crate::parallel::on_thread;
 use crate::redact::Redactor;
-use crate::summarize::attempt::Draft;
+use crate::summarize::attempt::SummaryDraft;
 use crate::summarize::{Earlier, Material, Summarise};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,7 +23,7 @@ use wunderblock_core::view::Entry;
 pub(crate) struct Climbed {
     pub(crate) proposal: Proposal,
     /// The texts that were written, in order; the proposal's summaries name them by their numbers.
-    pub(crate) drafts: Vec<Draft>,
+    pub(crate) drafts: Vec<SummaryDraft>,
     pub(crate) interrupted: bool,
     /// How long writing and checking them took.
     pub(crate) writing: Duration,
@@ -71,7 +71,7 @@ impl Climb<'_> {
     /// Climbs. It may block, where a summariser does.
     pub(crate) fn run(&self, level: Level) -> Climbed {
         let mut ladder = Ladder::new(self.policy, self.ask, level, self.tasks);
-        let mut drafts: Vec<Draft> = Vec::new();
+        let mut drafts: Vec<SummaryDraft> = Vec::new();
         let stopped = AtomicBool::new(false);
         let mut writing = Duration::ZERO;
         loop {
@@ -87,7 +87,7 @@ impl Climb<'_> {
                     for job in jobs {
                         let done = drafts.len();
                         let told = |bytes| {
-                            let on = self.tell(&Stage::Summarising { done, of, bytes });
+                            let on = self.tell(&CompactionStage::Summarising { done, of, bytes });
                             stopped.fetch_or(!on, Ordering::Relaxed);
                             on
                         };
@@ -104,11 +104,11 @@ impl Climb<'_> {
         }
     }
 
-    fn tell(&self, stage: &Stage) -> bool {
+    fn tell(&self, stage: &CompactionStage) -> bool {
         self.progress.is_none_or(|progress| progress(stage))
     }
 
-    fn write(&self, ladder: &Ladder<'_>, job: &Job, told: &dyn Fn(usize) -> bool) -> Draft {
+    fn write(&self, ladder: &Ladder<'_>, job: &Job, told: &dyn Fn(usize) -> bool) -> SummaryDraft {
         let (view, texts) = (self.ask.view, self.ask.bodies);
         let entries: Vec<&Entry> = job.entries.iter().filter_map(|seq| view.entry(*seq)).collect();
         let mut earlier: Vec<Earlier<'_>> =
@@ -117,7 +117,7 @@ impl Climb<'_> {
         let begins = entries.first().map_or(job.to.next(), |entry| entry.seq);
         earlier.retain(|earlier| earlier.to < begins);
         let material = Material { from: job.from, to: job.to, entries, bodies: texts, earlier };
-        let writer = Writer {
+        let writer = SummaryWriter {
             policy: self.policy,
             summariser: self.summariser.filter(|_| !job.inner),
             focus: self.focus,

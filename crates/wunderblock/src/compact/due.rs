@@ -23,12 +23,12 @@ const REGROW: Permille = Permille(100);
 
 /// How large a request is, as far as that makes its lane due.
 #[derive(Clone, Copy)]
-pub(crate) struct Size {
+pub(crate) struct MeasuredSize {
     tokens: Tokens,
     messages: u64,
 }
 
-impl Size {
+impl MeasuredSize {
     pub(crate) fn of_draft(draft: &Draft) -> Self {
         let entries = draft.report.entries.iter().filter(|entry| entry.seq.is_some());
         Self { tokens: draft.report.total_tokens, messages: entries.count() as u64 }
@@ -41,7 +41,7 @@ impl Size {
 }
 
 /// What a request says of its lane.
-pub(crate) fn measure(planned: &Planned, size: Size, now: Millis) -> Measure {
+pub(crate) fn measure(planned: &Planned, size: MeasuredSize, now: Millis) -> Measure {
     let (snapshot, budget, view) = (&planned.snapshot, planned.target.budget, &*planned.decision.view);
     let step = snapshot.step.as_ref();
     let since = step.map_or(snapshot.opened_at, |(at, _)| *at);
@@ -85,7 +85,7 @@ pub(crate) fn after_refusal(policy: &Policy, refusal: &Refusal) -> Option<Due> {
 /// Whether a request that was built makes its lane due.
 pub(crate) async fn is_due(session: &Session, policy: &Policy, draft: &Draft) -> Result<Option<Due>, Error> {
     let planned = &*draft.planned;
-    let measure = measure(planned, Size::of_draft(draft), session.engine.now());
+    let measure = measure(planned, MeasuredSize::of_draft(draft), session.engine.now());
     let Some(found) = found(policy, &measure, planned) else { return Ok(None) };
     if found.level > Level::Soft {
         return Ok(Some(found));

@@ -17,7 +17,7 @@ const NO: i32 = 2;
 
 /// What the hooks before a compaction answered.
 #[derive(Default)]
-pub(super) struct Asked {
+pub(super) struct HookAnswers {
     /// Why it is not to be.
     pub(super) veto: Option<String>,
     /// What the summaries should look at, too.
@@ -30,7 +30,7 @@ pub(super) async fn before(
     prepared: &Prepared,
     due: &Due,
     session: &StreamId,
-) -> Asked {
+) -> HookAnswers {
     let lane = prepared.bench.view.lane().as_str();
     let question = json!({
         "event": "before_compact",
@@ -42,7 +42,7 @@ pub(super) async fn before(
         "tokens": prepared.tokens.0,
         "focus": options.focus,
     });
-    let mut asked = Asked::default();
+    let mut asked = HookAnswers::default();
     for hook in options.compactor.hooks.iter().filter(|hook| hook.before) {
         let Some(output) = run(hook, &question).await else { continue };
         if output.status.code() == Some(NO) {
@@ -83,7 +83,7 @@ fn name(hook: &Hook) -> String {
 }
 
 /// Runs a program on a thread of its own.
-async fn run(hook: &Hook, told: &Value) -> Option<process::Output> {
+async fn run(hook: &Hook, told: &Value) -> Option<process::ProcessOutput> {
     let (send, receive) = futures_channel::oneshot::channel();
     let program = Program { argv: hook.argv.clone(), cwd: None, time: hook.time, output: OUTPUT };
     let text = told.to_string();

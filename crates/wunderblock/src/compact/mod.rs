@@ -26,7 +26,7 @@ mod writing;
 use crate::error::Error;
 use crate::record::append_fact;
 use crate::session::Session;
-use account::{Compacted, MadeNode, Outcome};
+use account::{Compacted, CompactionOutcome, MadeNode};
 use due::{check_breaker, count_rounds};
 use lease::{claim_lease, new_holder, release_lease, while_holding};
 use options::CompactOptions;
@@ -45,19 +45,19 @@ impl Session {
     /// Compacts a lane.
     ///
     /// # Errors
-    /// When the ledger cannot be used. That nothing was gained is no error but an [`Outcome`].
+    /// When the ledger cannot be used. That nothing was gained is no error but an [`CompactionOutcome`].
     pub async fn compact(&self, options: &CompactOptions) -> Result<Compacted, Error> {
         let lane = options.context.lane.clone().unwrap_or_else(LaneId::main);
         let due =
             options.due.clone().unwrap_or_else(|| Due { level: Level::Manual, why: "asked for".to_owned() });
         if options.compactor.policy.is_off() {
-            return Ok(Compacted::empty(options, lane, due, Outcome::Off));
+            return Ok(Compacted::empty(options, lane, due, CompactionOutcome::Off));
         }
         let holder = new_holder()?;
         if !options.dry_run
             && let Some(other) = claim_lease(self, &lane, &holder).await?
         {
-            return Ok(Compacted::empty(options, lane, due, Outcome::Busy(other)));
+            return Ok(Compacted::empty(options, lane, due, CompactionOutcome::Busy(other)));
         }
         let work = compact_held(self, options, &lane, due);
         if options.dry_run {
@@ -86,11 +86,11 @@ async fn compact_held(
     }
     let prepared = prepare(session, options).await?;
     if let Some(rounds) = check_breaker(session, &options.compactor.policy, &prepared, &due).await? {
-        return Ok(Compacted::empty(options, lane.clone(), due, Outcome::Stopped(rounds)));
+        return Ok(Compacted::empty(options, lane.clone(), due, CompactionOutcome::Stopped(rounds)));
     }
     let asked = hook::before(options, &prepared, &due, &session.id).await;
     if let Some(why) = asked.veto {
-        let account = Compacted::empty(options, lane.clone(), due, Outcome::Vetoed(why));
+        let account = Compacted::empty(options, lane.clone(), due, CompactionOutcome::Vetoed(why));
         return reject(session, options, account, prepared.tokens).await;
     }
     let mut options = options.clone();
@@ -105,23 +105,23 @@ async fn compact_held(
     }
     account.nodes.splice(0..0, swept);
     if climbed.interrupted {
-        account.outcome = Outcome::Interrupted;
+        account.outcome = CompactionOutcome::Interrupted;
         return Ok(account);
     }
     if climbed.proposal.trim.is_none() {
         if !account.nodes.is_empty() {
-            account.outcome = Outcome::Compacted;
+            account.outcome = CompactionOutcome::Compacted;
             return Ok(account);
         }
         return reject(session, options, account, prepared.tokens).await;
     }
     if options.dry_run {
-        account.outcome = Outcome::WouldCompact;
+        account.outcome = CompactionOutcome::WouldCompact;
         return Ok(account);
     }
     match publish(session, &prepared, &climbed, &account, options).await? {
         Some((recorded, shift)) => {
-            account.outcome = Outcome::Compacted;
+            account.outcome = CompactionOutcome::Compacted;
             account.recorded = Some(recorded);
             let own = |node: &&mut MadeNode| node.at > climbed.proposal.head;
             account.nodes.iter_mut().filter(own).for_each(|node| node.at = Seq(node.at.0 + shift));
@@ -129,7 +129,7 @@ async fn compact_held(
             Ok(account)
         }
         None => {
-            account.outcome = Outcome::Overtaken;
+            account.outcome = CompactionOutcome::Overtaken;
             reject(session, options, account, prepared.tokens).await
         }
     }

@@ -7,11 +7,11 @@ use wunderblock_core::compact::Due;
 use wunderblock_core::units::Seq;
 
 /// What is told while a compaction is under way; it answers whether to go on.
-pub type OnProgress = Arc<dyn Fn(&Stage) -> bool + Send + Sync>;
+pub type OnProgress = Arc<dyn Fn(&CompactionStage) -> bool + Send + Sync>;
 
 /// How far a compaction is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum CompactionStage {
     /// So many texts are to be written.
     Summarising {
         /// How many are written.

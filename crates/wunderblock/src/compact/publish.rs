@@ -11,7 +11,7 @@ use crate::record::{append_events, engine_event};
 use crate::request::snapshot::LaneWanted;
 use crate::session::Session;
 use crate::store::StoreError;
-use crate::summarize::attempt::Draft;
+use crate::summarize::attempt::SummaryDraft;
 use wunderblock_core::compact::{Due, Proposal, rebase};
 use wunderblock_core::compaction::{Compaction, SessionCompacted};
 use wunderblock_core::event::{Fact, NewEvent, ViewTrimmed};
@@ -61,7 +61,7 @@ fn publish_events(
     options: &CompactOptions,
 ) -> Result<Vec<NewEvent>, Error> {
     let prompt = prompt(&options.compactor.policy);
-    let made = By {
+    let made = CompactionOrigin {
         lane: &account.lane,
         policy: &account.policy,
         due: &account.due,
@@ -73,7 +73,7 @@ fn publish_events(
 }
 
 /// By whom a compaction is made, and why.
-pub(crate) struct By<'a> {
+pub(crate) struct CompactionOrigin<'a> {
     pub(crate) lane: &'a LaneId,
     /// The policy's name.
     pub(crate) policy: &'a str,
@@ -84,7 +84,11 @@ pub(crate) struct By<'a> {
 }
 
 /// What a proposal means as facts, each at its position: the lane's step first.
-pub(crate) fn facts(proposal: &Proposal, drafts: &[Draft], by: &By<'_>) -> Vec<(Seq, Fact)> {
+pub(crate) fn facts(
+    proposal: &Proposal,
+    drafts: &[SummaryDraft],
+    by: &CompactionOrigin<'_>,
+) -> Vec<(Seq, Fact)> {
     let Some(trim) = proposal.trim.clone() else { return Vec::new() };
     let focus: Option<Box<str>> = by.focus.map(Into::into);
     let compaction = Compaction {

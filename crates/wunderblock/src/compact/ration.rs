@@ -1,6 +1,6 @@
 //! How often a summariser may still be asked.
 
-use crate::summarize::{Failure, Summarise, Task, Written};
+use crate::summarize::{Summarise, SummaryFailure, SummaryTask, SummaryText};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use wunderblock_core::compaction::Spent;
@@ -65,9 +65,13 @@ impl Summarise for Rationed<'_> {
         self.summariser.window()
     }
 
-    fn summarise(&self, task: &Task, progress: &mut dyn FnMut(usize) -> bool) -> Result<Written, Failure> {
+    fn summarise(
+        &self,
+        task: &SummaryTask,
+        progress: &mut dyn FnMut(usize) -> bool,
+    ) -> Result<SummaryText, SummaryFailure> {
         if self.ration.is_used_up() {
-            return Err(Failure::Refused("the calls of this hour are used up".to_owned()));
+            return Err(SummaryFailure::Refused("the calls of this hour are used up".to_owned()));
         }
         let written = self.summariser.summarise(task, progress);
         let spent = written.as_ref().ok().and_then(|written| written.spent.as_ref());

@@ -5,9 +5,9 @@
 //! the mark of a gap.
 
 use super::account::MadeNode;
-use super::options::{CompactOptions, Stage};
+use super::options::{CompactOptions, CompactionStage};
 use super::ration::Ration;
-use super::writing::Writer;
+use super::writing::SummaryWriter;
 use crate::drive::load::load_lane;
 use crate::drive::{context_job, read_view_texts, run_build};
 use crate::error::Error;
@@ -19,7 +19,7 @@ use crate::request::build::Build;
 use crate::request::snapshot::LaneWanted;
 use crate::session::Session;
 use crate::store::StoreError;
-use crate::summarize::attempt::Draft;
+use crate::summarize::attempt::SummaryDraft;
 use crate::summarize::{Earlier, Material};
 use crate::texts::Texts;
 use std::collections::BTreeSet;
@@ -55,7 +55,7 @@ pub(super) const SWEEP: &str = "sweep";
 
 /// A summary that stands in the swept part.
 #[derive(Clone)]
-struct Standing {
+struct SweptSummary {
     placed: Placed,
     level: u32,
     text: String,
@@ -66,17 +66,17 @@ struct Standing {
 struct Fresh {
     at: Seq,
     job: Job,
-    draft: Draft,
+    draft: SummaryDraft,
     tokens: Tokens,
 }
 
 /// A summary to be made, and of what.
-struct Work {
+struct SweepTask {
     job: Job,
     entries: Vec<Entry>,
     texts: Texts,
     /// Summaries that go into it.
-    earlier: Vec<Standing>,
+    earlier: Vec<SweptSummary>,
 }
 
 /// A sweep under way.
@@ -89,7 +89,7 @@ struct Sweep<'a> {
     /// Summaries that stood there before it, which stay.
     kept: Vec<Placed>,
     /// What it has put there.
-    standing: Vec<Standing>,
+    standing: Vec<SweptSummary>,
     fresh: Vec<Fresh>,
     /// The head behind which new positions begin.
     head: Seq,
@@ -128,7 +128,7 @@ pub(super) async fn sweep(
         made: Vec::new(),
     };
     while sweep.finds_gap() {
-        let stage = Stage::Swept { through: sweep.begins.prev(), of: sweep.frontier.prev() };
+        let stage = CompactionStage::Swept { through: sweep.begins.prev(), of: sweep.frontier.prev() };
         let on = options.progress.as_ref().is_none_or(|progress| progress(&stage));
         let most = u64::from(options.compactor.policy.limits.sweep_nodes);
         let full = most > 0 && (sweep.made.len() + sweep.fresh.len()) as u64 >= most;
@@ -188,20 +188,25 @@ async fn sweep_chunk(session: &Session, sweep: &mut Sweep<'_>, gauge: &Scales) -
     };
     sweep.begins = to.next();
     if tokens > Tokens(limits::SWEEP_LEAST) {
-        put_work(session, sweep, Work { job, entries, texts, earlier: Vec::new() }, gauge).await?;
+        put_work(session, sweep, SweepTask { job, entries, texts, earlier: Vec::new() }, gauge).await?;
     } else {
         sweep.stretch(job.from, to);
     }
     while let Some((job, earlier)) = condense(sweep) {
-        let work = Work { job, entries: Vec::new(), texts: Texts::default(), earlier };
+        let work = SweepTask { job, entries: Vec::new(), texts: Texts::default(), earlier };
         put_work(session, sweep, work, gauge).await?;
     }
     Ok(true)
 }
 
 /// Writes a summary and puts it in its place.
-async fn put_work(session: &Session, sweep: &mut Sweep<'_>, work: Work, gauge: &Scales) -> Result<(), Error> {
-    let Work { job, entries, texts, earlier } = work;
+async fn put_work(
+    session: &Session,
+    sweep: &mut Sweep<'_>,
+    work: SweepTask,
+    gauge: &Scales,
+) -> Result<(), Error> {
+    let SweepTask { job, entries, texts, earlier } = work;
     let options = sweep.options.clone();
     let (redactor, gauge) = (Arc::clone(&session.engine.config.redactor), gauge.clone());
     let ration = sweep.ration.clone();
@@ -220,7 +225,7 @@ async fn put_work(session: &Session, sweep: &mut Sweep<'_>, work: Work, gauge: &
             bodies: &texts as &dyn Bodies,
             earlier: earlier.collect(),
         };
-        let writer = Writer {
+        let writer = SummaryWriter {
             policy: &options.compactor.policy,
             summariser: options.compactor.summariser.as_deref(),
             focus: options.focus.as_deref(),
@@ -237,7 +242,7 @@ async fn put_work(session: &Session, sweep: &mut Sweep<'_>, work: Work, gauge: &
     let placed = Placed { at, from: job.from, to: job.to };
     sweep.standing.retain(|standing| !job.sources.contains(&standing.placed.at));
     let text = draft.text.clone();
-    sweep.standing.push(Standing { placed, level: job.level, text, tokens });
+    sweep.standing.push(SweptSummary { placed, level: job.level, text, tokens });
     sweep.standing.sort_by_key(|standing| standing.placed.from);
     sweep.fresh.push(Fresh { at, job, draft, tokens });
     Ok(())
@@ -399,7 +404,7 @@ fn chunk(policy: &Policy) -> Tokens {
 }
 
 /// The newest summaries of one level, where there are enough of them to make one of the next.
-fn condense(sweep: &Sweep<'_>) -> Option<(Job, Vec<Standing>)> {
+fn condense(sweep: &Sweep<'_>) -> Option<(Job, Vec<SweptSummary>)> {
     let policy = &sweep.options.compactor.policy;
     let fans = policy.steps.iter().find_map(|act| match act {
         Act::Condense { leaves, nodes, .. } => Some((*leaves, *nodes)),
@@ -408,7 +413,7 @@ fn condense(sweep: &Sweep<'_>) -> Option<(Job, Vec<Standing>)> {
     let (leaves, nodes) = fans.unwrap_or(FANS);
     let level = sweep.standing.last()?.level;
     let fan = usize::try_from(if level == 0 { leaves } else { nodes }).unwrap_or(usize::MAX).max(2);
-    let run: Vec<Standing> = sweep
+    let run: Vec<SweptSummary> = sweep
         .standing
         .iter()
         .rev()
@@ -416,8 +421,8 @@ fn condense(sweep: &Sweep<'_>) -> Option<(Job, Vec<Standing>)> {
         .take(fan)
         .cloned()
         .collect();
-    let run: Vec<Standing> = run.into_iter().rev().collect();
-    let joins = |two: &[Standing]| matches!(two, [a, b] if a.placed.to.next() == b.placed.from);
+    let run: Vec<SweptSummary> = run.into_iter().rev().collect();
+    let joins = |two: &[SweptSummary]| matches!(two, [a, b] if a.placed.to.next() == b.placed.from);
     if run.len() < fan || !run.windows(2).all(joins) {
         return None;
     }

@@ -2,7 +2,7 @@
 
 use super::ration::{Ration, Rationed};
 use crate::redact::Redactor;
-use crate::summarize::attempt::{self, Draft, Floor, Judgement, Options};
+use crate::summarize::attempt::{self, AttemptOptions, Floor, Judgement, SummaryDraft};
 use crate::summarize::{Against, Brief, Material, Summarise, extract, verify};
 use wunderblock_core::compact::Job;
 use wunderblock_core::policy::{Policy, Summary};
@@ -11,7 +11,7 @@ use wunderblock_core::units::Tokens;
 
 /// Who writes, by which policy.
 #[derive(Clone, Copy)]
-pub(super) struct Writer<'a> {
+pub(super) struct SummaryWriter<'a> {
     pub(super) policy: &'a Policy,
     pub(super) summariser: Option<&'a dyn Summarise>,
     pub(super) focus: Option<&'a str>,
@@ -20,7 +20,7 @@ pub(super) struct Writer<'a> {
     pub(super) ration: &'a Ration,
 }
 
-impl Writer<'_> {
+impl SummaryWriter<'_> {
     /// Writes the summary a job asks for. `told` hears how many bytes have come, and answers whether to go on.
     pub(super) fn write(
         &self,
@@ -28,7 +28,7 @@ impl Writer<'_> {
         material: &Material<'_>,
         gauge: &dyn Gauge,
         told: &dyn Fn(usize) -> bool,
-    ) -> Draft {
+    ) -> SummaryDraft {
         let summary = &self.policy.summary;
         let brief = Brief {
             template: &summary.template,
@@ -48,7 +48,7 @@ impl Writer<'_> {
                 faults: verdict.faults.iter().map(ToString::to_string).collect(),
             }
         };
-        let options = Options {
+        let options = AttemptOptions {
             floor: Floor { extract: &extract, verify: &verify },
             before: job.tokens,
             second: summary.second,
@@ -62,7 +62,7 @@ impl Writer<'_> {
         };
         let counted = Rationed::new(summariser, self.ration);
         let draft = attempt::write(material, &brief, gauge, Some(&counted), &options);
-        Draft { spent: counted.spent(draft.spent.clone()), ..draft }
+        SummaryDraft { spent: counted.spent(draft.spent.clone()), ..draft }
     }
 }
 

@@ -1,6 +1,6 @@
 //! A compaction before a request is sent: once, where the lane is due, and the build begins again.
 
-use crate::compact::account::{Compacted, Outcome};
+use crate::compact::account::{Compacted, CompactionOutcome};
 use crate::compact::due::{after_refusal, is_due, is_short_of};
 use crate::compact::options::CompactOptions;
 use crate::compactor::Compactor;
@@ -9,7 +9,7 @@ use crate::limits;
 use crate::record::append_events;
 use crate::request::draft::Draft;
 use crate::request::options::ContextOptions;
-use crate::request::stages::{Shorter, Stopped, shorter_of};
+use crate::request::stages::{ShorterTexts, Stopped, shorter_of};
 use crate::session::Session;
 use crate::store::StoreError;
 use wunderblock_core::compact::{Due, Level};
@@ -72,7 +72,7 @@ pub(super) async fn compact_if_due(
         progress: None,
     };
     let compacted = session.compact(&wanted).await?;
-    let again = shortens || compacted.outcome == Outcome::Compacted;
+    let again = shortens || compacted.outcome == CompactionOutcome::Compacted;
     auto.compacted = Some(Box::new(compacted));
     Ok(again)
 }
@@ -81,7 +81,7 @@ pub(super) async fn compact_if_due(
 /// does.
 async fn record_shorter(session: &Session, drafted: &Result<Draft, Stopped>) -> Result<bool, Error> {
     let shorter = shorter_of(drafted, |draft| &draft.planned);
-    let Shorter { through, events } = shorter.cloned().unwrap_or_default();
+    let ShorterTexts { through, events } = shorter.cloned().unwrap_or_default();
     if events.is_empty() {
         return Ok(false);
     }

@@ -19,7 +19,7 @@ pub struct Problem {
 
 /// What is worth knowing, and not wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Note {
+pub struct DoctorNote {
     /// What, and what to do.
     pub text: String,
     /// Whose data it is about.
@@ -46,7 +46,7 @@ pub struct Diagnosis {
     /// What is wrong; empty when all is well.
     pub problems: Vec<Problem>,
     /// Imports that were cut short, sessions that stand in the ledger twice.
-    pub notes: Vec<Note>,
+    pub notes: Vec<DoctorNote>,
 }
 
 impl Diagnosis {

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::limits::VIEW_EVENTS;
 use crate::request::snapshot::{LaneWanted, REPORTS, Snapshot, is_step, spoken};
 use crate::store::codec::{self, CodecError};
-use crate::store::{Answer, BodyCount, Marked, Order, Query, StoredEvent, StreamInfo};
+use crate::store::{Answer, BodyCount, Marked, Query, ReadOrder, StoredEvent, StreamInfo};
 use crate::stored::decode_event;
 use crate::texts::Texts;
 use crate::trip::Trip;
@@ -125,7 +125,7 @@ impl Loading<'_> {
             stream: stream.clone(),
             from: Seq::START,
             to,
-            order: Order::Descending,
+            order: ReadOrder::Descending,
             limit: VIEW_EVENTS,
             text: wanted.text,
             counts: true,
@@ -262,7 +262,7 @@ impl Loading<'_> {
                 stream: stream.clone(),
                 from,
                 to,
-                order: Order::Ascending,
+                order: ReadOrder::Ascending,
                 limit: u64::from(u32::MAX),
                 text: Bytes(i64::MAX.unsigned_abs()),
                 counts: true,

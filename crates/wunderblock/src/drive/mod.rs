@@ -7,9 +7,9 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::limits::RECALL_HITS;
 use crate::parallel::on_thread;
-use crate::request::build::{Build, Next};
-use crate::request::job::Job;
-use crate::request::need::{Need, Shown, ShownWanted};
+use crate::request::build::{Build, Polled};
+use crate::request::job::BuildJob;
+use crate::request::need::{Need, ShownTexts, ShownWanted};
 use crate::request::options::ContextOptions;
 use crate::request::recall::answer;
 use crate::request::snapshot::view_handles;
@@ -30,10 +30,10 @@ use wunderblock_core::units::Seq;
 use wunderblock_core::view::View;
 
 /// What a build of this session is for.
-pub(crate) fn context_job(session: &Session, options: &ContextOptions) -> Job {
+pub(crate) fn context_job(session: &Session, options: &ContextOptions) -> BuildJob {
     let config = &session.engine.config;
     let rules = options.compactor.as_ref().map_or_else(Reduce::default, |one| one.policy.reduce.clone());
-    Job {
+    BuildJob {
         tenant: config.tenant.clone(),
         stream: session.id.clone(),
         lane: options.lane(),
@@ -57,8 +57,8 @@ pub(crate) async fn run_build<T: Send + 'static>(session: &Session, mut build: B
         let next;
         (build, next) = session.engine.workers.run(step).await?;
         match next? {
-            Next::Done(done) => return Ok(done),
-            Next::Need(need) => answer_need(session, need).await?,
+            Polled::Done(done) => return Ok(done),
+            Polled::Need(need) => answer_need(session, need).await?,
         }
     }
 }
@@ -98,7 +98,7 @@ async fn recall_answers(session: &Session, query: &str) -> Result<Vec<Injection>
 }
 
 /// What rendering shows, in one round trip.
-async fn read_shown(session: &Session, wanted: ShownWanted) -> Result<Shown, Error> {
+async fn read_shown(session: &Session, wanted: ShownWanted) -> Result<ShownTexts, Error> {
     let ShownWanted { handles, edges } = wanted;
     let (tenant, stream) = (session.engine.tenant.no, session.id.clone());
     let mut trip = Trip::default();
@@ -109,7 +109,7 @@ async fn read_shown(session: &Session, wanted: ShownWanted) -> Result<Shown, Err
     for blob in answers.take(blobs)?.into_iter().flatten() {
         texts.insert(blob.handle, codec::unpack_text(&blob.data)?);
     }
-    Ok(Shown { texts, tallies: edges.into_iter().zip(answers.take(tallies)?).collect() })
+    Ok(ShownTexts { texts, tallies: edges.into_iter().zip(answers.take(tallies)?).collect() })
 }
 
 /// Which of these handles the ledger knows.

@@ -1,11 +1,11 @@
 //! What erasing has to do in imported files.
 
 use super::loss::Raw;
-use crate::echo::{Hit, Wanted, find_hits};
+use crate::echo::{EchoQuery, RecordHit, find_hits};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::originals::{readers_of, source_info};
-use crate::store::{Answer, Erasure, Gone, Named, Query, SourceInfo, SourceNo, SourceSpan, Write};
+use crate::store::{Answer, Erasure, Gone, HandleTarget, Query, SourceInfo, SourceNo, SourceSpan, Write};
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::id::{Handle, StreamId};
 
@@ -37,8 +37,8 @@ pub(super) async fn records_of(
         if alone {
             raw.spans.insert(SourceSpan { source: source.handle, revision, offset: 0, len: u64::MAX });
         }
-        let wanted = Wanted { sessions: sessions.clone(), whole: true, ..Wanted::default() };
-        for Hit { span, session, record } in find_hits(engine, source, wanted).await? {
+        let wanted = EchoQuery { sessions: sessions.clone(), whole: true, ..EchoQuery::default() };
+        for RecordHit { span, session, record } in find_hits(engine, source, wanted).await? {
             raw.spans.extend(Some(span).filter(|_| !alone));
             raw.erasures.insert(Erasure { session, what: Gone::Record(record) });
         }
@@ -56,7 +56,7 @@ pub(super) async fn unshared_writes(
     let mut writes = Vec::new();
     for handle in spans.iter().map(|span| span.source).collect::<BTreeSet<Handle>>() {
         let named = engine.ask(Query::Resolve { tenant: engine.tenant.no, handle }, Answer::named).await?;
-        let Some(Named::Source(source, None)) = named else { continue };
+        let Some(HandleTarget::Source(source, None)) = named else { continue };
         let newest = source_info(engine, source, None).await?.revision.no;
         let mut before = 0;
         for revision in 1..=newest {

@@ -1,6 +1,6 @@
 //! What streams and imported files lose.
 
-use crate::echo::Hit;
+use crate::echo::RecordHit;
 use crate::import::name::nameless;
 use crate::store::{Erasure, Gone, SourceSpan, codec};
 use std::collections::BTreeSet;
@@ -31,8 +31,8 @@ pub(super) struct Raw {
 }
 
 impl Raw {
-    pub(super) fn take(&mut self, hits: Vec<Hit>) {
-        for Hit { span, session, record } in hits {
+    pub(super) fn take(&mut self, hits: Vec<RecordHit>) {
+        for RecordHit { span, session, record } in hits {
             self.spans.insert(span);
             self.erasures.insert(Erasure { session, what: Gone::Record(record) });
         }

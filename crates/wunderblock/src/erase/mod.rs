@@ -10,7 +10,7 @@ mod loss;
 mod text;
 
 use crate::catch_up::join::read_segment;
-use crate::echo::{Wanted, beginning, find_hits};
+use crate::echo::{EchoQuery, beginning, find_hits};
 use crate::stored::{decode_event, read_texts};
 pub use erased::{Along, Erased};
 pub(crate) use family::native;
@@ -135,12 +135,12 @@ async fn erase_runs(
     raw.spans.extend(&range.spans);
     let erasure = |id: &String| Erasure { session: name.clone(), what: Gone::Event(id.clone()) };
     raw.erasures.extend(range.events.iter().map(erasure));
-    let wanted = Wanted {
+    let wanted = EchoQuery {
         sessions: BTreeSet::from([name.clone()]),
         events: range.events,
         spans: range.spans,
         beginnings: range.beginnings,
-        ..Wanted::default()
+        ..EchoQuery::default()
     };
     for source in sources_of(&session.engine, &own).await? {
         raw.take(find_hits(&session.engine, source, wanted.clone()).await?);

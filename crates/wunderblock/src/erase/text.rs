@@ -6,7 +6,7 @@ use super::family::{lineage, native};
 use super::files::unshared_writes;
 use super::loss::{Raw, stays};
 use crate::catch_up::Progress;
-use crate::echo::{Hit, Needle, Wanted, find_hits};
+use crate::echo::{EchoQuery, Needle, RecordHit, find_hits};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::limits::ERASE_TEXT_MIN;
@@ -106,8 +106,8 @@ impl TextFound {
                 found.names.push(format!("the path {}", source.key));
             }
             let (path, handle) = (source.key.clone(), source.revision.handle);
-            let wanted = Wanted { text: Some(needle.clone()), ..Wanted::default() };
-            for Hit { span, session, record } in find_hits(engine, source, wanted).await? {
+            let wanted = EchoQuery { text: Some(needle.clone()), ..EchoQuery::default() };
+            for RecordHit { span, session, record } in find_hits(engine, source, wanted).await? {
                 let (path, bytes) = (path.clone(), (span.offset, span.offset + span.len));
                 found.originals.push(TextRecord { path, handle, bytes, span, session, record });
             }

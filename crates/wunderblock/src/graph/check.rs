@@ -12,7 +12,7 @@ use wunderblock_core::event::{Fact, SessionCompacted};
 use wunderblock_core::units::Seq;
 
 /// What was recorded of nodes, and which were erased.
-struct Recorded {
+struct RecordedNodes {
     made: BTreeMap<Seq, SessionCompacted>,
     erased: BTreeSet<Seq>,
 }
@@ -39,7 +39,7 @@ pub(crate) async fn examine_nodes(
     let readable = nodes.into_iter().filter(|row| decode_event(engine, &info.id, row).is_ok());
     let (kept, erased): (Vec<_>, Vec<_>) = readable.partition(|row| row.payload.is_some());
     let made = made_nodes(engine, &info.id, &kept)?;
-    let recorded = Recorded { made, erased: erased.iter().map(|row| row.seq).collect() };
+    let recorded = RecordedNodes { made, erased: erased.iter().map(|row| row.seq).collect() };
     for (seq, node) in recorded.made.range(base.next()..) {
         for (rule, detail) in recorded.flaws(*seq, node) {
             diagnosis.found(rule, format!("{} position {seq}: {detail}", info.id));
@@ -63,7 +63,7 @@ pub(crate) async fn examine_nodes(
     Ok(())
 }
 
-impl Recorded {
+impl RecordedNodes {
     /// What is wrong with a node.
     fn flaws(&self, seq: Seq, node: &SessionCompacted) -> Vec<(&'static str, String)> {
         let mut flaws = Vec::new();

@@ -1,8 +1,8 @@
 //! What a node is, and what lies beneath it.
 
 use super::grid::{Grid, HEAD};
-use super::node::{Graph, Known, Node};
-use super::place::{Place, find_place};
+use super::node::{Graph, LoadedNode, SummaryNode};
+use super::place::{GraphPlace, find_place};
 use super::ruler::Ruler;
 use crate::engine::Engine;
 use crate::error::Error;
@@ -16,20 +16,20 @@ use wunderblock_core::units::{Bytes, Seq, Tokens};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Described {
     /// The node.
-    pub node: Node,
+    pub node: SummaryNode,
     /// Its text; none where it is not known, or was erased.
     pub text: Option<String>,
     /// What expanding it takes.
-    pub expand: Reading,
+    pub expand: ReadingCost,
     /// The nodes it was made from, theirs after each, as far down as they go.
-    pub subtree: Vec<Branch>,
+    pub subtree: Vec<ChildNode>,
     /// How many more there are.
     pub more: u64,
 }
 
 /// A node beneath another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Branch {
+pub struct ChildNode {
     /// How far beneath: 1 for what the node was made from.
     pub depth: u64,
     /// What it is called.
@@ -47,14 +47,14 @@ pub struct Branch {
     /// Tokens of its text (o200k).
     pub tokens: Tokens,
     /// What expanding it takes.
-    pub expand: Reading,
+    pub expand: ReadingCost,
     /// The first line of its text.
     pub title: String,
 }
 
 /// What reading something takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Reading {
+pub struct ReadingCost {
     /// Tokens of all its pages (o200k), marks not counted; none where the ledger has not counted that far.
     pub tokens: Option<Tokens>,
     /// Pages of [`EXPAND_TOKENS`].
@@ -74,12 +74,12 @@ impl Engine {
     /// When nothing here has the handle, or it names no node; the message says which are near.
     pub async fn describe(&self, address: Address) -> Result<Described, Error> {
         match find_place(self, address).await? {
-            Place::Node(mut graph, seq) => {
+            GraphPlace::Node(mut graph, seq) => {
                 count_beneath(self, &mut graph, seq).await?;
                 Ok(graph.described(graph.node(seq)?))
             }
-            Place::Range(graph, from, to) => Err(Error::Address(graph.no_node(from, to))),
-            Place::Body(handle) => Err(Error::Address(format!(
+            GraphPlace::Range(graph, from, to) => Err(Error::Address(graph.no_node(from, to))),
+            GraphPlace::Body(handle) => Err(Error::Address(format!(
                 "{handle} is the text of no summary; `wunderblock expand {handle}` shows it"
             ))),
         }
@@ -108,10 +108,10 @@ async fn count_beneath(engine: &Engine, graph: &mut Graph, seq: Seq) -> Result<(
 }
 
 impl Graph {
-    fn described(&self, known: &Known) -> Described {
+    fn described(&self, known: &LoadedNode) -> Described {
         let mut subtree = Vec::new();
         let (mut seen, mut count) = (BTreeSet::from([known.node.seq]), 0_u64);
-        let mut open: Vec<(u64, &Known)> = self.beneath(known, 1);
+        let mut open: Vec<(u64, &LoadedNode)> = self.beneath(known, 1);
         while let Some((depth, child)) = open.pop() {
             if !seen.insert(child.node.seq) {
                 continue;
@@ -132,13 +132,13 @@ impl Graph {
     }
 
     /// What a node was made from, the last first.
-    fn beneath(&self, known: &Known, depth: u64) -> Vec<(u64, &Known)> {
+    fn beneath(&self, known: &LoadedNode, depth: u64) -> Vec<(u64, &LoadedNode)> {
         self.children_of(known).into_iter().rev().filter_map(|child| Some((depth, child.ok()?))).collect()
     }
 
-    fn branch(&self, known: &Known, depth: u64) -> Branch {
+    fn branch(&self, known: &LoadedNode, depth: u64) -> ChildNode {
         let node = &known.node;
-        Branch {
+        ChildNode {
             depth,
             address: node.address.clone(),
             seq: node.seq,
@@ -153,17 +153,17 @@ impl Graph {
     }
 
     /// What expanding a node takes: the texts of those it was made from, or the messages it stands for.
-    fn reading(&self, known: &Known) -> Reading {
+    fn reading(&self, known: &LoadedNode) -> ReadingCost {
         let grid = Grid::of(EXPAND_TOKENS);
         let children = self.children_of(known);
         let (tokens, entries) = if children.is_empty() {
             (known.covered, known.node.messages)
         } else {
-            let texts = children.iter().map(|child| child.map_or(Tokens::ZERO, Known::tokens));
+            let texts = children.iter().map(|child| child.map_or(Tokens::ZERO, LoadedNode::tokens));
             (Some(texts.sum()), children.len() as u64)
         };
         let length = tokens.map(|tokens| tokens.0.saturating_add(entries.saturating_mul(HEAD)));
-        Reading { tokens, pages: length.map(|length| grid.pages(length)) }
+        ReadingCost { tokens, pages: length.map(|length| grid.pages(length)) }
     }
 
     fn no_node(&self, from: Seq, to: Seq) -> String {

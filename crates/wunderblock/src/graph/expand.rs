@@ -2,10 +2,10 @@
 
 use super::grid::{Grid, HEAD};
 use super::hits::expand_query;
-use super::item::{Entry, Item, ItemKind, Leaf, Piece, Reader};
-use super::node::{Graph, Known};
+use super::item::{ItemKind, Leaf, MessageReader, PageEntry, PageItem, PagePiece};
+use super::node::{Graph, LoadedNode};
 use super::page;
-use super::place::{Place, Positions, find_place};
+use super::place::{GraphPlace, Positions, find_place};
 use super::ruler::{Ruler, counts_of};
 use crate::engine::Engine;
 use crate::error::Error;
@@ -50,7 +50,7 @@ pub struct Expanded {
     /// What is on the page.
     pub shows: Shows,
     /// The texts on it, in order.
-    pub items: Vec<Item>,
+    pub items: Vec<PageItem>,
     /// The same for a model: each text verbatim, under a line that says what it is.
     #[serde(skip)]
     pub text: String,
@@ -108,19 +108,19 @@ impl Engine {
             return expand_query(self, named, &place, (query, wanted.page_tokens)).await;
         }
         match &place {
-            Place::Body(handle) => {
+            GraphPlace::Body(handle) => {
                 let texts = read_texts(self, [*handle]).await?;
                 let text = texts.text(*handle).ok_or(Error::NoHandle(*handle))?;
                 listed((named, Shows::Body), vec![body(*handle, text)], wanted)
             }
-            Place::Node(graph, seq) => {
+            GraphPlace::Node(graph, seq) => {
                 let node = graph.node(*seq)?;
                 if wanted.children && !node.node.sources.is_empty() {
                     return listed((named, Shows::Nodes), graph.children(node), wanted);
                 }
                 events_page(self, named, Positions::of(graph, node.node.from, node.node.to), wanted).await
             }
-            Place::Range(graph, from, to) => {
+            GraphPlace::Range(graph, from, to) => {
                 events_page(self, named, Positions::of(graph, *from, *to), wanted).await
             }
         }
@@ -154,7 +154,7 @@ async fn find_on_page(
     stream: &StreamId,
     ruler: &Ruler<'_>,
     (grid, page): (&Grid, u64),
-) -> Result<Vec<Placed>, Error> {
+) -> Result<Vec<PlacedMessage>, Error> {
     let (begin, close) = grid.cell(page);
     let mut from = ruler.first_past(if page > 1 { grid.reach(begin) } else { 0 }).await?;
     let mut found = Vec::new();
@@ -170,7 +170,7 @@ async fn find_on_page(
             let [start, end] = place else { continue };
             if row.kind == "message.appended" && grid.shown(page, (*start, *end)).is_some() {
                 let fact = decode_event(engine, stream, &row)?.fact;
-                found.push(Placed { row, fact, place: (*start, *end) });
+                found.push(PlacedMessage { row, fact, place: (*start, *end) });
             }
         }
         if past {
@@ -183,16 +183,16 @@ async fn find_on_page(
 async fn page_pieces(
     engine: &Engine,
     stream: Handle,
-    found: Vec<Placed>,
+    found: Vec<PlacedMessage>,
     (grid, page): (&Grid, u64),
-) -> Result<Vec<Piece>, Error> {
+) -> Result<Vec<PagePiece>, Error> {
     let facts = found.iter().filter_map(|placed| placed.fact.as_ref());
     let handles: Vec<Handle> = facts.flat_map(shown_bodies).collect();
     let texts = read_texts(engine, handles).await?;
     let (places, events): (Vec<_>, Vec<_>) =
-        found.into_iter().map(|Placed { row, fact, place }| (place, (row, fact))).unzip();
+        found.into_iter().map(|PlacedMessage { row, fact, place }| (place, (row, fact))).unzip();
     let counts = counts_of(engine, &events).await?;
-    let mut reader = Reader { stream, texts: &texts, counts: &counts, calls: HashMap::new() };
+    let mut reader = MessageReader { stream, texts: &texts, counts: &counts, calls: HashMap::new() };
     let mut pieces = Vec::new();
     for ((row, fact), place) in events.iter().zip(places) {
         reader.note(fact.as_ref());
@@ -203,7 +203,7 @@ async fn page_pieces(
 }
 
 /// A message and where on the line it is.
-struct Placed {
+struct PlacedMessage {
     row: StoredEvent,
     fact: Option<Fact>,
     place: (u64, u64),
@@ -217,22 +217,22 @@ pub(super) fn shown_bodies(fact: &Fact) -> Vec<Handle> {
 }
 
 /// What a place is called.
-fn named(place: &Place) -> String {
+fn named(place: &GraphPlace) -> String {
     match place {
-        Place::Body(handle) => handle.to_string(),
-        Place::Node(graph, seq) => graph.stream.handle.range(*seq, *seq),
-        Place::Range(graph, from, to) => graph.stream.handle.range(*from, *to),
+        GraphPlace::Body(handle) => handle.to_string(),
+        GraphPlace::Node(graph, seq) => graph.stream.handle.range(*seq, *seq),
+        GraphPlace::Range(graph, from, to) => graph.stream.handle.range(*from, *to),
     }
 }
 
 impl Graph {
-    pub(super) fn node(&self, seq: Seq) -> Result<&Known, Error> {
+    pub(super) fn node(&self, seq: Seq) -> Result<&LoadedNode, Error> {
         self.nodes.get(&seq).ok_or_else(|| Error::Address(format!("there is no summary at position {seq}")))
     }
 
     /// The summaries a node was made from, in the order of what they stand for.
-    pub(super) fn children_of(&self, known: &Known) -> Vec<Result<&Known, Seq>> {
-        let mut children: Vec<Result<&Known, Seq>> =
+    pub(super) fn children_of(&self, known: &LoadedNode) -> Vec<Result<&LoadedNode, Seq>> {
+        let mut children: Vec<Result<&LoadedNode, Seq>> =
             known.node.sources.iter().map(|seq| self.nodes.get(seq).ok_or(*seq)).collect();
         children.sort_by_key(|child| match child {
             Ok(child) => (child.node.from, child.node.seq),
@@ -241,14 +241,14 @@ impl Graph {
         children
     }
 
-    fn children(&self, known: &Known) -> Vec<Entry> {
+    fn children(&self, known: &LoadedNode) -> Vec<PageEntry> {
         self.children_of(known).into_iter().map(|child| self.child(child)).collect()
     }
 
-    fn child(&self, child: Result<&Known, Seq>) -> Entry {
+    fn child(&self, child: Result<&LoadedNode, Seq>) -> PageEntry {
         let (seq, heading, text, tokens) = match child {
             Ok(known) => {
-                let Known { node, text, .. } = known;
+                let LoadedNode { node, text, .. } = known;
                 let heading = format!(
                     "#{} summary of #{}–{} · {} messages · {}",
                     node.seq,
@@ -263,7 +263,7 @@ impl Graph {
         };
         let instead = text.is_none().then(|| "⟨its text is not in the ledger, or was erased⟩".to_owned());
         let text = text.unwrap_or_default();
-        let item = Item {
+        let item = PageItem {
             seq: Some(seq),
             part: 0,
             kind: ItemKind::Summary,
@@ -276,22 +276,22 @@ impl Graph {
             matched: Vec::new(),
         };
         let leaf = Leaf { mark: String::new(), short: "", instead, tokens, item };
-        Entry { heading, place: (0, tokens.saturating_add(HEAD)), leaves: vec![leaf] }
+        PageEntry { heading, place: (0, tokens.saturating_add(HEAD)), leaves: vec![leaf] }
     }
 }
 
-fn body(handle: Handle, text: &str) -> Entry {
+fn body(handle: Handle, text: &str) -> PageEntry {
     let tokens = u64::from(Vocabulary::O200k.count(text));
-    let item = Item::body(handle, text);
+    let item = PageItem::body(handle, text);
     let heading = format!("{handle} · {} bytes", grouped(text.len() as u64));
     let leaf = Leaf { mark: String::new(), short: "", instead: None, tokens, item };
-    Entry { heading, place: (0, tokens.saturating_add(HEAD)), leaves: vec![leaf] }
+    PageEntry { heading, place: (0, tokens.saturating_add(HEAD)), leaves: vec![leaf] }
 }
 
 /// A page of entries that are all here.
 fn listed(
     (address, shows): (String, Shows),
-    mut entries: Vec<Entry>,
+    mut entries: Vec<PageEntry>,
     wanted: &Expand,
 ) -> Result<Expanded, Error> {
     let grid = Grid::of(wanted.page_tokens);
@@ -324,7 +324,7 @@ pub(super) struct PageNo {
 pub(super) fn finished(
     address: String,
     shows: Shows,
-    pieces: Vec<Piece>,
+    pieces: Vec<PagePiece>,
     number: PageNo,
     most: u64,
 ) -> Expanded {

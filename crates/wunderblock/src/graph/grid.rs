@@ -54,8 +54,8 @@ impl Grid {
     }
 
     /// Where a text is cut at a number of its tokens.
-    pub(super) fn scale<'t>(&self, text: &'t str, tokens: u64) -> Scale<'t> {
-        Scale::of(text, tokens, self.chunk)
+    pub(super) fn scale<'t>(&self, text: &'t str, tokens: u64) -> TokenScale<'t> {
+        TokenScale::of(text, tokens, self.chunk)
     }
 }
 
@@ -63,14 +63,14 @@ impl Grid {
 ///
 /// The tokens of chunks add up to a little more than those of the whole, since a cut can part a token. Places are therefore
 /// scaled, and the same place is always cut at the same byte: what one page ends with, the next does not begin with.
-pub(super) struct Scale<'t> {
+pub(super) struct TokenScale<'t> {
     text: &'t str,
     tokens: u64,
     /// Where each chunk ends, and the tokens up to there.
     ends: Vec<(usize, u64)>,
 }
 
-impl<'t> Scale<'t> {
+impl<'t> TokenScale<'t> {
     fn of(text: &'t str, tokens: u64, chunk: usize) -> Self {
         let mut ends = Vec::with_capacity(text.len() / chunk + 1);
         let (mut at, mut sum) = (0, 0);

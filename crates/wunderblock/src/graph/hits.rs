@@ -5,11 +5,11 @@
 //! the words on one line, then those with more of them at all, then the newer.
 
 use super::expand::{Expanded, PageNo, Shows, finished, shown_bodies};
-use super::item::{Item, Piece, Reader};
-use super::place::{Place, Positions};
+use super::item::{MessageReader, PageItem, PagePiece};
+use super::place::{GraphPlace, Positions};
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::grep::{GrepOptions, Pattern, Scan, grep_stream};
+use crate::grep::{GrepOptions, Pattern, StreamScan, grep_stream};
 use crate::store::{Answer, Query, StreamInfo};
 use crate::stored::{decode_event, read_texts};
 use crate::tokens::Vocabulary;
@@ -33,7 +33,7 @@ const AROUND: usize = 2;
 const MORE: u64 = 48;
 
 /// A query's words.
-struct Wanted {
+struct QueryWords {
     /// All of it, in lower case.
     phrase: String,
     words: Vec<String>,
@@ -52,7 +52,7 @@ struct Merit {
     words: u32,
 }
 
-impl Wanted {
+impl QueryWords {
     fn parse(query: &str, most: u64) -> Result<Self, Error> {
         let mut words: Vec<String> = Vec::new();
         for word in query.split_whitespace().map(str::to_lowercase) {
@@ -115,17 +115,17 @@ impl Wanted {
 pub(super) async fn expand_query(
     engine: &Engine,
     address: String,
-    place: &Place,
+    place: &GraphPlace,
     (query, most): (&str, u64),
 ) -> Result<Expanded, Error> {
-    let wanted = Wanted::parse(query, most)?;
+    let wanted = QueryWords::parse(query, most)?;
     match place {
-        Place::Body(handle) => body_hits(engine, address, *handle, &wanted).await,
-        Place::Node(graph, seq) => {
+        GraphPlace::Body(handle) => body_hits(engine, address, *handle, &wanted).await,
+        GraphPlace::Node(graph, seq) => {
             let node = &graph.node(*seq)?.node;
             range_hits(engine, address, Positions::of(graph, node.from, node.to), &wanted).await
         }
-        Place::Range(graph, from, to) => {
+        GraphPlace::Range(graph, from, to) => {
             range_hits(engine, address, Positions::of(graph, *from, *to), &wanted).await
         }
     }
@@ -135,11 +135,11 @@ async fn range_hits(
     engine: &Engine,
     address: String,
     range: Positions<'_>,
-    wanted: &Wanted,
+    wanted: &QueryWords,
 ) -> Result<Expanded, Error> {
     let Positions { stream: StreamInfo { id: stream, handle, .. }, from, to } = range;
     let mut found: BTreeMap<Seq, Merit> = BTreeMap::new();
-    let scan = Scan { stream, from, to, said_only: true };
+    let scan = StreamScan { stream, from, to, said_only: true };
     let _ = grep_stream(engine, &scan, &wanted.pattern, &mut |hit| {
         let merit = wanted.merit(&hit.text);
         let all = found.entry(hit.seq).or_default();
@@ -152,7 +152,7 @@ async fn range_hits(
     let mut ranked: Vec<(Seq, Merit)> = found.into_iter().collect();
     ranked
         .sort_by_key(|(seq, merit)| Reverse((merit.phrase, merit.together, merit.words.count_ones(), *seq)));
-    let mut sheet = Sheet::new(ranked.len() as u64, wanted.most);
+    let mut sheet = HitPage::new(ranked.len() as u64, wanted.most);
     for some in ranked.chunks(READ) {
         for piece in excerpts(engine, stream, *handle, some, wanted).await? {
             if !sheet.add(piece) {
@@ -168,8 +168,8 @@ async fn excerpts(
     stream: &StreamId,
     handle: Handle,
     ranked: &[(Seq, Merit)],
-    wanted: &Wanted,
-) -> Result<Vec<Piece>, Error> {
+    wanted: &QueryWords,
+) -> Result<Vec<PagePiece>, Error> {
     let seqs = ranked.iter().map(|(seq, _)| *seq).collect();
     let query = Query::At { tenant: engine.tenant.no, stream: stream.clone(), seqs };
     let rows = engine.ask(query, Answer::events).await?;
@@ -180,7 +180,7 @@ async fn excerpts(
     let handles = facts.iter().filter_map(|(_, fact)| fact.as_ref()).flat_map(shown_bodies);
     let texts = read_texts(engine, handles.collect::<Vec<_>>()).await?;
     let counts = HashMap::new();
-    let mut reader = Reader { stream: handle, texts: &texts, counts: &counts, calls: HashMap::new() };
+    let mut reader = MessageReader { stream: handle, texts: &texts, counts: &counts, calls: HashMap::new() };
     let mut pieces = Vec::new();
     for ((row, fact), (_, merit)) in facts.iter().zip(ranked) {
         reader.note(fact.as_ref());
@@ -196,7 +196,7 @@ async fn excerpts(
         item.matched = wanted.named(merit.words);
         let heading =
             said_where(&format!("{} · {}", entry.heading, handle.range(row.seq, row.seq)), &item, best.1);
-        pieces.push(Piece { heading, mark: leaf.mark, short: leaf.short, instead: None, item });
+        pieces.push(PagePiece { heading, mark: leaf.mark, short: leaf.short, instead: None, item });
     }
     Ok(pieces)
 }
@@ -205,7 +205,7 @@ async fn body_hits(
     engine: &Engine,
     address: String,
     handle: Handle,
-    wanted: &Wanted,
+    wanted: &QueryWords,
 ) -> Result<Expanded, Error> {
     let texts = read_texts(engine, [handle]).await?;
     let text = texts.text(handle).ok_or(Error::NoHandle(handle))?;
@@ -216,19 +216,19 @@ async fn body_hits(
     let mut ranked: Vec<_> = lines.map(merit).collect();
     // In one text no line is newer than another: those that come first are shown first.
     ranked.sort_by_key(|(merit, number, _)| (Reverse((merit.phrase, merit.together)), *number));
-    let mut sheet = Sheet::new(ranked.len() as u64, wanted.most);
+    let mut sheet = HitPage::new(ranked.len() as u64, wanted.most);
     let mut covered: Vec<(u64, u64)> = Vec::new();
     for (merit, number, line) in ranked {
         if covered.iter().any(|(from, to)| *from <= line.0 as u64 && line.1 as u64 <= *to) {
             sheet.covers();
             continue;
         }
-        let whole = Item::body(handle, text);
+        let whole = PageItem::body(handle, text);
         let mut item = wanted.cut(whole, line);
         item.matched = wanted.named(merit.words);
         covered.push((item.from_byte, item.to_byte));
         let heading = said_where(&handle.to_string(), &item, number);
-        let piece = Piece { heading, mark: String::new(), short: "", instead: None, item };
+        let piece = PagePiece { heading, mark: String::new(), short: "", instead: None, item };
         if !sheet.add(piece) {
             break;
         }
@@ -236,18 +236,18 @@ async fn body_hits(
     Ok(sheet.finish(address, wanted.most))
 }
 
-impl Wanted {
-    fn cut(&self, item: Item, line: (usize, usize)) -> Item {
+impl QueryWords {
+    fn cut(&self, item: PageItem, line: (usize, usize)) -> PageItem {
         // However dense a text is, a quarter of the page in bytes is less than the page in tokens.
         let bytes = usize::try_from(self.most / 2).unwrap_or(usize::MAX).min(EXCERPT);
         let (from, to) = self.excerpt(&item.text, line, bytes);
         let text = item.text.get(from..to).unwrap_or_default().to_owned();
-        Item { from_byte: from as u64, to_byte: to as u64, text, ..item }
+        PageItem { from_byte: from as u64, to_byte: to as u64, text, ..item }
     }
 }
 
 /// A heading that says where in its text an excerpt stands.
-fn said_where(heading: &str, item: &Item, line: u64) -> String {
+fn said_where(heading: &str, item: &PageItem, line: u64) -> String {
     if item.from_byte == 0 && item.to_byte == item.bytes {
         return heading.to_owned();
     }
@@ -261,20 +261,20 @@ fn said_where(heading: &str, item: &Item, line: u64) -> String {
 }
 
 /// One page that is filled with what answers best, until something does not fit.
-struct Sheet {
-    pieces: Vec<Piece>,
+struct HitPage {
+    pieces: Vec<PagePiece>,
     matches: u64,
     covered: u64,
     left: u64,
 }
 
-impl Sheet {
+impl HitPage {
     fn new(matches: u64, most: u64) -> Self {
         Self { pieces: Vec::new(), matches, covered: 0, left: most.saturating_sub(MORE) }
     }
 
     /// Whether there was room for it.
-    fn add(&mut self, piece: Piece) -> bool {
+    fn add(&mut self, piece: PagePiece) -> bool {
         let words = [&piece.heading, &piece.mark, &piece.item.text].map(|text| Vocabulary::O200k.count(text));
         // Ends of lines take a token each at most.
         let tokens = words.into_iter().map(u64::from).sum::<u64>() + 5;

@@ -16,7 +16,7 @@ use wunderblock_core::units::Seq;
 /// All items of all pages with the same `seq` and `part`, joined in the order of `from_byte`, are the text as it is recorded,
 /// byte for byte. A medium's data is not in it: `address` reads it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Item {
+pub struct PageItem {
     /// The position; none for a text that was asked for by its own handle.
     pub seq: Option<Seq>,
     /// Which of the texts there, counted from 0 in the order in which they stand.
@@ -40,7 +40,7 @@ pub struct Item {
     pub matched: Vec<String>,
 }
 
-impl Item {
+impl PageItem {
     /// A text that was asked for by its own handle, before a part of it is chosen.
     pub(super) fn body(handle: Handle, text: &str) -> Self {
         Self {
@@ -94,28 +94,28 @@ pub(super) struct Leaf {
     /// What is in its place, if it has no text.
     pub(super) instead: Option<String>,
     pub(super) tokens: u64,
-    pub(super) item: Item,
+    pub(super) item: PageItem,
 }
 
 /// A message, a summary or a text, and where on the line it is.
-pub(super) struct Entry {
+pub(super) struct PageEntry {
     pub(super) heading: String,
     pub(super) place: (u64, u64),
     pub(super) leaves: Vec<Leaf>,
 }
 
 /// A part of a text on a page.
-pub(super) struct Piece {
+pub(super) struct PagePiece {
     pub(super) heading: String,
     pub(super) mark: String,
     pub(super) short: &'static str,
     pub(super) instead: Option<String>,
-    pub(super) item: Item,
+    pub(super) item: PageItem,
 }
 
-impl Entry {
+impl PageEntry {
     /// What of it a page shows.
-    pub(super) fn pieces(self, grid: &Grid, page: u64) -> Vec<Piece> {
+    pub(super) fn pieces(self, grid: &Grid, page: u64) -> Vec<PagePiece> {
         let Some((from, to)) = grid.shown(page, self.place) else { return Vec::new() };
         let whole = (from, to) == self.place;
         let begin = self.place.0.saturating_add(HEAD);
@@ -146,8 +146,8 @@ impl Entry {
                 continue;
             }
             let text = leaf.item.text.get(head..tail).unwrap_or_default().to_owned();
-            let item = Item { from_byte: head as u64, to_byte: tail as u64, text, ..leaf.item };
-            pieces.push(Piece {
+            let item = PageItem { from_byte: head as u64, to_byte: tail as u64, text, ..leaf.item };
+            pieces.push(PagePiece {
                 heading: self.heading.clone(),
                 mark: leaf.mark,
                 short: leaf.short,
@@ -160,7 +160,7 @@ impl Entry {
 }
 
 /// Messages as they are to be shown.
-pub(super) struct Reader<'a> {
+pub(super) struct MessageReader<'a> {
     pub(super) stream: Handle,
     pub(super) texts: &'a dyn Bodies,
     pub(super) counts: &'a HashMap<Handle, u64>,
@@ -168,7 +168,7 @@ pub(super) struct Reader<'a> {
     pub(super) calls: HashMap<CallId, String>,
 }
 
-impl Reader<'_> {
+impl MessageReader<'_> {
     /// Takes note of the calls of a message.
     pub(super) fn note(&mut self, fact: Option<&Fact>) {
         let Some(Fact::MessageAppended(said)) = fact else { return };
@@ -186,7 +186,7 @@ impl Reader<'_> {
         kind: &str,
         fact: Option<&Fact>,
         place: (u64, u64),
-    ) -> Option<Entry> {
+    ) -> Option<PageEntry> {
         if kind != "message.appended" {
             return None;
         }
@@ -199,7 +199,7 @@ impl Reader<'_> {
                 tokens: 0,
                 item,
             };
-            return Some(Entry { heading: format!("#{seq} erased"), place, leaves: vec![leaf] });
+            return Some(PageEntry { heading: format!("#{seq} erased"), place, leaves: vec![leaf] });
         };
         let message = &said.message;
         let tokens = tokens_of(fact, self.counts);
@@ -214,11 +214,11 @@ impl Reader<'_> {
             let instead = Some("⟨no content⟩".to_owned());
             shown.push(Leaf { mark: String::new(), short: "", instead, tokens: 0, item });
         }
-        Some(Entry { heading: heading(seq, message), place, leaves: shown })
+        Some(PageEntry { heading: heading(seq, message), place, leaves: shown })
     }
 
-    fn item(&self, seq: Seq, (part, kind, role): (usize, ItemKind, Option<Role>), text: String) -> Item {
-        Item {
+    fn item(&self, seq: Seq, (part, kind, role): (usize, ItemKind, Option<Role>), text: String) -> PageItem {
+        PageItem {
             seq: Some(seq),
             part,
             kind,
@@ -233,7 +233,7 @@ impl Reader<'_> {
     }
 
     /// A text of a message; `item` says where it stands.
-    fn leaf(&self, item: Item, part: &Part, body: &Body, tokens: u64) -> Leaf {
+    fn leaf(&self, item: PageItem, part: &Part, body: &Body, tokens: u64) -> Leaf {
         let (kind, mark, short) = match part {
             Part::Thinking { .. } => (ItemKind::Thinking, "thinking".to_owned(), "thinking"),
             Part::ToolCall { name, gist, .. } => {
@@ -252,7 +252,7 @@ impl Reader<'_> {
             Some(_) => None,
         };
         let (bytes, text) = (body.bytes().0, text.unwrap_or_default().to_owned());
-        Leaf { mark, short, instead, tokens, item: Item { kind, address, bytes, text, ..item } }
+        Leaf { mark, short, instead, tokens, item: PageItem { kind, address, bytes, text, ..item } }
     }
 
     /// Says of each result what it is the result of. A result without content is told of as well.

@@ -17,7 +17,7 @@ mod page;
 mod place;
 mod ruler;
 
-pub use describe::{Branch, Described, Reading};
+pub use describe::{ChildNode, Described, ReadingCost};
 pub use expand::{Expand, Expanded, Shows};
-pub use item::{Item, ItemKind};
-pub use node::Node;
+pub use item::{ItemKind, PageItem};
+pub use node::SummaryNode;

@@ -18,7 +18,7 @@ use wunderblock_core::units::{Bytes, Seq, Tokens};
 
 /// A summary, and its place among the others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Node {
+pub struct SummaryNode {
     /// What it is called: its session's handle and the position of its event.
     pub address: String,
     /// The position of its event.
@@ -61,8 +61,8 @@ pub struct Node {
 
 /// A node with all that is read for it.
 #[derive(Clone, Debug)]
-pub(super) struct Known {
-    pub(super) node: Node,
+pub(super) struct LoadedNode {
+    pub(super) node: SummaryNode,
     /// None where it was never known, or was erased.
     pub(super) text: Option<String>,
     /// Tokens of the messages it stands for (o200k), where the ledger has counted that far.
@@ -71,7 +71,7 @@ pub(super) struct Known {
     pub(super) length: Bytes,
 }
 
-impl Known {
+impl LoadedNode {
     /// Tokens of its text (o200k).
     pub(super) fn tokens(&self) -> Tokens {
         Tokens(u64::from(self.text.as_deref().map_or(0, |text| Vocabulary::O200k.count(text))))
@@ -82,7 +82,7 @@ impl Known {
 #[derive(Clone, Debug)]
 pub(super) struct Graph {
     pub(super) stream: StreamInfo,
-    pub(super) nodes: BTreeMap<Seq, Known>,
+    pub(super) nodes: BTreeMap<Seq, LoadedNode>,
 }
 
 /// How many steps of lanes are looked at together.
@@ -96,7 +96,7 @@ impl Session {
     ///
     /// # Errors
     /// When there is no such session, or a record is damaged.
-    pub async fn nodes(&self, lane: Option<&LaneId>) -> Result<Vec<Node>, Error> {
+    pub async fn nodes(&self, lane: Option<&LaneId>) -> Result<Vec<SummaryNode>, Error> {
         let graph = read_graph(&self.engine, &self.id).await?;
         let nodes = graph.nodes.into_values().map(|known| known.node);
         Ok(nodes.filter(|node| lane.is_none_or(|lane| node.lane.as_ref() == Some(lane))).collect())
@@ -184,7 +184,7 @@ async fn known_nodes(
     info: &StreamInfo,
     made: &BTreeMap<Seq, SessionCompacted>,
     shown: &BTreeSet<Seq>,
-) -> Result<BTreeMap<Seq, Known>, Error> {
+) -> Result<BTreeMap<Seq, LoadedNode>, Error> {
     let handles = made.values().filter_map(|made| made.summary.as_ref()?.handle());
     let texts = read_texts(engine, handles.collect::<Vec<_>>()).await?;
     let seqs = made.values().flat_map(|made| [made.from_seq.prev(), made.to_seq]).collect();
@@ -200,8 +200,8 @@ async fn known_nodes(
         let covered = after.tokens.zip(before.tokens).map(|(after, before)| after.saturating_sub(before));
         let length = after.text.saturating_sub(before.text);
         let messages = after.messages.saturating_sub(before.messages);
-        let node = Node { shown: shown.contains(seq), messages, ..node };
-        Some((*seq, Known { node, text, covered, length }))
+        let node = SummaryNode { shown: shown.contains(seq), messages, ..node };
+        Some((*seq, LoadedNode { node, text, covered, length }))
     };
     Ok(made.iter().zip(tallies.chunks(2)).filter_map(known).collect())
 }
@@ -213,9 +213,9 @@ fn title(text: &str) -> &str {
     lines().find(|line| !heads(line)).or_else(|| lines().next()).unwrap_or_default()
 }
 
-fn node(info: &StreamInfo, (seq, made): (Seq, &SessionCompacted), text: Option<&str>) -> Node {
+fn node(info: &StreamInfo, (seq, made): (Seq, &SessionCompacted), text: Option<&str>) -> SummaryNode {
     let first = text.map(title).unwrap_or_default();
-    Node {
+    SummaryNode {
         address: info.handle.range(seq, seq),
         seq,
         lane: made.lane.clone(),

@@ -3,14 +3,14 @@
 //! Every text stands verbatim, with a line above it that says what it is and, where only a part is here, which. What
 //! these lines take is held down in steps, so that no number of tiny texts makes a page longer than it may be.
 
-use super::item::{Item, Piece};
+use super::item::{PageItem, PagePiece};
 use crate::tokens::Vocabulary;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::Tokens;
 
 /// How much is said of each text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Marks {
+enum MarkDetail {
     /// All there is to say.
     Full,
     /// What kind of text it is.
@@ -22,9 +22,9 @@ enum Marks {
 }
 
 /// The text of a page, and its tokens (o200k).
-pub(super) fn write(pieces: &[Piece], page: u64, most: u64) -> (String, Tokens) {
+pub(super) fn write(pieces: &[PagePiece], page: u64, most: u64) -> (String, Tokens) {
     let mut written = (String::new(), Tokens::ZERO);
-    for marks in [Marks::Full, Marks::Short, Marks::Heading, Marks::None] {
+    for marks in [MarkDetail::Full, MarkDetail::Short, MarkDetail::Heading, MarkDetail::None] {
         let text = text(pieces, page, marks);
         let tokens = u64::from(Vocabulary::O200k.count(&text));
         written = (text, Tokens(tokens));
@@ -35,14 +35,14 @@ pub(super) fn write(pieces: &[Piece], page: u64, most: u64) -> (String, Tokens) 
     written
 }
 
-fn text(pieces: &[Piece], page: u64, marks: Marks) -> String {
+fn text(pieces: &[PagePiece], page: u64, marks: MarkDetail) -> String {
     let mut out = String::new();
     let mut above: Option<(Option<wunderblock_core::units::Seq>, &str)> = None;
     for piece in pieces {
         let key = Some((piece.item.seq, piece.heading.as_str()));
         let fresh = above != key;
         above = key;
-        if fresh && marks != Marks::None {
+        if fresh && marks != MarkDetail::None {
             if !out.is_empty() {
                 end_line(&mut out);
                 out.push('\n');
@@ -51,16 +51,16 @@ fn text(pieces: &[Piece], page: u64, marks: Marks) -> String {
             out.push('\n');
         }
         match marks {
-            Marks::Full => line(&mut out, &piece.mark),
-            Marks::Short => line(&mut out, piece.short),
-            Marks::Heading | Marks::None => {}
+            MarkDetail::Full => line(&mut out, &piece.mark),
+            MarkDetail::Short => line(&mut out, piece.short),
+            MarkDetail::Heading | MarkDetail::None => {}
         }
-        if matches!(marks, Marks::Full | Marks::Short) {
+        if matches!(marks, MarkDetail::Full | MarkDetail::Short) {
             line(&mut out, &extent(&piece.item, page));
             line(&mut out, piece.instead.as_deref().unwrap_or_default());
         }
         out.push_str(&piece.item.text);
-        if !piece.item.text.is_empty() && matches!(marks, Marks::Full | Marks::Short) {
+        if !piece.item.text.is_empty() && matches!(marks, MarkDetail::Full | MarkDetail::Short) {
             end_line(&mut out);
         }
     }
@@ -85,7 +85,7 @@ fn end_line(out: &mut String) {
 }
 
 /// Which part of a text this is, if it is not the whole.
-fn extent(item: &Item, page: u64) -> String {
+fn extent(item: &PageItem, page: u64) -> String {
     // A hit is a part of its text by nature, and says so above.
     if !item.matched.is_empty() || item.text.is_empty() || (item.from_byte == 0 && item.to_byte == item.bytes)
     {

@@ -4,7 +4,7 @@ use super::node::{Graph, read_graph};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::read::Address;
-use crate::store::{Answer, Named, Query, StreamInfo};
+use crate::store::{Answer, HandleTarget, Query, StreamInfo};
 use crate::stored::decode_event;
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::Handle;
@@ -26,7 +26,7 @@ impl<'g> Positions<'g> {
 }
 
 /// What is to be described or expanded.
-pub(super) enum Place {
+pub(super) enum GraphPlace {
     /// A node, by the position of its event.
     Node(Graph, Seq),
     /// Positions of a session that are no node's; its nodes all the same.
@@ -38,20 +38,20 @@ pub(super) enum Place {
 /// How many holders of a text are looked at for one whose summary it is.
 const HOLDERS: u64 = 64;
 
-pub(super) async fn find_place(engine: &Engine, address: Address) -> Result<Place, Error> {
+pub(super) async fn find_place(engine: &Engine, address: Address) -> Result<GraphPlace, Error> {
     let query = Query::Resolve { tenant: engine.tenant.no, handle: address.handle };
     match engine.ask(query, Answer::named).await? {
         None => Err(Error::NoHandle(address.handle)),
-        Some(Named::Source(..)) => Err(Error::Address(format!(
+        Some(HandleTarget::Source(..)) => Err(Error::Address(format!(
             "{0} is an imported file, which has no summaries; `wunderblock read {0}` gives its bytes",
             address.handle
         ))),
-        Some(Named::Blob) if address.range.is_some() => Err(Error::Address(format!(
+        Some(HandleTarget::Blob) if address.range.is_some() => Err(Error::Address(format!(
             "{0} is a text, and has no positions; leave out what follows `#`",
             address.handle
         ))),
-        Some(Named::Blob) => place_of_summary(engine, address.handle).await,
-        Some(Named::Stream(stream)) => {
+        Some(HandleTarget::Blob) => place_of_summary(engine, address.handle).await,
+        Some(HandleTarget::Stream(stream)) => {
             let graph = read_graph(engine, &stream).await?;
             place_of_range(engine, graph, address.range).await
         }
@@ -59,7 +59,7 @@ pub(super) async fn find_place(engine: &Engine, address: Address) -> Result<Plac
 }
 
 /// The node whose text this is, the first of them; the text itself if there is none.
-async fn place_of_summary(engine: &Engine, handle: Handle) -> Result<Place, Error> {
+async fn place_of_summary(engine: &Engine, handle: Handle) -> Result<GraphPlace, Error> {
     let tenant = engine.tenant.no;
     let query = Query::Holders { tenant, handle, limit: HOLDERS };
     let holders = engine.ask(query, Answer::holders).await?;
@@ -71,20 +71,24 @@ async fn place_of_summary(engine: &Engine, handle: Handle) -> Result<Place, Erro
         if let Some(Fact::SessionCompacted(made)) = fact
             && made.summary.as_ref().and_then(Body::handle) == Some(handle)
         {
-            return Ok(Place::Node(read_graph(engine, &info.id).await?, seq));
+            return Ok(GraphPlace::Node(read_graph(engine, &info.id).await?, seq));
         }
     }
-    Ok(Place::Body(handle))
+    Ok(GraphPlace::Body(handle))
 }
 
-async fn place_of_range(engine: &Engine, graph: Graph, range: Option<(Seq, Seq)>) -> Result<Place, Error> {
+async fn place_of_range(
+    engine: &Engine,
+    graph: Graph,
+    range: Option<(Seq, Seq)>,
+) -> Result<GraphPlace, Error> {
     let head = graph.stream.head;
-    let Some((from, to)) = range else { return Ok(Place::Range(graph, Seq(1), head)) };
+    let Some((from, to)) = range else { return Ok(GraphPlace::Range(graph, Seq(1), head)) };
     if from > head || to < Seq(1) {
         return Err(Error::Address(format!("the session has positions 1 to {head}")));
     }
     if from == to && graph.nodes.contains_key(&from) {
-        return Ok(Place::Node(graph, from));
+        return Ok(GraphPlace::Node(graph, from));
     }
     if from == to
         && let Some((kind, None)) = fact_at(engine, &graph.stream, from).await?
@@ -96,8 +100,8 @@ async fn place_of_range(engine: &Engine, graph: Graph, range: Option<(Seq, Seq)>
     // One that is in the view is meant rather than an older one of the same range.
     let best = exact.max_by_key(|known| (known.node.shown, known.node.seq)).map(|known| known.node.seq);
     Ok(match best {
-        Some(seq) => Place::Node(graph, seq),
-        None => Place::Range(graph, from.max(Seq(1)), to.min(head)),
+        Some(seq) => GraphPlace::Node(graph, seq),
+        None => GraphPlace::Range(graph, from.max(Seq(1)), to.min(head)),
     })
 }
 

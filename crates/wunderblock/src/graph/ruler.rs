@@ -6,7 +6,7 @@
 use super::grid::HEAD;
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::store::{Answer, Order, Query, StoredEvent, TallyRow};
+use crate::store::{Answer, Query, ReadOrder, StoredEvent, TallyRow};
 use crate::stored::{decode_event, read_texts};
 use crate::tokens::Vocabulary;
 use std::collections::HashMap;
@@ -106,7 +106,7 @@ impl<'e> Ruler<'e> {
             stream: self.stream.clone(),
             from,
             to: self.to,
-            order: Order::Ascending,
+            order: ReadOrder::Ascending,
             limit,
             text,
             counts: true,

@@ -24,7 +24,7 @@ enum Share<'b> {
     Events(&'b [NewEvent]),
 }
 
-enum Ready {
+enum ReadyBatch {
     Chunk(PackedChunk),
     Events(Vec<PackedEvent>),
 }
@@ -85,16 +85,18 @@ impl Feed<'_> {
             }
         }
         let done = parallel::map(shares, |share| match share {
-            Share::Chunk(RawChunk { offset, bytes }) => Ok(Ready::Chunk(codec::pack_chunk(offset, &bytes))),
-            Share::Events(events) => pack(&self.engine.tenant.key, events.to_vec()).map(Ready::Events),
+            Share::Chunk(RawChunk { offset, bytes }) => {
+                Ok(ReadyBatch::Chunk(codec::pack_chunk(offset, &bytes)))
+            }
+            Share::Events(events) => pack(&self.engine.tenant.key, events.to_vec()).map(ReadyBatch::Events),
         })?;
         let mut packed_chunks = Vec::new();
         let mut packed: Vec<Vec<PackedEvent>> = batch.iter().map(|_| Vec::new()).collect();
         let mut owners = owners.into_iter();
         for ready in done {
             match ready {
-                Ready::Chunk(chunk) => packed_chunks.push(chunk),
-                Ready::Events(events) => {
+                ReadyBatch::Chunk(chunk) => packed_chunks.push(chunk),
+                ReadyBatch::Events(events) => {
                     if let Some(place) = owners.next().and_then(|owner| packed.get_mut(owner)) {
                         place.extend(events);
                     }

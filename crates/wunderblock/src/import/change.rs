@@ -4,7 +4,7 @@
 //! between. All of it is compared only where its time moved and its length did not, where there are no samples (an
 //! earlier format, an erasure), and where a caller asks for it.
 
-use super::opened::{Opened, read_full};
+use super::opened::{OpenedFile, read_full};
 use super::saved::Saved;
 use crate::echo::holds_erased_text;
 use crate::engine::Engine;
@@ -17,7 +17,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// How a file differs from what is kept of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Change {
+pub(super) enum FileChange {
     /// Nothing is new.
     None,
     /// What is kept is its beginning.
@@ -70,7 +70,7 @@ fn checksum(file: &mut File, at: u64, size: u64) -> std::io::Result<i64> {
 
 /// What a file has of what is kept of one. Erased bytes may be anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kept {
+pub(super) enum KeptBytes {
     /// Something else.
     Other,
     /// All of it, and all of it was erased.
@@ -83,16 +83,16 @@ pub(super) enum Kept {
 pub(super) async fn find_change(
     engine: &Engine,
     old: &SourceInfo,
-    opened: &mut Opened<'_>,
+    opened: &mut OpenedFile<'_>,
     verify: bool,
-) -> Result<Change, Error> {
-    let Opened { file, path, meta, .. } = opened;
+) -> Result<FileChange, Error> {
+    let OpenedFile { file, path, meta, .. } = opened;
     let (revision, len) = (&old.revision, meta.len());
     if !verify && is_same(old, meta) {
-        return Ok(Change::None);
+        return Ok(FileChange::None);
     }
     if len < revision.len {
-        return Ok(Change::Rewritten);
+        return Ok(FileChange::Rewritten);
     }
     let saved = revision.reader.as_deref().and_then(Saved::decode);
     let same = match saved {
@@ -102,15 +102,15 @@ pub(super) async fn find_change(
             .all(|(at, size, stated)| checksum(file, *at, *size).is_ok_and(|now| now == *stated)),
         _ => match kept_since(engine, old, file, path).await? {
             // Of what was erased whole not even the line ends are kept: it is read from the beginning.
-            Kept::Other | Kept::Blanks => false,
+            KeptBytes::Other | KeptBytes::Blanks => false,
             // What stands in the place of erased bytes may be something else, of the same length.
-            Kept::Bytes => revision.erased.is_empty() || holds_erased_text(engine, old, file).await?,
+            KeptBytes::Bytes => revision.erased.is_empty() || holds_erased_text(engine, old, file).await?,
         },
     };
     Ok(match same {
-        false => Change::Rewritten,
-        true if len == revision.len && revision.whole => Change::None,
-        true => Change::Grown,
+        false => FileChange::Rewritten,
+        true if len == revision.len && revision.whole => FileChange::None,
+        true => FileChange::Grown,
     })
 }
 
@@ -120,17 +120,17 @@ pub(super) async fn kept_since(
     old: &SourceInfo,
     file: &mut File,
     path: &Path,
-) -> Result<Kept, Error> {
+) -> Result<KeptBytes, Error> {
     let read_error = |error: std::io::Error| file_error(path, &error);
     let len = old.revision.len.min(file.metadata().map_err(read_error)?.len());
-    let mut kept_all = if old.revision.erased.is_empty() { Kept::Bytes } else { Kept::Blanks };
+    let mut kept_all = if old.revision.erased.is_empty() { KeptBytes::Bytes } else { KeptBytes::Blanks };
     let mut at = 0;
     while at < len {
         let query = Query::Chunks { source: old.no, revision: old.revision.no, from: at, to: len, limit: 8 };
         let chunks = engine.ask(query, Answer::chunks).await?;
         // Bytes that are missing are not those of the file.
         if chunks.first().is_none_or(|chunk| chunk.offset > at) {
-            return Ok(Kept::Other);
+            return Ok(KeptBytes::Other);
         }
         for chunk in chunks {
             let bytes = codec::unpack_chunk(&chunk)?;
@@ -138,16 +138,16 @@ pub(super) async fn kept_since(
             let end = chunk.len.min(len.saturating_sub(chunk.offset));
             let end = usize::try_from(end).unwrap_or(usize::MAX).min(bytes.len());
             let Some(kept) = bytes.get(skip..end).filter(|kept| !kept.is_empty()) else {
-                return Ok(Kept::Other);
+                return Ok(KeptBytes::Other);
             };
             let mut now = vec![0; kept.len()];
             file.seek(SeekFrom::Start(at)).map_err(read_error)?;
             let read = read_full(file, &mut now).map_err(read_error)?;
             if read < kept.len() || !equal(kept, &now, (at, &old.revision.erased)) {
-                return Ok(Kept::Other);
+                return Ok(KeptBytes::Other);
             }
             if kept.iter().any(u8::is_ascii_alphanumeric) {
-                kept_all = Kept::Bytes;
+                kept_all = KeptBytes::Bytes;
             }
             at += kept.len() as u64;
         }

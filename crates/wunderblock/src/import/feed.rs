@@ -3,7 +3,7 @@
 use super::bytes::RawBytes;
 use super::claim::Claim;
 use super::imported::{Imported, MAX_WARNINGS};
-use super::known::Known;
+use super::known::KnownRecords;
 use super::name::nameless;
 use super::saved::{Saved, SavedTree};
 use super::tree::{Belongs, Point, SessionTree};
@@ -48,7 +48,7 @@ pub(super) struct Feed<'e> {
     /// Records without events: the stream, hashes of their ids and the positions they follow.
     pub(super) notes: Vec<(StreamId, Vec<(i64, Seq)>)>,
     /// What of the records at hand is in the ledger.
-    pub(super) known: Known,
+    pub(super) known: KnownRecords,
     /// What was erased, by session.
     pub(super) lost: HashMap<String, Lost>,
     pub(super) newest: Millis,
@@ -82,7 +82,7 @@ impl<'e> Feed<'e> {
             waiting_events: 0,
             waiting_bytes: 0,
             notes: Vec::new(),
-            known: Known::default(),
+            known: KnownRecords::default(),
             lost: HashMap::new(),
             newest: Millis(0),
             unlisted: 0,

@@ -8,8 +8,8 @@ use crate::import::name::new_name;
 use crate::import::name::offset_of;
 use crate::originals::readers_of;
 use crate::store::Answer;
-use crate::store::Order;
 use crate::store::Query;
+use crate::store::ReadOrder;
 use crate::store::SourceInfo;
 use crate::store::SourceNo;
 use std::path::Path;
@@ -44,7 +44,7 @@ pub(crate) async fn last_nameless(engine: &Engine, stream: &StreamId) -> Result<
             stream: stream.clone(),
             from: Seq(1),
             to,
-            order: Order::Descending,
+            order: ReadOrder::Descending,
             limit: 64,
             text: Bytes(64 << 10),
             counts: false,

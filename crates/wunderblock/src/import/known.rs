@@ -14,7 +14,7 @@ use wunderblock_wire::transcript::{Item, Kept, Record};
 
 /// What is known of the records at hand.
 #[derive(Default)]
-pub(super) struct Known {
+pub(super) struct KnownRecords {
     /// Where records with ids stand.
     pub(super) places: HashMap<i64, Vec<(StreamId, Seq)>>,
     /// Events that the records may be.
@@ -26,12 +26,12 @@ pub(super) struct Known {
     /// The first message of a record with an id, likewise, with that id.
     pub(super) said: HashMap<Box<str>, (Box<str>, Message)>,
     /// Records without ids, likewise.
-    pub(super) nameless: HashMap<Box<str>, Vec<Told>>,
+    pub(super) nameless: HashMap<Box<str>, Vec<NamelessRecord>>,
 }
 
 /// A record without an id whose first item is a message.
 #[derive(Clone)]
-pub(super) struct Told {
+pub(super) struct NamelessRecord {
     /// The id of its first event.
     pub(super) id: EventId,
     pub(super) offset: u64,
@@ -42,7 +42,7 @@ pub(super) struct Told {
     pub(super) is_reply: bool,
 }
 
-impl Told {
+impl NamelessRecord {
     pub(super) fn of(record: &Record, raw: &[u8]) -> Result<Option<Self>, Error> {
         let items = items_of(record, raw);
         let Some(Item::Message(message)) = items.into_iter().next() else { return Ok(None) };

@@ -4,7 +4,7 @@ use super::change;
 use super::feed::Feed;
 use super::imported::OnBytes;
 use super::name::raw_of;
-use super::opened::Opened;
+use super::opened::OpenedFile;
 use super::saved::Saved;
 use super::session::resume_import;
 use super::take::{end_line, let_in, take_record};
@@ -21,7 +21,7 @@ const GROUP: usize = 256;
 const GROUP_BYTES: usize = 1 << 20;
 
 /// A line with its records.
-struct Line {
+struct ParsedLine {
     offset: u64,
     number: u64,
     bytes: Vec<u8>,
@@ -30,7 +30,7 @@ struct Line {
     named: bool,
 }
 
-impl Line {
+impl ParsedLine {
     /// Its records, with their raw bytes.
     fn at_hand(&self) -> impl Iterator<Item = (&Record, &[u8])> {
         let bare = strip_end(&self.bytes);
@@ -46,13 +46,16 @@ impl Line {
 }
 
 /// Where reading can go on.
-struct Stop {
+struct ResumePoint {
     at: u64,
     line: u64,
     reader: Vec<u8>,
 }
 
-pub(super) async fn document(feed: &mut Feed<'_>, opened: &mut Opened<'_>) -> Result<Option<Saved>, Error> {
+pub(super) async fn document(
+    feed: &mut Feed<'_>,
+    opened: &mut OpenedFile<'_>,
+) -> Result<Option<Saved>, Error> {
     let path = opened.path;
     feed.is_document = true;
     let mut bytes = Vec::new();
@@ -74,7 +77,7 @@ pub(super) async fn document(feed: &mut Feed<'_>, opened: &mut Opened<'_>) -> Re
 
 pub(super) async fn lines(
     feed: &mut Feed<'_>,
-    opened: &mut Opened<'_>,
+    opened: &mut OpenedFile<'_>,
     saved: Option<Saved>,
     progress: OnBytes<'_>,
 ) -> Result<Option<Saved>, Error> {
@@ -87,11 +90,11 @@ pub(super) async fn lines(
     let mut file = opened.file.try_clone().map_err(|error| file_error(path, &error))?;
     file.seek(SeekFrom::Start(at)).map_err(|error| file_error(path, &error))?;
     let file = BufReader::with_capacity(SOURCE_CHUNK, file);
-    let mut input = Input { file, path, offset: at, number: line, stop: None };
+    let mut input = LineInput { file, path, offset: at, number: line, stop: None };
     let len = opened.meta.len();
     loop {
         let group = input.group(feed, &mut reader).await?;
-        let at_hand: Vec<_> = group.iter().flat_map(Line::at_hand).collect();
+        let at_hand: Vec<_> = group.iter().flat_map(ParsedLine::at_hand).collect();
         feed.look_up(&at_hand).await?;
         let ended = group.is_empty();
         for line in group {
@@ -110,7 +113,7 @@ pub(super) async fn lines(
         take_record(feed, record, &reader, &[], input.offset).await?;
     }
     let_in(feed, &reader).await?;
-    let Some(Stop { at, line, reader }) = input.stop else { return Ok(None) };
+    let Some(ResumePoint { at, line, reader }) = input.stop else { return Ok(None) };
     let samples = change::samples(&mut opened.file, input.offset).unwrap_or_default();
     // Without samples a grown file could not be known again, and without its places not be read on.
     let kept = !samples.is_empty();
@@ -118,7 +121,7 @@ pub(super) async fn lines(
 }
 
 /// Takes in the records of a line.
-async fn take(feed: &mut Feed<'_>, line: Line, reader: &Reader) -> Result<(), Error> {
+async fn take(feed: &mut Feed<'_>, line: ParsedLine, reader: &Reader) -> Result<(), Error> {
     feed.named = line.named;
     let bare = strip_end(&line.bytes);
     for record in &line.records {
@@ -132,7 +135,7 @@ async fn take(feed: &mut Feed<'_>, line: Line, reader: &Reader) -> Result<(), Er
 }
 
 /// A file being read.
-struct Input<'p> {
+struct LineInput<'p> {
     file: BufReader<File>,
     path: &'p Path,
     /// The next line's first byte.
@@ -140,12 +143,12 @@ struct Input<'p> {
     /// The number of the line before it.
     number: u64,
     /// Where the next import can go on.
-    stop: Option<Stop>,
+    stop: Option<ResumePoint>,
 }
 
-impl Input<'_> {
+impl LineInput<'_> {
     /// The next lines, with their records; none at the file's end. Their bytes are with the feed.
-    async fn group(&mut self, feed: &mut Feed<'_>, reader: &mut Reader) -> Result<Vec<Line>, Error> {
+    async fn group(&mut self, feed: &mut Feed<'_>, reader: &mut Reader) -> Result<Vec<ParsedLine>, Error> {
         let mut group = Vec::new();
         let mut size = 0;
         let mut is_whole = true;
@@ -181,7 +184,7 @@ impl Input<'_> {
             let records = reader.line(offset, number, bare);
             self.offset += bytes.len() as u64;
             self.number = number;
-            group.push(Line { offset, number, bytes, records, named: reader.session().is_some() });
+            group.push(ParsedLine { offset, number, bytes, records, named: reader.session().is_some() });
         }
         if is_whole && !group.is_empty() {
             self.stop_here(reader);
@@ -192,12 +195,12 @@ impl Input<'_> {
     fn stop_here(&mut self, reader: &Reader) {
         if let Some(Checkpoint { state, resume, resume_line }) = reader.checkpoint() {
             let line = resume_line.map_or(self.number, |line| line.saturating_sub(1));
-            self.stop = Some(Stop { at: resume.unwrap_or(self.offset), line, reader: state });
+            self.stop = Some(ResumePoint { at: resume.unwrap_or(self.offset), line, reader: state });
         }
     }
 
     /// A line that is too long to be parsed. Its bytes are stored as they come; its record says where they are.
-    async fn long(&mut self, feed: &mut Feed<'_>, first: Vec<u8>, named: bool) -> Result<Line, Error> {
+    async fn long(&mut self, feed: &mut Feed<'_>, first: Vec<u8>, named: bool) -> Result<ParsedLine, Error> {
         let (offset, number) = (self.offset, self.number + 1);
         let blanked = feed.is_erased_at(offset);
         let mut len = 0;
@@ -225,7 +228,7 @@ impl Input<'_> {
         self.number = number;
         let bytes = if ends { b"\n".to_vec() } else { Vec::new() };
         let record = feed.long_record(offset, len, number);
-        Ok(Line { offset, number, bytes, records: vec![record], named })
+        Ok(ParsedLine { offset, number, bytes, records: vec![record], named })
     }
 }
 

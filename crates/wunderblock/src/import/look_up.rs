@@ -1,7 +1,7 @@
 //! Looks up records in the ledger, many lines at once, before they are taken in.
 
 use super::feed::Feed;
-use super::known::{Known, Told, first_message, known_events, places_of};
+use super::known::{KnownRecords, NamelessRecord, first_message, known_events, places_of};
 use super::name::{event_id, has_no_ids, is_of, record_name};
 use super::tree::SessionTree;
 use crate::error::Error;
@@ -18,7 +18,7 @@ impl Feed<'_> {
     pub(super) async fn look_up(&mut self, records: &[(&Record, &[u8])]) -> Result<(), Error> {
         // Until a session is met, the records before may be held back.
         if !self.by_name.is_empty() {
-            self.known = Known::default();
+            self.known = KnownRecords::default();
         }
         let is_new = |(record, _): &(&Record, &[u8])| {
             let key: &str = record.session.as_deref().unwrap_or_default();
@@ -44,7 +44,7 @@ impl Feed<'_> {
             if let Place::After(id) = &record.place {
                 wanted.insert(record_key(id));
             }
-            if let (None, Some(told)) = (&record.id, Told::of(record, raw)?) {
+            if let (None, Some(told)) = (&record.id, NamelessRecord::of(record, raw)?) {
                 if was_before && has_no_ids(self.format) {
                     wanted.insert(told.key(&self.engine.tenant));
                 }

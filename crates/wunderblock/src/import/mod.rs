@@ -31,7 +31,7 @@ mod waiting;
 
 use crate::originals::newest_source;
 pub(crate) use change::is_same;
-use change::{Change, find_change};
+use change::{FileChange, find_change};
 use claim::{Claim, ToWrite, claim_source, give_back};
 pub use imported::{Imported, MAX_WARNINGS, OnBytes};
 use take::finish_import;
@@ -41,7 +41,7 @@ use crate::error::{Error, ImportReason, file_error};
 use crate::limits::{IMPORT_ATTEMPTS, IMPORT_POLL, IMPORT_WAIT, MAX_DOCUMENT};
 use crate::store::{Query, SourceBy, SourceInfo, StoreError};
 use feed::Feed;
-use opened::{Opened, read_head};
+use opened::{OpenedFile, read_head};
 use saved::Saved;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -50,7 +50,7 @@ use wunderblock_wire::transcript::{Format, Shape, Unrecognised, detect};
 
 /// How an import is done.
 #[derive(Clone, Copy)]
-struct How {
+struct ImportMode {
     format: Option<Format>,
     verify: bool,
 }
@@ -66,7 +66,7 @@ impl Engine {
         format: Option<Format>,
         progress: OnBytes<'_>,
     ) -> Result<Imported, Error> {
-        import_file(self, path, How { format, verify: false }, progress).await
+        import_file(self, path, ImportMode { format, verify: false }, progress).await
     }
 
     /// The same; the file is compared whole with what is kept of it, even if it looks unchanged or only grown.
@@ -79,14 +79,14 @@ impl Engine {
         format: Option<Format>,
         progress: OnBytes<'_>,
     ) -> Result<Imported, Error> {
-        import_file(self, path, How { format, verify: true }, progress).await
+        import_file(self, path, ImportMode { format, verify: true }, progress).await
     }
 }
 
 async fn import_file(
     engine: &Engine,
     path: &Path,
-    how: How,
+    how: ImportMode,
     progress: OnBytes<'_>,
 ) -> Result<Imported, Error> {
     let path = path.canonicalize().map_err(|error| file_error(path, &error))?;
@@ -104,7 +104,7 @@ async fn import_file(
         let file = File::open(&path).map_err(|error| file_error(&path, &error))?;
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let locked = claim::lock(&file);
-        let mut opened = Opened { path: &path, name, file, meta, locked };
+        let mut opened = OpenedFile { path: &path, name, file, meta, locked };
         match import_once(engine, &mut opened, old.as_ref(), how, progress).await {
             Err(Error::Store(StoreError::Held { .. })) => {
                 // As long as the other import moves on, it is waited for.
@@ -132,17 +132,17 @@ async fn import_file(
 
 async fn import_once(
     engine: &Engine,
-    opened: &mut Opened<'_>,
+    opened: &mut OpenedFile<'_>,
     old: Option<&SourceInfo>,
-    how: How,
+    how: ImportMode,
     progress: OnBytes<'_>,
 ) -> Result<Imported, Error> {
     let path = opened.path;
     let change = match old {
         Some(old) => find_change(engine, old, opened, how.verify).await?,
-        None => Change::Rewritten,
+        None => FileChange::Rewritten,
     };
-    if let Some(old) = old.filter(|_| change == Change::None) {
+    if let Some(old) = old.filter(|_| change == FileChange::None) {
         note_time(engine, old, opened).await?;
         return unchanged_import(path, old);
     }
@@ -160,7 +160,7 @@ async fn import_once(
         return Err(refused(path, &why));
     }
     // Another format reads other records: those of the old one stay with the old revision.
-    let grown = old.filter(|old| change == Change::Grown && old.revision.format == format.name());
+    let grown = old.filter(|old| change == FileChange::Grown && old.revision.format == format.name());
     let newest = old.map_or(0, |old| old.revision.no);
     let grow = grown.map(|old| (old.revision.no, old.revision.len));
     let claim =
@@ -185,7 +185,7 @@ async fn import_once(
 }
 
 /// Notes the time of a file that was compared whole and found unchanged, so that it need not be the next time.
-async fn note_time(engine: &Engine, old: &SourceInfo, opened: &Opened<'_>) -> Result<(), Error> {
+async fn note_time(engine: &Engine, old: &SourceInfo, opened: &OpenedFile<'_>) -> Result<(), Error> {
     let modified = change::modified(&opened.meta);
     if modified.is_none() || modified == old.revision.modified || old.revision.owner.is_some() {
         return Ok(());

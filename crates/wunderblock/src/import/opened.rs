@@ -6,7 +6,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 /// A file that is being imported.
-pub(super) struct Opened<'p> {
+pub(super) struct OpenedFile<'p> {
     pub(super) path: &'p Path,
     pub(super) name: String,
     pub(super) file: File,

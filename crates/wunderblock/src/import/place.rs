@@ -4,10 +4,10 @@ use super::feed::Feed;
 use super::known::first_message;
 use super::name::{event_id, is_of};
 use super::session::{link_stream, open_child, says_message};
-use super::tree::{Branch, Placed, Point, SessionTree, Standing};
+use super::tree::{Branch, Point, RecordPlacement, SessionOrigin, SessionTree};
 use crate::engine::unexpected;
 use crate::error::Error;
-use crate::record::{Beginning, forking_writes};
+use crate::record::{StreamStart, forking_writes};
 use crate::store::codec::{commitment, content_hash, record_key};
 use wunderblock_core::event::{Fact, MessageAppended, SessionForked};
 use wunderblock_core::id::StreamId;
@@ -38,7 +38,7 @@ pub(super) async fn find_place(
     feed: &mut Feed<'_>,
     session: usize,
     arriving: &Arriving<'_>,
-) -> Result<Placed, Error> {
+) -> Result<RecordPlacement, Error> {
     let Arriving { record, name, items, at } = *arriving;
     if let Some(placed) = place_of_kin(feed, session, arriving).await? {
         return Ok(placed);
@@ -48,7 +48,7 @@ pub(super) async fn find_place(
     {
         return Ok(place_there(feed, session, (branch, seq)));
     }
-    let Some(tree) = feed.sessions.get(session) else { return Ok(Placed::New) };
+    let Some(tree) = feed.sessions.get(session) else { return Ok(RecordPlacement::New) };
     let mut place = tree.last();
     if record.id.is_none() && tree.was_before() {
         meet_record(feed, session, record).await?;
@@ -56,7 +56,7 @@ pub(super) async fn find_place(
             Nameless::There(branch, seq) => return Ok(place_there(feed, session, (branch, seq))),
             Nameless::Differs => {
                 fork_branch(feed, session, place, at).await?;
-                return Ok(Placed::New);
+                return Ok(RecordPlacement::New);
             }
             Nameless::Next => {}
         }
@@ -82,26 +82,26 @@ pub(super) async fn find_place(
             place = feed.sessions.get(session).and_then(|tree| tree.before_turns(*turns)).unwrap_or(place);
         }
     }
-    let Some(tree) = feed.sessions.get_mut(session) else { return Ok(Placed::New) };
+    let Some(tree) = feed.sessions.get_mut(session) else { return Ok(RecordPlacement::New) };
     if tree.is_tip(place) {
         tree.current = place.0;
     } else if items.is_empty() {
         // Bookkeeping does not fork anything: nothing of it is in a branch.
-        return Ok(Placed::Beside(place));
+        return Ok(RecordPlacement::Beside(place));
     } else {
         fork_branch(feed, session, place, at).await?;
     }
-    Ok(Placed::New)
+    Ok(RecordPlacement::New)
 }
 
-fn place_there(feed: &mut Feed<'_>, session: usize, (branch, seq): (usize, Seq)) -> Placed {
+fn place_there(feed: &mut Feed<'_>, session: usize, (branch, seq): (usize, Seq)) -> RecordPlacement {
     if let Some(tree) = feed.sessions.get_mut(session) {
         tree.current = branch;
         if let Some(branch) = tree.branch_mut() {
             branch.last = Point::Seq(seq);
         }
     }
-    Placed::There(seq)
+    RecordPlacement::There(seq)
 }
 
 /// Where a record of a session stands that is not open yet: in the one it shares its records with.
@@ -109,10 +109,10 @@ async fn place_of_kin(
     feed: &mut Feed<'_>,
     session: usize,
     arriving: &Arriving<'_>,
-) -> Result<Option<Placed>, Error> {
+) -> Result<Option<RecordPlacement>, Error> {
     let Arriving { record, items, at, .. } = *arriving;
     let Some(tree) = feed.sessions.get(session) else { return Ok(None) };
-    let Standing::Kin { parent, .. } = &tree.standing else { return Ok(None) };
+    let SessionOrigin::Kin { parent, .. } = &tree.standing else { return Ok(None) };
     let places = record.id.as_ref().and_then(|id| feed.known.places.get(&record_key(id)));
     let found = places.into_iter().flatten().find(|(stream, _)| same_session(stream, parent)).cloned();
     if let (Some((stream, seq)), Some(id)) = (found, &record.id) {
@@ -121,12 +121,12 @@ async fn place_of_kin(
             None => true,
         };
         if let Some(tree) = feed.sessions.get_mut(session).filter(|_| same) {
-            tree.standing = Standing::Kin { parent: stream, at_seq: seq };
-            return Ok(Some(Placed::Elsewhere));
+            tree.standing = SessionOrigin::Kin { parent: stream, at_seq: seq };
+            return Ok(Some(RecordPlacement::Elsewhere));
         }
     }
     if record.id.is_none() || items.is_empty() {
-        return Ok(Some(Placed::Elsewhere));
+        return Ok(Some(RecordPlacement::Elsewhere));
     }
     open_child(feed, session, at).await?;
     Ok(None)
@@ -275,7 +275,7 @@ async fn fork_branch(
         let scope = feed.engine.info(&forked.parent).await?.map(|info| info.scope).unwrap_or_default();
         let from = Some((feed.claim.source, feed.claim.revision));
         let mut writes = vec![feed.claim.renewal(feed.engine.now())];
-        writes.extend(forking_writes(feed.engine, Beginning { stream: &name, at, from }, forked, scope)?);
+        writes.extend(forking_writes(feed.engine, StreamStart { stream: &name, at, from }, forked, scope)?);
         feed.engine.storage.commit(writes).await?;
         feed.done.appended += 1;
     }

@@ -1,6 +1,6 @@
 //! What an import keeps so that the next one can read on where it stopped.
 
-use super::tree::{Branch, Point, SessionTree, Standing};
+use super::tree::{Branch, Point, SessionOrigin, SessionTree};
 use serde::{Deserialize, Serialize};
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::{Millis, Seq};
@@ -115,7 +115,7 @@ impl SavedTree {
         });
         let branches: Vec<Branch> = branches.collect::<Option<_>>()?;
         let first = branches.first()?.clone();
-        let mut tree = SessionTree::new(self.root, self.name, Standing::Open { before: true }, first);
+        let mut tree = SessionTree::new(self.root, self.name, SessionOrigin::Open { before: true }, first);
         tree.branches = branches;
         tree.current = self.current;
         Some(tree)

@@ -13,13 +13,13 @@ use super::feed::Feed;
 use super::known::{erasures_of, known_events};
 use super::name::{event_id, is_of, path_mark, session_name};
 use super::saved::Saved;
-use super::tree::{Belongs, Branch, SessionTree, Standing};
+use super::tree::{Belongs, Branch, SessionOrigin, SessionTree};
 use super::twin::name_file;
 use crate::echo::Lost;
 use crate::erase::family::native;
 use crate::erase::indexed_stretches;
 use crate::error::{Error, ImportReason};
-use crate::record::{Beginning, forking_writes, opening_writes};
+use crate::record::{StreamStart, forking_writes, opening_writes};
 use crate::store::codec::{commitment, content_hash, record_key};
 use crate::store::{StreamInfo, Write};
 use wunderblock_core::event::{Fact, MessageAppended, SessionForked, SessionOpened};
@@ -128,7 +128,7 @@ async fn unknown_session(
         for (parent, at_seq) in places {
             if says_message(feed, &parent, &id, &message).await? {
                 let branch = Branch::new(first.clone(), at_seq, at_seq);
-                let standing = Standing::Kin { parent, at_seq };
+                let standing = SessionOrigin::Kin { parent, at_seq };
                 return Ok(SessionTree::new(first, name, standing, branch));
             }
         }
@@ -168,11 +168,11 @@ async fn open_session(
     let from = Some((feed.claim.source, feed.claim.revision));
     feed.arrive().await?;
     let mut writes = vec![feed.claim.renewal(feed.engine.now())];
-    writes.extend(opening_writes(feed.engine, Beginning { stream: &stream, at, from }, opened)?);
+    writes.extend(opening_writes(feed.engine, StreamStart { stream: &stream, at, from }, opened)?);
     feed.engine.storage.commit(writes).await?;
     feed.done.appended += 1;
     let branch = Branch::new(stream.clone(), Seq(1), Seq(1));
-    Ok(SessionTree::new(stream, name, Standing::Open { before: false }, branch))
+    Ok(SessionTree::new(stream, name, SessionOrigin::Open { before: false }, branch))
 }
 
 /// A session that is in the ledger: notes that it was read from this file, too.
@@ -182,7 +182,7 @@ async fn found_session(feed: &mut Feed<'_>, info: StreamInfo, name: String) -> R
     let branch = Branch::new(info.id.clone(), base, info.said.max(base));
     let ids = feed.known.events_at_hand.clone();
     feed.look_for_events(&info.id, &ids).await?;
-    Ok(SessionTree::new(info.id, name, Standing::Open { before: true }, branch))
+    Ok(SessionTree::new(info.id, name, SessionOrigin::Open { before: true }, branch))
 }
 
 pub(super) async fn link_stream(feed: &mut Feed<'_>, stream: &StreamId) -> Result<(), Error> {
@@ -241,7 +241,7 @@ async fn shares_nameless(feed: &mut Feed<'_>, info: &StreamInfo, key: &str) -> R
 /// Opens a session all of whose records so far stand in another one as a child of that one.
 pub(super) async fn open_child(feed: &mut Feed<'_>, session: usize, at: Millis) -> Result<(), Error> {
     let Some(tree) = feed.sessions.get(session) else { return Ok(()) };
-    let Standing::Kin { parent, at_seq } = tree.standing.clone() else { return Ok(()) };
+    let SessionOrigin::Kin { parent, at_seq } = tree.standing.clone() else { return Ok(()) };
     let stream = tree.root.clone();
     feed.arrive().await?;
     let scope = feed.engine.info(&parent).await?.map(|info| info.scope).unwrap_or_default();
@@ -249,14 +249,14 @@ pub(super) async fn open_child(feed: &mut Feed<'_>, session: usize, at: Millis) 
     let mut writes = vec![feed.claim.renewal(feed.engine.now())];
     writes.extend(forking_writes(
         feed.engine,
-        Beginning { stream: &stream, at, from },
+        StreamStart { stream: &stream, at, from },
         SessionForked { parent, at_seq },
         scope,
     )?);
     feed.engine.storage.commit(writes).await?;
     feed.done.appended += 1;
     if let Some(tree) = feed.sessions.get_mut(session) {
-        tree.standing = Standing::Open { before: true };
+        tree.standing = SessionOrigin::Open { before: true };
         tree.branches = vec![Branch::new(stream, at_seq, at_seq)];
     }
     Ok(())

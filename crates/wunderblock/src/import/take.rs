@@ -14,7 +14,7 @@ use crate::import::place::place_of;
 use crate::import::saved::Saved;
 use crate::import::session::open_kin;
 use crate::import::session::session_of;
-use crate::import::tree::Placed;
+use crate::import::tree::RecordPlacement;
 use crate::import::tree::SessionTree;
 use crate::limits::IMPORT_BATCH_BYTES;
 use crate::limits::IMPORT_BATCH_CHUNKS;
@@ -120,15 +120,15 @@ pub(crate) async fn take_in(
     let there = match find_place(feed, session, &Arriving { record: &record, name: &name, items: &items, at })
         .await?
     {
-        Placed::New => None,
-        Placed::There(seq) => Some(seq),
-        Placed::Beside(place) => {
+        RecordPlacement::New => None,
+        RecordPlacement::There(seq) => Some(seq),
+        RecordPlacement::Beside(place) => {
             if let Some(id) = &record.id {
                 feed.name_record_at(session, record_key(id), place);
             }
             return Ok(());
         }
-        Placed::Elsewhere => return Ok(()),
+        RecordPlacement::Elsewhere => return Ok(()),
     };
     let source = Source::Import {
         source: feed.handle,

@@ -58,7 +58,7 @@ impl Branch {
 
 /// How a session of the file came into the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum SessionOrigin {
     /// It is there. `before`: it was before this import, so that records may be known.
     Open { before: bool },
     /// All records so far stand in another session, the last of them here: it will be a child of that one.
@@ -71,7 +71,7 @@ pub(super) struct SessionTree {
     pub(super) root: StreamId,
     /// The session's own id, by which erasures name it.
     pub(super) name: String,
-    pub(super) standing: Standing,
+    pub(super) standing: SessionOrigin,
     pub(super) branches: Vec<Branch>,
     /// The branch of the newest record.
     pub(super) current: usize,
@@ -82,13 +82,13 @@ pub(super) struct SessionTree {
 }
 
 impl SessionTree {
-    pub(super) fn new(root: StreamId, name: String, standing: Standing, first: Branch) -> Self {
+    pub(super) fn new(root: StreamId, name: String, standing: SessionOrigin, first: Branch) -> Self {
         Self { root, name, standing, branches: vec![first], current: 0, taken: 0, ids: HashMap::new() }
     }
 
     /// Whether records of it may be in the ledger already.
     pub(super) fn was_before(&self) -> bool {
-        !matches!(self.standing, Standing::Open { before: false })
+        !matches!(self.standing, SessionOrigin::Open { before: false })
     }
 
     pub(super) fn branch(&self) -> Option<&Branch> {
@@ -168,7 +168,7 @@ impl SessionTree {
 
 /// Where a record was put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Placed {
+pub(super) enum RecordPlacement {
     /// At the end of the current branch.
     New,
     /// It is there already, up to this position of the current branch.

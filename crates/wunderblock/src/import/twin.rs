@@ -15,10 +15,10 @@
 //! Content that was erased has nothing left to compare with. Its place and length find the session, and all that was not
 //! erased must be the same. Where all was, a few records at the same places must do.
 
-use super::change::{Kept, kept_since};
+use super::change::{KeptBytes, kept_since};
 use super::feed::Feed;
 use super::file_name::{called_name, last_nameless};
-use super::known::{Told, known_events, places_of};
+use super::known::{NamelessRecord, known_events, places_of};
 use super::name::{file_of, has_no_ids, new_name};
 use crate::error::{Error, file_error};
 use crate::store::{Answer, Query};
@@ -72,7 +72,7 @@ async fn known_name(feed: &mut Feed<'_>, key: &str) -> Result<Option<String>, Er
 }
 
 /// Whether the records at hand and a session's are the same as far as both go, and the rest of the file is.
-async fn is_twin(feed: &Feed<'_>, stream: &StreamId, told: &[Told]) -> Result<bool, Error> {
+async fn is_twin(feed: &Feed<'_>, stream: &StreamId, told: &[NamelessRecord]) -> Result<bool, Error> {
     let ids: Vec<_> = told.iter().map(|one| one.id.clone()).collect();
     let events = known_events(feed.engine, stream, &ids).await?;
     let shared = events.iter().take_while(|event| event.is_some()).count();
@@ -104,7 +104,7 @@ async fn has_same_bytes(feed: &Feed<'_>, stream: &StreamId) -> Result<bool, Erro
     // Where the longest is the file's beginning the others are, too, or are branches.
     for (number, source) in sources.iter().enumerate() {
         if (number == 0 || source.revision.len >= len)
-            && kept_since(feed.engine, source, &mut file, &feed.path).await? != Kept::Other
+            && kept_since(feed.engine, source, &mut file, &feed.path).await? != KeptBytes::Other
         {
             return Ok(true);
         }

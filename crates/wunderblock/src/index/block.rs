@@ -6,7 +6,7 @@
 //! n varint │ n × bytes shared with the term before │ n × own bytes │ the own bytes │ n × documents varint │ n × postings
 //! ```
 
-use super::frame::{Kind, SegmentError, unwrap};
+use super::frame::{FrameKind, SegmentError, unwrap};
 use super::postings::{self, Postings};
 use super::varint;
 use super::words::MAX_TERM_BYTES;
@@ -69,16 +69,16 @@ impl Columns {
 
 /// A block, read.
 #[derive(Debug)]
-pub(super) struct Block {
+pub(super) struct TermBlock {
     raw: Vec<u8>,
     /// The terms in full, one after the other.
     text: Vec<u8>,
-    entries: Vec<Entry>,
+    entries: Vec<BlockTerm>,
 }
 
 /// A term of a block, as places in it.
 #[derive(Debug)]
-struct Entry {
+struct BlockTerm {
     /// In `text`.
     term: Range<usize>,
     docs: u32,
@@ -86,10 +86,10 @@ struct Entry {
     postings: Range<usize>,
 }
 
-impl Block {
+impl TermBlock {
     /// Reads a block, and checks its terms: sorted, none repeated. Postings are checked when they are taken out.
     pub(super) fn decode(frame: &[u8]) -> Result<Self, SegmentError> {
-        let raw = unwrap(Kind::Block, frame)?;
+        let raw = unwrap(FrameKind::Block, frame)?;
         let malformed = SegmentError::Malformed { what: "a block of terms does not follow the format" };
         parse(&raw).ok_or(malformed).map(|(text, entries)| Self { raw, text, entries })
     }
@@ -102,7 +102,7 @@ impl Block {
         self.entries.get(at).map(|entry| self.term_of(entry)).unwrap_or_default()
     }
 
-    fn term_of(&self, entry: &Entry) -> &[u8] {
+    fn term_of(&self, entry: &BlockTerm) -> &[u8] {
         self.text.get(entry.term.clone()).unwrap_or_default()
     }
 
@@ -129,7 +129,7 @@ impl Block {
 }
 
 /// Takes a block's columns apart.
-fn parse(raw: &[u8]) -> Option<(Vec<u8>, Vec<Entry>)> {
+fn parse(raw: &[u8]) -> Option<(Vec<u8>, Vec<BlockTerm>)> {
     let mut rest = raw;
     // Every entry takes four bytes at least, so an honest block has fewer; a limit here limits what follows.
     let n = usize::try_from(varint::take(&mut rest)?).ok().filter(|n| (1..=BLOCK_BYTES).contains(n))?;
@@ -152,7 +152,7 @@ fn parse(raw: &[u8]) -> Option<(Vec<u8>, Vec<Entry>)> {
             return None;
         }
         before.clone_from(&term);
-        entries.push(Entry { term, docs: 0, postings: 0..0 });
+        entries.push(BlockTerm { term, docs: 0, postings: 0..0 });
     }
     let mut rest = rest;
     for entry in &mut entries {

@@ -1,7 +1,7 @@
 //! Checks phrases against the texts of documents.
 
 use super::header::DocKey;
-use super::query::{Clause, Need, Phrase, Query};
+use super::query::{Clause, ClauseRule, ParsedQuery, Phrase};
 use super::request::SearchError;
 
 /// Checks phrases against texts.
@@ -12,9 +12,10 @@ pub(super) struct Checker<'a, C> {
 }
 
 impl<'a, C> Checker<'a, C> {
-    pub(super) fn of(query: &'a Query, check: C) -> Self {
-        let phrase =
-            |clause: &'a Clause| clause.phrase.as_ref().map(|phrase| (phrase, clause.need != Need::MustNot));
+    pub(super) fn of(query: &'a ParsedQuery, check: C) -> Self {
+        let phrase = |clause: &'a Clause| {
+            clause.phrase.as_ref().map(|phrase| (phrase, clause.need != ClauseRule::MustNot))
+        };
         Self { phrases: query.clauses.iter().filter_map(phrase).collect(), check }
     }
 

@@ -56,14 +56,14 @@ pub enum SegmentError {
 
 /// What a frame holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum FrameKind {
     /// The documents and the directory of blocks.
     Header,
     /// Terms with their postings.
     Block,
 }
 
-impl Kind {
+impl FrameKind {
     const fn byte(self) -> u8 {
         match self {
             Self::Header => b'h',
@@ -88,7 +88,7 @@ impl Framer {
     }
 
     /// Wraps `raw`, compressed if that makes it smaller.
-    pub(super) fn wrap(&mut self, kind: Kind, raw: &[u8]) -> Result<Vec<u8>, SegmentError> {
+    pub(super) fn wrap(&mut self, kind: FrameKind, raw: &[u8]) -> Result<Vec<u8>, SegmentError> {
         let compressed = self.0.compress(raw).map_err(|_| SegmentError::Compressor)?;
         let (method, payload) =
             if compressed.len() < raw.len() { (ZSTD, compressed.as_slice()) } else { (STORED, raw) };
@@ -103,7 +103,7 @@ impl Framer {
 }
 
 /// Unwraps what [`Framer::wrap`] made.
-pub(super) fn unwrap(kind: Kind, frame: &[u8]) -> Result<Vec<u8>, SegmentError> {
+pub(super) fn unwrap(kind: FrameKind, frame: &[u8]) -> Result<Vec<u8>, SegmentError> {
     let malformed = |what| SegmentError::Malformed { what };
     if let Some(&found) = frame.first().filter(|version| **version > VERSION) {
         return Err(SegmentError::Newer { found });
@@ -139,17 +139,17 @@ mod tests {
     #[test]
     fn frames_come_back_and_every_changed_byte_is_found() {
         for raw in [Vec::new(), b"short".to_vec(), b"again and ".repeat(100)] {
-            let frame = Framer::new().unwrap().wrap(Kind::Block, &raw).unwrap();
-            assert_eq!(unwrap(Kind::Block, &frame), Ok(raw));
-            assert!(unwrap(Kind::Header, &frame).is_err());
+            let frame = Framer::new().unwrap().wrap(FrameKind::Block, &raw).unwrap();
+            assert_eq!(unwrap(FrameKind::Block, &frame), Ok(raw));
+            assert!(unwrap(FrameKind::Header, &frame).is_err());
             for at in 0..frame.len() {
                 let mut bad = frame.clone();
                 bad[at] ^= 1;
-                assert!(unwrap(Kind::Block, &bad).is_err(), "byte {at}");
-                assert!(unwrap(Kind::Block, &frame[..at]).is_err(), "cut at {at}");
+                assert!(unwrap(FrameKind::Block, &bad).is_err(), "byte {at}");
+                assert!(unwrap(FrameKind::Block, &frame[..at]).is_err(), "cut at {at}");
             }
         }
-        assert_eq!(unwrap(Kind::Block, &[9, 0]), Err(SegmentError::Newer { found: 9 }));
+        assert_eq!(unwrap(FrameKind::Block, &[9, 0]), Err(SegmentError::Newer { found: 9 }));
     }
 
     #[test]
@@ -161,7 +161,7 @@ mod tests {
             let sum = checksum(&frame);
             frame.extend_from_slice(&sum);
             assert_eq!(
-                unwrap(Kind::Block, &frame),
+                unwrap(FrameKind::Block, &frame),
                 Err(SegmentError::Malformed { what: "a part is too large" })
             );
         }

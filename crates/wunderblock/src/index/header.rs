@@ -8,7 +8,7 @@
 //! blocks varint │ per block: length of its first term 1, the first term
 //! ```
 
-use super::frame::{Framer, Kind, SegmentError, unwrap};
+use super::frame::{FrameKind, Framer, SegmentError, unwrap};
 use super::varint;
 use super::words::MAX_TERM_BYTES;
 
@@ -41,7 +41,7 @@ impl Doc {
 
 /// The documents of one stream in a segment, together: lets a scope that holds all or none of them say so at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Span {
+pub(super) struct StreamSpan {
     pub(super) stream: u32,
     pub(super) first: u64,
     pub(super) last: u64,
@@ -54,14 +54,14 @@ pub(super) struct Span {
 pub(super) struct Docs {
     pub(super) all: Vec<Doc>,
     /// By stream.
-    pub(super) spans: Vec<Span>,
+    pub(super) spans: Vec<StreamSpan>,
 }
 
 impl Docs {
     pub(super) fn new(all: Vec<Doc>) -> Self {
-        let mut spans: Vec<Span> = Vec::new();
+        let mut spans: Vec<StreamSpan> = Vec::new();
         for doc in &all {
-            let one = Span {
+            let one = StreamSpan {
                 stream: doc.stream,
                 first: doc.seq,
                 last: doc.seq,
@@ -85,7 +85,7 @@ impl Docs {
     }
 }
 
-impl Span {
+impl StreamSpan {
     fn join(&mut self, other: &Self) {
         self.first = self.first.min(other.first);
         self.last = self.last.max(other.last);
@@ -107,7 +107,7 @@ impl Header {
     /// # Errors
     /// When the bytes are damaged or written by a later version.
     pub fn decode(bytes: &[u8]) -> Result<Self, SegmentError> {
-        let raw = unwrap(Kind::Header, bytes)?;
+        let raw = unwrap(FrameKind::Header, bytes)?;
         let malformed = SegmentError::Malformed { what: "a segment's header does not follow the format" };
         parse(&raw).ok_or(malformed)
     }
@@ -177,7 +177,7 @@ pub(super) fn encode(
         raw.push(term.len() as u8);
         raw.extend_from_slice(term);
     }
-    framer.wrap(Kind::Header, &raw)
+    framer.wrap(FrameKind::Header, &raw)
 }
 
 fn parse(raw: &[u8]) -> Option<Header> {

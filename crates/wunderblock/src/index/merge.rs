@@ -6,11 +6,11 @@
 //! A walk may be cut into [`TermRange`]s, which several threads work on and of which only the blocks at hand are
 //! in memory: segments are joined again and again as a ledger grows, and are larger every time.
 
-use super::block::Block;
+use super::block::TermBlock;
 use super::frame::SegmentError;
 use super::header::{Doc, DocKey, Header, MAX_DOCS};
 use super::postings::Postings;
-use super::segment::{Segment, SegmentPart, Writer};
+use super::segment::{Segment, SegmentPart, SegmentWriter};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
@@ -56,7 +56,7 @@ pub fn verify(segment: &Segment) -> Result<(), SegmentError> {
         return malformed("a segment has another number of blocks than its header says");
     }
     let mut lens = vec![0u32; header.len()];
-    let mut input = Input::open(&header, (0, &segment.blocks), &[])?;
+    let mut input = MergeInput::open(&header, (0, &segment.blocks), &[])?;
     while input.term().is_some() {
         for posting in input.postings()?.iter() {
             if let Some(len) = lens.get_mut(posting.doc as usize) {
@@ -81,7 +81,7 @@ pub struct TermRange {
 }
 
 /// What becomes of the documents of an input.
-enum Kept {
+enum Survivors {
     /// They are all there, numbered on from this.
     From(u32),
     /// The new number of each; `None` for what goes.
@@ -91,7 +91,7 @@ enum Kept {
 /// Segments that are made one.
 pub struct MergePlan {
     headers: Vec<Header>,
-    kept: Vec<Kept>,
+    kept: Vec<Survivors>,
     docs: Vec<Doc>,
 }
 
@@ -108,7 +108,7 @@ impl MergePlan {
                 return Err(SegmentError::Full { most: MAX_DOCS });
             }
             if header.docs().all(&keep) {
-                kept.push(Kept::From(docs.len() as u32));
+                kept.push(Survivors::From(docs.len() as u32));
                 docs.extend_from_slice(&header.docs.all);
                 continue;
             }
@@ -118,7 +118,7 @@ impl MergePlan {
                     docs.len() as u32 - 1
                 })
             };
-            kept.push(Kept::Some(header.docs.all.iter().map(number).collect()));
+            kept.push(Survivors::Some(header.docs.all.iter().map(number).collect()));
         }
         Ok(Self { headers, kept, docs })
     }
@@ -166,14 +166,14 @@ impl MergePlan {
         }
         let mut inputs = Vec::with_capacity(blocks.len());
         for ((header, wanted), blocks) in self.headers.iter().zip(wanted).zip(blocks) {
-            inputs.push(Input::open(header, (wanted.start as usize, blocks.as_ref()), &range.from)?);
+            inputs.push(MergeInput::open(header, (wanted.start as usize, blocks.as_ref()), &range.from)?);
         }
         let ends = |term: &[u8]| range.to.as_deref().is_some_and(|to| term >= to);
         let mut heap: BinaryHeap<Reverse<(Vec<u8>, usize)>> = BinaryHeap::new();
         for (at, input) in inputs.iter().enumerate() {
             heap.extend(input.term().filter(|term| !ends(term)).map(|term| Reverse((term.to_vec(), at))));
         }
-        let mut writer = Writer::new()?;
+        let mut writer = SegmentWriter::new()?;
         let (mut term, mut postings) = (Vec::new(), Postings::default());
         while let Some(mut top) = heap.peek_mut() {
             let Reverse((next, at)) = &mut *top;
@@ -207,7 +207,7 @@ impl MergePlan {
     }
 }
 
-fn write(writer: &mut Writer, term: &[u8], postings: &mut Postings) -> Result<(), SegmentError> {
+fn write(writer: &mut SegmentWriter, term: &[u8], postings: &mut Postings) -> Result<(), SegmentError> {
     if postings.docs > 0 {
         writer.push(term, postings)?;
     }
@@ -216,16 +216,16 @@ fn write(writer: &mut Writer, term: &[u8], postings: &mut Postings) -> Result<()
 }
 
 /// A segment, or neighbouring blocks of it, while its terms are walked.
-struct Input<'a> {
+struct MergeInput<'a> {
     header: &'a Header,
     blocks: std::slice::Iter<'a, Vec<u8>>,
     /// The number of the block after the one at hand.
     number: usize,
-    block: Option<Block>,
+    block: Option<TermBlock>,
     at: usize,
 }
 
-impl<'a> Input<'a> {
+impl<'a> MergeInput<'a> {
     /// Blocks with the number of the first, walked from a term on.
     fn open(
         header: &'a Header,
@@ -246,7 +246,7 @@ impl<'a> Input<'a> {
         self.at = 0;
         let before = self.block.take();
         let Some(frame) = self.blocks.next() else { return Ok(()) };
-        let block = Block::decode(frame)?;
+        let block = TermBlock::decode(frame)?;
         if self.header.first_terms.get(self.number).map(|term| &**term) != Some(block.term(0)) {
             return Err(SegmentError::Malformed {
                 what: "a block begins with another term than its header says",
@@ -270,15 +270,15 @@ impl<'a> Input<'a> {
     }
 
     /// Appends the postings of the term at hand. Inputs with the same term come in their order, so numbers ascend.
-    fn take(&self, kept: &Kept, postings: &mut Postings) -> Result<(), SegmentError> {
+    fn take(&self, kept: &Survivors, postings: &mut Postings) -> Result<(), SegmentError> {
         let malformed = SegmentError::Malformed { what: "the postings of a term do not follow the format" };
         match (kept, &self.block) {
             (_, None) => Err(malformed),
-            (Kept::From(first), Some(block)) => {
+            (Survivors::From(first), Some(block)) => {
                 let limit = self.header.len() as u32;
                 postings.append(block.packed(self.at), *first, limit).ok_or(malformed)
             }
-            (Kept::Some(numbers), _) => {
+            (Survivors::Some(numbers), _) => {
                 for mut posting in self.postings()?.iter() {
                     if let Some(doc) = numbers.get(posting.doc as usize).copied().flatten() {
                         posting.doc = doc;

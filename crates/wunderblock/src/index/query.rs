@@ -11,10 +11,10 @@
 //! be kept out needs the whole as well, so that `-parse_config` removes no text that merely has both words.
 
 use super::header::Header;
-use super::words::{Cut, cut, pairs, stem};
+use super::words::{Lexeme, cut, pairs, stem};
 use std::collections::{BTreeSet, HashSet};
 
-/// The most distinct terms a query may have. Beyond it a query is a text: see [`Query::from_text`].
+/// The most distinct terms a query may have. Beyond it a query is a text: see [`ParsedQuery::from_text`].
 pub const MAX_QUERY_TERMS: usize = 256;
 
 /// Why a query cannot be answered.
@@ -53,7 +53,7 @@ pub enum QueryError {
 
 /// A query, parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Query {
+pub struct ParsedQuery {
     /// Sorted, so that neighbours are found in one block.
     pub(super) terms: Vec<Term>,
     pub(super) clauses: Vec<Clause>,
@@ -70,17 +70,17 @@ pub(super) struct Term {
 
 /// How a clause decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Need {
+pub(super) enum ClauseRule {
     Optional,
     Must,
     MustNot,
 }
 
-/// A word or a phrase of a query. Terms are places in [`Query::terms`].
+/// A word or a phrase of a query. Terms are places in [`ParsedQuery::terms`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Clause {
     pub(super) text: Box<str>,
-    pub(super) need: Need,
+    pub(super) need: ClauseRule,
     /// All must stand in a document for the clause to be met.
     pub(super) needs: Vec<usize>,
     /// What the clause adds to the score. Nothing for what must not be there.
@@ -134,13 +134,13 @@ impl Phrase {
 /// The words of a text, and single characters of scripts without spaces, in order.
 fn sequence(text: &str, mut emit: impl FnMut(&[u8])) {
     cut(text, |part| match part {
-        Cut::Piece(word) => emit(word),
-        Cut::Whole(_) => {}
-        Cut::Run(run) => run.split_inclusive(|_| true).for_each(|c| emit(c.as_bytes())),
+        Lexeme::Piece(word) => emit(word),
+        Lexeme::Whole(_) => {}
+        Lexeme::Run(run) => run.split_inclusive(|_| true).for_each(|c| emit(c.as_bytes())),
     });
 }
 
-impl Query {
+impl ParsedQuery {
     /// Parses a line of words and operators.
     ///
     /// # Errors
@@ -162,7 +162,7 @@ impl Query {
         if parsed.is_empty() {
             return Err(QueryError::Nothing { query: query.to_owned() });
         }
-        if parsed.iter().all(|clause| clause.need == Need::MustNot) {
+        if parsed.iter().all(|clause| clause.need == ClauseRule::MustNot) {
             return Err(QueryError::OnlyExcluded);
         }
         let query = Self::of(parsed, 0);
@@ -171,7 +171,7 @@ impl Query {
     }
 
     /// Takes a text as a query: no operators, every word optional. Of a long text the first [`MAX_QUERY_TERMS`] terms
-    /// count; [`Query::left_out`] says how many words were left out.
+    /// count; [`ParsedQuery::left_out`] says how many words were left out.
     ///
     /// # Errors
     /// When the text has no letter and no digit.
@@ -179,7 +179,7 @@ impl Query {
         let (mut parsed, mut left_out) = (Vec::new(), 0);
         let (mut words, mut terms) = (HashSet::new(), HashSet::<Term>::new());
         for word in text.split_whitespace().filter(|word| words.insert(*word)) {
-            let clause = RawClause::word(word, Need::Optional);
+            let clause = RawClause::word(word, ClauseRule::Optional);
             let new: HashSet<Term> = clause.all().filter(|term| !terms.contains(*term)).cloned().collect();
             if terms.len() + new.len() > MAX_QUERY_TERMS {
                 left_out += 1;
@@ -197,9 +197,9 @@ impl Query {
 
     /// The phrases of the query, each with whether it must be there; else it must not.
     pub fn phrases(&self) -> impl Iterator<Item = (&Phrase, bool)> {
-        self.clauses
-            .iter()
-            .filter_map(|clause| clause.phrase.as_ref().map(|phrase| (phrase, clause.need != Need::MustNot)))
+        self.clauses.iter().filter_map(|clause| {
+            clause.phrase.as_ref().map(|phrase| (phrase, clause.need != ClauseRule::MustNot))
+        })
     }
 
     /// The blocks of a segment that a search for this query reads, ascending.
@@ -275,7 +275,7 @@ fn split(query: &str) -> Result<(&str, &str), QueryError> {
 /// A clause with its own terms.
 struct RawClause {
     text: Box<str>,
-    need: Need,
+    need: ClauseRule,
     needs: Vec<Term>,
     scored: Vec<Term>,
     phrase: Option<Phrase>,
@@ -289,24 +289,25 @@ impl RawClause {
         let operand = chars.as_str();
         let applies = operand.starts_with(|c: char| c == '"' || c == '_' || c.is_alphanumeric());
         let (need, body) = match sign {
-            '+' if applies => (Need::Must, operand),
-            '-' if applies => (Need::MustNot, operand),
-            _ => (Need::Optional, raw),
+            '+' if applies => (ClauseRule::Must, operand),
+            '-' if applies => (ClauseRule::MustNot, operand),
+            _ => (ClauseRule::Optional, raw),
         };
         let Some(quoted) = body.strip_prefix('"').and_then(|body| body.strip_suffix('"')) else {
             return Some(Self::word(body, need));
         };
-        let need = if need == Need::MustNot { Need::MustNot } else { Need::Must };
-        let Terms { pieces, wholes } = Terms::of(quoted);
-        let scored = if need == Need::MustNot { Vec::new() } else { [pieces.as_slice(), &wholes].concat() };
+        let need = if need == ClauseRule::MustNot { ClauseRule::MustNot } else { ClauseRule::Must };
+        let AskedTerms { pieces, wholes } = AskedTerms::of(quoted);
+        let scored =
+            if need == ClauseRule::MustNot { Vec::new() } else { [pieces.as_slice(), &wholes].concat() };
         // The text decides; a phrase may begin inside an identifier, so wholes are not needed.
         Some(Self { text: quoted.into(), need, needs: pieces, scored, phrase: Some(Phrase::new(quoted)) })
     }
 
-    fn word(text: &str, need: Need) -> Self {
-        let Terms { pieces, wholes } = Terms::of(text);
+    fn word(text: &str, need: ClauseRule) -> Self {
+        let AskedTerms { pieces, wholes } = AskedTerms::of(text);
         let all = [pieces.as_slice(), &wholes].concat();
-        let (needs, scored) = if need == Need::MustNot { (all, Vec::new()) } else { (pieces, all) };
+        let (needs, scored) = if need == ClauseRule::MustNot { (all, Vec::new()) } else { (pieces, all) };
         Self { text: text.into(), need, needs, scored, phrase: None }
     }
 
@@ -317,20 +318,20 @@ impl RawClause {
 
 /// The terms of a text that is asked for.
 #[derive(Default)]
-struct Terms {
+struct AskedTerms {
     pieces: Vec<Term>,
     /// Of identifiers.
     wholes: Vec<Term>,
 }
 
-impl Terms {
+impl AskedTerms {
     fn of(text: &str) -> Self {
         let mut terms = Self::default();
         let exact = |bytes: &[u8]| Term { bytes: bytes.into(), prefix: false };
         cut(text, |part| match part {
-            Cut::Piece(word) => stem(word, &mut |term: &[u8]| terms.pieces.push(exact(term))),
-            Cut::Whole(word) => stem(word, &mut |term: &[u8]| terms.wholes.push(exact(term))),
-            Cut::Run(run) => {
+            Lexeme::Piece(word) => stem(word, &mut |term: &[u8]| terms.pieces.push(exact(term))),
+            Lexeme::Whole(word) => stem(word, &mut |term: &[u8]| terms.wholes.push(exact(term))),
+            Lexeme::Run(run) => {
                 let last = pairs(run, &mut |pair: &[u8]| terms.pieces.push(exact(pair)));
                 if last.len() == run.len() {
                     terms.pieces.push(Term { bytes: last.as_bytes().into(), prefix: true });
@@ -346,7 +347,7 @@ mod tests {
     use super::*;
 
     fn show(query: &str) -> String {
-        let query = match Query::parse(query) {
+        let query = match ParsedQuery::parse(query) {
             Ok(query) => query,
             Err(error) => return error.to_string(),
         };
@@ -403,8 +404,8 @@ mod tests {
             assert_eq!(show(query), expected, "{query}");
         }
         let many = (0..300).map(|n| format!("w{n} ")).collect::<String>();
-        assert_eq!(Query::parse(&many), Err(QueryError::TooLong { terms: 300 }));
-        let text = Query::from_text(&many).unwrap();
+        assert_eq!(ParsedQuery::parse(&many), Err(QueryError::TooLong { terms: 300 }));
+        let text = ParsedQuery::from_text(&many).unwrap();
         assert_eq!((text.terms.len(), text.left_out()), (MAX_QUERY_TERMS, 300 - MAX_QUERY_TERMS));
     }
 
@@ -435,8 +436,8 @@ mod tests {
 
         #[test]
         fn no_query_breaks_the_parser(query in "[-+\"a-c 字\\PC]{0,30}") {
-            let _ = Query::parse(&query);
-            let _ = Query::from_text(&query);
+            let _ = ParsedQuery::parse(&query);
+            let _ = ParsedQuery::from_text(&query);
         }
     }
 }

@@ -3,22 +3,22 @@
 use super::checker::Checker;
 use super::header::DocKey;
 use super::postings::Postings;
-use super::query::{Need, Phrase, Query};
-use super::reader::{Reader, Source, all_of, exclude, exclusions, tally};
-use super::request::{Hit, Search, SearchError};
+use super::query::{ClauseRule, ParsedQuery, Phrase};
+use super::reader::{PostingsReader, PostingsSource, all_of, exclude, exclusions, tally};
+use super::request::{DocHit, IndexSearch, SearchError};
 use super::score::{Statistics, cover, weigh};
 use std::cmp::Reverse;
 
 /// A document on its way into the ranking: its score, and where it is.
-type Candidate = (i64, Reverse<usize>, u32);
+type RankEntry = (i64, Reverse<usize>, u32);
 
 pub(super) fn ranked<E, B: AsRef<[u8]>>(
-    search: &Search<'_>,
+    search: &IndexSearch<'_>,
     statistics: Statistics,
-    sources: &[Source<'_>],
-    reader: &mut Reader<impl FnMut(usize, u32) -> Result<B, E>>,
+    sources: &[PostingsSource<'_>],
+    reader: &mut PostingsReader<impl FnMut(usize, u32) -> Result<B, E>>,
     checker: &mut Checker<'_, impl FnMut(DocKey, &Phrase) -> Result<bool, E>>,
-) -> Result<Vec<Hit>, SearchError<E>> {
+) -> Result<Vec<DocHit>, SearchError<E>> {
     let terms = search.query.terms.len();
     let mut frequencies = vec![0u64; terms];
     let mut found: Vec<Vec<Option<Postings>>> = Vec::with_capacity(sources.len());
@@ -32,17 +32,17 @@ pub(super) fn ranked<E, B: AsRef<[u8]>>(
         found.push(lists);
     }
     let ranking = Ranking::new(search.query, statistics, &frequencies);
-    let mut candidates: Vec<Candidate> = Vec::new();
+    let mut candidates: Vec<RankEntry> = Vec::new();
     for (at, (source, found)) in sources.iter().zip(&found).enumerate() {
         ranking.score(source, found, |doc, score| candidates.push((score, Reverse(at), doc)));
     }
-    let best_first = |a: &Candidate, b: &Candidate| b.cmp(a);
+    let best_first = |a: &RankEntry, b: &RankEntry| b.cmp(a);
     if checker.phrases.is_empty() && search.limit < candidates.len() {
         candidates.select_nth_unstable_by(search.limit, best_first);
         candidates.truncate(search.limit);
     }
     candidates.sort_unstable_by(best_first);
-    let mut chosen: Vec<Candidate> = Vec::new();
+    let mut chosen: Vec<RankEntry> = Vec::new();
     for candidate in candidates {
         let (_, Reverse(at), doc) = candidate;
         if chosen.len() >= search.limit {
@@ -67,18 +67,18 @@ struct Ranking<'a> {
 }
 
 impl<'a> Ranking<'a> {
-    fn new(query: &'a Query, statistics: Statistics, frequencies: &[u64]) -> Self {
+    fn new(query: &'a ParsedQuery, statistics: Statistics, frequencies: &[u64]) -> Self {
         let idf = |at: usize| (at, statistics.idf(frequencies.get(at).copied().unwrap_or(0)));
         Self {
             scored: query.gather(|clause| &clause.scored).into_iter().map(idf).collect(),
-            musts: query.gather(|clause| if clause.need == Need::Must { &clause.needs } else { &[] }),
+            musts: query.gather(|clause| if clause.need == ClauseRule::Must { &clause.needs } else { &[] }),
             exclusions: exclusions(query),
             slope: statistics.slope(),
         }
     }
 
     /// Scores the visible documents of a source that have any of the words, and all that must be there.
-    fn score(&self, source: &Source<'_>, found: &[Option<Postings>], mut emit: impl FnMut(u32, i64)) {
+    fn score(&self, source: &PostingsSource<'_>, found: &[Option<Postings>], mut emit: impl FnMut(u32, i64)) {
         let Some(musts) = all_of(found, &self.musts) else { return };
         let all = &source.docs.all;
         let mut sums = vec![(0u64, 0u16); all.len()];
@@ -114,11 +114,11 @@ impl<'a> Ranking<'a> {
 
 /// The hits of the chosen documents, with the words that each has.
 fn hits(
-    query: &Query,
-    sources: &[Source<'_>],
+    query: &ParsedQuery,
+    sources: &[PostingsSource<'_>],
     found: &[Vec<Option<Postings>>],
-    chosen: &[Candidate],
-) -> Vec<Hit> {
+    chosen: &[RankEntry],
+) -> Vec<DocHit> {
     let mut matched: Vec<Vec<Box<str>>> = vec![Vec::new(); chosen.len()];
     for (at, found) in found.iter().enumerate() {
         // The chosen documents of this source, by number, with their places among the hits.
@@ -129,7 +129,9 @@ fn hits(
             .map(|(c, hit)| (c.2, hit))
             .collect();
         mine.sort_unstable();
-        for clause in query.clauses.iter().filter(|clause| clause.need != Need::MustNot && !mine.is_empty()) {
+        for clause in
+            query.clauses.iter().filter(|clause| clause.need != ClauseRule::MustNot && !mine.is_empty())
+        {
             let Some(lists) = all_of(found, &clause.needs) else { continue };
             let mut with = mine.clone();
             for list in lists {
@@ -146,9 +148,9 @@ fn hits(
             }
         }
     }
-    let hit = |((score, Reverse(at), doc), matched): (&Candidate, Vec<Box<str>>)| {
+    let hit = |((score, Reverse(at), doc), matched): (&RankEntry, Vec<Box<str>>)| {
         let doc = sources.get(*at)?.key(*doc);
-        Some(Hit { doc, score: *score, matched })
+        Some(DocHit { doc, score: *score, matched })
     };
     chosen.iter().zip(matched).filter_map(hit).collect()
 }

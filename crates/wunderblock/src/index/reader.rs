@@ -1,15 +1,15 @@
 //! Where a search gets its postings: stored segments, block by block, and the tail.
 
-use super::block::Block;
+use super::block::TermBlock;
 use super::frame::SegmentError;
 use super::header::{DocKey, Docs, Header};
 use super::postings::{self, Postings};
-use super::query::{Clause, Need, Query, Term};
+use super::query::{Clause, ClauseRule, ParsedQuery, Term};
 use super::request::SearchError;
 use super::scope::Visible;
 
 /// A segment, or the tail, as far as it is visible.
-pub(super) struct Source<'a> {
+pub(super) struct PostingsSource<'a> {
     pub(super) docs: &'a Docs,
     pub(super) visible: Visible,
     pub(super) origin: Origin<'a>,
@@ -21,7 +21,7 @@ pub(super) enum Origin<'a> {
     Segment(usize, &'a Header),
 }
 
-impl Source<'_> {
+impl PostingsSource<'_> {
     pub(super) fn key(&self, doc: u32) -> DocKey {
         self.docs.all.get(doc as usize).map_or(DocKey { stream: 0, seq: 0 }, |doc| doc.key())
     }
@@ -36,12 +36,12 @@ impl Source<'_> {
 }
 
 /// Reads postings; keeps the last block, since neighbouring terms are often in one.
-pub(super) struct Reader<F> {
+pub(super) struct PostingsReader<F> {
     fetch: F,
-    block: Option<(usize, u32, Block)>,
+    block: Option<(usize, u32, TermBlock)>,
 }
 
-impl<F> Reader<F> {
+impl<F> PostingsReader<F> {
     pub(super) const fn new(fetch: F) -> Self {
         Self { fetch, block: None }
     }
@@ -49,8 +49,8 @@ impl<F> Reader<F> {
     /// The postings of a term, if the source has it.
     pub(super) fn postings<E, B>(
         &mut self,
-        source: &Source<'_>,
-        query: &Query,
+        source: &PostingsSource<'_>,
+        query: &ParsedQuery,
         at: usize,
     ) -> Result<Option<Postings>, SearchError<E>>
     where
@@ -86,14 +86,14 @@ impl<F> Reader<F> {
         Ok((!found.is_empty()).then(|| postings::union(found, limit)))
     }
 
-    fn block<E, B>(&mut self, segment: usize, number: u32, first: &[u8]) -> Result<&Block, SearchError<E>>
+    fn block<E, B>(&mut self, segment: usize, number: u32, first: &[u8]) -> Result<&TermBlock, SearchError<E>>
     where
         F: FnMut(usize, u32) -> Result<B, E>,
         B: AsRef<[u8]>,
     {
         if !matches!(&self.block, Some((s, n, _)) if (*s, *n) == (segment, number)) {
             let frame = (self.fetch)(segment, number).map_err(SearchError::Source)?;
-            let block = Block::decode(frame.as_ref())?;
+            let block = TermBlock::decode(frame.as_ref())?;
             if block.term(0) != first {
                 let what = "a block begins with another term than its header says";
                 return Err(SegmentError::Malformed { what }.into());
@@ -122,14 +122,14 @@ pub(super) fn all_of<'a>(found: &'a [Option<Postings>], terms: &[usize]) -> Opti
 }
 
 /// The terms of each clause whose words must not all be there. Phrases are not among them: they are checked.
-pub(super) fn exclusions(query: &Query) -> Vec<&[usize]> {
-    let excludes = |clause: &&Clause| clause.need == Need::MustNot && clause.phrase.is_none();
+pub(super) fn exclusions(query: &ParsedQuery) -> Vec<&[usize]> {
+    let excludes = |clause: &&Clause| clause.need == ClauseRule::MustNot && clause.phrase.is_none();
     query.clauses.iter().filter(excludes).map(|clause| clause.needs.as_slice()).collect()
 }
 
 /// Takes out of `docs` those with all terms of an exclusion.
 pub(super) fn exclude(
-    source: &Source<'_>,
+    source: &PostingsSource<'_>,
     found: &[Option<Postings>],
     exclusions: &[&[usize]],
     docs: &mut Vec<u32>,

@@ -2,12 +2,12 @@
 
 use super::frame::SegmentError;
 use super::header::DocKey;
-use super::query::Query;
-use super::scope::Scope;
+use super::query::ParsedQuery;
+use super::scope::DocScope;
 
 /// In which order hits come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum SearchOrder {
     /// The best first; among equals the newest.
     Ranked,
     /// The newest first.
@@ -16,20 +16,20 @@ pub enum Order {
 
 /// What is looked for, by whom, and how much of it.
 #[derive(Clone, Copy, Debug)]
-pub struct Search<'a> {
+pub struct IndexSearch<'a> {
     /// The words.
-    pub query: &'a Query,
+    pub query: &'a ParsedQuery,
     /// What the searcher may see.
-    pub scope: &'a Scope,
+    pub scope: &'a DocScope,
     /// Best or newest first.
-    pub order: Order,
+    pub order: SearchOrder,
     /// How many hits at most.
     pub limit: usize,
 }
 
 /// A document found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hit {
+pub struct DocHit {
     /// Which.
     pub doc: DocKey,
     /// How good, with 16 fractional bits; zero where hits are ordered by age.

@@ -1,23 +1,23 @@
 //! Which documents a searcher may see: nothing else counts, not even towards the statistics.
 
-use super::header::{DocKey, Docs, Span};
+use super::header::{DocKey, Docs, StreamSpan};
 use super::score::Statistics;
 use std::ops::RangeInclusive;
 
 /// A set of documents: everything, or ranges of positions in streams (a session with what it was forked from, or all
 /// sessions of a tenant).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Scope(Option<Vec<Part>>);
+pub struct DocScope(Option<Vec<PositionRange>>);
 
 /// Neighbouring positions of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Part {
+struct PositionRange {
     stream: u32,
     from: u64,
     to: u64,
 }
 
-impl Scope {
+impl DocScope {
     /// All documents of the index. Only for an index that holds one tenant.
     #[must_use]
     pub const fn everything() -> Self {
@@ -27,12 +27,13 @@ impl Scope {
     /// The union of ranges of streams. No ranges: nothing is visible.
     #[must_use]
     pub fn of(ranges: impl IntoIterator<Item = (u32, RangeInclusive<u64>)>) -> Self {
-        let part = |(stream, range): (u32, RangeInclusive<u64>)| Part {
+        let part = |(stream, range): (u32, RangeInclusive<u64>)| PositionRange {
             stream,
             from: *range.start(),
             to: *range.end(),
         };
-        let mut parts: Vec<Part> = ranges.into_iter().map(part).filter(|part| part.from <= part.to).collect();
+        let mut parts: Vec<PositionRange> =
+            ranges.into_iter().map(part).filter(|part| part.from <= part.to).collect();
         parts.sort_unstable();
         parts.dedup_by(|later, kept| {
             let touch = later.stream == kept.stream && later.from <= kept.to.saturating_add(1);
@@ -54,7 +55,7 @@ impl Scope {
     }
 
     /// Whether all of a stream's documents in a segment are visible, or none; `None` if neither is certain.
-    fn covers(&self, span: &Span) -> Option<bool> {
+    fn covers(&self, span: &StreamSpan) -> Option<bool> {
         let Some(parts) = &self.0 else { return Some(true) };
         let after = parts.partition_point(|part| (part.stream, part.from) <= (span.stream, span.last));
         match after.checked_sub(1).and_then(|at| parts.get(at)) {
@@ -124,7 +125,7 @@ mod tests {
             ranges in proptest::collection::vec((0u32..3, 0u64..12, 0u64..12), 0..6),
             docs in proptest::collection::vec((0u32..4, 0u64..14, 0u32..9), 0..20),
         ) {
-            let scope = Scope::of(ranges.iter().map(|(stream, from, to)| (*stream, *from..=*to)));
+            let scope = DocScope::of(ranges.iter().map(|(stream, from, to)| (*stream, *from..=*to)));
             let docs: Vec<Doc> = docs.into_iter().map(|(stream, seq, len)| Doc { seq, stream, len }).collect();
             let (visible, sums) = scope.look(&Docs::new(docs.clone()));
             let mut expected = Statistics::default();

@@ -12,10 +12,10 @@
 use super::checker::Checker;
 use super::header::{DocKey, Header};
 use super::postings::Postings;
-use super::query::{Clause, Need, Phrase};
+use super::query::{Clause, ClauseRule, Phrase};
 use super::rank::ranked;
-use super::reader::{Origin, Reader, Source, all_of, exclude, exclusions};
-use super::request::{Hit, Order, Search, SearchError};
+use super::reader::{Origin, PostingsReader, PostingsSource, all_of, exclude, exclusions};
+use super::request::{DocHit, IndexSearch, SearchError, SearchOrder};
 use super::scope::Visible;
 use super::score::Statistics;
 use super::tail::Tail;
@@ -30,13 +30,13 @@ use super::tail::Tail;
 /// # Errors
 /// When the index is damaged, or `fetch` or `check` fail.
 pub fn search<E, B: AsRef<[u8]>>(
-    search: &Search<'_>,
+    search: &IndexSearch<'_>,
     segments: &[&Header],
     tail: Option<&Tail>,
     fetch: impl FnMut(usize, u32) -> Result<B, E>,
     check: impl FnMut(DocKey, &Phrase) -> Result<bool, E>,
-) -> Result<Vec<Hit>, SearchError<E>> {
-    let mut sources: Vec<Source<'_>> = Vec::with_capacity(segments.len() + 1);
+) -> Result<Vec<DocHit>, SearchError<E>> {
+    let mut sources: Vec<PostingsSource<'_>> = Vec::with_capacity(segments.len() + 1);
     let mut statistics = Statistics::default();
     let tail = tail.map(|tail| (&tail.docs, Origin::Tail(&tail.postings)));
     let stored = segments.iter().enumerate().map(|(at, header)| (&header.docs, Origin::Segment(at, header)));
@@ -45,27 +45,29 @@ pub fn search<E, B: AsRef<[u8]>>(
         statistics.docs += sums.docs;
         statistics.terms += sums.terms;
         if !matches!(visible, Visible::Nothing) {
-            sources.push(Source { docs, visible, origin });
+            sources.push(PostingsSource { docs, visible, origin });
         }
     }
     let mut checker = Checker::of(search.query, check);
-    let mut reader = Reader::new(fetch);
+    let mut reader = PostingsReader::new(fetch);
     match search.order {
-        Order::Ranked => ranked(search, statistics, &sources, &mut reader, &mut checker),
-        Order::Newest => newest(search, &sources, &mut reader, &mut checker),
+        SearchOrder::Ranked => ranked(search, statistics, &sources, &mut reader, &mut checker),
+        SearchOrder::Newest => newest(search, &sources, &mut reader, &mut checker),
     }
 }
 
 fn newest<E, B: AsRef<[u8]>>(
-    search: &Search<'_>,
-    sources: &[Source<'_>],
-    reader: &mut Reader<impl FnMut(usize, u32) -> Result<B, E>>,
+    search: &IndexSearch<'_>,
+    sources: &[PostingsSource<'_>],
+    reader: &mut PostingsReader<impl FnMut(usize, u32) -> Result<B, E>>,
     checker: &mut Checker<'_, impl FnMut(DocKey, &Phrase) -> Result<bool, E>>,
-) -> Result<Vec<Hit>, SearchError<E>> {
+) -> Result<Vec<DocHit>, SearchError<E>> {
     let query = search.query;
-    let wanted: Vec<&Clause> = query.clauses.iter().filter(|clause| clause.need != Need::MustNot).collect();
+    let wanted: Vec<&Clause> =
+        query.clauses.iter().filter(|clause| clause.need != ClauseRule::MustNot).collect();
     let matched: Vec<Box<str>> = wanted.iter().map(|clause| clause.text.clone()).collect();
-    let mut needs = query.gather(|clause| if clause.need == Need::MustNot { &[] } else { &clause.needs });
+    let mut needs =
+        query.gather(|clause| if clause.need == ClauseRule::MustNot { &[] } else { &clause.needs });
     let exclusions = exclusions(query);
     let mut seen = vec![0u64; query.terms.len()];
     let mut hits = Vec::new();
@@ -102,7 +104,7 @@ fn newest<E, B: AsRef<[u8]>>(
         exclude(source, &found, &exclusions, &mut docs);
         for doc in docs.into_iter().rev().filter(|doc| source.visible.has(*doc)) {
             if hits.len() < search.limit && checker.passes(source.key(doc))? {
-                hits.push(Hit { doc: source.key(doc), score: 0, matched: matched.clone() });
+                hits.push(DocHit { doc: source.key(doc), score: 0, matched: matched.clone() });
             }
             if hits.len() >= search.limit {
                 break;

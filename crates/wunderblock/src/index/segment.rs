@@ -4,7 +4,7 @@
 //! often) and one block. Segments are never changed; documents go by writing a new one without them ([`super::merge()`]).
 
 use super::block::{BLOCK_BYTES, Columns};
-use super::frame::{Framer, Kind, SegmentError};
+use super::frame::{FrameKind, Framer, SegmentError};
 use super::header::{self, Doc, DocKey, MAX_DOCS};
 use super::postings::{Posting, Postings};
 use super::terms::Terms;
@@ -129,7 +129,7 @@ impl SegmentBuilder {
     /// [`SegmentError::Compressor`] when memory is short.
     pub fn finish(self) -> Result<Segment, SegmentError> {
         let (starts, grouped) = group(self.terms.len(), &self.entries);
-        let mut writer = Writer::new()?;
+        let mut writer = SegmentWriter::new()?;
         let mut postings = Postings::default();
         for number in self.terms.sorted() {
             let place = number as usize;
@@ -171,14 +171,14 @@ fn group(terms: usize, entries: &[(u32, Posting)]) -> (Vec<usize>, Vec<Posting>)
 }
 
 /// Writes a segment from sorted terms.
-pub(super) struct Writer {
+pub(super) struct SegmentWriter {
     framer: Framer,
     columns: Columns,
     first_terms: Vec<Box<[u8]>>,
     blocks: Vec<Vec<u8>>,
 }
 
-impl Writer {
+impl SegmentWriter {
     pub(super) fn new() -> Result<Self, SegmentError> {
         let (columns, first_terms, blocks) = (Columns::default(), Vec::new(), Vec::new());
         Ok(Self { framer: Framer::new()?, columns, first_terms, blocks })
@@ -197,7 +197,7 @@ impl Writer {
     fn flush(&mut self) -> Result<(), SegmentError> {
         if !self.columns.is_empty() {
             let (first_term, raw) = self.columns.finish();
-            self.blocks.push(self.framer.wrap(Kind::Block, &raw)?);
+            self.blocks.push(self.framer.wrap(FrameKind::Block, &raw)?);
             self.first_terms.push(first_term.into());
         }
         Ok(())

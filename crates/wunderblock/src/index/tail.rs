@@ -6,7 +6,7 @@
 use super::frame::SegmentError;
 use super::header::{Doc, DocKey, Docs};
 use super::postings::{Posting, Postings};
-use super::query::Query;
+use super::query::ParsedQuery;
 use super::words::terms;
 use std::collections::HashMap;
 
@@ -21,11 +21,11 @@ pub struct Tail {
 impl Tail {
     /// Reads the texts of documents, oldest first, for the terms of a query. Cost: one pass over the texts.
     #[must_use]
-    pub fn scan<'t, T>(query: &Query, documents: impl IntoIterator<Item = (DocKey, T)>) -> Self
+    pub fn scan<'t, T>(query: &ParsedQuery, documents: impl IntoIterator<Item = (DocKey, T)>) -> Self
     where
         T: IntoIterator<Item = &'t str>,
     {
-        let wanted = Wanted::of(query);
+        let wanted = TailTerms::of(query);
         let mut postings = vec![Postings::default(); query.terms.len()];
         let mut counts = vec![0u32; query.terms.len()];
         let mut docs = Vec::new();
@@ -52,7 +52,7 @@ impl Tail {
     ///
     /// # Errors
     /// When there are more documents than can be numbered.
-    pub fn join(query: &Query, tails: Vec<Self>) -> Result<Self, SegmentError> {
+    pub fn join(query: &ParsedQuery, tails: Vec<Self>) -> Result<Self, SegmentError> {
         let malformed = SegmentError::Malformed { what: "there are too many documents to scan" };
         let mut docs: Vec<Doc> = Vec::new();
         let mut postings = vec![Postings::default(); query.terms.len()];
@@ -68,15 +68,15 @@ impl Tail {
 }
 
 /// The terms of a query, by their bytes.
-struct Wanted<'a> {
+struct TailTerms<'a> {
     /// Whether any term begins with this byte: most words of a text end here.
     first: [bool; 256],
     exact: HashMap<&'a [u8], usize>,
     prefixes: HashMap<&'a [u8], usize>,
 }
 
-impl<'a> Wanted<'a> {
-    fn of(query: &'a Query) -> Self {
+impl<'a> TailTerms<'a> {
+    fn of(query: &'a ParsedQuery) -> Self {
         let mut wanted = Self { first: [false; 256], exact: HashMap::new(), prefixes: HashMap::new() };
         for (at, term) in query.terms.iter().enumerate() {
             let by_kind = if term.prefix { &mut wanted.prefixes } else { &mut wanted.exact };

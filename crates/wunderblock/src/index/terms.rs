@@ -13,7 +13,7 @@ use std::hash::{BuildHasher, RandomState};
 const SLOTS: usize = 1 << 12;
 
 /// A term: what looking it up compares first, and what is counted of it, side by side.
-struct Entry {
+struct TermEntry {
     /// Its first eight bytes, such that their order as numbers is their order as texts wherever it decides.
     front: u64,
     start: u32,
@@ -28,7 +28,7 @@ pub(super) struct Terms {
     slots: Vec<u64>,
     bytes: Vec<u8>,
     /// By number.
-    entries: Vec<Entry>,
+    entries: Vec<TermEntry>,
     seed: u64,
 }
 
@@ -65,7 +65,7 @@ impl Terms {
         let start = u32::try_from(self.bytes.len()).unwrap_or(u32::MAX);
         self.bytes.extend_from_slice(term);
         let latest = Posting { doc: 0, count: 0 };
-        self.entries.push(Entry { front, start, len: term.len() as u32, latest });
+        self.entries.push(TermEntry { front, start, len: term.len() as u32, latest });
         if self.entries.len() * 2 > self.slots.len() {
             self.grow();
         }

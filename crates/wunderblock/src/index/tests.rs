@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::index::header::Doc;
-use crate::index::query::Need;
+use crate::index::query::ClauseRule;
 use crate::index::score::{Statistics, cover, weigh};
 use proptest::prelude::*;
 use std::collections::{BTreeSet, HashMap};
@@ -45,7 +45,13 @@ impl Index {
     }
 
     /// The hits, and how many blocks were read for them.
-    fn search(&self, query: &Query, scope: &Scope, order: Order, limit: usize) -> (Vec<Hit>, usize) {
+    fn search(
+        &self,
+        query: &ParsedQuery,
+        scope: &DocScope,
+        order: SearchOrder,
+        limit: usize,
+    ) -> (Vec<DocHit>, usize) {
         let headers: Vec<Header> =
             self.segments.iter().rev().map(|segment| Header::decode(&segment.header).unwrap()).collect();
         let headers: Vec<&Header> = headers.iter().collect();
@@ -56,13 +62,19 @@ impl Index {
             Ok::<_, Infallible>(&self.segments[self.segments.len() - 1 - segment].blocks[block as usize])
         };
         let check = |key: DocKey, phrase: &Phrase| Ok(phrase.is_in(&self.texts[&key]));
-        let request = Search { query, scope, order, limit };
+        let request = IndexSearch { query, scope, order, limit };
         (search(&request, &headers, Some(&tail), fetch, check).unwrap(), fetched)
     }
 }
 
 /// What [`search`] must find: `texts` oldest first.
-fn naive(texts: &[Text], query: &Query, scope: &Scope, order: Order, limit: usize) -> Vec<Hit> {
+fn naive(
+    texts: &[Text],
+    query: &ParsedQuery,
+    scope: &DocScope,
+    order: SearchOrder,
+    limit: usize,
+) -> Vec<DocHit> {
     let visible = texts.iter().filter(|text| scope.contains(text.key)).map(|text| {
         let (mut counts, mut len) = (vec![0u32; query.terms.len()], 0);
         words::terms(&text.text, |term| {
@@ -87,11 +99,11 @@ fn naive(texts: &[Text], query: &Query, scope: &Scope, order: Order, limit: usiz
                 && clause.phrase.as_ref().is_none_or(|phrase| phrase.is_in(&text.text))
         };
         let words: Vec<_> =
-            query.clauses.iter().filter(|clause| clause.need != Need::MustNot && met(clause)).collect();
+            query.clauses.iter().filter(|clause| clause.need != ClauseRule::MustNot && met(clause)).collect();
         let fails = |clause: &query::Clause| match clause.need {
-            Need::MustNot => met(clause),
-            Need::Must => !met(clause),
-            Need::Optional => order == Order::Newest && !met(clause),
+            ClauseRule::MustNot => met(clause),
+            ClauseRule::Must => !met(clause),
+            ClauseRule::Optional => order == SearchOrder::Newest && !met(clause),
         };
         let matched = scored.iter().filter(|at| counts[**at] > 0).count();
         if matched == 0 || query.clauses.iter().any(fails) {
@@ -99,14 +111,14 @@ fn naive(texts: &[Text], query: &Query, scope: &Scope, order: Order, limit: usiz
         }
         let weight = |at: &usize| weigh(statistics.idf(df(*at)), statistics.slope(), counts[*at], *len);
         let sum = scored.iter().filter(|at| counts[**at] > 0).map(weight).sum();
-        let score = if order == Order::Ranked { cover(sum, matched, scored.len()) } else { 0 };
-        hits.push(Hit {
+        let score = if order == SearchOrder::Ranked { cover(sum, matched, scored.len()) } else { 0 };
+        hits.push(DocHit {
             doc: text.key,
             score,
             matched: words.iter().map(|clause| clause.text.clone()).collect(),
         });
     }
-    if order == Order::Ranked {
+    if order == SearchOrder::Ranked {
         hits.sort_by_key(|hit| std::cmp::Reverse(hit.score));
     }
     hits.truncate(limit);
@@ -143,7 +155,7 @@ fn texts(most: usize) -> impl Strategy<Value = Vec<Text>> {
     })
 }
 
-fn queries() -> impl Strategy<Value = Query> {
+fn queries() -> impl Strategy<Value = ParsedQuery> {
     let clause = (0..6usize, 0..VOCABULARY.len()).prop_map(|(form, at)| {
         let word = VOCABULARY[at];
         match form {
@@ -155,18 +167,18 @@ fn queries() -> impl Strategy<Value = Query> {
         }
     });
     let line = prop::collection::vec(clause, 1..4).prop_map(|clauses| clauses.join(" "));
-    line.prop_filter_map("only exclusions", |line| Query::parse(&line).ok())
+    line.prop_filter_map("only exclusions", |line| ParsedQuery::parse(&line).ok())
 }
 
-fn scopes() -> impl Strategy<Value = Scope> {
+fn scopes() -> impl Strategy<Value = DocScope> {
     let ranges = prop::collection::vec((0u32..4, 0u64..30, 0u64..60), 0..4);
     let some = ranges
-        .prop_map(|all| Scope::of(all.into_iter().map(|(stream, from, len)| (stream, from..=from + len))));
-    prop_oneof![Just(Scope::everything()), some]
+        .prop_map(|all| DocScope::of(all.into_iter().map(|(stream, from, len)| (stream, from..=from + len))));
+    prop_oneof![Just(DocScope::everything()), some]
 }
 
-fn orders() -> impl Strategy<Value = Order> {
-    prop_oneof![Just(Order::Ranked), Just(Order::Newest)]
+fn orders() -> impl Strategy<Value = SearchOrder> {
+    prop_oneof![Just(SearchOrder::Ranked), Just(SearchOrder::Newest)]
 }
 
 proptest! {
@@ -197,7 +209,7 @@ proptest! {
         texts in texts(40), others in texts(40), cuts in prop::collection::vec(0usize..100, 0..5),
         query in queries(), order in orders(),
     ) {
-        let ours = Scope::of((0..4).map(|stream| (stream, 0..=u64::MAX)));
+        let ours = DocScope::of((0..4).map(|stream| (stream, 0..=u64::MAX)));
         let alone = Index::of(&texts, &cuts).search(&query, &ours, order, 10).0;
         let mut mixed = texts.clone();
         for (at, mut other) in others.into_iter().enumerate() {
@@ -226,7 +238,7 @@ proptest! {
         texts in texts(30), changes in prop::collection::vec((0usize..2000, any::<u8>()), 1..6), cut in 0usize..3000,
         query in queries(),
     ) {
-        use frame::{Framer, Kind, unwrap};
+        use frame::{Framer, FrameKind, unwrap};
         let spoil = |kind, frame: &[u8]| {
             let mut raw = unwrap(kind, frame).unwrap();
             raw.truncate(cut.max(1));
@@ -236,14 +248,14 @@ proptest! {
         };
         let honest = build(&texts);
         let mut bad_blocks = honest.clone();
-        bad_blocks.blocks.iter_mut().for_each(|block| *block = spoil(Kind::Block, block));
-        let bad_header = Segment { header: spoil(Kind::Header, &honest.header), ..honest.clone() };
+        bad_blocks.blocks.iter_mut().for_each(|block| *block = spoil(FrameKind::Block, block));
+        let bad_header = Segment { header: spoil(FrameKind::Header, &honest.header), ..honest.clone() };
         for bad in [bad_blocks, bad_header] {
             let _ = verify(&bad);
             let _ = merge(&[bad.clone(), honest.clone(), bad.clone()]);
             let Ok(header) = Header::decode(&bad.header) else { continue };
-            for order in [Order::Ranked, Order::Newest] {
-                let request = Search { query: &query, scope: &Scope::everything(), order, limit: 5 };
+            for order in [SearchOrder::Ranked, SearchOrder::Newest] {
+                let request = IndexSearch { query: &query, scope: &DocScope::everything(), order, limit: 5 };
                 let fetch = |_: usize, block: u32| bad.blocks.get(block as usize).cloned().ok_or(());
                 let _ = search(&request, &[&header], None, fetch, |_, _| Ok(true));
             }
@@ -252,10 +264,10 @@ proptest! {
 
     #[test]
     fn any_bytes_can_be_read(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-        use frame::{Framer, Kind};
+        use frame::{Framer, FrameKind};
         let mut framer = Framer::new().unwrap();
-        let (header, block) = (framer.wrap(Kind::Header, &bytes).unwrap(), framer.wrap(Kind::Block, &bytes).unwrap());
-        let _ = (Header::decode(&bytes), Header::decode(&header), block::Block::decode(&block).map(|b| b.postings(0, 9)));
+        let (header, block) = (framer.wrap(FrameKind::Header, &bytes).unwrap(), framer.wrap(FrameKind::Block, &bytes).unwrap());
+        let _ = (Header::decode(&bytes), Header::decode(&header), block::TermBlock::decode(&block).map(|b| b.postings(0, 9)));
     }
 
     #[test]
@@ -282,7 +294,8 @@ fn numbered(texts: &[&str]) -> Vec<Text> {
 /// The positions found by a query, ranked, in one segment.
 fn found(texts: &[&str], query: &str) -> Vec<u64> {
     let index = Index::of(&numbered(texts), &[texts.len()]);
-    let hits = index.search(&Query::parse(query).unwrap(), &Scope::everything(), Order::Ranked, 10).0;
+    let hits =
+        index.search(&ParsedQuery::parse(query).unwrap(), &DocScope::everything(), SearchOrder::Ranked, 10).0;
     hits.iter().map(|hit| hit.doc.seq).collect()
 }
 
@@ -311,8 +324,9 @@ fn one_character_is_found_in_pairs_that_fill_several_blocks() {
         .collect();
     let texts = numbered(&texts.iter().map(String::as_str).collect::<Vec<_>>());
     let index = Index::of(&texts, &[texts.len()]);
-    for order in [Order::Ranked, Order::Newest] {
-        let (hits, blocks) = index.search(&Query::parse("字").unwrap(), &Scope::everything(), order, 10_000);
+    for order in [SearchOrder::Ranked, SearchOrder::Newest] {
+        let (hits, blocks) =
+            index.search(&ParsedQuery::parse("字").unwrap(), &DocScope::everything(), order, 10_000);
         assert_eq!((hits.len(), blocks > 2), (9000, true));
     }
 }
@@ -350,15 +364,19 @@ fn a_rare_word_costs_a_block_a_segment_and_the_newest_of_a_common_one_a_block() 
         .collect();
     let texts = numbered(&texts.iter().map(String::as_str).collect::<Vec<_>>());
     let index = Index::of(&texts, &[500, 1000, 1500, 2000, 2500, 3000, 3500, 4000]);
-    let blocks =
-        |query: &str, order| index.search(&Query::parse(query).unwrap(), &Scope::everything(), order, 20).1;
+    let blocks = |query: &str, order| {
+        index.search(&ParsedQuery::parse(query).unwrap(), &DocScope::everything(), order, 20).1
+    };
     assert!(index.segments.iter().all(|segment| segment.blocks.len() > 1));
-    assert_eq!(blocks("common", Order::Ranked), 8);
-    assert_eq!(blocks("common", Order::Newest), 1);
-    assert_eq!(blocks("absent", Order::Newest), 8);
+    assert_eq!(blocks("common", SearchOrder::Ranked), 8);
+    assert_eq!(blocks("common", SearchOrder::Newest), 1);
+    assert_eq!(blocks("absent", SearchOrder::Newest), 8);
     // In another tenant's segments nothing is read at all.
-    let nobody = Scope::of([(7, 0..=u64::MAX)]);
-    assert_eq!(index.search(&Query::parse("common").unwrap(), &nobody, Order::Ranked, 20), (vec![], 0));
+    let nobody = DocScope::of([(7, 0..=u64::MAX)]);
+    assert_eq!(
+        index.search(&ParsedQuery::parse("common").unwrap(), &nobody, SearchOrder::Ranked, 20),
+        (vec![], 0)
+    );
 }
 
 #[test]
@@ -371,7 +389,7 @@ fn a_join_in_ranges_finds_what_a_join_at_once_finds() {
     let headers: Vec<Header> = parts.iter().map(|part| Header::decode(&part.header).unwrap()).collect();
     let plan = MergePlan::new(headers, |_| true).unwrap();
     let terms = |segment: &Segment| {
-        let blocks = segment.blocks.iter().map(|block| block::Block::decode(block).unwrap());
+        let blocks = segment.blocks.iter().map(|block| block::TermBlock::decode(block).unwrap());
         let terms = blocks.flat_map(|block| {
             let of = |at| (block.term(at).to_vec(), block.postings(at, 6000).unwrap());
             (0..block.len()).map(of).collect::<Vec<_>>()
@@ -400,8 +418,9 @@ fn a_removed_documents_words_are_gone_from_the_bytes() {
     let texts = numbered(&["keep this", "zzsecretzz this", "keep that"]);
     let pruned = without(&build(&texts), |key| key.seq == 1).unwrap();
     let raw = |segment: &Segment| {
-        let blocks = segment.blocks.iter().map(|block| frame::unwrap(frame::Kind::Block, block).unwrap());
-        [frame::unwrap(frame::Kind::Header, &segment.header).unwrap()]
+        let blocks =
+            segment.blocks.iter().map(|block| frame::unwrap(frame::FrameKind::Block, block).unwrap());
+        [frame::unwrap(frame::FrameKind::Header, &segment.header).unwrap()]
             .into_iter()
             .chain(blocks)
             .flatten()

@@ -20,7 +20,7 @@ pub const MAX_TERM_BYTES: usize = 64;
 
 /// What a text is cut into, before terms are made of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cut<'a> {
+pub(super) enum Lexeme<'a> {
     /// A word, or a piece of an identifier: folded, at most [`MAX_TERM_BYTES`].
     Piece(&'a [u8]),
     /// An identifier of several pieces, after them: folded, without its joints, at most [`MAX_TERM_BYTES`].
@@ -32,8 +32,8 @@ pub(super) enum Cut<'a> {
 /// Gives every term of a text to `emit`, in order, repeats included.
 pub fn terms(text: &str, mut emit: impl FnMut(&[u8])) {
     cut(text, |part| match part {
-        Cut::Piece(word) | Cut::Whole(word) => stem(word, &mut emit),
-        Cut::Run(run) => {
+        Lexeme::Piece(word) | Lexeme::Whole(word) => stem(word, &mut emit),
+        Lexeme::Run(run) => {
             let last = pairs(run, &mut emit);
             emit(last.as_bytes());
         }
@@ -99,7 +99,7 @@ fn class(byte: u8) -> u8 {
 }
 
 /// Cuts a text into words, identifiers and runs.
-pub(super) fn cut(text: &str, mut emit: impl FnMut(Cut<'_>)) {
+pub(super) fn cut(text: &str, mut emit: impl FnMut(Lexeme<'_>)) {
     let bytes = text.as_bytes();
     let mut identifier = Identifier::default();
     let mut at = 0;
@@ -110,7 +110,7 @@ pub(super) fn cut(text: &str, mut emit: impl FnMut(Cut<'_>)) {
                 let rest = bytes.get(at..).unwrap_or_default();
                 let len = rest.iter().position(|b| class(*b) != PLAIN).unwrap_or(rest.len());
                 if rest.get(len).is_none_or(|b| class(*b) == OTHER) {
-                    emit(Cut::Piece(rest.get(..len.min(MAX_TERM_BYTES)).unwrap_or_default()));
+                    emit(Lexeme::Piece(rest.get(..len.min(MAX_TERM_BYTES)).unwrap_or_default()));
                     at += len;
                 } else {
                     at = identifier.read(text, at, &mut emit);
@@ -123,12 +123,12 @@ pub(super) fn cut(text: &str, mut emit: impl FnMut(Cut<'_>)) {
 }
 
 /// Reads whatever begins with a character beyond ASCII; returns where it ends.
-fn wide(text: &str, at: usize, identifier: &mut Identifier, emit: &mut impl FnMut(Cut<'_>)) -> usize {
+fn wide(text: &str, at: usize, identifier: &mut Identifier, emit: &mut impl FnMut(Lexeme<'_>)) -> usize {
     let rest = text.get(at..).unwrap_or_default();
     let Some(first) = rest.chars().next() else { return text.len() };
     if is_unspaced(first) {
         let len = rest.find(|c| !is_unspaced(c)).unwrap_or(rest.len());
-        emit(Cut::Run(rest.get(..len).unwrap_or_default()));
+        emit(Lexeme::Run(rest.get(..len).unwrap_or_default()));
         at + len
     } else if first.is_alphanumeric() {
         identifier.read(text, at, emit)
@@ -162,31 +162,32 @@ struct Identifier {
 
 impl Identifier {
     /// Reads the identifier that begins at `at`, gives its parts to `emit`, and returns where it ends.
-    fn read(&mut self, text: &str, at: usize, emit: &mut impl FnMut(Cut<'_>)) -> usize {
+    fn read(&mut self, text: &str, at: usize, emit: &mut impl FnMut(Lexeme<'_>)) -> usize {
         self.whole.clear();
         self.pieces = 0;
-        let mut before = Kind::Joint;
+        let mut before = CharKind::Joint;
         let mut run = at;
         let mut chars = text.get(at..).unwrap_or_default().char_indices().peekable();
         let mut end = text.len();
         while let Some((offset, c)) = chars.next() {
-            let kind = Kind::of(c);
+            let kind = CharKind::of(c);
             match kind {
-                Kind::Outside => {
+                CharKind::Outside => {
                     end = at + offset;
                     break;
                 }
-                Kind::Joint => {
+                CharKind::Joint => {
                     self.end_piece(emit);
                     run = at + offset + 1;
                 }
-                Kind::Upper => {
-                    let next_lower = chars.peek().is_some_and(|(_, next)| Kind::of(*next) == Kind::Lower);
+                CharKind::Upper => {
+                    let next_lower =
+                        chars.peek().is_some_and(|(_, next)| CharKind::of(*next) == CharKind::Lower);
                     let turn = match before {
-                        Kind::Lower => true,
-                        Kind::Digit => self.lower || next_lower,
-                        Kind::Upper => next_lower,
-                        Kind::Joint | Kind::Outside => false,
+                        CharKind::Lower => true,
+                        CharKind::Digit => self.lower || next_lower,
+                        CharKind::Upper => next_lower,
+                        CharKind::Joint | CharKind::Outside => false,
                     };
                     // A run longer than a term is data, not a name: its turns of case mean nothing.
                     if turn && at + offset - run <= MAX_TERM_BYTES {
@@ -194,8 +195,8 @@ impl Identifier {
                     }
                     fold(c, &mut self.piece);
                 }
-                Kind::Lower | Kind::Digit => {
-                    self.lower |= kind == Kind::Lower;
+                CharKind::Lower | CharKind::Digit => {
+                    self.lower |= kind == CharKind::Lower;
                     fold(c, &mut self.piece);
                 }
             }
@@ -203,14 +204,14 @@ impl Identifier {
         }
         self.end_piece(emit);
         if self.pieces > 1 {
-            emit(Cut::Whole(clip(&self.whole)));
+            emit(Lexeme::Whole(clip(&self.whole)));
         }
         end
     }
 
-    fn end_piece(&mut self, emit: &mut impl FnMut(Cut<'_>)) {
+    fn end_piece(&mut self, emit: &mut impl FnMut(Lexeme<'_>)) {
         if !self.piece.is_empty() {
-            emit(Cut::Piece(clip(&self.piece)));
+            emit(Lexeme::Piece(clip(&self.piece)));
             if self.whole.len() < MAX_TERM_BYTES {
                 self.whole.extend_from_slice(&self.piece);
             }
@@ -223,7 +224,7 @@ impl Identifier {
 
 /// What a character is to an identifier.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum CharKind {
     Lower,
     Upper,
     Digit,
@@ -231,7 +232,7 @@ enum Kind {
     Outside,
 }
 
-impl Kind {
+impl CharKind {
     fn of(c: char) -> Self {
         match c {
             'a'..='z' => Self::Lower,

@@ -1,17 +1,17 @@
 //! A lane in memory: the fold of its events, and the driver of its builds.
 
 use crate::compact::climb::{Climb, Climbed};
-use crate::compact::due::{Size, after_refusal, between_tasks, found, is_stopped, measure};
+use crate::compact::due::{MeasuredSize, after_refusal, between_tasks, found, is_stopped, measure};
 use crate::compact::history::{settled, task_mark};
 use crate::compact::prepare::Prepared;
-use crate::compact::publish::{By, facts, prompt};
+use crate::compact::publish::{CompactionOrigin, facts, prompt};
 use crate::compact::ration::Ration;
 use crate::compactor::Compactor;
 use crate::error::Error;
 use crate::redact::Redactor;
-use crate::request::build::{Build, Next};
-use crate::request::job::Job;
-use crate::request::need::{Need, Shown};
+use crate::request::build::{Build, Polled};
+use crate::request::job::BuildJob;
+use crate::request::need::{Need, ShownTexts};
 use crate::request::snapshot::{LaneWanted, REPORTS, Snapshot, is_step, view_handles};
 use crate::request::stages::{Planned, Stopped};
 use crate::store::{TallyRow, codec};
@@ -54,7 +54,7 @@ pub(crate) enum Tried {
 }
 
 /// With what a lane is compacted.
-pub(crate) struct Means<'a> {
+pub(crate) struct CompactContext<'a> {
     pub(crate) compactor: &'a Compactor,
     pub(crate) redactor: &'a Redactor,
     pub(crate) due: &'a Due,
@@ -114,7 +114,7 @@ impl Lane {
     }
 
     /// Takes in what the lane itself decided: facts with their texts in full.
-    pub(crate) fn adopt(&mut self, job: &Job, events: impl IntoIterator<Item = NewEvent>) {
+    pub(crate) fn adopt(&mut self, job: &BuildJob, events: impl IntoIterator<Item = NewEvent>) {
         for NewEvent { id, at, source, mut fact } in events {
             codec::move_out(&job.key, &mut fact, &mut |hash, text| {
                 self.texts.insert(codec::handle(&hash), text);
@@ -126,7 +126,7 @@ impl Lane {
     }
 
     /// Takes in a fact of the lane's own.
-    pub(crate) fn decide(&mut self, job: &Job, fact: Fact) -> Result<Seq, Error> {
+    pub(crate) fn decide(&mut self, job: &BuildJob, fact: Fact) -> Result<Seq, Error> {
         let seq = self.head().next();
         let id = EventId::new(format!("{}@{seq}", fact.kind()))?;
         self.adopt(job, [NewEvent { id, at: job.now, source: Source::Engine, fact }]);
@@ -137,8 +137,8 @@ impl Lane {
     pub(crate) fn run<T>(&self, mut build: Build<T>) -> Result<T, Error> {
         loop {
             match build.next()? {
-                Next::Done(done) => return Ok(done),
-                Next::Need(need) => self.answer(need),
+                Polled::Done(done) => return Ok(done),
+                Polled::Need(need) => self.answer(need),
             }
         }
     }
@@ -159,7 +159,7 @@ impl Lane {
                     Some((seq, *self.tallies.get(place)?))
                 };
                 let tallies = wanted.edges.into_iter().filter_map(tally).collect();
-                reply.give(Shown { texts: self.some(wanted.handles), tallies });
+                reply.give(ShownTexts { texts: self.some(wanted.handles), tallies });
             }
         }
     }
@@ -191,7 +191,7 @@ impl Lane {
     pub(crate) fn is_due(
         &self,
         policy: &Policy,
-        drafted: Result<(&Planned, Size), &Stopped>,
+        drafted: Result<(&Planned, MeasuredSize), &Stopped>,
         now: Millis,
     ) -> Option<Due> {
         let (planned, size) = match drafted {
@@ -210,7 +210,7 @@ impl Lane {
     }
 
     /// Compacts, and applies what comes of it.
-    pub(crate) fn compact(&mut self, job: &Job, means: &Means<'_>) -> Result<Tried, Error> {
+    pub(crate) fn compact(&mut self, job: &BuildJob, means: &CompactContext<'_>) -> Result<Tried, Error> {
         let mut bench = self.run(Build::bench(job.clone()))??;
         let missing = bench.texts.missing(view_handles(&bench.view));
         bench.texts.extend(self.some(missing));
@@ -241,7 +241,8 @@ impl Lane {
             self.rounds = None;
             let prompt = prompt(policy);
             let (lane, due) = (job.lane.clone(), means.due);
-            let by = By { lane: &lane, policy: &policy.name, due, focus: None, prompt: &prompt };
+            let by =
+                CompactionOrigin { lane: &lane, policy: &policy.name, due, focus: None, prompt: &prompt };
             for (_, fact) in facts(&climbed.proposal, &climbed.drafts, &by) {
                 self.decide(job, fact)?;
             }

@@ -6,8 +6,8 @@
 
 pub(crate) mod lane;
 
-use crate::compact::account::{Compacted, Outcome};
-use crate::compact::due::Size;
+use crate::compact::account::{Compacted, CompactionOutcome};
+use crate::compact::due::MeasuredSize;
 use crate::compact::options::CompactOptions;
 use crate::compactor::Compactor;
 use crate::context::{Built, refused, to_record};
@@ -19,14 +19,14 @@ use crate::incoming::IntoEvents;
 use crate::record::normalise;
 use crate::request::build::Build;
 use crate::request::draft::Draft;
-use crate::request::job::Job;
+use crate::request::job::BuildJob;
 use crate::request::options::ContextOptions;
 use crate::request::stages::{Stopped, shorter_of};
 use crate::session::Session;
 use crate::store::{Appended, StoreError, TallyRow, codec};
 use crate::stored::read_texts;
 use crate::tokens::Vocabulary;
-use lane::{Lane, Means, Tried};
+use lane::{CompactContext, Lane, Tried};
 use std::collections::HashMap;
 use std::sync::Arc;
 use wunderblock_core::compact::{Due, Level};
@@ -259,13 +259,13 @@ impl MemoryLane {
         self.lane.run(Build::draft(self.job(options)?))
     }
 
-    fn job(&self, options: &ContextOptions) -> Result<Job, Error> {
+    fn job(&self, options: &ContextOptions) -> Result<BuildJob, Error> {
         let lane = self.lane.snapshot.lane().clone();
         if options.lane.as_ref().is_some_and(|other| *other != lane) {
             return Err(Error::Config(format!("this memory holds the lane `{lane}` and no other")));
         }
         let rules = options.compactor.as_ref().map_or_else(Reduce::default, |one| one.policy.reduce.clone());
-        Ok(Job {
+        Ok(BuildJob {
             tenant: self.config.tenant.clone(),
             stream: self.stream.clone(),
             lane,
@@ -280,7 +280,7 @@ impl MemoryLane {
     }
 
     fn is_due(&self, compactor: &Compactor, drafted: &Result<Draft, Stopped>) -> Option<Due> {
-        let drafted = drafted.as_ref().map(|draft| (&*draft.planned, Size::of_draft(draft)));
+        let drafted = drafted.as_ref().map(|draft| (&*draft.planned, MeasuredSize::of_draft(draft)));
         self.lane.is_due(&compactor.policy, drafted, (self.config.clock)())
     }
 
@@ -306,15 +306,17 @@ impl MemoryLane {
             sweep: false,
             progress: None,
         };
-        let means = Means { compactor, redactor: &self.config.redactor.clone(), due: &due };
+        let means = CompactContext { compactor, redactor: &self.config.redactor.clone(), due: &due };
         let tried = self.lane.compact(&job, &means)?;
         self.tally();
         Ok(match tried {
-            Tried::Stopped(rounds) => Compacted::empty(&wanted, job.lane, due, Outcome::Stopped(rounds)),
+            Tried::Stopped(rounds) => {
+                Compacted::empty(&wanted, job.lane, due, CompactionOutcome::Stopped(rounds))
+            }
             Tried::Climbed(climbed, prepared) => {
                 let mut account = Compacted::of(&wanted, &job.lane, due, &climbed);
                 if climbed.proposal.trim.is_some() {
-                    account.outcome = Outcome::Compacted;
+                    account.outcome = CompactionOutcome::Compacted;
                     account.recorded = Some(climbed.proposal.head.next());
                 } else {
                     let round = self.lane.rounds.map_or(0, |(round, _)| round);
@@ -327,7 +329,7 @@ impl MemoryLane {
         })
     }
 
-    fn adopt(&mut self, job: &Job, events: Vec<NewEvent>) {
+    fn adopt(&mut self, job: &BuildJob, events: Vec<NewEvent>) {
         self.lane.adopt(job, events);
         self.tally();
     }

@@ -3,9 +3,9 @@
 //! The connection has a thread of its own, which does nothing but read: so whoever waits can be stopped at any time, also
 //! while nothing comes. A thread that is no longer waited for ends with its next byte, at the latest with its time.
 
-use super::client::{EndpointError, Limits, millis};
-use super::status::Words;
-use crate::summarize::task::Failure;
+use super::client::{EndpointError, ModelLimits, millis};
+use super::status::ErrorText;
+use crate::summarize::task::SummaryFailure;
 use std::io::Read;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
@@ -26,13 +26,13 @@ const TICK: Duration = Duration::from_millis(50);
 
 /// How a request is sent.
 #[derive(Clone)]
-pub(super) struct Ask {
+pub(super) struct SendOptions {
     pub(super) url: String,
     headers: Vec<(HeaderName, HeaderValue)>,
     proxy: Option<ureq::Proxy>,
 }
 
-impl Ask {
+impl SendOptions {
     pub(super) fn new(
         url: String,
         headers: Vec<(String, String)>,
@@ -53,7 +53,7 @@ impl Ask {
     }
 
     /// An agent for one call: what time is left differs from call to call.
-    fn agent(&self, limits: &Limits, left: Duration) -> Agent {
+    fn agent(&self, limits: &ModelLimits, left: Duration) -> Agent {
         let (connect, first, idle) = (millis(limits.connect), millis(limits.first_byte), millis(limits.idle));
         let config = Agent::config_builder()
             // By itself the client would look into the environment.
@@ -89,28 +89,28 @@ enum News {
     /// It is over.
     End,
     /// There will be no more.
-    Failed(Failure),
+    Failed(SummaryFailure),
 }
 
 /// A call and its limits.
-pub(super) struct Call<'a> {
+pub(super) struct ModelCall<'a> {
     pub(super) dialect: Dialect,
-    pub(super) limits: &'a Limits,
+    pub(super) limits: &'a ModelLimits,
     pub(super) end: Instant,
-    pub(super) words: &'a Words<'a>,
+    pub(super) words: &'a ErrorText<'a>,
 }
 
-impl Call<'_> {
+impl ModelCall<'_> {
     /// Sends, and reads until the reply is whole.
     pub(super) fn make(
         &mut self,
-        ask: &Ask,
+        ask: &SendOptions,
         body: Arc<[u8]>,
         progress: &mut dyn FnMut(usize) -> bool,
-    ) -> Result<Reply, Failure> {
+    ) -> Result<Reply, SummaryFailure> {
         let left = self.end.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            return Err(Failure::TimedOut);
+            return Err(SummaryFailure::TimedOut);
         }
         let agent = ask.agent(self.limits, left);
         let ask = ask.clone();
@@ -123,7 +123,7 @@ impl Call<'_> {
         &self,
         news: &Receiver<News>,
         progress: &mut dyn FnMut(usize) -> bool,
-    ) -> Result<Reply, Failure> {
+    ) -> Result<Reply, SummaryFailure> {
         let most = usize::try_from(self.limits.response.0).unwrap_or(usize::MAX);
         let mut reading = Reading::new(self.dialect, most);
         let mut head: Option<(u16, Option<u64>, String)> = None;
@@ -133,18 +133,18 @@ impl Call<'_> {
         let mut since = Instant::now();
         loop {
             if !progress(reading.bytes()) {
-                return Err(Failure::Stopped);
+                return Err(SummaryFailure::Stopped);
             }
             let now = Instant::now();
             let until = (since + patience).min(self.end);
             if now >= until {
-                return Err(Failure::TimedOut);
+                return Err(SummaryFailure::TimedOut);
             }
             match news.recv_timeout((until - now).min(TICK)) {
                 Err(RecvTimeoutError::Timeout) => continue,
                 Err(RecvTimeoutError::Disconnected) => return Err(broken_off()),
-                Ok(News::Failed(Failure::Unreachable(why))) => {
-                    return Err(Failure::Unreachable(self.words.of(&why)));
+                Ok(News::Failed(SummaryFailure::Unreachable(why))) => {
+                    return Err(SummaryFailure::Unreachable(self.words.of(&why)));
                 }
                 Ok(News::Failed(failure)) => return Err(failure),
                 Ok(News::Head { status, retry_after, kind }) => {
@@ -174,12 +174,12 @@ impl Call<'_> {
     }
 }
 
-fn broken_off() -> Failure {
-    Failure::Broken("the connection ended".to_owned())
+fn broken_off() -> SummaryFailure {
+    SummaryFailure::Broken("the connection ended".to_owned())
 }
 
 /// Sends a request and passes on what comes. Ends when nobody listens any more.
-fn connection(ask: &Ask, agent: &Agent, body: &[u8], news: &SyncSender<News>) {
+fn connection(ask: &SendOptions, agent: &Agent, body: &[u8], news: &SyncSender<News>) {
     let mut response = match ask.send(agent, body) {
         Ok(response) => response,
         Err(error) => return drop(news.send(News::Failed(failure(&error)))),
@@ -204,7 +204,7 @@ fn connection(ask: &Ask, agent: &Agent, body: &[u8], news: &SyncSender<News>) {
             Ok(read) => news.send(News::Piece(piece.get(..read).unwrap_or_default().to_vec())),
             // What came until then may be a whole reply all the same; if not, it says so itself.
             Err(error) => match failure(&ureq::Error::from(error)) {
-                Failure::TimedOut => return drop(news.send(News::Failed(Failure::TimedOut))),
+                SummaryFailure::TimedOut => return drop(news.send(News::Failed(SummaryFailure::TimedOut))),
                 _ => return drop(news.send(News::End)),
             },
         };
@@ -215,16 +215,16 @@ fn connection(ask: &Ask, agent: &Agent, body: &[u8], news: &SyncSender<News>) {
 }
 
 /// What an error before the answer is.
-fn failure(error: &ureq::Error) -> Failure {
+fn failure(error: &ureq::Error) -> SummaryFailure {
     use ureq::{Error, Timeout};
     match error {
         Error::Timeout(Timeout::Resolve | Timeout::Connect) => {
-            Failure::Unreachable("connecting took too long".to_owned())
+            SummaryFailure::Unreachable("connecting took too long".to_owned())
         }
-        Error::Timeout(_) => Failure::TimedOut,
+        Error::Timeout(_) => SummaryFailure::TimedOut,
         Error::Protocol(_) | Error::LargeResponseHeader(..) => {
-            Failure::Broken(format!("it does not speak HTTP: {error}"))
+            SummaryFailure::Broken(format!("it does not speak HTTP: {error}"))
         }
-        _ => Failure::Unreachable(error.to_string()),
+        _ => SummaryFailure::Unreachable(error.to_string()),
     }
 }

@@ -1,10 +1,10 @@
 //! Where a model is called, and how patiently.
 
-use super::call::{self, Ask};
+use super::call::{self, SendOptions};
 use super::key::ApiKey;
-use super::status::Words;
+use super::status::ErrorText;
 use crate::redact::Redactor;
-use crate::summarize::task::Failure;
+use crate::summarize::task::SummaryFailure;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -106,7 +106,7 @@ pub enum EndpointError {
 
 /// How long, and how much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct ModelLimits {
     /// To find and reach the provider, TLS included.
     pub connect: Millis,
     /// From then on, to the first byte of its answer.
@@ -121,7 +121,7 @@ pub struct Limits {
     pub retries: u32,
 }
 
-impl Default for Limits {
+impl Default for ModelLimits {
     fn default() -> Self {
         Self {
             connect: Millis(10_000),
@@ -142,8 +142,8 @@ const RETRIES_MAX: u32 = 2;
 pub struct Client {
     dialect: Dialect,
     key: Option<ApiKey>,
-    ask: Ask,
-    limits: Limits,
+    ask: SendOptions,
+    limits: ModelLimits,
     redactor: Arc<Redactor>,
 }
 
@@ -162,8 +162,12 @@ impl Client {
     ///
     /// # Errors
     /// See [`EndpointError`].
-    pub fn new(endpoint: &Endpoint, limits: Limits, redactor: Arc<Redactor>) -> Result<Self, EndpointError> {
-        let ask = Ask::new(endpoint.url()?, endpoint.headers(), endpoint.proxy.as_deref())?;
+    pub fn new(
+        endpoint: &Endpoint,
+        limits: ModelLimits,
+        redactor: Arc<Redactor>,
+    ) -> Result<Self, EndpointError> {
+        let ask = SendOptions::new(endpoint.url()?, endpoint.headers(), endpoint.proxy.as_deref())?;
         Ok(Self { dialect: endpoint.dialect, key: endpoint.key.clone(), ask, limits, redactor })
     }
 
@@ -177,24 +181,29 @@ impl Client {
     /// the current reply, also while none come; it answers whether to go on.
     ///
     /// # Errors
-    /// See [`Failure`]. A reply with a fault, and one in which the model declined, are failures.
-    pub fn ask(&self, body: &[u8], progress: &mut dyn FnMut(usize) -> bool) -> Result<(Reply, u32), Failure> {
+    /// See [`SummaryFailure`]. A reply with a fault, and one in which the model declined, are failures.
+    pub fn ask(
+        &self,
+        body: &[u8],
+        progress: &mut dyn FnMut(usize) -> bool,
+    ) -> Result<(Reply, u32), SummaryFailure> {
         let end = Instant::now() + millis(self.limits.total);
-        let words = Words { key: self.key.as_ref(), redactor: &self.redactor };
+        let words = ErrorText { key: self.key.as_ref(), redactor: &self.redactor };
         let body: Arc<[u8]> = body.into();
         let mut calls = 0;
         loop {
             calls += 1;
-            let mut call = call::Call { dialect: self.dialect, limits: &self.limits, end, words: &words };
+            let mut call =
+                call::ModelCall { dialect: self.dialect, limits: &self.limits, end, words: &words };
             let failure = match call.make(&self.ask, Arc::clone(&body), progress) {
                 Ok(reply) => return Ok((reply, calls)),
                 Err(failure) => failure,
             };
             let wait = match &failure {
-                Failure::Limited(Some(seconds)) => Duration::from_secs(*seconds),
-                Failure::Limited(None) | Failure::Server(_) | Failure::Unreachable(_) => {
-                    BACKOFF * 2_u32.pow(calls - 1)
-                }
+                SummaryFailure::Limited(Some(seconds)) => Duration::from_secs(*seconds),
+                SummaryFailure::Limited(None)
+                | SummaryFailure::Server(_)
+                | SummaryFailure::Unreachable(_) => BACKOFF * 2_u32.pow(calls - 1),
                 _ => return Err(failure),
             };
             let has_time = Instant::now().checked_add(wait).is_some_and(|then| then < end);
@@ -207,11 +216,11 @@ impl Client {
 }
 
 /// Waits, and lets whoever asked stop that.
-fn pause(wait: Duration, progress: &mut dyn FnMut(usize) -> bool) -> Result<(), Failure> {
+fn pause(wait: Duration, progress: &mut dyn FnMut(usize) -> bool) -> Result<(), SummaryFailure> {
     let end = Instant::now() + wait;
     loop {
         if !progress(0) {
-            return Err(Failure::Stopped);
+            return Err(SummaryFailure::Stopped);
         }
         let left = end.saturating_duration_since(Instant::now());
         if left.is_zero() {
@@ -262,7 +271,7 @@ mod tests {
             headers: Headers(vec![("x-gate".into(), "hush".into())]),
             ..Endpoint::new(Dialect::Anthropic, Some(ApiKey::new("sk-secret")))
         };
-        let client = Client::new(&endpoint, Limits::default(), Arc::new(Redactor::embedded())).unwrap();
+        let client = Client::new(&endpoint, ModelLimits::default(), Arc::new(Redactor::embedded())).unwrap();
         for shown in [format!("{endpoint:?}"), format!("{client:?}")] {
             assert!(!shown.contains("sk-secret") && !shown.contains("hush"), "{shown}");
         }

@@ -12,5 +12,5 @@ mod client;
 mod key;
 mod status;
 
-pub use client::{Client, Endpoint, EndpointError, Headers, Limits};
+pub use client::{Client, Endpoint, EndpointError, Headers, ModelLimits};
 pub use key::ApiKey;

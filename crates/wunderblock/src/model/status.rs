@@ -2,19 +2,19 @@
 
 use super::key::ApiKey;
 use crate::redact::Redactor;
-use crate::summarize::task::Failure;
+use crate::summarize::task::SummaryFailure;
 use wunderblock_wire::{Fault, Refusal, Reply, Stop};
 
 /// So many characters of a provider's words are kept.
 const WORDS_MAX: usize = 300;
 
 /// Makes a provider's words fit to be recorded: without the key, without what looks like a secret, on one line, cut.
-pub(super) struct Words<'a> {
+pub(super) struct ErrorText<'a> {
     pub(super) key: Option<&'a ApiKey>,
     pub(super) redactor: &'a Redactor,
 }
 
-impl Words<'_> {
+impl ErrorText<'_> {
     pub(super) fn of(&self, text: &str) -> String {
         let text = self.key.map_or_else(|| text.to_owned(), |key| key.hide(text));
         let text = self.redactor.redact(&text).text;
@@ -28,51 +28,55 @@ impl Words<'_> {
     }
 
     /// What an answer with this status, not a good one, is.
-    pub(super) fn status(&self, status: u16, retry_after: Option<u64>, body: &[u8]) -> Failure {
+    pub(super) fn status(&self, status: u16, retry_after: Option<u64>, body: &[u8]) -> SummaryFailure {
         let refusal = Refusal::read(body);
         let is_overflow = refusal.as_ref().is_some_and(Refusal::is_overflow);
         let said =
             refusal.map_or_else(|| String::from_utf8_lossy(body).into_owned(), |refusal| refusal.to_string());
         let said = if said.trim().is_empty() { format!("status {status}") } else { self.of(&said) };
         match status {
-            401 | 403 => Failure::Unauthorised(said),
-            408 | 504 => Failure::TimedOut,
-            413 => Failure::TooLarge,
-            _ if is_overflow && status < 500 => Failure::TooLarge,
-            429 => Failure::Limited(retry_after),
-            500.. => Failure::Server(status),
-            300..=399 => Failure::Refused(format!("it sends us elsewhere, with status {status}")),
-            _ => Failure::Refused(said),
+            401 | 403 => SummaryFailure::Unauthorised(said),
+            408 | 504 => SummaryFailure::TimedOut,
+            413 => SummaryFailure::TooLarge,
+            _ if is_overflow && status < 500 => SummaryFailure::TooLarge,
+            429 => SummaryFailure::Limited(retry_after),
+            500.. => SummaryFailure::Server(status),
+            300..=399 => SummaryFailure::Refused(format!("it sends us elsewhere, with status {status}")),
+            _ => SummaryFailure::Refused(said),
         }
     }
 
     /// What is wrong with a reply, if anything is. `kind` is what it said its content was.
-    pub(super) fn reply(&self, reply: Reply, kind: &str) -> Result<Reply, Failure> {
+    pub(super) fn reply(&self, reply: Reply, kind: &str) -> Result<Reply, SummaryFailure> {
         match &reply.fault {
             None => {}
             Some(Fault::Provider(refusal)) => {
                 let status = refusal.status().unwrap_or(400);
                 let said = if refusal.is_overflow() { 413 } else { status };
                 return Err(match self.status(said, None, b"") {
-                    Failure::Refused(_) => Failure::Refused(self.of(&refusal.to_string())),
-                    Failure::Unauthorised(_) => Failure::Unauthorised(self.of(&refusal.to_string())),
+                    SummaryFailure::Refused(_) => SummaryFailure::Refused(self.of(&refusal.to_string())),
+                    SummaryFailure::Unauthorised(_) => {
+                        SummaryFailure::Unauthorised(self.of(&refusal.to_string()))
+                    }
                     failure => failure,
                 });
             }
             Some(Fault::Unreadable { reason }) => {
                 let kind = if kind.is_empty() { String::new() } else { format!(" ({kind})") };
-                return Err(Failure::Broken(self.of(&format!("{reason}{kind}"))));
+                return Err(SummaryFailure::Broken(self.of(&format!("{reason}{kind}"))));
             }
-            Some(fault @ Fault::Unsupported { .. }) => return Err(Failure::Refused(fault.to_string())),
+            Some(fault @ Fault::Unsupported { .. }) => {
+                return Err(SummaryFailure::Refused(fault.to_string()));
+            }
             Some(fault @ (Fault::Cut | Fault::TooLong { .. })) => {
-                return Err(Failure::Broken(fault.to_string()));
+                return Err(SummaryFailure::Broken(fault.to_string()));
             }
         }
         if let Some(words) = reply.refusal() {
             let words = if words.trim().is_empty() { "it declined" } else { words.trim() };
-            return Err(Failure::Refused(self.of(words)));
+            return Err(SummaryFailure::Refused(self.of(words)));
         }
-        if reply.stop == Stop::Window { Err(Failure::TooLarge) } else { Ok(reply) }
+        if reply.stop == Stop::Window { Err(SummaryFailure::TooLarge) } else { Ok(reply) }
     }
 }
 
@@ -84,33 +88,35 @@ mod tests {
     fn each_status_is_one_failure() {
         let key = ApiKey::new("sk-live-0000");
         let redactor = Redactor::embedded();
-        let words = Words { key: Some(&key), redactor: &redactor };
+        let words = ErrorText { key: Some(&key), redactor: &redactor };
         let said = |message: &str| {
             format!(r#"{{"error":{{"type":"invalid_request_error","message":"{message}"}}}}"#)
         };
-        let refused = |text: &str| Failure::Refused(text.to_owned());
+        let refused = |text: &str| SummaryFailure::Refused(text.to_owned());
         let table = [
             (400, said("no such field"), refused("invalid_request_error: no such field")),
-            (400, said("prompt is too long: 3 tokens > 2 maximum"), Failure::TooLarge),
+            (400, said("prompt is too long: 3 tokens > 2 maximum"), SummaryFailure::TooLarge),
             (
                 401,
                 said("bad key sk-live-0000"),
-                Failure::Unauthorised("invalid_request_error: bad key …".into()),
+                SummaryFailure::Unauthorised("invalid_request_error: bad key …".into()),
             ),
-            (403, String::new(), Failure::Unauthorised("status 403".into())),
+            (403, String::new(), SummaryFailure::Unauthorised("status 403".into())),
             (404, "<html>\n not\there".into(), refused("<html> not here")),
-            (408, String::new(), Failure::TimedOut),
-            (413, String::new(), Failure::TooLarge),
-            (429, said("slow down"), Failure::Limited(Some(7))),
-            (500, said("prompt is too long"), Failure::Server(500)),
-            (504, String::new(), Failure::TimedOut),
-            (529, String::new(), Failure::Server(529)),
+            (408, String::new(), SummaryFailure::TimedOut),
+            (413, String::new(), SummaryFailure::TooLarge),
+            (429, said("slow down"), SummaryFailure::Limited(Some(7))),
+            (500, said("prompt is too long"), SummaryFailure::Server(500)),
+            (504, String::new(), SummaryFailure::TimedOut),
+            (529, String::new(), SummaryFailure::Server(529)),
             (302, String::new(), refused("it sends us elsewhere, with status 302")),
         ];
         for (status, body, failure) in table {
             assert_eq!(words.status(status, Some(7), body.as_bytes()), failure, "{status} {body}");
         }
-        let Failure::Refused(long) = words.status(400, None, "é".repeat(1_000).as_bytes()) else { panic!() };
+        let SummaryFailure::Refused(long) = words.status(400, None, "é".repeat(1_000).as_bytes()) else {
+            panic!()
+        };
         assert_eq!(long.chars().count(), WORDS_MAX + 1);
     }
 }

@@ -15,7 +15,7 @@ mod tests;
 
 pub use rule::{MAX_RULES, RuleError};
 
-use rule::Rule;
+use rule::SecretRule;
 use scan::Keywords;
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
@@ -24,7 +24,7 @@ const EMBEDDED: &str = include_str!("rules.toml");
 
 /// One secret that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct SecretFinding {
     /// The id of the rule that found it.
     pub rule: Arc<str>,
     /// Where it starts in the original text, in bytes.
@@ -39,25 +39,26 @@ pub struct Redacted<'t> {
     /// The text; borrowed if nothing was found.
     pub text: Cow<'t, str>,
     /// What was found, in order, without overlaps.
-    pub found: Vec<Finding>,
+    pub found: Vec<SecretFinding>,
 }
 
 /// A set of rules. Share one: making it ready, which the first text waits for, costs more than using it on a short text.
 #[derive(Debug)]
-pub struct Redactor(OnceLock<Ready>);
+pub struct Redactor(OnceLock<PreparedRules>);
 
 /// Rules, ready to use.
 #[derive(Debug)]
-struct Ready {
-    rules: Vec<Rule>,
+struct PreparedRules {
+    rules: Vec<SecretRule>,
     /// None only if no automaton can be built; then every rule is tried on every text.
     keywords: Option<Keywords>,
 }
 
-impl Ready {
+impl PreparedRules {
     fn embedded() -> Self {
         // That the embedded rules parse and compile is what a test is for.
-        let rules: Vec<Rule> = rule::parse(EMBEDDED).unwrap_or_default().into_iter().map(Rule::new).collect();
+        let rules: Vec<SecretRule> =
+            rule::parse(EMBEDDED).unwrap_or_default().into_iter().map(SecretRule::new).collect();
         let keywords = Keywords::new(&rules).ok();
         Self { rules, keywords }
     }
@@ -77,22 +78,22 @@ impl Redactor {
     /// [`RuleError`] names the rule and what is wrong with it.
     pub fn with_rules(extra_toml: &str) -> Result<Self, RuleError> {
         let mut embedded = rule::parse(EMBEDDED)?;
-        let mut rules: Vec<Rule> = Vec::new();
+        let mut rules: Vec<SecretRule> = Vec::new();
         for spec in rule::parse(extra_toml)? {
             embedded.retain(|old| old.id != spec.id);
-            let rule = Rule::new(spec);
+            let rule = SecretRule::new(spec);
             rule.check()?;
             if rules.iter().any(|other| other.id == rule.id) {
                 return Err(RuleError::Rule { rule: rule.id.to_string(), what: "the id is there twice" });
             }
             rules.push(rule);
         }
-        rules.extend(embedded.into_iter().map(Rule::new));
+        rules.extend(embedded.into_iter().map(SecretRule::new));
         if rules.len() > MAX_RULES {
             return Err(RuleError::TooMany(rules.len()));
         }
         let keywords = Some(Keywords::new(&rules)?);
-        Ok(Self(Ready { rules, keywords }.into()))
+        Ok(Self(PreparedRules { rules, keywords }.into()))
     }
 
     /// `text` without secrets. Placeholders only name the rule: without a key, a hash of a guessable secret would give
@@ -109,7 +110,7 @@ impl Redactor {
     }
 
     fn replace<'t>(&self, text: &'t str, key: Option<&[u8; 32]>) -> Redacted<'t> {
-        let Ready { rules, keywords } = self.0.get_or_init(Ready::embedded);
+        let PreparedRules { rules, keywords } = self.0.get_or_init(PreparedRules::embedded);
         let found = scan::secrets(rules, keywords.as_ref(), text);
         if found.is_empty() {
             return Redacted { text: Cow::Borrowed(text), found };

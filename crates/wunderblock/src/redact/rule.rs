@@ -89,26 +89,26 @@ const fn default_behind() -> usize {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct RulesFile {
     #[serde(default)]
     rule: Vec<Spec>,
 }
 
 /// Reads rules in the form of `rules.toml`.
 pub(super) fn parse(toml_text: &str) -> Result<Vec<Spec>, RuleError> {
-    Ok(toml::from_str::<File>(toml_text)?.rule)
+    Ok(toml::from_str::<RulesFile>(toml_text)?.rule)
 }
 
 /// One rule, ready. Its regexes are compiled at first use: most texts need none.
 #[derive(Debug)]
-pub(super) struct Rule {
+pub(super) struct SecretRule {
     pub(super) id: Arc<str>,
     spec: Spec,
     regex: OnceLock<Option<Regex>>,
     allow: OnceLock<Vec<Regex>>,
 }
 
-impl Rule {
+impl SecretRule {
     pub(super) fn new(spec: Spec) -> Self {
         Self { id: spec.id.as_str().into(), spec, regex: OnceLock::new(), allow: OnceLock::new() }
     }

@@ -3,8 +3,8 @@
 //! Stretches of one rule that touch are joined before the regex runs, so no byte is searched twice for one rule however
 //! often its keywords occur.
 
-use super::rule::Rule;
-use super::{Finding, placeholder};
+use super::rule::SecretRule;
+use super::{SecretFinding, placeholder};
 use aho_corasick::{AhoCorasick, AhoCorasickKind, BuildError, Input, MatchKind};
 use std::ops::Range;
 
@@ -22,12 +22,12 @@ pub(super) struct Keywords {
 }
 
 impl Keywords {
-    pub(super) fn new(rules: &[Rule]) -> Result<Self, BuildError> {
+    pub(super) fn new(rules: &[SecretRule]) -> Result<Self, BuildError> {
         let mut words: Vec<String> =
-            rules.iter().flat_map(Rule::keywords).map(|word| word.to_ascii_lowercase()).collect();
+            rules.iter().flat_map(SecretRule::keywords).map(|word| word.to_ascii_lowercase()).collect();
         words.sort_unstable();
         words.dedup();
-        let has = |rule: &Rule, word: &str| {
+        let has = |rule: &SecretRule, word: &str| {
             rule.keywords().iter().any(|own| word.starts_with(&own.to_ascii_lowercase()))
         };
         let of = |word: &String| {
@@ -44,7 +44,7 @@ impl Keywords {
     }
 
     /// By rule, the stretches of `text` where it may match.
-    fn stretches(&self, rules: &[Rule], text: &str) -> Vec<Vec<Range<usize>>> {
+    fn stretches(&self, rules: &[SecretRule], text: &str) -> Vec<Vec<Range<usize>>> {
         let mut stretches: Vec<Vec<Range<usize>>> = vec![Vec::new(); rules.len()];
         let mut from = 0;
         // The longest keyword at every position: all others there are beginnings of it. The next search starts one byte
@@ -75,7 +75,7 @@ fn join(stretches: &mut Vec<Range<usize>>, from: usize, to: usize) {
 }
 
 /// All secrets in `text`, in order, without overlaps.
-pub(super) fn secrets(rules: &[Rule], keywords: Option<&Keywords>, text: &str) -> Vec<Finding> {
+pub(super) fn secrets(rules: &[SecretRule], keywords: Option<&Keywords>, text: &str) -> Vec<SecretFinding> {
     let everywhere = || rules.iter().map(|_| std::iter::once(0..text.len()).collect()).collect();
     let stretches = keywords.map_or_else(everywhere, |keywords| keywords.stretches(rules, text));
     let present = placeholder::find(text);
@@ -106,7 +106,12 @@ fn fit(text: &str, stretch: &Range<usize>) -> Range<usize> {
 
 /// The secrets a rule finds in a stretch. A match that takes in a placeholder is none: neither is the placeholder a
 /// secret, nor may its words be the context of one.
-fn matches(rule: &Rule, text: &str, stretch: Range<usize>, present: &[Range<usize>]) -> Vec<Range<usize>> {
+fn matches(
+    rule: &SecretRule,
+    text: &str,
+    stretch: Range<usize>,
+    present: &[Range<usize>],
+) -> Vec<Range<usize>> {
     let (Some(regex), Some(part)) = (rule.regex(), text.get(stretch.clone())) else { return Vec::new() };
     let in_text = |found: regex::Match<'_>| stretch.start + found.start()..stretch.start + found.end();
     regex
@@ -127,7 +132,7 @@ fn touches(present: &[Range<usize>], found: &Range<usize>) -> bool {
 }
 
 /// Overlapping secrets become one, named by the earliest rule: nothing of either may stay behind.
-fn merge(rules: &[Rule], mut found: Vec<(Range<usize>, usize)>) -> Vec<Finding> {
+fn merge(rules: &[SecretRule], mut found: Vec<(Range<usize>, usize)>) -> Vec<SecretFinding> {
     found.sort_unstable_by_key(|(secret, rule)| (secret.start, *rule));
     let mut merged: Vec<(Range<usize>, usize)> = Vec::new();
     for (secret, rule) in found {
@@ -143,7 +148,7 @@ fn merge(rules: &[Rule], mut found: Vec<(Range<usize>, usize)>) -> Vec<Finding> 
         .into_iter()
         .filter_map(|(secret, rule)| {
             let rule = rules.get(rule)?.id.clone();
-            Some(Finding { rule, from_byte: secret.start, to_byte: secret.end })
+            Some(SecretFinding { rule, from_byte: secret.start, to_byte: secret.end })
         })
         .collect()
 }

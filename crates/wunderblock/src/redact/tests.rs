@@ -3,7 +3,7 @@
 //! Tokens are put together here from a mark and random characters, so that this file holds nothing a scanner would
 //! take for a leak.
 
-use super::rule::{Rule, parse};
+use super::rule::{SecretRule, parse};
 use super::*;
 use proptest::prelude::*;
 
@@ -103,7 +103,7 @@ fn every_secret_is_found_exactly() {
     for (rule, marked) in secrets() {
         let (text, from_byte, to_byte) = unmarked(&marked);
         let redacted = redactor.redact(&text);
-        let expect = Finding { rule: rule.into(), from_byte, to_byte };
+        let expect = SecretFinding { rule: rule.into(), from_byte, to_byte };
         assert_eq!(redacted.found, [expect], "{text}");
         assert_eq!(redacted.text, format!("{}[[secret:{rule}]]{}", &text[..from_byte], &text[to_byte..]));
     }
@@ -115,7 +115,7 @@ fn every_embedded_rule_is_sound_and_has_an_example() {
     let specs = parse(EMBEDDED).unwrap();
     assert!(specs.len() >= 30);
     for spec in specs {
-        let rule = Rule::new(spec);
+        let rule = SecretRule::new(spec);
         rule.check().unwrap();
         assert!(!rule.keywords().is_empty(), "{} would be tried on every text", rule.id);
         assert!(covered.contains(&&*rule.id), "{} has no example", rule.id);

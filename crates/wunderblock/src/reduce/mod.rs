@@ -57,7 +57,7 @@ pub(crate) struct Candidate {
 
 /// With what texts are made shorter.
 #[derive(Clone, Copy)]
-pub(crate) struct Means<'a> {
+pub(crate) struct ReduceContext<'a> {
     pub(crate) rules: &'a Reduce,
     pub(crate) gauge: &'a Scales,
     pub(crate) reducer: Reducer,
@@ -78,8 +78,8 @@ pub(crate) struct Choice<'a> {
 
 impl<'a> Choice<'a> {
     /// Begins; `room` is what a request can hold.
-    pub(crate) fn new(view: &'a View, means: &Means<'a>, room: Tokens) -> Self {
-        let Means { rules, gauge, .. } = *means;
+    pub(crate) fn new(view: &'a View, means: &ReduceContext<'a>, room: Tokens) -> Self {
+        let ReduceContext { rules, gauge, .. } = *means;
         let fresh = view.shown_through().next().max(view.trim().stub_before);
         let entries: Vec<&Entry> = match rules.is_off() {
             true => Vec::new(),
@@ -202,7 +202,7 @@ struct Short {
 pub(crate) fn shorten(
     candidates: &[Candidate],
     texts: &dyn Bodies,
-    means: &Means<'_>,
+    means: &ReduceContext<'_>,
     ours: &HashSet<Handle>,
     pack: &dyn Fn(String) -> Body,
 ) -> Result<Vec<ContentReduced>, Error> {
@@ -217,18 +217,20 @@ pub(crate) fn shorten(
         work.entry(candidate.handle).or_insert((candidate, text, tokens));
     }
     let bytes: usize = work.values().map(|(_, text, _)| text.len()).sum();
-    let items: Vec<(Handle, Item<'_>)> = work
+    let items: Vec<(Handle, ReductionItem<'_>)> = work
         .into_iter()
         .map(|(handle, (candidate, text, tokens))| {
             let command = candidate.command.as_deref();
             let earlier = candidate.earlier.iter();
             let earlier =
                 earlier.filter_map(|known| Some((known.to_string(), texts.text(*known)?))).collect();
-            (handle, Item { text, tokens, command, earlier, gauge: means.gauge.alike() })
+            (handle, ReductionItem { text, tokens, command, earlier, gauge: means.gauge.alike() })
         })
         .collect();
     let (rules, reducer) = (means.rules, means.reducer);
-    let one = |(handle, item): (Handle, Item<'_>)| Ok((handle, item.short(handle, (rules, reducer), ours)));
+    let one = |(handle, item): (Handle, ReductionItem<'_>)| {
+        Ok((handle, item.short(handle, (rules, reducer), ours)))
+    };
     let short: Vec<(Handle, Option<Short>)> = if bytes < SHARED {
         items.into_iter().map(one).collect::<Result<_, Error>>()?
     } else {
@@ -260,7 +262,7 @@ fn facts(
 }
 
 /// One text on its way.
-struct Item<'t> {
+struct ReductionItem<'t> {
     text: &'t str,
     tokens: Tokens,
     command: Option<&'t str>,
@@ -269,7 +271,7 @@ struct Item<'t> {
     gauge: Scales,
 }
 
-impl Item<'_> {
+impl ReductionItem<'_> {
     fn short(
         &self,
         handle: Handle,

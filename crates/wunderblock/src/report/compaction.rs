@@ -1,6 +1,6 @@
 //! What a compaction did.
 
-use crate::compact::account::{Compacted, MadeNode, Outcome};
+use crate::compact::account::{Compacted, CompactionOutcome, MadeNode};
 use crate::compact::undo::Undone;
 use serde::Serialize;
 use wunderblock_core::compact::{Due, Task, TaskState};
@@ -122,14 +122,14 @@ impl CompactionReport {
     #[must_use]
     pub fn new(session: &str, done: &Compacted) -> Self {
         let why = match &done.outcome {
-            Outcome::Vetoed(why) | Outcome::Busy(why) => Some(why.clone()),
+            CompactionOutcome::Vetoed(why) | CompactionOutcome::Busy(why) => Some(why.clone()),
             _ => None,
         };
         Self {
             session: session.to_owned(),
             lane: done.lane.to_string(),
             policy: done.policy.clone(),
-            compacted: done.outcome == Outcome::Compacted,
+            compacted: done.outcome == CompactionOutcome::Compacted,
             outcome: done.outcome.word(),
             why,
             level: done.due.level.word(),

@@ -2,7 +2,7 @@
 
 use super::compose::{bench, decide};
 use super::draft::{Draft, encode};
-use super::job::Job;
+use super::job::BuildJob;
 use super::measured::calibration;
 use super::need::{Asking, Need, ShownWanted};
 use super::offer::{offer, outside};
@@ -10,7 +10,7 @@ use super::packer::Packer;
 use super::recall::recall;
 use super::shorten::shorten;
 use super::snapshot::{LaneWanted, newest_turn, view_handles};
-use super::stages::{Bench, Gathered, Loaded, Planned, Rendered, Shortened, Shorter, Stopped, Weighed};
+use super::stages::{Bench, Gathered, Loaded, Planned, Rendered, Shortened, ShorterTexts, Stopped, Weighed};
 use super::target::Target;
 use crate::error::Error;
 use crate::gauge::Scales;
@@ -23,7 +23,7 @@ use wunderblock_core::plan::Injection;
 use wunderblock_core::render::{self, Scene, render};
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 
-pub(crate) use super::need::{Build, Next};
+pub(crate) use super::need::{Build, Polled};
 
 /// The part of its last window a lane's window must grow by for what was left out to be considered again, as a divisor: a
 /// fifth, as large as a step.
@@ -31,25 +31,25 @@ const WIDENED_DIVISOR: u64 = 5;
 
 impl Build<Result<Draft, Stopped>> {
     /// The next request as bytes, and the account of it.
-    pub(crate) fn draft(job: Job) -> Self {
+    pub(crate) fn draft(job: BuildJob) -> Self {
         Self::new(async move |ask| Ok(encode(rendered(&job, &ask).await?, &job)?))
     }
 }
 
 impl Build<Result<Rendered, Stopped>> {
     /// The next request, not encoded: what a simulation looks at.
-    pub(crate) fn rendered(job: Job) -> Self {
+    pub(crate) fn rendered(job: BuildJob) -> Self {
         Self::new(async move |ask| rendered(&job, &ask).await)
     }
 }
 
 impl Build<Result<Bench, Error>> {
     /// A lane as a compaction finds it.
-    pub(crate) fn bench(job: Job) -> Self {
+    pub(crate) fn bench(job: BuildJob) -> Self {
         Self::new(async move |ask| {
             let lane = weigh(load(&job, &ask).await?, &job, &ask).await?;
             // What enters shorter is on record before a compaction begins.
-            let shortened = Shortened { lane, shorter: Shorter::default(), texts: Texts::default() };
+            let shortened = Shortened { lane, shorter: ShorterTexts::default(), texts: Texts::default() };
             bench(gather(shortened, &job, &ask, Recalls::Nothing).await?, &job, &ask).await
         })
     }
@@ -57,19 +57,19 @@ impl Build<Result<Bench, Error>> {
 
 impl Build<Result<Weighed, Error>> {
     /// A lane with what its texts cost.
-    pub(crate) fn weighed(job: Job) -> Self {
+    pub(crate) fn weighed(job: BuildJob) -> Self {
         Self::new(async move |ask| weigh(load(&job, &ask).await?, &job, &ask).await)
     }
 }
 
 impl Build<Result<Loaded, Error>> {
     /// A lane with what its next request is for.
-    pub(crate) fn loaded(job: Job) -> Self {
+    pub(crate) fn loaded(job: BuildJob) -> Self {
         Self::new(async move |ask| load(&job, &ask).await)
     }
 }
 
-async fn rendered(job: &Job, ask: &Asking) -> Result<Rendered, Stopped> {
+async fn rendered(job: &BuildJob, ask: &Asking) -> Result<Rendered, Stopped> {
     let loaded = load(job, ask).await?;
     let weighed = weigh(loaded, job, ask).await?;
     let shortened = shorten(weighed, job, ask).await?;
@@ -80,7 +80,7 @@ async fn rendered(job: &Job, ask: &Asking) -> Result<Rendered, Stopped> {
 
 /// Loads as much as the window can hold. The window decides how far back to look, and the transcript may decide the
 /// window, so a second look can be needed; likewise when the lane has stepped for a smaller window than this one.
-async fn load(job: &Job, ask: &Asking) -> Result<Loaded, Error> {
+async fn load(job: &BuildJob, ask: &Asking) -> Result<Loaded, Error> {
     let options = &job.options;
     let look = |window: Tokens, ignores_steps: bool| {
         let text = Bytes(window.0.saturating_mul(limits::VIEW_BYTES_PER_TOKEN));
@@ -109,7 +109,7 @@ async fn load(job: &Job, ask: &Asking) -> Result<Loaded, Error> {
 
 /// Makes a gauge that knows every body of the view, corrected by what providers measured. Bodies that nobody has counted
 /// yet are counted now.
-async fn weigh(loaded: Loaded, job: &Job, ask: &Asking) -> Result<Weighed, Error> {
+async fn weigh(loaded: Loaded, job: &BuildJob, ask: &Asking) -> Result<Weighed, Error> {
     let Loaded { snapshot, target } = loaded;
     let gauge = Scales::new(target.row.counter(), target.dialect, Arc::clone(&job.counts));
     snapshot.counts.iter().for_each(|(handle, count)| gauge.learn(*handle, *count));
@@ -133,7 +133,12 @@ enum Recalls {
 }
 
 /// Recalls what could come back, and reads the sources.
-async fn gather(shortened: Shortened, job: &Job, ask: &Asking, recalls: Recalls) -> Result<Gathered, Error> {
+async fn gather(
+    shortened: Shortened,
+    job: &BuildJob,
+    ask: &Asking,
+    recalls: Recalls,
+) -> Result<Gathered, Error> {
     let Shortened { lane, shorter, mut texts } = shortened;
     texts.extend(lane.snapshot.texts.clone());
     let hits: Vec<Injection> = match recalls {
@@ -158,7 +163,7 @@ async fn gather(shortened: Shortened, job: &Job, ask: &Asking, recalls: Recalls)
 }
 
 /// Loads the texts a rendering shows, and what the ledger holds up to the edges of its gaps, and renders.
-async fn show(mut planned: Planned, job: &Job, ask: &Asking) -> Result<Rendered, Error> {
+async fn show(mut planned: Planned, job: &BuildJob, ask: &Asking) -> Result<Rendered, Error> {
     let (view, trim) = (&planned.decision.view, &planned.decision.plan.trim);
     let handles = planned.texts.missing(render::handles(view, trim));
     let edges = render::edges(view, trim);

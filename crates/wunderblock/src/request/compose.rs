@@ -1,7 +1,7 @@
 //! Composing and planning: what of the sources holds, and what of the session goes in beside it.
 
 use super::decision::Decision;
-use super::job::Job;
+use super::job::BuildJob;
 use super::need::Asking;
 use super::packer::Packer;
 use super::stages::{Bench, Gathered, Planned, Stopped, Weighed};
@@ -19,7 +19,7 @@ use wunderblock_core::view::View;
 
 /// Composes and plans. When the lane takes a step its beginning is paid for again, so what waited takes effect: there are
 /// at most two attempts, since a lane that steps in the first composes once more with all that waited.
-pub(super) async fn decide(mut gathered: Gathered, job: &Job, ask: &Asking) -> Result<Planned, Stopped> {
+pub(super) async fn decide(mut gathered: Gathered, job: &BuildJob, ask: &Asking) -> Result<Planned, Stopped> {
     let snapshot = &gathered.lane.snapshot;
     // A lane that has taken a step since its last request begins again, too.
     let begins =
@@ -45,7 +45,7 @@ pub(super) async fn decide(mut gathered: Gathered, job: &Job, ask: &Asking) -> R
 }
 
 /// Composes as a lane's next step would, and plans nothing: what a compaction begins with.
-pub(super) async fn bench(mut gathered: Gathered, job: &Job, ask: &Asking) -> Result<Bench, Error> {
+pub(super) async fn bench(mut gathered: Gathered, job: &BuildJob, ask: &Asking) -> Result<Bench, Error> {
     let (composed, decision) = gathered.compose(job, ask, true).await?;
     let Gathered { lane, texts, state, .. } = gathered;
     let limit = lane.target.budget.limit().tokens;
@@ -71,7 +71,7 @@ struct Attempt {
 
 impl Gathered {
     /// Composes and plans once; `begins` says that the lane's beginning changes anyway.
-    async fn attempt(&mut self, job: &Job, ask: &Asking, begins: bool) -> Result<Attempt, Error> {
+    async fn attempt(&mut self, job: &BuildJob, ask: &Asking, begins: bool) -> Result<Attempt, Error> {
         let (composed, decision) = self.compose(job, ask, begins).await?;
         let must: Vec<Injection> = composed.tail.iter().chain(&self.state).cloned().collect();
         let limit = self.lane.target.budget.limit().tokens;
@@ -93,7 +93,7 @@ impl Gathered {
     /// Composes. What the preamble repeats of the one on record and was not offered again is loaded first.
     async fn compose(
         &mut self,
-        job: &Job,
+        job: &BuildJob,
         ask: &Asking,
         begins: bool,
     ) -> Result<(Composed, Decision), Error> {
@@ -110,7 +110,7 @@ impl Gathered {
         Ok((composed, decision))
     }
 
-    fn composed(&self, job: &Job, begins: bool) -> Composed {
+    fn composed(&self, job: &BuildJob, begins: bool) -> Composed {
         let gauge = &self.lane.gauge;
         let pack = |text: String| pack(&self.packer, gauge, text);
         let rule = self.lane.target.row.cache;

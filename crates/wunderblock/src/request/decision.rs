@@ -1,6 +1,6 @@
 //! What a build decides, as the events it means and the view after them.
 
-use super::job::Job;
+use super::job::BuildJob;
 use crate::error::Error;
 use crate::texts::Texts;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub(crate) struct Decision {
 
 impl Decision {
     /// Nothing is decided yet.
-    pub(super) fn begin(job: &Job, view: &Arc<View>) -> Self {
+    pub(super) fn begin(job: &BuildJob, view: &Arc<View>) -> Self {
         Self {
             plan: Plan::default(),
             events: Vec::new(),

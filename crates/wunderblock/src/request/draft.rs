@@ -1,7 +1,7 @@
 //! A rendered request as the bytes that are sent, and the account of it.
 
-use super::job::Job;
-use super::prefix::{self, CachePlan, Size};
+use super::job::BuildJob;
+use super::prefix::{self, CachePlan, RequestSize};
 use super::stages::{Planned, Rendered};
 use super::target::Target;
 use crate::error::Error;
@@ -104,7 +104,7 @@ impl Draft {
 ///
 /// # Errors
 /// When there is nothing to send, or the provider would refuse it.
-pub(super) fn encode(request: Rendered, job: &Job) -> Result<Draft, Error> {
+pub(super) fn encode(request: Rendered, job: &BuildJob) -> Result<Draft, Error> {
     let Rendered { planned, rendered, tallies, .. } = request;
     let Planned { snapshot, target, decision, .. } = &planned;
     let preamble = decision.view.preamble().cloned();
@@ -119,7 +119,7 @@ pub(super) fn encode(request: Rendered, job: &Job) -> Result<Draft, Error> {
     let report = report(&rendered, target.budget, target.certainty, job.stream_handle(), &tally);
     let marks = preamble.as_ref().map_or(&[][..], |preamble| &preamble.cache);
     let blocks = rendered.request.messages.iter().map(|message| message.parts.len() as u64).sum();
-    let size = Size { blocks, tokens: report.total_tokens };
+    let size = RequestSize { blocks, tokens: report.total_tokens };
     let points = prefix::points(target, marks, &size, snapshot.before());
     let encoded = bytes(rendered, target, Some(&points))?;
     check(&encoded, target)?;

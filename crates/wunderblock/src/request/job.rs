@@ -12,7 +12,7 @@ use wunderblock_core::units::Millis;
 
 /// What a build is for, and what it works with. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Job {
+pub(crate) struct BuildJob {
     pub(crate) tenant: TenantId,
     pub(crate) stream: StreamId,
     pub(crate) lane: LaneId,
@@ -28,7 +28,7 @@ pub(crate) struct Job {
     pub(crate) counts: Arc<Counts>,
 }
 
-impl Job {
+impl BuildJob {
     /// The session's own handle.
     pub(crate) fn stream_handle(&self) -> Handle {
         name_handle(&self.key, "stream", self.stream.as_str())

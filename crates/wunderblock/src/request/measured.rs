@@ -1,7 +1,7 @@
 //! What a session's recorded usage says of a request: the size of its context by the provider's own count, and how far our
 //! estimates are off. This tells the session as marks; [`wunderblock_core::usage`] says what follows.
 
-use super::note::{Note, What};
+use super::note::{MeasurementNote, What};
 use super::snapshot::Snapshot;
 use crate::catalog::Catalog;
 use crate::gauge::Scales;
@@ -25,8 +25,8 @@ pub(crate) fn calibration(
     if gauge.calibration().is_some() || !gauge.estimates() || !snapshot.is_measured() {
         return gauge.calibration();
     }
-    let sought = Sought::new(catalog, model);
-    usage::calibrate(Marks::new(snapshot, &sought, gauge, NEWEST + RECENT), &sought.name)
+    let sought = ModelQuery::new(catalog, model);
+    usage::calibrate(UsageMarks::new(snapshot, &sought, gauge, NEWEST + RECENT), &sought.name)
 }
 
 /// The newest size of the context that the model's provider told, and what has come since by the gauge.
@@ -34,8 +34,8 @@ pub(crate) fn anchor(snapshot: &Snapshot, catalog: &Catalog, model: &str, gauge:
     if !snapshot.is_measured() {
         return None;
     }
-    let sought = Sought::new(catalog, model);
-    let look = |newest| usage::anchor(Marks::new(snapshot, &sought, gauge, newest), &sought.name);
+    let sought = ModelQuery::new(catalog, model);
+    let look = |newest| usage::anchor(UsageMarks::new(snapshot, &sought, gauge, newest), &sought.name);
     look(RECENT).or_else(|| look(usize::MAX))
 }
 
@@ -47,13 +47,13 @@ impl Snapshot {
 }
 
 /// The model whose measurements are sought. A session names a few models, very often.
-struct Sought<'c> {
+struct ModelQuery<'c> {
     catalog: &'c Catalog,
     name: String,
     met: RefCell<Vec<(Box<str>, bool)>>,
 }
 
-impl<'c> Sought<'c> {
+impl<'c> ModelQuery<'c> {
     fn new(catalog: &'c Catalog, model: &str) -> Self {
         Self { catalog, name: plain(catalog, model), met: RefCell::default() }
     }
@@ -70,22 +70,22 @@ impl<'c> Sought<'c> {
 }
 
 /// A session's marks, oldest first.
-struct Marks<'a> {
-    sought: &'a Sought<'a>,
+struct UsageMarks<'a> {
+    sought: &'a ModelQuery<'a>,
     view: &'a View,
     gauge: &'a Scales,
     entries: Peekable<Box<dyn Iterator<Item = &'a Entry> + 'a>>,
-    notes: Peekable<std::slice::Iter<'a, Note>>,
+    notes: Peekable<std::slice::Iter<'a, MeasurementNote>>,
     speaker: Option<&'a str>,
     thought: bool,
     /// An entry that makes growth incomparable has said its own mark; this is the other.
     blur: bool,
 }
 
-impl<'a> Marks<'a> {
+impl<'a> UsageMarks<'a> {
     /// From the newest measurements of the model on, as many as given, and one more. What the view does not hold whole
     /// is no part of it.
-    fn new(snapshot: &'a Snapshot, sought: &'a Sought<'a>, gauge: &'a Scales, newest: usize) -> Self {
+    fn new(snapshot: &'a Snapshot, sought: &'a ModelQuery<'a>, gauge: &'a Scales, newest: usize) -> Self {
         let told = snapshot.notes.iter().rev().filter(|note| match &note.what {
             What::Measured(usage, _) => usage.model.as_deref().is_none_or(|of| sought.is(of)),
             _ => false,
@@ -129,7 +129,7 @@ impl<'a> Marks<'a> {
         if model.is_some_and(|model| self.sought.is(model)) { &self.sought.name } else { "" }
     }
 
-    fn note(&self, note: &'a Note) -> Option<Mark<'a>> {
+    fn note(&self, note: &'a MeasurementNote) -> Option<Mark<'a>> {
         Some(match &note.what {
             What::Measured(usage, live) => Mark::Measured(Measured {
                 seq: note.seq,
@@ -150,7 +150,7 @@ impl<'a> Marks<'a> {
     }
 }
 
-impl<'a> Iterator for Marks<'a> {
+impl<'a> Iterator for UsageMarks<'a> {
     type Item = Mark<'a>;
 
     fn next(&mut self) -> Option<Mark<'a>> {

@@ -2,13 +2,13 @@
 //!
 //! A build is an `async fn` that awaits nothing but needs, so that the code of its stages reads from top to bottom, and
 //! the compiler writes the state machine. It does no input or output itself: a driver asks for the next need, answers it
-//! from a ledger or from memory, and asks again. An answer travels in the [`Reply`] that came with the need, so a need
+//! from a ledger or from memory, and asks again. An answer travels in the [`Responder`] that came with the need, so a need
 //! cannot be given an answer of another kind.
 
 use super::provider::StateProvider;
 use super::snapshot::{LaneWanted, Snapshot};
 use crate::error::Error;
-use crate::sources::{Found, InstructionRules, Wanted, Workspace, instructions};
+use crate::sources::{FoundSources, InstructionRules, SourceQuery, Workspace, instructions};
 use crate::store::TallyRow;
 use crate::texts::Texts;
 use futures_channel::oneshot;
@@ -23,17 +23,17 @@ use wunderblock_core::units::Seq;
 /// What a build needs.
 pub(crate) enum Need {
     /// A lane as it stands.
-    Lane(LaneWanted, Reply<Snapshot>),
+    Lane(LaneWanted, Responder<Snapshot>),
     /// The texts of bodies; those that are erased are left out.
-    Texts(Vec<Handle>, Reply<Texts>),
+    Texts(Vec<Handle>, Responder<Texts>),
     /// Which of these handles are known.
-    Known(Vec<Handle>, Reply<HashSet<Handle>>),
+    Known(Vec<Handle>, Responder<HashSet<Handle>>),
     /// Older messages that answer a query, best first.
-    Search(String, Reply<Vec<Injection>>),
+    Search(String, Responder<Vec<Injection>>),
     /// What lies outside the ledger: instruction files, and what state providers say.
-    Outside(Box<OutsideWanted>, Reply<Outside>),
+    Outside(Box<OutsideWanted>, Responder<Outside>),
     /// What rendering shows: texts, and what the lane holds up to positions.
-    Shown(ShownWanted, Reply<Shown>),
+    Shown(ShownWanted, Responder<ShownTexts>),
 }
 
 /// What to read outside the ledger.
@@ -44,7 +44,7 @@ pub(crate) struct OutsideWanted {
     pub(crate) providers: Vec<StateProvider>,
 }
 
-/// Which instruction files to read: [`Wanted`], owned.
+/// Which instruction files to read: [`SourceQuery`], owned.
 pub(crate) struct FilesWanted {
     pub(crate) workspace: Workspace,
     pub(crate) rules: InstructionRules,
@@ -54,8 +54,8 @@ pub(crate) struct FilesWanted {
 }
 
 impl FilesWanted {
-    fn read(&self) -> Found {
-        instructions(&Wanted {
+    fn read(&self) -> FoundSources {
+        instructions(&SourceQuery {
             workspace: &self.workspace,
             rules: &self.rules,
             touched: &self.touched,
@@ -68,7 +68,7 @@ impl FilesWanted {
 /// What lies outside the ledger.
 pub(crate) struct Outside {
     /// Instruction files.
-    pub(crate) found: Option<Found>,
+    pub(crate) found: Option<FoundSources>,
     /// What each provider said, or why it said nothing.
     pub(crate) said: Vec<Result<String, String>>,
 }
@@ -93,15 +93,15 @@ pub(crate) struct ShownWanted {
 
 /// The texts of [`ShownWanted`], and what the lane holds up to its edges.
 #[derive(Default)]
-pub(crate) struct Shown {
+pub(crate) struct ShownTexts {
     pub(crate) texts: Texts,
     pub(crate) tallies: BTreeMap<Seq, TallyRow>,
 }
 
 /// Takes the answer to a need.
-pub(crate) struct Reply<T>(oneshot::Sender<T>);
+pub(crate) struct Responder<T>(oneshot::Sender<T>);
 
-impl<T> Reply<T> {
+impl<T> Responder<T> {
     /// Answers. A build that was dropped meanwhile hears nothing.
     pub(crate) fn give(self, answer: T) {
         let _ = self.0.send(answer);
@@ -117,9 +117,9 @@ impl Asking {
     ///
     /// # Errors
     /// When the driver drops the need without an answer, which is a defect of the driver.
-    pub(crate) async fn ask<T>(&self, need: impl FnOnce(Reply<T>) -> Need) -> Result<T, Error> {
+    pub(crate) async fn ask<T>(&self, need: impl FnOnce(Responder<T>) -> Need) -> Result<T, Error> {
         let (reply, answer) = oneshot::channel();
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(need(Reply(reply)));
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(need(Responder(reply)));
         answer.await.map_err(|_| Error::Internal("a need of a build was left unanswered".to_owned()))
     }
 
@@ -149,7 +149,7 @@ pub(crate) struct Build<T> {
 }
 
 /// How a build goes on.
-pub(crate) enum Next<T> {
+pub(crate) enum Polled<T> {
     /// The driver answers this, and asks again.
     Need(Need),
     /// The build has ended.
@@ -167,11 +167,11 @@ impl<T> Build<T> {
     ///
     /// # Errors
     /// When a need is open that was not answered, which is a defect of the driver.
-    pub(crate) fn next(&mut self) -> Result<Next<T>, Error> {
+    pub(crate) fn next(&mut self) -> Result<Polled<T>, Error> {
         match self.stages.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(done) => Ok(Next::Done(done)),
+            Poll::Ready(done) => Ok(Polled::Done(done)),
             Poll::Pending => match self.asking.take() {
-                Some(need) => Ok(Next::Need(need)),
+                Some(need) => Ok(Polled::Need(need)),
                 None => Err(Error::Internal("a build waits for what it did not ask for".to_owned())),
             },
         }
@@ -188,10 +188,10 @@ mod tests {
             let known = asking.ask(|reply| Need::Known(vec![Handle(7)], reply)).await?;
             Ok::<_, Error>(known.len())
         });
-        let Next::Need(Need::Known(handles, reply)) = build.next().unwrap() else { panic!("no need") };
+        let Polled::Need(Need::Known(handles, reply)) = build.next().unwrap() else { panic!("no need") };
         assert_eq!(handles, [Handle(7)]);
         reply.give(handles.into_iter().collect());
-        let Next::Done(done) = build.next().unwrap() else { panic!("not done") };
+        let Polled::Done(done) = build.next().unwrap() else { panic!("not done") };
         assert_eq!(done.unwrap(), 1);
     }
 
@@ -201,10 +201,10 @@ mod tests {
             asking.ask(|reply| Need::Known(Vec::new(), reply)).await.map(|known| known.len())
         };
         let mut build = Build::new(ask);
-        assert!(matches!(build.next(), Ok(Next::Need(_))), "the need is dropped here");
-        assert!(matches!(build.next(), Ok(Next::Done(Err(Error::Internal(_))))));
+        assert!(matches!(build.next(), Ok(Polled::Need(_))), "the need is dropped here");
+        assert!(matches!(build.next(), Ok(Polled::Done(Err(Error::Internal(_))))));
         let mut build = Build::new(ask);
-        let Ok(Next::Need(need)) = build.next() else { panic!("no need") };
+        let Ok(Polled::Need(need)) = build.next() else { panic!("no need") };
         assert!(matches!(build.next(), Err(Error::Internal(_))), "asked again before the answer");
         drop(need);
     }

@@ -7,7 +7,7 @@ use wunderblock_core::usage::Calibration;
 
 /// Something other than an entry that bears on measurements.
 #[derive(Clone, Debug)]
-pub(crate) struct Note {
+pub(crate) struct MeasurementNote {
     pub(super) seq: Seq,
     pub(super) what: What,
 }
@@ -24,7 +24,7 @@ pub(super) enum What {
 /// Whether it was told while it happened.
 type Live = bool;
 
-impl Note {
+impl MeasurementNote {
     /// What an event says of measurements, to one lane.
     pub(crate) fn of(event: &Event, lane: &LaneId) -> Option<Self> {
         let what = match &event.fact {

@@ -3,7 +3,7 @@
 use super::need::{FilesWanted, Outside, OutsideWanted};
 use super::packer::Packer;
 use super::sources::{Given, Instructions, OfferedTool, Resource, Skill, Sources};
-use crate::sources::{Found, touched};
+use crate::sources::{FoundSources, touched};
 use crate::texts::Texts;
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::authority::{Authority, Level};
@@ -194,10 +194,16 @@ fn files(instructions: &Instructions, view: &View, texts: &Texts) -> FilesWanted
 }
 
 /// Settles which instruction files hold where, in their order.
-fn settle_files(instructions: &Instructions, found: Found, view: &View, packer: &Packer, offer: &mut Offer) {
+fn settle_files(
+    instructions: &Instructions,
+    found: FoundSources,
+    view: &View,
+    packer: &Packer,
+    offer: &mut Offer,
+) {
     let nothing = Preamble::default();
     let old = view.preamble().map_or(&nothing, AsRef::as_ref);
-    let Found { mut head, nested, ignore, scanned: found, mut findings, .. } = found;
+    let FoundSources { mut head, nested, ignore, scanned: found, mut findings, .. } = found;
     for given in &instructions.session {
         let (pieces, problems) = pieces(&given.text);
         findings.extend(problems.into_iter().map(|problem| Finding {

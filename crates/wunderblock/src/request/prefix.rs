@@ -5,7 +5,7 @@
 
 use super::snapshot::Snapshot;
 use super::target::Target;
-use crate::catalog::{CacheMode, CacheRule, MicroDollars, Spent};
+use crate::catalog::{BilledTokens, CacheMode, CacheRule, MicroDollars};
 use wunderblock_core::event::{ContextBuilt, Stem, UsageMeasured};
 use wunderblock_core::request::CachePoint;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
@@ -31,7 +31,7 @@ pub struct CachePlan {
     /// Too much time has passed since the request before: nothing is expected.
     pub is_cold: bool,
     /// What the provider found in its cache, by its newest report.
-    pub recorded: Option<Recorded>,
+    pub recorded: Option<ReportedCache>,
     /// What sending the request costs, the answer not counted; none if no price is known.
     pub cost: Option<MicroDollars>,
     /// What it would cost if nothing were cached.
@@ -40,7 +40,7 @@ pub struct CachePlan {
 
 /// What a provider reported of its cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Recorded {
+pub struct ReportedCache {
     /// Where.
     pub seq: Seq,
     /// All it took in.
@@ -91,7 +91,7 @@ fn common(bytes: &[u8], before: &Stem) -> Bytes {
 }
 
 /// How large a request is.
-pub(super) struct Size {
+pub(super) struct RequestSize {
     /// Parts of its messages.
     pub(super) blocks: u64,
     pub(super) tokens: Tokens,
@@ -101,10 +101,10 @@ pub(super) struct Size {
 pub(super) fn points(
     target: &Target,
     preamble: &[CachePoint],
-    size: &Size,
+    size: &RequestSize,
     before: Before<'_>,
 ) -> Vec<CachePoint> {
-    let Size { blocks, tokens } = *size;
+    let RequestSize { blocks, tokens } = *size;
     let rule = &target.row.cache;
     if rule.mode != CacheMode::Explicit || tokens < rule.minimum {
         return Vec::new();
@@ -145,7 +145,7 @@ pub(super) fn plan(
     let expected = if is_cold { Tokens::ZERO } else { cached(&rule, again, total) };
     let price = target.row.price_at(now);
     let spent = billed(&rule, expected, total);
-    let plain = Spent { input: total, ..Spent::default() };
+    let plain = BilledTokens { input: total, ..BilledTokens::default() };
     CachePlan {
         points: Vec::new(),
         minimum: rule.minimum,
@@ -167,10 +167,10 @@ pub(crate) fn cached(rule: &CacheRule, again: Tokens, total: Tokens) -> Tokens {
 }
 
 /// How a request is billed of which so many tokens are in the cache, its answer not counted.
-pub(crate) fn billed(rule: &CacheRule, cached: Tokens, total: Tokens) -> Spent {
+pub(crate) fn billed(rule: &CacheRule, cached: Tokens, total: Tokens) -> BilledTokens {
     let fresh = total.saturating_sub(cached);
     let writes = rule.mode != CacheMode::None && total >= rule.minimum;
-    Spent {
+    BilledTokens {
         input: if writes { Tokens::ZERO } else { fresh },
         cache_read: cached,
         cache_write: if writes { fresh } else { Tokens::ZERO },
@@ -179,7 +179,7 @@ pub(crate) fn billed(rule: &CacheRule, cached: Tokens, total: Tokens) -> Spent {
 }
 
 /// The newest report, beside the one before it.
-fn recorded(usage: &[(Seq, UsageMeasured)]) -> Option<Recorded> {
+fn recorded(usage: &[(Seq, UsageMeasured)]) -> Option<ReportedCache> {
     let taken_in = |usage: &UsageMeasured| usage.input + usage.cache_read + usage.cache_write;
     let (seq, newest) = usage.last()?;
     let before = usage
@@ -188,7 +188,7 @@ fn recorded(usage: &[(Seq, UsageMeasured)]) -> Option<Recorded> {
         .skip(1)
         .find(|(_, other)| other.api_id != newest.api_id || newest.api_id.is_none());
     let alike = before.filter(|(_, other)| other.model == newest.model);
-    Some(Recorded {
+    Some(ReportedCache {
         seq: *seq,
         input: taken_in(newest),
         cached: newest.cache_read,

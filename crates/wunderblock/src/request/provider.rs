@@ -9,14 +9,14 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 /// What a provider does when it is asked: a text, or why there is none.
-type Ask = Arc<dyn Fn() -> Result<String, String> + Send + Sync>;
+type ProviderFn = Arc<dyn Fn() -> Result<String, String> + Send + Sync>;
 
 /// Someone to ask: a callback, or a command. What is answered is recorded with the request it went into.
 #[derive(Clone)]
 pub struct StateProvider {
     /// The name its text goes by; a later text of the same name replaces it.
     pub name: String,
-    ask: Ask,
+    ask: ProviderFn,
 }
 
 impl std::fmt::Debug for StateProvider {

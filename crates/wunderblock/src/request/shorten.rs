@@ -4,12 +4,12 @@
 //! request from them.
 
 use super::decision::Decision;
-use super::job::Job;
+use super::job::BuildJob;
 use super::need::{Asking, Need};
 use super::packer::Packer;
-use super::stages::{Shortened, Shorter, Weighed};
+use super::stages::{Shortened, ShorterTexts, Weighed};
 use crate::error::Error;
-use crate::reduce::{Choice, Means, in_order, named, shorten as shorten_texts};
+use crate::reduce::{Choice, ReduceContext, in_order, named, shorten as shorten_texts};
 use crate::texts::Texts;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -19,12 +19,12 @@ use wunderblock_core::ports::Bodies as _;
 use wunderblock_core::view::View;
 
 /// Shortens what the lane's requests have not shown yet, and applies that to the view.
-pub(super) async fn shorten(mut lane: Weighed, job: &Job, ask: &Asking) -> Result<Shortened, Error> {
+pub(super) async fn shorten(mut lane: Weighed, job: &BuildJob, ask: &Asking) -> Result<Shortened, Error> {
     let packer = Packer::new(job.key);
     let mut texts = Texts::default();
     let facts = shorter_texts(&lane, job, ask, &mut texts, &packer).await?;
     if facts.is_empty() {
-        return Ok(Shortened { lane, shorter: Shorter::default(), texts });
+        return Ok(Shortened { lane, shorter: ShorterTexts::default(), texts });
     }
     let view = &lane.snapshot.view;
     let replaced = facts.iter().filter_map(|fact| {
@@ -40,17 +40,17 @@ pub(super) async fn shorten(mut lane: Weighed, job: &Job, ask: &Asking) -> Resul
         decision.take(Fact::ContentReduced(Box::new(fact)), &texts)?;
     }
     lane.snapshot.view = decision.view;
-    Ok(Shortened { lane, shorter: Shorter { through, events: decision.events }, texts })
+    Ok(Shortened { lane, shorter: ShorterTexts { through, events: decision.events }, texts })
 }
 
 async fn shorter_texts(
     lane: &Weighed,
-    job: &Job,
+    job: &BuildJob,
     ask: &Asking,
     texts: &mut Texts,
     packer: &Packer,
 ) -> Result<Vec<ContentReduced>, Error> {
-    let means = Means { rules: &job.rules, gauge: &lane.gauge, reducer: job.reducer };
+    let means = ReduceContext { rules: &job.rules, gauge: &lane.gauge, reducer: job.reducer };
     let view: Arc<View> = Arc::clone(&lane.snapshot.view);
     let mut choice = Choice::new(&view, &means, lane.target.budget.limit().tokens);
     let mut facts = Vec::new();

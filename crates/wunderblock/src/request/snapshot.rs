@@ -1,6 +1,6 @@
 //! A lane as a build finds it: its view, and what else the lane's past says of its next request.
 
-use super::note::Note;
+use super::note::MeasurementNote;
 use crate::store::BodyCount;
 use crate::texts::Texts;
 use std::collections::HashMap;
@@ -36,7 +36,7 @@ pub(crate) struct Snapshot {
     /// Texts that are here already: those of the user's newest turn, of the ignore files in force.
     pub(crate) texts: Texts,
     /// What bears on measurements, beside the entries of the view.
-    pub(crate) notes: Arc<Vec<Note>>,
+    pub(crate) notes: Arc<Vec<MeasurementNote>>,
     /// The newest reports of usage, oldest first.
     pub(crate) reports: Vec<(Seq, UsageMeasured)>,
     /// The lane's request before, and when it was built.
@@ -86,7 +86,7 @@ impl Snapshot {
     pub(crate) fn note(&mut self, event: &Event) {
         let lane = self.view.lane();
         let refused = is_refused(self.refused, event, lane);
-        let note = Note::of(event, lane);
+        let note = MeasurementNote::of(event, lane);
         if let Some(note) = note {
             Arc::make_mut(&mut self.notes).push(note);
         }

@@ -49,7 +49,7 @@ impl Weighed {
 
 /// What enters a request shorter: applied to the view, not recorded yet.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Shorter {
+pub(crate) struct ShorterTexts {
     /// The head of the ledger it was made from.
     pub(crate) through: Seq,
     /// What is to be appended, texts in full.
@@ -59,7 +59,7 @@ pub(crate) struct Shorter {
 /// … with what enters shorter from this request on.
 pub(crate) struct Shortened {
     pub(crate) lane: Weighed,
-    pub(crate) shorter: Shorter,
+    pub(crate) shorter: ShorterTexts,
     /// Texts that were loaded and stay as they are, and those that are new.
     pub(crate) texts: Texts,
 }
@@ -67,7 +67,7 @@ pub(crate) struct Shortened {
 /// … with what could come back, and what the sources offer.
 pub(crate) struct Gathered {
     pub(crate) lane: Weighed,
-    pub(crate) shorter: Shorter,
+    pub(crate) shorter: ShorterTexts,
     pub(crate) texts: Texts,
     /// What could come back, best first.
     pub(crate) hits: Vec<Injection>,
@@ -87,7 +87,7 @@ pub(crate) struct Planned {
     pub(crate) anchor: Option<Anchor>,
     pub(crate) fresh: Vec<(Handle, BodyCount)>,
     /// What enters the request shorter; its events are the first of the decision's.
-    pub(crate) shorter: Shorter,
+    pub(crate) shorter: ShorterTexts,
     pub(crate) composed: Composed,
     pub(crate) decision: Decision,
     pub(crate) texts: Texts,
@@ -112,7 +112,7 @@ pub(crate) struct Rendered {
 /// Why there is no request.
 pub(crate) enum Stopped {
     /// Even the least does not fit. What would have entered shorter is known all the same.
-    Refused { refusal: Box<Refusal>, shorter: Shorter },
+    Refused { refusal: Box<Refusal>, shorter: ShorterTexts },
     /// Something failed.
     Failed(Error),
 }
@@ -121,7 +121,7 @@ pub(crate) enum Stopped {
 pub(crate) fn shorter_of<'d, T>(
     drafted: &'d Result<T, Stopped>,
     planned: impl FnOnce(&'d T) -> &'d Planned,
-) -> Option<&'d Shorter> {
+) -> Option<&'d ShorterTexts> {
     match drafted {
         Ok(draft) => Some(&planned(draft).shorter),
         Err(Stopped::Refused { shorter, .. }) => Some(shorter),

@@ -2,7 +2,7 @@
 
 use super::options::ContextOptions;
 use super::snapshot::Snapshot;
-use crate::catalog::{CacheMode, Catalog, Row};
+use crate::catalog::{CacheMode, Catalog, ModelRow};
 use crate::error::Error;
 use crate::gauge::Scales;
 use crate::limits;
@@ -26,7 +26,7 @@ const CACHE_FRAME: Cost = Cost::new(12, 96);
 pub(crate) struct Target {
     pub(crate) model: String,
     pub(crate) known: bool,
-    pub(crate) row: Row,
+    pub(crate) row: ModelRow,
     pub(crate) dialect: Dialect,
     pub(crate) budget: Budget,
     pub(crate) certainty: Certainty,

@@ -10,7 +10,7 @@ use wunderblock_core::units::{Cost, Millis, Tokens};
 
 /// The account of a policy, under way.
 #[derive(Default)]
-pub(super) struct Account {
+pub(super) struct PolicyAccount {
     pub(super) result: PolicyResult,
     /// When the request before was sent.
     before: Option<Millis>,
@@ -21,7 +21,7 @@ pub(super) struct Account {
     requests: u32,
 }
 
-impl Account {
+impl PolicyAccount {
     pub(super) fn new(name: &str, target: &Target) -> Self {
         let cost = target.row.prices.first().map(|_| MicroDollars::ZERO);
         Self {

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::gauge::{Counts, Scales};
 use crate::limits::{CATCH_UP_BYTES, VIEW_EVENTS};
 use crate::parallel;
-use crate::request::job::Job;
+use crate::request::job::BuildJob;
 use crate::request::target::Target;
 use crate::session::Session;
 use crate::store::{Answer, BodyCount, Query};
@@ -26,7 +26,7 @@ const COUNT: usize = 64;
 /// A session, in memory.
 pub(super) struct History {
     /// What its requests are for, as of no time yet.
-    pub(super) job: Job,
+    pub(super) job: BuildJob,
     pub(super) events: Vec<Event>,
     pub(super) texts: Arc<Texts>,
     counts: Vec<(Handle, BodyCount)>,
@@ -36,7 +36,7 @@ pub(super) struct History {
 pub(super) async fn read_history(
     engine: &Engine,
     sessions: &[Session],
-    job: Job,
+    job: BuildJob,
     target: &Target,
 ) -> Result<History, Error> {
     let mut events: Vec<Event> = Vec::new();

@@ -2,7 +2,7 @@
 
 use super::digest::{Digest, digest, spoken, text};
 use super::history::History;
-use super::names::{Name, Names, keys};
+use super::names::{EntityNames, Name, keys};
 use crate::error::Error;
 use crate::gauge::Scales;
 use crate::parallel;
@@ -22,14 +22,14 @@ pub(super) const FAR: Tokens = Tokens(8_000);
 const SOME: usize = 64;
 
 /// A part as it was said.
-pub(super) struct Known {
+pub(super) struct KnownPart {
     pub(super) cost: Cost,
     pub(super) names: Box<[Name]>,
 }
 
 /// What stands behind a position, or a handle.
 #[derive(Default)]
-pub(super) struct Source {
+pub(super) struct PositionSource {
     /// What it mentions.
     pub(super) names: Box<[Name]>,
     /// The commands or paths of the calls it belongs to.
@@ -51,12 +51,12 @@ pub(super) struct Moment {
 /// A session, looked through.
 #[derive(Default)]
 pub(super) struct Index {
-    pub(super) names: Names,
+    pub(super) names: EntityNames,
     /// The parts, by what they say.
-    pub(super) parts: HashMap<Digest, Known>,
+    pub(super) parts: HashMap<Digest, KnownPart>,
     /// By the number of the event.
-    pub(super) sources: Vec<Source>,
-    pub(super) bodies: HashMap<Handle, Source>,
+    pub(super) sources: Vec<PositionSource>,
+    pub(super) bodies: HashMap<Handle, PositionSource>,
     pub(super) moments: Vec<Moment>,
     /// The parts of each turn of the user.
     pub(super) turns: Vec<Vec<Digest>>,
@@ -67,7 +67,7 @@ pub(super) struct Index {
 }
 
 /// A part of an event, looked through on some thread.
-struct Seen {
+struct SeenPart {
     digest: Digest,
     keys: Vec<u64>,
     handles: Vec<(Handle, Vec<u64>)>,
@@ -82,7 +82,7 @@ impl Index {
         let seen = parallel::map(chunks, |events| {
             Ok(events.iter().map(|event| look(event, history)).collect::<Vec<_>>())
         })?;
-        let seen: Vec<Vec<Seen>> = seen.into_iter().flatten().collect();
+        let seen: Vec<Vec<SeenPart>> = seen.into_iter().flatten().collect();
         let mut gists: HashMap<&CallId, &str> = HashMap::new();
         let mut parts: Vec<Vec<Digest>> = Vec::with_capacity(seen.len());
         for (event, seen) in history.events.iter().zip(&seen) {
@@ -92,16 +92,17 @@ impl Index {
                 all.extend(&seen.keys);
                 let names = index.names.intern(&seen.keys);
                 let cost = cost::part(piece, &gauge);
-                index.parts.entry(seen.digest).or_insert(Known { cost, names });
+                index.parts.entry(seen.digest).or_insert(KnownPart { cost, names });
                 for (handle, keys) in &seen.handles {
                     let names = index.names.intern(keys);
-                    let source = index.bodies.entry(*handle).or_insert(Source { names, gists: Vec::new() });
+                    let source =
+                        index.bodies.entry(*handle).or_insert(PositionSource { names, gists: Vec::new() });
                     let further = gists.iter().filter(|gist| !source.gists.contains(gist));
                     let further: Vec<Box<str>> = further.cloned().collect();
                     source.gists.extend(further);
                 }
             }
-            index.sources.push(Source { names: index.names.intern(&all), gists });
+            index.sources.push(PositionSource { names: index.names.intern(&all), gists });
             parts.push(seen.iter().map(|seen| seen.digest).collect());
         }
         index.walk(history, &parts, &gauge);
@@ -261,12 +262,12 @@ fn own_gists<'e>(event: &'e Event, gists: &mut HashMap<&'e CallId, &'e str>) -> 
     own
 }
 
-fn look(event: &Event, history: &History) -> Vec<Seen> {
+fn look(event: &Event, history: &History) -> Vec<SeenPart> {
     let parts = said(event).into_iter().flat_map(|said| &said.parts);
     parts
         .map(|part| {
             let mut seen =
-                Seen { digest: digest(part, &*history.texts), keys: Vec::new(), handles: Vec::new() };
+                SeenPart { digest: digest(part, &*history.texts), keys: Vec::new(), handles: Vec::new() };
             for body in spoken(part) {
                 let Some(text) = text(body, &*history.texts) else { continue };
                 let from = seen.keys.len();

@@ -31,7 +31,7 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::parallel::{self, on_thread};
 use crate::request::build::Build;
-use crate::request::job::Job;
+use crate::request::job::BuildJob;
 use crate::request::options::ContextOptions;
 use crate::request::stages::Loaded;
 use crate::request::target::Target;
@@ -96,7 +96,7 @@ impl Engine {
         let Loaded { target, .. } = run_build(last, Build::loaded(job)).await??;
         let first = sessions.first().unwrap_or(last);
         let job =
-            Job { options: Arc::new(options.requests(&target)), ..context_job(first, &options.context) };
+            BuildJob { options: Arc::new(options.requests(&target)), ..context_job(first, &options.context) };
         let history = read_history(self, sessions, job, &target).await?;
         let redactor = Arc::clone(&self.config.redactor);
         let (options, sessions) = (options.clone(), sessions.len() as u64);

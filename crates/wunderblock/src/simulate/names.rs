@@ -13,11 +13,11 @@ pub(super) fn keys(text: &str, into: &mut Vec<u64>) {
 
 /// The entities of a session, numbered in the order in which they come.
 #[derive(Default)]
-pub(super) struct Names {
+pub(super) struct EntityNames {
     numbers: HashMap<u64, Name>,
 }
 
-impl Names {
+impl EntityNames {
     /// Numbers entities; each comes once in the answer.
     pub(super) fn intern(&mut self, keys: &[u64]) -> Box<[Name]> {
         let next = |numbers: &HashMap<u64, Name>| Name::try_from(numbers.len()).unwrap_or(Name::MAX);

@@ -1,18 +1,18 @@
 //! A session played under a policy: its events come by, and before each reply the lane builds a request.
 
-use super::account::Account;
+use super::account::PolicyAccount;
 use super::history::History;
 use super::index::{Index, Moment};
 use super::result::PolicyResult;
-use super::sheet::{Reading, Sheet};
+use super::sheet::{Sheet, SheetInput};
 use super::watch::Watch;
-use crate::compact::due::Size;
+use crate::compact::due::MeasuredSize;
 use crate::compactor::Compactor;
 use crate::error::Error;
-use crate::memory::lane::{Lane, Means, Tried};
+use crate::memory::lane::{CompactContext, Lane, Tried};
 use crate::redact::Redactor;
 use crate::request::build::Build;
-use crate::request::job::Job;
+use crate::request::job::BuildJob;
 use crate::request::stages::{Rendered, Stopped, shorter_of};
 use crate::request::target::Target;
 use std::collections::HashMap;
@@ -32,13 +32,13 @@ pub(super) struct Play<'a> {
     target: &'a Target,
     compactor: Compactor,
     lane: Lane,
-    job: Job,
+    job: BuildJob,
     /// Which event stands at each position; none for the lane's own.
     positions: Vec<Option<usize>>,
     /// Where an event of the session stands here.
     moved: HashMap<Seq, Seq>,
     sheet: Sheet,
-    account: Account,
+    account: PolicyAccount,
     time: Duration,
 }
 
@@ -54,7 +54,7 @@ impl<'a> Play<'a> {
             index,
             target,
             lane: Lane::new(history.job.lane.clone(), Arc::clone(&history.texts)),
-            job: Job {
+            job: BuildJob {
                 rules: compactor.policy.reduce.clone(),
                 counts: history.counts(),
                 ..history.job.clone()
@@ -63,7 +63,7 @@ impl<'a> Play<'a> {
             positions: vec![None],
             moved: HashMap::new(),
             sheet: Sheet::new(index),
-            account: Account::new(&compactor.policy.name, target),
+            account: PolicyAccount::new(&compactor.policy.name, target),
             time: Duration::ZERO,
             compactor,
         }
@@ -133,7 +133,7 @@ impl<'a> Play<'a> {
     }
 
     fn is_due(&self, drafted: &Result<Rendered, Stopped>) -> Option<Due> {
-        let drafted = drafted.as_ref().map(|request| (&request.planned, Size::of_rendered(request)));
+        let drafted = drafted.as_ref().map(|request| (&request.planned, MeasuredSize::of_rendered(request)));
         self.lane.is_due(&self.compactor.policy, drafted, self.job.now)
     }
 
@@ -148,7 +148,7 @@ impl<'a> Play<'a> {
         let shorter = shorter.map(|shorter| shorter.events.clone()).unwrap_or_default();
         let shortens = !shorter.is_empty();
         self.lane.adopt(&self.job, shorter);
-        let means = Means { compactor: &self.compactor, redactor, due };
+        let means = CompactContext { compactor: &self.compactor, redactor, due };
         let tried = self.lane.compact(&self.job, &means)?;
         self.own_positions();
         let Tried::Climbed(climbed, _) = tried else { return Ok(shortens) };
@@ -182,7 +182,7 @@ impl<'a> Play<'a> {
         self.lane.adopt(&self.job, planned.decision.events);
         self.account.result.steps += u64::from(plan.step == Some(TrimReason::OverBudget));
         self.own_positions();
-        let reading = Reading { index: self.index, gauge: &planned.gauge, positions: &self.positions };
+        let reading = SheetInput { index: self.index, gauge: &planned.gauge, positions: &self.positions };
         let name = self.target.model_line(&planned.gauge).cost;
         let sent = self.sheet.turn(&rendered.request, name, reading);
         debug_assert_eq!(sent.0, request.total, "the pieces of a request are all of it");

@@ -1,6 +1,6 @@
 //! What a line of a request leads to: it shows a handle or a position, and says what is there.
 
-use super::index::{Index, Source};
+use super::index::{Index, PositionSource};
 use super::names::{Name, keys};
 use wunderblock_core::id::Handle;
 use wunderblock_core::literal::{Kind, literals};
@@ -10,11 +10,11 @@ use wunderblock_core::stub::head;
 const COMMAND: usize = 40;
 
 /// Which event stands at each position of a simulated lane; none for the lane's own.
-pub(super) type Positions<'a> = &'a [Option<usize>];
+pub(super) type EventsByPosition<'a> = &'a [Option<usize>];
 
 /// What can be read back by the lines of a text: all that stands behind a handle or a position which a line shows, if the
 /// line also names the path or the command of it. What a line names itself is not repeated here.
-pub(super) fn reach(text: &str, index: &Index, positions: Positions<'_>) -> Vec<Name> {
+pub(super) fn reach(text: &str, index: &Index, positions: EventsByPosition<'_>) -> Vec<Name> {
     let mut names = Vec::new();
     for line in text.lines() {
         for source in targets(line, index, positions) {
@@ -27,7 +27,7 @@ pub(super) fn reach(text: &str, index: &Index, positions: Positions<'_>) -> Vec<
 }
 
 /// What a line's handles and positions stand for.
-fn targets<'a>(line: &str, index: &'a Index, positions: Positions<'_>) -> Vec<&'a Source> {
+fn targets<'a>(line: &str, index: &'a Index, positions: EventsByPosition<'_>) -> Vec<&'a PositionSource> {
     let mut found = Vec::new();
     for (at, _) in line.match_indices("wb:") {
         let digits = line.get(at + 3..at + 19).unwrap_or_default();

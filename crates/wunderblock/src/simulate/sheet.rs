@@ -3,7 +3,7 @@
 use super::digest::{Digest, digest, feed, finish, spoken, text};
 use super::index::Index;
 use super::names::{Name, keys};
-use super::reach::{Positions, reach};
+use super::reach::{EventsByPosition, reach};
 use std::collections::HashMap;
 use wunderblock_core::cost;
 use wunderblock_core::message::{Part, Role};
@@ -13,14 +13,14 @@ use wunderblock_core::units::{Cost, Tokens};
 
 /// A piece of a request: what a provider's cache either finds as it was, or not.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Piece {
-    speaker: Speaker,
+struct RequestPiece {
+    speaker: SheetRole,
     digest: Digest,
     cost: Cost,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Speaker {
+enum SheetRole {
     Lead,
     Of(Role),
 }
@@ -35,7 +35,7 @@ struct Own {
 
 /// The request as it is now, and how often what stands in it.
 pub(super) struct Sheet {
-    pieces: Vec<Piece>,
+    pieces: Vec<RequestPiece>,
     own: HashMap<Digest, Own>,
     present: HashMap<Digest, u32>,
     shown: Vec<u32>,
@@ -44,10 +44,10 @@ pub(super) struct Sheet {
 
 /// What a sheet is read with.
 #[derive(Clone, Copy)]
-pub(super) struct Reading<'a> {
+pub(super) struct SheetInput<'a> {
     pub(super) index: &'a Index,
     pub(super) gauge: &'a dyn Gauge,
-    pub(super) positions: Positions<'a>,
+    pub(super) positions: EventsByPosition<'a>,
 }
 
 impl Sheet {
@@ -58,7 +58,7 @@ impl Sheet {
     }
 
     /// Takes in the next request. The answer is what it takes, and how many tokens at its beginning are as they were.
-    pub(super) fn turn(&mut self, request: &Request, name: Cost, reading: Reading<'_>) -> (Cost, Tokens) {
+    pub(super) fn turn(&mut self, request: &Request, name: Cost, reading: SheetInput<'_>) -> (Cost, Tokens) {
         let next = self.pieces_of(request, name, reading);
         let same = self.pieces.iter().zip(&next).take_while(|(old, new)| old == new).count();
         let old = std::mem::take(&mut self.pieces);
@@ -70,35 +70,35 @@ impl Sheet {
         (total, common)
     }
 
-    fn pieces_of(&mut self, request: &Request, name: Cost, reading: Reading<'_>) -> Vec<Piece> {
-        let mut pieces = vec![Piece { speaker: Speaker::Lead, digest: [0; 16], cost: name }];
+    fn pieces_of(&mut self, request: &Request, name: Cost, reading: SheetInput<'_>) -> Vec<RequestPiece> {
+        let mut pieces = vec![RequestPiece { speaker: SheetRole::Lead, digest: [0; 16], cost: name }];
         for tool in &request.tools {
             let mut hasher = blake3::Hasher::new();
             [&tool.name, &tool.description, &tool.schema].iter().for_each(|text| feed(&mut hasher, text));
             let cost = cost::tool(tool, reading.gauge);
-            pieces.push(Piece { speaker: Speaker::Lead, digest: finish(&hasher), cost });
+            pieces.push(RequestPiece { speaker: SheetRole::Lead, digest: finish(&hasher), cost });
         }
         for part in &request.system {
-            pieces.push(self.piece(Speaker::Lead, part, reading));
+            pieces.push(self.piece(SheetRole::Lead, part, reading));
         }
         for message in &request.messages {
             let from = pieces.len();
-            let speaker = Speaker::Of(message.role);
+            let speaker = SheetRole::Of(message.role);
             pieces.extend(message.parts.iter().map(|part| self.piece(speaker, part, reading)));
             let frames = 1 + message.results().count();
             let frame: Cost = std::iter::repeat_n(cost::frame(reading.gauge), frames).sum();
             match pieces.get_mut(from) {
                 Some(first) => first.cost += frame,
-                None => pieces.push(Piece { speaker, digest: [0; 16], cost: frame }),
+                None => pieces.push(RequestPiece { speaker, digest: [0; 16], cost: frame }),
             }
         }
         pieces
     }
 
-    fn piece(&mut self, speaker: Speaker, part: &Part, reading: Reading<'_>) -> Piece {
+    fn piece(&mut self, speaker: SheetRole, part: &Part, reading: SheetInput<'_>) -> RequestPiece {
         let digest = digest(part, &Nothing);
         if let Some(known) = reading.index.parts.get(&digest) {
-            return Piece { speaker, digest, cost: known.cost };
+            return RequestPiece { speaker, digest, cost: known.cost };
         }
         let own = self.own.entry(digest).or_insert_with(|| {
             let mut found = Vec::new();
@@ -111,7 +111,7 @@ impl Sheet {
             leads.dedup();
             Own { cost: cost::part(part, reading.gauge), names: reading.index.names.known(&found), leads }
         });
-        Piece { speaker, digest, cost: own.cost }
+        RequestPiece { speaker, digest, cost: own.cost }
     }
 
     fn count(&mut self, digest: Digest, index: &Index, comes: bool) {

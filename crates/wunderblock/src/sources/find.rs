@@ -2,8 +2,8 @@
 
 use super::file::{read, resolve};
 use super::ignored::Ignored;
-use super::loader::{Findings, Loader, Place};
-use super::rule::{Rule, rules};
+use super::loader::{FindingList, ImportScope, Loader};
+use super::rule::{RuleFile, rules};
 use super::rules::InstructionRules;
 use super::scan::scan;
 use super::workspace::{Workspace, downward, normalised};
@@ -15,7 +15,7 @@ use wunderblock_core::instruction::{Finding, FindingKind, InstructionFile, LoadR
 
 /// What is to be read.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted<'a> {
+pub struct SourceQuery<'a> {
     /// Where work happens.
     pub workspace: &'a Workspace,
     /// Which files are instruction files.
@@ -25,13 +25,13 @@ pub struct Wanted<'a> {
     /// Ignore files as they were when the session began: paths relative to the root, and texts. They hold in place of
     /// what is there now; what has changed is a finding.
     pub frozen: Option<&'a [(String, String)]>,
-    /// What an earlier scan has found ([`Found::scanned`]): read again, without a new scan.
+    /// What an earlier scan has found ([`FoundSources::scanned`]): read again, without a new scan.
     pub scanned: Option<&'a [String]>,
 }
 
 /// What has been read.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct FoundSources {
     /// What holds from the beginning: managed policy, the person's own, the root's, those of the directories from there
     /// down to where work happens, their rules for all paths, and what the scan has found.
     pub head: Vec<InstructionFile>,
@@ -54,9 +54,9 @@ pub struct Found {
 /// root down to the working directory, and from wherever the scan passes; those of other directories are not looked at.
 /// Blocks of any size but no file above [`crate::limits::MAX_SOURCE_FILE`]; nothing here fails as a whole.
 #[must_use]
-pub fn instructions(wanted: &Wanted<'_>) -> Found {
+pub fn instructions(wanted: &SourceQuery<'_>) -> FoundSources {
     let (workspace, rules) = (wanted.workspace, wanted.rules);
-    let mut findings = Findings::default();
+    let mut findings = FindingList::default();
     let way = downward(&workspace.root, &workspace.cwd);
     let here = ignore_files(wanted, &way, &mut findings);
     let mut force = wanted.frozen.map_or_else(|| here.clone(), <[_]>::to_vec);
@@ -89,21 +89,21 @@ pub fn instructions(wanted: &Wanted<'_>) -> Found {
         }
     };
     let loader = Loader::new((workspace, rules), &ignored, findings);
-    let mut reading = Reading { loader, rules, scoped: Vec::new() };
+    let mut reading = SourceRead { loader, rules, scoped: Vec::new() };
     let head = reading.head(&way, &scanned);
     let nested = reading.nested(&way, wanted.touched);
     let findings = reading.loader.findings.into_vec();
-    Found { head, nested, ignore: force, scanned, findings, workspace: workspace.clone() }
+    FoundSources { head, nested, ignore: force, scanned, findings, workspace: workspace.clone() }
 }
 
-struct Reading<'a> {
+struct SourceRead<'a> {
     loader: Loader<'a>,
     rules: &'a InstructionRules,
     /// Rules for some paths only, with their level.
-    scoped: Vec<(Rule, Level)>,
+    scoped: Vec<(RuleFile, Level)>,
 }
 
-impl Reading<'_> {
+impl SourceRead<'_> {
     fn head(&mut self, way: &[PathBuf], scanned: &[String]) -> Vec<InstructionFile> {
         let mut out = Vec::new();
         for path in &self.rules.managed {
@@ -122,7 +122,7 @@ impl Reading<'_> {
         for path in scanned.iter().take(MAX_SCANNED) {
             let path = normalised(&root.join(path));
             let level = self.level(path.parent().unwrap_or(&root));
-            self.loader.found(&path, Place::new(level, LoadReason::Scan), &mut out);
+            self.loader.found(&path, ImportScope::new(level, LoadReason::Scan), &mut out);
         }
         out
     }
@@ -152,7 +152,7 @@ impl Reading<'_> {
         for (rule, level) in std::mem::take(&mut self.scoped) {
             if let Some(path) = rule.names(&paths) {
                 let reason = LoadReason::PathRule(self.loader.workspace.name(path).into());
-                rule.take(&mut self.loader, Place::new(level, reason), &mut out);
+                rule.take(&mut self.loader, ImportScope::new(level, reason), &mut out);
             }
         }
         out
@@ -160,7 +160,7 @@ impl Reading<'_> {
 
     /// The instruction files of a directory.
     fn directory(&mut self, directory: &Path, reason: &LoadReason, out: &mut Vec<InstructionFile>) {
-        let place = Place::new(self.level(directory), reason.clone());
+        let place = ImportScope::new(self.level(directory), reason.clone());
         for names in &self.rules.names {
             for name in names {
                 if self.loader.found(&directory.join(name), place.clone(), out) {
@@ -173,7 +173,7 @@ impl Reading<'_> {
     /// The rules of a directory: those for all paths at once, the others when one of their paths is touched.
     fn rules_of(&mut self, directory: &Path, reason: &LoadReason, out: &mut Vec<InstructionFile>) {
         let level = self.level(directory);
-        let place = Place::new(level, reason.clone());
+        let place = ImportScope::new(level, reason.clone());
         for name in &self.rules.rule_dirs {
             for rule in rules(&mut self.loader, (directory, name), &place) {
                 if rule.is_general() {
@@ -191,7 +191,11 @@ impl Reading<'_> {
 }
 
 /// The ignore files of some directories as they are now; frozen ones that are elsewhere as well.
-fn ignore_files(wanted: &Wanted<'_>, way: &[PathBuf], findings: &mut Findings) -> Vec<(String, String)> {
+fn ignore_files(
+    wanted: &SourceQuery<'_>,
+    way: &[PathBuf],
+    findings: &mut FindingList,
+) -> Vec<(String, String)> {
     let root = &wanted.workspace.root;
     let names: Vec<&String> =
         wanted.rules.ignore.iter().filter(|(_, on)| **on).map(|(name, _)| name).collect();
@@ -208,7 +212,7 @@ fn ignore_files(wanted: &Wanted<'_>, way: &[PathBuf], findings: &mut Findings) -
 fn add_ignore_files(
     workspace: &Workspace,
     paths: &BTreeSet<PathBuf>,
-    (files, findings): (&mut Vec<(String, String)>, &mut Findings),
+    (files, findings): (&mut Vec<(String, String)>, &mut FindingList),
 ) -> bool {
     let before = files.len();
     for path in paths {
@@ -235,7 +239,7 @@ fn add_ignore_files(
 }
 
 /// Tells which ignore files are not as they were when the session began.
-fn deferred(wanted: &Wanted<'_>, now: &[(String, String)], findings: &mut Findings) {
+fn deferred(wanted: &SourceQuery<'_>, now: &[(String, String)], findings: &mut FindingList) {
     let frozen: BTreeMap<&str, &str> =
         wanted.frozen.unwrap_or_default().iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
     let now: BTreeMap<&str, &str> = now.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
@@ -261,7 +265,7 @@ fn candidates(
     rules: &InstructionRules,
     directories: &BTreeSet<PathBuf>,
     ignored: &Ignored,
-    findings: &mut Findings,
+    findings: &mut FindingList,
 ) -> Vec<String> {
     let mut found = BTreeSet::new();
     for directory in directories {

@@ -1,6 +1,6 @@
 //! What ignore files keep out. Their syntax is gitignore's; what `.gitignore` itself says has no part in it.
 
-use super::loader::Findings;
+use super::loader::FindingList;
 use crate::limits::MAX_IGNORE_FILES;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
@@ -15,10 +15,10 @@ const EMPTY_MEANS_ALL: &str = ".aiexclude";
 pub(super) struct Ignored {
     /// Those of one name together, deepest first: a deeper one has the last word over a shallower of the same name, and
     /// files of different names do not know of each other.
-    groups: Vec<(String, Vec<IgnoreFile>)>,
+    groups: Vec<(String, Vec<IgnoreMatcher>)>,
 }
 
-struct IgnoreFile {
+struct IgnoreMatcher {
     path: String,
     /// The directory it is in, relative to the root.
     directory: PathBuf,
@@ -29,10 +29,10 @@ struct IgnoreFile {
 impl Ignored {
     /// Reads ignore files: paths relative to the root, and texts. Patterns that cannot be read are findings; the others
     /// hold.
-    pub(super) fn new(files: &[(String, String)], findings: &mut Findings) -> Self {
+    pub(super) fn new(files: &[(String, String)], findings: &mut FindingList) -> Self {
         let mut ignored = Self::default();
         for (path, text) in files.iter().take(MAX_IGNORE_FILES) {
-            let file = IgnoreFile::new(path, text, findings);
+            let file = IgnoreMatcher::new(path, text, findings);
             let name = Path::new(path)
                 .file_name()
                 .map(|name| name.to_string_lossy().into_owned())
@@ -86,8 +86,8 @@ impl Ignored {
     }
 }
 
-impl IgnoreFile {
-    fn new(path: &str, text: &str, findings: &mut Findings) -> Self {
+impl IgnoreMatcher {
+    fn new(path: &str, text: &str, findings: &mut FindingList) -> Self {
         let mut builder = GitignoreBuilder::new("");
         for (at, line) in text.lines().enumerate() {
             if let Err(error) = builder.add_line(None, line) {
@@ -127,8 +127,8 @@ impl IgnoreFile {
 mod tests {
     use super::*;
 
-    fn ignored(files: &[(&str, &str)]) -> (Ignored, Findings) {
-        let mut findings = Findings::default();
+    fn ignored(files: &[(&str, &str)]) -> (Ignored, FindingList) {
+        let mut findings = FindingList::default();
         let files: Vec<_> =
             files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
         let ignored = Ignored::new(&files, &mut findings);

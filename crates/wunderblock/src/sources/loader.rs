@@ -16,13 +16,13 @@ use wunderblock_core::instruction::{Finding, FindingKind, InstructionFile, LoadR
 
 /// What there is to tell, bounded, nothing twice.
 #[derive(Default)]
-pub(super) struct Findings {
+pub(super) struct FindingList {
     list: Vec<Finding>,
     seen: HashSet<(String, Option<u64>, String)>,
     more: u64,
 }
 
-impl Findings {
+impl FindingList {
     pub(super) fn add(&mut self, source: &str, line: Option<u64>, what: FindingKind, detail: String) {
         if self.list.len() >= MAX_FINDINGS {
             self.more += 1;
@@ -47,21 +47,21 @@ impl Findings {
 
 /// Where a file stands, and what it may import.
 #[derive(Clone)]
-pub(super) struct Place {
+pub(super) struct ImportScope {
     pub(super) level: Level,
     pub(super) reason: LoadReason,
     /// Of a file the person or the operator has named: the directories it lies in.
     own: Vec<PathBuf>,
 }
 
-impl Place {
+impl ImportScope {
     pub(super) fn new(level: Level, reason: LoadReason) -> Self {
         Self { level, reason, own: Vec::new() }
     }
 }
 
 /// A file that was read.
-pub(super) struct Source {
+pub(super) struct SourceFile {
     pub(super) name: String,
     pub(super) canonical: PathBuf,
     /// The directory of the path it was found under, which is not that of `canonical` for a link.
@@ -94,14 +94,14 @@ pub(super) struct Loader<'a> {
     known: HashMap<PathBuf, PathBuf>,
     lookups: usize,
     bytes: u64,
-    pub(super) findings: Findings,
+    pub(super) findings: FindingList,
 }
 
 impl<'a> Loader<'a> {
     pub(super) fn new(
         (workspace, rules): (&'a Workspace, &'a InstructionRules),
         ignored: &'a Ignored,
-        findings: Findings,
+        findings: FindingList,
     ) -> Self {
         // A root that does not exist allows nothing.
         let roots = rules.roots.iter().filter_map(|root| resolve(root).ok().flatten()).collect();
@@ -122,7 +122,7 @@ impl<'a> Loader<'a> {
 
     /// Takes in a file the person or the operator has named, wherever it is; if it is not there, nothing.
     pub(super) fn named(&mut self, path: &Path, level: Level, out: &mut Vec<InstructionFile>) {
-        let mut place = Place::new(level, LoadReason::SessionStart);
+        let mut place = ImportScope::new(level, LoadReason::SessionStart);
         place.own.extend(path.parent().map(normalised));
         if let Ok(Some(canonical)) = resolve(path) {
             place.own.extend(canonical.parent().map(Path::to_owned));
@@ -134,7 +134,7 @@ impl<'a> Loader<'a> {
     }
 
     /// Takes in a file of the project if there is one; whether there is.
-    pub(super) fn found(&mut self, path: &Path, place: Place, out: &mut Vec<InstructionFile>) -> bool {
+    pub(super) fn found(&mut self, path: &Path, place: ImportScope, out: &mut Vec<InstructionFile>) -> bool {
         match self.open(path, &place) {
             Ok(source) => {
                 self.take(&source, place, (&source.file.text, 0), out);
@@ -159,7 +159,7 @@ impl<'a> Loader<'a> {
     }
 
     /// Reads a file that may stand at a place.
-    pub(super) fn open(&mut self, path: &Path, place: &Place) -> Result<Source, Denied> {
+    pub(super) fn open(&mut self, path: &Path, place: &ImportScope) -> Result<SourceFile, Denied> {
         let canonical =
             resolve_knowing(path, &mut self.known).map_err(Denied::Unusable)?.ok_or(Denied::Absent)?;
         let is_named = place.reason == LoadReason::SessionStart && !place.own.is_empty();
@@ -183,11 +183,11 @@ impl<'a> Loader<'a> {
         }
         let name = self.workspace.name(path);
         let directory = path.parent().map(Path::to_owned).unwrap_or_default();
-        Ok(Source { name, canonical, directory, file })
+        Ok(SourceFile { name, canonical, directory, file })
     }
 
     /// Whether a file may stand at a place: where it leads decides, and the ignore rules of where it is found.
-    fn may(&self, path: &Path, canonical: &Path, place: &Place) -> Result<(), Denied> {
+    fn may(&self, path: &Path, canonical: &Path, place: &ImportScope) -> Result<(), Denied> {
         let mut allowed = self.roots.iter().chain(&place.own).chain([&self.workspace.root]);
         if !allowed.any(|root| canonical.starts_with(root)) {
             let why = "leads outside of the project and the roots that may be imported from; add its directory to \
@@ -208,8 +208,8 @@ impl<'a> Loader<'a> {
     /// Takes in a file: what it imports, then itself. `body` is its text after so many lines of front matter.
     pub(super) fn take(
         &mut self,
-        source: &Source,
-        place: Place,
+        source: &SourceFile,
+        place: ImportScope,
         (body, lines): (&str, u64),
         out: &mut Vec<InstructionFile>,
     ) {
@@ -247,7 +247,13 @@ impl<'a> Loader<'a> {
         });
     }
 
-    fn import(&mut self, by: &Source, place: &Place, mention: &Mention, out: &mut Vec<InstructionFile>) {
+    fn import(
+        &mut self,
+        by: &SourceFile,
+        place: &ImportScope,
+        mention: &Mention,
+        out: &mut Vec<InstructionFile>,
+    ) {
         match self.imported(by, place, mention) {
             Ok(None) => {}
             Ok(Some((source, place))) => self.take(&source, place, (&source.file.text, 0), out),
@@ -261,10 +267,10 @@ impl<'a> Loader<'a> {
     /// The file a word names, if it names one that is not here yet.
     fn imported(
         &mut self,
-        by: &Source,
-        place: &Place,
+        by: &SourceFile,
+        place: &ImportScope,
         mention: &Mention,
-    ) -> Result<Option<(Source, Place)>, (FindingKind, String)> {
+    ) -> Result<Option<(SourceFile, ImportScope)>, (FindingKind, String)> {
         let unusable = |why: String| (FindingKind::Unusable, why);
         let Some(path) = self.target(by, mention).map_err(unusable)? else {
             let lost = mention.means_a_text().then(|| unusable("does not exist".to_owned()));
@@ -285,7 +291,7 @@ impl<'a> Loader<'a> {
         let level = self.level(place, &canonical);
         // A file of the project does not reach the person's directories because a file of theirs imports it.
         let own = if level == place.level { place.own.clone() } else { Vec::new() };
-        let inner = Place { level, reason: LoadReason::Import(by.name.as_str().into()), own };
+        let inner = ImportScope { level, reason: LoadReason::Import(by.name.as_str().into()), own };
         // A link is judged by its name too, and shown by what it leads to.
         let opened = self.may(&path, &canonical, &inner).and_then(|()| self.open(&canonical, &inner));
         match opened {
@@ -297,7 +303,7 @@ impl<'a> Loader<'a> {
     }
 
     /// The path a word means, if there is a file or something that cannot be used as one.
-    fn target(&mut self, by: &Source, mention: &Mention) -> Result<Option<PathBuf>, String> {
+    fn target(&mut self, by: &SourceFile, mention: &Mention) -> Result<Option<PathBuf>, String> {
         for reading in mention.readings() {
             let near =
                 [Some(by.directory.as_path()), by.canonical.parent().filter(|dir| *dir != by.directory)];
@@ -326,7 +332,7 @@ impl<'a> Loader<'a> {
     }
 
     /// What an imported file weighs: no more than what imports it, and no more than the place it lies in.
-    fn level(&self, by: &Place, canonical: &Path) -> Level {
+    fn level(&self, by: &ImportScope, canonical: &Path) -> Level {
         let root = &self.workspace.root;
         if by.level.authority() <= Authority::Project || !canonical.starts_with(root) {
             return by.level;

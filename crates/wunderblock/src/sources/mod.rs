@@ -27,7 +27,7 @@ mod skills;
 mod touched;
 mod workspace;
 
-pub use find::{Found, Wanted, instructions};
+pub use find::{FoundSources, SourceQuery, instructions};
 pub use rules::InstructionRules;
 pub use skills::{SkillFile, skills};
 pub use touched::touched;

@@ -2,7 +2,7 @@
 
 use super::file::resolve;
 use super::front_matter;
-use super::loader::{Denied, Findings, Loader, Place, Source};
+use super::loader::{Denied, FindingList, ImportScope, Loader, SourceFile};
 use crate::limits::{MAX_RULE_DEPTH, MAX_RULE_PATTERNS, MAX_RULES};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde::Deserialize;
@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use wunderblock_core::instruction::{FindingKind, InstructionFile};
 
 /// A rule, read.
-pub(super) struct Rule {
-    source: Source,
+pub(super) struct RuleFile {
+    source: SourceFile,
     /// Where its text begins, and how many lines come before.
     body: (usize, u64),
     /// The directory its patterns are relative to, and the patterns; none: it always applies.
@@ -22,7 +22,7 @@ pub(super) struct Rule {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Front {
+struct RuleFrontMatter {
     paths: Option<Paths>,
 }
 
@@ -33,7 +33,7 @@ enum Paths {
     Many(Vec<String>),
 }
 
-impl Rule {
+impl RuleFile {
     /// Whether it applies wherever the session works.
     pub(super) fn is_general(&self) -> bool {
         self.scope.is_none()
@@ -48,7 +48,7 @@ impl Rule {
     }
 
     /// Takes it in.
-    pub(super) fn take(&self, loader: &mut Loader<'_>, place: Place, out: &mut Vec<InstructionFile>) {
+    pub(super) fn take(&self, loader: &mut Loader<'_>, place: ImportScope, out: &mut Vec<InstructionFile>) {
         let text = self.source.file.text.get(self.body.0..).unwrap_or_default();
         loader.take(&self.source, place, (text, self.body.1), out);
     }
@@ -56,7 +56,11 @@ impl Rule {
 
 /// The rules in a rule directory of `base`, by path. One whose front matter cannot be read is left out: nobody knows
 /// where it is meant to apply.
-pub(super) fn rules(loader: &mut Loader<'_>, (base, directory): (&Path, &str), place: &Place) -> Vec<Rule> {
+pub(super) fn rules(
+    loader: &mut Loader<'_>,
+    (base, directory): (&Path, &str),
+    place: &ImportScope,
+) -> Vec<RuleFile> {
     let top = base.join(directory);
     let mut found = Vec::new();
     let files = files(loader, &top);
@@ -76,9 +80,13 @@ pub(super) fn rules(loader: &mut Loader<'_>, (base, directory): (&Path, &str), p
     found
 }
 
-fn rule(base: &Path, source: Source, findings: &mut Findings) -> Result<Rule, (String, u64, String)> {
+fn rule(
+    base: &Path,
+    source: SourceFile,
+    findings: &mut FindingList,
+) -> Result<RuleFile, (String, u64, String)> {
     let text = &source.file.text;
-    let read = front_matter::read::<Front>(text).map_err(|bad| {
+    let read = front_matter::read::<RuleFrontMatter>(text).map_err(|bad| {
         (
             source.name.clone(),
             bad.line,
@@ -87,7 +95,7 @@ fn rule(base: &Path, source: Source, findings: &mut Findings) -> Result<Rule, (S
     })?;
     let body = (text.len() - read.body.len(), read.lines);
     let listed = match read.front.paths {
-        None => return Ok(Rule { source, body, scope: None }),
+        None => return Ok(RuleFile { source, body, scope: None }),
         Some(Paths::One(line)) => vec![line],
         Some(Paths::Many(list)) => list,
     };
@@ -117,7 +125,7 @@ fn rule(base: &Path, source: Source, findings: &mut Findings) -> Result<Rule, (S
         return Err((source.name.clone(), line_of("paths"), why));
     }
     match set.build() {
-        Ok(set) => Ok(Rule { source, body, scope: Some((base.to_owned(), set)) }),
+        Ok(set) => Ok(RuleFile { source, body, scope: Some((base.to_owned(), set)) }),
         Err(error) => {
             let line = line_of("paths");
             Err((source.name.clone(), line, format!("its patterns cannot be used together: {error}")))

@@ -27,7 +27,7 @@ pub(super) struct Scanned {
 /// entered. Besides those only `.git` is passed over: that a directory holds other people's code is for an ignore file to
 /// say, not for us to guess.
 pub(super) fn scan(workspace: &Workspace, rules: &InstructionRules, ignored: &Ignored) -> Scanned {
-    let names = Names::new(rules);
+    let names = FileNames::new(rules);
     let found = Mutex::new(Scanned::default());
     let looked = AtomicUsize::new(0);
     let threads = thread::available_parallelism().map_or(1, std::num::NonZero::get).min(8);
@@ -54,7 +54,7 @@ struct Mine<'a> {
 }
 
 impl Mine<'_> {
-    fn look(&mut self, entry: &DirEntry, (root, names, ignored): (&Path, &Names, &Ignored)) -> WalkState {
+    fn look(&mut self, entry: &DirEntry, (root, names, ignored): (&Path, &FileNames, &Ignored)) -> WalkState {
         let is_dir = entry.file_type().is_some_and(|kind| kind.is_dir());
         if is_dir {
             let kept_out = || {
@@ -87,13 +87,13 @@ impl Drop for Mine<'_> {
 }
 
 /// The names that are looked for.
-struct Names<'a> {
+struct FileNames<'a> {
     /// By the last part of the name, the parts before it.
     files: HashMap<&'a OsStr, Vec<&'a Path>>,
     ignore: HashSet<&'a OsStr>,
 }
 
-impl<'a> Names<'a> {
+impl<'a> FileNames<'a> {
     fn new(rules: &'a InstructionRules) -> Self {
         let mut files: HashMap<&OsStr, Vec<&Path>> = HashMap::new();
         for name in rules.names.iter().flatten().map(Path::new) {

@@ -2,7 +2,7 @@
 
 use super::file::{read, resolve, words};
 use super::front_matter;
-use super::loader::Findings;
+use super::loader::FindingList;
 use crate::limits::{MAX_SKILLS, MAX_SOURCE_FILE};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ pub struct SkillFile {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Front {
+struct SkillFrontMatter {
     name: Option<String>,
     description: Option<String>,
 }
@@ -36,7 +36,7 @@ struct Front {
 /// taken; a directory that does not exist has none. What cannot be used is left out and listed.
 #[must_use]
 pub fn skills(dirs: &[PathBuf]) -> (Vec<SkillFile>, Vec<Finding>) {
-    let mut findings = Findings::default();
+    let mut findings = FindingList::default();
     let mut found: BTreeMap<String, SkillFile> = BTreeMap::new();
     let mut paths = Vec::new();
     for directory in dirs {
@@ -66,7 +66,7 @@ pub fn skills(dirs: &[PathBuf]) -> (Vec<SkillFile>, Vec<Finding>) {
     (found.into_values().collect(), findings.into_vec())
 }
 
-fn files(directory: &Path, findings: &mut Findings) -> Vec<PathBuf> {
+fn files(directory: &Path, findings: &mut FindingList) -> Vec<PathBuf> {
     let entries = match fs::read_dir(directory) {
         Ok(entries) => entries,
         Err(error) => {
@@ -91,7 +91,8 @@ fn files(directory: &Path, findings: &mut Findings) -> Vec<PathBuf> {
 fn skill(path: &Path) -> Result<Option<SkillFile>, (Option<u64>, String)> {
     let Some(canonical) = resolve(path).map_err(|why| (None, why))? else { return Ok(None) };
     let file = read(&canonical, MAX_SOURCE_FILE).map_err(|why| (None, why))?;
-    let front = front_matter::read::<Front>(&file.text).map_err(|bad| (Some(bad.line), bad.detail))?.front;
+    let front =
+        front_matter::read::<SkillFrontMatter>(&file.text).map_err(|bad| (Some(bad.line), bad.detail))?.front;
     let one_line = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let folder = path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
     let name = front.name.map(one_line).filter(|name| !name.is_empty()).or(folder).unwrap_or_default();

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// [`MAX_TOUCHED_WORDS`] words, so give the newest first.
 #[must_use]
 pub fn touched<'a>(gists: impl Iterator<Item = &'a str>, workspace: &Workspace) -> Vec<String> {
-    let mut looking = Looking {
+    let mut looking = PathScan {
         workspace,
         base: workspace.cwd.clone(),
         directories: HashMap::new(),
@@ -44,7 +44,7 @@ pub fn touched<'a>(gists: impl Iterator<Item = &'a str>, workspace: &Workspace) 
     looking.found.into_iter().collect()
 }
 
-struct Looking<'a> {
+struct PathScan<'a> {
     workspace: &'a Workspace,
     /// What relative words are relative to.
     base: PathBuf,
@@ -55,7 +55,7 @@ struct Looking<'a> {
     found: BTreeSet<String>,
 }
 
-impl Looking<'_> {
+impl PathScan<'_> {
     fn look(&mut self, word: &str, alone: bool) {
         let Some(word) = path_of(word) else { return };
         let Some(path) = self.inside(word) else { return };

@@ -5,7 +5,7 @@
 //! compressed blobs. What a caller's id commits to is the content, bodies included, whatever was moved where.
 
 use crate::store::row::{Chunk, StoredEvent};
-use crate::store::write::{Facets, Mark, PackedBlob, PackedChunk, PackedEvent};
+use crate::store::write::{EventMark, Facets, PackedBlob, PackedChunk, PackedEvent};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::cell::RefCell;
@@ -346,16 +346,16 @@ pub(crate) fn move_out(key: &[u8; 32], fact: &mut Fact, each: &mut dyn FnMut([u8
 }
 
 /// What a store must know of a fact.
-fn mark(fact: &Fact) -> Mark {
+fn mark(fact: &Fact) -> EventMark {
     match fact {
-        Fact::MessageAppended(said) if said.message.is_user_turn() => Mark::UserTurn,
+        Fact::MessageAppended(said) if said.message.is_user_turn() => EventMark::UserTurn,
         Fact::MessageAppended(said)
             if said.message.role == Role::System && said.message.standing.is_sendable() =>
         {
-            Mark::System
+            EventMark::System
         }
-        Fact::MessageAppended(_) => Mark::Plain,
-        _ => Mark::Control,
+        Fact::MessageAppended(_) => EventMark::Plain,
+        _ => EventMark::Control,
     }
 }
 

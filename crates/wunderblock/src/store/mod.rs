@@ -11,14 +11,15 @@ mod row;
 pub mod sqlite;
 mod write;
 
-pub use query::{Answer, Marked, Order, Query, SourceBy};
+pub use query::{Answer, Marked, Query, ReadOrder, SourceBy};
 pub use row::{
-    BodyCount, Chunk, Erasure, Gone, KnownEvent, Lease, Named, Owner, RevisionInfo, SegmentInfo, SourceInfo,
-    SourceNo, StoredEvent, StreamFilter, StreamInfo, StreamNo, Stretch, TallyRow, Tenant, TenantNo,
+    BodyCount, Chunk, Erasure, Gone, HandleTarget, KnownEvent, Lease, Owner, RevisionInfo, SegmentInfo,
+    SourceInfo, SourceNo, StoredEvent, StreamFilter, StreamInfo, StreamNo, Stretch, TallyRow, Tenant,
+    TenantNo,
 };
 pub use write::{
-    Appended, Begin, Facets, MAX_HOLDERS, Mark, Opening, PackedBlob, PackedChunk, PackedEvent, PackedSegment,
-    REPEATED_MIN, Reach, SourceSpan, Write, Written,
+    Appended, Begin, EventMark, Facets, MAX_HOLDERS, Opening, PackedBlob, PackedChunk, PackedEvent,
+    PackedSegment, REPEATED_MIN, SegmentReach, SourceSpan, Write, Written,
 };
 
 use std::future::Future;

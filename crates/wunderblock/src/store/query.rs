@@ -1,8 +1,8 @@
 //! What a store is asked, and what it answers.
 
 use super::row::{
-    BodyCount, Chunk, Erasure, KnownEvent, Lease, Named, SegmentInfo, SourceInfo, SourceNo, StoredEvent,
-    StreamFilter, StreamInfo, StreamNo, Stretch, TallyRow, Tenant, TenantNo,
+    BodyCount, Chunk, Erasure, HandleTarget, KnownEvent, Lease, SegmentInfo, SourceInfo, SourceNo,
+    StoredEvent, StreamFilter, StreamInfo, StreamNo, Stretch, TallyRow, Tenant, TenantNo,
 };
 use super::write::PackedBlob;
 use wunderblock_core::id::{EventId, Handle, StreamId};
@@ -10,7 +10,7 @@ use wunderblock_core::units::{Bytes, Seq};
 
 /// Which way to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum ReadOrder {
     /// Oldest first.
     Ascending,
     /// Newest first.
@@ -61,7 +61,7 @@ pub enum Query {
         /// Last position.
         to: Seq,
         /// In which order.
-        order: Order,
+        order: ReadOrder,
         /// At most so many events.
         limit: u64,
         /// Stop after the event with which their texts exceed this length.
@@ -114,7 +114,7 @@ pub enum Query {
         /// Where.
         seqs: Vec<Seq>,
     },
-    /// What a handle names. Answers [`Answer::Named`].
+    /// What a handle names. Answers [`Answer::HandleTarget`].
     Resolve {
         /// Whose.
         tenant: TenantNo,
@@ -285,7 +285,7 @@ pub enum Answer {
     /// See [`Query::Tallies`].
     Tallies(Vec<TallyRow>),
     /// See [`Query::Resolve`].
-    Named(Option<Named>),
+    Named(Option<HandleTarget>),
     /// See [`Query::Holders`].
     Holders(Vec<(StreamNo, Seq)>),
     /// See [`Query::Source`].
@@ -332,7 +332,7 @@ reads! {
     blobs: Blobs(Vec<Option<PackedBlob>>),
     counts: Counts(Vec<Option<BodyCount>>),
     tallies: Tallies(Vec<TallyRow>),
-    named: Named(Option<Named>),
+    named: Named(Option<HandleTarget>),
     holders: Holders(Vec<(StreamNo, Seq)>),
     source: Source(Option<Box<SourceInfo>>),
     sources: Sources(Vec<SourceInfo>),

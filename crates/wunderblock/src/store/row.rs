@@ -131,7 +131,7 @@ pub struct Stretch {
 
 /// What a handle names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Named {
+pub enum HandleTarget {
     /// A body.
     Blob,
     /// A stream.

@@ -21,7 +21,7 @@ pub struct PackedBlob {
 /// What kind of event a row holds, as far as a store must know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
-pub enum Mark {
+pub enum EventMark {
     /// A message that is neither of the next two.
     Plain = 0,
     /// The user's own turn.
@@ -42,7 +42,7 @@ pub struct PackedEvent {
     /// Its kind.
     pub kind: &'static str,
     /// What a store must know of it.
-    pub mark: Mark,
+    pub mark: EventMark,
     /// Where it came from, encoded; `None` for live events.
     pub origin: Option<Vec<u8>>,
     /// The encoded fact.
@@ -252,7 +252,7 @@ pub enum Write {
         replaces: Vec<u64>,
         /// What the segment adds to the index. Refused with [`super::StoreError::HeadMoved`] where somebody else has indexed
         /// some of it meanwhile.
-        indexed: Vec<Reach>,
+        indexed: Vec<SegmentReach>,
     },
     /// Claims a piece of work, or holds on to it longer. Answers [`Written::Claimed`].
     ///
@@ -354,7 +354,7 @@ pub const MAX_HOLDERS: u64 = 4;
 
 /// How much of a stream a segment of the index adds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reach {
+pub struct SegmentReach {
     /// The stream.
     pub stream: StreamNo,
     /// How far it was indexed before.

@@ -9,7 +9,7 @@
 
 use super::prompt::{self, Put};
 use crate::redact::Redactor;
-use crate::summarize::task::{Brief, Failure, Material, Summarise, Task};
+use crate::summarize::task::{Brief, Material, Summarise, SummaryFailure, SummaryTask};
 use wunderblock_core::compact::Detail;
 use wunderblock_core::compaction::{Check, Manner, Rejection, Spent};
 use wunderblock_core::policy::{Form, Permille, Template};
@@ -46,7 +46,7 @@ pub struct Floor<'a> {
 
 /// How it is gone about.
 #[derive(Clone, Copy)]
-pub struct Options<'a> {
+pub struct AttemptOptions<'a> {
     /// The deterministic half.
     pub floor: Floor<'a>,
     /// The tokens of what the summary replaces: it has to have fewer.
@@ -65,7 +65,7 @@ pub struct Options<'a> {
 
 /// A summary, and how it came about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Draft {
+pub struct SummaryDraft {
     /// The text.
     pub text: String,
     /// Who wrote it.
@@ -89,9 +89,9 @@ pub fn write(
     brief: &Brief<'_>,
     gauge: &dyn Gauge,
     summariser: Option<&dyn Summarise>,
-    options: &Options<'_>,
-) -> Draft {
-    let job = Job { material, brief, gauge, options };
+    options: &AttemptOptions<'_>,
+) -> SummaryDraft {
+    let job = AttemptJob { material, brief, gauge, options };
     // Numbers are counted, not told.
     let asked = summariser.filter(|_| brief.detail != Detail::Statistics);
     let Some(summariser) = asked else {
@@ -99,7 +99,7 @@ pub fn write(
     };
     let mut course = Course { name: summariser.name().into(), rejected: Vec::new(), spent: None };
     match job.ask(summariser, &mut course) {
-        Some(taken) => Draft {
+        Some(taken) => SummaryDraft {
             text: taken.text,
             producer: course.name,
             prompt: Some(taken.prompt),
@@ -113,11 +113,11 @@ pub fn write(
 }
 
 /// What is to be done, and with what.
-struct Job<'a> {
+struct AttemptJob<'a> {
     material: &'a Material<'a>,
     brief: &'a Brief<'a>,
     gauge: &'a dyn Gauge,
-    options: &'a Options<'a>,
+    options: &'a AttemptOptions<'a>,
 }
 
 /// What has become of it so far.
@@ -157,7 +157,7 @@ impl Course {
     }
 }
 
-impl Job<'_> {
+impl AttemptJob<'_> {
     fn tokens(&self, text: &str) -> Tokens {
         self.gauge.text(text).tokens
     }
@@ -182,7 +182,7 @@ impl Job<'_> {
                 Ok(written) => written,
                 Err(failure) => {
                     course.reject(&failure.to_string(), redactor);
-                    if failure != Failure::TooLarge || halvings == HALVINGS {
+                    if failure != SummaryFailure::TooLarge || halvings == HALVINGS {
                         return None;
                     }
                     halvings += 1;
@@ -193,7 +193,7 @@ impl Job<'_> {
             course.pay(written.spent);
             let text = tidy(&written.text, brief.template);
             if text.is_empty() {
-                course.reject(&Failure::Empty.to_string(), redactor);
+                course.reject(&SummaryFailure::Empty.to_string(), redactor);
                 return None;
             }
             if let Some(why) = self.too_long(text) {
@@ -233,7 +233,7 @@ impl Job<'_> {
 
     /// What the summariser can be given.
     fn limit(&self, summariser: &dyn Summarise) -> Tokens {
-        let Options { input, margin, .. } = *self.options;
+        let AttemptOptions { input, margin, .. } = *self.options;
         let window = summariser.window().unwrap_or(WINDOW).saturating_sub(self.brief.most);
         let held = u128::from(window.0) * 1_000 / u128::from(margin.0.max(1_000));
         let held = Tokens(u64::try_from(held).unwrap_or(u64::MAX));
@@ -241,13 +241,21 @@ impl Job<'_> {
     }
 
     /// The floor.
-    fn mechanical(&self, rejected: Vec<Rejection>, spent: Option<Spent>, manner: Manner) -> Draft {
+    fn mechanical(&self, rejected: Vec<Rejection>, spent: Option<Spent>, manner: Manner) -> SummaryDraft {
         let text = (self.options.floor.extract)(self.material, self.brief, self.gauge);
         let cut = self.cut(&text);
         let manner = if cut.is_some() { Manner::Capped } else { manner };
         let text = cut.unwrap_or(text);
         let check = (self.options.floor.verify)(&text, self.material, self.brief, self.gauge).check;
-        Draft { text, producer: EXTRACTIVE.into(), prompt: None, check: Some(check), rejected, spent, manner }
+        SummaryDraft {
+            text,
+            producer: EXTRACTIVE.into(),
+            prompt: None,
+            check: Some(check),
+            rejected,
+            spent,
+            manner,
+        }
     }
 
     /// As many whole lines of a text as fit, if it does not fit; of a line that is too long by itself, its beginning.
@@ -282,7 +290,7 @@ impl Job<'_> {
     }
 }
 
-fn digest(task: &Task) -> Box<str> {
+fn digest(task: &SummaryTask) -> Box<str> {
     let mut hasher = blake3::Hasher::new();
     hasher.update(task.system.as_bytes()).update(task.prompt.as_bytes());
     hasher.finalize().to_hex().chars().take(16).collect::<String>().into()

@@ -3,7 +3,7 @@
 //! It is given one JSON object on stdin, `{"system", "prompt", "most_tokens"}`, and writes the summary to stdout.
 
 use crate::process::{self, Program};
-use crate::summarize::task::{Failure, Summarise, Task, Written};
+use crate::summarize::task::{Summarise, SummaryFailure, SummaryTask, SummaryText};
 use std::path::PathBuf;
 use wunderblock_core::units::{Bytes, Millis, Tokens};
 
@@ -56,7 +56,11 @@ impl Summarise for CommandSummariser {
         None
     }
 
-    fn summarise(&self, task: &Task, progress: &mut dyn FnMut(usize) -> bool) -> Result<Written, Failure> {
+    fn summarise(
+        &self,
+        task: &SummaryTask,
+        progress: &mut dyn FnMut(usize) -> bool,
+    ) -> Result<SummaryText, SummaryFailure> {
         let stdin = serde_json::json!({
             "system": task.system,
             "prompt": task.prompt,
@@ -68,11 +72,15 @@ impl Summarise for CommandSummariser {
             let skipped = said.chars().count().saturating_sub(ERRORS_CHARS);
             let said: String = said.chars().skip(skipped).filter(|c| !c.is_control()).collect();
             let said = if said.is_empty() { said } else { format!(": {said}") };
-            return Err(Failure::Broken(format!("{} ended with {}{said}", self.name(), output.status)));
+            return Err(SummaryFailure::Broken(format!(
+                "{} ended with {}{said}",
+                self.name(),
+                output.status
+            )));
         }
         if output.text.trim().is_empty() {
-            return Err(Failure::Empty);
+            return Err(SummaryFailure::Empty);
         }
-        Ok(Written { text: output.text, spent: None })
+        Ok(SummaryText { text: output.text, spent: None })
     }
 }

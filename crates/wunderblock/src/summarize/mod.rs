@@ -13,11 +13,11 @@ pub mod prompt;
 pub(crate) mod task;
 mod verify;
 
-pub use attempt::{Draft, Floor, Judgement, Options};
+pub use attempt::{AttemptOptions, Floor, Judgement, SummaryDraft};
 pub use command::CommandSummariser;
 pub use extract::extract;
 pub use model::ModelSummariser;
-pub use task::{Brief, Earlier, Failure, Material, Summarise, Task, Written};
-pub use verify::{Against, Fault, Verdict, verify};
+pub use task::{Brief, Earlier, Material, Summarise, SummaryFailure, SummaryTask, SummaryText};
+pub use verify::{Against, SummaryFault, Verdict, verify};
 pub use wunderblock_core::compact::Detail;
 pub use wunderblock_core::compaction::Manner;

@@ -1,8 +1,8 @@
 //! A model of the catalog as a summariser.
 
-use crate::catalog::{Catalog, Row, Spent as Billed};
+use crate::catalog::{BilledTokens as Billed, Catalog, ModelRow};
 use crate::model::Client;
-use crate::summarize::task::{Failure, Summarise, Task, Written};
+use crate::summarize::task::{Summarise, SummaryFailure, SummaryTask, SummaryText};
 use wunderblock_core::compaction::Spent;
 use wunderblock_core::message::{Dialect, Message, Role};
 use wunderblock_core::request::Request;
@@ -20,7 +20,7 @@ const FRAME: Tokens = Tokens(32);
 pub struct ModelSummariser {
     client: Client,
     model: String,
-    row: Row,
+    row: ModelRow,
     at: Millis,
 }
 
@@ -38,7 +38,7 @@ impl ModelSummariser {
     }
 
     /// The request, or why it cannot be one.
-    fn request(&self, task: &Task) -> Result<Vec<u8>, Failure> {
+    fn request(&self, task: &SummaryTask) -> Result<Vec<u8>, SummaryFailure> {
         let reasoning = if self.client.dialect() == Dialect::OpenaiChat { REASONING } else { Tokens::ZERO };
         let extra = match self.client.dialect() {
             Dialect::OpenaiChat => r#"{"stream":true,"stream_options":{"include_usage":true}}"#,
@@ -48,7 +48,7 @@ impl ModelSummariser {
         let most = task.most.min(self.row.max_output);
         let fits = input + most <= self.row.window && self.row.max_input.is_none_or(|limit| input <= limit);
         if !fits {
-            return Err(Failure::TooLarge);
+            return Err(SummaryFailure::TooLarge);
         }
         let room = self.row.window.saturating_sub(input);
         let request = Request {
@@ -59,21 +59,21 @@ impl ModelSummariser {
             extra: Some(extra.into()),
             ..Request::default()
         };
-        let encoded =
-            encode(self.client.dialect(), &request).map_err(|error| Failure::Refused(error.to_string()))?;
+        let encoded = encode(self.client.dialect(), &request)
+            .map_err(|error| SummaryFailure::Refused(error.to_string()))?;
         if Bytes(encoded.bytes.len() as u64) > self.row.max_bytes {
-            Err(Failure::TooLarge)
+            Err(SummaryFailure::TooLarge)
         } else {
             Ok(encoded.bytes)
         }
     }
 
-    fn input(&self, task: &Task) -> Tokens {
+    fn input(&self, task: &SummaryTask) -> Tokens {
         self.count(&task.system) + self.count(&task.prompt) + FRAME
     }
 
     /// What a reply cost, as it reports; by our count where it does not.
-    fn spent(&self, task: &Task, reply: &Reply, calls: u32) -> Spent {
+    fn spent(&self, task: &SummaryTask, reply: &Reply, calls: u32) -> Spent {
         let billed = reply.usage.as_ref().map_or_else(
             || Billed { input: self.input(task), output: self.count(&reply.text()), ..Billed::default() },
             Billed::from,
@@ -97,13 +97,17 @@ impl Summarise for ModelSummariser {
         Some(self.row.window)
     }
 
-    fn summarise(&self, task: &Task, progress: &mut dyn FnMut(usize) -> bool) -> Result<Written, Failure> {
+    fn summarise(
+        &self,
+        task: &SummaryTask,
+        progress: &mut dyn FnMut(usize) -> bool,
+    ) -> Result<SummaryText, SummaryFailure> {
         let body = self.request(task)?;
         let (reply, calls) = self.client.ask(&body, progress)?;
         let text = reply.text();
         if text.trim().is_empty() {
-            return Err(Failure::Empty);
+            return Err(SummaryFailure::Empty);
         }
-        Ok(Written { spent: Some(self.spent(task, &reply, calls)), text })
+        Ok(SummaryText { spent: Some(self.spent(task, &reply, calls)), text })
     }
 }

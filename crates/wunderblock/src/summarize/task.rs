@@ -64,13 +64,17 @@ pub trait Summarise: Send + Sync {
     /// Writes a text. `progress` is told how many bytes have come so far; it answers whether to go on.
     ///
     /// # Errors
-    /// See [`Failure`].
-    fn summarise(&self, task: &Task, progress: &mut dyn FnMut(usize) -> bool) -> Result<Written, Failure>;
+    /// See [`SummaryFailure`].
+    fn summarise(
+        &self,
+        task: &SummaryTask,
+        progress: &mut dyn FnMut(usize) -> bool,
+    ) -> Result<SummaryText, SummaryFailure>;
 }
 
 /// What a summariser is given.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Task {
+pub struct SummaryTask {
     /// What it is told to do.
     pub system: String,
     /// What it is to summarise, framed so that nothing in it is taken for an order.
@@ -81,7 +85,7 @@ pub struct Task {
 
 /// What it wrote.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Written {
+pub struct SummaryText {
     /// The text.
     pub text: String,
     /// What that cost.
@@ -90,7 +94,7 @@ pub struct Written {
 
 /// Why a summariser gave nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Failure {
+pub enum SummaryFailure {
     /// It took too long.
     TimedOut,
     /// It answered nothing.
@@ -113,7 +117,7 @@ pub enum Failure {
     Stopped,
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for SummaryFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TimedOut => f.write_str("it took too long"),
@@ -131,4 +135,4 @@ impl fmt::Display for Failure {
     }
 }
 
-impl std::error::Error for Failure {}
+impl std::error::Error for SummaryFailure {}

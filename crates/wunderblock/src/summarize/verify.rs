@@ -33,12 +33,12 @@ pub struct Verdict {
     /// The figures, for the record.
     pub check: Check,
     /// Why it cannot be taken; none if it can.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<SummaryFault>,
 }
 
 /// What is wrong with a summary, in words that tell whoever wrote it what to mend.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum SummaryFault {
     /// It says nothing.
     Empty,
     /// It takes no less than what it replaces.
@@ -60,7 +60,7 @@ pub enum Fault {
     Directive(Box<str>),
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for SummaryFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => f.write_str("The summary is empty. Write it with all parts of the template."),
@@ -74,13 +74,13 @@ impl fmt::Display for Fault {
                 "The part \"{name}\" is missing. Write its heading exactly so, with `–` below it if there is nothing to say."
             ),
             Self::MissingLiteral(names) => {
-                write!(f, "These names have to be in the summary, spelt exactly so: {}.", Listed(names))
+                write!(f, "These names have to be in the summary, spelt exactly so: {}.", QuotedList(names))
             }
             Self::Ungrounded(names) => write!(
                 f,
                 "These names, numbers or quotations do not stand in the conversation: {}. Take them out, or copy exactly \
                  what stands there. Write counts of your own as ×12.",
-                Listed(names)
+                QuotedList(names)
             ),
             Self::Repeats => f.write_str(
                 "The text repeats the conversation, or itself, instead of summing it up. Say each thing once, in your own \
@@ -95,9 +95,9 @@ impl fmt::Display for Fault {
     }
 }
 
-struct Listed<'a>(&'a [Box<str>]);
+struct QuotedList<'a>(&'a [Box<str>]);
 
-impl fmt::Display for Listed<'_> {
+impl fmt::Display for QuotedList<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (number, name) in self.0.iter().enumerate() {
             write!(f, "{}`{name}`", if number == 0 { "" } else { ", " })?;
@@ -112,13 +112,13 @@ pub fn verify(text: &str, material: &Material<'_>, brief: &Brief<'_>, against: A
     let found = glean(material);
     let mut faults = Vec::new();
     if !text.chars().any(char::is_alphanumeric) {
-        faults.push(Fault::Empty);
+        faults.push(SummaryFault::Empty);
     }
     if against.tokens >= against.replaces {
-        faults.push(Fault::NotSmaller { tokens: against.tokens, replaces: against.replaces });
+        faults.push(SummaryFault::NotSmaller { tokens: against.tokens, replaces: against.replaces });
     }
     if brief.detail == Detail::Full {
-        faults.extend(missing(text, brief).map(Fault::MissingSection));
+        faults.extend(missing(text, brief).map(SummaryFault::MissingSection));
     }
     let demanded = demands(&found, brief);
     let absent: Vec<Box<str>> = demanded
@@ -128,21 +128,21 @@ pub fn verify(text: &str, material: &Material<'_>, brief: &Brief<'_>, against: A
         .collect();
     let kept = demanded.len() - absent.len();
     if !absent.is_empty() {
-        faults.push(Fault::MissingLiteral(absent));
+        faults.push(SummaryFault::MissingLiteral(absent));
     }
     let names = restored(text);
     let grounding = known(&names, material, &found, brief).check(&names);
     let score = grounding.score();
     if score < against.grounded {
-        faults.push(Fault::Ungrounded(grounding.unknown));
+        faults.push(SummaryFault::Ungrounded(grounding.unknown));
     } else if against.grounded > Permille::ZERO && !grounding.invented.is_empty() {
         // However much else is right: who follows an invented path finds nothing.
-        faults.push(Fault::Ungrounded(grounding.invented));
+        faults.push(SummaryFault::Ungrounded(grounding.invented));
     }
     if repeats(text, material) {
-        faults.push(Fault::Repeats);
+        faults.push(SummaryFault::Repeats);
     }
-    faults.extend(order::first(text).map(|order| Fault::Directive(order.into())));
+    faults.extend(order::first(text).map(|order| SummaryFault::Directive(order.into())));
     let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     let check = Check {
         grounded: score,

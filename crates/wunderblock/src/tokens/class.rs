@@ -57,7 +57,7 @@ impl Class {
     #[must_use]
     pub fn of(text: &str) -> Self {
         let bytes = text.as_bytes();
-        let mut tally = Tally::default();
+        let mut tally = ClassCounts::default();
         if bytes.len() <= WINDOWS * WINDOW {
             tally.add(bytes);
         } else {
@@ -81,7 +81,7 @@ const RUN: usize = 24;
 
 /// What a byte says about the text it is in. Those of words come first.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ByteKind {
     /// g–z, G–Z.
     Letter,
     /// a–f, A–F.
@@ -105,25 +105,25 @@ enum Kind {
 
 const KINDS: usize = 11;
 
-const fn kind(byte: u8) -> Kind {
+const fn kind(byte: u8) -> ByteKind {
     match byte {
-        b'a'..=b'f' | b'A'..=b'F' => Kind::HexLetter,
-        b'a'..=b'z' | b'A'..=b'Z' => Kind::Letter,
-        b'0'..=b'9' => Kind::Digit,
-        b' ' | b'\n' | b'\r' | b'\t' => Kind::Space,
-        b'"' => Kind::Quote,
-        b'{' | b'}' | b'[' | b']' | b',' | b':' => Kind::Structure,
+        b'a'..=b'f' | b'A'..=b'F' => ByteKind::HexLetter,
+        b'a'..=b'z' | b'A'..=b'Z' => ByteKind::Letter,
+        b'0'..=b'9' => ByteKind::Digit,
+        b' ' | b'\n' | b'\r' | b'\t' => ByteKind::Space,
+        b'"' => ByteKind::Quote,
+        b'{' | b'}' | b'[' | b']' | b',' | b':' => ByteKind::Structure,
         b'(' | b')' | b';' | b'=' | b'<' | b'>' | b'_' | b'&' | b'|' | b'#' | b'$' | b'@' | b'*' | b'\\'
-        | b'/' | b'+' | b'~' | b'^' | b'%' => Kind::Symbol,
-        0x00..=0x7F => Kind::Other,
-        0x80..=0xBF => Kind::Inner,
-        0xE3..=0xED | 0xEF => Kind::Wide,
-        _ => Kind::Lead,
+        | b'/' | b'+' | b'~' | b'^' | b'%' => ByteKind::Symbol,
+        0x00..=0x7F => ByteKind::Other,
+        0x80..=0xBF => ByteKind::Inner,
+        0xE3..=0xED | 0xEF => ByteKind::Wide,
+        _ => ByteKind::Lead,
     }
 }
 
-const KIND: [Kind; 256] = {
-    let mut kinds = [Kind::Other; 256];
+const KIND: [ByteKind; 256] = {
+    let mut kinds = [ByteKind::Other; 256];
     let mut byte = 0;
     while byte < 256 {
         #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
@@ -136,21 +136,21 @@ const KIND: [Kind; 256] = {
 };
 
 #[derive(Default)]
-struct Tally {
+struct ClassCounts {
     kinds: [usize; KINDS],
     /// Bytes in runs of letters and digits of at least [`RUN`].
     wordless: usize,
 }
 
-impl Tally {
+impl ClassCounts {
     fn add(&mut self, bytes: &[u8]) {
         let mut run = 0;
         for byte in bytes {
-            let kind = KIND.get(usize::from(*byte)).copied().unwrap_or(Kind::Other);
+            let kind = KIND.get(usize::from(*byte)).copied().unwrap_or(ByteKind::Other);
             if let Some(count) = self.kinds.get_mut(kind as usize) {
                 *count += 1;
             }
-            if kind as u8 <= Kind::Digit as u8 {
+            if kind as u8 <= ByteKind::Digit as u8 {
                 run += 1;
             } else {
                 if run >= RUN {
@@ -164,30 +164,31 @@ impl Tally {
         }
     }
 
-    fn of(&self, kind: Kind) -> usize {
+    fn of(&self, kind: ByteKind) -> usize {
         self.kinds.get(kind as usize).copied().unwrap_or_default()
     }
 
     /// `opening` is the first byte of the text that is not white space.
     fn class(&self, opening: Option<u8>) -> Class {
         let all: usize = self.kinds.iter().sum();
-        let solid = all - self.of(Kind::Space);
+        let solid = all - self.of(ByteKind::Space);
         if solid == 0 {
             return Class::Prose;
         }
         let share = |part: usize, per_cent: usize| part * 100 >= solid * per_cent;
-        let (digits, hex) = (self.of(Kind::Digit), self.of(Kind::Digit) + self.of(Kind::HexLetter));
-        if share(self.of(Kind::Wide) * 3, 30) {
+        let (digits, hex) =
+            (self.of(ByteKind::Digit), self.of(ByteKind::Digit) + self.of(ByteKind::HexLetter));
+        if share(self.of(ByteKind::Wide) * 3, 30) {
             return Class::Cjk;
         }
         if share(self.wordless, 50) || (share(hex, 80) && share(digits, 25)) {
             return Class::Hex;
         }
-        let (quotes, structure) = (self.of(Kind::Quote), self.of(Kind::Structure));
+        let (quotes, structure) = (self.of(ByteKind::Quote), self.of(ByteKind::Structure));
         if matches!(opening, Some(b'{' | b'[')) && share(quotes + structure, 12) && share(quotes, 3) {
             return Class::Json;
         }
-        if share(quotes + structure + self.of(Kind::Symbol), 9) { Class::Code } else { Class::Prose }
+        if share(quotes + structure + self.of(ByteKind::Symbol), 9) { Class::Code } else { Class::Prose }
     }
 }
 

@@ -5,7 +5,7 @@
 //! not to be.
 
 use crate::tokens::class::Class;
-use crate::tokens::estimate::{self, Family, Framing};
+use crate::tokens::estimate::{self, Family, FramingCost};
 use wunderblock_core::budget::Certainty;
 use wunderblock_core::units::Tokens;
 use wunderblock_tokens::Vocabulary;
@@ -91,7 +91,7 @@ impl Counter {
 
     /// What the provider adds around the texts.
     #[must_use]
-    pub const fn framing(&self) -> Framing {
+    pub const fn framing(&self) -> FramingCost {
         estimate::framing(self.model.family)
     }
 }

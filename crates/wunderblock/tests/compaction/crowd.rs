@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::task::{Context, Waker};
 use std::time::Duration;
-use wunderblock::{CompactOptions, Compacted, ContextOptions, LaneState, Outcome, Session};
+use wunderblock::{CompactOptions, Compacted, CompactionOutcome, ContextOptions, LaneState, Session};
 use wunderblock_core::event::{ContentPinned, Fact};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::message::{Message, Role};
@@ -38,7 +38,7 @@ impl Slow {
             let _ = began.lock().unwrap_or_else(PoisonError::into_inner).send(());
             // Once it is let go it waits no more.
             let _ = gone.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(Duration::from_secs(60));
-            Err(wunderblock::summarize::Failure::Empty)
+            Err(wunderblock::summarize::SummaryFailure::Empty)
         });
         let options = CompactOptions { compactor, ..options };
         let thread = std::thread::spawn(move || block_on(session.compact(&options)).unwrap());
@@ -67,18 +67,18 @@ fn one_lane_is_compacted_by_one_at_a_time() {
     };
     assert!(until.0 > scene.clock.load(Ordering::SeqCst));
     let other = block_on(scene.elsewhere().compact(&options)).unwrap();
-    assert_eq!(other.outcome, Outcome::Busy(worker));
+    assert_eq!(other.outcome, CompactionOutcome::Busy(worker));
     assert_eq!(other.recorded, None);
     // Another lane is another matter, and so is looking.
     let dry =
         block_on(scene.elsewhere().compact(&CompactOptions { dry_run: true, ..options.clone() })).unwrap();
-    assert_eq!(dry.outcome, Outcome::WouldCompact);
+    assert_eq!(dry.outcome, CompactionOutcome::WouldCompact);
     let lane = Some(LaneId::new("other").unwrap());
     let context = ContextOptions { lane, ..window(WINDOW) };
     let third = block_on(scene.elsewhere().compact(&CompactOptions { context, ..options.clone() })).unwrap();
-    assert_eq!(third.outcome, Outcome::Compacted);
+    assert_eq!(third.outcome, CompactionOutcome::Compacted);
     let done = slow.end();
-    assert_eq!(done.outcome, Outcome::Compacted);
+    assert_eq!(done.outcome, CompactionOutcome::Compacted);
     assert_eq!(block_on(scene.session.lane(main.clone()).state()).unwrap(), LaneState::Active);
     assert_eq!(scene.problems(), [""; 0]);
 }
@@ -106,9 +106,9 @@ fn a_claim_is_renewed_while_its_worker_works() {
             std::thread::sleep(Duration::from_millis(20));
         }
         let other = block_on(scene.elsewhere().compact(&options)).unwrap();
-        assert!(matches!(other.outcome, Outcome::Busy(_)), "{:?}", other.outcome);
+        assert!(matches!(other.outcome, CompactionOutcome::Busy(_)), "{:?}", other.outcome);
     }
-    assert_eq!(slow.end().outcome, Outcome::Compacted);
+    assert_eq!(slow.end().outcome, CompactionOutcome::Compacted);
     assert_eq!(block_on(scene.session.lane(LaneId::main()).state()).unwrap(), LaneState::Active);
     assert_eq!(scene.compactions(), 1);
     scene.is_whole();
@@ -123,7 +123,7 @@ fn a_claim_ends_by_itself_and_a_late_compaction_is_overtaken() {
     let told = Arc::clone(&asked);
     let compactor = with(&small(), move |_| {
         told.store(true, Ordering::SeqCst);
-        Err(wunderblock::summarize::Failure::Empty)
+        Err(wunderblock::summarize::SummaryFailure::Empty)
     });
     let slow = CompactOptions { compactor, ..options.clone() };
     let mut late = Box::pin(scene.session.compact(&slow));
@@ -135,10 +135,10 @@ fn a_claim_ends_by_itself_and_a_late_compaction_is_overtaken() {
     scene.wait(wunderblock::limits::COMPACTION_LEASE + 1);
     assert_eq!(block_on(scene.session.lane(LaneId::main()).state()).unwrap(), LaneState::Active);
     let other = block_on(scene.elsewhere().compact(&options)).unwrap();
-    assert_eq!(other.outcome, Outcome::Compacted);
+    assert_eq!(other.outcome, CompactionOutcome::Compacted);
     let (trim, nodes) = (scene.trim(), scene.nodes().len());
     let late = block_on(late).unwrap();
-    assert_eq!((late.outcome, late.recorded), (Outcome::Overtaken, None));
+    assert_eq!((late.outcome, late.recorded), (CompactionOutcome::Overtaken, None));
     assert_eq!((scene.trim(), scene.nodes().len()), (trim, nodes), "nothing of it is there");
     assert_eq!(scene.rejected().last().map(|no| no.outcome.to_string()).as_deref(), Some("overtaken"));
     assert_eq!(scene.unreachable(&scene.build(&window(WINDOW))), []);
@@ -160,7 +160,7 @@ fn appends_never_wait_and_stand_in_the_tail() {
         let state = block_on(scene.elsewhere().lane(LaneId::main()).state()).unwrap();
         assert!(matches!(state, LaneState::Compacting { .. }), "{name}: {state:?}");
         let done = slow.end();
-        assert_eq!(done.outcome, Outcome::Compacted, "{name}");
+        assert_eq!(done.outcome, CompactionOutcome::Compacted, "{name}");
         assert!(done.nodes.iter().all(|node| node.to < late), "{name}: it was not there yet");
         assert!(done.recorded.unwrap() > late);
         for node in &done.nodes {
@@ -205,7 +205,7 @@ fn what_touches_the_range_makes_the_proposal_void() {
         let slow = Slow::start(scene.session.clone(), by_hand(&small(), WINDOW));
         touch(&scene);
         let done = slow.end();
-        let expected = if holds { Outcome::Compacted } else { Outcome::Overtaken };
+        let expected = if holds { CompactionOutcome::Compacted } else { CompactionOutcome::Overtaken };
         assert_eq!(done.outcome, expected, "{what}");
         assert_eq!(scene.made().is_empty(), !holds, "{what}");
         let built = scene.build(&window(WINDOW));
@@ -213,7 +213,7 @@ fn what_touches_the_range_makes_the_proposal_void() {
         assert_eq!(scene.problems(), [""; 0], "{what}");
         // Whatever was in the way, it is not for the next one.
         scene.turns(40..46);
-        assert_eq!(scene.compact(&by_hand(&small(), WINDOW)).outcome, Outcome::Compacted, "{what}");
+        assert_eq!(scene.compact(&by_hand(&small(), WINDOW)).outcome, CompactionOutcome::Compacted, "{what}");
         assert_eq!(scene.unreachable(&scene.build(&window(WINDOW))), [], "{what}");
         scene.is_whole();
     }
@@ -227,12 +227,12 @@ fn an_overtaken_compaction_is_no_round_for_nothing() {
     for round in 0..4 {
         let slow = Slow::start(scene.session.clone(), options.clone());
         scene.add(vec![Fact::ContentPinned(ContentPinned { target: Seq(7 + round), pinned: true })]);
-        assert_eq!(slow.end().outcome, Outcome::Overtaken, "{round}");
+        assert_eq!(slow.end().outcome, CompactionOutcome::Overtaken, "{round}");
         assert_eq!(scene.rejected().last().unwrap().round, 0);
         // The calls of this hour are used up.
         scene.wait(3_600_001);
     }
-    assert_eq!(scene.compact(&options).outcome, Outcome::Compacted);
+    assert_eq!(scene.compact(&options).outcome, CompactionOutcome::Compacted);
 }
 
 /// A result that comes while its call is being summarised is not lost: the call waits in the tail, or the proposal is void.
@@ -252,7 +252,11 @@ fn a_result_that_comes_late_finds_its_call() {
         let came = scene.say(result("late", "made in 4711 s"));
         scene.user("What came of it?");
         let done = slow.end();
-        assert!(matches!(done.outcome, Outcome::Compacted | Outcome::Overtaken), "{:?}", done.outcome);
+        assert!(
+            matches!(done.outcome, CompactionOutcome::Compacted | CompactionOutcome::Overtaken),
+            "{:?}",
+            done.outcome
+        );
         let built = scene.build(&window(WINDOW));
         assert_eq!(scene.unreachable(&built), [], "call at {called}, result at {came}: {:?}", done.outcome);
         if !gone_on {
@@ -267,7 +271,7 @@ fn many_workers_make_one_set_of_summaries() {
     let scene = Scene::of(40);
     let policy = small();
     let options = by_hand(&policy, WINDOW);
-    let outcomes: Vec<Outcome> = std::thread::scope(|scope| {
+    let outcomes: Vec<CompactionOutcome> = std::thread::scope(|scope| {
         let work = || {
             let (session, options) = (scene.elsewhere(), options.clone());
             scope.spawn(move || block_on(session.compact(&options)).unwrap().outcome)
@@ -275,9 +279,15 @@ fn many_workers_make_one_set_of_summaries() {
         let all: Vec<_> = (0..6).map(|_| work()).collect();
         all.into_iter().map(|one| one.join().unwrap()).collect()
     });
-    assert!(outcomes.contains(&Outcome::Compacted), "{outcomes:?}");
-    let fits = |one: &Outcome| {
-        matches!(one, Outcome::Compacted | Outcome::Busy(_) | Outcome::NothingGained | Outcome::Overtaken)
+    assert!(outcomes.contains(&CompactionOutcome::Compacted), "{outcomes:?}");
+    let fits = |one: &CompactionOutcome| {
+        matches!(
+            one,
+            CompactionOutcome::Compacted
+                | CompactionOutcome::Busy(_)
+                | CompactionOutcome::NothingGained
+                | CompactionOutcome::Overtaken
+        )
     };
     assert!(outcomes.iter().all(fits), "{outcomes:?}");
     let mut leaves: Vec<(Seq, Seq)> = scene
@@ -315,7 +325,7 @@ fn requests_wait_for_the_end_where_the_policy_says_so() {
         assert_eq!(early.is_err(), waits);
         // Appends wait in no case.
         scene.user("One more thing, K-9001.");
-        assert_eq!(slow.end().outcome, Outcome::Compacted);
+        assert_eq!(slow.end().outcome, CompactionOutcome::Compacted);
         let built = early.unwrap_or_else(|_| done.recv_timeout(Duration::from_secs(60)).unwrap());
         assert_eq!(
             Shown::of(&built.draft.body).says("summary of positions"),

@@ -5,9 +5,9 @@ use futures_executor::block_on;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, OnceLock};
-use wunderblock::graph::{Expand, Node};
+use wunderblock::graph::{Expand, SummaryNode};
 use wunderblock::policy::Policies;
-use wunderblock::summarize::{Failure, Summarise, Task, Written};
+use wunderblock::summarize::{Summarise, SummaryFailure, SummaryTask, SummaryText};
 use wunderblock::{
     Address, Built, CompactOptions, Compacted, Compactor, Config, ContextOptions, Engine, Error, Session,
 };
@@ -215,7 +215,7 @@ impl Scene {
         self.events().into_iter().filter_map(rejected).collect()
     }
 
-    pub(crate) fn nodes(&self) -> Vec<Node> {
+    pub(crate) fn nodes(&self) -> Vec<SummaryNode> {
         block_on(self.session.nodes(None)).unwrap()
     }
 
@@ -432,7 +432,7 @@ pub(crate) fn handles(text: &str) -> Vec<String> {
 /// A summariser that does what it is told to, by the number of its call.
 pub(crate) struct Acts<F>(pub(crate) F);
 
-impl<F: Fn(&Task) -> Result<Written, Failure> + Send + Sync> Summarise for Acts<F> {
+impl<F: Fn(&SummaryTask) -> Result<SummaryText, SummaryFailure> + Send + Sync> Summarise for Acts<F> {
     fn name(&self) -> String {
         "acts".to_owned()
     }
@@ -441,7 +441,11 @@ impl<F: Fn(&Task) -> Result<Written, Failure> + Send + Sync> Summarise for Acts<
         None
     }
 
-    fn summarise(&self, task: &Task, _: &mut dyn FnMut(usize) -> bool) -> Result<Written, Failure> {
+    fn summarise(
+        &self,
+        task: &SummaryTask,
+        _: &mut dyn FnMut(usize) -> bool,
+    ) -> Result<SummaryText, SummaryFailure> {
         (self.0)(task)
     }
 }
@@ -449,13 +453,13 @@ impl<F: Fn(&Task) -> Result<Written, Failure> + Send + Sync> Summarise for Acts<
 /// A compactor with a summariser of a test's own.
 pub(crate) fn with(
     policy: &Arc<Policy>,
-    acts: impl Fn(&Task) -> Result<Written, Failure> + Send + Sync + 'static,
+    acts: impl Fn(&SummaryTask) -> Result<SummaryText, SummaryFailure> + Send + Sync + 'static,
 ) -> Compactor {
     Compactor { summariser: Some(Arc::new(Acts(acts))), ..Compactor::new(Arc::clone(policy)) }
 }
 
-pub(crate) fn written(text: impl Into<String>) -> Result<Written, Failure> {
-    Ok(Written { text: text.into(), spent: None })
+pub(crate) fn written(text: impl Into<String>) -> Result<SummaryText, SummaryFailure> {
+    Ok(SummaryText { text: text.into(), spent: None })
 }
 
 /// Whether a request only adds to the one before.

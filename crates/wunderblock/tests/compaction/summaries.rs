@@ -3,10 +3,10 @@
 use crate::scene::*;
 use std::sync::{Arc, OnceLock};
 use wunderblock::catalog::Catalog;
-use wunderblock::model::{ApiKey, Client, Endpoint, Limits};
+use wunderblock::model::{ApiKey, Client, Endpoint, ModelLimits};
 use wunderblock::redact::Redactor;
 use wunderblock::summarize::ModelSummariser;
-use wunderblock::{CompactOptions, Compactor, Outcome};
+use wunderblock::{CompactOptions, CompactionOutcome, Compactor};
 use wunderblock_core::event::SessionCompacted;
 use wunderblock_core::message::{Dialect, Message, Role};
 use wunderblock_core::policy::Policy;
@@ -32,9 +32,9 @@ fn scene() -> Scene {
     Scene::of(24)
 }
 
-fn limits(answers: bool) -> Limits {
+fn limits(answers: bool) -> ModelLimits {
     let wait = Millis(if answers { 30_000 } else { 300 });
-    Limits {
+    ModelLimits {
         connect: Millis(10_000),
         first_byte: wait,
         idle: wait,
@@ -44,7 +44,7 @@ fn limits(answers: bool) -> Limits {
     }
 }
 
-fn compactor(provider: &Provider, (dialect, model): (Dialect, &str), limits: Limits) -> Compactor {
+fn compactor(provider: &Provider, (dialect, model): (Dialect, &str), limits: ModelLimits) -> Compactor {
     let endpoint =
         Endpoint { base_url: provider.url(dialect), ..Endpoint::new(dialect, Some(ApiKey::new(KEY))) };
     let client = Client::new(&endpoint, limits, redactor()).unwrap();
@@ -56,7 +56,7 @@ fn compactor(provider: &Provider, (dialect, model): (Dialect, &str), limits: Lim
 fn compacted(scene: &Scene, compactor: Compactor, what: &str) -> Vec<SessionCompacted> {
     let before = scene.messages();
     let done = scene.compact(&CompactOptions { compactor, ..by_hand(&policy(), WINDOW) });
-    assert_eq!(done.outcome, Outcome::Compacted, "{what}");
+    assert_eq!(done.outcome, CompactionOutcome::Compacted, "{what}");
     assert!(done.after < done.before, "{what}");
     assert_eq!(scene.messages(), before, "{what}");
     let built = scene.build(&window(WINDOW));
@@ -216,7 +216,7 @@ fn a_provider_that_is_down_holds_nothing_up() {
     let fine = crate::scene::policy("extends = \"always\"\n[limits]\ncalls_per_hour = 4\n");
     let own = Compactor { policy: Arc::clone(&fine), ..own };
     let done = scene.compact(&CompactOptions { compactor: own, ..by_itself(&fine, WINDOW) });
-    assert_eq!(done.outcome, Outcome::Compacted);
+    assert_eq!(done.outcome, CompactionOutcome::Compacted);
     assert!(done.nodes.len() > 6);
     assert_eq!(provider.requests().len(), 4, "no more than the policy says");
     assert_eq!(done.spent.iter().map(|spent| spent.calls).sum::<u32>(), 4);

@@ -6,7 +6,7 @@ use futures_executor::block_on;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use wunderblock::store::{Answer, Answering, Query, Storage, Write, Written};
-use wunderblock::{CompactOptions, Compacted, Config, Engine, Outcome, Session, Stage};
+use wunderblock::{CompactOptions, Compacted, CompactionOutcome, CompactionStage, Config, Engine, Session};
 use wunderblock_core::message::{Message, Role};
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::{Bytes, Millis, Seq};
@@ -141,7 +141,7 @@ fn a_cold_session_is_covered_in_linear_time_and_constant_memory() {
         cold.store.events.store(0, Ordering::SeqCst);
         cold.store.largest.store(0, Ordering::SeqCst);
         let done = cold.compact(&swept(&policy()));
-        assert_eq!(done.outcome, Outcome::Compacted);
+        assert_eq!(done.outcome, CompactionOutcome::Compacted);
         let read = cold.store.events.load(Ordering::SeqCst);
         let largest = cold.store.largest.load(Ordering::SeqCst);
         let shown = cold.is_covered();
@@ -163,13 +163,13 @@ fn an_interrupted_sweep_goes_on_where_it_was() {
     for round in 0..3 {
         let (told, last) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicU64::new(0)));
         let (count, at) = (Arc::clone(&told), Arc::clone(&last));
-        let progress = move |stage: &Stage| {
-            let Stage::Swept { through, .. } = stage else { return false };
+        let progress = move |stage: &CompactionStage| {
+            let CompactionStage::Swept { through, .. } = stage else { return false };
             at.store(through.0, Ordering::SeqCst);
             count.fetch_add(1, Ordering::SeqCst) < 4
         };
         let done = cold.compact(&CompactOptions { progress: Some(Arc::new(progress)), ..swept(&policy) });
-        assert_eq!(done.outcome, Outcome::Interrupted, "{round}");
+        assert_eq!(done.outcome, CompactionOutcome::Interrupted, "{round}");
         assert!(!done.nodes.is_empty(), "what was made stays");
         let at = Seq(last.load(Ordering::SeqCst));
         assert!(at > through, "round {round}: {at} after {through}");
@@ -182,7 +182,7 @@ fn an_interrupted_sweep_goes_on_where_it_was() {
         through = at;
         cold.is_well();
     }
-    assert_eq!(cold.compact(&swept(&policy)).outcome, Outcome::Compacted);
+    assert_eq!(cold.compact(&swept(&policy)).outcome, CompactionOutcome::Compacted);
     cold.is_covered();
     let leaves: Vec<_> =
         block_on(cold.session.nodes(None)).unwrap().into_iter().filter(|node| node.level == 0).collect();
@@ -202,7 +202,7 @@ fn a_sweep_is_bounded_and_the_next_goes_on() {
         let own = done.nodes.iter().filter(|node| node.level == 0).count();
         cold.is_well();
         made.push(own);
-        if done.outcome != Outcome::Compacted {
+        if done.outcome != CompactionOutcome::Compacted {
             break;
         }
         assert!(round < 19, "it comes to an end: {made:?}");
@@ -217,8 +217,8 @@ fn a_session_may_grow_while_it_is_swept() {
     let cold = cold(6_000);
     let session = cold.session.clone();
     let told = AtomicUsize::new(0);
-    let progress = move |stage: &Stage| {
-        if matches!(stage, Stage::Swept { .. }) {
+    let progress = move |stage: &CompactionStage| {
+        if matches!(stage, CompactionStage::Swept { .. }) {
             let number = told.fetch_add(1, Ordering::SeqCst);
             let said = crate::words::said(&format!("late{number}"), Role::User, "A word meanwhile.");
             let session = session.clone();
@@ -228,7 +228,7 @@ fn a_session_may_grow_while_it_is_swept() {
         true
     };
     let done = cold.compact(&CompactOptions { progress: Some(Arc::new(progress)), ..swept(&policy()) });
-    assert_eq!(done.outcome, Outcome::Compacted);
+    assert_eq!(done.outcome, CompactionOutcome::Compacted);
     cold.is_covered();
     let all = (u64::from(u32::MAX), Bytes(1 << 40));
     let head = block_on(cold.session.info()).unwrap().head;

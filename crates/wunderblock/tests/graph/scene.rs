@@ -2,7 +2,7 @@
 
 use futures_executor::block_on;
 use std::sync::Arc;
-use wunderblock::graph::{Described, Expand, Expanded, Item};
+use wunderblock::graph::{Described, Expand, Expanded, PageItem};
 use wunderblock::store::{Answer, Opening, Query, Storage, Write};
 use wunderblock::{Address, Config, Engine, Error, Session};
 use wunderblock_core::event::{
@@ -124,7 +124,7 @@ impl Scene {
         }))
     }
 
-    pub(crate) fn nodes(&self) -> Vec<wunderblock::graph::Node> {
+    pub(crate) fn nodes(&self) -> Vec<wunderblock::graph::SummaryNode> {
         block_on(self.session.nodes(None)).unwrap()
     }
 
@@ -193,7 +193,7 @@ pub(crate) fn tokens(text: &str) -> u64 {
 pub(crate) fn joined(pages: &[Expanded]) -> Vec<(Seq, usize, String)> {
     let mut out: Vec<(Seq, usize, String)> = Vec::new();
     for item in pages.iter().flat_map(|page| &page.items) {
-        let Item { seq, part, from_byte, text, .. } = item;
+        let PageItem { seq, part, from_byte, text, .. } = item;
         let seq = seq.unwrap_or_default();
         match out.last_mut().filter(|(at, number, _)| (*at, *number) == (seq, *part)) {
             Some((.., sofar)) => {

@@ -6,7 +6,7 @@ use wunderblock::store::sqlite::Access;
 use wunderblock::store::{Storage, StreamFilter};
 use wunderblock::{
     Address, Along, CompactOptions, Config, ContextOptions, Diagnosis, Engine, Keep, Ledger, Output,
-    ReadyEvent, Session, SimulateOptions, Slice, TextFound, Transcripts, Wanted,
+    OutputOptions, ReadyEvent, Session, SimulateOptions, Slice, TextFound, Transcripts,
 };
 use wunderblock_core::event::{Event, NewEvent};
 use wunderblock_core::id::LaneId;
@@ -84,6 +84,6 @@ fn keeping(engine: &Engine, session: &Session, path: &Path, (ledger, found): (&L
 }
 
 #[allow(dead_code, reason = "type-checked, not run")]
-fn output(output: &Output<'_>, session: &Session, wanted: &Wanted<'_>) {
+fn output(output: &Output<'_>, session: &Session, wanted: &OutputOptions<'_>) {
     is_send(output.shorten(session, Keep::Always, wanted));
 }

@@ -11,8 +11,8 @@ use std::time::Duration;
 use tempfile::tempdir;
 use wunderblock::store::sqlite::{Access, FORMAT, Sqlite};
 use wunderblock::store::{
-    Answer, Appended, Facets, Mark, Opening, Order, PackedEvent, Query, Storage, StoreError, TenantNo, Write,
-    Written, codec,
+    Answer, Appended, EventMark, Facets, Opening, PackedEvent, Query, ReadOrder, Storage, StoreError,
+    TenantNo, Write, Written, codec,
 };
 use wunderblock_core::compaction::Manner;
 use wunderblock_core::event::*;
@@ -67,7 +67,7 @@ fn packed(id: &str) -> PackedEvent {
         id: EventId::new(id).unwrap(),
         at: Millis(1),
         kind: "message.appended",
-        mark: Mark::Plain,
+        mark: EventMark::Plain,
         origin: None,
         payload: id.into(),
         content: *blake3::hash(id.as_bytes()).as_bytes(),
@@ -95,7 +95,7 @@ fn all_ids(store: &dyn Storage, tenant: TenantNo) -> Vec<(u64, String)> {
         stream: stream("s"),
         from: Seq(1),
         to: Seq(1 << 40),
-        order: Order::Ascending,
+        order: ReadOrder::Ascending,
         limit: 1 << 40,
         text: Bytes(1 << 40),
         counts: false,

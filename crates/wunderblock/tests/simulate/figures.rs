@@ -4,7 +4,7 @@ use crate::scene::{Step, events, of, options, played, presets, simulate};
 use futures_executor::block_on;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use wunderblock::catalog::{Catalog, MicroDollars, Spent};
+use wunderblock::catalog::{BilledTokens, Catalog, MicroDollars};
 use wunderblock::{ContextOptions, Error, SimulateOptions};
 use wunderblock_core::event::{Fact, MessageAppended, NewEvent, Source};
 use wunderblock_core::id::EventId;
@@ -69,7 +69,7 @@ fn off_costs_what_its_requests_cost() {
         let cached = if before >= row.cache.minimum.0 { before } else { 0 };
         let writes = total >= row.cache.minimum.0;
         let fresh = Tokens(total - cached);
-        cost += price.cost(Spent {
+        cost += price.cost(BilledTokens {
             input: if writes { Tokens::ZERO } else { fresh },
             cache_read: Tokens(cached),
             cache_write: if writes { fresh } else { Tokens::ZERO },

@@ -1,7 +1,7 @@
 //! What ignore files keep out, and since when.
 
 use crate::scene::Scene;
-use wunderblock::sources::{Found, Wanted, instructions};
+use wunderblock::sources::{FoundSources, SourceQuery, instructions};
 
 fn scene() -> Scene {
     Scene::new(&[
@@ -13,7 +13,7 @@ fn scene() -> Scene {
     ])
 }
 
-fn paths(found: &Found) -> Vec<&str> {
+fn paths(found: &FoundSources) -> Vec<&str> {
     found.head.iter().chain(&found.nested).map(|file| &*file.path).collect()
 }
 
@@ -82,10 +82,15 @@ fn they_are_frozen_for_a_session() {
     scene.write(".aiexclude", "nothing\n");
     let workspace = scene.workspace("");
     let touched = TOUCHED.map(str::to_owned);
-    let wanted =
-        Wanted { workspace: &workspace, rules: &scene.rules, touched: &touched, frozen: None, scanned: None };
+    let wanted = SourceQuery {
+        workspace: &workspace,
+        rules: &scene.rules,
+        touched: &touched,
+        frozen: None,
+        scanned: None,
+    };
     let first = instructions(&wanted);
-    let again = |frozen| instructions(&Wanted { frozen: Some(frozen), ..wanted });
+    let again = |frozen| instructions(&SourceQuery { frozen: Some(frozen), ..wanted });
     assert_eq!(scene.lines(&first), scene.lines(&again(&first.ignore)), "what has not changed is not told");
 
     scene.write(".geminiignore", "open/\n");

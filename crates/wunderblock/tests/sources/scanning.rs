@@ -1,7 +1,7 @@
 //! Looking for instruction files in the whole project.
 
 use crate::scene::Scene;
-use wunderblock::sources::{Wanted, instructions};
+use wunderblock::sources::{SourceQuery, instructions};
 
 fn scene() -> Scene {
     let mut scene = Scene::new(&[
@@ -48,10 +48,11 @@ fn what_it_found_is_read_again_without_it() {
     let scene = scene();
     let workspace = scene.workspace("here");
     let wanted =
-        Wanted { workspace: &workspace, rules: &scene.rules, touched: &[], frozen: None, scanned: None };
+        SourceQuery { workspace: &workspace, rules: &scene.rules, touched: &[], frozen: None, scanned: None };
     let first = instructions(&wanted);
-    let again =
-        || instructions(&Wanted { frozen: Some(&first.ignore), scanned: Some(&first.scanned), ..wanted });
+    let again = || {
+        instructions(&SourceQuery { frozen: Some(&first.ignore), scanned: Some(&first.scanned), ..wanted })
+    };
     assert_eq!(again().head, first.head);
     scene.write("z/AGENTS.md", "z, changed");
     scene.write("new/AGENTS.md", "new");
@@ -66,10 +67,10 @@ fn an_ignore_file_that_a_later_scan_meets_waits() {
     let scene = scene();
     let workspace = scene.workspace("");
     let wanted =
-        Wanted { workspace: &workspace, rules: &scene.rules, touched: &[], frozen: None, scanned: None };
+        SourceQuery { workspace: &workspace, rules: &scene.rules, touched: &[], frozen: None, scanned: None };
     let first = instructions(&wanted);
     scene.write("b/.geminiignore", "*\n");
-    let later = instructions(&Wanted { frozen: Some(&first.ignore), ..wanted });
+    let later = instructions(&SourceQuery { frozen: Some(&first.ignore), ..wanted });
     assert_eq!((&later.head, &later.ignore), (&first.head, &first.ignore));
     let told =
         "! b/.geminiignore Deferred: is new since the session began; that takes effect in the next session";
@@ -83,7 +84,7 @@ fn a_list_of_files_does_not_lead_outside() {
     scene.write("../secret.md", "secret");
     let workspace = scene.workspace("");
     let scanned = ["../secret.md".to_owned(), scene.top.join("secret.md").display().to_string()];
-    let wanted = Wanted {
+    let wanted = SourceQuery {
         workspace: &workspace,
         rules: &scene.rules,
         touched: &[],

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
-use wunderblock::sources::{Found, InstructionRules, Wanted, Workspace, instructions};
+use wunderblock::sources::{FoundSources, InstructionRules, SourceQuery, Workspace, instructions};
 use wunderblock_core::instruction::{Finding, InstructionFile};
 
 pub(crate) struct Scene {
@@ -52,10 +52,10 @@ impl Scene {
     }
 
     /// What is read from a working directory, with these paths touched.
-    pub(crate) fn read(&self, cwd: &str, touched: &[&str]) -> Found {
+    pub(crate) fn read(&self, cwd: &str, touched: &[&str]) -> FoundSources {
         let touched: Vec<String> = touched.iter().map(|path| (*path).to_owned()).collect();
         let workspace = self.workspace(cwd);
-        instructions(&Wanted {
+        instructions(&SourceQuery {
             workspace: &workspace,
             rules: &self.rules,
             touched: &touched,
@@ -69,7 +69,7 @@ impl Scene {
         self.lines(&self.read(cwd, touched))
     }
 
-    pub(crate) fn lines(&self, found: &Found) -> Vec<String> {
+    pub(crate) fn lines(&self, found: &FoundSources) -> Vec<String> {
         let head = found.head.iter().map(|file| self.file("", file));
         let nested = found.nested.iter().map(|file| self.file("+ ", file));
         let findings = found.findings.iter().map(|finding| self.finding(finding));

@@ -6,7 +6,7 @@ use crate::scene::{
 };
 use wunderblock::summarize::attempt::{EXTRACTIVE, write};
 use wunderblock::summarize::{
-    Brief, Detail, Draft, Failure, Floor, Manner, Material, Summarise, Task, Written,
+    Brief, Detail, Floor, Manner, Material, Summarise, SummaryDraft, SummaryFailure, SummaryTask, SummaryText,
 };
 use wunderblock_core::compaction::Spent;
 use wunderblock_core::ports::Gauge;
@@ -18,7 +18,7 @@ fn good() -> String {
 }
 
 /// Runs a script, and what was sent.
-fn run(script: &[Behaviour]) -> (Draft, Vec<String>) {
+fn run(script: &[Behaviour]) -> (SummaryDraft, Vec<String>) {
     let provider = Provider::start(script.to_vec()).unwrap();
     let draft = draft(&model(&provider, DIALECTS[0], patient()));
     let sent = provider.requests().into_iter().map(|request| String::from_utf8(request.body).unwrap());
@@ -120,8 +120,12 @@ impl Summarise for Scripted {
     fn window(&self) -> Option<Tokens> {
         self.window
     }
-    fn summarise(&self, _: &Task, _: &mut dyn FnMut(usize) -> bool) -> Result<Written, Failure> {
-        Ok(Written { text: self.text.to_owned(), spent: self.spent.clone() })
+    fn summarise(
+        &self,
+        _: &SummaryTask,
+        _: &mut dyn FnMut(usize) -> bool,
+    ) -> Result<SummaryText, SummaryFailure> {
+        Ok(SummaryText { text: self.text.to_owned(), spent: self.spent.clone() })
     }
 }
 
@@ -168,8 +172,10 @@ fn a_floor_that_is_too_long_is_cut() {
     for extract in [lines, one] {
         for most in [1, 10, 300] {
             let brief = Brief { most: Tokens(most), ..brief(&template) };
-            let options =
-                wunderblock::summarize::Options { floor: Floor { extract, ..FLOOR }, ..options(&redactor) };
+            let options = wunderblock::summarize::AttemptOptions {
+                floor: Floor { extract, ..FLOOR },
+                ..options(&redactor)
+            };
             let draft = write(&material, &brief, &Scale, None, &options);
             assert_eq!(draft.manner, Manner::Capped);
             let tokens = Scale.text(&draft.text).tokens;

@@ -1,7 +1,7 @@
 //! People's own programs as summarisers.
 
 use crate::scene::{GOOD, draft};
-use wunderblock::summarize::{CommandSummariser, Failure, Manner, Summarise, Task};
+use wunderblock::summarize::{CommandSummariser, Manner, Summarise, SummaryFailure, SummaryTask};
 use wunderblock_core::units::{Bytes, Millis, Tokens};
 
 fn shell(script: &str) -> CommandSummariser {
@@ -9,8 +9,8 @@ fn shell(script: &str) -> CommandSummariser {
     CommandSummariser::new(argv, None).limited(Millis(1_500), Bytes(100_000))
 }
 
-fn task() -> Task {
-    Task { system: "Condense \"it\".".into(), prompt: "line\nline".into(), most: Tokens(300) }
+fn task() -> SummaryTask {
+    SummaryTask { system: "Condense \"it\".".into(), prompt: "line\nline".into(), most: Tokens(300) }
 }
 
 #[test]
@@ -70,5 +70,5 @@ fn a_line_names_a_program_or_says_why_not() {
         assert!(parse(wrong).unwrap().unwrap_err().contains(why));
     }
     let failure = shell("sleep 60").limited(Millis(60_000), Bytes(1)).summarise(&task(), &mut |_| false);
-    assert_eq!(failure, Err(Failure::Stopped));
+    assert_eq!(failure, Err(SummaryFailure::Stopped));
 }

@@ -2,14 +2,16 @@
 
 use crate::scene::{DIALECTS, GOOD, KEY, draft, limits, model, patient};
 use std::time::{Duration, Instant};
-use wunderblock::model::Limits;
-use wunderblock::summarize::{Failure, Manner, Summarise, Task};
+use wunderblock::model::ModelLimits;
+use wunderblock::summarize::{Manner, Summarise, SummaryFailure, SummaryTask};
 use wunderblock_core::message::Dialect;
 use wunderblock_core::units::{Bytes, Millis, Tokens};
 use wunderblock_testkit::server::{Behaviour, Provider};
 
-fn task() -> Task {
-    Task { system: "Condense.".into(), prompt: "⟨a: it⟩ … ⟨a: end⟩".into(), most: Tokens(300) }
+fn task() -> SummaryTask {
+    SummaryTask {
+        system: "Condense.".into(), prompt: "⟨a: it⟩ … ⟨a: end⟩".into(), most: Tokens(300)
+    }
 }
 
 fn good() -> String {
@@ -17,18 +19,18 @@ fn good() -> String {
 }
 
 /// What a failure is, without its words.
-fn kind(failure: &Failure) -> &'static str {
+fn kind(failure: &SummaryFailure) -> &'static str {
     match failure {
-        Failure::TimedOut => "timed out",
-        Failure::Empty => "empty",
-        Failure::TooLarge => "too large",
-        Failure::Unauthorised(_) => "unauthorised",
-        Failure::Limited(_) => "limited",
-        Failure::Server(_) => "server",
-        Failure::Refused(_) => "refused",
-        Failure::Unreachable(_) => "unreachable",
-        Failure::Broken(_) => "broken",
-        Failure::Stopped => "stopped",
+        SummaryFailure::TimedOut => "timed out",
+        SummaryFailure::Empty => "empty",
+        SummaryFailure::TooLarge => "too large",
+        SummaryFailure::Unauthorised(_) => "unauthorised",
+        SummaryFailure::Limited(_) => "limited",
+        SummaryFailure::Server(_) => "server",
+        SummaryFailure::Refused(_) => "refused",
+        SummaryFailure::Unreachable(_) => "unreachable",
+        SummaryFailure::Broken(_) => "broken",
+        SummaryFailure::Stopped => "stopped",
     }
 }
 
@@ -92,9 +94,9 @@ fn what_is_slow_or_comes_in_crumbs_but_comes_is_taken() {
 #[test]
 fn a_stream_of_crumbs_ends_with_the_time_for_everything() {
     let provider = Provider::start([Behaviour::DripOneByte("word ".repeat(20_000))]).unwrap();
-    let limits = Limits { total: Millis(500), ..patient() };
+    let limits = ModelLimits { total: Millis(500), ..patient() };
     let failure = model(&provider, DIALECTS[0], limits).summarise(&task(), &mut |_| true).unwrap_err();
-    assert_eq!(failure, Failure::TimedOut);
+    assert_eq!(failure, SummaryFailure::TimedOut);
 }
 
 #[test]
@@ -102,18 +104,18 @@ fn a_stream_that_stops_is_waited_for_no_longer_than_between_two_pieces() {
     let provider = Provider::start([Behaviour::HangMidStream(good())]).unwrap();
     // Nothing but the time between two pieces can end it.
     let limits =
-        Limits { idle: Millis(300), first_byte: Millis(600_000), total: Millis(600_000), ..patient() };
+        ModelLimits { idle: Millis(300), first_byte: Millis(600_000), total: Millis(600_000), ..patient() };
     let failure = model(&provider, DIALECTS[0], limits).summarise(&task(), &mut |_| true).unwrap_err();
-    assert_eq!(failure, Failure::TimedOut);
+    assert_eq!(failure, SummaryFailure::TimedOut);
 }
 
 #[test]
 fn an_answer_without_end_is_not_read_on() {
     for dialect in DIALECTS {
         let provider = Provider::start([Behaviour::TenTimes]).unwrap();
-        let limits = Limits { response: Bytes(5_000), ..patient() };
+        let limits = ModelLimits { response: Bytes(5_000), ..patient() };
         let failure = model(&provider, dialect, limits).summarise(&task(), &mut |_| true).unwrap_err();
-        assert_eq!(failure, Failure::Broken("the reply is longer than 5000 bytes".into()));
+        assert_eq!(failure, SummaryFailure::Broken("the reply is longer than 5000 bytes".into()));
     }
 }
 
@@ -133,7 +135,7 @@ fn new_tries_are_made_where_they_may_help_and_only_there() {
     for (script, expected, calls) in table {
         let provider = Provider::start(script.clone()).unwrap();
         // More than two are not made, whatever is asked for.
-        let summariser = model(&provider, DIALECTS[0], Limits { retries: 9, ..patient() });
+        let summariser = model(&provider, DIALECTS[0], ModelLimits { retries: 9, ..patient() });
         match summariser.summarise(&task(), &mut |_| true) {
             Ok(written) => assert_eq!((expected, written.spent.unwrap().calls), ("", calls as u32)),
             Err(failure) => assert_eq!(kind(&failure), expected, "{script:?}"),
@@ -160,11 +162,11 @@ fn nobody_there_is_said_and_not_waited_for() {
 fn whoever_asked_can_stop_at_any_time() {
     for behaviour in [Behaviour::Hang, Behaviour::HangMidStream(good()), Behaviour::Status(429, Some(2))] {
         let provider = Provider::start([behaviour.clone()]).unwrap();
-        let limits = Limits { retries: 2, ..patient() };
+        let limits = ModelLimits { retries: 2, ..patient() };
         let started = Instant::now();
         let mut go_on = |_| started.elapsed() < Duration::from_millis(300);
         let failure = model(&provider, DIALECTS[0], limits).summarise(&task(), &mut go_on).unwrap_err();
-        assert_eq!(failure, Failure::Stopped, "{behaviour:?}");
+        assert_eq!(failure, SummaryFailure::Stopped, "{behaviour:?}");
     }
 }
 
@@ -172,12 +174,12 @@ fn whoever_asked_can_stop_at_any_time() {
 fn requests_are_what_providers_take() {
     for (dialect, name) in DIALECTS {
         let provider = Provider::start([Behaviour::Good(good())]).unwrap();
-        let big = Task { most: Tokens(1 << 40), ..task() };
+        let big = SummaryTask { most: Tokens(1 << 40), ..task() };
         let summariser = model(&provider, (dialect, name), patient());
         // What cannot fit is not sent.
         assert_eq!(summariser.summarise(&big, &mut |_| true).unwrap().text, GOOD);
-        let long = Task { prompt: "word ".repeat(250_000), ..task() };
-        assert_eq!(summariser.summarise(&long, &mut |_| true), Err(Failure::TooLarge));
+        let long = SummaryTask { prompt: "word ".repeat(250_000), ..task() };
+        assert_eq!(summariser.summarise(&long, &mut |_| true), Err(SummaryFailure::TooLarge));
         let requests = provider.requests();
         assert_eq!(requests.len(), 1);
         assert_eq!(wunderblock_wire::validate(dialect, &requests[0].body), []);

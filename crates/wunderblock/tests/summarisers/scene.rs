@@ -2,11 +2,12 @@
 
 use std::sync::{Arc, OnceLock};
 use wunderblock::catalog::Catalog;
-use wunderblock::model::{ApiKey, Client, Endpoint, Limits};
+use wunderblock::model::{ApiKey, Client, Endpoint, ModelLimits};
 use wunderblock::redact::Redactor;
 use wunderblock::summarize::attempt::write;
 use wunderblock::summarize::{
-    Brief, Detail, Draft, Earlier, Floor, Judgement, Material, ModelSummariser, Options, Summarise,
+    AttemptOptions, Brief, Detail, Earlier, Floor, Judgement, Material, ModelSummariser, Summarise,
+    SummaryDraft,
 };
 use wunderblock::tokens::Counted;
 use wunderblock_core::compaction::Check;
@@ -136,14 +137,14 @@ fn verify(text: &str, material: &Material<'_>, brief: &Brief<'_>, _: &dyn Gauge)
 pub(crate) const FLOOR: Floor<'static> = Floor { extract: &extract, verify: &verify };
 
 /// For those who answer: time that no busy machine uses up.
-pub(crate) fn patient() -> Limits {
+pub(crate) fn patient() -> ModelLimits {
     let long = Millis(30_000);
-    Limits { connect: long, first_byte: long, idle: long, total: Millis(60_000), ..limits() }
+    ModelLimits { connect: long, first_byte: long, idle: long, total: Millis(60_000), ..limits() }
 }
 
 /// For those who do not.
-pub(crate) fn limits() -> Limits {
-    Limits {
+pub(crate) fn limits() -> ModelLimits {
+    ModelLimits {
         connect: Millis(1_000),
         first_byte: Millis(400),
         idle: Millis(400),
@@ -156,7 +157,7 @@ pub(crate) fn limits() -> Limits {
 pub(crate) fn model(
     provider: &Provider,
     (dialect, model): (Dialect, &str),
-    limits: Limits,
+    limits: ModelLimits,
 ) -> ModelSummariser {
     let base_url = provider.url(dialect);
     let endpoint = Endpoint { base_url, ..Endpoint::new(dialect, Some(ApiKey::new(KEY))) };
@@ -164,8 +165,8 @@ pub(crate) fn model(
     ModelSummariser::new(client, &Catalog::embedded(), model, Millis(1_795_000_000_000))
 }
 
-pub(crate) fn options(redactor: &Redactor) -> Options<'_> {
-    Options {
+pub(crate) fn options(redactor: &Redactor) -> AttemptOptions<'_> {
+    AttemptOptions {
         floor: FLOOR,
         before: Tokens(2_000),
         second: Permille(550),
@@ -177,7 +178,7 @@ pub(crate) fn options(redactor: &Redactor) -> Options<'_> {
 }
 
 /// Asks for a summary of the session, and checks what every summary has to be.
-pub(crate) fn draft(summariser: &dyn Summarise) -> Draft {
+pub(crate) fn draft(summariser: &dyn Summarise) -> SummaryDraft {
     let (entries, template) = (session(), template());
     let redactor = redactor();
     let (material, brief) = (material(&entries, Vec::new()), brief(&template));
@@ -186,7 +187,7 @@ pub(crate) fn draft(summariser: &dyn Summarise) -> Draft {
     draft
 }
 
-pub(crate) fn valid(draft: &Draft, brief: &Brief<'_>, material: &Material<'_>) {
+pub(crate) fn valid(draft: &SummaryDraft, brief: &Brief<'_>, material: &Material<'_>) {
     let tokens = Scale.text(&draft.text).tokens;
     assert!(tokens <= brief.most && !draft.text.trim().is_empty(), "{tokens}: {}", draft.text);
     assert_eq!(verify(&draft.text, material, brief, &Scale).faults, [""; 0], "{}", draft.text);

@@ -2,20 +2,20 @@
 
 use crate::scene::{Scale, brief, call, entry, material, redactor, session, template};
 use wunderblock::summarize::prompt::{Put, size, task};
-use wunderblock::summarize::{Brief, Detail, Earlier, Task};
+use wunderblock::summarize::{Brief, Detail, Earlier, SummaryTask};
 use wunderblock_core::message::{Message, Part, Role, Standing};
 use wunderblock_core::policy::{Form, Template};
 use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_core::view::Entry;
 
-fn told(entries: &[Entry], earlier: Vec<Earlier<'_>>, brief: &Brief<'_>, limit: u64) -> Option<Task> {
+fn told(entries: &[Entry], earlier: Vec<Earlier<'_>>, brief: &Brief<'_>, limit: u64) -> Option<SummaryTask> {
     let redactor = redactor();
     let put = Put { limit: Tokens(limit), redactor: &redactor, correction: &[] };
     task(&material(entries, earlier), brief, &put, &Scale)
 }
 
 /// What stands in the fence, and its tag.
-fn fenced(task: &Task) -> (&str, &str) {
+fn fenced(task: &SummaryTask) -> (&str, &str) {
     let (tag, rest) = task.prompt.strip_prefix('⟨').unwrap().split_once(": ").unwrap();
     let content = rest.split_once("⟩\n").unwrap().1;
     (tag, content.split_once(&format!("⟨{tag}: end of the material⟩")).unwrap().0)

@@ -5,13 +5,13 @@ use super::sql::{handle_sql, row, run};
 use crate::store::StoreError;
 use crate::store::codec::{self, commitment};
 use crate::store::row::{StreamNo, TenantNo};
-use crate::store::write::{Appended, MAX_HOLDERS, Mark, PackedBlob, PackedEvent};
+use crate::store::write::{Appended, EventMark, MAX_HOLDERS, PackedBlob, PackedEvent};
 use rusqlite::{Connection, OptionalExtension, params};
 use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_core::units::{Millis, Seq};
 
 /// The counters of a stream while it grows.
-struct Growing {
+struct StreamCounters {
     no: StreamNo,
     head: Seq,
     messages: u64,
@@ -33,7 +33,7 @@ pub(super) fn append(
     let info =
         super::read::stream(db, tenant, stream)?.ok_or_else(|| StoreError::NoStream(stream.clone()))?;
     let lineage = super::read::lineage(db, tenant, stream)?;
-    let mut growing = Growing {
+    let mut growing = StreamCounters {
         no: info.no,
         head: info.head,
         messages: info.messages,
@@ -85,7 +85,7 @@ pub(super) fn append(
 fn seen(
     db: &Connection,
     tenant: TenantNo,
-    growing: &Growing,
+    growing: &StreamCounters,
     event: &PackedEvent,
 ) -> Result<Option<Seq>, StoreError> {
     let own = (growing.no, growing.head);
@@ -118,14 +118,14 @@ fn seen(
 fn insert(
     db: &Connection,
     tenant: TenantNo,
-    growing: &mut Growing,
+    growing: &mut StreamCounters,
     event: &PackedEvent,
 ) -> Result<Seq, StoreError> {
     let seq = growing.head.next();
-    growing.messages += u64::from(event.mark != Mark::Control);
+    growing.messages += u64::from(event.mark != EventMark::Control);
     growing.text += event.text.0;
     growing.updated_at = growing.updated_at.max(event.at);
-    if event.mark == Mark::UserTurn && growing.first_user.is_none() {
+    if event.mark == EventMark::UserTurn && growing.first_user.is_none() {
         growing.first_user = Some(seq);
     }
     if event.facets.role.is_some() {

@@ -16,12 +16,12 @@ pub const UNSCRUBBED: &str = "nothing of erased content is left in the files";
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
     /// What is wrong.
-    pub found: Vec<Found>,
+    pub found: Vec<FileProblem>,
 }
 
 /// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct FileProblem {
     /// Which invariant.
     pub rule: &'static str,
     /// Where, and what.
@@ -98,23 +98,23 @@ pub(super) fn check(db: &Connection, path: &Path) -> Result<Checked, StoreError>
     for file in [path.to_owned(), beside(path, "-wal"), beside(path, "-shm")] {
         if let Some(mode) = open_to_others(&file) {
             let detail = format!("{} has mode {mode:04o}, 0600 is enough", file.display());
-            checked.found.push(Found { rule: OPEN_TO_OTHERS, detail, derived: true });
+            checked.found.push(FileProblem { rule: OPEN_TO_OTHERS, detail, derived: true });
         }
     }
     if standing(db)?.unscrubbed > 0 {
         let log = beside(path, "-wal");
         let detail = format!("erased content may still be in {} or in free pages", log.display());
-        checked.found.push(Found { rule: UNSCRUBBED, detail, derived: true });
+        checked.found.push(FileProblem { rule: UNSCRUBBED, detail, derived: true });
     }
     let pages = rows(db, "PRAGMA integrity_check(20)", [], |row| row.get::<_, String>(0))?;
-    checked.found.extend(pages.into_iter().filter(|line| line != "ok").map(|detail| Found {
+    checked.found.extend(pages.into_iter().filter(|line| line != "ok").map(|detail| FileProblem {
         rule: "the file's pages are sound",
         detail,
         derived: false,
     }));
     for (rule, derived, sql) in RULES {
         let broken = rows(db, &format!("{sql} LIMIT 100"), [], |row| row.get::<_, String>(0))?;
-        checked.found.extend(broken.into_iter().map(|detail| Found { rule, detail, derived }));
+        checked.found.extend(broken.into_iter().map(|detail| FileProblem { rule, detail, derived }));
     }
     Ok(checked)
 }

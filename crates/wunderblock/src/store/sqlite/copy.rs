@@ -2,7 +2,7 @@
 
 use super::access::{Access, BUSY};
 use super::create::at;
-use super::failure::{Outcome, failure};
+use super::failure::{StoreResult, failure};
 use super::log;
 use super::open::{connect, format};
 use super::place::private;
@@ -16,7 +16,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// Copies a ledger into a new file that only its owner can read, and syncs that. It needs no log to be read.
-pub(super) fn copy(from: &Connection, to: &Path) -> Outcome<()> {
+pub(super) fn copy(from: &Connection, to: &Path) -> StoreResult<()> {
     let file = private(to).map_err(|error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => StoreError::Exists(to.display().to_string()),
         _ => at(to, &error),
@@ -36,14 +36,14 @@ pub(super) fn copy(from: &Connection, to: &Path) -> Outcome<()> {
 }
 
 /// The same for a ledger in a file, whatever its format: the file itself is not upgraded.
-pub(crate) fn copy_file(from: &Path, to: &Path) -> Outcome<()> {
+pub(crate) fn copy_file(from: &Path, to: &Path) -> StoreResult<()> {
     let connection = connect(from, Access::Read, BUSY)?;
     format(&connection, from)?;
     copy(&connection, to)
 }
 
 /// Makes a file a ledger of its own: who has another copy of it open, or had, is told so.
-pub(crate) fn renew(path: &Path) -> Outcome<()> {
+pub(crate) fn renew(path: &Path) -> StoreResult<()> {
     let connection = connect(path, Access::Write, BUSY)?;
     connection
         .execute("UPDATE ledger SET generation = randomblob(16) WHERE one = 1", [])
@@ -57,7 +57,7 @@ pub(crate) fn renew(path: &Path) -> Outcome<()> {
 /// commit: what they acknowledged before is what was locked, and afterwards they find another generation.
 pub(crate) struct Replacement {
     go: Sender<()>,
-    done: Receiver<Outcome<()>>,
+    done: Receiver<StoreResult<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -66,7 +66,7 @@ impl Replacement {
     ///
     /// # Errors
     /// When another process keeps writing, or one of the two cannot be opened.
-    pub(crate) fn lock(path: &Path, with: &Path) -> Outcome<Self> {
+    pub(crate) fn lock(path: &Path, with: &Path) -> StoreResult<Self> {
         let (go, told) = channel();
         let (tell, done) = channel();
         let (path, with) = (path.to_owned(), with.to_owned());
@@ -88,12 +88,12 @@ impl Replacement {
     ///
     /// # Errors
     /// When it cannot be written; then the ledger is what it was.
-    pub(crate) fn finish(self) -> Outcome<()> {
+    pub(crate) fn finish(self) -> StoreResult<()> {
         let _ = self.go.send(());
         self.answer()
     }
 
-    fn answer(&self) -> Outcome<()> {
+    fn answer(&self) -> StoreResult<()> {
         self.done.recv().unwrap_or_else(|_| Err(super::gone()))
     }
 }
@@ -108,7 +108,7 @@ impl Drop for Replacement {
     }
 }
 
-fn replace(path: &Path, with: &Path, locked: impl FnOnce() -> bool) -> Outcome<()> {
+fn replace(path: &Path, with: &Path, locked: impl FnOnce() -> bool) -> StoreResult<()> {
     let source = connect(with, Access::Read, BUSY)?;
     let mut target = connect(path, Access::Write, BUSY)?;
     {

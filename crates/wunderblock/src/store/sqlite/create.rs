@@ -5,7 +5,7 @@
 //! A file without content, such as an older version's killed creation or `mktemp` left, is completed in place.
 
 use super::access::{APPLICATION_ID, FORMAT};
-use super::failure::Outcome;
+use super::failure::StoreResult;
 use super::failure::failure;
 use super::open::{is_blank, traces};
 use super::place::{FolderLock, folder, make_private, place, private};
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Makes the path a ledger unless it is one. Several processes may do so at once: there will be one ledger.
-pub(super) fn create(path: &Path, patience: Duration) -> Outcome<()> {
+pub(super) fn create(path: &Path, patience: Duration) -> StoreResult<()> {
     let parent = folder(path);
     std::fs::create_dir_all(parent).map_err(|error| at(parent, &error))?;
     match path.metadata() {
@@ -46,7 +46,7 @@ pub(super) fn create(path: &Path, patience: Duration) -> Outcome<()> {
     made
 }
 
-fn lock(path: &Path, patience: Duration) -> Outcome<FolderLock> {
+fn lock(path: &Path, patience: Duration) -> StoreResult<FolderLock> {
     FolderLock::take(path, patience).map_err(|_| StoreError::Locked)
 }
 
@@ -84,7 +84,7 @@ fn sweep(path: &Path, lock: &FolderLock) {
 }
 
 /// Writes an empty ledger into a new file.
-fn build(to: &Path) -> Outcome<()> {
+fn build(to: &Path) -> StoreResult<()> {
     let mut memory = Connection::open_in_memory().map_err(|error| failure(&error))?;
     memory.execute_batch(PAGE_SIZE).map_err(|error| failure(&error))?;
     fill(&memory)?;
@@ -101,7 +101,7 @@ fn build(to: &Path) -> Outcome<()> {
 const PAGE_SIZE: &str = "PRAGMA page_size = 8192";
 
 /// Tables and stamp of an empty ledger.
-fn fill(empty: &Connection) -> Outcome<()> {
+fn fill(empty: &Connection) -> StoreResult<()> {
     let stamp = format!("PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT}");
     empty
         .execute_batch(include_str!("schema.sql"))
@@ -113,7 +113,7 @@ fn fill(empty: &Connection) -> Outcome<()> {
 
 /// Completes a blank file in place. SQLite does not wait where each of two could wait for the other, as they do who both
 /// turn a file's log on, so a caller that is turned away tries again.
-fn complete(path: &Path, patience: Duration) -> Outcome<()> {
+fn complete(path: &Path, patience: Duration) -> StoreResult<()> {
     let end = Instant::now() + patience;
     loop {
         match try_complete(path, patience) {
@@ -123,7 +123,7 @@ fn complete(path: &Path, patience: Duration) -> Outcome<()> {
     }
 }
 
-fn try_complete(path: &Path, patience: Duration) -> Outcome<()> {
+fn try_complete(path: &Path, patience: Duration) -> StoreResult<()> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let Ok(mut connection) = Connection::open_with_flags(path, flags) else { return Ok(()) };
     connection.busy_timeout(patience).map_err(|error| failure(&error))?;

@@ -3,7 +3,7 @@
 use crate::store::StoreError;
 use rusqlite::ErrorCode;
 
-pub(super) type Outcome<T> = Result<T, StoreError>;
+pub(super) type StoreResult<T> = Result<T, StoreError>;
 
 /// SQLite's errors in our words.
 pub(super) fn failure(error: &rusqlite::Error) -> StoreError {

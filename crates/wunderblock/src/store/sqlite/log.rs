@@ -1,6 +1,6 @@
 //! The log beside the ledger: emptying it, and with it the last copies of what was erased.
 
-use super::failure::{Outcome, failure};
+use super::failure::{StoreResult, failure};
 use super::open::standing;
 use super::wipe::wipe;
 use crate::store::StoreError;
@@ -15,7 +15,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 /// Copies the log into the file and truncates it. Answers whether it is empty: it stays while another connection reads
 /// or writes, and SQLite says so in the answer, not as an error.
-pub(super) fn empty(connection: &Connection) -> Outcome<bool> {
+pub(super) fn empty(connection: &Connection) -> StoreResult<bool> {
     let busy = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
     match busy.map_err(|error| failure(&error)) {
         Ok(busy) => Ok(busy == 0),
@@ -25,14 +25,14 @@ pub(super) fn empty(connection: &Connection) -> Outcome<bool> {
 }
 
 /// Notes in an erasure's own transaction that its content may still be somewhere in the files.
-pub(super) fn unscrubbed(connection: &Connection) -> Outcome<()> {
+pub(super) fn unscrubbed(connection: &Connection) -> StoreResult<()> {
     super::sql::run(connection, "UPDATE ledger SET unscrubbed = unscrubbed + 1 WHERE one = 1", []).map(|_| ())
 }
 
 /// Removes what is left of erased content in log and free bytes, once and without waiting. Answers whether nothing is.
 ///
 /// The connection must not wait for locks.
-pub(super) fn scrub(connection: &mut Connection) -> Outcome<bool> {
+pub(super) fn scrub(connection: &mut Connection) -> StoreResult<bool> {
     let seen = standing(connection)?.unscrubbed;
     if seen == 0 {
         return Ok(true);
@@ -52,7 +52,7 @@ pub(super) fn scrub(connection: &mut Connection) -> Outcome<bool> {
 }
 
 /// The same, tried again for a while; `waiting` says whether it waits for somebody.
-pub(super) fn scrub_waiting(connection: &mut Connection, waiting: &AtomicBool) -> Outcome<bool> {
+pub(super) fn scrub_waiting(connection: &mut Connection, waiting: &AtomicBool) -> StoreResult<bool> {
     let end = Instant::now() + SCRUB;
     let mut pause = Duration::from_millis(2);
     let done = loop {

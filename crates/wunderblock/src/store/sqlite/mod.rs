@@ -39,10 +39,10 @@ use std::sync::mpsc::{Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
-use threads::{ReadJob, WriteJob, Writer, gone, read_loop, spawn};
+use threads::{ReadJob, WriteJob, WriterState, gone, read_loop, spawn};
 
 pub use access::{Access, FORMAT};
-pub use check::{Checked, Found, OPEN_TO_OTHERS, UNSCRUBBED};
+pub use check::{Checked, FileProblem, OPEN_TO_OTHERS, UNSCRUBBED};
 pub(crate) use copy::{Replacement, copy_file, renew};
 pub(crate) use place::{KEPT, RESTORING};
 /// Writes that may wait before senders block.
@@ -90,7 +90,7 @@ impl Sqlite {
             Ok(first)
         });
         let first = opened.map_err(|error| open::reason(path, error))?;
-        let open::Standing { generation, unscrubbed } = open::standing(&first)?;
+        let open::FileState { generation, unscrubbed } = open::standing(&first)?;
         let (readers, jobs) = channel::<ReadJob>();
         let jobs = Arc::new(Mutex::new(jobs));
         let waiting = Arc::new(AtomicBool::new(false));
@@ -101,7 +101,8 @@ impl Sqlite {
         } else {
             let connection = spare.take().map_or_else(|| open::connect(path, access, patience), Ok)?;
             let log = place::beside(path, "-wal");
-            let mut writer = Writer { connection, log, patience, generation, waiting: Arc::clone(&waiting) };
+            let mut writer =
+                WriterState { connection, log, patience, generation, waiting: Arc::clone(&waiting) };
             if unscrubbed > 0 {
                 writer.tidy();
             }

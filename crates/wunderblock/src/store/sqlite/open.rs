@@ -1,7 +1,7 @@
 //! Opening a ledger's file: its settings, its format, and which ledger it is.
 
 use super::access::{APPLICATION_ID, Access, BUSY, FORMAT};
-use super::failure::{Outcome, failure};
+use super::failure::{StoreResult, failure};
 use super::place::{KEPT, RESTORING, beside, folder};
 use super::sql::row;
 use super::upgrade::upgrade;
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// What is true of a ledger's file as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Standing {
+pub(super) struct FileState {
     /// Random bytes, others after each restore.
     pub(super) generation: [u8; 16],
     /// How many erasures' content may still be in the log or in free bytes.
@@ -21,15 +21,15 @@ pub(super) struct Standing {
 }
 
 /// Reads what is true of the file as a whole.
-pub(super) fn standing(connection: &Connection) -> Outcome<Standing> {
+pub(super) fn standing(connection: &Connection) -> StoreResult<FileState> {
     let sql = "SELECT generation, unscrubbed FROM ledger WHERE one = 1";
     let found =
-        row(connection, sql, [], |row| Ok(Standing { generation: row.get(0)?, unscrubbed: row.get(1)? }))?;
+        row(connection, sql, [], |row| Ok(FileState { generation: row.get(0)?, unscrubbed: row.get(1)? }))?;
     found.ok_or_else(|| StoreError::Damaged("the table `ledger` has no row".to_owned()))
 }
 
 /// Fails unless the file still holds the ledger that was opened.
-pub(super) fn still(connection: &Connection, opened: [u8; 16]) -> Outcome<()> {
+pub(super) fn still(connection: &Connection, opened: [u8; 16]) -> StoreResult<()> {
     match standing(connection) {
         Ok(now) if now.generation == opened => Ok(()),
         // Without the table it is an older program's ledger: another one than was opened.
@@ -39,7 +39,7 @@ pub(super) fn still(connection: &Connection, opened: [u8; 16]) -> Outcome<()> {
 }
 
 /// Whether nobody has put anything into the file.
-pub(super) fn is_blank(connection: &Connection) -> Outcome<bool> {
+pub(super) fn is_blank(connection: &Connection) -> StoreResult<bool> {
     let tables: i64 = connection
         .query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))
         .map_err(|error| failure(&error))?;
@@ -47,7 +47,7 @@ pub(super) fn is_blank(connection: &Connection) -> Outcome<bool> {
 }
 
 /// Fails where a restore has left something beside a path that has no ledger: an empty one there would hide it.
-pub(super) fn traces(path: &Path) -> Outcome<()> {
+pub(super) fn traces(path: &Path) -> StoreResult<()> {
     let Some(name) = path.file_name() else { return Ok(()) };
     let name = name.to_string_lossy();
     let Ok(entries) = std::fs::read_dir(folder(path)) else { return Ok(()) };
@@ -69,7 +69,7 @@ fn missing(path: &Path) -> StoreError {
     traces(path).err().unwrap_or_else(|| StoreError::Missing(path.display().to_string()))
 }
 
-pub(super) fn connect(path: &Path, access: Access, patience: Duration) -> Outcome<Connection> {
+pub(super) fn connect(path: &Path, access: Access, patience: Duration) -> StoreResult<Connection> {
     if !path.exists() {
         return Err(missing(path));
     }
@@ -97,7 +97,7 @@ pub(super) fn connect(path: &Path, access: Access, patience: Duration) -> Outcom
     }
 }
 
-fn settle(connection: &Connection, access: Access, patience: Duration) -> Outcome<()> {
+fn settle(connection: &Connection, access: Access, patience: Duration) -> StoreResult<()> {
     let settings = if access == Access::Read {
         "PRAGMA query_only = ON"
     } else {
@@ -127,12 +127,12 @@ fn uri_path(path: &Path) -> String {
     out
 }
 
-pub(super) fn pragma(connection: &Connection, name: &str) -> Outcome<i64> {
+pub(super) fn pragma(connection: &Connection, name: &str) -> StoreResult<i64> {
     connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0)).map_err(|error| failure(&error))
 }
 
 /// The format of a ledger, if this program knows it.
-pub(super) fn format(connection: &Connection, path: &Path) -> Outcome<i64> {
+pub(super) fn format(connection: &Connection, path: &Path) -> StoreResult<i64> {
     let (application, format) = (pragma(connection, "application_id")?, pragma(connection, "user_version")?);
     if application != APPLICATION_ID {
         // Nothing was ever put into it: its making was cut short, or something else made room for a ledger.
@@ -147,7 +147,7 @@ pub(super) fn format(connection: &Connection, path: &Path) -> Outcome<i64> {
 }
 
 /// Fails unless the file is a ledger, and upgrades one of an older format.
-pub(super) fn check_format(connection: &mut Connection, path: &Path, access: Access) -> Outcome<()> {
+pub(super) fn check_format(connection: &mut Connection, path: &Path, access: Access) -> StoreResult<()> {
     match format(connection, path)? {
         FORMAT => {}
         // Reading needs the new tables: where the file can be written, it is upgraded on the way.

@@ -4,10 +4,10 @@ use super::failure::failure;
 use super::source::{self, Revision};
 use super::sql::{handle_of, handle_sql, row, rows, stream_id, unreadable};
 use crate::store::StoreError;
-use crate::store::query::{Answer, Marked, Order, Query};
+use crate::store::query::{Answer, Marked, Query, ReadOrder};
 use crate::store::row::{
-    BodyCount, KnownEvent, Named, SegmentInfo, SourceNo, StoredEvent, StreamFilter, StreamInfo, StreamNo,
-    Stretch, TallyRow, Tenant, TenantNo,
+    BodyCount, HandleTarget, KnownEvent, SegmentInfo, SourceNo, StoredEvent, StreamFilter, StreamInfo,
+    StreamNo, Stretch, TallyRow, Tenant, TenantNo,
 };
 use crate::store::write::PackedBlob;
 use rusqlite::{Connection, Row, params};
@@ -255,11 +255,11 @@ fn events(db: &Connection, query: &Query) -> Result<Vec<StoredEvent>, StoreError
     };
     let mut stretches = lineage(db, *tenant, stream)?;
     let mut start: Option<u64> = None;
-    if *order == Order::Ascending {
+    if *order == ReadOrder::Ascending {
         start = Some(tally(db, *tenant, &stretches, from.prev())?.text.0);
         stretches.reverse();
     }
-    let direction = if *order == Order::Ascending { "ASC" } else { "DESC" };
+    let direction = if *order == ReadOrder::Ascending { "ASC" } else { "DESC" };
     let sql = format!(
         "{EVENT} WHERE tenant = ?1 AND stream = ?2 AND seq BETWEEN ?3 AND ?4 ORDER BY seq {direction} LIMIT ?5"
     );
@@ -283,7 +283,7 @@ fn events(db: &Connection, query: &Query) -> Result<Vec<StoredEvent>, StoreError
             // The column is a running sum, so the texts read so far are a difference. Backwards, a row tells of those
             // before it.
             let read = upto.abs_diff(*start.get_or_insert(upto)) > text.0;
-            if read && *order == Order::Descending {
+            if read && *order == ReadOrder::Descending {
                 return Ok(found);
             }
             found.push(event);
@@ -422,25 +422,25 @@ fn tally(db: &Connection, tenant: TenantNo, stretches: &[Stretch], seq: Seq) -> 
     Ok(TallyRow { messages, text: Bytes(text), tokens })
 }
 
-fn resolve(db: &Connection, tenant: TenantNo, handle: Handle) -> Result<Option<Named>, StoreError> {
+fn resolve(db: &Connection, tenant: TenantNo, handle: Handle) -> Result<Option<HandleTarget>, StoreError> {
     let values = params![tenant.0, handle_sql(handle)];
     if row(db, "SELECT 1 FROM blobs WHERE tenant = ?1 AND handle = ?2", values, |_| Ok(()))?.is_some() {
-        return Ok(Some(Named::Blob));
+        return Ok(Some(HandleTarget::Blob));
     }
     let stream = row(db, "SELECT id FROM streams WHERE tenant = ?1 AND handle = ?2", values, |row| {
         stream_id(row.get(0)?)
     })?;
     if let Some(id) = stream {
-        return Ok(Some(Named::Stream(id)));
+        return Ok(Some(HandleTarget::Stream(id)));
     }
     let source =
         row(db, "SELECT source FROM sources WHERE tenant = ?1 AND handle = ?2", values, |row| row.get(0))?;
     if let Some(no) = source {
-        return Ok(Some(Named::Source(SourceNo(no), None)));
+        return Ok(Some(HandleTarget::Source(SourceNo(no), None)));
     }
     let sql = "SELECT s.source, r.revision FROM source_revisions r JOIN sources s ON s.source = r.source
                WHERE s.tenant = ?1 AND r.handle = ?2";
-    row(db, sql, values, |row| Ok(Named::Source(SourceNo(row.get(0)?), Some(row.get(1)?))))
+    row(db, sql, values, |row| Ok(HandleTarget::Source(SourceNo(row.get(0)?), Some(row.get(1)?))))
 }
 
 fn holders(

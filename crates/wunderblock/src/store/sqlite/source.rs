@@ -15,7 +15,7 @@ use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::Millis;
 
 /// What a caller who wants to write a source names it by.
-pub(super) struct Named<'n> {
+pub(super) struct SourceName<'n> {
     pub(super) tenant: TenantNo,
     pub(super) key: &'n str,
     pub(super) handle: Handle,
@@ -47,7 +47,7 @@ pub(super) struct Growth<'a> {
 }
 
 /// Facts about a revision that was read to its end.
-pub(super) struct Whole<'a> {
+pub(super) struct WholeRevision<'a> {
     pub(super) modified: Option<i64>,
     pub(super) reader: Option<&'a [u8]>,
     pub(super) leaf: Option<&'a StreamId>,
@@ -55,7 +55,7 @@ pub(super) struct Whole<'a> {
 
 pub(super) fn take(
     db: &Connection,
-    named: &Named<'_>,
+    named: &SourceName<'_>,
     begin: Begin,
     taker: &Taker<'_>,
 ) -> Result<Written, StoreError> {
@@ -99,7 +99,7 @@ pub(super) fn take(
 
 fn begin_revision(
     db: &Connection,
-    named: &Named<'_>,
+    named: &SourceName<'_>,
     (after, handle): (u32, Handle),
     owner: &Owner,
 ) -> Result<i64, StoreError> {
@@ -190,7 +190,7 @@ pub(super) fn whole(
     db: &Connection,
     revision: Revision,
     token: &str,
-    whole: &Whole<'_>,
+    whole: &WholeRevision<'_>,
 ) -> Result<Written, StoreError> {
     owned(db, revision, token)?;
     run(

@@ -1,6 +1,6 @@
 //! The ledger's threads: one writes, several read.
 
-use super::failure::{Outcome, failure};
+use super::failure::{StoreResult, failure};
 use super::open::still;
 use super::{log, write};
 use crate::store::StoreError;
@@ -18,18 +18,18 @@ const GROUP: usize = 256;
 /// How long nothing is written before the log is emptied.
 const IDLE: Duration = Duration::from_secs(5);
 
-pub(super) type Reply<T> = oneshot::Sender<Outcome<T>>;
+pub(super) type ReplySender<T> = oneshot::Sender<StoreResult<T>>;
 /// What a caller hands to the writer's thread.
 pub(super) struct WriteJob {
     pub(super) writes: Vec<Write>,
     /// Whether to wait until nothing of erased content is left in the files.
     pub(super) scrub: bool,
-    pub(super) reply: Reply<Vec<Written>>,
+    pub(super) reply: ReplySender<Vec<Written>>,
 }
 
 pub(super) type ReadJob = Box<dyn FnOnce(&Connection) + Send>;
 
-pub(super) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Outcome<thread::JoinHandle<()>> {
+pub(super) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> StoreResult<thread::JoinHandle<()>> {
     thread::Builder::new()
         .name(name.to_owned())
         .spawn(work)
@@ -54,7 +54,7 @@ pub(super) fn read_loop(connection: &Connection, jobs: &Mutex<Receiver<ReadJob>>
 }
 
 /// What the writer's thread works with.
-pub(super) struct Writer {
+pub(super) struct WriterState {
     pub(super) connection: Connection,
     pub(super) log: PathBuf,
     /// How long a transaction waits for another process's.
@@ -65,7 +65,7 @@ pub(super) struct Writer {
     pub(super) waiting: Arc<AtomicBool>,
 }
 
-impl Writer {
+impl WriterState {
     pub(super) fn run(mut self, jobs: &Receiver<WriteJob>) {
         let mut written = false;
         loop {
@@ -154,7 +154,7 @@ impl Writer {
         &mut self,
         group: impl Iterator<Item = &'w [Write]>,
         erases: bool,
-    ) -> (Outcome<()>, Vec<Outcome<Vec<Written>>>) {
+    ) -> (StoreResult<()>, Vec<StoreResult<Vec<Written>>>) {
         let mut results = Vec::new();
         let begun = self.connection.transaction_with_behavior(TransactionBehavior::Immediate);
         let begun = begun.map_err(|error| failure(&error));

@@ -5,12 +5,12 @@
 //! in a page that does not hold it any more. 0.2 to 0.5 % of erased rows left such a copy in a test of 6,000 inserts.
 //! So after an erasure every page of every table and index is looked at, and what stands in its free space overwritten.
 
-use super::failure::{Outcome, failure};
+use super::failure::{StoreResult, failure};
 use crate::store::StoreError;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
 /// Overwrites all free bytes of tables and indexes. Answers whether it could: another process may be writing.
-pub(super) fn wipe(connection: &mut Connection) -> Outcome<bool> {
+pub(super) fn wipe(connection: &mut Connection) -> StoreResult<bool> {
     let done = if has_pages(connection)? { wipe_pages(connection) } else { rewrite(connection) };
     match done {
         Err(StoreError::Locked) => Ok(false),
@@ -19,18 +19,18 @@ pub(super) fn wipe(connection: &mut Connection) -> Outcome<bool> {
 }
 
 /// Whether SQLite was built with its table of pages.
-fn has_pages(connection: &Connection) -> Outcome<bool> {
+fn has_pages(connection: &Connection) -> StoreResult<bool> {
     let sql = "SELECT 1 FROM pragma_module_list WHERE name = 'sqlite_dbpage'";
     let found = connection.query_row(sql, [], |_| Ok(())).optional().map_err(|error| failure(&error))?;
     Ok(found.is_some())
 }
 
 /// Without that table: the whole file, row by row.
-fn rewrite(connection: &Connection) -> Outcome<()> {
+fn rewrite(connection: &Connection) -> StoreResult<()> {
     connection.execute_batch("VACUUM").map_err(|error| failure(&error))
 }
 
-fn wipe_pages(connection: &mut Connection) -> Outcome<()> {
+fn wipe_pages(connection: &mut Connection) -> StoreResult<()> {
     let transaction = connection
         .transaction_with_behavior(TransactionBehavior::Immediate)
         .map_err(|error| failure(&error))?;
@@ -41,7 +41,7 @@ fn wipe_pages(connection: &mut Connection) -> Outcome<()> {
         let sql = "SELECT data FROM sqlite_dbpage WHERE pgno = ?1";
         let page = super::sql::row(&transaction, sql, [number], |row| row.get::<_, Vec<u8>>(0))?;
         let mut page = page.ok_or_else(|| damaged(number))?;
-        let free = Node::read(&page, number).ok_or_else(|| damaged(number))?;
+        let free = BtreePage::read(&page, number).ok_or_else(|| damaged(number))?;
         pages.extend(free.children);
         let mut changed = false;
         for (from, to) in free.gaps {
@@ -64,14 +64,14 @@ fn damaged(page: u32) -> StoreError {
 }
 
 /// A page of a table or index, as the file format describes it.
-struct Node {
+struct BtreePage {
     /// Where nothing is stored.
     gaps: Vec<(usize, usize)>,
     /// The pages below it.
     children: Vec<u32>,
 }
 
-impl Node {
+impl BtreePage {
     fn read(page: &[u8], number: u32) -> Option<Self> {
         let two = |at: usize| Some(usize::from(u16::from_be_bytes(page.get(at..at + 2)?.try_into().ok()?)));
         let four = |at: usize| Some(u32::from_be_bytes(page.get(at..at + 4)?.try_into().ok()?));

@@ -7,7 +7,7 @@ use super::sql::{handle_sql, run};
 use super::{append, erase, lease, source};
 use crate::store::StoreError;
 use crate::store::row::{Lease, StreamNo, TenantNo};
-use crate::store::write::{Opening, Reach, Write, Written};
+use crate::store::write::{Opening, SegmentReach, Write, Written};
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::Seq;
@@ -40,7 +40,7 @@ fn one(db: &Connection, write: &Write) -> Result<Written, StoreError> {
             append::append(db, *tenant, stream, *expect_head, events).map(Written::Appended)
         }
         Write::Source { tenant, key, handle, format, begin, owner, now, takes_over } => {
-            let named = source::Named { tenant: *tenant, key, handle: *handle, format };
+            let named = source::SourceName { tenant: *tenant, key, handle: *handle, format };
             let taker = source::Taker { owner, now: *now, takes_over: *takes_over };
             source::take(db, &named, *begin, &taker)
         }
@@ -49,7 +49,8 @@ fn one(db: &Connection, write: &Write) -> Result<Written, StoreError> {
             source::extend(db, Revision { source: *source, no: *revision }, owner, &growth)
         }
         Write::Whole { source, revision, token, modified, reader, leaf } => {
-            let whole = source::Whole { modified: *modified, reader: reader.as_deref(), leaf: leaf.as_ref() };
+            let whole =
+                source::WholeRevision { modified: *modified, reader: reader.as_deref(), leaf: leaf.as_ref() };
             source::whole(db, Revision { source: *source, no: *revision }, token, &whole)
         }
         Write::Disown { source, revision, token } => {
@@ -104,7 +105,7 @@ fn open(db: &Connection, write: &Write) -> Result<Written, StoreError> {
             Err(StoreError::StreamExists(stream.clone()))
         };
     }
-    let begin = Beginning::of(db, *tenant, opening)?;
+    let begin = FirstCounters::of(db, *tenant, opening)?;
     let parent = match opening {
         Opening::New { parent } => parent.as_ref().map(StreamId::as_str),
         Opening::Fork { .. } => None,
@@ -153,7 +154,7 @@ fn place_all(
 
 /// Where a new stream's counters begin.
 #[derive(Default)]
-struct Beginning {
+struct FirstCounters {
     base: Seq,
     fork_of: Option<StreamNo>,
     messages: u64,
@@ -161,7 +162,7 @@ struct Beginning {
     first_user: Option<Seq>,
 }
 
-impl Beginning {
+impl FirstCounters {
     fn of(db: &Connection, tenant: TenantNo, opening: &Opening) -> Result<Self, StoreError> {
         let Opening::Fork { parent, at_seq } = opening else { return Ok(Self::default()) };
         let info =
@@ -243,7 +244,7 @@ fn segment_swap(
     db: &Connection,
     tenant: TenantNo,
     segment: Option<&crate::store::PackedSegment>,
-    (replaces, indexed): (&[u64], &[Reach]),
+    (replaces, indexed): (&[u64], &[SegmentReach]),
 ) -> Result<Written, StoreError> {
     for old in replaces {
         let gone =
@@ -254,7 +255,7 @@ fn segment_swap(
         }
         run(db, "DELETE FROM index_blocks WHERE tenant = ?1 AND segment = ?2", params![tenant.0, old])?;
     }
-    for Reach { stream, after, through } in indexed {
+    for SegmentReach { stream, after, through } in indexed {
         let moved = run(
             db,
             "UPDATE streams SET indexed = ?4 WHERE stream = ?1 AND tenant = ?2 AND indexed = ?3 AND ?3 < ?4",

@@ -32,7 +32,7 @@ pub(in super::super) enum Kind {
 
 /// A call, read.
 #[derive(Clone, Debug)]
-pub(super) struct Act {
+pub(super) struct ParsedCall {
     pub(super) kind: Kind,
     /// What it was, in one line.
     pub(super) what: String,
@@ -58,7 +58,7 @@ const PATHS: [&str; 9] = [
 ];
 
 /// Reads a call. `input` is looked into only where name and gist do not say enough.
-pub(super) fn read(name: &str, gist: Option<&str>, input: &str) -> Act {
+pub(super) fn read(name: &str, gist: Option<&str>, input: &str) -> ParsedCall {
     let gist = gist.unwrap_or_default();
     let kind = kind(name);
     match kind {
@@ -66,7 +66,7 @@ pub(super) fn read(name: &str, gist: Option<&str>, input: &str) -> Act {
             let given = if gist.is_empty() { command(input).unwrap_or_default() } else { gist.to_owned() };
             let Shell { key, program, files, shows } = shell::read(&given);
             let what = if given.is_empty() { name.to_owned() } else { given };
-            Act { kind, key: format!("run {key}"), what, program, files, shows }
+            ParsedCall { kind, key: format!("run {key}"), what, program, files, shows }
         }
         Kind::Plan => plain(kind, name, String::new()),
         Kind::Other => plain(kind, name, gist.to_owned()),
@@ -74,13 +74,13 @@ pub(super) fn read(name: &str, gist: Option<&str>, input: &str) -> Act {
     }
 }
 
-fn plain(kind: Kind, name: &str, gist: String) -> Act {
+fn plain(kind: Kind, name: &str, gist: String) -> ParsedCall {
     let what = if gist.is_empty() { name.to_owned() } else { format!("{name} {gist}") };
-    Act { kind, key: what.clone(), what, program: String::new(), files: Vec::new(), shows: true }
+    ParsedCall { kind, key: what.clone(), what, program: String::new(), files: Vec::new(), shows: true }
 }
 
 /// A tool that works on files. Some do several things, and say which in an argument.
-fn file(name: &str, gist: &str, input: &str) -> Act {
+fn file(name: &str, gist: &str, input: &str) -> ParsedCall {
     let says = |word: &str| {
         matches!(word, "view" | "create" | "str_replace" | "insert" | "undo_edit" | "write" | "read" | "edit")
     };
@@ -111,7 +111,7 @@ fn file(name: &str, gist: &str, input: &str) -> Act {
     let word = if kind == Kind::Read { "read" } else { "edit" };
     let what =
         if gist.is_empty() || says(gist) { format!("{name} {first}") } else { format!("{name} {gist}") };
-    Act { kind, what, key: format!("{word} {first}"), program: String::new(), files, shows: true }
+    ParsedCall { kind, what, key: format!("{word} {first}"), program: String::new(), files, shows: true }
 }
 
 /// Without the lines a gist names after a path.

@@ -1,8 +1,8 @@
 //! Earlier summaries go into a new one part by part, line by line; a summary never stands inside another.
 
-use super::form::{Form, heading};
+use super::form::{SummaryForm, heading};
 use super::glean::Found;
-use super::item::{Item, Text};
+use super::item::{ItemText, SummaryItem};
 use super::plain::{self, code, line};
 use crate::summarize::task::{Earlier, Material};
 use std::collections::{HashMap, HashSet};
@@ -17,7 +17,12 @@ const LINE_MAX: usize = 600;
 
 /// Takes the lines of earlier summaries in among the items. What is newer goes before what is older; what both say is
 /// said once, with the newest position; counts are added.
-pub(super) fn merge(items: &mut Vec<Item>, material: &Material<'_>, found: &Found<'_>, form: &Form) {
+pub(super) fn merge(
+    items: &mut Vec<SummaryItem>,
+    material: &Material<'_>,
+    found: &Found<'_>,
+    form: &SummaryForm,
+) {
     if material.earlier.is_empty() {
         return;
     }
@@ -31,7 +36,7 @@ pub(super) fn merge(items: &mut Vec<Item>, material: &Material<'_>, found: &Foun
     .filter_map(|(fill, is)| is.then_some(fill))
     .collect();
     let count = material.earlier.len();
-    let mut all: Vec<Item> = Vec::new();
+    let mut all: Vec<SummaryItem> = Vec::new();
     for (number, earlier) in material.earlier.iter().enumerate() {
         // What was current in an earlier part is history once a later one tells what came then.
         let is_last = number + 1 == count;
@@ -51,9 +56,9 @@ pub(super) fn merge(items: &mut Vec<Item>, material: &Material<'_>, found: &Foun
 }
 
 /// Each thing once.
-fn united(all: Vec<Item>) -> Vec<Item> {
+fn united(all: Vec<SummaryItem>) -> Vec<SummaryItem> {
     let mut places: HashMap<(Fill, String), usize> = HashMap::new();
-    let mut out: Vec<Item> = Vec::new();
+    let mut out: Vec<SummaryItem> = Vec::new();
     for item in all {
         let same = item.same();
         if same.0 == Fill::Statistics {
@@ -78,13 +83,13 @@ fn united(all: Vec<Item>) -> Vec<Item> {
 }
 
 /// How often: the number after the first `×`, else once. Only of lines that count.
-fn count_of(text: &Text) -> u32 {
-    let (Text::Line { lead: text, .. } | Text::Packed { name: text, .. }) = text else { return 1 };
+fn count_of(text: &ItemText) -> u32 {
+    let (ItemText::Line { lead: text, .. } | ItemText::Packed { name: text, .. }) = text else { return 1 };
     let digits = |rest: &str| rest.chars().take_while(char::is_ascii_digit).collect::<String>();
     text.split_once(" ×").and_then(|(_, rest)| digits(rest).parse().ok()).unwrap_or(1)
 }
 
-fn with_count(text: Text, count: u32) -> Text {
+fn with_count(text: ItemText, count: u32) -> ItemText {
     let counted = |text: String| {
         if !text.contains('`') {
             return text;
@@ -101,25 +106,25 @@ fn with_count(text: Text, count: u32) -> Text {
         }
     };
     match text {
-        Text::Line { lead, quote, tail } => Text::Line { lead: counted(lead), quote, tail },
-        Text::Packed { label, name } => Text::Packed { label, name: counted(name) },
-        block @ Text::Block(_) => block,
+        ItemText::Line { lead, quote, tail } => ItemText::Line { lead: counted(lead), quote, tail },
+        ItemText::Packed { label, name } => ItemText::Packed { label, name: counted(name) },
+        block @ ItemText::Block(_) => block,
     }
 }
 
 /// Adds the counts of a line of statistics to those of the line before.
-fn add_up(out: &mut Vec<Item>, item: Item) {
-    let Text::Line { lead, .. } = &item.text else { return };
+fn add_up(out: &mut Vec<SummaryItem>, item: SummaryItem) {
+    let ItemText::Line { lead, .. } = &item.text else { return };
     let is_counts = lead.contains('×');
     let before = out.iter_mut().find(|before| {
         before.fill == Fill::Statistics
-            && matches!(&before.text, Text::Line { lead, .. } if lead.contains('×') == is_counts && (is_counts || lead.starts_with("from ")))
+            && matches!(&before.text, ItemText::Line { lead, .. } if lead.contains('×') == is_counts && (is_counts || lead.starts_with("from ")))
     });
     let Some(before) = before else {
         out.push(item);
         return;
     };
-    let Text::Line { lead: old, .. } = &mut before.text else { return };
+    let ItemText::Line { lead: old, .. } = &mut before.text else { return };
     if is_counts {
         let parse = |text: &str| -> Vec<(String, u64)> {
             let pair = |piece: &str| {
@@ -143,7 +148,7 @@ fn add_up(out: &mut Vec<Item>, item: Item) {
 }
 
 /// The items of an earlier summary, ours or anybody's.
-fn read(earlier: &Earlier<'_>, form: &Form) -> Vec<Item> {
+fn read(earlier: &Earlier<'_>, form: &SummaryForm) -> Vec<SummaryItem> {
     let mut fills: &[Fill] = &[];
     let start = form.place_of(Fill::Intent).map(|fill| vec![fill]).unwrap_or_default();
     let mut guessed: Vec<Fill> = start;
@@ -153,8 +158,8 @@ fn read(earlier: &Earlier<'_>, form: &Form) -> Vec<Item> {
     while let Some(text) = lines.next() {
         if let Some(found) = part_of(text, form) {
             match found {
-                Place::Ours(of) => (fills, guessed) = (of, Vec::new()),
-                Place::Guess(fill) => (fills, guessed) = (&[], vec![fill]),
+                DropPlace::Ours(of) => (fills, guessed) = (of, Vec::new()),
+                DropPlace::Guess(fill) => (fills, guessed) = (&[], vec![fill]),
             }
             continue;
         }
@@ -189,13 +194,13 @@ fn read(earlier: &Earlier<'_>, form: &Form) -> Vec<Item> {
     items
 }
 
-enum Place<'f> {
+enum DropPlace<'f> {
     Ours(&'f [Fill]),
     Guess(Fill),
 }
 
 /// The part a line begins, if it is a heading.
-fn part_of<'f>(text: &str, form: &'f Form) -> Option<Place<'f>> {
+fn part_of<'f>(text: &str, form: &'f SummaryForm) -> Option<DropPlace<'f>> {
     use wunderblock_core::policy::Form as As;
     let trimmed = text.trim();
     let named = trimmed.trim_start_matches(['#', '*', ' ', '<']).trim_end_matches(['*', ':', ' ', '>', '：']);
@@ -217,11 +222,11 @@ fn part_of<'f>(text: &str, form: &'f Form) -> Option<Place<'f>> {
         let names = [heading(As::Xml, 0, &part.name), part.name.clone()];
         let names = names.map(|name| folded(name.trim_matches(['<', '>'])));
         if names.contains(&folded(named)) || names.contains(&folded(numbered)) {
-            return Some(Place::Ours(&part.fills));
+            return Some(DropPlace::Ours(&part.fills));
         }
     }
     let fill = guess(&folded(numbered));
-    form.place_of(fill).map(Place::Guess)
+    form.place_of(fill).map(DropPlace::Guess)
 }
 
 /// What a heading of another template is about.
@@ -249,15 +254,21 @@ fn guess(name: &str) -> Fill {
 }
 
 /// The items of one line.
-fn items_of(text: &str, block: &str, fills: &[Fill], at: Seq, form: &Form) -> Vec<Item> {
+fn items_of(text: &str, block: &str, fills: &[Fill], at: Seq, form: &SummaryForm) -> Vec<SummaryItem> {
     let Some(first) = fills.first().copied() else { return Vec::new() };
     let (said, refs) = positions(text);
     let refs = if refs.is_empty() { vec![at] } else { refs };
-    let item =
-        |fill: Fill, text: Text, refs: Vec<Seq>| Item { fill, text, refs, weight: 0, must: false, order: 0 };
+    let item = |fill: Fill, text: ItemText, refs: Vec<Seq>| SummaryItem {
+        fill,
+        text,
+        refs,
+        weight: 0,
+        must: false,
+        order: 0,
+    };
     if !block.is_empty() {
         let fill = if fills.contains(&Fill::UserMessages) { Fill::UserMessages } else { first };
-        return vec![item(fill, Text::Block(block.trim_end().to_owned()), refs)];
+        return vec![item(fill, ItemText::Block(block.trim_end().to_owned()), refs)];
     }
     // Several names on a line, each with its position.
     for (label, prefix) in [("read", "read: `"), ("named", "named: `"), ("", "`")] {
@@ -279,7 +290,7 @@ fn items_of(text: &str, block: &str, fills: &[Fill], at: Seq, form: &Form) -> Ve
             let (name, own) = positions(piece);
             item(
                 fill,
-                Text::Packed { label, name: tame(name, form) },
+                ItemText::Packed { label, name: tame(name, form) },
                 if own.is_empty() { refs.clone() } else { own },
             )
         });
@@ -288,7 +299,7 @@ fn items_of(text: &str, block: &str, fills: &[Fill], at: Seq, form: &Form) -> Ve
     let fill = kind_of(said, fills).unwrap_or(first);
     let (lead, quote, tail) = split(said, form);
     let says = lead.chars().chain(quote.chars()).any(char::is_alphanumeric);
-    if says { vec![item(fill, Text::Line { lead, quote, tail }, refs)] } else { Vec::new() }
+    if says { vec![item(fill, ItemText::Line { lead, quote, tail }, refs)] } else { Vec::new() }
 }
 
 /// Which kind of a part that has several, by the words our own lines begin with.
@@ -333,7 +344,7 @@ fn positions(text: &str) -> (&str, Vec<Seq>) {
 
 /// Our words, somebody's words, our words. A line whose words are not in marks is somebody's as a whole, unless it names
 /// things only.
-fn split(said: &str, form: &Form) -> (String, String, String) {
+fn split(said: &str, form: &SummaryForm) -> (String, String, String) {
     let first = said.find('"');
     let last = said.rfind('"').filter(|last| first.is_some_and(|first| *last > first));
     if let (Some(first), Some(last)) = (first, last) {
@@ -398,7 +409,7 @@ fn is_ours(text: &str) -> bool {
 }
 
 /// Our own words of an earlier time, as they may stand here.
-fn tame(text: &str, form: &Form) -> String {
+fn tame(text: &str, form: &SummaryForm) -> String {
     let pieces: Vec<String> = text
         .split('`')
         .enumerate()
@@ -408,7 +419,7 @@ fn tame(text: &str, form: &Form) -> String {
 }
 
 /// As [`line`], with the spaces at both ends.
-fn spaced(piece: &str, form: &Form) -> String {
+fn spaced(piece: &str, form: &SummaryForm) -> String {
     let inner = line(piece, form.marks);
     let before = if piece.starts_with(' ') { " " } else { "" };
     let after = if piece.ends_with(' ') && !inner.is_empty() { " " } else { "" };

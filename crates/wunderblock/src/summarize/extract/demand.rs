@@ -35,7 +35,7 @@ pub(in super::super) fn demands(found: &Found<'_>, brief: &Brief<'_>) -> Vec<Dem
         return Vec::new();
     }
     let has = |fill: Fill| brief.template.sections.iter().any(|section| section.fill.contains(&fill));
-    let mut list = List {
+    let mut list = DemandList {
         seen: HashSet::new(),
         demands: Vec::new(),
         bytes: 0,
@@ -74,14 +74,14 @@ pub(in super::super) fn demands(found: &Found<'_>, brief: &Brief<'_>) -> Vec<Dem
     list.demands
 }
 
-struct List {
+struct DemandList {
     seen: HashSet<u64>,
     demands: Vec<Demand>,
     bytes: u64,
     most: u64,
 }
 
-impl List {
+impl DemandList {
     fn take(&mut self, text: &str, fill: Fill, at: Seq, wanted: impl Fn(&Literal<'_>) -> bool) {
         let entities = literals(text).filter(Literal::is_entity).filter(wanted);
         let mut added = 0;

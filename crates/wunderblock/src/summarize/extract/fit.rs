@@ -3,8 +3,8 @@
 //! Each kind is given its part of the room, and what a kind does not need goes to the others. One item of each kind goes
 //! first, so that no part is empty that has something to say; then, within a kind, the most useful.
 
-use super::form::Form;
-use super::item::{Item, Text};
+use super::form::SummaryForm;
+use super::item::{ItemText, SummaryItem};
 use crate::summarize::task::Brief;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
@@ -24,7 +24,7 @@ const MISSES_MAX: usize = 48;
 /// What items are chosen by.
 pub(super) struct Fit<'f> {
     gauge: &'f dyn Gauge,
-    form: &'f Form,
+    form: &'f SummaryForm,
     target: Tokens,
     most: Tokens,
     focus: HashSet<String>,
@@ -78,15 +78,15 @@ fn words(text: &str) -> HashSet<String> {
 }
 
 /// A kind's items, best first, and its room.
-struct Kind<'i> {
+struct ItemGroup<'i> {
     fill: Fill,
-    items: Vec<(usize, &'i Item)>,
+    items: Vec<(usize, &'i SummaryItem)>,
     need: u64,
     room: u64,
 }
 
 impl<'f> Fit<'f> {
-    pub(super) fn new(brief: &Brief<'_>, gauge: &'f dyn Gauge, form: &'f Form) -> Self {
+    pub(super) fn new(brief: &Brief<'_>, gauge: &'f dyn Gauge, form: &'f SummaryForm) -> Self {
         let focus = brief.focus.map(words).unwrap_or_default();
         let target = Tokens(brief.target.0.min(brief.most.0));
         Self { gauge, form, target, most: brief.most, focus, cost: RefCell::default() }
@@ -96,7 +96,7 @@ impl<'f> Fit<'f> {
         self.gauge.text(text).tokens.0
     }
 
-    fn cost(&self, at: usize, item: &Item) -> u64 {
+    fn cost(&self, at: usize, item: &SummaryItem) -> u64 {
         if let Some(cost) = self.cost.borrow().get(&at) {
             return *cost;
         }
@@ -106,7 +106,7 @@ impl<'f> Fit<'f> {
     }
 
     /// The summary: as many of the items as there is room for.
-    pub(super) fn write(&self, items: &[Item]) -> String {
+    pub(super) fn write(&self, items: &[SummaryItem]) -> String {
         let skeleton = self.tokens(&self.form.write(&[]));
         // Where headings leave no room to the target, what is there to say still goes before it.
         let least =
@@ -118,9 +118,9 @@ impl<'f> Fit<'f> {
     }
 
     /// Takes out what was chosen last until the text fits.
-    fn trimmed(&self, mut chosen: Vec<Item>) -> String {
+    fn trimmed(&self, mut chosen: Vec<SummaryItem>) -> String {
         loop {
-            let shown: Vec<&Item> = chosen.iter().collect();
+            let shown: Vec<&SummaryItem> = chosen.iter().collect();
             let text = self.form.write(&shown);
             let over = self.tokens(&text).saturating_sub(self.most.0);
             if over == 0 {
@@ -137,9 +137,9 @@ impl<'f> Fit<'f> {
         }
     }
 
-    fn kinds<'i>(&self, items: &'i [Item]) -> Vec<Kind<'i>> {
-        let mut kinds: Vec<Kind<'i>> = Vec::new();
-        let mut weighed: Vec<(i64, usize, &Item)> = items
+    fn kinds<'i>(&self, items: &'i [SummaryItem]) -> Vec<ItemGroup<'i>> {
+        let mut kinds: Vec<ItemGroup<'i>> = Vec::new();
+        let mut weighed: Vec<(i64, usize, &SummaryItem)> = items
             .iter()
             .enumerate()
             .filter(|(_, item)| !item.must && self.form.has(item.fill))
@@ -156,7 +156,7 @@ impl<'f> Fit<'f> {
             match kinds.iter_mut().find(|kind| kind.fill == item.fill) {
                 Some(kind) if kind.items.len() < most => kind.items.push((at, item)),
                 Some(_) => {}
-                None => kinds.push(Kind { fill: item.fill, items: vec![(at, item)], need: 0, room: 0 }),
+                None => kinds.push(ItemGroup { fill: item.fill, items: vec![(at, item)], need: 0, room: 0 }),
             }
         }
         kinds.sort_by_key(|kind| share(kind.fill).1);
@@ -164,7 +164,7 @@ impl<'f> Fit<'f> {
     }
 
     /// More for what shares words with the focus.
-    fn focused(&self, item: &Item) -> i64 {
+    fn focused(&self, item: &SummaryItem) -> i64 {
         if self.focus.is_empty() {
             return 0;
         }
@@ -172,8 +172,8 @@ impl<'f> Fit<'f> {
         i64::try_from(shared).unwrap_or(i64::MAX).saturating_mul(4_000).min(20_000)
     }
 
-    fn choose(&self, items: &[Item], room: u64) -> Vec<Item> {
-        let mut chosen: Vec<Item> = Vec::new();
+    fn choose(&self, items: &[SummaryItem], room: u64) -> Vec<SummaryItem> {
+        let mut chosen: Vec<SummaryItem> = Vec::new();
         let mut left = room;
         for (at, item) in items.iter().enumerate().filter(|(_, item)| item.must) {
             left = left.saturating_sub(self.cost(at, item));
@@ -205,8 +205,8 @@ impl<'f> Fit<'f> {
     }
 
     /// The positions of the user's messages there is no room for.
-    fn older(&self, kind: &Kind<'_>) -> Option<Item> {
-        let mut left: Vec<&Item> = kind.items.iter().map(|(_, item)| *item).collect();
+    fn older(&self, kind: &ItemGroup<'_>) -> Option<SummaryItem> {
+        let mut left: Vec<&SummaryItem> = kind.items.iter().map(|(_, item)| *item).collect();
         let newest =
             left.iter().max_by_key(|item| item.order).filter(|item| item.fill == Fill::UserMessages)?;
         let mut older = (*newest).clone();
@@ -215,12 +215,12 @@ impl<'f> Fit<'f> {
         let skip = left.len().saturating_sub(OLDER_MAX);
         older.refs = left.iter().skip(skip).flat_map(|item| item.refs.first().copied()).collect();
         older.order = 0;
-        older.text = Text::Line { lead, quote: String::new(), tail: String::new() };
+        older.text = ItemText::Line { lead, quote: String::new(), tail: String::new() };
         Some(older)
     }
 
     /// The best item of each kind, shortened so that all have one.
-    fn first(&self, kinds: &mut [Kind<'_>], left: &mut u64, chosen: &mut Vec<Item>) {
+    fn first(&self, kinds: &mut [ItemGroup<'_>], left: &mut u64, chosen: &mut Vec<SummaryItem>) {
         let count = kinds.len() as u64;
         for (done, kind) in kinds.iter_mut().enumerate() {
             let cap = (*left / (count - done as u64).max(1)).clamp(LINE_MIN.min(*left), 64);
@@ -247,7 +247,7 @@ impl<'f> Fit<'f> {
     }
 
     /// Gives each kind its room: by weight, never more than it needs, until all is given.
-    fn divide(&self, kinds: &mut [Kind<'_>], room: u64) {
+    fn divide(&self, kinds: &mut [ItemGroup<'_>], room: u64) {
         for kind in kinds.iter_mut() {
             for (at, item) in &kind.items {
                 kind.need += self.cost(*at, item);
@@ -257,7 +257,7 @@ impl<'f> Fit<'f> {
             }
         }
         // A focus gives more room to the kinds that have something to say of it.
-        let weight = |kind: &Kind<'_>| {
+        let weight = |kind: &ItemGroup<'_>| {
             let near = kind.items.first().is_some_and(|(_, item)| self.focused(item) > 0);
             let part = self.form.parts.iter().find(|part| part.fills.contains(&kind.fill));
             share(kind.fill).0 * part.map_or(1, |part| part.weight) * if near { 2 } else { 1 }
@@ -278,7 +278,7 @@ impl<'f> Fit<'f> {
     }
 
     /// Takes a kind's items while there is room: whole, or their heads, so that older ones have theirs too.
-    fn serve(&self, kind: &mut Kind<'_>, chosen: &mut Vec<Item>) {
+    fn serve(&self, kind: &mut ItemGroup<'_>, chosen: &mut Vec<SummaryItem>) {
         let mut misses = 0;
         let count = kind.items.len();
         let mut rest = Vec::new();
@@ -312,7 +312,7 @@ impl<'f> Fit<'f> {
     }
 
     /// An item in at most `cap` tokens, and what it takes.
-    fn shortened(&self, item: &Item, cap: u64) -> Option<(Item, u64)> {
+    fn shortened(&self, item: &SummaryItem, cap: u64) -> Option<(SummaryItem, u64)> {
         let mut bytes = usize::try_from(cap.saturating_mul(4)).unwrap_or(usize::MAX);
         for _ in 0..4 {
             let short = item.shortened(bytes, self.form.marks)?;

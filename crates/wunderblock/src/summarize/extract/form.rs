@@ -1,7 +1,7 @@
 //! The parts of a summary and how they are marked.
 
-use super::item::{BETWEEN, Item, PACKED_LINE, Text};
-use super::plain::{self, Marks};
+use super::item::{BETWEEN, ItemText, PACKED_LINE, SummaryItem};
+use super::plain::{self, Escaping};
 use crate::summarize::task::Brief;
 use wunderblock_core::compact::Detail;
 use wunderblock_core::policy::{self, Fill, Section};
@@ -11,16 +11,16 @@ const NOTHING: &str = "–";
 
 /// The parts of a summary.
 #[derive(Clone, Debug)]
-pub(super) struct Form {
-    pub(super) parts: Vec<Part>,
+pub(super) struct SummaryForm {
+    pub(super) parts: Vec<SummaryPart>,
     form: policy::Form,
     root: String,
-    pub(super) marks: Marks,
+    pub(super) marks: Escaping,
 }
 
 /// A part: its heading, none in the short forms, and what it holds.
 #[derive(Clone, Debug)]
-pub(super) struct Part {
+pub(super) struct SummaryPart {
     pub(super) name: String,
     pub(super) fills: Vec<Fill>,
     /// So many items of a kind, at most.
@@ -29,14 +29,18 @@ pub(super) struct Part {
     pub(super) weight: u64,
 }
 
-impl Form {
+impl SummaryForm {
     pub(super) fn new(brief: &Brief<'_>) -> Self {
         let template = brief.template;
-        let bare =
-            |fills: &[Fill], most| Part { name: String::new(), fills: fills.to_vec(), most, weight: 1 };
+        let bare = |fills: &[Fill], most| SummaryPart {
+            name: String::new(),
+            fills: fills.to_vec(),
+            most,
+            weight: 1,
+        };
         let parts = match brief.detail {
             Detail::Full => {
-                let part = |section: &Section| Part {
+                let part = |section: &Section| SummaryPart {
                     name: section.name.to_string(),
                     fills: section.fill.clone(),
                     most: usize::MAX,
@@ -51,7 +55,7 @@ impl Form {
             ],
             Detail::Statistics => vec![bare(&[Fill::Statistics], usize::MAX)],
         };
-        let marks = if template.form == policy::Form::Xml { Marks::All } else { Marks::Speakers };
+        let marks = if template.form == policy::Form::Xml { Escaping::All } else { Escaping::Speakers };
         let root = element(&template.root);
         Self { parts, form: template.form, root, marks }
     }
@@ -74,7 +78,7 @@ impl Form {
     }
 
     /// The text of these items.
-    pub(super) fn write(&self, items: &[&Item]) -> String {
+    pub(super) fn write(&self, items: &[&SummaryItem]) -> String {
         let mut out = String::new();
         let is_xml = self.form == policy::Form::Xml && self.parts.iter().any(|part| !part.name.is_empty());
         if is_xml {
@@ -107,12 +111,12 @@ impl Form {
         out
     }
 
-    fn fill(&self, out: &mut String, mut items: Vec<&Item>) {
+    fn fill(&self, out: &mut String, mut items: Vec<&SummaryItem>) {
         items.sort_by_key(|item| item.order);
         let mut line = String::new();
         let mut open: Option<&'static str> = None;
         for item in items {
-            let Text::Packed { label, name } = &item.text else {
+            let ItemText::Packed { label, name } = &item.text else {
                 flush(out, &mut line);
                 open = None;
                 out.push_str(&item.write(self.marks));
@@ -144,8 +148,8 @@ fn flush(out: &mut String, line: &mut String) {
 /// The line that begins a part.
 pub(in super::super) fn heading(form: policy::Form, number: usize, name: &str) -> String {
     match form {
-        policy::Form::Markdown => format!("## {}", plain::line(name, Marks::All)),
-        policy::Form::Numbered => format!("{}. {}:", number + 1, plain::line(name, Marks::All)),
+        policy::Form::Markdown => format!("## {}", plain::line(name, Escaping::All)),
+        policy::Form::Numbered => format!("{}. {}:", number + 1, plain::line(name, Escaping::All)),
         policy::Form::Xml => format!("<{}>", element(name)),
     }
 }

@@ -1,6 +1,6 @@
 //! What a range holds, found in one pass over its entries.
 
-use super::act::{self, Act, Deed, Kind};
+use super::act::{self, Deed, Kind, ParsedCall};
 use super::cue::{self, Cue};
 use super::names::Names;
 use super::outcome::{self, Outcome};
@@ -103,7 +103,7 @@ pub(in super::super) struct Sentence {
 
 /// Counts.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct GleanCounts {
     pub(super) messages: u32,
     pub(super) by_user: u32,
     pub(super) by_assistant: u32,
@@ -129,7 +129,7 @@ pub(in super::super) struct Found<'a> {
     /// What some program printed that it had done.
     pub(super) done: Vec<Said<'a>>,
     pub(in super::super) names: Names,
-    pub(super) tally: Tally,
+    pub(super) tally: GleanCounts,
     places: HashMap<String, usize>,
     waiting: HashMap<&'a CallId, usize>,
     open: HashMap<String, Vec<usize>>,
@@ -296,7 +296,7 @@ impl<'a> Found<'a> {
     fn call(&mut self, at: Seq, name: &str, gist: Option<&str>, input: &str) {
         self.tally.calls += 1;
         let gist = gist.map(readable);
-        let Act { kind, what, key, program, files, shows } = act::read(name, gist.as_deref(), input);
+        let ParsedCall { kind, what, key, program, files, shows } = act::read(name, gist.as_deref(), input);
         let what = readable(&what).into_owned();
         self.names.learn(&what, at, false);
         if !program.is_empty() && !EVERYDAY.contains(&program.as_str()) {

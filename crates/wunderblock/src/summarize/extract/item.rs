@@ -1,16 +1,16 @@
 //! One thing a summary may say.
 
-use super::plain::{self, Marks};
+use super::plain::{self, Escaping};
 use std::fmt::Write as _;
 use wunderblock_core::policy::Fill;
 use wunderblock_core::units::Seq;
 
 /// One thing a summary may say, and how useful that is.
 #[derive(Clone, Debug)]
-pub(super) struct Item {
+pub(super) struct SummaryItem {
     /// What kind of thing.
     pub(super) fill: Fill,
-    pub(super) text: Text,
+    pub(super) text: ItemText,
     /// Where it comes from; where it was mended.
     pub(super) refs: Vec<Seq>,
     /// More is better, within one kind.
@@ -23,7 +23,7 @@ pub(super) struct Item {
 
 /// What an item says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Text {
+pub(super) enum ItemText {
     /// Our words, somebody's words (in quotation marks, if any), our words.
     Line { lead: String, quote: String, tail: String },
     /// A message, word for word.
@@ -39,30 +39,30 @@ pub(super) const BETWEEN: &str = " · ";
 /// A shorter quotation is not worth its line, in bytes.
 const QUOTE_MIN: usize = 12;
 
-impl Item {
-    pub(super) fn new(fill: Fill, text: Text, at: Seq, weight: i64) -> Self {
+impl SummaryItem {
+    pub(super) fn new(fill: Fill, text: ItemText, at: Seq, weight: i64) -> Self {
         Self { fill, text, refs: vec![at], weight, must: false, order: at.0 }
     }
 
     /// Somebody's words.
     pub(super) fn quote(fill: Fill, lead: &str, quote: String, at: Seq, weight: i64) -> Self {
         let lead = lead.to_owned();
-        Self::new(fill, Text::Line { lead, quote, tail: String::new() }, at, weight)
+        Self::new(fill, ItemText::Line { lead, quote, tail: String::new() }, at, weight)
     }
 
     /// A name that has to be there.
     pub(super) fn must(fill: Fill, name: String, at: Seq) -> Self {
-        let text = Text::Packed { label: "named", name: format!("`{}`", name.replace('`', "'")) };
+        let text = ItemText::Packed { label: "named", name: format!("`{}`", name.replace('`', "'")) };
         Self { must: true, ..Self::new(fill, text, at, i64::MAX / 2) }
     }
 
     /// What makes it the same as another.
     pub(super) fn same(&self) -> (Fill, String) {
         let text = match &self.text {
-            Text::Line { lead, quote, .. } if quote.is_empty() => uncounted(lead).to_owned(),
-            Text::Line { lead, quote, .. } => format!("{} {quote}", uncounted(lead)),
-            Text::Block(text) => plain::line(text, Marks::All),
-            Text::Packed { name, .. } => uncounted(name).to_owned(),
+            ItemText::Line { lead, quote, .. } if quote.is_empty() => uncounted(lead).to_owned(),
+            ItemText::Line { lead, quote, .. } => format!("{} {quote}", uncounted(lead)),
+            ItemText::Block(text) => plain::line(text, Escaping::All),
+            ItemText::Packed { name, .. } => uncounted(name).to_owned(),
         };
         let folded: String =
             text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).take(400).collect();
@@ -72,18 +72,18 @@ impl Item {
     /// Whether it is about this name, in backticks, and quotes nobody.
     pub(super) fn is_name(&self, name: &str) -> bool {
         match &self.text {
-            Text::Line { lead, quote, .. } => quote.is_empty() && lead.contains(name),
-            Text::Packed { name: own, .. } => own.starts_with(name),
-            Text::Block(_) => false,
+            ItemText::Line { lead, quote, .. } => quote.is_empty() && lead.contains(name),
+            ItemText::Packed { name: own, .. } => own.starts_with(name),
+            ItemText::Block(_) => false,
         }
     }
 
     /// What it says, to look for words in.
     pub(super) fn words(&self) -> String {
         match &self.text {
-            Text::Line { lead, quote, tail } => format!("{lead} {quote} {tail}"),
-            Text::Block(text) => text.clone(),
-            Text::Packed { name, .. } => name.clone(),
+            ItemText::Line { lead, quote, tail } => format!("{lead} {quote} {tail}"),
+            ItemText::Block(text) => text.clone(),
+            ItemText::Packed { name, .. } => name.clone(),
         }
     }
 
@@ -96,28 +96,28 @@ impl Item {
     }
 
     /// Its lines. Packed names are joined by whoever has several.
-    pub(super) fn write(&self, marks: Marks) -> String {
+    pub(super) fn write(&self, marks: Escaping) -> String {
         let at = self.positions();
         match &self.text {
-            Text::Line { lead, quote, tail } if quote.is_empty() => {
+            ItemText::Line { lead, quote, tail } if quote.is_empty() => {
                 format!("- {}{tail}{at}", lead.trim_end())
             }
-            Text::Line { lead, quote, tail } => format!("- {lead}\"{quote}\"{tail}{at}"),
-            Text::Block(text) if !text.trim().contains(['\n', '"', '`']) => {
+            ItemText::Line { lead, quote, tail } => format!("- {lead}\"{quote}\"{tail}{at}"),
+            ItemText::Block(text) if !text.trim().contains(['\n', '"', '`']) => {
                 format!("- \"{}\"{at}", plain::line(text, marks))
             }
-            Text::Block(text) => format!("-{at}\n{}", plain::block(text, marks)),
-            Text::Packed { label: "", name } => format!("- {name}{at}"),
-            Text::Packed { label, name } => format!("- {label}: {name}{at}"),
+            ItemText::Block(text) => format!("-{at}\n{}", plain::block(text, marks)),
+            ItemText::Packed { label: "", name } => format!("- {name}{at}"),
+            ItemText::Packed { label, name } => format!("- {label}: {name}{at}"),
         }
     }
 
     /// The same in about `most` bytes; none where that says nothing.
-    pub(super) fn shortened(&self, most: usize, marks: Marks) -> Option<Self> {
+    pub(super) fn shortened(&self, most: usize, marks: Escaping) -> Option<Self> {
         let around = self.positions().len() + 6;
         let (lead, quote, tail) = match &self.text {
-            Text::Line { lead, quote, tail } => (lead.clone(), quote.clone(), tail.clone()),
-            Text::Block(text) => {
+            ItemText::Line { lead, quote, tail } => (lead.clone(), quote.clone(), tail.clone()),
+            ItemText::Block(text) => {
                 let end = plain::cut(text, most.saturating_mul(2).max(64));
                 let more = if end < text.len() { "…" } else { "" };
                 (
@@ -126,7 +126,7 @@ impl Item {
                     String::new(),
                 )
             }
-            Text::Packed { .. } => return None,
+            ItemText::Packed { .. } => return None,
         };
         let room = most.checked_sub(around + lead.len() + tail.len()).filter(|room| *room >= QUOTE_MIN)?;
         if quote.is_empty() {
@@ -135,7 +135,7 @@ impl Item {
         let quote = plain::head(&quote, room).into_owned();
         let signs = |c: char| if c.is_alphanumeric() { 1 + usize::from(c.len_utf8() >= 3) } else { 0 };
         let says = quote.chars().map(signs).sum::<usize>() >= QUOTE_MIN || self.fill == Fill::UserMessages;
-        says.then(|| Self { text: Text::Line { lead, quote, tail }, ..self.clone() })
+        says.then(|| Self { text: ItemText::Line { lead, quote, tail }, ..self.clone() })
     }
 }
 

@@ -33,8 +33,8 @@ pub(super) use plain::{restored, without_colour};
 
 use crate::summarize::task::{Brief, Material};
 use fit::Fit;
-use form::Form;
-use item::Item;
+use form::SummaryForm;
+use item::SummaryItem;
 use wunderblock_core::policy::Fill;
 use wunderblock_core::ports::Gauge;
 
@@ -46,7 +46,7 @@ use wunderblock_core::ports::Gauge;
 #[must_use]
 pub fn extract(material: &Material<'_>, brief: &Brief<'_>, gauge: &dyn Gauge) -> String {
     let found = glean(material);
-    let form = Form::new(brief);
+    let form = SummaryForm::new(brief);
     let mut items = pick::items(&found, &form);
     condense::merge(&mut items, material, &found, &form);
     // What has to be there may be in what was cut away; and with it there, something else may have to go.
@@ -69,14 +69,14 @@ pub fn extract(material: &Material<'_>, brief: &Brief<'_>, gauge: &dyn Gauge) ->
 const ROUNDS: usize = 4;
 
 /// The item that names it goes before all others; where there is none, or it would be cut, the name alone.
-fn insist(items: &mut Vec<Item>, demand: &demand::Demand, form: &Form) {
+fn insist(items: &mut Vec<SummaryItem>, demand: &demand::Demand, form: &SummaryForm) {
     let name = format!("`{}`", demand.text);
     let whole = items.iter_mut().find(|item| item.fill == demand.fill && !item.must && item.is_name(&name));
     match whole.filter(|_| form.has(demand.fill)) {
         Some(item) => item.must = true,
         None => {
             let at = form.place_of(demand.fill).unwrap_or(Fill::Current);
-            items.push(Item::must(at, demand.text.clone(), demand.at));
+            items.push(SummaryItem::must(at, demand.text.clone(), demand.at));
         }
     }
 }

@@ -3,11 +3,11 @@
 mod acts;
 
 use super::cue::Cue;
-use super::form::Form;
+use super::form::SummaryForm;
 use super::glean::{Found, Said, stamp};
-use super::item::{Item, Text};
+use super::item::{ItemText, SummaryItem};
 use super::names::Named;
-use super::plain::{Marks, code, cut, head, line};
+use super::plain::{Escaping, code, cut, head, line};
 use std::collections::{HashMap, HashSet};
 use wunderblock_core::literal;
 use wunderblock_core::policy::Fill;
@@ -28,12 +28,12 @@ const NAMES: usize = 400;
 
 /// Positions of the range, for what is newer.
 #[derive(Clone, Copy)]
-struct Span {
+struct RangeShare {
     from: u64,
     to: u64,
 }
 
-impl Span {
+impl RangeShare {
     fn of(found: &Found<'_>) -> Self {
         let all = found.users.iter().chain(&found.replies).map(|said| said.at);
         let all: Vec<u64> = all.chain(found.steps.iter().map(|step| step.at)).map(|at| at.0).collect();
@@ -48,20 +48,20 @@ impl Span {
 }
 
 /// All items of the kinds a form has a place for.
-pub(super) fn items(found: &Found<'_>, form: &Form) -> Vec<Item> {
-    let pick = Pick { found, form, span: Span::of(found), items: Vec::new() };
+pub(super) fn items(found: &Found<'_>, form: &SummaryForm) -> Vec<SummaryItem> {
+    let pick = Pick { found, form, span: RangeShare::of(found), items: Vec::new() };
     pick.all()
 }
 
 struct Pick<'f> {
     found: &'f Found<'f>,
-    form: &'f Form,
-    span: Span,
-    items: Vec<Item>,
+    form: &'f SummaryForm,
+    span: RangeShare,
+    items: Vec<SummaryItem>,
 }
 
 impl<'f> Pick<'f> {
-    fn all(mut self) -> Vec<Item> {
+    fn all(mut self) -> Vec<SummaryItem> {
         let mut fills: Vec<Fill> =
             self.form.parts.iter().flat_map(|part| part.fills.iter().copied()).collect();
         fills.sort_unstable();
@@ -90,7 +90,7 @@ impl<'f> Pick<'f> {
         self.items
     }
 
-    fn marks(&self) -> Marks {
+    fn marks(&self) -> Escaping {
         self.form.marks
     }
 
@@ -107,7 +107,7 @@ impl<'f> Pick<'f> {
     fn quote(&mut self, fill: Fill, lead: &str, text: &str, at: (Seq, i64)) {
         let quote = self.words(text, REQUEST);
         if !quote.is_empty() {
-            self.items.push(Item::quote(fill, lead, quote, at.0, at.1));
+            self.items.push(SummaryItem::quote(fill, lead, quote, at.0, at.1));
         }
     }
 
@@ -128,9 +128,9 @@ impl<'f> Pick<'f> {
         let count = self.found.users.len();
         for (place, said) in self.found.users.iter().enumerate() {
             let weight = if place + 1 == count { 9_000 } else { self.span.newness(said.at) };
-            self.items.push(Item::new(
+            self.items.push(SummaryItem::new(
                 Fill::UserMessages,
-                Text::Block(said.text.to_string()),
+                ItemText::Block(said.text.to_string()),
                 said.at,
                 weight,
             ));
@@ -188,7 +188,7 @@ impl<'f> Pick<'f> {
 
     fn named(&mut self, fill: Fill, label: &'static str, named: &Named, weight: i64) {
         let name = counted(&code(&named.text, self.marks()), named.count);
-        self.items.push(Item::new(fill, Text::Packed { label, name }, named.last, weight));
+        self.items.push(SummaryItem::new(fill, ItemText::Packed { label, name }, named.last, weight));
     }
 
     fn todos(&mut self) {
@@ -222,7 +222,7 @@ impl<'f> Pick<'f> {
                 let what = self.words(&step.what, COMMAND);
                 let lead = format!("`{}`", code(&what, self.marks()));
                 let weight = self.span.newness(step.at) + 400;
-                self.items.push(Item::quote(Fill::Done, &lead, String::new(), step.at, weight));
+                self.items.push(SummaryItem::quote(Fill::Done, &lead, String::new(), step.at, weight));
             }
         }
         self.sentences(Fill::Done, Cue::Done);
@@ -231,7 +231,7 @@ impl<'f> Pick<'f> {
     fn current(&mut self) {
         let found = self.found;
         let current = |lead: &str, quote: String, said: &Said<'_>, weight| {
-            Item::quote(Fill::Current, lead, quote, said.at, weight)
+            SummaryItem::quote(Fill::Current, lead, quote, said.at, weight)
         };
         let mut items = Vec::new();
         if let Some(asked) = found.users.last() {
@@ -248,7 +248,7 @@ impl<'f> Pick<'f> {
         }
         for (place, step) in found.steps.iter().rev().take(4).enumerate() {
             let (lead, quote) = self.told(step, 1);
-            items.push(Item::quote(
+            items.push(SummaryItem::quote(
                 Fill::Current,
                 &lead,
                 quote,
@@ -263,13 +263,15 @@ impl<'f> Pick<'f> {
         let found = self.found;
         let said = found.users.iter().rev().take(RECENT).map(|said| ("user: ", said));
         let told = found.replies.iter().rev().take(RECENT).map(|said| ("model: ", said));
-        let mut items: Vec<Item> = said
+        let mut items: Vec<SummaryItem> = said
             .chain(told)
-            .map(|(lead, said)| Item::quote(Fill::Recent, lead, self.words(&said.text, 160), said.at, 0))
+            .map(|(lead, said)| {
+                SummaryItem::quote(Fill::Recent, lead, self.words(&said.text, 160), said.at, 0)
+            })
             .collect();
         for step in found.steps.iter().rev().take(RECENT) {
             let (lead, quote) = self.told(step, 1);
-            items.push(Item::quote(Fill::Recent, &lead, quote, step.at, 0));
+            items.push(SummaryItem::quote(Fill::Recent, &lead, quote, step.at, 0));
         }
         items.sort_by_key(|item| std::cmp::Reverse(item.order));
         items.truncate(RECENT);
@@ -328,9 +330,9 @@ impl<'f> Pick<'f> {
         );
         let at = Seq(self.span.to);
         let line = |lead: String, weight| {
-            Item::new(
+            SummaryItem::new(
                 Fill::Statistics,
-                Text::Line { lead, quote: String::new(), tail: String::new() },
+                ItemText::Line { lead, quote: String::new(), tail: String::new() },
                 at,
                 weight,
             )

@@ -22,7 +22,7 @@ const SPEAKERS: [&str; 14] = [
 
 /// How text is made harmless.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Marks {
+pub(super) enum Escaping {
     /// Elements of speakers are.
     Speakers,
     /// All elements are: the summary is made of elements itself.
@@ -30,7 +30,7 @@ pub(super) enum Marks {
 }
 
 /// On one line, to stand in quotation marks.
-pub(super) fn line(text: &str, marks: Marks) -> String {
+pub(super) fn line(text: &str, marks: Escaping) -> String {
     let mut out = String::with_capacity(text.len());
     let mut skip = 0;
     for (at, c) in text.char_indices() {
@@ -83,7 +83,7 @@ fn is_emphasis(text: &str, at: usize) -> bool {
 }
 
 /// Line by line, each behind a `>`.
-pub(super) fn block(text: &str, marks: Marks) -> String {
+pub(super) fn block(text: &str, marks: Escaping) -> String {
     let mut out = String::with_capacity(text.len() + 64);
     for piece in text.trim().lines() {
         if !out.is_empty() {
@@ -107,7 +107,7 @@ pub(super) fn block(text: &str, marks: Marks) -> String {
 }
 
 /// On one line, to stand in backticks.
-pub(super) fn code(text: &str, marks: Marks) -> String {
+pub(super) fn code(text: &str, marks: Escaping) -> String {
     line(text, marks).replace('`', "'")
 }
 
@@ -118,13 +118,13 @@ fn hides(c: char) -> bool {
         || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
-fn opens(text: &str, at: usize, marks: Marks) -> bool {
+fn opens(text: &str, at: usize, marks: Escaping) -> bool {
     let rest = text.get(at + 1..).unwrap_or_default();
     let name = rest.trim_start_matches(['/', '|', '!', ' ']);
     let marked = rest.starts_with(['|', '/', '!']);
     match marks {
-        Marks::All => marked || name.starts_with(char::is_alphabetic),
-        Marks::Speakers => {
+        Escaping::All => marked || name.starts_with(char::is_alphabetic),
+        Escaping::Speakers => {
             rest.starts_with('|')
                 || SPEAKERS.iter().any(|speaker| {
                     name.get(..speaker.len()).is_some_and(|name| name.eq_ignore_ascii_case(speaker))

@@ -20,7 +20,7 @@ pub(super) struct Shell {
     pub(super) shows: bool,
 }
 
-enum Piece {
+enum ShellPiece {
     Word(String),
     /// `>` or `>>`.
     To,
@@ -36,18 +36,18 @@ pub(super) fn read(command: &str) -> Shell {
     let (mut to_file, mut from) = (false, false);
     for piece in pieces(command) {
         match piece {
-            Piece::Word(_) if from => from = false,
-            Piece::Word(word) if to_file => {
+            ShellPiece::Word(_) if from => from = false,
+            ShellPiece::Word(word) if to_file => {
                 to_file = false;
                 if !word.starts_with('&') && !word.starts_with("/dev/") {
                     shell.shows = false;
                     shell.add(Deed::Changed, &word);
                 }
             }
-            Piece::Word(word) => words.push(word),
-            Piece::To => to_file = true,
-            Piece::From => from = true,
-            Piece::End => {
+            ShellPiece::Word(word) => words.push(word),
+            ShellPiece::To => to_file = true,
+            ShellPiece::From => from = true,
+            ShellPiece::End => {
                 shell.segment(&words);
                 words.clear();
                 (to_file, from) = (false, false);
@@ -152,13 +152,13 @@ fn looks_like_file(word: &str) -> bool {
 }
 
 /// Words and what stands between them; quotes are taken off, and a here-document is not read.
-fn pieces(command: &str) -> Vec<Piece> {
+fn pieces(command: &str) -> Vec<ShellPiece> {
     let end = super::plain::cut(command, LOOK);
     let mut chars = command.get(..end).unwrap_or_default().chars().peekable();
     let (mut pieces, mut word, mut here) = (Vec::new(), String::new(), false);
-    let flush = |word: &mut String, pieces: &mut Vec<Piece>| {
+    let flush = |word: &mut String, pieces: &mut Vec<ShellPiece>| {
         if !word.is_empty() {
-            pieces.push(Piece::Word(std::mem::take(word)));
+            pieces.push(ShellPiece::Word(std::mem::take(word)));
         }
     };
     while let Some(c) = chars.next() {
@@ -178,12 +178,12 @@ fn pieces(command: &str) -> Vec<Piece> {
             '\n' if here => break,
             '\n' | ';' | '|' | '&' => {
                 // `2>&1` is one word.
-                if c == '&' && matches!(pieces.last(), Some(Piece::To)) && word.is_empty() {
+                if c == '&' && matches!(pieces.last(), Some(ShellPiece::To)) && word.is_empty() {
                     word.push('&');
                     continue;
                 }
                 flush(&mut word, &mut pieces);
-                pieces.push(Piece::End);
+                pieces.push(ShellPiece::End);
             }
             '>' => {
                 if !matches!(word.as_str(), "1" | "2") {
@@ -193,7 +193,7 @@ fn pieces(command: &str) -> Vec<Piece> {
                 while chars.peek() == Some(&'>') {
                     chars.next();
                 }
-                pieces.push(Piece::To);
+                pieces.push(ShellPiece::To);
             }
             '<' => {
                 flush(&mut word, &mut pieces);
@@ -201,7 +201,7 @@ fn pieces(command: &str) -> Vec<Piece> {
                     here = true;
                     chars.next();
                 }
-                pieces.push(Piece::From);
+                pieces.push(ShellPiece::From);
             }
             c if c.is_whitespace() => flush(&mut word, &mut pieces),
             c => word.push(c),

@@ -24,19 +24,19 @@ impl Plan {
         self.open.is_empty() && self.done.is_empty()
     }
 
-    fn add(&mut self, text: &str, state: State) {
+    fn add(&mut self, text: &str, state: TodoState) {
         let text = text.trim().to_owned();
         match state {
             _ if text.is_empty() => {}
-            State::Done => self.done.push(text),
-            State::Open => self.open.push((text, false)),
-            State::Doing => self.open.push((text, true)),
+            TodoState::Done => self.done.push(text),
+            TodoState::Open => self.open.push((text, false)),
+            TodoState::Doing => self.open.push((text, true)),
         }
     }
 }
 
 #[derive(Clone, Copy)]
-enum State {
+enum TodoState {
     Open,
     Doing,
     Done,
@@ -79,17 +79,17 @@ pub(super) fn of_call(input: &str) -> Option<Plan> {
     (!plan.is_empty()).then_some(plan)
 }
 
-fn state_of(value: &Value) -> State {
+fn state_of(value: &Value) -> TodoState {
     match value {
-        Value::Bool(true) => State::Done,
+        Value::Bool(true) => TodoState::Done,
         Value::String(word) => match word.to_ascii_lowercase().as_str() {
             "completed" | "complete" | "done" | "finished" | "cancelled" | "canceled" | "已完成" => {
-                State::Done
+                TodoState::Done
             }
-            "in_progress" | "in-progress" | "doing" | "active" | "进行中" => State::Doing,
-            _ => State::Open,
+            "in_progress" | "in-progress" | "doing" | "active" | "进行中" => TodoState::Doing,
+            _ => TodoState::Open,
         },
-        _ => State::Open,
+        _ => TodoState::Open,
     }
 }
 
@@ -103,9 +103,9 @@ pub(super) fn of_text(text: &str) -> Option<Plan> {
         let Some(rest) = line.trim_start().strip_prefix('[') else { continue };
         let Some((mark, text)) = rest.split_once(']') else { continue };
         let state = match mark {
-            " " | "" => State::Open,
-            "x" | "X" | "✓" | "✔" => State::Done,
-            "~" | "-" | "/" => State::Doing,
+            " " | "" => TodoState::Open,
+            "x" | "X" | "✓" | "✔" => TodoState::Done,
+            "~" | "-" | "/" => TodoState::Doing,
             _ => continue,
         };
         // `[x](link)` is a link.

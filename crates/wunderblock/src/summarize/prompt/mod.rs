@@ -14,7 +14,7 @@ mod words;
 
 pub use put::Put;
 
-use crate::summarize::task::{Brief, Material, Task};
+use crate::summarize::task::{Brief, Material, SummaryTask};
 use wunderblock_core::ports::Gauge;
 use wunderblock_core::units::Tokens;
 
@@ -23,9 +23,14 @@ const FRAME: Tokens = Tokens(32);
 
 /// The task of summarising a range; `None` if not even its frame fits the limit.
 #[must_use]
-pub fn task(material: &Material<'_>, brief: &Brief<'_>, put: &Put<'_>, gauge: &dyn Gauge) -> Option<Task> {
+pub fn task(
+    material: &Material<'_>,
+    brief: &Brief<'_>,
+    put: &Put<'_>,
+    gauge: &dyn Gauge,
+) -> Option<SummaryTask> {
     let records = record::records(material, put.redactor);
-    let words = words::Words { material, brief, put };
+    let words = words::PromptParts { material, brief, put };
     // Any tag is as long as any other.
     let bare = words.task("", &words::tag(""));
     let frame = gauge.text(&bare.system).tokens + gauge.text(&bare.prompt).tokens + FRAME;
@@ -46,6 +51,6 @@ pub fn task(material: &Material<'_>, brief: &Brief<'_>, put: &Put<'_>, gauge: &d
 
 /// What a task takes up.
 #[must_use]
-pub fn size(task: &Task, gauge: &dyn Gauge) -> Tokens {
+pub fn size(task: &SummaryTask, gauge: &dyn Gauge) -> Tokens {
     gauge.text(&task.system).tokens + gauge.text(&task.prompt).tokens + FRAME
 }

@@ -15,7 +15,7 @@ const ARGUMENTS_CHARS: usize = 200;
 
 /// Who says it: what is cut how far, and in which order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum SpeakerKind {
     User,
     Assistant,
     Call,
@@ -27,10 +27,10 @@ pub(super) enum Kind {
 
 /// One thing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Record {
+pub(super) struct PromptRecord {
     pub(super) from: Seq,
     pub(super) to: Seq,
-    pub(super) kind: Kind,
+    pub(super) kind: SpeakerKind,
     /// Position, role and what it is about.
     pub(super) head: String,
     /// The text, without secrets; empty where the head says all.
@@ -38,8 +38,9 @@ pub(super) struct Record {
 }
 
 /// What a range holds, in order.
-pub(super) fn records(material: &Material<'_>, redactor: &Redactor) -> Vec<Record> {
-    let mut reader = Reader { redactor, bodies: material.bodies, calls: HashMap::new(), records: Vec::new() };
+pub(super) fn records(material: &Material<'_>, redactor: &Redactor) -> Vec<PromptRecord> {
+    let mut reader =
+        RecordReader { redactor, bodies: material.bodies, calls: HashMap::new(), records: Vec::new() };
     let mut earlier = material.earlier.iter().peekable();
     for entry in &material.entries {
         while let Some(summary) = earlier.next_if(|summary| summary.from <= entry.seq) {
@@ -51,15 +52,15 @@ pub(super) fn records(material: &Material<'_>, redactor: &Redactor) -> Vec<Recor
     reader.records
 }
 
-struct Reader<'m> {
+struct RecordReader<'m> {
     redactor: &'m Redactor,
     bodies: &'m dyn Bodies,
     /// What each call is, for its result.
     calls: HashMap<&'m CallId, String>,
-    records: Vec<Record>,
+    records: Vec<PromptRecord>,
 }
 
-impl<'m> Reader<'m> {
+impl<'m> RecordReader<'m> {
     fn clean(&self, text: &str) -> String {
         self.redactor.redact(text).text.into_owned()
     }
@@ -68,7 +69,7 @@ impl<'m> Reader<'m> {
         let Earlier { at, from, to, text, .. } = *summary;
         let head = format!("#{at} earlier summary, of #{from} to #{to}:");
         let body = self.clean(text);
-        self.records.push(Record { from, to, kind: Kind::Earlier, head, body });
+        self.records.push(PromptRecord { from, to, kind: SpeakerKind::Earlier, head, body });
     }
 
     fn entry(&mut self, entry: &'m Entry) {
@@ -77,24 +78,24 @@ impl<'m> Reader<'m> {
             (Standing::Aside(_), _) => return,
             (Standing::Failed(why), _) => {
                 let head = format!("#{} a turn that failed ({})", entry.seq, self.clean(&plain(why)));
-                return self.push(entry, Kind::Note, head, String::new());
+                return self.push(entry, SpeakerKind::Note, head, String::new());
             }
-            (Standing::Injected(what), _) => (Kind::Note, format!("put in ({})", plain(what))),
-            (Standing::Said, Role::System) => (Kind::Note, "system".to_owned()),
-            (Standing::Said, Role::User) => (Kind::User, "user".to_owned()),
-            (Standing::Said, Role::Assistant) => (Kind::Assistant, "assistant".to_owned()),
-            (Standing::Said, Role::Tool) => (Kind::Result, "tool".to_owned()),
+            (Standing::Injected(what), _) => (SpeakerKind::Note, format!("put in ({})", plain(what))),
+            (Standing::Said, Role::System) => (SpeakerKind::Note, "system".to_owned()),
+            (Standing::Said, Role::User) => (SpeakerKind::User, "user".to_owned()),
+            (Standing::Said, Role::Assistant) => (SpeakerKind::Assistant, "assistant".to_owned()),
+            (Standing::Said, Role::Tool) => (SpeakerKind::Result, "tool".to_owned()),
         };
         for part in &message.parts {
             self.part(entry, part, (kind, &who));
         }
     }
 
-    fn push(&mut self, entry: &Entry, kind: Kind, head: String, body: String) {
-        self.records.push(Record { from: entry.seq, to: entry.seq, kind, head, body });
+    fn push(&mut self, entry: &Entry, kind: SpeakerKind, head: String, body: String) {
+        self.records.push(PromptRecord { from: entry.seq, to: entry.seq, kind, head, body });
     }
 
-    fn part(&mut self, entry: &'m Entry, part: &'m Part, (kind, who): (Kind, &str)) {
+    fn part(&mut self, entry: &'m Entry, part: &'m Part, (kind, who): (SpeakerKind, &str)) {
         let seq = entry.seq;
         match part {
             Part::Thinking { .. } => {}
@@ -107,7 +108,7 @@ impl<'m> Reader<'m> {
             Part::ToolCall { call, name, input, gist, .. } => {
                 let gist = self.gist(name, input, gist.as_deref());
                 let what = format!("{} {gist}", self.clean(&plain(name)));
-                self.push(entry, Kind::Call, format!("#{seq} {who} calls {what}"), String::new());
+                self.push(entry, SpeakerKind::Call, format!("#{seq} {who} calls {what}"), String::new());
                 self.calls.insert(call, what);
             }
             Part::ToolResult { call, content, failed, .. } => {
@@ -115,7 +116,7 @@ impl<'m> Reader<'m> {
                 let failed = if *failed { ", which failed" } else { "" };
                 let body: Vec<String> = content.iter().map(|inner| self.inner(inner)).collect();
                 let head = format!("#{seq} result of {}{failed}:", what.trim_end());
-                self.push(entry, Kind::Result, head, body.join("\n"));
+                self.push(entry, SpeakerKind::Result, head, body.join("\n"));
             }
             Part::Media { .. } | Part::Opaque { .. } => {
                 let word = self.inner(part);

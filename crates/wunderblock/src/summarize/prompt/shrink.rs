@@ -1,6 +1,6 @@
 //! Making a range fit.
 
-use super::record::{Kind, Record};
+use super::record::{PromptRecord, SpeakerKind};
 use wunderblock_core::ports::Gauge;
 use wunderblock_core::stub::{head, tail};
 use wunderblock_core::units::Tokens;
@@ -15,63 +15,63 @@ const USER: [usize; 5] = [usize::MAX, 8_000, 2_000, 400, 120];
 const MARK: Tokens = Tokens(24);
 
 /// What is done, in order.
-enum Stage {
+enum ShrinkStage {
     /// Texts of a kind are cut to their next length.
-    Cut(fn(Kind) -> bool, usize),
+    Cut(fn(SpeakerKind) -> bool, usize),
     /// Records of a kind are left out.
-    Drop(fn(Kind) -> bool),
+    Drop(fn(SpeakerKind) -> bool),
 }
 
-const STAGES: [Stage; 13] = [
-    Stage::Cut(is_result, 1),
-    Stage::Cut(is_result, 2),
-    Stage::Cut(is_result, 3),
-    Stage::Cut(is_result, 4),
-    Stage::Cut(is_said, 1),
-    Stage::Cut(is_said, 2),
-    Stage::Drop(is_done),
-    Stage::Cut(is_user, 1),
-    Stage::Cut(is_user, 2),
-    Stage::Drop(is_earlier),
-    Stage::Cut(is_user, 3),
-    Stage::Cut(is_user, 4),
-    Stage::Drop(is_user),
+const STAGES: [ShrinkStage; 13] = [
+    ShrinkStage::Cut(is_result, 1),
+    ShrinkStage::Cut(is_result, 2),
+    ShrinkStage::Cut(is_result, 3),
+    ShrinkStage::Cut(is_result, 4),
+    ShrinkStage::Cut(is_said, 1),
+    ShrinkStage::Cut(is_said, 2),
+    ShrinkStage::Drop(is_done),
+    ShrinkStage::Cut(is_user, 1),
+    ShrinkStage::Cut(is_user, 2),
+    ShrinkStage::Drop(is_earlier),
+    ShrinkStage::Cut(is_user, 3),
+    ShrinkStage::Cut(is_user, 4),
+    ShrinkStage::Drop(is_user),
 ];
 
-fn is_result(kind: Kind) -> bool {
-    kind == Kind::Result
+fn is_result(kind: SpeakerKind) -> bool {
+    kind == SpeakerKind::Result
 }
 
-fn is_user(kind: Kind) -> bool {
-    kind == Kind::User
+fn is_user(kind: SpeakerKind) -> bool {
+    kind == SpeakerKind::User
 }
 
-fn is_earlier(kind: Kind) -> bool {
-    kind == Kind::Earlier
+fn is_earlier(kind: SpeakerKind) -> bool {
+    kind == SpeakerKind::Earlier
 }
 
-fn is_said(kind: Kind) -> bool {
-    matches!(kind, Kind::Assistant | Kind::Note | Kind::Earlier)
+fn is_said(kind: SpeakerKind) -> bool {
+    matches!(kind, SpeakerKind::Assistant | SpeakerKind::Note | SpeakerKind::Earlier)
 }
 
-fn is_done(kind: Kind) -> bool {
-    matches!(kind, Kind::Assistant | Kind::Note | Kind::Call | Kind::Result)
+fn is_done(kind: SpeakerKind) -> bool {
+    matches!(kind, SpeakerKind::Assistant | SpeakerKind::Note | SpeakerKind::Call | SpeakerKind::Result)
 }
 
 /// A record as it is shown so far.
-struct Shown<'r> {
-    record: &'r Record,
+struct ShownRecord<'r> {
+    record: &'r PromptRecord,
     level: usize,
     cost: Tokens,
     is_gone: bool,
 }
 
 /// The records as one text of about so many tokens at most; `None` if nothing of them fits. No record at all fits always.
-pub(super) fn fit(records: &[Record], room: Tokens, gauge: &dyn Gauge) -> Option<String> {
-    let measure = |record: &Record, level| gauge.text(&write(record, level)).tokens;
-    let mut shown: Vec<Shown<'_>> = records
+pub(super) fn fit(records: &[PromptRecord], room: Tokens, gauge: &dyn Gauge) -> Option<String> {
+    let measure = |record: &PromptRecord, level| gauge.text(&write(record, level)).tokens;
+    let mut shown: Vec<ShownRecord<'_>> = records
         .iter()
-        .map(|record| Shown { record, level: 0, cost: measure(record, 0), is_gone: false })
+        .map(|record| ShownRecord { record, level: 0, cost: measure(record, 0), is_gone: false })
         .collect();
     let mut total: Tokens = shown.iter().map(|shown| shown.cost).sum();
     let order = middle_first(shown.len());
@@ -81,7 +81,7 @@ pub(super) fn fit(records: &[Record], room: Tokens, gauge: &dyn Gauge) -> Option
                 return Some(compose(&shown));
             }
             match stage {
-                Stage::Cut(applies, level) => {
+                ShrinkStage::Cut(applies, level) => {
                     let Some(one) = shown.get_mut(*at) else { continue };
                     let is_long = one.record.body.len() > length(one.record.kind, level);
                     if !one.is_gone && applies(one.record.kind) && is_long {
@@ -90,7 +90,7 @@ pub(super) fn fit(records: &[Record], room: Tokens, gauge: &dyn Gauge) -> Option
                         (one.level, one.cost) = (level, cost);
                     }
                 }
-                Stage::Drop(applies) => total = drop_one(&mut shown, *at, applies, total),
+                ShrinkStage::Drop(applies) => total = drop_one(&mut shown, *at, applies, total),
             }
         }
     }
@@ -99,7 +99,12 @@ pub(super) fn fit(records: &[Record], room: Tokens, gauge: &dyn Gauge) -> Option
 }
 
 /// Leaves one out; a run of what is left out has one mark.
-fn drop_one(shown: &mut [Shown<'_>], at: usize, applies: fn(Kind) -> bool, total: Tokens) -> Tokens {
+fn drop_one(
+    shown: &mut [ShownRecord<'_>],
+    at: usize,
+    applies: fn(SpeakerKind) -> bool,
+    total: Tokens,
+) -> Tokens {
     let is_gone = |at: Option<usize>| at.and_then(|at| shown.get(at)).is_some_and(|one| one.is_gone);
     let (before, after) = (is_gone(at.checked_sub(1)), is_gone(at.checked_add(1)));
     let Some(one) = shown.get_mut(at) else { return total };
@@ -126,18 +131,18 @@ fn middle_first(count: usize) -> Vec<usize> {
     order
 }
 
-fn length(kind: Kind, level: usize) -> usize {
+fn length(kind: SpeakerKind, level: usize) -> usize {
     let lengths: &[usize] = match kind {
-        Kind::Result => &RESULT,
-        Kind::User => &USER,
-        Kind::Assistant | Kind::Note | Kind::Call | Kind::Earlier => &SAID,
+        SpeakerKind::Result => &RESULT,
+        SpeakerKind::User => &USER,
+        SpeakerKind::Assistant | SpeakerKind::Note | SpeakerKind::Call | SpeakerKind::Earlier => &SAID,
     };
     lengths.get(level).or(lengths.last()).copied().unwrap_or(usize::MAX)
 }
 
 /// A record in the form of a level.
-fn write(record: &Record, level: usize) -> String {
-    let Record { kind, head, body, .. } = record;
+fn write(record: &PromptRecord, level: usize) -> String {
+    let PromptRecord { kind, head, body, .. } = record;
     let most = length(*kind, level);
     let body = body.trim_end();
     if body.is_empty() {
@@ -163,10 +168,10 @@ fn clip(text: &str, most: usize) -> String {
     format!("{begins}\n⟨{left_out} characters left out⟩\n{ends}")
 }
 
-fn compose(shown: &[Shown<'_>]) -> String {
+fn compose(shown: &[ShownRecord<'_>]) -> String {
     let mut text = String::new();
-    let mut gone: Option<(&Record, &Record, u64)> = None;
-    let close = |text: &mut String, gone: Option<(&Record, &Record, u64)>| {
+    let mut gone: Option<(&PromptRecord, &PromptRecord, u64)> = None;
+    let close = |text: &mut String, gone: Option<(&PromptRecord, &PromptRecord, u64)>| {
         if let Some((first, last, count)) = gone {
             text.push_str(&format!("⟨#{} to #{}: {count} left out here⟩\n", first.from, last.to));
         }
@@ -210,18 +215,18 @@ mod tests {
         }
     }
 
-    fn record(seq: u64, kind: Kind, chars: usize) -> Record {
+    fn record(seq: u64, kind: SpeakerKind, chars: usize) -> PromptRecord {
         let (from, to) = (Seq(seq), Seq(seq));
-        Record { from, to, kind, head: format!("#{seq} {kind:?}:"), body: "x".repeat(chars) }
+        PromptRecord { from, to, kind, head: format!("#{seq} {kind:?}:"), body: "x".repeat(chars) }
     }
 
-    fn session() -> Vec<Record> {
+    fn session() -> Vec<PromptRecord> {
         let turn = |at: u64| {
             [
-                record(at * 4 + 1, Kind::User, 100),
-                record(at * 4 + 2, Kind::Assistant, 600),
-                record(at * 4 + 3, Kind::Call, 0),
-                record(at * 4 + 4, Kind::Result, 3_000),
+                record(at * 4 + 1, SpeakerKind::User, 100),
+                record(at * 4 + 2, SpeakerKind::Assistant, 600),
+                record(at * 4 + 3, SpeakerKind::Call, 0),
+                record(at * 4 + 4, SpeakerKind::Result, 3_000),
             ]
         };
         (0..10).flat_map(turn).collect()
@@ -268,8 +273,10 @@ mod tests {
 
     #[test]
     fn one_endless_message_is_cut_at_both_ends() {
-        let records =
-            [Record { body: format!("begins{}ends", "y".repeat(2_000_000)), ..record(1, Kind::User, 0) }];
+        let records = [PromptRecord {
+            body: format!("begins{}ends", "y".repeat(2_000_000)),
+            ..record(1, SpeakerKind::User, 0)
+        }];
         let text = fit(&records, Tokens(3_000), &Quarters).unwrap();
         assert!(text.contains("begins") && text.trim_end().ends_with("ends") && text.len() < 12_000);
         assert_eq!(fit(&records, Tokens(3), &Quarters), None);
@@ -282,8 +289,8 @@ mod tests {
             kinds in proptest::collection::vec((0..6_usize, 0..5_000_usize), 0..40),
             room in 0_u64..5_000,
         ) {
-            let all = [Kind::User, Kind::Assistant, Kind::Call, Kind::Result, Kind::Note, Kind::Earlier];
-            let records: Vec<Record> =
+            let all = [SpeakerKind::User, SpeakerKind::Assistant, SpeakerKind::Call, SpeakerKind::Result, SpeakerKind::Note, SpeakerKind::Earlier];
+            let records: Vec<PromptRecord> =
                 (1..).zip(kinds).map(|(seq, (kind, chars))| record(seq, all[kind], chars)).collect();
             match fit(&records, Tokens(room), &Quarters) {
                 Some(text) => {

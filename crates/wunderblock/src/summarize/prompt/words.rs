@@ -1,7 +1,7 @@
 //! The words of a task.
 
 use super::put::Put;
-use crate::summarize::task::{Brief, Material, Task};
+use crate::summarize::task::{Brief, Material, SummaryTask};
 use wunderblock_core::compact::Detail;
 use wunderblock_core::policy::{Fill, Form, Section, Template};
 use wunderblock_core::stub::head;
@@ -14,7 +14,7 @@ const FAULTS: usize = 12;
 const FAULT_BYTES: usize = 400;
 
 /// What a task is made of, besides its material.
-pub(super) struct Words<'a> {
+pub(super) struct PromptParts<'a> {
     pub(super) material: &'a Material<'a>,
     pub(super) brief: &'a Brief<'a>,
     pub(super) put: &'a Put<'a>,
@@ -25,10 +25,10 @@ pub(super) fn tag(content: &str) -> String {
     blake3::hash(content.as_bytes()).to_hex().chars().take(16).collect()
 }
 
-impl Words<'_> {
+impl PromptParts<'_> {
     /// The task, with this content in this fence.
-    pub(super) fn task(&self, content: &str, tag: &str) -> Task {
-        Task { system: self.system(tag), prompt: self.prompt(content, tag), most: self.brief.most }
+    pub(super) fn task(&self, content: &str, tag: &str) -> SummaryTask {
+        SummaryTask { system: self.system(tag), prompt: self.prompt(content, tag), most: self.brief.most }
     }
 
     fn system(&self, tag: &str) -> String {

@@ -3,7 +3,7 @@
 use super::{COMMAND, Pick, counted};
 use crate::summarize::extract::act::{Deed, Kind};
 use crate::summarize::extract::glean::{File, Step, Trouble};
-use crate::summarize::extract::item::{Item, Text};
+use crate::summarize::extract::item::{ItemText, SummaryItem};
 use crate::summarize::extract::plain::code;
 use std::collections::{HashMap, HashSet};
 use wunderblock_core::policy::Fill;
@@ -25,7 +25,12 @@ impl Pick<'_> {
         for (path, count, at) in files {
             let name = counted(&code(path, self.marks()), count);
             let weight = self.span.newness(at) + i64::from(count.min(10)) * 50;
-            self.items.push(Item::new(Fill::FilesRead, Text::Packed { label: "read", name }, at, weight));
+            self.items.push(SummaryItem::new(
+                Fill::FilesRead,
+                ItemText::Packed { label: "read", name },
+                at,
+                weight,
+            ));
         }
     }
 
@@ -38,9 +43,9 @@ impl Pick<'_> {
                 if *removed { "removed" } else { "changed" },
                 counted(&code(path, self.marks()), *changed)
             );
-            let text = Text::Line { lead, quote: String::new(), tail: String::new() };
+            let text = ItemText::Line { lead, quote: String::new(), tail: String::new() };
             let weight = self.span.newness(*last_changed) + i64::from((*changed).min(10)) * 40;
-            self.items.push(Item::new(Fill::FilesModified, text, *last_changed, weight));
+            self.items.push(SummaryItem::new(Fill::FilesModified, text, *last_changed, weight));
         }
         let mut seen: HashSet<&str> =
             found.files.iter().filter(|file| file.is_changed()).map(|file| file.path.as_str()).collect();
@@ -53,8 +58,8 @@ impl Pick<'_> {
                 (false, Deed::Removed) => format!("removed {name}"),
                 (false, _) => format!("changed {name}"),
             };
-            let text = Text::Line { lead, quote: String::new(), tail: String::new() };
-            self.items.push(Item::new(Fill::FilesModified, text, at, 1_500));
+            let text = ItemText::Line { lead, quote: String::new(), tail: String::new() };
+            self.items.push(SummaryItem::new(Fill::FilesModified, text, at, 1_500));
         }
     }
 
@@ -76,7 +81,7 @@ impl Pick<'_> {
                 self.span.newness(step.at) + i64::from(count.min(8)) * 60 + if failed { 150 } else { 0 }
                     - if step.shows { 900 } else { 0 };
             let (lead, quote) = self.told(step, count);
-            self.items.push(Item::quote(Fill::Commands, &lead, quote, step.at, weight));
+            self.items.push(SummaryItem::quote(Fill::Commands, &lead, quote, step.at, weight));
         }
     }
 
@@ -132,7 +137,7 @@ impl Pick<'_> {
                 (None, _) => String::new(),
             };
             let weight = self.span.newness(*at) + if trouble.is_open() && *of_step { 700 } else { 0 };
-            let mut item = Item::new(Fill::Errors, Text::Line { lead, quote, tail }, *at, weight);
+            let mut item = SummaryItem::new(Fill::Errors, ItemText::Line { lead, quote, tail }, *at, weight);
             item.refs.extend(*fixed);
             self.items.push(item);
         }

@@ -92,7 +92,7 @@ proptest! {
         prop_assert_eq!(&text, &extract(&material, &brief, &Thirds));
         if most >= 300 && !entries.is_empty() {
             let verdict = checked(&text, &material, &brief);
-            let faults: Vec<&Fault> = verdict.faults.iter().filter(|fault| !matches!(fault, Fault::Empty)).collect();
+            let faults: Vec<&SummaryFault> = verdict.faults.iter().filter(|fault| !matches!(fault, SummaryFault::Empty)).collect();
             prop_assert!(faults.is_empty(), "{faults:?}\n{text}");
             prop_assert_eq!(verdict.check.grounded, Permille::ONE);
         }
@@ -113,7 +113,7 @@ proptest! {
             prop_assert!(Thirds.text(&text).tokens <= brief.most);
             prop_assert_eq!(&text, &extract(&material, &brief, &Thirds));
             let verdict = checked(&text, &material, &brief);
-            let faults: Vec<&Fault> = verdict.faults.iter().filter(|fault| !matches!(fault, Fault::Empty)).collect();
+            let faults: Vec<&SummaryFault> = verdict.faults.iter().filter(|fault| !matches!(fault, SummaryFault::Empty)).collect();
             prop_assert!(faults.is_empty(), "{faults:?}\n{text}");
         }
     }
