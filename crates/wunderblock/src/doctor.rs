@@ -13,10 +13,10 @@ use crate::error::Error;
 use crate::graph::check::examine_nodes;
 use crate::index::{Header, verify};
 use crate::originals::{copy_source, list_revisions};
+use crate::query_batch::QueryBatch;
 use crate::store::{Answer, BodyCount, Query, SourceInfo, StoredEvent, StreamInfo, codec};
 use crate::stored::{decode_event, read_page};
 use crate::tokens::Counted;
-use crate::trip::Trip;
 use std::collections::{HashMap, HashSet};
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::{Handle, StreamId};
@@ -145,10 +145,10 @@ async fn examine_counts(
     let handles: Vec<Handle> = bodies.iter().flatten().filter_map(Body::handle).collect();
     let seqs = std::iter::once(first.seq.prev()).chain(counted.iter().map(|(row, _)| row.seq)).collect();
     let (tenant, stream) = (engine.tenant.no, info.id.clone());
-    let mut trip = Trip::default();
-    let tallies = trip.ask(Query::Tallies { tenant, stream, seqs }, Answer::tallies);
-    let counts = trip.ask(Query::Counts { tenant, handles: handles.clone() }, Answer::counts);
-    let mut answers = engine.travel(trip).await?;
+    let mut batch = QueryBatch::default();
+    let tallies = batch.ask(Query::Tallies { tenant, stream, seqs }, Answer::tallies);
+    let counts = batch.ask(Query::Counts { tenant, handles: handles.clone() }, Answer::counts);
+    let mut answers = engine.ask_all(batch).await?;
     let (tallies, counts) = (answers.take(tallies)?, answers.take(counts)?);
     let counts: HashMap<Handle, Option<BodyCount>> = handles.into_iter().zip(counts).collect();
     for (((row, fact), bodies), pair) in counted.iter().zip(&bodies).zip(tallies.windows(2)) {

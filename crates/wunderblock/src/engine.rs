@@ -2,8 +2,8 @@
 
 use crate::catalog::Catalog;
 use crate::error::Error;
+use crate::header_cache::HeaderCache;
 use crate::incoming::{Clock, IdSource, Stamp};
-use crate::known::HeaderCache;
 use crate::parallel::Workers;
 use crate::redact::Redactor;
 use crate::session::Session;

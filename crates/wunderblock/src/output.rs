@@ -7,10 +7,10 @@
 use crate::engine::{Engine, random, unexpected};
 use crate::error::Error;
 use crate::limits::{MAX_MESSAGE_OUTPUT, SOURCE_CHUNK};
+use crate::query_batch::QueryBatch;
 use crate::record::{StreamStart, opening_writes, pack_all};
 use crate::session::Session;
 use crate::store::{Answer, Begin, Owner, Query, SourceBy, Write, Written, codec};
-use crate::trip::Trip;
 use std::collections::{BTreeSet, HashSet};
 use wunderblock_core::event::{Fact, MessageAppended, NewEvent, SessionOpened, Source};
 use wunderblock_core::id::{CallId, EventId, Handle, StreamId};
@@ -111,16 +111,16 @@ async fn known_handles(engine: &Engine, bytes: &[u8]) -> Result<HashSet<String>,
     let text = String::from_utf8_lossy(bytes);
     let named = wunderblock_reduce::gaps(&text).filter_map(|found| found.handle).take(MAX_ASKED);
     let named: BTreeSet<&str> = named.filter(|found| found.parse::<Handle>().is_ok()).collect();
-    let mut trip = Trip::default();
+    let mut batch = QueryBatch::default();
     let ask = |found: &&str| {
         let handle = found.parse().ok()?;
         Some((
             found.to_string(),
-            trip.ask(Query::Resolve { tenant: engine.tenant.no, handle }, Answer::named),
+            batch.ask(Query::Resolve { tenant: engine.tenant.no, handle }, Answer::named),
         ))
     };
     let asked: Vec<_> = named.iter().filter_map(ask).collect();
-    let mut answers = engine.travel(trip).await?;
+    let mut answers = engine.ask_all(batch).await?;
     let mut known = HashSet::new();
     for (found, asked) in asked {
         if answers.take(asked)?.is_some() {

@@ -6,10 +6,10 @@
 //! any moment leaves the old ledger at the path or the new one. Only a file that is no ledger any more is moved instead.
 
 use crate::doctor::examine_all;
-use crate::echo::{EchoQuery, Lost, find_hits};
 use crate::engine::{Config, Engine};
 use crate::erase::native;
 use crate::error::{Error, file_error};
+use crate::imported_records::{Lost, RecordQuery, find_records};
 use crate::maintenance::Ledger;
 use crate::originals::list_revisions;
 use crate::store::sqlite::place::{FolderLock, beside, folder, place, sync_folder};
@@ -270,9 +270,9 @@ async fn forget_again(engine: &Engine, old: &Coordinates) -> Result<(), Error> {
     }
     let mut spans = spans.clone();
     // The ledger that is replaced may have had no such file: then it knows no ranges of it.
-    let wanted = EchoQuery { records: Lost::by_session(erasures), ..EchoQuery::default() };
+    let wanted = RecordQuery { records: Lost::by_session(erasures), ..RecordQuery::default() };
     for source in list_revisions(engine).await? {
-        spans.extend(find_hits(engine, source, wanted.clone()).await?.into_iter().map(|hit| hit.span));
+        spans.extend(find_records(engine, source, wanted.clone()).await?.into_iter().map(|hit| hit.span));
     }
     let write = Write::Erase {
         tenant: engine.tenant.no,

@@ -7,10 +7,10 @@ use crate::error::Error;
 use crate::index::{self, DocHit, DocKey, DocScope, Header, IndexSearch, ParsedQuery as Words, Phrase, Tail};
 use crate::limits::{CATCH_UP_BYTES, CATCH_UP_EVENTS, SEARCH_CATCH_UP, SEARCH_RETRIES};
 use crate::parallel;
+use crate::query_batch::QueryBatch;
 use crate::store::{Answer, Query, StoreError, StreamInfo, StreamNo};
 use crate::stored::{decode_event, read_page, read_texts};
 use crate::texts::Texts;
-use crate::trip::Trip;
 use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -148,12 +148,12 @@ async fn search_once(engine: &Engine, words: &Words, options: &SearchOptions) ->
 /// What is searched, from one snapshot: nothing is in the index and in the tail, or in neither.
 async fn find_ground(engine: &Engine, session: Option<&StreamId>) -> Result<Ground, Error> {
     let tenant = engine.tenant.no;
-    let mut trip = Trip::default();
-    let behind = trip.ask(Query::Behind { tenant, limit: u64::from(u32::MAX) }, Answer::streams);
-    let segments = trip.ask(Query::Segments { tenant }, Answer::segments);
+    let mut batch = QueryBatch::default();
+    let behind = batch.ask(Query::Behind { tenant, limit: u64::from(u32::MAX) }, Answer::streams);
+    let segments = batch.ask(Query::Segments { tenant }, Answer::segments);
     let lineage = |stream: &StreamId| Query::Lineage { tenant, stream: stream.clone() };
-    let lineage = session.map(|stream| trip.ask(lineage(stream), Answer::lineage));
-    let mut answers = engine.travel(trip).await?;
+    let lineage = session.map(|stream| batch.ask(lineage(stream), Answer::lineage));
+    let mut answers = engine.ask_all(batch).await?;
     let (mut behind, segments) = (answers.take(behind)?, answers.take(segments)?);
     behind.retain(|info| info.indexed < info.head);
     let mut ground =

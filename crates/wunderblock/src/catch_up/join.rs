@@ -10,8 +10,8 @@ use crate::index::{
     Header, MergeJob, MergePlan, Segment, SegmentError, SegmentMeta, TermRange, propose_merges,
 };
 use crate::parallel::{self, Pool};
+use crate::query_batch::QueryBatch;
 use crate::store::{Answer, PackedSegment, Query, SegmentInfo, StoreError, Write};
-use crate::trip::Trip;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -56,10 +56,10 @@ pub(super) async fn join_segments(engine: &Engine, extent: Extent) -> Result<(),
 
 /// All segments, oldest first, and the epoch they belong to.
 async fn segment_infos(engine: &Engine) -> Result<(Vec<SegmentInfo>, u64), Error> {
-    let mut trip = Trip::default();
-    let infos = trip.ask(Query::Segments { tenant: engine.tenant.no }, Answer::segments);
-    let epoch = trip.ask(Query::Epoch, Answer::epoch);
-    let mut answers = engine.travel(trip).await?;
+    let mut batch = QueryBatch::default();
+    let infos = batch.ask(Query::Segments { tenant: engine.tenant.no }, Answer::segments);
+    let epoch = batch.ask(Query::Epoch, Answer::epoch);
+    let mut answers = engine.ask_all(batch).await?;
     let mut infos = answers.take(infos)?;
     infos.reverse();
     Ok((infos, answers.take(epoch)?))

@@ -22,8 +22,8 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::limits::CATCH_UP_RETRIES;
 use crate::parallel::{self, Pool};
+use crate::query_batch::QueryBatch;
 use crate::store::{Answer, Query, StoreError, Write};
-use crate::trip::Trip;
 use extent::BATCH_MIN;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -52,10 +52,10 @@ async fn catch_up_once(
     extent: Extent,
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<ControlFlow<()>, Error> {
-    let mut trip = Trip::default();
+    let mut batch = QueryBatch::default();
     let all = Query::Behind { tenant: engine.tenant.no, limit: u64::from(u32::MAX) };
-    let (behind, epoch) = (trip.ask(all, Answer::streams), trip.ask(Query::Epoch, Answer::epoch));
-    let mut answers = engine.travel(trip).await?;
+    let (behind, epoch) = (batch.ask(all, Answer::streams), batch.ask(Query::Epoch, Answer::epoch));
+    let mut answers = engine.ask_all(batch).await?;
     let (behind, epoch) = (answers.take(behind)?, answers.take(epoch)?);
     let total = behind.iter().map(|info| info.head.0.saturating_sub(extent.done(info).0)).sum();
     let room = extent.room(total);

@@ -1,8 +1,8 @@
 //! Climbing the ladder on a thread of its own: the summariser may block.
 
+use super::call_budget::CallBudget;
 use super::options::{CompactOptions, CompactionStage, OnProgress};
 use super::prepare::Prepared;
-use super::ration::Ration;
 use super::writing::SummaryWriter;
 use crate::error::Error;
 use crate::parallel::on_thread;
@@ -35,7 +35,7 @@ pub(super) async fn run(
     redactor: Arc<Redactor>,
     prepared: &Prepared,
     level: Level,
-    ration: Ration,
+    budget: CallBudget,
 ) -> Result<Climbed, Error> {
     let (prepared, options) = (prepared.clone(), options.clone());
     on_thread(move || {
@@ -47,7 +47,7 @@ pub(super) async fn run(
             redactor: &redactor,
             focus: options.focus.as_deref(),
             progress: options.progress.as_ref(),
-            ration: &ration,
+            budget: &budget,
         };
         climb.run(level)
     })
@@ -64,7 +64,7 @@ pub(crate) struct Climb<'a> {
     pub(crate) focus: Option<&'a str>,
     pub(crate) progress: Option<&'a OnProgress>,
     /// How often the summariser may be asked.
-    pub(crate) ration: &'a Ration,
+    pub(crate) budget: &'a CallBudget,
 }
 
 impl Climb<'_> {
@@ -122,7 +122,7 @@ impl Climb<'_> {
             summariser: self.summariser.filter(|_| !job.inner),
             focus: self.focus,
             redactor: self.redactor,
-            ration: self.ration,
+            budget: self.budget,
         };
         writer.write(job, &material, self.ask.gauge, told)
     }

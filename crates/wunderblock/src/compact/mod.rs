@@ -8,6 +8,7 @@
 //! is made to fit what came, or is void.
 
 pub(crate) mod account;
+pub(crate) mod call_budget;
 pub(crate) mod climb;
 pub(crate) mod due;
 pub(crate) mod history;
@@ -16,7 +17,6 @@ mod lease;
 pub(crate) mod options;
 pub(crate) mod prepare;
 pub(crate) mod publish;
-pub(crate) mod ration;
 pub(crate) mod state;
 mod sweep;
 mod todo;
@@ -27,12 +27,12 @@ use crate::error::Error;
 use crate::record::append_fact;
 use crate::session::Session;
 use account::{Compacted, CompactionOutcome, MadeNode};
+use call_budget::CallBudget;
 use due::{check_breaker, count_rounds};
 use lease::{claim_lease, new_holder, release_lease, while_holding};
 use options::CompactOptions;
 use prepare::prepare;
 use publish::publish;
-use ration::Ration;
 use state::count_calls;
 use std::sync::Arc;
 use sweep::sweep;
@@ -77,12 +77,12 @@ async fn compact_held(
 ) -> Result<Compacted, Error> {
     let mut swept = Vec::new();
     let most = options.compactor.policy.limits.calls_per_hour;
-    let ration = Ration::of(match due.level {
+    let budget = CallBudget::of(match due.level {
         Level::Manual => u32::MAX,
         _ => most.saturating_sub(count_calls(session, lane).await?),
     });
     if options.sweep && !options.dry_run {
-        swept = sweep(session, options, lane, &ration).await?;
+        swept = sweep(session, options, lane, &budget).await?;
     }
     let prepared = prepare(session, options).await?;
     if let Some(rounds) = check_breaker(session, &options.compactor.policy, &prepared, &due).await? {
@@ -97,7 +97,7 @@ async fn compact_held(
     options.focus = options.focus.into_iter().chain(asked.focus).reduce(|all, more| format!("{all}\n{more}"));
     let options = &options;
     let climbed =
-        climb::run(options, Arc::clone(&session.engine.config.redactor), &prepared, due.level, ration)
+        climb::run(options, Arc::clone(&session.engine.config.redactor), &prepared, due.level, budget)
             .await?;
     let mut account = Compacted::of(options, lane, due, &climbed);
     if options.compactor.policy.goes_by_tasks() {

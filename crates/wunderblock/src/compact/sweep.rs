@@ -5,8 +5,8 @@
 //! the mark of a gap.
 
 use super::account::MadeNode;
+use super::call_budget::CallBudget;
 use super::options::{CompactOptions, CompactionStage};
-use super::ration::Ration;
 use super::writing::SummaryWriter;
 use crate::drive::load::load_lane;
 use crate::drive::{context_job, read_view_texts, run_build};
@@ -83,7 +83,7 @@ struct SweepTask {
 struct Sweep<'a> {
     options: &'a CompactOptions,
     lane: &'a LaneId,
-    ration: &'a Ration,
+    budget: &'a CallBudget,
     /// The lane's state as it was published last.
     trim: Trim,
     /// Summaries that stood there before it, which stay.
@@ -106,7 +106,7 @@ pub(super) async fn sweep(
     session: &Session,
     options: &CompactOptions,
     lane: &LaneId,
-    ration: &Ration,
+    budget: &CallBudget,
 ) -> Result<Vec<MadeNode>, Error> {
     if !options.compactor.policy.summarises() {
         return Ok(Vec::new());
@@ -116,7 +116,7 @@ pub(super) async fn sweep(
     let mut sweep = Sweep {
         options,
         lane,
-        ration,
+        budget,
         kept: trim.nodes.clone(),
         frontier: if trim.drop_before > Seq::START { trim.drop_before } else { bench.floor },
         trim,
@@ -209,7 +209,7 @@ async fn put_work(
     let SweepTask { job, entries, texts, earlier } = work;
     let options = sweep.options.clone();
     let (redactor, gauge) = (Arc::clone(&session.engine.config.redactor), gauge.clone());
-    let ration = sweep.ration.clone();
+    let budget = sweep.budget.clone();
     let (job, draft, tokens) = on_thread(move || {
         let earlier = earlier.iter().map(|standing| Earlier {
             at: standing.placed.at,
@@ -230,7 +230,7 @@ async fn put_work(
             summariser: options.compactor.summariser.as_deref(),
             focus: options.focus.as_deref(),
             redactor: &redactor,
-            ration: &ration,
+            budget: &budget,
         };
         let draft = writer.write(&job, &material, &gauge, &|_| true);
         let tokens = gauge.text(&draft.text).tokens;

@@ -1,6 +1,6 @@
 //! One summary: the range and the brief to what is written, with or without a model.
 
-use super::ration::{Ration, Rationed};
+use super::call_budget::{CallBudget, CountedCalls};
 use crate::redact::Redactor;
 use crate::summarize::attempt::{self, AttemptOptions, Floor, Judgement, SummaryDraft};
 use crate::summarize::{Against, Brief, Material, Summarise, extract, verify};
@@ -17,7 +17,7 @@ pub(super) struct SummaryWriter<'a> {
     pub(super) focus: Option<&'a str>,
     pub(super) redactor: &'a Redactor,
     /// How often the summariser may still be asked.
-    pub(super) ration: &'a Ration,
+    pub(super) budget: &'a CallBudget,
 }
 
 impl SummaryWriter<'_> {
@@ -60,7 +60,7 @@ impl SummaryWriter<'_> {
         let Some(summariser) = self.summariser else {
             return attempt::write(material, &brief, gauge, None, &options);
         };
-        let counted = Rationed::new(summariser, self.ration);
+        let counted = CountedCalls::new(summariser, self.budget);
         let draft = attempt::write(material, &brief, gauge, Some(&counted), &options);
         SummaryDraft { spent: counted.spent(draft.spent.clone()), ..draft }
     }

@@ -7,6 +7,7 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::limits::RECALL_HITS;
 use crate::parallel::on_thread;
+use crate::query_batch::QueryBatch;
 use crate::request::build::{Build, Polled};
 use crate::request::job::BuildJob;
 use crate::request::need::{Need, ShownTexts, ShownWanted};
@@ -18,7 +19,6 @@ use crate::session::Session;
 use crate::store::{Answer, Query, codec};
 use crate::stored::{decode_event, read_more_texts, read_texts};
 use crate::texts::Texts;
-use crate::trip::Trip;
 use load::load_lane;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -101,10 +101,10 @@ async fn recall_answers(session: &Session, query: &str) -> Result<Vec<Injection>
 async fn read_shown(session: &Session, wanted: ShownWanted) -> Result<ShownTexts, Error> {
     let ShownWanted { handles, edges } = wanted;
     let (tenant, stream) = (session.engine.tenant.no, session.id.clone());
-    let mut trip = Trip::default();
-    let blobs = trip.ask(Query::Blobs { tenant, handles }, Answer::blobs);
-    let tallies = trip.ask(Query::Tallies { tenant, stream, seqs: edges.clone() }, Answer::tallies);
-    let mut answers = session.engine.travel(trip).await?;
+    let mut batch = QueryBatch::default();
+    let blobs = batch.ask(Query::Blobs { tenant, handles }, Answer::blobs);
+    let tallies = batch.ask(Query::Tallies { tenant, stream, seqs: edges.clone() }, Answer::tallies);
+    let mut answers = session.engine.ask_all(batch).await?;
     let mut texts = Texts::default();
     for blob in answers.take(blobs)?.into_iter().flatten() {
         texts.insert(blob.handle, codec::unpack_text(&blob.data)?);

@@ -1,9 +1,9 @@
 //! What erasing has to do in imported files.
 
 use super::loss::Raw;
-use crate::echo::{EchoQuery, RecordHit, find_hits};
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::imported_records::{RecordHit, RecordQuery, find_records};
 use crate::originals::{readers_of, source_info};
 use crate::store::{Answer, Erasure, Gone, HandleTarget, Query, SourceInfo, SourceNo, SourceSpan, Write};
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,8 +37,8 @@ pub(super) async fn records_of(
         if alone {
             raw.spans.insert(SourceSpan { source: source.handle, revision, offset: 0, len: u64::MAX });
         }
-        let wanted = EchoQuery { sessions: sessions.clone(), whole: true, ..EchoQuery::default() };
-        for RecordHit { span, session, record } in find_hits(engine, source, wanted).await? {
+        let wanted = RecordQuery { sessions: sessions.clone(), whole: true, ..RecordQuery::default() };
+        for RecordHit { span, session, record } in find_records(engine, source, wanted).await? {
             raw.spans.extend(Some(span).filter(|_| !alone));
             raw.erasures.insert(Erasure { session, what: Gone::Record(record) });
         }

@@ -1,7 +1,7 @@
 //! What streams and imported files lose.
 
-use crate::echo::RecordHit;
 use crate::import::name::nameless;
+use crate::imported_records::RecordHit;
 use crate::store::{Erasure, Gone, SourceSpan, codec};
 use std::collections::BTreeSet;
 use wunderblock_core::event::{Event, Fact, Source};

@@ -10,7 +10,7 @@ mod loss;
 mod text;
 
 use crate::catch_up::join::read_segment;
-use crate::echo::{EchoQuery, beginning, find_hits};
+use crate::imported_records::{RecordQuery, beginning, find_records};
 use crate::stored::{decode_event, read_texts};
 pub use erased::{Along, Erased};
 pub(crate) use family::native;
@@ -135,15 +135,15 @@ async fn erase_runs(
     raw.spans.extend(&range.spans);
     let erasure = |id: &String| Erasure { session: name.clone(), what: Gone::Event(id.clone()) };
     raw.erasures.extend(range.events.iter().map(erasure));
-    let wanted = EchoQuery {
+    let wanted = RecordQuery {
         sessions: BTreeSet::from([name.clone()]),
         events: range.events,
         spans: range.spans,
         beginnings: range.beginnings,
-        ..EchoQuery::default()
+        ..RecordQuery::default()
     };
     for source in sources_of(&session.engine, &own).await? {
-        raw.take(find_hits(&session.engine, source, wanted.clone()).await?);
+        raw.take(find_records(&session.engine, source, wanted.clone()).await?);
     }
     forget_runs(session, runs, reason, Streams { all: &streams, own: &own }, raw).await
 }

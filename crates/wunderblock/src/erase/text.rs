@@ -6,9 +6,9 @@ use super::family::{lineage, native};
 use super::files::unshared_writes;
 use super::loss::{Raw, stays};
 use crate::catch_up::Progress;
-use crate::echo::{EchoQuery, Needle, RecordHit, find_hits};
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::imported_records::{Needle, RecordHit, RecordQuery, find_records};
 use crate::limits::ERASE_TEXT_MIN;
 use crate::originals::list_revisions;
 use crate::store::{Erasure, Gone, SourceSpan, StreamInfo, Write};
@@ -106,8 +106,8 @@ impl TextFound {
                 found.names.push(format!("the path {}", source.key));
             }
             let (path, handle) = (source.key.clone(), source.revision.handle);
-            let wanted = EchoQuery { text: Some(needle.clone()), ..EchoQuery::default() };
-            for RecordHit { span, session, record } in find_hits(engine, source, wanted).await? {
+            let wanted = RecordQuery { text: Some(needle.clone()), ..RecordQuery::default() };
+            for RecordHit { span, session, record } in find_records(engine, source, wanted).await? {
                 let (path, bytes) = (path.clone(), (span.offset, span.offset + span.len));
                 found.originals.push(TextRecord { path, handle, bytes, span, session, record });
             }

@@ -4,9 +4,9 @@ use super::node::made_nodes;
 use crate::doctor::diagnosis::Diagnosis;
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::query_batch::QueryBatch;
 use crate::store::{Answer, Marked, Query, StreamInfo};
 use crate::stored::decode_event;
-use crate::trip::Trip;
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::event::{Fact, SessionCompacted};
 use wunderblock_core::units::Seq;
@@ -30,10 +30,10 @@ pub(crate) async fn examine_nodes(
         to: info.head,
         limit: u64::from(u32::MAX),
     };
-    let mut trip = Trip::default();
-    let nodes = trip.ask(marked("session.compacted"), Answer::events);
-    let steps = trip.ask(marked("view.trimmed"), Answer::events);
-    let mut answers = engine.travel(trip).await?;
+    let mut batch = QueryBatch::default();
+    let nodes = batch.ask(marked("session.compacted"), Answer::events);
+    let steps = batch.ask(marked("view.trimmed"), Answer::events);
+    let mut answers = engine.ask_all(batch).await?;
     let (nodes, steps) = (answers.take(nodes)?, answers.take(steps)?);
     // What cannot be read at all has been said already.
     let readable = nodes.into_iter().filter(|row| decode_event(engine, &info.id, row).is_ok());

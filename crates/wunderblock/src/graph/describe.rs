@@ -3,7 +3,7 @@
 use super::grid::{Grid, HEAD};
 use super::node::{Graph, LoadedNode, SummaryNode};
 use super::place::{GraphPlace, find_place};
-use super::ruler::Ruler;
+use super::token_line::TokenLine;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::limits::EXPAND_TOKENS;
@@ -98,8 +98,8 @@ async fn count_beneath(engine: &Engine, graph: &mut Graph, seq: Seq) -> Result<(
         }
         left = left.saturating_sub(length);
         let marks = known.node.messages.saturating_mul(HEAD);
-        let ruler = Ruler::of(engine, &graph.stream.id, from, to.min(graph.stream.head)).await?;
-        let covered = Tokens(ruler.length.saturating_sub(marks));
+        let line = TokenLine::of(engine, &graph.stream.id, from, to.min(graph.stream.head)).await?;
+        let covered = Tokens(line.length.saturating_sub(marks));
         if let Some(known) = graph.nodes.get_mut(&seq) {
             known.covered = Some(covered);
         }

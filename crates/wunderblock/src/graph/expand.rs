@@ -6,7 +6,7 @@ use super::item::{ItemKind, Leaf, MessageReader, PageEntry, PageItem, PagePiece}
 use super::node::{Graph, LoadedNode};
 use super::page;
 use super::place::{GraphPlace, Positions, find_place};
-use super::ruler::{Ruler, counts_of};
+use super::token_line::{TokenLine, counts_of};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::limits::{EXPAND_LEAST, EXPAND_MOST, EXPAND_TOKENS};
@@ -135,15 +135,15 @@ async fn events_page(
 ) -> Result<Expanded, Error> {
     let Positions { stream, from, to } = positions;
     let grid = Grid::of(wanted.page_tokens);
-    let ruler = Ruler::of(engine, &stream.id, from, to.min(stream.head)).await?;
-    if ruler.length == 0 {
+    let line = TokenLine::of(engine, &stream.id, from, to.min(stream.head)).await?;
+    if line.length == 0 {
         return Err(Error::Address(format!(
             "positions {from} to {to} hold no messages, only records; `wunderblock read {address}` shows them"
         )));
     }
-    let pages = grid.pages(ruler.length);
+    let pages = grid.pages(line.length);
     let number = checked_page(wanted.page, pages)?;
-    let found = find_on_page(engine, &stream.id, &ruler, (&grid, number)).await?;
+    let found = find_on_page(engine, &stream.id, &line, (&grid, number)).await?;
     let pieces = page_pieces(engine, stream.handle, found, (&grid, number)).await?;
     Ok(finished(address, Shows::Events, pieces, PageNo { page: number, pages }, wanted.page_tokens))
 }
@@ -152,19 +152,19 @@ async fn events_page(
 async fn find_on_page(
     engine: &Engine,
     stream: &StreamId,
-    ruler: &Ruler<'_>,
+    line: &TokenLine<'_>,
     (grid, page): (&Grid, u64),
 ) -> Result<Vec<PlacedMessage>, Error> {
     let (begin, close) = grid.cell(page);
-    let mut from = ruler.first_past(if page > 1 { grid.reach(begin) } else { 0 }).await?;
+    let mut from = line.first_past(if page > 1 { grid.reach(begin) } else { 0 }).await?;
     let mut found = Vec::new();
     loop {
         // A cell holds so many tokens, and few texts have more than sixteen bytes for each.
-        let rows = ruler.events(from, READ, Bytes((close - begin).saturating_mul(16))).await?;
+        let rows = line.events(from, READ, Bytes((close - begin).saturating_mul(16))).await?;
         let (Some(first), Some(last)) = (rows.first(), rows.last()) else { break };
         let seqs = std::iter::once(first.seq.prev()).chain(rows.iter().map(|row| row.seq)).collect();
         from = last.seq.next();
-        let ends = ruler.ends(seqs).await?;
+        let ends = line.ends(seqs).await?;
         let past = ends.last().is_none_or(|end| *end >= grid.reach(close));
         for (row, place) in rows.into_iter().zip(ends.windows(2)) {
             let [start, end] = place else { continue };
@@ -212,7 +212,7 @@ struct PlacedMessage {
 /// The handles of an event's texts, without data.
 pub(super) fn shown_bodies(fact: &Fact) -> Vec<Handle> {
     let Fact::MessageAppended(said) = fact else { return Vec::new() };
-    let leaves = super::ruler::leaves(&said.message).into_iter();
+    let leaves = super::token_line::leaves(&said.message).into_iter();
     leaves.filter(|(part, _)| !part.is_data()).filter_map(|(_, body)| Body::handle(body)).collect()
 }
 

@@ -1,7 +1,7 @@
 //! What a page is made of: texts, exactly as they are recorded, and what each of them is.
 
 use super::grid::{Grid, HEAD};
-use super::ruler::{leaves, tokens_of};
+use super::token_line::{leaves, tokens_of};
 use serde::Serialize;
 use std::collections::HashMap;
 use wunderblock_core::event::Fact;

@@ -15,7 +15,7 @@ mod item;
 mod node;
 mod page;
 mod place;
-mod ruler;
+mod token_line;
 
 pub use describe::{ChildNode, Described, ReadingCost};
 pub use expand::{Expand, Expanded, Shows};

@@ -2,11 +2,11 @@
 
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::query_batch::QueryBatch;
 use crate::session::Session;
 use crate::store::{Answer, Marked, Query, StoredEvent, StreamInfo, TallyRow};
 use crate::stored::{decode_event, read_texts};
 use crate::tokens::Vocabulary;
-use crate::trip::Trip;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::compaction::Manner;
@@ -112,11 +112,11 @@ pub(super) async fn read_graph(engine: &Engine, stream: &StreamId) -> Result<Gra
         to: Seq(i64::MAX.unsigned_abs()),
         limit,
     };
-    let mut trip = Trip::default();
-    let info = trip.ask(Query::Stream { tenant, stream: stream.clone() }, Answer::stream);
-    let rows = trip.ask(marked("session.compacted", u64::from(u32::MAX)), Answer::events);
-    let steps = trip.ask(marked("view.trimmed", STEPS), Answer::events);
-    let mut answers = engine.travel(trip).await?;
+    let mut batch = QueryBatch::default();
+    let info = batch.ask(Query::Stream { tenant, stream: stream.clone() }, Answer::stream);
+    let rows = batch.ask(marked("session.compacted", u64::from(u32::MAX)), Answer::events);
+    let steps = batch.ask(marked("view.trimmed", STEPS), Answer::events);
+    let mut answers = engine.ask_all(batch).await?;
     let info = *answers.take(info)?.ok_or_else(|| Error::NoSession(stream.to_string()))?;
     let (rows, steps) = (answers.take(rows)?, answers.take(steps)?);
     let made = made_nodes(engine, stream, &rows)?;

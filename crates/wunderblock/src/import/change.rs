@@ -6,9 +6,9 @@
 
 use super::opened::{OpenedFile, read_full};
 use super::saved::Saved;
-use crate::echo::holds_erased_text;
 use crate::engine::Engine;
 use crate::error::{Error, file_error};
+use crate::imported_records::holds_erased_text;
 use crate::store::{Answer, Query, SourceInfo, codec};
 use std::fs::{File, Metadata};
 use std::io::{Read, Seek, SeekFrom};

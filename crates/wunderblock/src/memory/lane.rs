@@ -1,11 +1,11 @@
 //! A lane in memory: the fold of its events, and the driver of its builds.
 
+use crate::compact::call_budget::CallBudget;
 use crate::compact::climb::{Climb, Climbed};
 use crate::compact::due::{MeasuredSize, after_refusal, between_tasks, found, is_stopped, measure};
 use crate::compact::history::{settled, task_mark};
 use crate::compact::prepare::Prepared;
 use crate::compact::publish::{CompactionOrigin, facts, prompt};
-use crate::compact::ration::Ration;
 use crate::compactor::Compactor;
 use crate::error::Error;
 use crate::redact::Redactor;
@@ -220,7 +220,7 @@ impl Lane {
         if let Some(rounds) = self.rounds.filter(|rounds| is_stopped(policy, *rounds, &prepared)) {
             return Ok(Tried::Stopped(rounds.0));
         }
-        let ration = self.ration(policy.limits.calls_per_hour, job.now);
+        let budget = self.budget(policy.limits.calls_per_hour, job.now);
         let climb = Climb {
             ask: prepared.bench.ask(),
             tasks: &prepared.tasks,
@@ -229,7 +229,7 @@ impl Lane {
             redactor: means.redactor,
             focus: None,
             progress: None,
-            ration: &ration,
+            budget: &budget,
         };
         let climbed = climb.run(means.due.level);
         let spent = climbed.drafts.iter().filter_map(|draft| draft.spent.as_ref());
@@ -251,9 +251,9 @@ impl Lane {
     }
 
     /// How often a summariser may be asked within the hour.
-    fn ration(&self, per_hour: u32, now: Millis) -> Ration {
+    fn budget(&self, per_hour: u32, now: Millis) -> CallBudget {
         let recent = self.calls.iter().filter(|(at, _)| now.0.saturating_sub(at.0) < HOUR);
-        Ration::of(per_hour.saturating_sub(recent.map(|(_, calls)| *calls).sum()))
+        CallBudget::of(per_hour.saturating_sub(recent.map(|(_, calls)| *calls).sum()))
     }
 }
 

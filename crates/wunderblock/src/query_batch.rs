@@ -1,6 +1,6 @@
 //! Questions to the ledger, and their answers by name.
 //!
-//! Questions of one [`Trip`] travel together and see one snapshot. Each answer is taken with what asking gave, so that a
+//! Queries of one [`QueryBatch`] travel together and see one snapshot. Each answer is taken with what asking gave, so that a
 //! further question in between changes none of the others.
 
 use crate::engine::{Engine, unexpected};
@@ -9,7 +9,7 @@ use crate::store::{Answer, Query, StoreError};
 
 /// Questions that travel together.
 #[derive(Default)]
-pub(crate) struct Trip(Vec<Query>);
+pub(crate) struct QueryBatch(Vec<Query>);
 
 /// What an answer is taken with.
 pub(crate) struct AnswerKey<T> {
@@ -17,7 +17,7 @@ pub(crate) struct AnswerKey<T> {
     read: fn(Answer) -> Option<T>,
 }
 
-impl Trip {
+impl QueryBatch {
     /// Adds a question whose answer is read as a kind: [`Answer::events`] and so on.
     pub(crate) fn ask<T>(&mut self, query: Query, read: fn(Answer) -> Option<T>) -> AnswerKey<T> {
         self.0.push(query);
@@ -25,7 +25,7 @@ impl Trip {
     }
 }
 
-/// The answers of a trip.
+/// The answers of a batch.
 pub(crate) struct Answers(Vec<Option<Answer>>);
 
 impl Answers {
@@ -37,9 +37,9 @@ impl Answers {
 }
 
 impl Engine {
-    /// Asks all questions of a trip at once.
-    pub(crate) async fn travel(&self, trip: Trip) -> Result<Answers, Error> {
-        match self.storage.query(trip.0).await {
+    /// Asks all questions of a batch at once.
+    pub(crate) async fn ask_all(&self, batch: QueryBatch) -> Result<Answers, Error> {
+        match self.storage.query(batch.0).await {
             Err(StoreError::NoStream(id)) => Err(Error::NoSession(id.to_string())),
             answers => Ok(Answers(answers?.into_iter().map(Some).collect())),
         }

@@ -24,7 +24,7 @@ const COUNTED: u64 = 1_024;
 const COUNTED_TEXT: Bytes = Bytes(16 << 20);
 
 /// The line of a range.
-pub(super) struct Ruler<'e> {
+pub(super) struct TokenLine<'e> {
     engine: &'e Engine,
     stream: StreamId,
     from: Seq,
@@ -46,21 +46,21 @@ pub(super) fn leaves(message: &Message) -> Vec<(&Part, &Body)> {
     message.parts.iter().flat_map(Part::leaves).collect()
 }
 
-impl<'e> Ruler<'e> {
+impl<'e> TokenLine<'e> {
     pub(super) async fn of(engine: &'e Engine, stream: &StreamId, from: Seq, to: Seq) -> Result<Self, Error> {
         let (tenant, seqs) = (engine.tenant.no, vec![from.prev(), to]);
         let query = Query::Tallies { tenant, stream: stream.clone(), seqs };
         let tallies = engine.ask(query, Answer::tallies).await?;
-        let mut ruler = Self { engine, stream: stream.clone(), from, to, base: 0, length: 0, counted: None };
+        let mut line = Self { engine, stream: stream.clone(), from, to, base: 0, length: 0, counted: None };
         let ends = tallies.first().and_then(along).zip(tallies.get(1).and_then(along));
         if let Some((before, after)) = ends {
-            (ruler.base, ruler.length) = (before, after.saturating_sub(before));
+            (line.base, line.length) = (before, after.saturating_sub(before));
         } else {
-            let counted = ruler.count().await?;
-            ruler.length = counted.last().map_or(0, |(_, end)| *end);
-            ruler.counted = Some(counted);
+            let counted = line.count().await?;
+            line.length = counted.last().map_or(0, |(_, end)| *end);
+            line.counted = Some(counted);
         }
-        Ok(ruler)
+        Ok(line)
     }
 
     /// How far the line has come after each of these positions.

@@ -8,9 +8,9 @@ use wunderblock_core::units::Tokens;
 
 /// Calls that are left; all who compact one lane at one time share them.
 #[derive(Clone, Debug)]
-pub(crate) struct Ration(Arc<AtomicU32>);
+pub(crate) struct CallBudget(Arc<AtomicU32>);
 
-impl Ration {
+impl CallBudget {
     /// So many calls.
     pub(crate) fn of(calls: u32) -> Self {
         Self(Arc::new(AtomicU32::new(calls)))
@@ -28,15 +28,15 @@ impl Ration {
 }
 
 /// A summariser whose calls are counted, those that fail, too.
-pub(super) struct Rationed<'a> {
+pub(super) struct CountedCalls<'a> {
     summariser: &'a dyn Summarise,
-    ration: &'a Ration,
+    budget: &'a CallBudget,
     asked: AtomicU32,
 }
 
-impl<'a> Rationed<'a> {
-    pub(super) fn new(summariser: &'a dyn Summarise, ration: &'a Ration) -> Self {
-        Self { summariser, ration, asked: AtomicU32::new(0) }
+impl<'a> CountedCalls<'a> {
+    pub(super) fn new(summariser: &'a dyn Summarise, budget: &'a CallBudget) -> Self {
+        Self { summariser, budget, asked: AtomicU32::new(0) }
     }
 
     /// What was spent, with the calls that came to nothing.
@@ -56,7 +56,7 @@ impl<'a> Rationed<'a> {
     }
 }
 
-impl Summarise for Rationed<'_> {
+impl Summarise for CountedCalls<'_> {
     fn name(&self) -> String {
         self.summariser.name()
     }
@@ -70,14 +70,14 @@ impl Summarise for Rationed<'_> {
         task: &SummaryTask,
         progress: &mut dyn FnMut(usize) -> bool,
     ) -> Result<SummaryText, SummaryFailure> {
-        if self.ration.is_used_up() {
+        if self.budget.is_used_up() {
             return Err(SummaryFailure::Refused("the calls of this hour are used up".to_owned()));
         }
         let written = self.summariser.summarise(task, progress);
         let spent = written.as_ref().ok().and_then(|written| written.spent.as_ref());
         let calls = spent.map_or(1, |spent| spent.calls.max(1));
         self.asked.fetch_add(calls, Ordering::SeqCst);
-        self.ration.take(calls);
+        self.budget.take(calls);
         written
     }
 }

@@ -22,7 +22,7 @@ use wunderblock_wire::transcript::{Format, Kept, Reader, Record, Shape};
 
 /// What is looked for in a revision.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct EchoQuery {
+pub(crate) struct RecordQuery {
     /// Sessions by the agent's own ids: all their records, or those of `events`.
     pub(crate) sessions: BTreeSet<String>,
     /// Whether all records of the sessions are wanted.
@@ -168,7 +168,7 @@ impl<F: FnMut(Heard<'_>)> Listening<F> {
 
 /// Finds what is wanted among the records of a revision.
 struct Finder {
-    wanted: EchoQuery,
+    wanted: RecordQuery,
     /// Finds the beginnings that are wanted.
     beginnings: AhoCorasick,
     source: Handle,
@@ -319,10 +319,10 @@ impl<F: FnMut(Heard<'_>)> Write for Listening<F> {
 }
 
 /// The records of a revision that hold what is wanted.
-pub(crate) async fn find_hits(
+pub(crate) async fn find_records(
     engine: &Engine,
     source: SourceInfo,
-    wanted: EchoQuery,
+    wanted: RecordQuery,
 ) -> Result<Vec<RecordHit>, Error> {
     let beginnings = AhoCorasick::new(&wanted.beginnings).map_err(|error| Error::Query(error.to_string()))?;
     let (handle, revision, len) = (source.handle, source.revision.no, source.revision.len);
