@@ -149,7 +149,7 @@ fn several_sessions_stand_in_one_file() {
 #[test]
 fn every_kind_has_its_row() {
     let rows: Vec<&str> = Format::Wunderblock.record_types().iter().map(|(kind, _)| *kind).collect();
-    for kind in Fact::OPEN_KINDS.iter().chain(&Fact::ENGINE_KINDS) {
+    for kind in Fact::OPEN_KINDS.iter().chain(Fact::ENGINE_KINDS) {
         assert!(rows.contains(kind), "{kind}");
     }
     assert_eq!(rows.len(), Fact::OPEN_KINDS.len() + Fact::ENGINE_KINDS.len());
