@@ -7,8 +7,8 @@ mod place;
 use crate::budget::Budget;
 use crate::calibration::Calibration;
 pub use crate::compaction::{
-    Check, Compaction, CompactionRejected, CompactionUndone, Focus, Rejection, RungTaken, SessionCompacted,
-    Spent,
+    CompactionOutcome, CompactionRejected, CompactionUndone, Focus, Rejection, RungTaken, SessionCompacted,
+    SummaryCheck, SummarySpend,
 };
 use crate::id::{EventId, Handle, LaneId, Scope, StreamId, TenantId};
 use crate::message::{Body, Dialect, Message};
@@ -399,7 +399,7 @@ pub struct ViewTrimmed {
     pub reason: TrimReason,
     /// Of a step that a policy took: what it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub compaction: Option<Box<Compaction>>,
+    pub compaction: Option<Box<CompactionOutcome>>,
 }
 
 /// See [`Fact::UsageMeasured`]. Counts follow one convention, whatever the provider's: the parts add up.

@@ -10,7 +10,7 @@ use crate::units::Seq;
 use std::collections::{BTreeMap, HashSet};
 
 /// What is curated.
-pub(super) struct Rules {
+pub(super) struct CurateRules {
     pub(super) thinking_after: Option<u64>,
     pub(super) invalid_runs: bool,
     pub(super) placeholder: bool,
@@ -19,7 +19,7 @@ pub(super) struct Rules {
 
 /// The forms that follow from the rules, for what is not protected.
 pub(super) fn curate(
-    rules: &Rules,
+    rules: &CurateRules,
     ask: &Ask<'_>,
     guard: &Guard,
     arrangement: &Arrangement,

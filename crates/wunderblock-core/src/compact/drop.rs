@@ -4,14 +4,14 @@ use super::guard::{self, Guard};
 use super::importance::importance;
 use crate::pair::{Arrangement, Unit};
 use crate::plan::Ask;
-use crate::policy::Order;
+use crate::policy::DropOrder;
 use crate::step::Trim;
 use crate::units::{Seq, Tokens};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// How much is left out, and in which order.
-pub(super) struct Rules {
-    pub(super) by: Order,
+pub(super) struct DropRules {
+    pub(super) by: DropOrder,
     /// Messages that stay; 0 for no such limit.
     pub(super) keep: u64,
     /// Tokens to be saved, where no number of messages is to stay.
@@ -20,8 +20,8 @@ pub(super) struct Rules {
 
 /// The trim that leaves out what comes first in an order, until `keep` messages are left, or, where that is 0, until
 /// `excess` tokens are saved.
-pub(super) fn drop(rules: &Rules, ask: &Ask<'_>, guard: &Guard, arrangement: &Arrangement) -> Trim {
-    let Rules { by, keep, excess } = *rules;
+pub(super) fn drop(rules: &DropRules, ask: &Ask<'_>, guard: &Guard, arrangement: &Arrangement) -> Trim {
+    let DropRules { by, keep, excess } = *rules;
     let units = guard::shown(ask, arrangement);
     let scores = scores(by, ask, &units);
     // What was kept out of a summary and stands within its range is told nowhere else: its mark would say that it is.
@@ -35,13 +35,13 @@ pub(super) fn drop(rules: &Rules, ask: &Ask<'_>, guard: &Guard, arrangement: &Ar
         .collect();
     // Of equals the oldest goes first; but where a number of the best stay, as the notes sort them, the newest.
     let rank = |index: usize| match (by, keep) {
-        (Order::Importance, 1..) => usize::MAX - index,
+        (DropOrder::Importance, 1..) => usize::MAX - index,
         _ => index,
     };
     order.sort_by_key(|(index, unit, _)| (scores.get(&unit.key).copied().unwrap_or_default(), rank(*index)));
     let count = |unit: &Unit| unit.members.len() as u64;
     let mut gone: BTreeSet<Seq> = BTreeSet::new();
-    if by == Order::Importance && keep > 0 {
+    if by == DropOrder::Importance && keep > 0 {
         // The best that find a place, beside what is protected.
         let free: u64 = order.iter().map(|(_, unit, _)| count(unit)).sum();
         let all: u64 = units.iter().map(|(unit, _)| count(unit)).sum();
@@ -86,8 +86,8 @@ fn frontier(units: &[(&Unit, Tokens)], gone: &BTreeSet<Seq>, ask: &Ask<'_>, guar
 }
 
 /// How important each unit is: as its most important message.
-fn scores(by: Order, ask: &Ask<'_>, units: &[(&Unit, Tokens)]) -> HashMap<Seq, u8> {
-    if by == Order::Age {
+fn scores(by: DropOrder, ask: &Ask<'_>, units: &[(&Unit, Tokens)]) -> HashMap<Seq, u8> {
+    if by == DropOrder::Age {
         return HashMap::new();
     }
     let of: HashMap<Seq, Seq> =

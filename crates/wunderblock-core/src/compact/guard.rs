@@ -4,7 +4,7 @@ use crate::budget::Treatment;
 use crate::cost;
 use crate::pair::{Arrangement, Shape, Unit};
 use crate::plan::{self, Ask};
-use crate::policy::{Cut, Policy};
+use crate::policy::{CutPoint, Policy};
 use crate::step::Trim;
 use crate::trim;
 use crate::units::{Seq, Tokens};
@@ -131,10 +131,12 @@ fn cut(policy: &Policy, ask: &Ask<'_>, units: &[(&Unit, Tokens)], reach: usize) 
     let most = Tokens(room.0 / TAIL_DIVISOR);
     let size = |from: usize| units.iter().skip(from).map(|(_, tokens)| *tokens).sum::<Tokens>();
     let mut tail = match policy.split.at {
-        Cut::Exchange if policy.split.forward => forward(policy, ask, units, reach),
-        Cut::Exchange => reach,
-        Cut::User if policy.split.forward => (reach..units.len()).find(|index| turn(*index)).unwrap_or(reach),
-        Cut::User => {
+        CutPoint::Exchange if policy.split.forward => forward(policy, ask, units, reach),
+        CutPoint::Exchange => reach,
+        CutPoint::User if policy.split.forward => {
+            (reach..units.len()).find(|index| turn(*index)).unwrap_or(reach)
+        }
+        CutPoint::User => {
             let back = (0..=reach).rev().find(|index| turn(*index));
             // A turn that is most of the conversation is cut inside.
             back.filter(|index| *index > 0 && size(*index) <= most.max(size(reach))).unwrap_or(reach)

@@ -13,7 +13,7 @@ use crate::stub::{grouped, head, tail};
 use crate::units::{Bytes, Tokens};
 
 /// Which texts are shrunk, and to what.
-pub(super) struct Rules {
+pub(super) struct ShrinkRules {
     pub(super) over: Tokens,
     pub(super) to: Tokens,
     pub(super) head: Permille,
@@ -22,7 +22,7 @@ pub(super) struct Rules {
 
 /// Shorter texts for what is not protected and not among the newest results.
 pub(super) fn shrink(
-    rules: &Rules,
+    rules: &ShrinkRules,
     ask: &Ask<'_>,
     guard: &Guard,
     arrangement: &Arrangement,
@@ -58,7 +58,7 @@ pub(super) fn shrink(
 }
 
 /// Head and tail of a part's texts, if that is shorter. None of a part with content that a text cannot stand for.
-fn shortened(rules: &Rules, ask: &Ask<'_>, part: &Part) -> Option<Body> {
+fn shortened(rules: &ShrinkRules, ask: &Ask<'_>, part: &Part) -> Option<Body> {
     let bodies = texts(part)?;
     let whole: Tokens = bodies.iter().map(|body| cost::text(body, ask.gauge).tokens).sum();
     if whole <= rules.over {

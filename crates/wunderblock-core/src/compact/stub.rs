@@ -10,7 +10,7 @@ use crate::{cost, form};
 use std::collections::BTreeMap;
 
 /// Which results become stubs.
-pub(super) struct Rules {
+pub(super) struct StubRules {
     pub(super) keep: u64,
     pub(super) keep_tokens: Tokens,
     pub(super) over: Tokens,
@@ -19,7 +19,7 @@ pub(super) struct Rules {
 
 /// Stubs for what is not protected and not among the newest.
 pub(super) fn stub(
-    rules: &Rules,
+    rules: &StubRules,
     ask: &Ask<'_>,
     guard: &Guard,
     arrangement: &Arrangement,

@@ -1,19 +1,19 @@
 //! The rung that puts summaries in the place of ranges.
 
 use super::guard::{self, Guard};
-use super::job::{Detail, Job};
+use super::job::{Detail, SummaryJob};
 use super::task::{Task, TaskState};
 use crate::cost;
 use crate::pair::{Arrangement, Unit};
 use crate::plan::Ask;
-use crate::policy::{Measure, Permille, Policy, Summary, chunk_tokens};
+use crate::policy::{Division, Permille, Policy, Summary, chunk_tokens};
 use crate::units::{Seq, Tokens};
 use crate::view::Node;
 
 /// How ranges are made.
-pub(super) struct Rules<'a> {
+pub(super) struct SummariseRules<'a> {
     pub(super) policy: &'a Policy,
-    pub(super) by: Measure,
+    pub(super) by: Division,
     pub(super) chunk: Tokens,
     pub(super) chunk_share: Permille,
     pub(super) chunk_least: Permille,
@@ -26,7 +26,7 @@ pub(super) struct Rules<'a> {
     pub(super) next: Seq,
 }
 
-impl Rules<'_> {
+impl SummariseRules<'_> {
     /// Maximum tokens that a summary covers; 0 for no limit.
     fn chunk(&self, ask: &Ask<'_>, mean: Tokens) -> Tokens {
         let margin = self.policy.summary.margin;
@@ -42,12 +42,12 @@ impl Rules<'_> {
 
 /// The summaries that are needed, in order; their ranges follow one another from the frontier on.
 pub(super) fn jobs(
-    rules: &Rules<'_>,
+    rules: &SummariseRules<'_>,
     ask: &Ask<'_>,
     guard: &Guard,
     arrangement: &Arrangement,
     tasks: &[Task],
-) -> Vec<Job> {
+) -> Vec<SummaryJob> {
     let policy = rules.policy;
     let mut before = guard::shown(ask, arrangement);
     before.retain(|(unit, _)| (guard.head..guard.cut).contains(&unit.last));
@@ -81,7 +81,7 @@ pub(super) fn jobs(
             }
         }
         used += if is_free { unit.members.len() as u64 } else { 0 };
-        ranges.push(Piece { unit, tokens: if is_free { tokens } else { Tokens::ZERO }, task });
+        ranges.push(WeighedExchange { unit, tokens: if is_free { tokens } else { Tokens::ZERO }, task });
     }
     ranges.close(guard.split.is_some());
     if rules.anchored {
@@ -90,7 +90,7 @@ pub(super) fn jobs(
     ranges.jobs
 }
 
-struct Piece<'a> {
+struct WeighedExchange<'a> {
     unit: &'a Unit,
     /// What of it a summary saves.
     tokens: Tokens,
@@ -100,11 +100,11 @@ struct Piece<'a> {
 /// Ranges one after the other, the last of them open.
 struct Ranges<'a> {
     policy: &'a Policy,
-    by: Measure,
+    by: Division,
     chunk: Tokens,
-    jobs: Vec<Job>,
+    jobs: Vec<SummaryJob>,
     begins: Seq,
-    open: Vec<Piece<'a>>,
+    open: Vec<WeighedExchange<'a>>,
     /// What summaries of what is open save.
     taken: Tokens,
 }
@@ -115,7 +115,7 @@ impl<'a> Ranges<'a> {
         let Some(last) = self.open.last() else { return false };
         let full = self.chunk > Tokens::ZERO && self.taken + tokens > self.chunk;
         let begins = |task: Option<&Task>| task.map(|task| task.from);
-        full || (self.by == Measure::Task && begins(task) != begins(last.task))
+        full || (self.by == Division::Task && begins(task) != begins(last.task))
     }
 
     /// Whether a summary of what is open takes less than that, its fence included. What is too short for one goes into the
@@ -130,7 +130,7 @@ impl<'a> Ranges<'a> {
         self.open.last().map(|piece| piece.unit.last)
     }
 
-    fn push(&mut self, piece: Piece<'a>) {
+    fn push(&mut self, piece: WeighedExchange<'a>) {
         self.taken += piece.tokens;
         self.open.push(piece);
     }
@@ -151,7 +151,7 @@ impl<'a> Ranges<'a> {
         let is_finished = |task: &Task| task.state == TaskState::Finished;
         let finished = pieces.iter().all(|piece| piece.task.is_some_and(is_finished));
         let target = target(&self.policy.summary, tokens);
-        self.jobs.push(Job {
+        self.jobs.push(SummaryJob {
             from: self.begins,
             to,
             entries,
@@ -175,7 +175,7 @@ pub(super) fn target(summary: &Summary, tokens: Tokens) -> Tokens {
 
 /// One summary of everything: those that stand go into the first job, as far back as they follow one another, beside one of
 /// what is new, so that every summary of summaries is one of nothing else. It must not stand for what none of them tells of.
-fn anchor(jobs: &mut Vec<Job>, ask: &Ask<'_>, policy: &Policy, next: Seq) {
+fn anchor(jobs: &mut Vec<SummaryJob>, ask: &Ask<'_>, policy: &Policy, next: Seq) {
     let Some(job) = jobs.first_mut() else { return };
     let mut nodes: Vec<&Node> = Vec::new();
     for placed in ask.view.trim().nodes.iter().rev() {
@@ -185,7 +185,7 @@ fn anchor(jobs: &mut Vec<Job>, ask: &Ask<'_>, policy: &Policy, next: Seq) {
     }
     nodes.reverse();
     let Some(first) = nodes.first() else { return };
-    let inner = Job { inner: true, ..job.clone() };
+    let inner = SummaryJob { inner: true, ..job.clone() };
     job.from = first.from;
     job.sources = nodes.iter().map(|node| node.at).chain([next]).collect();
     job.level = nodes.iter().map(|node| node.level).max().unwrap_or_default() + 1;

@@ -14,7 +14,7 @@ use wunderblock_core::id::LaneId;
 use wunderblock_core::message::{Body, Part};
 use wunderblock_core::pair::{Shape, Unit, arrange};
 use wunderblock_core::plan::Trim;
-use wunderblock_core::policy::Act;
+use wunderblock_core::policy::Action;
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::render::{Line, Rendered, measure};
 use wunderblock_core::section::Section;
@@ -118,8 +118,8 @@ pub(crate) fn check_account(stage: &Stage<'_>) {
     assert!(counted.fits(weight), "it weighs {weight:?} and measures {counted:?}");
     let mut now = proposal.before;
     for rung in proposal.rungs.iter() {
-        let act = policy.steps.iter().find(|act| act.name() == rung.rung.as_ref()).unwrap();
-        let (part, least) = act.gain();
+        let action = policy.steps.iter().find(|action| action.name() == rung.rung.as_ref()).unwrap();
+        let (part, least) = action.gain();
         let needed = part.of(now).max(least).max(Tokens(1));
         assert_eq!(rung.taken, rung.saved >= needed, "{rung:?} of {now}, which needs {needed}");
         assert_eq!(rung.taken, rung.why.is_none());
@@ -131,16 +131,18 @@ pub(crate) fn check_account(stage: &Stage<'_>) {
 /// A step that is not taken changes nothing: without it the climb ends in the same place.
 fn check_untaken(stage: &Stage<'_>) {
     let proposal = &stage.climbed.proposal;
-    let taken = |act: &Act| proposal.rungs.iter().any(|rung| rung.taken && rung.rung.as_ref() == act.name());
+    let taken =
+        |action: &Action| proposal.rungs.iter().any(|rung| rung.taken && rung.rung.as_ref() == action.name());
     let mut policy = stage.round.policy.clone();
-    let by_name: BTreeSet<&str> = policy.steps.iter().map(Act::name).collect();
+    let by_name: BTreeSet<&str> = policy.steps.iter().map(Action::name).collect();
     if by_name.len() < policy.steps.len() {
         return; // A name that comes twice does not tell which of the two was taken.
     }
     // Whether ranges are tasks is said once, by the step that summarises; the one that condenses goes by it, taken or not.
-    let is_read = |act: &Act| matches!(act, Act::Summarise { .. });
-    let condenses = policy.steps.iter().any(|act| matches!(act, Act::Condense { .. }) && taken(act));
-    policy.steps.retain(|act| taken(act) || (condenses && is_read(act)));
+    let is_read = |action: &Action| matches!(action, Action::Summarise { .. });
+    let condenses =
+        policy.steps.iter().any(|action| matches!(action, Action::Condense { .. }) && taken(action));
+    policy.steps.retain(|action| taken(action) || (condenses && is_read(action)));
     let mut history = stage.history.clone();
     history.events.truncate(stage.upto);
     let round = stage.round;

@@ -3,7 +3,7 @@
 use super::climb::Climbed;
 use super::options::CompactOptions;
 use wunderblock_core::compact::{Due, Task};
-use wunderblock_core::compaction::{CompactionRejected, Manner, Rejection, RungTaken, Spent};
+use wunderblock_core::compaction::{CompactionRejected, Manner, Rejection, RungTaken, SummarySpend};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::units::{Millis, Seq, Tokens};
 
@@ -77,7 +77,7 @@ pub struct Compacted {
     /// Summaries that were not taken.
     pub rejected: Vec<Rejection>,
     /// What models cost.
-    pub spent: Vec<Spent>,
+    pub spent: Vec<SummarySpend>,
     /// How long summarisers took, in milliseconds.
     pub writing: Millis,
     /// The tasks it went by; none where the policy does not go by tasks.
@@ -186,8 +186,8 @@ impl Compacted {
 }
 
 /// What several summaries cost together, under the name of the first one's model.
-fn together(spent: &[Spent]) -> Option<Spent> {
-    let add = |sum: Spent, more: &Spent| Spent {
+fn together(spent: &[SummarySpend]) -> Option<SummarySpend> {
+    let add = |sum: SummarySpend, more: &SummarySpend| SummarySpend {
         calls: sum.calls.saturating_add(more.calls),
         input: sum.input + more.input,
         output: sum.output + more.output,

@@ -6,7 +6,9 @@ use crate::request::draft::Draft;
 use crate::request::stages::{Planned, Rendered};
 use crate::session::Session;
 use crate::store::Marked;
-use wunderblock_core::compact::{Due, Level, Mark, Measure, due, due::stands, task::By};
+use wunderblock_core::compact::{
+    Due, LaneMeasurement, TaskMark, Urgency, due, due::stands, task::TaskSource,
+};
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::pair::arrange;
@@ -41,14 +43,14 @@ impl Size {
 }
 
 /// What a request says of its lane.
-pub(crate) fn measure(planned: &Planned, size: Size, now: Millis) -> Measure {
+pub(crate) fn measure(planned: &Planned, size: Size, now: Millis) -> LaneMeasurement {
     let (snapshot, budget, view) = (&planned.snapshot, planned.target.budget, &*planned.decision.view);
     let step = snapshot.step.as_ref();
     let since = step.map_or(snapshot.opened_at, |(at, _)| *at);
     let lifetime = planned.target.row.cache.lifetime;
     let cached = snapshot.before().map(|(at, _)| at).filter(|_| lifetime > Millis::ZERO);
     let until = cached.map(|at| at.0.saturating_add(lifetime.0));
-    Measure {
+    LaneMeasurement {
         // What the provider measured, where that is more.
         tokens: size.tokens.max(planned.measured()),
         limit: budget.limit().tokens,
@@ -66,11 +68,11 @@ pub(crate) fn measure(planned: &Planned, size: Size, now: Millis) -> Measure {
 
 /// Whether a request makes its lane due. What is found at the soft level or below is [to be looked at](between_tasks) once it
 /// is known where tasks end.
-pub(crate) fn found(policy: &Policy, measure: &Measure, planned: &Planned) -> Option<Due> {
+pub(crate) fn found(policy: &Policy, measure: &LaneMeasurement, planned: &Planned) -> Option<Due> {
     let found = due(policy, measure)?;
     let undone = planned.snapshot.step.as_ref().is_some_and(|(_, step)| step.reason == TrimReason::Undone);
     let least = measure.after_last.unwrap_or_default() + REGROW.of(measure.limit);
-    let too_soon = undone && found.level < Level::Overflow && measure.tokens < least;
+    let too_soon = undone && found.level < Urgency::Overflow && measure.tokens < least;
     (!too_soon).then_some(found)
 }
 
@@ -79,7 +81,7 @@ pub(crate) fn after_refusal(policy: &Policy, refusal: &Refusal) -> Option<Due> {
     let stands = |part: &&Fixed| part.section != Section::Transcript;
     let fixed: Tokens = refusal.parts.iter().filter(stands).map(|part| part.cost.tokens).sum();
     let helps = fixed < refusal.limit.tokens && !policy.is_off();
-    helps.then(|| Due { level: Level::Overflow, why: refusal.to_string() })
+    helps.then(|| Due { level: Urgency::Overflow, why: refusal.to_string() })
 }
 
 impl Session {
@@ -88,7 +90,7 @@ impl Session {
         let planned = &*draft.planned;
         let measure = measure(planned, Size::of_draft(draft), self.engine.now());
         let Some(found) = found(policy, &measure, planned) else { return Ok(None) };
-        if found.level > Level::Soft {
+        if found.level > Urgency::Soft {
             return Ok(Some(found));
         }
         let view = &planned.decision.view;
@@ -103,7 +105,7 @@ impl Session {
         prepared: &Prepared,
         due: &Due,
     ) -> Result<Option<u32>, Error> {
-        if due.level == Level::Manual {
+        if due.level == Urgency::Manual {
             return Ok(None);
         }
         let Some(rounds) = self.rounds(prepared.bench.view.lane()).await? else { return Ok(None) };
@@ -154,7 +156,7 @@ impl Session {
     }
 
     /// Where tasks begin and end, by events and by the todo list.
-    pub(super) async fn task_marks(&self, view: &View, texts: &dyn Bodies) -> Result<Vec<Mark>, Error> {
+    pub(super) async fn task_marks(&self, view: &View, texts: &dyn Bodies) -> Result<Vec<TaskMark>, Error> {
         let mut marks = Vec::new();
         for kind in ["task.started", "task.finished"] {
             let events = self.marked(Marked::Kind(kind), view.head()).await?;
@@ -165,17 +167,17 @@ impl Session {
 }
 
 /// What an event says of where tasks begin and end.
-pub(crate) fn task_mark(event: &Event) -> Option<Mark> {
+pub(crate) fn task_mark(event: &Event) -> Option<TaskMark> {
     let (ends, title) = match &event.fact {
         Some(Fact::TaskStarted(task)) => (false, task.title.as_ref().unwrap_or(&task.task)),
         Some(Fact::TaskFinished(task)) => (true, &task.task),
         _ => return None,
     };
-    Some(Mark { at: event.seq, ends, title: Some(title.clone()), by: By::Event })
+    Some(TaskMark { at: event.seq, ends, title: Some(title.clone()), by: TaskSource::Event })
 }
 
 /// The marks of events, in order; those of the todo list where there are none.
-pub(crate) fn settled(mut marks: Vec<Mark>, view: &View, texts: &dyn Bodies) -> Vec<Mark> {
+pub(crate) fn settled(mut marks: Vec<TaskMark>, view: &View, texts: &dyn Bodies) -> Vec<TaskMark> {
     if marks.is_empty() {
         marks = super::todo::marks(view, texts);
     }
@@ -184,9 +186,14 @@ pub(crate) fn settled(mut marks: Vec<Mark>, view: &View, texts: &dyn Bodies) -> 
 }
 
 /// Whether a lane is due once it is known where its tasks end.
-pub(crate) fn between_tasks(policy: &Policy, measure: Measure, view: &View, marks: &[Mark]) -> Option<Due> {
+pub(crate) fn between_tasks(
+    policy: &Policy,
+    measure: LaneMeasurement,
+    view: &View,
+    marks: &[TaskMark],
+) -> Option<Due> {
     let stands = stands(&arrange(view), view, marks.last().is_some_and(|mark| mark.ends));
-    due(policy, &Measure { stands, ..measure })
+    due(policy, &LaneMeasurement { stands, ..measure })
 }
 
 /// Whether so many compactions in a row came to nothing that a lane is left alone: until it has grown since the last of

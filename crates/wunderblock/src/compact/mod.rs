@@ -28,7 +28,7 @@ use account::{Compacted, MadeNode, Outcome};
 use options::CompactOptions;
 use ration::Ration;
 use std::sync::Arc;
-use wunderblock_core::compact::{Due, Level};
+use wunderblock_core::compact::{Due, Urgency};
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::LaneId;
 use wunderblock_core::units::{Seq, Tokens};
@@ -40,8 +40,10 @@ impl Session {
     /// When the ledger cannot be used. That nothing was gained is no error but an [`Outcome`].
     pub async fn compact(&self, options: &CompactOptions) -> Result<Compacted, Error> {
         let lane = options.context.lane.clone().unwrap_or_else(LaneId::main);
-        let due =
-            options.due.clone().unwrap_or_else(|| Due { level: Level::Manual, why: "asked for".to_owned() });
+        let due = options
+            .due
+            .clone()
+            .unwrap_or_else(|| Due { level: Urgency::Manual, why: "asked for".to_owned() });
         if options.compactor.policy.is_off() {
             return Ok(Compacted::empty(options, lane, due, Outcome::Off));
         }
@@ -69,7 +71,7 @@ impl Session {
         let mut swept = Vec::new();
         let most = options.compactor.policy.limits.calls_per_hour;
         let ration = Ration::of(match due.level {
-            Level::Manual => u32::MAX,
+            Urgency::Manual => u32::MAX,
             _ => most.saturating_sub(self.calls(lane).await?),
         });
         if options.sweep && !options.dry_run {

@@ -11,7 +11,7 @@ use crate::session::Session;
 use crate::store::StoreError;
 use crate::summarize::attempt::Draft;
 use wunderblock_core::compact::{Due, Proposal, rebase};
-use wunderblock_core::compaction::{Compaction, SessionCompacted};
+use wunderblock_core::compaction::{CompactionOutcome, SessionCompacted};
 use wunderblock_core::event::{Fact, NewEvent, Source, ViewTrimmed};
 use wunderblock_core::id::{EventId, LaneId};
 use wunderblock_core::plan::TrimReason;
@@ -107,7 +107,7 @@ pub(crate) struct By<'a> {
 pub(crate) fn facts(proposal: &Proposal, drafts: &[Draft], by: &By<'_>) -> Vec<(Seq, Fact)> {
     let Some(trim) = proposal.trim.clone() else { return Vec::new() };
     let focus: Option<Box<str>> = by.focus.map(Into::into);
-    let compaction = Compaction {
+    let compaction = CompactionOutcome {
         policy: by.policy.into(),
         level: by.due.level.word().into(),
         trigger: by.due.why.as_str().into(),

@@ -21,14 +21,14 @@ use crate::summarize::{Earlier, Material};
 use crate::texts::Texts;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use wunderblock_core::compact::{Detail, Job};
-use wunderblock_core::compaction::{Compaction, SessionCompacted};
+use wunderblock_core::compact::{Detail, SummaryJob};
+use wunderblock_core::compaction::{CompactionOutcome, SessionCompacted};
 use wunderblock_core::event::{Fact, ViewTrimmed};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::message::Body;
 use wunderblock_core::pair::arrange;
 use wunderblock_core::plan::{Trim, TrimReason};
-use wunderblock_core::policy::{Act, Permille, Policy};
+use wunderblock_core::policy::{Action, Permille, Policy};
 use wunderblock_core::ports::{Bodies, Gauge};
 use wunderblock_core::step::Placed;
 use wunderblock_core::units::{Bytes, Seq, Tokens};
@@ -62,14 +62,14 @@ struct Standing {
 /// A summary that was made, with what it was made for.
 struct Fresh {
     at: Seq,
-    job: Job,
+    job: SummaryJob,
     draft: Draft,
     tokens: Tokens,
 }
 
 /// A summary to be made, and of what.
 struct Work {
-    job: Job,
+    job: SummaryJob,
     entries: Vec<Entry>,
     texts: Texts,
     /// Summaries that go into it.
@@ -172,7 +172,7 @@ impl Session {
         // However dense the policy's own summaries are, a whole session's must fit beside one another.
         let share = summary.share.min(SHARE).of(tokens);
         let target = share.max(LEAST).min(summary.target.max(LEAST));
-        let job = Job {
+        let job = SummaryJob {
             from: sweep.begins,
             to,
             entries: entries.iter().map(|entry| entry.seq).collect(),
@@ -280,7 +280,7 @@ impl Session {
         trim: &Trim,
     ) -> Result<Vec<wunderblock_core::event::NewEvent>, Error> {
         let policy = &sweep.options.compactor.policy.name;
-        let compaction = Compaction {
+        let compaction = CompactionOutcome {
             policy: policy.clone(),
             level: SWEEP.into(),
             trigger: format!("a sweep through position {}", sweep.begins.prev()).into(),
@@ -391,17 +391,17 @@ impl Sweep<'_> {
 
 fn chunk(policy: &Policy) -> Tokens {
     let named = policy.steps.iter().find_map(|act| match act {
-        Act::Summarise { chunk, .. } if *chunk > Tokens::ZERO => Some(*chunk),
+        Action::Summarise { chunk, .. } if *chunk > Tokens::ZERO => Some(*chunk),
         _ => None,
     });
     named.unwrap_or(CHUNK)
 }
 
 /// The newest summaries of one level, where there are enough of them to make one of the next.
-fn condense(sweep: &Sweep<'_>) -> Option<(Job, Vec<Standing>)> {
+fn condense(sweep: &Sweep<'_>) -> Option<(SummaryJob, Vec<Standing>)> {
     let policy = &sweep.options.compactor.policy;
     let fans = policy.steps.iter().find_map(|act| match act {
-        Act::Condense { leaves, nodes, .. } => Some((*leaves, *nodes)),
+        Action::Condense { leaves, nodes, .. } => Some((*leaves, *nodes)),
         _ => None,
     });
     let (leaves, nodes) = fans.unwrap_or(FANS);
@@ -424,7 +424,7 @@ fn condense(sweep: &Sweep<'_>) -> Option<(Job, Vec<Standing>)> {
     let summary = &policy.summary;
     let (first, last) = (run.first()?.placed, run.last()?.placed);
     let sources: BTreeSet<Seq> = run.iter().map(|standing| standing.placed.at).collect();
-    let job = Job {
+    let job = SummaryJob {
         from: first.from,
         to: last.to,
         entries: Vec::new(),

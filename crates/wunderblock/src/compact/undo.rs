@@ -7,7 +7,7 @@ use crate::limits;
 use crate::session::Session;
 use crate::store::{Answer, Marked, Query, StoreError};
 use std::collections::BTreeSet;
-use wunderblock_core::compaction::{Compaction, CompactionUndone};
+use wunderblock_core::compaction::{CompactionOutcome, CompactionUndone};
 use wunderblock_core::event::{Event, Fact, ViewTrimmed};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::plan::{Trim, TrimReason};
@@ -73,10 +73,10 @@ impl Session {
         &self,
         lane: &LaneId,
         (head, gone): (Seq, &[Seq]),
-        (trim, done): (Trim, &Compaction),
+        (trim, done): (Trim, &CompactionOutcome),
     ) -> Result<Undone, Error> {
         let at = gone.first().copied().unwrap_or(head);
-        let compaction = Compaction {
+        let compaction = CompactionOutcome {
             policy: done.policy.clone(),
             level: "manual".into(),
             trigger: format!("the compaction at position {at} was undone").into(),

@@ -11,7 +11,7 @@ use crate::request::options::ContextOptions;
 use crate::request::stages::{Shorter, Stopped, shorter_of};
 use crate::session::Session;
 use crate::store::StoreError;
-use wunderblock_core::compact::{Due, Level};
+use wunderblock_core::compact::{Due, Urgency};
 use wunderblock_core::units::Tokens;
 
 /// What has been done about a lane that is due.
@@ -53,7 +53,7 @@ impl Session {
         auto.tried = true;
         let mut compactor = compactor.clone();
         if compactor.background {
-            if due.level < Level::Overflow {
+            if due.level < Urgency::Overflow {
                 auto.due = Some(due);
                 return Ok(false);
             }

@@ -9,7 +9,7 @@ use crate::trip::Trip;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::compaction::Manner;
-use wunderblock_core::event::{Check, Fact, SessionCompacted};
+use wunderblock_core::event::{Fact, SessionCompacted, SummaryCheck};
 use wunderblock_core::id::{Handle, LaneId, StreamId};
 use wunderblock_core::message::Body;
 use wunderblock_core::ports::Bodies;
@@ -45,7 +45,7 @@ pub struct Node {
     /// What it was asked to look at most.
     pub focus: Option<Box<str>>,
     /// What was found when it was checked.
-    pub check: Option<Check>,
+    pub check: Option<SummaryCheck>,
     /// The summaries it was made from, ascending.
     pub sources: Vec<Seq>,
     /// The summaries made from it, ascending.

@@ -28,7 +28,7 @@ use crate::tokens::Vocabulary;
 use lane::{Lane, Means, Tried};
 use std::collections::HashMap;
 use std::sync::Arc;
-use wunderblock_core::compact::{Due, Level};
+use wunderblock_core::compact::{Due, Urgency};
 use wunderblock_core::event::{Event, Fact, NewEvent, SessionOpened, Source};
 use wunderblock_core::id::{EventId, Handle, LaneId, StreamId};
 use wunderblock_core::message::{Body, Part};
@@ -210,7 +210,9 @@ impl MemoryLane {
             None => None,
         };
         match due {
-            Some((compactor, due)) if compactor.background && due.level < Level::Overflow => left = Some(due),
+            Some((compactor, due)) if compactor.background && due.level < Urgency::Overflow => {
+                left = Some(due)
+            }
             Some((compactor, due)) => {
                 let head = self.lane.head();
                 compacted = Some(Box::new(self.compact(options, compactor, due, &drafted)?));

@@ -2,7 +2,7 @@
 
 use crate::limits::POLICY_FINDINGS;
 use std::fmt;
-use wunderblock_core::policy::{Fault, Severity};
+use wunderblock_core::policy::{PolicyFault, Severity};
 
 /// Something wrong with a policy file, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,12 +10,12 @@ pub struct Finding {
     /// The line, counted from 1; none where the file does not say the value, or is no TOML.
     pub line: Option<usize>,
     /// What.
-    pub fault: Fault,
+    pub fault: PolicyFault,
 }
 
 impl Finding {
     pub(super) fn error(line: Option<usize>, key: impl Into<String>, what: impl Into<String>) -> Self {
-        Self { line, fault: Fault { severity: Severity::Error, key: key.into(), what: what.into() } }
+        Self { line, fault: PolicyFault { severity: Severity::Error, key: key.into(), what: what.into() } }
     }
 }
 

@@ -4,7 +4,7 @@ use super::finding::{Finding, PolicyError};
 use super::nearest::{said, suggestion};
 use super::parse::{Bases, Parsed, line_of_key, parse};
 use std::sync::Arc;
-use wunderblock_core::policy::{Fault, Policy, Severity};
+use wunderblock_core::policy::{Policy, PolicyFault, Severity};
 
 /// The preset that applies where nobody chose.
 pub const DEFAULT: &str = "balanced";
@@ -95,7 +95,7 @@ impl Policies {
         let mut parsed = parse(text, origin, &bases())?;
         if NAMES.contains(&&*parsed.policy.name) {
             let what = "a preset has this name: reports could not tell the two apart".to_owned();
-            let fault = Fault { severity: Severity::Warning, key: "name".to_owned(), what };
+            let fault = PolicyFault { severity: Severity::Warning, key: "name".to_owned(), what };
             parsed.warnings.push(Finding { line: line_of_key(text, "name"), fault });
         }
         Ok(parsed)

@@ -19,7 +19,7 @@ use wunderblock_core::event::{ContentReduced, Reduction};
 use wunderblock_core::id::Handle;
 use wunderblock_core::message::{Body, Part};
 use wunderblock_core::pair::{Call, arrange};
-use wunderblock_core::policy::{Reach, Reduce};
+use wunderblock_core::policy::{Reduce, ReductionLevel};
 use wunderblock_core::ports::{Bodies, Gauge as _};
 use wunderblock_core::step::At;
 use wunderblock_core::units::{Bytes, Seq, Tokens};
@@ -281,9 +281,9 @@ impl Item<'_> {
             return None;
         }
         let level = match rules.level {
-            Reach::Off => return None,
-            Reach::Lossless => Level::Lossless,
-            Reach::Fold => Level::Fold,
+            ReductionLevel::Off => return None,
+            ReductionLevel::Lossless => Level::Lossless,
+            ReductionLevel::Fold => Level::Fold,
         };
         // The text's own count is known; all others are of what it could become.
         let is_whole = |text: &str| text.len() == self.text.len() && text == self.text;

@@ -4,7 +4,7 @@ use crate::compact::account::{Compacted, MadeNode, Outcome};
 use crate::compact::undo::Undone;
 use serde::Serialize;
 use wunderblock_core::compact::{Due, Task, TaskState};
-use wunderblock_core::compaction::{Manner, Rejection, RungTaken, Spent};
+use wunderblock_core::compaction::{Manner, Rejection, RungTaken, SummarySpend};
 use wunderblock_core::id::LaneId;
 
 /// The account of a compaction.
@@ -46,7 +46,7 @@ pub struct CompactionReport {
     /// Summaries that were not taken.
     pub rejected: Vec<Rejection>,
     /// What models cost.
-    pub spent: Vec<Spent>,
+    pub spent: Vec<SummarySpend>,
 }
 
 /// A summary that was made.

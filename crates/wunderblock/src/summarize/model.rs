@@ -3,7 +3,7 @@
 use crate::catalog::{Catalog, Row, Spent as Billed};
 use crate::model::Client;
 use crate::summarize::task::{Failure, Summarise, Task, Written};
-use wunderblock_core::compaction::Spent;
+use wunderblock_core::compaction::SummarySpend;
 use wunderblock_core::message::{Dialect, Message, Role};
 use wunderblock_core::request::Request;
 use wunderblock_core::units::{Bytes, Millis, Tokens};
@@ -73,12 +73,12 @@ impl ModelSummariser {
     }
 
     /// What a reply cost, as it reports; by our count where it does not.
-    fn spent(&self, task: &Task, reply: &Reply, calls: u32) -> Spent {
+    fn spent(&self, task: &Task, reply: &Reply, calls: u32) -> SummarySpend {
         let billed = reply.usage.as_ref().map_or_else(
             || Billed { input: self.input(task), output: self.count(&reply.text()), ..Billed::default() },
             Billed::from,
         );
-        Spent {
+        SummarySpend {
             model: self.model.as_str().into(),
             calls,
             input: billed.prompt(),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use wunderblock_core::compact::Detail;
-use wunderblock_core::compaction::Spent;
+use wunderblock_core::compaction::SummarySpend;
 use wunderblock_core::policy::Template;
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Seq, Tokens};
@@ -85,7 +85,7 @@ pub struct Written {
     /// The text.
     pub text: String,
     /// What that cost.
-    pub spent: Option<Spent>,
+    pub spent: Option<SummarySpend>,
 }
 
 /// Why a summariser gave nothing.

@@ -6,11 +6,11 @@ use crate::summarize::task::{Brief, Material};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use wunderblock_core::compact::Detail;
-use wunderblock_core::compaction::Check;
+use wunderblock_core::compaction::SummaryCheck;
 use wunderblock_core::ground::Known;
 use wunderblock_core::literal::{Literal, literals};
 use wunderblock_core::message::Part;
-use wunderblock_core::policy::{Form, Permille};
+use wunderblock_core::policy::{Permille, SummaryFormat};
 use wunderblock_core::units::{Seq, Tokens};
 
 mod order;
@@ -31,7 +31,7 @@ pub struct Against {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// The figures, for the record.
-    pub check: Check,
+    pub check: SummaryCheck,
     /// Why it cannot be taken; none if it can.
     pub faults: Vec<Fault>,
 }
@@ -144,7 +144,7 @@ pub fn verify(text: &str, material: &Material<'_>, brief: &Brief<'_>, against: A
     }
     faults.extend(order::first(text).map(|order| Fault::Directive(order.into())));
     let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-    let check = Check {
+    let check = SummaryCheck {
         grounded: score,
         kept: count(kept),
         demanded: count(demanded.len()),
@@ -212,9 +212,9 @@ fn missing<'t>(text: &'t str, brief: &'t Brief<'_>) -> impl Iterator<Item = Box<
     let begins = move |line: &str| {
         let line = line.trim_start();
         match form {
-            Form::Markdown => line.starts_with(['#', '*']),
-            Form::Numbered => line.starts_with(|c: char| c.is_ascii_digit() || c == '*' || c == '#'),
-            Form::Xml => line.starts_with('<') && !line.starts_with("</"),
+            SummaryFormat::Markdown => line.starts_with(['#', '*']),
+            SummaryFormat::Numbered => line.starts_with(|c: char| c.is_ascii_digit() || c == '*' || c == '#'),
+            SummaryFormat::Xml => line.starts_with('<') && !line.starts_with("</"),
         }
     };
     let heads: HashSet<String> = text

@@ -310,7 +310,7 @@ fn calls_within_an_hour_are_limited_unless_a_person_asks() {
         let (scene, calls) = (Scene::new(), Arc::new(AtomicUsize::new(0)));
         let policy = policy(&format!("{SMALL}[limits]\ncalls_per_hour = 3\n"));
         let counted = Arc::clone(&calls);
-        let spent = wunderblock_core::compaction::Spent {
+        let spent = wunderblock_core::compaction::SummarySpend {
             model: "acts".into(),
             calls: 1,
             input: Tokens(100),

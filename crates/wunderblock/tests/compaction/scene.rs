@@ -11,7 +11,7 @@ use wunderblock::summarize::{Failure, Summarise, Task, Written};
 use wunderblock::{
     Address, Built, CompactOptions, Compacted, Compactor, Config, ContextOptions, Engine, Error, Session,
 };
-use wunderblock_core::compact::{Due, Level};
+use wunderblock_core::compact::{Due, Urgency};
 use wunderblock_core::event::{
     CompactionRejected, Event, Fact, MessageAppended, NewEvent, SessionCompacted, Source, ViewTrimmed,
 };
@@ -86,7 +86,7 @@ pub(crate) fn by_hand(policy: &Arc<Policy>, tokens: u64) -> CompactOptions {
 
 /// One that nobody asked for.
 pub(crate) fn by_itself(policy: &Arc<Policy>, tokens: u64) -> CompactOptions {
-    let due = Due { level: Level::Hard, why: "a test".to_owned() };
+    let due = Due { level: Urgency::Hard, why: "a test".to_owned() };
     CompactOptions { due: Some(due), ..by_hand(policy, tokens) }
 }
 

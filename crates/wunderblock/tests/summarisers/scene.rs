@@ -9,10 +9,10 @@ use wunderblock::summarize::{
     Brief, Detail, Draft, Earlier, Floor, Judgement, Material, ModelSummariser, Options, Summarise,
 };
 use wunderblock::tokens::Counted;
-use wunderblock_core::compaction::Check;
+use wunderblock_core::compaction::SummaryCheck;
 use wunderblock_core::id::Handle;
 use wunderblock_core::message::{Dialect, MediaForm, Message, Part, Role};
-use wunderblock_core::policy::{Fill, Form, Permille, Section, Template};
+use wunderblock_core::policy::{Fill, Permille, SummaryFormat, Template, TemplateSection};
 use wunderblock_core::ports::{Gauge, NoBodies};
 use wunderblock_core::units::{Bytes, Cost, Millis, Seq, Tokens};
 use wunderblock_core::view::Entry;
@@ -100,10 +100,14 @@ pub(crate) fn material<'a>(entries: &'a [Entry], earlier: Vec<Earlier<'a>>) -> M
 }
 
 pub(crate) fn template() -> Template {
-    let section =
-        |name: &str, fill| Section { name: name.into(), fill: vec![fill], about: "".into(), weight: 1 };
+    let section = |name: &str, fill| TemplateSection {
+        name: name.into(),
+        fill: vec![fill],
+        about: "".into(),
+        weight: 1,
+    };
     let sections = vec![section("Goal", Fill::Intent), section("Files", Fill::FilesRead)];
-    Template { form: Form::Markdown, root: "summary".into(), sections }
+    Template { form: SummaryFormat::Markdown, root: "summary".into(), sections }
 }
 
 pub(crate) fn brief(template: &Template) -> Brief<'_> {
@@ -130,7 +134,7 @@ fn verify(text: &str, material: &Material<'_>, brief: &Brief<'_>, _: &dyn Gauge)
         }
     }
     let grounded = Permille(if faults.is_empty() { 1_000 } else { 500 });
-    Judgement { check: Check { grounded, kept: 0, demanded: 0, answered: Permille::ONE }, faults }
+    Judgement { check: SummaryCheck { grounded, kept: 0, demanded: 0, answered: Permille::ONE }, faults }
 }
 
 pub(crate) const FLOOR: Floor<'static> = Floor { extract: &extract, verify: &verify };

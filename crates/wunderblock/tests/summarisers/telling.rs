@@ -4,7 +4,7 @@ use crate::scene::{Scale, brief, call, entry, material, redactor, session, templ
 use wunderblock::summarize::prompt::{Put, size, task};
 use wunderblock::summarize::{Brief, Detail, Earlier, Task};
 use wunderblock_core::message::{Message, Part, Role, Standing};
-use wunderblock_core::policy::{Form, Template};
+use wunderblock_core::policy::{SummaryFormat, Template};
 use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_core::view::Entry;
 
@@ -121,12 +121,12 @@ fn forms_focus_and_detail_are_told() {
         let brief = Brief { focus: Some(focus), detail, ..brief(&template) };
         told(&entries, Vec::new(), &brief, 100_000).unwrap()
     };
-    let numbered = told_of(Form::Numbered, Detail::Full);
+    let numbered = told_of(SummaryFormat::Numbered, Detail::Full);
     assert!(
         numbered.system.contains("1. Goal:\n(what the user wanted") && numbered.system.contains("2. Files:")
     );
     assert!(numbered.system.contains(focus) && !numbered.prompt.contains(focus));
-    let xml = told_of(Form::Xml, Detail::KeyPoints);
+    let xml = told_of(SummaryFormat::Xml, Detail::KeyPoints);
     assert!(xml.system.contains("<state>\n<Goal>\n(") && xml.system.contains("</Files>\n</state>"));
     assert!(xml.system.contains("a few lines in all"));
 }

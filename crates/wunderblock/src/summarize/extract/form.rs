@@ -4,7 +4,7 @@ use super::item::{BETWEEN, Item, PACKED_LINE, Text};
 use super::plain::{self, Marks};
 use crate::summarize::task::Brief;
 use wunderblock_core::compact::Detail;
-use wunderblock_core::policy::{self, Fill, Section};
+use wunderblock_core::policy::{self, Fill, TemplateSection};
 
 /// What stands in a part that has nothing.
 const NOTHING: &str = "–";
@@ -13,7 +13,7 @@ const NOTHING: &str = "–";
 #[derive(Clone, Debug)]
 pub(super) struct Form {
     pub(super) parts: Vec<Part>,
-    form: policy::Form,
+    form: policy::SummaryFormat,
     root: String,
     pub(super) marks: Marks,
 }
@@ -36,7 +36,7 @@ impl Form {
             |fills: &[Fill], most| Part { name: String::new(), fills: fills.to_vec(), most, weight: 1 };
         let parts = match brief.detail {
             Detail::Full => {
-                let part = |section: &Section| Part {
+                let part = |section: &TemplateSection| Part {
                     name: section.name.to_string(),
                     fills: section.fill.clone(),
                     most: usize::MAX,
@@ -51,7 +51,7 @@ impl Form {
             ],
             Detail::Statistics => vec![bare(&[Fill::Statistics], usize::MAX)],
         };
-        let marks = if template.form == policy::Form::Xml { Marks::All } else { Marks::Speakers };
+        let marks = if template.form == policy::SummaryFormat::Xml { Marks::All } else { Marks::Speakers };
         let root = element(&template.root);
         Self { parts, form: template.form, root, marks }
     }
@@ -76,7 +76,8 @@ impl Form {
     /// The text of these items.
     pub(super) fn write(&self, items: &[&Item]) -> String {
         let mut out = String::new();
-        let is_xml = self.form == policy::Form::Xml && self.parts.iter().any(|part| !part.name.is_empty());
+        let is_xml =
+            self.form == policy::SummaryFormat::Xml && self.parts.iter().any(|part| !part.name.is_empty());
         if is_xml {
             out.push_str(&format!("<{}>\n", self.root));
         }
@@ -142,11 +143,11 @@ fn flush(out: &mut String, line: &mut String) {
 }
 
 /// The line that begins a part.
-pub(in super::super) fn heading(form: policy::Form, number: usize, name: &str) -> String {
+pub(in super::super) fn heading(form: policy::SummaryFormat, number: usize, name: &str) -> String {
     match form {
-        policy::Form::Markdown => format!("## {}", plain::line(name, Marks::All)),
-        policy::Form::Numbered => format!("{}. {}:", number + 1, plain::line(name, Marks::All)),
-        policy::Form::Xml => format!("<{}>", element(name)),
+        policy::SummaryFormat::Markdown => format!("## {}", plain::line(name, Marks::All)),
+        policy::SummaryFormat::Numbered => format!("{}. {}:", number + 1, plain::line(name, Marks::All)),
+        policy::SummaryFormat::Xml => format!("<{}>", element(name)),
     }
 }
 

@@ -7,7 +7,7 @@ use crate::summarize::{Detail, verify};
 use wunderblock_core::id::{CallId, Handle};
 use wunderblock_core::literal::{Literal, literals};
 use wunderblock_core::message::{Message, Part, Role, Standing};
-use wunderblock_core::policy::{Form as As, Permille, Section, Template};
+use wunderblock_core::policy::{Permille, SummaryFormat as As, Template, TemplateSection};
 use wunderblock_core::ports::NoBodies;
 use wunderblock_core::units::Seq;
 use wunderblock_core::units::{Cost, Millis, Tokens};
@@ -77,7 +77,7 @@ fn material<'a>(entries: &'a [Entry], earlier: Vec<Earlier<'a>>) -> Material<'a>
 }
 
 fn template(form: As, sections: &[(&str, &[Fill])]) -> Template {
-    let section = |(name, fill): &(&str, &[Fill])| Section {
+    let section = |(name, fill): &(&str, &[Fill])| TemplateSection {
         name: (*name).into(),
         fill: fill.to_vec(),
         about: "".into(),

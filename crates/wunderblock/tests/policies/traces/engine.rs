@@ -5,8 +5,8 @@ use super::session::{Role, Room, Session};
 use std::collections::{BTreeSet, HashMap};
 use wunderblock_core::budget::{Budget, Treatment, WindowSource};
 use wunderblock_core::compact::due::stands;
-use wunderblock_core::compact::task::By;
-use wunderblock_core::compact::{Ladder, Measure, Next, Proposal, Task, TaskState, due};
+use wunderblock_core::compact::task::TaskSource;
+use wunderblock_core::compact::{Ladder, LaneMeasurement, NextStep, Proposal, Task, TaskState, due};
 use wunderblock_core::event::{Event, Fact, MessageAppended, Source};
 use wunderblock_core::id::{EventId, Handle, LaneId, StreamId, TenantId};
 use wunderblock_core::message::{Body, Message, Part, Role as Speaker};
@@ -109,7 +109,7 @@ fn tasks(session: &Session, to: u64) -> Vec<Task> {
             to: seq((*task.end()).min(to)),
             state: TaskState::Finished,
             title: None,
-            by: By::Event,
+            by: TaskSource::Event,
         })
         .collect();
     if let Some(last) = tasks.last_mut() {
@@ -147,22 +147,22 @@ pub(crate) fn engine(session: &Session, policy: &Policy, room: Room) -> Option<T
         let tokens = weigh(&ask).tokens;
         let tasks = tasks(session, at);
         let ends = session.tasks.iter().any(|task| *task.end() == at);
-        let measure = Measure {
+        let measure = LaneMeasurement {
             tokens,
             limit: Tokens(room.budget),
             window: Tokens(room.window),
             overflows: tokens.0 > room.budget,
             messages: at,
             stands: stands(&arrange(&view), &view, ends),
-            ..Measure::default()
+            ..LaneMeasurement::default()
         };
         let Some(due) = due(policy, &measure) else { continue };
         let mut ladder = Ladder::new(policy, ask, due.level, &tasks);
 
         let proposal = loop {
             match ladder.climb() {
-                Next::Done(proposal) => break proposal,
-                Next::Summarise(jobs) => {
+                NextStep::Done(proposal) => break proposal,
+                NextStep::Summarise(jobs) => {
                     ladder.take(jobs.iter().map(|_| Some(Body::from("a summary"))).collect(), 0);
                 }
             }
