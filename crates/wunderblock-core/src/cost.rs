@@ -7,9 +7,9 @@
 
 use crate::form;
 use crate::message::{Body, Extra, MediaForm, Message, Part};
-use crate::pair::{Shape, Unit};
+use crate::pair::{Exchange, ExchangeKind};
 use crate::ports::{Bodies, Gauge};
-use crate::step::{At, Form, Trim};
+use crate::step::{PartForm, PartPosition, Trim};
 use crate::stub;
 use crate::units::{Bytes, Cost, Tokens};
 use crate::view::{Entry, View};
@@ -114,13 +114,13 @@ pub fn part(piece: &Part, gauge: &dyn Gauge) -> Cost {
 
 /// What a unit costs in either form, never below what [`crate::render::measure`] finds of it.
 #[must_use]
-pub fn unit(unit: &Unit, trim: &Trim, view: &View, gauge: &dyn Gauge) -> EntryCost {
+pub fn unit(unit: &Exchange, trim: &Trim, view: &View, gauge: &dyn Gauge) -> EntryCost {
     let mut total = EntryCost::default();
     let priced = form::Priced { trim, view, gauge };
-    let forms = |at: At, piece: &Part, gist: Option<&str>| {
+    let forms = |at: PartPosition, piece: &Part, gist: Option<&str>| {
         let verbatim = form::cost(at, piece, priced, gist);
         // A mark that nothing is left stays what it is in a unit of stubs.
-        let is_mark = trim.form_of(at) == Some(Form::Placeholder);
+        let is_mark = trim.form_of(at) == Some(PartForm::Placeholder);
         EntryCost { verbatim, stub: if is_mark { verbatim } else { forms(piece, gauge, gist).stub } }
     };
     for said in unit.speakers.iter().filter_map(|seq| view.entry(*seq)) {
@@ -134,7 +134,7 @@ pub fn unit(unit: &Unit, trim: &Trim, view: &View, gauge: &dyn Gauge) -> EntryCo
             total += both(part(&form::mark(), gauge));
         }
     }
-    let Shape::Exchange { calls } = &unit.shape else { return total };
+    let ExchangeKind::Exchange { calls } = &unit.shape else { return total };
     if !calls.is_empty() {
         total += both(frame(gauge));
     }
@@ -161,13 +161,13 @@ pub(crate) fn is_marked_alone(said: &Entry, trim: &Trim, gauge: &dyn Gauge) -> b
 
 /// What a summary costs at most, its fence included.
 #[must_use]
-pub fn node(node: &crate::view::Node, gauge: &dyn Gauge) -> Cost {
+pub fn node(node: &crate::view::SummaryNode, gauge: &dyn Gauge) -> Cost {
     frame(gauge) + crate::fence::SUMMARY_FRAME + TEXT_FRAME + TEXT_FRAME + text(&node.text, gauge)
 }
 
 /// What a unit of the user's words costs when its texts are clipped.
 #[must_use]
-pub fn clipped(unit: &Unit, trim: &Trim, view: &View, gauge: &dyn Gauge, bodies: &dyn Bodies) -> Cost {
+pub fn clipped(unit: &Exchange, trim: &Trim, view: &View, gauge: &dyn Gauge, bodies: &dyn Bodies) -> Cost {
     let mut total = Cost::ZERO;
     for said in unit.speakers.iter().filter_map(|seq| view.entry(*seq)) {
         total += frame(gauge);
@@ -214,7 +214,7 @@ pub fn tool_block(tool: &crate::preamble::ToolBlock, gauge: &dyn Gauge) -> Cost 
 
 /// What a text of a preamble costs, the lines of its fence included.
 #[must_use]
-pub fn block(block: &crate::preamble::Block, gauge: &dyn Gauge) -> Cost {
+pub fn block(block: &crate::preamble::PreambleBlock, gauge: &dyn Gauge) -> Cost {
     let (open, close) = crate::fence::fence(&[block]);
     TEXT_FRAME + body(&block.text, gauge) + TEXT_FRAME + gauge.text(&open) + TEXT_FRAME + gauge.text(&close)
 }

@@ -10,21 +10,21 @@
 
 use crate::budget::Reason;
 use crate::id::CallId;
-use crate::message::{Message, Part, Role, Standing};
-use crate::step::At;
+use crate::message::{Message, MessageOrigin, Part, Role};
+use crate::step::PartPosition;
 use crate::units::Seq;
 use crate::view::{Entry, View};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-pub use crate::arrangement::{Arrangement, Call, Shape, Unit};
+pub use crate::arrangement::{Arrangement, Exchange, ExchangeKind, PairedCall};
 
 /// Groups a view's entries.
 #[must_use]
 pub fn arrange(view: &View) -> Arc<Arrangement> {
     view.arranged().get_or_make(|| {
-        let mut pairing = Pairing::new(view);
+        let mut pairing = Pairer::new(view);
         for entry in view.entries() {
             pairing.take(entry);
         }
@@ -32,8 +32,8 @@ pub fn arrange(view: &View) -> Arc<Arrangement> {
     })
 }
 
-struct Draft<'v> {
-    shape: Shape,
+struct OpenExchange<'v> {
+    shape: ExchangeKind,
     speakers: Vec<Seq>,
     api_id: Option<&'v str>,
     /// Whether there is anything to send; thinking alone is not.
@@ -43,15 +43,15 @@ struct Draft<'v> {
 /// A call: the index of its draft, and its own in there.
 type Slot = (usize, usize);
 
-struct Pairing<'v> {
+struct Pairer<'v> {
     view: &'v View,
-    drafts: Vec<Draft<'v>>,
+    drafts: Vec<OpenExchange<'v>>,
     /// Calls that wait, newest last.
     waiting: HashMap<&'v CallId, Vec<Slot>>,
     /// The latest result of each id that has been answered.
     answered: HashMap<&'v CallId, &'v Part>,
     /// Results that came before their call, oldest first.
-    early: HashMap<&'v CallId, VecDeque<At>>,
+    early: HashMap<&'v CallId, VecDeque<PartPosition>>,
     /// Calls that were answered by such a result, and by none since.
     foretold: HashMap<&'v CallId, Slot>,
     /// The ids used in a request.
@@ -60,7 +60,7 @@ struct Pairing<'v> {
     arrangement: Arrangement,
 }
 
-impl<'v> Pairing<'v> {
+impl<'v> Pairer<'v> {
     fn new(view: &'v View) -> Self {
         Self {
             view,
@@ -78,8 +78,8 @@ impl<'v> Pairing<'v> {
     fn take(&mut self, entry: &'v Entry) {
         let message = &entry.message;
         let reason = match &message.standing {
-            Standing::Failed(_) => Some(Reason::FailedTurn),
-            Standing::Aside(_) => Some(Reason::Aside),
+            MessageOrigin::Failed(_) => Some(Reason::FailedTurn),
+            MessageOrigin::Aside(_) => Some(Reason::Aside),
             // A policy shows that there was a reply.
             _ if message.role == Role::Assistant && self.view.trim().mark_of(entry.seq).is_some() => None,
             _ if message.parts.is_empty() => Some(Reason::Empty),
@@ -120,8 +120,8 @@ impl<'v> Pairing<'v> {
             api_id.is_some() && self.drafts.get(*index).is_some_and(|draft| draft.api_id == api_id)
         });
         let unit = same.unwrap_or_else(|| {
-            let shape = Shape::Exchange { calls: Vec::new() };
-            self.drafts.push(Draft { shape, speakers: Vec::new(), api_id, speaks: false });
+            let shape = ExchangeKind::Exchange { calls: Vec::new() };
+            self.drafts.push(OpenExchange { shape, speakers: Vec::new(), api_id, speaks: false });
             self.drafts.len() - 1
         });
         self.last_exchange = Some(unit);
@@ -132,14 +132,15 @@ impl<'v> Pairing<'v> {
         unit
     }
 
-    fn call(&mut self, unit: usize, id: &'v CallId, place: At) {
+    fn call(&mut self, unit: usize, id: &'v CallId, place: PartPosition) {
         let name = self.name(id, place);
         let result = self.early.get_mut(id).and_then(VecDeque::pop_front);
-        let Some(Shape::Exchange { calls }) = self.drafts.get_mut(unit).map(|draft| &mut draft.shape) else {
+        let Some(ExchangeKind::Exchange { calls }) = self.drafts.get_mut(unit).map(|draft| &mut draft.shape)
+        else {
             return;
         };
         let slot = (unit, calls.len());
-        calls.push(Call { id: id.clone(), name, place, result });
+        calls.push(PairedCall { id: id.clone(), name, place, result });
         if let Some(part) = result.and_then(|at| self.view.part(at)) {
             self.answered.insert(id, part);
             self.foretold.insert(id, slot);
@@ -150,7 +151,7 @@ impl<'v> Pairing<'v> {
 
     /// The first call of an id keeps it, later ones add their place. It goes by the order of recording, not by what is
     /// shown, so that an id in a request stays what it is as the session goes on.
-    fn name(&mut self, id: &'v CallId, (seq, index): At) -> CallId {
+    fn name(&mut self, id: &'v CallId, (seq, index): PartPosition) -> CallId {
         let text = id.as_str();
         if !text.is_empty() && self.names.insert(Cow::Borrowed(text)) {
             return id.clone();
@@ -171,12 +172,12 @@ impl<'v> Pairing<'v> {
             }
         }
         if message.own_parts().any(Part::speaks) {
-            let shape = if message.role == Role::System { Shape::System } else { Shape::User };
-            self.drafts.push(Draft { shape, speakers: vec![seq], api_id: None, speaks: true });
+            let shape = if message.role == Role::System { ExchangeKind::System } else { ExchangeKind::User };
+            self.drafts.push(OpenExchange { shape, speakers: vec![seq], api_id: None, speaks: true });
         }
     }
 
-    fn result(&mut self, id: &'v CallId, part: &'v Part, at: At) {
+    fn result(&mut self, id: &'v CallId, part: &'v Part, at: PartPosition) {
         let spent = self.view.trim().spent.binary_search(&at).is_ok();
         let again = || self.answered.get(id).is_some_and(|known| *known == part);
         let slot = if spent { None } else { self.waiting.get_mut(id).and_then(Vec::pop) };
@@ -193,10 +194,10 @@ impl<'v> Pairing<'v> {
     }
 
     /// Sets a call's result; the answer is the one it had.
-    fn answer(&mut self, (unit, index): Slot, at: At) -> Option<At> {
+    fn answer(&mut self, (unit, index): Slot, at: PartPosition) -> Option<PartPosition> {
         match &mut self.drafts.get_mut(unit)?.shape {
-            Shape::Exchange { calls } => calls.get_mut(index)?.result.replace(at),
-            Shape::User | Shape::System => None,
+            ExchangeKind::Exchange { calls } => calls.get_mut(index)?.result.replace(at),
+            ExchangeKind::User | ExchangeKind::System => None,
         }
     }
 
@@ -219,15 +220,15 @@ impl<'v> Pairing<'v> {
     }
 }
 
-fn unit(draft: Draft<'_>, frontier: Seq) -> Option<Unit> {
-    let Draft { shape, speakers, .. } = draft;
+fn unit(draft: OpenExchange<'_>, frontier: Seq) -> Option<Exchange> {
+    let OpenExchange { shape, speakers, .. } = draft;
     let mut members = speakers.clone();
-    if let Shape::Exchange { calls } = &shape {
+    if let ExchangeKind::Exchange { calls } = &shape {
         members.extend(calls.iter().filter_map(|call| call.result).map(|(seq, _)| seq));
         members.sort_unstable();
         members.dedup();
     }
     let (first, last) = (*speakers.first()?, *members.last()?);
     let key = speakers.iter().chain(&members).copied().find(|seq| *seq >= frontier).unwrap_or(first);
-    Some(Unit { shape, members, speakers, key, last })
+    Some(Exchange { shape, members, speakers, key, last })
 }

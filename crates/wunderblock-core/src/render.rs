@@ -8,12 +8,12 @@ use crate::budget::{Reason, Treatment};
 use crate::cost;
 use crate::describe::describe;
 use crate::fence;
-use crate::form::{self, Stage};
+use crate::form::{self, Presentation};
 use crate::id::{CallId, Handle};
 use crate::lead;
-pub use crate::line::{Line, Missing};
-use crate::message::{Body, Message, Part, Role, Standing};
-use crate::pair::{Arrangement, Call, Shape, Unit, arrange};
+pub use crate::line::{Missing, SourceLine};
+use crate::message::{Body, Message, MessageOrigin, Part, Role};
+use crate::pair::{Arrangement, Exchange, ExchangeKind, PairedCall, arrange};
 use crate::ports::{Bodies, Gauge};
 use crate::preamble::Preamble;
 use crate::reduction::ShownShorter;
@@ -21,9 +21,9 @@ use crate::request::{Request, Tool};
 use crate::section::Section;
 use crate::step::Trim;
 use crate::stub::{self, Stubbed};
-use crate::trim::{self, Stand, treatment};
+use crate::trim::{self, GapOrSummary, treatment};
 use crate::units::{Cost, Seq};
-use crate::view::{Entry, Node, View};
+use crate::view::{Entry, SummaryNode, View};
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -34,7 +34,7 @@ pub const VERSION: u32 = 2;
 
 /// What rendering needs beside the view.
 #[derive(Clone, Copy)]
-pub struct Scene<'a> {
+pub struct RenderInput<'a> {
     /// The session's own handle: marks name ranges of it.
     pub stream: Handle,
     /// The texts.
@@ -47,11 +47,11 @@ pub struct Scene<'a> {
 
 /// A request, and the account of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rendered {
+pub struct RenderedRequest {
     /// The request. Its model and output limit are the caller's to fill in.
     pub request: Request,
     /// Who put what into it, in its order. The costs add up to [`measure`] of the request.
-    pub lines: Vec<Line>,
+    pub lines: Vec<SourceLine>,
     /// What is not in it.
     pub missing: Vec<Missing>,
 }
@@ -73,11 +73,12 @@ pub fn measure(request: &Request, gauge: &dyn Gauge) -> Cost {
 
 /// Renders what a trim shows of a view that has been trimmed with it.
 #[must_use]
-pub fn render(view: &View, trim: &Trim, scene: Scene<'_>) -> Rendered {
+pub fn render(view: &View, trim: &Trim, scene: RenderInput<'_>) -> RenderedRequest {
     let arrangement = arrange(view);
-    let stage = Stage::new(&arrangement, trim, view);
+    let stage = Presentation::new(&arrangement, trim, view);
     let newest = view.newest_user();
-    let mut writer = Writer { view, trim, scene, stage, newest, out: Rendered::default(), spoken: false };
+    let mut writer =
+        RequestWriter { view, trim, scene, stage, newest, out: RenderedRequest::default(), spoken: false };
     let system = match view.preamble() {
         Some(preamble) => writer.lead(preamble),
         None => {
@@ -111,7 +112,7 @@ pub fn handles(view: &View, trim: &Trim) -> BTreeSet<Handle> {
     let mut handles: BTreeSet<Handle> = lead.filter_map(Body::handle).collect();
     handles.extend(trim.nodes.iter().filter_map(|placed| view.node(placed.at)?.text.handle()));
     let arrangement = arrange(view);
-    let stage = Stage::new(&arrangement, trim, view);
+    let stage = Presentation::new(&arrangement, trim, view);
     for unit in &arrangement.units {
         let treatment = treatment(unit, trim, view);
         if treatment == Treatment::LeftOut {
@@ -144,20 +145,20 @@ pub fn edges(view: &View, trim: &Trim) -> Vec<Seq> {
     edges
 }
 
-struct Writer<'a> {
+struct RequestWriter<'a> {
     view: &'a View,
     trim: &'a Trim,
-    scene: Scene<'a>,
-    stage: Stage<'a>,
+    scene: RenderInput<'a>,
+    stage: Presentation<'a>,
     newest: Option<Seq>,
-    out: Rendered,
+    out: RenderedRequest,
     /// Whether there has been a message: system text before the first is not part of the conversation.
     spoken: bool,
 }
 
 /// What entries put into one unit; parts of one entry are one line.
 #[derive(Default)]
-struct Account {
+struct ExchangeLines {
     lines: Vec<(Option<Seq>, Cost)>,
     places: HashMap<Seq, usize>,
     /// Those of which something is shown in another form.
@@ -166,7 +167,7 @@ struct Account {
     shorter: Vec<(Seq, ShownShorter)>,
 }
 
-impl Account {
+impl ExchangeLines {
     fn add(&mut self, seq: Seq, cost: Cost) {
         let place = *self.places.entry(seq).or_insert(self.lines.len());
         match self.lines.get_mut(place) {
@@ -176,10 +177,10 @@ impl Account {
     }
 }
 
-impl<'a> Writer<'a> {
+impl<'a> RequestWriter<'a> {
     fn tool(&mut self, tool: &Tool) {
         let (what, cost) = (format!("tool {}", tool.name), cost::tool(tool, self.scene.gauge));
-        self.out.lines.push(Line::outside(Section::Tools, what, cost));
+        self.out.lines.push(SourceLine::outside(Section::Tools, what, cost));
         self.out.request.tools.push(tool.clone());
     }
 
@@ -197,22 +198,22 @@ impl<'a> Writer<'a> {
         lead.system.iter().filter_map(resolved).collect()
     }
 
-    fn stand(&mut self, stand: Stand<'_>) {
+    fn stand(&mut self, stand: GapOrSummary<'_>) {
         match stand {
-            Stand::Gap(from, to) => self.mark(from, to),
-            Stand::Node(node) => self.summary(node),
+            GapOrSummary::Gap(from, to) => self.mark(from, to),
+            GapOrSummary::Node(node) => self.summary(node),
         }
     }
 
     /// A summary; one whose text is gone is the mark of a gap.
-    fn summary(&mut self, node: &Node) {
+    fn summary(&mut self, node: &SummaryNode) {
         let message = fence::summary(node, self.scene.stream);
         let cost = cost::message(&message, self.scene.gauge);
         let parts: Option<Vec<Part>> =
             message.parts.iter().map(|part| stub::resolve(part, self.scene.bodies)).collect();
         let what = format!("summary of positions {}–{}, level {}", node.from, node.to, node.level);
-        let line = Line::outside(Section::Summaries, what, cost);
-        self.out.lines.push(Line { seq: Some(node.at), handle: node.text.handle(), ..line });
+        let line = SourceLine::outside(Section::Summaries, what, cost);
+        self.out.lines.push(SourceLine { seq: Some(node.at), handle: node.text.handle(), ..line });
         self.say(Message { parts: parts.unwrap_or_default(), ..message });
     }
 
@@ -220,7 +221,11 @@ impl<'a> Writer<'a> {
         let handle = self.scene.stream.range(from, to);
         let message = Message::text(Role::User, format!("⟨left out: positions {from}–{to} · read {handle}⟩"));
         let cost = cost::message(&message, self.scene.gauge);
-        self.out.lines.push(Line::mark(Section::Summaries, format!("mark of positions {from}–{to}"), cost));
+        self.out.lines.push(SourceLine::mark(
+            Section::Summaries,
+            format!("mark of positions {from}–{to}"),
+            cost,
+        ));
         self.say(message);
     }
 
@@ -229,16 +234,16 @@ impl<'a> Writer<'a> {
         self.out.request.messages.push(message);
     }
 
-    fn unit(&mut self, unit: &Unit, treatment: Treatment) {
+    fn unit(&mut self, unit: &Exchange, treatment: Treatment) {
         match &unit.shape {
-            Shape::System => self.words(unit, Role::System, treatment),
-            Shape::User => self.words(unit, Role::User, treatment),
-            Shape::Exchange { calls } => self.exchange(unit, calls, treatment),
+            ExchangeKind::System => self.words(unit, Role::System, treatment),
+            ExchangeKind::User => self.words(unit, Role::User, treatment),
+            ExchangeKind::Exchange { calls } => self.exchange(unit, calls, treatment),
         }
     }
 
     /// A unit of one speaker's words, no results.
-    fn words(&mut self, unit: &Unit, role: Role, treatment: Treatment) {
+    fn words(&mut self, unit: &Exchange, role: Role, treatment: Treatment) {
         for entry in unit.speakers.iter().filter_map(|seq| self.view.entry(*seq)) {
             let clip = self.trim.clip_of(entry.seq);
             let mut parts = Vec::new();
@@ -282,8 +287,8 @@ impl<'a> Writer<'a> {
     }
 
     /// A reply and the results of its calls.
-    fn exchange(&mut self, unit: &Unit, calls: &[Call], treatment: Treatment) {
-        let mut account = Account::default();
+    fn exchange(&mut self, unit: &Exchange, calls: &[PairedCall], treatment: Treatment) {
+        let mut account = ExchangeLines::default();
         let mut names = calls.iter().map(|call| &call.name);
         let mut parts = Vec::new();
         let mut frame = cost::frame(self.scene.gauge);
@@ -324,13 +329,13 @@ impl<'a> Writer<'a> {
                 }
                 None => {
                     let what = "mark of a missing result".to_owned();
-                    self.out.lines.push(Line::mark(Section::Transcript, what, cost));
+                    self.out.lines.push(SourceLine::mark(Section::Transcript, what, cost));
                 }
             }
         }
     }
 
-    fn results(&self, calls: &[Call], treatment: Treatment, account: &mut Account) -> Vec<Part> {
+    fn results(&self, calls: &[PairedCall], treatment: Treatment, account: &mut ExchangeLines) -> Vec<Part> {
         let mut parts = Vec::with_capacity(calls.len());
         let mut frame = cost::frame(self.scene.gauge);
         for call in calls {
@@ -383,7 +388,7 @@ impl<'a> Writer<'a> {
     fn section(&self, entry: &Entry, leading: bool) -> Section {
         match &entry.message.standing {
             _ if leading => Section::System,
-            Standing::Injected(what) if self.view.is_ours(entry.seq) => {
+            MessageOrigin::Injected(what) if self.view.is_ours(entry.seq) => {
                 let tail = [Section::Instructions, Section::State];
                 tail.into_iter().find(|section| section.name() == what.as_ref()).unwrap_or(Section::Recall)
             }
@@ -401,7 +406,7 @@ impl<'a> Writer<'a> {
     ) {
         let bodies = entry.message.parts.iter().flat_map(Part::bodies);
         let largest = bodies.filter(|body| body.handle().is_some()).max_by_key(|body| body.bytes());
-        self.out.lines.push(Line {
+        self.out.lines.push(SourceLine {
             seq: Some(entry.seq),
             section,
             treatment,
@@ -454,7 +459,7 @@ impl<'a> Writer<'a> {
         }
         let gone = arrangement.units.iter().filter(|unit| unit.last < frontier);
         let gone = gone.filter(|unit| treatment(unit, self.trim, self.view) == Treatment::LeftOut);
-        for (seq, index) in gone.flat_map(Unit::calls).filter_map(|call| call.result) {
+        for (seq, index) in gone.flat_map(Exchange::calls).filter_map(|call| call.result) {
             if shown.contains(&seq) {
                 self.list(seq, Some(index), Reason::Budget);
             }

@@ -1,10 +1,10 @@
 //! What follows from a trim: which units it shows, in which form, and what a view must hold on to.
 
 use crate::budget::{Reason, Treatment};
-use crate::pair::{Arrangement, Shape, Unit};
-use crate::step::{At, Form, Trim};
+use crate::pair::{Arrangement, Exchange, ExchangeKind};
+use crate::step::{PartForm, PartPosition, Trim};
 use crate::units::Seq;
-use crate::view::{Node, View};
+use crate::view::{SummaryNode, View};
 use std::collections::HashSet;
 
 /// How many left-out exchanges with open calls a view remembers, the newest first. A result that comes later than that
@@ -13,7 +13,7 @@ pub const HELD_WAITING: usize = 64;
 
 /// Whether a unit is in a request under a trim, and in which form.
 #[must_use]
-pub fn treatment(unit: &Unit, trim: &Trim, view: &View) -> Treatment {
+pub fn treatment(unit: &Exchange, trim: &Trim, view: &View) -> Treatment {
     if unit.speakers.iter().any(|seq| trim.clip_of(*seq).is_some()) {
         Treatment::Clipped
     } else if unit.last >= trim.stub_before || stays(unit, trim, view) {
@@ -27,8 +27,8 @@ pub fn treatment(unit: &Unit, trim: &Trim, view: &View) -> Treatment {
 
 /// Whether a unit stays wherever the frontiers are. A record can hold the words of a kept turn beside results of an
 /// exchange: the turn stays, the exchange need not. A pin means everything in the record.
-pub(crate) fn stays(unit: &Unit, trim: &Trim, view: &View) -> bool {
-    unit.shape == Shape::System
+pub(crate) fn stays(unit: &Exchange, trim: &Trim, view: &View) -> bool {
+    unit.shape == ExchangeKind::System
         || unit.speakers.iter().any(|seq| trim.keep.binary_search(seq).is_ok())
         || (!view.pinned().is_empty() && unit.members.iter().any(|seq| view.pinned().contains(seq)))
 }
@@ -66,7 +66,8 @@ pub(crate) fn settle(trim: &mut Trim, arrangement: &Arrangement, view: &View) {
     // What stands behind the frontier stands by itself. Before it, nobody would look for its event.
     let before = view.standings().filter(|((seq, _), _)| *seq < trim.drop_before);
     let unnamed = before.filter(|(at, _)| forms.binary_search_by_key(at, |(place, _)| *place).is_err());
-    let unnamed: Vec<(At, Form)> = unnamed.map(|(at, event)| (at, Form::Reduced(event))).collect();
+    let unnamed: Vec<(PartPosition, PartForm)> =
+        unnamed.map(|(at, event)| (at, PartForm::Reduced(event))).collect();
     forms.extend(unnamed);
     forms.sort_unstable_by_key(|(at, _)| *at);
     forms.retain(|((seq, _), _)| trim.needs(*seq) && shown(*seq));
@@ -92,14 +93,14 @@ pub(crate) fn runs(mut shown: Vec<Seq>, frontier: Seq) -> Vec<(Seq, Seq)> {
 
 /// What stands before the frontier where entries are missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stand<'v> {
+pub(crate) enum GapOrSummary<'v> {
     /// The mark of a run of positions.
     Gap(Seq, Seq),
     /// A summary.
-    Node(&'v Node),
+    Node(&'v SummaryNode),
 }
 
-impl Stand<'_> {
+impl GapOrSummary<'_> {
     /// Where it stands: before everything from this position on.
     pub(crate) fn key(&self) -> Seq {
         match self {
@@ -111,28 +112,32 @@ impl Stand<'_> {
 
 /// What stands before the frontier in place of what is not shown, in order. What a summary stands for has no mark.
 pub(crate) fn stands<'a, 'v>(
-    units: impl Iterator<Item = &'a Unit>,
+    units: impl Iterator<Item = &'a Exchange>,
     trim: &Trim,
     view: &'v View,
-) -> Vec<Stand<'v>> {
-    let nodes: Vec<&Node> = trim.nodes.iter().filter_map(|placed| view.node(placed.at)).collect();
-    let mut stands: Vec<Stand<'v>> = Vec::new();
+) -> Vec<GapOrSummary<'v>> {
+    let nodes: Vec<&SummaryNode> = trim.nodes.iter().filter_map(|placed| view.node(placed.at)).collect();
+    let mut stands: Vec<GapOrSummary<'v>> = Vec::new();
     for (from, to) in marks(units, trim, view) {
-        stands.extend(outside(from, to, &nodes).map(|(from, to)| Stand::Gap(from, to)));
+        stands.extend(outside(from, to, &nodes).map(|(from, to)| GapOrSummary::Gap(from, to)));
     }
-    stands.extend(nodes.into_iter().map(Stand::Node));
-    stands.sort_by_key(Stand::key);
+    stands.extend(nodes.into_iter().map(GapOrSummary::Node));
+    stands.sort_by_key(GapOrSummary::key);
     stands
 }
 
 /// The summaries that stand for some of a run, of all in order.
-fn over<'n, 'v>(from: Seq, to: Seq, nodes: &'n [&'v Node]) -> impl Iterator<Item = &'v Node> + use<'n, 'v> {
+fn over<'n, 'v>(
+    from: Seq,
+    to: Seq,
+    nodes: &'n [&'v SummaryNode],
+) -> impl Iterator<Item = &'v SummaryNode> + use<'n, 'v> {
     let first = nodes.partition_point(|node| node.to < from);
     nodes.iter().skip(first).take_while(move |node| node.from <= to).copied()
 }
 
 /// The pieces of a run that no summary stands for.
-fn outside(from: Seq, to: Seq, nodes: &[&Node]) -> impl Iterator<Item = (Seq, Seq)> {
+fn outside(from: Seq, to: Seq, nodes: &[&SummaryNode]) -> impl Iterator<Item = (Seq, Seq)> {
     let mut pieces = Vec::new();
     let mut next = from;
     for node in over(from, to, nodes) {
@@ -149,7 +154,7 @@ fn outside(from: Seq, to: Seq, nodes: &[&Node]) -> impl Iterator<Item = (Seq, Se
 
 /// The runs before the frontier that are not in `shown`, each with the reason: a summary stands for it, or there is no room.
 pub(crate) fn left_out(shown: Vec<Seq>, trim: &Trim, view: &View) -> Vec<(Seq, Seq, Reason)> {
-    let nodes: Vec<&Node> = trim.nodes.iter().filter_map(|placed| view.node(placed.at)).collect();
+    let nodes: Vec<&SummaryNode> = trim.nodes.iter().filter_map(|placed| view.node(placed.at)).collect();
     let mut runs_with_reason = Vec::new();
     for (from, to) in runs(shown, trim.drop_before) {
         let covered =
@@ -163,7 +168,7 @@ pub(crate) fn left_out(shown: Vec<Seq>, trim: &Trim, view: &View) -> Vec<(Seq, S
 
 /// The runs a request marks as left out. An exchange that goes on behind the frontier stands there and parts no run, so
 /// that a result which comes late changes no mark.
-fn marks<'a>(units: impl Iterator<Item = &'a Unit>, trim: &Trim, view: &View) -> Vec<(Seq, Seq)> {
+fn marks<'a>(units: impl Iterator<Item = &'a Exchange>, trim: &Trim, view: &View) -> Vec<(Seq, Seq)> {
     let before = units.filter(|unit| unit.last < trim.drop_before);
     let shown = before.filter(|unit| treatment(unit, trim, view) != Treatment::LeftOut);
     runs(shown.flat_map(|unit| unit.members.iter().copied()).collect(), trim.drop_before)

@@ -8,11 +8,11 @@ use crate::compaction::SessionCompacted;
 use crate::event::{Event, Fact};
 use crate::fence;
 use crate::id::{CallId, LaneId};
-use crate::message::{Body, Message, Part, Role, Standing};
+use crate::message::{Body, Message, MessageOrigin, Part, Role};
 use crate::preamble::Preamble;
 use crate::reduction::{ContentReduced, Reduction, Reductions};
 use crate::section::Section;
-use crate::step::{At, Trim};
+use crate::step::{PartPosition, Trim};
 use crate::units::{Millis, Seq};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -30,7 +30,7 @@ pub struct Entry {
 
 /// A summary that stands before the frontier.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Node {
+pub struct SummaryNode {
     /// The position of its event.
     pub at: Seq,
     /// The first position it stands for.
@@ -76,7 +76,7 @@ pub struct View {
     /// The positions of the summaries and shorter texts the trim names.
     named: HashSet<Seq>,
     /// The summaries the trim names, by the positions of their events.
-    nodes: BTreeMap<Seq, Node>,
+    nodes: BTreeMap<Seq, SummaryNode>,
     /// The shorter texts the trim names, and those that stand.
     reduced: Reductions,
     /// The entries that came in at the tail by this lane: anybody may put in messages, and call them what they like.
@@ -188,14 +188,16 @@ impl View {
         }
         let Some(text) = made.summary.clone() else { return };
         let (at, level) = (event.seq, made.level);
-        let node = Node { at, from: made.from_seq, to: made.to_seq, level, text, made: event.at };
+        let node = SummaryNode { at, from: made.from_seq, to: made.to_seq, level, text, made: event.at };
         self.nodes.insert(at, node);
     }
 
     /// Forgets what came in at the tail before a preamble that takes it in.
     fn absorb(&mut self, at: Seq, takes_in: &[Section]) {
         let is_absorbed = |seq: &Seq| match self.entries.get(seq).map(|entry| &entry.message.standing) {
-            Some(Standing::Injected(what)) => takes_in.iter().any(|section| section.name() == what.as_ref()),
+            Some(MessageOrigin::Injected(what)) => {
+                takes_in.iter().any(|section| section.name() == what.as_ref())
+            }
             _ => false,
         };
         let gone: Vec<Seq> = self.ours.range(..at).copied().filter(is_absorbed).collect();
@@ -308,7 +310,7 @@ impl View {
 
     /// The view as it would be with a trim, and the summaries and shorter texts that trim names.
     #[must_use]
-    pub fn with(&self, trim: &Trim, nodes: &[Node], reduced: &[(Seq, Body)]) -> Self {
+    pub fn with(&self, trim: &Trim, nodes: &[SummaryNode], reduced: &[(Seq, Body)]) -> Self {
         let mut view = self.clone();
         view.trim_to(trim.clone());
         let named = nodes.iter().filter(|node| view.named.contains(&node.at));
@@ -343,7 +345,7 @@ impl View {
 
     /// A part of the entry at a position.
     #[must_use]
-    pub fn part(&self, (seq, index): At) -> Option<&Part> {
+    pub fn part(&self, (seq, index): PartPosition) -> Option<&Part> {
         self.entries.get(&seq)?.message.parts.get(index)
     }
 
@@ -364,13 +366,13 @@ impl View {
     }
 
     /// The summaries that stand before the frontier, in the order of their ranges.
-    pub fn nodes(&self) -> impl Iterator<Item = &Node> {
+    pub fn nodes(&self) -> impl Iterator<Item = &SummaryNode> {
         self.trim.nodes.iter().filter_map(|placed| self.nodes.get(&placed.at))
     }
 
     /// The summary recorded at a position, if it stands in this view.
     #[must_use]
-    pub fn node(&self, at: Seq) -> Option<&Node> {
+    pub fn node(&self, at: Seq) -> Option<&SummaryNode> {
         self.nodes.get(&at)
     }
 
@@ -394,16 +396,16 @@ impl View {
     /// Where the reduction is recorded that stands for a part. A form that the trim gives the part goes before it. Only
     /// results of tools become shorter by themselves: nobody's words do.
     #[must_use]
-    pub fn standing(&self, at: At) -> Option<Seq> {
+    pub fn standing(&self, at: PartPosition) -> Option<Seq> {
         self.reduced.of(at).filter(|_| self.is_result(at))
     }
 
-    fn is_result(&self, at: At) -> bool {
+    fn is_result(&self, at: PartPosition) -> bool {
         matches!(self.part(at), Some(Part::ToolResult { .. }))
     }
 
     /// The parts for which a reduction stands, with the position where it is recorded, ascending.
-    pub fn standings(&self) -> impl Iterator<Item = (At, Seq)> {
+    pub fn standings(&self) -> impl Iterator<Item = (PartPosition, Seq)> {
         self.reduced.standing().filter(|(at, _)| self.is_result(*at))
     }
 
@@ -497,7 +499,7 @@ impl View {
             .values()
             .rev()
             .map(|entry| &entry.message)
-            .filter(|said| said.role == Role::Assistant && said.standing == Standing::Said)
+            .filter(|said| said.role == Role::Assistant && said.standing == MessageOrigin::Said)
             .find_map(|said| said.model.as_deref())
     }
 

@@ -5,7 +5,7 @@ use crate::json;
 use crate::outcome::{Dropped, WireError};
 use std::collections::HashMap;
 use wunderblock_core::budget::Reason;
-use wunderblock_core::message::{Body, Dialect, Extra, Message, Part, Standing};
+use wunderblock_core::message::{Body, Dialect, Extra, Message, MessageOrigin, Part};
 
 /// The state of one encoding.
 pub(crate) struct Writing {
@@ -71,9 +71,9 @@ impl Writing {
     /// Whether a message may be sent; if not, that is noted.
     pub(crate) fn sendable(&mut self, at: usize, message: &Message) -> bool {
         let (reason, why) = match &message.standing {
-            Standing::Said | Standing::Injected(_) => return true,
-            Standing::Failed(why) => (Reason::FailedTurn, why),
-            Standing::Aside(why) => (Reason::Aside, why),
+            MessageOrigin::Said | MessageOrigin::Injected(_) => return true,
+            MessageOrigin::Failed(why) => (Reason::FailedTurn, why),
+            MessageOrigin::Aside(why) => (Reason::Aside, why),
         };
         self.at(Some(at), 0);
         self.drop(reason, format!("the message: {why}"));

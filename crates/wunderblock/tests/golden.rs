@@ -14,7 +14,7 @@ use wunderblock_core::event::{Fact, MessageAppended, NewEvent, Source};
 use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_core::message::{Dialect, MediaForm, Message, Part, Role};
 use wunderblock_core::request::Tool;
-use wunderblock_core::state::{Item, State, Status};
+use wunderblock_core::state::{ItemStatus, StateItem, WorkState};
 use wunderblock_core::units::{Millis, Seq, Tokens};
 use wunderblock_testkit::backdoor::put;
 use wunderblock_testkit::memory::MemoryStorage;
@@ -157,9 +157,9 @@ fn sources() -> Sources {
         }]),
         memory: given("habits", "The user prefers small commits."),
         resources: Some(vec![resource("doc://release", false), resource("doc://style", true)]),
-        state: Some(State {
-            plan: vec![Item { what: "fix the counter".into(), status: Status::InProgress }],
-            ..State::default()
+        state: Some(WorkState {
+            plan: vec![StateItem { what: "fix the counter".into(), status: ItemStatus::InProgress }],
+            ..WorkState::default()
         }),
         ..Sources::default()
     }

@@ -2,10 +2,10 @@
 
 use super::job::{Detail, SummaryJob};
 use crate::cost;
-use crate::plan::Ask;
+use crate::plan::PlanInput;
 use crate::policy::{Division, Policy};
 use crate::units::Tokens;
-use crate::view::Node;
+use crate::view::SummaryNode;
 
 /// When summaries are condensed.
 #[derive(Clone, Copy)]
@@ -20,9 +20,14 @@ pub(super) struct CondenseRules {
 }
 
 /// The oldest run of summaries of one level that is long enough, the lowest level first.
-pub(super) fn job(rules: CondenseRules, by: Division, policy: &Policy, ask: &Ask<'_>) -> Option<SummaryJob> {
-    let nodes: Vec<&Node> = ask.view.nodes().collect();
-    let cost = |node: &&Node| cost::node(node, ask.gauge).tokens;
+pub(super) fn job(
+    rules: CondenseRules,
+    by: Division,
+    policy: &Policy,
+    ask: &PlanInput<'_>,
+) -> Option<SummaryJob> {
+    let nodes: Vec<&SummaryNode> = ask.view.nodes().collect();
+    let cost = |node: &&SummaryNode| cost::node(node, ask.gauge).tokens;
     let all: Tokens = nodes.iter().map(cost).sum();
     if all <= rules.above {
         return None;
@@ -33,10 +38,10 @@ pub(super) fn job(rules: CondenseRules, by: Division, policy: &Policy, ask: &Ask
     for level in levels.into_iter().filter(|level| rules.most == 0 || *level < rules.most) {
         let fan = if level == 0 { rules.leaves } else { rules.nodes };
         let fan = usize::try_from(fan).unwrap_or(usize::MAX).max(2);
-        let joins = |a: &&Node, b: &&Node| a.level == b.level && a.to.next() == b.from;
+        let joins = |a: &&SummaryNode, b: &&SummaryNode| a.level == b.level && a.to.next() == b.from;
         for run in nodes.chunk_by(|a, b| joins(a, b)).filter(|run| run.len() >= fan) {
             let mut together = Tokens::ZERO;
-            let fits = |node: &&&Node| {
+            let fits = |node: &&&SummaryNode| {
                 together += cost(node);
                 rules.chunk == Tokens::ZERO || together <= rules.chunk
             };

@@ -3,9 +3,9 @@
 use super::guard::Guard;
 use crate::budget::Treatment;
 use crate::message::{Body, Part};
-use crate::pair::{Arrangement, Unit};
-use crate::plan::Ask;
-use crate::step::{At, Form};
+use crate::pair::{Arrangement, Exchange};
+use crate::plan::PlanInput;
+use crate::step::{PartForm, PartPosition};
 use crate::trim::treatment;
 use crate::units::Bytes;
 use std::collections::{BTreeMap, HashMap};
@@ -13,19 +13,19 @@ use std::collections::{BTreeMap, HashMap};
 /// References for what stands a second time. The newest copy stays: it is what the work goes on with.
 pub(super) fn dedupe(
     min: Bytes,
-    ask: &Ask<'_>,
+    ask: &PlanInput<'_>,
     guard: &Guard,
     arrangement: &Arrangement,
-) -> BTreeMap<At, Form> {
+) -> BTreeMap<PartPosition, PartForm> {
     let view = ask.view;
     let trim = view.trim();
-    let mut units: Vec<&Unit> =
+    let mut units: Vec<&Exchange> =
         arrangement.units.iter().filter(|unit| treatment(unit, trim, view) == Treatment::Verbatim).collect();
     units.sort_by_key(|unit| std::cmp::Reverse(unit.last));
-    let mut newest: HashMap<Vec<&Body>, At> = HashMap::new();
+    let mut newest: HashMap<Vec<&Body>, PartPosition> = HashMap::new();
     let mut forms = BTreeMap::new();
     for unit in units {
-        let mut places: Vec<At> = crate::form::parts(unit, view).collect();
+        let mut places: Vec<PartPosition> = crate::form::parts(unit, view).collect();
         places.sort_unstable();
         for at in places.into_iter().rev().filter(|at| crate::form::shown(*at, trim, view).is_none()) {
             let Some(part) = view.part(at) else { continue };
@@ -35,7 +35,7 @@ pub(super) fn dedupe(
             }
             match newest.get(&bodies) {
                 Some(place) if guard.is_free(unit) => {
-                    forms.insert(at, Form::Same(*place));
+                    forms.insert(at, PartForm::Same(*place));
                 }
                 Some(_) => {}
                 None => {

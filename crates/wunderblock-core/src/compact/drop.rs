@@ -2,8 +2,8 @@
 
 use super::guard::{self, Guard};
 use super::importance::importance;
-use crate::pair::{Arrangement, Unit};
-use crate::plan::Ask;
+use crate::pair::{Arrangement, Exchange};
+use crate::plan::PlanInput;
 use crate::policy::DropOrder;
 use crate::step::Trim;
 use crate::units::{Seq, Tokens};
@@ -20,14 +20,14 @@ pub(super) struct DropRules {
 
 /// The trim that leaves out what comes first in an order, until `keep` messages are left, or, where that is 0, until
 /// `excess` tokens are saved.
-pub(super) fn drop(rules: &DropRules, ask: &Ask<'_>, guard: &Guard, arrangement: &Arrangement) -> Trim {
+pub(super) fn drop(rules: &DropRules, ask: &PlanInput<'_>, guard: &Guard, arrangement: &Arrangement) -> Trim {
     let DropRules { by, keep, excess } = *rules;
     let units = guard::shown(ask, arrangement);
     let scores = scores(by, ask, &units);
     // What was kept out of a summary and stands within its range is told nowhere else: its mark would say that it is.
     let nodes = &ask.view.trim().nodes;
-    let is_untold = |unit: &Unit| nodes.iter().any(|node| (node.from..=node.to).contains(&unit.last));
-    let mut order: Vec<(usize, &Unit, Tokens)> = units
+    let is_untold = |unit: &Exchange| nodes.iter().any(|node| (node.from..=node.to).contains(&unit.last));
+    let mut order: Vec<(usize, &Exchange, Tokens)> = units
         .iter()
         .enumerate()
         .filter(|(_, (unit, _))| guard.is_free(unit) && !is_untold(unit))
@@ -39,7 +39,7 @@ pub(super) fn drop(rules: &DropRules, ask: &Ask<'_>, guard: &Guard, arrangement:
         _ => index,
     };
     order.sort_by_key(|(index, unit, _)| (scores.get(&unit.key).copied().unwrap_or_default(), rank(*index)));
-    let count = |unit: &Unit| unit.members.len() as u64;
+    let count = |unit: &Exchange| unit.members.len() as u64;
     let mut gone: BTreeSet<Seq> = BTreeSet::new();
     if by == DropOrder::Importance && keep > 0 {
         // The best that find a place, beside what is protected.
@@ -69,7 +69,7 @@ pub(super) fn drop(rules: &DropRules, ask: &Ask<'_>, guard: &Guard, arrangement:
 }
 
 /// The trim under which exactly those are gone: the frontier behind the last of them, what stays before it kept.
-fn frontier(units: &[(&Unit, Tokens)], gone: &BTreeSet<Seq>, ask: &Ask<'_>, guard: &Guard) -> Trim {
+fn frontier(units: &[(&Exchange, Tokens)], gone: &BTreeSet<Seq>, ask: &PlanInput<'_>, guard: &Guard) -> Trim {
     let old = ask.view.trim();
     let last = units.iter().filter(|(unit, _)| gone.contains(&unit.key)).map(|(unit, _)| unit.last).max();
     let Some(last) = last else { return old.clone() };
@@ -86,7 +86,7 @@ fn frontier(units: &[(&Unit, Tokens)], gone: &BTreeSet<Seq>, ask: &Ask<'_>, guar
 }
 
 /// How important each unit is: as its most important message.
-fn scores(by: DropOrder, ask: &Ask<'_>, units: &[(&Unit, Tokens)]) -> HashMap<Seq, u8> {
+fn scores(by: DropOrder, ask: &PlanInput<'_>, units: &[(&Exchange, Tokens)]) -> HashMap<Seq, u8> {
     if by == DropOrder::Age {
         return HashMap::new();
     }

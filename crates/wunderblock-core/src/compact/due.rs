@@ -1,6 +1,6 @@
 //! Whether a lane is due.
 
-use crate::pair::{Arrangement, Shape};
+use crate::pair::{Arrangement, ExchangeKind};
 use crate::policy::{Boundary, FractionBase, Policy, TriggerLevel};
 use crate::units::{Millis, Tokens};
 use crate::view::View;
@@ -166,7 +166,7 @@ pub fn stands(arrangement: &Arrangement, view: &View, between_tasks: bool) -> Co
     match &newest.shape {
         _ if open => ConversationState::InCall,
         _ if between_tasks => ConversationState::BetweenTasks,
-        Shape::Exchange { calls } if !calls.is_empty() => ConversationState::InTurn,
+        ExchangeKind::Exchange { calls } if !calls.is_empty() => ConversationState::InTurn,
         _ => ConversationState::BetweenTurns,
     }
 }

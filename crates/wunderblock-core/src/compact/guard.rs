@@ -2,8 +2,8 @@
 
 use crate::budget::Treatment;
 use crate::cost;
-use crate::pair::{Arrangement, Shape, Unit};
-use crate::plan::{self, Ask};
+use crate::pair::{Arrangement, Exchange, ExchangeKind};
+use crate::plan::{self, PlanInput};
 use crate::policy::{CutPoint, Policy};
 use crate::step::Trim;
 use crate::trim;
@@ -30,9 +30,9 @@ pub struct Guard {
 impl Guard {
     /// Whether a unit may be changed.
     #[must_use]
-    pub fn is_free(&self, unit: &Unit) -> bool {
+    pub fn is_free(&self, unit: &Exchange) -> bool {
         (self.head..self.cut).contains(&unit.last)
-            && unit.shape != Shape::System
+            && unit.shape != ExchangeKind::System
             && !unit.speakers.iter().any(|seq| self.keep.binary_search(seq).is_ok())
     }
 
@@ -46,9 +46,9 @@ impl Guard {
 
 /// The units a request shows, in the order in which they end, and what they take as they are shown.
 #[must_use]
-pub fn shown<'a>(ask: &Ask<'_>, arrangement: &'a Arrangement) -> Vec<(&'a Unit, Tokens)> {
+pub fn shown<'a>(ask: &PlanInput<'_>, arrangement: &'a Arrangement) -> Vec<(&'a Exchange, Tokens)> {
     let view = ask.view;
-    let mut units: Vec<(&Unit, Tokens)> = Vec::with_capacity(arrangement.units.len());
+    let mut units: Vec<(&Exchange, Tokens)> = Vec::with_capacity(arrangement.units.len());
     for unit in &arrangement.units {
         let treatment = trim::treatment(unit, view.trim(), view);
         if treatment != Treatment::LeftOut {
@@ -63,7 +63,7 @@ pub fn shown<'a>(ask: &Ask<'_>, arrangement: &'a Arrangement) -> Vec<(&'a Unit, 
 
 /// Decides what is protected.
 #[must_use]
-pub fn guard(policy: &Policy, ask: &Ask<'_>, arrangement: &Arrangement) -> Guard {
+pub fn guard(policy: &Policy, ask: &PlanInput<'_>, arrangement: &Arrangement) -> Guard {
     let units = shown(ask, arrangement);
     let newest = ask.view.newest_user();
     let reach = tail(policy, ask, &units, newest);
@@ -90,16 +90,16 @@ pub fn guard(policy: &Policy, ask: &Ask<'_>, arrangement: &Arrangement) -> Guard
 }
 
 /// The first unit of the tail, by the policy's measures alone.
-fn tail(policy: &Policy, ask: &Ask<'_>, units: &[(&Unit, Tokens)], newest: Option<Seq>) -> usize {
+fn tail(policy: &Policy, ask: &PlanInput<'_>, units: &[(&Exchange, Tokens)], newest: Option<Seq>) -> usize {
     let protect = &policy.protect;
     let all: Tokens = units.iter().map(|(_, tokens)| *tokens).sum();
     let part = protect.window.of(ask.budget.window).max(protect.history.of(all));
     let part = if part > Tokens::ZERO { part.max(protect.at_least) } else { part };
     let part = if protect.at_most > Tokens::ZERO { part.min(protect.at_most) } else { part };
     let (need_tokens, need_messages) = (part.max(protect.tokens), protect.messages);
-    let open = |unit: &Unit| is_open(unit, newest);
-    let of_newest = |unit: &Unit| newest.is_some_and(|seq| unit.speakers.contains(&seq));
-    let first = |wanted: &dyn Fn(&Unit) -> bool| {
+    let open = |unit: &Exchange| is_open(unit, newest);
+    let of_newest = |unit: &Exchange| newest.is_some_and(|seq| unit.speakers.contains(&seq));
+    let first = |wanted: &dyn Fn(&Exchange) -> bool| {
         units.iter().position(|(unit, _)| wanted(unit)).unwrap_or(units.len())
     };
     let must = if protect.to_newest_user { first(&open).min(first(&of_newest)) } else { first(&open) };
@@ -117,14 +117,14 @@ fn tail(policy: &Policy, ask: &Ask<'_>, units: &[(&Unit, Tokens)], newest: Optio
 }
 
 /// Where the newest so many turns of the user begin.
-fn turns(count: u64, ask: &Ask<'_>, units: &[(&Unit, Tokens)]) -> usize {
+fn turns(count: u64, ask: &PlanInput<'_>, units: &[(&Exchange, Tokens)]) -> usize {
     let begins = units.iter().enumerate().rev().filter(|(_, (unit, _))| is_turn(ask, unit));
     let newest = begins.take(usize::try_from(count).unwrap_or(usize::MAX));
     newest.last().map_or(units.len(), |(index, _)| index)
 }
 
 /// Moves the cut to where the policy allows one, and gives up protection for which there is no room.
-fn cut(policy: &Policy, ask: &Ask<'_>, units: &[(&Unit, Tokens)], reach: usize) -> usize {
+fn cut(policy: &Policy, ask: &PlanInput<'_>, units: &[(&Exchange, Tokens)], reach: usize) -> usize {
     let turn = |index: usize| units.get(index).is_none_or(|(unit, _)| is_turn(ask, unit));
     let fixed: Tokens = ask.fixed.iter().map(|part| part.cost.tokens).sum();
     let room = plan::limit(ask).tokens.saturating_sub(fixed);
@@ -151,7 +151,7 @@ fn cut(policy: &Policy, ask: &Ask<'_>, units: &[(&Unit, Tokens)], reach: usize) 
 }
 
 /// Where a tail would begin with results, it begins behind them: they are enough without their calls.
-fn forward(policy: &Policy, ask: &Ask<'_>, units: &[(&Unit, Tokens)], reach: usize) -> usize {
+fn forward(policy: &Policy, ask: &PlanInput<'_>, units: &[(&Exchange, Tokens)], reach: usize) -> usize {
     let Some((unit, tokens)) = units.get(reach).filter(|(unit, _)| !unit.calls().is_empty()) else {
         return reach;
     };
@@ -165,19 +165,19 @@ fn forward(policy: &Policy, ask: &Ask<'_>, units: &[(&Unit, Tokens)], reach: usi
 }
 
 /// A call that waits for its result, unless the user has gone on since.
-fn is_open(unit: &Unit, newest: Option<Seq>) -> bool {
+fn is_open(unit: &Exchange, newest: Option<Seq>) -> bool {
     unit.is_waiting() && newest.is_none_or(|user| unit.last > user)
 }
 
-fn is_turn(ask: &Ask<'_>, unit: &Unit) -> bool {
+fn is_turn(ask: &PlanInput<'_>, unit: &Exchange) -> bool {
     let said = |seq: &Seq| ask.view.entry(*seq).is_some_and(|entry| entry.message.is_user_turn());
-    unit.shape == Shape::User && unit.speakers.iter().any(said)
+    unit.shape == ExchangeKind::User && unit.speakers.iter().any(said)
 }
 
 /// How many units are the protected beginning.
-fn head(policy: &Policy, before: &[(&Unit, Tokens)]) -> usize {
+fn head(policy: &Policy, before: &[(&Exchange, Tokens)]) -> usize {
     let mut messages = 0;
-    let within = |(unit, _): &&(&Unit, Tokens)| {
+    let within = |(unit, _): &&(&Exchange, Tokens)| {
         let more = messages < policy.protect.first;
         messages += unit.members.len() as u64;
         more
@@ -187,7 +187,12 @@ fn head(policy: &Policy, before: &[(&Unit, Tokens)]) -> usize {
 
 /// Who stays before the tail: the user's newest words up to the policy's number, the newest request, pins, and calls that
 /// wait, where there was no room for a tail that reaches back to them.
-fn keep(policy: &Policy, ask: &Ask<'_>, before: &[(&Unit, Tokens)], newest: Option<Seq>) -> Vec<Seq> {
+fn keep(
+    policy: &Policy,
+    ask: &PlanInput<'_>,
+    before: &[(&Exchange, Tokens)],
+    newest: Option<Seq>,
+) -> Vec<Seq> {
     let mut keep: BTreeSet<Seq> = BTreeSet::new();
     let mut room = policy.protect.user_tokens;
     for (unit, tokens) in before.iter().rev().filter(|(unit, _)| is_turn(ask, unit)) {
@@ -198,7 +203,7 @@ fn keep(policy: &Policy, ask: &Ask<'_>, before: &[(&Unit, Tokens)], newest: Opti
             room = Tokens::ZERO;
         }
     }
-    let pinned = |unit: &Unit| unit.members.iter().any(|seq| ask.view.pinned().contains(seq));
+    let pinned = |unit: &Exchange| unit.members.iter().any(|seq| ask.view.pinned().contains(seq));
     for (unit, _) in before.iter().filter(|(unit, _)| pinned(unit) || is_open(unit, newest)) {
         keep.extend(&unit.speakers);
     }

@@ -9,18 +9,18 @@ use crate::compaction::RungTaken;
 use crate::event::ContentReduced;
 use crate::message::Body;
 use crate::pair::arrange;
-use crate::plan::{self, Ask};
+use crate::plan::{self, PlanInput};
 use crate::policy::{Action, Division, Permille, Policy};
-use crate::step::{At, Form, Placed, Trim};
+use crate::step::{PartForm, PartPosition, PlacedSummary, Trim};
 use crate::trim;
 use crate::units::{Seq, Tokens};
-use crate::view::{Node, View};
+use crate::view::{SummaryNode, View};
 use std::collections::{BTreeMap, HashSet};
 
 /// A compaction under way.
 pub struct Ladder<'a> {
     policy: &'a Policy,
-    ask: Ask<'a>,
+    ask: PlanInput<'a>,
     guard: Guard,
     tasks: &'a [Task],
     /// What the steps are to reach.
@@ -94,7 +94,7 @@ pub struct Proposal {
 impl<'a> Ladder<'a> {
     /// Begins. `ask.view` holds everything from the lane's frontier on; `ask.bodies` all its texts.
     #[must_use]
-    pub fn new(policy: &'a Policy, ask: Ask<'a>, level: Urgency, tasks: &'a [Task]) -> Self {
+    pub fn new(policy: &'a Policy, ask: PlanInput<'a>, level: Urgency, tasks: &'a [Task]) -> Self {
         let guard = guard(policy, &ask, &arrange(ask.view));
         let before = plan::weigh(&ask).tokens;
         let limit = plan::limit(&ask).tokens;
@@ -177,7 +177,7 @@ impl<'a> Ladder<'a> {
         let mut drafts = Vec::new();
         for (index, (job, text)) in jobs.into_iter().zip(made).enumerate() {
             let Some(text) = text.filter(says_something) else { break };
-            let node = Node {
+            let node = SummaryNode {
                 at: Seq(self.next.0 + drafts.len() as u64),
                 from: job.from,
                 to: job.to,
@@ -202,8 +202,8 @@ impl<'a> Ladder<'a> {
         }
     }
 
-    fn ask(&self) -> Ask<'_> {
-        Ask { view: &self.view, ..self.ask }
+    fn ask(&self) -> PlanInput<'_> {
+        PlanInput { view: &self.view, ..self.ask }
     }
 
     fn jobs(&self, action: &Action) -> Vec<SummaryJob> {
@@ -305,11 +305,15 @@ impl<'a> Ladder<'a> {
         (!forms.is_empty()).then(|| (with_forms(self.view.trim(), forms), Vec::new()))
     }
 
-    fn shrunk(&self, short: Vec<(At, ContentReduced)>) -> Option<(Trim, Vec<(Seq, ContentReduced)>)> {
+    fn shrunk(
+        &self,
+        short: Vec<(PartPosition, ContentReduced)>,
+    ) -> Option<(Trim, Vec<(Seq, ContentReduced)>)> {
         let numbered = short.into_iter().enumerate();
-        let placed: Vec<(At, Seq, ContentReduced)> =
+        let placed: Vec<(PartPosition, Seq, ContentReduced)> =
             numbered.map(|(index, (at, reduced))| (at, Seq(self.next.0 + index as u64), reduced)).collect();
-        let forms = placed.iter().map(|(at, seq, _)| (*at, Form::Reduced(*seq))).collect::<BTreeMap<_, _>>();
+        let forms =
+            placed.iter().map(|(at, seq, _)| (*at, PartForm::Reduced(*seq))).collect::<BTreeMap<_, _>>();
         let trim = (!forms.is_empty()).then(|| with_forms(self.view.trim(), forms))?;
         Some((trim, placed.into_iter().map(|(_, seq, reduced)| (seq, reduced)).collect()))
     }
@@ -320,10 +324,14 @@ impl<'a> Ladder<'a> {
         let last = drafts.last()?;
         let sources: HashSet<Seq> =
             drafts.iter().flat_map(|draft| draft.job.sources.iter().copied()).collect();
-        let stands = |placed: &&Placed| !sources.contains(&placed.at);
-        let mut nodes: Vec<Placed> = old.nodes.iter().filter(stands).copied().collect();
+        let stands = |placed: &&PlacedSummary| !sources.contains(&placed.at);
+        let mut nodes: Vec<PlacedSummary> = old.nodes.iter().filter(stands).copied().collect();
         let shown = drafts.iter().filter(|draft| !draft.job.inner);
-        nodes.extend(shown.map(|draft| Placed { at: draft.at, from: draft.job.from, to: draft.job.to }));
+        nodes.extend(shown.map(|draft| PlacedSummary {
+            at: draft.at,
+            from: draft.job.from,
+            to: draft.job.to,
+        }));
         nodes.sort_unstable_by_key(|placed| placed.from);
         if matches!(action, Action::Condense { .. }) {
             return Some(Trim { nodes, ..old.clone() });
@@ -346,12 +354,12 @@ impl<'a> Ladder<'a> {
         (drafts, reduced): (Vec<NodeDraft>, Vec<(Seq, ContentReduced)>),
     ) -> bool {
         trim::settle(&mut trim, &arrange(&self.view), &self.view);
-        let nodes: Vec<Node> = drafts.iter().map(node).chain(self.view.nodes().cloned()).collect();
+        let nodes: Vec<SummaryNode> = drafts.iter().map(node).chain(self.view.nodes().cloned()).collect();
         let mut texts: Vec<(Seq, Body)> =
             reduced.iter().map(|(at, reduced)| (*at, reduced.text.clone())).collect();
         texts.extend(trim.named().filter_map(|at| Some((at, self.view.reduced(at)?.clone()))));
         let view = self.view.with(&trim, &nodes, &texts);
-        let now = plan::weigh(&Ask { view: &view, ..self.ask }).tokens;
+        let now = plan::weigh(&PlanInput { view: &view, ..self.ask }).tokens;
         let saved = self.now.saturating_sub(now);
         let (part, least) = action.gain();
         let needed = part.of(self.now).max(least).max(Tokens(1));
@@ -411,8 +419,8 @@ fn says_something(text: &Body) -> bool {
     text.inline().is_none_or(|text| !text.trim().is_empty())
 }
 
-fn node(draft: &NodeDraft) -> Node {
-    Node {
+fn node(draft: &NodeDraft) -> SummaryNode {
+    SummaryNode {
         at: draft.at,
         from: draft.job.from,
         to: draft.job.to,
@@ -422,8 +430,8 @@ fn node(draft: &NodeDraft) -> Node {
     }
 }
 
-fn with_forms(trim: &Trim, more: BTreeMap<At, Form>) -> Trim {
-    let mut forms: BTreeMap<At, Form> = trim.forms.iter().copied().collect();
+fn with_forms(trim: &Trim, more: BTreeMap<PartPosition, PartForm>) -> Trim {
+    let mut forms: BTreeMap<PartPosition, PartForm> = trim.forms.iter().copied().collect();
     forms.extend(more);
     Trim { forms: forms.into_iter().collect(), ..trim.clone() }
 }

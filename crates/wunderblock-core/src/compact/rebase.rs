@@ -1,8 +1,8 @@
 //! Whether a proposal still holds after the session has grown, and what it is then.
 
 use super::ladder::Proposal;
-use crate::pair::{Unit, arrange};
-use crate::step::{At, Form};
+use crate::pair::{Exchange, arrange};
+use crate::step::{PartForm, PartPosition};
 use crate::units::Seq;
 use crate::view::View;
 use std::collections::{HashMap, HashSet};
@@ -23,7 +23,7 @@ pub fn rebase(proposal: &Proposal, old: &View, new: &View) -> Option<Proposal> {
         return None;
     }
     // What stands before the new frontier must be named by its trim, which was made without it.
-    let unnamed = |(at, event): (At, Seq)| {
+    let unnamed = |(at, event): (PartPosition, Seq)| {
         at.0 < trim.drop_before && trim.needs(at.0) && old.standing(at) != Some(event)
     };
     if new.standings().any(unnamed) {
@@ -31,11 +31,12 @@ pub fn rebase(proposal: &Proposal, old: &View, new: &View) -> Option<Proposal> {
     }
     let (before, after) = (arrange(old), arrange(new));
     let formed: HashSet<Seq> = trim.forms.iter().map(|((at, _), _)| *at).collect();
-    let touched =
-        |unit: &&Unit| unit.last < trim.drop_before || unit.members.iter().any(|seq| formed.contains(seq));
-    let begins = |unit: &Unit| unit.speakers.first().copied();
-    let now: HashMap<Option<Seq>, &Unit> = after.units.iter().map(|unit| (begins(unit), unit)).collect();
-    let still = |unit: &Unit| match now.get(&begins(unit)) {
+    let touched = |unit: &&Exchange| {
+        unit.last < trim.drop_before || unit.members.iter().any(|seq| formed.contains(seq))
+    };
+    let begins = |unit: &Exchange| unit.speakers.first().copied();
+    let now: HashMap<Option<Seq>, &Exchange> = after.units.iter().map(|unit| (begins(unit), unit)).collect();
+    let still = |unit: &Exchange| match now.get(&begins(unit)) {
         // What it waited for comes in at the tail, whenever the proposal is published.
         Some(other) if unit.is_waiting() => {
             unit.members.iter().all(|seq| other.members.binary_search(seq).is_ok())
@@ -52,7 +53,7 @@ pub fn rebase(proposal: &Proposal, old: &View, new: &View) -> Option<Proposal> {
     let mut trim = trim.clone();
     trim.nodes.iter_mut().for_each(|placed| placed.at = moved(placed.at));
     for (_, form) in &mut trim.forms {
-        if let Form::Reduced(at) = form {
+        if let PartForm::Reduced(at) = form {
             *at = moved(*at);
         }
     }

@@ -6,9 +6,9 @@ use crate::cost;
 use crate::event::ContentReduced;
 use crate::message::{Body, Part};
 use crate::pair::Arrangement;
-use crate::plan::Ask;
+use crate::plan::PlanInput;
 use crate::policy::Permille;
-use crate::step::At;
+use crate::step::PartPosition;
 use crate::stub::{grouped, head, tail};
 use crate::units::{Bytes, Tokens};
 
@@ -23,10 +23,10 @@ pub(super) struct ShrinkRules {
 /// Shorter texts for what is not protected and not among the newest results.
 pub(super) fn shrink(
     rules: &ShrinkRules,
-    ask: &Ask<'_>,
+    ask: &PlanInput<'_>,
     guard: &Guard,
     arrangement: &Arrangement,
-) -> Vec<(At, ContentReduced)> {
+) -> Vec<(PartPosition, ContentReduced)> {
     let newest = newest_results(rules.keep, Tokens::ZERO, ask, arrangement);
     let mut reduced = Vec::new();
     for unit in arrangement.units.iter().filter(|unit| guard.is_free(unit)) {
@@ -58,7 +58,7 @@ pub(super) fn shrink(
 }
 
 /// Head and tail of a part's texts, if that is shorter. None of a part with content that a text cannot stand for.
-fn shortened(rules: &ShrinkRules, ask: &Ask<'_>, part: &Part) -> Option<Body> {
+fn shortened(rules: &ShrinkRules, ask: &PlanInput<'_>, part: &Part) -> Option<Body> {
     let bodies = texts(part)?;
     let whole: Tokens = bodies.iter().map(|body| cost::text(body, ask.gauge).tokens).sum();
     if whole <= rules.over {

@@ -2,8 +2,8 @@
 
 use super::guard::Guard;
 use crate::pair::Arrangement;
-use crate::plan::Ask;
-use crate::step::{At, Form};
+use crate::plan::PlanInput;
+use crate::step::{PartForm, PartPosition};
 use crate::stub::{self, Stubbed};
 use crate::units::Tokens;
 use crate::{cost, form};
@@ -20,10 +20,10 @@ pub(super) struct StubRules {
 /// Stubs for what is not protected and not among the newest.
 pub(super) fn stub(
     rules: &StubRules,
-    ask: &Ask<'_>,
+    ask: &PlanInput<'_>,
     guard: &Guard,
     arrangement: &Arrangement,
-) -> BTreeMap<At, Form> {
+) -> BTreeMap<PartPosition, PartForm> {
     let view = ask.view;
     let priced = form::Priced { trim: view.trim(), view, gauge: ask.gauge };
     let mut forms = BTreeMap::new();
@@ -41,7 +41,7 @@ pub(super) fn stub(
                     Stubbed::Kept | Stubbed::Gone => continue,
                 };
                 if whole > rules.over && short < whole {
-                    forms.insert(at, Form::Stub);
+                    forms.insert(at, PartForm::Stub);
                 }
             }
         }
@@ -50,9 +50,14 @@ pub(super) fn stub(
 }
 
 /// From which place on results are among the newest `keep`, or the newest of `tokens` together.
-pub(super) fn newest_results(keep: u64, tokens: Tokens, ask: &Ask<'_>, arrangement: &Arrangement) -> At {
-    let calls = arrangement.units.iter().flat_map(crate::pair::Unit::calls);
-    let mut results: Vec<At> = calls.filter_map(|call| call.result).collect();
+pub(super) fn newest_results(
+    keep: u64,
+    tokens: Tokens,
+    ask: &PlanInput<'_>,
+    arrangement: &Arrangement,
+) -> PartPosition {
+    let calls = arrangement.units.iter().flat_map(crate::pair::Exchange::calls);
+    let mut results: Vec<PartPosition> = calls.filter_map(|call| call.result).collect();
     results.sort_unstable();
     let (mut count, mut sum) = (0, Tokens::ZERO);
     let mut from = (ask.view.head().next(), 0);

@@ -4,11 +4,11 @@ use super::guard::{self, Guard};
 use super::job::{Detail, SummaryJob};
 use super::task::{Task, TaskState};
 use crate::cost;
-use crate::pair::{Arrangement, Unit};
-use crate::plan::Ask;
+use crate::pair::{Arrangement, Exchange};
+use crate::plan::PlanInput;
 use crate::policy::{Division, Permille, Policy, Summary, chunk_tokens};
 use crate::units::{Seq, Tokens};
-use crate::view::Node;
+use crate::view::SummaryNode;
 
 /// How ranges are made.
 pub(super) struct SummariseRules<'a> {
@@ -28,7 +28,7 @@ pub(super) struct SummariseRules<'a> {
 
 impl SummariseRules<'_> {
     /// Maximum tokens that a summary covers; 0 for no limit.
-    fn chunk(&self, ask: &Ask<'_>, mean: Tokens) -> Tokens {
+    fn chunk(&self, ask: &PlanInput<'_>, mean: Tokens) -> Tokens {
         let margin = self.policy.summary.margin;
         let share = chunk_tokens(self.chunk_share, self.chunk_least, ask.budget.window, mean, margin);
         let share = Tokens(share.0.saturating_mul(1_000) / u64::from(margin.0.max(1)));
@@ -43,7 +43,7 @@ impl SummariseRules<'_> {
 /// The summaries that are needed, in order; their ranges follow one another from the frontier on.
 pub(super) fn jobs(
     rules: &SummariseRules<'_>,
-    ask: &Ask<'_>,
+    ask: &PlanInput<'_>,
     guard: &Guard,
     arrangement: &Arrangement,
     tasks: &[Task],
@@ -91,7 +91,7 @@ pub(super) fn jobs(
 }
 
 struct WeighedExchange<'a> {
-    unit: &'a Unit,
+    unit: &'a Exchange,
     /// What of it a summary saves.
     tokens: Tokens,
     task: Option<&'a Task>,
@@ -175,9 +175,9 @@ pub(super) fn target(summary: &Summary, tokens: Tokens) -> Tokens {
 
 /// One summary of everything: those that stand go into the first job, as far back as they follow one another, beside one of
 /// what is new, so that every summary of summaries is one of nothing else. It must not stand for what none of them tells of.
-fn anchor(jobs: &mut Vec<SummaryJob>, ask: &Ask<'_>, policy: &Policy, next: Seq) {
+fn anchor(jobs: &mut Vec<SummaryJob>, ask: &PlanInput<'_>, policy: &Policy, next: Seq) {
     let Some(job) = jobs.first_mut() else { return };
-    let mut nodes: Vec<&Node> = Vec::new();
+    let mut nodes: Vec<&SummaryNode> = Vec::new();
     for placed in ask.view.trim().nodes.iter().rev() {
         let before = nodes.last().map_or(job.from, |node| node.from);
         let Some(node) = ask.view.node(placed.at).filter(|node| node.to.next() == before) else { break };

@@ -12,9 +12,9 @@ use wunderblock_core::compact::{Ladder, NextStep, Proposal, SummaryJob, Urgency}
 use wunderblock_core::event::{Event, Fact, SessionCompacted, ViewTrimmed};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::message::Body;
-use wunderblock_core::plan::{Ask, TrimReason, weigh};
+use wunderblock_core::plan::{PlanInput, TrimReason, weigh};
 use wunderblock_core::policy::Policy;
-use wunderblock_core::render::Rendered;
+use wunderblock_core::render::RenderedRequest;
 use wunderblock_core::units::{Cost, Seq, Tokens};
 use wunderblock_core::view::View;
 
@@ -102,10 +102,10 @@ pub(crate) fn with_ask<T>(
     history: &History,
     view: &View,
     budget: Budget,
-    then: impl FnOnce(Ask<'_>) -> T,
+    then: impl FnOnce(PlanInput<'_>) -> T,
 ) -> T {
     let fixed = fixed(history, view);
-    then(Ask {
+    then(PlanInput {
         view,
         budget,
         gauge: &history.wax,
@@ -194,8 +194,8 @@ pub(crate) struct Stage<'a> {
     pub(crate) round: &'a Round,
     pub(crate) climbed: &'a Climbed,
     pub(crate) budget: Budget,
-    pub(crate) old: Rendered,
-    pub(crate) new: Rendered,
+    pub(crate) old: RenderedRequest,
+    pub(crate) new: RenderedRequest,
 }
 
 /// Plays rounds, and shows each compaction that changed something, and each that did not.

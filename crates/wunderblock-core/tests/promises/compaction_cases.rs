@@ -15,7 +15,7 @@ use wunderblock_core::policy::{
     self, Action, CutPoint, DropOrder, Permille, Policy, Protect, Split, Triggers,
 };
 use wunderblock_core::render::measure;
-use wunderblock_core::step::Form;
+use wunderblock_core::step::PartForm;
 use wunderblock_core::units::{Millis, Seq, Tokens};
 
 fn exchange(steps: Vec<Action>, messages: u64) -> Policy {
@@ -178,7 +178,7 @@ fn forms_hold_on_both_sides_of_the_frontier_a_reply_goes_across() {
         let made = compact(&mut history, &exchange(vec![plain_stub(0)], 1));
         let forms = made.trim.unwrap().forms;
         let forms: Vec<_> = forms.iter().map(|((seq, _), form)| (seq.0, *form)).collect();
-        assert_eq!(forms, [(4, Form::Stub), (7, Form::Stub)], "{frontier}");
+        assert_eq!(forms, [(4, PartForm::Stub), (7, PartForm::Stub)], "{frontier}");
         let view = view_of(&history.events);
         let counted = measure(&show(&history, &view).request, &history.wax);
         assert!(counted.fits(weight(&history, &view, window(100_000))));

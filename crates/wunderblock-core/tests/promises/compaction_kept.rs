@@ -12,25 +12,25 @@ use wunderblock_core::compact::NodeDraft;
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::message::{Body, Part};
-use wunderblock_core::pair::{Shape, Unit, arrange};
+use wunderblock_core::pair::{Exchange, ExchangeKind, arrange};
 use wunderblock_core::plan::Trim;
 use wunderblock_core::policy::Action;
 use wunderblock_core::ports::Bodies;
-use wunderblock_core::render::{Line, Rendered, measure};
+use wunderblock_core::render::{RenderedRequest, SourceLine, measure};
 use wunderblock_core::section::Section;
-use wunderblock_core::step::{At, Form};
+use wunderblock_core::step::{PartForm, PartPosition};
 use wunderblock_core::trim::treatment;
 use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_core::view::View;
 
 /// The positions a request shows entries of.
-fn shown(rendered: &Rendered) -> BTreeSet<Seq> {
+fn shown(rendered: &RenderedRequest) -> BTreeSet<Seq> {
     let entries = rendered.lines.iter().filter(|line| line.section != Section::Summaries);
     entries.filter_map(|line| line.seq).collect()
 }
 
 /// The ranges of the marks in a request.
-fn marked(rendered: &Rendered) -> Vec<(Seq, Seq)> {
+fn marked(rendered: &RenderedRequest) -> Vec<(Seq, Seq)> {
     let whats = rendered.lines.iter().filter_map(|line| line.what.strip_prefix("mark of positions "));
     let range = |what: &str| {
         let (from, to) = what.split_once('–').unwrap();
@@ -156,7 +156,7 @@ fn check_untaken(stage: &Stage<'_>) {
 }
 
 /// The places of a unit's own parts, and of the results it shows.
-fn places(unit: &Unit, view: &View) -> Vec<At> {
+fn places(unit: &Exchange, view: &View) -> Vec<PartPosition> {
     let own = unit.speakers.iter().filter_map(|seq| view.entry(*seq)).flat_map(|entry| {
         let parts = entry.message.parts.iter().enumerate();
         parts
@@ -173,7 +173,7 @@ pub(crate) fn check_protected(stage: &Stage<'_>) {
     let now = arrange(after).units.clone();
     for unit in arrange(before).units.clone() {
         let open = unit.is_waiting() && newest.is_none_or(|user| unit.last > user);
-        let always = unit.shape == Shape::System
+        let always = unit.shape == ExchangeKind::System
             || newest.is_some_and(|seq| unit.speakers.contains(&seq))
             || unit.members.iter().any(|seq| before.pinned().contains(seq))
             || open;
@@ -188,12 +188,13 @@ pub(crate) fn check_protected(stage: &Stage<'_>) {
         let is = same.map(|unit| treatment(unit, after.trim(), after));
         assert!(is.is_some_and(|is| is <= was), "{unit:?} was {was:?} and is {is:?}");
         for at in places(&unit, before) {
-            let form = |view: &View| view.trim().form_of(at).or_else(|| view.standing(at).map(Form::Reduced));
+            let form =
+                |view: &View| view.trim().form_of(at).or_else(|| view.standing(at).map(PartForm::Reduced));
             let (old, new) = (form(before), form(after));
             assert_eq!(new, old, "the form of {at:?}, which is protected");
         }
     }
-    let must = |line: &&Line| match line.seq {
+    let must = |line: &&SourceLine| match line.seq {
         Some(_) if line.section == Section::Summaries => false,
         Some(seq) => before.pinned().contains(&seq) || newest == Some(seq) && line.section == Section::Prompt,
         None => false,
@@ -201,21 +202,22 @@ pub(crate) fn check_protected(stage: &Stage<'_>) {
     for line in stage.old.lines.iter().filter(|line| line.treatment == Treatment::Verbatim).filter(must) {
         // Behind a summary, what led the request is a message of the operator's.
         let is_system = line.section == Section::System;
-        let here = |other: &&Line| other.seq == line.seq && (is_system || other.section == line.section);
+        let here =
+            |other: &&SourceLine| other.seq == line.seq && (is_system || other.section == line.section);
         let now = stage.new.lines.iter().find(here);
         assert_eq!(now.map(|line| line.treatment), Some(Treatment::Verbatim), "{line:?}");
     }
 }
 
 /// Every text of a request.
-fn texts(rendered: &Rendered) -> Vec<&str> {
+fn texts(rendered: &RenderedRequest) -> Vec<&str> {
     let messages = rendered.request.messages.iter().flat_map(|message| &message.parts);
     let parts = messages.chain(&rendered.request.system);
     parts.flat_map(|part| part.bodies()).filter_map(Body::inline).collect()
 }
 
 /// The references a request shows: how many bytes, and where they are said to stand.
-fn references(rendered: &Rendered) -> Vec<(u64, Seq)> {
+fn references(rendered: &RenderedRequest) -> Vec<(u64, Seq)> {
     let reference = |text: &str| {
         let line = text.strip_prefix("⟨output")?.strip_suffix('⟩')?;
         let (before, after) = line.split_once(" bytes, the same as at #")?;
@@ -227,11 +229,11 @@ fn references(rendered: &Rendered) -> Vec<(u64, Seq)> {
 }
 
 /// Whatever a reference names stands word for word in the same request.
-pub(crate) fn check_references(history: &History, view: &View, rendered: &Rendered) -> usize {
+pub(crate) fn check_references(history: &History, view: &View, rendered: &RenderedRequest) -> usize {
     let shown = texts(rendered);
     let found = references(rendered);
     for (bytes, place) in &found {
-        let there = |at: At| {
+        let there = |at: PartPosition| {
             let part = view.part(at)?;
             let bodies = part.bodies();
             let len: u64 = bodies.iter().map(|body| body.bytes().0).sum();
@@ -392,11 +394,11 @@ fn the_scene_has_references_nodes_and_shorter_texts() {
                 stage.after.nodes().filter(|node| node.level > 0).count();
             for (_, form) in &stage.after.trim().forms {
                 forms.insert(match form {
-                    Form::Stub => "stub",
-                    Form::Reduced(_) => "reduced",
-                    Form::Same(_) => "same",
-                    Form::Gone => "gone",
-                    Form::Placeholder => "placeholder",
+                    PartForm::Stub => "stub",
+                    PartForm::Reduced(_) => "reduced",
+                    PartForm::Same(_) => "same",
+                    PartForm::Gone => "gone",
+                    PartForm::Placeholder => "placeholder",
                 });
             }
         });

@@ -10,9 +10,9 @@ use wunderblock_core::compact::{Proposal, rebase};
 use wunderblock_core::event::{ContentPinned, Fact, ViewTrimmed};
 use wunderblock_core::id::{CallId, LaneId};
 use wunderblock_core::message::{Message, Part};
-use wunderblock_core::pair::{Unit, arrange};
+use wunderblock_core::pair::{Exchange, arrange};
 use wunderblock_core::plan::TrimReason;
-use wunderblock_core::render::Rendered;
+use wunderblock_core::render::RenderedRequest;
 use wunderblock_core::trim::treatment;
 use wunderblock_core::units::Seq;
 use wunderblock_core::view::View;
@@ -52,7 +52,7 @@ fn grown(history: &History, later: &[Fact]) -> History {
 
 /// The messages of a request, with calls named in the order in which they come: an id can hold a position, and those
 /// of the later messages differ.
-fn messages(rendered: &Rendered) -> Vec<Message> {
+fn messages(rendered: &RenderedRequest) -> Vec<Message> {
     let mut names: HashMap<CallId, CallId> = HashMap::new();
     let mut messages = rendered.request.messages.clone();
     for part in messages.iter_mut().flat_map(|message| &mut message.parts) {
@@ -69,7 +69,7 @@ fn is_touched(proposal: &Proposal, old: &View, new: &View) -> bool {
     let trim = proposal.trim.as_ref().unwrap();
     let formed = |seq: &Seq| trim.forms.iter().any(|((at, _), _)| at == seq);
     let now = arrange(new).units.clone();
-    arrange(old).units.iter().any(|unit: &Unit| {
+    arrange(old).units.iter().any(|unit: &Exchange| {
         let consumed = unit.last < trim.drop_before || unit.members.iter().any(formed);
         let same = now.iter().any(|other| {
             let there = unit.members.iter().all(|seq| other.members.contains(seq));
@@ -129,7 +129,7 @@ proptest! {
         let climbed = climb(&history, &view, budget, (&again.policy, again.level), &again.scribe);
         let Some(trim) = climbed.proposal.trim.clone() else { return Ok(()) };
         prop_assert!(rebase(&climbed.proposal, &view, &view).is_some());
-        let left = |unit: &&Unit| {
+        let left = |unit: &&Exchange| {
             unit.last < trim.drop_before && treatment(unit, view.trim(), &view) != Treatment::LeftOut
         };
         let units = arrange(&view).units.clone();

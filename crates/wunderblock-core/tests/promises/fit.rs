@@ -7,17 +7,17 @@ use std::collections::BTreeSet;
 use wunderblock_core::budget::{Budget, Certainty, Reason, Treatment};
 use wunderblock_core::cost;
 use wunderblock_core::message::Body;
-use wunderblock_core::pair::{Shape, arrange};
+use wunderblock_core::pair::{ExchangeKind, arrange};
 use wunderblock_core::plan::{GAP_COST, Trim};
 use wunderblock_core::ports::Gauge;
-use wunderblock_core::render::{Missing, Rendered, measure};
+use wunderblock_core::render::{Missing, RenderedRequest, measure};
 use wunderblock_core::report::{Tally, report};
 use wunderblock_core::section::Section;
 use wunderblock_core::trim::treatment;
 use wunderblock_core::units::{Cost, Seq, Tokens};
 use wunderblock_core::view::View;
 
-fn check_account(rendered: &Rendered, view: &View, gauge: &dyn Gauge, budget: Budget) {
+fn check_account(rendered: &RenderedRequest, view: &View, gauge: &dyn Gauge, budget: Budget) {
     let sum: Cost = rendered.lines.iter().map(|line| line.cost).sum();
     assert_eq!(sum, measure(&rendered.request, gauge), "the lines add up to the request");
     let tally = |seq: Seq| Tally { messages: seq.0, tokens: Tokens(seq.0), certainty: Certainty::Exact };
@@ -155,7 +155,7 @@ fn said(history: &History) -> impl Iterator<Item = Cost> {
 fn must_be_there<'a>(view: &'a View, gauge: &'a dyn Gauge) -> impl Iterator<Item = Cost> + 'a {
     let newest = view.newest_user();
     arrange(view).units.clone().into_iter().filter_map(move |unit| {
-        let must = unit.shape == Shape::System
+        let must = unit.shape == ExchangeKind::System
             || newest.is_some_and(|seq| unit.speakers.contains(&seq))
             || unit.members.iter().any(|seq| view.pinned().contains(seq));
         must.then(|| cost::unit(&unit, view.trim(), view, gauge).verbatim)

@@ -13,10 +13,10 @@ use wunderblock_core::event::{
     MessageAppended, Reduction, SessionOpened, Source, TurnCompleted, ViewTrimmed,
 };
 use wunderblock_core::id::{EventId, Handle, LaneId, StreamId, TenantId};
-use wunderblock_core::message::{Body, Dialect, MediaForm, Message, Part, Role, Standing, count_lines};
+use wunderblock_core::message::{Body, Dialect, MediaForm, Message, MessageOrigin, Part, Role, count_lines};
 use wunderblock_core::plan::{Injection, Plan};
 use wunderblock_core::ports::{Bodies, Gauge};
-use wunderblock_core::preamble::{Block, Preamble, PreambleChanged};
+use wunderblock_core::preamble::{Preamble, PreambleBlock, PreambleChanged};
 use wunderblock_core::request::Tool;
 use wunderblock_core::section::Section;
 use wunderblock_core::stub::{ERASED, ERASED_JSON};
@@ -318,7 +318,8 @@ impl History {
                     lane: lane.clone(),
                     items: vec![injection(1), state("state 1", "of another lane".into())],
                 }));
-                let said = Block::new(Section::System, "of another lane", ("", "Be somebody else.".into()));
+                let said =
+                    PreambleBlock::new(Section::System, "of another lane", ("", "Be somebody else.".into()));
                 let preamble = Preamble { blocks: vec![said], ..Preamble::default() };
                 let other = PreambleChanged {
                     lane: lane.clone(),
@@ -556,14 +557,14 @@ impl History {
         };
         let message = match odd {
             Odd::Failed => Message::new(Role::Assistant, vec![call("call_0")])
-                .standing(Standing::Failed("aborted".into())),
-            Odd::Aside => Message::text(Role::User, "meta").standing(Standing::Aside("meta".into())),
+                .standing(MessageOrigin::Failed("aborted".into())),
+            Odd::Aside => Message::text(Role::User, "meta").standing(MessageOrigin::Aside("meta".into())),
             Odd::Blank => Message::text(Role::Assistant, " \n"),
             Odd::BlankUser => Message::text(Role::User, " \n"),
             Odd::Empty => Message::new(Role::User, vec![]),
             Odd::EmptyReply => Message::new(Role::Assistant, vec![]),
             Odd::Injected => {
-                Message::text(Role::User, "reminder").standing(Standing::Injected("hook".into()))
+                Message::text(Role::User, "reminder").standing(MessageOrigin::Injected("hook".into()))
             }
             Odd::Orphan => result("nobody", vec![Part::text("for whom?")]),
             Odd::Opaque => Message::new(Role::Assistant, vec![opaque()]),

@@ -12,7 +12,7 @@ use wunderblock_core::plan::{Trim, TrimReason};
 use wunderblock_core::ports::Gauge;
 use wunderblock_core::render::measure;
 use wunderblock_core::section::Section;
-use wunderblock_core::step::Form;
+use wunderblock_core::step::PartForm;
 use wunderblock_core::units::{Cost, Seq, Tokens};
 
 /// Whether an event lets a request change before its end.
@@ -77,7 +77,7 @@ fn check_room(history: &crate::history::History, built: &Built, budget: Budget) 
     keep.sort_unstable();
     let hold: Vec<Seq> = plain.entries().map(|entry| entry.seq).filter(|seq| *seq < from).collect();
     let standing = plain.standings().filter(|((seq, _), _)| *seq < from);
-    let forms = standing.map(|(at, event)| (at, Form::Reduced(event))).collect();
+    let forms = standing.map(|(at, event)| (at, PartForm::Reduced(event))).collect();
     least.trim_to(Trim { drop_before: from, stub_before: from, keep, hold, forms, ..Trim::default() });
     let needed = measure(&crate::lane::show(history, &least).request, &history.wax);
     let marks =

@@ -7,7 +7,7 @@ use super::record::{Item, Kept, Record, Span};
 use super::time::rfc3339;
 use serde::{Deserialize, Serialize};
 use wunderblock_core::event::SessionOpened;
-use wunderblock_core::message::{Message, Role, Standing};
+use wunderblock_core::message::{Message, MessageOrigin, Role};
 use wunderblock_core::units::Millis;
 
 /// Record types and what becomes of them.
@@ -115,7 +115,7 @@ impl Aider {
         }
         let mut message = Message::text(role, text);
         if block.speaker == Speaker::Output {
-            message.standing = Standing::Injected("aider".into());
+            message.standing = MessageOrigin::Injected("aider".into());
         }
         record.items.push(Item::Message(message));
         vec![self.in_chat(record)]

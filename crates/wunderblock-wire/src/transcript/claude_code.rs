@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sessions::{At, Boundary, Sessions};
 use wunderblock_core::event::{TurnCompleted, UsageMeasured};
-use wunderblock_core::message::{Dialect, Message, Part, Role, Standing};
+use wunderblock_core::message::{Dialect, Message, MessageOrigin, Part, Role};
 use wunderblock_core::units::Tokens;
 
 /// Record types and what becomes of them.
@@ -157,7 +157,10 @@ impl ClaudeCode {
                 if let Some(text) = object.word("content") {
                     let message = Message::text(Role::User, String::from(text));
                     self.sessions.get(at).begun = true;
-                    push(record, Item::Message(message.standing(Standing::Injected("local_command".into()))));
+                    push(
+                        record,
+                        Item::Message(message.standing(MessageOrigin::Injected("local_command".into()))),
+                    );
                 }
             }
             "turn_duration" => push(record, Item::Turn(turn("end"))),
@@ -176,7 +179,7 @@ impl ClaudeCode {
         let mut blocks = Blocks::new(Dialect::Anthropic, &mut self.sessions.get(at).pairing, &base);
         let parts = attachment::parts(&kind, &attached, &mut blocks);
         if !parts.is_empty() {
-            let standing = Standing::Injected(record.kind.clone());
+            let standing = MessageOrigin::Injected(record.kind.clone());
             push(record, Item::Message(Message::new(Role::User, parts).standing(standing)));
         }
     }
@@ -223,7 +226,7 @@ impl ClaudeCode {
             (false, false) => Role::User,
         };
         let standing = standing(object, role, &parts);
-        let failed = matches!(standing, Standing::Failed(_)) && object.flag("isApiErrorMessage");
+        let failed = matches!(standing, MessageOrigin::Failed(_)) && object.flag("isApiErrorMessage");
         let code = failed.then(|| error_code(object, &parts)).flatten();
         let mut message = Message::new(role, parts).standing(standing);
         if assistant {
@@ -292,32 +295,32 @@ fn holds_results(object: &Object<'_>) -> bool {
     first.is_some_and(|block| block.text("type").as_deref() == Some("tool_result"))
 }
 
-fn standing(object: &Object<'_>, role: Role, parts: &[Part]) -> Standing {
+fn standing(object: &Object<'_>, role: Role, parts: &[Part]) -> MessageOrigin {
     if object.flag("isApiErrorMessage") {
-        return Standing::Failed(object.word("error").unwrap_or_else(|| "api_error".into()));
+        return MessageOrigin::Failed(object.word("error").unwrap_or_else(|| "api_error".into()));
     }
     if object.flag("isAbortedMidStream") {
-        return Standing::Failed("aborted".into());
+        return MessageOrigin::Failed("aborted".into());
     }
     if object.flag("isVisibleInTranscriptOnly") {
-        return Standing::Aside("visible in the transcript only".into());
+        return MessageOrigin::Aside("visible in the transcript only".into());
     }
     if blocks::is_silent(parts) {
-        return Standing::Aside("nothing was said".into());
+        return MessageOrigin::Aside("nothing was said".into());
     }
     if role != Role::User {
-        return Standing::Said;
+        return MessageOrigin::Said;
     }
     if object.flag("isMeta") {
-        return Standing::Injected("meta".into());
+        return MessageOrigin::Injected("meta".into());
     }
     let begins = match parts.first() {
         Some(Part::Text { text, .. }) => text.inline().unwrap_or("").trim_start(),
         _ => "",
     };
     match HARNESS_TEXTS.iter().find(|(mark, _)| begins.starts_with(mark)) {
-        Some((_, name)) => Standing::Injected((*name).into()),
-        None => Standing::Said,
+        Some((_, name)) => MessageOrigin::Injected((*name).into()),
+        None => MessageOrigin::Said,
     }
 }
 

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use wunderblock_core::event::{SessionOpened, TurnCompleted, UsageMeasured};
 use wunderblock_core::id::Scope;
-use wunderblock_core::message::{Dialect, Message, Part, Role, Standing};
+use wunderblock_core::message::{Dialect, Message, MessageOrigin, Part, Role};
 use wunderblock_core::units::Tokens;
 
 /// Record types and what becomes of them.
@@ -233,7 +233,7 @@ impl Codex {
         let read = Some(hash([&*text]));
         if self.instructions != read {
             self.instructions = read;
-            let standing = Standing::Injected("base_instructions".into());
+            let standing = MessageOrigin::Injected("base_instructions".into());
             push(record, Item::Message(Message::text(Role::System, String::from(text)).standing(standing)));
         }
     }
@@ -299,7 +299,7 @@ impl Codex {
         let Some(text) = event.word("message") else { return };
         let message = if kind == "user_message" {
             let standing =
-                items::injected(&text).map_or(Standing::Said, |tag| Standing::Injected(tag.into()));
+                items::injected(&text).map_or(MessageOrigin::Said, |tag| MessageOrigin::Injected(tag.into()));
             Message::text(Role::User, String::from(text)).standing(standing)
         } else {
             Message { model: self.model.clone(), ..Message::text(Role::Assistant, String::from(text)) }

@@ -11,7 +11,7 @@ use super::time;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use wunderblock_core::event::SessionOpened;
-use wunderblock_core::message::{Dialect, Message, Part, Role, Standing};
+use wunderblock_core::message::{Dialect, Message, MessageOrigin, Part, Role};
 
 /// Record types and what becomes of them.
 pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
@@ -102,7 +102,7 @@ impl Generic {
             let message = Message::text(Role::User, found);
             record
                 .items
-                .push(Item::Message(message.standing(Standing::Injected("text without a role".into()))));
+                .push(Item::Message(message.standing(MessageOrigin::Injected("text without a role".into()))));
         }
         self.opened(vec![record])
     }
@@ -377,7 +377,9 @@ fn turns(shown: &str) -> Vec<Message> {
     turns
         .into_iter()
         .map(|(role, text)| match role {
-            Role::Tool => Message::text(Role::User, text).standing(Standing::Injected("tool output".into())),
+            Role::Tool => {
+                Message::text(Role::User, text).standing(MessageOrigin::Injected("tool output".into()))
+            }
             role => Message::text(role, text),
         })
         .collect()

@@ -9,7 +9,7 @@ use super::time;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use wunderblock_core::event::{SessionOpened, UsageMeasured};
-use wunderblock_core::message::{Dialect, Message, Part, Role, Standing};
+use wunderblock_core::message::{Dialect, Message, MessageOrigin, Part, Role};
 
 /// Record types and what becomes of them.
 pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
@@ -158,7 +158,7 @@ impl OpenaiChat {
         }
         message.extra = spoken_for(object, message.role);
         if blocks::is_silent(&message.parts) {
-            message = message.standing(Standing::Aside("nothing was said".into()));
+            message = message.standing(MessageOrigin::Aside("nothing was said".into()));
         }
         record.kept = Kept::Understood;
         record.items.push(Item::Message(message));

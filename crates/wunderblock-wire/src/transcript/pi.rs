@@ -8,7 +8,7 @@ use super::{generic, time};
 use serde::{Deserialize, Serialize};
 use wunderblock_core::event::{SessionOpened, UsageMeasured};
 use wunderblock_core::id::Scope;
-use wunderblock_core::message::{Dialect, Message, Part, Role, Standing};
+use wunderblock_core::message::{Dialect, Message, MessageOrigin, Part, Role};
 use wunderblock_core::units::Tokens;
 
 /// Record types and what becomes of them.
@@ -194,7 +194,7 @@ impl Pi {
         let base = record.id.clone().unwrap_or_default();
         let mut blocks = Blocks::new(Dialect::Neutral, &mut self.pairing, &base);
         let parts = blocks.content(object.get("content").or_else(|| object.get("summary")));
-        let message = Message::new(Role::User, parts).standing(Standing::Injected(tag.into()));
+        let message = Message::new(Role::User, parts).standing(MessageOrigin::Injected(tag.into()));
         push(record, Item::Message(message));
     }
 
@@ -210,7 +210,7 @@ impl Pi {
         self.begun |= record
             .items
             .iter()
-            .any(|item| matches!(item, Item::Message(said) if matches!(said.standing, Standing::Said)));
+            .any(|item| matches!(item, Item::Message(said) if matches!(said.standing, MessageOrigin::Said)));
     }
 }
 
@@ -229,10 +229,10 @@ fn assistant(said: &Object<'_>, parts: Vec<Part>) -> Message {
     let standing = match stop.as_deref() {
         Some("error" | "aborted") => {
             let why = said.word("errorMessage").or_else(|| stop.clone());
-            Standing::Failed(why.unwrap_or_default())
+            MessageOrigin::Failed(why.unwrap_or_default())
         }
-        _ if blocks::is_silent(&parts) => Standing::Aside("nothing was said".into()),
-        _ => Standing::Said,
+        _ if blocks::is_silent(&parts) => MessageOrigin::Aside("nothing was said".into()),
+        _ => MessageOrigin::Said,
     };
     Message {
         role: Role::Assistant,
@@ -271,9 +271,9 @@ fn ran(said: &Object<'_>) -> Message {
         text.push_str(&format!("\n(exit code {code})"));
     }
     let standing = if said.flag("excludeFromContext") {
-        Standing::Aside("excluded from the context".into())
+        MessageOrigin::Aside("excluded from the context".into())
     } else {
-        Standing::Injected("bash".into())
+        MessageOrigin::Injected("bash".into())
     };
     Message::text(Role::User, text).standing(standing)
 }

@@ -13,7 +13,7 @@ mod pi;
 mod promises;
 mod wunderblock;
 
-use wunderblock_core::message::{Message, Part, Standing};
+use wunderblock_core::message::{Message, MessageOrigin, Part};
 use wunderblock_wire::transcript::{Format, Item, Kept, Place, Reader, Record, Shape, detect};
 
 /// Reads a text as the format says.
@@ -133,10 +133,10 @@ fn tell_item(item: &Item) -> String {
 
 fn tell_message(message: &Message) -> String {
     let standing = match &message.standing {
-        Standing::Said => String::new(),
-        Standing::Injected(what) => format!(" injected={what}"),
-        Standing::Failed(why) => format!(" failed={why}"),
-        Standing::Aside(why) => format!(" aside={why}"),
+        MessageOrigin::Said => String::new(),
+        MessageOrigin::Injected(what) => format!(" injected={what}"),
+        MessageOrigin::Failed(why) => format!(" failed={why}"),
+        MessageOrigin::Aside(why) => format!(" aside={why}"),
     };
     let parts: Vec<String> = message.parts.iter().map(tell_part).collect();
     format!("{:?}{standing}({})", message.role, parts.join(" | "))

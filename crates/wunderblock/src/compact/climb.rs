@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use wunderblock_core::compact::{Ladder, NextStep, Proposal, SummaryJob, Task, Urgency};
 use wunderblock_core::message::Body;
-use wunderblock_core::plan::Ask;
+use wunderblock_core::plan::PlanInput;
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::Seq;
 use wunderblock_core::view::Entry;
@@ -56,7 +56,7 @@ pub(super) async fn run(
 
 /// What a climb is made of. It knows nothing of where its view came from: of a ledger, or of a simulation.
 pub(crate) struct Climb<'a> {
-    pub(crate) ask: Ask<'a>,
+    pub(crate) ask: PlanInput<'a>,
     pub(crate) tasks: &'a [Task],
     pub(crate) policy: &'a Policy,
     pub(crate) summariser: Option<&'a dyn Summarise>,

@@ -12,7 +12,7 @@ use wunderblock_core::compact::{
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::pair::arrange;
-use wunderblock_core::plan::{Fixed, Refusal, TrimReason};
+use wunderblock_core::plan::{Fixed, PlanRefusal, TrimReason};
 use wunderblock_core::policy::{Permille, Policy};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::section::Section;
@@ -77,7 +77,7 @@ pub(crate) fn found(policy: &Policy, measure: &LaneMeasurement, planned: &Planne
 }
 
 /// What is due where no request could be built. Where what cannot be left out does not fit by itself, no compaction can help.
-pub(crate) fn after_refusal(policy: &Policy, refusal: &Refusal) -> Option<Due> {
+pub(crate) fn after_refusal(policy: &Policy, refusal: &PlanRefusal) -> Option<Due> {
     let stands = |part: &&Fixed| part.section != Section::Transcript;
     let fixed: Tokens = refusal.parts.iter().filter(stands).map(|part| part.cost.tokens).sum();
     let helps = fixed < refusal.limit.tokens && !policy.is_off();

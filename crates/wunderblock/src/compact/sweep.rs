@@ -30,7 +30,7 @@ use wunderblock_core::pair::arrange;
 use wunderblock_core::plan::{Trim, TrimReason};
 use wunderblock_core::policy::{Action, Permille, Policy};
 use wunderblock_core::ports::{Bodies, Gauge};
-use wunderblock_core::step::Placed;
+use wunderblock_core::step::PlacedSummary;
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 use wunderblock_core::view::{Entry, View};
 
@@ -53,7 +53,7 @@ pub(super) const SWEEP: &str = "sweep";
 /// A summary that stands in the swept part.
 #[derive(Clone)]
 struct Standing {
-    placed: Placed,
+    placed: PlacedSummary,
     level: u32,
     text: String,
     tokens: Tokens,
@@ -84,7 +84,7 @@ struct Sweep<'a> {
     /// The lane's state as it was published last.
     trim: Trim,
     /// Summaries that stood there before it, which stay.
-    kept: Vec<Placed>,
+    kept: Vec<PlacedSummary>,
     /// What it has put there.
     standing: Vec<Standing>,
     fresh: Vec<Fresh>,
@@ -232,7 +232,7 @@ impl Session {
         .await?;
         // The trim's event comes first.
         let at = Seq(sweep.head.0 + 2 + sweep.fresh.len() as u64);
-        let placed = Placed { at, from: job.from, to: job.to };
+        let placed = PlacedSummary { at, from: job.from, to: job.to };
         sweep.standing.retain(|standing| !job.sources.contains(&standing.placed.at));
         let text = draft.text.clone();
         sweep.standing.push(Standing { placed, level: job.level, text, tokens });
@@ -324,7 +324,7 @@ impl Sweep<'_> {
     /// The lane's state with what has been swept.
     fn next_trim(&self) -> Trim {
         let swept = self.standing.iter().map(|standing| standing.placed);
-        let mut nodes: Vec<Placed> = swept.chain(self.kept.iter().copied()).collect();
+        let mut nodes: Vec<PlacedSummary> = swept.chain(self.kept.iter().copied()).collect();
         nodes.sort_unstable_by_key(|placed| placed.from);
         let drop_before = self.trim.drop_before.max(self.frontier);
         let stub_before = self.trim.stub_before.max(drop_before);

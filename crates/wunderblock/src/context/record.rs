@@ -7,7 +7,7 @@ use crate::store::Write;
 use std::collections::BTreeMap;
 use wunderblock_core::event::{BudgetWarned, Fact, NewEvent, Overflow, Source, TurnCompleted};
 use wunderblock_core::id::{EventId, LaneId, StreamId};
-use wunderblock_core::plan::Refusal;
+use wunderblock_core::plan::PlanRefusal;
 use wunderblock_core::section::Section;
 use wunderblock_core::units::{Cost, Millis, Seq};
 
@@ -29,7 +29,7 @@ impl Session {
     pub(super) async fn record_overflow(
         &self,
         lane: &LaneId,
-        refusal: &Refusal,
+        refusal: &PlanRefusal,
         done: &str,
     ) -> Result<(), Error> {
         let event = refused(lane, refusal, done, self.engine.now())?;
@@ -55,7 +55,12 @@ pub(crate) fn to_record(
 }
 
 /// That no request was sent, and why; `done` says what was done so that one might fit.
-pub(crate) fn refused(lane: &LaneId, refusal: &Refusal, done: &str, now: Millis) -> Result<NewEvent, Error> {
+pub(crate) fn refused(
+    lane: &LaneId,
+    refusal: &PlanRefusal,
+    done: &str,
+    now: Millis,
+) -> Result<NewEvent, Error> {
     let mut sections: BTreeMap<Section, Cost> = BTreeMap::new();
     for part in &refusal.parts {
         *sections.entry(part.section).or_default() += part.cost;

@@ -16,7 +16,7 @@ use wunderblock_core::message::Body;
 use wunderblock_core::pair::arrange;
 use wunderblock_core::plan::Trim;
 use wunderblock_core::preamble::Preamble;
-use wunderblock_core::step::At;
+use wunderblock_core::step::PartPosition;
 use wunderblock_core::units::{Bytes, Millis, Seq};
 use wunderblock_core::view::{Entry, View, preamble_id};
 
@@ -332,7 +332,7 @@ impl Loading<'_> {
 /// The first position from a floor on that is no result of a call below it: such results are left out with their calls.
 fn past_unpaired(view: &View, floor: Seq) -> Seq {
     let arrangement = arrange(view);
-    let unpaired: BTreeSet<At> =
+    let unpaired: BTreeSet<PartPosition> =
         arrangement.loose.iter().chain(&arrangement.early).map(|(at, _)| *at).collect();
     let is_unpaired = |entry: &&Entry| {
         let parts = entry.message.parts.len();

@@ -20,7 +20,7 @@ use wunderblock_core::event::{
     ContentPinned, Fact, MessageAppended, NewEvent, SessionCompacted, Source, SubagentSpawned,
 };
 use wunderblock_core::id::{Handle, StreamId};
-use wunderblock_core::message::{Body, Message, Part, Role, Standing};
+use wunderblock_core::message::{Body, Message, MessageOrigin, Part, Role};
 use wunderblock_core::units::{Millis, Seq};
 use wunderblock_wire::transcript::{Format, Item, Kept, Place, Reader, Record};
 
@@ -164,7 +164,7 @@ impl<'e> Feed<'e> {
             id: None,
             at: None,
             kind: "long".into(),
-            items: vec![Item::Message(message.standing(Standing::Aside("long record".into())))],
+            items: vec![Item::Message(message.standing(MessageOrigin::Aside("long record".into())))],
             kept: Kept::Opaque { why: format!("a record of {len} bytes, too long to be parsed") },
         }
     }
@@ -366,7 +366,7 @@ impl<'e> Feed<'e> {
             if said.message.is_user_turn() {
                 branch.turns.push(before);
             }
-            if there.is_none() && !matches!(said.message.standing, Standing::Aside(_)) {
+            if there.is_none() && !matches!(said.message.standing, MessageOrigin::Aside(_)) {
                 branch.tip = branch.last;
             }
         }

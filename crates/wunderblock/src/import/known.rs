@@ -7,7 +7,7 @@ use crate::store::{KnownEvent, Tenant};
 use std::collections::HashMap;
 use wunderblock_core::event::{Fact, MessageAppended};
 use wunderblock_core::id::{EventId, StreamId};
-use wunderblock_core::message::{Dialect, Message, Part, Role, Standing};
+use wunderblock_core::message::{Dialect, Message, MessageOrigin, Part, Role};
 use wunderblock_core::units::Seq;
 use wunderblock_wire::transcript::{Item, Kept, Record};
 
@@ -46,7 +46,7 @@ impl Told {
         let items = items_of(record, raw);
         let Some(Item::Message(message)) = items.into_iter().next() else { return Ok(None) };
         let is_prompt =
-            matches!(message.role, Role::System | Role::User) && message.standing == Standing::Said;
+            matches!(message.role, Role::System | Role::User) && message.standing == MessageOrigin::Said;
         Ok(Some(Self {
             id: event_id(&record_name(record), 0)?,
             offset: record.offset,
@@ -93,7 +93,7 @@ fn kept_item(kept: &Kept, raw: &[u8]) -> Option<Item> {
         }
         Kept::Broken { .. } => ("broken record", Part::text(String::from_utf8_lossy(raw).into_owned())),
     };
-    Some(Item::Message(Message::new(Role::User, vec![part]).standing(Standing::Aside(why.into()))))
+    Some(Item::Message(Message::new(Role::User, vec![part]).standing(MessageOrigin::Aside(why.into()))))
 }
 
 /// The message that a record's first event is, if it is one.

@@ -18,10 +18,10 @@ use wunderblock_core::cost;
 use wunderblock_core::event::{ContentReduced, Reduction};
 use wunderblock_core::id::Handle;
 use wunderblock_core::message::{Body, Part};
-use wunderblock_core::pair::{Call, arrange};
+use wunderblock_core::pair::{PairedCall, arrange};
 use wunderblock_core::policy::{Reduce, ReductionLevel};
 use wunderblock_core::ports::{Bodies, Gauge as _};
-use wunderblock_core::step::At;
+use wunderblock_core::step::PartPosition;
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 use wunderblock_core::view::{Entry, View};
 use wunderblock_reduce::{EarlierText, Level, Options, detect, gaps};
@@ -44,7 +44,7 @@ const SHARED: usize = 64 << 10;
 /// A text that is looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Candidate {
-    at: At,
+    at: PartPosition,
     /// Its body.
     pub(crate) handle: Handle,
     bytes: Bytes,
@@ -69,7 +69,7 @@ pub(crate) struct Choice<'a> {
     rules: &'a Reduce,
     gauge: &'a Scales,
     /// The results of this view by their places, with their calls.
-    calls: HashMap<At, Call>,
+    calls: HashMap<PartPosition, PairedCall>,
     /// The entries not looked at yet that no request of the lane has shown, the newest last.
     entries: Vec<&'a Entry>,
     room: Tokens,

@@ -7,8 +7,8 @@ use crate::catalog::Catalog;
 use crate::gauge::Scales;
 use std::cell::RefCell;
 use std::iter::Peekable;
-use wunderblock_core::message::{Part, Role, Standing};
-use wunderblock_core::usage::{self, Anchor, Calibration, Mark, Measured, NEWEST, Weight};
+use wunderblock_core::message::{MessageOrigin, Part, Role};
+use wunderblock_core::usage::{self, Anchor, Calibration, Measured, NEWEST, UsageMark, Weight};
 use wunderblock_core::view::{Entry, View};
 
 /// The measurements that are looked at first for a good one. Weighing a session's entries is what an answer costs.
@@ -107,7 +107,7 @@ impl<'a> Marks<'a> {
         }
     }
 
-    fn entry(&mut self, entry: &'a Entry) -> Option<Mark<'a>> {
+    fn entry(&mut self, entry: &'a Entry) -> Option<UsageMark<'a>> {
         let said = &entry.message;
         let sent = said.standing.is_sendable();
         let thinks = said.parts.iter().any(|part| matches!(part, Part::Thinking { .. }));
@@ -118,10 +118,10 @@ impl<'a> Marks<'a> {
         let weight = Weight::as_sent(entry, self.view, self.gauge);
         if said.role == Role::Assistant {
             self.speaker = said.model.as_deref().or(self.speaker);
-            let failed = matches!(said.standing, Standing::Failed(_));
-            return Some(Mark::Reply { api_id: said.api_id.as_deref(), weight, failed });
+            let failed = matches!(said.standing, MessageOrigin::Failed(_));
+            return Some(UsageMark::Reply { api_id: said.api_id.as_deref(), weight, failed });
         }
-        sent.then_some(Mark::Other(weight))
+        sent.then_some(UsageMark::Other(weight))
     }
 
     /// The name as it is asked for if it is that model's, else none.
@@ -129,9 +129,9 @@ impl<'a> Marks<'a> {
         if model.is_some_and(|model| self.sought.is(model)) { &self.sought.name } else { "" }
     }
 
-    fn note(&self, note: &'a Note) -> Option<Mark<'a>> {
+    fn note(&self, note: &'a Note) -> Option<UsageMark<'a>> {
         Some(match &note.what {
-            What::Measured(usage, live) => Mark::Measured(Measured {
+            What::Measured(usage, live) => UsageMark::Measured(Measured {
                 seq: note.seq,
                 model: self.same(usage.model.as_deref().or(self.speaker)),
                 api_id: usage.api_id.as_deref(),
@@ -141,22 +141,22 @@ impl<'a> Marks<'a> {
             }),
             What::Built { model, estimate, ours } => {
                 let model = if *ours { self.same(Some(model)) } else { "" };
-                Mark::Built { model, estimate: *estimate }
+                UsageMark::Built { model, estimate: *estimate }
             }
-            What::CutShort => Mark::CutShort,
-            What::Blur => Mark::Blur,
-            What::Reset => Mark::Reset,
+            What::CutShort => UsageMark::CutShort,
+            What::Blur => UsageMark::Blur,
+            What::Reset => UsageMark::Reset,
         })
     }
 }
 
 impl<'a> Iterator for Marks<'a> {
-    type Item = Mark<'a>;
+    type Item = UsageMark<'a>;
 
-    fn next(&mut self) -> Option<Mark<'a>> {
+    fn next(&mut self) -> Option<UsageMark<'a>> {
         loop {
             if std::mem::take(&mut self.blur) {
-                return Some(Mark::Blur);
+                return Some(UsageMark::Blur);
             }
             let noted = self.notes.peek().map(|note| note.seq);
             let mark = match self.entries.next_if(|entry| noted.is_none_or(|seq| entry.seq <= seq)) {

@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::cell::RefCell;
 use wunderblock_core::event::{Event, Fact, NewEvent, Remains, Source};
 use wunderblock_core::id::{Handle, StreamId, TenantId};
-use wunderblock_core::message::{Body, Part, Role, Standing, count_lines};
+use wunderblock_core::message::{Body, MessageOrigin, Part, Role, count_lines};
 use wunderblock_core::units::Bytes;
 
 /// The version of the records this program writes. It reads this one and all before it.
@@ -312,7 +312,7 @@ fn facets(fact: &Fact) -> Facets {
         _ => None,
     });
     let (tool, path) = call.unzip();
-    let role = (!matches!(message.standing, Standing::Aside(_))).then_some(message.role);
+    let role = (!matches!(message.standing, MessageOrigin::Aside(_))).then_some(message.role);
     Facets { role, tool, path: path.flatten() }
 }
 

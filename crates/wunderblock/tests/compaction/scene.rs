@@ -471,7 +471,7 @@ pub(crate) fn stream(id: &str) -> StreamId {
     words::stream(id)
 }
 
-pub(crate) fn refused(result: Result<Built, Error>) -> Box<wunderblock_core::plan::Refusal> {
+pub(crate) fn refused(result: Result<Built, Error>) -> Box<wunderblock_core::plan::PlanRefusal> {
     match result {
         Err(Error::OverBudget(refusal)) => refusal,
         Err(other) => panic!("{other}"),

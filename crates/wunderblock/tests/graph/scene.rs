@@ -10,7 +10,7 @@ use wunderblock_core::event::{
 };
 use wunderblock_core::id::{EventId, LaneId, StreamId};
 use wunderblock_core::message::{Body, Message, Part, Role};
-use wunderblock_core::step::{Placed, Trim, TrimReason};
+use wunderblock_core::step::{PlacedSummary, Trim, TrimReason};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 use wunderblock_testkit::backdoor::put;
 use wunderblock_testkit::memory::MemoryStorage;
@@ -112,7 +112,7 @@ impl Scene {
         let all = self.nodes();
         let placed = nodes.iter().map(|at| {
             let node = all.iter().find(|node| node.seq == *at).unwrap();
-            Placed { at: *at, from: node.from, to: node.to }
+            PlacedSummary { at: *at, from: node.from, to: node.to }
         });
         let trim = Trim { nodes: placed.collect(), ..Trim::default() };
         let lane = LaneId::new(lane).unwrap();

@@ -128,10 +128,10 @@ pub(crate) fn transcript(session: &Session) -> Vec<String> {
             Role::Tool => "tool",
         };
         let mark = match said.message.standing {
-            wunderblock_core::message::Standing::Said => "",
-            wunderblock_core::message::Standing::Injected(_) => "+",
-            wunderblock_core::message::Standing::Failed(_) => "!",
-            wunderblock_core::message::Standing::Aside(_) => "~",
+            wunderblock_core::message::MessageOrigin::Said => "",
+            wunderblock_core::message::MessageOrigin::Injected(_) => "+",
+            wunderblock_core::message::MessageOrigin::Failed(_) => "!",
+            wunderblock_core::message::MessageOrigin::Aside(_) => "~",
         };
         Some(format!("{mark}{role}: {words}"))
     };

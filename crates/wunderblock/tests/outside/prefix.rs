@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use wunderblock::{Built, ContextOptions, Engine, Session, Sources};
 use wunderblock_core::event::{Fact, NewEvent, Source};
-use wunderblock_core::message::{Body, Dialect, Part, Role, Standing};
-use wunderblock_core::state::{Named, State};
+use wunderblock_core::message::{Body, Dialect, MessageOrigin, Part, Role};
+use wunderblock_core::state::{NamedText, WorkState};
 use wunderblock_core::units::{Bytes, Tokens};
 use wunderblock_testkit::memory::MemoryStorage;
 
@@ -48,9 +48,9 @@ impl Telling {
             ]),
             skills: Some(vec![skill("bake", "Bakes bread.", "Heat the oven.")]),
             memory: Some(vec![given("taste", "Likes rye.")]),
-            state: Some(State {
-                provided: vec![Named { name: "git status".into(), text: status.into() }],
-                ..State::default()
+            state: Some(WorkState {
+                provided: vec![NamedText { name: "git status".into(), text: status.into() }],
+                ..WorkState::default()
             }),
             ..self.project.sources()
         };
@@ -123,7 +123,7 @@ fn bare(built: &Built) -> Bytes {
 /// The reply an event is a piece of.
 pub(crate) fn reply_of(event: &NewEvent) -> Option<String> {
     let Fact::MessageAppended(said) = &event.fact else { return None };
-    let counts = said.message.role == Role::Assistant && said.message.standing == Standing::Said;
+    let counts = said.message.role == Role::Assistant && said.message.standing == MessageOrigin::Said;
     counts.then(|| said.message.api_id.as_deref().map_or(event.id.to_string(), ToOwned::to_owned))
 }
 

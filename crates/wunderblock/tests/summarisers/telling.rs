@@ -3,7 +3,7 @@
 use crate::scene::{Scale, brief, call, entry, material, redactor, session, template};
 use wunderblock::summarize::prompt::{Put, size, task};
 use wunderblock::summarize::{Brief, Detail, Earlier, Task};
-use wunderblock_core::message::{Message, Part, Role, Standing};
+use wunderblock_core::message::{Message, MessageOrigin, Part, Role};
 use wunderblock_core::policy::{SummaryFormat, Template};
 use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_core::view::Entry;
@@ -40,14 +40,16 @@ fn a_range_is_told_as_a_text_with_positions() {
     entries[4] = entry(5, Message::new(Role::Assistant, vec![call("c2", "Odd", "[1,2]")]));
     entries.push(entry(
         6,
-        Message::text(Role::User, "<reminder>").standing(Standing::Injected("a reminder".into())),
+        Message::text(Role::User, "<reminder>").standing(MessageOrigin::Injected("a reminder".into())),
     ));
     entries.push(entry(
         7,
-        Message::text(Role::Assistant, "broken").standing(Standing::Failed("cut off".into())),
+        Message::text(Role::Assistant, "broken").standing(MessageOrigin::Failed("cut off".into())),
     ));
-    entries
-        .push(entry(8, Message::text(Role::User, "never sent").standing(Standing::Aside("a note".into()))));
+    entries.push(entry(
+        8,
+        Message::text(Role::User, "never sent").standing(MessageOrigin::Aside("a note".into())),
+    ));
     let earlier = vec![
         Earlier { at: Seq(2), from: Seq(1), to: Seq(1), level: 0, text: "the first summary" },
         Earlier { at: Seq(90), from: Seq(9), to: Seq(89), level: 1, text: "the second" },

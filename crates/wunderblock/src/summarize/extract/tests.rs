@@ -6,7 +6,7 @@ use crate::summarize::verify::{Against, Fault, Verdict};
 use crate::summarize::{Detail, verify};
 use wunderblock_core::id::{CallId, Handle};
 use wunderblock_core::literal::{Literal, literals};
-use wunderblock_core::message::{Message, Part, Role, Standing};
+use wunderblock_core::message::{Message, MessageOrigin, Part, Role};
 use wunderblock_core::policy::{Permille, SummaryFormat as As, Template, TemplateSection};
 use wunderblock_core::ports::NoBodies;
 use wunderblock_core::units::Seq;

@@ -5,7 +5,7 @@ use crate::summarize::task::{Earlier, Material};
 use std::collections::HashMap;
 use wunderblock_core::fence::plain;
 use wunderblock_core::id::CallId;
-use wunderblock_core::message::{Body, Part, Role, Standing};
+use wunderblock_core::message::{Body, MessageOrigin, Part, Role};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::Seq;
 use wunderblock_core::view::Entry;
@@ -74,16 +74,16 @@ impl<'m> Reader<'m> {
     fn entry(&mut self, entry: &'m Entry) {
         let message = &entry.message;
         let (kind, who) = match (&message.standing, message.role) {
-            (Standing::Aside(_), _) => return,
-            (Standing::Failed(why), _) => {
+            (MessageOrigin::Aside(_), _) => return,
+            (MessageOrigin::Failed(why), _) => {
                 let head = format!("#{} a turn that failed ({})", entry.seq, self.clean(&plain(why)));
                 return self.push(entry, Kind::Note, head, String::new());
             }
-            (Standing::Injected(what), _) => (Kind::Note, format!("put in ({})", plain(what))),
-            (Standing::Said, Role::System) => (Kind::Note, "system".to_owned()),
-            (Standing::Said, Role::User) => (Kind::User, "user".to_owned()),
-            (Standing::Said, Role::Assistant) => (Kind::Assistant, "assistant".to_owned()),
-            (Standing::Said, Role::Tool) => (Kind::Result, "tool".to_owned()),
+            (MessageOrigin::Injected(what), _) => (Kind::Note, format!("put in ({})", plain(what))),
+            (MessageOrigin::Said, Role::System) => (Kind::Note, "system".to_owned()),
+            (MessageOrigin::Said, Role::User) => (Kind::User, "user".to_owned()),
+            (MessageOrigin::Said, Role::Assistant) => (Kind::Assistant, "assistant".to_owned()),
+            (MessageOrigin::Said, Role::Tool) => (Kind::Result, "tool".to_owned()),
         };
         for part in &message.parts {
             self.part(entry, part, (kind, &who));

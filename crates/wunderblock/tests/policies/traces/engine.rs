@@ -11,10 +11,10 @@ use wunderblock_core::event::{Event, Fact, MessageAppended, Source};
 use wunderblock_core::id::{EventId, Handle, LaneId, StreamId, TenantId};
 use wunderblock_core::message::{Body, Message, Part, Role as Speaker};
 use wunderblock_core::pair::arrange;
-use wunderblock_core::plan::{Ask, weigh};
+use wunderblock_core::plan::{PlanInput, weigh};
 use wunderblock_core::policy::Policy;
 use wunderblock_core::ports::{Bodies, Gauge};
-use wunderblock_core::step::Form;
+use wunderblock_core::step::PartForm;
 use wunderblock_core::trim::treatment;
 use wunderblock_core::units::{Bytes, Cost, Millis, Seq, Tokens};
 use wunderblock_core::view::View;
@@ -132,7 +132,7 @@ pub(crate) fn engine(session: &Session, policy: &Policy, room: Room) -> Option<T
     let mut view = View::new(LaneId::main());
     for (at, event) in (1..).zip(&events) {
         view.apply(event);
-        let ask = Ask {
+        let ask = PlanInput {
             view: &view,
             budget,
             gauge: &sizes,
@@ -193,7 +193,7 @@ fn trace(at: u64, level: &'static str, view: &View, proposal: &Proposal) -> Trac
         let summarised =
             trim.nodes.iter().any(|node| (position(node.from)..=position(node.to)).contains(&place));
         match (form, shown.contains(&seq(place))) {
-            (Some(Form::Reduced(_)), true) => trace.shrunk.insert(place),
+            (Some(PartForm::Reduced(_)), true) => trace.shrunk.insert(place),
             (Some(_), true) => trace.stubbed.insert(place),
             (None, true) => trace.verbatim.insert(place),
             (_, false) if summarised => continue,
