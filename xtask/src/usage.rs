@@ -13,7 +13,7 @@ use wunderblock_core::message::{Message, MessageOrigin, Role};
 use wunderblock_core::ports::{Framing, Gauge};
 use wunderblock_core::units::{Bytes, Cost, Seq, Tokens};
 use wunderblock_core::usage::{Calibration, Measured, UsageMark, Weight, anchor, calibrate};
-use wunderblock_wire::transcript::{Item, Place, Reader, detect};
+use wunderblock_wire::transcript::{RecordItem, RecordPlace, TranscriptReader, detect};
 
 /// Counts texts that are all at hand, and corrects the counts.
 struct Scale(Counter, Option<Calibration>);
@@ -83,38 +83,38 @@ fn model_of(told: &Told) -> Option<&str> {
 fn read(file: &str) -> Result<Vec<Told>, Box<dyn Error>> {
     let bytes = std::fs::read(file)?;
     let Ok(format) = detect(file, bytes.get(..1 << 16).unwrap_or(&bytes)) else { return Ok(Vec::new()) };
-    let mut reader = Reader::new(format, file);
+    let mut reader = TranscriptReader::new(format, file);
     let (mut told, mut offset, mut last, mut speaker) = (Vec::new(), 0, None, String::new());
     for (line, bytes) in (1..).zip(bytes.split(|byte| *byte == b'\n')) {
         let records = reader.line(offset, line, bytes);
         offset += bytes.len() as u64 + 1;
         for record in records.into_iter().filter(|record| record.session.is_none()) {
             let follows = match &record.place {
-                Place::Next => true,
-                Place::After(id) => last.as_ref() == Some(id),
-                Place::Root | Place::RolledBack { .. } => false,
+                RecordPlace::Next => true,
+                RecordPlace::After(id) => last.as_ref() == Some(id),
+                RecordPlace::Root | RecordPlace::RolledBack { .. } => false,
             };
             // Something was taken back: what was measured before it is another branch's.
             told.extend((!follows && last.is_some()).then_some(Told::Reset));
             last = record.id.or(last);
             for item in record.items {
                 match item {
-                    Item::Message(message) => {
+                    RecordItem::Message(message) => {
                         speaker = message.model.as_deref().map_or(speaker, str::to_owned);
                         told.push(Told::Said(Box::new(message)));
                     }
-                    Item::Usage(usage) => told.push(Told::Measured {
+                    RecordItem::Usage(usage) => told.push(Told::Measured {
                         model: usage.model.as_deref().map_or_else(|| speaker.clone(), str::to_owned),
                         api_id: usage.api_id,
                         input: usage.input + usage.cache_read + usage.cache_write,
                         output: usage.output,
                     }),
-                    Item::Compacted { .. } => told.push(Told::Reset),
-                    Item::Opened(_)
-                    | Item::Turn(_)
-                    | Item::Spawned(_)
-                    | Item::Pinned { .. }
-                    | Item::Fact(_) => {}
+                    RecordItem::Compacted { .. } => told.push(Told::Reset),
+                    RecordItem::Opened(_)
+                    | RecordItem::Turn(_)
+                    | RecordItem::Spawned(_)
+                    | RecordItem::Pinned { .. }
+                    | RecordItem::Fact(_) => {}
                 }
             }
         }

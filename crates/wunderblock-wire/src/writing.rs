@@ -1,6 +1,6 @@
 //! Where an encoder stands in a request, and what it has left out so far.
 
-use crate::extra::{self, Opened};
+use crate::extra::{self, OpenedExtra};
 use crate::json;
 use crate::outcome::{Dropped, WireError};
 use std::collections::HashMap;
@@ -46,7 +46,7 @@ impl Writing {
     }
 
     /// Opens an extra, noting the fields that cannot be sent.
-    pub(crate) fn open<'a>(&mut self, extra: &'a Extra) -> Result<Opened<'a>, WireError> {
+    pub(crate) fn open<'a>(&mut self, extra: &'a Extra) -> Result<OpenedExtra<'a>, WireError> {
         let mut opened = extra::open(extra, self.dialect)?;
         if let Some(field) = self.owned {
             opened.forget(field);

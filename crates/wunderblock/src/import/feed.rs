@@ -22,7 +22,9 @@ use wunderblock_core::event::{
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::message::{Body, Message, MessageOrigin, Part, Role};
 use wunderblock_core::units::{Millis, Seq};
-use wunderblock_wire::transcript::{Format, Item, Kept, Place, Reader, Record};
+use wunderblock_wire::transcript::{
+    Format, RecordItem, RecordPlace, RecordStatus, TranscriptReader, TranscriptRecord,
+};
 
 /// Records at a file's beginning that wait for one that names the session: titles and settings come first in some.
 const HELD: usize = 64;
@@ -46,7 +48,7 @@ pub(super) struct Feed<'e> {
     /// What the ledger calls the file, once a session without an id has been met.
     pub(super) file: Option<String>,
     pub(super) own: Option<usize>,
-    held: Vec<(Record, Vec<u8>)>,
+    held: Vec<(TranscriptRecord, Vec<u8>)>,
     /// Whether the file has named its session by the record at hand: its reader may be further.
     pub(super) named: bool,
     pub(super) waiting: Vec<Waiting>,
@@ -97,8 +99,8 @@ impl<'e> Feed<'e> {
         }
     }
 
-    pub(super) fn reader(&self) -> Reader {
-        Reader::new(self.format, &self.name)
+    pub(super) fn reader(&self) -> TranscriptReader {
+        TranscriptReader::new(self.format, &self.name)
     }
 
     /// Says where in the file reading begins.
@@ -122,7 +124,7 @@ impl<'e> Feed<'e> {
     }
 
     /// Ends a line: its bytes can be stored, unless the reader holds some of their records back.
-    pub(super) async fn end_line(&mut self, reader: &Reader) -> Result<(), Error> {
+    pub(super) async fn end_line(&mut self, reader: &TranscriptReader) -> Result<(), Error> {
         if self.held.is_empty() && self.bytes.waiting() >= SOURCE_CHUNK {
             let checkpoint = reader.checkpoint();
             let read = self.bytes.read();
@@ -147,33 +149,33 @@ impl<'e> Feed<'e> {
     }
 
     /// The record of a line that is too long to be parsed: it says where the bytes are.
-    pub(super) fn long_record(&self, offset: u64, len: u64, line: u64) -> Record {
+    pub(super) fn long_record(&self, offset: u64, len: u64, line: u64) -> TranscriptRecord {
         let handle = revision_handle(&self.engine.tenant.key, self.handle, self.claim.revision);
         let text = format!(
             "⟨a record of {len} bytes, too long to be parsed: read {handle} --bytes {offset}-{}⟩",
             offset + len
         );
         let message = Message::new(Role::User, vec![Part::text(text)]);
-        Record {
+        TranscriptRecord {
             offset,
             len,
             line,
             session: None,
             parent_session: None,
-            place: Place::Next,
+            place: RecordPlace::Next,
             id: None,
             at: None,
             kind: "long".into(),
-            items: vec![Item::Message(message.standing(MessageOrigin::Aside("long record".into())))],
-            kept: Kept::Opaque { why: format!("a record of {len} bytes, too long to be parsed") },
+            items: vec![RecordItem::Message(message.standing(MessageOrigin::Aside("long record".into())))],
+            kept: RecordStatus::Opaque { why: format!("a record of {len} bytes, too long to be parsed") },
         }
     }
 
     /// Takes in a record. `bytes` are those that were read at `base`.
     pub(super) async fn record(
         &mut self,
-        record: Record,
-        reader: &Reader,
+        record: TranscriptRecord,
+        reader: &TranscriptReader,
         bytes: &[u8],
         base: u64,
     ) -> Result<(), Error> {
@@ -195,14 +197,19 @@ impl<'e> Feed<'e> {
     }
 
     /// Takes in what was held back.
-    pub(super) async fn let_in(&mut self, reader: &Reader) -> Result<(), Error> {
+    pub(super) async fn let_in(&mut self, reader: &TranscriptReader) -> Result<(), Error> {
         for (record, raw) in std::mem::take(&mut self.held) {
             self.take(record, reader, &raw).await?;
         }
         Ok(())
     }
 
-    async fn take(&mut self, record: Record, reader: &Reader, raw: &[u8]) -> Result<(), Error> {
+    async fn take(
+        &mut self,
+        record: TranscriptRecord,
+        reader: &TranscriptReader,
+        raw: &[u8],
+    ) -> Result<(), Error> {
         self.done.records += 1;
         self.account(&record);
         let Some(session) = self.session(&record, reader).await? else {
@@ -257,7 +264,7 @@ impl<'e> Feed<'e> {
     }
 
     /// Keeps a record's place and nothing of what it says.
-    fn forget(&mut self, record: &Record) {
+    fn forget(&mut self, record: &TranscriptRecord) {
         self.done.erased += 1;
         self.bytes.blank(record.offset, record.offset + record.len);
     }
@@ -270,7 +277,7 @@ impl<'e> Feed<'e> {
     fn gone(
         &self,
         session: usize,
-        (record, name, events): (&Record, &str, usize),
+        (record, name, events): (&TranscriptRecord, &str, usize),
     ) -> Result<Option<Vec<bool>>, Error> {
         let Some(lost) = self.lost(session).filter(|lost| lost.has_record(record, name)) else {
             return Ok(None);
@@ -287,14 +294,14 @@ impl<'e> Feed<'e> {
         }
     }
 
-    fn account(&mut self, record: &Record) {
+    fn account(&mut self, record: &TranscriptRecord) {
         let (word, why) = match &record.kept {
-            Kept::Opaque { why } => ("not known", why),
-            Kept::Broken { why } => {
+            RecordStatus::Opaque { why } => ("not known", why),
+            RecordStatus::Broken { why } => {
                 self.done.broken += 1;
                 ("kept as it is", why)
             }
-            Kept::Understood | Kept::Bookkeeping => return,
+            RecordStatus::Understood | RecordStatus::Bookkeeping => return,
         };
         self.done.opaque_bytes += record.len;
         let text = format!("{}:{}: {word}: {why}", self.path.display(), record.line);
@@ -310,18 +317,18 @@ impl<'e> Feed<'e> {
     }
 
     /// The fact an item is.
-    async fn fact(&mut self, session: usize, item: Item) -> Result<Option<Fact>, Error> {
+    async fn fact(&mut self, session: usize, item: RecordItem) -> Result<Option<Fact>, Error> {
         Ok(Some(match item {
-            Item::Opened(_) => return Ok(None),
-            Item::Message(message) => Fact::MessageAppended(MessageAppended { message }),
-            Item::Usage(usage) => Fact::UsageMeasured(usage),
-            Item::Turn(turn) => Fact::TurnCompleted(turn),
-            Item::Spawned(name) => match StreamId::new(name.to_string()) {
+            RecordItem::Opened(_) => return Ok(None),
+            RecordItem::Message(message) => Fact::MessageAppended(MessageAppended { message }),
+            RecordItem::Usage(usage) => Fact::UsageMeasured(usage),
+            RecordItem::Turn(turn) => Fact::TurnCompleted(turn),
+            RecordItem::Spawned(name) => match StreamId::new(name.to_string()) {
                 Ok(session) => Fact::SubagentSpawned(SubagentSpawned { session }),
                 Err(_) => return Ok(None),
             },
-            Item::Fact(fact) => *fact,
-            Item::Pinned { record, pinned } => {
+            RecordItem::Fact(fact) => *fact,
+            RecordItem::Pinned { record, pinned } => {
                 self.arrive().await?;
                 let place = self.place_of(session, &record);
                 let target = self.sessions.get(session).and_then(|tree| tree.seq(place?));
@@ -330,7 +337,7 @@ impl<'e> Feed<'e> {
                     None => return Ok(None),
                 }
             }
-            Item::Compacted { from, before, summary, trigger, tokens_before } => {
+            RecordItem::Compacted { from, before, summary, trigger, tokens_before } => {
                 // Its range is told in positions, so what came before must have some.
                 self.arrive().await?;
                 let kept = before.as_deref().and_then(|id| self.place_of(session, id));

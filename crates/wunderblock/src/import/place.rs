@@ -10,7 +10,7 @@ use crate::store::codec::{commitment, content_hash, record_key};
 use wunderblock_core::event::{Fact, MessageAppended, SessionForked};
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::{Millis, Seq};
-use wunderblock_wire::transcript::{Item, Place, Record};
+use wunderblock_wire::transcript::{RecordItem, RecordPlace, TranscriptRecord};
 
 /// What the ledger tells of a record without an id.
 enum Nameless {
@@ -27,7 +27,7 @@ impl Feed<'_> {
     pub(super) async fn place(
         &mut self,
         session: usize,
-        (record, name, items): (&Record, &str, &[Item]),
+        (record, name, items): (&TranscriptRecord, &str, &[RecordItem]),
         at: Millis,
     ) -> Result<Placed, Error> {
         if let Some(placed) = self.of_kin(session, record, items, at).await? {
@@ -52,8 +52,8 @@ impl Feed<'_> {
             }
         }
         match &record.place {
-            Place::Next => {}
-            Place::After(id) => match self.place_of(session, id) {
+            RecordPlace::Next => {}
+            RecordPlace::After(id) => match self.place_of(session, id) {
                 Some(found) => place = found,
                 None => {
                     let text = format!(
@@ -64,11 +64,11 @@ impl Feed<'_> {
                     self.warn(text);
                 }
             },
-            Place::Root => {
+            RecordPlace::Root => {
                 let opened = self.sessions.get(session).and_then(|tree| tree.branches.first());
                 place = (0, Point::Seq(opened.map_or(Seq::START, |branch| branch.opened)));
             }
-            Place::RolledBack { turns } => {
+            RecordPlace::RolledBack { turns } => {
                 place =
                     self.sessions.get(session).and_then(|tree| tree.before_turns(*turns)).unwrap_or(place);
             }
@@ -99,8 +99,8 @@ impl Feed<'_> {
     async fn of_kin(
         &mut self,
         session: usize,
-        record: &Record,
-        items: &[Item],
+        record: &TranscriptRecord,
+        items: &[RecordItem],
         at: Millis,
     ) -> Result<Option<Placed>, Error> {
         let Some(tree) = self.sessions.get(session) else { return Ok(None) };
@@ -190,7 +190,7 @@ impl Feed<'_> {
     pub(super) async fn pass(
         &mut self,
         session: usize,
-        (record, name, items): (&Record, &str, &[Item]),
+        (record, name, items): (&TranscriptRecord, &str, &[RecordItem]),
     ) -> Result<(), Error> {
         self.meet(session, record).await?;
         if let Nameless::There(branch, seq) = self.nameless(session, name, items)? {
@@ -200,7 +200,7 @@ impl Feed<'_> {
     }
 
     /// Adds the branches of a session that hold a record without an id and were not met yet.
-    async fn meet(&mut self, session: usize, record: &Record) -> Result<(), Error> {
+    async fn meet(&mut self, session: usize, record: &TranscriptRecord) -> Result<(), Error> {
         let key: &str = record.session.as_deref().unwrap_or_default();
         let told = self.known.nameless.get(key).into_iter().flatten();
         let told = told.filter(|one| one.offset == record.offset).map(|one| one.key(&self.engine.tenant));
@@ -217,11 +217,11 @@ impl Feed<'_> {
     }
 
     /// What the ledger tells of a record without an id: such records are known by their offset in the file.
-    fn nameless(&self, session: usize, name: &str, items: &[Item]) -> Result<Nameless, Error> {
+    fn nameless(&self, session: usize, name: &str, items: &[RecordItem]) -> Result<Nameless, Error> {
         let Some(tree) = self.sessions.get(session) else { return Ok(Nameless::Next) };
         let id = event_id(name, 0)?;
         let content = match items.first() {
-            Some(Item::Message(message)) => {
+            Some(RecordItem::Message(message)) => {
                 let fact = Fact::MessageAppended(MessageAppended { message: message.clone() });
                 Some(content_hash(&fact)?)
             }

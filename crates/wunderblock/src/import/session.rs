@@ -22,7 +22,7 @@ use wunderblock_core::event::{Fact, MessageAppended, SessionForked, SessionOpene
 use wunderblock_core::id::StreamId;
 use wunderblock_core::message::Message;
 use wunderblock_core::units::{Millis, Seq};
-use wunderblock_wire::transcript::{Item, Place, Reader, Record};
+use wunderblock_wire::transcript::{RecordItem, RecordPlace, TranscriptReader, TranscriptRecord};
 
 /// The session a branch belongs to.
 fn root(id: &StreamId) -> Option<StreamId> {
@@ -31,7 +31,11 @@ fn root(id: &StreamId) -> Option<StreamId> {
 
 impl Feed<'_> {
     /// The session a record belongs to; opens it with the first record. `None` if it was erased.
-    pub(super) async fn session(&mut self, record: &Record, reader: &Reader) -> Result<Option<usize>, Error> {
+    pub(super) async fn session(
+        &mut self,
+        record: &TranscriptRecord,
+        reader: &TranscriptReader,
+    ) -> Result<Option<usize>, Error> {
         let key: Box<str> = record.session.clone().unwrap_or_default();
         if let Some(belongs) = self.by_name.get(&key) {
             return Ok(belongs.index());
@@ -61,7 +65,12 @@ impl Feed<'_> {
         Ok(Some(index))
     }
 
-    async fn tree(&mut self, first: StreamId, name: String, record: &Record) -> Result<SessionTree, Error> {
+    async fn tree(
+        &mut self,
+        first: StreamId,
+        name: String,
+        record: &TranscriptRecord,
+    ) -> Result<SessionTree, Error> {
         let Some(info) = self.engine.info(&first).await? else {
             return self.unknown(first, name, record).await;
         };
@@ -106,7 +115,7 @@ impl Feed<'_> {
         &mut self,
         first: StreamId,
         name: String,
-        record: &Record,
+        record: &TranscriptRecord,
     ) -> Result<SessionTree, Error> {
         let key: &str = record.session.as_deref().unwrap_or_default();
         if let Some((id, message)) = self.known.said.get(key).cloned() {
@@ -135,12 +144,12 @@ impl Feed<'_> {
         &mut self,
         stream: StreamId,
         name: String,
-        record: &Record,
+        record: &TranscriptRecord,
     ) -> Result<SessionTree, Error> {
         let format = Some(self.format.name().into());
         let mut opened = SessionOpened { format: format.clone(), ..SessionOpened::default() };
         for item in &record.items {
-            if let Item::Opened(said) = item {
+            if let RecordItem::Opened(said) = item {
                 opened = SessionOpened { format: format.clone(), ..said.clone() };
             }
         }
@@ -178,7 +187,7 @@ impl Feed<'_> {
     }
 
     /// Whether a session of the ledger is the one a record at hand belongs to.
-    async fn is_same(&mut self, info: &StreamInfo, record: &Record) -> Result<bool, Error> {
+    async fn is_same(&mut self, info: &StreamInfo, record: &TranscriptRecord) -> Result<bool, Error> {
         let base = info.fork.as_ref().map_or(Seq(1), |(_, base)| *base);
         if info.said <= base {
             // Nothing has been said in it: it was opened by an import that was cut short, or for later use.
@@ -192,7 +201,7 @@ impl Feed<'_> {
         if ids.iter().filter_map(|id| self.known.places.get(id)).flatten().any(|(stream, _)| here(stream)) {
             return Ok(true);
         }
-        if let Place::After(id) = &record.place {
+        if let RecordPlace::After(id) = &record.place {
             let key = record_key(id);
             if self.known.places.get(&key).into_iter().flatten().any(|(stream, _)| here(stream)) {
                 return Ok(true);
@@ -250,8 +259,8 @@ impl Feed<'_> {
     }
 
     /// Goes on where an earlier import of the file stopped. Where that cannot be, the file is read from its beginning.
-    pub(super) async fn resume(&mut self, mut saved: Saved) -> Result<(Reader, u64, u64), Error> {
-        let Some(reader) = Reader::restore(self.format, &self.name, &saved.reader) else {
+    pub(super) async fn resume(&mut self, mut saved: Saved) -> Result<(TranscriptReader, u64, u64), Error> {
+        let Some(reader) = TranscriptReader::restore(self.format, &self.name, &saved.reader) else {
             return Ok((self.reader(), 0, 0));
         };
         let mut trees = Vec::new();

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wunderblock_core::message::Dialect;
 use wunderblock_core::units::{Bytes, Millis};
-use wunderblock_wire::Reply;
+use wunderblock_wire::ModelReply;
 
 /// The version of the Messages API that is asked for; the only one there is (its page "Versions").
 const ANTHROPIC_VERSION: &str = "2023-06-01";
@@ -178,7 +178,11 @@ impl Client {
     ///
     /// # Errors
     /// See [`Failure`]. A reply with a fault, and one in which the model declined, are failures.
-    pub fn ask(&self, body: &[u8], progress: &mut dyn FnMut(usize) -> bool) -> Result<(Reply, u32), Failure> {
+    pub fn ask(
+        &self,
+        body: &[u8],
+        progress: &mut dyn FnMut(usize) -> bool,
+    ) -> Result<(ModelReply, u32), Failure> {
         let end = Instant::now() + millis(self.limits.total);
         let words = Words { key: self.key.as_ref(), redactor: &self.redactor };
         let body: Arc<[u8]> = body.into();

@@ -3,7 +3,7 @@
 use super::key::ApiKey;
 use crate::redact::Redactor;
 use crate::summarize::task::Failure;
-use wunderblock_wire::{Fault, Refusal, Reply, Stop};
+use wunderblock_wire::{ModelReply, ProviderError, ReplyFault, StopReason};
 
 /// So many characters of a provider's words are kept.
 const WORDS_MAX: usize = 300;
@@ -29,8 +29,8 @@ impl Words<'_> {
 
     /// What an answer with this status, not a good one, is.
     pub(super) fn status(&self, status: u16, retry_after: Option<u64>, body: &[u8]) -> Failure {
-        let refusal = Refusal::read(body);
-        let is_overflow = refusal.as_ref().is_some_and(Refusal::is_overflow);
+        let refusal = ProviderError::read(body);
+        let is_overflow = refusal.as_ref().is_some_and(ProviderError::is_overflow);
         let said =
             refusal.map_or_else(|| String::from_utf8_lossy(body).into_owned(), |refusal| refusal.to_string());
         let said = if said.trim().is_empty() { format!("status {status}") } else { self.of(&said) };
@@ -47,10 +47,10 @@ impl Words<'_> {
     }
 
     /// What is wrong with a reply, if anything is. `kind` is what it said its content was.
-    pub(super) fn reply(&self, reply: Reply, kind: &str) -> Result<Reply, Failure> {
+    pub(super) fn reply(&self, reply: ModelReply, kind: &str) -> Result<ModelReply, Failure> {
         match &reply.fault {
             None => {}
-            Some(Fault::Provider(refusal)) => {
+            Some(ReplyFault::Provider(refusal)) => {
                 let status = refusal.status().unwrap_or(400);
                 let said = if refusal.is_overflow() { 413 } else { status };
                 return Err(match self.status(said, None, b"") {
@@ -59,12 +59,12 @@ impl Words<'_> {
                     failure => failure,
                 });
             }
-            Some(Fault::Unreadable { reason }) => {
+            Some(ReplyFault::Unreadable { reason }) => {
                 let kind = if kind.is_empty() { String::new() } else { format!(" ({kind})") };
                 return Err(Failure::Broken(self.of(&format!("{reason}{kind}"))));
             }
-            Some(fault @ Fault::Unsupported { .. }) => return Err(Failure::Refused(fault.to_string())),
-            Some(fault @ (Fault::Cut | Fault::TooLong { .. })) => {
+            Some(fault @ ReplyFault::Unsupported { .. }) => return Err(Failure::Refused(fault.to_string())),
+            Some(fault @ (ReplyFault::Cut | ReplyFault::TooLong { .. })) => {
                 return Err(Failure::Broken(fault.to_string()));
             }
         }
@@ -72,7 +72,7 @@ impl Words<'_> {
             let words = if words.trim().is_empty() { "it declined" } else { words.trim() };
             return Err(Failure::Refused(self.of(words)));
         }
-        if reply.stop == Stop::Window { Err(Failure::TooLarge) } else { Ok(reply) }
+        if reply.stop == StopReason::Window { Err(Failure::TooLarge) } else { Ok(reply) }
     }
 }
 

@@ -7,7 +7,7 @@ use wunderblock_core::compaction::SummarySpend;
 use wunderblock_core::message::{Dialect, Message, Role};
 use wunderblock_core::request::Request;
 use wunderblock_core::units::{Bytes, Millis, Tokens};
-use wunderblock_wire::{Reply, encode};
+use wunderblock_wire::{ModelReply, encode};
 
 /// What is added to the answer's limit for reasoning, which providers of chat completions count as output. A model that
 /// does not reason does not use it: how long the text may be, the task says in words, and who takes it checks.
@@ -73,7 +73,7 @@ impl ModelSummariser {
     }
 
     /// What a reply cost, as it reports; by our count where it does not.
-    fn spent(&self, task: &Task, reply: &Reply, calls: u32) -> SummarySpend {
+    fn spent(&self, task: &Task, reply: &ModelReply, calls: u32) -> SummarySpend {
         let billed = reply.usage.as_ref().map_or_else(
             || Billed { input: self.input(task), output: self.count(&reply.text()), ..Billed::default() },
             Billed::from,
