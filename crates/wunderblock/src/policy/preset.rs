@@ -1,6 +1,6 @@
 //! The policies that are part of the program.
 
-use super::finding::{Finding, PolicyError};
+use super::finding::{PolicyError, PolicyFinding};
 use super::nearest::{said, suggestion};
 use super::parse::{Bases, Parsed, line_of_key, parse};
 use std::sync::Arc;
@@ -71,7 +71,7 @@ impl Policies {
     pub fn named(&self, name: &str) -> Result<Arc<Policy>, PolicyError> {
         self.preset(name).ok_or_else(|| {
             let what = format!("there is no such policy{}", suggestion(name, NAMES));
-            PolicyError::new(&format!("`{}`", said(name)), vec![Finding::error(None, "", what)])
+            PolicyError::new(&format!("`{}`", said(name)), vec![PolicyFinding::error(None, "", what)])
         })
     }
 
@@ -96,7 +96,7 @@ impl Policies {
         if NAMES.contains(&&*parsed.policy.name) {
             let what = "a preset has this name: reports could not tell the two apart".to_owned();
             let fault = PolicyFault { severity: Severity::Warning, key: "name".to_owned(), what };
-            parsed.warnings.push(Finding { line: line_of_key(text, "name"), fault });
+            parsed.warnings.push(PolicyFinding { line: line_of_key(text, "name"), fault });
         }
         Ok(parsed)
     }
