@@ -151,14 +151,14 @@ fn no_room(preamble: &Preamble) -> Vec<Finding> {
             Inclusion::Cut => findings.push(finding(
                 &block.name,
                 format!(
-                    "only the beginning of its {bytes} bytes is shown: shorten it, or give [budget] {} more",
+                    "only the beginning of its {bytes} bytes is shown: shorten it, or give the section `{}` more room",
                     key(block.section)
                 ),
             )),
             Inclusion::Out => findings.push(finding(
                 &block.name,
                 format!(
-                    "its {bytes} bytes are not shown: shorten it, or give [budget] {} more",
+                    "its {bytes} bytes are not shown: shorten it, or give the section `{}` more room",
                     key(block.section)
                 ),
             )),
@@ -168,7 +168,7 @@ fn no_room(preamble: &Preamble) -> Vec<Finding> {
     let names: Vec<&str> = crowded.map(|tool| tool.name.as_ref()).collect();
     if let Some((first, more)) = names.split_first() {
         let others = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
-        let why = "only the name is shown, there is no room for the schema: offer fewer tools, or give [budget] tools more";
+        let why = "only the name is shown, there is no room for the schema: offer fewer tools, or give the section `tools` more room";
         findings.push(finding(&format!("tool {first}{others}"), why.to_owned()));
     }
     findings
