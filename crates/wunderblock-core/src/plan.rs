@@ -130,7 +130,9 @@ pub fn limit(ask: &PlanInput<'_>) -> Cost {
 
 /// Whether the lane's last request showed this unit, and it has grown since.
 fn has_changed(unit: &Exchange, view: &View) -> bool {
-    let Some(through) = view.built_through().filter(|through| unit.last > *through) else { return false };
+    let Some((_, through)) = view.last_built().filter(|(_, through)| unit.last > *through) else {
+        return false;
+    };
     let spoke = unit.speakers.first().is_some_and(|seq| *seq <= through);
     let end = unit.members.iter().rev().find(|seq| **seq <= through);
     let shown = end.is_some_and(|seq| *seq >= view.trim().drop_before);

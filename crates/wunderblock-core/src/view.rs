@@ -397,16 +397,12 @@ impl View {
     /// results of tools become shorter by themselves: nobody's words do.
     #[must_use]
     pub fn standing(&self, at: PartPosition) -> Option<Seq> {
-        self.reduced.of(at).filter(|_| self.is_result(at))
-    }
-
-    fn is_result(&self, at: PartPosition) -> bool {
-        matches!(self.part(at), Some(Part::ToolResult { .. }))
+        self.reduced.of(at).filter(|_| is_result(self.part(at)))
     }
 
     /// The parts for which a reduction stands, with the position where it is recorded, ascending.
     pub fn standings(&self) -> impl Iterator<Item = (PartPosition, Seq)> {
-        self.reduced.standing().filter(|(at, _)| self.is_result(*at))
+        self.reduced.standing().filter(|(at, _)| is_result(self.part(*at)))
     }
 
     /// The newest position any request of the lane has considered: what came later nobody has shown yet.
@@ -450,12 +446,6 @@ impl View {
         &self.pinned
     }
 
-    /// Pinned positions that were left out before they were pinned. A view cannot bring them back to their place; they
-    /// can come back at the tail.
-    pub fn pinned_away(&self) -> impl Iterator<Item = Seq> {
-        self.pinned.iter().copied().filter(|seq| !self.entries.contains_key(seq))
-    }
-
     /// The erased runs from the frontier on, ascending: first and last position, and how many events.
     pub fn erased(&self) -> impl Iterator<Item = (Seq, Seq, u64)> {
         let frontier = self.trim.drop_before;
@@ -480,16 +470,10 @@ impl View {
         self.entries.values().filter(|entry| entry.message.is_user_turn()).map(|entry| entry.seq)
     }
 
-    /// Where the lane's last request is recorded; none since the lane's last step.
+    /// Where the lane's last request is recorded, and the newest position it considered; none since the lane's last step.
     #[must_use]
-    pub fn last_built(&self) -> Option<Seq> {
-        self.built.map(|(at, _)| at)
-    }
-
-    /// The newest position the lane's last request considered; none since the lane's last step.
-    #[must_use]
-    pub fn built_through(&self) -> Option<Seq> {
-        self.built.map(|(_, through)| through)
+    pub fn last_built(&self) -> Option<(Seq, Seq)> {
+        self.built
     }
 
     /// The model of the newest assistant message here that names one.
@@ -510,6 +494,10 @@ impl View {
         let nearest = gists.range(..=at).next_back().or_else(|| gists.iter().next());
         nearest.map(|(_, gist)| gist.as_ref())
     }
+}
+
+fn is_result(part: Option<&Part>) -> bool {
+    matches!(part, Some(Part::ToolResult { .. }))
 }
 
 /// What the id of a lane's `preamble.changed` begins with. The id stays when the content is erased, so a view knows that it

@@ -153,7 +153,7 @@ pub(super) fn encode(request: Rendered, job: &Job) -> Result<Draft, Error> {
 impl Planned {
     /// What the provider counted of the lane's own last request, with what has come since: nearer than any estimate.
     pub(crate) fn measured(&self) -> Tokens {
-        let built = self.decision.view.last_built();
+        let built = self.decision.view.last_built().map(|(at, _)| at);
         let own = self.anchor.as_ref().filter(|anchor| built.is_some_and(|at| anchor.seq > at));
         own.map(Anchor::total).unwrap_or_default()
     }
