@@ -1,8 +1,8 @@
 //! The units of a view: entries that stay or go together. [`crate::pair`] finds them.
 
 use crate::budget::Reason;
+use crate::decision::PartPosition;
 use crate::id::CallId;
-use crate::step::PartPosition;
 use crate::units::Seq;
 use std::sync::{Arc, OnceLock};
 

@@ -5,16 +5,16 @@
 
 use crate::allocate::{allocate, key};
 use crate::cost;
-pub use crate::fit::ComposeInput;
-use crate::fit::{called, fit, fit_tools, whole};
+use crate::decision::Injection;
 use crate::instruction::{Finding, FindingKind};
-use crate::lead;
 use crate::message::Body;
 use crate::preamble::{
     ChangeKind, Deferral, IgnoreFile, Inclusion, Preamble, PreambleBlock, PreambleChange, ToolBlock,
 };
+use crate::preamble_text;
 use crate::section::Section;
-use crate::step::Injection;
+pub use crate::truncate::ComposeInput;
+use crate::truncate::{called, fit, fit_tools, whole};
 use crate::units::{Seq, Tokens};
 use crate::view::View;
 use std::collections::{BTreeMap, BTreeSet};
@@ -299,7 +299,7 @@ impl FullPreamble {
 
     /// Nested instructions that are new, as far as the section has room beside those that are there.
     fn tail(self, old: &Preamble, view: &View, desk: &ComposeInput<'_>) -> (Vec<Injection>, Vec<Finding>) {
-        let taken: Tokens = lead::fixed(old, desk.gauge)
+        let taken: Tokens = preamble_text::fixed(old, desk.gauge)
             .iter()
             .filter(|part| part.section == Section::Instructions)
             .map(|part| part.cost.tokens)
@@ -391,7 +391,7 @@ impl FullPreamble {
         if let Some(least) = desk.cache {
             let system = view.entries().filter(|entry| entry.message.role == crate::message::Role::System);
             let system = system.map(|entry| cost::message(&entry.message, desk.gauge).tokens).sum();
-            preamble.cache = lead::cache_points(&preamble, desk.gauge, (least, system));
+            preamble.cache = preamble_text::cache_points(&preamble, desk.gauge, (least, system));
         }
         preamble
     }

@@ -5,11 +5,11 @@
 //! of the encoded request. Their tokens are for the string values a dialect adds (roles, type names), counted with
 //! o200k; their bytes are for keys and punctuation as well.
 
-use crate::form;
+use crate::decision::{PartForm, PartPosition, Trim};
 use crate::message::{Body, Extra, MediaForm, Message, Part};
 use crate::pair::{Exchange, ExchangeKind};
 use crate::ports::{Bodies, Gauge};
-use crate::step::{PartForm, PartPosition, Trim};
+use crate::presentation;
 use crate::stub;
 use crate::units::{Bytes, Cost, Tokens};
 use crate::view::{Entry, View};
@@ -116,9 +116,9 @@ pub fn part(piece: &Part, gauge: &dyn Gauge) -> Cost {
 #[must_use]
 pub fn unit(unit: &Exchange, trim: &Trim, view: &View, gauge: &dyn Gauge) -> EntryCost {
     let mut total = EntryCost::default();
-    let priced = form::Priced { trim, view, gauge };
+    let priced = presentation::Priced { trim, view, gauge };
     let forms = |at: PartPosition, piece: &Part, gist: Option<&str>| {
-        let verbatim = form::cost(at, piece, priced, gist);
+        let verbatim = presentation::cost(at, piece, priced, gist);
         // A mark that nothing is left stays what it is in a unit of stubs.
         let is_mark = trim.form_of(at) == Some(PartForm::Placeholder);
         EntryCost { verbatim, stub: if is_mark { verbatim } else { forms(piece, gauge, gist).stub } }
@@ -131,7 +131,7 @@ pub fn unit(unit: &Exchange, trim: &Trim, view: &View, gauge: &dyn Gauge) -> Ent
             }
         }
         if is_marked_alone(said, trim, gauge) {
-            total += both(part(&form::mark(), gauge));
+            total += both(part(&presentation::mark(), gauge));
         }
     }
     let ExchangeKind::Exchange { calls } = &unit.shape else { return total };

@@ -10,13 +10,13 @@ pub use crate::compaction::{
     CompactionOutcome, CompactionRejected, CompactionUndone, Focus, Rejection, RungTaken, SessionCompacted,
     SummaryCheck, SummarySpend,
 };
+use crate::decision::{Injection, Plan, Trim, TrimReason};
 use crate::id::{EventId, Handle, LaneId, Scope, StreamId, TenantId};
 use crate::message::{Body, Dialect, Message};
 use crate::preamble::PreambleChanged;
 pub use crate::reduction::{ContentReduced, Reduction};
 use crate::request::CachePoint;
 use crate::section::Section;
-use crate::step::{Injection, Plan, Trim, TrimReason};
 use crate::units::{Bytes, Cost, Millis, Seq, Tokens};
 
 use serde::{Deserialize, Serialize};

@@ -4,11 +4,11 @@
 //! What stands outside the fences is ours alone.
 
 use crate::authority::Authority;
+use crate::decision::Injection;
 use crate::id::Handle;
 use crate::message::{Body, Message, MessageOrigin, Part, Role};
 use crate::preamble::PreambleBlock;
 use crate::section::Section;
-use crate::step::Injection;
 use crate::units::Cost;
 use crate::view::SummaryNode;
 

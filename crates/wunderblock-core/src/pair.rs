@@ -6,12 +6,12 @@
 //! may be for a call to come. What can be bound to nothing is set aside with the reason, never answered by something
 //! made up.
 //!
-//! What a trim leaves out takes part in pairing no more, and must not change it: see [`crate::step::Trim::spent`].
+//! What a trim leaves out takes part in pairing no more, and must not change it: see [`crate::decision::Trim::spent`].
 
 use crate::budget::Reason;
+use crate::decision::PartPosition;
 use crate::id::CallId;
 use crate::message::{Message, MessageOrigin, Part, Role};
-use crate::step::PartPosition;
 use crate::units::Seq;
 use crate::view::{Entry, View};
 use std::borrow::Cow;

@@ -7,14 +7,14 @@
 
 use crate::budget::{Budget, Treatment};
 use crate::cost::{self, EntryCost};
+use crate::decision::PlacedSummary;
+pub use crate::decision::{Injection, Plan, Trim, TrimReason};
 use crate::fence;
 use crate::id::CallId;
 use crate::message::{MessageOrigin, Part};
 use crate::pair::{Arrangement, Exchange, ExchangeKind, arrange};
 use crate::ports::{Bodies, Gauge};
 use crate::section::Section;
-use crate::step::PlacedSummary;
-pub use crate::step::{Injection, Plan, Trim, TrimReason};
 use crate::trim::{self, GapOrSummary, treatment};
 use crate::units::{Bytes, Cost, Seq, Tokens};
 use crate::view::View;

@@ -4,9 +4,9 @@
 //! before shows the shorter text from then on, and one that has shown it goes on as it did. Which of the two holds follows
 //! from the order of events alone, so a request still only grows at its end.
 
+use crate::decision::PartPosition;
 use crate::id::Handle;
 use crate::message::Body;
-use crate::step::PartPosition;
 use crate::units::{Bytes, Seq, Tokens};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashSet};

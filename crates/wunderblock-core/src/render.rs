@@ -6,20 +6,20 @@
 
 use crate::budget::{Reason, Treatment};
 use crate::cost;
+use crate::decision::Trim;
 use crate::describe::describe;
 use crate::fence;
-use crate::form::{self, Presentation};
 use crate::id::{CallId, Handle};
-use crate::lead;
 pub use crate::line::{Missing, SourceLine};
 use crate::message::{Body, Message, MessageOrigin, Part, Role};
 use crate::pair::{Arrangement, Exchange, ExchangeKind, PairedCall, arrange};
 use crate::ports::{Bodies, Gauge};
 use crate::preamble::Preamble;
+use crate::preamble_text;
+use crate::presentation::{self, Presentation};
 use crate::reduction::ShownShorter;
 use crate::request::{Request, Tool};
 use crate::section::Section;
-use crate::step::Trim;
 use crate::stub::{self, Stubbed};
 use crate::trim::{self, GapOrSummary, treatment};
 use crate::units::{Cost, Seq};
@@ -186,11 +186,14 @@ impl<'a> RequestWriter<'a> {
 
     /// What stands before the conversation. The answer is the system text that goes after the transcript's own.
     fn lead(&mut self, preamble: &Preamble) -> Vec<Part> {
-        let lead = lead::lead(preamble, self.scene.gauge);
+        let lead = preamble_text::lead(preamble, self.scene.gauge);
         let resolved = |part: &Part| stub::resolve(part, self.scene.bodies);
         self.out.lines.extend(lead.lines);
         self.out.request.system.extend(lead.safety.iter().filter_map(resolved));
-        self.out.request.tools.extend(lead.tools.iter().map(|tool| lead::declared(tool, self.scene.bodies)));
+        self.out
+            .request
+            .tools
+            .extend(lead.tools.iter().map(|tool| preamble_text::declared(tool, self.scene.bodies)));
         if let Some(message) = lead.message {
             let parts = message.parts.iter().filter_map(resolved).collect();
             self.out.request.messages.push(Message { parts, ..message });
@@ -305,7 +308,7 @@ impl<'a> RequestWriter<'a> {
             }
             if cost::is_marked_alone(entry, self.trim, self.scene.gauge) {
                 account.reduced.insert(entry.seq);
-                cost += self.put(&form::mark(), &Stubbed::Kept, &mut parts);
+                cost += self.put(&presentation::mark(), &Stubbed::Kept, &mut parts);
             }
             account.add(entry.seq, cost);
         }

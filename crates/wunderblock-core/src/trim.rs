@@ -1,8 +1,8 @@
 //! What follows from a trim: which units it shows, in which form, and what a view must hold on to.
 
 use crate::budget::{Reason, Treatment};
+use crate::decision::{PartForm, PartPosition, Trim};
 use crate::pair::{Arrangement, Exchange, ExchangeKind};
-use crate::step::{PartForm, PartPosition, Trim};
 use crate::units::Seq;
 use crate::view::{SummaryNode, View};
 use std::collections::HashSet;

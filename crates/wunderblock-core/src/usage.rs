@@ -13,10 +13,10 @@
 
 pub use crate::calibration::{Anchor, Calibration};
 use crate::cost;
-use crate::form;
 use crate::id::Handle;
 use crate::message::{Message, Part};
 use crate::ports::{Framing, Gauge};
+use crate::presentation;
 use crate::units::{Cost, Seq, Tokens};
 use crate::view::{Entry, View};
 use std::ops::{Add, AddAssign};
@@ -74,7 +74,7 @@ impl Weight {
     /// What an entry of a view added when it was first sent, which is not always all of it.
     #[must_use]
     pub fn as_sent(entry: &Entry, view: &View, gauge: &dyn Gauge) -> Self {
-        Self::of(&form::sent(entry, view), gauge)
+        Self::of(&presentation::sent(entry, view), gauge)
     }
 }
 

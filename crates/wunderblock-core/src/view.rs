@@ -5,6 +5,7 @@
 
 use crate::arrangement::Arranged;
 use crate::compaction::SessionCompacted;
+use crate::decision::{PartPosition, Trim};
 use crate::event::{Event, Fact};
 use crate::fence;
 use crate::id::{CallId, LaneId};
@@ -12,7 +13,6 @@ use crate::message::{Body, Message, MessageOrigin, Part, Role};
 use crate::preamble::Preamble;
 use crate::reduction::{ContentReduced, Reduction, Reductions};
 use crate::section::Section;
-use crate::step::{PartPosition, Trim};
 use crate::units::{Millis, Seq};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;

@@ -2,10 +2,10 @@
 
 use super::guard::Guard;
 use crate::budget::Reason;
+use crate::decision::{PartForm, PartPosition};
 use crate::message::{Part, Role};
 use crate::pair::{Arrangement, Exchange, ExchangeKind};
 use crate::plan::PlanInput;
-use crate::step::{PartForm, PartPosition};
 use crate::units::Seq;
 use std::collections::{BTreeMap, HashSet};
 
@@ -116,7 +116,7 @@ fn repeated(
             (unit.shape == ExchangeKind::User).then(|| parts.cloned().collect::<Vec<Part>>())
         };
         if guard.is_free(first) && words(first).is_some() && words(first) == words(second) {
-            forms.extend(crate::form::parts(first, ask.view).map(|at| (at, PartForm::Gone)));
+            forms.extend(crate::presentation::parts(first, ask.view).map(|at| (at, PartForm::Gone)));
         }
     }
 }
@@ -154,6 +154,6 @@ fn invalid(
         guard.is_free(unit) && unit.speakers.iter().all(|seq| gone.binary_search(seq).is_ok())
     };
     for unit in arrangement.units.iter().filter(whole) {
-        forms.extend(crate::form::parts(unit, ask.view).map(|at| (at, PartForm::Gone)));
+        forms.extend(crate::presentation::parts(unit, ask.view).map(|at| (at, PartForm::Gone)));
     }
 }

@@ -2,10 +2,10 @@
 
 use super::guard::Guard;
 use crate::budget::Treatment;
+use crate::decision::{PartForm, PartPosition};
 use crate::message::{Body, Part};
 use crate::pair::{Arrangement, Exchange};
 use crate::plan::PlanInput;
-use crate::step::{PartForm, PartPosition};
 use crate::trim::treatment;
 use crate::units::Bytes;
 use std::collections::{BTreeMap, HashMap};
@@ -25,9 +25,10 @@ pub(super) fn dedupe(
     let mut newest: HashMap<Vec<&Body>, PartPosition> = HashMap::new();
     let mut forms = BTreeMap::new();
     for unit in units {
-        let mut places: Vec<PartPosition> = crate::form::parts(unit, view).collect();
+        let mut places: Vec<PartPosition> = crate::presentation::parts(unit, view).collect();
         places.sort_unstable();
-        for at in places.into_iter().rev().filter(|at| crate::form::shown(*at, trim, view).is_none()) {
+        for at in places.into_iter().rev().filter(|at| crate::presentation::shown(*at, trim, view).is_none())
+        {
             let Some(part) = view.part(at) else { continue };
             let bodies = part.bodies();
             if !is_plain(part) || bodies.iter().map(|body| body.bytes()).sum::<Bytes>() < min {

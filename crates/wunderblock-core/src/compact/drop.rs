@@ -2,10 +2,10 @@
 
 use super::guard::{self, Guard};
 use super::importance::importance;
+use crate::decision::Trim;
 use crate::pair::{Arrangement, Exchange};
 use crate::plan::PlanInput;
 use crate::policy::DropOrder;
-use crate::step::Trim;
 use crate::units::{Seq, Tokens};
 use std::collections::{BTreeSet, HashMap, HashSet};
 

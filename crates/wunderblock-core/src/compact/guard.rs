@@ -2,10 +2,10 @@
 
 use crate::budget::Treatment;
 use crate::cost;
+use crate::decision::Trim;
 use crate::pair::{Arrangement, Exchange, ExchangeKind};
 use crate::plan::{self, PlanInput};
 use crate::policy::{CutPoint, Policy};
-use crate::step::Trim;
 use crate::trim;
 use crate::units::{Seq, Tokens};
 use std::collections::BTreeSet;

@@ -1,8 +1,8 @@
 //! Whether a proposal still holds after the session has grown, and what it is then.
 
 use super::ladder::Proposal;
+use crate::decision::{PartForm, PartPosition};
 use crate::pair::{Exchange, arrange};
-use crate::step::{PartForm, PartPosition};
 use crate::units::Seq;
 use crate::view::View;
 use std::collections::{HashMap, HashSet};

@@ -3,12 +3,12 @@
 use super::guard::Guard;
 use super::stub::newest_results;
 use crate::cost;
+use crate::decision::PartPosition;
 use crate::event::ContentReduced;
 use crate::message::{Body, Part};
 use crate::pair::Arrangement;
 use crate::plan::PlanInput;
 use crate::policy::Permille;
-use crate::step::PartPosition;
 use crate::stub::{grouped, head, tail};
 use crate::units::{Bytes, Tokens};
 
@@ -30,10 +30,10 @@ pub(super) fn shrink(
     let newest = newest_results(rules.keep, Tokens::ZERO, ask, arrangement);
     let mut reduced = Vec::new();
     for unit in arrangement.units.iter().filter(|unit| guard.is_free(unit)) {
-        for at in crate::form::parts(unit, ask.view) {
+        for at in crate::presentation::parts(unit, ask.view) {
             let is_result = |part: &&Part| matches!(part, Part::ToolResult { .. });
             let Some(part) = ask.view.part(at).filter(is_result) else { continue };
-            if crate::form::shown(at, ask.view.trim(), ask.view).is_some() || at >= newest {
+            if crate::presentation::shown(at, ask.view.trim(), ask.view).is_some() || at >= newest {
                 continue;
             }
             if let Some(short) = shortened(rules, ask, part) {

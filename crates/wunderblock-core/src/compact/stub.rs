@@ -1,12 +1,12 @@
 //! The rung that leaves handles where old output of tools stood.
 
 use super::guard::Guard;
+use crate::decision::{PartForm, PartPosition};
 use crate::pair::Arrangement;
 use crate::plan::PlanInput;
-use crate::step::{PartForm, PartPosition};
 use crate::stub::{self, Stubbed};
 use crate::units::Tokens;
-use crate::{cost, form};
+use crate::{cost, presentation};
 use std::collections::BTreeMap;
 
 /// Which results become stubs.
@@ -25,7 +25,7 @@ pub(super) fn stub(
     arrangement: &Arrangement,
 ) -> BTreeMap<PartPosition, PartForm> {
     let view = ask.view;
-    let priced = form::Priced { trim: view.trim(), view, gauge: ask.gauge };
+    let priced = presentation::Priced { trim: view.trim(), view, gauge: ask.gauge };
     let mut forms = BTreeMap::new();
     let newest = newest_results(rules.keep, rules.keep_tokens, ask, arrangement);
     for unit in arrangement.units.iter().filter(|unit| guard.is_free(unit)) {
@@ -35,7 +35,7 @@ pub(super) fn stub(
             let arguments = rules.arguments.then_some(call.place);
             for at in result.into_iter().chain(arguments).filter(|at| view.trim().form_of(*at).is_none()) {
                 let Some(part) = view.part(at) else { continue };
-                let whole = form::cost(at, part, priced, gist).tokens;
+                let whole = presentation::cost(at, part, priced, gist).tokens;
                 let short = match stub::part(part, gist) {
                     Stubbed::Part(short) => cost::part(&short, ask.gauge).tokens,
                     Stubbed::Kept | Stubbed::Gone => continue,
@@ -61,9 +61,9 @@ pub(super) fn newest_results(
     results.sort_unstable();
     let (mut count, mut sum) = (0, Tokens::ZERO);
     let mut from = (ask.view.head().next(), 0);
-    let priced = form::Priced { trim: ask.view.trim(), view: ask.view, gauge: ask.gauge };
+    let priced = presentation::Priced { trim: ask.view.trim(), view: ask.view, gauge: ask.gauge };
     for at in results.into_iter().rev() {
-        let shown = |part| form::cost(at, part, priced, None).tokens;
+        let shown = |part| presentation::cost(at, part, priced, None).tokens;
         sum += ask.view.part(at).map(shown).unwrap_or_default();
         count += 1;
         if count > keep && sum > tokens {

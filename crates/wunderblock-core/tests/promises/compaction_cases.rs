@@ -7,6 +7,7 @@ use crate::lane::{STREAM, build, show, view_of};
 use crate::policies::{plain_condense, plain_drop, plain_stub, plain_summarise, policy};
 use wunderblock_core::budget::Reason;
 use wunderblock_core::compact::{LaneMeasurement, Proposal, Urgency, due, rebase};
+use wunderblock_core::decision::PartForm;
 use wunderblock_core::event::{ContentPinned, Fact, ViewTrimmed};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::message::{Message, Role};
@@ -15,7 +16,6 @@ use wunderblock_core::policy::{
     self, Action, CutPoint, DropOrder, Permille, Policy, Protect, Split, Triggers,
 };
 use wunderblock_core::render::measure;
-use wunderblock_core::step::PartForm;
 use wunderblock_core::units::{Millis, Seq, Tokens};
 
 fn exchange(steps: Vec<Action>, messages: u64) -> Policy {

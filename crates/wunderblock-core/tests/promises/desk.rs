@@ -4,11 +4,11 @@ use crate::history::{Text, Wax, text};
 use proptest::prelude::*;
 use wunderblock_core::authority::InstructionLevel;
 use wunderblock_core::compose::Offer;
+use wunderblock_core::decision::Injection;
 use wunderblock_core::instruction::LoadReason;
 use wunderblock_core::message::Body;
 use wunderblock_core::preamble::{Deferral, PreambleBlock, ToolBlock};
 use wunderblock_core::section::Section;
-use wunderblock_core::step::Injection;
 use wunderblock_core::units::Seq;
 
 /// One thing that happens to a source.

@@ -7,13 +7,13 @@ use crate::preamble::Lane;
 use proptest::prelude::*;
 use wunderblock_core::authority::{Authority, InstructionLevel};
 use wunderblock_core::compose::Offer;
+use wunderblock_core::decision::Injection;
 use wunderblock_core::event::{ContextInjected, Fact};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::instruction::LoadReason;
 use wunderblock_core::message::Part;
 use wunderblock_core::preamble::{Deferral, PreambleBlock, ToolBlock};
 use wunderblock_core::section::Section;
-use wunderblock_core::step::Injection;
 use wunderblock_core::units::Tokens;
 
 /// Takes a request's fences apart: each opening line, the texts between, and the closing line of the same digits.

@@ -7,10 +7,10 @@ use wunderblock_core::compose::{self, Composed, Offer, compose};
 use wunderblock_core::cost;
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::id::{Handle, LaneId};
-use wunderblock_core::lead;
 use wunderblock_core::message::Body;
 use wunderblock_core::plan::{Fixed, Injection, Plan, PlanInput, PlanRefusal, TrimReason, plan};
 use wunderblock_core::preamble::{Preamble, PreambleChange, PreambleChanged};
+use wunderblock_core::preamble_text;
 use wunderblock_core::render::{RenderInput, RenderedRequest, render};
 use wunderblock_core::section::Section;
 use wunderblock_core::units::{Cost, Tokens};
@@ -29,7 +29,7 @@ pub(crate) fn view_of<'e>(events: impl IntoIterator<Item = &'e Event>) -> View {
 /// What no trimming touches: the preamble, or the tools where there is none.
 pub(crate) fn fixed(history: &History, view: &View) -> Vec<Fixed> {
     if let Some(preamble) = view.preamble() {
-        return lead::fixed(preamble, &history.wax);
+        return preamble_text::fixed(preamble, &history.wax);
     }
     let part =
         |tool| Fixed { section: Section::Tools, what: "tool".into(), cost: cost::tool(tool, &history.wax) };

@@ -5,6 +5,7 @@ use crate::lane::{Built, build, view_of};
 use crate::wellformed;
 use proptest::prelude::*;
 use wunderblock_core::budget::Budget;
+use wunderblock_core::decision::PartForm;
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::message::Body;
@@ -12,7 +13,6 @@ use wunderblock_core::plan::{Trim, TrimReason};
 use wunderblock_core::ports::Gauge;
 use wunderblock_core::render::measure;
 use wunderblock_core::section::Section;
-use wunderblock_core::step::PartForm;
 use wunderblock_core::units::{Cost, Seq, Tokens};
 
 /// Whether an event lets a request change before its end.

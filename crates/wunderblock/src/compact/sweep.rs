@@ -23,6 +23,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use wunderblock_core::compact::{Detail, SummaryJob};
 use wunderblock_core::compaction::{CompactionOutcome, SessionCompacted};
+use wunderblock_core::decision::PlacedSummary;
 use wunderblock_core::event::{Fact, ViewTrimmed};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::message::Body;
@@ -30,7 +31,6 @@ use wunderblock_core::pair::arrange;
 use wunderblock_core::plan::{Trim, TrimReason};
 use wunderblock_core::policy::{Action, Permille, Policy};
 use wunderblock_core::ports::{Bodies, Gauge};
-use wunderblock_core::step::PlacedSummary;
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 use wunderblock_core::view::{Entry, View};
 

@@ -10,13 +10,13 @@ use crate::texts::Texts;
 use crate::trip::Trip;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
+use wunderblock_core::decision::PartPosition;
 use wunderblock_core::event::{ContextBuilt, Event, Fact, UsageMeasured};
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::message::Body;
 use wunderblock_core::pair::arrange;
 use wunderblock_core::plan::Trim;
 use wunderblock_core::preamble::Preamble;
-use wunderblock_core::step::PartPosition;
 use wunderblock_core::units::{Bytes, Millis, Seq};
 use wunderblock_core::view::{Entry, View, preamble_id};
 

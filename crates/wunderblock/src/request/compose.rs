@@ -10,11 +10,11 @@ use crate::catalog::CacheMode;
 use crate::error::Error;
 use crate::gauge::Scales;
 use wunderblock_core::compose::{ComposeInput, Composed, compose};
-use wunderblock_core::lead;
+use wunderblock_core::decision::Injection;
 use wunderblock_core::message::Body;
 use wunderblock_core::plan::{Fixed, Plan, PlanInput, PlanRefusal, TrimReason, plan};
+use wunderblock_core::preamble_text;
 use wunderblock_core::section::Section;
-use wunderblock_core::step::Injection;
 use wunderblock_core::view::View;
 
 /// Composes and plans. When the lane takes a step its beginning is paid for again, so what waited takes effect: there are
@@ -140,6 +140,6 @@ fn pack(packer: &Packer, gauge: &Scales, text: String) -> Body {
 pub(crate) fn fixed(target: &Target, view: &View, gauge: &Scales) -> Vec<Fixed> {
     let name = target.model_line(gauge);
     let mut fixed = vec![Fixed { section: name.section, what: name.what, cost: name.cost }];
-    fixed.extend(view.preamble().map(|preamble| lead::fixed(preamble, gauge)).unwrap_or_default());
+    fixed.extend(view.preamble().map(|preamble| preamble_text::fixed(preamble, gauge)).unwrap_or_default());
     fixed
 }

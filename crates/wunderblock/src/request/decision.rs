@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::texts::Texts;
 use std::sync::Arc;
 use wunderblock_core::compose::Composed;
+use wunderblock_core::decision::Injection;
 use wunderblock_core::event::{ContextInjected, Event, Fact, NewEvent, Source, ViewTrimmed};
 use wunderblock_core::id::{EventId, LaneId, StreamId, TenantId};
 use wunderblock_core::message::Body;
@@ -12,7 +13,6 @@ use wunderblock_core::plan::Plan;
 use wunderblock_core::ports::Bodies as _;
 use wunderblock_core::preamble::PreambleChanged;
 use wunderblock_core::section::Section;
-use wunderblock_core::step::Injection;
 use wunderblock_core::units::Millis;
 use wunderblock_core::view::{View, preamble_id};
 

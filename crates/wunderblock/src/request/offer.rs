@@ -8,12 +8,12 @@ use crate::texts::Texts;
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::authority::{Authority, InstructionLevel};
 use wunderblock_core::compose::Offer;
+use wunderblock_core::decision::Injection;
 use wunderblock_core::instruction::{Finding, FindingKind, InstructionFile, LoadReason, pieces, settle};
 use wunderblock_core::message::{Body, Part};
 use wunderblock_core::ports::Bodies as _;
 use wunderblock_core::preamble::{Deferral, IgnoreFile, Preamble, PreambleBlock, ToolBlock};
 use wunderblock_core::section::Section;
-use wunderblock_core::step::Injection;
 use wunderblock_core::units::Seq;
 use wunderblock_core::view::View;
 

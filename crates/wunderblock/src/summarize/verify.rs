@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use wunderblock_core::compact::Detail;
 use wunderblock_core::compaction::SummaryCheck;
-use wunderblock_core::ground::SourceNames;
+use wunderblock_core::grounding::SourceNames;
 use wunderblock_core::literal::{Literal, literals};
 use wunderblock_core::message::Part;
 use wunderblock_core::policy::{Permille, SummaryFormat};

@@ -5,9 +5,9 @@ use futures_executor::block_on;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use wunderblock::{CompactOptions, Compactor, ContextOptions, Hook, Outcome, Stage};
+use wunderblock_core::decision::TrimReason;
 use wunderblock_core::event::{BudgetWarned, Fact};
 use wunderblock_core::policy::Policy;
-use wunderblock_core::step::TrimReason;
 use wunderblock_core::units::{Millis, Seq};
 
 /// Fires at every request, and never gains what it must.

@@ -3,10 +3,10 @@
 use crate::scene::*;
 use futures_executor::block_on;
 use wunderblock::{Compactor, ContextOptions, Outcome};
+use wunderblock_core::decision::TrimReason;
 use wunderblock_core::event::{ContentPinned, Fact, TurnCompleted};
 use wunderblock_core::message::{Message, Role};
 use wunderblock_core::policy::Policy;
-use wunderblock_core::step::TrimReason;
 use wunderblock_core::units::Tokens;
 
 /// Turns that end without a call, so that no boundary keeps a compaction from being made.

@@ -12,13 +12,13 @@ use wunderblock::{
     Address, Built, CompactOptions, Compacted, Compactor, Config, ContextOptions, Engine, Error, Session,
 };
 use wunderblock_core::compact::{Due, Urgency};
+use wunderblock_core::decision::{Trim, TrimReason};
 use wunderblock_core::event::{
     CompactionRejected, Event, Fact, MessageAppended, NewEvent, SessionCompacted, Source, ViewTrimmed,
 };
 use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_core::message::{Body, Message, Part, Role};
 use wunderblock_core::policy::Policy;
-use wunderblock_core::step::{Trim, TrimReason};
 use wunderblock_core::units::{Millis, Seq, Tokens};
 use wunderblock_testkit::memory::MemoryStorage;
 use wunderblock_testkit::weather::{Faulty, Weather};

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use wunderblock::graph::{Described, Expand, Expanded, Item};
 use wunderblock::store::{Answer, Opening, Query, Storage, Write};
 use wunderblock::{Address, Config, Engine, Error, Session};
+use wunderblock_core::decision::{PlacedSummary, Trim, TrimReason};
 use wunderblock_core::event::{
     Event, Fact, MessageAppended, NewEvent, SessionCompacted, Source, ViewTrimmed,
 };
 use wunderblock_core::id::{EventId, LaneId, StreamId};
 use wunderblock_core::message::{Body, Message, Part, Role};
-use wunderblock_core::step::{PlacedSummary, Trim, TrimReason};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 use wunderblock_testkit::backdoor::put;
 use wunderblock_testkit::memory::MemoryStorage;

@@ -1,8 +1,8 @@
 //! C-03, C-04: `doctor` knows when a summary graph is none.
 
 use crate::scene::{Scene, lane, node, user};
+use wunderblock_core::decision::{PlacedSummary, Trim, TrimReason};
 use wunderblock_core::event::{Fact, SessionCompacted, ViewTrimmed};
-use wunderblock_core::step::{PlacedSummary, Trim, TrimReason};
 use wunderblock_core::units::Seq;
 
 fn scene() -> (Scene, [Seq; 2]) {

@@ -4,7 +4,7 @@ use super::glean::Found;
 use crate::summarize::task::Brief;
 use std::collections::HashSet;
 use wunderblock_core::compact::Detail;
-use wunderblock_core::ground::SourceNames;
+use wunderblock_core::grounding::SourceNames;
 use wunderblock_core::literal::{Literal, LiteralKind, literals};
 use wunderblock_core::policy::Fill;
 use wunderblock_core::units::Seq;

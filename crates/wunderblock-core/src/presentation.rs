@@ -2,11 +2,11 @@
 
 use crate::budget::Treatment;
 use crate::cost;
+use crate::decision::{PartForm, PartPosition, Trim};
 use crate::message::{Body, Message, Part};
 use crate::pair::{Arrangement, Exchange};
 use crate::ports::Gauge;
 use crate::reduction::ShownShorter;
-use crate::step::{PartForm, PartPosition, Trim};
 use crate::stub::{self, Stubbed};
 use crate::trim::treatment;
 use crate::units::{Cost, Seq};
