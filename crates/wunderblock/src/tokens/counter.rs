@@ -5,8 +5,9 @@
 //! not to be.
 
 use crate::tokens::class::Class;
-use crate::tokens::estimate::{self, Family, Framing};
+use crate::tokens::estimate::{self, Family};
 use wunderblock_core::budget::Certainty;
+use wunderblock_core::ports::Framing;
 use wunderblock_core::units::Tokens;
 use wunderblock_tokens::Vocabulary;
 

@@ -29,6 +29,7 @@
 use crate::tokens::class::Class;
 use serde::{Deserialize, Serialize};
 use wunderblock_core::budget::Certainty;
+use wunderblock_core::ports::Framing;
 use wunderblock_core::units::Tokens;
 
 /// Models that share a vocabulary, or are taken to.
@@ -98,15 +99,6 @@ pub const fn certainty(family: Family, class: Class) -> Certainty {
         (Family::Claude, Class::Prose | Class::Code | Class::Json) => Certainty::Estimated,
         _ => Certainty::Unverified,
     }
-}
-
-/// What a provider adds around the texts, beyond the texts themselves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Framing {
-    /// Per message or tool result: role marks and separators.
-    pub message: Tokens,
-    /// Per tool call: its id, its name, and the form the arguments take.
-    pub call: Tokens,
 }
 
 /// The framing of a family. Claude's is fitted together with its factors (see the module); OpenAI's 4 per message is
