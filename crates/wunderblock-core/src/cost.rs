@@ -12,7 +12,7 @@ use crate::ports::{Bodies, Gauge};
 use crate::presentation;
 use crate::stub;
 use crate::units::{Bytes, Cost, Tokens};
-use crate::view::{Entry, View};
+use crate::view::{View, ViewEntry};
 
 /// Around a message: its role, one token (`user`, `assistant`, `tool`, `system`, `developer`), and the mark of a cached
 /// prefix on one of its blocks, `ephemeral` with a lifetime, four.
@@ -154,7 +154,7 @@ pub fn unit(unit: &Exchange, trim: &Trim, view: &View, gauge: &dyn Gauge) -> Ent
 }
 
 /// Whether an entry is shown by a mark for which no part of it stands: it has none, or the dialect has no form for it.
-pub(crate) fn is_marked_alone(said: &Entry, trim: &Trim, gauge: &dyn Gauge) -> bool {
+pub(crate) fn is_marked_alone(said: &ViewEntry, trim: &Trim, gauge: &dyn Gauge) -> bool {
     trim.mark_of(said.seq)
         .is_some_and(|index| said.message.parts.get(index).is_none_or(|piece| gauge.refuses(piece).is_some()))
 }

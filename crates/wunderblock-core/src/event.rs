@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 /// Where an event came from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Source {
+pub enum EventSource {
     /// Handed in while it happened.
     Live,
     /// Read from a transcript; the raw record stands at this place of the imported source.
@@ -56,7 +56,7 @@ pub struct Event {
     /// When, by the clock of whoever saw it happen.
     pub at: Millis,
     /// From where.
-    pub source: Source,
+    pub source: EventSource,
     /// What. `None` once it has been erased.
     #[serde(flatten)]
     pub fact: Option<Fact>,
@@ -90,14 +90,14 @@ pub struct NewEvent {
     pub at: Millis,
     /// From where.
     #[serde(default = "live")]
-    pub source: Source,
+    pub source: EventSource,
     /// What.
     #[serde(flatten)]
     pub fact: Fact,
 }
 
-fn live() -> Source {
-    Source::Live
+fn live() -> EventSource {
+    EventSource::Live
 }
 
 kinds! {

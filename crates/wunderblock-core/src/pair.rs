@@ -13,7 +13,7 @@ use crate::decision::PartPosition;
 use crate::id::CallId;
 use crate::message::{Message, MessageOrigin, Part, Role};
 use crate::units::Seq;
-use crate::view::{Entry, View};
+use crate::view::{View, ViewEntry};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -75,7 +75,7 @@ impl<'v> Pairer<'v> {
         }
     }
 
-    fn take(&mut self, entry: &'v Entry) {
+    fn take(&mut self, entry: &'v ViewEntry) {
         let message = &entry.message;
         let reason = match &message.standing {
             MessageOrigin::Failed(_) => Some(Reason::FailedTurn),

@@ -10,7 +10,7 @@ use crate::reduction::ShownShorter;
 use crate::stub::{self, Stubbed};
 use crate::trim::treatment;
 use crate::units::{Cost, Seq};
-use crate::view::{Entry, View};
+use crate::view::{View, ViewEntry};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
@@ -130,7 +130,7 @@ pub(crate) fn cost(at: PartPosition, piece: &Part, priced: Priced<'_>, gist: Opt
 
 /// A message as it was first sent: shorter where a reduction stood before a reply followed. A request that somebody else
 /// made before that held the whole.
-pub(crate) fn sent<'v>(entry: &'v Entry, view: &View) -> Cow<'v, Message> {
+pub(crate) fn sent<'v>(entry: &'v ViewEntry, view: &View) -> Cow<'v, Message> {
     let reply = view.next_reply(entry.seq);
     let stands =
         |index: usize| view.standing((entry.seq, index)).filter(|at| reply.is_none_or(|reply| *at < reply));

@@ -23,7 +23,7 @@ use crate::section::Section;
 use crate::stub::{self, Stubbed};
 use crate::trim::{self, GapOrSummary, treatment};
 use crate::units::{Cost, Seq};
-use crate::view::{Entry, SummaryNode, View};
+use crate::view::{SummaryNode, View, ViewEntry};
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -277,7 +277,7 @@ impl<'a> RequestWriter<'a> {
     }
 
     /// A speaker's own parts that the dialect can hold; the others are listed.
-    fn sendable(&mut self, entry: &'a Entry) -> Vec<(usize, &'a Part)> {
+    fn sendable(&mut self, entry: &'a ViewEntry) -> Vec<(usize, &'a Part)> {
         let mut parts = Vec::new();
         for (index, part) in entry.message.parts.iter().enumerate() {
             match self.scene.gauge.refuses(part) {
@@ -388,7 +388,7 @@ impl<'a> RequestWriter<'a> {
         self.scene.bodies.text(blob).is_some()
     }
 
-    fn section(&self, entry: &Entry, leading: bool) -> Section {
+    fn section(&self, entry: &ViewEntry, leading: bool) -> Section {
         match &entry.message.standing {
             _ if leading => Section::System,
             MessageOrigin::Injected(what) if self.view.is_ours(entry.seq) => {
@@ -402,7 +402,7 @@ impl<'a> RequestWriter<'a> {
 
     fn line(
         &mut self,
-        entry: &Entry,
+        entry: &ViewEntry,
         section: Section,
         (treatment, reduced): (Treatment, Vec<ShownShorter>),
         cost: Cost,

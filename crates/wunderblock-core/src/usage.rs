@@ -18,7 +18,7 @@ use crate::message::{Message, Part};
 use crate::ports::{Framing, Gauge};
 use crate::presentation;
 use crate::units::{Cost, Seq, Tokens};
-use crate::view::{Entry, View};
+use crate::view::{View, ViewEntry};
 use std::ops::{Add, AddAssign};
 
 /// The least and the most our estimates are multiplied by, in thousandths.
@@ -73,7 +73,7 @@ impl Weight {
 impl Weight {
     /// What an entry of a view added when it was first sent, which is not always all of it.
     #[must_use]
-    pub fn as_sent(entry: &Entry, view: &View, gauge: &dyn Gauge) -> Self {
+    pub fn as_sent(entry: &ViewEntry, view: &View, gauge: &dyn Gauge) -> Self {
         Self::of(&presentation::sent(entry, view), gauge)
     }
 }

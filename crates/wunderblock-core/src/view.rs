@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 /// One thing a model could see.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct ViewEntry {
     /// Its position.
     pub seq: Seq,
     /// When it happened.
@@ -65,7 +65,7 @@ pub struct SummaryNode {
 pub struct View {
     lane: LaneId,
     head: Seq,
-    entries: BTreeMap<Seq, Entry>,
+    entries: BTreeMap<Seq, ViewEntry>,
     gists: HashMap<CallId, BTreeMap<Seq, Box<str>>>,
     trim: Trim,
     pinned: BTreeSet<Seq>,
@@ -230,7 +230,7 @@ impl View {
                 self.gists.entry(call.clone()).or_default().insert(seq, gist.clone());
             }
         }
-        self.entries.insert(seq, Entry { seq, at: event.at, message });
+        self.entries.insert(seq, ViewEntry { seq, at: event.at, message });
     }
 
     fn erase(&mut self, from: Seq, to: Seq, events: u64) {
@@ -333,13 +333,13 @@ impl View {
     }
 
     /// The entries, in order.
-    pub fn entries(&self) -> impl DoubleEndedIterator<Item = &Entry> {
+    pub fn entries(&self) -> impl DoubleEndedIterator<Item = &ViewEntry> {
         self.entries.values()
     }
 
     /// The entry at a position.
     #[must_use]
-    pub fn entry(&self, seq: Seq) -> Option<&Entry> {
+    pub fn entry(&self, seq: Seq) -> Option<&ViewEntry> {
         self.entries.get(&seq)
     }
 

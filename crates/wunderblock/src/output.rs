@@ -12,7 +12,7 @@ use crate::session::Session;
 use crate::store::{Answer, Begin, Owner, Query, SourceBy, Write, Written, codec};
 use crate::trip::Trip;
 use std::collections::{BTreeSet, HashSet};
-use wunderblock_core::event::{Fact, MessageAppended, NewEvent, SessionOpened, Source};
+use wunderblock_core::event::{EventSource, Fact, MessageAppended, NewEvent, SessionOpened};
 use wunderblock_core::id::{CallId, EventId, Handle, StreamId};
 use wunderblock_core::message::{Message, Part, Role};
 use wunderblock_reduce::{Kind, Level, Reduced};
@@ -156,7 +156,7 @@ impl Engine {
             Ok(NewEvent {
                 id: EventId::new(format!("{call}:{name}"))?,
                 at: self.now(),
-                source: Source::Live,
+                source: EventSource::Live,
                 fact,
             })
         };

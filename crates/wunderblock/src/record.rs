@@ -10,7 +10,7 @@ use crate::parallel;
 use crate::session::Session;
 use crate::store::codec::{self, name_handle, pack_event};
 use crate::store::{Appended, BodyCount, Opening, PackedEvent, SourceNo, Write, Written};
-use wunderblock_core::event::{Fact, NewEvent, SessionForked, SessionOpened, Source};
+use wunderblock_core::event::{EventSource, Fact, NewEvent, SessionForked, SessionOpened};
 use wunderblock_core::id::{EventId, Handle, Scope, StreamId};
 use wunderblock_core::message::{Body, Part};
 use wunderblock_core::units::{Bytes, Millis, Seq};
@@ -118,7 +118,7 @@ impl Engine {
         fact: Fact,
         (at, from): (Millis, Option<(SourceNo, u32)>),
     ) -> Result<Vec<Write>, Error> {
-        let source = if from.is_some() { Source::Engine } else { Source::Live };
+        let source = if from.is_some() { EventSource::Engine } else { EventSource::Live };
         let id = EventId::new(format!("open:{}", blake3::hash(stream.as_str().as_bytes()).to_hex()))?;
         let events = pack(&self.tenant.key, vec![NewEvent { id, at, source, fact }])?;
         let append =

@@ -12,7 +12,7 @@ use futures_executor::block_on;
 use wunderblock::store::sqlite::{Access, Sqlite};
 use wunderblock::{Config, ContextOptions, Engine, Session, Usage};
 use wunderblock_core::event::{
-    Fact, MessageAppended, NewEvent, SessionCompacted, Source, TurnCompleted, UsageMeasured,
+    EventSource, Fact, MessageAppended, NewEvent, SessionCompacted, TurnCompleted, UsageMeasured,
 };
 use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_core::message::{Message, MessageOrigin, Part, Role};
@@ -41,7 +41,7 @@ impl Scene {
     fn add(&mut self, fact: Fact) -> Seq {
         self.events += 1;
         let id = EventId::new(format!("e{}", self.events)).unwrap();
-        let event = NewEvent { id, at: Millis(1_700_000_000_000), source: Source::Live, fact };
+        let event = NewEvent { id, at: Millis(1_700_000_000_000), source: EventSource::Live, fact };
         if !event.fact.is_open() {
             let storage = Sqlite::open(&self.folder.path().join("ledger.db"), Access::Write).unwrap();
             return put(&storage, "local", self.session.id(), vec![event])[0];

@@ -3,7 +3,7 @@
 use super::due::{LaneMeasurement, Urgency, whole};
 use super::guard::{Guard, guard};
 use super::job::SummaryJob;
-use super::task::Task;
+use super::task::TaskRange;
 use super::{condense, curate, dedupe, drop, shrink, stub, summarise};
 use crate::compaction::RungTaken;
 use crate::decision::{PartForm, PartPosition, PlacedSummary, Trim};
@@ -22,7 +22,7 @@ pub struct Ladder<'a> {
     policy: &'a Policy,
     ask: PlanInput<'a>,
     guard: Guard,
-    tasks: &'a [Task],
+    tasks: &'a [TaskRange],
     /// What the steps are to reach.
     target: Tokens,
     /// Fractions are fractions of this.
@@ -94,7 +94,7 @@ pub struct Proposal {
 impl<'a> Ladder<'a> {
     /// Begins. `ask.view` holds everything from the lane's frontier on; `ask.bodies` all its texts.
     #[must_use]
-    pub fn new(policy: &'a Policy, ask: PlanInput<'a>, level: Urgency, tasks: &'a [Task]) -> Self {
+    pub fn new(policy: &'a Policy, ask: PlanInput<'a>, level: Urgency, tasks: &'a [TaskRange]) -> Self {
         let guard = guard(policy, &ask, &arrange(ask.view));
         let before = plan::weigh(&ask).tokens;
         let limit = plan::limit(&ask).tokens;

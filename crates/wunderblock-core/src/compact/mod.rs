@@ -26,4 +26,4 @@ pub use due::{Due, LaneMeasurement, Urgency, due};
 pub use job::{Detail, SummaryJob};
 pub use ladder::{Ladder, Made, NextStep, NodeDraft, Proposal};
 pub use rebase::rebase;
-pub use task::{Task, TaskMark, TaskState};
+pub use task::{TaskMark, TaskRange, TaskState};

@@ -2,7 +2,7 @@
 
 use super::guard::{self, Guard};
 use super::job::{Detail, SummaryJob};
-use super::task::{Task, TaskState};
+use super::task::{TaskRange, TaskState};
 use crate::cost;
 use crate::pair::{Arrangement, Exchange};
 use crate::plan::PlanInput;
@@ -46,7 +46,7 @@ pub(super) fn jobs(
     ask: &PlanInput<'_>,
     guard: &Guard,
     arrangement: &Arrangement,
-    tasks: &[Task],
+    tasks: &[TaskRange],
 ) -> Vec<SummaryJob> {
     let policy = rules.policy;
     let mut before = guard::shown(ask, arrangement);
@@ -94,7 +94,7 @@ struct WeighedExchange<'a> {
     unit: &'a Exchange,
     /// What of it a summary saves.
     tokens: Tokens,
-    task: Option<&'a Task>,
+    task: Option<&'a TaskRange>,
 }
 
 /// Ranges one after the other, the last of them open.
@@ -111,10 +111,10 @@ struct Ranges<'a> {
 
 impl<'a> Ranges<'a> {
     /// Whether a new range begins before a unit.
-    fn is_full(&self, tokens: Tokens, task: Option<&'a Task>) -> bool {
+    fn is_full(&self, tokens: Tokens, task: Option<&'a TaskRange>) -> bool {
         let Some(last) = self.open.last() else { return false };
         let full = self.chunk > Tokens::ZERO && self.taken + tokens > self.chunk;
-        let begins = |task: Option<&Task>| task.map(|task| task.from);
+        let begins = |task: Option<&TaskRange>| task.map(|task| task.from);
         full || (self.by == Division::Task && begins(task) != begins(last.task))
     }
 
@@ -148,7 +148,7 @@ impl<'a> Ranges<'a> {
             pieces.iter().flat_map(|piece| piece.unit.members.iter().copied()).collect();
         entries.sort_unstable();
         entries.dedup();
-        let is_finished = |task: &Task| task.state == TaskState::Finished;
+        let is_finished = |task: &TaskRange| task.state == TaskState::Finished;
         let finished = pieces.iter().all(|piece| piece.task.is_some_and(is_finished));
         let target = target(&self.policy.summary, tokens);
         self.jobs.push(SummaryJob {

@@ -52,7 +52,7 @@ pub enum TaskState {
 
 /// A stretch of a session that is about one thing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Task {
+pub struct TaskRange {
     /// Its first position.
     pub from: Seq,
     /// Its last.
@@ -67,7 +67,7 @@ pub struct Task {
 
 /// The tasks of a view, in order, without gaps. Marks of the strongest kind there is count; without any, the user's turns do.
 #[must_use]
-pub fn tasks(view: &View, marks: &[TaskMark], bodies: &dyn Bodies) -> Vec<Task> {
+pub fn tasks(view: &View, marks: &[TaskMark], bodies: &dyn Bodies) -> Vec<TaskRange> {
     let strongest = marks.iter().map(|mark| mark.by).min();
     let rule;
     let marks: Vec<&TaskMark> = match strongest {
@@ -99,14 +99,14 @@ pub fn tasks(view: &View, marks: &[TaskMark], bodies: &dyn Bodies) -> Vec<Task> 
 
 /// Tasks one after the other.
 struct TaskSequence {
-    tasks: Vec<Task>,
+    tasks: Vec<TaskRange>,
     begins: Seq,
 }
 
 impl TaskSequence {
     fn close(&mut self, to: Seq, title: Option<Box<str>>, by: TaskSource) {
         if self.begins <= to {
-            self.tasks.push(Task { from: self.begins, to, state: TaskState::Finished, title, by });
+            self.tasks.push(TaskRange { from: self.begins, to, state: TaskState::Finished, title, by });
             self.begins = to.next();
         }
     }

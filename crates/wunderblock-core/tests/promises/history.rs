@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use std::collections::HashMap;
 use wunderblock_core::budget::{Budget, WindowSource};
 use wunderblock_core::event::{
-    ContentErased, ContentPinned, ContentReduced, ContextBuilt, ContextInjected, Event, Fact,
-    MessageAppended, Reduction, SessionOpened, Source, TurnCompleted, ViewTrimmed,
+    ContentErased, ContentPinned, ContentReduced, ContextBuilt, ContextInjected, Event, EventSource, Fact,
+    MessageAppended, Reduction, SessionOpened, TurnCompleted, ViewTrimmed,
 };
 use wunderblock_core::id::{EventId, Handle, LaneId, StreamId, TenantId};
 use wunderblock_core::message::{Body, Dialect, MediaForm, Message, MessageOrigin, Part, Role, count_lines};
@@ -280,7 +280,7 @@ impl History {
             seq,
             id: EventId::new(format!("e{seq}")).unwrap(),
             at: Millis(1_000 + seq.0 as i64),
-            source: Source::Live,
+            source: EventSource::Live,
             fact: Some(fact),
             erased: None,
         });

@@ -2,7 +2,7 @@
 
 use super::climb::Climbed;
 use super::options::CompactOptions;
-use wunderblock_core::compact::{Due, Task};
+use wunderblock_core::compact::{Due, TaskRange};
 use wunderblock_core::compaction::{CompactionRejected, Manner, Rejection, RungTaken, SummarySpend};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::units::{Millis, Seq, Tokens};
@@ -81,7 +81,7 @@ pub struct Compacted {
     /// How long summarisers took, in milliseconds.
     pub writing: Millis,
     /// The tasks it went by; none where the policy does not go by tasks.
-    pub tasks: Vec<Task>,
+    pub tasks: Vec<TaskRange>,
 }
 
 /// A summary that was made.

@@ -12,12 +12,12 @@ use crate::summarize::{Earlier, Material, Summarise};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use wunderblock_core::compact::{Ladder, NextStep, Proposal, SummaryJob, Task, Urgency};
+use wunderblock_core::compact::{Ladder, NextStep, Proposal, SummaryJob, TaskRange, Urgency};
 use wunderblock_core::message::Body;
 use wunderblock_core::plan::PlanInput;
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::Seq;
-use wunderblock_core::view::Entry;
+use wunderblock_core::view::ViewEntry;
 
 /// What a climb came to.
 pub(crate) struct Climbed {
@@ -57,7 +57,7 @@ pub(super) async fn run(
 /// What a climb is made of. It knows nothing of where its view came from: of a ledger, or of a simulation.
 pub(crate) struct Climb<'a> {
     pub(crate) ask: PlanInput<'a>,
-    pub(crate) tasks: &'a [Task],
+    pub(crate) tasks: &'a [TaskRange],
     pub(crate) policy: &'a Policy,
     pub(crate) summariser: Option<&'a dyn Summarise>,
     pub(crate) redactor: &'a Redactor,
@@ -110,7 +110,7 @@ impl Climb<'_> {
 
     fn write(&self, ladder: &Ladder<'_>, job: &SummaryJob, told: &dyn Fn(usize) -> bool) -> Draft {
         let (view, texts) = (self.ask.view, self.ask.bodies);
-        let entries: Vec<&Entry> = job.entries.iter().filter_map(|seq| view.entry(*seq)).collect();
+        let entries: Vec<&ViewEntry> = job.entries.iter().filter_map(|seq| view.entry(*seq)).collect();
         let mut earlier: Vec<Earlier<'_>> =
             job.sources.iter().filter_map(|at| self.earlier(ladder, *at)).collect();
         // What stands word for word beside it need not be told twice.

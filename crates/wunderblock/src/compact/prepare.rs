@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::request::build::Build;
 use crate::request::stages::Bench;
 use crate::session::Session;
-use wunderblock_core::compact::{Task, TaskMark, task};
+use wunderblock_core::compact::{TaskMark, TaskRange, task};
 use wunderblock_core::plan::weigh;
 use wunderblock_core::units::Tokens;
 
@@ -14,7 +14,7 @@ use wunderblock_core::units::Tokens;
 pub(crate) struct Prepared {
     /// The lane, with the texts of all its view.
     pub(crate) bench: Bench,
-    pub(crate) tasks: Vec<Task>,
+    pub(crate) tasks: Vec<TaskRange>,
     /// What the request takes.
     pub(crate) tokens: Tokens,
 }

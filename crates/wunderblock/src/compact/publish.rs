@@ -12,7 +12,7 @@ use crate::store::StoreError;
 use crate::summarize::attempt::Draft;
 use wunderblock_core::compact::{Due, Proposal, rebase};
 use wunderblock_core::compaction::{CompactionOutcome, SessionCompacted};
-use wunderblock_core::event::{Fact, NewEvent, Source, ViewTrimmed};
+use wunderblock_core::event::{EventSource, Fact, NewEvent, ViewTrimmed};
 use wunderblock_core::id::{EventId, LaneId};
 use wunderblock_core::plan::TrimReason;
 use wunderblock_core::policy::Policy;
@@ -74,7 +74,7 @@ impl Session {
     /// An event of the engine's at a position.
     pub(super) fn engine_event(&self, at: Seq, fact: Fact) -> Result<NewEvent, Error> {
         let id = EventId::new(format!("{}@{at}", fact.kind()))?;
-        Ok(NewEvent { id, at: self.engine.now(), source: Source::Engine, fact })
+        Ok(NewEvent { id, at: self.engine.now(), source: EventSource::Engine, fact })
     }
 
     /// Appends one fact of the engine's, wherever the head is.

@@ -32,7 +32,7 @@ use wunderblock_core::plan::{Trim, TrimReason};
 use wunderblock_core::policy::{Action, Permille, Policy};
 use wunderblock_core::ports::{Bodies, Gauge};
 use wunderblock_core::units::{Bytes, Seq, Tokens};
-use wunderblock_core::view::{Entry, View};
+use wunderblock_core::view::{View, ViewEntry};
 
 /// New summaries that are published together.
 const BATCH: usize = 32;
@@ -70,7 +70,7 @@ struct Fresh {
 /// A summary to be made, and of what.
 struct Work {
     job: SummaryJob,
-    entries: Vec<Entry>,
+    entries: Vec<ViewEntry>,
     texts: Texts,
     /// Summaries that go into it.
     earlier: Vec<Standing>,
@@ -158,7 +158,7 @@ impl Session {
         let open = arrangement.units.iter().filter(|unit| unit.is_waiting() || unit.last == last);
         let cut = open.map(|unit| unit.key).min().filter(|key| last < sweep.end && *key > sweep.begins);
         let to = cut.map_or(last, Seq::prev);
-        let entries: Vec<Entry> = view.entries().filter(|entry| entry.seq <= to).cloned().collect();
+        let entries: Vec<ViewEntry> = view.entries().filter(|entry| entry.seq <= to).cloned().collect();
         let mut texts = Texts::default();
         self.engine.view_texts(&view, &mut texts).await?;
         let bytes: u64 = entries

@@ -5,7 +5,7 @@ use crate::request::draft::Draft;
 use crate::session::Session;
 use crate::store::Write;
 use std::collections::BTreeMap;
-use wunderblock_core::event::{BudgetWarned, Fact, NewEvent, Overflow, Source, TurnCompleted};
+use wunderblock_core::event::{BudgetWarned, EventSource, Fact, NewEvent, Overflow, TurnCompleted};
 use wunderblock_core::id::{EventId, LaneId, StreamId};
 use wunderblock_core::plan::PlanRefusal;
 use wunderblock_core::section::Section;
@@ -79,7 +79,7 @@ pub(crate) fn refused(
 }
 
 fn event(id: String, at: Millis, fact: Fact) -> Result<NewEvent, Error> {
-    Ok(NewEvent { id: EventId::new(id)?, at, source: Source::Engine, fact })
+    Ok(NewEvent { id: EventId::new(id)?, at, source: EventSource::Engine, fact })
 }
 
 /// The threshold this request passed and the lane's request before had not.

@@ -18,7 +18,7 @@ use wunderblock_core::pair::arrange;
 use wunderblock_core::plan::Trim;
 use wunderblock_core::preamble::Preamble;
 use wunderblock_core::units::{Bytes, Millis, Seq};
-use wunderblock_core::view::{Entry, View, preamble_id};
+use wunderblock_core::view::{View, ViewEntry, preamble_id};
 
 /// Lane events that are looked through for the newest of one lane at a time.
 const LANE_PAGE: u64 = 16;
@@ -334,7 +334,7 @@ fn past_unpaired(view: &View, floor: Seq) -> Seq {
     let arrangement = arrange(view);
     let unpaired: BTreeSet<PartPosition> =
         arrangement.loose.iter().chain(&arrangement.early).map(|(at, _)| *at).collect();
-    let is_unpaired = |entry: &&Entry| {
+    let is_unpaired = |entry: &&ViewEntry| {
         let parts = entry.message.parts.len();
         parts > 0 && (0..parts).all(|part| unpaired.contains(&(entry.seq, part)))
     };

@@ -17,7 +17,7 @@ use crate::store::codec::{record_key, revision_handle};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use wunderblock_core::event::{
-    ContentPinned, Fact, MessageAppended, NewEvent, SessionCompacted, Source, SubagentSpawned,
+    ContentPinned, EventSource, Fact, MessageAppended, NewEvent, SessionCompacted, SubagentSpawned,
 };
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::message::{Body, Message, MessageOrigin, Part, Role};
@@ -241,7 +241,7 @@ impl<'e> Feed<'e> {
             }
             Placed::Elsewhere => return Ok(()),
         };
-        let source = Source::Import {
+        let source = EventSource::Import {
             source: self.handle,
             revision: self.claim.revision,
             offset: record.offset,

@@ -20,7 +20,7 @@ use crate::store::codec;
 use crate::texts::Texts;
 use std::sync::Arc;
 use wunderblock_core::compact::{Due, TaskMark, Urgency};
-use wunderblock_core::event::{Event, Fact, NewEvent, Source};
+use wunderblock_core::event::{Event, EventSource, Fact, NewEvent};
 use wunderblock_core::id::{EventId, Handle, LaneId};
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::{Millis, Seq, Tokens};
@@ -131,7 +131,7 @@ impl Lane {
     pub(crate) fn decide(&mut self, job: &Job, fact: Fact) -> Result<Seq, Error> {
         let seq = self.head().next();
         let id = EventId::new(format!("{}@{seq}", fact.kind()))?;
-        self.adopt(job, [NewEvent { id, at: job.now, source: Source::Engine, fact }]);
+        self.adopt(job, [NewEvent { id, at: job.now, source: EventSource::Engine, fact }]);
         Ok(seq)
     }
 

@@ -29,7 +29,7 @@ use lane::{Lane, Means, Tried};
 use std::collections::HashMap;
 use std::sync::Arc;
 use wunderblock_core::compact::{Due, Urgency};
-use wunderblock_core::event::{Event, Fact, NewEvent, SessionOpened, Source};
+use wunderblock_core::event::{Event, EventSource, Fact, NewEvent, SessionOpened};
 use wunderblock_core::id::{EventId, Handle, LaneId, StreamId};
 use wunderblock_core::message::{Body, Part};
 use wunderblock_core::policy::Reduce;
@@ -131,7 +131,7 @@ impl MemoryLane {
     fn opening(&self, at: Millis) -> Result<NewEvent, Error> {
         let name = blake3::hash(self.stream.as_str().as_bytes()).to_hex();
         let fact = Fact::SessionOpened(SessionOpened::default());
-        Ok(NewEvent { id: EventId::new(format!("open:{name}"))?, at, source: Source::Live, fact })
+        Ok(NewEvent { id: EventId::new(format!("open:{name}"))?, at, source: EventSource::Live, fact })
     }
 
     /// Takes in an event that may be appended.

@@ -23,7 +23,7 @@ use wunderblock_core::pair::{PairedCall, arrange};
 use wunderblock_core::policy::{Reduce, ReductionLevel};
 use wunderblock_core::ports::{Bodies, Gauge as _};
 use wunderblock_core::units::{Bytes, Seq, Tokens};
-use wunderblock_core::view::{Entry, View};
+use wunderblock_core::view::{View, ViewEntry};
 use wunderblock_reduce::{EarlierText, Level, Options, detect, gaps};
 
 /// A failure is what the next step is about. Shorter ones stay as they are.
@@ -71,7 +71,7 @@ pub(crate) struct Choice<'a> {
     /// The results of this view by their places, with their calls.
     calls: HashMap<PartPosition, PairedCall>,
     /// The entries not looked at yet that no request of the lane has shown, the newest last.
-    entries: Vec<&'a Entry>,
+    entries: Vec<&'a ViewEntry>,
     room: Tokens,
     rounds: usize,
 }
@@ -81,7 +81,7 @@ impl<'a> Choice<'a> {
     pub(crate) fn new(view: &'a View, means: &Means<'a>, room: Tokens) -> Self {
         let Means { rules, gauge, .. } = *means;
         let fresh = view.shown_through().next().max(view.trim().stub_before);
-        let entries: Vec<&Entry> = match rules.is_off() {
+        let entries: Vec<&ViewEntry> = match rules.is_off() {
             true => Vec::new(),
             false => view.entries().rev().take_while(|entry| entry.seq >= fresh).collect(),
         };
@@ -122,7 +122,7 @@ impl<'a> Choice<'a> {
         self.room += saved.map(|how| how.tokens_before.saturating_sub(how.tokens_after)).sum();
     }
 
-    fn candidate(&self, entry: &Entry, (index, part): (usize, &Part)) -> Option<Candidate> {
+    fn candidate(&self, entry: &ViewEntry, (index, part): (usize, &Part)) -> Option<Candidate> {
         let at = (entry.seq, index);
         let Part::ToolResult { failed, .. } = part else { return None };
         let body = only_text(part).filter(|body| body.bytes() >= self.rules.least)?;

@@ -3,7 +3,7 @@
 use crate::compact::account::{Compacted, MadeNode, Outcome};
 use crate::compact::undo::Undone;
 use serde::Serialize;
-use wunderblock_core::compact::{Due, Task, TaskState};
+use wunderblock_core::compact::{Due, TaskRange, TaskState};
 use wunderblock_core::compaction::{Manner, Rejection, RungTaken, SummarySpend};
 use wunderblock_core::id::LaneId;
 
@@ -164,7 +164,7 @@ impl SummaryReport {
 }
 
 impl TaskReport {
-    fn new(task: &Task) -> Self {
+    fn new(task: &TaskRange) -> Self {
         Self {
             from_seq: task.from.0,
             to_seq: task.to.0,

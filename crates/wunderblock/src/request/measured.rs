@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::iter::Peekable;
 use wunderblock_core::message::{MessageOrigin, Part, Role};
 use wunderblock_core::usage::{self, Anchor, Calibration, Measured, NEWEST, UsageMark, Weight};
-use wunderblock_core::view::{Entry, View};
+use wunderblock_core::view::{View, ViewEntry};
 
 /// The measurements that are looked at first for a good one. Weighing a session's entries is what an answer costs.
 const RECENT: usize = 8;
@@ -74,7 +74,7 @@ struct Marks<'a> {
     sought: &'a Sought<'a>,
     view: &'a View,
     gauge: &'a Scales,
-    entries: Peekable<Box<dyn Iterator<Item = &'a Entry> + 'a>>,
+    entries: Peekable<Box<dyn Iterator<Item = &'a ViewEntry> + 'a>>,
     notes: Peekable<std::slice::Iter<'a, Note>>,
     speaker: Option<&'a str>,
     thought: bool,
@@ -93,7 +93,7 @@ impl<'a> Marks<'a> {
         let floor = snapshot.floor.max(snapshot.view.trim().drop_before);
         let from = told.map(|note| note.seq).nth(newest).unwrap_or_default().max(floor);
         let start = snapshot.notes.partition_point(|note| note.seq < from);
-        let entries: Box<dyn Iterator<Item = &'a Entry> + 'a> =
+        let entries: Box<dyn Iterator<Item = &'a ViewEntry> + 'a> =
             Box::new(snapshot.view.entries().skip_while(move |entry| entry.seq < from));
         Self {
             sought,
@@ -107,7 +107,7 @@ impl<'a> Marks<'a> {
         }
     }
 
-    fn entry(&mut self, entry: &'a Entry) -> Option<UsageMark<'a>> {
+    fn entry(&mut self, entry: &'a ViewEntry) -> Option<UsageMark<'a>> {
         let said = &entry.message;
         let sent = said.standing.is_sendable();
         let thinks = said.parts.iter().any(|part| matches!(part, Part::Thinking { .. }));

@@ -15,10 +15,10 @@ const EMPTY_MEANS_ALL: &str = ".aiexclude";
 pub(super) struct Ignored {
     /// Those of one name together, deepest first: a deeper one has the last word over a shallower of the same name, and
     /// files of different names do not know of each other.
-    groups: Vec<(String, Vec<IgnoreFile>)>,
+    groups: Vec<(String, Vec<IgnoreRules>)>,
 }
 
-struct IgnoreFile {
+struct IgnoreRules {
     path: String,
     /// The directory it is in, relative to the root.
     directory: PathBuf,
@@ -32,7 +32,7 @@ impl Ignored {
     pub(super) fn new(files: &[(String, String)], findings: &mut Findings) -> Self {
         let mut ignored = Self::default();
         for (path, text) in files.iter().take(MAX_IGNORE_FILES) {
-            let file = IgnoreFile::new(path, text, findings);
+            let file = IgnoreRules::new(path, text, findings);
             let name = Path::new(path)
                 .file_name()
                 .map(|name| name.to_string_lossy().into_owned())
@@ -86,7 +86,7 @@ impl Ignored {
     }
 }
 
-impl IgnoreFile {
+impl IgnoreRules {
     fn new(path: &str, text: &str, findings: &mut Findings) -> Self {
         let mut builder = GitignoreBuilder::new("");
         for (at, line) in text.lines().enumerate() {

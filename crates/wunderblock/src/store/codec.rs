@@ -8,7 +8,7 @@ use crate::store::row::{Chunk, StoredEvent};
 use crate::store::write::{Facets, Mark, PackedBlob, PackedChunk, PackedEvent};
 use serde::Serialize;
 use std::cell::RefCell;
-use wunderblock_core::event::{Event, Fact, NewEvent, Remains, Source};
+use wunderblock_core::event::{Event, EventSource, Fact, NewEvent, Remains};
 use wunderblock_core::id::{Handle, StreamId, TenantId};
 use wunderblock_core::message::{Body, MessageOrigin, Part, Role, count_lines};
 use wunderblock_core::units::Bytes;
@@ -282,7 +282,7 @@ pub fn pack_event(key: &[u8; 32], salt: [u8; 16], event: NewEvent) -> Result<Pac
     let mut blobs = Vec::new();
     move_out(key, &mut fact, &mut |blob, text| blobs.push(packed(blob, text)));
     let origin = match source {
-        Source::Live => None,
+        EventSource::Live => None,
         other => Some(json(&other)?),
     };
     let payload = encode(&fact)?;
@@ -427,7 +427,7 @@ pub fn event(tenant: &TenantId, stream: &StreamId, row: &StoredEvent) -> Result<
         return Err(CodecError::Altered(format!("position {} of `{stream}`", row.seq)));
     }
     let source = match &row.origin {
-        None => Source::Live,
+        None => EventSource::Live,
         Some(bytes) => serde_json::from_slice(bytes)
             .map_err(|error| CodecError::Decode { kind: "source".to_owned(), why: error.to_string() })?,
     };

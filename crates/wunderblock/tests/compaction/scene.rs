@@ -14,7 +14,7 @@ use wunderblock::{
 use wunderblock_core::compact::{Due, Urgency};
 use wunderblock_core::decision::{Trim, TrimReason};
 use wunderblock_core::event::{
-    CompactionRejected, Event, Fact, MessageAppended, NewEvent, SessionCompacted, Source, ViewTrimmed,
+    CompactionRejected, Event, EventSource, Fact, MessageAppended, NewEvent, SessionCompacted, ViewTrimmed,
 };
 use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_core::message::{Body, Message, Part, Role};
@@ -125,7 +125,7 @@ impl Scene {
         self.said.set(self.said.get() + 1);
         let id = EventId::new(format!("e{}", self.said.get())).unwrap();
         let at = Millis(self.clock.load(Ordering::SeqCst));
-        NewEvent { id, at, source: Source::Live, fact }
+        NewEvent { id, at, source: EventSource::Live, fact }
     }
 
     pub(crate) fn say(&self, message: Message) -> Seq {

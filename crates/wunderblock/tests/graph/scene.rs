@@ -7,7 +7,7 @@ use wunderblock::store::{Answer, Opening, Query, Storage, Write};
 use wunderblock::{Address, Config, Engine, Error, Session};
 use wunderblock_core::decision::{PlacedSummary, Trim, TrimReason};
 use wunderblock_core::event::{
-    Event, Fact, MessageAppended, NewEvent, SessionCompacted, Source, ViewTrimmed,
+    Event, EventSource, Fact, MessageAppended, NewEvent, SessionCompacted, ViewTrimmed,
 };
 use wunderblock_core::id::{EventId, LaneId, StreamId};
 use wunderblock_core::message::{Body, Message, Part, Role};
@@ -62,7 +62,7 @@ impl Scene {
         let event = |fact| {
             self.written.set(self.written.get() + 1);
             let id = EventId::new(format!("e{}", self.written.get())).unwrap();
-            NewEvent { id, at: Millis(1_700_000_000_000), source: Source::Live, fact }
+            NewEvent { id, at: Millis(1_700_000_000_000), source: EventSource::Live, fact }
         };
         let is_open = facts.iter().all(Fact::is_open);
         let events = facts.into_iter().map(event).collect();

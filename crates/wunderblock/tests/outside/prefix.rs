@@ -6,7 +6,7 @@ use crate::twin::{Twin, append_open};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use wunderblock::{Built, ContextOptions, Engine, Session, Sources};
-use wunderblock_core::event::{Fact, NewEvent, Source};
+use wunderblock_core::event::{EventSource, Fact, NewEvent};
 use wunderblock_core::message::{Body, Dialect, MessageOrigin, Part, Role};
 use wunderblock_core::state::{NamedText, WorkState};
 use wunderblock_core::units::{Bytes, Tokens};
@@ -198,7 +198,7 @@ pub(crate) fn example() -> Vec<NewEvent> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/session.jsonl");
     let imported = import(&engine, path.as_ref());
     let lines = exported(&engine.session_by_id(imported.sessions[0].clone()));
-    let live = |line| NewEvent { source: Source::Live, ..serde_json::from_str(line).unwrap() };
+    let live = |line| NewEvent { source: EventSource::Live, ..serde_json::from_str(line).unwrap() };
     lines.lines().map(live).collect()
 }
 

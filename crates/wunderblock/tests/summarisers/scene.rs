@@ -15,7 +15,7 @@ use wunderblock_core::message::{Dialect, MediaForm, Message, Part, Role};
 use wunderblock_core::policy::{Fill, Permille, SummaryFormat, Template, TemplateSection};
 use wunderblock_core::ports::{Gauge, NoBodies};
 use wunderblock_core::units::{Bytes, Cost, Millis, Seq, Tokens};
-use wunderblock_core::view::Entry;
+use wunderblock_core::view::ViewEntry;
 use wunderblock_testkit::server::{ORDERS, Provider};
 
 pub(crate) const KEY: &str = "sk-test-not-a-real-key";
@@ -48,8 +48,8 @@ pub(crate) fn redactor() -> Arc<Redactor> {
     Arc::clone(REDACTOR.get_or_init(|| Arc::new(Redactor::embedded())))
 }
 
-pub(crate) fn entry(seq: u64, message: Message) -> Entry {
-    Entry { seq: Seq(seq), at: Millis(0), message }
+pub(crate) fn entry(seq: u64, message: Message) -> ViewEntry {
+    ViewEntry { seq: Seq(seq), at: Millis(0), message }
 }
 
 pub(crate) fn call(id: &str, name: &str, input: &str) -> Part {
@@ -61,7 +61,7 @@ pub(crate) fn result(id: &str, text: &str) -> Part {
 }
 
 /// Some turns about one file.
-pub(crate) fn session() -> Vec<Entry> {
+pub(crate) fn session() -> Vec<ViewEntry> {
     let thinking = Part::Thinking { text: "I muse in secret".into(), signature: None, extra: None };
     let picture =
         Part::Media { mime: "image/png".into(), form: MediaForm::Base64, body: "aGk=".into(), extra: None };
@@ -94,7 +94,7 @@ pub(crate) fn session() -> Vec<Entry> {
     entries
 }
 
-pub(crate) fn material<'a>(entries: &'a [Entry], earlier: Vec<Earlier<'a>>) -> Material<'a> {
+pub(crate) fn material<'a>(entries: &'a [ViewEntry], earlier: Vec<Earlier<'a>>) -> Material<'a> {
     let (from, to) = (entries[0].seq, entries[entries.len() - 1].seq);
     Material { from, to, entries: entries.iter().collect(), bodies: &NoBodies, earlier }
 }

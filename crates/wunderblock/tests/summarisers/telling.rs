@@ -6,9 +6,9 @@ use wunderblock::summarize::{Brief, Detail, Earlier, Task};
 use wunderblock_core::message::{Message, MessageOrigin, Part, Role};
 use wunderblock_core::policy::{SummaryFormat, Template};
 use wunderblock_core::units::{Seq, Tokens};
-use wunderblock_core::view::Entry;
+use wunderblock_core::view::ViewEntry;
 
-fn told(entries: &[Entry], earlier: Vec<Earlier<'_>>, brief: &Brief<'_>, limit: u64) -> Option<Task> {
+fn told(entries: &[ViewEntry], earlier: Vec<Earlier<'_>>, brief: &Brief<'_>, limit: u64) -> Option<Task> {
     let redactor = redactor();
     let put = Put { limit: Tokens(limit), redactor: &redactor, correction: &[] };
     task(&material(entries, earlier), brief, &put, &Scale)

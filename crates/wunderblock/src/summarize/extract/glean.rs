@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 use wunderblock_core::id::CallId;
 use wunderblock_core::message::{Body, Message, MessageOrigin, Part, Role};
 use wunderblock_core::units::{Millis, Seq};
-use wunderblock_core::view::Entry;
+use wunderblock_core::view::ViewEntry;
 
 /// Of a longer text, so much of its beginning is read, in bytes …
 const HEAD: usize = 48 << 10;
@@ -184,7 +184,7 @@ impl<'a> Found<'a> {
         self.sentences.get(&cue).map(Vec::as_slice).unwrap_or_default()
     }
 
-    fn take(&mut self, entry: &'a Entry, material: &Material<'a>) {
+    fn take(&mut self, entry: &'a ViewEntry, material: &Material<'a>) {
         let said = &entry.message;
         if matches!(said.standing, MessageOrigin::Aside(_)) {
             return;

@@ -8,7 +8,7 @@ use wunderblock_core::id::CallId;
 use wunderblock_core::message::{Body, MessageOrigin, Part, Role};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::Seq;
-use wunderblock_core::view::Entry;
+use wunderblock_core::view::ViewEntry;
 
 /// Arguments of a call that no gist sums up are cut to so many characters.
 const ARGUMENTS_CHARS: usize = 200;
@@ -71,7 +71,7 @@ impl<'m> Reader<'m> {
         self.records.push(Record { from, to, kind: Kind::Earlier, head, body });
     }
 
-    fn entry(&mut self, entry: &'m Entry) {
+    fn entry(&mut self, entry: &'m ViewEntry) {
         let message = &entry.message;
         let (kind, who) = match (&message.standing, message.role) {
             (MessageOrigin::Aside(_), _) => return,
@@ -90,11 +90,11 @@ impl<'m> Reader<'m> {
         }
     }
 
-    fn push(&mut self, entry: &Entry, kind: Kind, head: String, body: String) {
+    fn push(&mut self, entry: &ViewEntry, kind: Kind, head: String, body: String) {
         self.records.push(Record { from: entry.seq, to: entry.seq, kind, head, body });
     }
 
-    fn part(&mut self, entry: &'m Entry, part: &'m Part, (kind, who): (Kind, &str)) {
+    fn part(&mut self, entry: &'m ViewEntry, part: &'m Part, (kind, who): (Kind, &str)) {
         let seq = entry.seq;
         match part {
             Part::Thinking { .. } => {}

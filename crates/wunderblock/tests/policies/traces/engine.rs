@@ -6,9 +6,9 @@ use std::collections::{BTreeSet, HashMap};
 use wunderblock_core::budget::{Budget, Treatment, WindowSource};
 use wunderblock_core::compact::due::stands;
 use wunderblock_core::compact::task::TaskSource;
-use wunderblock_core::compact::{Ladder, LaneMeasurement, NextStep, Proposal, Task, TaskState, due};
+use wunderblock_core::compact::{Ladder, LaneMeasurement, NextStep, Proposal, TaskRange, TaskState, due};
 use wunderblock_core::decision::PartForm;
-use wunderblock_core::event::{Event, Fact, MessageAppended, Source};
+use wunderblock_core::event::{Event, EventSource, Fact, MessageAppended};
 use wunderblock_core::id::{EventId, Handle, LaneId, StreamId, TenantId};
 use wunderblock_core::message::{Body, Message, Part, Role as Speaker};
 use wunderblock_core::pair::arrange;
@@ -95,16 +95,16 @@ fn event(sizes: &mut Sizes, session: &Session, at: u64) -> Event {
         seq: seq(at),
         id: EventId::new(format!("e{at}")).unwrap(),
         at: Millis(0),
-        source: Source::Live,
+        source: EventSource::Live,
         fact: Some(Fact::MessageAppended(MessageAppended { message })),
         erased: None,
     }
 }
 
-fn tasks(session: &Session, to: u64) -> Vec<Task> {
+fn tasks(session: &Session, to: u64) -> Vec<TaskRange> {
     let begun = session.tasks.iter().filter(|task| *task.start() <= to);
-    let mut tasks: Vec<Task> = begun
-        .map(|task| Task {
+    let mut tasks: Vec<TaskRange> = begun
+        .map(|task| TaskRange {
             from: seq(*task.start()),
             to: seq((*task.end()).min(to)),
             state: TaskState::Finished,
