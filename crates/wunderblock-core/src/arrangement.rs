@@ -1,4 +1,4 @@
-//! The units of a view: entries that stay or go together. [`crate::pair`] finds them.
+//! The exchanges of a view: entries that stay or go together. [`crate::pair`] finds them.
 
 use crate::budget::Reason;
 use crate::decision::PartPosition;
@@ -19,7 +19,7 @@ pub struct PairedCall {
     pub result: Option<PartPosition>,
 }
 
-/// What a unit is.
+/// What an exchange is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExchangeKind {
     /// Something the user, or a harness in the user's place, said.
@@ -65,11 +65,11 @@ impl Exchange {
     }
 }
 
-/// The units of a view, and what belongs to none.
+/// The exchanges of a view, and what belongs to none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Arrangement {
     /// In the order of a request.
-    pub units: Vec<Exchange>,
+    pub exchanges: Vec<Exchange>,
     /// Entries that can be in no request, with the reason.
     pub aside: Vec<(Seq, Reason)>,
     /// Results that cannot be shown, with the reason; the rest of their entry can.

@@ -70,7 +70,7 @@ pub struct Composed {
 
 /// Decides what a lane sends of an offer. `anew` says that its beginning changes anyway, so nothing needs to wait.
 #[must_use]
-pub fn compose(offer: &Offer, view: &View, desk: &ComposeInput<'_>, anew: bool) -> Composed {
+pub fn compose(offer: &Offer, view: &View, input: &ComposeInput<'_>, anew: bool) -> Composed {
     let recorded = view.preamble();
     let base = recorded.map(Arc::as_ref);
     let nothing = Preamble::default();
@@ -91,7 +91,7 @@ pub fn compose(offer: &Offer, view: &View, desk: &ComposeInput<'_>, anew: bool) 
         }
     }
     if holds && base.is_some() || base.is_none() && wanted.is_empty() {
-        let (tail, mut crowded) = wanted.tail(old, view, desk);
+        let (tail, mut crowded) = wanted.tail(old, view, input);
         composed.tail = tail;
         composed.findings.append(&mut crowded);
         composed.findings.extend(no_room(old));
@@ -111,7 +111,7 @@ pub fn compose(offer: &Offer, view: &View, desk: &ComposeInput<'_>, anew: bool) 
     ];
     composed.takes_in = takes.into_iter().filter(|(_, takes)| *takes).map(|(section, _)| section).collect();
     let settled = if anew || base.is_none() { BTreeSet::new() } else { wanted.unchanged(old) };
-    let preamble = wanted.settle(offer, old, &settled, (desk, view));
+    let preamble = wanted.settle(offer, old, &settled, (input, view));
     composed.findings.extend(no_room(&preamble));
     // With its record the view forgets what stands at the tail and is no longer so.
     if base != Some(&preamble) || stale {
@@ -298,8 +298,8 @@ impl FullPreamble {
     }
 
     /// Nested instructions that are new, as far as the section has room beside those that are there.
-    fn tail(self, old: &Preamble, view: &View, desk: &ComposeInput<'_>) -> (Vec<Injection>, Vec<Finding>) {
-        let taken: Tokens = preamble_text::fixed(old, desk.gauge)
+    fn tail(self, old: &Preamble, view: &View, input: &ComposeInput<'_>) -> (Vec<Injection>, Vec<Finding>) {
+        let taken: Tokens = preamble_text::fixed(old, input.gauge)
             .iter()
             .filter(|part| part.section == Section::Instructions)
             .map(|part| part.cost.tokens)
@@ -310,18 +310,18 @@ impl FullPreamble {
             let offered = self.nested.iter().find(|block| block.name.as_ref() == name);
             let cost = offered.map(|block| PreambleBlock { text: text.clone(), ..block.clone() });
             Some(
-                cost.map_or_else(|| cost::text(text, desk.gauge), |block| cost::block(&block, desk.gauge))
+                cost.map_or_else(|| cost::text(text, input.gauge), |block| cost::block(&block, input.gauge))
                     .tokens,
             )
         };
         let said: Tokens = view.said_names(Section::Instructions).filter_map(weight).sum();
-        let mut room = desk.shares.most(Section::Instructions, desk.limit).saturating_sub(taken + said);
+        let mut room = input.shares.most(Section::Instructions, input.limit).saturating_sub(taken + said);
         let (mut tail, mut findings) = (Vec::new(), Vec::new());
         for block in self.nested {
             if view.said(Section::Instructions, &block.name).is_some() {
                 continue;
             }
-            let cost = cost::block(&block, desk.gauge).tokens;
+            let cost = cost::block(&block, input.gauge).tokens;
             if cost > room {
                 let detail = format!("its {cost} tokens do not fit into the {room} left for instructions");
                 let what = FindingKind::NoRoom;
@@ -350,7 +350,7 @@ impl FullPreamble {
         offer: &Offer,
         old: &Preamble,
         settled: &BTreeSet<Section>,
-        (desk, view): (&ComposeInput<'_>, &View),
+        (input, view): (&ComposeInput<'_>, &View),
     ) -> Preamble {
         if let Some(instructions) = self.blocks.get_mut(&Section::Instructions) {
             instructions.append(&mut self.nested);
@@ -364,12 +364,12 @@ impl FullPreamble {
         }
         let mut demand: BTreeMap<Section, Tokens> = BTreeMap::new();
         for block in self.blocks.values().flatten() {
-            *demand.entry(block.section).or_default() += cost::block(block, desk.gauge).tokens;
+            *demand.entry(block.section).or_default() += cost::block(block, input.gauge).tokens;
         }
         let declared = self.tools.iter().filter(|tool| tool.deferred != Some(Deferral::Asked));
-        let schemas: Tokens = declared.map(|tool| cost::tool_block(tool, desk.gauge).tokens).sum();
+        let schemas: Tokens = declared.map(|tool| cost::tool_block(tool, input.gauge).tokens).sum();
         demand.insert(Section::Tools, schemas);
-        let granted = allocate(desk.limit, desk.shares, &demand);
+        let granted = allocate(input.limit, input.shares, &demand);
         let room = |section| granted.get(&section).copied().unwrap_or_default();
         let mut preamble = Preamble {
             ignore: offer.ignore.clone().unwrap_or_else(|| old.ignore.clone()),
@@ -377,7 +377,7 @@ impl FullPreamble {
             findings: findings(offer, old),
             tools: match settled.contains(&Section::Tools) {
                 true => old.tools.clone(),
-                false => fit_tools(self.tools, room(Section::Tools), desk.gauge, &called(view)),
+                false => fit_tools(self.tools, room(Section::Tools), input.gauge, &called(view)),
             },
             ..Preamble::default()
         };
@@ -385,13 +385,13 @@ impl FullPreamble {
             let blocks = self.blocks.remove(&section).unwrap_or_default();
             match settled.contains(&section) {
                 true => preamble.blocks.extend(of_section(section, old).cloned()),
-                false => preamble.blocks.extend(fit(blocks, room(section), desk)),
+                false => preamble.blocks.extend(fit(blocks, room(section), input)),
             }
         }
-        if let Some(least) = desk.cache {
+        if let Some(least) = input.cache {
             let system = view.entries().filter(|entry| entry.message.role == crate::message::Role::System);
-            let system = system.map(|entry| cost::message(&entry.message, desk.gauge).tokens).sum();
-            preamble.cache = preamble_text::cache_points(&preamble, desk.gauge, (least, system));
+            let system = system.map(|entry| cost::message(&entry.message, input.gauge).tokens).sum();
+            preamble.cache = preamble_text::cache_points(&preamble, input.gauge, (least, system));
         }
         preamble
     }

@@ -112,18 +112,18 @@ pub fn part(piece: &Part, gauge: &dyn Gauge) -> Cost {
     }
 }
 
-/// What a unit costs in either form, never below what [`crate::render::measure`] finds of it.
+/// What an exchange costs in either form, never below what [`crate::render::measure`] finds of it.
 #[must_use]
-pub fn unit(unit: &Exchange, trim: &Trim, view: &View, gauge: &dyn Gauge) -> EntryCost {
+pub fn exchange(exchange: &Exchange, trim: &Trim, view: &View, gauge: &dyn Gauge) -> EntryCost {
     let mut total = EntryCost::default();
     let priced = presentation::Priced { trim, view, gauge };
     let forms = |at: PartPosition, piece: &Part, gist: Option<&str>| {
         let verbatim = presentation::cost(at, piece, priced, gist);
-        // A mark that nothing is left stays what it is in a unit of stubs.
+        // A mark that nothing is left stays what it is in an exchange of stubs.
         let is_mark = trim.form_of(at) == Some(PartForm::Placeholder);
         EntryCost { verbatim, stub: if is_mark { verbatim } else { forms(piece, gauge, gist).stub } }
     };
-    for said in unit.speakers.iter().filter_map(|seq| view.entry(*seq)) {
+    for said in exchange.speakers.iter().filter_map(|seq| view.entry(*seq)) {
         total += both(frame(gauge));
         for (index, piece) in said.message.parts.iter().enumerate() {
             if !matches!(piece, Part::ToolResult { .. }) && gauge.refuses(piece).is_none() {
@@ -134,7 +134,7 @@ pub fn unit(unit: &Exchange, trim: &Trim, view: &View, gauge: &dyn Gauge) -> Ent
             total += both(part(&presentation::mark(), gauge));
         }
     }
-    let ExchangeKind::Exchange { calls } = &unit.shape else { return total };
+    let ExchangeKind::Exchange { calls } = &exchange.shape else { return total };
     if !calls.is_empty() {
         total += both(frame(gauge));
     }
@@ -165,11 +165,17 @@ pub fn node(node: &crate::view::SummaryNode, gauge: &dyn Gauge) -> Cost {
     frame(gauge) + crate::fence::SUMMARY_FRAME + TEXT_FRAME + TEXT_FRAME + text(&node.text, gauge)
 }
 
-/// What a unit of the user's words costs when its texts are clipped.
+/// What an exchange of the user's words costs when its texts are clipped.
 #[must_use]
-pub fn clipped(unit: &Exchange, trim: &Trim, view: &View, gauge: &dyn Gauge, bodies: &dyn Bodies) -> Cost {
+pub fn clipped(
+    exchange: &Exchange,
+    trim: &Trim,
+    view: &View,
+    gauge: &dyn Gauge,
+    bodies: &dyn Bodies,
+) -> Cost {
     let mut total = Cost::ZERO;
-    for said in unit.speakers.iter().filter_map(|seq| view.entry(*seq)) {
+    for said in exchange.speakers.iter().filter_map(|seq| view.entry(*seq)) {
         total += frame(gauge);
         let clip = trim.clip_of(said.seq);
         for piece in said.message.own_parts().filter(|piece| gauge.refuses(piece).is_none()) {

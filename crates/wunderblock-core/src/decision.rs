@@ -14,7 +14,7 @@ pub type PartPosition = (Seq, usize);
 
 /// What a lane leaves out, until the next recorded step.
 ///
-/// Two frontiers run through the session, both only ever forward: units that end before `drop_before` are left out,
+/// Two frontiers run through the session, both only ever forward: exchanges that end before `drop_before` are left out,
 /// those that end before `stub_before` are shown with their large bodies as stubs, the rest verbatim. Entries in `keep`
 /// stay verbatim wherever they stand.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

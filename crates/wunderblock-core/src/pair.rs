@@ -95,7 +95,7 @@ impl<'v> Pairer<'v> {
         }
     }
 
-    /// A record of a reply. Records of the same reply are one unit.
+    /// A record of a reply. Records of the same reply are one exchange.
     fn reply(&mut self, seq: Seq, message: &'v Message) {
         let is_marked = self.view.trim().mark_of(seq).is_some();
         let speaks = is_marked || message.own_parts().any(Part::speaks);
@@ -104,8 +104,8 @@ impl<'v> Pairer<'v> {
         for (index, part) in message.parts.iter().enumerate() {
             match part {
                 Part::ToolCall { call, .. } => {
-                    if let Some(unit) = speaker {
-                        self.call(unit, call, (seq, index));
+                    if let Some(exchange) = speaker {
+                        self.call(exchange, call, (seq, index));
                     }
                 }
                 Part::ToolResult { call, .. } => self.result(call, part, (seq, index)),
@@ -119,27 +119,28 @@ impl<'v> Pairer<'v> {
         let same = self.last_exchange.filter(|index| {
             api_id.is_some() && self.drafts.get(*index).is_some_and(|draft| draft.api_id == api_id)
         });
-        let unit = same.unwrap_or_else(|| {
+        let exchange = same.unwrap_or_else(|| {
             let shape = ExchangeKind::Exchange { calls: Vec::new() };
             self.drafts.push(OpenExchange { shape, speakers: Vec::new(), api_id, speaks: false });
             self.drafts.len() - 1
         });
-        self.last_exchange = Some(unit);
-        if let Some(draft) = self.drafts.get_mut(unit) {
+        self.last_exchange = Some(exchange);
+        if let Some(draft) = self.drafts.get_mut(exchange) {
             draft.speakers.push(seq);
             draft.speaks |= speaks;
         }
-        unit
+        exchange
     }
 
-    fn call(&mut self, unit: usize, id: &'v CallId, place: PartPosition) {
+    fn call(&mut self, exchange: usize, id: &'v CallId, place: PartPosition) {
         let name = self.name(id, place);
         let result = self.early.get_mut(id).and_then(VecDeque::pop_front);
-        let Some(ExchangeKind::Exchange { calls }) = self.drafts.get_mut(unit).map(|draft| &mut draft.shape)
+        let Some(ExchangeKind::Exchange { calls }) =
+            self.drafts.get_mut(exchange).map(|draft| &mut draft.shape)
         else {
             return;
         };
-        let slot = (unit, calls.len());
+        let slot = (exchange, calls.len());
         calls.push(PairedCall { id: id.clone(), name, place, result });
         if let Some(part) = result.and_then(|at| self.view.part(at)) {
             self.answered.insert(id, part);
@@ -164,7 +165,7 @@ impl<'v> Pairer<'v> {
         name.into()
     }
 
-    /// A message that is no reply: its results go to their calls, its words are a unit of their own.
+    /// A message that is no reply: its results go to their calls, its words are an exchange of their own.
     fn words(&mut self, seq: Seq, message: &'v Message) {
         for (index, part) in message.parts.iter().enumerate() {
             if let Part::ToolResult { call, .. } = part {
@@ -194,8 +195,8 @@ impl<'v> Pairer<'v> {
     }
 
     /// Sets a call's result; the answer is the one it had.
-    fn answer(&mut self, (unit, index): Slot, at: PartPosition) -> Option<PartPosition> {
-        match &mut self.drafts.get_mut(unit)?.shape {
+    fn answer(&mut self, (exchange, index): Slot, at: PartPosition) -> Option<PartPosition> {
+        match &mut self.drafts.get_mut(exchange)?.shape {
             ExchangeKind::Exchange { calls } => calls.get_mut(index)?.result.replace(at),
             ExchangeKind::User | ExchangeKind::System => None,
         }
@@ -214,13 +215,14 @@ impl<'v> Pairer<'v> {
         self.arrangement.aside.sort_unstable();
         self.drafts.retain(|draft| draft.speaks);
         let frontier = self.view.trim().drop_before;
-        self.arrangement.units = self.drafts.into_iter().filter_map(|draft| unit(draft, frontier)).collect();
-        self.arrangement.units.sort_by_key(|unit| unit.key);
+        self.arrangement.exchanges =
+            self.drafts.into_iter().filter_map(|draft| exchange(draft, frontier)).collect();
+        self.arrangement.exchanges.sort_by_key(|exchange| exchange.key);
         self.arrangement
     }
 }
 
-fn unit(draft: OpenExchange<'_>, frontier: Seq) -> Option<Exchange> {
+fn exchange(draft: OpenExchange<'_>, frontier: Seq) -> Option<Exchange> {
     let OpenExchange { shape, speakers, .. } = draft;
     let mut members = speakers.clone();
     if let ExchangeKind::Exchange { calls } = &shape {

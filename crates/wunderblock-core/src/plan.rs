@@ -102,7 +102,7 @@ pub fn plan(ask: &PlanInput<'_>) -> Result<Plan, Box<PlanRefusal>> {
     if ask.floor > plan.trim.drop_before.max(FIRST) || !scale.total(&plan.trim).fits(scale.limit) {
         plan.trim = scale.step()?;
         plan.step = Some(TrimReason::OverBudget);
-    } else if arrangement.units.iter().any(|unit| has_changed(unit, ask.view)) {
+    } else if arrangement.exchanges.iter().any(|exchange| has_changed(exchange, ask.view)) {
         plan.step = Some(TrimReason::LateResult);
     }
     if plan.step.is_some() {
@@ -128,50 +128,51 @@ pub fn limit(ask: &PlanInput<'_>) -> Cost {
     Cost { tokens: limit.tokens.min(fixed.tokens + ask.transcript), ..limit }
 }
 
-/// Whether the lane's last request showed this unit, and it has grown since.
-fn has_changed(unit: &Exchange, view: &View) -> bool {
-    let Some((_, through)) = view.last_built().filter(|(_, through)| unit.last > *through) else {
+/// Whether the lane's last request showed this exchange, and it has grown since.
+fn has_changed(exchange: &Exchange, view: &View) -> bool {
+    let Some((_, through)) = view.last_built().filter(|(_, through)| exchange.last > *through) else {
         return false;
     };
-    let spoke = unit.speakers.first().is_some_and(|seq| *seq <= through);
-    let end = unit.members.iter().rev().find(|seq| **seq <= through);
+    let spoke = exchange.speakers.first().is_some_and(|seq| *seq <= through);
+    let end = exchange.members.iter().rev().find(|seq| **seq <= through);
     let shown = end.is_some_and(|seq| *seq >= view.trim().drop_before);
-    spoke && (shown || trim::stays(unit, view.trim(), view))
+    spoke && (shown || trim::stays(exchange, view.trim(), view))
 }
 
 fn synthetic(arrangement: &Arrangement, trim: &Trim, view: &View) -> Vec<CallId> {
-    let shown = arrangement.units.iter().filter(|unit| treatment(unit, trim, view) != Treatment::LeftOut);
+    let shown =
+        arrangement.exchanges.iter().filter(|exchange| treatment(exchange, trim, view) != Treatment::LeftOut);
     let calls = shown.flat_map(Exchange::calls);
     calls.filter(|call| call.result.is_none()).map(|call| call.id.clone()).collect()
 }
 
-/// The units with their costs, ordered by where they end: a frontier divides them into a front and a back.
+/// The exchanges with their costs, ordered by where they end: a frontier divides them into a front and a back.
 struct ExchangeCosts<'a> {
     ask: &'a PlanInput<'a>,
     limit: Cost,
     fixed: Cost,
     newest: Option<Seq>,
-    units: Vec<(&'a Exchange, EntryCost)>,
+    exchanges: Vec<(&'a Exchange, EntryCost)>,
 }
 
 impl<'a> ExchangeCosts<'a> {
     fn new(ask: &'a PlanInput<'a>, arrangement: &'a Arrangement) -> Self {
-        let cost = |unit| (unit, cost::unit(unit, ask.view.trim(), ask.view, ask.gauge));
-        let mut units: Vec<_> = arrangement.units.iter().map(cost).collect();
-        units.sort_by_key(|(unit, _)| unit.last);
+        let cost = |exchange| (exchange, cost::exchange(exchange, ask.view.trim(), ask.view, ask.gauge));
+        let mut exchanges: Vec<_> = arrangement.exchanges.iter().map(cost).collect();
+        exchanges.sort_by_key(|(exchange, _)| exchange.last);
         let fixed: Cost = ask.fixed.iter().map(|part| part.cost).sum();
-        Self { ask, limit: limit(ask), fixed, newest: ask.view.newest_user(), units }
+        Self { ask, limit: limit(ask), fixed, newest: ask.view.newest_user(), exchanges }
     }
 
     fn total(&self, trim: &Trim) -> Cost {
         let view = self.ask.view;
         let mut total = self.fixed + self.gaps(trim) + self.saying(trim);
-        for (unit, cost) in &self.units {
-            total += match treatment(unit, trim, view) {
+        for (exchange, cost) in &self.exchanges {
+            total += match treatment(exchange, trim, view) {
                 Treatment::Verbatim | Treatment::Reduced => cost.verbatim,
                 Treatment::Stub => cost.stub,
                 Treatment::LeftOut => Cost::ZERO,
-                Treatment::Clipped => cost::clipped(unit, trim, view, self.ask.gauge, self.ask.bodies),
+                Treatment::Clipped => cost::clipped(exchange, trim, view, self.ask.gauge, self.ask.bodies),
             };
         }
         total
@@ -185,9 +186,10 @@ impl<'a> ExchangeCosts<'a> {
     fn is_said(&self, item: &Injection, trim: &Trim) -> bool {
         let view = self.ask.view;
         let Some((at, body)) = view.said(item.section, &item.what) else { return false };
-        let unit = self.units.iter().find(|(unit, _)| unit.members.contains(&at));
+        let exchange = self.exchanges.iter().find(|(exchange, _)| exchange.members.contains(&at));
         // What a step has made a stub of is said anew: the state belongs at the end, where a model looks.
-        *body == item.body && unit.is_some_and(|(unit, _)| treatment(unit, trim, view) == Treatment::Verbatim)
+        *body == item.body
+            && exchange.is_some_and(|(exchange, _)| treatment(exchange, trim, view) == Treatment::Verbatim)
     }
 
     fn saying(&self, trim: &Trim) -> Cost {
@@ -196,7 +198,7 @@ impl<'a> ExchangeCosts<'a> {
     }
 
     fn gaps(&self, trim: &Trim) -> Cost {
-        let stands = trim::stands(self.units.iter().map(|(unit, _)| *unit), trim, self.ask.view);
+        let stands = trim::stands(self.exchanges.iter().map(|(exchange, _)| *exchange), trim, self.ask.view);
         let cost = |stand: &GapOrSummary<'_>| match stand {
             GapOrSummary::Gap(..) => GAP_COST,
             GapOrSummary::Node(node) => cost::node(node, self.ask.gauge),
@@ -211,7 +213,7 @@ impl<'a> ExchangeCosts<'a> {
         Cost::new(tokens.0 - share, bytes.0 - bytes.0 / STEP_DIVISOR)
     }
 
-    /// The next step: frontiers far enough forward, but no further than the newest unit unless it must be.
+    /// The next step: frontiers far enough forward, but no further than the newest exchange unless it must be.
     fn step(&self) -> Result<Trim, Box<PlanRefusal>> {
         let roomy = self.roomy();
         for (target, newest) in
@@ -230,7 +232,7 @@ impl<'a> ExchangeCosts<'a> {
     fn kept(&self, with_first: bool) -> Vec<Seq> {
         let small = Tokens(self.ask.budget.window.0 / FIRST_TURN_DIVISOR);
         let is_small = |seq: &Seq| {
-            let turn = self.units.iter().find(|(unit, _)| unit.speakers.contains(seq));
+            let turn = self.exchanges.iter().find(|(exchange, _)| exchange.speakers.contains(seq));
             turn.is_some_and(|(_, cost)| cost.verbatim.tokens <= small)
         };
         let first = self.ask.view.first_user().filter(|seq| with_first && is_small(seq));
@@ -266,7 +268,7 @@ impl<'a> ExchangeCosts<'a> {
     }
 
     /// The furthest back the frontiers may stand under `target`; `None` when what stays does not fit, or not even the
-    /// newest unit fits in the form it must have.
+    /// newest exchange fits in the form it must have.
     fn frontiers(
         &self,
         target: Cost,
@@ -283,22 +285,23 @@ impl<'a> ExchangeCosts<'a> {
         }
         let room = target.saturating_sub(least);
         let left_out =
-            |(unit, _): &&(&Exchange, EntryCost)| treatment(unit, &trim, view) == Treatment::LeftOut;
-        let free: Vec<&(&Exchange, EntryCost)> = self.units.iter().filter(left_out).collect();
-        // Stubs get a share of the room, but not that of the newest unit.
+            |(exchange, _): &&(&Exchange, EntryCost)| treatment(exchange, &trim, view) == Treatment::LeftOut;
+        let free: Vec<&(&Exchange, EntryCost)> = self.exchanges.iter().filter(left_out).collect();
+        // Stubs get a share of the room, but not that of the newest exchange.
         let beside = free.last().map_or(room, |(_, cost)| room.saturating_sub(cost.verbatim)).tokens;
         let stubs = free.iter().map(|(_, cost)| cost.stub).sum::<Cost>().tokens;
         let reserved = stubs.min(Tokens(self.limit.tokens.0 / STUB_DIVISOR)).min(beside);
         let verbatim_room = Cost { tokens: room.tokens.saturating_sub(reserved), ..room };
         let (start, used) = reach(&free, free.len(), verbatim_room, |cost| cost.verbatim);
-        let is_newest = |unit: &Exchange| self.units.last().is_some_and(|(last, _)| last.last == unit.last);
-        let cut = start == free.len() && free.last().is_some_and(|(unit, _)| is_newest(unit));
+        let is_newest =
+            |exchange: &Exchange| self.exchanges.last().is_some_and(|(last, _)| last.last == exchange.last);
+        let cut = start == free.len() && free.last().is_some_and(|(exchange, _)| is_newest(exchange));
         if cut && newest == NewestForm::Whole {
             return None;
         }
         let (from, _) = reach(&free, start, room.saturating_sub(used), |cost| cost.stub);
         let frontier = |index: usize| match index.checked_sub(1).and_then(|before| free.get(before)) {
-            Some((unit, _)) => unit.last.next(),
+            Some((exchange, _)) => exchange.last.next(),
             None => Seq::START,
         };
         trim.stub_before = frontier(start).max(old.stub_before);
@@ -319,12 +322,14 @@ impl<'a> ExchangeCosts<'a> {
             ..Trim::default()
         };
         let Some(seq) = self.newest else { return Err(Box::new(self.refusal(&trim))) };
-        let Some((unit, whole)) = self.units.iter().find(|(unit, _)| unit.speakers.contains(&seq)) else {
+        let Some((exchange, whole)) =
+            self.exchanges.iter().find(|(exchange, _)| exchange.speakers.contains(&seq))
+        else {
             return Err(Box::new(self.refusal(&trim)));
         };
         let clipped = |bytes| Trim { clip: vec![(seq, bytes)], ..trim.clone() };
         let cost =
-            |bytes| cost::clipped(unit, &clipped(bytes), self.ask.view, self.ask.gauge, self.ask.bodies);
+            |bytes| cost::clipped(exchange, &clipped(bytes), self.ask.view, self.ask.gauge, self.ask.bodies);
         // All else is what the total says beside the turn itself.
         let rest = self.total(&trim).saturating_sub(whole.verbatim);
         let longest = self.longest_text(seq);
@@ -348,20 +353,20 @@ impl<'a> ExchangeCosts<'a> {
 
     fn refusal(&self, trim: &Trim) -> PlanRefusal {
         let mut parts = self.ask.fixed.to_vec();
-        for (unit, cost) in &self.units {
-            let cost = match treatment(unit, trim, self.ask.view) {
+        for (exchange, cost) in &self.exchanges {
+            let cost = match treatment(exchange, trim, self.ask.view) {
                 Treatment::LeftOut => continue,
                 Treatment::Clipped => {
-                    cost::clipped(unit, trim, self.ask.view, self.ask.gauge, self.ask.bodies)
+                    cost::clipped(exchange, trim, self.ask.view, self.ask.gauge, self.ask.bodies)
                 }
                 Treatment::Verbatim | Treatment::Reduced | Treatment::Stub => cost.verbatim,
             };
-            let (section, what) = if unit.shape == ExchangeKind::System {
-                (Section::System, format!("system message at position {}", unit.key))
-            } else if self.newest.is_some_and(|newest| unit.speakers.contains(&newest)) {
-                (Section::Prompt, format!("the user's newest turn, at position {}", unit.key))
+            let (section, what) = if exchange.shape == ExchangeKind::System {
+                (Section::System, format!("system message at position {}", exchange.key))
+            } else if self.newest.is_some_and(|newest| exchange.speakers.contains(&newest)) {
+                (Section::Prompt, format!("the user's newest turn, at position {}", exchange.key))
             } else {
-                (Section::Transcript, format!("pinned entry at position {}", unit.key))
+                (Section::Transcript, format!("pinned entry at position {}", exchange.key))
             };
             parts.push(Fixed { section, what, cost });
         }
@@ -402,19 +407,19 @@ impl<'a> ExchangeCosts<'a> {
     /// Whether the request shows a hit's text already: at its own place, or where it came back before.
     fn shows(&self, hit: &Injection, trim: &Trim) -> bool {
         let view = self.ask.view;
-        self.units.iter().any(|(unit, _)| {
+        self.exchanges.iter().any(|(exchange, _)| {
             let is_there = |seq: &Seq| {
                 let Some(entry) = view.entry(*seq) else { return false };
                 let may =
                     *seq == hit.from_seq || matches!(entry.message.standing, MessageOrigin::Injected(_));
                 may && entry.message.parts.iter().flat_map(Part::bodies).any(|body| *body == hit.body)
             };
-            treatment(unit, trim, view) == Treatment::Verbatim && unit.members.iter().any(is_there)
+            treatment(exchange, trim, view) == Treatment::Verbatim && exchange.members.iter().any(is_there)
         })
     }
 }
 
-/// In which form a step must leave the newest unit.
+/// In which form a step must leave the newest exchange.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum NewestForm {
     Whole,
@@ -440,16 +445,16 @@ fn longest_that(fits: impl Fn(Bytes) -> bool, longest: Bytes) -> Bytes {
     Bytes(low)
 }
 
-/// How far back from `end` the units fit into `room`: the first index, and what they take.
+/// How far back from `end` the exchanges fit into `room`: the first index, and what they take.
 fn reach(
-    units: &[&(&Exchange, EntryCost)],
+    exchanges: &[&(&Exchange, EntryCost)],
     end: usize,
     room: Cost,
     form: impl Fn(&EntryCost) -> Cost,
 ) -> (usize, Cost) {
     let mut used = Cost::ZERO;
     let mut start = end;
-    for (index, (_, cost)) in units.iter().enumerate().take(end).rev() {
+    for (index, (_, cost)) in exchanges.iter().enumerate().take(end).rev() {
         let more = used + form(cost);
         if !more.fits(room) {
             break;

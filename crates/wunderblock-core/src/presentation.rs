@@ -29,9 +29,9 @@ impl<'v> Presentation<'v> {
     pub(crate) fn new(arrangement: &Arrangement, trim: &'v Trim, view: &'v View) -> Self {
         let mut verbatim = HashSet::new();
         if trim.forms.iter().any(|(_, form)| matches!(form, PartForm::Same(_))) {
-            let whole = |unit: &&Exchange| treatment(unit, trim, view) == Treatment::Verbatim;
-            for unit in arrangement.units.iter().filter(whole) {
-                verbatim.extend(parts(unit, view).filter(|at| shown(*at, trim, view).is_none()));
+            let whole = |exchange: &&Exchange| treatment(exchange, trim, view) == Treatment::Verbatim;
+            for exchange in arrangement.exchanges.iter().filter(whole) {
+                verbatim.extend(parts(exchange, view).filter(|at| shown(*at, trim, view).is_none()));
             }
         }
         Self { view, trim, verbatim }
@@ -74,7 +74,7 @@ impl<'v> Presentation<'v> {
     }
 }
 
-/// In which form a part is shown where its unit is shown word for word: as the trim says, else as a reduction that stands.
+/// In which form a part is shown where its exchange is shown word for word: as the trim says, else as a reduction that stands.
 pub(crate) fn shown(at: PartPosition, trim: &Trim, view: &View) -> Option<PartForm> {
     trim.form_of(at).or_else(|| view.standing(at).map(PartForm::Reduced))
 }
@@ -84,15 +84,15 @@ pub(crate) fn mark() -> Part {
     Part::text(PLACEHOLDER)
 }
 
-/// The places of a unit's own parts, and of the results it shows.
-pub(crate) fn parts<'v>(unit: &'v Exchange, view: &'v View) -> impl Iterator<Item = PartPosition> + 'v {
-    let own = unit.speakers.iter().filter_map(|seq| view.entry(*seq)).flat_map(|entry| {
+/// The places of an exchange's own parts, and of the results it shows.
+pub(crate) fn parts<'v>(exchange: &'v Exchange, view: &'v View) -> impl Iterator<Item = PartPosition> + 'v {
+    let own = exchange.speakers.iter().filter_map(|seq| view.entry(*seq)).flat_map(|entry| {
         let parts = entry.message.parts.iter().enumerate();
         parts
             .filter(|(_, part)| !matches!(part, Part::ToolResult { .. }))
             .map(|(index, _)| (entry.seq, index))
     });
-    own.chain(unit.calls().iter().filter_map(|call| call.result))
+    own.chain(exchange.calls().iter().filter_map(|call| call.result))
 }
 
 /// A trim of a view, and what texts cost.
@@ -103,7 +103,7 @@ pub(crate) struct Priced<'a> {
     pub(crate) gauge: &'a dyn Gauge,
 }
 
-/// Maximum cost of a part in the form a trim gives it, where its unit is shown word for word.
+/// Maximum cost of a part in the form a trim gives it, where its exchange is shown word for word.
 pub(crate) fn cost(at: PartPosition, piece: &Part, priced: Priced<'_>, gist: Option<&str>) -> Cost {
     let Priced { trim, view, gauge } = priced;
     let of = |form: Stubbed| match form {

@@ -86,16 +86,16 @@ pub fn render(view: &View, trim: &Trim, scene: RenderInput<'_>) -> RenderedReque
             Vec::new()
         }
     };
-    let mut stands = trim::stands(arrangement.units.iter(), trim, view).into_iter().peekable();
-    for unit in &arrangement.units {
-        let treatment = treatment(unit, trim, view);
+    let mut stands = trim::stands(arrangement.exchanges.iter(), trim, view).into_iter().peekable();
+    for exchange in &arrangement.exchanges {
+        let treatment = treatment(exchange, trim, view);
         if treatment == Treatment::LeftOut {
             continue;
         }
-        while let Some(stand) = stands.next_if(|stand| stand.key() < unit.key) {
+        while let Some(stand) = stands.next_if(|stand| stand.key() < exchange.key) {
             writer.stand(stand);
         }
-        writer.unit(unit, treatment);
+        writer.exchange(exchange, treatment);
     }
     for stand in stands {
         writer.stand(stand);
@@ -113,12 +113,12 @@ pub fn handles(view: &View, trim: &Trim) -> BTreeSet<Handle> {
     handles.extend(trim.nodes.iter().filter_map(|placed| view.node(placed.at)?.text.handle()));
     let arrangement = arrange(view);
     let stage = Presentation::new(&arrangement, trim, view);
-    for unit in &arrangement.units {
-        let treatment = treatment(unit, trim, view);
+    for exchange in &arrangement.exchanges {
+        let treatment = treatment(exchange, trim, view);
         if treatment == Treatment::LeftOut {
             continue;
         }
-        for entry in unit.members.iter().filter_map(|seq| view.entry(*seq)) {
+        for entry in exchange.members.iter().filter_map(|seq| view.entry(*seq)) {
             for (index, part) in entry.message.parts.iter().enumerate() {
                 let stubbed = stage.of((entry.seq, index), part, treatment, None);
                 let form = match &stubbed {
@@ -137,8 +137,9 @@ pub fn handles(view: &View, trim: &Trim) -> BTreeSet<Handle> {
 #[must_use]
 pub fn edges(view: &View, trim: &Trim) -> Vec<Seq> {
     let arrangement = arrange(view);
-    let shown = arrangement.units.iter().filter(|unit| treatment(unit, trim, view) != Treatment::LeftOut);
-    let shown: BTreeSet<Seq> = shown.flat_map(|unit| unit.members.iter().copied()).collect();
+    let shown =
+        arrangement.exchanges.iter().filter(|exchange| treatment(exchange, trim, view) != Treatment::LeftOut);
+    let shown: BTreeSet<Seq> = shown.flat_map(|exchange| exchange.members.iter().copied()).collect();
     let runs = trim::left_out(shown.into_iter().collect(), trim, view);
     let mut edges: Vec<Seq> = runs.into_iter().flat_map(|(from, to, _)| [from.prev(), to]).collect();
     edges.dedup();
@@ -156,7 +157,7 @@ struct RequestWriter<'a> {
     spoken: bool,
 }
 
-/// What entries put into one unit; parts of one entry are one line.
+/// What entries put into one exchange; parts of one entry are one line.
 #[derive(Default)]
 struct ExchangeLines {
     lines: Vec<(Option<Seq>, Cost)>,
@@ -237,17 +238,17 @@ impl<'a> RequestWriter<'a> {
         self.out.request.messages.push(message);
     }
 
-    fn unit(&mut self, unit: &Exchange, treatment: Treatment) {
-        match &unit.shape {
-            ExchangeKind::System => self.words(unit, Role::System, treatment),
-            ExchangeKind::User => self.words(unit, Role::User, treatment),
-            ExchangeKind::Exchange { calls } => self.exchange(unit, calls, treatment),
+    fn exchange(&mut self, exchange: &Exchange, treatment: Treatment) {
+        match &exchange.shape {
+            ExchangeKind::System => self.words(exchange, Role::System, treatment),
+            ExchangeKind::User => self.words(exchange, Role::User, treatment),
+            ExchangeKind::Exchange { calls } => self.reply(exchange, calls, treatment),
         }
     }
 
-    /// A unit of one speaker's words, no results.
-    fn words(&mut self, unit: &Exchange, role: Role, treatment: Treatment) {
-        for entry in unit.speakers.iter().filter_map(|seq| self.view.entry(*seq)) {
+    /// An exchange of one speaker's words, no results.
+    fn words(&mut self, exchange: &Exchange, role: Role, treatment: Treatment) {
+        for entry in exchange.speakers.iter().filter_map(|seq| self.view.entry(*seq)) {
             let clip = self.trim.clip_of(entry.seq);
             let mut parts = Vec::new();
             let mut cost = Cost::ZERO;
@@ -290,12 +291,12 @@ impl<'a> RequestWriter<'a> {
     }
 
     /// A reply and the results of its calls.
-    fn exchange(&mut self, unit: &Exchange, calls: &[PairedCall], treatment: Treatment) {
+    fn reply(&mut self, exchange: &Exchange, calls: &[PairedCall], treatment: Treatment) {
         let mut account = ExchangeLines::default();
         let mut names = calls.iter().map(|call| &call.name);
         let mut parts = Vec::new();
         let mut frame = cost::frame(self.scene.gauge);
-        for entry in unit.speakers.iter().filter_map(|seq| self.view.entry(*seq)) {
+        for entry in exchange.speakers.iter().filter_map(|seq| self.view.entry(*seq)) {
             let mut cost = std::mem::take(&mut frame);
             for (index, piece) in self.sendable(entry) {
                 let name = if matches!(piece, Part::ToolCall { .. }) { names.next() } else { None };
@@ -313,7 +314,7 @@ impl<'a> RequestWriter<'a> {
             account.add(entry.seq, cost);
         }
         if !parts.iter().any(Part::speaks) {
-            unit.speakers.iter().for_each(|seq| self.miss(*seq, treatment));
+            exchange.speakers.iter().for_each(|seq| self.miss(*seq, treatment));
             return;
         }
         self.say(Message::new(Role::Assistant, parts));
@@ -460,8 +461,8 @@ impl<'a> RequestWriter<'a> {
                 self.list(*seq, Some(*index), Reason::Budget);
             }
         }
-        let gone = arrangement.units.iter().filter(|unit| unit.last < frontier);
-        let gone = gone.filter(|unit| treatment(unit, self.trim, self.view) == Treatment::LeftOut);
+        let gone = arrangement.exchanges.iter().filter(|exchange| exchange.last < frontier);
+        let gone = gone.filter(|exchange| treatment(exchange, self.trim, self.view) == Treatment::LeftOut);
         for (seq, index) in gone.flat_map(Exchange::calls).filter_map(|call| call.result) {
             if shown.contains(&seq) {
                 self.list(seq, Some(index), Reason::Budget);

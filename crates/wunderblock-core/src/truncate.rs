@@ -101,7 +101,7 @@ fn turn(block: &PreambleBlock, index: usize) -> (u8, u8, isize) {
 pub(crate) fn fit(
     mut blocks: Vec<PreambleBlock>,
     room: Tokens,
-    desk: &ComposeInput<'_>,
+    input: &ComposeInput<'_>,
 ) -> Vec<PreambleBlock> {
     let mut order: Vec<(usize, (u8, u8, isize))> =
         blocks.iter().enumerate().map(|(index, block)| (index, turn(block, index))).collect();
@@ -109,14 +109,14 @@ pub(crate) fn fit(
     let (mut left, mut may_cut) = (room, true);
     for (index, _) in order {
         let Some(block) = blocks.get_mut(index) else { continue };
-        let cost = cost::block(block, desk.gauge).tokens;
+        let cost = cost::block(block, input.gauge).tokens;
         if cost <= left || block.authority.commands() {
             left = left.saturating_sub(cost);
             continue;
         }
-        let is_cut = may_cut && !block.is_listed() && cut(block, left, desk);
+        let is_cut = may_cut && !block.is_listed() && cut(block, left, input);
         if is_cut {
-            left = left.saturating_sub(cost::block(block, desk.gauge).tokens);
+            left = left.saturating_sub(cost::block(block, input.gauge).tokens);
         } else {
             block.shown = Inclusion::Out;
         }
@@ -126,13 +126,13 @@ pub(crate) fn fit(
 }
 
 /// Cuts a text to what fits, at the end of a line. False if too little of it would be left.
-fn cut(block: &mut PreambleBlock, room: Tokens, desk: &ComposeInput<'_>) -> bool {
+fn cut(block: &mut PreambleBlock, room: Tokens, input: &ComposeInput<'_>) -> bool {
     if room < MIN_CUT {
         return false;
     }
     let text = match &block.text {
         Body::Inline(text) => Some(text.as_str()),
-        Body::Blob { blob, .. } => desk.bodies.text(*blob),
+        Body::Blob { blob, .. } => input.bodies.text(*blob),
     };
     let Some(text) = text.filter(|text| text.len() >= MIN_WHOLE) else { return false };
     let mut bytes = text.len().min(usize::try_from(room.0.saturating_mul(6)).unwrap_or(usize::MAX));
@@ -142,8 +142,8 @@ fn cut(block: &mut PreambleBlock, room: Tokens, desk: &ComposeInput<'_>) -> bool
         let short = format!("{head}{}", fence::cut(&block.text, head.len()));
         let fits = |cost: Cost| cost.tokens <= room;
         let inline = PreambleBlock { text: Body::Inline(short.clone()), ..block.clone() };
-        if fits(cost::block(&inline, desk.gauge)) {
-            block.body = Some(std::mem::replace(&mut block.text, (desk.pack)(short)));
+        if fits(cost::block(&inline, input.gauge)) {
+            block.body = Some(std::mem::replace(&mut block.text, (input.pack)(short)));
             block.shown = Inclusion::Cut;
             return true;
         }

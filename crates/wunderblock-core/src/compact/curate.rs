@@ -25,11 +25,12 @@ pub(super) fn curate(
     arrangement: &Arrangement,
 ) -> BTreeMap<PartPosition, PartForm> {
     let mut forms = BTreeMap::new();
-    let free: Vec<&Exchange> = arrangement.units.iter().filter(|unit| guard.is_free(unit)).collect();
+    let free: Vec<&Exchange> =
+        arrangement.exchanges.iter().filter(|exchange| guard.is_free(exchange)).collect();
     if let Some(turns) = rules.thinking_after {
         let before = newest_turn(ask, turns);
-        for unit in free.iter().filter(|unit| unit.last < before) {
-            thinking(ask, unit, rules.placeholder, &mut forms);
+        for exchange in free.iter().filter(|exchange| exchange.last < before) {
+            thinking(ask, exchange, rules.placeholder, &mut forms);
         }
     }
     // Where runs of empty replies go as a whole, there is no reply to show.
@@ -54,11 +55,11 @@ fn newest_turn(ask: &PlanInput<'_>, turns: u64) -> Seq {
 
 fn thinking(
     ask: &PlanInput<'_>,
-    unit: &Exchange,
+    exchange: &Exchange,
     placeholder: bool,
     forms: &mut BTreeMap<PartPosition, PartForm>,
 ) {
-    for entry in unit.speakers.iter().filter_map(|seq| ask.view.entry(*seq)) {
+    for entry in exchange.speakers.iter().filter_map(|seq| ask.view.entry(*seq)) {
         let places = entry.message.parts.iter().enumerate();
         let thoughts: Vec<usize> = places
             .filter(|(_, part)| matches!(part, Part::Thinking { .. }))
@@ -81,7 +82,7 @@ fn empty(
 ) {
     let api_id = |seq: &Seq| ask.view.entry(*seq).and_then(|entry| entry.message.api_id.as_deref());
     let speaks: HashSet<&str> =
-        arrangement.units.iter().flat_map(|unit| &unit.speakers).filter_map(api_id).collect();
+        arrangement.exchanges.iter().flat_map(|exchange| &exchange.speakers).filter_map(api_id).collect();
     let mut marked: HashSet<&str> = HashSet::new();
     let silent = arrangement.aside.iter().filter(|(_, reason)| *reason == Reason::Empty);
     for entry in silent.filter_map(|(seq, _)| ask.view.entry(*seq)) {
@@ -108,12 +109,12 @@ fn repeated(
     arrangement: &Arrangement,
     forms: &mut BTreeMap<PartPosition, PartForm>,
 ) {
-    for pair in arrangement.units.windows(2) {
+    for pair in arrangement.exchanges.windows(2) {
         let [first, second] = pair else { continue };
-        let words = |unit: &Exchange| {
-            let entries = unit.speakers.iter().filter_map(|seq| ask.view.entry(*seq));
+        let words = |exchange: &Exchange| {
+            let entries = exchange.speakers.iter().filter_map(|seq| ask.view.entry(*seq));
             let parts = entries.flat_map(|entry| entry.message.own_parts());
-            (unit.shape == ExchangeKind::User).then(|| parts.cloned().collect::<Vec<Part>>())
+            (exchange.shape == ExchangeKind::User).then(|| parts.cloned().collect::<Vec<Part>>())
         };
         if guard.is_free(first) && words(first).is_some() && words(first) == words(second) {
             forms.extend(crate::presentation::parts(first, ask.view).map(|at| (at, PartForm::Gone)));
@@ -150,10 +151,10 @@ fn invalid(
         is_broken = false;
     }
     gone.extend(run.into_iter().filter(|_| is_broken));
-    let whole = |unit: &&Exchange| {
-        guard.is_free(unit) && unit.speakers.iter().all(|seq| gone.binary_search(seq).is_ok())
+    let whole = |exchange: &&Exchange| {
+        guard.is_free(exchange) && exchange.speakers.iter().all(|seq| gone.binary_search(seq).is_ok())
     };
-    for unit in arrangement.units.iter().filter(whole) {
-        forms.extend(crate::presentation::parts(unit, ask.view).map(|at| (at, PartForm::Gone)));
+    for exchange in arrangement.exchanges.iter().filter(whole) {
+        forms.extend(crate::presentation::parts(exchange, ask.view).map(|at| (at, PartForm::Gone)));
     }
 }

@@ -19,13 +19,16 @@ pub(super) fn dedupe(
 ) -> BTreeMap<PartPosition, PartForm> {
     let view = ask.view;
     let trim = view.trim();
-    let mut units: Vec<&Exchange> =
-        arrangement.units.iter().filter(|unit| treatment(unit, trim, view) == Treatment::Verbatim).collect();
-    units.sort_by_key(|unit| std::cmp::Reverse(unit.last));
+    let mut exchanges: Vec<&Exchange> = arrangement
+        .exchanges
+        .iter()
+        .filter(|exchange| treatment(exchange, trim, view) == Treatment::Verbatim)
+        .collect();
+    exchanges.sort_by_key(|exchange| std::cmp::Reverse(exchange.last));
     let mut newest: HashMap<Vec<&Body>, PartPosition> = HashMap::new();
     let mut forms = BTreeMap::new();
-    for unit in units {
-        let mut places: Vec<PartPosition> = crate::presentation::parts(unit, view).collect();
+    for exchange in exchanges {
+        let mut places: Vec<PartPosition> = crate::presentation::parts(exchange, view).collect();
         places.sort_unstable();
         for at in places.into_iter().rev().filter(|at| crate::presentation::shown(*at, trim, view).is_none())
         {
@@ -35,7 +38,7 @@ pub(super) fn dedupe(
                 continue;
             }
             match newest.get(&bodies) {
-                Some(place) if guard.is_free(unit) => {
+                Some(place) if guard.is_free(exchange) => {
                     forms.insert(at, PartForm::Same(*place));
                 }
                 Some(_) => {}

@@ -155,14 +155,14 @@ fn seconds(number: u64) -> i64 {
 /// Where a conversation stands. `between_tasks` says that a task has ended and none has begun.
 #[must_use]
 pub fn stands(arrangement: &Arrangement, view: &View, between_tasks: bool) -> ConversationState {
-    let Some(newest) = arrangement.units.iter().max_by_key(|unit| unit.last) else {
+    let Some(newest) = arrangement.exchanges.iter().max_by_key(|exchange| exchange.last) else {
         return ConversationState::BetweenTurns;
     };
     let newest_user = view.newest_user();
     let open = arrangement
-        .units
+        .exchanges
         .iter()
-        .any(|unit| unit.is_waiting() && newest_user.is_none_or(|user| unit.last > user));
+        .any(|exchange| exchange.is_waiting() && newest_user.is_none_or(|user| exchange.last > user));
     match &newest.shape {
         _ if open => ConversationState::InCall,
         _ if between_tasks => ConversationState::BetweenTasks,

@@ -338,8 +338,8 @@ impl<'a> Ladder<'a> {
         }
         let drop_before = last.job.to.next().max(old.drop_before);
         let arrangement = arrange(&self.view);
-        let head = arrangement.units.iter().filter(|unit| unit.last < self.guard.head);
-        let head = head.flat_map(|unit| unit.speakers.iter().copied());
+        let head = arrangement.exchanges.iter().filter(|exchange| exchange.last < self.guard.head);
+        let head = head.flat_map(|exchange| exchange.speakers.iter().copied());
         let mut keep = self.guard.kept(old, drop_before);
         keep.extend(head);
         let keep = keep.into_iter().collect();

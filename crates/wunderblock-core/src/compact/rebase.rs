@@ -31,20 +31,21 @@ pub fn rebase(proposal: &Proposal, old: &View, new: &View) -> Option<Proposal> {
     }
     let (before, after) = (arrange(old), arrange(new));
     let formed: HashSet<Seq> = trim.forms.iter().map(|((at, _), _)| *at).collect();
-    let touched = |unit: &&Exchange| {
-        unit.last < trim.drop_before || unit.members.iter().any(|seq| formed.contains(seq))
+    let touched = |exchange: &&Exchange| {
+        exchange.last < trim.drop_before || exchange.members.iter().any(|seq| formed.contains(seq))
     };
-    let begins = |unit: &Exchange| unit.speakers.first().copied();
-    let now: HashMap<Option<Seq>, &Exchange> = after.units.iter().map(|unit| (begins(unit), unit)).collect();
-    let still = |unit: &Exchange| match now.get(&begins(unit)) {
+    let begins = |exchange: &Exchange| exchange.speakers.first().copied();
+    let now: HashMap<Option<Seq>, &Exchange> =
+        after.exchanges.iter().map(|exchange| (begins(exchange), exchange)).collect();
+    let still = |exchange: &Exchange| match now.get(&begins(exchange)) {
         // What it waited for comes in at the tail, whenever the proposal is published.
-        Some(other) if unit.is_waiting() => {
-            unit.members.iter().all(|seq| other.members.binary_search(seq).is_ok())
+        Some(other) if exchange.is_waiting() => {
+            exchange.members.iter().all(|seq| other.members.binary_search(seq).is_ok())
         }
-        Some(other) => other.members == unit.members && other.shape == unit.shape,
+        Some(other) => other.members == exchange.members && other.shape == exchange.shape,
         None => false,
     };
-    if !before.units.iter().filter(touched).all(still) {
+    if !before.exchanges.iter().filter(touched).all(still) {
         return None;
     }
     let by = new.head().0.saturating_sub(proposal.head.0);

@@ -29,8 +29,8 @@ pub(super) fn shrink(
 ) -> Vec<(PartPosition, ContentReduced)> {
     let newest = newest_results(rules.keep, Tokens::ZERO, ask, arrangement);
     let mut reduced = Vec::new();
-    for unit in arrangement.units.iter().filter(|unit| guard.is_free(unit)) {
-        for at in crate::presentation::parts(unit, ask.view) {
+    for exchange in arrangement.exchanges.iter().filter(|exchange| guard.is_free(exchange)) {
+        for at in crate::presentation::parts(exchange, ask.view) {
             let is_result = |part: &&Part| matches!(part, Part::ToolResult { .. });
             let Some(part) = ask.view.part(at).filter(is_result) else { continue };
             if crate::presentation::shown(at, ask.view.trim(), ask.view).is_some() || at >= newest {

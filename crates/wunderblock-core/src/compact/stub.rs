@@ -28,8 +28,8 @@ pub(super) fn stub(
     let priced = presentation::Priced { trim: view.trim(), view, gauge: ask.gauge };
     let mut forms = BTreeMap::new();
     let newest = newest_results(rules.keep, rules.keep_tokens, ask, arrangement);
-    for unit in arrangement.units.iter().filter(|unit| guard.is_free(unit)) {
-        for call in unit.calls() {
+    for exchange in arrangement.exchanges.iter().filter(|exchange| guard.is_free(exchange)) {
+        for call in exchange.calls() {
             let gist = cost::gist(view.part(call.place));
             let result = call.result.filter(|at| *at < newest);
             let arguments = rules.arguments.then_some(call.place);
@@ -56,7 +56,7 @@ pub(super) fn newest_results(
     ask: &PlanInput<'_>,
     arrangement: &Arrangement,
 ) -> PartPosition {
-    let calls = arrangement.units.iter().flat_map(crate::pair::Exchange::calls);
+    let calls = arrangement.exchanges.iter().flat_map(crate::pair::Exchange::calls);
     let mut results: Vec<PartPosition> = calls.filter_map(|call| call.result).collect();
     results.sort_unstable();
     let (mut count, mut sum) = (0, Tokens::ZERO);

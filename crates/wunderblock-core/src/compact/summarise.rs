@@ -50,9 +50,9 @@ pub(super) fn jobs(
 ) -> Vec<SummaryJob> {
     let policy = rules.policy;
     let mut before = guard::shown(ask, arrangement);
-    before.retain(|(unit, _)| (guard.head..guard.cut).contains(&unit.last));
-    let free = || before.iter().filter(|(unit, _)| guard.is_free(unit));
-    let messages: u64 = free().map(|(unit, _)| unit.members.len() as u64).sum();
+    before.retain(|(exchange, _)| (guard.head..guard.cut).contains(&exchange.last));
+    let free = || before.iter().filter(|(exchange, _)| guard.is_free(exchange));
+    let messages: u64 = free().map(|(exchange, _)| exchange.members.len() as u64).sum();
     let tokens: Tokens = free().map(|(_, tokens)| *tokens).sum();
     // At least one, however small the part.
     let most = rules.oldest.of(Tokens(messages)).0.max(1);
@@ -61,27 +61,27 @@ pub(super) fn jobs(
     let (by, jobs, open) = (rules.by, Vec::new(), Vec::new());
     let mut ranges = Ranges { policy, by, chunk, jobs, begins, open, taken: Tokens::ZERO };
     let (mut used, mut saved) = (0, Tokens::ZERO);
-    for (unit, tokens) in before {
-        let is_free = guard.is_free(unit);
+    for (exchange, tokens) in before {
+        let is_free = guard.is_free(exchange);
         // What stands before the frontier and goes is told of once more; what stays there is no part of any range.
-        if !is_free && unit.last < begins {
+        if !is_free && exchange.last < begins {
             continue;
         }
-        let joined = ranges.ends() == Some(unit.last);
+        let joined = ranges.ends() == Some(exchange.last);
         if is_free && used >= most && !joined {
             break;
         }
-        let task = tasks.get(tasks.partition_point(|task| task.to < unit.last));
-        let task = task.filter(|task| task.from <= unit.last);
-        let splits = policy.split.two_summaries && guard.split == Some(unit.key);
+        let task = tasks.get(tasks.partition_point(|task| task.to < exchange.last));
+        let task = task.filter(|task| task.from <= exchange.last);
+        let splits = policy.split.two_summaries && guard.split == Some(exchange.key);
         if (splits || ranges.is_full(tokens, task)) && !joined && ranges.is_worth() {
             saved += ranges.close(false);
             if !rules.all && chunk > Tokens::ZERO && saved >= rules.excess {
                 break;
             }
         }
-        used += if is_free { unit.members.len() as u64 } else { 0 };
-        ranges.push(WeighedExchange { unit, tokens: if is_free { tokens } else { Tokens::ZERO }, task });
+        used += if is_free { exchange.members.len() as u64 } else { 0 };
+        ranges.push(WeighedExchange { exchange, tokens: if is_free { tokens } else { Tokens::ZERO }, task });
     }
     ranges.close(guard.split.is_some());
     if rules.anchored {
@@ -91,7 +91,7 @@ pub(super) fn jobs(
 }
 
 struct WeighedExchange<'a> {
-    unit: &'a Exchange,
+    exchange: &'a Exchange,
     /// What of it a summary saves.
     tokens: Tokens,
     task: Option<&'a TaskRange>,
@@ -110,7 +110,7 @@ struct Ranges<'a> {
 }
 
 impl<'a> Ranges<'a> {
-    /// Whether a new range begins before a unit.
+    /// Whether a new range begins before an exchange.
     fn is_full(&self, tokens: Tokens, task: Option<&'a TaskRange>) -> bool {
         let Some(last) = self.open.last() else { return false };
         let full = self.chunk > Tokens::ZERO && self.taken + tokens > self.chunk;
@@ -125,9 +125,9 @@ impl<'a> Ranges<'a> {
         self.taken > summary
     }
 
-    /// Where the unit that came last ends.
+    /// Where the exchange that came last ends.
     fn ends(&self) -> Option<Seq> {
-        self.open.last().map(|piece| piece.unit.last)
+        self.open.last().map(|piece| piece.exchange.last)
     }
 
     fn push(&mut self, piece: WeighedExchange<'a>) {
@@ -145,7 +145,7 @@ impl<'a> Ranges<'a> {
         self.taken = Tokens::ZERO;
         let pieces = std::mem::take(&mut self.open);
         let mut entries: Vec<Seq> =
-            pieces.iter().flat_map(|piece| piece.unit.members.iter().copied()).collect();
+            pieces.iter().flat_map(|piece| piece.exchange.members.iter().copied()).collect();
         entries.sort_unstable();
         entries.dedup();
         let is_finished = |task: &TaskRange| task.state == TaskState::Finished;

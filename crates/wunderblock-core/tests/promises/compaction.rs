@@ -111,7 +111,7 @@ pub(crate) fn with_ask<T>(
         gauge: &history.wax,
         bodies: &history.wax,
         fixed: &fixed,
-        must: &history.desk.state,
+        must: &history.input.state,
         hits: &[],
         recall: Tokens(0),
         transcript: Tokens(u64::MAX),

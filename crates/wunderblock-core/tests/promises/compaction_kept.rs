@@ -95,8 +95,8 @@ fn check_graph(stage: &Stage<'_>, known: &mut Nodes) {
     // Units are judged by where they end.
     let is_under =
         |seq: Seq| proposal.nodes.iter().any(|draft| (draft.job.from..=draft.job.to).contains(&seq));
-    for unit in arrange(stage.before).units.iter().filter(|unit| is_under(unit.last)) {
-        for seq in unit.members.iter().filter(|seq| gone.contains(seq)) {
+    for exchange in arrange(stage.before).exchanges.iter().filter(|exchange| is_under(exchange.last)) {
+        for seq in exchange.members.iter().filter(|seq| gone.contains(seq)) {
             let told = proposal.nodes.iter().any(|draft| draft.job.entries.contains(seq));
             assert!(told, "no summary tells of {seq}: {:?}", stage.after.trim());
         }
@@ -155,39 +155,39 @@ fn check_untaken(stage: &Stage<'_>) {
     assert_eq!(other.reduced, proposal.reduced);
 }
 
-/// The places of a unit's own parts, and of the results it shows.
-fn places(unit: &Exchange, view: &View) -> Vec<PartPosition> {
-    let own = unit.speakers.iter().filter_map(|seq| view.entry(*seq)).flat_map(|entry| {
+/// The places of an exchange's own parts, and of the results it shows.
+fn places(exchange: &Exchange, view: &View) -> Vec<PartPosition> {
+    let own = exchange.speakers.iter().filter_map(|seq| view.entry(*seq)).flat_map(|entry| {
         let parts = entry.message.parts.iter().enumerate();
         parts
             .filter(|(_, part)| !matches!(part, Part::ToolResult { .. }))
             .map(|(index, _)| (entry.seq, index))
     });
-    own.chain(unit.calls().iter().filter_map(|call| call.result)).collect()
+    own.chain(exchange.calls().iter().filter_map(|call| call.result)).collect()
 }
 
 /// What is protected stands as it stood.
 pub(crate) fn check_protected(stage: &Stage<'_>) {
     let (before, after) = (stage.before, stage.after);
     let newest = before.newest_user();
-    let now = arrange(after).units.clone();
-    for unit in arrange(before).units.clone() {
-        let open = unit.is_waiting() && newest.is_none_or(|user| unit.last > user);
-        let always = unit.shape == ExchangeKind::System
-            || newest.is_some_and(|seq| unit.speakers.contains(&seq))
-            || unit.members.iter().any(|seq| before.pinned().contains(seq))
+    let now = arrange(after).exchanges.clone();
+    for exchange in arrange(before).exchanges.clone() {
+        let open = exchange.is_waiting() && newest.is_none_or(|user| exchange.last > user);
+        let always = exchange.shape == ExchangeKind::System
+            || newest.is_some_and(|seq| exchange.speakers.contains(&seq))
+            || exchange.members.iter().any(|seq| before.pinned().contains(seq))
             || open;
-        let was = treatment(&unit, before.trim(), before);
+        let was = treatment(&exchange, before.trim(), before);
         if always && was != Treatment::LeftOut {
-            assert!(!stage.climbed.guard.is_free(&unit), "{unit:?} is not protected");
+            assert!(!stage.climbed.guard.is_free(&exchange), "{exchange:?} is not protected");
         }
-        if stage.climbed.guard.is_free(&unit) || was == Treatment::LeftOut {
+        if stage.climbed.guard.is_free(&exchange) || was == Treatment::LeftOut {
             continue;
         }
-        let same = now.iter().find(|other| other.speakers == unit.speakers);
-        let is = same.map(|unit| treatment(unit, after.trim(), after));
-        assert!(is.is_some_and(|is| is <= was), "{unit:?} was {was:?} and is {is:?}");
-        for at in places(&unit, before) {
+        let same = now.iter().find(|other| other.speakers == exchange.speakers);
+        let is = same.map(|exchange| treatment(exchange, after.trim(), after));
+        assert!(is.is_some_and(|is| is <= was), "{exchange:?} was {was:?} and is {is:?}");
+        for at in places(&exchange, before) {
             let form =
                 |view: &View| view.trim().form_of(at).or_else(|| view.standing(at).map(PartForm::Reduced));
             let (old, new) = (form(before), form(after));
@@ -262,9 +262,10 @@ fn check_targets_that_go(stage: &Stage<'_>) {
         assert!(references(&rendered).iter().all(|(_, at)| *at != place), "#{place} was erased");
         check_references(&history, &erased, &rendered);
     }
-    // Everything before the newest unit a stub.
+    // Everything before the newest exchange a stub.
     let mut trimmed = stage.after.clone();
-    let stub_before = arrange(stage.after).units.iter().map(|unit| unit.last).max().unwrap_or_default();
+    let stub_before =
+        arrange(stage.after).exchanges.iter().map(|exchange| exchange.last).max().unwrap_or_default();
     if stub_before > trimmed.trim().stub_before {
         trimmed.trim_to(Trim { stub_before, ..trimmed.trim().clone() });
         check_references(stage.history, &trimmed, &show(stage.history, &trimmed));

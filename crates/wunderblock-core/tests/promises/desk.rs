@@ -1,4 +1,4 @@
-//! What lies on the desk beside a history: sources that change while it goes on.
+//! What lies on the input beside a history: sources that change while it goes on.
 
 use crate::history::{Text, Wax, text};
 use proptest::prelude::*;

@@ -97,7 +97,7 @@ pub(crate) struct Text {
 
 impl Text {
     pub(crate) fn content(&self, salt: u64) -> String {
-        let unit = match self.kind {
+        let exchange = match self.kind {
             0 => "plain words of some length, ",
             1 => "漢字と仮名、改行\n",
             2 => "emoji 🦀👩‍👩‍👧 and \"quotes\" \\ \t",
@@ -110,7 +110,7 @@ impl Text {
             _ => (format!("#{salt} "), self.len),
         };
         while text.len() < len {
-            text.push_str(unit);
+            text.push_str(exchange);
         }
         text
     }
@@ -255,7 +255,7 @@ impl Gauge for Wax {
 pub(crate) struct History {
     pub(crate) events: Vec<Event>,
     pub(crate) wax: Wax,
-    pub(crate) desk: Desk,
+    pub(crate) input: Desk,
     later: Vec<Message>,
     turn_calls: usize,
     replies: usize,
@@ -352,7 +352,7 @@ impl History {
             }
             Step::Outside(change) => {
                 let salt = self.events.len() as u64;
-                self.desk.play(change, (&mut self.wax, salt));
+                self.input.play(change, (&mut self.wax, salt));
                 return false;
             }
         }

@@ -65,7 +65,7 @@ pub(crate) fn composed(
     (limit, anew): (Tokens, bool),
 ) -> Composed {
     let shares = Shares::default();
-    let desk = compose::ComposeInput {
+    let input = compose::ComposeInput {
         limit,
         shares: &shares,
         gauge: &history.wax,
@@ -73,7 +73,7 @@ pub(crate) fn composed(
         pack: &|text| Body::Inline(text),
         cache: Some(Tokens(1_024)),
     };
-    compose(offer, view, &desk, anew)
+    compose(offer, view, &input, anew)
 }
 
 /// The view with its next preamble.
@@ -93,12 +93,12 @@ fn attempt(
 ) -> (Decided, Result<Plan, Box<PlanRefusal>>) {
     let mut decided = Decided::default();
     let mut must = Vec::new();
-    if history.desk.is_used {
-        let composed = composed(history, &history.desk.offer, view, (budget.limit().tokens, anew));
+    if history.input.is_used {
+        let composed = composed(history, &history.input.offer, view, (budget.limit().tokens, anew));
         decided.preamble = composed.preamble.map(|preamble| preamble.as_ref().clone());
         decided.changes = composed.changes;
         decided.takes_in = composed.takes_in.clone();
-        must.extend(composed.tail.iter().chain(&history.desk.state).cloned());
+        must.extend(composed.tail.iter().chain(&history.input.state).cloned());
     }
     let next = led(history, view, &decided);
     let fixed = fixed(history, &next);

@@ -351,10 +351,10 @@ proptest! {
         for (changes, limit, anew) in rounds {
             for change in &changes {
                 let salt = lane.history.events.len() as u64;
-                let History { desk, wax, .. } = &mut lane.history;
-                desk.play(change, (wax, salt));
+                let History { input, wax, .. } = &mut lane.history;
+                input.play(change, (wax, salt));
             }
-            let offer = lane.history.desk.offer.clone();
+            let offer = lane.history.input.offer.clone();
             let (before, limit) = (lane.view.clone(), Tokens(limit));
             let first = lane.build(&offer, (limit, anew));
             let twice = composed(&lane.history, &offer, &before, (limit, anew || before.preamble().is_none()));
@@ -396,11 +396,11 @@ fn what_had_no_room_beside_a_directorys_text_has_none_later() {
     for changes in offered {
         for change in &changes {
             let salt = lane.history.events.len() as u64;
-            let History { desk, wax, .. } = &mut lane.history;
-            desk.play(change, (wax, salt));
+            let History { input, wax, .. } = &mut lane.history;
+            input.play(change, (wax, salt));
         }
     }
-    let offer = lane.history.desk.offer.clone();
+    let offer = lane.history.input.offer.clone();
     lane.build(&Offer { nested: Vec::new(), ..offer.clone() }, (Tokens(2_000), false));
     assert_eq!(lane.build(&offer, (Tokens(2_000), false)).tail.len(), 1);
     assert!(lane.build(&offer, (Tokens(2_000), false)).tail.is_empty());

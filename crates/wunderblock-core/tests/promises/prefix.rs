@@ -43,7 +43,7 @@ pub(crate) fn check_grown(before: &Built, after: &Built) {
     );
 }
 
-/// After a step a fifth of the window is free, unless what must be there and the newest unit leave no such room.
+/// After a step a fifth of the window is free, unless what must be there and the newest exchange leave no such room.
 fn check_room(history: &crate::history::History, built: &Built, budget: Budget) {
     let upto = built.upto;
     let limit = budget.limit();
@@ -67,11 +67,11 @@ fn check_room(history: &crate::history::History, built: &Built, budget: Budget) 
     if limit.saturating_sub(cost).tokens >= Tokens(gain) {
         return;
     }
-    // Then the least request with the newest unit whole must be larger than that.
+    // Then the least request with the newest exchange whole must be larger than that.
     let plain = view_of(&history.events[..upto]);
-    let units = wunderblock_core::pair::arrange(&plain).units.clone();
+    let exchanges = wunderblock_core::pair::arrange(&plain).exchanges.clone();
     let newest = plain.newest_user();
-    let from = units.iter().map(|unit| unit.last).max().unwrap_or(Seq(1));
+    let from = exchanges.iter().map(|exchange| exchange.last).max().unwrap_or(Seq(1));
     let mut least = plain.clone();
     let mut keep: Vec<Seq> = newest.into_iter().filter(|seq| *seq < from).collect();
     keep.sort_unstable();
@@ -88,7 +88,7 @@ fn check_room(history: &crate::history::History, built: &Built, budget: Budget) 
         needed.tokens.0 > limit.tokens.0 - gain || needed.bytes.0 > bytes_left,
         "the step left {cost:?} of {limit:?} in use, though {needed:?} would do; {gain} {:?}\n{:?}",
         built.plan.trim,
-        units
+        exchanges
     );
 }
 

@@ -155,7 +155,7 @@ impl Session {
             .for_each(|event| view.apply(event));
         // What goes on behind the chunk begins the next one, unless it is all there is.
         let arrangement = arrange(&view);
-        let open = arrangement.units.iter().filter(|unit| unit.is_waiting() || unit.last == last);
+        let open = arrangement.exchanges.iter().filter(|unit| unit.is_waiting() || unit.last == last);
         let cut = open.map(|unit| unit.key).min().filter(|key| last < sweep.end && *key > sweep.begins);
         let to = cut.map_or(last, Seq::prev);
         let entries: Vec<ViewEntry> = view.entries().filter(|entry| entry.seq <= to).cloned().collect();

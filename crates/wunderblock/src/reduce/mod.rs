@@ -89,7 +89,7 @@ impl<'a> Choice<'a> {
         let has_large =
             entries.iter().flat_map(|entry| &entry.message.parts).any(|part| is_large(part, rules));
         let arrangement = has_large.then(|| arrange(view));
-        let calls = arrangement.iter().flat_map(|all| &all.units).flat_map(|unit| unit.calls());
+        let calls = arrangement.iter().flat_map(|all| &all.exchanges).flat_map(|unit| unit.calls());
         let calls = calls.filter_map(|call| Some((call.result?, call.clone()))).collect();
         let entries = if has_large { entries.into_iter().rev().collect() } else { Vec::new() };
         Self { view, rules, gauge, calls, entries, room, rounds: ROUNDS }

@@ -222,7 +222,7 @@ fn mentions(history: &History) -> Vec<Vec<(usize, usize)>> {
             list.push((*event, part));
         }
     };
-    for unit in &arrange(&view).units {
+    for unit in &arrange(&view).exchanges {
         for entry in unit.speakers.iter().filter_map(|seq| view.entry(*seq)) {
             let own = entry.message.parts.iter().enumerate();
             own.filter(|(_, part)| matches!(part, Part::Text { .. } | Part::ToolCall { .. }))

@@ -183,7 +183,7 @@ fn trace(at: u64, level: &'static str, view: &View, proposal: &Proposal) -> Trac
         if node.job.level == 0 { trace.summaries.push(range) } else { trace.condensed.push(range) }
     }
     let shown: BTreeSet<Seq> = arrange(&after)
-        .units
+        .exchanges
         .iter()
         .filter(|unit| treatment(unit, trim, &after) != Treatment::LeftOut)
         .flat_map(|unit| unit.members.iter().copied())
