@@ -9,11 +9,11 @@ use std::fmt::Write as _;
 use wunderblock::catalog::Catalog;
 use wunderblock::tokens::{Counted, Counter};
 use wunderblock_core::id::Handle;
-use wunderblock_core::message::{Message, Role, Standing};
+use wunderblock_core::message::{Message, MessageOrigin, Role};
 use wunderblock_core::ports::{Framing, Gauge};
 use wunderblock_core::units::{Bytes, Cost, Seq, Tokens};
-use wunderblock_core::usage::{Calibration, Mark, Measured, Weight, anchor, calibrate};
-use wunderblock_wire::transcript::{Item, Place, Reader, detect};
+use wunderblock_core::usage::{Calibration, Measured, UsageMark, Weight, anchor, calibrate};
+use wunderblock_wire::transcript::{RecordItem, RecordPlace, TranscriptReader, detect};
 
 /// Counts texts that are all at hand, and corrects the counts.
 struct Scale(Counter, Option<Calibration>);
@@ -83,38 +83,38 @@ fn model_of(told: &Told) -> Option<&str> {
 fn read(file: &str) -> Result<Vec<Told>, Box<dyn Error>> {
     let bytes = std::fs::read(file)?;
     let Ok(format) = detect(file, bytes.get(..1 << 16).unwrap_or(&bytes)) else { return Ok(Vec::new()) };
-    let mut reader = Reader::new(format, file);
+    let mut reader = TranscriptReader::new(format, file);
     let (mut told, mut offset, mut last, mut speaker) = (Vec::new(), 0, None, String::new());
     for (line, bytes) in (1..).zip(bytes.split(|byte| *byte == b'\n')) {
         let records = reader.line(offset, line, bytes);
         offset += bytes.len() as u64 + 1;
         for record in records.into_iter().filter(|record| record.session.is_none()) {
             let follows = match &record.place {
-                Place::Next => true,
-                Place::After(id) => last.as_ref() == Some(id),
-                Place::Root | Place::RolledBack { .. } => false,
+                RecordPlace::Next => true,
+                RecordPlace::After(id) => last.as_ref() == Some(id),
+                RecordPlace::Root | RecordPlace::RolledBack { .. } => false,
             };
             // Something was taken back: what was measured before it is another branch's.
             told.extend((!follows && last.is_some()).then_some(Told::Reset));
             last = record.id.or(last);
             for item in record.items {
                 match item {
-                    Item::Message(message) => {
+                    RecordItem::Message(message) => {
                         speaker = message.model.as_deref().map_or(speaker, str::to_owned);
                         told.push(Told::Said(Box::new(message)));
                     }
-                    Item::Usage(usage) => told.push(Told::Measured {
+                    RecordItem::Usage(usage) => told.push(Told::Measured {
                         model: usage.model.as_deref().map_or_else(|| speaker.clone(), str::to_owned),
                         api_id: usage.api_id,
                         input: usage.input + usage.cache_read + usage.cache_write,
                         output: usage.output,
                     }),
-                    Item::Compacted { .. } => told.push(Told::Reset),
-                    Item::Opened(_)
-                    | Item::Turn(_)
-                    | Item::Spawned(_)
-                    | Item::Pinned { .. }
-                    | Item::Fact(_) => {}
+                    RecordItem::Compacted { .. } => told.push(Told::Reset),
+                    RecordItem::Opened(_)
+                    | RecordItem::Turn(_)
+                    | RecordItem::Spawned(_)
+                    | RecordItem::Pinned { .. }
+                    | RecordItem::Fact(_) => {}
                 }
             }
         }
@@ -122,15 +122,15 @@ fn read(file: &str) -> Result<Vec<Told>, Box<dyn Error>> {
     Ok(told)
 }
 
-fn marks<'a>(told: &'a [Told], gauge: &Scale) -> Vec<Mark<'a>> {
+fn marks<'a>(told: &'a [Told], gauge: &Scale) -> Vec<UsageMark<'a>> {
     let mark = |(seq, told): (u64, &'a Told)| match told {
-        Told::Said(said) if said.role == Role::Assistant => Some(Mark::Reply {
+        Told::Said(said) if said.role == Role::Assistant => Some(UsageMark::Reply {
             api_id: said.api_id.as_deref(),
             weight: Weight::of(said, gauge),
-            failed: matches!(said.standing, Standing::Failed(_)),
+            failed: matches!(said.standing, MessageOrigin::Failed(_)),
         }),
-        Told::Said(said) => said.standing.is_sendable().then(|| Mark::Other(Weight::of(said, gauge))),
-        Told::Measured { model, api_id, input, output } => Some(Mark::Measured(Measured {
+        Told::Said(said) => said.standing.is_sendable().then(|| UsageMark::Other(Weight::of(said, gauge))),
+        Told::Measured { model, api_id, input, output } => Some(UsageMark::Measured(Measured {
             seq: Seq(seq),
             model,
             api_id: api_id.as_deref(),
@@ -138,7 +138,7 @@ fn marks<'a>(told: &'a [Told], gauge: &Scale) -> Vec<Mark<'a>> {
             output: *output,
             live: false,
         })),
-        Told::Reset => Some(Mark::Reset),
+        Told::Reset => Some(UsageMark::Reset),
     };
     (1..).zip(told).filter_map(mark).collect()
 }
@@ -153,25 +153,26 @@ struct Step {
 
 /// Each reply but the first, against what was known right before it. A request whose input has shrunk unannounced is
 /// foretold like any other, and has not grown.
-fn steps(marks: &[Mark<'_>], model: &str) -> Vec<Step> {
+fn steps(marks: &[UsageMark<'_>], model: &str) -> Vec<Step> {
     let mut steps = Vec::new();
     let (mut before, mut since, mut reply) = (None::<Measured<'_>>, Tokens::ZERO, Tokens::ZERO);
     for (at, mark) in marks.iter().enumerate() {
         match mark {
-            Mark::Reply { weight, .. } => reply += weight.total(),
-            Mark::Other(weight) => {
+            UsageMark::Reply { weight, .. } => reply += weight.total(),
+            UsageMark::Other(weight) => {
                 since += reply + weight.total();
                 reply = Tokens::ZERO;
             }
-            Mark::Measured(measured) if measured.model == model && measured.input > Tokens::ZERO => {
+            UsageMark::Measured(measured) if measured.model == model && measured.input > Tokens::ZERO => {
                 if measured.api_id.is_some() && before.is_some_and(|last| last.api_id == measured.api_id) {
                     continue;
                 }
                 let said = marks.get(..at).unwrap_or_default();
-                if matches!(said.last(), Some(Mark::Reply { failed: true, .. })) {
+                if matches!(said.last(), Some(UsageMark::Reply { failed: true, .. })) {
                     continue;
                 }
-                let words = said.iter().rev().take_while(|mark| matches!(mark, Mark::Reply { .. })).count();
+                let words =
+                    said.iter().rev().take_while(|mark| matches!(mark, UsageMark::Reply { .. })).count();
                 let known = said.get(..at - words).unwrap_or_default();
                 if let (Some(last), Some(anchor)) = (before, anchor(known.iter().copied(), model)) {
                     steps.push(Step {
@@ -183,7 +184,7 @@ fn steps(marks: &[Mark<'_>], model: &str) -> Vec<Step> {
                 }
                 (before, since, reply) = (Some(*measured), reply, Tokens::ZERO);
             }
-            Mark::Reset => (before, since, reply) = (None, Tokens::ZERO, Tokens::ZERO),
+            UsageMark::Reset => (before, since, reply) = (None, Tokens::ZERO, Tokens::ZERO),
             _ => {}
         }
     }

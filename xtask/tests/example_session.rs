@@ -7,7 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 use wunderblock::tokens::Vocabulary;
 use wunderblock_core::message::Part;
-use wunderblock_wire::transcript::{Format, Item, Kept, Place, Reader, Record, detect};
+use wunderblock_wire::transcript::{
+    Format, RecordItem, RecordPlace, RecordStatus, TranscriptReader, TranscriptRecord, detect,
+};
 
 fn text() -> &'static str {
     static TEXT: OnceLock<String> = OnceLock::new();
@@ -19,10 +21,11 @@ fn lines() -> Vec<Value> {
     text().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-fn records() -> Vec<Record> {
+fn records() -> Vec<TranscriptRecord> {
     let format = detect("session.jsonl", text().as_bytes()).unwrap();
     assert_eq!(format, Format::ClaudeCode);
-    let (mut reader, mut offset, mut records) = (Reader::new(format, "session.jsonl"), 0, Vec::new());
+    let (mut reader, mut offset, mut records) =
+        (TranscriptReader::new(format, "session.jsonl"), 0, Vec::new());
     for (index, line) in text().lines().enumerate() {
         records.extend(reader.line(offset, index as u64 + 1, line.as_bytes()));
         offset += line.len() as u64 + 1;
@@ -68,19 +71,22 @@ fn the_reader_understands_every_record() {
     let records = records();
     for record in &records {
         assert!(
-            matches!(record.kept, Kept::Understood | Kept::Bookkeeping),
+            matches!(record.kept, RecordStatus::Understood | RecordStatus::Bookkeeping),
             "line {}: {:?}",
             record.line,
             record.kept
         );
     }
     let items = || records.iter().flat_map(|record| &record.items);
-    assert_eq!(items().filter(|item| matches!(item, Item::Compacted { summary: Some(_), .. })).count(), 1);
-    assert_eq!(items().filter(|item| matches!(item, Item::Spawned(_))).count(), 1);
+    assert_eq!(
+        items().filter(|item| matches!(item, RecordItem::Compacted { summary: Some(_), .. })).count(),
+        1
+    );
+    assert_eq!(items().filter(|item| matches!(item, RecordItem::Spawned(_))).count(), 1);
     assert!(records.iter().any(|record| record.session.is_some()), "the sub-agent has a session of its own");
     let mut after: BTreeMap<&str, u32> = BTreeMap::new();
     for record in &records {
-        if let Place::After(id) = &record.place {
+        if let RecordPlace::After(id) = &record.place {
             *after.entry(id).or_default() += 1;
         }
     }
@@ -93,7 +99,7 @@ fn every_call_has_one_result() {
     let (mut calls, mut results) = (BTreeSet::new(), BTreeSet::new());
     for record in records() {
         for item in record.items {
-            let Item::Message(message) = item else { continue };
+            let RecordItem::Message(message) = item else { continue };
             for part in message.parts {
                 match part {
                     Part::ToolCall { call, .. } => assert!(calls.insert(call.clone()), "{call:?} twice"),

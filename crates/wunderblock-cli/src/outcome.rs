@@ -2,7 +2,7 @@
 
 use crate::columns::plural;
 use crate::terminal::clean;
-use wunderblock::{Compacted, CompactionOutcome};
+use wunderblock::{Compacted, CompactionResult};
 use wunderblock_core::stub::grouped;
 
 /// What a compaction gained: fewer tokens, or summaries of what is not shown where nothing that is became less.
@@ -21,34 +21,34 @@ pub(crate) fn verdict(session: &str, done: &Compacted) -> String {
     let (before, after) = (grouped(done.before.0), grouped(done.after.0));
     let session = clean(session);
     match &done.outcome {
-        CompactionOutcome::Compacted => format!(
+        CompactionResult::Compacted => format!(
             "{}. Nothing is lost: `wunderblock describe {session}` lists the summaries, \
              `wunderblock undo {session}` brings back the view from before.",
             gain(done)
         ),
-        CompactionOutcome::WouldCompact => format!("{before} → {after} tokens, if it were done."),
-        CompactionOutcome::NothingGained => {
+        CompactionResult::WouldCompact => format!("{before} → {after} tokens, if it were done."),
+        CompactionResult::NothingGained => {
             format!(
                 "{before} tokens; no step saves what it must: nothing was changed. Another --policy may do more."
             )
         }
-        CompactionOutcome::Refused => {
+        CompactionResult::Refused => {
             "no summary that was written could be taken: nothing was changed. Try --summarizer extractive."
                 .to_owned()
         }
-        CompactionOutcome::Vetoed(why) => format!("not done: {}", clean(why)),
-        CompactionOutcome::Overtaken => {
+        CompactionResult::Vetoed(why) => format!("not done: {}", clean(why)),
+        CompactionResult::Overtaken => {
             "what it was made from changed meanwhile: nothing was changed. Say it again.".to_owned()
         }
-        CompactionOutcome::Busy(who) => {
+        CompactionResult::Busy(who) => {
             format!("another worker ({}) is compacting this lane; wait for it.", clean(who))
         }
-        CompactionOutcome::Stopped(rounds) => format!(
+        CompactionResult::Stopped(rounds) => format!(
             "{rounds} compactions in a row came to nothing: the lane is left alone until it has grown. \
              `wunderblock compact {session}` by hand tries all the same."
         ),
-        CompactionOutcome::Off => "the policy is off: nothing was done. Give --policy NAME.".to_owned(),
-        CompactionOutcome::Interrupted => {
+        CompactionResult::Off => "the policy is off: nothing was done. Give --policy NAME.".to_owned(),
+        CompactionResult::Interrupted => {
             "stopped; what was published stays, nothing else was changed.".to_owned()
         }
     }

@@ -6,7 +6,7 @@ use crate::terminal::{clean, width};
 use wunderblock::catalog::MicroDollars;
 use wunderblock::{Built, CachePlan};
 use wunderblock_core::instruction::{Finding, FindingKind};
-use wunderblock_core::preamble::{Block, Change, Shown};
+use wunderblock_core::preamble::{Inclusion, PreambleBlock, PreambleChange};
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::Tokens;
 
@@ -102,13 +102,13 @@ pub(crate) fn picture(built: &Built, paint: Paint, all: bool, out: &mut String) 
     findings(&built.draft.findings, paint, all, out);
 }
 
-fn block_line(block: &Block, built: &Built, paint: Paint) -> String {
+fn block_line(block: &PreambleBlock, built: &Built, paint: Paint) -> String {
     let tokens = built.draft.tokens_of(block).map_or_else(|| "—".to_owned(), |tokens| grouped(tokens.0));
     let level = block.level.map_or(block.authority.words(), |level| level.words());
     let shown = match block.shown {
-        Shown::Whole => "",
-        Shown::Cut => " · cut",
-        Shown::Out => " · no room",
+        Inclusion::Whole => "",
+        Inclusion::Cut => " · cut",
+        Inclusion::Out => " · no room",
     };
     let about = format!("{level} · {}{shown}", clean(&block.reason.words()));
     let room = width().saturating_sub(28);
@@ -117,7 +117,7 @@ fn block_line(block: &Block, built: &Built, paint: Paint) -> String {
     format!("  {} {tokens:>9}  {name}  {}\n", pad(block.section.name(), 13), paint.dim(&about))
 }
 
-fn changes(title: &str, changes: &[Change], paint: Paint, out: &mut String) {
+fn changes(title: &str, changes: &[PreambleChange], paint: Paint, out: &mut String) {
     if changes.is_empty() {
         return;
     }

@@ -5,7 +5,7 @@ use crate::outcome::{gain, verdict};
 use crate::outside;
 use crate::paint::Paint;
 use crate::terminal::{clean, width};
-use wunderblock::{Built, Compacted, CompactionOutcome};
+use wunderblock::{Built, Compacted, CompactionResult};
 use wunderblock_core::budget::{
     BudgetReport, Certainty, EntryLine, LeftOut, Reason, Treatment, WindowSource,
 };
@@ -140,7 +140,7 @@ fn certainty(certainty: Certainty) -> &'static str {
 fn compaction_line(session: &str, done: &Compacted) -> String {
     let (policy, level, why) = (&done.policy, done.due.level.word(), clean(&done.due.why));
     match done.outcome {
-        CompactionOutcome::Compacted => format!(
+        CompactionResult::Compacted => format!(
             "compacted by `{policy}` ({level}: {why}): {}; `wunderblock undo {}` brings it back",
             gain(done),
             clean(session)

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use wunderblock::sources::{InstructionRules, SkillFile, Workspace, skills};
 use wunderblock::{Given, Instructions, Skill, Sources, StateProvider};
 use wunderblock_core::message::Dialect;
-use wunderblock_core::state::State;
+use wunderblock_core::state::WorkState;
 
 /// All sources of a request. `is_past`: it is one of the past, for which only what was typed counts, not the settings.
 pub(crate) fn sources(
@@ -35,7 +35,7 @@ pub(crate) fn sources(
         sources.resources = Some(structured::<Resources>(path)?.0);
     }
     if let Some(path) = typed.state.as_ref().or(files.state.as_ref()) {
-        sources.state = Some(structured::<State>(path)?);
+        sources.state = Some(structured::<WorkState>(path)?);
     }
     // Those of the settings and the usual ones need not be there.
     if let Some(missing) = typed.skills.iter().find(|dir| !dir.is_dir()) {

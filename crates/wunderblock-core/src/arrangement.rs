@@ -1,27 +1,27 @@
-//! The units of a view: entries that stay or go together. [`crate::pair`] finds them.
+//! The exchanges of a view: entries that stay or go together. [`crate::pair`] finds them.
 
 use crate::budget::Reason;
+use crate::decision::PartPosition;
 use crate::id::CallId;
-use crate::step::At;
 use crate::units::Seq;
 use std::sync::{Arc, OnceLock};
 
 /// A tool call, and where its result is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call {
+pub struct PairedCall {
     /// The id as recorded; programs use the same one again and again.
     pub id: CallId,
     /// The id in a request, where no two calls may share one.
     pub name: CallId,
     /// The place of the call.
-    pub place: At,
+    pub place: PartPosition,
     /// The place of its result.
-    pub result: Option<At>,
+    pub result: Option<PartPosition>,
 }
 
-/// What a unit is.
+/// What an exchange is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum ExchangeKind {
     /// Something the user, or a harness in the user's place, said.
     User,
     /// Operator's text.
@@ -29,15 +29,15 @@ pub enum Shape {
     /// A reply of the model, and the results of the calls it made.
     Exchange {
         /// The calls, in order.
-        calls: Vec<Call>,
+        calls: Vec<PairedCall>,
     },
 }
 
 /// Entries that stay or go together.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unit {
+pub struct Exchange {
     /// What it is.
-    pub shape: Shape,
+    pub shape: ExchangeKind,
     /// Its entries, ascending.
     pub members: Vec<Seq>,
     /// The entries that hold the speaker's own words: all but those that hold results only. Ascending.
@@ -48,13 +48,13 @@ pub struct Unit {
     pub last: Seq,
 }
 
-impl Unit {
+impl Exchange {
     /// The calls made in it.
     #[must_use]
-    pub fn calls(&self) -> &[Call] {
+    pub fn calls(&self) -> &[PairedCall] {
         match &self.shape {
-            Shape::Exchange { calls } => calls,
-            Shape::User | Shape::System => &[],
+            ExchangeKind::Exchange { calls } => calls,
+            ExchangeKind::User | ExchangeKind::System => &[],
         }
     }
 
@@ -65,17 +65,17 @@ impl Unit {
     }
 }
 
-/// The units of a view, and what belongs to none.
+/// The exchanges of a view, and what belongs to none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Arrangement {
     /// In the order of a request.
-    pub units: Vec<Unit>,
+    pub exchanges: Vec<Exchange>,
     /// Entries that can be in no request, with the reason.
     pub aside: Vec<(Seq, Reason)>,
     /// Results that cannot be shown, with the reason; the rest of their entry can.
-    pub loose: Vec<(At, Reason)>,
+    pub loose: Vec<(PartPosition, Reason)>,
     /// The same of results that a call to come may still take.
-    pub early: Vec<(At, Reason)>,
+    pub early: Vec<(PartPosition, Reason)>,
 }
 
 /// The arrangement of a view as it is, made when it is first asked for. A build asks in eight places.

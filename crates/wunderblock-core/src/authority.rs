@@ -25,7 +25,7 @@ pub enum Authority {
 /// Where an instruction file stands in the hierarchy, from the broadest to the closest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Level {
+pub enum InstructionLevel {
     /// Policy of the machine or the organisation.
     Managed,
     /// The person's own, for all projects.
@@ -38,7 +38,7 @@ pub enum Level {
     Session,
 }
 
-impl Level {
+impl InstructionLevel {
     /// What files of this level weigh.
     #[must_use]
     pub const fn authority(self) -> Authority {

@@ -50,13 +50,13 @@ pub struct SessionCompacted {
     pub manner: Option<Manner>,
     /// What was found when it was checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub check: Option<Check>,
+    pub check: Option<SummaryCheck>,
     /// What was refused before it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rejected: Vec<Rejection>,
     /// What making it cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub spent: Option<Spent>,
+    pub spent: Option<SummarySpend>,
 }
 
 impl SessionCompacted {
@@ -122,7 +122,7 @@ pub type Focus = Option<Box<str>>;
 
 /// What was found when a summary was checked against what it stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Check {
+pub struct SummaryCheck {
     /// Which part of the paths, identifiers, numbers and quotations it names stand in its range.
     pub grounded: Permille,
     /// How many of those its range demands it has.
@@ -144,7 +144,7 @@ pub struct Rejection {
 
 /// What a model's work on a summary cost.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Spent {
+pub struct SummarySpend {
     /// The model.
     pub model: Box<str>,
     /// How often it was called.
@@ -160,7 +160,7 @@ pub struct Spent {
 
 /// What a policy did in one step of a lane. See [`crate::event::ViewTrimmed`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Compaction {
+pub struct CompactionOutcome {
     /// The policy.
     pub policy: Box<str>,
     /// What set it off: `soft`, `hard`, `manual`, `overflow`.
@@ -217,7 +217,7 @@ pub struct CompactionRejected {
     pub rejected: Vec<Rejection>,
     /// What was spent all the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub spent: Option<Spent>,
+    pub spent: Option<SummarySpend>,
 }
 
 impl CompactionRejected {

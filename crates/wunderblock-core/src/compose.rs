@@ -5,14 +5,16 @@
 
 use crate::allocate::{allocate, key};
 use crate::cost;
-pub use crate::fit::Desk;
-use crate::fit::{called, fit, fit_tools, whole};
+use crate::decision::Injection;
 use crate::instruction::{Finding, FindingKind};
-use crate::lead;
 use crate::message::Body;
-use crate::preamble::{Block, Change, Deferral, How, IgnoreFile, Preamble, Shown, ToolBlock};
+use crate::preamble::{
+    ChangeKind, Deferral, IgnoreFile, Inclusion, Preamble, PreambleBlock, PreambleChange, ToolBlock,
+};
+use crate::preamble_text;
 use crate::section::Section;
-use crate::step::Injection;
+pub use crate::truncate::ComposeInput;
+use crate::truncate::{called, fit, fit_tools, whole};
 use crate::units::{Seq, Tokens};
 use crate::view::View;
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,9 +34,9 @@ const TEXTS: [Section; 6] = [
 #[derive(Clone, Debug, Default)]
 pub struct Offer {
     /// Texts, by section. A section that is absent stays as the lane has it.
-    pub blocks: BTreeMap<Section, Vec<Block>>,
+    pub blocks: BTreeMap<Section, Vec<PreambleBlock>>,
     /// Instructions of places that work has reached, from the outside in: all of them, at each build.
-    pub nested: Vec<Block>,
+    pub nested: Vec<PreambleBlock>,
     /// Tools, by name. None: as the lane has them.
     pub tools: Option<Vec<ToolBlock>>,
     /// Ignore rules in force.
@@ -57,9 +59,9 @@ pub struct Composed {
     /// What of the tail the preamble takes in.
     pub takes_in: Vec<Section>,
     /// What is not as it was; empty for a lane's first preamble.
-    pub changes: Vec<Change>,
+    pub changes: Vec<PreambleChange>,
     /// What waits until the lane's beginning is made anew.
-    pub pending: Vec<Change>,
+    pub pending: Vec<PreambleChange>,
     /// Instructions that enter at the tail.
     pub tail: Vec<Injection>,
     /// What is to be known about the sources.
@@ -68,12 +70,12 @@ pub struct Composed {
 
 /// Decides what a lane sends of an offer. `anew` says that its beginning changes anyway, so nothing needs to wait.
 #[must_use]
-pub fn compose(offer: &Offer, view: &View, desk: &Desk<'_>, anew: bool) -> Composed {
+pub fn compose(offer: &Offer, view: &View, input: &ComposeInput<'_>, anew: bool) -> Composed {
     let recorded = view.preamble();
     let base = recorded.map(Arc::as_ref);
     let nothing = Preamble::default();
     let old = base.unwrap_or(&nothing);
-    let mut wanted = Wanted::of(offer, view, old);
+    let mut wanted = FullPreamble::of(offer, view, old);
     let mut composed = Composed { findings: findings(offer, old), ..Composed::default() };
     let mut holds = wanted.commands_hold(old) && !anew;
     for section in [Section::Tools, Section::Skills, Section::PinnedMemory, Section::Resources] {
@@ -89,7 +91,7 @@ pub fn compose(offer: &Offer, view: &View, desk: &Desk<'_>, anew: bool) -> Compo
         }
     }
     if holds && base.is_some() || base.is_none() && wanted.is_empty() {
-        let (tail, mut crowded) = wanted.tail(old, view, desk);
+        let (tail, mut crowded) = wanted.tail(old, view, input);
         composed.tail = tail;
         composed.findings.append(&mut crowded);
         composed.findings.extend(no_room(old));
@@ -109,7 +111,7 @@ pub fn compose(offer: &Offer, view: &View, desk: &Desk<'_>, anew: bool) -> Compo
     ];
     composed.takes_in = takes.into_iter().filter(|(_, takes)| *takes).map(|(section, _)| section).collect();
     let settled = if anew || base.is_none() { BTreeSet::new() } else { wanted.unchanged(old) };
-    let preamble = wanted.settle(offer, old, &settled, (desk, view));
+    let preamble = wanted.settle(offer, old, &settled, (input, view));
     composed.findings.extend(no_room(&preamble));
     // With its record the view forgets what stands at the tail and is no longer so.
     if base != Some(&preamble) || stale {
@@ -145,18 +147,18 @@ fn no_room(preamble: &Preamble) -> Vec<Finding> {
     for block in &preamble.blocks {
         let bytes = block.offered().bytes();
         match block.shown {
-            Shown::Whole => {}
-            Shown::Cut => findings.push(finding(
+            Inclusion::Whole => {}
+            Inclusion::Cut => findings.push(finding(
                 &block.name,
                 format!(
-                    "only the beginning of its {bytes} bytes is shown: shorten it, or give [budget] {} more",
+                    "only the beginning of its {bytes} bytes is shown: shorten it, or give the section `{}` more room",
                     key(block.section)
                 ),
             )),
-            Shown::Out => findings.push(finding(
+            Inclusion::Out => findings.push(finding(
                 &block.name,
                 format!(
-                    "its {bytes} bytes are not shown: shorten it, or give [budget] {} more",
+                    "its {bytes} bytes are not shown: shorten it, or give the section `{}` more room",
                     key(block.section)
                 ),
             )),
@@ -166,25 +168,25 @@ fn no_room(preamble: &Preamble) -> Vec<Finding> {
     let names: Vec<&str> = crowded.map(|tool| tool.name.as_ref()).collect();
     if let Some((first, more)) = names.split_first() {
         let others = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
-        let why = "only the name is shown, there is no room for the schema: offer fewer tools, or give [budget] tools more";
+        let why = "only the name is shown, there is no room for the schema: offer fewer tools, or give the section `tools` more room";
         findings.push(finding(&format!("tool {first}{others}"), why.to_owned()));
     }
     findings
 }
 
 /// What would be sent if there were room for all of it.
-struct Wanted {
-    blocks: BTreeMap<Section, Vec<Block>>,
+struct FullPreamble {
+    blocks: BTreeMap<Section, Vec<PreambleBlock>>,
     /// Nested instructions that the recorded preamble does not have.
-    nested: Vec<Block>,
+    nested: Vec<PreambleBlock>,
     tools: Vec<ToolBlock>,
     /// Whether a text stands at the tail that is not what its source says now.
     stale: bool,
 }
 
-impl Wanted {
+impl FullPreamble {
     fn of(offer: &Offer, view: &View, old: &Preamble) -> Self {
-        let mut blocks: BTreeMap<Section, Vec<Block>> = BTreeMap::new();
+        let mut blocks: BTreeMap<Section, Vec<PreambleBlock>> = BTreeMap::new();
         for section in TEXTS {
             let kept = || of_section(section, old).cloned().collect();
             let offered = offer.blocks.get(&section).cloned();
@@ -219,8 +221,8 @@ impl Wanted {
     }
 
     /// What of a section is not as it was. Order counts as content: another order is everything altered that moved.
-    fn changes(&self, section: Section, old: &Preamble) -> Vec<Change> {
-        let change = |name: &str, how| Change { section, name: name.into(), how };
+    fn changes(&self, section: Section, old: &Preamble) -> Vec<PreambleChange> {
+        let change = |name: &str, how| PreambleChange { section, name: name.into(), how };
         if section == Section::Tools {
             let aligned = self.tools.len() == old.tools.len()
                 && self.tools.iter().zip(&old.tools).all(|(now, then)| now.is_offered_as(then));
@@ -237,14 +239,14 @@ impl Wanted {
                 .map(|(name, how)| change(&name, how))
                 .collect();
         }
-        let now: &[Block] = self.blocks.get(&section).map_or(&[], Vec::as_slice);
-        let then: Vec<&Block> = of_section(section, old).collect();
+        let now: &[PreambleBlock] = self.blocks.get(&section).map_or(&[], Vec::as_slice);
+        let then: Vec<&PreambleBlock> = of_section(section, old).collect();
         let aligned =
             now.len() == then.len() && now.iter().zip(&then).all(|(now, then)| now.is_offered_as(then));
         if aligned {
             return Vec::new();
         }
-        let names = |blocks: &mut dyn Iterator<Item = &Block>| {
+        let names = |blocks: &mut dyn Iterator<Item = &PreambleBlock>| {
             blocks.map(|block| block.name.clone()).collect::<Vec<_>>()
         };
         let same = |name: &str| {
@@ -253,26 +255,26 @@ impl Wanted {
             now.zip(then).is_some_and(|(now, then)| now.is_offered_as(then))
         };
         let (before, after) = (names(&mut then.iter().copied()), names(&mut now.iter()));
-        let mut changes: Vec<Change> =
+        let mut changes: Vec<PreambleChange> =
             difference(&before, &after, same).map(|(name, how)| change(&name, how)).collect();
         if changes.is_empty() {
-            changes.push(change("the order", How::Altered));
+            changes.push(change("the order", ChangeKind::Altered));
         }
         changes
     }
 
     /// What becomes of the instructions that stand at the tail.
-    fn moves(&self, view: &View) -> Vec<Change> {
+    fn moves(&self, view: &View) -> Vec<PreambleChange> {
         let offered: BTreeMap<&str, &Body> =
             self.nested.iter().map(|block| (block.name.as_ref(), &block.text)).collect();
         let of = |name: &str| match (offered.get(name), view.said(Section::Instructions, name)) {
-            (None, _) => How::Removed,
-            (Some(now), Some((_, said))) if *now == said => How::Moved,
-            _ => How::Altered,
+            (None, _) => ChangeKind::Removed,
+            (Some(now), Some((_, said))) if *now == said => ChangeKind::Moved,
+            _ => ChangeKind::Altered,
         };
         let names = view.said_names(Section::Instructions);
         names
-            .map(|name| Change { section: Section::Instructions, name: name.into(), how: of(name) })
+            .map(|name| PreambleChange { section: Section::Instructions, name: name.into(), how: of(name) })
             .collect()
     }
 
@@ -296,8 +298,8 @@ impl Wanted {
     }
 
     /// Nested instructions that are new, as far as the section has room beside those that are there.
-    fn tail(self, old: &Preamble, view: &View, desk: &Desk<'_>) -> (Vec<Injection>, Vec<Finding>) {
-        let taken: Tokens = lead::fixed(old, desk.gauge)
+    fn tail(self, old: &Preamble, view: &View, input: &ComposeInput<'_>) -> (Vec<Injection>, Vec<Finding>) {
+        let taken: Tokens = preamble_text::fixed(old, input.gauge)
             .iter()
             .filter(|part| part.section == Section::Instructions)
             .map(|part| part.cost.tokens)
@@ -306,20 +308,20 @@ impl Wanted {
         let weight = |name: &str| {
             let (_, text) = view.said(Section::Instructions, name)?;
             let offered = self.nested.iter().find(|block| block.name.as_ref() == name);
-            let cost = offered.map(|block| Block { text: text.clone(), ..block.clone() });
+            let cost = offered.map(|block| PreambleBlock { text: text.clone(), ..block.clone() });
             Some(
-                cost.map_or_else(|| cost::text(text, desk.gauge), |block| cost::block(&block, desk.gauge))
+                cost.map_or_else(|| cost::text(text, input.gauge), |block| cost::block(&block, input.gauge))
                     .tokens,
             )
         };
         let said: Tokens = view.said_names(Section::Instructions).filter_map(weight).sum();
-        let mut room = desk.shares.most(Section::Instructions, desk.limit).saturating_sub(taken + said);
+        let mut room = input.shares.most(Section::Instructions, input.limit).saturating_sub(taken + said);
         let (mut tail, mut findings) = (Vec::new(), Vec::new());
         for block in self.nested {
             if view.said(Section::Instructions, &block.name).is_some() {
                 continue;
             }
-            let cost = cost::block(&block, desk.gauge).tokens;
+            let cost = cost::block(&block, input.gauge).tokens;
             if cost > room {
                 let detail = format!("its {cost} tokens do not fit into the {room} left for instructions");
                 let what = FindingKind::NoRoom;
@@ -348,7 +350,7 @@ impl Wanted {
         offer: &Offer,
         old: &Preamble,
         settled: &BTreeSet<Section>,
-        (desk, view): (&Desk<'_>, &View),
+        (input, view): (&ComposeInput<'_>, &View),
     ) -> Preamble {
         if let Some(instructions) = self.blocks.get_mut(&Section::Instructions) {
             instructions.append(&mut self.nested);
@@ -362,12 +364,12 @@ impl Wanted {
         }
         let mut demand: BTreeMap<Section, Tokens> = BTreeMap::new();
         for block in self.blocks.values().flatten() {
-            *demand.entry(block.section).or_default() += cost::block(block, desk.gauge).tokens;
+            *demand.entry(block.section).or_default() += cost::block(block, input.gauge).tokens;
         }
         let declared = self.tools.iter().filter(|tool| tool.deferred != Some(Deferral::Asked));
-        let schemas: Tokens = declared.map(|tool| cost::tool_block(tool, desk.gauge).tokens).sum();
+        let schemas: Tokens = declared.map(|tool| cost::tool_block(tool, input.gauge).tokens).sum();
         demand.insert(Section::Tools, schemas);
-        let granted = allocate(desk.limit, desk.shares, &demand);
+        let granted = allocate(input.limit, input.shares, &demand);
         let room = |section| granted.get(&section).copied().unwrap_or_default();
         let mut preamble = Preamble {
             ignore: offer.ignore.clone().unwrap_or_else(|| old.ignore.clone()),
@@ -375,7 +377,7 @@ impl Wanted {
             findings: findings(offer, old),
             tools: match settled.contains(&Section::Tools) {
                 true => old.tools.clone(),
-                false => fit_tools(self.tools, room(Section::Tools), desk.gauge, &called(view)),
+                false => fit_tools(self.tools, room(Section::Tools), input.gauge, &called(view)),
             },
             ..Preamble::default()
         };
@@ -383,19 +385,19 @@ impl Wanted {
             let blocks = self.blocks.remove(&section).unwrap_or_default();
             match settled.contains(&section) {
                 true => preamble.blocks.extend(of_section(section, old).cloned()),
-                false => preamble.blocks.extend(fit(blocks, room(section), desk)),
+                false => preamble.blocks.extend(fit(blocks, room(section), input)),
             }
         }
-        if let Some(least) = desk.cache {
+        if let Some(least) = input.cache {
             let system = view.entries().filter(|entry| entry.message.role == crate::message::Role::System);
-            let system = system.map(|entry| cost::message(&entry.message, desk.gauge).tokens).sum();
-            preamble.cache = lead::cache_points(&preamble, desk.gauge, (least, system));
+            let system = system.map(|entry| cost::message(&entry.message, input.gauge).tokens).sum();
+            preamble.cache = preamble_text::cache_points(&preamble, input.gauge, (least, system));
         }
         preamble
     }
 }
 
-fn of_section(section: Section, preamble: &Preamble) -> impl Iterator<Item = &Block> {
+fn of_section(section: Section, preamble: &Preamble) -> impl Iterator<Item = &PreambleBlock> {
     preamble.blocks.iter().filter(move |block| block.section == section)
 }
 
@@ -404,14 +406,14 @@ fn difference<'a>(
     before: &'a [Box<str>],
     after: &'a [Box<str>],
     same: impl Fn(&str) -> bool + 'a,
-) -> impl Iterator<Item = (Box<str>, How)> + 'a {
+) -> impl Iterator<Item = (Box<str>, ChangeKind)> + 'a {
     let (had, has): (BTreeSet<&str>, BTreeSet<&str>) =
         (before.iter().map(AsRef::as_ref).collect(), after.iter().map(AsRef::as_ref).collect());
     let all: BTreeSet<&str> = had.union(&has).copied().collect();
     all.into_iter().filter_map(move |name| match (had.contains(name), has.contains(name)) {
-        (false, _) => Some((name.into(), How::Added)),
-        (_, false) => Some((name.into(), How::Removed)),
+        (false, _) => Some((name.into(), ChangeKind::Added)),
+        (_, false) => Some((name.into(), ChangeKind::Removed)),
         _ if same(name) => None,
-        _ => Some((name.into(), How::Altered)),
+        _ => Some((name.into(), ChangeKind::Altered)),
     })
 }

@@ -5,14 +5,14 @@
 //! of the encoded request. Their tokens are for the string values a dialect adds (roles, type names), counted with
 //! o200k; their bytes are for keys and punctuation as well.
 
-use crate::form;
+use crate::decision::{PartForm, PartPosition, Trim};
 use crate::message::{Body, Extra, MediaForm, Message, Part};
-use crate::pair::{Shape, Unit};
+use crate::pair::{Exchange, ExchangeKind};
 use crate::ports::{Bodies, Gauge};
-use crate::step::{At, Form, Trim};
+use crate::presentation;
 use crate::stub;
 use crate::units::{Bytes, Cost, Tokens};
-use crate::view::{Entry, View};
+use crate::view::{View, ViewEntry};
 
 /// Around a message: its role, one token (`user`, `assistant`, `tool`, `system`, `developer`), and the mark of a cached
 /// prefix on one of its blocks, `ephemeral` with a lifetime, four.
@@ -112,18 +112,18 @@ pub fn part(piece: &Part, gauge: &dyn Gauge) -> Cost {
     }
 }
 
-/// What a unit costs in either form, never below what [`crate::render::measure`] finds of it.
+/// What an exchange costs in either form, never below what [`crate::render::measure`] finds of it.
 #[must_use]
-pub fn unit(unit: &Unit, trim: &Trim, view: &View, gauge: &dyn Gauge) -> EntryCost {
+pub fn exchange(exchange: &Exchange, trim: &Trim, view: &View, gauge: &dyn Gauge) -> EntryCost {
     let mut total = EntryCost::default();
-    let priced = form::Priced { trim, view, gauge };
-    let forms = |at: At, piece: &Part, gist: Option<&str>| {
-        let verbatim = form::cost(at, piece, priced, gist);
-        // A mark that nothing is left stays what it is in a unit of stubs.
-        let is_mark = trim.form_of(at) == Some(Form::Placeholder);
+    let priced = presentation::Priced { trim, view, gauge };
+    let forms = |at: PartPosition, piece: &Part, gist: Option<&str>| {
+        let verbatim = presentation::cost(at, piece, priced, gist);
+        // A mark that nothing is left stays what it is in an exchange of stubs.
+        let is_mark = trim.form_of(at) == Some(PartForm::Placeholder);
         EntryCost { verbatim, stub: if is_mark { verbatim } else { forms(piece, gauge, gist).stub } }
     };
-    for said in unit.speakers.iter().filter_map(|seq| view.entry(*seq)) {
+    for said in exchange.speakers.iter().filter_map(|seq| view.entry(*seq)) {
         total += both(frame(gauge));
         for (index, piece) in said.message.parts.iter().enumerate() {
             if !matches!(piece, Part::ToolResult { .. }) && gauge.refuses(piece).is_none() {
@@ -131,10 +131,10 @@ pub fn unit(unit: &Unit, trim: &Trim, view: &View, gauge: &dyn Gauge) -> EntryCo
             }
         }
         if is_marked_alone(said, trim, gauge) {
-            total += both(part(&form::mark(), gauge));
+            total += both(part(&presentation::mark(), gauge));
         }
     }
-    let Shape::Exchange { calls } = &unit.shape else { return total };
+    let ExchangeKind::Exchange { calls } = &exchange.shape else { return total };
     if !calls.is_empty() {
         total += both(frame(gauge));
     }
@@ -154,22 +154,28 @@ pub fn unit(unit: &Unit, trim: &Trim, view: &View, gauge: &dyn Gauge) -> EntryCo
 }
 
 /// Whether an entry is shown by a mark for which no part of it stands: it has none, or the dialect has no form for it.
-pub(crate) fn is_marked_alone(said: &Entry, trim: &Trim, gauge: &dyn Gauge) -> bool {
+pub(crate) fn is_marked_alone(said: &ViewEntry, trim: &Trim, gauge: &dyn Gauge) -> bool {
     trim.mark_of(said.seq)
         .is_some_and(|index| said.message.parts.get(index).is_none_or(|piece| gauge.refuses(piece).is_some()))
 }
 
 /// What a summary costs at most, its fence included.
 #[must_use]
-pub fn node(node: &crate::view::Node, gauge: &dyn Gauge) -> Cost {
+pub fn node(node: &crate::view::SummaryNode, gauge: &dyn Gauge) -> Cost {
     frame(gauge) + crate::fence::SUMMARY_FRAME + TEXT_FRAME + TEXT_FRAME + text(&node.text, gauge)
 }
 
-/// What a unit of the user's words costs when its texts are clipped.
+/// What an exchange of the user's words costs when its texts are clipped.
 #[must_use]
-pub fn clipped(unit: &Unit, trim: &Trim, view: &View, gauge: &dyn Gauge, bodies: &dyn Bodies) -> Cost {
+pub fn clipped(
+    exchange: &Exchange,
+    trim: &Trim,
+    view: &View,
+    gauge: &dyn Gauge,
+    bodies: &dyn Bodies,
+) -> Cost {
     let mut total = Cost::ZERO;
-    for said in unit.speakers.iter().filter_map(|seq| view.entry(*seq)) {
+    for said in exchange.speakers.iter().filter_map(|seq| view.entry(*seq)) {
         total += frame(gauge);
         let clip = trim.clip_of(said.seq);
         for piece in said.message.own_parts().filter(|piece| gauge.refuses(piece).is_none()) {
@@ -214,7 +220,7 @@ pub fn tool_block(tool: &crate::preamble::ToolBlock, gauge: &dyn Gauge) -> Cost 
 
 /// What a text of a preamble costs, the lines of its fence included.
 #[must_use]
-pub fn block(block: &crate::preamble::Block, gauge: &dyn Gauge) -> Cost {
+pub fn block(block: &crate::preamble::PreambleBlock, gauge: &dyn Gauge) -> Cost {
     let (open, close) = crate::fence::fence(&[block]);
     TEXT_FRAME + body(&block.text, gauge) + TEXT_FRAME + gauge.text(&open) + TEXT_FRAME + gauge.text(&close)
 }

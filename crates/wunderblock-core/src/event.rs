@@ -1,21 +1,22 @@
 //! What happened: the closed list of facts the ledger can hold. A new kind needs a design note.
 
+#[macro_use]
 mod kind;
 mod place;
 
 use crate::budget::Budget;
 use crate::calibration::Calibration;
 pub use crate::compaction::{
-    Check, Compaction, CompactionRejected, CompactionUndone, Focus, Rejection, RungTaken, SessionCompacted,
-    Spent,
+    CompactionOutcome, CompactionRejected, CompactionUndone, Focus, Rejection, RungTaken, SessionCompacted,
+    SummaryCheck, SummarySpend,
 };
+use crate::decision::{Injection, Plan, Trim, TrimReason};
 use crate::id::{EventId, Handle, LaneId, Scope, StreamId, TenantId};
 use crate::message::{Body, Dialect, Message};
 use crate::preamble::PreambleChanged;
 pub use crate::reduction::{ContentReduced, Reduction};
 use crate::request::CachePoint;
 use crate::section::Section;
-use crate::step::{Injection, Plan, Trim, TrimReason};
 use crate::units::{Bytes, Cost, Millis, Seq, Tokens};
 
 use serde::{Deserialize, Serialize};
@@ -23,7 +24,7 @@ use serde::{Deserialize, Serialize};
 /// Where an event came from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Source {
+pub enum EventSource {
     /// Handed in while it happened.
     Live,
     /// Read from a transcript; the raw record stands at this place of the imported source.
@@ -55,7 +56,7 @@ pub struct Event {
     /// When, by the clock of whoever saw it happen.
     pub at: Millis,
     /// From where.
-    pub source: Source,
+    pub source: EventSource,
     /// What. `None` once it has been erased.
     #[serde(flatten)]
     pub fact: Option<Fact>,
@@ -89,80 +90,61 @@ pub struct NewEvent {
     pub at: Millis,
     /// From where.
     #[serde(default = "live")]
-    pub source: Source,
+    pub source: EventSource,
     /// What.
     #[serde(flatten)]
     pub fact: Fact,
 }
 
-fn live() -> Source {
-    Source::Live
+fn live() -> EventSource {
+    EventSource::Live
 }
 
-/// What happened.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind")]
-pub enum Fact {
-    /// A session began. Always the first event of a stream that is not a fork.
-    #[serde(rename = "session.opened")]
-    SessionOpened(SessionOpened),
-    /// A session went on from a position of another. Always the first event of a fork.
-    #[serde(rename = "session.forked")]
-    SessionForked(SessionForked),
-    /// A session ended.
-    #[serde(rename = "session.closed")]
-    SessionClosed(SessionClosed),
-    /// A unit of work began.
-    #[serde(rename = "task.started")]
-    TaskStarted(TaskStarted),
-    /// A unit of work ended.
-    #[serde(rename = "task.finished")]
-    TaskFinished(TaskFinished),
-    /// Something was said.
-    #[serde(rename = "message.appended")]
-    MessageAppended(MessageAppended),
-    /// A request was built; holds everything that is needed to build it again.
-    #[serde(rename = "context.built")]
-    ContextBuilt(Box<ContextBuilt>),
-    /// Something came back, at the tail.
-    #[serde(rename = "context.injected")]
-    ContextInjected(ContextInjected),
-    /// A text was given a shorter form, which a lane can show in its place, or shall if it has not shown the text yet.
-    #[serde(rename = "content.reduced")]
-    ContentReduced(Box<ContentReduced>),
-    /// An entry shall stay in every request, or no longer.
-    #[serde(rename = "content.pinned")]
-    ContentPinned(ContentPinned),
-    /// Content was erased; the receipt of it.
-    #[serde(rename = "content.erased")]
-    ContentErased(ContentErased),
-    /// A lane left something out, in one recorded step.
-    #[serde(rename = "view.trimmed")]
-    ViewTrimmed(ViewTrimmed),
-    /// What stands before the conversation is not what it was.
-    #[serde(rename = "preamble.changed")]
-    PreambleChanged(Box<PreambleChanged>),
-    /// A request has come near its limit.
-    #[serde(rename = "budget.warned")]
-    BudgetWarned(BudgetWarned),
-    /// A provider reported what a call used.
-    #[serde(rename = "usage.measured")]
-    UsageMeasured(UsageMeasured),
-    /// A turn of the agent ended.
-    #[serde(rename = "turn.completed")]
-    TurnCompleted(TurnCompleted),
-    /// A range was summarised. Without a lane it is an available node, made elsewhere, that no view has adopted.
-    #[serde(rename = "session.compacted")]
-    SessionCompacted(Box<SessionCompacted>),
-    /// A compaction was tried and changed nothing.
-    #[serde(rename = "compaction.rejected")]
-    CompactionRejected(CompactionRejected),
-    /// The view before a compaction holds again.
-    #[serde(rename = "compaction.undone")]
-    CompactionUndone(CompactionUndone),
-    /// A sub-agent was started in a session of its own.
-    #[serde(rename = "subagent.spawned")]
-    SubagentSpawned(SubagentSpawned),
+kinds! {
+    callers {
+        /// A session began. Always the first event of a stream that is not a fork.
+        SessionOpened(SessionOpened) = "session.opened",
+        /// A session ended.
+        SessionClosed(SessionClosed) = "session.closed",
+        /// A unit of work began.
+        TaskStarted(TaskStarted) = "task.started",
+        /// A unit of work ended.
+        TaskFinished(TaskFinished) = "task.finished",
+        /// Something was said.
+        MessageAppended(MessageAppended) = "message.appended",
+        /// An entry shall stay in every request, or no longer.
+        ContentPinned(ContentPinned) = "content.pinned",
+        /// A provider reported what a call used.
+        UsageMeasured(UsageMeasured) = "usage.measured",
+        /// A turn of the agent ended.
+        TurnCompleted(TurnCompleted) = "turn.completed",
+        /// A sub-agent was started in a session of its own.
+        SubagentSpawned(SubagentSpawned) = "subagent.spawned",
+    }
+    engine {
+        /// A session went on from a position of another. Always the first event of a fork.
+        SessionForked(SessionForked) = "session.forked",
+        /// A request was built; holds everything that is needed to build it again.
+        ContextBuilt(Box<ContextBuilt>) = "context.built",
+        /// Something came back, at the tail.
+        ContextInjected(ContextInjected) = "context.injected",
+        /// A text was given a shorter form, which a lane can show in its place, or shall if it has not shown the text yet.
+        ContentReduced(Box<ContentReduced>) = "content.reduced",
+        /// Content was erased; the receipt of it.
+        ContentErased(ContentErased) = "content.erased",
+        /// A lane left something out, in one recorded step.
+        ViewTrimmed(ViewTrimmed) = "view.trimmed",
+        /// What stands before the conversation is not what it was.
+        PreambleChanged(Box<PreambleChanged>) = "preamble.changed",
+        /// A request has come near its limit.
+        BudgetWarned(BudgetWarned) = "budget.warned",
+        /// A range was summarised. Without a lane it is an available node, made elsewhere, that no view has adopted.
+        SessionCompacted(Box<SessionCompacted>) = "session.compacted",
+        /// A compaction was tried and changed nothing.
+        CompactionRejected(CompactionRejected) = "compaction.rejected",
+        /// The view before a compaction holds again.
+        CompactionUndone(CompactionUndone) = "compaction.undone",
+    }
 }
 
 impl Fact {
@@ -417,7 +399,7 @@ pub struct ViewTrimmed {
     pub reason: TrimReason,
     /// Of a step that a policy took: what it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub compaction: Option<Box<Compaction>>,
+    pub compaction: Option<Box<CompactionOutcome>>,
 }
 
 /// See [`Fact::UsageMeasured`]. Counts follow one convention, whatever the provider's: the parts add up.

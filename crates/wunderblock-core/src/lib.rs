@@ -4,7 +4,7 @@
 //! [`request`] and a [`report`]. Nothing here reads a clock, a file or the network, so every decision can be made again
 //! from its record.
 //!
-//! In reading order: [`id`] and [`units`] name things, [`message`], [`step`] and [`event`] say what the ledger holds,
+//! In reading order: [`id`] and [`units`] name things, [`message`], [`decision`] and [`event`] say what the ledger holds,
 //! [`view`] and [`pair`] what a model could see, [`budget`], [`cost`], [`trim`] and [`plan`] what it will see, [`stub`] and
 //! [`render`] in which form, [`report`] what that amounts to. [`authority`], [`instruction`], [`state`] and [`preamble`] say
 //! what enters from outside the ledger, [`usage`] what providers measured. [`ports`] is all that core asks of the world.
@@ -18,15 +18,13 @@ pub mod compact;
 pub mod compaction;
 pub mod compose;
 pub mod cost;
+pub mod decision;
 pub mod describe;
 pub mod event;
 pub mod fence;
-mod fit;
-mod form;
-pub mod ground;
+pub mod grounding;
 pub mod id;
 pub mod instruction;
-pub mod lead;
 pub mod line;
 pub mod literal;
 pub mod message;
@@ -35,15 +33,17 @@ pub mod plan;
 pub mod policy;
 pub mod ports;
 pub mod preamble;
+pub mod preamble_text;
+mod presentation;
 pub mod reduction;
 pub mod render;
 pub mod report;
 pub mod request;
 pub mod section;
 pub mod state;
-pub mod step;
 pub mod stub;
 pub mod trim;
+mod truncate;
 pub mod units;
 pub mod usage;
 pub mod view;

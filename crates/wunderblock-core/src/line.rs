@@ -8,7 +8,7 @@ use crate::units::{Cost, Seq};
 
 /// What one source put into the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct SourceLine {
     /// The entry; none for marks and tools.
     pub seq: Option<Seq>,
     /// Where it stands.
@@ -25,7 +25,7 @@ pub struct Line {
     pub reduced: Vec<ShownShorter>,
 }
 
-impl Line {
+impl SourceLine {
     /// What no entry put there, word for word.
     #[must_use]
     pub fn outside(section: Section, what: String, cost: Cost) -> Self {

@@ -7,11 +7,11 @@
 mod kind;
 
 pub(crate) use kind::is_letter;
-use kind::{CLASS, Run};
+use kind::{CLASS, RunContext};
 
 /// What kind of literal it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum LiteralKind {
     /// A path, or the name of a file with a known extension; a line suffix (`:10-40`) belongs to it.
     Path,
     /// `scheme://…`.
@@ -42,7 +42,7 @@ pub const ENTITY_MIN: usize = 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Literal<'t> {
     /// What it is.
-    pub kind: Kind,
+    pub kind: LiteralKind,
     /// As it stands in the text, without what punctuates the sentence around it, and without its quotation marks.
     pub text: &'t str,
     /// Where that begins, in bytes.
@@ -59,7 +59,7 @@ impl<'t> Literal<'t> {
     /// Whether it is a path, an identifier, a number or an id of at least [`ENTITY_MIN`] bytes.
     #[must_use]
     pub fn is_entity(&self) -> bool {
-        self.kind != Kind::Quotation && self.normal().len() >= ENTITY_MIN
+        self.kind != LiteralKind::Quotation && self.normal().len() >= ENTITY_MIN
     }
 
     /// Whether nobody can have meant it as a figure of speech, a kind of file or a part of a name: a file with a known
@@ -67,8 +67,8 @@ impl<'t> Literal<'t> {
     #[must_use]
     pub fn is_unmistakable(&self) -> bool {
         match self.kind {
-            Kind::Path => kind::is_particular(self.normal()),
-            Kind::Id => self.text.len() >= ID_MIN && !self.text.starts_with("wb:"),
+            LiteralKind::Path => kind::is_particular(self.normal()),
+            LiteralKind::Id => self.text.len() >= ID_MIN && !self.text.starts_with("wb:"),
             _ => false,
         }
     }
@@ -76,7 +76,7 @@ impl<'t> Literal<'t> {
     /// The same number for the same normal form. Either slash is the same, and a doubled one is one.
     #[must_use]
     pub fn key(&self) -> u64 {
-        let mut key = Key::default();
+        let mut key = LiteralKey::default();
         self.normal().bytes().for_each(|byte| key.push(byte));
         key.value()
     }
@@ -84,18 +84,18 @@ impl<'t> Literal<'t> {
 
 /// A literal's key, byte by byte: FNV-1a, with one kind of slash.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Key {
+pub(crate) struct LiteralKey {
     state: u64,
     slash: bool,
 }
 
-impl Default for Key {
+impl Default for LiteralKey {
     fn default() -> Self {
         Self { state: 0xcbf2_9ce4_8422_2325, slash: false }
     }
 }
 
-impl Key {
+impl LiteralKey {
     pub(crate) fn push(&mut self, byte: u8) {
         let byte = if byte == b'\\' { b'/' } else { byte };
         if byte == b'/' && self.slash {
@@ -234,7 +234,7 @@ impl<'t> Literals<'t> {
         let is_one = text.len() <= LITERAL_MAX
             && text.chars().nth(QUOTATION_MIN - 1).is_some()
             && text.chars().any(char::is_alphanumeric);
-        is_one.then_some(Literal { kind: Kind::Quotation, text, at: from })
+        is_one.then_some(Literal { kind: LiteralKind::Quotation, text, at: from })
     }
 
     /// A run of signs that names are made of.
@@ -249,7 +249,7 @@ impl<'t> Literals<'t> {
         let text = self.text.get(from..self.at)?;
         let before = from.checked_sub(1).and_then(|at| self.bytes.get(at)).copied();
         let after = self.bytes.get(self.at).copied();
-        let (kind, inside, len) = Run { text, before, after }.kind()?;
+        let (kind, inside, len) = RunContext { text, before, after }.kind()?;
         Some(Literal { kind, text: text.get(inside..inside + len)?, at: from + inside })
     }
 }

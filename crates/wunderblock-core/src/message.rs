@@ -278,7 +278,7 @@ impl Part {
 /// Whether, and as what, a message can enter a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Standing {
+pub enum MessageOrigin {
     /// Said in the conversation.
     #[default]
     Said,
@@ -290,7 +290,7 @@ pub enum Standing {
     Aside(Box<str>),
 }
 
-impl Standing {
+impl MessageOrigin {
     fn is_said(&self) -> bool {
         matches!(self, Self::Said)
     }
@@ -310,8 +310,8 @@ pub struct Message {
     /// What is said, in order.
     pub parts: Vec<Part>,
     /// Whether it counts as said.
-    #[serde(default, skip_serializing_if = "Standing::is_said")]
-    pub standing: Standing,
+    #[serde(default, skip_serializing_if = "MessageOrigin::is_said")]
+    pub standing: MessageOrigin,
     /// The provider's id of the reply. Records with the same id are pieces of one message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api_id: Option<Box<str>>,
@@ -330,7 +330,15 @@ impl Message {
     /// A message as said, with nothing known beyond its parts.
     #[must_use]
     pub fn new(role: Role, parts: Vec<Part>) -> Self {
-        Self { role, parts, standing: Standing::Said, api_id: None, model: None, stop: None, extra: None }
+        Self {
+            role,
+            parts,
+            standing: MessageOrigin::Said,
+            api_id: None,
+            model: None,
+            stop: None,
+            extra: None,
+        }
     }
 
     /// A message of one text.
@@ -370,7 +378,7 @@ impl Message {
 
     /// The same message with another standing.
     #[must_use]
-    pub fn standing(self, standing: Standing) -> Self {
+    pub fn standing(self, standing: MessageOrigin) -> Self {
         Self { standing, ..self }
     }
 

@@ -6,25 +6,25 @@
 //! may be for a call to come. What can be bound to nothing is set aside with the reason, never answered by something
 //! made up.
 //!
-//! What a trim leaves out takes part in pairing no more, and must not change it: see [`crate::step::Trim::spent`].
+//! What a trim leaves out takes part in pairing no more, and must not change it: see [`crate::decision::Trim::spent`].
 
 use crate::budget::Reason;
+use crate::decision::PartPosition;
 use crate::id::CallId;
-use crate::message::{Message, Part, Role, Standing};
-use crate::step::At;
+use crate::message::{Message, MessageOrigin, Part, Role};
 use crate::units::Seq;
-use crate::view::{Entry, View};
+use crate::view::{View, ViewEntry};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-pub use crate::arrangement::{Arrangement, Call, Shape, Unit};
+pub use crate::arrangement::{Arrangement, Exchange, ExchangeKind, PairedCall};
 
 /// Groups a view's entries.
 #[must_use]
 pub fn arrange(view: &View) -> Arc<Arrangement> {
     view.arranged().get_or_make(|| {
-        let mut pairing = Pairing::new(view);
+        let mut pairing = Pairer::new(view);
         for entry in view.entries() {
             pairing.take(entry);
         }
@@ -32,8 +32,8 @@ pub fn arrange(view: &View) -> Arc<Arrangement> {
     })
 }
 
-struct Draft<'v> {
-    shape: Shape,
+struct OpenExchange<'v> {
+    shape: ExchangeKind,
     speakers: Vec<Seq>,
     api_id: Option<&'v str>,
     /// Whether there is anything to send; thinking alone is not.
@@ -43,15 +43,15 @@ struct Draft<'v> {
 /// A call: the index of its draft, and its own in there.
 type Slot = (usize, usize);
 
-struct Pairing<'v> {
+struct Pairer<'v> {
     view: &'v View,
-    drafts: Vec<Draft<'v>>,
+    drafts: Vec<OpenExchange<'v>>,
     /// Calls that wait, newest last.
     waiting: HashMap<&'v CallId, Vec<Slot>>,
     /// The latest result of each id that has been answered.
     answered: HashMap<&'v CallId, &'v Part>,
     /// Results that came before their call, oldest first.
-    early: HashMap<&'v CallId, VecDeque<At>>,
+    early: HashMap<&'v CallId, VecDeque<PartPosition>>,
     /// Calls that were answered by such a result, and by none since.
     foretold: HashMap<&'v CallId, Slot>,
     /// The ids used in a request.
@@ -60,7 +60,7 @@ struct Pairing<'v> {
     arrangement: Arrangement,
 }
 
-impl<'v> Pairing<'v> {
+impl<'v> Pairer<'v> {
     fn new(view: &'v View) -> Self {
         Self {
             view,
@@ -75,11 +75,11 @@ impl<'v> Pairing<'v> {
         }
     }
 
-    fn take(&mut self, entry: &'v Entry) {
+    fn take(&mut self, entry: &'v ViewEntry) {
         let message = &entry.message;
         let reason = match &message.standing {
-            Standing::Failed(_) => Some(Reason::FailedTurn),
-            Standing::Aside(_) => Some(Reason::Aside),
+            MessageOrigin::Failed(_) => Some(Reason::FailedTurn),
+            MessageOrigin::Aside(_) => Some(Reason::Aside),
             // A policy shows that there was a reply.
             _ if message.role == Role::Assistant && self.view.trim().mark_of(entry.seq).is_some() => None,
             _ if message.parts.is_empty() => Some(Reason::Empty),
@@ -95,7 +95,7 @@ impl<'v> Pairing<'v> {
         }
     }
 
-    /// A record of a reply. Records of the same reply are one unit.
+    /// A record of a reply. Records of the same reply are one exchange.
     fn reply(&mut self, seq: Seq, message: &'v Message) {
         let is_marked = self.view.trim().mark_of(seq).is_some();
         let speaks = is_marked || message.own_parts().any(Part::speaks);
@@ -104,8 +104,8 @@ impl<'v> Pairing<'v> {
         for (index, part) in message.parts.iter().enumerate() {
             match part {
                 Part::ToolCall { call, .. } => {
-                    if let Some(unit) = speaker {
-                        self.call(unit, call, (seq, index));
+                    if let Some(exchange) = speaker {
+                        self.call(exchange, call, (seq, index));
                     }
                 }
                 Part::ToolResult { call, .. } => self.result(call, part, (seq, index)),
@@ -119,27 +119,29 @@ impl<'v> Pairing<'v> {
         let same = self.last_exchange.filter(|index| {
             api_id.is_some() && self.drafts.get(*index).is_some_and(|draft| draft.api_id == api_id)
         });
-        let unit = same.unwrap_or_else(|| {
-            let shape = Shape::Exchange { calls: Vec::new() };
-            self.drafts.push(Draft { shape, speakers: Vec::new(), api_id, speaks: false });
+        let exchange = same.unwrap_or_else(|| {
+            let shape = ExchangeKind::Exchange { calls: Vec::new() };
+            self.drafts.push(OpenExchange { shape, speakers: Vec::new(), api_id, speaks: false });
             self.drafts.len() - 1
         });
-        self.last_exchange = Some(unit);
-        if let Some(draft) = self.drafts.get_mut(unit) {
+        self.last_exchange = Some(exchange);
+        if let Some(draft) = self.drafts.get_mut(exchange) {
             draft.speakers.push(seq);
             draft.speaks |= speaks;
         }
-        unit
+        exchange
     }
 
-    fn call(&mut self, unit: usize, id: &'v CallId, place: At) {
+    fn call(&mut self, exchange: usize, id: &'v CallId, place: PartPosition) {
         let name = self.name(id, place);
         let result = self.early.get_mut(id).and_then(VecDeque::pop_front);
-        let Some(Shape::Exchange { calls }) = self.drafts.get_mut(unit).map(|draft| &mut draft.shape) else {
+        let Some(ExchangeKind::Exchange { calls }) =
+            self.drafts.get_mut(exchange).map(|draft| &mut draft.shape)
+        else {
             return;
         };
-        let slot = (unit, calls.len());
-        calls.push(Call { id: id.clone(), name, place, result });
+        let slot = (exchange, calls.len());
+        calls.push(PairedCall { id: id.clone(), name, place, result });
         if let Some(part) = result.and_then(|at| self.view.part(at)) {
             self.answered.insert(id, part);
             self.foretold.insert(id, slot);
@@ -150,7 +152,7 @@ impl<'v> Pairing<'v> {
 
     /// The first call of an id keeps it, later ones add their place. It goes by the order of recording, not by what is
     /// shown, so that an id in a request stays what it is as the session goes on.
-    fn name(&mut self, id: &'v CallId, (seq, index): At) -> CallId {
+    fn name(&mut self, id: &'v CallId, (seq, index): PartPosition) -> CallId {
         let text = id.as_str();
         if !text.is_empty() && self.names.insert(Cow::Borrowed(text)) {
             return id.clone();
@@ -163,7 +165,7 @@ impl<'v> Pairing<'v> {
         name.into()
     }
 
-    /// A message that is no reply: its results go to their calls, its words are a unit of their own.
+    /// A message that is no reply: its results go to their calls, its words are an exchange of their own.
     fn words(&mut self, seq: Seq, message: &'v Message) {
         for (index, part) in message.parts.iter().enumerate() {
             if let Part::ToolResult { call, .. } = part {
@@ -171,12 +173,12 @@ impl<'v> Pairing<'v> {
             }
         }
         if message.own_parts().any(Part::speaks) {
-            let shape = if message.role == Role::System { Shape::System } else { Shape::User };
-            self.drafts.push(Draft { shape, speakers: vec![seq], api_id: None, speaks: true });
+            let shape = if message.role == Role::System { ExchangeKind::System } else { ExchangeKind::User };
+            self.drafts.push(OpenExchange { shape, speakers: vec![seq], api_id: None, speaks: true });
         }
     }
 
-    fn result(&mut self, id: &'v CallId, part: &'v Part, at: At) {
+    fn result(&mut self, id: &'v CallId, part: &'v Part, at: PartPosition) {
         let spent = self.view.trim().spent.binary_search(&at).is_ok();
         let again = || self.answered.get(id).is_some_and(|known| *known == part);
         let slot = if spent { None } else { self.waiting.get_mut(id).and_then(Vec::pop) };
@@ -193,10 +195,10 @@ impl<'v> Pairing<'v> {
     }
 
     /// Sets a call's result; the answer is the one it had.
-    fn answer(&mut self, (unit, index): Slot, at: At) -> Option<At> {
-        match &mut self.drafts.get_mut(unit)?.shape {
-            Shape::Exchange { calls } => calls.get_mut(index)?.result.replace(at),
-            Shape::User | Shape::System => None,
+    fn answer(&mut self, (exchange, index): Slot, at: PartPosition) -> Option<PartPosition> {
+        match &mut self.drafts.get_mut(exchange)?.shape {
+            ExchangeKind::Exchange { calls } => calls.get_mut(index)?.result.replace(at),
+            ExchangeKind::User | ExchangeKind::System => None,
         }
     }
 
@@ -213,21 +215,22 @@ impl<'v> Pairing<'v> {
         self.arrangement.aside.sort_unstable();
         self.drafts.retain(|draft| draft.speaks);
         let frontier = self.view.trim().drop_before;
-        self.arrangement.units = self.drafts.into_iter().filter_map(|draft| unit(draft, frontier)).collect();
-        self.arrangement.units.sort_by_key(|unit| unit.key);
+        self.arrangement.exchanges =
+            self.drafts.into_iter().filter_map(|draft| exchange(draft, frontier)).collect();
+        self.arrangement.exchanges.sort_by_key(|exchange| exchange.key);
         self.arrangement
     }
 }
 
-fn unit(draft: Draft<'_>, frontier: Seq) -> Option<Unit> {
-    let Draft { shape, speakers, .. } = draft;
+fn exchange(draft: OpenExchange<'_>, frontier: Seq) -> Option<Exchange> {
+    let OpenExchange { shape, speakers, .. } = draft;
     let mut members = speakers.clone();
-    if let Shape::Exchange { calls } = &shape {
+    if let ExchangeKind::Exchange { calls } = &shape {
         members.extend(calls.iter().filter_map(|call| call.result).map(|(seq, _)| seq));
         members.sort_unstable();
         members.dedup();
     }
     let (first, last) = (*speakers.first()?, *members.last()?);
     let key = speakers.iter().chain(&members).copied().find(|seq| *seq >= frontier).unwrap_or(first);
-    Some(Unit { shape, members, speakers, key, last })
+    Some(Exchange { shape, members, speakers, key, last })
 }

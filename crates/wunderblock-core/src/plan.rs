@@ -7,15 +7,15 @@
 
 use crate::budget::{Budget, Treatment};
 use crate::cost::{self, EntryCost};
+use crate::decision::PlacedSummary;
+pub use crate::decision::{Injection, Plan, Trim, TrimReason};
 use crate::fence;
 use crate::id::CallId;
-use crate::message::{Part, Standing};
-use crate::pair::{Arrangement, Shape, Unit, arrange};
+use crate::message::{MessageOrigin, Part};
+use crate::pair::{Arrangement, Exchange, ExchangeKind, arrange};
 use crate::ports::{Bodies, Gauge};
 use crate::section::Section;
-use crate::step::Placed;
-pub use crate::step::{Injection, Plan, Trim, TrimReason};
-use crate::trim::{self, Stand, treatment};
+use crate::trim::{self, GapOrSummary, treatment};
 use crate::units::{Bytes, Cost, Seq, Tokens};
 use crate::view::View;
 use std::fmt;
@@ -44,7 +44,7 @@ pub struct Fixed {
 
 /// What is known when a request is to be planned.
 #[derive(Clone, Copy)]
-pub struct Ask<'a> {
+pub struct PlanInput<'a> {
     /// What could be seen.
     pub view: &'a View,
     /// What must fit.
@@ -70,7 +70,7 @@ pub struct Ask<'a> {
 
 /// Why no request can be built: even the least does not fit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub struct Refusal {
+pub struct PlanRefusal {
     /// What the sections may use.
     pub limit: Cost,
     /// What the least request would take: more than `limit`, in tokens or in bytes.
@@ -79,7 +79,7 @@ pub struct Refusal {
     pub parts: Vec<Fixed>,
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for PlanRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (needed, limit) = (self.needed, self.limit);
         f.write_str("the parts that cannot be left out take ")?;
@@ -95,14 +95,14 @@ impl fmt::Display for Refusal {
 ///
 /// # Errors
 /// When fixed parts, system messages, pinned entries and the newest turn, clipped as far as allowed, exceed the limit.
-pub fn plan(ask: &Ask<'_>) -> Result<Plan, Box<Refusal>> {
+pub fn plan(ask: &PlanInput<'_>) -> Result<Plan, Box<PlanRefusal>> {
     let arrangement = arrange(ask.view);
-    let scale = Scale::new(ask, &arrangement);
+    let scale = ExchangeCosts::new(ask, &arrangement);
     let mut plan = Plan { through: ask.view.head(), trim: ask.view.trim().clone(), ..Plan::default() };
     if ask.floor > plan.trim.drop_before.max(FIRST) || !scale.total(&plan.trim).fits(scale.limit) {
         plan.trim = scale.step()?;
         plan.step = Some(TrimReason::OverBudget);
-    } else if arrangement.units.iter().any(|unit| has_changed(unit, ask.view)) {
+    } else if arrangement.exchanges.iter().any(|exchange| has_changed(exchange, ask.view)) {
         plan.step = Some(TrimReason::LateResult);
     }
     if plan.step.is_some() {
@@ -115,61 +115,64 @@ pub fn plan(ask: &Ask<'_>) -> Result<Plan, Box<Refusal>> {
 
 /// What the request takes that a view's own trim shows: never less than what is rendered.
 #[must_use]
-pub fn weigh(ask: &Ask<'_>) -> Cost {
+pub fn weigh(ask: &PlanInput<'_>) -> Cost {
     let arrangement = arrange(ask.view);
-    Scale::new(ask, &arrangement).total(ask.view.trim())
+    ExchangeCosts::new(ask, &arrangement).total(ask.view.trim())
 }
 
 /// What sections and shares leave for it.
 #[must_use]
-pub fn limit(ask: &Ask<'_>) -> Cost {
+pub fn limit(ask: &PlanInput<'_>) -> Cost {
     let fixed: Cost = ask.fixed.iter().map(|part| part.cost).sum();
     let limit = ask.budget.limit();
     Cost { tokens: limit.tokens.min(fixed.tokens + ask.transcript), ..limit }
 }
 
-/// Whether the lane's last request showed this unit, and it has grown since.
-fn has_changed(unit: &Unit, view: &View) -> bool {
-    let Some(through) = view.built_through().filter(|through| unit.last > *through) else { return false };
-    let spoke = unit.speakers.first().is_some_and(|seq| *seq <= through);
-    let end = unit.members.iter().rev().find(|seq| **seq <= through);
+/// Whether the lane's last request showed this exchange, and it has grown since.
+fn has_changed(exchange: &Exchange, view: &View) -> bool {
+    let Some((_, through)) = view.last_built().filter(|(_, through)| exchange.last > *through) else {
+        return false;
+    };
+    let spoke = exchange.speakers.first().is_some_and(|seq| *seq <= through);
+    let end = exchange.members.iter().rev().find(|seq| **seq <= through);
     let shown = end.is_some_and(|seq| *seq >= view.trim().drop_before);
-    spoke && (shown || trim::stays(unit, view.trim(), view))
+    spoke && (shown || trim::stays(exchange, view.trim(), view))
 }
 
 fn synthetic(arrangement: &Arrangement, trim: &Trim, view: &View) -> Vec<CallId> {
-    let shown = arrangement.units.iter().filter(|unit| treatment(unit, trim, view) != Treatment::LeftOut);
-    let calls = shown.flat_map(Unit::calls);
+    let shown =
+        arrangement.exchanges.iter().filter(|exchange| treatment(exchange, trim, view) != Treatment::LeftOut);
+    let calls = shown.flat_map(Exchange::calls);
     calls.filter(|call| call.result.is_none()).map(|call| call.id.clone()).collect()
 }
 
-/// The units with their costs, ordered by where they end: a frontier divides them into a front and a back.
-struct Scale<'a> {
-    ask: &'a Ask<'a>,
+/// The exchanges with their costs, ordered by where they end: a frontier divides them into a front and a back.
+struct ExchangeCosts<'a> {
+    ask: &'a PlanInput<'a>,
     limit: Cost,
     fixed: Cost,
     newest: Option<Seq>,
-    units: Vec<(&'a Unit, EntryCost)>,
+    exchanges: Vec<(&'a Exchange, EntryCost)>,
 }
 
-impl<'a> Scale<'a> {
-    fn new(ask: &'a Ask<'a>, arrangement: &'a Arrangement) -> Self {
-        let cost = |unit| (unit, cost::unit(unit, ask.view.trim(), ask.view, ask.gauge));
-        let mut units: Vec<_> = arrangement.units.iter().map(cost).collect();
-        units.sort_by_key(|(unit, _)| unit.last);
+impl<'a> ExchangeCosts<'a> {
+    fn new(ask: &'a PlanInput<'a>, arrangement: &'a Arrangement) -> Self {
+        let cost = |exchange| (exchange, cost::exchange(exchange, ask.view.trim(), ask.view, ask.gauge));
+        let mut exchanges: Vec<_> = arrangement.exchanges.iter().map(cost).collect();
+        exchanges.sort_by_key(|(exchange, _)| exchange.last);
         let fixed: Cost = ask.fixed.iter().map(|part| part.cost).sum();
-        Self { ask, limit: limit(ask), fixed, newest: ask.view.newest_user(), units }
+        Self { ask, limit: limit(ask), fixed, newest: ask.view.newest_user(), exchanges }
     }
 
     fn total(&self, trim: &Trim) -> Cost {
         let view = self.ask.view;
         let mut total = self.fixed + self.gaps(trim) + self.saying(trim);
-        for (unit, cost) in &self.units {
-            total += match treatment(unit, trim, view) {
+        for (exchange, cost) in &self.exchanges {
+            total += match treatment(exchange, trim, view) {
                 Treatment::Verbatim | Treatment::Reduced => cost.verbatim,
                 Treatment::Stub => cost.stub,
                 Treatment::LeftOut => Cost::ZERO,
-                Treatment::Clipped => cost::clipped(unit, trim, view, self.ask.gauge, self.ask.bodies),
+                Treatment::Clipped => cost::clipped(exchange, trim, view, self.ask.gauge, self.ask.bodies),
             };
         }
         total
@@ -183,9 +186,10 @@ impl<'a> Scale<'a> {
     fn is_said(&self, item: &Injection, trim: &Trim) -> bool {
         let view = self.ask.view;
         let Some((at, body)) = view.said(item.section, &item.what) else { return false };
-        let unit = self.units.iter().find(|(unit, _)| unit.members.contains(&at));
+        let exchange = self.exchanges.iter().find(|(exchange, _)| exchange.members.contains(&at));
         // What a step has made a stub of is said anew: the state belongs at the end, where a model looks.
-        *body == item.body && unit.is_some_and(|(unit, _)| treatment(unit, trim, view) == Treatment::Verbatim)
+        *body == item.body
+            && exchange.is_some_and(|(exchange, _)| treatment(exchange, trim, view) == Treatment::Verbatim)
     }
 
     fn saying(&self, trim: &Trim) -> Cost {
@@ -194,10 +198,10 @@ impl<'a> Scale<'a> {
     }
 
     fn gaps(&self, trim: &Trim) -> Cost {
-        let stands = trim::stands(self.units.iter().map(|(unit, _)| *unit), trim, self.ask.view);
-        let cost = |stand: &Stand<'_>| match stand {
-            Stand::Gap(..) => GAP_COST,
-            Stand::Node(node) => cost::node(node, self.ask.gauge),
+        let stands = trim::stands(self.exchanges.iter().map(|(exchange, _)| *exchange), trim, self.ask.view);
+        let cost = |stand: &GapOrSummary<'_>| match stand {
+            GapOrSummary::Gap(..) => GAP_COST,
+            GapOrSummary::Node(node) => cost::node(node, self.ask.gauge),
         };
         stands.iter().map(cost).sum()
     }
@@ -209,10 +213,12 @@ impl<'a> Scale<'a> {
         Cost::new(tokens.0 - share, bytes.0 - bytes.0 / STEP_DIVISOR)
     }
 
-    /// The next step: frontiers far enough forward, but no further than the newest unit unless it must be.
-    fn step(&self) -> Result<Trim, Box<Refusal>> {
+    /// The next step: frontiers far enough forward, but no further than the newest exchange unless it must be.
+    fn step(&self) -> Result<Trim, Box<PlanRefusal>> {
         let roomy = self.roomy();
-        for (target, newest) in [(roomy, Form::Whole), (self.limit, Form::Whole), (self.limit, Form::Any)] {
+        for (target, newest) in
+            [(roomy, NewestForm::Whole), (self.limit, NewestForm::Whole), (self.limit, NewestForm::Any)]
+        {
             for keep in [self.kept(true), self.kept(false)] {
                 if let Some(trim) = self.with_nodes(target, newest, &keep) {
                     return Ok(trim);
@@ -226,7 +232,7 @@ impl<'a> Scale<'a> {
     fn kept(&self, with_first: bool) -> Vec<Seq> {
         let small = Tokens(self.ask.budget.window.0 / FIRST_TURN_DIVISOR);
         let is_small = |seq: &Seq| {
-            let turn = self.units.iter().find(|(unit, _)| unit.speakers.contains(seq));
+            let turn = self.exchanges.iter().find(|(exchange, _)| exchange.speakers.contains(seq));
             turn.is_some_and(|(_, cost)| cost.verbatim.tokens <= small)
         };
         let first = self.ask.view.first_user().filter(|seq| with_first && is_small(seq));
@@ -237,7 +243,7 @@ impl<'a> Scale<'a> {
     }
 
     /// The step with as many summaries as fit, the newest: what they leave out is listed as everything else is.
-    fn with_nodes(&self, target: Cost, newest: Form, keep: &[Seq]) -> Option<Trim> {
+    fn with_nodes(&self, target: Cost, newest: NewestForm, keep: &[Seq]) -> Option<Trim> {
         let all = &self.ask.view.trim().nodes;
         let without = |oldest: usize| {
             let nodes = all.get(oldest..).unwrap_or_default().to_vec();
@@ -262,8 +268,13 @@ impl<'a> Scale<'a> {
     }
 
     /// The furthest back the frontiers may stand under `target`; `None` when what stays does not fit, or not even the
-    /// newest unit fits in the form it must have.
-    fn frontiers(&self, target: Cost, newest: Form, (keep, nodes): (Vec<Seq>, Vec<Placed>)) -> Option<Trim> {
+    /// newest exchange fits in the form it must have.
+    fn frontiers(
+        &self,
+        target: Cost,
+        newest: NewestForm,
+        (keep, nodes): (Vec<Seq>, Vec<PlacedSummary>),
+    ) -> Option<Trim> {
         let view = self.ask.view;
         let (old, after) = (view.trim(), view.head().next());
         let forms = old.forms.clone();
@@ -273,22 +284,24 @@ impl<'a> Scale<'a> {
             return None;
         }
         let room = target.saturating_sub(least);
-        let left_out = |(unit, _): &&(&Unit, EntryCost)| treatment(unit, &trim, view) == Treatment::LeftOut;
-        let free: Vec<&(&Unit, EntryCost)> = self.units.iter().filter(left_out).collect();
-        // Stubs get a share of the room, but not that of the newest unit.
+        let left_out =
+            |(exchange, _): &&(&Exchange, EntryCost)| treatment(exchange, &trim, view) == Treatment::LeftOut;
+        let free: Vec<&(&Exchange, EntryCost)> = self.exchanges.iter().filter(left_out).collect();
+        // Stubs get a share of the room, but not that of the newest exchange.
         let beside = free.last().map_or(room, |(_, cost)| room.saturating_sub(cost.verbatim)).tokens;
         let stubs = free.iter().map(|(_, cost)| cost.stub).sum::<Cost>().tokens;
         let reserved = stubs.min(Tokens(self.limit.tokens.0 / STUB_DIVISOR)).min(beside);
         let verbatim_room = Cost { tokens: room.tokens.saturating_sub(reserved), ..room };
         let (start, used) = reach(&free, free.len(), verbatim_room, |cost| cost.verbatim);
-        let is_newest = |unit: &Unit| self.units.last().is_some_and(|(last, _)| last.last == unit.last);
-        let cut = start == free.len() && free.last().is_some_and(|(unit, _)| is_newest(unit));
-        if cut && newest == Form::Whole {
+        let is_newest =
+            |exchange: &Exchange| self.exchanges.last().is_some_and(|(last, _)| last.last == exchange.last);
+        let cut = start == free.len() && free.last().is_some_and(|(exchange, _)| is_newest(exchange));
+        if cut && newest == NewestForm::Whole {
             return None;
         }
         let (from, _) = reach(&free, start, room.saturating_sub(used), |cost| cost.stub);
         let frontier = |index: usize| match index.checked_sub(1).and_then(|before| free.get(before)) {
-            Some((unit, _)) => unit.last.next(),
+            Some((exchange, _)) => exchange.last.next(),
             None => Seq::START,
         };
         trim.stub_before = frontier(start).max(old.stub_before);
@@ -300,7 +313,7 @@ impl<'a> Scale<'a> {
     }
 
     /// Nothing of the transcript but what must be there; the user's words as head and tail, since they are too long.
-    fn last_resort(&self, roomy: Cost) -> Result<Trim, Box<Refusal>> {
+    fn last_resort(&self, roomy: Cost) -> Result<Trim, Box<PlanRefusal>> {
         let after = self.ask.view.head().next();
         let trim = Trim {
             drop_before: after,
@@ -309,12 +322,14 @@ impl<'a> Scale<'a> {
             ..Trim::default()
         };
         let Some(seq) = self.newest else { return Err(Box::new(self.refusal(&trim))) };
-        let Some((unit, whole)) = self.units.iter().find(|(unit, _)| unit.speakers.contains(&seq)) else {
+        let Some((exchange, whole)) =
+            self.exchanges.iter().find(|(exchange, _)| exchange.speakers.contains(&seq))
+        else {
             return Err(Box::new(self.refusal(&trim)));
         };
         let clipped = |bytes| Trim { clip: vec![(seq, bytes)], ..trim.clone() };
         let cost =
-            |bytes| cost::clipped(unit, &clipped(bytes), self.ask.view, self.ask.gauge, self.ask.bodies);
+            |bytes| cost::clipped(exchange, &clipped(bytes), self.ask.view, self.ask.gauge, self.ask.bodies);
         // All else is what the total says beside the turn itself.
         let rest = self.total(&trim).saturating_sub(whole.verbatim);
         let longest = self.longest_text(seq);
@@ -336,22 +351,22 @@ impl<'a> Scale<'a> {
         texts.max().unwrap_or_default()
     }
 
-    fn refusal(&self, trim: &Trim) -> Refusal {
+    fn refusal(&self, trim: &Trim) -> PlanRefusal {
         let mut parts = self.ask.fixed.to_vec();
-        for (unit, cost) in &self.units {
-            let cost = match treatment(unit, trim, self.ask.view) {
+        for (exchange, cost) in &self.exchanges {
+            let cost = match treatment(exchange, trim, self.ask.view) {
                 Treatment::LeftOut => continue,
                 Treatment::Clipped => {
-                    cost::clipped(unit, trim, self.ask.view, self.ask.gauge, self.ask.bodies)
+                    cost::clipped(exchange, trim, self.ask.view, self.ask.gauge, self.ask.bodies)
                 }
                 Treatment::Verbatim | Treatment::Reduced | Treatment::Stub => cost.verbatim,
             };
-            let (section, what) = if unit.shape == Shape::System {
-                (Section::System, format!("system message at position {}", unit.key))
-            } else if self.newest.is_some_and(|newest| unit.speakers.contains(&newest)) {
-                (Section::Prompt, format!("the user's newest turn, at position {}", unit.key))
+            let (section, what) = if exchange.shape == ExchangeKind::System {
+                (Section::System, format!("system message at position {}", exchange.key))
+            } else if self.newest.is_some_and(|newest| exchange.speakers.contains(&newest)) {
+                (Section::Prompt, format!("the user's newest turn, at position {}", exchange.key))
             } else {
-                (Section::Transcript, format!("pinned entry at position {}", unit.key))
+                (Section::Transcript, format!("pinned entry at position {}", exchange.key))
             };
             parts.push(Fixed { section, what, cost });
         }
@@ -364,7 +379,7 @@ impl<'a> Scale<'a> {
             let what = "marks of what is left out".to_owned();
             parts.push(Fixed { section: Section::Summaries, what, cost: marks });
         }
-        Refusal { limit: self.limit, needed: parts.iter().map(|part| part.cost).sum(), parts }
+        PlanRefusal { limit: self.limit, needed: parts.iter().map(|part| part.cost).sum(), parts }
     }
 
     /// What comes back: the best hits, in at most half of the room that is left.
@@ -392,20 +407,21 @@ impl<'a> Scale<'a> {
     /// Whether the request shows a hit's text already: at its own place, or where it came back before.
     fn shows(&self, hit: &Injection, trim: &Trim) -> bool {
         let view = self.ask.view;
-        self.units.iter().any(|(unit, _)| {
+        self.exchanges.iter().any(|(exchange, _)| {
             let is_there = |seq: &Seq| {
                 let Some(entry) = view.entry(*seq) else { return false };
-                let may = *seq == hit.from_seq || matches!(entry.message.standing, Standing::Injected(_));
+                let may =
+                    *seq == hit.from_seq || matches!(entry.message.standing, MessageOrigin::Injected(_));
                 may && entry.message.parts.iter().flat_map(Part::bodies).any(|body| *body == hit.body)
             };
-            treatment(unit, trim, view) == Treatment::Verbatim && unit.members.iter().any(is_there)
+            treatment(exchange, trim, view) == Treatment::Verbatim && exchange.members.iter().any(is_there)
         })
     }
 }
 
-/// In which form a step must leave the newest unit.
+/// In which form a step must leave the newest exchange.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum NewestForm {
     Whole,
     Any,
 }
@@ -429,16 +445,16 @@ fn longest_that(fits: impl Fn(Bytes) -> bool, longest: Bytes) -> Bytes {
     Bytes(low)
 }
 
-/// How far back from `end` the units fit into `room`: the first index, and what they take.
+/// How far back from `end` the exchanges fit into `room`: the first index, and what they take.
 fn reach(
-    units: &[&(&Unit, EntryCost)],
+    exchanges: &[&(&Exchange, EntryCost)],
     end: usize,
     room: Cost,
     form: impl Fn(&EntryCost) -> Cost,
 ) -> (usize, Cost) {
     let mut used = Cost::ZERO;
     let mut start = end;
-    for (index, (_, cost)) in units.iter().enumerate().take(end).rev() {
+    for (index, (_, cost)) in exchanges.iter().enumerate().take(end).rev() {
         let more = used + form(cost);
         if !more.fits(room) {
             break;

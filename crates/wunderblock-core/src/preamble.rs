@@ -4,7 +4,7 @@
 //! lane sends of them is recorded as `preamble.changed` when it changes, and only then, so that the beginning of the
 //! request stays what it was until an event says otherwise.
 
-use crate::authority::{Authority, Level};
+use crate::authority::{Authority, InstructionLevel};
 use crate::id::LaneId;
 use crate::instruction::{Finding, LoadReason};
 use crate::message::{Body, Extra};
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 /// One text of the preamble, with all that is to be known of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Block {
+pub struct PreambleBlock {
     /// Where it stands.
     pub section: Section,
     /// What it is called: a path, a skill's or resource's name.
@@ -23,7 +23,7 @@ pub struct Block {
     pub authority: Authority,
     /// Of an instruction file: where it stands in the hierarchy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub level: Option<Level>,
+    pub level: Option<InstructionLevel>,
     /// Why it is here.
     pub reason: LoadReason,
     /// BLAKE3 of the source's bytes, hexadecimal.
@@ -31,14 +31,14 @@ pub struct Block {
     /// What it says; of a text that was cut, what is left of it.
     pub text: Body,
     /// How much of it is in the request.
-    #[serde(default, skip_serializing_if = "Shown::is_whole")]
-    pub shown: Shown,
+    #[serde(default, skip_serializing_if = "Inclusion::is_whole")]
+    pub shown: Inclusion,
     /// What is not shown, and read on demand by its handle: a skill's or a resource's body, the whole of a cut text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<Body>,
 }
 
-impl Block {
+impl PreambleBlock {
     /// A text that is not an instruction file.
     #[must_use]
     pub fn new(section: Section, name: &str, (digest, text): (&str, Body)) -> Self {
@@ -50,14 +50,19 @@ impl Block {
             reason: LoadReason::Given,
             digest: digest.into(),
             text,
-            shown: Shown::Whole,
+            shown: Inclusion::Whole,
             body: None,
         }
     }
 
     /// The text of an instruction file.
     #[must_use]
-    pub fn instruction(name: &str, level: Level, reason: LoadReason, (digest, text): (&str, Body)) -> Self {
+    pub fn instruction(
+        name: &str,
+        level: InstructionLevel,
+        reason: LoadReason,
+        (digest, text): (&str, Body),
+    ) -> Self {
         Self {
             authority: level.authority(),
             level: Some(level),
@@ -75,13 +80,13 @@ impl Block {
     /// Whether it is one line of a list: its body is read on demand.
     #[must_use]
     pub fn is_listed(&self) -> bool {
-        self.body.is_some() && self.shown != Shown::Cut
+        self.body.is_some() && self.shown != Inclusion::Cut
     }
 
     /// The text as it was offered, before it was cut.
     #[must_use]
     pub fn offered(&self) -> &Body {
-        self.body.as_ref().filter(|_| self.shown == Shown::Cut).unwrap_or(&self.text)
+        self.body.as_ref().filter(|_| self.shown == Inclusion::Cut).unwrap_or(&self.text)
     }
 
     /// Whether a source offers now what it offered when the other was recorded.
@@ -98,7 +103,7 @@ impl Block {
 /// How much of a text is in the request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Shown {
+pub enum Inclusion {
     /// All of it.
     #[default]
     Whole,
@@ -108,7 +113,7 @@ pub enum Shown {
     Out,
 }
 
-impl Shown {
+impl Inclusion {
     // serde asks for a function that takes a reference.
     #[allow(clippy::trivially_copy_pass_by_ref)]
     fn is_whole(&self) -> bool {
@@ -170,7 +175,7 @@ pub struct IgnoreFile {
 pub struct Preamble {
     /// Texts, by section, in the order of the request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<PreambleBlock>,
     /// Tools, by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolBlock>,
@@ -206,7 +211,8 @@ impl Preamble {
 
     /// The bodies a request shows.
     pub fn shown(&self) -> impl Iterator<Item = &Body> {
-        let blocks = self.blocks.iter().filter(|block| block.shown != Shown::Out).map(|block| &block.text);
+        let blocks =
+            self.blocks.iter().filter(|block| block.shown != Inclusion::Out).map(|block| &block.text);
         let tools = self.tools.iter().filter(|tool| tool.deferred.is_none());
         blocks.chain(tools.flat_map(|tool| [&tool.description, &tool.schema]))
     }
@@ -214,19 +220,19 @@ impl Preamble {
 
 /// One thing that is not as it was before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Change {
+pub struct PreambleChange {
     /// Where.
     pub section: Section,
     /// Which text or tool.
     pub name: Box<str>,
     /// How.
-    pub how: How,
+    pub how: ChangeKind,
 }
 
 /// How something has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum How {
+pub enum ChangeKind {
     /// It was not there before.
     Added,
     /// It is not there any more.
@@ -237,7 +243,7 @@ pub enum How {
     Moved,
 }
 
-impl How {
+impl ChangeKind {
     /// In words.
     #[must_use]
     pub const fn words(self) -> &'static str {
@@ -259,7 +265,7 @@ pub struct PreambleChanged {
     pub preamble: Preamble,
     /// What is not as it was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub changes: Vec<Change>,
+    pub changes: Vec<PreambleChange>,
     /// What of the tail it takes in: from here on the copies there are not shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub takes_in: Vec<Section>,

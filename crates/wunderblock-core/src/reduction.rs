@@ -4,9 +4,9 @@
 //! before shows the shorter text from then on, and one that has shown it goes on as it did. Which of the two holds follows
 //! from the order of events alone, so a request still only grows at its end.
 
+use crate::decision::PartPosition;
 use crate::id::Handle;
 use crate::message::Body;
-use crate::step::At;
 use crate::units::{Bytes, Seq, Tokens};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -35,7 +35,7 @@ pub struct ContentReduced {
 impl ContentReduced {
     /// The part it is of.
     #[must_use]
-    pub fn at(&self) -> At {
+    pub fn at(&self) -> PartPosition {
         (self.target, usize::try_from(self.part).unwrap_or(usize::MAX))
     }
 }
@@ -89,13 +89,13 @@ pub struct ShownShorter {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reductions {
     /// By the positions of their events.
-    texts: BTreeMap<Seq, Shorter>,
+    texts: BTreeMap<Seq, ReducedText>,
     /// Which part each standing one is of: of several the first counts.
-    standing: BTreeSet<(At, Seq)>,
+    standing: BTreeSet<(PartPosition, Seq)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Shorter {
+struct ReducedText {
     text: Body,
     how: Option<Reduction>,
 }
@@ -103,7 +103,7 @@ struct Shorter {
 impl Reductions {
     /// Takes in what a trim names.
     pub(crate) fn name(&mut self, event: Seq, reduced: &ContentReduced) {
-        self.texts.insert(event, Shorter { text: reduced.text.clone(), how: reduced.how.clone() });
+        self.texts.insert(event, ReducedText { text: reduced.text.clone(), how: reduced.how.clone() });
     }
 
     /// Takes in what stands by itself.
@@ -115,7 +115,7 @@ impl Reductions {
     /// Takes in texts nothing else is known of.
     pub(crate) fn extend<'t>(&mut self, texts: impl Iterator<Item = &'t (Seq, Body)>) {
         for (event, text) in texts {
-            let shorter = || Shorter { text: text.clone(), how: None };
+            let shorter = || ReducedText { text: text.clone(), how: None };
             self.texts.entry(*event).or_insert_with(shorter);
         }
     }
@@ -149,12 +149,12 @@ impl Reductions {
     }
 
     /// Where the one that stands for a part is recorded.
-    pub(crate) fn of(&self, at: At) -> Option<Seq> {
+    pub(crate) fn of(&self, at: PartPosition) -> Option<Seq> {
         self.standing.range((at, Seq::START)..).next().filter(|(of, _)| *of == at).map(|(_, event)| *event)
     }
 
     /// Every part one stands for, with the position of its event, ascending.
-    pub(crate) fn standing(&self) -> impl Iterator<Item = (At, Seq)> {
+    pub(crate) fn standing(&self) -> impl Iterator<Item = (PartPosition, Seq)> {
         let mut last = None;
         self.standing.iter().copied().filter(move |(at, _)| last.replace(*at) != Some(*at))
     }

@@ -6,24 +6,24 @@
 
 use crate::budget::{Reason, Treatment};
 use crate::cost;
+use crate::decision::Trim;
 use crate::describe::describe;
 use crate::fence;
-use crate::form::{self, Stage};
 use crate::id::{CallId, Handle};
-use crate::lead;
-pub use crate::line::{Line, Missing};
-use crate::message::{Body, Message, Part, Role, Standing};
-use crate::pair::{Arrangement, Call, Shape, Unit, arrange};
+pub use crate::line::{Missing, SourceLine};
+use crate::message::{Body, Message, MessageOrigin, Part, Role};
+use crate::pair::{Arrangement, Exchange, ExchangeKind, PairedCall, arrange};
 use crate::ports::{Bodies, Gauge};
 use crate::preamble::Preamble;
+use crate::preamble_text;
+use crate::presentation::{self, Presentation};
 use crate::reduction::ShownShorter;
 use crate::request::{Request, Tool};
 use crate::section::Section;
-use crate::step::Trim;
 use crate::stub::{self, Stubbed};
-use crate::trim::{self, Stand, treatment};
+use crate::trim::{self, GapOrSummary, treatment};
 use crate::units::{Cost, Seq};
-use crate::view::{Entry, Node, View};
+use crate::view::{SummaryNode, View, ViewEntry};
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -34,7 +34,7 @@ pub const VERSION: u32 = 2;
 
 /// What rendering needs beside the view.
 #[derive(Clone, Copy)]
-pub struct Scene<'a> {
+pub struct RenderInput<'a> {
     /// The session's own handle: marks name ranges of it.
     pub stream: Handle,
     /// The texts.
@@ -47,11 +47,11 @@ pub struct Scene<'a> {
 
 /// A request, and the account of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rendered {
+pub struct RenderedRequest {
     /// The request. Its model and output limit are the caller's to fill in.
     pub request: Request,
     /// Who put what into it, in its order. The costs add up to [`measure`] of the request.
-    pub lines: Vec<Line>,
+    pub lines: Vec<SourceLine>,
     /// What is not in it.
     pub missing: Vec<Missing>,
 }
@@ -73,11 +73,12 @@ pub fn measure(request: &Request, gauge: &dyn Gauge) -> Cost {
 
 /// Renders what a trim shows of a view that has been trimmed with it.
 #[must_use]
-pub fn render(view: &View, trim: &Trim, scene: Scene<'_>) -> Rendered {
+pub fn render(view: &View, trim: &Trim, scene: RenderInput<'_>) -> RenderedRequest {
     let arrangement = arrange(view);
-    let stage = Stage::new(&arrangement, trim, view);
+    let stage = Presentation::new(&arrangement, trim, view);
     let newest = view.newest_user();
-    let mut writer = Writer { view, trim, scene, stage, newest, out: Rendered::default(), spoken: false };
+    let mut writer =
+        RequestWriter { view, trim, scene, stage, newest, out: RenderedRequest::default(), spoken: false };
     let system = match view.preamble() {
         Some(preamble) => writer.lead(preamble),
         None => {
@@ -85,16 +86,16 @@ pub fn render(view: &View, trim: &Trim, scene: Scene<'_>) -> Rendered {
             Vec::new()
         }
     };
-    let mut stands = trim::stands(arrangement.units.iter(), trim, view).into_iter().peekable();
-    for unit in &arrangement.units {
-        let treatment = treatment(unit, trim, view);
+    let mut stands = trim::stands(arrangement.exchanges.iter(), trim, view).into_iter().peekable();
+    for exchange in &arrangement.exchanges {
+        let treatment = treatment(exchange, trim, view);
         if treatment == Treatment::LeftOut {
             continue;
         }
-        while let Some(stand) = stands.next_if(|stand| stand.key() < unit.key) {
+        while let Some(stand) = stands.next_if(|stand| stand.key() < exchange.key) {
             writer.stand(stand);
         }
-        writer.unit(unit, treatment);
+        writer.exchange(exchange, treatment);
     }
     for stand in stands {
         writer.stand(stand);
@@ -111,13 +112,13 @@ pub fn handles(view: &View, trim: &Trim) -> BTreeSet<Handle> {
     let mut handles: BTreeSet<Handle> = lead.filter_map(Body::handle).collect();
     handles.extend(trim.nodes.iter().filter_map(|placed| view.node(placed.at)?.text.handle()));
     let arrangement = arrange(view);
-    let stage = Stage::new(&arrangement, trim, view);
-    for unit in &arrangement.units {
-        let treatment = treatment(unit, trim, view);
+    let stage = Presentation::new(&arrangement, trim, view);
+    for exchange in &arrangement.exchanges {
+        let treatment = treatment(exchange, trim, view);
         if treatment == Treatment::LeftOut {
             continue;
         }
-        for entry in unit.members.iter().filter_map(|seq| view.entry(*seq)) {
+        for entry in exchange.members.iter().filter_map(|seq| view.entry(*seq)) {
             for (index, part) in entry.message.parts.iter().enumerate() {
                 let stubbed = stage.of((entry.seq, index), part, treatment, None);
                 let form = match &stubbed {
@@ -136,28 +137,29 @@ pub fn handles(view: &View, trim: &Trim) -> BTreeSet<Handle> {
 #[must_use]
 pub fn edges(view: &View, trim: &Trim) -> Vec<Seq> {
     let arrangement = arrange(view);
-    let shown = arrangement.units.iter().filter(|unit| treatment(unit, trim, view) != Treatment::LeftOut);
-    let shown: BTreeSet<Seq> = shown.flat_map(|unit| unit.members.iter().copied()).collect();
+    let shown =
+        arrangement.exchanges.iter().filter(|exchange| treatment(exchange, trim, view) != Treatment::LeftOut);
+    let shown: BTreeSet<Seq> = shown.flat_map(|exchange| exchange.members.iter().copied()).collect();
     let runs = trim::left_out(shown.into_iter().collect(), trim, view);
     let mut edges: Vec<Seq> = runs.into_iter().flat_map(|(from, to, _)| [from.prev(), to]).collect();
     edges.dedup();
     edges
 }
 
-struct Writer<'a> {
+struct RequestWriter<'a> {
     view: &'a View,
     trim: &'a Trim,
-    scene: Scene<'a>,
-    stage: Stage<'a>,
+    scene: RenderInput<'a>,
+    stage: Presentation<'a>,
     newest: Option<Seq>,
-    out: Rendered,
+    out: RenderedRequest,
     /// Whether there has been a message: system text before the first is not part of the conversation.
     spoken: bool,
 }
 
-/// What entries put into one unit; parts of one entry are one line.
+/// What entries put into one exchange; parts of one entry are one line.
 #[derive(Default)]
-struct Account {
+struct ExchangeLines {
     lines: Vec<(Option<Seq>, Cost)>,
     places: HashMap<Seq, usize>,
     /// Those of which something is shown in another form.
@@ -166,7 +168,7 @@ struct Account {
     shorter: Vec<(Seq, ShownShorter)>,
 }
 
-impl Account {
+impl ExchangeLines {
     fn add(&mut self, seq: Seq, cost: Cost) {
         let place = *self.places.entry(seq).or_insert(self.lines.len());
         match self.lines.get_mut(place) {
@@ -176,20 +178,23 @@ impl Account {
     }
 }
 
-impl<'a> Writer<'a> {
+impl<'a> RequestWriter<'a> {
     fn tool(&mut self, tool: &Tool) {
         let (what, cost) = (format!("tool {}", tool.name), cost::tool(tool, self.scene.gauge));
-        self.out.lines.push(Line::outside(Section::Tools, what, cost));
+        self.out.lines.push(SourceLine::outside(Section::Tools, what, cost));
         self.out.request.tools.push(tool.clone());
     }
 
     /// What stands before the conversation. The answer is the system text that goes after the transcript's own.
     fn lead(&mut self, preamble: &Preamble) -> Vec<Part> {
-        let lead = lead::lead(preamble, self.scene.gauge);
+        let lead = preamble_text::lead(preamble, self.scene.gauge);
         let resolved = |part: &Part| stub::resolve(part, self.scene.bodies);
         self.out.lines.extend(lead.lines);
         self.out.request.system.extend(lead.safety.iter().filter_map(resolved));
-        self.out.request.tools.extend(lead.tools.iter().map(|tool| lead::declared(tool, self.scene.bodies)));
+        self.out
+            .request
+            .tools
+            .extend(lead.tools.iter().map(|tool| preamble_text::declared(tool, self.scene.bodies)));
         if let Some(message) = lead.message {
             let parts = message.parts.iter().filter_map(resolved).collect();
             self.out.request.messages.push(Message { parts, ..message });
@@ -197,22 +202,22 @@ impl<'a> Writer<'a> {
         lead.system.iter().filter_map(resolved).collect()
     }
 
-    fn stand(&mut self, stand: Stand<'_>) {
+    fn stand(&mut self, stand: GapOrSummary<'_>) {
         match stand {
-            Stand::Gap(from, to) => self.mark(from, to),
-            Stand::Node(node) => self.summary(node),
+            GapOrSummary::Gap(from, to) => self.mark(from, to),
+            GapOrSummary::Node(node) => self.summary(node),
         }
     }
 
     /// A summary; one whose text is gone is the mark of a gap.
-    fn summary(&mut self, node: &Node) {
+    fn summary(&mut self, node: &SummaryNode) {
         let message = fence::summary(node, self.scene.stream);
         let cost = cost::message(&message, self.scene.gauge);
         let parts: Option<Vec<Part>> =
             message.parts.iter().map(|part| stub::resolve(part, self.scene.bodies)).collect();
         let what = format!("summary of positions {}–{}, level {}", node.from, node.to, node.level);
-        let line = Line::outside(Section::Summaries, what, cost);
-        self.out.lines.push(Line { seq: Some(node.at), handle: node.text.handle(), ..line });
+        let line = SourceLine::outside(Section::Summaries, what, cost);
+        self.out.lines.push(SourceLine { seq: Some(node.at), handle: node.text.handle(), ..line });
         self.say(Message { parts: parts.unwrap_or_default(), ..message });
     }
 
@@ -220,7 +225,11 @@ impl<'a> Writer<'a> {
         let handle = self.scene.stream.range(from, to);
         let message = Message::text(Role::User, format!("⟨left out: positions {from}–{to} · read {handle}⟩"));
         let cost = cost::message(&message, self.scene.gauge);
-        self.out.lines.push(Line::mark(Section::Summaries, format!("mark of positions {from}–{to}"), cost));
+        self.out.lines.push(SourceLine::mark(
+            Section::Summaries,
+            format!("mark of positions {from}–{to}"),
+            cost,
+        ));
         self.say(message);
     }
 
@@ -229,17 +238,17 @@ impl<'a> Writer<'a> {
         self.out.request.messages.push(message);
     }
 
-    fn unit(&mut self, unit: &Unit, treatment: Treatment) {
-        match &unit.shape {
-            Shape::System => self.words(unit, Role::System, treatment),
-            Shape::User => self.words(unit, Role::User, treatment),
-            Shape::Exchange { calls } => self.exchange(unit, calls, treatment),
+    fn exchange(&mut self, exchange: &Exchange, treatment: Treatment) {
+        match &exchange.shape {
+            ExchangeKind::System => self.words(exchange, Role::System, treatment),
+            ExchangeKind::User => self.words(exchange, Role::User, treatment),
+            ExchangeKind::Exchange { calls } => self.reply(exchange, calls, treatment),
         }
     }
 
-    /// A unit of one speaker's words, no results.
-    fn words(&mut self, unit: &Unit, role: Role, treatment: Treatment) {
-        for entry in unit.speakers.iter().filter_map(|seq| self.view.entry(*seq)) {
+    /// An exchange of one speaker's words, no results.
+    fn words(&mut self, exchange: &Exchange, role: Role, treatment: Treatment) {
+        for entry in exchange.speakers.iter().filter_map(|seq| self.view.entry(*seq)) {
             let clip = self.trim.clip_of(entry.seq);
             let mut parts = Vec::new();
             let mut cost = Cost::ZERO;
@@ -269,7 +278,7 @@ impl<'a> Writer<'a> {
     }
 
     /// A speaker's own parts that the dialect can hold; the others are listed.
-    fn sendable(&mut self, entry: &'a Entry) -> Vec<(usize, &'a Part)> {
+    fn sendable(&mut self, entry: &'a ViewEntry) -> Vec<(usize, &'a Part)> {
         let mut parts = Vec::new();
         for (index, part) in entry.message.parts.iter().enumerate() {
             match self.scene.gauge.refuses(part) {
@@ -282,12 +291,12 @@ impl<'a> Writer<'a> {
     }
 
     /// A reply and the results of its calls.
-    fn exchange(&mut self, unit: &Unit, calls: &[Call], treatment: Treatment) {
-        let mut account = Account::default();
+    fn reply(&mut self, exchange: &Exchange, calls: &[PairedCall], treatment: Treatment) {
+        let mut account = ExchangeLines::default();
         let mut names = calls.iter().map(|call| &call.name);
         let mut parts = Vec::new();
         let mut frame = cost::frame(self.scene.gauge);
-        for entry in unit.speakers.iter().filter_map(|seq| self.view.entry(*seq)) {
+        for entry in exchange.speakers.iter().filter_map(|seq| self.view.entry(*seq)) {
             let mut cost = std::mem::take(&mut frame);
             for (index, piece) in self.sendable(entry) {
                 let name = if matches!(piece, Part::ToolCall { .. }) { names.next() } else { None };
@@ -300,12 +309,12 @@ impl<'a> Writer<'a> {
             }
             if cost::is_marked_alone(entry, self.trim, self.scene.gauge) {
                 account.reduced.insert(entry.seq);
-                cost += self.put(&form::mark(), &Stubbed::Kept, &mut parts);
+                cost += self.put(&presentation::mark(), &Stubbed::Kept, &mut parts);
             }
             account.add(entry.seq, cost);
         }
         if !parts.iter().any(Part::speaks) {
-            unit.speakers.iter().for_each(|seq| self.miss(*seq, treatment));
+            exchange.speakers.iter().for_each(|seq| self.miss(*seq, treatment));
             return;
         }
         self.say(Message::new(Role::Assistant, parts));
@@ -324,13 +333,13 @@ impl<'a> Writer<'a> {
                 }
                 None => {
                     let what = "mark of a missing result".to_owned();
-                    self.out.lines.push(Line::mark(Section::Transcript, what, cost));
+                    self.out.lines.push(SourceLine::mark(Section::Transcript, what, cost));
                 }
             }
         }
     }
 
-    fn results(&self, calls: &[Call], treatment: Treatment, account: &mut Account) -> Vec<Part> {
+    fn results(&self, calls: &[PairedCall], treatment: Treatment, account: &mut ExchangeLines) -> Vec<Part> {
         let mut parts = Vec::with_capacity(calls.len());
         let mut frame = cost::frame(self.scene.gauge);
         for call in calls {
@@ -380,10 +389,10 @@ impl<'a> Writer<'a> {
         self.scene.bodies.text(blob).is_some()
     }
 
-    fn section(&self, entry: &Entry, leading: bool) -> Section {
+    fn section(&self, entry: &ViewEntry, leading: bool) -> Section {
         match &entry.message.standing {
             _ if leading => Section::System,
-            Standing::Injected(what) if self.view.is_ours(entry.seq) => {
+            MessageOrigin::Injected(what) if self.view.is_ours(entry.seq) => {
                 let tail = [Section::Instructions, Section::State];
                 tail.into_iter().find(|section| section.name() == what.as_ref()).unwrap_or(Section::Recall)
             }
@@ -394,14 +403,14 @@ impl<'a> Writer<'a> {
 
     fn line(
         &mut self,
-        entry: &Entry,
+        entry: &ViewEntry,
         section: Section,
         (treatment, reduced): (Treatment, Vec<ShownShorter>),
         cost: Cost,
     ) {
         let bodies = entry.message.parts.iter().flat_map(Part::bodies);
         let largest = bodies.filter(|body| body.handle().is_some()).max_by_key(|body| body.bytes());
-        self.out.lines.push(Line {
+        self.out.lines.push(SourceLine {
             seq: Some(entry.seq),
             section,
             treatment,
@@ -452,9 +461,9 @@ impl<'a> Writer<'a> {
                 self.list(*seq, Some(*index), Reason::Budget);
             }
         }
-        let gone = arrangement.units.iter().filter(|unit| unit.last < frontier);
-        let gone = gone.filter(|unit| treatment(unit, self.trim, self.view) == Treatment::LeftOut);
-        for (seq, index) in gone.flat_map(Unit::calls).filter_map(|call| call.result) {
+        let gone = arrangement.exchanges.iter().filter(|exchange| exchange.last < frontier);
+        let gone = gone.filter(|exchange| treatment(exchange, self.trim, self.view) == Treatment::LeftOut);
+        for (seq, index) in gone.flat_map(Exchange::calls).filter_map(|call| call.result) {
             if shown.contains(&seq) {
                 self.list(seq, Some(index), Reason::Budget);
             }

@@ -2,7 +2,7 @@
 
 use crate::budget::{Budget, BudgetReport, Certainty, EntryLine, LeftOut, SectionLine};
 use crate::id::Handle;
-use crate::render::{Missing, Rendered};
+use crate::render::{Missing, RenderedRequest};
 use crate::section::Section;
 use crate::units::{Cost, Seq, Tokens};
 
@@ -20,7 +20,7 @@ pub struct Tally {
 /// Makes the report of a rendered request. `tally` answers what the ledger holds up to a position.
 #[must_use]
 pub fn report(
-    rendered: &Rendered,
+    rendered: &RenderedRequest,
     budget: Budget,
     certainty: Certainty,
     stream: Handle,

@@ -7,7 +7,7 @@ use std::fmt::Write;
 /// How far something is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Status {
+pub enum ItemStatus {
     /// Not begun.
     #[default]
     Pending,
@@ -21,7 +21,7 @@ pub enum Status {
     Dropped,
 }
 
-impl Status {
+impl ItemStatus {
     const fn mark(self) -> &'static str {
         match self {
             Self::Pending => "[ ]",
@@ -36,18 +36,18 @@ impl Status {
 /// A step of a plan, or a thing to do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Item {
+pub struct StateItem {
     /// What is to be done.
     pub what: Box<str>,
     /// How far it is.
     #[serde(default)]
-    pub status: Status,
+    pub status: ItemStatus,
 }
 
 /// Something that has a name and a text: a variable, a result, a failure, what a provider of state says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Named {
+pub struct NamedText {
     /// Its name.
     pub name: Box<str>,
     /// What it is.
@@ -71,33 +71,33 @@ pub struct Approval {
 /// Where the work stands. Every list may be empty; what is empty is not said.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct State {
+pub struct WorkState {
     /// The plan, step by step.
-    pub plan: Vec<Item>,
+    pub plan: Vec<StateItem>,
     /// What is still to be done beside it.
-    pub todo: Vec<Item>,
+    pub todo: Vec<StateItem>,
     /// What the agent is executing, in its own words: a phase, a branch, a mode.
     pub execution: Option<Box<str>>,
     /// Variables.
-    pub variables: Vec<Named>,
+    pub variables: Vec<NamedText>,
     /// What sub-tasks have come to.
-    pub results: Vec<Named>,
+    pub results: Vec<NamedText>,
     /// What failed, and how.
-    pub failures: Vec<Named>,
+    pub failures: Vec<NamedText>,
     /// What was asked and answered.
     pub approvals: Vec<Approval>,
     /// What providers of state say: git status, a browser's page, open files.
-    pub provided: Vec<Named>,
+    pub provided: Vec<NamedText>,
 }
 
-impl State {
+impl WorkState {
     /// The state as texts, each under the name that a later text of the same name replaces. In a fixed order.
     #[must_use]
     pub fn texts(&self) -> Vec<(String, String)> {
-        let items = |items: &[Item]| {
+        let items = |items: &[StateItem]| {
             items.iter().map(|item| format!("{} {}", item.status.mark(), item.what)).collect::<Vec<_>>()
         };
-        let named = |list: &[Named]| {
+        let named = |list: &[NamedText]| {
             list.iter().map(|named| format!("{}: {}", named.name, named.text)).collect::<Vec<_>>()
         };
         let lists = [

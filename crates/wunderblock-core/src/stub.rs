@@ -147,21 +147,13 @@ fn line(what: &str, body: &Body, gist: Option<&str>) -> String {
 /// The longest prefix of at most `max` bytes that ends on a character.
 #[must_use]
 pub fn head(text: &str, max: usize) -> &str {
-    let mut end = max.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.get(..end).unwrap_or_default()
+    text.get(..text.floor_char_boundary(max)).unwrap_or_default()
 }
 
 /// The longest suffix of at most `max` bytes that begins on a character.
 #[must_use]
 pub fn tail(text: &str, max: usize) -> &str {
-    let mut start = text.len().saturating_sub(max);
-    while !text.is_char_boundary(start) {
-        start += 1;
-    }
-    text.get(start..).unwrap_or_default()
+    text.get(text.ceil_char_boundary(text.len().saturating_sub(max))..).unwrap_or_default()
 }
 
 /// Digits in groups of three: `12,431`.

@@ -1,36 +1,36 @@
-//! What follows from a trim: which units it shows, in which form, and what a view must hold on to.
+//! What follows from a trim: which exchanges it shows, in which form, and what a view must hold on to.
 
 use crate::budget::{Reason, Treatment};
-use crate::pair::{Arrangement, Shape, Unit};
-use crate::step::{At, Form, Trim};
+use crate::decision::{PartForm, PartPosition, Trim};
+use crate::pair::{Arrangement, Exchange, ExchangeKind};
 use crate::units::Seq;
-use crate::view::{Node, View};
+use crate::view::{SummaryNode, View};
 use std::collections::HashSet;
 
 /// How many left-out exchanges with open calls a view remembers, the newest first. A result that comes later than that
 /// is listed as an orphan; without a limit, calls that are never answered would pile up for as long as a session lasts.
 pub const HELD_WAITING: usize = 64;
 
-/// Whether a unit is in a request under a trim, and in which form.
+/// Whether an exchange is in a request under a trim, and in which form.
 #[must_use]
-pub fn treatment(unit: &Unit, trim: &Trim, view: &View) -> Treatment {
-    if unit.speakers.iter().any(|seq| trim.clip_of(*seq).is_some()) {
+pub fn treatment(exchange: &Exchange, trim: &Trim, view: &View) -> Treatment {
+    if exchange.speakers.iter().any(|seq| trim.clip_of(*seq).is_some()) {
         Treatment::Clipped
-    } else if unit.last >= trim.stub_before || stays(unit, trim, view) {
+    } else if exchange.last >= trim.stub_before || stays(exchange, trim, view) {
         Treatment::Verbatim
-    } else if unit.last >= trim.drop_before {
+    } else if exchange.last >= trim.drop_before {
         Treatment::Stub
     } else {
         Treatment::LeftOut
     }
 }
 
-/// Whether a unit stays wherever the frontiers are. A record can hold the words of a kept turn beside results of an
+/// Whether an exchange stays wherever the frontiers are. A record can hold the words of a kept turn beside results of an
 /// exchange: the turn stays, the exchange need not. A pin means everything in the record.
-pub(crate) fn stays(unit: &Unit, trim: &Trim, view: &View) -> bool {
-    unit.shape == Shape::System
-        || unit.speakers.iter().any(|seq| trim.keep.binary_search(seq).is_ok())
-        || (!view.pinned().is_empty() && unit.members.iter().any(|seq| view.pinned().contains(seq)))
+pub(crate) fn stays(exchange: &Exchange, trim: &Trim, view: &View) -> bool {
+    exchange.shape == ExchangeKind::System
+        || exchange.speakers.iter().any(|seq| trim.keep.binary_search(seq).is_ok())
+        || (!view.pinned().is_empty() && exchange.members.iter().any(|seq| view.pinned().contains(seq)))
 }
 
 /// Completes a trim whose frontiers have been set: what a view must hold on to, so that its later requests are those of
@@ -38,15 +38,15 @@ pub(crate) fn stays(unit: &Unit, trim: &Trim, view: &View) -> bool {
 pub(crate) fn settle(trim: &mut Trim, arrangement: &Arrangement, view: &View) {
     let mut waiting = HELD_WAITING;
     let (mut hold, mut left) = (Vec::new(), Vec::new());
-    for unit in arrangement.units.iter().rev() {
-        let waits = unit.is_waiting() && waiting > 0;
-        if unit.last >= trim.drop_before || stays(unit, trim, view) {
-            hold.extend(unit.members.iter().copied().filter(|seq| *seq < trim.drop_before));
+    for exchange in arrangement.exchanges.iter().rev() {
+        let waits = exchange.is_waiting() && waiting > 0;
+        if exchange.last >= trim.drop_before || stays(exchange, trim, view) {
+            hold.extend(exchange.members.iter().copied().filter(|seq| *seq < trim.drop_before));
         } else if waits {
             waiting -= 1;
-            hold.extend(&unit.members);
+            hold.extend(&exchange.members);
         } else {
-            left.extend(unit.calls().iter().filter_map(|call| call.result));
+            left.extend(exchange.calls().iter().filter_map(|call| call.result));
         }
     }
     hold.sort_unstable();
@@ -57,16 +57,17 @@ pub(crate) fn settle(trim: &mut Trim, arrangement: &Arrangement, view: &View) {
     left.sort_unstable();
     left.dedup();
     trim.spent = left;
-    // A unit that ends behind the frontier is shown word for word from its beginning on.
-    let whole = arrangement.units.iter().filter(|unit| unit.last >= trim.stub_before);
-    let whole: HashSet<Seq> = whole.flat_map(|unit| unit.members.iter().copied()).collect();
+    // An exchange that ends behind the frontier is shown word for word from its beginning on.
+    let whole = arrangement.exchanges.iter().filter(|exchange| exchange.last >= trim.stub_before);
+    let whole: HashSet<Seq> = whole.flat_map(|exchange| exchange.members.iter().copied()).collect();
     let shown =
         |seq: Seq| seq >= trim.stub_before || whole.contains(&seq) || trim.hold.binary_search(&seq).is_ok();
     let mut forms = std::mem::take(&mut trim.forms);
     // What stands behind the frontier stands by itself. Before it, nobody would look for its event.
     let before = view.standings().filter(|((seq, _), _)| *seq < trim.drop_before);
     let unnamed = before.filter(|(at, _)| forms.binary_search_by_key(at, |(place, _)| *place).is_err());
-    let unnamed: Vec<(At, Form)> = unnamed.map(|(at, event)| (at, Form::Reduced(event))).collect();
+    let unnamed: Vec<(PartPosition, PartForm)> =
+        unnamed.map(|(at, event)| (at, PartForm::Reduced(event))).collect();
     forms.extend(unnamed);
     forms.sort_unstable_by_key(|(at, _)| *at);
     forms.retain(|((seq, _), _)| trim.needs(*seq) && shown(*seq));
@@ -92,14 +93,14 @@ pub(crate) fn runs(mut shown: Vec<Seq>, frontier: Seq) -> Vec<(Seq, Seq)> {
 
 /// What stands before the frontier where entries are missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stand<'v> {
+pub(crate) enum GapOrSummary<'v> {
     /// The mark of a run of positions.
     Gap(Seq, Seq),
     /// A summary.
-    Node(&'v Node),
+    Node(&'v SummaryNode),
 }
 
-impl Stand<'_> {
+impl GapOrSummary<'_> {
     /// Where it stands: before everything from this position on.
     pub(crate) fn key(&self) -> Seq {
         match self {
@@ -111,28 +112,32 @@ impl Stand<'_> {
 
 /// What stands before the frontier in place of what is not shown, in order. What a summary stands for has no mark.
 pub(crate) fn stands<'a, 'v>(
-    units: impl Iterator<Item = &'a Unit>,
+    exchanges: impl Iterator<Item = &'a Exchange>,
     trim: &Trim,
     view: &'v View,
-) -> Vec<Stand<'v>> {
-    let nodes: Vec<&Node> = trim.nodes.iter().filter_map(|placed| view.node(placed.at)).collect();
-    let mut stands: Vec<Stand<'v>> = Vec::new();
-    for (from, to) in marks(units, trim, view) {
-        stands.extend(outside(from, to, &nodes).map(|(from, to)| Stand::Gap(from, to)));
+) -> Vec<GapOrSummary<'v>> {
+    let nodes: Vec<&SummaryNode> = trim.nodes.iter().filter_map(|placed| view.node(placed.at)).collect();
+    let mut stands: Vec<GapOrSummary<'v>> = Vec::new();
+    for (from, to) in marks(exchanges, trim, view) {
+        stands.extend(outside(from, to, &nodes).map(|(from, to)| GapOrSummary::Gap(from, to)));
     }
-    stands.extend(nodes.into_iter().map(Stand::Node));
-    stands.sort_by_key(Stand::key);
+    stands.extend(nodes.into_iter().map(GapOrSummary::Node));
+    stands.sort_by_key(GapOrSummary::key);
     stands
 }
 
 /// The summaries that stand for some of a run, of all in order.
-fn over<'n, 'v>(from: Seq, to: Seq, nodes: &'n [&'v Node]) -> impl Iterator<Item = &'v Node> + use<'n, 'v> {
+fn over<'n, 'v>(
+    from: Seq,
+    to: Seq,
+    nodes: &'n [&'v SummaryNode],
+) -> impl Iterator<Item = &'v SummaryNode> + use<'n, 'v> {
     let first = nodes.partition_point(|node| node.to < from);
     nodes.iter().skip(first).take_while(move |node| node.from <= to).copied()
 }
 
 /// The pieces of a run that no summary stands for.
-fn outside(from: Seq, to: Seq, nodes: &[&Node]) -> impl Iterator<Item = (Seq, Seq)> {
+fn outside(from: Seq, to: Seq, nodes: &[&SummaryNode]) -> impl Iterator<Item = (Seq, Seq)> {
     let mut pieces = Vec::new();
     let mut next = from;
     for node in over(from, to, nodes) {
@@ -149,7 +154,7 @@ fn outside(from: Seq, to: Seq, nodes: &[&Node]) -> impl Iterator<Item = (Seq, Se
 
 /// The runs before the frontier that are not in `shown`, each with the reason: a summary stands for it, or there is no room.
 pub(crate) fn left_out(shown: Vec<Seq>, trim: &Trim, view: &View) -> Vec<(Seq, Seq, Reason)> {
-    let nodes: Vec<&Node> = trim.nodes.iter().filter_map(|placed| view.node(placed.at)).collect();
+    let nodes: Vec<&SummaryNode> = trim.nodes.iter().filter_map(|placed| view.node(placed.at)).collect();
     let mut runs_with_reason = Vec::new();
     for (from, to) in runs(shown, trim.drop_before) {
         let covered =
@@ -163,8 +168,8 @@ pub(crate) fn left_out(shown: Vec<Seq>, trim: &Trim, view: &View) -> Vec<(Seq, S
 
 /// The runs a request marks as left out. An exchange that goes on behind the frontier stands there and parts no run, so
 /// that a result which comes late changes no mark.
-fn marks<'a>(units: impl Iterator<Item = &'a Unit>, trim: &Trim, view: &View) -> Vec<(Seq, Seq)> {
-    let before = units.filter(|unit| unit.last < trim.drop_before);
-    let shown = before.filter(|unit| treatment(unit, trim, view) != Treatment::LeftOut);
-    runs(shown.flat_map(|unit| unit.members.iter().copied()).collect(), trim.drop_before)
+fn marks<'a>(exchanges: impl Iterator<Item = &'a Exchange>, trim: &Trim, view: &View) -> Vec<(Seq, Seq)> {
+    let before = exchanges.filter(|exchange| exchange.last < trim.drop_before);
+    let shown = before.filter(|exchange| treatment(exchange, trim, view) != Treatment::LeftOut);
+    runs(shown.flat_map(|exchange| exchange.members.iter().copied()).collect(), trim.drop_before)
 }

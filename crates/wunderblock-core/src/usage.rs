@@ -1,6 +1,6 @@
 //! What providers measured, and what follows from it for our own counts.
 //!
-//! A session is told as a row of [`Mark`]s, oldest first: what was said and what it weighs by our own estimate, and what
+//! A session is told as a row of [`UsageMark`]s, oldest first: what was said and what it weighs by our own estimate, and what
 //! a provider measured of a reply. From it follow two things:
 //!
 //! - [`anchor`]: the newest measured size of the context, and our estimate of what has come since. It is as good as the
@@ -13,12 +13,12 @@
 
 pub use crate::calibration::{Anchor, Calibration};
 use crate::cost;
-use crate::form;
 use crate::id::Handle;
 use crate::message::{Message, Part};
 use crate::ports::{Framing, Gauge};
+use crate::presentation;
 use crate::units::{Cost, Seq, Tokens};
-use crate::view::{Entry, View};
+use crate::view::{View, ViewEntry};
 use std::ops::{Add, AddAssign};
 
 /// The least and the most our estimates are multiplied by, in thousandths.
@@ -73,8 +73,8 @@ impl Weight {
 impl Weight {
     /// What an entry of a view added when it was first sent, which is not always all of it.
     #[must_use]
-    pub fn as_sent(entry: &Entry, view: &View, gauge: &dyn Gauge) -> Self {
-        Self::of(&form::sent(entry, view), gauge)
+    pub fn as_sent(entry: &ViewEntry, view: &View, gauge: &dyn Gauge) -> Self {
+        Self::of(&presentation::sent(entry, view), gauge)
     }
 }
 
@@ -133,7 +133,7 @@ pub struct Measured<'a> {
 
 /// What a session holds that measurements speak of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mark<'a> {
+pub enum UsageMark<'a> {
     /// The model said something. Records with the same id, or of none and side by side, are pieces of one reply.
     Reply {
         /// The provider's id of the reply.
@@ -165,7 +165,7 @@ pub enum Mark<'a> {
 
 /// A reply, what was measured of it, and what followed it.
 #[derive(Clone, Copy, Debug, Default)]
-struct Reply<'a> {
+struct MeasuredReply<'a> {
     api_id: Option<&'a str>,
     own: Weight,
     /// A piece without id can still belong to it.
@@ -181,7 +181,7 @@ struct Reply<'a> {
     reset: bool,
 }
 
-impl<'a> Reply<'a> {
+impl<'a> MeasuredReply<'a> {
     fn good(&self, model: &str) -> Option<Measured<'a>> {
         let measured = self.measured.filter(|measured| measured.model == model && measured.input.0 > 0)?;
         // What answers a request of ours for another model or lane speaks of another context.
@@ -194,24 +194,24 @@ impl<'a> Reply<'a> {
 const LATE: usize = 8;
 
 /// A session's replies, in the making.
-struct Row<'a> {
-    replies: Vec<Reply<'a>>,
+struct Replies<'a> {
+    replies: Vec<MeasuredReply<'a>>,
     /// A request that nothing has followed yet.
     built: Option<(&'a str, Option<Tokens>)>,
 }
 
-fn replies<'a>(marks: impl IntoIterator<Item = Mark<'a>>) -> Vec<Reply<'a>> {
+fn replies<'a>(marks: impl IntoIterator<Item = UsageMark<'a>>) -> Vec<MeasuredReply<'a>> {
     // What stands before the first reply hangs on one that says nothing.
-    let mut row = Row { replies: vec![Reply::default()], built: None };
+    let mut row = Replies { replies: vec![MeasuredReply::default()], built: None };
     for mark in marks {
         match mark {
-            Mark::Reply { api_id, weight, failed } => row.piece(api_id, weight, failed),
-            Mark::Measured(measured) => row.report(measured),
-            Mark::Built { model, estimate } => row.built = Some((model, estimate)),
-            Mark::Other(weight) => row.other(weight),
-            Mark::CutShort => row.last(|reply| reply.failed |= !reply.answered),
-            Mark::Blur => row.last(|reply| reply.blurred = true),
-            Mark::Reset => {
+            UsageMark::Reply { api_id, weight, failed } => row.piece(api_id, weight, failed),
+            UsageMark::Measured(measured) => row.report(measured),
+            UsageMark::Built { model, estimate } => row.built = Some((model, estimate)),
+            UsageMark::Other(weight) => row.other(weight),
+            UsageMark::CutShort => row.last(|reply| reply.failed |= !reply.answered),
+            UsageMark::Blur => row.last(|reply| reply.blurred = true),
+            UsageMark::Reset => {
                 row.built = None;
                 row.last(|reply| reply.reset = true);
             }
@@ -220,8 +220,8 @@ fn replies<'a>(marks: impl IntoIterator<Item = Mark<'a>>) -> Vec<Reply<'a>> {
     row.replies
 }
 
-impl<'a> Row<'a> {
-    fn last(&mut self, change: impl FnOnce(&mut Reply<'a>)) {
+impl<'a> Replies<'a> {
+    fn last(&mut self, change: impl FnOnce(&mut MeasuredReply<'a>)) {
         if let Some(last) = self.replies.last_mut() {
             change(last);
         }
@@ -238,7 +238,14 @@ impl<'a> Row<'a> {
             return;
         }
         let (built, open) = (self.built.take(), api_id.is_none() && !failed);
-        self.replies.push(Reply { api_id, own: weight, failed, built, open, ..Reply::default() });
+        self.replies.push(MeasuredReply {
+            api_id,
+            own: weight,
+            failed,
+            built,
+            open,
+            ..MeasuredReply::default()
+        });
     }
 
     fn report(&mut self, measured: Measured<'a>) {
@@ -248,7 +255,7 @@ impl<'a> Row<'a> {
             // Its words come later, or never.
             let built = self.built.take();
             let (api_id, measured) = (measured.api_id, Some(measured));
-            self.replies.push(Reply { api_id, measured, built, ..Reply::default() });
+            self.replies.push(MeasuredReply { api_id, measured, built, ..MeasuredReply::default() });
             return;
         };
         reply.api_id = reply.api_id.or(measured.api_id);
@@ -267,13 +274,13 @@ impl<'a> Row<'a> {
     }
 
     /// The reply with an id.
-    fn named(&mut self, api_id: Option<&str>) -> Option<&mut Reply<'a>> {
+    fn named(&mut self, api_id: Option<&str>) -> Option<&mut MeasuredReply<'a>> {
         let newest = self.replies.iter_mut().rev().take(LATE);
         newest.filter(|reply| api_id.is_some() && reply.api_id == api_id).last()
     }
 
     /// The last reply, if it waits for a report and nothing says that this one speaks of another.
-    fn nameless(&mut self, api_id: Option<&str>) -> Option<&mut Reply<'a>> {
+    fn nameless(&mut self, api_id: Option<&str>) -> Option<&mut MeasuredReply<'a>> {
         let last = self.replies.get_mut(1..).and_then(<[_]>::last_mut);
         last.filter(|last| last.measured.is_none() && (last.api_id.is_none() || api_id.is_none()))
     }
@@ -283,7 +290,7 @@ impl<'a> Row<'a> {
 ///
 /// Good is a reply of this model that neither failed nor was cut short. What the marks weigh should be calibrated.
 #[must_use]
-pub fn anchor<'a>(marks: impl IntoIterator<Item = Mark<'a>>, model: &str) -> Option<Anchor> {
+pub fn anchor<'a>(marks: impl IntoIterator<Item = UsageMark<'a>>, model: &str) -> Option<Anchor> {
     let mut since = Weight::ZERO;
     for reply in replies(marks).iter().rev() {
         if reply.reset {
@@ -319,13 +326,13 @@ enum Sample {
 /// frames, each reply swaying the sum by a bounded factor. Where [`LEAST_REPLIES`] of them answered requests of ours, the
 /// median of measured input to estimated request counts instead.
 #[must_use]
-pub fn calibrate<'a>(marks: impl IntoIterator<Item = Mark<'a>>, model: &str) -> Option<Calibration> {
+pub fn calibrate<'a>(marks: impl IntoIterator<Item = UsageMark<'a>>, model: &str) -> Option<Calibration> {
     let samples = samples(&replies(marks), model);
     let newest = samples.get(samples.len().saturating_sub(NEWEST)..).unwrap_or_default();
     whole(newest).or_else(|| grown(newest))
 }
 
-fn samples(replies: &[Reply<'_>], model: &str) -> Vec<Sample> {
+fn samples(replies: &[MeasuredReply<'_>], model: &str) -> Vec<Sample> {
     let mut samples = Vec::new();
     let mut before: Option<Tokens> = None;
     let mut weight = Weight::ZERO;

@@ -5,21 +5,21 @@
 
 use crate::arrangement::Arranged;
 use crate::compaction::SessionCompacted;
+use crate::decision::{PartPosition, Trim};
 use crate::event::{Event, Fact};
 use crate::fence;
 use crate::id::{CallId, LaneId};
-use crate::message::{Body, Message, Part, Role, Standing};
+use crate::message::{Body, Message, MessageOrigin, Part, Role};
 use crate::preamble::Preamble;
 use crate::reduction::{ContentReduced, Reduction, Reductions};
 use crate::section::Section;
-use crate::step::{At, Trim};
 use crate::units::{Millis, Seq};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 /// One thing a model could see.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct ViewEntry {
     /// Its position.
     pub seq: Seq,
     /// When it happened.
@@ -30,7 +30,7 @@ pub struct Entry {
 
 /// A summary that stands before the frontier.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Node {
+pub struct SummaryNode {
     /// The position of its event.
     pub at: Seq,
     /// The first position it stands for.
@@ -65,7 +65,7 @@ pub struct Node {
 pub struct View {
     lane: LaneId,
     head: Seq,
-    entries: BTreeMap<Seq, Entry>,
+    entries: BTreeMap<Seq, ViewEntry>,
     gists: HashMap<CallId, BTreeMap<Seq, Box<str>>>,
     trim: Trim,
     pinned: BTreeSet<Seq>,
@@ -76,7 +76,7 @@ pub struct View {
     /// The positions of the summaries and shorter texts the trim names.
     named: HashSet<Seq>,
     /// The summaries the trim names, by the positions of their events.
-    nodes: BTreeMap<Seq, Node>,
+    nodes: BTreeMap<Seq, SummaryNode>,
     /// The shorter texts the trim names, and those that stand.
     reduced: Reductions,
     /// The entries that came in at the tail by this lane: anybody may put in messages, and call them what they like.
@@ -188,14 +188,16 @@ impl View {
         }
         let Some(text) = made.summary.clone() else { return };
         let (at, level) = (event.seq, made.level);
-        let node = Node { at, from: made.from_seq, to: made.to_seq, level, text, made: event.at };
+        let node = SummaryNode { at, from: made.from_seq, to: made.to_seq, level, text, made: event.at };
         self.nodes.insert(at, node);
     }
 
     /// Forgets what came in at the tail before a preamble that takes it in.
     fn absorb(&mut self, at: Seq, takes_in: &[Section]) {
         let is_absorbed = |seq: &Seq| match self.entries.get(seq).map(|entry| &entry.message.standing) {
-            Some(Standing::Injected(what)) => takes_in.iter().any(|section| section.name() == what.as_ref()),
+            Some(MessageOrigin::Injected(what)) => {
+                takes_in.iter().any(|section| section.name() == what.as_ref())
+            }
             _ => false,
         };
         let gone: Vec<Seq> = self.ours.range(..at).copied().filter(is_absorbed).collect();
@@ -228,7 +230,7 @@ impl View {
                 self.gists.entry(call.clone()).or_default().insert(seq, gist.clone());
             }
         }
-        self.entries.insert(seq, Entry { seq, at: event.at, message });
+        self.entries.insert(seq, ViewEntry { seq, at: event.at, message });
     }
 
     fn erase(&mut self, from: Seq, to: Seq, events: u64) {
@@ -308,7 +310,7 @@ impl View {
 
     /// The view as it would be with a trim, and the summaries and shorter texts that trim names.
     #[must_use]
-    pub fn with(&self, trim: &Trim, nodes: &[Node], reduced: &[(Seq, Body)]) -> Self {
+    pub fn with(&self, trim: &Trim, nodes: &[SummaryNode], reduced: &[(Seq, Body)]) -> Self {
         let mut view = self.clone();
         view.trim_to(trim.clone());
         let named = nodes.iter().filter(|node| view.named.contains(&node.at));
@@ -331,19 +333,19 @@ impl View {
     }
 
     /// The entries, in order.
-    pub fn entries(&self) -> impl DoubleEndedIterator<Item = &Entry> {
+    pub fn entries(&self) -> impl DoubleEndedIterator<Item = &ViewEntry> {
         self.entries.values()
     }
 
     /// The entry at a position.
     #[must_use]
-    pub fn entry(&self, seq: Seq) -> Option<&Entry> {
+    pub fn entry(&self, seq: Seq) -> Option<&ViewEntry> {
         self.entries.get(&seq)
     }
 
     /// A part of the entry at a position.
     #[must_use]
-    pub fn part(&self, (seq, index): At) -> Option<&Part> {
+    pub fn part(&self, (seq, index): PartPosition) -> Option<&Part> {
         self.entries.get(&seq)?.message.parts.get(index)
     }
 
@@ -364,13 +366,13 @@ impl View {
     }
 
     /// The summaries that stand before the frontier, in the order of their ranges.
-    pub fn nodes(&self) -> impl Iterator<Item = &Node> {
+    pub fn nodes(&self) -> impl Iterator<Item = &SummaryNode> {
         self.trim.nodes.iter().filter_map(|placed| self.nodes.get(&placed.at))
     }
 
     /// The summary recorded at a position, if it stands in this view.
     #[must_use]
-    pub fn node(&self, at: Seq) -> Option<&Node> {
+    pub fn node(&self, at: Seq) -> Option<&SummaryNode> {
         self.nodes.get(&at)
     }
 
@@ -394,17 +396,13 @@ impl View {
     /// Where the reduction is recorded that stands for a part. A form that the trim gives the part goes before it. Only
     /// results of tools become shorter by themselves: nobody's words do.
     #[must_use]
-    pub fn standing(&self, at: At) -> Option<Seq> {
-        self.reduced.of(at).filter(|_| self.is_result(at))
-    }
-
-    fn is_result(&self, at: At) -> bool {
-        matches!(self.part(at), Some(Part::ToolResult { .. }))
+    pub fn standing(&self, at: PartPosition) -> Option<Seq> {
+        self.reduced.of(at).filter(|_| is_result(self.part(at)))
     }
 
     /// The parts for which a reduction stands, with the position where it is recorded, ascending.
-    pub fn standings(&self) -> impl Iterator<Item = (At, Seq)> {
-        self.reduced.standing().filter(|(at, _)| self.is_result(*at))
+    pub fn standings(&self) -> impl Iterator<Item = (PartPosition, Seq)> {
+        self.reduced.standing().filter(|(at, _)| is_result(self.part(*at)))
     }
 
     /// The newest position any request of the lane has considered: what came later nobody has shown yet.
@@ -448,12 +446,6 @@ impl View {
         &self.pinned
     }
 
-    /// Pinned positions that were left out before they were pinned. A view cannot bring them back to their place; they
-    /// can come back at the tail.
-    pub fn pinned_away(&self) -> impl Iterator<Item = Seq> {
-        self.pinned.iter().copied().filter(|seq| !self.entries.contains_key(seq))
-    }
-
     /// The erased runs from the frontier on, ascending: first and last position, and how many events.
     pub fn erased(&self) -> impl Iterator<Item = (Seq, Seq, u64)> {
         let frontier = self.trim.drop_before;
@@ -478,16 +470,10 @@ impl View {
         self.entries.values().filter(|entry| entry.message.is_user_turn()).map(|entry| entry.seq)
     }
 
-    /// Where the lane's last request is recorded; none since the lane's last step.
+    /// Where the lane's last request is recorded, and the newest position it considered; none since the lane's last step.
     #[must_use]
-    pub fn last_built(&self) -> Option<Seq> {
-        self.built.map(|(at, _)| at)
-    }
-
-    /// The newest position the lane's last request considered; none since the lane's last step.
-    #[must_use]
-    pub fn built_through(&self) -> Option<Seq> {
-        self.built.map(|(_, through)| through)
+    pub fn last_built(&self) -> Option<(Seq, Seq)> {
+        self.built
     }
 
     /// The model of the newest assistant message here that names one.
@@ -497,7 +483,7 @@ impl View {
             .values()
             .rev()
             .map(|entry| &entry.message)
-            .filter(|said| said.role == Role::Assistant && said.standing == Standing::Said)
+            .filter(|said| said.role == Role::Assistant && said.standing == MessageOrigin::Said)
             .find_map(|said| said.model.as_deref())
     }
 
@@ -508,6 +494,10 @@ impl View {
         let nearest = gists.range(..=at).next_back().or_else(|| gists.iter().next());
         nearest.map(|(_, gist)| gist.as_ref())
     }
+}
+
+fn is_result(part: Option<&Part>) -> bool {
+    matches!(part, Some(Part::ToolResult { .. }))
 }
 
 /// What the id of a lane's `preamble.changed` begins with. The id stays when the content is erased, so a view knows that it

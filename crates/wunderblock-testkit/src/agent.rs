@@ -9,8 +9,10 @@
 
 use crate::generate::{Random, prose};
 use futures_executor::block_on;
-use wunderblock::{Built, CompactionOutcome, Compactor, ContextOptions, Engine, Error, Session, Sources};
-use wunderblock_core::event::{Event, Fact, MessageAppended, NewEvent, Source, TurnCompleted, UsageMeasured};
+use wunderblock::{Built, CompactionResult, Compactor, ContextOptions, Engine, Error, Session, Sources};
+use wunderblock_core::event::{
+    Event, EventSource, Fact, MessageAppended, NewEvent, TurnCompleted, UsageMeasured,
+};
 use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_core::message::{Dialect, Message, Part, Role};
 use wunderblock_core::plan::TrimReason;
@@ -129,7 +131,7 @@ impl Agent<'_> {
                 self.events += 1;
                 let id = EventId::new(format!("{}/{}", self.script.session, self.events)).ok()?;
                 let at = Millis(1_750_000_000_000 + i64::try_from(self.events * 700).unwrap_or_default());
-                Some(NewEvent { id, at, source: Source::Live, fact })
+                Some(NewEvent { id, at, source: EventSource::Live, fact })
             })
             .collect();
         let placed = must(block_on(self.session().append(events.clone())));
@@ -179,7 +181,7 @@ impl Agent<'_> {
             other => must(other),
         };
         let compacted =
-            built.compacted.as_ref().is_some_and(|done| done.outcome == CompactionOutcome::Compacted);
+            built.compacted.as_ref().is_some_and(|done| done.outcome == CompactionResult::Compacted);
         assert!(
             compacted || must(explained).draft.body == built.draft.body,
             "what is explained is what is built"

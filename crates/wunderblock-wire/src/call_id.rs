@@ -10,7 +10,7 @@ use wunderblock_core::message::{Dialect, Message, Part, Role};
 
 /// What a dialect takes as a call's id.
 #[derive(Clone, Copy)]
-pub(crate) struct Rule {
+pub(crate) struct IdRule {
     /// Whether an id can be sent as it is.
     pub(crate) fits: fn(&str) -> bool,
     /// Whether an id may be used once per request; otherwise once per turn of the assistant.
@@ -18,9 +18,9 @@ pub(crate) struct Rule {
 }
 
 /// The ids to write, by message and part; an id that fits is not listed.
-pub(crate) struct Written(HashMap<(usize, usize), String>);
+pub(crate) struct CallIds(HashMap<(usize, usize), String>);
 
-impl Written {
+impl CallIds {
     /// The id to write for the part.
     pub(crate) fn id<'a>(&'a self, message: usize, part: usize, own: &'a str) -> &'a str {
         self.0.get(&(message, part)).map_or(own, String::as_str)
@@ -30,7 +30,7 @@ impl Written {
 /// Chooses ids for all calls and results that will be sent.
 ///
 /// Where an id is used by several calls, results answer them in order.
-pub(crate) fn choose(messages: &[Message], rule: Rule) -> Written {
+pub(crate) fn choose(messages: &[Message], rule: IdRule) -> CallIds {
     let sent = || messages.iter().enumerate().filter(|(_, message)| message.standing.is_sendable());
     let mut taken: HashSet<String> = sent()
         .flat_map(|(_, message)| message.calls().chain(message.results()))
@@ -71,7 +71,7 @@ pub(crate) fn choose(messages: &[Message], rule: Rule) -> Written {
             written.insert((at, place), name.clone());
         }
     }
-    Written(written)
+    CallIds(written)
 }
 
 /// A name made from the id that nothing in the request has.

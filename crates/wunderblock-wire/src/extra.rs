@@ -6,7 +6,7 @@
 //! provider only. An extra without `wb:from` was put there by a caller, who answers for it: it goes to whoever is
 //! encoded for. A provider's own name that begins with `wb:` is kept as `wb:=` and the name.
 
-use crate::json::{Fields, Object, quote, text};
+use crate::json::{ObjectWriter, RawFields, quote, text};
 use crate::outcome::{Dropped, WireError};
 use serde_json::value::RawValue;
 use wunderblock_core::budget::Reason;
@@ -16,7 +16,7 @@ const OURS: &str = "wb:";
 const ESCAPED: &str = "wb:=";
 
 /// One form of several with the same meaning; see the constants of this module.
-pub(crate) type Hint = (&'static str, String);
+pub(crate) type ExtraForm = (&'static str, String);
 
 /// How content was written: `string`, `blocks`, `null`, `none`.
 pub(crate) const SHAPE: &str = "shape";
@@ -36,7 +36,7 @@ pub(crate) const FAILED: &str = "failed";
 pub(crate) const REPLY: &str = "reply";
 
 /// A hint that is a word.
-pub(crate) fn hint(name: &'static str, word: &str) -> Hint {
+pub(crate) fn hint(name: &'static str, word: &str) -> ExtraForm {
     (name, quote(word))
 }
 
@@ -46,31 +46,31 @@ pub(crate) fn object(fields: Vec<(String, &RawValue)>) -> Option<String> {
         return None;
     }
     let fields: Vec<(&str, &str)> = fields.iter().map(|(name, raw)| (name.as_str(), raw.get())).collect();
-    Some(Object::default().unknown(fields).finish())
+    Some(ObjectWriter::default().unknown(fields).finish())
 }
 
 /// An extra of unknown fields and hints; nothing if there are neither.
-pub(crate) fn keep(from: Dialect, hints: Vec<Hint>, fields: Fields<'_>) -> Extra {
+pub(crate) fn keep(from: Dialect, hints: Vec<ExtraForm>, fields: RawFields<'_>) -> Extra {
     let rest = fields.rest();
     if rest.is_empty() && hints.is_empty() { None } else { Some(build(from, hints, rest)) }
 }
 
 /// An extra that says whose object it was, also when there is nothing else to say.
-pub(crate) fn mark(from: Dialect, hints: Vec<Hint>, fields: Fields<'_>) -> Extra {
+pub(crate) fn mark(from: Dialect, hints: Vec<ExtraForm>, fields: RawFields<'_>) -> Extra {
     Some(build(from, hints, fields.rest()))
 }
 
 /// Adds a hint to an extra that has none of its kind.
-pub(crate) fn with_hint(from: Dialect, extra: &Extra, hint: Hint) -> Extra {
+pub(crate) fn with_hint(from: Dialect, extra: &Extra, hint: ExtraForm) -> Extra {
     let (name, value) = hint;
-    let object = Object::default().text("wb:from", from.name()).raw(&format!("{OURS}{name}"), &value);
-    let fields = extra.as_deref().and_then(|extra| Fields::parse(extra).ok()).unwrap_or_default().rest();
+    let object = ObjectWriter::default().text("wb:from", from.name()).raw(&format!("{OURS}{name}"), &value);
+    let fields = extra.as_deref().and_then(|extra| RawFields::parse(extra).ok()).unwrap_or_default().rest();
     let fields = fields.iter().map(|(name, raw)| (name.as_str(), raw.get()));
     Some(object.unknown(fields).finish().into_boxed_str())
 }
 
-fn build(from: Dialect, hints: Vec<Hint>, rest: Vec<(String, &RawValue)>) -> Box<str> {
-    let mut object = Object::default().text("wb:from", from.name());
+fn build(from: Dialect, hints: Vec<ExtraForm>, rest: Vec<(String, &RawValue)>) -> Box<str> {
+    let mut object = ObjectWriter::default().text("wb:from", from.name());
     for (name, value) in hints {
         object = object.raw(&format!("{OURS}{name}"), &value);
     }
@@ -84,7 +84,7 @@ fn build(from: Dialect, hints: Vec<Hint>, rest: Vec<(String, &RawValue)>) -> Box
 }
 
 /// An extra, opened for the dialect that is being encoded.
-pub(crate) struct Opened<'a> {
+pub(crate) struct OpenedExtra<'a> {
     from: Option<String>,
     hints: Vec<(String, &'a RawValue)>,
     unknown: Vec<(String, &'a RawValue)>,
@@ -95,10 +95,10 @@ pub(crate) struct Opened<'a> {
 ///
 /// # Errors
 /// When it is not the text of a JSON object.
-pub(crate) fn open(extra: &Extra, dialect: Dialect) -> Result<Opened<'_>, WireError> {
-    let mut opened = Opened { from: None, hints: Vec::new(), unknown: Vec::new(), own: true };
+pub(crate) fn open(extra: &Extra, dialect: Dialect) -> Result<OpenedExtra<'_>, WireError> {
+    let mut opened = OpenedExtra { from: None, hints: Vec::new(), unknown: Vec::new(), own: true };
     let Some(extra) = extra else { return Ok(opened) };
-    let fields = Fields::parse(extra).map_err(|error| WireError::Extra { reason: error.to_string() })?;
+    let fields = RawFields::parse(extra).map_err(|error| WireError::Extra { reason: error.to_string() })?;
     for (name, value) in fields.rest() {
         if let Some(name) = name.strip_prefix(ESCAPED) {
             opened.unknown.push((name.to_owned(), value));
@@ -113,7 +113,7 @@ pub(crate) fn open(extra: &Extra, dialect: Dialect) -> Result<Opened<'_>, WireEr
     Ok(opened)
 }
 
-impl<'a> Opened<'a> {
+impl<'a> OpenedExtra<'a> {
     /// Leaves a field of the provider's out, as if it had never been there.
     pub(crate) fn forget(&mut self, field: &str) {
         self.unknown.retain(|(name, _)| name != field);
@@ -162,10 +162,10 @@ impl<'a> Opened<'a> {
     ///
     /// # Errors
     /// When these are not the text of an object.
-    pub(crate) fn finish_inner(&self, object: Object) -> Result<String, WireError> {
+    pub(crate) fn finish_inner(&self, object: ObjectWriter) -> Result<String, WireError> {
         let Some(inner) = self.own_raw(INNER) else { return Ok(object.finish()) };
         let fields =
-            Fields::parse(inner.get()).map_err(|error| WireError::Extra { reason: error.to_string() })?;
+            RawFields::parse(inner.get()).map_err(|error| WireError::Extra { reason: error.to_string() })?;
         let fields = fields.rest();
         Ok(object.unknown(fields.iter().map(|(name, raw)| (name.as_str(), raw.get()))).finish())
     }

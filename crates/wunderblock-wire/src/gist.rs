@@ -1,6 +1,6 @@
 //! The least that is needed to run a tool call again, in one line.
 
-use crate::json::{Fields, list};
+use crate::json::{RawFields, list};
 use serde_json::value::RawValue;
 
 /// The longest gist, in characters.
@@ -22,7 +22,7 @@ const PATHS: [&str; 5] = ["file_path", "path", "filename", "notebook_path", "fil
 /// Takes time linear in the input and copies only what it shows.
 #[must_use]
 pub fn gist(name: &str, input_json: &str) -> Option<String> {
-    let fields = Fields::parse(input_json).ok()?;
+    let fields = RawFields::parse(input_json).ok()?;
     let line = command(&fields)
         .or_else(|| first(&fields, &URLS))
         .or_else(|| pattern(&fields))
@@ -33,11 +33,11 @@ pub fn gist(name: &str, input_json: &str) -> Option<String> {
     (!line.is_empty()).then_some(line)
 }
 
-fn first(fields: &Fields<'_>, names: &[&str]) -> Option<String> {
+fn first(fields: &RawFields<'_>, names: &[&str]) -> Option<String> {
     names.iter().find_map(|name| fields.get(name).and_then(head)).filter(|text| !text.trim().is_empty())
 }
 
-fn command(fields: &Fields<'_>) -> Option<String> {
+fn command(fields: &RawFields<'_>) -> Option<String> {
     first(fields, &COMMANDS).or_else(|| {
         let words = COMMANDS.iter().find_map(|name| fields.get(name).and_then(list))?;
         // `["bash", "-lc", "…"]` says nothing by its first two words.
@@ -50,13 +50,13 @@ fn command(fields: &Fields<'_>) -> Option<String> {
     })
 }
 
-fn pattern(fields: &Fields<'_>) -> Option<String> {
+fn pattern(fields: &RawFields<'_>) -> Option<String> {
     let pattern = first(fields, &PATTERNS)?;
     let place = first(fields, &PATHS).map(|path| format!(" {path}")).unwrap_or_default();
     Some(format!("{}{place}", clipped(&pattern, MAX_GIST_CHARS / 2)))
 }
 
-fn path(fields: &Fields<'_>) -> Option<String> {
+fn path(fields: &RawFields<'_>) -> Option<String> {
     let path = first(fields, &PATHS)?;
     let number = |name: &str| fields.get(name).and_then(|raw| raw.get().parse::<u64>().ok());
     let view = fields.get("view_range").and_then(list).unwrap_or_default();
@@ -80,7 +80,7 @@ fn path(fields: &Fields<'_>) -> Option<String> {
 }
 
 /// The files a patch names, from the lines of the two common patch forms.
-fn patch(name: &str, fields: &Fields<'_>) -> Option<String> {
+fn patch(name: &str, fields: &RawFields<'_>) -> Option<String> {
     if !name.contains("patch") {
         return None;
     }
@@ -91,7 +91,7 @@ fn patch(name: &str, fields: &Fields<'_>) -> Option<String> {
     (!files.is_empty()).then(|| files.join(" "))
 }
 
-fn arguments(fields: Fields<'_>) -> Option<String> {
+fn arguments(fields: RawFields<'_>) -> Option<String> {
     let short =
         |raw: &RawValue| raw.get().len() <= 80 && !raw.get().starts_with(['{', '[']) && raw.get() != "null";
     let shown: Vec<String> = fields

@@ -10,9 +10,9 @@ use std::fmt;
 
 /// The fields of one object, in their own order.
 #[derive(Default)]
-pub(crate) struct Fields<'a>(Vec<(String, &'a RawValue)>);
+pub(crate) struct RawFields<'a>(Vec<(String, &'a RawValue)>);
 
-impl<'a> Fields<'a> {
+impl<'a> RawFields<'a> {
     /// Opens an object; `None` if the value is something else.
     pub(crate) fn of(raw: &'a RawValue) -> Option<Self> {
         Self::parse(raw.get()).ok()
@@ -62,44 +62,44 @@ impl<'a> Fields<'a> {
     }
 }
 
-impl<'de> serde::Deserialize<'de> for Fields<'de> {
+impl<'de> serde::Deserialize<'de> for RawFields<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Read;
-        impl<'de> Visitor<'de> for Read {
-            type Value = Fields<'de>;
+        struct RawFieldsVisitor;
+        impl<'de> Visitor<'de> for RawFieldsVisitor {
+            type Value = RawFields<'de>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 let mut fields = Vec::new();
-                while let Some(Text(key)) = map.next_key()? {
+                while let Some(LossyText(key)) = map.next_key()? {
                     fields.push((key, map.next_value()?));
                 }
-                Ok(Fields(fields))
+                Ok(RawFields(fields))
             }
         }
-        deserializer.deserialize_map(Read)
+        deserializer.deserialize_map(RawFieldsVisitor)
     }
 }
 
 /// A string that may hold `\ud800`-like escapes without a partner. They have no UTF-8 form and providers refuse them;
 /// each becomes U+FFFD.
-struct Text(String);
+struct LossyText(String);
 
-impl<'de> serde::Deserialize<'de> for Text {
+impl<'de> serde::Deserialize<'de> for LossyText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Read;
-        impl Visitor<'_> for Read {
-            type Value = Text;
+        struct TextVisitor;
+        impl Visitor<'_> for TextVisitor {
+            type Value = LossyText;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a string")
             }
-            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Text, E> {
-                Ok(Text(text.to_owned()))
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<LossyText, E> {
+                Ok(LossyText(text.to_owned()))
             }
-            fn visit_bytes<E: serde::de::Error>(self, bytes: &[u8]) -> Result<Text, E> {
+            fn visit_bytes<E: serde::de::Error>(self, bytes: &[u8]) -> Result<LossyText, E> {
                 if let Ok(text) = std::str::from_utf8(bytes) {
-                    return Ok(Text(text.to_owned()));
+                    return Ok(LossyText(text.to_owned()));
                 }
                 let mut text = String::with_capacity(bytes.len());
                 for chunk in bytes.utf8_chunks() {
@@ -111,17 +111,20 @@ impl<'de> serde::Deserialize<'de> for Text {
                         _ => return Err(E::custom("not UTF-8")),
                     }
                 }
-                Ok(Text(text))
+                Ok(LossyText(text))
             }
         }
         // Asked for bytes, serde_json gives lone surrogates instead of refusing them.
-        deserializer.deserialize_bytes(Read).map_err(D::Error::custom)
+        deserializer.deserialize_bytes(TextVisitor).map_err(D::Error::custom)
     }
 }
 
 /// The text of a string value; `None` for any other kind.
 pub(crate) fn text(raw: &RawValue) -> Option<String> {
-    raw.get().starts_with('"').then(|| serde_json::from_str::<Text>(raw.get()).ok())?.map(|Text(text)| text)
+    raw.get()
+        .starts_with('"')
+        .then(|| serde_json::from_str::<LossyText>(raw.get()).ok())?
+        .map(|LossyText(text)| text)
 }
 
 /// The elements of an array; `None` for any other kind.
@@ -178,12 +181,12 @@ pub(crate) fn array<S: AsRef<str>>(items: &[S]) -> String {
 
 /// An object being written. Fields keep the order they are given in; a name written before is not written again.
 #[derive(Default)]
-pub(crate) struct Object {
+pub(crate) struct ObjectWriter {
     text: String,
     names: Vec<String>,
 }
 
-impl Object {
+impl ObjectWriter {
     /// An object that begins with its `type`.
     pub(crate) fn typed(kind: &str) -> Self {
         Self::default().text("type", kind)

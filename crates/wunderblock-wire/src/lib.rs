@@ -4,7 +4,7 @@
 //! [`Request`](wunderblock_core::request::Request), [`encode`] writes one and says what it had to leave out. What comes
 //! from a provider and goes back to it is unchanged in meaning: unknown fields and blocks, numbers and key order of tool
 //! inputs, signatures. [`validate`](validate::validate) checks a body against what the providers refuse, and shares no
-//! code with the encoders. [`decode_reply`] and [`Reading`] read what a provider answers, whole and as a stream. No I/O, no decisions.
+//! code with the encoders. [`decode_reply`] and [`ReplyReader`] read what a provider answers, whole and as a stream. No I/O, no decisions.
 
 pub mod anthropic;
 mod call_id;
@@ -29,6 +29,6 @@ pub use dialect::{decode, decode_message, encode};
 pub use gist::gist;
 pub use live::{LiveError, LiveLine, decode_line};
 pub use outcome::{Dropped, Encoded, WireError};
-pub use reply::{Fault, Reading, Refusal, Reply, Stop, decode_reply};
+pub use reply::{ModelReply, ProviderError, ReplyFault, ReplyReader, StopReason, decode_reply};
 pub use strings::string_values;
 pub use validate::{Violation, validate};

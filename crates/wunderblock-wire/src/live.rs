@@ -5,7 +5,7 @@
 //! whole, whatever its fields are called.
 
 use crate::extra;
-use crate::json::{self, Fields, list, text};
+use crate::json::{self, RawFields, list, text};
 use crate::outcome::WireError;
 use wunderblock_core::event::{Fact, MessageAppended};
 use wunderblock_core::message::Dialect;
@@ -63,7 +63,7 @@ pub fn decode_line(line: &[u8]) -> Result<LiveLine, LiveError> {
     if !whole.starts_with('{') {
         return Err(LiveError::NotAnObject);
     }
-    let fields = Fields::parse(whole).map_err(|error| LiveError::Json(error.to_string()))?;
+    let fields = RawFields::parse(whole).map_err(|error| LiveError::Json(error.to_string()))?;
     let id = field(&fields, "id", "a string", text)?;
     let at = field(&fields, "at", "a whole number of milliseconds", |raw| raw.get().parse().ok())?;
     let at = at.map(Millis);
@@ -76,7 +76,7 @@ pub fn decode_line(line: &[u8]) -> Result<LiveLine, LiveError> {
     }
     let fact = match fields.get("message").filter(|raw| json::is_object(raw)) {
         Some(inner) => {
-            let message = Fields::of(inner).ok_or(LiveError::Neither)?;
+            let message = RawFields::of(inner).ok_or(LiveError::Neither)?;
             said(inner.get(), dialect(&message)?)?
         }
         None => {
@@ -89,7 +89,7 @@ pub fn decode_line(line: &[u8]) -> Result<LiveLine, LiveError> {
 
 /// A field that may be missing or `null`.
 fn field<T>(
-    fields: &Fields<'_>,
+    fields: &RawFields<'_>,
     name: &'static str,
     expected: &'static str,
     read: impl FnOnce(&serde_json::value::RawValue) -> Option<T>,
@@ -102,7 +102,7 @@ fn field<T>(
 
 /// The message without the fields that are ours. The `id` of a whole reply of Anthropic's is the provider's as well:
 /// usage that is reported for the reply names it.
-fn without_envelope(mut fields: Fields<'_>, whole: &str, dialect: Dialect) -> String {
+fn without_envelope(mut fields: RawFields<'_>, whole: &str, dialect: Dialect) -> String {
     let is_providers = dialect == Dialect::Anthropic && (is_reply(&fields) || fields.get("usage").is_some());
     let ours = ["at", "session"].into_iter().chain((!is_providers).then_some("id"));
     let taken = ours.filter(|name| fields.take(name).is_some()).count();
@@ -120,12 +120,12 @@ fn said(message: &str, dialect: Dialect) -> Result<Fact, LiveError> {
     }
 }
 
-fn is_reply(message: &Fields<'_>) -> bool {
+fn is_reply(message: &RawFields<'_>) -> bool {
     message.text("type").as_deref() == Some("message") && message.text("role").as_deref() == Some("assistant")
 }
 
 /// The dialect a message is written in. Only Anthropic's has blocks of these types, and replies that say what they are.
-fn dialect(message: &Fields<'_>) -> Result<Dialect, LiveError> {
+fn dialect(message: &RawFields<'_>) -> Result<Dialect, LiveError> {
     if message.get("role").is_none() {
         return Err(LiveError::Neither);
     }
@@ -134,7 +134,7 @@ fn dialect(message: &Fields<'_>) -> Result<Dialect, LiveError> {
     }
     let blocks = message.get("content").and_then(list).unwrap_or_default();
     let is_anthropic =
-        blocks.into_iter().filter_map(Fields::of).filter_map(|block| block.text("type")).any(|kind| {
+        blocks.into_iter().filter_map(RawFields::of).filter_map(|block| block.text("type")).any(|kind| {
             matches!(
                 kind.as_str(),
                 "tool_use" | "tool_result" | "thinking" | "redacted_thinking" | "image" | "document"

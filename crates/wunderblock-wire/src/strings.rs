@@ -17,7 +17,7 @@ pub fn string_values(bytes: &[u8]) -> Result<impl Iterator<Item = String>, WireE
     let text = std::str::from_utf8(bytes).map_err(|error| WireError::Json { reason: error.to_string() })?;
     serde_json::from_str::<IgnoredAny>(text)
         .map_err(|error| WireError::Json { reason: error.to_string() })?;
-    let mut scan = Scan { text, frames: Vec::new(), found: Vec::new() };
+    let mut scan = StringScan { text, frames: Vec::new(), found: Vec::new() };
     scan.run();
     let found = scan.found;
     Ok(found.into_iter().flatten().filter_map(move |range| text.get(range)).map(unescape))
@@ -29,7 +29,7 @@ fn unescape(quoted: &str) -> String {
     raw.ok().and_then(crate::json::text).unwrap_or_default()
 }
 
-struct Scan<'a> {
+struct StringScan<'a> {
     text: &'a str,
     frames: Vec<Frame<'a>>,
     found: Vec<Option<Range<usize>>>,
@@ -52,7 +52,7 @@ struct Frame<'a> {
     data: Option<usize>,
 }
 
-impl<'a> Scan<'a> {
+impl<'a> StringScan<'a> {
     fn run(&mut self) {
         let bytes = self.text.as_bytes();
         let mut at = 0;

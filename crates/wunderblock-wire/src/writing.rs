@@ -1,11 +1,11 @@
 //! Where an encoder stands in a request, and what it has left out so far.
 
-use crate::extra::{self, Opened};
+use crate::extra::{self, OpenedExtra};
 use crate::json;
 use crate::outcome::{Dropped, WireError};
 use std::collections::HashMap;
 use wunderblock_core::budget::Reason;
-use wunderblock_core::message::{Body, Dialect, Extra, Message, Part, Standing};
+use wunderblock_core::message::{Body, Dialect, Extra, Message, MessageOrigin, Part};
 
 /// The state of one encoding.
 pub(crate) struct Writing {
@@ -46,7 +46,7 @@ impl Writing {
     }
 
     /// Opens an extra, noting the fields that cannot be sent.
-    pub(crate) fn open<'a>(&mut self, extra: &'a Extra) -> Result<Opened<'a>, WireError> {
+    pub(crate) fn open<'a>(&mut self, extra: &'a Extra) -> Result<OpenedExtra<'a>, WireError> {
         let mut opened = extra::open(extra, self.dialect)?;
         if let Some(field) = self.owned {
             opened.forget(field);
@@ -71,9 +71,9 @@ impl Writing {
     /// Whether a message may be sent; if not, that is noted.
     pub(crate) fn sendable(&mut self, at: usize, message: &Message) -> bool {
         let (reason, why) = match &message.standing {
-            Standing::Said | Standing::Injected(_) => return true,
-            Standing::Failed(why) => (Reason::FailedTurn, why),
-            Standing::Aside(why) => (Reason::Aside, why),
+            MessageOrigin::Said | MessageOrigin::Injected(_) => return true,
+            MessageOrigin::Failed(why) => (Reason::FailedTurn, why),
+            MessageOrigin::Aside(why) => (Reason::Aside, why),
         };
         self.at(Some(at), 0);
         self.drop(reason, format!("the message: {why}"));

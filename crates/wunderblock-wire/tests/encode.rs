@@ -9,7 +9,7 @@ use shared::requests::{Oddity, well_formed};
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::budget::Reason;
 use wunderblock_core::id::{CallId, Handle};
-use wunderblock_core::message::{Body, Dialect, MediaForm, Message, Part, Role, Standing};
+use wunderblock_core::message::{Body, Dialect, MediaForm, Message, MessageOrigin, Part, Role};
 use wunderblock_core::request::{Request, Tool};
 use wunderblock_core::units::{Bytes, Tokens};
 use wunderblock_wire::{WireError, decode, encode, tool_name, validate};
@@ -103,10 +103,10 @@ fn what_a_dialect_cannot_carry_is_reported() {
 
 #[test]
 fn messages_that_are_never_sent_are_not() {
-    let failed =
-        Message::new(Role::Assistant, vec![call("a", "{}")]).standing(Standing::Failed("timeout".into()));
-    let aside = Message::text(Role::User, "note").standing(Standing::Aside("a note".into()));
-    let injected = Message::text(Role::User, "recalled").standing(Standing::Injected("recall".into()));
+    let failed = Message::new(Role::Assistant, vec![call("a", "{}")])
+        .standing(MessageOrigin::Failed("timeout".into()));
+    let aside = Message::text(Role::User, "note").standing(MessageOrigin::Aside("a note".into()));
+    let injected = Message::text(Role::User, "recalled").standing(MessageOrigin::Injected("recall".into()));
     let request = talk(vec![Message::text(Role::User, "q"), failed, aside, injected]);
     for dialect in PROVIDERS {
         let encoded = encode(dialect, &request).unwrap();

@@ -8,19 +8,19 @@ use serde_json::{Value, json};
 use wunderblock_core::event::UsageMeasured;
 use wunderblock_core::message::{Body, Dialect, Part};
 use wunderblock_core::units::Tokens;
-use wunderblock_wire::{Fault, Reading, Reply, Stop, decode_reply};
+use wunderblock_wire::{ModelReply, ReplyFault, ReplyReader, StopReason, decode_reply};
 
 const MOST: usize = 1 << 20;
 
-fn read(dialect: Dialect, pieces: &[&[u8]]) -> Reply {
-    let mut reading = Reading::new(dialect, MOST);
+fn read(dialect: Dialect, pieces: &[&[u8]]) -> ModelReply {
+    let mut reading = ReplyReader::new(dialect, MOST);
     for piece in pieces {
         reading.push(piece);
     }
     reading.finish()
 }
 
-fn stream(dialect: Dialect, text: &str) -> Reply {
+fn stream(dialect: Dialect, text: &str) -> ModelReply {
     read(dialect, &[text.as_bytes()])
 }
 
@@ -38,7 +38,7 @@ fn done(events: &[Value]) -> String {
 }
 
 /// What a reply says, in words.
-fn said(reply: &Reply) -> Vec<String> {
+fn said(reply: &ModelReply) -> Vec<String> {
     let body = |body: &Body| body.inline().unwrap().to_owned();
     reply
         .message
@@ -117,7 +117,7 @@ fn an_anthropic_stream_is_its_message() {
             r#"opaque {"type":"server_tool_use","id":"s","name":"web_search","input":{"query":"q"}}"#,
         ]
     );
-    assert_eq!((streamed.stop, &streamed.fault), (Stop::Tools, &None));
+    assert_eq!((streamed.stop, &streamed.fault), (StopReason::Tools, &None));
     assert_eq!(streamed.usage, Some(usage("msg_1", "claude-x", [12, 40, 3, 77])));
     assert_eq!(streamed.odd, ["an event of the kind `a_new_event`", "a delta of the kind `a_new_delta`"]);
     assert_eq!(streamed.text(), "It is 12 °C 汉.");
@@ -128,7 +128,7 @@ fn an_anthropic_stream_is_its_message() {
         "stop_reason":"tool_use","stop_sequence":null,"usage":{"input_tokens":12,"cache_creation_input_tokens":3,
         "cache_read_input_tokens":40,"output_tokens":77}}"#;
     let whole = decode_reply(Dialect::Anthropic, whole.replace("\n        ", "").as_bytes());
-    assert_eq!(whole.message, Reply { odd: Vec::new(), ..streamed }.message);
+    assert_eq!(whole.message, ModelReply { odd: Vec::new(), ..streamed }.message);
 }
 
 fn chunk(delta: Value, reason: Option<&str>) -> Value {
@@ -165,7 +165,7 @@ fn an_openai_stream_is_its_completion() {
     let expected =
         ["thinking hmm None", "text Looking 汉", "call call_a read {\"p\": 1.0}", "call call_b grep {}"];
     assert_eq!(said(&streamed), expected);
-    assert_eq!((streamed.stop, &streamed.fault, streamed.odd.len()), (Stop::Tools, &None, 0));
+    assert_eq!((streamed.stop, &streamed.fault, streamed.odd.len()), (StopReason::Tools, &None, 0));
     assert_eq!(streamed.usage, Some(usage("chatcmpl-1", "gpt-x", [36, 64, 0, 9])));
     let whole = r#"{"id":"chatcmpl-1","object":"chat.completion","created":1,"model":"gpt-x","choices":[{"index":0,
         "message":{"role":"assistant","content":"Looking 汉","reasoning_content":"hmm","tool_calls":[
@@ -209,13 +209,13 @@ fn what_goes_wrong_is_said_beside_what_had_come() {
     let begun =
         [start(), block(0, json!({"type": "text", "text": ""})), delta(0, "text_delta", "text", "half")];
     let error = json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}});
-    let provider = |reply: &Reply| match &reply.fault {
-        Some(Fault::Provider(refusal)) => refusal.to_string(),
+    let provider = |reply: &ModelReply| match &reply.fault {
+        Some(ReplyFault::Provider(refusal)) => refusal.to_string(),
         other => panic!("{other:?}"),
     };
 
     let cut = stream(Dialect::Anthropic, &named(&begun));
-    assert_eq!((cut.text().as_str(), &cut.fault), ("half", &Some(Fault::Cut)));
+    assert_eq!((cut.text().as_str(), &cut.fault), ("half", &Some(ReplyFault::Cut)));
     let failed = stream(Dialect::Anthropic, &named(&[&begun[..], std::slice::from_ref(&error)].concat()));
     assert_eq!(
         (failed.text().as_str(), provider(&failed).as_str()),
@@ -225,10 +225,10 @@ fn what_goes_wrong_is_said_beside_what_had_come() {
     let broken = named(&begun) + "data: {\"type\": \"conte\n\n" + &named(&stop("end_turn", 1));
     let broken = stream(Dialect::Anthropic, &broken);
     assert_eq!(broken.text(), "half");
-    assert!(matches!(broken.fault, Some(Fault::Unreadable { .. })), "{:?}", broken.fault);
+    assert!(matches!(broken.fault, Some(ReplyFault::Unreadable { .. })), "{:?}", broken.fault);
 
     let cut = stream(Dialect::OpenaiChat, &format!("data: {}\n\n", chunk(json!({"content": "half"}), None)));
-    assert_eq!((cut.text().as_str(), &cut.fault), ("half", &Some(Fault::Cut)));
+    assert_eq!((cut.text().as_str(), &cut.fault), ("half", &Some(ReplyFault::Cut)));
     let error =
         json!({"error": {"message": "The server had an error", "type": "server_error", "code": null}});
     let failed = stream(Dialect::OpenaiChat, &done(&[chunk(json!({"content": "half"}), None), error]));
@@ -242,7 +242,8 @@ fn what_goes_wrong_is_said_beside_what_had_come() {
     {
         for dialect in [Dialect::Anthropic, Dialect::OpenaiChat, Dialect::Gemini] {
             let reply = stream(dialect, nonsense);
-            let known = matches!(reply.fault, Some(Fault::Unreadable { .. } | Fault::Unsupported { .. }));
+            let known =
+                matches!(reply.fault, Some(ReplyFault::Unreadable { .. } | ReplyFault::Unsupported { .. }));
             assert!(known, "{nonsense:?}: {:?}", reply.fault);
         }
     }
@@ -274,20 +275,20 @@ fn the_input_of_a_call_that_is_no_json_is_kept() {
     assert_eq!(said(&reply), [r#"call t Read "{\"path\": \"a""#]);
     assert_eq!(
         (reply.stop, reply.odd.as_slice()),
-        (Stop::Length, &["the input of a call is no JSON".to_owned()][..])
+        (StopReason::Length, &["the input of a call is no JSON".to_owned()][..])
     );
 }
 
 #[test]
 fn a_reply_without_end_is_not_read_on() {
     for beginning in ["{\"a\":\"", "data: ", "", " "] {
-        let mut reading = Reading::new(Dialect::Anthropic, 1_000);
+        let mut reading = ReplyReader::new(Dialect::Anthropic, 1_000);
         reading.push(beginning.as_bytes());
         for _ in 0..10_000 {
             reading.push(b"          ");
         }
         assert!(reading.is_done());
-        assert_eq!(reading.finish().fault, Some(Fault::TooLong { most: 1_000 }));
+        assert_eq!(reading.finish().fault, Some(ReplyFault::TooLong { most: 1_000 }));
     }
 }
 
@@ -426,7 +427,7 @@ proptest! {
             _ => format!("\u{feff}{}", streamed.replace('\n', "\r\n")),
         };
         let all = |pieces: &[&[u8]]| {
-            let mut reading = Reading::new(dialect, most);
+            let mut reading = ReplyReader::new(dialect, most);
             pieces.iter().for_each(|piece| reading.push(piece));
             reading.finish()
         };

@@ -4,14 +4,14 @@
 //! unreadable with one record, or claim an erasure that never was.
 
 use crate::error::{Error, Unappendable};
-use wunderblock_core::event::{Fact, NewEvent, Source};
+use wunderblock_core::event::{EventSource, Fact, NewEvent};
 use wunderblock_core::id::EventId;
 
 /// Checks that callers may append an event, as far as it alone can tell.
 pub(crate) fn admit(event: &NewEvent) -> Result<(), Error> {
     let why = if !event.fact.is_open() {
         Unappendable::Kind(event.fact.kind())
-    } else if event.source != Source::Live {
+    } else if event.source != EventSource::Live {
         Unappendable::Source
     } else if let Some(prefix) = engines_own(&event.id) {
         Unappendable::Id(prefix)

@@ -8,7 +8,7 @@ use crate::store::StoreError;
 use crate::store::codec::CodecError;
 use std::path::Path;
 use wunderblock_core::id::{EventId, Handle, IdError, LaneId, StreamId};
-use wunderblock_core::plan::Refusal;
+use wunderblock_core::plan::PlanRefusal;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::Seq;
 use wunderblock_wire::{LiveError, WireError};
@@ -111,7 +111,7 @@ pub enum Error {
     },
     /// Even the least does not fit.
     #[error(transparent)]
-    OverBudget(#[from] Box<Refusal>),
+    OverBudget(#[from] Box<PlanRefusal>),
     /// The encoded request would be invalid; a defect of ours.
     #[error("the request for `{dialect}` would be refused: {first}")]
     Invalid {

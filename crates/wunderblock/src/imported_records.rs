@@ -18,7 +18,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use wunderblock_core::id::Handle;
-use wunderblock_wire::transcript::{Format, Kept, Reader, Record, Shape};
+use wunderblock_wire::transcript::{FileShape, Format, RecordStatus, TranscriptReader, TranscriptRecord};
 
 /// What is looked for in a revision.
 #[derive(Clone, Debug, Default)]
@@ -77,7 +77,7 @@ impl Lost {
     }
 
     /// Whether what files hold of a record was erased: itself, or an event of it.
-    pub(crate) fn has_record(&self, record: &Record, name: &str) -> bool {
+    pub(crate) fn has_record(&self, record: &TranscriptRecord, name: &str) -> bool {
         self.has_named(name) || made_one(record, name, &self.events)
     }
 
@@ -88,7 +88,7 @@ impl Lost {
 }
 
 /// Whether a record has made one of the events.
-fn made_one(record: &Record, name: &str, events: &BTreeSet<String>) -> bool {
+fn made_one(record: &TranscriptRecord, name: &str, events: &BTreeSet<String>) -> bool {
     let mut ids = (0..=record.items.len()).filter_map(|number| event_id(name, number).ok());
     !events.is_empty() && ids.any(|id| events.contains(id.as_str()))
 }
@@ -115,7 +115,7 @@ pub(crate) fn beginning(text: &str) -> Option<String> {
 
 /// A record as it is heard: with its session and its name, and its raw bytes.
 struct Heard<'r> {
-    record: &'r Record,
+    record: &'r TranscriptRecord,
     session: String,
     name: Box<str>,
     raw: &'r [u8],
@@ -123,7 +123,7 @@ struct Heard<'r> {
 
 /// Reads a transcript line by line as it is written, and tells of each record.
 struct Listening<F> {
-    reader: Reader,
+    reader: TranscriptReader,
     /// What the ledger calls the file.
     file: String,
     line: Vec<u8>,
@@ -133,7 +133,7 @@ struct Listening<F> {
 }
 
 impl<F: FnMut(Heard<'_>)> Listening<F> {
-    fn take(&mut self, records: Vec<Record>) {
+    fn take(&mut self, records: Vec<TranscriptRecord>) {
         for record in records {
             let session = session_name(self.reader.format(), &self.file, &record, self.reader.session());
             let name = record_name(&record);
@@ -199,8 +199,8 @@ impl Finder {
     }
 
     /// Where a record repeats a text.
-    fn repeated(&self, record: &Record, raw: &[u8]) -> Vec<(u64, u64)> {
-        let silent = record.kept == Kept::Bookkeeping || record.items.is_empty();
+    fn repeated(&self, record: &TranscriptRecord, raw: &[u8]) -> Vec<(u64, u64)> {
+        let silent = record.kept == RecordStatus::Bookkeeping || record.items.is_empty();
         let begins = silent && !self.wanted.beginnings.is_empty();
         let holds = |raw: &[u8]| {
             begins && self.beginnings.is_match(raw)
@@ -332,7 +332,7 @@ pub(crate) async fn find_records(
     };
     let mut head = Vec::new();
     copy_source(engine, &source, (0, len.min(HEAD)), &mut head).await?;
-    if listening.reader.format().shape(&head) == Shape::Document {
+    if listening.reader.format().shape(&head) == FileShape::Document {
         let mut bytes = Vec::new();
         copy_source(engine, &source, (0, len), &mut bytes).await?;
         listening.end(Some(bytes));
@@ -363,7 +363,7 @@ pub(crate) async fn holds_erased_text(
     file.seek(SeekFrom::Start(0)).map_err(failed)?;
     let mut head = Vec::new();
     Read::by_ref(file).take(HEAD).read_to_end(&mut head).map_err(failed)?;
-    if listening.reader.format().shape(&head) == Shape::Document {
+    if listening.reader.format().shape(&head) == FileShape::Document {
         file.read_to_end(&mut head).map_err(failed)?;
         listening.end(Some(head));
     } else {
@@ -383,7 +383,7 @@ async fn listen<F: FnMut(Heard<'_>)>(
     let path = PathBuf::from(&source.key);
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let file = file_name(engine, source, format).await?;
-    let reader = Reader::new(format, &name);
+    let reader = TranscriptReader::new(format, &name);
     Ok(Some(Listening { reader, file, line: Vec::new(), offset: 0, number: 0, each }))
 }
 

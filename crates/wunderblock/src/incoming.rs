@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use std::sync::Arc;
-use wunderblock_core::event::{Fact, MessageAppended, NewEvent, Source};
+use wunderblock_core::event::{EventSource, Fact, MessageAppended, NewEvent};
 use wunderblock_core::id::EventId;
 use wunderblock_core::message::Message;
 use wunderblock_core::units::Millis;
@@ -33,7 +33,7 @@ impl Stamp {
     /// # Errors
     /// When no id can be made.
     pub fn event(&self, fact: Fact) -> Result<NewEvent, Error> {
-        Ok(NewEvent { id: (self.ids)()?, at: (self.clock)(), source: Source::Live, fact })
+        Ok(NewEvent { id: (self.ids)()?, at: (self.clock)(), source: EventSource::Live, fact })
     }
 
     /// A line of JSON as an event: an event as `export` writes it, or a message in a provider's form, with `id` and `at`
@@ -47,7 +47,7 @@ impl Stamp {
             Some(id) => EventId::new(id)?,
             None => (self.ids)()?,
         };
-        Ok(NewEvent { id, at: at.unwrap_or_else(|| (self.clock)()), source: Source::Live, fact })
+        Ok(NewEvent { id, at: at.unwrap_or_else(|| (self.clock)()), source: EventSource::Live, fact })
     }
 }
 

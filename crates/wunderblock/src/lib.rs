@@ -72,7 +72,7 @@ pub use futures_executor::block_on;
 pub use wunderblock_core as core;
 
 pub use catch_up::Progress;
-pub use compact::account::{Compacted, CompactionOutcome, MadeNode};
+pub use compact::account::{Compacted, CompactionResult, MadeNode};
 pub use compact::options::{CompactOptions, CompactionStage, OnProgress};
 pub use compact::state::LaneState;
 pub use compact::undo::Undone;

@@ -12,7 +12,7 @@ use crate::record::{StreamStart, opening_writes, pack_all};
 use crate::session::Session;
 use crate::store::{Answer, Begin, Owner, Query, SourceBy, Write, Written, codec};
 use std::collections::{BTreeSet, HashSet};
-use wunderblock_core::event::{Fact, MessageAppended, NewEvent, SessionOpened, Source};
+use wunderblock_core::event::{EventSource, Fact, MessageAppended, NewEvent, SessionOpened};
 use wunderblock_core::id::{CallId, EventId, Handle, StreamId};
 use wunderblock_core::message::{Message, Part, Role};
 use wunderblock_reduce::{Kind, Level, Reduced};
@@ -166,7 +166,7 @@ fn exchange_events(
         Ok(NewEvent {
             id: EventId::new(format!("{call}:{name}"))?,
             at: engine.now(),
-            source: Source::Live,
+            source: EventSource::Live,
             fact,
         })
     };

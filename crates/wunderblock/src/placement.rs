@@ -13,13 +13,13 @@ use std::path::Path;
 use wunderblock_core::budget::{EntryLine, Reason, Treatment};
 use wunderblock_core::id::Handle;
 use wunderblock_core::instruction::{Finding, FindingKind, pieces};
-use wunderblock_core::message::{Body, Part, Standing};
+use wunderblock_core::message::{Body, MessageOrigin, Part};
 use wunderblock_core::ports::Bodies;
-use wunderblock_core::preamble::{Block, Deferral, Shown, ToolBlock};
+use wunderblock_core::preamble::{Deferral, Inclusion, PreambleBlock, ToolBlock};
 use wunderblock_core::section::Section;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Seq, Tokens};
-use wunderblock_core::view::Node;
+use wunderblock_core::view::SummaryNode;
 
 /// Where one thing that was looked for is in a request, or why it is not there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -156,7 +156,7 @@ fn outside(sought: &PlacementQuery<'_>, draft: &Draft, options: &ContextOptions)
 
 fn block_placement(
     sought: &PlacementQuery<'_>,
-    block: &Block,
+    block: &PreambleBlock,
     (draft, options): (&Draft, &ContextOptions),
 ) -> Option<Placement> {
     let shown = sought.line(&block.text, draft);
@@ -178,23 +178,23 @@ fn block_placement(
     };
     let level = block.level.map_or(block.authority.words(), |level| level.words());
     let (treatment, why, gives) = match block.shown {
-        Shown::Out => (Treatment::LeftOut, "no room in its section".to_owned(), Some(crowded())),
-        Shown::Cut if shown.is_none() => {
+        Inclusion::Out => (Treatment::LeftOut, "no room in its section".to_owned(), Some(crowded())),
+        Inclusion::Cut if shown.is_none() => {
             (Treatment::LeftOut, "in the part that was cut".to_owned(), Some(crowded()))
         }
-        Shown::Cut => (Treatment::Clipped, format!("{level}, {}", block.reason.words()), None),
-        Shown::Whole if shown.is_none() && block.is_listed() => {
+        Inclusion::Cut => (Treatment::Clipped, format!("{level}, {}", block.reason.words()), None),
+        Inclusion::Whole if shown.is_none() && block.is_listed() => {
             let how = "ask for it by its handle, and it comes in at the tail".to_owned();
             (Treatment::Stub, "listed; its body is read on demand".to_owned(), Some(how))
         }
-        Shown::Whole => (Treatment::Verbatim, format!("{level}, {}", block.reason.words()), None),
+        Inclusion::Whole => (Treatment::Verbatim, format!("{level}, {}", block.reason.words()), None),
     };
     Some(Placement {
         seq: None,
         what: block.name.to_string(),
         treatment,
         section: Some(block.section),
-        tokens: entry.filter(|_| block.shown != Shown::Out).map(|entry| entry.tokens),
+        tokens: entry.filter(|_| block.shown != Inclusion::Out).map(|entry| entry.tokens),
         why,
         gives,
         handle: block.body.as_ref().unwrap_or(&block.text).handle(),
@@ -292,7 +292,7 @@ fn in_file(finding: &Finding, text: &str, root: Option<&Path>) -> Option<String>
 
 /// Summaries that say it.
 fn in_summaries(sought: &PlacementQuery<'_>, draft: &Draft) -> Vec<Placement> {
-    let said = |node: &Node| {
+    let said = |node: &SummaryNode| {
         let line = sought.line(&node.text, draft)?;
         let entry = draft.report.entries.iter().find(|entry| entry.seq == Some(node.at));
         Some(Placement {
@@ -314,7 +314,7 @@ fn in_summaries(sought: &PlacementQuery<'_>, draft: &Draft) -> Vec<Placement> {
 fn at_the_tail(sought: &PlacementQuery<'_>, draft: &Draft) -> Vec<Placement> {
     let mut placements = Vec::new();
     for entry in draft.planned.decision.view.entries() {
-        let Standing::Injected(_) = &entry.message.standing else { continue };
+        let MessageOrigin::Injected(_) = &entry.message.standing else { continue };
         let texts = entry.message.parts.iter().filter_map(|part| match part {
             Part::Text { text, .. } => Some(text),
             _ => None,

@@ -9,7 +9,7 @@ use crate::session::Session;
 use crate::store::codec::{self, name_handle, pack_event};
 use crate::store::{Appended, BodyCount, Opening, PackedEvent, SourceNo, StoreError, Write, Written};
 use crate::{door, limits, parallel};
-use wunderblock_core::event::{Fact, NewEvent, SessionForked, SessionOpened, Source};
+use wunderblock_core::event::{EventSource, Fact, NewEvent, SessionForked, SessionOpened};
 use wunderblock_core::id::{EventId, Handle, Scope, StreamId};
 use wunderblock_core::message::{Body, Part};
 use wunderblock_core::units::{Bytes, Millis, Seq};
@@ -127,7 +127,7 @@ fn with_first_event(
     open: Write,
     fact: Fact,
 ) -> Result<Vec<Write>, Error> {
-    let source = if from.is_some() { Source::Engine } else { Source::Live };
+    let source = if from.is_some() { EventSource::Engine } else { EventSource::Live };
     let id = EventId::new(format!("open:{}", blake3::hash(stream.as_str().as_bytes()).to_hex()))?;
     let events = pack(&engine.tenant.key, vec![NewEvent { id, at, source, fact }])?;
     let append =
@@ -339,7 +339,7 @@ fn counted(key: &[u8; 32], event: &NewEvent) -> Vec<(Handle, BodyCount)> {
 /// An event of the engine's at a position.
 pub(crate) fn engine_event(session: &Session, at: Seq, fact: Fact) -> Result<NewEvent, Error> {
     let id = EventId::new(format!("{}@{at}", fact.kind()))?;
-    Ok(NewEvent { id, at: session.engine.now(), source: Source::Engine, fact })
+    Ok(NewEvent { id, at: session.engine.now(), source: EventSource::Engine, fact })
 }
 
 /// Appends one fact of the engine's, wherever the head is.

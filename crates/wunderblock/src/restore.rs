@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use wunderblock_core::event::{Fact, Source};
+use wunderblock_core::event::{EventSource, Fact};
 use wunderblock_core::id::{StreamId, TenantId};
 use wunderblock_core::units::Seq;
 
@@ -312,7 +312,7 @@ async fn returning_ranges(
         let mut pages = session.pages(from, info.head);
         while let Some(events) = pages.next().await? {
             for event in events.iter().filter(|event| event.fact.is_some()) {
-                if matches!(event.source, Source::Engine) || !lost.events.contains(event.id.as_str()) {
+                if matches!(event.source, EventSource::Engine) || !lost.events.contains(event.id.as_str()) {
                     continue;
                 }
                 match found.last_mut() {

@@ -10,11 +10,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use wunderblock::store::{Storage, Write};
 use wunderblock::{Config, ContextOptions, Engine, Given, OfferedTool, Resource, Session, Skill, Sources};
-use wunderblock_core::event::{Fact, MessageAppended, NewEvent, Source};
+use wunderblock_core::event::{EventSource, Fact, MessageAppended, NewEvent};
 use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_core::message::{Dialect, MediaForm, Message, Part, Role};
 use wunderblock_core::request::Tool;
-use wunderblock_core::state::{Item, State, Status};
+use wunderblock_core::state::{ItemStatus, StateItem, WorkState};
 use wunderblock_core::units::{Millis, Seq, Tokens};
 use wunderblock_testkit::backdoor::put;
 use wunderblock_testkit::memory::MemoryStorage;
@@ -85,7 +85,7 @@ fn session_in(storage: Arc<MemoryStorage>) -> Session {
     let events = conversation().into_iter().enumerate().map(|(number, message)| NewEvent {
         id: EventId::new(format!("m{number}")).unwrap(),
         at: Millis(1_790_000_000_000 + number as i64),
-        source: Source::Live,
+        source: EventSource::Live,
         fact: Fact::MessageAppended(MessageAppended { message }),
     });
     block_on(session.append(events.collect::<Vec<_>>())).unwrap();
@@ -118,7 +118,7 @@ fn requests_of_version_1_stay_as_they_are() {
         let events = record.into_iter().map(|(id, fact)| NewEvent {
             id,
             at: Millis(1_790_000_000_000),
-            source: Source::Engine,
+            source: EventSource::Engine,
             fact,
         });
         put(storage.as_ref(), "local", session.id(), events.collect());
@@ -157,9 +157,9 @@ fn sources() -> Sources {
         }]),
         memory: given("habits", "The user prefers small commits."),
         resources: Some(vec![resource("doc://release", false), resource("doc://style", true)]),
-        state: Some(State {
-            plan: vec![Item { what: "fix the counter".into(), status: Status::InProgress }],
-            ..State::default()
+        state: Some(WorkState {
+            plan: vec![StateItem { what: "fix the counter".into(), status: ItemStatus::InProgress }],
+            ..WorkState::default()
         }),
         ..Sources::default()
     }

@@ -12,10 +12,10 @@ use futures_executor::block_on;
 use wunderblock::store::sqlite::{Access, Sqlite};
 use wunderblock::{Config, ContextOptions, Engine, Session, Usage};
 use wunderblock_core::event::{
-    Fact, MessageAppended, NewEvent, SessionCompacted, Source, TurnCompleted, UsageMeasured,
+    EventSource, Fact, MessageAppended, NewEvent, SessionCompacted, TurnCompleted, UsageMeasured,
 };
 use wunderblock_core::id::{EventId, StreamId};
-use wunderblock_core::message::{Message, Part, Role, Standing};
+use wunderblock_core::message::{Message, MessageOrigin, Part, Role};
 use wunderblock_core::units::{Millis, Seq, Tokens};
 use wunderblock_core::usage::Calibration;
 use wunderblock_testkit::backdoor::put;
@@ -41,7 +41,7 @@ impl Scene {
     fn add(&mut self, fact: Fact) -> Seq {
         self.events += 1;
         let id = EventId::new(format!("e{}", self.events)).unwrap();
-        let event = NewEvent { id, at: Millis(1_700_000_000_000), source: Source::Live, fact };
+        let event = NewEvent { id, at: Millis(1_700_000_000_000), source: EventSource::Live, fact };
         if !event.fact.is_open() {
             let storage = Sqlite::open(&self.folder.path().join("ledger.db"), Access::Write).unwrap();
             return put(&storage, "local", self.session.id(), vec![event])[0];
@@ -110,9 +110,9 @@ fn an_anchor_moves_with_the_session() {
 
     // A failed reply, an aside, another model's reply: none of them is this model's context.
     let failed = Message { api_id: Some("msg_3".into()), ..Message::text(Role::Assistant, TEN) };
-    scene.say(failed.standing(Standing::Failed("aborted".into())));
+    scene.say(failed.standing(MessageOrigin::Failed("aborted".into())));
     scene.usage("msg_3", MODEL, (10, 7_000, 1));
-    scene.say(Message::text(Role::User, TEN).standing(Standing::Aside("a note".into())));
+    scene.say(Message::text(Role::User, TEN).standing(MessageOrigin::Aside("a note".into())));
     assert_eq!(scene.anchor(), Some((second, 1_153, 0)));
     scene.ask(TEN);
     scene.answer("msg_4", TEN);
@@ -132,7 +132,7 @@ fn an_anchor_moves_with_the_session() {
     let fifth = scene.usage("msg_5", MODEL, (10, 1_300, 12));
     scene.add(Fact::TurnCompleted(turn(Some("context_overflow"))));
     assert_eq!(scene.anchor(), Some((fifth, 1_325, 0)));
-    scene.say(Message::text(Role::User, TEN).standing(Standing::Aside("a note".into())));
+    scene.say(Message::text(Role::User, TEN).standing(MessageOrigin::Aside("a note".into())));
     scene.add(Fact::TurnCompleted(turn(None)));
     assert_eq!(scene.anchor(), Some((second, 1_153, 3 * TEN_COSTS)));
 

@@ -8,8 +8,8 @@ use futures_executor::block_on;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use wunderblock::policy::{DEFAULT, Policies};
-use wunderblock::{CompactOptions, CompactionOutcome as Done, Compactor, ContextOptions};
-use wunderblock_core::compact::{Due, Level};
+use wunderblock::{CompactOptions, CompactionResult as Done, Compactor, ContextOptions};
+use wunderblock_core::compact::{Due, Urgency};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::units::Tokens;
 use wunderblock_testkit::generate;
@@ -23,7 +23,7 @@ const ROUNDS: usize = 9;
 /// Messages between two of them: about what the default policy lets a window of 128,000 tokens grow by.
 const BETWEEN: usize = 60;
 
-fn options(lane: &str, sweep: bool, level: Level) -> Outcome<CompactOptions> {
+fn options(lane: &str, sweep: bool, level: Urgency) -> Outcome<CompactOptions> {
     let policy = Policies::embedded().preset(DEFAULT).ok_or("the default policy is missing")?;
     Ok(CompactOptions {
         context: ContextOptions {
@@ -44,7 +44,7 @@ pub(super) fn run(events: usize, path: &Path) -> Outcome<Vec<Figure>> {
     let engine = open(path)?;
     let session = engine.session_by_id(stream()?);
     let begin = Instant::now();
-    let swept = block_on(session.compact(&options("swept", true, Level::Manual)?))?;
+    let swept = block_on(session.compact(&options("swept", true, Urgency::Manual)?))?;
     let time = millis(begin.elapsed());
     let mut figures = vec![
         Figure::new(events, SWEEP, time, Unit::Millis).target(Target::AtMost(60_000.0)),
@@ -58,7 +58,7 @@ pub(super) fn run(events: usize, path: &Path) -> Outcome<Vec<Figure>> {
     let (mut times, mut besides) = (Times::default(), Times::default());
     for part in fresh.chunks(BETWEEN).take(ROUNDS) {
         block_on(session.append(part.to_vec()))?;
-        let wanted = options("swept", false, Level::Hard)?;
+        let wanted = options("swept", false, Urgency::Hard)?;
         let begin = Instant::now();
         let done = times.take(|| block_on(session.compact(&wanted)))?;
         let writing = Duration::from_millis(done.writing.0.unsigned_abs());

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use wunderblock::{Error, ReadyEvent, Session};
-use wunderblock_core::event::{NewEvent, Source};
+use wunderblock_core::event::{EventSource, NewEvent};
 use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_core::units::Millis;
 use wunderblock_wire::{LiveLine, decode_line};
@@ -276,7 +276,7 @@ fn event(line: &[u8], number: u64) -> Result<NewEvent, String> {
     // Without a key of the caller's an event is new: equal texts are not taken for the same event.
     let made = || format!("auto:{}-{}-{number}", now().0, std::process::id());
     let id = EventId::new(id.unwrap_or_else(made)).map_err(|error| error.to_string())?;
-    Ok(NewEvent { id, at: at.unwrap_or_else(now), source: Source::Live, fact })
+    Ok(NewEvent { id, at: at.unwrap_or_else(now), source: EventSource::Live, fact })
 }
 
 fn now() -> Millis {

@@ -14,7 +14,7 @@ use crate::terminal::{clean, width};
 use std::process::ExitCode;
 use std::sync::Arc;
 use wunderblock::report::CompactionReport;
-use wunderblock::{CompactOptions, Compacted, CompactionOutcome, CompactionStage, ContextOptions, MadeNode};
+use wunderblock::{CompactOptions, Compacted, CompactionResult, CompactionStage, ContextOptions, MadeNode};
 use wunderblock_core::compact::TaskState;
 use wunderblock_core::compaction::Manner;
 use wunderblock_core::stub::grouped;
@@ -65,7 +65,7 @@ pub(crate) async fn run(
     } else {
         print(&picture(session.id().as_str(), &done, Paint::stdout()))?;
     }
-    let changed = matches!(done.outcome, CompactionOutcome::Compacted | CompactionOutcome::WouldCompact);
+    let changed = matches!(done.outcome, CompactionResult::Compacted | CompactionResult::WouldCompact);
     Ok(if changed { ExitCode::SUCCESS } else { ExitCode::from(REFUSED) })
 }
 

@@ -11,7 +11,7 @@ use crate::terminal::{clean, clean_lines, width};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
-use wunderblock::graph::{ChildNode, Described, ReadingCost, SummaryNode};
+use wunderblock::graph::{ChildNode, Described, GraphNode, ReadingCost};
 use wunderblock::{Address, Session};
 use wunderblock_core::compaction::Manner;
 use wunderblock_core::stub::grouped;
@@ -51,9 +51,9 @@ async fn list(global: &Global, session: &Session) -> Result<(), Failure> {
 }
 
 /// All nodes, each under the first that was made from it.
-fn tree(nodes: &[SummaryNode], paint: Paint) -> String {
-    let by_seq: BTreeMap<Seq, &SummaryNode> = nodes.iter().map(|node| (node.seq, node)).collect();
-    let mut roots: Vec<&SummaryNode> = nodes.iter().filter(|node| node.parents.is_empty()).collect();
+fn tree(nodes: &[GraphNode], paint: Paint) -> String {
+    let by_seq: BTreeMap<Seq, &GraphNode> = nodes.iter().map(|node| (node.seq, node)).collect();
+    let mut roots: Vec<&GraphNode> = nodes.iter().filter(|node| node.parents.is_empty()).collect();
     roots.sort_by_key(|node| (node.from, node.seq));
     let mut seen = BTreeSet::new();
     let mut out = String::new();
@@ -65,7 +65,7 @@ fn tree(nodes: &[SummaryNode], paint: Paint) -> String {
                 continue;
             }
             out.push_str(&line(node, depth, paint));
-            let mut below: Vec<&SummaryNode> =
+            let mut below: Vec<&GraphNode> =
                 node.sources.iter().filter_map(|seq| by_seq.get(seq).copied()).collect();
             below.sort_by_key(|node| (node.from, node.seq));
             open.extend(below.into_iter().rev().map(|node| (depth + 1, node)));
@@ -74,7 +74,7 @@ fn tree(nodes: &[SummaryNode], paint: Paint) -> String {
     out
 }
 
-fn line(node: &SummaryNode, depth: usize, paint: Paint) -> String {
+fn line(node: &GraphNode, depth: usize, paint: Paint) -> String {
     let mut facts = vec![format!("#{}–{}", node.from, node.to), plural(node.messages, "message", "messages")];
     facts.extend(saved(node));
     facts.push(node.producer.to_string());
@@ -98,13 +98,13 @@ fn line(node: &SummaryNode, depth: usize, paint: Paint) -> String {
     out
 }
 
-fn saved(node: &SummaryNode) -> Option<String> {
+fn saved(node: &GraphNode) -> Option<String> {
     let count = |tokens: Option<Tokens>| tokens.map_or_else(|| "?".to_owned(), |tokens| grouped(tokens.0));
     let known = node.tokens_before.is_some() || node.tokens_after.is_some();
     known.then(|| format!("{} → {} tokens", count(node.tokens_before), count(node.tokens_after)))
 }
 
-fn score(node: &SummaryNode) -> Option<String> {
+fn score(node: &GraphNode) -> Option<String> {
     let check = node.check?;
     Some(format!(
         "grounded {}, kept {} of {}",
@@ -160,7 +160,7 @@ fn picture(described: &Described, paint: Paint) -> String {
     out
 }
 
-fn made_by(node: &SummaryNode) -> String {
+fn made_by(node: &GraphNode) -> String {
     let how = match node.manner {
         None => return node.producer.to_string(),
         Some(Manner::Normal) => "as it was asked for",

@@ -12,7 +12,7 @@ use crate::terminal::{clean, clean_lines, width};
 use crate::typed::seqs;
 use std::process::ExitCode;
 use wunderblock_core::event::{Event, Fact};
-use wunderblock_core::message::{Body, Part, Role, Standing};
+use wunderblock_core::message::{Body, MessageOrigin, Part, Role};
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Bytes, Seq};
 
@@ -86,10 +86,10 @@ fn describe(
                 Role::Tool => "tool",
             };
             let standing = match &message.standing {
-                Standing::Said => String::new(),
-                Standing::Injected(what) => format!(" (injected: {what})"),
-                Standing::Failed(what) => format!(" (failed: {what})"),
-                Standing::Aside(what) => format!(" (aside: {what})"),
+                MessageOrigin::Said => String::new(),
+                MessageOrigin::Injected(what) => format!(" (injected: {what})"),
+                MessageOrigin::Failed(what) => format!(" (failed: {what})"),
+                MessageOrigin::Aside(what) => format!(" (aside: {what})"),
             };
             out.push_str(&head(&clean(&format!("{who}{standing}"))));
             for part in &message.parts {

@@ -1,15 +1,15 @@
 //! The rung that makes one summary of several.
 
-use super::job::{Detail, Job};
+use super::job::{Detail, SummaryJob};
 use crate::cost;
-use crate::plan::Ask;
-use crate::policy::{Measure, Policy};
+use crate::plan::PlanInput;
+use crate::policy::{Division, Policy};
 use crate::units::Tokens;
-use crate::view::Node;
+use crate::view::SummaryNode;
 
 /// When summaries are condensed.
 #[derive(Clone, Copy)]
-pub(super) struct Rules {
+pub(super) struct CondenseRules {
     pub(super) leaves: u64,
     pub(super) nodes: u64,
     pub(super) most: u32,
@@ -20,9 +20,14 @@ pub(super) struct Rules {
 }
 
 /// The oldest run of summaries of one level that is long enough, the lowest level first.
-pub(super) fn job(rules: Rules, by: Measure, policy: &Policy, ask: &Ask<'_>) -> Option<Job> {
-    let nodes: Vec<&Node> = ask.view.nodes().collect();
-    let cost = |node: &&Node| cost::node(node, ask.gauge).tokens;
+pub(super) fn job(
+    rules: CondenseRules,
+    by: Division,
+    policy: &Policy,
+    ask: &PlanInput<'_>,
+) -> Option<SummaryJob> {
+    let nodes: Vec<&SummaryNode> = ask.view.nodes().collect();
+    let cost = |node: &&SummaryNode| cost::node(node, ask.gauge).tokens;
     let all: Tokens = nodes.iter().map(cost).sum();
     if all <= rules.above {
         return None;
@@ -33,10 +38,10 @@ pub(super) fn job(rules: Rules, by: Measure, policy: &Policy, ask: &Ask<'_>) -> 
     for level in levels.into_iter().filter(|level| rules.most == 0 || *level < rules.most) {
         let fan = if level == 0 { rules.leaves } else { rules.nodes };
         let fan = usize::try_from(fan).unwrap_or(usize::MAX).max(2);
-        let joins = |a: &&Node, b: &&Node| a.level == b.level && a.to.next() == b.from;
+        let joins = |a: &&SummaryNode, b: &&SummaryNode| a.level == b.level && a.to.next() == b.from;
         for run in nodes.chunk_by(|a, b| joins(a, b)).filter(|run| run.len() >= fan) {
             let mut together = Tokens::ZERO;
-            let fits = |node: &&&Node| {
+            let fits = |node: &&&SummaryNode| {
                 together += cost(node);
                 rules.chunk == Tokens::ZERO || together <= rules.chunk
             };
@@ -47,13 +52,13 @@ pub(super) fn job(rules: Rules, by: Measure, policy: &Policy, ask: &Ask<'_>) -> 
             let (Some(first), Some(last)) = (run.first(), run.last()) else { continue };
             let tokens: Tokens = run.iter().map(cost).sum();
             let most = Tokens(tokens.0 / 2).max(policy.summary.at_least);
-            return Some(Job {
+            return Some(SummaryJob {
                 from: first.from,
                 to: last.to,
                 entries: Vec::new(),
                 sources: run.iter().map(|node| node.at).collect(),
                 level: level + 1,
-                detail: if by == Measure::Task { Detail::Statistics } else { Detail::Full },
+                detail: if by == Division::Task { Detail::Statistics } else { Detail::Full },
                 tokens,
                 target: policy.summary.condensed.min(most),
                 splits: false,

@@ -2,15 +2,15 @@
 
 use super::guard::Guard;
 use crate::budget::Reason;
+use crate::decision::{PartForm, PartPosition};
 use crate::message::{Part, Role};
-use crate::pair::{Arrangement, Shape, Unit};
-use crate::plan::Ask;
-use crate::step::{At, Form};
+use crate::pair::{Arrangement, Exchange, ExchangeKind};
+use crate::plan::PlanInput;
 use crate::units::Seq;
 use std::collections::{BTreeMap, HashSet};
 
 /// What is curated.
-pub(super) struct Rules {
+pub(super) struct CurateRules {
     pub(super) thinking_after: Option<u64>,
     pub(super) invalid_runs: bool,
     pub(super) placeholder: bool,
@@ -19,17 +19,18 @@ pub(super) struct Rules {
 
 /// The forms that follow from the rules, for what is not protected.
 pub(super) fn curate(
-    rules: &Rules,
-    ask: &Ask<'_>,
+    rules: &CurateRules,
+    ask: &PlanInput<'_>,
     guard: &Guard,
     arrangement: &Arrangement,
-) -> BTreeMap<At, Form> {
+) -> BTreeMap<PartPosition, PartForm> {
     let mut forms = BTreeMap::new();
-    let free: Vec<&Unit> = arrangement.units.iter().filter(|unit| guard.is_free(unit)).collect();
+    let free: Vec<&Exchange> =
+        arrangement.exchanges.iter().filter(|exchange| guard.is_free(exchange)).collect();
     if let Some(turns) = rules.thinking_after {
         let before = newest_turn(ask, turns);
-        for unit in free.iter().filter(|unit| unit.last < before) {
-            thinking(ask, unit, rules.placeholder, &mut forms);
+        for exchange in free.iter().filter(|exchange| exchange.last < before) {
+            thinking(ask, exchange, rules.placeholder, &mut forms);
         }
     }
     // Where runs of empty replies go as a whole, there is no reply to show.
@@ -46,14 +47,19 @@ pub(super) fn curate(
 }
 
 /// Where the newest so many turns of the user begin.
-fn newest_turn(ask: &Ask<'_>, turns: u64) -> Seq {
+fn newest_turn(ask: &PlanInput<'_>, turns: u64) -> Seq {
     let turns = usize::try_from(turns).unwrap_or(usize::MAX);
     let begins = ask.view.entries().rev().filter(|entry| entry.message.is_user_turn()).take(turns);
     begins.last().map_or(ask.view.head().next(), |entry| entry.seq)
 }
 
-fn thinking(ask: &Ask<'_>, unit: &Unit, placeholder: bool, forms: &mut BTreeMap<At, Form>) {
-    for entry in unit.speakers.iter().filter_map(|seq| ask.view.entry(*seq)) {
+fn thinking(
+    ask: &PlanInput<'_>,
+    exchange: &Exchange,
+    placeholder: bool,
+    forms: &mut BTreeMap<PartPosition, PartForm>,
+) {
+    for entry in exchange.speakers.iter().filter_map(|seq| ask.view.entry(*seq)) {
         let places = entry.message.parts.iter().enumerate();
         let thoughts: Vec<usize> = places
             .filter(|(_, part)| matches!(part, Part::Thinking { .. }))
@@ -61,17 +67,22 @@ fn thinking(ask: &Ask<'_>, unit: &Unit, placeholder: bool, forms: &mut BTreeMap<
             .collect();
         let silent = !entry.message.own_parts().any(Part::speaks);
         for (nth, index) in thoughts.into_iter().enumerate() {
-            let form = if silent && placeholder && nth == 0 { Form::Placeholder } else { Form::Gone };
+            let form = if silent && placeholder && nth == 0 { PartForm::Placeholder } else { PartForm::Gone };
             forms.insert((entry.seq, index), form);
         }
     }
 }
 
 /// Replies in which there is nothing at all, or nothing but thinking, are in no request by themselves: each gets a mark.
-fn empty(ask: &Ask<'_>, guard: &Guard, arrangement: &Arrangement, forms: &mut BTreeMap<At, Form>) {
+fn empty(
+    ask: &PlanInput<'_>,
+    guard: &Guard,
+    arrangement: &Arrangement,
+    forms: &mut BTreeMap<PartPosition, PartForm>,
+) {
     let api_id = |seq: &Seq| ask.view.entry(*seq).and_then(|entry| entry.message.api_id.as_deref());
     let speaks: HashSet<&str> =
-        arrangement.units.iter().flat_map(|unit| &unit.speakers).filter_map(api_id).collect();
+        arrangement.exchanges.iter().flat_map(|exchange| &exchange.speakers).filter_map(api_id).collect();
     let mut marked: HashSet<&str> = HashSet::new();
     let silent = arrangement.aside.iter().filter(|(_, reason)| *reason == Reason::Empty);
     for entry in silent.filter_map(|(seq, _)| ask.view.entry(*seq)) {
@@ -84,30 +95,40 @@ fn empty(ask: &Ask<'_>, guard: &Guard, arrangement: &Arrangement, forms: &mut BT
         if !is_free || !is_reply || id.is_some_and(|id| speaks.contains(id)) {
             continue;
         }
-        forms.extend((0..message.parts.len()).map(|index| ((entry.seq, index), Form::Gone)));
+        forms.extend((0..message.parts.len()).map(|index| ((entry.seq, index), PartForm::Gone)));
         if id.is_none_or(|id| marked.insert(id)) {
-            forms.insert((entry.seq, 0), Form::Placeholder);
+            forms.insert((entry.seq, 0), PartForm::Placeholder);
         }
     }
 }
 
 /// The same words of the user directly after one another: the newest stay.
-fn repeated(ask: &Ask<'_>, guard: &Guard, arrangement: &Arrangement, forms: &mut BTreeMap<At, Form>) {
-    for pair in arrangement.units.windows(2) {
+fn repeated(
+    ask: &PlanInput<'_>,
+    guard: &Guard,
+    arrangement: &Arrangement,
+    forms: &mut BTreeMap<PartPosition, PartForm>,
+) {
+    for pair in arrangement.exchanges.windows(2) {
         let [first, second] = pair else { continue };
-        let words = |unit: &Unit| {
-            let entries = unit.speakers.iter().filter_map(|seq| ask.view.entry(*seq));
+        let words = |exchange: &Exchange| {
+            let entries = exchange.speakers.iter().filter_map(|seq| ask.view.entry(*seq));
             let parts = entries.flat_map(|entry| entry.message.own_parts());
-            (unit.shape == Shape::User).then(|| parts.cloned().collect::<Vec<Part>>())
+            (exchange.shape == ExchangeKind::User).then(|| parts.cloned().collect::<Vec<Part>>())
         };
         if guard.is_free(first) && words(first).is_some() && words(first) == words(second) {
-            forms.extend(crate::form::parts(first, ask.view).map(|at| (at, Form::Gone)));
+            forms.extend(crate::presentation::parts(first, ask.view).map(|at| (at, PartForm::Gone)));
         }
     }
 }
 
 /// A run of replies without calls of which one is empty or failed goes as a whole.
-fn invalid(ask: &Ask<'_>, guard: &Guard, arrangement: &Arrangement, forms: &mut BTreeMap<At, Form>) {
+fn invalid(
+    ask: &PlanInput<'_>,
+    guard: &Guard,
+    arrangement: &Arrangement,
+    forms: &mut BTreeMap<PartPosition, PartForm>,
+) {
     let bad: HashSet<Seq> = arrangement
         .aside
         .iter()
@@ -130,9 +151,10 @@ fn invalid(ask: &Ask<'_>, guard: &Guard, arrangement: &Arrangement, forms: &mut 
         is_broken = false;
     }
     gone.extend(run.into_iter().filter(|_| is_broken));
-    let whole =
-        |unit: &&Unit| guard.is_free(unit) && unit.speakers.iter().all(|seq| gone.binary_search(seq).is_ok());
-    for unit in arrangement.units.iter().filter(whole) {
-        forms.extend(crate::form::parts(unit, ask.view).map(|at| (at, Form::Gone)));
+    let whole = |exchange: &&Exchange| {
+        guard.is_free(exchange) && exchange.speakers.iter().all(|seq| gone.binary_search(seq).is_ok())
+    };
+    for exchange in arrangement.exchanges.iter().filter(whole) {
+        forms.extend(crate::presentation::parts(exchange, ask.view).map(|at| (at, PartForm::Gone)));
     }
 }

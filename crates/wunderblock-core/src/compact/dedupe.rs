@@ -2,10 +2,10 @@
 
 use super::guard::Guard;
 use crate::budget::Treatment;
+use crate::decision::{PartForm, PartPosition};
 use crate::message::{Body, Part};
-use crate::pair::{Arrangement, Unit};
-use crate::plan::Ask;
-use crate::step::{At, Form};
+use crate::pair::{Arrangement, Exchange};
+use crate::plan::PlanInput;
 use crate::trim::treatment;
 use crate::units::Bytes;
 use std::collections::{BTreeMap, HashMap};
@@ -13,29 +13,33 @@ use std::collections::{BTreeMap, HashMap};
 /// References for what stands a second time. The newest copy stays: it is what the work goes on with.
 pub(super) fn dedupe(
     min: Bytes,
-    ask: &Ask<'_>,
+    ask: &PlanInput<'_>,
     guard: &Guard,
     arrangement: &Arrangement,
-) -> BTreeMap<At, Form> {
+) -> BTreeMap<PartPosition, PartForm> {
     let view = ask.view;
     let trim = view.trim();
-    let mut units: Vec<&Unit> =
-        arrangement.units.iter().filter(|unit| treatment(unit, trim, view) == Treatment::Verbatim).collect();
-    units.sort_by_key(|unit| std::cmp::Reverse(unit.last));
-    let mut newest: HashMap<Vec<&Body>, At> = HashMap::new();
+    let mut exchanges: Vec<&Exchange> = arrangement
+        .exchanges
+        .iter()
+        .filter(|exchange| treatment(exchange, trim, view) == Treatment::Verbatim)
+        .collect();
+    exchanges.sort_by_key(|exchange| std::cmp::Reverse(exchange.last));
+    let mut newest: HashMap<Vec<&Body>, PartPosition> = HashMap::new();
     let mut forms = BTreeMap::new();
-    for unit in units {
-        let mut places: Vec<At> = crate::form::parts(unit, view).collect();
+    for exchange in exchanges {
+        let mut places: Vec<PartPosition> = crate::presentation::parts(exchange, view).collect();
         places.sort_unstable();
-        for at in places.into_iter().rev().filter(|at| crate::form::shown(*at, trim, view).is_none()) {
+        for at in places.into_iter().rev().filter(|at| crate::presentation::shown(*at, trim, view).is_none())
+        {
             let Some(part) = view.part(at) else { continue };
             let bodies = part.bodies();
             if !is_plain(part) || bodies.iter().map(|body| body.bytes()).sum::<Bytes>() < min {
                 continue;
             }
             match newest.get(&bodies) {
-                Some(place) if guard.is_free(unit) => {
-                    forms.insert(at, Form::Same(*place));
+                Some(place) if guard.is_free(exchange) => {
+                    forms.insert(at, PartForm::Same(*place));
                 }
                 Some(_) => {}
                 None => {

@@ -2,16 +2,16 @@
 
 use super::guard::{self, Guard};
 use super::importance::importance;
-use crate::pair::{Arrangement, Unit};
-use crate::plan::Ask;
-use crate::policy::Order;
-use crate::step::Trim;
+use crate::decision::Trim;
+use crate::pair::{Arrangement, Exchange};
+use crate::plan::PlanInput;
+use crate::policy::DropOrder;
 use crate::units::{Seq, Tokens};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// How much is left out, and in which order.
-pub(super) struct Rules {
-    pub(super) by: Order,
+pub(super) struct DropRules {
+    pub(super) by: DropOrder,
     /// Messages that stay; 0 for no such limit.
     pub(super) keep: u64,
     /// Tokens to be saved, where no number of messages is to stay.
@@ -20,63 +20,76 @@ pub(super) struct Rules {
 
 /// The trim that leaves out what comes first in an order, until `keep` messages are left, or, where that is 0, until
 /// `excess` tokens are saved.
-pub(super) fn drop(rules: &Rules, ask: &Ask<'_>, guard: &Guard, arrangement: &Arrangement) -> Trim {
-    let Rules { by, keep, excess } = *rules;
-    let units = guard::shown(ask, arrangement);
-    let scores = scores(by, ask, &units);
+pub(super) fn drop(rules: &DropRules, ask: &PlanInput<'_>, guard: &Guard, arrangement: &Arrangement) -> Trim {
+    let DropRules { by, keep, excess } = *rules;
+    let exchanges = guard::shown(ask, arrangement);
+    let scores = scores(by, ask, &exchanges);
     // What was kept out of a summary and stands within its range is told nowhere else: its mark would say that it is.
     let nodes = &ask.view.trim().nodes;
-    let is_untold = |unit: &Unit| nodes.iter().any(|node| (node.from..=node.to).contains(&unit.last));
-    let mut order: Vec<(usize, &Unit, Tokens)> = units
+    let is_untold =
+        |exchange: &Exchange| nodes.iter().any(|node| (node.from..=node.to).contains(&exchange.last));
+    let mut order: Vec<(usize, &Exchange, Tokens)> = exchanges
         .iter()
         .enumerate()
-        .filter(|(_, (unit, _))| guard.is_free(unit) && !is_untold(unit))
-        .map(|(index, (unit, tokens))| (index, *unit, *tokens))
+        .filter(|(_, (exchange, _))| guard.is_free(exchange) && !is_untold(exchange))
+        .map(|(index, (exchange, tokens))| (index, *exchange, *tokens))
         .collect();
     // Of equals the oldest goes first; but where a number of the best stay, as the notes sort them, the newest.
     let rank = |index: usize| match (by, keep) {
-        (Order::Importance, 1..) => usize::MAX - index,
+        (DropOrder::Importance, 1..) => usize::MAX - index,
         _ => index,
     };
-    order.sort_by_key(|(index, unit, _)| (scores.get(&unit.key).copied().unwrap_or_default(), rank(*index)));
-    let count = |unit: &Unit| unit.members.len() as u64;
+    order.sort_by_key(|(index, exchange, _)| {
+        (scores.get(&exchange.key).copied().unwrap_or_default(), rank(*index))
+    });
+    let count = |exchange: &Exchange| exchange.members.len() as u64;
     let mut gone: BTreeSet<Seq> = BTreeSet::new();
-    if by == Order::Importance && keep > 0 {
+    if by == DropOrder::Importance && keep > 0 {
         // The best that find a place, beside what is protected.
-        let free: u64 = order.iter().map(|(_, unit, _)| count(unit)).sum();
-        let all: u64 = units.iter().map(|(unit, _)| count(unit)).sum();
+        let free: u64 = order.iter().map(|(_, exchange, _)| count(exchange)).sum();
+        let all: u64 = exchanges.iter().map(|(exchange, _)| count(exchange)).sum();
         let mut taken = all - free;
-        for (_, unit, _) in order.iter().rev() {
-            if taken + count(unit) <= keep {
-                taken += count(unit);
+        for (_, exchange, _) in order.iter().rev() {
+            if taken + count(exchange) <= keep {
+                taken += count(exchange);
             } else {
-                gone.insert(unit.key);
+                gone.insert(exchange.key);
             }
         }
-        return frontier(&units, &gone, ask, guard);
+        return frontier(&exchanges, &gone, ask, guard);
     }
-    let mut messages: u64 = units.iter().map(|(unit, _)| count(unit)).sum();
+    let mut messages: u64 = exchanges.iter().map(|(exchange, _)| count(exchange)).sum();
     let mut saved = Tokens::ZERO;
-    for (_, unit, tokens) in order {
+    for (_, exchange, tokens) in order {
         if if keep > 0 { messages <= keep } else { saved >= excess } {
             break;
         }
-        messages = messages.saturating_sub(count(unit));
+        messages = messages.saturating_sub(count(exchange));
         saved += tokens;
-        gone.insert(unit.key);
+        gone.insert(exchange.key);
     }
-    frontier(&units, &gone, ask, guard)
+    frontier(&exchanges, &gone, ask, guard)
 }
 
 /// The trim under which exactly those are gone: the frontier behind the last of them, what stays before it kept.
-fn frontier(units: &[(&Unit, Tokens)], gone: &BTreeSet<Seq>, ask: &Ask<'_>, guard: &Guard) -> Trim {
+fn frontier(
+    exchanges: &[(&Exchange, Tokens)],
+    gone: &BTreeSet<Seq>,
+    ask: &PlanInput<'_>,
+    guard: &Guard,
+) -> Trim {
     let old = ask.view.trim();
-    let last = units.iter().filter(|(unit, _)| gone.contains(&unit.key)).map(|(unit, _)| unit.last).max();
+    let last = exchanges
+        .iter()
+        .filter(|(exchange, _)| gone.contains(&exchange.key))
+        .map(|(exchange, _)| exchange.last)
+        .max();
     let Some(last) = last else { return old.clone() };
     let drop_before = last.next().max(old.drop_before);
-    let stays = units.iter().filter(|(unit, _)| unit.last < drop_before && !gone.contains(&unit.key));
+    let stays =
+        exchanges.iter().filter(|(exchange, _)| exchange.last < drop_before && !gone.contains(&exchange.key));
     let mut keep = guard.kept(old, drop_before);
-    keep.extend(stays.flat_map(|(unit, _)| unit.speakers.iter().copied()));
+    keep.extend(stays.flat_map(|(exchange, _)| exchange.speakers.iter().copied()));
     Trim {
         drop_before,
         stub_before: old.stub_before.max(drop_before),
@@ -85,13 +98,15 @@ fn frontier(units: &[(&Unit, Tokens)], gone: &BTreeSet<Seq>, ask: &Ask<'_>, guar
     }
 }
 
-/// How important each unit is: as its most important message.
-fn scores(by: Order, ask: &Ask<'_>, units: &[(&Unit, Tokens)]) -> HashMap<Seq, u8> {
-    if by == Order::Age {
+/// How important each exchange is: as its most important message.
+fn scores(by: DropOrder, ask: &PlanInput<'_>, exchanges: &[(&Exchange, Tokens)]) -> HashMap<Seq, u8> {
+    if by == DropOrder::Age {
         return HashMap::new();
     }
-    let of: HashMap<Seq, Seq> =
-        units.iter().flat_map(|(unit, _)| unit.members.iter().map(|seq| (*seq, unit.key))).collect();
+    let of: HashMap<Seq, Seq> = exchanges
+        .iter()
+        .flat_map(|(exchange, _)| exchange.members.iter().map(|seq| (*seq, exchange.key)))
+        .collect();
     let mut seen = HashSet::new();
     let mut scores: HashMap<Seq, u8> = HashMap::new();
     for entry in ask.view.entries() {

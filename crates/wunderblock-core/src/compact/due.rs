@@ -1,13 +1,13 @@
 //! Whether a lane is due.
 
-use crate::pair::{Arrangement, Shape};
-use crate::policy::{Boundary, Level as Bounds, Policy, Whole};
+use crate::pair::{Arrangement, ExchangeKind};
+use crate::policy::{Boundary, FractionBase, Policy, TriggerLevel};
 use crate::units::{Millis, Tokens};
 use crate::view::View;
 
 /// What is measured of a lane before a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Measure {
+pub struct LaneMeasurement {
     /// What the request takes; what the provider measured, where that is more.
     pub tokens: Tokens,
     /// What it may take.
@@ -27,12 +27,12 @@ pub struct Measure {
     /// What the request took after the last compaction; none if there was none.
     pub after_last: Option<Tokens>,
     /// Where the conversation stands.
-    pub stands: Stands,
+    pub stands: ConversationState,
 }
 
 /// Where a conversation stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stands {
+pub enum ConversationState {
     /// A call waits for its result.
     #[default]
     InCall,
@@ -46,7 +46,7 @@ pub enum Stands {
 
 /// How urgent it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
+pub enum Urgency {
     /// The policy's soft level, at a boundary.
     Soft,
     /// Its hard level.
@@ -57,7 +57,7 @@ pub enum Level {
     Manual,
 }
 
-impl Level {
+impl Urgency {
     /// Its word in records.
     #[must_use]
     pub const fn word(self) -> &'static str {
@@ -74,14 +74,14 @@ impl Level {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Due {
     /// How urgent.
-    pub level: Level,
+    pub level: Urgency,
     /// What set it off, in words.
     pub why: String,
 }
 
 /// Whether a policy says that a lane is due. A policy that is off never does.
 #[must_use]
-pub fn due(policy: &Policy, measure: &Measure) -> Option<Due> {
+pub fn due(policy: &Policy, measure: &LaneMeasurement) -> Option<Due> {
     if policy.is_off() {
         return None;
     }
@@ -94,38 +94,38 @@ pub fn due(policy: &Policy, measure: &Measure) -> Option<Due> {
         } else {
             format!("not all of it fits into {} tokens", measure.limit)
         };
-        return Some(Due { level: Level::Overflow, why });
+        return Some(Due { level: Urgency::Overflow, why });
     }
     let trigger = &policy.trigger;
     if let Some(why) = fires(&trigger.hard, measure, trigger.of).filter(|_| has_regrown(policy, measure)) {
-        return Some(Due { level: Level::Hard, why });
+        return Some(Due { level: Urgency::Hard, why });
     }
     let why = fires(&trigger.soft, measure, trigger.of)?;
     let at_boundary = match trigger.boundary {
-        Boundary::Exchange => measure.stands >= Stands::InTurn,
-        Boundary::Turn => measure.stands >= Stands::BetweenTurns,
-        Boundary::Task => measure.stands >= Stands::BetweenTasks,
+        Boundary::Exchange => measure.stands >= ConversationState::InTurn,
+        Boundary::Turn => measure.stands >= ConversationState::BetweenTurns,
+        Boundary::Task => measure.stands >= ConversationState::BetweenTasks,
     };
     let cool = measure.after_last.is_none() || measure.age.0 >= seconds(policy.limits.cooldown_s);
-    (at_boundary && cool && has_regrown(policy, measure)).then_some(Due { level: Level::Soft, why })
+    (at_boundary && cool && has_regrown(policy, measure)).then_some(Due { level: Urgency::Soft, why })
 }
 
-fn has_regrown(policy: &Policy, measure: &Measure) -> bool {
+fn has_regrown(policy: &Policy, measure: &LaneMeasurement) -> bool {
     let least = policy.trigger.regrow.of(whole(policy.trigger.of, measure));
     measure.after_last.is_none_or(|after| measure.tokens > after + least || least == Tokens::ZERO)
 }
 
 /// What fractions are fractions of.
 #[must_use]
-pub fn whole(of: Whole, measure: &Measure) -> Tokens {
+pub fn whole(of: FractionBase, measure: &LaneMeasurement) -> Tokens {
     match of {
-        Whole::Budget => measure.limit,
-        Whole::Window => measure.window,
+        FractionBase::Budget => measure.limit,
+        FractionBase::Window => measure.window,
     }
 }
 
 /// What of a level fires, in words.
-fn fires(level: &Bounds, measure: &Measure, of: Whole) -> Option<String> {
+fn fires(level: &TriggerLevel, measure: &LaneMeasurement, of: FractionBase) -> Option<String> {
     let tokens = measure.tokens;
     let whole = whole(of, measure);
     if let Some(fraction) = level.fraction.filter(|fraction| tokens >= fraction.of(whole)) {
@@ -154,19 +154,19 @@ fn seconds(number: u64) -> i64 {
 
 /// Where a conversation stands. `between_tasks` says that a task has ended and none has begun.
 #[must_use]
-pub fn stands(arrangement: &Arrangement, view: &View, between_tasks: bool) -> Stands {
-    let Some(newest) = arrangement.units.iter().max_by_key(|unit| unit.last) else {
-        return Stands::BetweenTurns;
+pub fn stands(arrangement: &Arrangement, view: &View, between_tasks: bool) -> ConversationState {
+    let Some(newest) = arrangement.exchanges.iter().max_by_key(|exchange| exchange.last) else {
+        return ConversationState::BetweenTurns;
     };
     let newest_user = view.newest_user();
     let open = arrangement
-        .units
+        .exchanges
         .iter()
-        .any(|unit| unit.is_waiting() && newest_user.is_none_or(|user| unit.last > user));
+        .any(|exchange| exchange.is_waiting() && newest_user.is_none_or(|user| exchange.last > user));
     match &newest.shape {
-        _ if open => Stands::InCall,
-        _ if between_tasks => Stands::BetweenTasks,
-        Shape::Exchange { calls } if !calls.is_empty() => Stands::InTurn,
-        _ => Stands::BetweenTurns,
+        _ if open => ConversationState::InCall,
+        _ if between_tasks => ConversationState::BetweenTasks,
+        ExchangeKind::Exchange { calls } if !calls.is_empty() => ConversationState::InTurn,
+        _ => ConversationState::BetweenTurns,
     }
 }

@@ -2,10 +2,10 @@
 
 use crate::budget::Treatment;
 use crate::cost;
-use crate::pair::{Arrangement, Shape, Unit};
-use crate::plan::{self, Ask};
-use crate::policy::{Cut, Policy};
-use crate::step::Trim;
+use crate::decision::Trim;
+use crate::pair::{Arrangement, Exchange, ExchangeKind};
+use crate::plan::{self, PlanInput};
+use crate::policy::{CutPoint, Policy};
 use crate::trim;
 use crate::units::{Seq, Tokens};
 use std::collections::BTreeSet;
@@ -28,12 +28,12 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// Whether a unit may be changed.
+    /// Whether an exchange may be changed.
     #[must_use]
-    pub fn is_free(&self, unit: &Unit) -> bool {
-        (self.head..self.cut).contains(&unit.last)
-            && unit.shape != Shape::System
-            && !unit.speakers.iter().any(|seq| self.keep.binary_search(seq).is_ok())
+    pub fn is_free(&self, exchange: &Exchange) -> bool {
+        (self.head..self.cut).contains(&exchange.last)
+            && exchange.shape != ExchangeKind::System
+            && !exchange.speakers.iter().any(|seq| self.keep.binary_search(seq).is_ok())
     }
 
     /// The speakers that stay verbatim under a new frontier: those it protects before it, and between the frontiers those
@@ -44,140 +44,148 @@ impl Guard {
     }
 }
 
-/// The units a request shows, in the order in which they end, and what they take as they are shown.
+/// The exchanges a request shows, in the order in which they end, and what they take as they are shown.
 #[must_use]
-pub fn shown<'a>(ask: &Ask<'_>, arrangement: &'a Arrangement) -> Vec<(&'a Unit, Tokens)> {
+pub fn shown<'a>(ask: &PlanInput<'_>, arrangement: &'a Arrangement) -> Vec<(&'a Exchange, Tokens)> {
     let view = ask.view;
-    let mut units: Vec<(&Unit, Tokens)> = Vec::with_capacity(arrangement.units.len());
-    for unit in &arrangement.units {
-        let treatment = trim::treatment(unit, view.trim(), view);
+    let mut exchanges: Vec<(&Exchange, Tokens)> = Vec::with_capacity(arrangement.exchanges.len());
+    for exchange in &arrangement.exchanges {
+        let treatment = trim::treatment(exchange, view.trim(), view);
         if treatment != Treatment::LeftOut {
-            let cost = cost::unit(unit, view.trim(), view, ask.gauge);
+            let cost = cost::exchange(exchange, view.trim(), view, ask.gauge);
             let as_shown = if treatment == Treatment::Stub { cost.stub } else { cost.verbatim };
-            units.push((unit, as_shown.tokens));
+            exchanges.push((exchange, as_shown.tokens));
         }
     }
-    units.sort_by_key(|(unit, _)| unit.last);
-    units
+    exchanges.sort_by_key(|(exchange, _)| exchange.last);
+    exchanges
 }
 
 /// Decides what is protected.
 #[must_use]
-pub fn guard(policy: &Policy, ask: &Ask<'_>, arrangement: &Arrangement) -> Guard {
-    let units = shown(ask, arrangement);
+pub fn guard(policy: &Policy, ask: &PlanInput<'_>, arrangement: &Arrangement) -> Guard {
+    let exchanges = shown(ask, arrangement);
     let newest = ask.view.newest_user();
-    let reach = tail(policy, ask, &units, newest);
-    let mut tail = cut(policy, ask, &units, reach);
-    // A record can end two units: words beside a result. No cut goes between them.
-    let ends = |index: usize| units.get(index).map(|(unit, _)| unit.last);
+    let reach = tail(policy, ask, &exchanges, newest);
+    let mut tail = cut(policy, ask, &exchanges, reach);
+    // A record can end two exchanges: words beside a result. No cut goes between them.
+    let ends = |index: usize| exchanges.get(index).map(|(exchange, _)| exchange.last);
     while tail > 0 && ends(tail) == ends(tail - 1) {
         tail -= 1;
     }
-    let turn = |index: usize| units.get(index).is_none_or(|(unit, _)| is_turn(ask, unit));
+    let turn = |index: usize| exchanges.get(index).is_none_or(|(exchange, _)| is_turn(ask, exchange));
     let split = (!turn(tail)).then(|| (0..tail).rev().find(|index| turn(*index))).flatten();
-    let before = units.get(..tail).unwrap_or_default();
+    let before = exchanges.get(..tail).unwrap_or_default();
     let head = head(policy, before);
     let end_of = |index: usize| {
-        let before = index.checked_sub(1).and_then(|before| units.get(before));
-        before.map_or(Seq::START, |(unit, _)| unit.last.next())
+        let before = index.checked_sub(1).and_then(|before| exchanges.get(before));
+        before.map_or(Seq::START, |(exchange, _)| exchange.last.next())
     };
     Guard {
         head: end_of(head),
         cut: end_of(tail),
         keep: keep(policy, ask, before, newest),
-        split: split.and_then(|index| units.get(index)).map(|(unit, _)| unit.key),
+        split: split.and_then(|index| exchanges.get(index)).map(|(exchange, _)| exchange.key),
     }
 }
 
-/// The first unit of the tail, by the policy's measures alone.
-fn tail(policy: &Policy, ask: &Ask<'_>, units: &[(&Unit, Tokens)], newest: Option<Seq>) -> usize {
+/// The first exchange of the tail, by the policy's measures alone.
+fn tail(
+    policy: &Policy,
+    ask: &PlanInput<'_>,
+    exchanges: &[(&Exchange, Tokens)],
+    newest: Option<Seq>,
+) -> usize {
     let protect = &policy.protect;
-    let all: Tokens = units.iter().map(|(_, tokens)| *tokens).sum();
+    let all: Tokens = exchanges.iter().map(|(_, tokens)| *tokens).sum();
     let part = protect.window.of(ask.budget.window).max(protect.history.of(all));
     let part = if part > Tokens::ZERO { part.max(protect.at_least) } else { part };
     let part = if protect.at_most > Tokens::ZERO { part.min(protect.at_most) } else { part };
     let (need_tokens, need_messages) = (part.max(protect.tokens), protect.messages);
-    let open = |unit: &Unit| is_open(unit, newest);
-    let of_newest = |unit: &Unit| newest.is_some_and(|seq| unit.speakers.contains(&seq));
-    let first = |wanted: &dyn Fn(&Unit) -> bool| {
-        units.iter().position(|(unit, _)| wanted(unit)).unwrap_or(units.len())
+    let open = |exchange: &Exchange| is_open(exchange, newest);
+    let of_newest = |exchange: &Exchange| newest.is_some_and(|seq| exchange.speakers.contains(&seq));
+    let first = |wanted: &dyn Fn(&Exchange) -> bool| {
+        exchanges.iter().position(|(exchange, _)| wanted(exchange)).unwrap_or(exchanges.len())
     };
     let must = if protect.to_newest_user { first(&open).min(first(&of_newest)) } else { first(&open) };
-    let must = must.min(turns(protect.turns, ask, units));
-    let (mut index, mut tokens, mut messages) = (units.len(), Tokens::ZERO, 0);
-    while let Some((unit, cost)) = index.checked_sub(1).and_then(|before| units.get(before)) {
+    let must = must.min(turns(protect.turns, ask, exchanges));
+    let (mut index, mut tokens, mut messages) = (exchanges.len(), Tokens::ZERO, 0);
+    while let Some((exchange, cost)) = index.checked_sub(1).and_then(|before| exchanges.get(before)) {
         if index <= must && messages >= need_messages && tokens >= need_tokens {
             break;
         }
         tokens += *cost;
-        messages += unit.members.len() as u64;
+        messages += exchange.members.len() as u64;
         index -= 1;
     }
     index
 }
 
 /// Where the newest so many turns of the user begin.
-fn turns(count: u64, ask: &Ask<'_>, units: &[(&Unit, Tokens)]) -> usize {
-    let begins = units.iter().enumerate().rev().filter(|(_, (unit, _))| is_turn(ask, unit));
+fn turns(count: u64, ask: &PlanInput<'_>, exchanges: &[(&Exchange, Tokens)]) -> usize {
+    let begins = exchanges.iter().enumerate().rev().filter(|(_, (exchange, _))| is_turn(ask, exchange));
     let newest = begins.take(usize::try_from(count).unwrap_or(usize::MAX));
-    newest.last().map_or(units.len(), |(index, _)| index)
+    newest.last().map_or(exchanges.len(), |(index, _)| index)
 }
 
 /// Moves the cut to where the policy allows one, and gives up protection for which there is no room.
-fn cut(policy: &Policy, ask: &Ask<'_>, units: &[(&Unit, Tokens)], reach: usize) -> usize {
-    let turn = |index: usize| units.get(index).is_none_or(|(unit, _)| is_turn(ask, unit));
+fn cut(policy: &Policy, ask: &PlanInput<'_>, exchanges: &[(&Exchange, Tokens)], reach: usize) -> usize {
+    let turn = |index: usize| exchanges.get(index).is_none_or(|(exchange, _)| is_turn(ask, exchange));
     let fixed: Tokens = ask.fixed.iter().map(|part| part.cost.tokens).sum();
     let room = plan::limit(ask).tokens.saturating_sub(fixed);
     let most = Tokens(room.0 / TAIL_DIVISOR);
-    let size = |from: usize| units.iter().skip(from).map(|(_, tokens)| *tokens).sum::<Tokens>();
+    let size = |from: usize| exchanges.iter().skip(from).map(|(_, tokens)| *tokens).sum::<Tokens>();
     let mut tail = match policy.split.at {
-        Cut::Exchange if policy.split.forward => forward(policy, ask, units, reach),
-        Cut::Exchange => reach,
-        Cut::User if policy.split.forward => (reach..units.len()).find(|index| turn(*index)).unwrap_or(reach),
-        Cut::User => {
+        CutPoint::Exchange if policy.split.forward => forward(policy, ask, exchanges, reach),
+        CutPoint::Exchange => reach,
+        CutPoint::User if policy.split.forward => {
+            (reach..exchanges.len()).find(|index| turn(*index)).unwrap_or(reach)
+        }
+        CutPoint::User => {
             let back = (0..=reach).rev().find(|index| turn(*index));
             // A turn that is most of the conversation is cut inside.
             back.filter(|index| *index > 0 && size(*index) <= most.max(size(reach))).unwrap_or(reach)
         }
     };
     let mut left = size(tail);
-    while tail + 1 < units.len() && left > most {
-        left = left.saturating_sub(units.get(tail).map_or(Tokens::ZERO, |(_, tokens)| *tokens));
+    while tail + 1 < exchanges.len() && left > most {
+        left = left.saturating_sub(exchanges.get(tail).map_or(Tokens::ZERO, |(_, tokens)| *tokens));
         tail += 1;
     }
     tail
 }
 
 /// Where a tail would begin with results, it begins behind them: they are enough without their calls.
-fn forward(policy: &Policy, ask: &Ask<'_>, units: &[(&Unit, Tokens)], reach: usize) -> usize {
-    let Some((unit, tokens)) = units.get(reach).filter(|(unit, _)| !unit.calls().is_empty()) else {
+fn forward(policy: &Policy, ask: &PlanInput<'_>, exchanges: &[(&Exchange, Tokens)], reach: usize) -> usize {
+    let Some((exchange, tokens)) = exchanges.get(reach).filter(|(exchange, _)| !exchange.calls().is_empty())
+    else {
         return reach;
     };
-    let size: Tokens = units.iter().skip(reach).map(|(_, tokens)| *tokens).sum();
-    let said = unit.speakers.iter().filter_map(|seq| ask.view.entry(*seq));
+    let size: Tokens = exchanges.iter().skip(reach).map(|(_, tokens)| *tokens).sum();
+    let said = exchange.speakers.iter().filter_map(|seq| ask.view.entry(*seq));
     let said: Tokens = said.map(|entry| cost::message(&entry.message, ask.gauge).tokens).sum();
-    let messages: u64 = units.iter().skip(reach).map(|(unit, _)| unit.members.len() as u64).sum();
+    let messages: u64 = exchanges.iter().skip(reach).map(|(exchange, _)| exchange.members.len() as u64).sum();
     let enough = size.saturating_sub(said.min(*tokens)) >= policy.protect.tokens
-        && messages.saturating_sub(unit.speakers.len() as u64) >= policy.protect.messages;
-    if enough && reach + 1 < units.len() { reach + 1 } else { reach }
+        && messages.saturating_sub(exchange.speakers.len() as u64) >= policy.protect.messages;
+    if enough && reach + 1 < exchanges.len() { reach + 1 } else { reach }
 }
 
 /// A call that waits for its result, unless the user has gone on since.
-fn is_open(unit: &Unit, newest: Option<Seq>) -> bool {
-    unit.is_waiting() && newest.is_none_or(|user| unit.last > user)
+fn is_open(exchange: &Exchange, newest: Option<Seq>) -> bool {
+    exchange.is_waiting() && newest.is_none_or(|user| exchange.last > user)
 }
 
-fn is_turn(ask: &Ask<'_>, unit: &Unit) -> bool {
+fn is_turn(ask: &PlanInput<'_>, exchange: &Exchange) -> bool {
     let said = |seq: &Seq| ask.view.entry(*seq).is_some_and(|entry| entry.message.is_user_turn());
-    unit.shape == Shape::User && unit.speakers.iter().any(said)
+    exchange.shape == ExchangeKind::User && exchange.speakers.iter().any(said)
 }
 
-/// How many units are the protected beginning.
-fn head(policy: &Policy, before: &[(&Unit, Tokens)]) -> usize {
+/// How many exchanges are the protected beginning.
+fn head(policy: &Policy, before: &[(&Exchange, Tokens)]) -> usize {
     let mut messages = 0;
-    let within = |(unit, _): &&(&Unit, Tokens)| {
+    let within = |(exchange, _): &&(&Exchange, Tokens)| {
         let more = messages < policy.protect.first;
-        messages += unit.members.len() as u64;
+        messages += exchange.members.len() as u64;
         more
     };
     before.iter().take_while(within).count()
@@ -185,20 +193,25 @@ fn head(policy: &Policy, before: &[(&Unit, Tokens)]) -> usize {
 
 /// Who stays before the tail: the user's newest words up to the policy's number, the newest request, pins, and calls that
 /// wait, where there was no room for a tail that reaches back to them.
-fn keep(policy: &Policy, ask: &Ask<'_>, before: &[(&Unit, Tokens)], newest: Option<Seq>) -> Vec<Seq> {
+fn keep(
+    policy: &Policy,
+    ask: &PlanInput<'_>,
+    before: &[(&Exchange, Tokens)],
+    newest: Option<Seq>,
+) -> Vec<Seq> {
     let mut keep: BTreeSet<Seq> = BTreeSet::new();
     let mut room = policy.protect.user_tokens;
-    for (unit, tokens) in before.iter().rev().filter(|(unit, _)| is_turn(ask, unit)) {
-        if newest.is_some_and(|seq| unit.speakers.contains(&seq)) || *tokens <= room {
-            keep.extend(&unit.speakers);
+    for (exchange, tokens) in before.iter().rev().filter(|(exchange, _)| is_turn(ask, exchange)) {
+        if newest.is_some_and(|seq| exchange.speakers.contains(&seq)) || *tokens <= room {
+            keep.extend(&exchange.speakers);
             room = room.saturating_sub(*tokens);
         } else {
             room = Tokens::ZERO;
         }
     }
-    let pinned = |unit: &Unit| unit.members.iter().any(|seq| ask.view.pinned().contains(seq));
-    for (unit, _) in before.iter().filter(|(unit, _)| pinned(unit) || is_open(unit, newest)) {
-        keep.extend(&unit.speakers);
+    let pinned = |exchange: &Exchange| exchange.members.iter().any(|seq| ask.view.pinned().contains(seq));
+    for (exchange, _) in before.iter().filter(|(exchange, _)| pinned(exchange) || is_open(exchange, newest)) {
+        keep.extend(&exchange.speakers);
     }
     keep.into_iter().collect()
 }

@@ -4,7 +4,7 @@ use crate::units::{Seq, Tokens};
 
 /// A text the ladder needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Job {
+pub struct SummaryJob {
     /// The first position it stands for.
     pub from: Seq,
     /// The last.

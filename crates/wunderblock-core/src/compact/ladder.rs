@@ -1,28 +1,28 @@
 //! The climb: step after step, each taken if it saves enough, until the request is small enough.
 
-use super::due::{Level, Measure, whole};
+use super::due::{LaneMeasurement, Urgency, whole};
 use super::guard::{Guard, guard};
-use super::job::Job;
-use super::task::Task;
+use super::job::SummaryJob;
+use super::task::TaskRange;
 use super::{condense, curate, dedupe, drop, shrink, stub, summarise};
 use crate::compaction::RungTaken;
+use crate::decision::{PartForm, PartPosition, PlacedSummary, Trim};
 use crate::event::ContentReduced;
 use crate::message::Body;
 use crate::pair::arrange;
-use crate::plan::{self, Ask};
-use crate::policy::{Act, Measure as By, Permille, Policy};
-use crate::step::{At, Form, Placed, Trim};
+use crate::plan::{self, PlanInput};
+use crate::policy::{Action, Division, Permille, Policy};
 use crate::trim;
 use crate::units::{Seq, Tokens};
-use crate::view::{Node, View};
+use crate::view::{SummaryNode, View};
 use std::collections::{BTreeMap, HashSet};
 
 /// A compaction under way.
 pub struct Ladder<'a> {
     policy: &'a Policy,
-    ask: Ask<'a>,
+    ask: PlanInput<'a>,
     guard: Guard,
-    tasks: &'a [Task],
+    tasks: &'a [TaskRange],
     /// What the steps are to reach.
     target: Tokens,
     /// Fractions are fractions of this.
@@ -39,7 +39,7 @@ pub struct Ladder<'a> {
     /// The position the next new event will have if nothing comes between.
     next: Seq,
     /// What was asked for.
-    asked: Vec<Job>,
+    asked: Vec<SummaryJob>,
 }
 
 /// A summary to be recorded.
@@ -48,7 +48,7 @@ pub struct NodeDraft {
     /// Its position, if nothing comes between.
     pub at: Seq,
     /// What it was made for.
-    pub job: Job,
+    pub job: SummaryJob,
     /// What it says.
     pub text: Body,
     /// What it takes.
@@ -62,9 +62,9 @@ pub type Made = Option<Body>;
 
 /// What comes next.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum NextStep {
     /// Texts are needed: one for each, handed in with [`Ladder::take`].
-    Summarise(Vec<Job>),
+    Summarise(Vec<SummaryJob>),
     /// The climb is over.
     Done(Box<Proposal>),
 }
@@ -94,11 +94,11 @@ pub struct Proposal {
 impl<'a> Ladder<'a> {
     /// Begins. `ask.view` holds everything from the lane's frontier on; `ask.bodies` all its texts.
     #[must_use]
-    pub fn new(policy: &'a Policy, ask: Ask<'a>, level: Level, tasks: &'a [Task]) -> Self {
+    pub fn new(policy: &'a Policy, ask: PlanInput<'a>, level: Urgency, tasks: &'a [TaskRange]) -> Self {
         let guard = guard(policy, &ask, &arrange(ask.view));
         let before = plan::weigh(&ask).tokens;
         let limit = plan::limit(&ask).tokens;
-        let measure = Measure { limit, window: ask.budget.window, ..Measure::default() };
+        let measure = LaneMeasurement { limit, window: ask.budget.window, ..LaneMeasurement::default() };
         let whole = whole(policy.trigger.of, &measure);
         let down_to = match policy.trigger.down_to {
             Permille::ZERO => limit.min(before).saturating_sub(Tokens(1)),
@@ -110,11 +110,11 @@ impl<'a> Ladder<'a> {
             tasks,
             // A request that was too long must become shorter, whatever it is by our count.
             target: match level {
-                Level::Overflow => down_to.min(limit).min(Tokens(before.0 / 4 * 3)),
+                Urgency::Overflow => down_to.min(limit).min(Tokens(before.0 / 4 * 3)),
                 _ => down_to.min(limit),
             },
             whole,
-            forced: level == Level::Manual,
+            forced: level == Urgency::Manual,
             view: ask.view.clone(),
             before,
             now: before,
@@ -148,35 +148,36 @@ impl<'a> Ladder<'a> {
     }
 
     /// Climbs on.
-    pub fn climb(&mut self) -> Next {
+    pub fn climb(&mut self) -> NextStep {
         let policy = self.policy;
-        while let Some(act) = policy.steps.get(self.rung) {
-            let deep = matches!(act, Act::Summarise { .. } | Act::Condense { .. } | Act::Drop { .. });
-            if self.now <= self.target && !(self.forced && deep) && !is_standing(act) {
+        while let Some(action) = policy.steps.get(self.rung) {
+            let deep =
+                matches!(action, Action::Summarise { .. } | Action::Condense { .. } | Action::Drop { .. });
+            if self.now <= self.target && !(self.forced && deep) && !is_standing(action) {
                 self.rung += 1;
                 continue;
             }
-            let jobs = self.jobs(act);
+            let jobs = self.jobs(action);
             if !jobs.is_empty() {
                 self.asked.clone_from(&jobs);
-                return Next::Summarise(jobs);
+                return NextStep::Summarise(jobs);
             }
-            if let Some((trim, reduced)) = self.pure(act) {
-                self.judge(act, trim, (Vec::new(), reduced));
+            if let Some((trim, reduced)) = self.pure(action) {
+                self.judge(action, trim, (Vec::new(), reduced));
             }
             self.rung += 1;
         }
-        Next::Done(Box::new(self.proposal()))
+        NextStep::Done(Box::new(self.proposal()))
     }
 
     /// Takes the texts that were asked for. What follows the first that is missing, or blank, is not used.
     pub fn take(&mut self, made: Vec<Made>, first: usize) {
         let jobs = std::mem::take(&mut self.asked);
-        let Some(act) = self.policy.steps.get(self.rung) else { return };
+        let Some(action) = self.policy.steps.get(self.rung) else { return };
         let mut drafts = Vec::new();
         for (index, (job, text)) in jobs.into_iter().zip(made).enumerate() {
             let Some(text) = text.filter(says_something) else { break };
-            let node = Node {
+            let node = SummaryNode {
                 at: Seq(self.next.0 + drafts.len() as u64),
                 from: job.from,
                 to: job.to,
@@ -187,12 +188,12 @@ impl<'a> Ladder<'a> {
             let tokens = crate::cost::node(&node, self.ask.gauge).tokens;
             drafts.push(NodeDraft { at: node.at, job, text: node.text, tokens, made: first + index });
         }
-        let repeats = matches!(act, Act::Condense { .. });
-        let trim = self.with_nodes(act, &drafts);
+        let repeats = matches!(action, Action::Condense { .. });
+        let trim = self.with_nodes(action, &drafts);
         let taken = match trim {
-            Some(trim) => self.judge(act, trim, (drafts, Vec::new())),
+            Some(trim) => self.judge(action, trim, (drafts, Vec::new())),
             None => {
-                self.note(act, false, Tokens::ZERO, Some("no summary could be had"));
+                self.note(action, false, Tokens::ZERO, Some("no summary could be had"));
                 false
             }
         };
@@ -201,15 +202,15 @@ impl<'a> Ladder<'a> {
         }
     }
 
-    fn ask(&self) -> Ask<'_> {
-        Ask { view: &self.view, ..self.ask }
+    fn ask(&self) -> PlanInput<'_> {
+        PlanInput { view: &self.view, ..self.ask }
     }
 
-    fn jobs(&self, act: &Act) -> Vec<Job> {
+    fn jobs(&self, action: &Action) -> Vec<SummaryJob> {
         let ask = self.ask();
-        match act {
-            Act::Summarise { by, chunk, chunk_share, chunk_least, oldest, all, anchored, .. } => {
-                let rules = summarise::Rules {
+        match action {
+            Action::Summarise { by, chunk, chunk_share, chunk_least, oldest, all, anchored, .. } => {
+                let rules = summarise::SummariseRules {
                     policy: self.policy,
                     by: *by,
                     chunk: *chunk,
@@ -221,20 +222,27 @@ impl<'a> Ladder<'a> {
                     excess: self.now.saturating_sub(self.target),
                     next: self.next,
                 };
-                let tasks = if *by == By::Task { self.tasks } else { &[] };
+                let tasks = if *by == Division::Task { self.tasks } else { &[] };
                 let arrangement = arrange(&self.view);
                 let jobs = summarise::jobs(&rules, &ask, &self.guard, &arrangement, tasks);
                 self.within_room(jobs)
             }
-            Act::Condense { leaves, nodes, chunk, most, above, above_tokens, .. } => {
+            Action::Condense { leaves, nodes, chunk, most, above, above_tokens, .. } => {
                 let above = match (above.of(self.whole), *above_tokens) {
                     (above, Tokens::ZERO) => above,
                     (above, tokens) => above.min(tokens),
                 };
-                let rules =
-                    condense::Rules { leaves: *leaves, nodes: *nodes, most: *most, above, chunk: *chunk };
-                let by_task = |act: &Act| matches!(act, Act::Summarise { by: By::Task, .. });
-                let by = if self.policy.steps.iter().any(by_task) { By::Task } else { By::Length };
+                let rules = condense::CondenseRules {
+                    leaves: *leaves,
+                    nodes: *nodes,
+                    most: *most,
+                    above,
+                    chunk: *chunk,
+                };
+                let by_task =
+                    |action: &Action| matches!(action, Action::Summarise { by: Division::Task, .. });
+                let by =
+                    if self.policy.steps.iter().any(by_task) { Division::Task } else { Division::Length };
                 condense::job(rules, by, self.policy, &ask).into_iter().collect()
             }
             _ => Vec::new(),
@@ -243,7 +251,7 @@ impl<'a> Ladder<'a> {
 
     /// Summaries no longer than there is room for beside what they do not replace: a request that does not fit would lose
     /// them at once.
-    fn within_room(&self, mut jobs: Vec<Job>) -> Vec<Job> {
+    fn within_room(&self, mut jobs: Vec<SummaryJob>) -> Vec<SummaryJob> {
         let shown = || jobs.iter().filter(|job| !job.inner);
         let replaced: Tokens = shown().map(|job| job.tokens).sum();
         let asked: Tokens = shown().map(|job| job.target).sum();
@@ -259,12 +267,12 @@ impl<'a> Ladder<'a> {
     }
 
     /// What a step that needs no text makes of the trim.
-    fn pure(&self, act: &Act) -> Option<(Trim, Vec<(Seq, ContentReduced)>)> {
+    fn pure(&self, action: &Action) -> Option<(Trim, Vec<(Seq, ContentReduced)>)> {
         let ask = self.ask();
         let (guard, arrangement) = (&self.guard, arrange(&self.view));
-        let forms = match act {
-            Act::Curate { thinking_after, invalid_runs, placeholder, repeated, .. } => {
-                let rules = curate::Rules {
+        let forms = match action {
+            Action::Curate { thinking_after, invalid_runs, placeholder, repeated, .. } => {
+                let rules = curate::CurateRules {
                     thinking_after: *thinking_after,
                     invalid_runs: *invalid_runs,
                     placeholder: *placeholder,
@@ -272,9 +280,9 @@ impl<'a> Ladder<'a> {
                 };
                 curate::curate(&rules, &ask, guard, &arrangement)
             }
-            Act::Dedupe { min_bytes, .. } => dedupe::dedupe(*min_bytes, &ask, guard, &arrangement),
-            Act::Stub { keep, keep_tokens, over, arguments, .. } => {
-                let rules = stub::Rules {
+            Action::Dedupe { min_bytes, .. } => dedupe::dedupe(*min_bytes, &ask, guard, &arrangement),
+            Action::Stub { keep, keep_tokens, over, arguments, .. } => {
+                let rules = stub::StubRules {
                     keep: *keep,
                     keep_tokens: *keep_tokens,
                     over: *over,
@@ -282,48 +290,56 @@ impl<'a> Ladder<'a> {
                 };
                 stub::stub(&rules, &ask, guard, &arrangement)
             }
-            Act::Shrink { over, to, head, keep, .. } => {
-                let rules = shrink::Rules { over: *over, to: *to, head: *head, keep: *keep };
+            Action::Shrink { over, to, head, keep, .. } => {
+                let rules = shrink::ShrinkRules { over: *over, to: *to, head: *head, keep: *keep };
                 return self.shrunk(shrink::shrink(&rules, &ask, guard, &arrangement));
             }
-            Act::Drop { by, keep, .. } => {
+            Action::Drop { by, keep, .. } => {
                 let excess = self.now.saturating_sub(self.target);
-                let rules = drop::Rules { by: *by, keep: *keep, excess };
+                let rules = drop::DropRules { by: *by, keep: *keep, excess };
                 let trim = drop::drop(&rules, &ask, guard, &arrangement);
                 return (trim != *self.view.trim()).then_some((trim, Vec::new()));
             }
-            Act::Summarise { .. } | Act::Condense { .. } => return None,
+            Action::Summarise { .. } | Action::Condense { .. } => return None,
         };
         (!forms.is_empty()).then(|| (with_forms(self.view.trim(), forms), Vec::new()))
     }
 
-    fn shrunk(&self, short: Vec<(At, ContentReduced)>) -> Option<(Trim, Vec<(Seq, ContentReduced)>)> {
+    fn shrunk(
+        &self,
+        short: Vec<(PartPosition, ContentReduced)>,
+    ) -> Option<(Trim, Vec<(Seq, ContentReduced)>)> {
         let numbered = short.into_iter().enumerate();
-        let placed: Vec<(At, Seq, ContentReduced)> =
+        let placed: Vec<(PartPosition, Seq, ContentReduced)> =
             numbered.map(|(index, (at, reduced))| (at, Seq(self.next.0 + index as u64), reduced)).collect();
-        let forms = placed.iter().map(|(at, seq, _)| (*at, Form::Reduced(*seq))).collect::<BTreeMap<_, _>>();
+        let forms =
+            placed.iter().map(|(at, seq, _)| (*at, PartForm::Reduced(*seq))).collect::<BTreeMap<_, _>>();
         let trim = (!forms.is_empty()).then(|| with_forms(self.view.trim(), forms))?;
         Some((trim, placed.into_iter().map(|(_, seq, reduced)| (seq, reduced)).collect()))
     }
 
     /// The trim with new summaries in their places.
-    fn with_nodes(&self, act: &Act, drafts: &[NodeDraft]) -> Option<Trim> {
+    fn with_nodes(&self, action: &Action, drafts: &[NodeDraft]) -> Option<Trim> {
         let old = self.view.trim();
         let last = drafts.last()?;
         let sources: HashSet<Seq> =
             drafts.iter().flat_map(|draft| draft.job.sources.iter().copied()).collect();
-        let stands = |placed: &&Placed| !sources.contains(&placed.at);
-        let mut nodes: Vec<Placed> = old.nodes.iter().filter(stands).copied().collect();
+        let stands = |placed: &&PlacedSummary| !sources.contains(&placed.at);
+        let mut nodes: Vec<PlacedSummary> = old.nodes.iter().filter(stands).copied().collect();
         let shown = drafts.iter().filter(|draft| !draft.job.inner);
-        nodes.extend(shown.map(|draft| Placed { at: draft.at, from: draft.job.from, to: draft.job.to }));
+        nodes.extend(shown.map(|draft| PlacedSummary {
+            at: draft.at,
+            from: draft.job.from,
+            to: draft.job.to,
+        }));
         nodes.sort_unstable_by_key(|placed| placed.from);
-        if matches!(act, Act::Condense { .. }) {
+        if matches!(action, Action::Condense { .. }) {
             return Some(Trim { nodes, ..old.clone() });
         }
         let drop_before = last.job.to.next().max(old.drop_before);
         let arrangement = arrange(&self.view);
-        let head = arrangement.units.iter().filter(|unit| unit.last < self.guard.head);
-        let head = head.flat_map(|unit| unit.speakers.iter().copied());
+        let head = arrangement.exchanges.iter().filter(|exchange| exchange.last < self.guard.head);
+        let head = head.flat_map(|exchange| exchange.speakers.iter().copied());
         let mut keep = self.guard.kept(old, drop_before);
         keep.extend(head);
         let keep = keep.into_iter().collect();
@@ -333,26 +349,26 @@ impl<'a> Ladder<'a> {
     /// Takes a trim if it saves what the step must save.
     fn judge(
         &mut self,
-        act: &Act,
+        action: &Action,
         mut trim: Trim,
         (drafts, reduced): (Vec<NodeDraft>, Vec<(Seq, ContentReduced)>),
     ) -> bool {
         trim::settle(&mut trim, &arrange(&self.view), &self.view);
-        let nodes: Vec<Node> = drafts.iter().map(node).chain(self.view.nodes().cloned()).collect();
+        let nodes: Vec<SummaryNode> = drafts.iter().map(node).chain(self.view.nodes().cloned()).collect();
         let mut texts: Vec<(Seq, Body)> =
             reduced.iter().map(|(at, reduced)| (*at, reduced.text.clone())).collect();
         texts.extend(trim.named().filter_map(|at| Some((at, self.view.reduced(at)?.clone()))));
         let view = self.view.with(&trim, &nodes, &texts);
-        let now = plan::weigh(&Ask { view: &view, ..self.ask }).tokens;
+        let now = plan::weigh(&PlanInput { view: &view, ..self.ask }).tokens;
         let saved = self.now.saturating_sub(now);
-        let (part, least) = act.gain();
+        let (part, least) = action.gain();
         let needed = part.of(self.now).max(least).max(Tokens(1));
         if saved < needed {
             let why = format!("it saves {saved} tokens, and must save {needed}");
-            self.note(act, false, saved, Some(&why));
+            self.note(action, false, saved, Some(&why));
             return false;
         }
-        self.note(act, true, saved, None);
+        self.note(action, true, saved, None);
         self.next = Seq(self.next.0 + (drafts.len() + reduced.len()) as u64);
         self.nodes.extend(drafts);
         self.reduced.extend(reduced);
@@ -361,9 +377,9 @@ impl<'a> Ladder<'a> {
         true
     }
 
-    fn note(&mut self, act: &Act, taken: bool, saved: Tokens, why: Option<&str>) {
+    fn note(&mut self, action: &Action, taken: bool, saved: Tokens, why: Option<&str>) {
         let why = why.map(Into::into);
-        self.taken.push(RungTaken { rung: act.name().into(), taken, saved, why });
+        self.taken.push(RungTaken { rung: action.name().into(), taken, saved, why });
     }
 
     fn proposal(&mut self) -> Proposal {
@@ -387,11 +403,11 @@ const ROOM: Permille = Permille(650);
 const LEAST: Tokens = Tokens(64);
 
 /// A step that is not for room but for order: so many messages, and no more; or one that its system always takes.
-fn is_standing(act: &Act) -> bool {
-    match act {
-        Act::Drop { keep, .. } => *keep > 0,
-        Act::Summarise { all, .. } => *all,
-        Act::Condense { above, above_tokens, .. } => {
+fn is_standing(action: &Action) -> bool {
+    match action {
+        Action::Drop { keep, .. } => *keep > 0,
+        Action::Summarise { all, .. } => *all,
+        Action::Condense { above, above_tokens, .. } => {
             *above == Permille::ZERO && *above_tokens == Tokens::ZERO
         }
         _ => false,
@@ -403,8 +419,8 @@ fn says_something(text: &Body) -> bool {
     text.inline().is_none_or(|text| !text.trim().is_empty())
 }
 
-fn node(draft: &NodeDraft) -> Node {
-    Node {
+fn node(draft: &NodeDraft) -> SummaryNode {
+    SummaryNode {
         at: draft.at,
         from: draft.job.from,
         to: draft.job.to,
@@ -414,8 +430,8 @@ fn node(draft: &NodeDraft) -> Node {
     }
 }
 
-fn with_forms(trim: &Trim, more: BTreeMap<At, Form>) -> Trim {
-    let mut forms: BTreeMap<At, Form> = trim.forms.iter().copied().collect();
+fn with_forms(trim: &Trim, more: BTreeMap<PartPosition, PartForm>) -> Trim {
+    let mut forms: BTreeMap<PartPosition, PartForm> = trim.forms.iter().copied().collect();
     forms.extend(more);
     Trim { forms: forms.into_iter().collect(), ..trim.clone() }
 }

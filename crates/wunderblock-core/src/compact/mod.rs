@@ -22,8 +22,8 @@ mod stub;
 mod summarise;
 pub mod task;
 
-pub use due::{Due, Level, Measure, due};
-pub use job::{Detail, Job};
-pub use ladder::{Ladder, Made, Next, NodeDraft, Proposal};
+pub use due::{Due, LaneMeasurement, Urgency, due};
+pub use job::{Detail, SummaryJob};
+pub use ladder::{Ladder, Made, NextStep, NodeDraft, Proposal};
 pub use rebase::rebase;
-pub use task::{Mark, Task, TaskState};
+pub use task::{TaskMark, TaskRange, TaskState};

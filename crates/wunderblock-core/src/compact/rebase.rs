@@ -1,8 +1,8 @@
 //! Whether a proposal still holds after the session has grown, and what it is then.
 
 use super::ladder::Proposal;
-use crate::pair::{Unit, arrange};
-use crate::step::{At, Form};
+use crate::decision::{PartForm, PartPosition};
+use crate::pair::{Exchange, arrange};
 use crate::units::Seq;
 use crate::view::View;
 use std::collections::{HashMap, HashSet};
@@ -23,7 +23,7 @@ pub fn rebase(proposal: &Proposal, old: &View, new: &View) -> Option<Proposal> {
         return None;
     }
     // What stands before the new frontier must be named by its trim, which was made without it.
-    let unnamed = |(at, event): (At, Seq)| {
+    let unnamed = |(at, event): (PartPosition, Seq)| {
         at.0 < trim.drop_before && trim.needs(at.0) && old.standing(at) != Some(event)
     };
     if new.standings().any(unnamed) {
@@ -31,19 +31,21 @@ pub fn rebase(proposal: &Proposal, old: &View, new: &View) -> Option<Proposal> {
     }
     let (before, after) = (arrange(old), arrange(new));
     let formed: HashSet<Seq> = trim.forms.iter().map(|((at, _), _)| *at).collect();
-    let touched =
-        |unit: &&Unit| unit.last < trim.drop_before || unit.members.iter().any(|seq| formed.contains(seq));
-    let begins = |unit: &Unit| unit.speakers.first().copied();
-    let now: HashMap<Option<Seq>, &Unit> = after.units.iter().map(|unit| (begins(unit), unit)).collect();
-    let still = |unit: &Unit| match now.get(&begins(unit)) {
+    let touched = |exchange: &&Exchange| {
+        exchange.last < trim.drop_before || exchange.members.iter().any(|seq| formed.contains(seq))
+    };
+    let begins = |exchange: &Exchange| exchange.speakers.first().copied();
+    let now: HashMap<Option<Seq>, &Exchange> =
+        after.exchanges.iter().map(|exchange| (begins(exchange), exchange)).collect();
+    let still = |exchange: &Exchange| match now.get(&begins(exchange)) {
         // What it waited for comes in at the tail, whenever the proposal is published.
-        Some(other) if unit.is_waiting() => {
-            unit.members.iter().all(|seq| other.members.binary_search(seq).is_ok())
+        Some(other) if exchange.is_waiting() => {
+            exchange.members.iter().all(|seq| other.members.binary_search(seq).is_ok())
         }
-        Some(other) => other.members == unit.members && other.shape == unit.shape,
+        Some(other) => other.members == exchange.members && other.shape == exchange.shape,
         None => false,
     };
-    if !before.units.iter().filter(touched).all(still) {
+    if !before.exchanges.iter().filter(touched).all(still) {
         return None;
     }
     let by = new.head().0.saturating_sub(proposal.head.0);
@@ -52,7 +54,7 @@ pub fn rebase(proposal: &Proposal, old: &View, new: &View) -> Option<Proposal> {
     let mut trim = trim.clone();
     trim.nodes.iter_mut().for_each(|placed| placed.at = moved(placed.at));
     for (_, form) in &mut trim.forms {
-        if let Form::Reduced(at) = form {
+        if let PartForm::Reduced(at) = form {
             *at = moved(*at);
         }
     }

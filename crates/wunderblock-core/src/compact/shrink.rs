@@ -3,17 +3,17 @@
 use super::guard::Guard;
 use super::stub::newest_results;
 use crate::cost;
+use crate::decision::PartPosition;
 use crate::event::ContentReduced;
 use crate::message::{Body, Part};
 use crate::pair::Arrangement;
-use crate::plan::Ask;
+use crate::plan::PlanInput;
 use crate::policy::Permille;
-use crate::step::At;
 use crate::stub::{grouped, head, tail};
 use crate::units::{Bytes, Tokens};
 
 /// Which texts are shrunk, and to what.
-pub(super) struct Rules {
+pub(super) struct ShrinkRules {
     pub(super) over: Tokens,
     pub(super) to: Tokens,
     pub(super) head: Permille,
@@ -22,18 +22,18 @@ pub(super) struct Rules {
 
 /// Shorter texts for what is not protected and not among the newest results.
 pub(super) fn shrink(
-    rules: &Rules,
-    ask: &Ask<'_>,
+    rules: &ShrinkRules,
+    ask: &PlanInput<'_>,
     guard: &Guard,
     arrangement: &Arrangement,
-) -> Vec<(At, ContentReduced)> {
+) -> Vec<(PartPosition, ContentReduced)> {
     let newest = newest_results(rules.keep, Tokens::ZERO, ask, arrangement);
     let mut reduced = Vec::new();
-    for unit in arrangement.units.iter().filter(|unit| guard.is_free(unit)) {
-        for at in crate::form::parts(unit, ask.view) {
+    for exchange in arrangement.exchanges.iter().filter(|exchange| guard.is_free(exchange)) {
+        for at in crate::presentation::parts(exchange, ask.view) {
             let is_result = |part: &&Part| matches!(part, Part::ToolResult { .. });
             let Some(part) = ask.view.part(at).filter(is_result) else { continue };
-            if crate::form::shown(at, ask.view.trim(), ask.view).is_some() || at >= newest {
+            if crate::presentation::shown(at, ask.view.trim(), ask.view).is_some() || at >= newest {
                 continue;
             }
             if let Some(short) = shortened(rules, ask, part) {
@@ -58,7 +58,7 @@ pub(super) fn shrink(
 }
 
 /// Head and tail of a part's texts, if that is shorter. None of a part with content that a text cannot stand for.
-fn shortened(rules: &Rules, ask: &Ask<'_>, part: &Part) -> Option<Body> {
+fn shortened(rules: &ShrinkRules, ask: &PlanInput<'_>, part: &Part) -> Option<Body> {
     let bodies = texts(part)?;
     let whole: Tokens = bodies.iter().map(|body| cost::text(body, ask.gauge).tokens).sum();
     if whole <= rules.over {

@@ -1,16 +1,16 @@
 //! The rung that leaves handles where old output of tools stood.
 
 use super::guard::Guard;
+use crate::decision::{PartForm, PartPosition};
 use crate::pair::Arrangement;
-use crate::plan::Ask;
-use crate::step::{At, Form};
+use crate::plan::PlanInput;
 use crate::stub::{self, Stubbed};
 use crate::units::Tokens;
-use crate::{cost, form};
+use crate::{cost, presentation};
 use std::collections::BTreeMap;
 
 /// Which results become stubs.
-pub(super) struct Rules {
+pub(super) struct StubRules {
     pub(super) keep: u64,
     pub(super) keep_tokens: Tokens,
     pub(super) over: Tokens,
@@ -19,29 +19,29 @@ pub(super) struct Rules {
 
 /// Stubs for what is not protected and not among the newest.
 pub(super) fn stub(
-    rules: &Rules,
-    ask: &Ask<'_>,
+    rules: &StubRules,
+    ask: &PlanInput<'_>,
     guard: &Guard,
     arrangement: &Arrangement,
-) -> BTreeMap<At, Form> {
+) -> BTreeMap<PartPosition, PartForm> {
     let view = ask.view;
-    let priced = form::Priced { trim: view.trim(), view, gauge: ask.gauge };
+    let priced = presentation::Priced { trim: view.trim(), view, gauge: ask.gauge };
     let mut forms = BTreeMap::new();
     let newest = newest_results(rules.keep, rules.keep_tokens, ask, arrangement);
-    for unit in arrangement.units.iter().filter(|unit| guard.is_free(unit)) {
-        for call in unit.calls() {
+    for exchange in arrangement.exchanges.iter().filter(|exchange| guard.is_free(exchange)) {
+        for call in exchange.calls() {
             let gist = cost::gist(view.part(call.place));
             let result = call.result.filter(|at| *at < newest);
             let arguments = rules.arguments.then_some(call.place);
             for at in result.into_iter().chain(arguments).filter(|at| view.trim().form_of(*at).is_none()) {
                 let Some(part) = view.part(at) else { continue };
-                let whole = form::cost(at, part, priced, gist).tokens;
+                let whole = presentation::cost(at, part, priced, gist).tokens;
                 let short = match stub::part(part, gist) {
                     Stubbed::Part(short) => cost::part(&short, ask.gauge).tokens,
                     Stubbed::Kept | Stubbed::Gone => continue,
                 };
                 if whole > rules.over && short < whole {
-                    forms.insert(at, Form::Stub);
+                    forms.insert(at, PartForm::Stub);
                 }
             }
         }
@@ -50,15 +50,20 @@ pub(super) fn stub(
 }
 
 /// From which place on results are among the newest `keep`, or the newest of `tokens` together.
-pub(super) fn newest_results(keep: u64, tokens: Tokens, ask: &Ask<'_>, arrangement: &Arrangement) -> At {
-    let calls = arrangement.units.iter().flat_map(crate::pair::Unit::calls);
-    let mut results: Vec<At> = calls.filter_map(|call| call.result).collect();
+pub(super) fn newest_results(
+    keep: u64,
+    tokens: Tokens,
+    ask: &PlanInput<'_>,
+    arrangement: &Arrangement,
+) -> PartPosition {
+    let calls = arrangement.exchanges.iter().flat_map(crate::pair::Exchange::calls);
+    let mut results: Vec<PartPosition> = calls.filter_map(|call| call.result).collect();
     results.sort_unstable();
     let (mut count, mut sum) = (0, Tokens::ZERO);
     let mut from = (ask.view.head().next(), 0);
-    let priced = form::Priced { trim: ask.view.trim(), view: ask.view, gauge: ask.gauge };
+    let priced = presentation::Priced { trim: ask.view.trim(), view: ask.view, gauge: ask.gauge };
     for at in results.into_iter().rev() {
-        let shown = |part| form::cost(at, part, priced, None).tokens;
+        let shown = |part| presentation::cost(at, part, priced, None).tokens;
         sum += ask.view.part(at).map(shown).unwrap_or_default();
         count += 1;
         if count > keep && sum > tokens {

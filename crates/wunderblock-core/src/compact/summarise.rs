@@ -1,19 +1,19 @@
 //! The rung that puts summaries in the place of ranges.
 
 use super::guard::{self, Guard};
-use super::job::{Detail, Job};
-use super::task::{Task, TaskState};
+use super::job::{Detail, SummaryJob};
+use super::task::{TaskRange, TaskState};
 use crate::cost;
-use crate::pair::{Arrangement, Unit};
-use crate::plan::Ask;
-use crate::policy::{Measure, Permille, Policy, Summary, chunk_tokens};
+use crate::pair::{Arrangement, Exchange};
+use crate::plan::PlanInput;
+use crate::policy::{Division, Permille, Policy, Summary, chunk_tokens};
 use crate::units::{Seq, Tokens};
-use crate::view::Node;
+use crate::view::SummaryNode;
 
 /// How ranges are made.
-pub(super) struct Rules<'a> {
+pub(super) struct SummariseRules<'a> {
     pub(super) policy: &'a Policy,
-    pub(super) by: Measure,
+    pub(super) by: Division,
     pub(super) chunk: Tokens,
     pub(super) chunk_share: Permille,
     pub(super) chunk_least: Permille,
@@ -26,9 +26,9 @@ pub(super) struct Rules<'a> {
     pub(super) next: Seq,
 }
 
-impl Rules<'_> {
+impl SummariseRules<'_> {
     /// Maximum tokens that a summary covers; 0 for no limit.
-    fn chunk(&self, ask: &Ask<'_>, mean: Tokens) -> Tokens {
+    fn chunk(&self, ask: &PlanInput<'_>, mean: Tokens) -> Tokens {
         let margin = self.policy.summary.margin;
         let share = chunk_tokens(self.chunk_share, self.chunk_least, ask.budget.window, mean, margin);
         let share = Tokens(share.0.saturating_mul(1_000) / u64::from(margin.0.max(1)));
@@ -42,17 +42,17 @@ impl Rules<'_> {
 
 /// The summaries that are needed, in order; their ranges follow one another from the frontier on.
 pub(super) fn jobs(
-    rules: &Rules<'_>,
-    ask: &Ask<'_>,
+    rules: &SummariseRules<'_>,
+    ask: &PlanInput<'_>,
     guard: &Guard,
     arrangement: &Arrangement,
-    tasks: &[Task],
-) -> Vec<Job> {
+    tasks: &[TaskRange],
+) -> Vec<SummaryJob> {
     let policy = rules.policy;
     let mut before = guard::shown(ask, arrangement);
-    before.retain(|(unit, _)| (guard.head..guard.cut).contains(&unit.last));
-    let free = || before.iter().filter(|(unit, _)| guard.is_free(unit));
-    let messages: u64 = free().map(|(unit, _)| unit.members.len() as u64).sum();
+    before.retain(|(exchange, _)| (guard.head..guard.cut).contains(&exchange.last));
+    let free = || before.iter().filter(|(exchange, _)| guard.is_free(exchange));
+    let messages: u64 = free().map(|(exchange, _)| exchange.members.len() as u64).sum();
     let tokens: Tokens = free().map(|(_, tokens)| *tokens).sum();
     // At least one, however small the part.
     let most = rules.oldest.of(Tokens(messages)).0.max(1);
@@ -61,27 +61,27 @@ pub(super) fn jobs(
     let (by, jobs, open) = (rules.by, Vec::new(), Vec::new());
     let mut ranges = Ranges { policy, by, chunk, jobs, begins, open, taken: Tokens::ZERO };
     let (mut used, mut saved) = (0, Tokens::ZERO);
-    for (unit, tokens) in before {
-        let is_free = guard.is_free(unit);
+    for (exchange, tokens) in before {
+        let is_free = guard.is_free(exchange);
         // What stands before the frontier and goes is told of once more; what stays there is no part of any range.
-        if !is_free && unit.last < begins {
+        if !is_free && exchange.last < begins {
             continue;
         }
-        let joined = ranges.ends() == Some(unit.last);
+        let joined = ranges.ends() == Some(exchange.last);
         if is_free && used >= most && !joined {
             break;
         }
-        let task = tasks.get(tasks.partition_point(|task| task.to < unit.last));
-        let task = task.filter(|task| task.from <= unit.last);
-        let splits = policy.split.two_summaries && guard.split == Some(unit.key);
+        let task = tasks.get(tasks.partition_point(|task| task.to < exchange.last));
+        let task = task.filter(|task| task.from <= exchange.last);
+        let splits = policy.split.two_summaries && guard.split == Some(exchange.key);
         if (splits || ranges.is_full(tokens, task)) && !joined && ranges.is_worth() {
             saved += ranges.close(false);
             if !rules.all && chunk > Tokens::ZERO && saved >= rules.excess {
                 break;
             }
         }
-        used += if is_free { unit.members.len() as u64 } else { 0 };
-        ranges.push(Piece { unit, tokens: if is_free { tokens } else { Tokens::ZERO }, task });
+        used += if is_free { exchange.members.len() as u64 } else { 0 };
+        ranges.push(WeighedExchange { exchange, tokens: if is_free { tokens } else { Tokens::ZERO }, task });
     }
     ranges.close(guard.split.is_some());
     if rules.anchored {
@@ -90,32 +90,32 @@ pub(super) fn jobs(
     ranges.jobs
 }
 
-struct Piece<'a> {
-    unit: &'a Unit,
+struct WeighedExchange<'a> {
+    exchange: &'a Exchange,
     /// What of it a summary saves.
     tokens: Tokens,
-    task: Option<&'a Task>,
+    task: Option<&'a TaskRange>,
 }
 
 /// Ranges one after the other, the last of them open.
 struct Ranges<'a> {
     policy: &'a Policy,
-    by: Measure,
+    by: Division,
     chunk: Tokens,
-    jobs: Vec<Job>,
+    jobs: Vec<SummaryJob>,
     begins: Seq,
-    open: Vec<Piece<'a>>,
+    open: Vec<WeighedExchange<'a>>,
     /// What summaries of what is open save.
     taken: Tokens,
 }
 
 impl<'a> Ranges<'a> {
-    /// Whether a new range begins before a unit.
-    fn is_full(&self, tokens: Tokens, task: Option<&'a Task>) -> bool {
+    /// Whether a new range begins before an exchange.
+    fn is_full(&self, tokens: Tokens, task: Option<&'a TaskRange>) -> bool {
         let Some(last) = self.open.last() else { return false };
         let full = self.chunk > Tokens::ZERO && self.taken + tokens > self.chunk;
-        let begins = |task: Option<&Task>| task.map(|task| task.from);
-        full || (self.by == Measure::Task && begins(task) != begins(last.task))
+        let begins = |task: Option<&TaskRange>| task.map(|task| task.from);
+        full || (self.by == Division::Task && begins(task) != begins(last.task))
     }
 
     /// Whether a summary of what is open takes less than that, its fence included. What is too short for one goes into the
@@ -125,12 +125,12 @@ impl<'a> Ranges<'a> {
         self.taken > summary
     }
 
-    /// Where the unit that came last ends.
+    /// Where the exchange that came last ends.
     fn ends(&self) -> Option<Seq> {
-        self.open.last().map(|piece| piece.unit.last)
+        self.open.last().map(|piece| piece.exchange.last)
     }
 
-    fn push(&mut self, piece: Piece<'a>) {
+    fn push(&mut self, piece: WeighedExchange<'a>) {
         self.taken += piece.tokens;
         self.open.push(piece);
     }
@@ -145,13 +145,13 @@ impl<'a> Ranges<'a> {
         self.taken = Tokens::ZERO;
         let pieces = std::mem::take(&mut self.open);
         let mut entries: Vec<Seq> =
-            pieces.iter().flat_map(|piece| piece.unit.members.iter().copied()).collect();
+            pieces.iter().flat_map(|piece| piece.exchange.members.iter().copied()).collect();
         entries.sort_unstable();
         entries.dedup();
-        let is_finished = |task: &Task| task.state == TaskState::Finished;
+        let is_finished = |task: &TaskRange| task.state == TaskState::Finished;
         let finished = pieces.iter().all(|piece| piece.task.is_some_and(is_finished));
         let target = target(&self.policy.summary, tokens);
-        self.jobs.push(Job {
+        self.jobs.push(SummaryJob {
             from: self.begins,
             to,
             entries,
@@ -175,9 +175,9 @@ pub(super) fn target(summary: &Summary, tokens: Tokens) -> Tokens {
 
 /// One summary of everything: those that stand go into the first job, as far back as they follow one another, beside one of
 /// what is new, so that every summary of summaries is one of nothing else. It must not stand for what none of them tells of.
-fn anchor(jobs: &mut Vec<Job>, ask: &Ask<'_>, policy: &Policy, next: Seq) {
+fn anchor(jobs: &mut Vec<SummaryJob>, ask: &PlanInput<'_>, policy: &Policy, next: Seq) {
     let Some(job) = jobs.first_mut() else { return };
-    let mut nodes: Vec<&Node> = Vec::new();
+    let mut nodes: Vec<&SummaryNode> = Vec::new();
     for placed in ask.view.trim().nodes.iter().rev() {
         let before = nodes.last().map_or(job.from, |node| node.from);
         let Some(node) = ask.view.node(placed.at).filter(|node| node.to.next() == before) else { break };
@@ -185,7 +185,7 @@ fn anchor(jobs: &mut Vec<Job>, ask: &Ask<'_>, policy: &Policy, next: Seq) {
     }
     nodes.reverse();
     let Some(first) = nodes.first() else { return };
-    let inner = Job { inner: true, ..job.clone() };
+    let inner = SummaryJob { inner: true, ..job.clone() };
     job.from = first.from;
     job.sources = nodes.iter().map(|node| node.at).chain([next]).collect();
     job.level = nodes.iter().map(|node| node.level).max().unwrap_or_default() + 1;

@@ -7,7 +7,7 @@ use crate::view::View;
 
 /// Something that says that a task begins or ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mark {
+pub struct TaskMark {
     /// Where.
     pub at: Seq,
     /// Whether a task ends here; else one begins.
@@ -15,12 +15,12 @@ pub struct Mark {
     /// What it is about, where that is known.
     pub title: Option<Box<str>>,
     /// Who says so.
-    pub by: By,
+    pub by: TaskSource,
 }
 
 /// Who says where tasks are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum By {
+pub enum TaskSource {
     /// `task.started` and `task.finished`.
     Event,
     /// An item of the todo list became done, or another one was taken up.
@@ -29,7 +29,7 @@ pub enum By {
     Rule,
 }
 
-impl By {
+impl TaskSource {
     /// In words.
     #[must_use]
     pub const fn words(self) -> &'static str {
@@ -52,7 +52,7 @@ pub enum TaskState {
 
 /// A stretch of a session that is about one thing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Task {
+pub struct TaskRange {
     /// Its first position.
     pub from: Seq,
     /// Its last.
@@ -62,15 +62,15 @@ pub struct Task {
     /// What it is about.
     pub title: Option<Box<str>>,
     /// Who says so.
-    pub by: By,
+    pub by: TaskSource,
 }
 
 /// The tasks of a view, in order, without gaps. Marks of the strongest kind there is count; without any, the user's turns do.
 #[must_use]
-pub fn tasks(view: &View, marks: &[Mark], bodies: &dyn Bodies) -> Vec<Task> {
+pub fn tasks(view: &View, marks: &[TaskMark], bodies: &dyn Bodies) -> Vec<TaskRange> {
     let strongest = marks.iter().map(|mark| mark.by).min();
     let rule;
-    let marks: Vec<&Mark> = match strongest {
+    let marks: Vec<&TaskMark> = match strongest {
         Some(by) => marks.iter().filter(|mark| mark.by == by).collect(),
         None => {
             rule = by_rule(view, bodies);
@@ -78,7 +78,7 @@ pub fn tasks(view: &View, marks: &[Mark], bodies: &dyn Bodies) -> Vec<Task> {
         }
     };
     let head = view.head();
-    let mut line = Line { tasks: Vec::new(), begins: view.trim().drop_before.max(Seq(2)) };
+    let mut line = TaskSequence { tasks: Vec::new(), begins: view.trim().drop_before.max(Seq(2)) };
     let (mut title, mut ended) = (None, false);
     for mark in marks {
         if mark.at < line.begins {
@@ -90,7 +90,7 @@ pub fn tasks(view: &View, marks: &[Mark], bodies: &dyn Bodies) -> Vec<Task> {
         ended = mark.ends;
         title = mark.title.clone().filter(|_| !mark.ends);
     }
-    line.close(head, title, strongest.unwrap_or(By::Rule));
+    line.close(head, title, strongest.unwrap_or(TaskSource::Rule));
     if let Some(last) = line.tasks.last_mut().filter(|last| last.to == head && !ended) {
         last.state = TaskState::Active;
     }
@@ -98,15 +98,15 @@ pub fn tasks(view: &View, marks: &[Mark], bodies: &dyn Bodies) -> Vec<Task> {
 }
 
 /// Tasks one after the other.
-struct Line {
-    tasks: Vec<Task>,
+struct TaskSequence {
+    tasks: Vec<TaskRange>,
     begins: Seq,
 }
 
-impl Line {
-    fn close(&mut self, to: Seq, title: Option<Box<str>>, by: By) {
+impl TaskSequence {
+    fn close(&mut self, to: Seq, title: Option<Box<str>>, by: TaskSource) {
         if self.begins <= to {
-            self.tasks.push(Task { from: self.begins, to, state: TaskState::Finished, title, by });
+            self.tasks.push(TaskRange { from: self.begins, to, state: TaskState::Finished, title, by });
             self.begins = to.next();
         }
     }
@@ -116,10 +116,10 @@ impl Line {
 const GO_ON: [&str; 12] =
     ["continue", "go on", "proceed", "yes", "ok", "okay", "thanks", "继续", "好的", "好", "可以", "谢谢"];
 
-fn by_rule(view: &View, bodies: &dyn Bodies) -> Vec<Mark> {
+fn by_rule(view: &View, bodies: &dyn Bodies) -> Vec<TaskMark> {
     let turns = view.entries().filter(|entry| entry.message.is_user_turn());
     let begins = turns.filter(|entry| !goes_on(&entry.message, bodies));
-    begins.map(|entry| Mark { at: entry.seq, ends: false, title: None, by: By::Rule }).collect()
+    begins.map(|entry| TaskMark { at: entry.seq, ends: false, title: None, by: TaskSource::Rule }).collect()
 }
 
 fn goes_on(said: &Message, bodies: &dyn Bodies) -> bool {

@@ -1,66 +1,68 @@
-//! The kinds of facts, and who may write which.
+//! The table of kinds: each is listed once, and all that goes by kind is made of that list.
 
-use super::Fact;
-
-impl Fact {
-    /// The kinds that callers may append. The others steer lanes or are receipts: only the engine writes those.
-    pub const OPEN_KINDS: [&'static str; 9] = [
-        "session.opened",
-        "session.closed",
-        "task.started",
-        "task.finished",
-        "message.appended",
-        "content.pinned",
-        "usage.measured",
-        "turn.completed",
-        "subagent.spawned",
-    ];
-
-    /// The kinds that only the engine writes.
-    pub const ENGINE_KINDS: [&'static str; 11] = [
-        "session.forked",
-        "context.built",
-        "context.injected",
-        "content.reduced",
-        "content.erased",
-        "view.trimmed",
-        "preamble.changed",
-        "budget.warned",
-        "session.compacted",
-        "compaction.rejected",
-        "compaction.undone",
-    ];
-
-    /// Whether callers may append it. See [`Fact::OPEN_KINDS`].
-    #[must_use]
-    pub fn is_open(&self) -> bool {
-        Self::OPEN_KINDS.contains(&self.kind())
-    }
-
-    /// The kind as written on disk and in JSON.
-    #[must_use]
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Self::SessionOpened(_) => "session.opened",
-            Self::SessionForked(_) => "session.forked",
-            Self::SessionClosed(_) => "session.closed",
-            Self::TaskStarted(_) => "task.started",
-            Self::TaskFinished(_) => "task.finished",
-            Self::MessageAppended(_) => "message.appended",
-            Self::ContextBuilt(_) => "context.built",
-            Self::ContextInjected(_) => "context.injected",
-            Self::ContentReduced(_) => "content.reduced",
-            Self::ContentPinned(_) => "content.pinned",
-            Self::ContentErased(_) => "content.erased",
-            Self::ViewTrimmed(_) => "view.trimmed",
-            Self::PreambleChanged(_) => "preamble.changed",
-            Self::BudgetWarned(_) => "budget.warned",
-            Self::UsageMeasured(_) => "usage.measured",
-            Self::TurnCompleted(_) => "turn.completed",
-            Self::SessionCompacted(_) => "session.compacted",
-            Self::CompactionRejected(_) => "compaction.rejected",
-            Self::CompactionUndone(_) => "compaction.undone",
-            Self::SubagentSpawned(_) => "subagent.spawned",
+/// Defines [`Fact`](super::Fact) from two lists of `Variant(Fields) = "kind"`: kinds that callers may append, and kinds
+/// that only the engine writes.
+macro_rules! kinds {
+    (
+        callers { $($(#[doc = $doc:literal])* $variant:ident($fields:ty) = $kind:literal,)* }
+        engine { $($(#[doc = $own_doc:literal])* $own:ident($own_fields:ty) = $own_kind:literal,)* }
+    ) => {
+        /// What happened.
+        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(tag = "kind")]
+        pub enum Fact {
+            $($(#[doc = $doc])* #[serde(rename = $kind)] $variant($fields),)*
+            $($(#[doc = $own_doc])* #[serde(rename = $own_kind)] $own($own_fields),)*
         }
-    }
+
+        impl Fact {
+            /// The kinds that callers may append. The others steer lanes or are receipts: only the engine writes those.
+            pub const OPEN_KINDS: &[&'static str] = &[$($kind),*];
+
+            /// The kinds that only the engine writes.
+            pub const ENGINE_KINDS: &[&'static str] = &[$($own_kind),*];
+
+            /// Whether callers may append it. See [`Fact::OPEN_KINDS`].
+            #[must_use]
+            pub fn is_open(&self) -> bool {
+                Self::OPEN_KINDS.contains(&self.kind())
+            }
+
+            /// The kind as written on disk and in JSON.
+            #[must_use]
+            pub const fn kind(&self) -> &'static str {
+                match self {
+                    $(Self::$variant(_) => $kind,)*
+                    $(Self::$own(_) => $own_kind,)*
+                }
+            }
+
+            /// Writes the fields alone, without the kind.
+            ///
+            /// # Errors
+            /// Those of the serializer.
+            pub fn serialize_fields<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self {
+                    $(Self::$variant(fields) => fields.serialize(serializer),)*
+                    $(Self::$own(fields) => fields.serialize(serializer),)*
+                }
+            }
+
+            /// Reads the fields of a kind, as [`Fact::serialize_fields`] writes them; none for an unknown kind.
+            ///
+            /// # Errors
+            /// Those of the deserializer.
+            pub fn deserialize_fields<'de, D: serde::Deserializer<'de>>(
+                kind: &str,
+                deserializer: D,
+            ) -> Result<Option<Self>, D::Error> {
+                let fact = match kind {
+                    $($kind => Self::$variant(<$fields>::deserialize(deserializer)?),)*
+                    $($own_kind => Self::$own(<$own_fields>::deserialize(deserializer)?),)*
+                    _ => return Ok(None),
+                };
+                Ok(Some(fact))
+            }
+        }
+    };
 }

@@ -5,7 +5,7 @@
 
 use super::Fact;
 use crate::compaction::SessionCompacted;
-use crate::step::Trim;
+use crate::decision::Trim;
 use crate::units::Seq;
 
 impl Fact {

@@ -1,6 +1,6 @@
 //! An instruction file as it was read, and its pieces.
 
-use crate::authority::Level;
+use crate::authority::InstructionLevel;
 use serde::{Deserialize, Serialize};
 
 /// Why a file was looked at.
@@ -68,18 +68,18 @@ pub struct InstructionFile {
     /// Where it is: relative to the project's root inside it, absolute elsewhere.
     pub path: Box<str>,
     /// Where it stands.
-    pub level: Level,
+    pub level: InstructionLevel,
     /// Why it was looked at.
     pub reason: LoadReason,
     /// BLAKE3 of its bytes, hexadecimal.
     pub digest: Box<str>,
     /// Its text, in pieces, in order.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<FileSegment>,
 }
 
 /// A stretch of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct FileSegment {
     /// The block's name and mode; none for plain text.
     pub block: Option<(Box<str>, Mode)>,
     /// What it says.

@@ -21,7 +21,7 @@ pub enum SpanKind {
 
 /// A stretch of Markdown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct MarkdownSpan {
     /// What it is.
     pub kind: SpanKind,
     /// Which bytes.
@@ -30,24 +30,25 @@ pub struct Span {
 
 /// Takes a text apart. The spans cover it without gaps, in order; time is linear in the text.
 #[must_use]
-pub fn spans(text: &str) -> Vec<Span> {
-    let mut walk = Walk { text, at: 0, plain: 0, spans: Vec::new(), ticks: Ticks::default(), closes: true };
+pub fn spans(text: &str) -> Vec<MarkdownSpan> {
+    let mut walk =
+        MarkdownScanner { text, at: 0, plain: 0, spans: Vec::new(), ticks: Ticks::default(), closes: true };
     walk.run();
     walk.spans
 }
 
-struct Walk<'a> {
+struct MarkdownScanner<'a> {
     text: &'a str,
     at: usize,
     /// Where the text begins that is in no span yet.
     plain: usize,
-    spans: Vec<Span>,
+    spans: Vec<MarkdownSpan>,
     ticks: Ticks,
     /// Whether a `-->` can still follow.
     closes: bool,
 }
 
-impl Walk<'_> {
+impl MarkdownScanner<'_> {
     fn run(&mut self) {
         let mut line_start = true;
         while self.at < self.text.len() {
@@ -120,14 +121,14 @@ impl Walk<'_> {
 
     fn take(&mut self, kind: SpanKind, end: usize) {
         self.flush();
-        self.spans.push(Span { kind, range: self.at..end });
+        self.spans.push(MarkdownSpan { kind, range: self.at..end });
         self.at = end;
         self.plain = end;
     }
 
     fn flush(&mut self) {
         if self.plain < self.at {
-            self.spans.push(Span { kind: SpanKind::Text, range: self.plain..self.at });
+            self.spans.push(MarkdownSpan { kind: SpanKind::Text, range: self.plain..self.at });
         }
         self.plain = self.at;
     }

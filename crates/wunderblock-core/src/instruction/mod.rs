@@ -10,8 +10,8 @@ mod markdown;
 mod pieces;
 mod settle;
 
-pub use file::{InstructionFile, LoadReason, Mode, Piece};
+pub use file::{FileSegment, InstructionFile, LoadReason, Mode};
 pub use finding::{Finding, FindingKind};
-pub use markdown::{Span, SpanKind, spans};
-pub use pieces::{MAX_BLOCK_NAME, MAX_PROBLEMS, Problem, pieces, pieces_in};
-pub use settle::{MAX_SETTLED, Outcome, RULES, Settled, outcome, settle};
+pub use markdown::{MarkdownSpan, SpanKind, spans};
+pub use pieces::{LineProblem, MAX_BLOCK_NAME, MAX_PROBLEMS, pieces, pieces_in};
+pub use settle::{MAX_SETTLED, RULES, Redefinition, Settled, outcome, settle};

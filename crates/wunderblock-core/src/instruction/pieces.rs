@@ -1,7 +1,7 @@
 //! A file's text, taken apart into plain text and named blocks, its comments left out.
 
-use super::file::{Mode, Piece};
-use super::markdown::{Span, SpanKind, spans};
+use super::file::{FileSegment, Mode};
+use super::markdown::{MarkdownSpan, SpanKind, spans};
 
 /// The longest name of a block, in bytes.
 pub const MAX_BLOCK_NAME: usize = 64;
@@ -10,7 +10,7 @@ pub const MAX_PROBLEMS: usize = 32;
 
 /// What is wrong with a line of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct LineProblem {
     /// Which line, counted from 1.
     pub line: u64,
     /// What is wrong, and what was done.
@@ -25,14 +25,14 @@ pub struct Problem {
 /// text after it is plain. A piece's line is that of its block's line, of a plain one that of its first text.
 /// Plain pieces have text; a block may be empty, which is how one is emptied. Linear in the text.
 #[must_use]
-pub fn pieces(text: &str) -> (Vec<Piece>, Vec<Problem>) {
+pub fn pieces(text: &str) -> (Vec<FileSegment>, Vec<LineProblem>) {
     pieces_in(text, &spans(text))
 }
 
 /// The same of a text that is taken apart already.
 #[must_use]
-pub fn pieces_in(text: &str, spans: &[Span]) -> (Vec<Piece>, Vec<Problem>) {
-    let mut cut = Cut::default();
+pub fn pieces_in(text: &str, spans: &[MarkdownSpan]) -> (Vec<FileSegment>, Vec<LineProblem>) {
+    let mut cut = Segmenter::default();
     for span in spans {
         let part = text.get(span.range.clone()).unwrap_or_default();
         match span.kind {
@@ -52,9 +52,9 @@ pub fn pieces_in(text: &str, spans: &[Span]) -> (Vec<Piece>, Vec<Problem>) {
     cut.finish()
 }
 
-struct Cut {
-    pieces: Vec<Piece>,
-    problems: Vec<Problem>,
+struct Segmenter {
+    pieces: Vec<FileSegment>,
+    problems: Vec<LineProblem>,
     block: Option<(Box<str>, Mode)>,
     text: String,
     /// Where the current line begins in `text`.
@@ -68,7 +68,7 @@ struct Cut {
     begins: Option<u64>,
 }
 
-impl Default for Cut {
+impl Default for Segmenter {
     fn default() -> Self {
         Self {
             pieces: Vec::new(),
@@ -84,7 +84,7 @@ impl Default for Cut {
     }
 }
 
-impl Cut {
+impl Segmenter {
     fn text(&mut self, part: &str) {
         for line in part.split_inclusive('\n') {
             let ends = line.ends_with('\n');
@@ -148,10 +148,10 @@ impl Cut {
 
     fn problem(&mut self, detail: String) {
         if self.problems.len() + 1 < MAX_PROBLEMS {
-            self.problems.push(Problem { line: self.line, detail });
+            self.problems.push(LineProblem { line: self.line, detail });
         } else if self.problems.len() + 1 == MAX_PROBLEMS {
             let detail = format!("{detail}; later lines may have more that is not listed");
-            self.problems.push(Problem { line: self.line, detail });
+            self.problems.push(LineProblem { line: self.line, detail });
         }
     }
 
@@ -164,12 +164,12 @@ impl Cut {
         let block = self.block.take();
         let begins = self.begins.take();
         if block.is_some() || !text.trim().is_empty() {
-            self.pieces.push(Piece { block, text, line: begins.unwrap_or(self.line) });
+            self.pieces.push(FileSegment { block, text, line: begins.unwrap_or(self.line) });
         }
         self.line_start = 0;
     }
 
-    fn finish(mut self) -> (Vec<Piece>, Vec<Problem>) {
+    fn finish(mut self) -> (Vec<FileSegment>, Vec<LineProblem>) {
         if !(self.has_comment && self.line_is_blank) {
             // A last line without an end is part of the piece.
             self.line_is_blank = false;
@@ -227,11 +227,11 @@ mod tests {
 
     fn shown(text: &str) -> Vec<String> {
         let (pieces, problems) = pieces(text);
-        let piece = |piece: Piece| match piece.block {
+        let piece = |piece: FileSegment| match piece.block {
             None => format!("{}: {:?}", piece.line, piece.text),
             Some((name, mode)) => format!("{}: {name} {}: {:?}", piece.line, mode.word(), piece.text),
         };
-        let problem = |problem: Problem| {
+        let problem = |problem: LineProblem| {
             format!("{}! {}", problem.line, problem.detail.split(';').next().unwrap_or_default())
         };
         pieces.into_iter().map(piece).chain(problems.into_iter().map(problem)).collect()

@@ -2,12 +2,12 @@
 
 use super::file::{InstructionFile, Mode};
 use super::finding::{Finding, FindingKind};
-use crate::authority::{Authority, Level};
+use crate::authority::{Authority, InstructionLevel};
 use std::collections::HashMap;
 
 /// What a later definition of a block does to the earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum Redefinition {
     /// Both hold.
     Added,
     /// The later one holds, the earlier one is gone.
@@ -21,27 +21,27 @@ pub enum Outcome {
 /// The whole table; besides it there are two rules of rank. A block that managed policy has defined is touched by managed
 /// policy only. And what a file has closed is closed to files of the same or a lower authority: a block that a project
 /// has locked binds its directories, not the person's own text for the session.
-pub const RULES: [(Mode, Mode, Outcome); 9] = [
-    (Mode::Override, Mode::Override, Outcome::Replaced),
-    (Mode::Override, Mode::Append, Outcome::Added),
-    (Mode::Override, Mode::Locked, Outcome::Replaced),
-    (Mode::Append, Mode::Override, Outcome::Refused),
-    (Mode::Append, Mode::Append, Outcome::Added),
-    (Mode::Append, Mode::Locked, Outcome::Refused),
-    (Mode::Locked, Mode::Override, Outcome::Refused),
-    (Mode::Locked, Mode::Append, Outcome::Refused),
-    (Mode::Locked, Mode::Locked, Outcome::Refused),
+pub const RULES: [(Mode, Mode, Redefinition); 9] = [
+    (Mode::Override, Mode::Override, Redefinition::Replaced),
+    (Mode::Override, Mode::Append, Redefinition::Added),
+    (Mode::Override, Mode::Locked, Redefinition::Replaced),
+    (Mode::Append, Mode::Override, Redefinition::Refused),
+    (Mode::Append, Mode::Append, Redefinition::Added),
+    (Mode::Append, Mode::Locked, Redefinition::Refused),
+    (Mode::Locked, Mode::Override, Redefinition::Refused),
+    (Mode::Locked, Mode::Append, Redefinition::Refused),
+    (Mode::Locked, Mode::Locked, Redefinition::Refused),
 ];
 
 /// The row of [`RULES`], and the rules of rank, for a block that a file of level `by` defined.
 #[must_use]
-pub fn outcome((mode, by): (Mode, Level), (later, of): (Mode, Level)) -> Outcome {
-    if by == Level::Managed && of.authority() < Authority::Operator {
-        return Outcome::Refused;
+pub fn outcome((mode, by): (Mode, InstructionLevel), (later, of): (Mode, InstructionLevel)) -> Redefinition {
+    if by == InstructionLevel::Managed && of.authority() < Authority::Operator {
+        return Redefinition::Refused;
     }
     let mode = if of.authority() > by.authority() { Mode::Override } else { mode };
     let row = RULES.iter().find(|(earlier, next, _)| (*earlier, *next) == (mode, later));
-    row.map_or(Outcome::Refused, |(_, _, outcome)| *outcome)
+    row.map_or(Redefinition::Refused, |(_, _, outcome)| *outcome)
 }
 
 /// The findings that are listed; one more says how many are not.
@@ -62,7 +62,7 @@ pub struct Settled {
 /// a file defines more than once is one block; the strictest of its modes counts.
 #[must_use]
 pub fn settle(files: &[InstructionFile]) -> Settled {
-    let mut table = Table {
+    let mut table = Resolution {
         files,
         blocks: HashMap::new(),
         holds: Vec::new(),
@@ -92,7 +92,7 @@ pub fn settle(files: &[InstructionFile]) -> Settled {
 }
 
 /// A block as it stands.
-struct Block {
+struct BlockDefinition {
     mode: Mode,
     /// Who defined it.
     file: usize,
@@ -100,9 +100,9 @@ struct Block {
     pieces: Vec<(usize, usize)>,
 }
 
-struct Table<'a> {
+struct Resolution<'a> {
     files: &'a [InstructionFile],
-    blocks: HashMap<&'a str, Block>,
+    blocks: HashMap<&'a str, BlockDefinition>,
     /// Which pieces of each file hold.
     holds: Vec<Vec<bool>>,
     /// The first file of each digest.
@@ -112,7 +112,7 @@ struct Table<'a> {
     more: u64,
 }
 
-impl<'a> Table<'a> {
+impl<'a> Resolution<'a> {
     fn take(&mut self, at: usize) {
         let Some(file) = self.files.get(at) else { return };
         let first = self.whole.get(&*file.digest).copied();
@@ -139,7 +139,7 @@ impl<'a> Table<'a> {
     }
 
     fn define(&mut self, name: &'a str, mode: Mode, piece: (usize, usize)) {
-        let fresh = Block { mode, file: piece.0, pieces: vec![piece] };
+        let fresh = BlockDefinition { mode, file: piece.0, pieces: vec![piece] };
         let Some(block) = self.blocks.get_mut(name) else {
             self.blocks.insert(name, fresh);
             return;
@@ -152,8 +152,8 @@ impl<'a> Table<'a> {
         let (Some(by), Some(of)) = (self.files.get(block.file), self.files.get(piece.0)) else { return };
         let definer = block.file;
         match outcome((block.mode, by.level), (mode, of.level)) {
-            Outcome::Added => block.pieces.push(piece),
-            Outcome::Replaced => {
+            Redefinition::Added => block.pieces.push(piece),
+            Redefinition::Replaced => {
                 let gone = std::mem::replace(block, fresh).pieces;
                 let what = if same_place(by, of) { FindingKind::Conflict } else { FindingKind::Replaced };
                 for (file, place) in gone {
@@ -170,9 +170,11 @@ impl<'a> Table<'a> {
                     self.find(file, Some(place), what, why);
                 }
             }
-            Outcome::Refused => {
+            Redefinition::Refused => {
                 let held = match (block.mode, by.level) {
-                    (_, Level::Managed) if of.level != Level::Managed => "is managed policy, set",
+                    (_, InstructionLevel::Managed) if of.level != InstructionLevel::Managed => {
+                        "is managed policy, set"
+                    }
                     (Mode::Append, _) => "may only be added to, as set",
                     _ => "is locked",
                 };
@@ -226,7 +228,7 @@ mod tests {
     use super::*;
     use crate::instruction::{LoadReason, pieces};
 
-    fn file(path: &str, level: Level, text: &str) -> InstructionFile {
+    fn file(path: &str, level: InstructionLevel, text: &str) -> InstructionFile {
         InstructionFile {
             path: path.into(),
             level,
@@ -266,8 +268,12 @@ mod tests {
         assert_eq!(cases.len(), RULES.len());
         for (earlier, later, texts, findings) in cases {
             let settled = settle(&[
-                file("AGENTS.md", Level::Project, &format!("<!-- block x {earlier} -->\nearly\n")),
-                file("src/AGENTS.md", Level::Directory, &format!("<!-- block x {later} -->\nlate\n")),
+                file("AGENTS.md", InstructionLevel::Project, &format!("<!-- block x {earlier} -->\nearly\n")),
+                file(
+                    "src/AGENTS.md",
+                    InstructionLevel::Directory,
+                    &format!("<!-- block x {later} -->\nlate\n"),
+                ),
             ]);
             assert_eq!(shown(&settled), [&texts, findings].concat(), "{earlier} × {later}");
         }
@@ -276,11 +282,11 @@ mod tests {
     /// What a project file can never touch, and what binds the person.
     #[test]
     fn rank_goes_before_the_table() {
-        use Level::{Directory, Managed, Project, Session, User};
+        use InstructionLevel::{Directory, Managed, Project, Session, User};
         for earlier in [Mode::Override, Mode::Append, Mode::Locked] {
             for later in [Mode::Override, Mode::Append, Mode::Locked] {
                 for level in [User, Project, Directory, Session] {
-                    assert_eq!(outcome((earlier, Managed), (later, level)), Outcome::Refused);
+                    assert_eq!(outcome((earlier, Managed), (later, level)), Redefinition::Refused);
                 }
                 let plain = outcome((earlier, User), (later, Project));
                 for pair in [(Managed, Managed), (User, Session), (User, Directory), (Project, Directory)] {
@@ -295,12 +301,12 @@ mod tests {
     #[test]
     fn a_replaced_block_takes_what_was_added_to_it_along() {
         let settled = settle(&[
-            file("AGENTS.md", Level::Project, "keep\n<!-- block x -->\none\n"),
-            file("a/AGENTS.md", Level::Directory, "<!-- block x append -->\ntwo\n"),
-            file("a/b/AGENTS.md", Level::Directory, "<!-- block x locked -->\nthree\n"),
+            file("AGENTS.md", InstructionLevel::Project, "keep\n<!-- block x -->\none\n"),
+            file("a/AGENTS.md", InstructionLevel::Directory, "<!-- block x append -->\ntwo\n"),
+            file("a/b/AGENTS.md", InstructionLevel::Directory, "<!-- block x locked -->\nthree\n"),
             file(
                 "a/b/c/AGENTS.md",
-                Level::Directory,
+                InstructionLevel::Directory,
                 "<!-- block x override -->\nfour\n<!-- end -->\nrest\n",
             ),
         ]);
@@ -324,8 +330,8 @@ mod tests {
     #[test]
     fn two_files_of_one_directory_are_in_conflict() {
         let settled = settle(&[
-            file("AGENTS.md", Level::Project, "<!-- block x -->\none\n"),
-            file("CLAUDE.md", Level::Project, "<!-- block x -->\ntwo\n"),
+            file("AGENTS.md", InstructionLevel::Project, "<!-- block x -->\none\n"),
+            file("CLAUDE.md", InstructionLevel::Project, "<!-- block x -->\ntwo\n"),
         ]);
         assert_eq!(shown(&settled), ["", "two", "Conflict AGENTS.md:1"]);
     }
@@ -334,11 +340,11 @@ mod tests {
     fn the_same_text_is_there_once() {
         let same = "<!-- block x -->\none\n";
         let settled = settle(&[
-            file("AGENTS.md", Level::Project, same),
-            file("CLAUDE.md", Level::Project, same),
-            file("a/AGENTS.md", Level::Directory, "<!-- block x -->\ntwo\n"),
-            file("a/b/AGENTS.md", Level::Directory, same),
-            file("given", Level::Session, same),
+            file("AGENTS.md", InstructionLevel::Project, same),
+            file("CLAUDE.md", InstructionLevel::Project, same),
+            file("a/AGENTS.md", InstructionLevel::Directory, "<!-- block x -->\ntwo\n"),
+            file("a/b/AGENTS.md", InstructionLevel::Directory, same),
+            file("given", InstructionLevel::Session, same),
         ]);
         let expected = [
             "",
@@ -358,8 +364,8 @@ mod tests {
     fn what_is_told_is_bounded() {
         let many: String = (0..5_000).map(|at| format!("<!-- block b{at} locked -->\nx\n")).collect();
         let settled = settle(&[
-            file("A.md", Level::Project, &many),
-            file("a/A.md", Level::Directory, &format!("{many}y")),
+            file("A.md", InstructionLevel::Project, &many),
+            file("a/A.md", InstructionLevel::Directory, &format!("{many}y")),
         ]);
         assert_eq!(settled.findings.len(), MAX_SETTLED + 1);
         assert!(settled.findings[MAX_SETTLED].detail.starts_with("4744 more"));
@@ -369,8 +375,12 @@ mod tests {
     #[test]
     fn a_block_may_be_written_in_parts() {
         let settled = settle(&[
-            file("AGENTS.md", Level::Project, "<!-- block x -->\none\n<!-- block x locked -->\ntwo\n"),
-            file("a/AGENTS.md", Level::Directory, "<!-- block x -->\nthree\n"),
+            file(
+                "AGENTS.md",
+                InstructionLevel::Project,
+                "<!-- block x -->\none\n<!-- block x locked -->\ntwo\n",
+            ),
+            file("a/AGENTS.md", InstructionLevel::Directory, "<!-- block x -->\nthree\n"),
         ]);
         assert_eq!(shown(&settled), ["one|two", "", "Refused a/AGENTS.md:1"]);
     }

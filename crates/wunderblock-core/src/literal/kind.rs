@@ -1,6 +1,6 @@
 //! What a run of signs is.
 
-use super::{Kind, LITERAL_MAX};
+use super::{LITERAL_MAX, LiteralKind};
 
 pub(super) const LOWER: u16 = 1;
 const UPPER: u16 = 1 << 1;
@@ -152,15 +152,15 @@ fn end_of_url(bytes: &[u8], from: usize) -> usize {
 }
 
 /// A run and what stands around it.
-pub(super) struct Run<'t> {
+pub(super) struct RunContext<'t> {
     pub(super) text: &'t str,
     pub(super) before: Option<u8>,
     pub(super) after: Option<u8>,
 }
 
-impl Run<'_> {
+impl RunContext<'_> {
     /// What it is, where in the run that begins, and how long it is; none for a word.
-    pub(super) fn kind(&self) -> Option<(Kind, usize, usize)> {
+    pub(super) fn kind(&self) -> Option<(LiteralKind, usize, usize)> {
         let body = trim_start(self.text);
         let inside = self.text.len() - body.len();
         let body = body.trim_end_matches(['.', ':', '-', '@', '~', '\\']);
@@ -170,7 +170,7 @@ impl Run<'_> {
         Some((self.kind_of(body)?, inside, body.len()))
     }
 
-    fn kind_of(&self, body: &str) -> Option<Kind> {
+    fn kind_of(&self, body: &str) -> Option<LiteralKind> {
         let seen = body.bytes().fold(0, |seen, byte| {
             seen | CLASS.of(byte)
                 | if byte == b':' { COLON } else { 0 }
@@ -179,73 +179,74 @@ impl Run<'_> {
         let has = |class: u16| seen & class != 0;
         let letters = has(LOWER | UPPER | LETTER);
         if has(COLON) && body.contains("://") {
-            return Some(Kind::Url);
+            return Some(LiteralKind::Url);
         }
         if let Some(flag) = body.strip_prefix("--") {
             return (flag.len() >= 2 && letters && !has(SLASH | BACKSLASH | COLON))
-                .then_some(Kind::Identifier);
+                .then_some(LiteralKind::Identifier);
         }
         if is_id(body, seen) {
-            return Some(Kind::Id);
+            return Some(LiteralKind::Id);
         }
         if has(BACKSLASH) {
-            return Some(Kind::Path);
+            return Some(LiteralKind::Path);
         }
         if has(SLASH) {
             return self.path(body, letters);
         }
         if has(AT) {
-            return (has(DOT) && letters).then_some(Kind::Identifier);
+            return (has(DOT) && letters).then_some(LiteralKind::Identifier);
         }
         if has(DOT) && is_file(without_lines(body)) {
-            return Some(Kind::Path);
+            return Some(LiteralKind::Path);
         }
         if body.starts_with('.') {
             let is_file = self.after != Some(b'(')
                 && body.len() >= 4
                 && seen & !(LOWER | DOT | UNDER | DASH | DIGIT) == 0;
-            return (is_file && has(LOWER)).then_some(Kind::Path);
+            return (is_file && has(LOWER)).then_some(LiteralKind::Path);
         }
         let digits = || body.bytes().filter(u8::is_ascii_digit).count();
         let number = body.strip_prefix(['v', 'V']).unwrap_or(body);
         if number.starts_with(|c: char| c.is_ascii_digit()) {
             let leading = numeric(number).bytes().filter(u8::is_ascii_digit).count();
-            return (leading >= 2 || body.starts_with("0x") && body.len() >= 4).then_some(Kind::Number);
+            return (leading >= 2 || body.starts_with("0x") && body.len() >= 4)
+                .then_some(LiteralKind::Number);
         }
         if has(COLON) {
-            return (letters && body.contains("::")).then_some(Kind::Identifier);
+            return (letters && body.contains("::")).then_some(LiteralKind::Identifier);
         }
         if has(DOT) {
-            return is_dotted(body).then_some(Kind::Identifier);
+            return is_dotted(body).then_some(LiteralKind::Identifier);
         }
         if has(UNDER) {
             let inner = body.trim_matches('_');
             let is_name = inner.contains('_') || body.starts_with("__") || body.len() - inner.len() == 1;
-            return (is_name && inner.len() >= 2 && letters).then_some(Kind::Identifier);
+            return (is_name && inner.len() >= 2 && letters).then_some(LiteralKind::Identifier);
         }
         if has(DIGIT) {
             let is_code = seen & !(UPPER | DIGIT | DASH) == 0 && has(UPPER) && digits() >= 2;
             return if is_code {
-                Some(Kind::Code)
+                Some(LiteralKind::Code)
             } else {
-                (body.len() >= 3 && letters).then_some(Kind::Identifier)
+                (body.len() >= 3 && letters).then_some(LiteralKind::Identifier)
             };
         }
-        is_camel(body).then_some(Kind::Identifier)
+        is_camel(body).then_some(LiteralKind::Identifier)
     }
 
-    fn path(&self, body: &str, letters: bool) -> Option<Kind> {
+    fn path(&self, body: &str, letters: bool) -> Option<LiteralKind> {
         let core = without_lines(body);
         if !letters {
             // A date with slashes.
             let is_date = core.bytes().filter(|byte| *byte == b'/').count() == 2 && core.len() >= 6;
-            return (is_date && !core.starts_with('/')).then_some(Kind::Number);
+            return (is_date && !core.starts_with('/')).then_some(LiteralKind::Number);
         }
         if let Some(rest) = core.strip_prefix('/') {
             // `</div>` closes an element, `//` begins a comment.
             let is_path = self.before != Some(b'<') && !rest.starts_with('/') && rest.len() >= 2;
             return (is_path && rest.starts_with(|c: char| c.is_alphanumeric() || ".@_~".contains(c)))
-                .then_some(Kind::Path);
+                .then_some(LiteralKind::Path);
         }
         let rooted = ["./", "../", "~/"].iter().any(|root| core.starts_with(root))
             || core.starts_with('@')
@@ -255,7 +256,7 @@ impl Run<'_> {
         let last = inner.rsplit('/').next().unwrap_or_default();
         let named = is_file(last) || last.contains('_') || inner.starts_with('.') || inner.contains('_');
         let folder = inner.len() < core.len() && inner.len() >= 2 && self.after != Some(b'>');
-        (rooted || slashes >= 2 || (slashes == 1 && named) || folder).then_some(Kind::Path)
+        (rooted || slashes >= 2 || (slashes == 1 && named) || folder).then_some(LiteralKind::Path)
     }
 }
 
@@ -386,9 +387,9 @@ fn numeric(text: &str) -> &str {
 }
 
 /// See [`super::Literal::normal`].
-pub(super) fn normal(kind: Kind, text: &str) -> &str {
+pub(super) fn normal(kind: LiteralKind, text: &str) -> &str {
     match kind {
-        Kind::Path => {
+        LiteralKind::Path => {
             let mut path = without_lines(text);
             while let Some(rest) = path.strip_prefix("./") {
                 path = rest;
@@ -396,15 +397,17 @@ pub(super) fn normal(kind: Kind, text: &str) -> &str {
             let inner = path.trim_end_matches(['/', '\\']);
             if inner.is_empty() { path } else { inner }
         }
-        Kind::Url => text.trim_end_matches('/'),
-        Kind::Number => {
+        LiteralKind::Url => text.trim_end_matches('/'),
+        LiteralKind::Number => {
             let digits = text.strip_prefix(['v', 'V']).unwrap_or(text);
             let number = numeric(digits);
             let rest = digits.get(number.len()..).unwrap_or_default();
             // A time of day belongs to its date, hexadecimal digits to their zero.
             if rest.starts_with(['T', 'x', 'X', '/']) { digits } else { number }
         }
-        Kind::Quotation => text.trim().trim_end_matches(['.', ',', ';', ':', '!', '?', '…', '。', '，']),
-        Kind::Identifier | Kind::Id | Kind::Code => text,
+        LiteralKind::Quotation => {
+            text.trim().trim_end_matches(['.', ',', ';', ':', '!', '?', '…', '。', '，'])
+        }
+        LiteralKind::Identifier | LiteralKind::Id | LiteralKind::Code => text,
     }
 }

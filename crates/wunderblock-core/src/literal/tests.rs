@@ -1,13 +1,13 @@
 use super::*;
 
-fn found(text: &str) -> Vec<(Kind, &str)> {
+fn found(text: &str) -> Vec<(LiteralKind, &str)> {
     literals(text).map(|literal| (literal.kind, literal.text)).collect()
 }
 
 #[test]
 fn names_are_told_from_words() {
-    use Kind::{Code, Id, Identifier, Number, Path, Quotation, Url};
-    let cases: &[(&str, &[(Kind, &str)])] = &[
+    use LiteralKind::{Code, Id, Identifier, Number, Path, Quotation, Url};
+    let cases: &[(&str, &[(LiteralKind, &str)])] = &[
         ("Fix src/main.rs, please.", &[(Path, "src/main.rs")]),
         ("see ./a/b.txt:10-40.", &[(Path, "./a/b.txt:10-40")]),
         ("in /etc/hosts; and ~/notes/x", &[(Path, "/etc/hosts"), (Path, "~/notes/x")]),

@@ -3,9 +3,9 @@
 use super::Policy;
 use super::permille::Permille;
 use super::reduce::{FLOOR as REDUCE_FLOOR, TextKind};
-use super::step::Act;
-use super::template::Form;
-use super::trigger::Level;
+use super::step::Action;
+use super::template::SummaryFormat;
+use super::trigger::TriggerLevel;
 use crate::units::Tokens;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -21,7 +21,7 @@ pub enum Severity {
 
 /// Something wrong with a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct PolicyFault {
     /// How bad it is.
     pub severity: Severity,
     /// Which key, such as `trigger.soft.fraction`; steps and parts of a template by their number, from 1: `step.2.to`.
@@ -30,7 +30,7 @@ pub struct Fault {
     pub what: String,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for PolicyFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.key, self.what)
     }
@@ -39,7 +39,7 @@ impl fmt::Display for Fault {
 impl Policy {
     /// What is wrong with it: contradictions, triggers that can never fire, steps that do nothing.
     #[must_use]
-    pub fn faults(&self) -> Vec<Fault> {
+    pub fn faults(&self) -> Vec<PolicyFault> {
         let mut faults = Faults(Vec::new());
         if !is_name(&self.name) {
             faults.error("name", "a name is letters, digits, `-` and `_`");
@@ -48,8 +48,8 @@ impl Policy {
         self.check_target(&mut faults);
         self.check_protection(&mut faults);
         self.check_reduction(&mut faults);
-        for (index, act) in self.steps.iter().enumerate() {
-            self.check_step(&format!("step.{}", index + 1), act, &mut faults);
+        for (index, action) in self.steps.iter().enumerate() {
+            self.check_step(&format!("step.{}", index + 1), action, &mut faults);
         }
         if self.summarises() {
             self.check_summary(&mut faults);
@@ -193,17 +193,17 @@ impl Policy {
         }
     }
 
-    fn check_step(&self, key: &str, act: &Act, faults: &mut Faults) {
-        if act.gain().0 >= Permille::ONE {
+    fn check_step(&self, key: &str, action: &Action, faults: &mut Faults) {
+        if action.gain().0 >= Permille::ONE {
             faults.error(format!("{key}.min_gain"), "no step saves everything: it would never be taken");
         }
-        match act {
-            Act::Curate { thinking_after: None, invalid_runs, placeholder, repeated, .. }
+        match action {
+            Action::Curate { thinking_after: None, invalid_runs, placeholder, repeated, .. }
                 if !(*invalid_runs || *placeholder || *repeated) =>
             {
                 faults.warn(key, "nothing in it is switched on: it does nothing");
             }
-            Act::Shrink { over, to, head, .. } => {
+            Action::Shrink { over, to, head, .. } => {
                 if to >= over {
                     let what =
                         format!("texts over {over} tokens would be shrunk to {to}: that is no shrinking");
@@ -213,7 +213,7 @@ impl Policy {
                     faults.error(format!("{key}.head"), "the head is a part of what is left: at most 1");
                 }
             }
-            Act::Condense { leaves, nodes, above, .. } => {
+            Action::Condense { leaves, nodes, above, .. } => {
                 for (name, count) in [("leaves", leaves), ("nodes", nodes)] {
                     if *count < 2 {
                         faults.error(
@@ -229,7 +229,7 @@ impl Policy {
                     );
                 }
             }
-            Act::Summarise { oldest, chunk_share, chunk_least, .. } => {
+            Action::Summarise { oldest, chunk_share, chunk_least, .. } => {
                 if *oldest == Permille::ZERO || *oldest > Permille::ONE {
                     let what = "a part of what is not protected is more than 0 and at most 1";
                     faults.error(format!("{key}.oldest"), what);
@@ -244,7 +244,7 @@ impl Policy {
                     faults.error(format!("{key}.chunk_least"), what);
                 }
             }
-            Act::Drop { keep, .. } => {
+            Action::Drop { keep, .. } => {
                 let level = [self.trigger.soft.messages, self.trigger.hard.messages];
                 let least = level.into_iter().flatten().min();
                 if least.is_some_and(|messages| *keep > messages) {
@@ -252,7 +252,7 @@ impl Policy {
                     faults.error(format!("{key}.keep"), what);
                 }
             }
-            Act::Curate { .. } | Act::Dedupe { .. } | Act::Stub { .. } => {}
+            Action::Curate { .. } | Action::Dedupe { .. } | Action::Stub { .. } => {}
         }
     }
 
@@ -301,7 +301,7 @@ impl Policy {
         if template.sections.is_empty() {
             faults.error("summary.template.section", "a summary without parts says nothing");
         }
-        let is_xml = template.form == Form::Xml;
+        let is_xml = template.form == SummaryFormat::Xml;
         if is_xml && !is_element(&template.root) {
             faults.error("summary.template.root", format!("`{}` is no name of an element", template.root));
         }
@@ -328,7 +328,7 @@ impl Policy {
     }
 }
 
-fn check_level(name: &str, level: &Level, faults: &mut Faults) {
+fn check_level(name: &str, level: &TriggerLevel, faults: &mut Faults) {
     if let Some(fraction) = level.fraction
         && (fraction == Permille::ZERO || fraction > Permille::ONE)
     {
@@ -355,14 +355,14 @@ fn is_element(name: &str) -> bool {
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
 }
 
-struct Faults(Vec<Fault>);
+struct Faults(Vec<PolicyFault>);
 
 impl Faults {
     fn error(&mut self, key: impl Into<String>, what: impl Into<String>) {
-        self.0.push(Fault { severity: Severity::Error, key: key.into(), what: what.into() });
+        self.0.push(PolicyFault { severity: Severity::Error, key: key.into(), what: what.into() });
     }
 
     fn warn(&mut self, key: impl Into<String>, what: impl Into<String>) {
-        self.0.push(Fault { severity: Severity::Warning, key: key.into(), what: what.into() });
+        self.0.push(PolicyFault { severity: Severity::Warning, key: key.into(), what: what.into() });
     }
 }

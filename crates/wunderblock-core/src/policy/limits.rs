@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// When a policy stops trying, and what waits for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Limits {
+pub struct CompactionLimits {
     /// So many compactions in a row without progress, and the lane compacts no more until it has grown or a person asks.
     pub rounds: u32,
     /// Seconds between two compactions that a soft trigger sets off.
@@ -18,7 +18,7 @@ pub struct Limits {
     pub meanwhile: Meanwhile,
 }
 
-impl Default for Limits {
+impl Default for CompactionLimits {
     fn default() -> Self {
         Self { rounds: 3, cooldown_s: 0, calls_per_hour: 24, sweep_nodes: 0, meanwhile: Meanwhile::GoOn }
     }

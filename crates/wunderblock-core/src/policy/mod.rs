@@ -11,14 +11,14 @@ mod step;
 mod template;
 mod trigger;
 
-pub use check::{Fault, Severity};
-pub use limits::{Limits, Meanwhile};
+pub use check::{PolicyFault, Severity};
+pub use limits::{CompactionLimits, Meanwhile};
 pub use permille::Permille;
-pub use protect::{Cut, Protect, Split};
-pub use reduce::{FLOOR as REDUCE_FLOOR, LEAST as REDUCE_LEAST, Reach, Reduce, TextKind};
-pub use step::{Act, Measure, Order, chunk_tokens};
-pub use template::{Fill, Form, Section, Summary, Template};
-pub use trigger::{Boundary, Level, Triggers, Whole};
+pub use protect::{CutPoint, Protect, Split};
+pub use reduce::{FLOOR as REDUCE_FLOOR, LEAST as REDUCE_LEAST, Reduce, ReductionLevel, TextKind};
+pub use step::{Action, Division, DropOrder, chunk_tokens};
+pub use template::{Fill, Summary, SummaryFormat, Template, TemplateSection};
+pub use trigger::{Boundary, FractionBase, TriggerLevel, Triggers};
 
 use serde::{Deserialize, Serialize};
 
@@ -45,13 +45,13 @@ pub struct Policy {
     pub reduce: Reduce,
     /// What it does, cheapest first. The deterministic last resort follows by itself.
     #[serde(default, rename = "step", skip_serializing_if = "Vec::is_empty")]
-    pub steps: Vec<Act>,
+    pub steps: Vec<Action>,
     /// What its summaries look like, and who writes them.
     #[serde(default)]
     pub summary: Summary,
     /// When it stops trying.
     #[serde(default)]
-    pub limits: Limits,
+    pub limits: CompactionLimits,
 }
 
 impl Policy {
@@ -67,7 +67,7 @@ impl Policy {
             reduce: Reduce::default(),
             steps: Vec::new(),
             summary: Summary::default(),
-            limits: Limits::default(),
+            limits: CompactionLimits::default(),
         }
     }
 
@@ -80,12 +80,12 @@ impl Policy {
     /// Whether it divides a conversation by tasks.
     #[must_use]
     pub fn goes_by_tasks(&self) -> bool {
-        self.steps.iter().any(|act| matches!(act, Act::Summarise { by: Measure::Task, .. }))
+        self.steps.iter().any(|action| matches!(action, Action::Summarise { by: Division::Task, .. }))
     }
 
     /// Whether it makes summaries.
     #[must_use]
     pub fn summarises(&self) -> bool {
-        self.steps.iter().any(|act| matches!(act, Act::Summarise { .. } | Act::Condense { .. }))
+        self.steps.iter().any(|action| matches!(action, Action::Summarise { .. } | Action::Condense { .. }))
     }
 }

@@ -39,7 +39,7 @@ pub struct Protect {
 #[serde(default, deny_unknown_fields)]
 pub struct Split {
     /// At what.
-    pub at: Cut,
+    pub at: CutPoint,
     /// Whether the cut moves on to the next such place, instead of back to the one before: less is kept.
     pub forward: bool,
     /// A turn that is cut in two gets two summaries: one of what lies before it, one of its beginning.
@@ -49,7 +49,7 @@ pub struct Split {
 /// At what a conversation may be cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Cut {
+pub enum CutPoint {
     /// Before a turn of the user; inside a turn only where there is no other place.
     #[default]
     User,

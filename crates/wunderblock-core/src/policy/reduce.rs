@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 pub struct Reduce {
     /// How far it goes.
-    pub level: Reach,
+    pub level: ReductionLevel,
     /// Shorter texts stay as they are.
     pub least: Bytes,
     /// Kinds of text that stay as they are.
@@ -23,14 +23,14 @@ pub const FLOOR: Bytes = Bytes(512);
 
 impl Default for Reduce {
     fn default() -> Self {
-        Self { level: Reach::Off, least: LEAST, except: Vec::new() }
+        Self { level: ReductionLevel::Off, least: LEAST, except: Vec::new() }
     }
 }
 
 /// How far a reduction goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Reach {
+pub enum ReductionLevel {
     /// Nothing is reduced.
     #[default]
     Off,
@@ -40,7 +40,7 @@ pub enum Reach {
     Fold,
 }
 
-impl Reach {
+impl ReductionLevel {
     /// Its word in a policy.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -121,6 +121,6 @@ impl Reduce {
     /// Whether nothing is reduced.
     #[must_use]
     pub fn is_off(&self) -> bool {
-        self.level == Reach::Off
+        self.level == ReductionLevel::Off
     }
 }

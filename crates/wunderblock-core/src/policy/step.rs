@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// One step. It is taken only if it saves its `min_gain` part of the request and its `min_tokens`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Act {
+pub enum Action {
     /// Leaves out of what is shown, never of the ledger: thinking of turns that are over, replies of the model with nothing
     /// in them, what the user said twice in a row.
     Curate {
@@ -23,10 +23,10 @@ pub enum Act {
         /// The same words of the user again, directly after one another, are shown once.
         #[serde(default)]
         repeated: bool,
-        /// See [`Act::gain`].
+        /// See [`Action::gain`].
         #[serde(default)]
         min_gain: Permille,
-        /// See [`Act::gain`].
+        /// See [`Action::gain`].
         #[serde(default)]
         min_tokens: Tokens,
     },
@@ -35,10 +35,10 @@ pub enum Act {
         /// Shorter texts stay.
         #[serde(default = "dedupe_min")]
         min_bytes: Bytes,
-        /// See [`Act::gain`].
+        /// See [`Action::gain`].
         #[serde(default)]
         min_gain: Permille,
-        /// See [`Act::gain`].
+        /// See [`Action::gain`].
         #[serde(default)]
         min_tokens: Tokens,
     },
@@ -56,10 +56,10 @@ pub enum Act {
         /// The arguments of calls, too.
         #[serde(default)]
         arguments: bool,
-        /// See [`Act::gain`].
+        /// See [`Action::gain`].
         #[serde(default)]
         min_gain: Permille,
-        /// See [`Act::gain`].
+        /// See [`Action::gain`].
         #[serde(default)]
         min_tokens: Tokens,
     },
@@ -75,10 +75,10 @@ pub enum Act {
         /// The newest so many results stay.
         #[serde(default)]
         keep: u64,
-        /// See [`Act::gain`].
+        /// See [`Action::gain`].
         #[serde(default)]
         min_gain: Permille,
-        /// See [`Act::gain`].
+        /// See [`Action::gain`].
         #[serde(default)]
         min_tokens: Tokens,
     },
@@ -86,7 +86,7 @@ pub enum Act {
     Summarise {
         /// By what the range is divided.
         #[serde(default)]
-        by: Measure,
+        by: Division,
         /// A summary covers at most so many tokens; 0 for the whole range at once.
         #[serde(default)]
         chunk: Tokens,
@@ -105,10 +105,10 @@ pub enum Act {
         /// It is taken, and goes on to the end of the range, even where the target has been reached before.
         #[serde(default)]
         all: bool,
-        /// See [`Act::gain`].
+        /// See [`Action::gain`].
         #[serde(default)]
         min_gain: Permille,
-        /// See [`Act::gain`].
+        /// See [`Action::gain`].
         #[serde(default)]
         min_tokens: Tokens,
     },
@@ -131,10 +131,10 @@ pub enum Act {
         /// … or less than so many tokens, where that is less than `above`; 0 for no such limit.
         #[serde(default)]
         above_tokens: Tokens,
-        /// See [`Act::gain`].
+        /// See [`Action::gain`].
         #[serde(default)]
         min_gain: Permille,
-        /// See [`Act::gain`].
+        /// See [`Action::gain`].
         #[serde(default)]
         min_tokens: Tokens,
     },
@@ -142,15 +142,15 @@ pub enum Act {
     Drop {
         /// Which goes first.
         #[serde(default)]
-        by: Order,
+        by: DropOrder,
         /// The best so many messages stay, wherever they stand; 0 to go on only until the target is reached. By age they
         /// are the newest, from where the policy's [`Split`](crate::policy::Split) may cut.
         #[serde(default)]
         keep: u64,
-        /// See [`Act::gain`].
+        /// See [`Action::gain`].
         #[serde(default)]
         min_gain: Permille,
-        /// See [`Act::gain`].
+        /// See [`Action::gain`].
         #[serde(default)]
         min_tokens: Tokens,
     },
@@ -187,7 +187,7 @@ const fn one() -> Permille {
     Permille::ONE
 }
 
-impl Act {
+impl Action {
     /// What the step must save at least: a part of the request, and tokens.
     #[must_use]
     pub const fn gain(&self) -> (Permille, Tokens) {
@@ -220,7 +220,7 @@ impl Act {
 /// By what a range is divided into summaries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Measure {
+pub enum Division {
     /// By its length.
     #[default]
     Length,
@@ -231,7 +231,7 @@ pub enum Measure {
 /// What goes first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Order {
+pub enum DropOrder {
     /// The oldest.
     #[default]
     Age,

@@ -59,24 +59,24 @@ impl Default for Summary {
 #[serde(default, deny_unknown_fields)]
 pub struct Template {
     /// How the parts are marked.
-    pub form: Form,
+    pub form: SummaryFormat,
     /// The element around all, of an XML form.
     pub root: Box<str>,
     /// The parts.
     #[serde(rename = "section")]
-    pub sections: Vec<Section>,
+    pub sections: Vec<TemplateSection>,
 }
 
 impl Default for Template {
     fn default() -> Self {
-        let section = |name: &str, fill: &[Fill]| Section {
+        let section = |name: &str, fill: &[Fill]| TemplateSection {
             name: name.into(),
             fill: fill.to_vec(),
             about: "".into(),
             weight: 1,
         };
         Self {
-            form: Form::Markdown,
+            form: SummaryFormat::Markdown,
             root: "summary".into(),
             sections: vec![
                 section("Goal", &[Fill::Intent]),
@@ -96,7 +96,7 @@ impl Default for Template {
 /// How the parts of a summary are marked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Form {
+pub enum SummaryFormat {
     /// `## Name` before each.
     #[default]
     Markdown,
@@ -109,7 +109,7 @@ pub enum Form {
 /// A part of a summary.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Section {
+pub struct TemplateSection {
     /// Its heading, or its element.
     pub name: Box<str>,
     /// What stands in it, in this order.

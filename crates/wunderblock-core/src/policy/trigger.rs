@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 pub struct Triggers {
     /// Waits for a boundary.
-    pub soft: Level,
+    pub soft: TriggerLevel,
     /// Waits for nothing, not even for the result of a call.
-    pub hard: Level,
+    pub hard: TriggerLevel,
     /// What `fraction` is a part of.
-    pub of: Whole,
+    pub of: FractionBase,
     /// Where a soft level may fire.
     pub boundary: Boundary,
     /// The steps go on until the request takes no more than this part of the whole; 0 for "until the trigger no longer fires".
@@ -25,7 +25,7 @@ pub struct Triggers {
 /// What sets a level off: any of these. Nothing set is never.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Level {
+pub struct TriggerLevel {
     /// The request takes this part of the whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fraction: Option<Permille>,
@@ -46,7 +46,7 @@ pub struct Level {
     pub cache_s: Option<u64>,
 }
 
-impl Level {
+impl TriggerLevel {
     /// Whether nothing sets it off.
     #[must_use]
     pub fn is_never(&self) -> bool {
@@ -57,7 +57,7 @@ impl Level {
 /// What a fraction is a part of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Whole {
+pub enum FractionBase {
     /// What sections may use: the window less what is kept for the answer and for errors of counting.
     #[default]
     Budget,

@@ -9,34 +9,34 @@ fn weight(scaled: u64) -> Weight {
     Weight { fixed: Tokens(0), scaled: Tokens(scaled) }
 }
 
-fn reply(api_id: Option<&str>, scaled: u64) -> Mark<'_> {
-    Mark::Reply { api_id, weight: weight(scaled), failed: false }
+fn reply(api_id: Option<&str>, scaled: u64) -> UsageMark<'_> {
+    UsageMark::Reply { api_id, weight: weight(scaled), failed: false }
 }
 
-fn failed(api_id: Option<&str>) -> Mark<'_> {
-    Mark::Reply { api_id, weight: Weight::ZERO, failed: true }
+fn failed(api_id: Option<&str>) -> UsageMark<'_> {
+    UsageMark::Reply { api_id, weight: Weight::ZERO, failed: true }
 }
 
-fn other(scaled: u64) -> Mark<'static> {
-    Mark::Other(weight(scaled))
+fn other(scaled: u64) -> UsageMark<'static> {
+    UsageMark::Other(weight(scaled))
 }
 
-fn told<'a>(seq: u64, model: &'a str, api_id: Option<&'a str>, (input, output): (u64, u64)) -> Mark<'a> {
+fn told<'a>(seq: u64, model: &'a str, api_id: Option<&'a str>, (input, output): (u64, u64)) -> UsageMark<'a> {
     let (input, output) = (Tokens(input), Tokens(output));
-    Mark::Measured(Measured { seq: Seq(seq), model, api_id, input, output, live: true })
+    UsageMark::Measured(Measured { seq: Seq(seq), model, api_id, input, output, live: true })
 }
 
-fn built(model: &'static str, estimate: u64) -> Mark<'static> {
-    Mark::Built { model, estimate: Some(Tokens(estimate)) }
+fn built(model: &'static str, estimate: u64) -> UsageMark<'static> {
+    UsageMark::Built { model, estimate: Some(Tokens(estimate)) }
 }
 
 #[test]
 #[allow(clippy::too_many_lines, reason = "a table of cases, or one story")]
 fn an_anchor_is_the_newest_good_measurement_and_what_came_after_its_reply() {
     let first = [other(5), reply(Some("a"), 40), told(1, MODEL, Some("a"), (1_000, 30)), other(7)];
-    let after = |more: &[Mark<'static>]| [&first[..], more].concat();
+    let after = |more: &[UsageMark<'static>]| [&first[..], more].concat();
     // Expected are position, measured and since; position 0: none.
-    type Case = (&'static str, Vec<Mark<'static>>, (u64, u64, u64));
+    type Case = (&'static str, Vec<UsageMark<'static>>, (u64, u64, u64));
     let table: Vec<Case> = vec![
         ("nothing", vec![], (0, 0, 0)),
         ("never measured", vec![other(3), reply(None, 4)], (0, 0, 0)),
@@ -70,12 +70,12 @@ fn an_anchor_is_the_newest_good_measurement_and_what_came_after_its_reply() {
         ),
         (
             "a turn cut short right after",
-            after(&[reply(None, 20), told(2, MODEL, None, (1_100, 9)), Mark::CutShort, other(4)]),
+            after(&[reply(None, 20), told(2, MODEL, None, (1_100, 9)), UsageMark::CutShort, other(4)]),
             (1, 1_030, 31),
         ),
         (
             "a turn cut short later on",
-            after(&[reply(None, 20), told(2, MODEL, None, (1_100, 9)), other(4), Mark::CutShort]),
+            after(&[reply(None, 20), told(2, MODEL, None, (1_100, 9)), other(4), UsageMark::CutShort]),
             (2, 1_109, 4),
         ),
         (
@@ -83,10 +83,10 @@ fn an_anchor_is_the_newest_good_measurement_and_what_came_after_its_reply() {
             after(&[reply(None, 20), told(2, "m2", None, (9_000, 9)), other(4)]),
             (1, 1_030, 31),
         ),
-        ("a reset since", after(&[Mark::Reset, other(4)]), (0, 0, 0)),
+        ("a reset since", after(&[UsageMark::Reset, other(4)]), (0, 0, 0)),
         (
             "measured after a reset",
-            after(&[Mark::Reset, reply(None, 20), told(2, MODEL, None, (300, 9)), other(4)]),
+            after(&[UsageMark::Reset, reply(None, 20), told(2, MODEL, None, (300, 9)), other(4)]),
             (2, 309, 4),
         ),
         (
@@ -121,13 +121,13 @@ fn an_anchor_is_the_newest_good_measurement_and_what_came_after_its_reply() {
 }
 
 /// `count` replies of a model, each adding 1,000 by our estimate and `grows` by the provider's.
-fn growing(model: &'static str, count: u64, grows: u64) -> Vec<Mark<'static>> {
+fn growing(model: &'static str, count: u64, grows: u64) -> Vec<UsageMark<'static>> {
     let one =
         |number: u64| [reply(None, 400), told(number, model, None, (5_000 + number * grows, 10)), other(600)];
     (1..=count).flat_map(one).collect()
 }
 
-fn learned(marks: &[Mark<'_>]) -> Option<(u16, u64)> {
+fn learned(marks: &[UsageMark<'_>]) -> Option<(u16, u64)> {
     calibrate(marks.iter().copied(), MODEL).map(|found| (found.per_mille, found.replies))
 }
 
@@ -162,8 +162,8 @@ fn no_model_learns_from_another() {
 #[test]
 fn what_cannot_be_compared_is_passed_over() {
     let breaks = [
-        ("a reset", vec![Mark::Reset]),
-        ("media", vec![Mark::Blur, other(3_300)]),
+        ("a reset", vec![UsageMark::Reset]),
+        ("media", vec![UsageMark::Blur, other(3_300)]),
         ("another model's reply", vec![reply(None, 9), told(99, "m2", None, (90_000, 1))]),
     ];
     for (what, marks) in breaks {
@@ -195,7 +195,7 @@ fn split_replies_count_once() {
 fn one_strange_reply_does_not_outweigh_the_others() {
     let mut marks = growing(MODEL, 33, 1_000);
     for mark in &mut marks[60..] {
-        if let Mark::Measured(measured) = mark {
+        if let UsageMark::Measured(measured) = mark {
             measured.input += Tokens(150_000);
         }
     }
@@ -205,10 +205,10 @@ fn one_strange_reply_does_not_outweigh_the_others() {
 #[test]
 fn a_request_of_ours_is_compared_whole() {
     let one = |number: u64, live: bool| {
-        let Mark::Measured(usage) = told(number, MODEL, None, (13_000 + number * 2_000, 10)) else {
+        let UsageMark::Measured(usage) = told(number, MODEL, None, (13_000 + number * 2_000, 10)) else {
             panic!()
         };
-        let usage = Mark::Measured(Measured { live, ..usage });
+        let usage = UsageMark::Measured(Measured { live, ..usage });
         [built(MODEL, 10_000 + number * 1_500), reply(None, 400), usage, other(600)]
     };
     let live: Vec<_> = (0..LEAST_REPLIES as u64).flat_map(|number| one(number, true)).collect();
@@ -226,19 +226,19 @@ fn a_request_of_ours_is_compared_whole() {
 
 #[test]
 fn frames_are_constants() {
-    let heavy = |mark: Mark<'static>| match mark {
-        Mark::Other(_) => Mark::Other(Weight { fixed: Tokens(500), scaled: Tokens(600) }),
+    let heavy = |mark: UsageMark<'static>| match mark {
+        UsageMark::Other(_) => UsageMark::Other(Weight { fixed: Tokens(500), scaled: Tokens(600) }),
         mark => mark,
     };
     let marks: Vec<_> = growing(MODEL, 21, 1_500 + 250).into_iter().map(heavy).collect();
     assert_eq!(learned(&marks), Some((1_250, 20)));
 }
 
-fn any_mark() -> impl Strategy<Value = Mark<'static>> {
+fn any_mark() -> impl Strategy<Value = UsageMark<'static>> {
     let id = proptest::sample::select(vec![None, Some("a"), Some("b")]);
     let model = proptest::sample::select(vec![MODEL, "m2", ""]);
     prop_oneof![
-        (id.clone(), 0..1_000_u64, any::<bool>()).prop_map(|(api_id, scaled, failed)| Mark::Reply {
+        (id.clone(), 0..1_000_u64, any::<bool>()).prop_map(|(api_id, scaled, failed)| UsageMark::Reply {
             api_id,
             weight: weight(scaled),
             failed
@@ -251,9 +251,9 @@ fn any_mark() -> impl Strategy<Value = Mark<'static>> {
             (if odd % 9 == 0 { odd } else { input }, odd % 99)
         )),
         (model, 0..90_000_u64).prop_map(|(model, estimate)| built(model, estimate)),
-        Just(Mark::CutShort),
-        Just(Mark::Blur),
-        Just(Mark::Reset),
+        Just(UsageMark::CutShort),
+        Just(UsageMark::Blur),
+        Just(UsageMark::Reset),
     ]
 }
 
@@ -267,11 +267,11 @@ proptest! {
             prop_assert!((LEAST_REPLIES..=NEWEST).contains(&(found.replies as usize)));
         }
         if let Some(found) = anchor(marks.iter().copied(), MODEL) {
-            let source = marks.iter().any(|mark| matches!(mark, Mark::Measured(measured)
+            let source = marks.iter().any(|mark| matches!(mark, UsageMark::Measured(measured)
                 if measured.seq == found.seq && measured.model == MODEL
                     && measured.input + measured.output == found.measured));
             prop_assert!(source);
-            let resets: Vec<_> = marks.iter().copied().chain([Mark::Reset, other(1)]).collect();
+            let resets: Vec<_> = marks.iter().copied().chain([UsageMark::Reset, other(1)]).collect();
             prop_assert_eq!(anchor(resets, MODEL), None);
         }
     }

@@ -8,13 +8,13 @@ use proptest::sample::select;
 use wunderblock_core::budget::Budget;
 use wunderblock_core::compact::guard::Guard;
 use wunderblock_core::compact::task::tasks;
-use wunderblock_core::compact::{Job, Ladder, Level, Next, Proposal};
+use wunderblock_core::compact::{Ladder, NextStep, Proposal, SummaryJob, Urgency};
 use wunderblock_core::event::{Event, Fact, SessionCompacted, ViewTrimmed};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::message::Body;
-use wunderblock_core::plan::{Ask, TrimReason, weigh};
+use wunderblock_core::plan::{PlanInput, TrimReason, weigh};
 use wunderblock_core::policy::Policy;
-use wunderblock_core::render::Rendered;
+use wunderblock_core::render::RenderedRequest;
 use wunderblock_core::units::{Cost, Seq, Tokens};
 use wunderblock_core::view::View;
 
@@ -36,7 +36,7 @@ pub(crate) enum Answer {
 pub(crate) struct Scribe(pub(crate) Vec<Answer>);
 
 impl Scribe {
-    fn write(&self, job: &Job) -> Option<String> {
+    fn write(&self, job: &SummaryJob) -> Option<String> {
         let index = (job.from.0 + 3 * job.to.0 + 7 * u64::from(job.level)) as usize % self.0.len();
         let words = |tokens: Tokens| {
             let mut text = format!("What happened from {} to {}.", job.from, job.to);
@@ -73,14 +73,14 @@ pub(crate) fn scribe() -> impl Strategy<Value = Scribe> {
 pub(crate) struct Round {
     pub(crate) steps: Vec<Step>,
     pub(crate) policy: Policy,
-    pub(crate) level: Level,
+    pub(crate) level: Urgency,
     pub(crate) scribe: Scribe,
     /// Whether a request is built before: the plan may take a step of its own.
     pub(crate) builds: bool,
 }
 
 pub(crate) fn round(most: usize) -> impl Strategy<Value = Round> {
-    let level = select(vec![Level::Soft, Level::Hard, Level::Overflow, Level::Manual]);
+    let level = select(vec![Urgency::Soft, Urgency::Hard, Urgency::Overflow, Urgency::Manual]);
     (prop::collection::vec(step(), 1..most), policies(), level, scribe(), any::<bool>())
         .prop_map(|(steps, policy, level, scribe, builds)| Round { steps, policy, level, scribe, builds })
 }
@@ -102,16 +102,16 @@ pub(crate) fn with_ask<T>(
     history: &History,
     view: &View,
     budget: Budget,
-    then: impl FnOnce(Ask<'_>) -> T,
+    then: impl FnOnce(PlanInput<'_>) -> T,
 ) -> T {
     let fixed = fixed(history, view);
-    then(Ask {
+    then(PlanInput {
         view,
         budget,
         gauge: &history.wax,
         bodies: &history.wax,
         fixed: &fixed,
-        must: &history.desk.state,
+        must: &history.input.state,
         hits: &[],
         recall: Tokens(0),
         transcript: Tokens(u64::MAX),
@@ -128,7 +128,7 @@ pub(crate) fn climb(
     history: &History,
     view: &View,
     budget: Budget,
-    (policy, level): (&Policy, Level),
+    (policy, level): (&Policy, Urgency),
     scribe: &Scribe,
 ) -> Climbed {
     let tasks = tasks(view, &[], &history.wax);
@@ -138,8 +138,8 @@ pub(crate) fn climb(
         let (mut asked, mut made) = (0, 0);
         loop {
             match ladder.climb() {
-                Next::Done(proposal) => return Climbed { proposal: *proposal, guard, asked },
-                Next::Summarise(jobs) => {
+                NextStep::Done(proposal) => return Climbed { proposal: *proposal, guard, asked },
+                NextStep::Summarise(jobs) => {
                     asked += 1;
                     assert!(asked <= 10_000, "it asks for ever");
                     let texts: Vec<_> = jobs.iter().map(|job| scribe.write(job).map(Body::from)).collect();
@@ -194,8 +194,8 @@ pub(crate) struct Stage<'a> {
     pub(crate) round: &'a Round,
     pub(crate) climbed: &'a Climbed,
     pub(crate) budget: Budget,
-    pub(crate) old: Rendered,
-    pub(crate) new: Rendered,
+    pub(crate) old: RenderedRequest,
+    pub(crate) new: RenderedRequest,
 }
 
 /// Plays rounds, and shows each compaction that changed something, and each that did not.

@@ -6,24 +6,26 @@ use crate::history::History;
 use crate::lane::{STREAM, build, show, view_of};
 use crate::policies::{plain_condense, plain_drop, plain_stub, plain_summarise, policy};
 use wunderblock_core::budget::Reason;
-use wunderblock_core::compact::{Level, Measure, Proposal, due, rebase};
+use wunderblock_core::compact::{LaneMeasurement, Proposal, Urgency, due, rebase};
+use wunderblock_core::decision::PartForm;
 use wunderblock_core::event::{ContentPinned, Fact, ViewTrimmed};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::message::{Message, Role};
 use wunderblock_core::plan::{Trim, TrimReason};
-use wunderblock_core::policy::{self, Act, Cut, Order, Permille, Policy, Protect, Split, Triggers};
+use wunderblock_core::policy::{
+    self, Action, CutPoint, DropOrder, Permille, Policy, Protect, Split, Triggers,
+};
 use wunderblock_core::render::measure;
-use wunderblock_core::step::Form;
 use wunderblock_core::units::{Millis, Seq, Tokens};
 
-fn exchange(steps: Vec<Act>, messages: u64) -> Policy {
+fn exchange(steps: Vec<Action>, messages: u64) -> Policy {
     let protect = Protect { messages, ..Protect::default() };
-    policy(steps, protect, Split { at: Cut::Exchange, ..Split::default() })
+    policy(steps, protect, Split { at: CutPoint::Exchange, ..Split::default() })
 }
 
 fn proposal(history: &History, policy: &Policy) -> Proposal {
     let scribe = Scribe(vec![Answer::Short]);
-    climb(history, &view_of(&history.events), window(100_000), (policy, Level::Manual), &scribe).proposal
+    climb(history, &view_of(&history.events), window(100_000), (policy, Urgency::Manual), &scribe).proposal
 }
 
 fn compact(history: &mut History, policy: &Policy) -> Proposal {
@@ -43,19 +45,19 @@ fn lines(history: &History) -> Vec<String> {
     show(history, &view_of(&history.events)).request.messages.iter().map(line).collect()
 }
 
-fn anchored() -> Act {
-    let mut act = plain_summarise(Tokens::ZERO);
-    if let Act::Summarise { anchored, .. } = &mut act {
+fn anchored() -> Action {
+    let mut action = plain_summarise(Tokens::ZERO);
+    if let Action::Summarise { anchored, .. } = &mut action {
         *anchored = true;
     }
-    act
+    action
 }
 
 #[test]
 fn an_anchored_summary_takes_in_what_stands_before_it_and_no_gap() {
     let mut history = ledger(Vec::new());
     let mut ranges = Vec::new();
-    for steps in [anchored(), anchored(), plain_drop(Order::Age, 2), anchored(), anchored()] {
+    for steps in [anchored(), anchored(), plain_drop(DropOrder::Age, 2), anchored(), anchored()] {
         turns(&mut history, 4);
         let made = compact(&mut history, &exchange(vec![steps], 1));
         ranges.extend(made.nodes.iter().map(|draft| (draft.job.from.0, draft.job.to.0, draft.job.level)));
@@ -176,7 +178,7 @@ fn forms_hold_on_both_sides_of_the_frontier_a_reply_goes_across() {
         let made = compact(&mut history, &exchange(vec![plain_stub(0)], 1));
         let forms = made.trim.unwrap().forms;
         let forms: Vec<_> = forms.iter().map(|((seq, _), form)| (seq.0, *form)).collect();
-        assert_eq!(forms, [(4, Form::Stub), (7, Form::Stub)], "{frontier}");
+        assert_eq!(forms, [(4, PartForm::Stub), (7, PartForm::Stub)], "{frontier}");
         let view = view_of(&history.events);
         let counted = measure(&show(&history, &view).request, &history.wax);
         assert!(counted.fits(weight(&history, &view, window(100_000))));
@@ -196,7 +198,7 @@ fn the_most_important_stay_wherever_they_stand() {
         said("fine"),
         user("third"),
     ]);
-    compact(&mut history, &exchange(vec![plain_drop(Order::Importance, 3)], 1));
+    compact(&mut history, &exchange(vec![plain_drop(DropOrder::Importance, 3)], 1));
     let short: Vec<String> = lines(&history).iter().map(|line| line.chars().take(30).collect()).collect();
     assert_eq!(
         short,
@@ -213,45 +215,53 @@ fn the_most_important_stay_wherever_they_stand() {
 
 #[test]
 fn each_trigger_fires_at_its_number_and_not_before() {
-    let measure = |tokens, messages, age, cache: i64| Measure {
+    let measure = |tokens, messages, age, cache: i64| LaneMeasurement {
         tokens: Tokens(tokens),
         limit: Tokens(1_000),
         window: Tokens(2_000),
         messages,
         age: Millis(age),
         cache_left: Some(Millis(cache)),
-        ..Measure::default()
+        ..LaneMeasurement::default()
     };
-    let none = policy::Level::default;
+    let none = policy::TriggerLevel::default;
     let table = [
         (
-            policy::Level { fraction: Some(Permille(920)), ..none() },
+            policy::TriggerLevel { fraction: Some(Permille(920)), ..none() },
             measure(919, 0, 0, 9_000),
             measure(920, 0, 0, 9_000),
         ),
         (
-            policy::Level { tokens: Some(Tokens(500)), ..none() },
+            policy::TriggerLevel { tokens: Some(Tokens(500)), ..none() },
             measure(500, 0, 0, 9_000),
             measure(501, 0, 0, 9_000),
         ),
         (
-            policy::Level { free: Some(Tokens(100)), ..none() },
+            policy::TriggerLevel { free: Some(Tokens(100)), ..none() },
             measure(1_900, 0, 0, 9_000),
             measure(1_901, 0, 0, 9_000),
         ),
-        (policy::Level { messages: Some(10), ..none() }, measure(1, 10, 0, 9_000), measure(1, 11, 0, 9_000)),
         (
-            policy::Level { age_s: Some(60), ..none() },
+            policy::TriggerLevel { messages: Some(10), ..none() },
+            measure(1, 10, 0, 9_000),
+            measure(1, 11, 0, 9_000),
+        ),
+        (
+            policy::TriggerLevel { age_s: Some(60), ..none() },
             measure(1, 0, 60_000, 9_000),
             measure(1, 0, 60_001, 9_000),
         ),
-        (policy::Level { cache_s: Some(5), ..none() }, measure(1, 0, 0, 5_001), measure(1, 0, 0, 5_000)),
+        (
+            policy::TriggerLevel { cache_s: Some(5), ..none() },
+            measure(1, 0, 0, 5_001),
+            measure(1, 0, 0, 5_000),
+        ),
     ];
     for (hard, not_yet, now) in table {
         let trigger = Triggers { hard, ..Triggers::default() };
         let policy = Policy { trigger, steps: vec![plain_stub(0)], ..Policy::never() };
         assert_eq!(due(&policy, &not_yet), None, "{hard:?}");
-        assert_eq!(due(&policy, &now).map(|due| due.level), Some(Level::Hard), "{hard:?}");
+        assert_eq!(due(&policy, &now).map(|due| due.level), Some(Urgency::Hard), "{hard:?}");
     }
 }
 
@@ -270,7 +280,7 @@ fn what_stands_within_the_range_of_a_summary_untold_is_not_dropped() {
     let told = |history: &History| lines(history).iter().any(|line| line.contains("turn 1"));
     assert!(told(&history));
     turns(&mut history, 4);
-    compact(&mut history, &exchange(vec![plain_drop(Order::Age, 1)], 1));
+    compact(&mut history, &exchange(vec![plain_drop(DropOrder::Age, 1)], 1));
     assert!(told(&history), "{:?}", lines(&history));
     assert_eq!(lines(&history).iter().filter(|line| line.contains("turn ")).count(), 2);
 }

@@ -6,20 +6,20 @@ use crate::policies::plain_stub;
 use proptest::prelude::*;
 use proptest::sample::select;
 use std::collections::HashSet;
-use wunderblock_core::compact::due::Stands;
+use wunderblock_core::compact::due::ConversationState;
 use wunderblock_core::compact::importance::{DECISIONS, ERRORS, importance};
-use wunderblock_core::compact::task::{By, tasks};
-use wunderblock_core::compact::{Level, Mark, Measure, TaskState, due};
+use wunderblock_core::compact::task::{TaskSource, tasks};
+use wunderblock_core::compact::{LaneMeasurement, TaskMark, TaskState, Urgency, due};
 use wunderblock_core::message::{Message, Part, Role};
-use wunderblock_core::policy::{self, Boundary, Permille, Policy, Triggers, Whole};
+use wunderblock_core::policy::{self, Boundary, FractionBase, Permille, Policy, Triggers};
 use wunderblock_core::ports::NoBodies;
 use wunderblock_core::units::{Millis, Seq, Tokens};
 
-fn bounds() -> impl Strategy<Value = policy::Level> {
+fn bounds() -> impl Strategy<Value = policy::TriggerLevel> {
     let some = |most: u64| prop::option::weighted(0.3, 0..most);
     let fraction = prop::option::weighted(0.6, 1..=1_000u16);
     (fraction, some(20_000), some(5_000), some(50), some(100), some(100)).prop_map(
-        |(fraction, tokens, free, messages, age_s, cache_s)| policy::Level {
+        |(fraction, tokens, free, messages, age_s, cache_s)| policy::TriggerLevel {
             fraction: fraction.map(Permille),
             tokens: tokens.map(Tokens),
             free: free.map(Tokens),
@@ -32,7 +32,7 @@ fn bounds() -> impl Strategy<Value = policy::Level> {
 
 fn triggered() -> impl Strategy<Value = Policy> {
     let boundary = select(vec![Boundary::Exchange, Boundary::Turn, Boundary::Task]);
-    let of = select(vec![Whole::Budget, Whole::Window]);
+    let of = select(vec![FractionBase::Budget, FractionBase::Window]);
     let regrow = prop_oneof![Just(0u16), 1..=1_000u16];
     (bounds(), bounds(), of, boundary, regrow, 0..60u64).prop_map(
         |(soft, hard, of, boundary, regrow, cooldown_s)| {
@@ -54,28 +54,35 @@ fn triggered() -> impl Strategy<Value = Policy> {
     )
 }
 
-fn measured() -> impl Strategy<Value = Measure> {
-    let stands = select(vec![Stands::InCall, Stands::InTurn, Stands::BetweenTurns, Stands::BetweenTasks]);
+fn measured() -> impl Strategy<Value = LaneMeasurement> {
+    let stands = select(vec![
+        ConversationState::InCall,
+        ConversationState::InTurn,
+        ConversationState::BetweenTurns,
+        ConversationState::BetweenTasks,
+    ]);
     let sizes = (0..20_000u64, 1..20_000u64, 0..4_000u64);
     let last = prop::option::of(0..20_000u64);
     let times = (0..200_000i64, prop::option::of(0..200_000i64));
     (sizes, (any::<bool>(), prop::bool::weighted(0.1)), 0..100u64, times, last, stands).prop_map(
-        |((tokens, limit, reserve), (overflows, refused), messages, (age, cache), last, stands)| Measure {
-            tokens: Tokens(tokens),
-            limit: Tokens(limit),
-            window: Tokens(limit + reserve),
-            overflows,
-            refused,
-            messages,
-            age: Millis(age),
-            cache_left: cache.map(Millis),
-            after_last: last.map(Tokens),
-            stands,
+        |((tokens, limit, reserve), (overflows, refused), messages, (age, cache), last, stands)| {
+            LaneMeasurement {
+                tokens: Tokens(tokens),
+                limit: Tokens(limit),
+                window: Tokens(limit + reserve),
+                overflows,
+                refused,
+                messages,
+                age: Millis(age),
+                cache_left: cache.map(Millis),
+                after_last: last.map(Tokens),
+                stands,
+            }
         },
     )
 }
 
-fn level(policy: &Policy, measure: &Measure) -> Option<Level> {
+fn level(policy: &Policy, measure: &LaneMeasurement) -> Option<Urgency> {
     due(policy, measure).map(|due| due.level)
 }
 
@@ -84,32 +91,32 @@ proptest! {
 
     #[test]
     fn the_soft_level_waits_for_its_boundary(policy in triggered(), measure in measured()) {
-        if level(&policy, &measure) == Some(Level::Soft) {
+        if level(&policy, &measure) == Some(Urgency::Soft) {
             let least = match policy.trigger.boundary {
-                Boundary::Exchange => Stands::InTurn,
-                Boundary::Turn => Stands::BetweenTurns,
-                Boundary::Task => Stands::BetweenTasks,
+                Boundary::Exchange => ConversationState::InTurn,
+                Boundary::Turn => ConversationState::BetweenTurns,
+                Boundary::Task => ConversationState::BetweenTasks,
             };
-            prop_assert!(measure.stands >= least && measure.stands != Stands::InCall);
+            prop_assert!(measure.stands >= least && measure.stands != ConversationState::InCall);
             let cool = measure.age >= Millis(policy.limits.cooldown_s as i64 * 1_000);
             prop_assert!(measure.after_last.is_none() || cool, "within the cool-down");
         }
-        let calm = Measure { stands: Stands::BetweenTasks, after_last: None, ..measure };
+        let calm = LaneMeasurement { stands: ConversationState::BetweenTasks, after_last: None, ..measure };
         prop_assert!(due(&policy, &calm).is_some() || due(&policy, &measure).is_none());
     }
 
     #[test]
     fn it_fires_again_only_when_it_has_regrown(policy in triggered(), measure in measured()) {
         let whole = match policy.trigger.of {
-            Whole::Budget => measure.limit,
-            Whole::Window => measure.window,
+            FractionBase::Budget => measure.limit,
+            FractionBase::Window => measure.window,
         };
         let least = policy.trigger.regrow.of(whole);
         if let Some(after) = measure.after_last
             && least > Tokens::ZERO
             && measure.tokens <= after + least
         {
-            let expected = (measure.overflows || measure.refused).then_some(Level::Overflow);
+            let expected = (measure.overflows || measure.refused).then_some(Urgency::Overflow);
             prop_assert_eq!(level(&policy, &measure), expected);
         }
     }
@@ -119,21 +126,21 @@ proptest! {
         let off = Policy { steps: Vec::new(), ..policy.clone() };
         prop_assert_eq!(due(&off, &measure), None);
         let by_hand = Policy { trigger: Triggers::default(), ..policy };
-        prop_assert_eq!(level(&by_hand, &measure), (measure.overflows || measure.refused).then_some(Level::Overflow));
+        prop_assert_eq!(level(&by_hand, &measure), (measure.overflows || measure.refused).then_some(Urgency::Overflow));
     }
 
     #[test]
     fn more_tokens_are_never_less_due(policy in triggered(), measure in measured(), more in 0..20_000u64) {
-        let larger = Measure { tokens: measure.tokens + Tokens(more), ..measure };
+        let larger = LaneMeasurement { tokens: measure.tokens + Tokens(more), ..measure };
         prop_assert!(level(&policy, &measure) <= level(&policy, &larger));
     }
 
     #[test]
     fn what_fires_is_what_the_policy_says(policy in triggered(), measure in measured()) {
-        let fires = |bounds: &policy::Level| {
+        let fires = |bounds: &policy::TriggerLevel| {
             let whole = match policy.trigger.of {
-                Whole::Budget => measure.limit,
-                Whole::Window => measure.window,
+                FractionBase::Budget => measure.limit,
+                FractionBase::Window => measure.window,
             };
             let free = measure.window.saturating_sub(measure.tokens);
             let over = |age: u64| measure.age.0 > age as i64 * 1_000;
@@ -145,11 +152,11 @@ proptest! {
                 || bounds.age_s.is_some_and(over)
                 || bounds.cache_s.is_some_and(ends)
         };
-        let measure = Measure { overflows: false, refused: false, after_last: None, stands: Stands::BetweenTasks, ..measure };
+        let measure = LaneMeasurement { overflows: false, refused: false, after_last: None, stands: ConversationState::BetweenTasks, ..measure };
         let expected = if fires(&policy.trigger.hard) {
-            Some(Level::Hard)
+            Some(Urgency::Hard)
         } else {
-            fires(&policy.trigger.soft).then_some(Level::Soft)
+            fires(&policy.trigger.soft).then_some(Urgency::Soft)
         };
         prop_assert_eq!(level(&policy, &measure), expected);
     }
@@ -169,11 +176,11 @@ proptest! {
         }
         let view = view_of(&history.events);
         let head = view.head();
-        let mut marks: Vec<Mark> = marks.into_iter().map(|(share, ends, by)| Mark {
+        let mut marks: Vec<TaskMark> = marks.into_iter().map(|(share, ends, by)| TaskMark {
             at: Seq(1 + head.0 * u64::from(share) / 256),
             ends,
             title: (!ends).then(|| format!("task {share}").into()),
-            by: [By::Event, By::Todo, By::Rule][usize::from(by)],
+            by: [TaskSource::Event, TaskSource::Todo, TaskSource::Rule][usize::from(by)],
         }).collect();
         marks.sort_by_key(|mark| mark.at);
         for marks in [marks, Vec::new()] {
@@ -185,7 +192,7 @@ proptest! {
                 next = task.to.next();
             }
             prop_assert_eq!(next, head.next().max(Seq(2)));
-            let strongest = marks.iter().map(|mark| mark.by).min().unwrap_or(By::Rule);
+            let strongest = marks.iter().map(|mark| mark.by).min().unwrap_or(TaskSource::Rule);
             prop_assert!(tasks.iter().all(|task| task.by == strongest));
             let active = tasks.iter().filter(|task| task.state == TaskState::Active);
             prop_assert!(active.clone().count() <= 1 && active.into_iter().all(|task| task.to == head));
@@ -242,13 +249,16 @@ fn a_mark_of_an_event_goes_before_the_todo_list_and_that_before_the_rule() {
     }
     history.say(Message::text(Role::User, "Continue!"));
     let view = view_of(&history.events);
-    let ranges = |marks: &[Mark]| -> Vec<(u64, u64)> {
+    let ranges = |marks: &[TaskMark]| -> Vec<(u64, u64)> {
         tasks(&view, marks, &NoBodies).iter().map(|task| (task.from.0, task.to.0)).collect()
     };
-    let mark = |at, ends, by| Mark { at: Seq(at), ends, title: None, by };
+    let mark = |at, ends, by| TaskMark { at: Seq(at), ends, title: None, by };
     assert_eq!(ranges(&[]), [(2, 2), (3, 3), (4, 4), (5, 6)]);
-    let todo = mark(4, false, By::Todo);
+    let todo = mark(4, false, TaskSource::Todo);
     assert_eq!(ranges(std::slice::from_ref(&todo)), [(2, 3), (4, 6)]);
-    assert_eq!(ranges(&[mark(3, true, By::Event), todo]), [(2, 3), (4, 6)]);
-    assert_eq!(ranges(&[mark(2, false, By::Rule), mark(5, true, By::Event)]), [(2, 5), (6, 6)]);
+    assert_eq!(ranges(&[mark(3, true, TaskSource::Event), todo]), [(2, 3), (4, 6)]);
+    assert_eq!(
+        ranges(&[mark(2, false, TaskSource::Rule), mark(5, true, TaskSource::Event)]),
+        [(2, 5), (6, 6)]
+    );
 }

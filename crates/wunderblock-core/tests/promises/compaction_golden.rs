@@ -8,18 +8,18 @@ use crate::policies::{
     plain_condense, plain_curate, plain_dedupe, plain_drop, plain_shrink, plain_stub, plain_summarise, policy,
 };
 use wunderblock_core::budget::Budget;
-use wunderblock_core::compact::Level;
+use wunderblock_core::compact::Urgency;
 use wunderblock_core::event::Fact;
 use wunderblock_core::message::{Message, Part, Role};
-use wunderblock_core::policy::{Act, Cut, Order, Protect, Split};
+use wunderblock_core::policy::{Action, CutPoint, DropOrder, Protect, Split};
 use wunderblock_core::units::Tokens;
 
 /// Compacts the lane, and shows what a request says then.
-fn compacted(history: &mut History, steps: Vec<Act>, protect: Protect, budget: Budget) -> Vec<String> {
-    let policy = policy(steps, protect, Split { at: Cut::Exchange, ..Split::default() });
+fn compacted(history: &mut History, steps: Vec<Action>, protect: Protect, budget: Budget) -> Vec<String> {
+    let policy = policy(steps, protect, Split { at: CutPoint::Exchange, ..Split::default() });
     let view = view_of(&history.events);
     let scribe = Scribe(vec![Answer::Short]);
-    let climbed = climb(history, &view, budget, (&policy, Level::Manual), &scribe);
+    let climbed = climb(history, &view, budget, (&policy, Urgency::Manual), &scribe);
     assert!(climbed.proposal.trim.is_some(), "{:?}", climbed.proposal.rungs);
     publish(history, &climbed.proposal);
     let rendered = show(history, &view_of(&history.events));
@@ -69,7 +69,7 @@ fn a_summary_stands_in_its_fence_before_what_is_kept() {
 #[test]
 fn a_mark_stands_beside_a_summary_and_what_stays_between() {
     let mut history = turns();
-    let drop = vec![plain_drop(Order::Age, 9)];
+    let drop = vec![plain_drop(DropOrder::Age, 9)];
     compacted(&mut history, drop, tail(6), window(100_000));
     let keep = Protect { user_tokens: Tokens(40), ..tail(3) };
     let lines = compacted(&mut history, vec![plain_summarise(Tokens::ZERO)], keep, window(100_000));
@@ -179,10 +179,10 @@ fn an_empty_reply_has_its_mark() {
         ]
     };
     let curate = |placeholder, invalid_runs| {
-        let Act::Curate { thinking_after, repeated, min_gain, min_tokens, .. } = plain_curate() else {
+        let Action::Curate { thinking_after, repeated, min_gain, min_tokens, .. } = plain_curate() else {
             unreachable!()
         };
-        vec![Act::Curate { thinking_after, invalid_runs, placeholder, repeated, min_gain, min_tokens }]
+        vec![Action::Curate { thinking_after, invalid_runs, placeholder, repeated, min_gain, min_tokens }]
     };
     let mut history = ledger(messages());
     let events = history.events.len();

@@ -9,28 +9,28 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::budget::Treatment;
 use wunderblock_core::compact::NodeDraft;
+use wunderblock_core::decision::{PartForm, PartPosition};
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::message::{Body, Part};
-use wunderblock_core::pair::{Shape, Unit, arrange};
+use wunderblock_core::pair::{Exchange, ExchangeKind, arrange};
 use wunderblock_core::plan::Trim;
-use wunderblock_core::policy::Act;
+use wunderblock_core::policy::Action;
 use wunderblock_core::ports::Bodies;
-use wunderblock_core::render::{Line, Rendered, measure};
+use wunderblock_core::render::{RenderedRequest, SourceLine, measure};
 use wunderblock_core::section::Section;
-use wunderblock_core::step::{At, Form};
 use wunderblock_core::trim::treatment;
 use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_core::view::View;
 
 /// The positions a request shows entries of.
-fn shown(rendered: &Rendered) -> BTreeSet<Seq> {
+fn shown(rendered: &RenderedRequest) -> BTreeSet<Seq> {
     let entries = rendered.lines.iter().filter(|line| line.section != Section::Summaries);
     entries.filter_map(|line| line.seq).collect()
 }
 
 /// The ranges of the marks in a request.
-fn marked(rendered: &Rendered) -> Vec<(Seq, Seq)> {
+fn marked(rendered: &RenderedRequest) -> Vec<(Seq, Seq)> {
     let whats = rendered.lines.iter().filter_map(|line| line.what.strip_prefix("mark of positions "));
     let range = |what: &str| {
         let (from, to) = what.split_once('–').unwrap();
@@ -95,8 +95,8 @@ fn check_graph(stage: &Stage<'_>, known: &mut Nodes) {
     // Units are judged by where they end.
     let is_under =
         |seq: Seq| proposal.nodes.iter().any(|draft| (draft.job.from..=draft.job.to).contains(&seq));
-    for unit in arrange(stage.before).units.iter().filter(|unit| is_under(unit.last)) {
-        for seq in unit.members.iter().filter(|seq| gone.contains(seq)) {
+    for exchange in arrange(stage.before).exchanges.iter().filter(|exchange| is_under(exchange.last)) {
+        for seq in exchange.members.iter().filter(|seq| gone.contains(seq)) {
             let told = proposal.nodes.iter().any(|draft| draft.job.entries.contains(seq));
             assert!(told, "no summary tells of {seq}: {:?}", stage.after.trim());
         }
@@ -118,8 +118,8 @@ pub(crate) fn check_account(stage: &Stage<'_>) {
     assert!(counted.fits(weight), "it weighs {weight:?} and measures {counted:?}");
     let mut now = proposal.before;
     for rung in proposal.rungs.iter() {
-        let act = policy.steps.iter().find(|act| act.name() == rung.rung.as_ref()).unwrap();
-        let (part, least) = act.gain();
+        let action = policy.steps.iter().find(|action| action.name() == rung.rung.as_ref()).unwrap();
+        let (part, least) = action.gain();
         let needed = part.of(now).max(least).max(Tokens(1));
         assert_eq!(rung.taken, rung.saved >= needed, "{rung:?} of {now}, which needs {needed}");
         assert_eq!(rung.taken, rung.why.is_none());
@@ -131,16 +131,18 @@ pub(crate) fn check_account(stage: &Stage<'_>) {
 /// A step that is not taken changes nothing: without it the climb ends in the same place.
 fn check_untaken(stage: &Stage<'_>) {
     let proposal = &stage.climbed.proposal;
-    let taken = |act: &Act| proposal.rungs.iter().any(|rung| rung.taken && rung.rung.as_ref() == act.name());
+    let taken =
+        |action: &Action| proposal.rungs.iter().any(|rung| rung.taken && rung.rung.as_ref() == action.name());
     let mut policy = stage.round.policy.clone();
-    let by_name: BTreeSet<&str> = policy.steps.iter().map(Act::name).collect();
+    let by_name: BTreeSet<&str> = policy.steps.iter().map(Action::name).collect();
     if by_name.len() < policy.steps.len() {
         return; // A name that comes twice does not tell which of the two was taken.
     }
     // Whether ranges are tasks is said once, by the step that summarises; the one that condenses goes by it, taken or not.
-    let is_read = |act: &Act| matches!(act, Act::Summarise { .. });
-    let condenses = policy.steps.iter().any(|act| matches!(act, Act::Condense { .. }) && taken(act));
-    policy.steps.retain(|act| taken(act) || (condenses && is_read(act)));
+    let is_read = |action: &Action| matches!(action, Action::Summarise { .. });
+    let condenses =
+        policy.steps.iter().any(|action| matches!(action, Action::Condense { .. }) && taken(action));
+    policy.steps.retain(|action| taken(action) || (condenses && is_read(action)));
     let mut history = stage.history.clone();
     history.events.truncate(stage.upto);
     let round = stage.round;
@@ -153,45 +155,46 @@ fn check_untaken(stage: &Stage<'_>) {
     assert_eq!(other.reduced, proposal.reduced);
 }
 
-/// The places of a unit's own parts, and of the results it shows.
-fn places(unit: &Unit, view: &View) -> Vec<At> {
-    let own = unit.speakers.iter().filter_map(|seq| view.entry(*seq)).flat_map(|entry| {
+/// The places of an exchange's own parts, and of the results it shows.
+fn places(exchange: &Exchange, view: &View) -> Vec<PartPosition> {
+    let own = exchange.speakers.iter().filter_map(|seq| view.entry(*seq)).flat_map(|entry| {
         let parts = entry.message.parts.iter().enumerate();
         parts
             .filter(|(_, part)| !matches!(part, Part::ToolResult { .. }))
             .map(|(index, _)| (entry.seq, index))
     });
-    own.chain(unit.calls().iter().filter_map(|call| call.result)).collect()
+    own.chain(exchange.calls().iter().filter_map(|call| call.result)).collect()
 }
 
 /// What is protected stands as it stood.
 pub(crate) fn check_protected(stage: &Stage<'_>) {
     let (before, after) = (stage.before, stage.after);
     let newest = before.newest_user();
-    let now = arrange(after).units.clone();
-    for unit in arrange(before).units.clone() {
-        let open = unit.is_waiting() && newest.is_none_or(|user| unit.last > user);
-        let always = unit.shape == Shape::System
-            || newest.is_some_and(|seq| unit.speakers.contains(&seq))
-            || unit.members.iter().any(|seq| before.pinned().contains(seq))
+    let now = arrange(after).exchanges.clone();
+    for exchange in arrange(before).exchanges.clone() {
+        let open = exchange.is_waiting() && newest.is_none_or(|user| exchange.last > user);
+        let always = exchange.shape == ExchangeKind::System
+            || newest.is_some_and(|seq| exchange.speakers.contains(&seq))
+            || exchange.members.iter().any(|seq| before.pinned().contains(seq))
             || open;
-        let was = treatment(&unit, before.trim(), before);
+        let was = treatment(&exchange, before.trim(), before);
         if always && was != Treatment::LeftOut {
-            assert!(!stage.climbed.guard.is_free(&unit), "{unit:?} is not protected");
+            assert!(!stage.climbed.guard.is_free(&exchange), "{exchange:?} is not protected");
         }
-        if stage.climbed.guard.is_free(&unit) || was == Treatment::LeftOut {
+        if stage.climbed.guard.is_free(&exchange) || was == Treatment::LeftOut {
             continue;
         }
-        let same = now.iter().find(|other| other.speakers == unit.speakers);
-        let is = same.map(|unit| treatment(unit, after.trim(), after));
-        assert!(is.is_some_and(|is| is <= was), "{unit:?} was {was:?} and is {is:?}");
-        for at in places(&unit, before) {
-            let form = |view: &View| view.trim().form_of(at).or_else(|| view.standing(at).map(Form::Reduced));
+        let same = now.iter().find(|other| other.speakers == exchange.speakers);
+        let is = same.map(|exchange| treatment(exchange, after.trim(), after));
+        assert!(is.is_some_and(|is| is <= was), "{exchange:?} was {was:?} and is {is:?}");
+        for at in places(&exchange, before) {
+            let form =
+                |view: &View| view.trim().form_of(at).or_else(|| view.standing(at).map(PartForm::Reduced));
             let (old, new) = (form(before), form(after));
             assert_eq!(new, old, "the form of {at:?}, which is protected");
         }
     }
-    let must = |line: &&Line| match line.seq {
+    let must = |line: &&SourceLine| match line.seq {
         Some(_) if line.section == Section::Summaries => false,
         Some(seq) => before.pinned().contains(&seq) || newest == Some(seq) && line.section == Section::Prompt,
         None => false,
@@ -199,21 +202,22 @@ pub(crate) fn check_protected(stage: &Stage<'_>) {
     for line in stage.old.lines.iter().filter(|line| line.treatment == Treatment::Verbatim).filter(must) {
         // Behind a summary, what led the request is a message of the operator's.
         let is_system = line.section == Section::System;
-        let here = |other: &&Line| other.seq == line.seq && (is_system || other.section == line.section);
+        let here =
+            |other: &&SourceLine| other.seq == line.seq && (is_system || other.section == line.section);
         let now = stage.new.lines.iter().find(here);
         assert_eq!(now.map(|line| line.treatment), Some(Treatment::Verbatim), "{line:?}");
     }
 }
 
 /// Every text of a request.
-fn texts(rendered: &Rendered) -> Vec<&str> {
+fn texts(rendered: &RenderedRequest) -> Vec<&str> {
     let messages = rendered.request.messages.iter().flat_map(|message| &message.parts);
     let parts = messages.chain(&rendered.request.system);
     parts.flat_map(|part| part.bodies()).filter_map(Body::inline).collect()
 }
 
 /// The references a request shows: how many bytes, and where they are said to stand.
-fn references(rendered: &Rendered) -> Vec<(u64, Seq)> {
+fn references(rendered: &RenderedRequest) -> Vec<(u64, Seq)> {
     let reference = |text: &str| {
         let line = text.strip_prefix("⟨output")?.strip_suffix('⟩')?;
         let (before, after) = line.split_once(" bytes, the same as at #")?;
@@ -225,11 +229,11 @@ fn references(rendered: &Rendered) -> Vec<(u64, Seq)> {
 }
 
 /// Whatever a reference names stands word for word in the same request.
-pub(crate) fn check_references(history: &History, view: &View, rendered: &Rendered) -> usize {
+pub(crate) fn check_references(history: &History, view: &View, rendered: &RenderedRequest) -> usize {
     let shown = texts(rendered);
     let found = references(rendered);
     for (bytes, place) in &found {
-        let there = |at: At| {
+        let there = |at: PartPosition| {
             let part = view.part(at)?;
             let bodies = part.bodies();
             let len: u64 = bodies.iter().map(|body| body.bytes().0).sum();
@@ -258,9 +262,10 @@ fn check_targets_that_go(stage: &Stage<'_>) {
         assert!(references(&rendered).iter().all(|(_, at)| *at != place), "#{place} was erased");
         check_references(&history, &erased, &rendered);
     }
-    // Everything before the newest unit a stub.
+    // Everything before the newest exchange a stub.
     let mut trimmed = stage.after.clone();
-    let stub_before = arrange(stage.after).units.iter().map(|unit| unit.last).max().unwrap_or_default();
+    let stub_before =
+        arrange(stage.after).exchanges.iter().map(|exchange| exchange.last).max().unwrap_or_default();
     if stub_before > trimmed.trim().stub_before {
         trimmed.trim_to(Trim { stub_before, ..trimmed.trim().clone() });
         check_references(stage.history, &trimmed, &show(stage.history, &trimmed));
@@ -390,11 +395,11 @@ fn the_scene_has_references_nodes_and_shorter_texts() {
                 stage.after.nodes().filter(|node| node.level > 0).count();
             for (_, form) in &stage.after.trim().forms {
                 forms.insert(match form {
-                    Form::Stub => "stub",
-                    Form::Reduced(_) => "reduced",
-                    Form::Same(_) => "same",
-                    Form::Gone => "gone",
-                    Form::Placeholder => "placeholder",
+                    PartForm::Stub => "stub",
+                    PartForm::Reduced(_) => "reduced",
+                    PartForm::Same(_) => "same",
+                    PartForm::Gone => "gone",
+                    PartForm::Placeholder => "placeholder",
                 });
             }
         });

@@ -10,9 +10,9 @@ use wunderblock_core::compact::{Proposal, rebase};
 use wunderblock_core::event::{ContentPinned, Fact, ViewTrimmed};
 use wunderblock_core::id::{CallId, LaneId};
 use wunderblock_core::message::{Message, Part};
-use wunderblock_core::pair::{Unit, arrange};
+use wunderblock_core::pair::{Exchange, arrange};
 use wunderblock_core::plan::TrimReason;
-use wunderblock_core::render::Rendered;
+use wunderblock_core::render::RenderedRequest;
 use wunderblock_core::trim::treatment;
 use wunderblock_core::units::Seq;
 use wunderblock_core::view::View;
@@ -52,7 +52,7 @@ fn grown(history: &History, later: &[Fact]) -> History {
 
 /// The messages of a request, with calls named in the order in which they come: an id can hold a position, and those
 /// of the later messages differ.
-fn messages(rendered: &Rendered) -> Vec<Message> {
+fn messages(rendered: &RenderedRequest) -> Vec<Message> {
     let mut names: HashMap<CallId, CallId> = HashMap::new();
     let mut messages = rendered.request.messages.clone();
     for part in messages.iter_mut().flat_map(|message| &mut message.parts) {
@@ -64,16 +64,20 @@ fn messages(rendered: &Rendered) -> Vec<Message> {
     messages
 }
 
-/// Whether a unit the proposal consumes has changed, but for what it waited for.
+/// Whether an exchange the proposal consumes has changed, but for what it waited for.
 fn is_touched(proposal: &Proposal, old: &View, new: &View) -> bool {
     let trim = proposal.trim.as_ref().unwrap();
     let formed = |seq: &Seq| trim.forms.iter().any(|((at, _), _)| at == seq);
-    let now = arrange(new).units.clone();
-    arrange(old).units.iter().any(|unit: &Unit| {
-        let consumed = unit.last < trim.drop_before || unit.members.iter().any(formed);
+    let now = arrange(new).exchanges.clone();
+    arrange(old).exchanges.iter().any(|exchange: &Exchange| {
+        let consumed = exchange.last < trim.drop_before || exchange.members.iter().any(formed);
         let same = now.iter().any(|other| {
-            let there = unit.members.iter().all(|seq| other.members.contains(seq));
-            if unit.is_waiting() { there } else { other.members == unit.members && other.shape == unit.shape }
+            let there = exchange.members.iter().all(|seq| other.members.contains(seq));
+            if exchange.is_waiting() {
+                there
+            } else {
+                other.members == exchange.members && other.shape == exchange.shape
+            }
         });
         consumed && !same
     })
@@ -129,11 +133,11 @@ proptest! {
         let climbed = climb(&history, &view, budget, (&again.policy, again.level), &again.scribe);
         let Some(trim) = climbed.proposal.trim.clone() else { return Ok(()) };
         prop_assert!(rebase(&climbed.proposal, &view, &view).is_some());
-        let left = |unit: &&Unit| {
-            unit.last < trim.drop_before && treatment(unit, view.trim(), &view) != Treatment::LeftOut
+        let left = |exchange: &&Exchange| {
+            exchange.last < trim.drop_before && treatment(exchange, view.trim(), &view) != Treatment::LeftOut
         };
-        let units = arrange(&view).units.clone();
-        let dropped = units.iter().filter(left).flat_map(|unit| unit.members.clone());
+        let exchanges = arrange(&view).exchanges.clone();
+        let dropped = exchanges.iter().filter(left).flat_map(|exchange| exchange.members.clone());
         let summarised = climbed.proposal.nodes.iter().flat_map(|draft| {
             let sources = draft.job.sources.iter().copied().filter(|at| view.node(*at).is_some());
             sources.chain(draft.job.entries.iter().copied())

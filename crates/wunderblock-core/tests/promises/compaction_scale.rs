@@ -13,9 +13,9 @@ use crate::wellformed;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use std::time::{Duration, Instant};
-use wunderblock_core::compact::{Level, rebase};
+use wunderblock_core::compact::{Urgency, rebase};
 use wunderblock_core::message::{Message, Part, Role};
-use wunderblock_core::policy::{Act, Cut, Order, Policy, Protect, Split};
+use wunderblock_core::policy::{Action, CutPoint, DropOrder, Policy, Protect, Split};
 use wunderblock_core::units::Tokens;
 
 fn one_message() -> History {
@@ -92,7 +92,7 @@ fn extreme_histories_keep_every_promise() {
     let mut runner = TestRunner::deterministic();
     let shapes: [fn() -> History; 5] =
         [one_message, one_result, || only_calls(60), || only_system(40), || two_words(150)];
-    let windows = [(4_000, Level::Overflow), (60_000, Level::Soft), (1_000_000, Level::Manual)];
+    let windows = [(4_000, Urgency::Overflow), (60_000, Urgency::Soft), (1_000_000, Urgency::Manual)];
     for (shape, (tokens, level)) in shapes.iter().flat_map(|shape| windows.map(|window| (shape, window))) {
         let policy = policies().new_tree(&mut runner).unwrap().current();
         let scribe = Scribe(vec![Answer::Short, Answer::AsWanted, Answer::AsLong, Answer::None]);
@@ -109,8 +109,8 @@ type Shape = fn(usize) -> History;
 
 /// A step of each kind, alone, and one that leaves a great many summaries.
 fn ladders() -> Vec<(&'static str, Policy)> {
-    let exchange = Split { at: Cut::Exchange, ..Split::default() };
-    let one = |act: Act| policy(vec![act], Protect::default(), exchange);
+    let exchange = Split { at: CutPoint::Exchange, ..Split::default() };
+    let one = |action: Action| policy(vec![action], Protect::default(), exchange);
     let kept = Protect { user_tokens: Tokens(1_000_000), messages: 10, ..Protect::default() };
     vec![
         ("curate", one(plain_curate())),
@@ -120,8 +120,8 @@ fn ladders() -> Vec<(&'static str, Policy)> {
         ("summarise", one(plain_summarise(Tokens::ZERO))),
         ("summarise in chunks", one(plain_summarise(Tokens(600)))),
         ("summarise, turns kept", policy(vec![plain_summarise(Tokens(600))], kept, Split::default())),
-        ("drop", one(plain_drop(Order::Importance, 50))),
-        ("half of it dropped", one(plain_drop(Order::Importance, 10_000))),
+        ("drop", one(plain_drop(DropOrder::Importance, 50))),
+        ("half of it dropped", one(plain_drop(DropOrder::Importance, 10_000))),
         (
             "condense",
             policy(
@@ -138,7 +138,7 @@ fn took(history: &History, policy: &Policy) -> [Duration; 4] {
     let scribe = Scribe(vec![Answer::Short]);
     let budget = window(100_000);
     let begun = Instant::now();
-    let climbed = climb(history, &view, budget, (policy, Level::Manual), &scribe);
+    let climbed = climb(history, &view, budget, (policy, Urgency::Manual), &scribe);
     let climbing = begun.elapsed();
     let mut grown = history.clone();
     grown.say(user("one more"));

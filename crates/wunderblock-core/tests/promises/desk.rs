@@ -1,14 +1,14 @@
-//! What lies on the desk beside a history: sources that change while it goes on.
+//! What lies on the input beside a history: sources that change while it goes on.
 
 use crate::history::{Text, Wax, text};
 use proptest::prelude::*;
-use wunderblock_core::authority::Level;
+use wunderblock_core::authority::InstructionLevel;
 use wunderblock_core::compose::Offer;
+use wunderblock_core::decision::Injection;
 use wunderblock_core::instruction::LoadReason;
 use wunderblock_core::message::Body;
-use wunderblock_core::preamble::{Block, Deferral, ToolBlock};
+use wunderblock_core::preamble::{Deferral, PreambleBlock, ToolBlock};
 use wunderblock_core::section::Section;
-use wunderblock_core::step::Injection;
 use wunderblock_core::units::Seq;
 
 /// One thing that happens to a source.
@@ -55,15 +55,20 @@ pub(crate) struct Desk {
     pub(crate) is_used: bool,
 }
 
-fn level(section: Section, which: u8) -> Option<Level> {
-    let levels = [Level::Managed, Level::User, Level::Project];
+fn level(section: Section, which: u8) -> Option<InstructionLevel> {
+    let levels = [InstructionLevel::Managed, InstructionLevel::User, InstructionLevel::Project];
     (section == Section::Instructions).then(|| levels[usize::from(which) % 3])
 }
 
-pub(crate) fn block(section: Section, name: &str, level: Option<Level>, text: Body) -> Block {
+pub(crate) fn block(
+    section: Section,
+    name: &str,
+    level: Option<InstructionLevel>,
+    text: Body,
+) -> PreambleBlock {
     match level {
-        Some(level) => Block::instruction(name, level, LoadReason::SessionStart, ("", text)),
-        None => Block::new(section, name, ("", text)),
+        Some(level) => PreambleBlock::instruction(name, level, LoadReason::SessionStart, ("", text)),
+        None => PreambleBlock::new(section, name, ("", text)),
     }
 }
 
@@ -103,10 +108,9 @@ impl Desk {
                 let name = format!("directory {which}/AGENTS.md");
                 self.offer.nested.retain(|block| block.name.as_ref() != name);
                 let reason = LoadReason::Nested(format!("directory {which}/file").into());
-                self.offer.nested.extend(
-                    text.as_ref()
-                        .map(|text| Block::instruction(&name, Level::Directory, reason, ("", body(text)))),
-                );
+                self.offer.nested.extend(text.as_ref().map(|text| {
+                    PreambleBlock::instruction(&name, InstructionLevel::Directory, reason, ("", body(text)))
+                }));
                 self.offer.nested.sort_by(|a, b| a.name.cmp(&b.name));
             }
             Change::Tools(count, text) => {

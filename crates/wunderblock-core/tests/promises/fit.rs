@@ -7,17 +7,17 @@ use std::collections::BTreeSet;
 use wunderblock_core::budget::{Budget, Certainty, Reason, Treatment};
 use wunderblock_core::cost;
 use wunderblock_core::message::Body;
-use wunderblock_core::pair::{Shape, arrange};
+use wunderblock_core::pair::{ExchangeKind, arrange};
 use wunderblock_core::plan::{GAP_COST, Trim};
 use wunderblock_core::ports::Gauge;
-use wunderblock_core::render::{Missing, Rendered, measure};
+use wunderblock_core::render::{Missing, RenderedRequest, measure};
 use wunderblock_core::report::{Tally, report};
 use wunderblock_core::section::Section;
 use wunderblock_core::trim::treatment;
 use wunderblock_core::units::{Cost, Seq, Tokens};
 use wunderblock_core::view::View;
 
-fn check_account(rendered: &Rendered, view: &View, gauge: &dyn Gauge, budget: Budget) {
+fn check_account(rendered: &RenderedRequest, view: &View, gauge: &dyn Gauge, budget: Budget) {
     let sum: Cost = rendered.lines.iter().map(|line| line.cost).sum();
     assert_eq!(sum, measure(&rendered.request, gauge), "the lines add up to the request");
     let tally = |seq: Seq| Tally { messages: seq.0, tokens: Tokens(seq.0), certainty: Certainty::Exact };
@@ -111,9 +111,9 @@ proptest! {
         let mut view = view_of(&history.events);
         let stub_before = if stubs { history.head().next() } else { Seq::START };
         view.trim_to(Trim { stub_before, ..Trim::default() });
-        let taken = arrange(&view).units.clone().into_iter().map(|unit| {
-            let costs = cost::unit(&unit, view.trim(), &view, &history.wax);
-            match treatment(&unit, view.trim(), &view) {
+        let taken = arrange(&view).exchanges.clone().into_iter().map(|exchange| {
+            let costs = cost::exchange(&exchange, view.trim(), &view, &history.wax);
+            match treatment(&exchange, view.trim(), &view) {
                 Treatment::Stub => costs.stub,
                 _ => costs.verbatim,
             }
@@ -137,10 +137,10 @@ proptest! {
     }
 }
 
-/// What of the desk is said at the tail costs at most.
+/// What of the input is said at the tail costs at most.
 fn said(history: &History) -> impl Iterator<Item = Cost> {
-    let items = history.desk.state.iter().map(|item| (item.what.len(), &item.body));
-    let nested = history.desk.offer.nested.iter().map(|block| (block.name.len(), &block.text));
+    let items = history.input.state.iter().map(|item| (item.what.len(), &item.body));
+    let nested = history.input.offer.nested.iter().map(|block| (block.name.len(), &block.text));
     let frames = Cost::new(1_000, 1_000);
     items.chain(nested).map(move |(name, body)| {
         let text = match body {
@@ -154,10 +154,10 @@ fn said(history: &History) -> impl Iterator<Item = Cost> {
 /// What the operator's, the pinned and the newest words cost whole.
 fn must_be_there<'a>(view: &'a View, gauge: &'a dyn Gauge) -> impl Iterator<Item = Cost> + 'a {
     let newest = view.newest_user();
-    arrange(view).units.clone().into_iter().filter_map(move |unit| {
-        let must = unit.shape == Shape::System
-            || newest.is_some_and(|seq| unit.speakers.contains(&seq))
-            || unit.members.iter().any(|seq| view.pinned().contains(seq));
-        must.then(|| cost::unit(&unit, view.trim(), view, gauge).verbatim)
+    arrange(view).exchanges.clone().into_iter().filter_map(move |exchange| {
+        let must = exchange.shape == ExchangeKind::System
+            || newest.is_some_and(|seq| exchange.speakers.contains(&seq))
+            || exchange.members.iter().any(|seq| view.pinned().contains(seq));
+        must.then(|| cost::exchange(&exchange, view.trim(), view, gauge).verbatim)
     })
 }

@@ -9,14 +9,14 @@ use proptest::prelude::*;
 use std::collections::HashMap;
 use wunderblock_core::budget::{Budget, WindowSource};
 use wunderblock_core::event::{
-    ContentErased, ContentPinned, ContentReduced, ContextBuilt, ContextInjected, Event, Fact,
-    MessageAppended, Reduction, SessionOpened, Source, TurnCompleted, ViewTrimmed,
+    ContentErased, ContentPinned, ContentReduced, ContextBuilt, ContextInjected, Event, EventSource, Fact,
+    MessageAppended, Reduction, SessionOpened, TurnCompleted, ViewTrimmed,
 };
 use wunderblock_core::id::{EventId, Handle, LaneId, StreamId, TenantId};
-use wunderblock_core::message::{Body, Dialect, MediaForm, Message, Part, Role, Standing, count_lines};
+use wunderblock_core::message::{Body, Dialect, MediaForm, Message, MessageOrigin, Part, Role, count_lines};
 use wunderblock_core::plan::{Injection, Plan};
 use wunderblock_core::ports::{Bodies, Gauge};
-use wunderblock_core::preamble::{Block, Preamble, PreambleChanged};
+use wunderblock_core::preamble::{Preamble, PreambleBlock, PreambleChanged};
 use wunderblock_core::request::Tool;
 use wunderblock_core::section::Section;
 use wunderblock_core::stub::{ERASED, ERASED_JSON};
@@ -97,7 +97,7 @@ pub(crate) struct Text {
 
 impl Text {
     pub(crate) fn content(&self, salt: u64) -> String {
-        let unit = match self.kind {
+        let exchange = match self.kind {
             0 => "plain words of some length, ",
             1 => "漢字と仮名、改行\n",
             2 => "emoji 🦀👩‍👩‍👧 and \"quotes\" \\ \t",
@@ -110,7 +110,7 @@ impl Text {
             _ => (format!("#{salt} "), self.len),
         };
         while text.len() < len {
-            text.push_str(unit);
+            text.push_str(exchange);
         }
         text
     }
@@ -255,7 +255,7 @@ impl Gauge for Wax {
 pub(crate) struct History {
     pub(crate) events: Vec<Event>,
     pub(crate) wax: Wax,
-    pub(crate) desk: Desk,
+    pub(crate) input: Desk,
     later: Vec<Message>,
     turn_calls: usize,
     replies: usize,
@@ -280,7 +280,7 @@ impl History {
             seq,
             id: EventId::new(format!("e{seq}")).unwrap(),
             at: Millis(1_000 + seq.0 as i64),
-            source: Source::Live,
+            source: EventSource::Live,
             fact: Some(fact),
             erased: None,
         });
@@ -318,7 +318,8 @@ impl History {
                     lane: lane.clone(),
                     items: vec![injection(1), state("state 1", "of another lane".into())],
                 }));
-                let said = Block::new(Section::System, "of another lane", ("", "Be somebody else.".into()));
+                let said =
+                    PreambleBlock::new(Section::System, "of another lane", ("", "Be somebody else.".into()));
                 let preamble = Preamble { blocks: vec![said], ..Preamble::default() };
                 let other = PreambleChanged {
                     lane: lane.clone(),
@@ -351,7 +352,7 @@ impl History {
             }
             Step::Outside(change) => {
                 let salt = self.events.len() as u64;
-                self.desk.play(change, (&mut self.wax, salt));
+                self.input.play(change, (&mut self.wax, salt));
                 return false;
             }
         }
@@ -556,14 +557,14 @@ impl History {
         };
         let message = match odd {
             Odd::Failed => Message::new(Role::Assistant, vec![call("call_0")])
-                .standing(Standing::Failed("aborted".into())),
-            Odd::Aside => Message::text(Role::User, "meta").standing(Standing::Aside("meta".into())),
+                .standing(MessageOrigin::Failed("aborted".into())),
+            Odd::Aside => Message::text(Role::User, "meta").standing(MessageOrigin::Aside("meta".into())),
             Odd::Blank => Message::text(Role::Assistant, " \n"),
             Odd::BlankUser => Message::text(Role::User, " \n"),
             Odd::Empty => Message::new(Role::User, vec![]),
             Odd::EmptyReply => Message::new(Role::Assistant, vec![]),
             Odd::Injected => {
-                Message::text(Role::User, "reminder").standing(Standing::Injected("hook".into()))
+                Message::text(Role::User, "reminder").standing(MessageOrigin::Injected("hook".into()))
             }
             Odd::Orphan => result("nobody", vec![Part::text("for whom?")]),
             Odd::Opaque => Message::new(Role::Assistant, vec![opaque()]),

@@ -7,11 +7,11 @@ use wunderblock_core::compose::{self, Composed, Offer, compose};
 use wunderblock_core::cost;
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::id::{Handle, LaneId};
-use wunderblock_core::lead;
 use wunderblock_core::message::Body;
-use wunderblock_core::plan::{Ask, Fixed, Injection, Plan, Refusal, TrimReason, plan};
-use wunderblock_core::preamble::{Change, Preamble, PreambleChanged};
-use wunderblock_core::render::{Rendered, Scene, render};
+use wunderblock_core::plan::{Fixed, Injection, Plan, PlanInput, PlanRefusal, TrimReason, plan};
+use wunderblock_core::preamble::{Preamble, PreambleChange, PreambleChanged};
+use wunderblock_core::preamble_text;
+use wunderblock_core::render::{RenderInput, RenderedRequest, render};
 use wunderblock_core::section::Section;
 use wunderblock_core::units::{Cost, Tokens};
 use wunderblock_core::view::View;
@@ -29,7 +29,7 @@ pub(crate) fn view_of<'e>(events: impl IntoIterator<Item = &'e Event>) -> View {
 /// What no trimming touches: the preamble, or the tools where there is none.
 pub(crate) fn fixed(history: &History, view: &View) -> Vec<Fixed> {
     if let Some(preamble) = view.preamble() {
-        return lead::fixed(preamble, &history.wax);
+        return preamble_text::fixed(preamble, &history.wax);
     }
     let part =
         |tool| Fixed { section: Section::Tools, what: "tool".into(), cost: cost::tool(tool, &history.wax) };
@@ -44,7 +44,7 @@ pub(crate) fn fixed_cost(history: &History, view: &View) -> Cost {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Decided {
     pub(crate) preamble: Option<Preamble>,
-    pub(crate) changes: Vec<Change>,
+    pub(crate) changes: Vec<PreambleChange>,
     pub(crate) takes_in: Vec<Section>,
     pub(crate) plan: Plan,
 }
@@ -65,7 +65,7 @@ pub(crate) fn composed(
     (limit, anew): (Tokens, bool),
 ) -> Composed {
     let shares = Shares::default();
-    let desk = compose::Desk {
+    let input = compose::ComposeInput {
         limit,
         shares: &shares,
         gauge: &history.wax,
@@ -73,7 +73,7 @@ pub(crate) fn composed(
         pack: &|text| Body::Inline(text),
         cache: Some(Tokens(1_024)),
     };
-    compose(offer, view, &desk, anew)
+    compose(offer, view, &input, anew)
 }
 
 /// The view with its next preamble.
@@ -90,19 +90,19 @@ fn attempt(
     view: &View,
     (budget, hits): (Budget, &[Injection]),
     anew: bool,
-) -> (Decided, Result<Plan, Box<Refusal>>) {
+) -> (Decided, Result<Plan, Box<PlanRefusal>>) {
     let mut decided = Decided::default();
     let mut must = Vec::new();
-    if history.desk.is_used {
-        let composed = composed(history, &history.desk.offer, view, (budget.limit().tokens, anew));
+    if history.input.is_used {
+        let composed = composed(history, &history.input.offer, view, (budget.limit().tokens, anew));
         decided.preamble = composed.preamble.map(|preamble| preamble.as_ref().clone());
         decided.changes = composed.changes;
         decided.takes_in = composed.takes_in.clone();
-        must.extend(composed.tail.iter().chain(&history.desk.state).cloned());
+        must.extend(composed.tail.iter().chain(&history.input.state).cloned());
     }
     let next = led(history, view, &decided);
     let fixed = fixed(history, &next);
-    let planned = plan(&Ask {
+    let planned = plan(&PlanInput {
         view: &next,
         budget,
         gauge: &history.wax,
@@ -123,7 +123,7 @@ pub(crate) fn decide(
     view: &View,
     budget: Budget,
     hits: &[Injection],
-) -> Result<Decided, Box<Refusal>> {
+) -> Result<Decided, Box<PlanRefusal>> {
     let first = view.preamble().is_none();
     let (mut decided, mut planned) = attempt(history, view, (budget, hits), first);
     let steps = |plan: &Plan| plan.step == Some(TrimReason::OverBudget);
@@ -134,18 +134,18 @@ pub(crate) fn decide(
     Ok(decided)
 }
 
-pub(crate) fn show(history: &History, view: &View) -> Rendered {
+pub(crate) fn show(history: &History, view: &View) -> RenderedRequest {
     let tools = tools();
     render(
         view,
         view.trim(),
-        Scene { stream: STREAM, bodies: &history.wax, gauge: &history.wax, tools: &tools },
+        RenderInput { stream: STREAM, bodies: &history.wax, gauge: &history.wax, tools: &tools },
     )
 }
 
 pub(crate) struct Built {
     pub(crate) plan: Plan,
-    pub(crate) rendered: Rendered,
+    pub(crate) rendered: RenderedRequest,
     /// How many events it was planned from, its preamble's own among them.
     pub(crate) upto: usize,
 }
@@ -156,7 +156,7 @@ pub(crate) fn build(
     view: &mut View,
     budget: Budget,
     hits: &[Injection],
-) -> Result<Built, Box<Refusal>> {
+) -> Result<Built, Box<PlanRefusal>> {
     let decided = decide(history, view, budget, hits)?;
     let upto = history.events.len() + usize::from(decided.preamble.is_some());
     for event in history.record(&decided) {

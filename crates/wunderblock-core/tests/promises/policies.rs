@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use proptest::sample::select;
 use wunderblock_core::policy::{
-    Act, Cut, Measure, Order, Permille, Policy, Protect, Severity, Split, Summary, Triggers,
+    Action, CutPoint, Division, DropOrder, Permille, Policy, Protect, Severity, Split, Summary, Triggers,
 };
 use wunderblock_core::units::{Bytes, Tokens};
 
@@ -16,14 +16,14 @@ fn gain() -> impl Strategy<Value = Gain> {
     (part, least).prop_map(|(part, least)| (Permille(part), Tokens(least)))
 }
 
-pub(crate) fn act() -> impl Strategy<Value = Act> {
+pub(crate) fn action() -> impl Strategy<Value = Action> {
     prop_oneof![
         1 => curate(),
         2 => (prop_oneof![2 => Just(1u64), 1 => 1..5_000u64], gain()).prop_map(|(min, (min_gain, min_tokens))| {
-            Act::Dedupe { min_bytes: Bytes(min), min_gain, min_tokens }
+            Action::Dedupe { min_bytes: Bytes(min), min_gain, min_tokens }
         }),
         1 => (0..6u64, select(vec![0u64, 500, 20_000]), select(vec![0u64, 50, 200]), any::<bool>(), gain())
-            .prop_map(|(keep, tokens, over, arguments, (min_gain, min_tokens))| Act::Stub {
+            .prop_map(|(keep, tokens, over, arguments, (min_gain, min_tokens))| Action::Stub {
                 keep,
                 keep_tokens: Tokens(tokens),
                 over: Tokens(over),
@@ -32,7 +32,7 @@ pub(crate) fn act() -> impl Strategy<Value = Act> {
                 min_tokens
             }),
         1 => (1..1_000u64, 0..1_000u64, 0..=1_000u16, 0..4u64, gain()).prop_map(
-            |(over, to, head, keep, (min_gain, min_tokens))| Act::Shrink {
+            |(over, to, head, keep, (min_gain, min_tokens))| Action::Shrink {
                 over: Tokens(over),
                 to: Tokens(to * over / 1_000),
                 head: Permille(head),
@@ -43,7 +43,7 @@ pub(crate) fn act() -> impl Strategy<Value = Act> {
         ),
         2 => summarise(),
         2 => (2..4u64, 2..4u64, (0..4u32, select(vec![0u64, 0, 400, 3_000])), select(vec![0u16, 0, 50, 300]), gain()).prop_map(
-            |(leaves, nodes, (most, chunk), above, (min_gain, min_tokens))| Act::Condense {
+            |(leaves, nodes, (most, chunk), above, (min_gain, min_tokens))| Action::Condense {
                 leaves,
                 nodes,
                 chunk: Tokens(chunk),
@@ -54,14 +54,14 @@ pub(crate) fn act() -> impl Strategy<Value = Act> {
                 min_tokens
             }
         ),
-        1 => (select(vec![Order::Age, Order::Importance]), select(vec![0u64, 0, 3, 10, 50]), gain())
-            .prop_map(|(by, keep, (min_gain, min_tokens))| Act::Drop { by, keep, min_gain, min_tokens }),
+        1 => (select(vec![DropOrder::Age, DropOrder::Importance]), select(vec![0u64, 0, 3, 10, 50]), gain())
+            .prop_map(|(by, keep, (min_gain, min_tokens))| Action::Drop { by, keep, min_gain, min_tokens }),
     ]
 }
 
-fn curate() -> impl Strategy<Value = Act> {
+fn curate() -> impl Strategy<Value = Action> {
     let flags = (any::<bool>(), any::<bool>(), any::<bool>());
-    (prop::option::of(0..3u64), flags, gain()).prop_map(|(thinking_after, flags, gain)| Act::Curate {
+    (prop::option::of(0..3u64), flags, gain()).prop_map(|(thinking_after, flags, gain)| Action::Curate {
         thinking_after,
         invalid_runs: flags.0,
         placeholder: flags.1,
@@ -71,13 +71,13 @@ fn curate() -> impl Strategy<Value = Act> {
     })
 }
 
-fn summarise() -> impl Strategy<Value = Act> {
+fn summarise() -> impl Strategy<Value = Action> {
     let share = select(vec![(0u16, 0u16), (0, 0), (400, 150), (100, 100)]);
     let flags = (any::<bool>(), any::<bool>());
     let chunk = select(vec![0u64, 1, 300, 2_000, 12_000, 100_000]);
     let oldest = prop_oneof![3 => Just(1_000u16), 1 => 1..=1_000u16];
-    (select(vec![Measure::Length, Measure::Task]), chunk, share, oldest, flags, gain()).prop_map(
-        |(by, chunk, share, oldest, (all, anchored), (min_gain, min_tokens))| Act::Summarise {
+    (select(vec![Division::Length, Division::Task]), chunk, share, oldest, flags, gain()).prop_map(
+        |(by, chunk, share, oldest, (all, anchored), (min_gain, min_tokens))| Action::Summarise {
             by,
             chunk: Tokens(chunk),
             anchored,
@@ -110,9 +110,9 @@ fn protect() -> impl Strategy<Value = Protect> {
 }
 
 fn random() -> impl Strategy<Value = Policy> {
-    let split = (select(vec![Cut::User, Cut::Exchange]), any::<bool>(), any::<bool>());
+    let split = (select(vec![CutPoint::User, CutPoint::Exchange]), any::<bool>(), any::<bool>());
     let summary = (1..3_000u64, 1..999u16, 0..2_000u64);
-    (prop::collection::vec(act(), 1..6), protect(), split, summary, 0..700u16).prop_map(
+    (prop::collection::vec(action(), 1..6), protect(), split, summary, 0..700u16).prop_map(
         |(steps, protect, split, summary, down_to)| {
             let target = Tokens(summary.0);
             Policy {
@@ -134,26 +134,27 @@ fn random() -> impl Strategy<Value = Policy> {
 }
 
 /// The steps, all of one name with the gains of the first.
-fn same_gains(mut steps: Vec<Act>) -> Vec<Act> {
-    let gains: Vec<(&'static str, Gain)> = steps.iter().map(|act| (act.name(), act.gain())).collect();
-    for act in &mut steps {
-        let gain = gains.iter().find(|(name, _)| *name == act.name()).unwrap().1;
-        match act {
-            Act::Curate { min_gain, min_tokens, .. }
-            | Act::Dedupe { min_gain, min_tokens, .. }
-            | Act::Stub { min_gain, min_tokens, .. }
-            | Act::Shrink { min_gain, min_tokens, .. }
-            | Act::Summarise { min_gain, min_tokens, .. }
-            | Act::Condense { min_gain, min_tokens, .. }
-            | Act::Drop { min_gain, min_tokens, .. } => (*min_gain, *min_tokens) = gain,
+fn same_gains(mut steps: Vec<Action>) -> Vec<Action> {
+    let gains: Vec<(&'static str, Gain)> =
+        steps.iter().map(|action| (action.name(), action.gain())).collect();
+    for action in &mut steps {
+        let gain = gains.iter().find(|(name, _)| *name == action.name()).unwrap().1;
+        match action {
+            Action::Curate { min_gain, min_tokens, .. }
+            | Action::Dedupe { min_gain, min_tokens, .. }
+            | Action::Stub { min_gain, min_tokens, .. }
+            | Action::Shrink { min_gain, min_tokens, .. }
+            | Action::Summarise { min_gain, min_tokens, .. }
+            | Action::Condense { min_gain, min_tokens, .. }
+            | Action::Drop { min_gain, min_tokens, .. } => (*min_gain, *min_tokens) = gain,
         }
     }
     steps
 }
 
-pub(crate) fn plain_summarise(chunk: Tokens) -> Act {
-    Act::Summarise {
-        by: Measure::Length,
+pub(crate) fn plain_summarise(chunk: Tokens) -> Action {
+    Action::Summarise {
+        by: Division::Length,
         chunk,
         anchored: false,
         chunk_share: Permille::ZERO,
@@ -165,8 +166,8 @@ pub(crate) fn plain_summarise(chunk: Tokens) -> Act {
     }
 }
 
-pub(crate) fn plain_stub(keep: u64) -> Act {
-    Act::Stub {
+pub(crate) fn plain_stub(keep: u64) -> Action {
+    Action::Stub {
         keep,
         keep_tokens: Tokens::ZERO,
         over: Tokens(50),
@@ -176,16 +177,16 @@ pub(crate) fn plain_stub(keep: u64) -> Act {
     }
 }
 
-pub(crate) fn plain_dedupe() -> Act {
-    Act::Dedupe { min_bytes: Bytes(512), min_gain: Permille::ZERO, min_tokens: Tokens::ZERO }
+pub(crate) fn plain_dedupe() -> Action {
+    Action::Dedupe { min_bytes: Bytes(512), min_gain: Permille::ZERO, min_tokens: Tokens::ZERO }
 }
 
-pub(crate) fn plain_drop(by: Order, keep: u64) -> Act {
-    Act::Drop { by, keep, min_gain: Permille::ZERO, min_tokens: Tokens::ZERO }
+pub(crate) fn plain_drop(by: DropOrder, keep: u64) -> Action {
+    Action::Drop { by, keep, min_gain: Permille::ZERO, min_tokens: Tokens::ZERO }
 }
 
-pub(crate) fn plain_condense(fan: u64, chunk: Tokens) -> Act {
-    Act::Condense {
+pub(crate) fn plain_condense(fan: u64, chunk: Tokens) -> Action {
+    Action::Condense {
         leaves: fan,
         nodes: fan,
         chunk,
@@ -197,8 +198,8 @@ pub(crate) fn plain_condense(fan: u64, chunk: Tokens) -> Act {
     }
 }
 
-pub(crate) fn plain_shrink() -> Act {
-    Act::Shrink {
+pub(crate) fn plain_shrink() -> Action {
+    Action::Shrink {
         over: Tokens(200),
         to: Tokens(100),
         head: Permille(667),
@@ -208,8 +209,8 @@ pub(crate) fn plain_shrink() -> Act {
     }
 }
 
-pub(crate) fn plain_curate() -> Act {
-    Act::Curate {
+pub(crate) fn plain_curate() -> Action {
+    Action::Curate {
         thinking_after: Some(1),
         invalid_runs: true,
         placeholder: true,
@@ -219,7 +220,7 @@ pub(crate) fn plain_curate() -> Act {
     }
 }
 
-pub(crate) fn policy(steps: Vec<Act>, protect: Protect, split: Split) -> Policy {
+pub(crate) fn policy(steps: Vec<Action>, protect: Protect, split: Split) -> Policy {
     Policy { name: "shape".into(), protect, split, steps, ..Policy::never() }
 }
 
@@ -227,10 +228,10 @@ pub(crate) fn policy(steps: Vec<Act>, protect: Protect, split: Split) -> Policy 
 fn shapes() -> Vec<Policy> {
     let none = Protect::default;
     let user = Split::default();
-    let exchange = Split { at: Cut::Exchange, ..user };
+    let exchange = Split { at: CutPoint::Exchange, ..user };
     let mut by_task = plain_summarise(Tokens::ZERO);
-    if let Act::Summarise { by, .. } = &mut by_task {
-        *by = Measure::Task;
+    if let Action::Summarise { by, .. } = &mut by_task {
+        *by = Division::Task;
     }
     let whole = || plain_summarise(Tokens::ZERO);
     vec![
@@ -251,8 +252,8 @@ fn shapes() -> Vec<Policy> {
             Split { forward: true, ..user },
         ),
         policy(vec![plain_stub(5)], none(), user),
-        policy(vec![plain_drop(Order::Age, 10)], none(), user),
-        policy(vec![plain_drop(Order::Importance, 0)], Protect { messages: 10, ..none() }, user),
+        policy(vec![plain_drop(DropOrder::Age, 10)], none(), user),
+        policy(vec![plain_drop(DropOrder::Importance, 0)], Protect { messages: 10, ..none() }, user),
         policy(vec![whole()], Protect { user_tokens: Tokens(2_000), ..none() }, user),
         policy(
             vec![plain_summarise(Tokens(1_000)), plain_condense(2, Tokens(1_000))],
@@ -261,7 +262,7 @@ fn shapes() -> Vec<Policy> {
         ),
         policy(vec![by_task], Protect { messages: 3, ..none() }, exchange),
         policy(
-            vec![plain_shrink(), whole(), plain_drop(Order::Importance, 0)],
+            vec![plain_shrink(), whole(), plain_drop(DropOrder::Importance, 0)],
             Protect { turns: 2, ..none() },
             user,
         ),

@@ -4,13 +4,15 @@ use crate::desk::{block, change};
 use crate::history::{History, config, new_history};
 use crate::lane::{composed, show, view_of};
 use proptest::prelude::*;
-use wunderblock_core::authority::Level;
+use wunderblock_core::authority::InstructionLevel;
 use wunderblock_core::compose::{Composed, Offer};
 use wunderblock_core::event::{ContextInjected, Fact};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::instruction::{Finding, FindingKind, LoadReason};
 use wunderblock_core::message::{Message, Part, Role};
-use wunderblock_core::preamble::{Block, Change, Deferral, PreambleChanged, Shown, ToolBlock};
+use wunderblock_core::preamble::{
+    Deferral, Inclusion, PreambleBlock, PreambleChange, PreambleChanged, ToolBlock,
+};
 use wunderblock_core::section::Section;
 use wunderblock_core::units::Tokens;
 use wunderblock_core::view::View;
@@ -66,13 +68,13 @@ impl Lane {
     }
 }
 
-fn file(name: &str, level: Level, text: &str) -> Block {
+fn file(name: &str, level: InstructionLevel, text: &str) -> PreambleBlock {
     block(Section::Instructions, name, Some(level), text.into())
 }
 
-fn nested(name: &str, text: &str) -> Block {
+fn nested(name: &str, text: &str) -> PreambleBlock {
     let reason = LoadReason::Nested(format!("{name} file").into());
-    Block::instruction(name, Level::Directory, reason, ("", text.into()))
+    PreambleBlock::instruction(name, InstructionLevel::Directory, reason, ("", text.into()))
 }
 
 fn tool(name: &str, description: &str) -> ToolBlock {
@@ -88,17 +90,19 @@ fn full() -> Offer {
     {
         offer.blocks.insert(section, vec![block(section, "one", None, section.name().into())]);
     }
-    offer.blocks.insert(Section::Instructions, vec![file("AGENTS.md", Level::Project, "Use tabs.")]);
+    offer
+        .blocks
+        .insert(Section::Instructions, vec![file("AGENTS.md", InstructionLevel::Project, "Use tabs.")]);
     offer
 }
 
-fn with(section: Section, blocks: Vec<Block>) -> Offer {
+fn with(section: Section, blocks: Vec<PreambleBlock>) -> Offer {
     let mut offer = full();
     offer.blocks.insert(section, blocks);
     offer
 }
 
-fn told(changes: &[Change]) -> Vec<String> {
+fn told(changes: &[PreambleChange]) -> Vec<String> {
     changes
         .iter()
         .map(|change| format!("{} {} {:?}", change.section.name(), change.name, change.how))
@@ -146,13 +150,13 @@ fn what_takes_effect_when() {
         ("system one Removed", with(Section::System, vec![]), true),
         (
             "instructions AGENTS.md Altered",
-            with(Section::Instructions, vec![file("AGENTS.md", Level::Project, "Use spaces.")]),
+            with(Section::Instructions, vec![file("AGENTS.md", InstructionLevel::Project, "Use spaces.")]),
             true,
         ),
         // The same words by somebody else weigh something else.
         (
             "instructions AGENTS.md Altered",
-            with(Section::Instructions, vec![file("AGENTS.md", Level::User, "Use tabs.")]),
+            with(Section::Instructions, vec![file("AGENTS.md", InstructionLevel::User, "Use tabs.")]),
             true,
         ),
         ("instructions AGENTS.md Removed", with(Section::Instructions, vec![]), true),
@@ -208,7 +212,7 @@ fn what_is_not_offered_stays() {
 
 #[test]
 fn another_order_is_a_change() {
-    let (a, b) = (file("A.md", Level::Project, "a"), file("B.md", Level::Project, "b"));
+    let (a, b) = (file("A.md", InstructionLevel::Project, "a"), file("B.md", InstructionLevel::Project, "b"));
     let mut lane = Lane::new();
     lane.next(&with(Section::Instructions, vec![a.clone(), b.clone()]));
     let turned = lane.next(&with(Section::Instructions, vec![b, a]));
@@ -262,7 +266,7 @@ fn directories_stand_from_the_outside_in_whichever_was_reached_first() {
     let mut lane = Lane::new();
     let offer = |text: &str, names: &[&str]| Offer {
         nested: names.iter().map(|name| nested(name, &format!("Be {name}."))).collect(),
-        ..with(Section::Instructions, vec![file("AGENTS.md", Level::Project, text)])
+        ..with(Section::Instructions, vec![file("AGENTS.md", InstructionLevel::Project, text)])
     };
     lane.next(&offer("one", &[]));
     for names in [&["z"][..], &["a", "z"], &["a", "m", "z"]] {
@@ -278,8 +282,11 @@ fn what_has_no_room_is_cut_or_left_out_or_named() {
     let line = "A line of thirty-three characters.\n";
     let long = |name: &str, level| file(name, level, &line.repeat(300));
     // Each costs about 3,500 tokens; instructions may take 4,000 of 20,000.
-    let blocks =
-        vec![long("managed", Level::Managed), long("user", Level::User), long("project", Level::Project)];
+    let blocks = vec![
+        long("managed", InstructionLevel::Managed),
+        long("user", InstructionLevel::User),
+        long("project", InstructionLevel::Project),
+    ];
     let many = |count: usize| -> Vec<ToolBlock> {
         (0..count).map(|number| tool(&format!("tool {number:03}"), &"x".repeat(3_000))).collect()
     };
@@ -299,7 +306,7 @@ fn what_has_no_room_is_cut_or_left_out_or_named() {
     let preamble = first.preamble.clone().unwrap();
     let shown: Vec<_> =
         preamble.blocks.iter().filter(|block| block.level.is_some()).map(|block| block.shown).collect();
-    assert_eq!(shown, [Shown::Whole, Shown::Cut, Shown::Out], "what commands is never cut");
+    assert_eq!(shown, [Inclusion::Whole, Inclusion::Cut, Inclusion::Out], "what commands is never cut");
     let cut = &preamble.blocks[3];
     assert!(cut.text.inline().unwrap().starts_with(line) && cut.offered() == &blocks[1].text);
     assert!(cut.text.inline().unwrap().lines().last().unwrap().starts_with("⟨cut: "));
@@ -314,7 +321,7 @@ fn what_has_no_room_is_cut_or_left_out_or_named() {
     let again = lane.build(&offer, (Tokens(20_000), false));
     assert!(again.preamble.is_none() && again.pending.is_empty() && again.findings == first.findings);
     let roomy = lane.build(&offer, (Tokens(200_000), true)).preamble.unwrap();
-    assert!(roomy.blocks.iter().all(|block| block.shown == Shown::Whole));
+    assert!(roomy.blocks.iter().all(|block| block.shown == Inclusion::Whole));
     assert!(roomy.blocks[3].text == blocks[1].text && roomy.blocks[3].body.is_none());
     assert!(roomy.tools.iter().all(|tool| tool.deferred.is_none()));
 }
@@ -344,10 +351,10 @@ proptest! {
         for (changes, limit, anew) in rounds {
             for change in &changes {
                 let salt = lane.history.events.len() as u64;
-                let History { desk, wax, .. } = &mut lane.history;
-                desk.play(change, (wax, salt));
+                let History { input, wax, .. } = &mut lane.history;
+                input.play(change, (wax, salt));
             }
-            let offer = lane.history.desk.offer.clone();
+            let offer = lane.history.input.offer.clone();
             let (before, limit) = (lane.view.clone(), Tokens(limit));
             let first = lane.build(&offer, (limit, anew));
             let twice = composed(&lane.history, &offer, &before, (limit, anew || before.preamble().is_none()));
@@ -359,7 +366,7 @@ proptest! {
             // What commands is whole, and nothing stands there twice.
             let preamble = lane.view.preamble();
             for block in preamble.iter().flat_map(|preamble| &preamble.blocks) {
-                prop_assert!(!block.authority.commands() || block.shown == Shown::Whole);
+                prop_assert!(!block.authority.commands() || block.shown == Inclusion::Whole);
                 prop_assert!(lane.view.said(block.section, &block.name).is_none(), "{} stands at the tail too", block.name);
             }
             // What commands is what is offered now.
@@ -389,11 +396,11 @@ fn what_had_no_room_beside_a_directorys_text_has_none_later() {
     for changes in offered {
         for change in &changes {
             let salt = lane.history.events.len() as u64;
-            let History { desk, wax, .. } = &mut lane.history;
-            desk.play(change, (wax, salt));
+            let History { input, wax, .. } = &mut lane.history;
+            input.play(change, (wax, salt));
         }
     }
-    let offer = lane.history.desk.offer.clone();
+    let offer = lane.history.input.offer.clone();
     lane.build(&Offer { nested: Vec::new(), ..offer.clone() }, (Tokens(2_000), false));
     assert_eq!(lane.build(&offer, (Tokens(2_000), false)).tail.len(), 1);
     assert!(lane.build(&offer, (Tokens(2_000), false)).tail.is_empty());

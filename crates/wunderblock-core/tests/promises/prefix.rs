@@ -5,6 +5,7 @@ use crate::lane::{Built, build, view_of};
 use crate::wellformed;
 use proptest::prelude::*;
 use wunderblock_core::budget::Budget;
+use wunderblock_core::decision::PartForm;
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::message::Body;
@@ -12,7 +13,6 @@ use wunderblock_core::plan::{Trim, TrimReason};
 use wunderblock_core::ports::Gauge;
 use wunderblock_core::render::measure;
 use wunderblock_core::section::Section;
-use wunderblock_core::step::Form;
 use wunderblock_core::units::{Cost, Seq, Tokens};
 
 /// Whether an event lets a request change before its end.
@@ -43,7 +43,7 @@ pub(crate) fn check_grown(before: &Built, after: &Built) {
     );
 }
 
-/// After a step a fifth of the window is free, unless what must be there and the newest unit leave no such room.
+/// After a step a fifth of the window is free, unless what must be there and the newest exchange leave no such room.
 fn check_room(history: &crate::history::History, built: &Built, budget: Budget) {
     let upto = built.upto;
     let limit = budget.limit();
@@ -67,17 +67,17 @@ fn check_room(history: &crate::history::History, built: &Built, budget: Budget) 
     if limit.saturating_sub(cost).tokens >= Tokens(gain) {
         return;
     }
-    // Then the least request with the newest unit whole must be larger than that.
+    // Then the least request with the newest exchange whole must be larger than that.
     let plain = view_of(&history.events[..upto]);
-    let units = wunderblock_core::pair::arrange(&plain).units.clone();
+    let exchanges = wunderblock_core::pair::arrange(&plain).exchanges.clone();
     let newest = plain.newest_user();
-    let from = units.iter().map(|unit| unit.last).max().unwrap_or(Seq(1));
+    let from = exchanges.iter().map(|exchange| exchange.last).max().unwrap_or(Seq(1));
     let mut least = plain.clone();
     let mut keep: Vec<Seq> = newest.into_iter().filter(|seq| *seq < from).collect();
     keep.sort_unstable();
     let hold: Vec<Seq> = plain.entries().map(|entry| entry.seq).filter(|seq| *seq < from).collect();
     let standing = plain.standings().filter(|((seq, _), _)| *seq < from);
-    let forms = standing.map(|(at, event)| (at, Form::Reduced(event))).collect();
+    let forms = standing.map(|(at, event)| (at, PartForm::Reduced(event))).collect();
     least.trim_to(Trim { drop_before: from, stub_before: from, keep, hold, forms, ..Trim::default() });
     let needed = measure(&crate::lane::show(history, &least).request, &history.wax);
     let marks =
@@ -88,7 +88,7 @@ fn check_room(history: &crate::history::History, built: &Built, budget: Budget) 
         needed.tokens.0 > limit.tokens.0 - gain || needed.bytes.0 > bytes_left,
         "the step left {cost:?} of {limit:?} in use, though {needed:?} would do; {gain} {:?}\n{:?}",
         built.plan.trim,
-        units
+        exchanges
     );
 }
 

@@ -5,7 +5,7 @@ use super::results::{Look, push_result};
 use super::time::BEGIN;
 use super::words::{name, push_chinese, push_path, push_prose, push_words};
 use std::collections::VecDeque;
-use wunderblock_core::event::{Fact, MessageAppended, NewEvent, Source, TurnCompleted, UsageMeasured};
+use wunderblock_core::event::{EventSource, Fact, MessageAppended, NewEvent, TurnCompleted, UsageMeasured};
 use wunderblock_core::id::{CallId, EventId};
 use wunderblock_core::message::{Message, Part, Role};
 use wunderblock_core::units::{Millis, Tokens};
@@ -41,7 +41,7 @@ impl Session {
         // An id of these signs is always one.
         let Ok(id) = EventId::new(id) else { return };
         let at = Millis(i64::try_from(self.millis).unwrap_or(i64::MAX));
-        self.waiting.push_back(NewEvent { id, at, source: Source::Live, fact });
+        self.waiting.push_back(NewEvent { id, at, source: EventSource::Live, fact });
     }
 
     fn say(&mut self, message: Message) {

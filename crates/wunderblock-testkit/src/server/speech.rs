@@ -204,7 +204,7 @@ fn quote(text: &str) -> String {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use wunderblock_wire::{Reading, decode_reply};
+    use wunderblock_wire::{ReplyReader, decode_reply};
 
     #[test]
     fn it_says_the_same_whole_and_streamed() {
@@ -223,7 +223,7 @@ mod tests {
             let request = Recorded { path: path.to_owned(), headers: Vec::new(), body: body.into() };
             let voice = Voice::of(&request).unwrap();
             assert_eq!((voice.streams, voice.asked.as_str()), (true, "q"));
-            let mut reading = Reading::new(voice.dialect, 1 << 20);
+            let mut reading = ReplyReader::new(voice.dialect, 1 << 20);
             voice.stream(&text).iter().for_each(|event| reading.push(event.as_bytes()));
             let streamed = reading.finish();
             let whole = decode_reply(voice.dialect, voice.body(&text).as_bytes());

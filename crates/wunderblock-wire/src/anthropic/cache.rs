@@ -6,7 +6,7 @@
 //! empty texts cannot carry a mark. A tool that is loaded later is no part of what is cached ("Tool use with prompt
 //! caching"), so the mark of the tools goes before it.
 
-use crate::json::{Fields, Object, array, list};
+use crate::json::{ObjectWriter, RawFields, array, list};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -18,14 +18,14 @@ pub(super) const FIELD: &str = "cache_control";
 pub(super) const MARK: &str = r#"{"type":"ephemeral"}"#;
 
 /// A written block, or tool.
-pub(super) struct Block {
+pub(super) struct WrittenBlock {
     pub(super) json: String,
     /// Whether it can carry a mark.
     bears: bool,
     marked: bool,
 }
 
-impl Block {
+impl WrittenBlock {
     /// A block; `bears`: it can carry a mark.
     pub(super) fn new(json: String, bears: bool) -> Self {
         // An object without any field is nobody's block.
@@ -42,7 +42,7 @@ impl Block {
 }
 
 /// Marks the last block that can carry a mark, if there is one.
-pub(super) fn mark_last(blocks: &mut [Block]) -> bool {
+pub(super) fn mark_last(blocks: &mut [WrittenBlock]) -> bool {
     let last = blocks.iter_mut().rev().find(|block| block.bears);
     last.is_some_and(|block| {
         block.mark();
@@ -51,7 +51,7 @@ pub(super) fn mark_last(blocks: &mut [Block]) -> bool {
 }
 
 /// Marks each block that is asked for by its number, or the nearest before it that can carry a mark.
-pub(super) fn mark_numbered(points: &[CachePoint], blocks: &mut [&mut Block]) {
+pub(super) fn mark_numbered(points: &[CachePoint], blocks: &mut [&mut WrittenBlock]) {
     let Some(last) = blocks.len().checked_sub(1) else { return };
     let number = |point: &CachePoint| match point {
         CachePoint::Block(number) => Some((*number).min(last)),
@@ -83,7 +83,7 @@ pub(super) fn unmarked(raw: &str) -> Cow<'_, str> {
 /// The object written again without marks, if there were any. `levels`: how deep blocks stand in it; a tool's input may
 /// have a field of that name, which is no mark.
 fn without(raw: &RawValue, levels: u8) -> Option<String> {
-    let fields = Fields::of(raw)?.rest();
+    let fields = RawFields::of(raw)?.rest();
     let mut changed = false;
     let mut kept: Vec<(String, Cow<'_, str>)> = Vec::with_capacity(fields.len());
     for (name, value) in fields {
@@ -100,7 +100,7 @@ fn without(raw: &RawValue, levels: u8) -> Option<String> {
         kept.push((name, inner.map_or(Cow::Borrowed(value.get()), Cow::Owned)));
     }
     let fields = kept.iter().map(|(name, value)| (name.as_str(), value.as_ref()));
-    changed.then(|| Object::default().unknown(fields).finish())
+    changed.then(|| ObjectWriter::default().unknown(fields).finish())
 }
 
 fn each_without(raw: &RawValue, levels: u8) -> Option<String> {

@@ -1,7 +1,7 @@
 //! Anthropic Messages → neutral.
 
-use crate::extra::{self, FAILED, Hint, INNER, KIND, REPLY, SHAPE, hint};
-use crate::json::{self, Fields, is_null, is_object, list, text};
+use crate::extra::{self, ExtraForm, FAILED, INNER, KIND, REPLY, SHAPE, hint};
+use crate::json::{self, RawFields, is_null, is_object, list, text};
 use crate::outcome::WireError;
 use serde_json::value::RawValue;
 use wunderblock_core::message::{Dialect, MediaForm, Message, Part, Role};
@@ -16,7 +16,8 @@ fn shape(path: &str, expected: &'static str) -> WireError {
 
 /// Reads a request.
 pub(crate) fn request(bytes: &[u8]) -> Result<Request, WireError> {
-    let mut fields = Fields::of(json::document(bytes)?).ok_or_else(|| shape("the request", "an object"))?;
+    let mut fields =
+        RawFields::of(json::document(bytes)?).ok_or_else(|| shape("the request", "an object"))?;
     let messages = fields.take("messages").and_then(list).ok_or_else(|| shape("messages", "a list"))?;
     let mut request = Request {
         model: fields.take_text("model").map(String::into_boxed_str),
@@ -59,7 +60,7 @@ pub fn decode_blocks(raw_json: &str) -> Result<Vec<Part>, WireError> {
 /// System text; `None` when it is empty or of another form and stays as it came.
 fn system(raw: &RawValue) -> Option<Vec<Part>> {
     if let Some(text) = text(raw) {
-        let extra = extra::mark(OWN, vec![hint(SHAPE, "string")], Fields::parse("{}").ok()?);
+        let extra = extra::mark(OWN, vec![hint(SHAPE, "string")], RawFields::parse("{}").ok()?);
         return (!text.is_empty()).then(|| vec![Part::Text { text: text.into(), extra }]);
     }
     let parts: Vec<Part> = list(raw)?.into_iter().map(|raw| block(raw, false)).collect();
@@ -67,7 +68,7 @@ fn system(raw: &RawValue) -> Option<Vec<Part>> {
 }
 
 fn tool(raw: &RawValue) -> Option<Tool> {
-    let mut fields = Fields::of(raw)?;
+    let mut fields = RawFields::of(raw)?;
     let (Some(name), Some(schema)) =
         (fields.text("name"), fields.get("input_schema").filter(|raw| is_object(raw)))
     else {
@@ -85,7 +86,7 @@ fn tool(raw: &RawValue) -> Option<Tool> {
 }
 
 fn message(raw: &RawValue, path: &str, of_reply: bool) -> Result<Vec<Message>, WireError> {
-    let mut fields = Fields::of(raw).ok_or_else(|| shape(path, "an object"))?;
+    let mut fields = RawFields::of(raw).ok_or_else(|| shape(path, "an object"))?;
     let role = match fields.take_text("role").as_deref() {
         Some("user") => Role::User,
         Some("assistant") => Role::Assistant,
@@ -96,7 +97,7 @@ fn message(raw: &RawValue, path: &str, of_reply: bool) -> Result<Vec<Message>, W
         .take("content")
         .and_then(content)
         .ok_or_else(|| shape(&format!("{path}.content"), "a string or a list of blocks"))?;
-    let mut hints: Vec<Hint> = form.into_iter().collect();
+    let mut hints: Vec<ExtraForm> = form.into_iter().collect();
     let mut whole = Message::new(role, parts);
     if of_reply {
         fields = reply(fields, &mut whole, &mut hints);
@@ -109,7 +110,7 @@ fn message(raw: &RawValue, path: &str, of_reply: bool) -> Result<Vec<Message>, W
 
 /// Takes what a recorded message has besides what it says, so that it is kept and never sent: the API refuses fields it
 /// does not know in a message, and those of a reply.
-fn reply<'a>(mut fields: Fields<'a>, message: &mut Message, hints: &mut Vec<Hint>) -> Fields<'a> {
+fn reply<'a>(mut fields: RawFields<'a>, message: &mut Message, hints: &mut Vec<ExtraForm>) -> RawFields<'a> {
     let is_reply = fields.text("type").as_deref() == Some("message") || fields.get("usage").is_some();
     if is_reply {
         message.api_id = fields.take_text("id").map(String::into_boxed_str);
@@ -119,7 +120,7 @@ fn reply<'a>(mut fields: Fields<'a>, message: &mut Message, hints: &mut Vec<Hint
     if let Some(rest) = extra::object(fields.rest()) {
         hints.push((REPLY, rest));
     }
-    Fields::default()
+    RawFields::default()
 }
 
 /// Splits a user message into tool results and what the person says.
@@ -143,7 +144,7 @@ fn split(message: Message) -> Vec<Message> {
 }
 
 /// Content as parts, and how it was written where that is not what the encoder would do.
-fn content(raw: &RawValue) -> Option<(Vec<Part>, Option<Hint>)> {
+fn content(raw: &RawValue) -> Option<(Vec<Part>, Option<ExtraForm>)> {
     if let Some(text) = text(raw) {
         let parts = if text.is_empty() { Vec::new() } else { vec![Part::text(text)] };
         return Some((parts, Some(hint(SHAPE, "string"))));
@@ -157,7 +158,7 @@ fn opaque(raw: &RawValue) -> Part {
 
 /// One block; whatever is not exactly of a known shape is opaque. `nested`: it stands inside a tool result.
 fn block(raw: &RawValue, nested: bool) -> Part {
-    let Some(mut fields) = Fields::of(raw) else { return opaque(raw) };
+    let Some(mut fields) = RawFields::of(raw) else { return opaque(raw) };
     let kind = fields.take_text("type").unwrap_or_default();
     let part = match kind.as_str() {
         "text" => text_block(fields),
@@ -170,18 +171,18 @@ fn block(raw: &RawValue, nested: bool) -> Part {
     part.unwrap_or_else(|| opaque(raw))
 }
 
-fn text_block(mut fields: Fields<'_>) -> Option<Part> {
+fn text_block(mut fields: RawFields<'_>) -> Option<Part> {
     let text = fields.take_text("text")?;
     Some(Part::Text { text: text.into(), extra: extra::keep(OWN, Vec::new(), fields) })
 }
 
-fn thinking(mut fields: Fields<'_>) -> Option<Part> {
+fn thinking(mut fields: RawFields<'_>) -> Option<Part> {
     let text = fields.take_text("thinking")?;
     let signature = fields.take_text("signature").map(String::into_boxed_str);
     Some(Part::Thinking { text: text.into(), signature, extra: extra::keep(OWN, Vec::new(), fields) })
 }
 
-fn tool_use(mut fields: Fields<'_>) -> Option<Part> {
+fn tool_use(mut fields: RawFields<'_>) -> Option<Part> {
     let call = fields.take_text("id")?;
     let name = fields.take_text("name")?;
     // Without input the encoders write an empty object, which the API takes.
@@ -190,12 +191,12 @@ fn tool_use(mut fields: Fields<'_>) -> Option<Part> {
     Some(Part::ToolCall { call: call.into(), name: name.into(), input: input.into(), gist: None, extra })
 }
 
-fn tool_result(mut fields: Fields<'_>) -> Option<Part> {
+fn tool_result(mut fields: RawFields<'_>) -> Option<Part> {
     let call = fields.take_text("tool_use_id")?;
     let flag =
         fields.take_if("is_error", |raw| ["true", "false", "null"].contains(&raw.get()).then(|| raw.get()));
     let failed = flag == Some("true");
-    let mut hints: Vec<Hint> =
+    let mut hints: Vec<ExtraForm> =
         flag.filter(|_| !failed).map(|flag| (FAILED, flag.to_owned())).into_iter().collect();
     let mut content = Vec::new();
     if let Some(raw) = fields.take("content") {
@@ -218,8 +219,8 @@ fn tool_result(mut fields: Fields<'_>) -> Option<Part> {
     Some(Part::ToolResult { call: call.into(), content, failed, extra })
 }
 
-fn media(mut fields: Fields<'_>, kind: &str) -> Option<Part> {
-    let mut source = Fields::of(fields.take("source")?)?;
+fn media(mut fields: RawFields<'_>, kind: &str) -> Option<Part> {
+    let mut source = RawFields::of(fields.take("source")?)?;
     let mut hints = Vec::new();
     let form = source.take_text("type")?;
     let (mime, form, body) = match form.as_str() {

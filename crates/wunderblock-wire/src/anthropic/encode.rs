@@ -7,11 +7,11 @@
 //! Where a request says what to cache, marks that came with an imported conversation are not written, and content is
 //! always a list of blocks, so that what joins a message later changes nothing before it.
 
-use super::cache::{self, Block};
+use super::cache::{self, WrittenBlock};
 use super::{IMAGES, PDF, block_for};
-use crate::call_id::{self, Written};
-use crate::extra::{FAILED, KIND, Opened, SHAPE};
-use crate::json::{self, Object, array, quote};
+use crate::call_id::{self, CallIds};
+use crate::extra::{FAILED, KIND, OpenedExtra, SHAPE};
+use crate::json::{self, ObjectWriter, array, quote};
 use crate::outcome::{Encoded, WireError};
 use crate::writing::{Union, Writing, checked, inline, name_of};
 use serde_json::value::RawValue;
@@ -27,13 +27,13 @@ const OPENING: &str = "(The conversation begins here.)";
 
 /// `tool_use.id` has to match `^[a-zA-Z0-9_-]+$` and be unique in a request. No limit of length is documented; 128
 /// keeps room for every id the providers make.
-const IDS: call_id::Rule = call_id::Rule { fits: |id| call_id::is_plain(id, 128), once: true };
+const IDS: call_id::IdRule = call_id::IdRule { fits: |id| call_id::is_plain(id, 128), once: true };
 
 /// One message of the API.
-struct Turn {
+struct ApiMessage {
     role: &'static str,
-    results: Vec<Block>,
-    blocks: Vec<Block>,
+    results: Vec<WrittenBlock>,
+    blocks: Vec<WrittenBlock>,
     /// Its content as a string, if it came as one.
     plain: Option<String>,
     fields: Union,
@@ -48,7 +48,7 @@ pub(crate) fn request(request: &Request) -> Result<Encoded, WireError> {
     }
     let wanted = |point| points.contains(&point);
     let opened = writing.open(&request.extra)?;
-    let mut object = Object::default();
+    let mut object = ObjectWriter::default();
     if let Some(model) = &request.model {
         object = object.text("model", model);
     }
@@ -87,11 +87,11 @@ pub(crate) fn request(request: &Request) -> Result<Encoded, WireError> {
     Ok(Encoded { bytes, stem, blocks, dropped: writing.dropped })
 }
 
-fn listed(blocks: &[Block]) -> String {
+fn listed(blocks: &[WrittenBlock]) -> String {
     array(&blocks.iter().map(|block| block.json.as_str()).collect::<Vec<_>>())
 }
 
-fn tools(tools: &[Tool], writing: &mut Writing) -> Result<Vec<Block>, WireError> {
+fn tools(tools: &[Tool], writing: &mut Writing) -> Result<Vec<WrittenBlock>, WireError> {
     let mut written = Vec::with_capacity(tools.len());
     for (at, tool) in tools.iter().enumerate() {
         writing.at(None, at);
@@ -99,13 +99,16 @@ fn tools(tools: &[Tool], writing: &mut Writing) -> Result<Vec<Block>, WireError>
         let loaded = !opened.fields().contains(&("defer_loading", "true"));
         if opened.word(KIND).as_deref() == Some("whole") {
             if opened.is_own() {
-                written.push(Block::new(Object::default().unknown(opened.fields()).finish(), loaded));
+                written.push(WrittenBlock::new(
+                    ObjectWriter::default().unknown(opened.fields()).finish(),
+                    loaded,
+                ));
             } else {
                 writing.drop(Reason::Dialect, format!("the tool {}, which its provider runs", tool.name));
             }
             continue;
         }
-        let mut object = Object::default().text("name", &call_id::tool_name(OWN, &tool.name));
+        let mut object = ObjectWriter::default().text("name", &call_id::tool_name(OWN, &tool.name));
         if !tool.description.is_empty() {
             object = object.text("description", &tool.description);
         }
@@ -114,7 +117,7 @@ fn tools(tools: &[Tool], writing: &mut Writing) -> Result<Vec<Block>, WireError>
             schema => checked(schema, &format!("the schema of {}", tool.name))?,
         };
         let object = object.raw("input_schema", schema).unknown(opened.fields());
-        written.push(Block::new(object.finish(), loaded));
+        written.push(WrittenBlock::new(object.finish(), loaded));
     }
     Ok(written)
 }
@@ -130,11 +133,11 @@ fn system(parts: &[Part], mark: bool, writing: &mut Writing) -> Result<Option<St
                 if plain && !writing.owns(cache::FIELD) {
                     return Ok(Some(quote(inline(text)?)));
                 }
-                let block = text_block(text, &opened, Place::Message, writing)?;
-                blocks.extend(block.map(|json| Block::new(json, true)));
+                let block = text_block(text, &opened, TextContainer::Message, writing)?;
+                blocks.extend(block.map(|json| WrittenBlock::new(json, true)));
             }
             Part::Opaque { dialect, raw } => {
-                blocks.extend(opaque(*dialect, raw, writing)?.map(|json| Block::new(json, false)));
+                blocks.extend(opaque(*dialect, raw, writing)?.map(|json| WrittenBlock::new(json, false)));
             }
             other => writing.drop(Reason::Dialect, format!("{} in system text", name_of(other))),
         }
@@ -155,8 +158,8 @@ struct Conversation {
 }
 
 struct Turns {
-    ids: Written,
-    turns: Vec<Turn>,
+    ids: CallIds,
+    turns: Vec<ApiMessage>,
     /// The first turn since the assistant last spoke.
     run: Option<usize>,
     /// Whether to mark the end of the first message. Others may join it: its own last block bears the mark.
@@ -174,32 +177,38 @@ impl Turns {
             Role::System | Role::User | Role::Tool => "user",
         };
         let quoted = message.role == Role::System && role == "user";
-        let mut turn =
-            Turn { role, results: Vec::new(), blocks: Vec::new(), plain: None, fields: Union::default() };
+        let mut turn = ApiMessage {
+            role,
+            results: Vec::new(),
+            blocks: Vec::new(),
+            plain: None,
+            fields: Union::default(),
+        };
         for (place, part) in message.parts.iter().enumerate() {
             writing.at(Some(at), place);
             match part {
                 Part::Text { text, .. } if quoted => {
                     let text = inline(text)?;
                     if !text.trim().is_empty() {
-                        let block = Object::typed("text").text("text", &wrapped(text)).finish();
-                        turn.blocks.push(Block::new(block, true));
+                        let block = ObjectWriter::typed("text").text("text", &wrapped(text)).finish();
+                        turn.blocks.push(WrittenBlock::new(block, true));
                     }
                 }
                 Part::ToolResult { call, content, failed, extra } if role == "user" => {
                     let id = self.ids.id(at, place, call.as_str());
                     let block = result(id, (content, *failed), extra, writing)?;
-                    turn.results.push(Block::new(block, true));
+                    turn.results.push(WrittenBlock::new(block, true));
                 }
                 Part::ToolCall { call, name, input, extra, .. } if role == "assistant" => {
                     let id = self.ids.id(at, place, call.as_str());
                     let block = tool_use(id, name, input, &writing.open(extra)?)?;
-                    turn.blocks.push(Block::new(block, true));
+                    turn.blocks.push(WrittenBlock::new(block, true));
                 }
                 other => {
                     // What we have no form for may be thinking under another name.
                     let bears = !matches!(other, Part::Thinking { .. } | Part::Opaque { .. });
-                    turn.blocks.extend(block(other, role, writing)?.map(|json| Block::new(json, bears)));
+                    turn.blocks
+                        .extend(block(other, role, writing)?.map(|json| WrittenBlock::new(json, bears)));
                 }
             }
         }
@@ -228,7 +237,7 @@ impl Turns {
         self.turns.last().is_some_and(|turn| turn.role != "assistant")
     }
 
-    fn join(&mut self, mut turn: Turn, writing: &mut Writing) {
+    fn join(&mut self, mut turn: ApiMessage, writing: &mut Writing) {
         if let Some(first) = self.run.and_then(|run| self.turns.get_mut(run)).filter(|_| turn.role == "user")
         {
             let results = std::mem::take(&mut turn.results);
@@ -263,21 +272,22 @@ impl Turns {
 
     fn finish(mut self, points: Option<&[CachePoint]>) -> Conversation {
         if self.turns.first().is_some_and(|turn| turn.role == "assistant") {
-            let block = Block::new(Object::typed("text").text("text", OPENING).finish(), true);
+            let block = WrittenBlock::new(ObjectWriter::typed("text").text("text", OPENING).finish(), true);
             let plain = points.is_none().then(|| quote(OPENING));
             let (results, fields) = (Vec::new(), Union::default());
-            self.turns.insert(0, Turn { role: "user", results, blocks: vec![block], plain, fields });
+            self.turns.insert(0, ApiMessage { role: "user", results, blocks: vec![block], plain, fields });
         }
         for turn in &mut self.turns {
             turn.results.append(&mut turn.blocks);
         }
-        let mut blocks: Vec<&mut Block> = self.turns.iter_mut().flat_map(|turn| &mut turn.results).collect();
+        let mut blocks: Vec<&mut WrittenBlock> =
+            self.turns.iter_mut().flat_map(|turn| &mut turn.results).collect();
         cache::mark_numbered(points.unwrap_or_default(), &mut blocks);
         let blocks = blocks.len() as u64;
         let mut conversation =
             Conversation { messages: Vec::with_capacity(self.turns.len()), blocks, open: 0 };
-        for Turn { role, results: blocks, plain, fields, .. } in self.turns {
-            let object = Object::default().text("role", role);
+        for ApiMessage { role, results: blocks, plain, fields, .. } in self.turns {
+            let object = ObjectWriter::default().text("role", role);
             let before = object.len() + r#","content":"#.len();
             let (content, end) = match plain {
                 Some(text) => (text, before),
@@ -308,7 +318,7 @@ fn wrapped(text: &str) -> String {
 
 /// Where a text stands: in a message the API refuses one of white space only, in a tool result it takes it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum TextContainer {
     Message,
     Result,
 }
@@ -318,7 +328,7 @@ fn block(part: &Part, role: &str, writing: &mut Writing) -> Result<Option<String
     match part {
         Part::Text { text, extra } => {
             let opened = writing.open(extra)?;
-            text_block(text, &opened, Place::Message, writing)
+            text_block(text, &opened, TextContainer::Message, writing)
         }
         Part::Thinking { text, signature, extra } if role == "assistant" => {
             let opened = writing.open(extra)?;
@@ -328,7 +338,7 @@ fn block(part: &Part, role: &str, writing: &mut Writing) -> Result<Option<String
                 return Ok(None);
             };
             let object =
-                Object::typed("thinking").text("thinking", inline(text)?).text("signature", signature);
+                ObjectWriter::typed("thinking").text("thinking", inline(text)?).text("signature", signature);
             Ok(Some(object.unknown(opened.fields()).finish()))
         }
         Part::Media { mime, form, body, extra } if role == "user" => {
@@ -344,31 +354,31 @@ fn block(part: &Part, role: &str, writing: &mut Writing) -> Result<Option<String
 
 fn text_block(
     text: &Body,
-    opened: &Opened<'_>,
-    place: Place,
+    opened: &OpenedExtra<'_>,
+    place: TextContainer,
     writing: &mut Writing,
 ) -> Result<Option<String>, WireError> {
     let text = inline(text)?;
-    if text.is_empty() || (place == Place::Message && text.trim().is_empty()) {
+    if text.is_empty() || (place == TextContainer::Message && text.trim().is_empty()) {
         writing.drop(Reason::Empty, "a text with nothing in it");
         return Ok(None);
     }
     let object = if opened.own_word(KIND).as_deref() == Some("document") {
-        let source = Object::typed("text").text("data", text);
-        Object::typed("document").raw("source", &opened.finish_inner(source)?)
+        let source = ObjectWriter::typed("text").text("data", text);
+        ObjectWriter::typed("document").raw("source", &opened.finish_inner(source)?)
     } else {
-        Object::typed("text").text("text", text)
+        ObjectWriter::typed("text").text("text", text)
     };
     Ok(Some(object.unknown(opened.fields()).finish()))
 }
 
-fn tool_use(id: &str, name: &str, input: &Body, opened: &Opened<'_>) -> Result<String, WireError> {
+fn tool_use(id: &str, name: &str, input: &Body, opened: &OpenedExtra<'_>) -> Result<String, WireError> {
     let input = inline(input)?;
-    let object = Object::typed("tool_use").text("id", id).text("name", &call_id::tool_name(OWN, name));
+    let object = ObjectWriter::typed("tool_use").text("id", id).text("name", &call_id::tool_name(OWN, name));
     let object = match serde_json::from_str::<&RawValue>(input) {
         Ok(raw) if json::is_object(raw) => object.raw("input", raw.get()),
         _ if input.trim().is_empty() => object.raw("input", "{}"),
-        _ => object.raw("input", &Object::default().text("arguments", input).finish()),
+        _ => object.raw("input", &ObjectWriter::default().text("arguments", input).finish()),
     };
     Ok(object.unknown(opened.fields()).finish())
 }
@@ -381,7 +391,7 @@ fn result(
 ) -> Result<String, WireError> {
     let opened = writing.open(extra)?;
     let form = opened.own_word(SHAPE);
-    let object = Object::typed("tool_result").text("tool_use_id", id);
+    let object = ObjectWriter::typed("tool_result").text("tool_use_id", id);
     let object = match (content, form.as_deref()) {
         ([Part::Text { text, extra: None }], form) if form != Some("blocks") => {
             object.text("content", inline(text)?)
@@ -396,7 +406,7 @@ fn result(
                 blocks.extend(match part {
                     Part::Text { text, extra } => {
                         let opened = writing.open(extra)?;
-                        text_block(text, &opened, Place::Result, writing)?
+                        text_block(text, &opened, TextContainer::Result, writing)?
                     }
                     other => block(other, "user", writing)?,
                 });
@@ -435,10 +445,10 @@ fn media(
         return Ok(None);
     }
     let source = match form {
-        MediaForm::Base64 => Object::typed("base64").text("media_type", mime).text("data", body),
-        MediaForm::Url => Object::typed("url").text("url", body),
-        MediaForm::File => Object::typed("file").text("file_id", body),
+        MediaForm::Base64 => ObjectWriter::typed("base64").text("media_type", mime).text("data", body),
+        MediaForm::Url => ObjectWriter::typed("url").text("url", body),
+        MediaForm::File => ObjectWriter::typed("file").text("file_id", body),
     };
-    let object = Object::typed(&kind).raw("source", &opened.finish_inner(source)?);
+    let object = ObjectWriter::typed(&kind).raw("source", &opened.finish_inner(source)?);
     Ok(Some(object.unknown(opened.fields()).finish()))
 }

@@ -1,8 +1,8 @@
 //! OpenAI chat completions → neutral.
 
 use super::{FILENAME, LEGACY, REASONING, kind_for};
-use crate::extra::{self, Hint, INNER, KIND, MAX, MESSAGE, ROLE, SHAPE, hint};
-use crate::json::{self, Fields, is_null, is_object, list, text};
+use crate::extra::{self, ExtraForm, INNER, KIND, MAX, MESSAGE, ROLE, SHAPE, hint};
+use crate::json::{self, RawFields, is_null, is_object, list, text};
 use crate::outcome::WireError;
 use serde_json::value::RawValue;
 use wunderblock_core::message::{Dialect, MediaForm, Message, Part, Role};
@@ -17,7 +17,8 @@ fn shape(path: &str, expected: &'static str) -> WireError {
 
 /// Reads a request.
 pub(crate) fn request(bytes: &[u8]) -> Result<Request, WireError> {
-    let mut fields = Fields::of(json::document(bytes)?).ok_or_else(|| shape("the request", "an object"))?;
+    let mut fields =
+        RawFields::of(json::document(bytes)?).ok_or_else(|| shape("the request", "an object"))?;
     let raw_messages = fields.take("messages").and_then(list).ok_or_else(|| shape("messages", "a list"))?;
     let mut hints = Vec::new();
     let number = |raw: &RawValue| raw.get().parse().ok().map(Tokens);
@@ -80,14 +81,14 @@ fn begin(system: &mut Vec<Part>, message: Message) {
 }
 
 fn tool(raw: &RawValue) -> Option<Tool> {
-    let mut fields = Fields::of(raw)?;
+    let mut fields = RawFields::of(raw)?;
     let kind = fields.text("type");
     let function =
-        fields.get("function").and_then(Fields::of).filter(|_| kind.as_deref() == Some("function"));
+        fields.get("function").and_then(RawFields::of).filter(|_| kind.as_deref() == Some("function"));
     let (Some(mut function), Some(name)) =
-        (function, fields.get("function").and_then(Fields::of).and_then(|f| f.text("name")))
+        (function, fields.get("function").and_then(RawFields::of).and_then(|f| f.text("name")))
     else {
-        let custom = fields.get("custom").and_then(Fields::of).and_then(|custom| custom.text("name"));
+        let custom = fields.get("custom").and_then(RawFields::of).and_then(|custom| custom.text("name"));
         let name = custom.or(kind).unwrap_or_default();
         let extra = extra::mark(OWN, vec![hint(KIND, "whole")], fields);
         return Some(Tool { name: name.into(), description: Box::default(), schema: Box::default(), extra });
@@ -104,7 +105,7 @@ fn tool(raw: &RawValue) -> Option<Tool> {
 }
 
 fn message(raw: &RawValue, path: &str) -> Result<Message, WireError> {
-    let mut fields = Fields::of(raw).ok_or_else(|| shape(path, "an object"))?;
+    let mut fields = RawFields::of(raw).ok_or_else(|| shape(path, "an object"))?;
     let word = fields.take_text("role");
     let role = match word.as_deref() {
         Some("system" | "developer") => Role::System,
@@ -124,7 +125,7 @@ fn message(raw: &RawValue, path: &str) -> Result<Message, WireError> {
         let legacy = word.as_deref() == Some("function");
         return Ok(Message::new(role, vec![result(fields, content, form, legacy)]));
     }
-    let mut hints: Vec<Hint> = Vec::new();
+    let mut hints: Vec<ExtraForm> = Vec::new();
     if word.as_deref() == Some("developer") {
         hints.push(hint(ROLE, "developer"));
     }
@@ -153,8 +154,8 @@ fn content(raw: Option<&RawValue>) -> Option<(Vec<Part>, Option<&'static str>)> 
     Some((parts, looks_plain.then_some("blocks")))
 }
 
-fn result(mut fields: Fields<'_>, content: Vec<Part>, form: Option<&'static str>, legacy: bool) -> Part {
-    let mut hints: Vec<Hint> =
+fn result(mut fields: RawFields<'_>, content: Vec<Part>, form: Option<&'static str>, legacy: bool) -> Part {
+    let mut hints: Vec<ExtraForm> =
         form.filter(|form| *form != "string").map(|form| hint(SHAPE, form)).into_iter().collect();
     let call = if legacy {
         hints.push(hint(KIND, "function"));
@@ -166,8 +167,8 @@ fn result(mut fields: Fields<'_>, content: Vec<Part>, form: Option<&'static str>
 }
 
 /// What an assistant says, with what stands beside `content`: reasoning before, refusal and calls after.
-fn spoken(fields: &mut Fields<'_>, content: Vec<Part>) -> Vec<Part> {
-    let none = Fields::default;
+fn spoken(fields: &mut RawFields<'_>, content: Vec<Part>) -> Vec<Part> {
+    let none = RawFields::default;
     let full = |raw| text(raw).filter(|text| !text.is_empty());
     let mut parts = Vec::new();
     for name in REASONING {
@@ -192,7 +193,7 @@ fn spoken(fields: &mut Fields<'_>, content: Vec<Part>) -> Vec<Part> {
 }
 
 fn call(raw: &RawValue) -> Option<Part> {
-    let mut fields = Fields::of(raw)?;
+    let mut fields = RawFields::of(raw)?;
     let kind = fields.take_text("type").unwrap_or_else(|| "function".to_owned());
     let id = fields.take_text("id").unwrap_or_default();
     let mut hints = Vec::new();
@@ -204,23 +205,23 @@ fn call(raw: &RawValue) -> Option<Part> {
         }
         _ => return None,
     };
-    let (name, input, inner) = named(Fields::of(fields.take(&kind)?)?, argument)?;
+    let (name, input, inner) = named(RawFields::of(fields.take(&kind)?)?, argument)?;
     hints.extend(extra::object(inner.rest()).map(|rest| (INNER, rest)));
     let extra = extra::keep(OWN, hints, fields);
     Some(Part::ToolCall { call: id.into(), name: name.into(), input: input.into(), gist: None, extra })
 }
 
 fn legacy_call(raw: &RawValue) -> Option<Part> {
-    let (name, input, inner) = named(Fields::of(raw)?, "arguments")?;
+    let (name, input, inner) = named(RawFields::of(raw)?, "arguments")?;
     let mut hints = vec![hint(KIND, "function_call")];
     hints.extend(extra::object(inner.rest()).map(|rest| (INNER, rest)));
-    let extra = extra::keep(OWN, hints, Fields::default());
+    let extra = extra::keep(OWN, hints, RawFields::default());
     let call = format!("{LEGACY}{name}");
     Some(Part::ToolCall { call: call.into(), name: name.into(), input: input.into(), gist: None, extra })
 }
 
 /// Name and arguments of a call. Some servers write arguments as an object; its text is what they should have been.
-fn named<'a>(mut inner: Fields<'a>, argument: &str) -> Option<(String, String, Fields<'a>)> {
+fn named<'a>(mut inner: RawFields<'a>, argument: &str) -> Option<(String, String, RawFields<'a>)> {
     let name = inner.take_text("name")?;
     let input =
         inner.take(argument).map(|raw| text(raw).unwrap_or_else(|| raw.get().to_owned())).unwrap_or_default();
@@ -230,7 +231,7 @@ fn named<'a>(mut inner: Fields<'a>, argument: &str) -> Option<(String, String, F
 /// One part of content; whatever is not exactly of a known shape is opaque.
 fn part(raw: &RawValue) -> Part {
     let known = || {
-        let mut fields = Fields::of(raw)?;
+        let mut fields = RawFields::of(raw)?;
         let kind = fields.take_text("type")?;
         match kind.as_str() {
             "text" => {
@@ -243,7 +244,7 @@ fn part(raw: &RawValue) -> Part {
                 Some(Part::Text { text: text.into(), extra })
             }
             "image_url" | "input_audio" | "file" => {
-                let inner = Fields::of(fields.take(&kind)?)?;
+                let inner = RawFields::of(fields.take(&kind)?)?;
                 media(&kind, fields, inner)
             }
             _ => None,
@@ -252,7 +253,7 @@ fn part(raw: &RawValue) -> Part {
     known().unwrap_or_else(|| Part::Opaque { dialect: OWN, raw: raw.get().into() })
 }
 
-fn media(kind: &str, fields: Fields<'_>, mut inner: Fields<'_>) -> Option<Part> {
+fn media(kind: &str, fields: RawFields<'_>, mut inner: RawFields<'_>) -> Option<Part> {
     let mut hints = Vec::new();
     let (word, mime, form, body) = match kind {
         "image_url" => {

@@ -5,9 +5,9 @@
 //! it can cache: cache marks are not written.
 
 use super::{FILENAME, IMAGES, PDF, REASONING, kind_for};
-use crate::call_id::{self, Written};
-use crate::extra::{self, INNER, KIND, MAX, MESSAGE, Opened, ROLE, SHAPE};
-use crate::json::{Fields, Object, array, quote};
+use crate::call_id::{self, CallIds};
+use crate::extra::{self, INNER, KIND, MAX, MESSAGE, OpenedExtra, ROLE, SHAPE};
+use crate::json::{ObjectWriter, RawFields, array, quote};
 use crate::outcome::{Encoded, WireError};
 use crate::writing::{Union, Writing, checked, inline, name_of};
 use wunderblock_core::budget::Reason;
@@ -18,7 +18,7 @@ const OWN: Dialect = Dialect::OpenaiChat;
 
 /// `tool_calls[].id` is refused beyond 40 characters ("string too long", as reported by many clients); that is stricter
 /// than some servers are.
-const IDS: call_id::Rule = call_id::Rule {
+const IDS: call_id::IdRule = call_id::IdRule {
     fits: |id| !id.is_empty() && id.len() <= 40 && !id.chars().any(char::is_control),
     once: false,
 };
@@ -27,7 +27,7 @@ const IDS: call_id::Rule = call_id::Rule {
 pub(crate) fn request(request: &Request) -> Result<Encoded, WireError> {
     let mut writing = Writing::new(OWN);
     let opened = writing.open(&request.extra)?;
-    let mut object = Object::default();
+    let mut object = ObjectWriter::default();
     if let Some(model) = &request.model {
         object = object.text("model", model);
     }
@@ -72,13 +72,13 @@ fn tools(tools: &[Tool], writing: &mut Writing) -> Result<Vec<String>, WireError
         let opened = writing.open(&tool.extra)?;
         if opened.word(KIND).as_deref() == Some("whole") {
             if opened.is_own() {
-                written.push(Object::default().unknown(opened.fields()).finish());
+                written.push(ObjectWriter::default().unknown(opened.fields()).finish());
             } else {
                 writing.drop(Reason::Dialect, format!("the tool {}, which its provider runs", tool.name));
             }
             continue;
         }
-        let mut function = Object::default().text("name", &call_id::tool_name(OWN, &tool.name));
+        let mut function = ObjectWriter::default().text("name", &call_id::tool_name(OWN, &tool.name));
         if !tool.description.is_empty() {
             function = function.text("description", &tool.description);
         }
@@ -86,7 +86,7 @@ fn tools(tools: &[Tool], writing: &mut Writing) -> Result<Vec<String>, WireError
             function =
                 function.raw("parameters", checked(&tool.schema, &format!("the schema of {}", tool.name))?);
         }
-        let object = Object::typed("function").raw("function", &opened.finish_inner(function)?);
+        let object = ObjectWriter::typed("function").raw("function", &opened.finish_inner(function)?);
         written.push(object.unknown(opened.fields()).finish());
     }
     Ok(written)
@@ -116,7 +116,7 @@ fn system(parts: &[Part], writing: &mut Writing) -> Result<Vec<String>, WireErro
 
 /// Messages written so far, the assistant's last one, and what came after it.
 struct Chat {
-    ids: Written,
+    ids: CallIds,
     written: Vec<String>,
     speech: Option<Speech>,
     results: Vec<String>,
@@ -128,7 +128,7 @@ struct Chat {
 #[derive(Default)]
 struct Speech {
     reasoning: Vec<(&'static str, String)>,
-    pieces: Vec<Piece>,
+    pieces: Vec<ContentPiece>,
     refusal: Option<String>,
     legacy: Option<String>,
     calls: Vec<String>,
@@ -137,25 +137,25 @@ struct Speech {
 }
 
 /// A piece of content: plain text, or a part that is JSON already.
-enum Piece {
+enum ContentPiece {
     Plain(String),
     Part(String),
 }
 
-impl Piece {
+impl ContentPiece {
     fn json(&self) -> String {
         match self {
-            Self::Plain(text) => Object::typed("text").text("text", text).finish(),
+            Self::Plain(text) => ObjectWriter::typed("text").text("text", text).finish(),
             Self::Part(json) => json.clone(),
         }
     }
 }
 
 /// Content of pieces: a string where one plain text is all, unless it was a list.
-fn content(pieces: &[Piece], form: Option<&str>) -> String {
+fn content(pieces: &[ContentPiece], form: Option<&str>) -> String {
     match pieces {
-        [Piece::Plain(text)] if form != Some("blocks") => quote(text),
-        pieces => array(&pieces.iter().map(Piece::json).collect::<Vec<_>>()),
+        [ContentPiece::Plain(text)] if form != Some("blocks") => quote(text),
+        pieces => array(&pieces.iter().map(ContentPiece::json).collect::<Vec<_>>()),
     }
 }
 
@@ -244,14 +244,16 @@ impl Chat {
             }
         }
         if !media.is_empty() {
-            let text =
-                Object::typed("text").text("text", &format!("From the result of tool call {id}:")).finish();
+            let text = ObjectWriter::typed("text")
+                .text("text", &format!("From the result of tool call {id}:"))
+                .finish();
             media.insert(0, text);
-            self.media.push(Object::default().text("role", "user").raw("content", &array(&media)).finish());
+            self.media
+                .push(ObjectWriter::default().text("role", "user").raw("content", &array(&media)).finish());
         }
         let form = opened.own_word(SHAPE);
         let legacy = opened.own_word(KIND).as_deref() == Some("function");
-        let mut object = Object::default().text("role", if legacy { "function" } else { "tool" });
+        let mut object = ObjectWriter::default().text("role", if legacy { "function" } else { "tool" });
         if !legacy {
             object = object.text("tool_call_id", id);
         }
@@ -280,10 +282,16 @@ impl Chat {
 }
 
 impl Speech {
-    fn call(&mut self, id: &str, name: &str, input: &Body, opened: &Opened<'_>) -> Result<(), WireError> {
+    fn call(
+        &mut self,
+        id: &str,
+        name: &str,
+        input: &Body,
+        opened: &OpenedExtra<'_>,
+    ) -> Result<(), WireError> {
         let kind = opened.own_word(KIND).unwrap_or_default();
         let custom = kind == "custom";
-        let inner = Object::default()
+        let inner = ObjectWriter::default()
             .text("name", &call_id::tool_name(OWN, name))
             .text(if custom { "input" } else { "arguments" }, inline(input)?);
         let inner = opened.finish_inner(inner)?;
@@ -292,7 +300,7 @@ impl Speech {
             return Ok(());
         }
         let word = if custom { "custom" } else { "function" };
-        let object = Object::default().text("id", id).text("type", word).raw(word, &inner);
+        let object = ObjectWriter::default().text("id", id).text("type", word).raw(word, &inner);
         self.calls.push(object.unknown(opened.fields()).finish());
         Ok(())
     }
@@ -308,7 +316,7 @@ impl Speech {
     }
 
     fn finish(self) -> String {
-        let mut object = Object::default().text("role", "assistant");
+        let mut object = ObjectWriter::default().text("role", "assistant");
         for name in REASONING {
             let texts: Vec<&str> = self
                 .reasoning
@@ -341,10 +349,10 @@ impl Speech {
 }
 
 /// A message of the system or the user; none if nothing is in it and it did not come that way.
-fn said(role: &str, pieces: &[Piece], opened: &Opened<'_>) -> Option<String> {
+fn said(role: &str, pieces: &[ContentPiece], opened: &OpenedExtra<'_>) -> Option<String> {
     let role = opened.own_word(ROLE).unwrap_or_else(|| role.to_owned());
     let form = opened.own_word(SHAPE);
-    let object = Object::default().text("role", &role);
+    let object = ObjectWriter::default().text("role", &role);
     let object = match (pieces, form.as_deref()) {
         ([], None) => return None,
         ([], Some("none")) => object,
@@ -356,27 +364,27 @@ fn said(role: &str, pieces: &[Piece], opened: &Opened<'_>) -> Option<String> {
 }
 
 /// A part that is neither thinking, nor a tool call, nor a result.
-fn piece(part: &Part, role: &str, writing: &mut Writing) -> Result<Option<Piece>, WireError> {
+fn piece(part: &Part, role: &str, writing: &mut Writing) -> Result<Option<ContentPiece>, WireError> {
     match part {
         Part::Text { text, extra } => {
             let opened = writing.open(extra)?;
             let text = inline(text)?;
             if opened.own_word(KIND).as_deref() == Some("refusal_part") && role == "assistant" {
-                let object = Object::typed("refusal").text("refusal", text);
-                return Ok(Some(Piece::Part(object.unknown(opened.fields()).finish())));
+                let object = ObjectWriter::typed("refusal").text("refusal", text);
+                return Ok(Some(ContentPiece::Part(object.unknown(opened.fields()).finish())));
             }
             let fields = opened.fields();
             Ok(Some(if fields.is_empty() {
-                Piece::Plain(text.to_owned())
+                ContentPiece::Plain(text.to_owned())
             } else {
-                Piece::Part(Object::typed("text").text("text", text).unknown(fields).finish())
+                ContentPiece::Part(ObjectWriter::typed("text").text("text", text).unknown(fields).finish())
             }))
         }
         Part::Media { mime, form, body, extra } if role == "user" => {
             media((mime, *form, body), extra, writing)
         }
         Part::Opaque { dialect, raw } => {
-            Ok(writing.opaque(*dialect, raw)?.map(|raw| Piece::Part(raw.to_owned())))
+            Ok(writing.opaque(*dialect, raw)?.map(|raw| ContentPiece::Part(raw.to_owned())))
         }
         other => {
             writing.drop(Reason::Dialect, format!("{} in a message of role {role}", name_of(other)));
@@ -389,38 +397,40 @@ fn media(
     (mime, form, body): (&str, MediaForm, &Body),
     extra: &Extra,
     writing: &mut Writing,
-) -> Result<Option<Piece>, WireError> {
+) -> Result<Option<ContentPiece>, WireError> {
     let opened = writing.open(extra)?;
     let body = inline(body)?;
     let marked = opened.is_marked_own();
     let kind = opened.word(KIND).unwrap_or_else(|| kind_for(mime).to_owned());
     let (name, inner) = match (kind.as_str(), form) {
         ("image", MediaForm::Base64) if marked || IMAGES.contains(&mime) => {
-            ("image_url", Object::default().text("url", &format!("data:{mime};base64,{body}")))
+            ("image_url", ObjectWriter::default().text("url", &format!("data:{mime};base64,{body}")))
         }
-        ("image", MediaForm::Url) => ("image_url", Object::default().text("url", body)),
+        ("image", MediaForm::Url) => ("image_url", ObjectWriter::default().text("url", body)),
         ("audio", MediaForm::Base64) if marked || mime == "audio/wav" || mime == "audio/mpeg" => {
             let format = if mime == "audio/mpeg" { "mp3" } else { mime.trim_start_matches("audio/") };
-            ("input_audio", Object::default().text("data", body).text("format", format))
+            ("input_audio", ObjectWriter::default().text("data", body).text("format", format))
         }
         ("document", MediaForm::Base64) if marked || mime == PDF => {
-            let object = Object::default().text("file_data", &format!("data:{mime};base64,{body}"));
+            let object = ObjectWriter::default().text("file_data", &format!("data:{mime};base64,{body}"));
             let has_name = opened.own_word(SHAPE).as_deref() == Some("none") || names_file(&opened);
             ("file", if has_name { object } else { object.text("filename", FILENAME) })
         }
-        ("document", MediaForm::File) if opened.is_own() => ("file", Object::default().text("file_id", body)),
+        ("document", MediaForm::File) if opened.is_own() => {
+            ("file", ObjectWriter::default().text("file_id", body))
+        }
         _ => {
             let mime = if mime.is_empty() { "no type" } else { mime };
             writing.drop(Reason::Dialect, format!("a medium ({kind}, {mime}, {} bytes)", body.len()));
             return Ok(None);
         }
     };
-    let object = Object::typed(name).raw(name, &opened.finish_inner(inner)?);
-    Ok(Some(Piece::Part(object.unknown(opened.fields()).finish())))
+    let object = ObjectWriter::typed(name).raw(name, &opened.finish_inner(inner)?);
+    Ok(Some(ContentPiece::Part(object.unknown(opened.fields()).finish())))
 }
 
 /// Whether the file's own name is among the fields it keeps.
-fn names_file(opened: &Opened<'_>) -> bool {
-    let inner = opened.own_raw(INNER).and_then(Fields::of);
+fn names_file(opened: &OpenedExtra<'_>) -> bool {
+    let inner = opened.own_raw(INNER).and_then(RawFields::of);
     inner.is_some_and(|inner| inner.get("filename").is_some())
 }

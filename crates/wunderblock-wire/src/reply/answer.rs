@@ -1,22 +1,22 @@
 //! A reply and its parts.
 
-use super::fault::Fault;
+use super::fault::ReplyFault;
 use crate::extra::{self, KIND};
 use wunderblock_core::event::UsageMeasured;
 use wunderblock_core::message::{Body, Dialect, Message, Part, Role};
 
 /// A model's reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reply {
+pub struct ModelReply {
     /// What it says: texts, thinking, calls of tools, and what we have no word for, in order; with the provider's id, the
     /// model and the provider's word for why it stopped.
     pub message: Message,
     /// Why it stopped.
-    pub stop: Stop,
+    pub stop: StopReason,
     /// The tokens it reports, for one request.
     pub usage: Option<UsageMeasured>,
     /// What is wrong with it.
-    pub fault: Option<Fault>,
+    pub fault: Option<ReplyFault>,
     /// What came that is not known, in words; of many, the first [`MAX_ODD`].
     pub odd: Vec<String>,
 }
@@ -26,7 +26,7 @@ pub const MAX_ODD: usize = 32;
 
 /// Why a model stopped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Stop {
+pub enum StopReason {
     /// It had said what it wanted.
     End,
     /// At the most it was allowed to write.
@@ -48,7 +48,7 @@ pub enum Stop {
     Unknown,
 }
 
-impl Stop {
+impl StopReason {
     pub(super) fn of(word: Option<&str>) -> Self {
         match word {
             None => Self::Unknown,
@@ -64,13 +64,13 @@ impl Stop {
     }
 }
 
-impl Reply {
+impl ModelReply {
     /// Nothing but what is wrong.
     #[must_use]
-    pub fn fault(fault: Fault) -> Self {
+    pub fn fault(fault: ReplyFault) -> Self {
         Self {
             message: Message::new(Role::Assistant, Vec::new()),
-            stop: Stop::Unknown,
+            stop: StopReason::Unknown,
             usage: None,
             fault: Some(fault),
             odd: Vec::new(),
@@ -99,7 +99,7 @@ impl Reply {
             .flat_map(Part::bodies)
             .filter_map(Body::inline)
             .collect();
-        (self.stop == Stop::Refused || !words.is_empty()).then_some(words)
+        (self.stop == StopReason::Refused || !words.is_empty()).then_some(words)
     }
 }
 

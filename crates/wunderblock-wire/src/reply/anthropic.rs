@@ -1,32 +1,34 @@
 //! Replies of Anthropic Messages. Facts are of its API reference and its page "Streaming messages".
 
-use super::answer::{Reply, Stop, named, note};
+use super::answer::{ModelReply, StopReason, named, note};
 use super::body::{only, opened};
-use super::fault::{Fault, Refusal, unreadable};
-use super::fields::Growing;
+use super::fault::{ProviderError, ReplyFault, unreadable};
+use super::fields::GrowingObject;
 use super::sse;
-use crate::json::{self, Fields};
+use crate::json::{self, RawFields};
 use std::collections::BTreeMap;
 use wunderblock_core::event::UsageMeasured;
 use wunderblock_core::message::Message;
 use wunderblock_core::units::Tokens;
 
 /// Reads a whole body.
-pub(super) fn whole(bytes: &[u8]) -> Result<Reply, Fault> {
+pub(super) fn whole(bytes: &[u8]) -> Result<ModelReply, ReplyFault> {
     let fields = opened(bytes)?;
     if fields.text("type").as_deref() == Some("error") || fields.get("content").is_none() {
-        return Err(Refusal::of(&fields).map_or_else(|| unreadable("it has no content"), Fault::Provider));
+        return Err(
+            ProviderError::of(&fields).map_or_else(|| unreadable("it has no content"), ReplyFault::Provider)
+        );
     }
     let text = std::str::from_utf8(bytes).map_err(unreadable)?;
     let message = only(crate::anthropic::decode::single(text).map_err(unreadable)?)?;
     let word = fields.text("stop_reason");
-    let usage = fields.get("usage").and_then(Fields::of).map(|usage| measured(&usage, &message));
-    let stop = Stop::of(word.as_deref());
+    let usage = fields.get("usage").and_then(RawFields::of).map(|usage| measured(&usage, &message));
+    let stop = StopReason::of(word.as_deref());
     let message = Message { stop: word.map(String::into_boxed_str), ..message };
-    Ok(Reply { message, stop, usage, fault: None, odd: Vec::new() })
+    Ok(ModelReply { message, stop, usage, fault: None, odd: Vec::new() })
 }
 
-fn measured(usage: &Fields<'_>, message: &Message) -> UsageMeasured {
+fn measured(usage: &RawFields<'_>, message: &Message) -> UsageMeasured {
     let count = |name| Tokens(usage.get(name).and_then(|raw| raw.get().parse().ok()).unwrap_or_default());
     UsageMeasured {
         api_id: message.api_id.clone(),
@@ -41,35 +43,35 @@ fn measured(usage: &Fields<'_>, message: &Message) -> UsageMeasured {
 
 /// The message that a stream's events amount to.
 #[derive(Debug, Default)]
-pub(super) struct Assembly {
-    message: Growing,
-    usage: Growing,
-    blocks: BTreeMap<u64, Block>,
+pub(super) struct MessageAssembly {
+    message: GrowingObject,
+    usage: GrowingObject,
+    blocks: BTreeMap<u64, StreamedBlock>,
     has_stopped: bool,
     is_done: bool,
-    refusal: Option<Refusal>,
-    broken: Option<Fault>,
+    refusal: Option<ProviderError>,
+    broken: Option<ReplyFault>,
     odd: Vec<String>,
 }
 
 #[derive(Debug, Default)]
-struct Block {
-    fields: Growing,
+struct StreamedBlock {
+    fields: GrowingObject,
     /// A call's input, as far as it came in pieces.
     input: String,
 }
 
-impl Assembly {
+impl MessageAssembly {
     pub(super) fn is_done(&self) -> bool {
         self.is_done
     }
 
     /// Takes an event. Its kind is the `type` in its data; the event's own name only repeats it.
-    pub(super) fn take(&mut self, event: &sse::Event) {
+    pub(super) fn take(&mut self, event: &sse::SseEvent) {
         if self.is_done {
             return;
         }
-        let Ok(fields) = Fields::parse(&event.data) else {
+        let Ok(fields) = RawFields::parse(&event.data) else {
             // `[DONE]` is another dialect's end; some servers send it in this one as well.
             if event.data.trim() == "[DONE]" {
                 self.is_done = true;
@@ -87,7 +89,7 @@ impl Assembly {
             Some("message_stop") => self.is_done = true,
             Some("content_block_stop" | "ping") => {}
             kind => {
-                if let Some(refusal) = Refusal::of(&fields) {
+                if let Some(refusal) = ProviderError::of(&fields) {
                     self.refusal = Some(refusal);
                     self.is_done = true;
                 } else {
@@ -98,15 +100,15 @@ impl Assembly {
         }
     }
 
-    fn start(&mut self, fields: &Fields<'_>) {
-        let Some(mut message) = fields.get("message").and_then(Fields::of) else { return };
-        if let Some(usage) = message.get("usage").and_then(Fields::of) {
+    fn start(&mut self, fields: &RawFields<'_>) {
+        let Some(mut message) = fields.get("message").and_then(RawFields::of) else { return };
+        if let Some(usage) = message.get("usage").and_then(RawFields::of) {
             self.usage.set_all(usage);
         }
         // Blocks that a server sends at once count; the usual list is empty.
         let begun = message.get("content").and_then(json::list).unwrap_or_default();
         for (at, raw) in (0..).zip(begun) {
-            self.blocks.entry(at).or_default().fields.set_all(Fields::of(raw).unwrap_or_default());
+            self.blocks.entry(at).or_default().fields.set_all(RawFields::of(raw).unwrap_or_default());
         }
         if let Some(content) = message.take("content") {
             // Its place among the fields.
@@ -115,14 +117,14 @@ impl Assembly {
         self.message.set_all(message);
     }
 
-    fn block(&mut self, fields: &Fields<'_>) {
+    fn block(&mut self, fields: &RawFields<'_>) {
         let at = index(fields);
-        let Some(block) = fields.get("content_block").and_then(Fields::of) else { return };
+        let Some(block) = fields.get("content_block").and_then(RawFields::of) else { return };
         self.blocks.entry(at).or_default().fields.set_all(block);
     }
 
-    fn delta(&mut self, fields: &Fields<'_>) {
-        let Some(delta) = fields.get("delta").and_then(Fields::of) else { return };
+    fn delta(&mut self, fields: &RawFields<'_>) {
+        let Some(delta) = fields.get("delta").and_then(RawFields::of) else { return };
         let kind = delta.text("type").unwrap_or_default();
         let (name, of) = match kind.as_str() {
             "text_delta" => ("text", "text"),
@@ -151,24 +153,24 @@ impl Assembly {
         }
     }
 
-    fn end(&mut self, fields: &Fields<'_>) {
-        if let Some(delta) = fields.get("delta").and_then(Fields::of) {
+    fn end(&mut self, fields: &RawFields<'_>) {
+        if let Some(delta) = fields.get("delta").and_then(RawFields::of) {
             self.has_stopped |= delta.text("stop_reason").is_some();
             self.message.set_all(delta);
         }
         // Counts here are those of the whole reply, not of what came since.
-        if let Some(usage) = fields.get("usage").and_then(Fields::of) {
+        if let Some(usage) = fields.get("usage").and_then(RawFields::of) {
             self.usage.set_all(usage);
         }
     }
 
     /// The reply.
-    pub(super) fn finish(self) -> Reply {
+    pub(super) fn finish(self) -> ModelReply {
         let Self { mut message, usage, blocks, has_stopped, is_done, refusal, broken, mut odd } = self;
         if message.is_empty() && blocks.is_empty() {
-            let fault = refusal.map(Fault::Provider).or(broken);
-            let reply = Reply::fault(fault.unwrap_or_else(|| unreadable("no message in the stream")));
-            return Reply { odd, ..reply };
+            let fault = refusal.map(ReplyFault::Provider).or(broken);
+            let reply = ModelReply::fault(fault.unwrap_or_else(|| unreadable("no message in the stream")));
+            return ModelReply { odd, ..reply };
         }
         let blocks: Vec<String> = blocks.into_values().map(|block| block.finish(&mut odd)).collect();
         message.replace("content", json::array(&blocks));
@@ -177,16 +179,16 @@ impl Assembly {
         if !usage.is_empty() {
             message.replace("usage", usage.finish());
         }
-        let mut reply = whole(message.finish().as_bytes()).unwrap_or_else(Reply::fault);
+        let mut reply = whole(message.finish().as_bytes()).unwrap_or_else(ModelReply::fault);
         reply.odd = odd;
         let ended = has_stopped || (is_done && refusal.is_none());
-        let fault = refusal.map(Fault::Provider).or(broken).or((!ended).then_some(Fault::Cut));
+        let fault = refusal.map(ReplyFault::Provider).or(broken).or((!ended).then_some(ReplyFault::Cut));
         reply.fault = reply.fault.or(fault);
         reply
     }
 }
 
-impl Block {
+impl StreamedBlock {
     fn finish(self, odd: &mut Vec<String>) -> String {
         let Self { mut fields, input } = self;
         if !input.is_empty() {
@@ -203,6 +205,6 @@ impl Block {
     }
 }
 
-fn index(fields: &Fields<'_>) -> u64 {
+fn index(fields: &RawFields<'_>) -> u64 {
     fields.get("index").and_then(|raw| raw.get().parse().ok()).unwrap_or_default()
 }

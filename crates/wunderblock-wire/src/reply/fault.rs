@@ -1,17 +1,17 @@
 //! What is wrong with a reply, and what providers say when they refuse.
 
-use crate::json::{self, Fields, text};
+use crate::json::{self, RawFields, text};
 use wunderblock_core::message::Dialect;
 
 /// What is wrong with a reply. What had come until then is in the reply all the same.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
+pub enum ReplyFault {
     /// The stream ended before the model did.
     #[error("the reply broke off")]
     Cut,
     /// The provider said that something went wrong, instead of a reply or in the middle of one.
     #[error(transparent)]
-    Provider(#[from] Refusal),
+    Provider(#[from] ProviderError),
     /// More bytes than are read.
     #[error("the reply is longer than {most} bytes")]
     TooLong {
@@ -35,23 +35,23 @@ pub enum Fault {
 /// What a provider says when it does not answer: `{"error": {…}}`, of either dialect.
 #[derive(Clone, Debug, Default, PartialEq, Eq, thiserror::Error)]
 #[error("{}{}{message}", kind, if kind.is_empty() || message.is_empty() { "" } else { ": " })]
-pub struct Refusal {
+pub struct ProviderError {
     /// Its kind in the provider's word: Anthropic's `error.type`; OpenAI's `error.code`, else its `error.type`.
     pub kind: String,
     /// What it says.
     pub message: String,
 }
 
-impl Refusal {
+impl ProviderError {
     /// Reads the body of an error response, or the data of an error event; `None` if it is neither.
     #[must_use]
     pub fn read(body: &[u8]) -> Option<Self> {
-        Self::of(&Fields::of(json::document(body).ok()?)?)
+        Self::of(&RawFields::of(json::document(body).ok()?)?)
     }
 
-    pub(crate) fn of(fields: &Fields<'_>) -> Option<Self> {
+    pub(crate) fn of(fields: &RawFields<'_>) -> Option<Self> {
         let raw = fields.get("error").filter(|raw| !json::is_null(raw))?;
-        let Some(error) = Fields::of(raw) else {
+        let Some(error) = RawFields::of(raw) else {
             return Some(Self { kind: String::new(), message: text(raw)? });
         };
         let kind = error.text("code").or_else(|| error.text("type")).unwrap_or_default();
@@ -101,8 +101,8 @@ impl Refusal {
 }
 
 /// A text that a provider says is JSON, and is not, at a fault's length.
-pub(super) fn unreadable(reason: impl std::fmt::Display) -> Fault {
-    Fault::Unreadable { reason: reason.to_string().chars().take(300).collect() }
+pub(super) fn unreadable(reason: impl std::fmt::Display) -> ReplyFault {
+    ReplyFault::Unreadable { reason: reason.to_string().chars().take(300).collect() }
 }
 
 #[cfg(test)]
@@ -134,12 +134,12 @@ mod tests {
             (r#"{"error":{}}"#, "", false, None),
         ];
         for (body, words, overflow, status) in table {
-            let refusal = Refusal::read(body.as_bytes()).unwrap();
+            let refusal = ProviderError::read(body.as_bytes()).unwrap();
             assert_eq!((refusal.to_string(), refusal.is_overflow()), (words.to_owned(), overflow));
             assert_eq!(refusal.status(), status, "{body}");
         }
         for body in ["", "<html>", "[]", "{}", r#"{"error":null}"#, r#"{"error":7}"#] {
-            assert_eq!(Refusal::read(body.as_bytes()), None, "{body}");
+            assert_eq!(ProviderError::read(body.as_bytes()), None, "{body}");
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Objects that come in pieces.
 
-use crate::json::{Fields, Object, quote};
+use crate::json::{ObjectWriter, RawFields, quote};
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 
 /// An object that grows: fields in the order they first came, each the text of a JSON value.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Growing {
+pub(super) struct GrowingObject {
     fields: Vec<(String, Value)>,
     places: HashMap<String, usize>,
 }
@@ -21,15 +21,15 @@ enum Value {
     List(Vec<String>),
 }
 
-impl Growing {
+impl GrowingObject {
     /// Sets fields, those of names that are there already in their place. What is `null` replaces nothing.
-    pub(super) fn set_all<'a>(&mut self, fields: Fields<'a>) {
+    pub(super) fn set_all<'a>(&mut self, fields: RawFields<'a>) {
         for (name, raw) in fields.rest() {
             self.set(&name, raw);
         }
     }
 
-    /// Sets one field, as [`Growing::set_all`] does.
+    /// Sets one field, as [`GrowingObject::set_all`] does.
     pub(super) fn set(&mut self, name: &str, raw: &RawValue) {
         if !(crate::json::is_null(raw) && self.places.contains_key(name)) {
             self.replace(name, raw.get().to_owned());
@@ -89,7 +89,7 @@ impl Growing {
 
     /// The object as JSON.
     pub(super) fn finish(self) -> String {
-        let mut object = Object::default();
+        let mut object = ObjectWriter::default();
         for (name, value) in self.fields {
             let json = match value {
                 Value::Raw(raw) => raw,

@@ -1,4 +1,4 @@
-//! What providers answer: whole JSON bodies and streams of events, to one [`Reply`].
+//! What providers answer: whole JSON bodies and streams of events, to one [`ModelReply`].
 //!
 //! A stream is put together to the body it stands for, and that is read as any other: both forms of a reply give the
 //! same. Reading never fails: what went wrong is in the reply, beside what had come until then.
@@ -11,8 +11,8 @@ mod fields;
 mod openai_chat;
 pub mod sse;
 
-pub use answer::{MAX_ODD, Reply, Stop};
-pub use fault::{Fault, Refusal};
+pub use answer::{MAX_ODD, ModelReply, StopReason};
+pub use fault::{ProviderError, ReplyFault};
 
 use sse::Events;
 use wunderblock_core::message::Dialect;
@@ -22,32 +22,34 @@ const BOM: &[u8] = "\u{feff}".as_bytes();
 
 /// Reads a whole body.
 #[must_use]
-pub fn decode_reply(dialect: Dialect, bytes: &[u8]) -> Reply {
+pub fn decode_reply(dialect: Dialect, bytes: &[u8]) -> ModelReply {
     let read = match dialect {
         Dialect::Anthropic => anthropic::whole(bytes),
         Dialect::OpenaiChat => openai_chat::whole(bytes),
-        Dialect::Neutral | Dialect::OpenaiResponses | Dialect::Gemini => Err(Fault::Unsupported { dialect }),
+        Dialect::Neutral | Dialect::OpenaiResponses | Dialect::Gemini => {
+            Err(ReplyFault::Unsupported { dialect })
+        }
     };
-    read.unwrap_or_else(Reply::fault)
+    read.unwrap_or_else(ModelReply::fault)
 }
 
 /// A reply that is being read, piece by piece: a stream, or a whole body from a server that does not stream. Which of the
 /// two it is, its first byte says: a body begins with a brace, an event never does.
 #[derive(Debug)]
-pub struct Reading {
+pub struct ReplyReader {
     dialect: Dialect,
-    form: Form,
+    form: BodyForm,
     most: usize,
     seen: usize,
 }
 
 #[derive(Debug)]
-enum Form {
+enum BodyForm {
     /// Only blanks so far.
     Open(Vec<u8>),
     Whole(Vec<u8>),
     Stream(Box<Stream>),
-    TooLong(Box<Form>),
+    TooLong(Box<BodyForm>),
 }
 
 #[derive(Debug)]
@@ -58,13 +60,13 @@ struct Stream {
 
 #[derive(Debug)]
 enum Assembly {
-    Anthropic(Box<anthropic::Assembly>),
-    OpenaiChat(Box<openai_chat::Assembly>),
+    Anthropic(Box<anthropic::MessageAssembly>),
+    OpenaiChat(Box<openai_chat::CompletionAssembly>),
     Unsupported,
 }
 
 impl Assembly {
-    fn take(&mut self, event: &sse::Event) {
+    fn take(&mut self, event: &sse::SseEvent) {
         match self {
             Self::Anthropic(assembly) => assembly.take(event),
             Self::OpenaiChat(assembly) => assembly.take(event),
@@ -73,11 +75,11 @@ impl Assembly {
     }
 }
 
-impl Reading {
+impl ReplyReader {
     /// Nothing read yet; of a reply, at most so many bytes are.
     #[must_use]
     pub fn new(dialect: Dialect, most: usize) -> Self {
-        Self { dialect, form: Form::Open(Vec::new()), most, seen: 0 }
+        Self { dialect, form: BodyForm::Open(Vec::new()), most, seen: 0 }
     }
 
     /// Reads a piece. Of what is too long, exactly the first bytes up to the limit count, however they come.
@@ -85,18 +87,18 @@ impl Reading {
         let room = self.most.saturating_sub(self.seen);
         self.seen = self.seen.saturating_add(bytes.len());
         self.read(bytes.get(..room).unwrap_or(bytes));
-        if bytes.len() > room && !matches!(self.form, Form::TooLong(_)) {
-            let read = std::mem::replace(&mut self.form, Form::Open(Vec::new()));
-            self.form = Form::TooLong(Box::new(read));
+        if bytes.len() > room && !matches!(self.form, BodyForm::TooLong(_)) {
+            let read = std::mem::replace(&mut self.form, BodyForm::Open(Vec::new()));
+            self.form = BodyForm::TooLong(Box::new(read));
         }
     }
 
     fn read(&mut self, bytes: &[u8]) {
         match &mut self.form {
-            Form::Whole(body) => body.extend_from_slice(bytes),
-            Form::Stream(stream) => stream.push(bytes),
-            Form::TooLong(_) => {}
-            Form::Open(begun) => {
+            BodyForm::Whole(body) => body.extend_from_slice(bytes),
+            BodyForm::Stream(stream) => stream.push(bytes),
+            BodyForm::TooLong(_) => {}
+            BodyForm::Open(begun) => {
                 let had = begun.len();
                 begun.extend_from_slice(bytes);
                 // A byte order mark may have come in part.
@@ -116,7 +118,7 @@ impl Reading {
 
     fn begin(&mut self, is_body: bool, begun: Vec<u8>) {
         self.form = if is_body {
-            Form::Whole(begun)
+            BodyForm::Whole(begun)
         } else {
             let assembly = match self.dialect {
                 Dialect::Anthropic => Assembly::Anthropic(Box::default()),
@@ -125,7 +127,7 @@ impl Reading {
             };
             let mut stream = Box::new(Stream { events: Events::new(self.most), assembly });
             stream.push(&begun);
-            Form::Stream(stream)
+            BodyForm::Stream(stream)
         };
     }
 
@@ -139,33 +141,37 @@ impl Reading {
     #[must_use]
     pub fn is_done(&self) -> bool {
         match &self.form {
-            Form::Stream(stream) => match &stream.assembly {
+            BodyForm::Stream(stream) => match &stream.assembly {
                 Assembly::Anthropic(assembly) => assembly.is_done(),
                 Assembly::OpenaiChat(assembly) => assembly.is_done(),
                 Assembly::Unsupported => false,
             },
-            Form::TooLong(_) => true,
-            Form::Open(_) | Form::Whole(_) => false,
+            BodyForm::TooLong(_) => true,
+            BodyForm::Open(_) | BodyForm::Whole(_) => false,
         }
     }
 
     /// The reply, once no more will come.
     #[must_use]
-    pub fn finish(self) -> Reply {
+    pub fn finish(self) -> ModelReply {
         let Self { dialect, form, most, .. } = self;
         match form {
-            Form::Open(_) => Reply::fault(Fault::Unreadable { reason: "nothing came".to_owned() }),
-            Form::Whole(body) => {
+            BodyForm::Open(_) => {
+                ModelReply::fault(ReplyFault::Unreadable { reason: "nothing came".to_owned() })
+            }
+            BodyForm::Whole(body) => {
                 let body = body.strip_prefix(BOM).unwrap_or(&body);
                 decode_reply(dialect, body)
             }
-            Form::Stream(stream) => stream.finish(dialect, most),
-            Form::TooLong(read) => {
-                let fault = Fault::TooLong { most };
+            BodyForm::Stream(stream) => stream.finish(dialect, most),
+            BodyForm::TooLong(read) => {
+                let fault = ReplyFault::TooLong { most };
                 match *read {
-                    Form::Stream(stream) => Reply { fault: Some(fault), ..stream.finish(dialect, most) },
+                    BodyForm::Stream(stream) => {
+                        ModelReply { fault: Some(fault), ..stream.finish(dialect, most) }
+                    }
                     // A body that is cut is no JSON.
-                    Form::Open(_) | Form::Whole(_) | Form::TooLong(_) => Reply::fault(fault),
+                    BodyForm::Open(_) | BodyForm::Whole(_) | BodyForm::TooLong(_) => ModelReply::fault(fault),
                 }
             }
         }
@@ -179,7 +185,7 @@ impl Stream {
         }
     }
 
-    fn finish(self, dialect: Dialect, most: usize) -> Reply {
+    fn finish(self, dialect: Dialect, most: usize) -> ModelReply {
         let Self { events, mut assembly } = self;
         let is_over = events.is_over();
         if let Some(last) = events.finish() {
@@ -188,10 +194,10 @@ impl Stream {
         let mut reply = match assembly {
             Assembly::Anthropic(assembly) => assembly.finish(),
             Assembly::OpenaiChat(assembly) => assembly.finish(),
-            Assembly::Unsupported => Reply::fault(Fault::Unsupported { dialect }),
+            Assembly::Unsupported => ModelReply::fault(ReplyFault::Unsupported { dialect }),
         };
         if is_over {
-            reply.fault = Some(Fault::TooLong { most });
+            reply.fault = Some(ReplyFault::TooLong { most });
         }
         reply
     }

@@ -1,82 +1,84 @@
 //! Replies of OpenAI chat completions, and of servers compatible with it. Facts are of its API reference, "Chat
 //! completions" and "Streaming".
 
-use super::answer::{Reply, Stop, named, note};
+use super::answer::{ModelReply, StopReason, named, note};
 use super::body::{only, opened};
-use super::fault::{Fault, Refusal, unreadable};
-use super::fields::Growing;
+use super::fault::{ProviderError, ReplyFault, unreadable};
+use super::fields::GrowingObject;
 use super::sse;
-use crate::json::{self, Fields, is_null, list};
+use crate::json::{self, RawFields, is_null, list};
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 use wunderblock_core::event::UsageMeasured;
 use wunderblock_core::message::Message;
 
 /// Reads a whole body.
-pub(super) fn whole(bytes: &[u8]) -> Result<Reply, Fault> {
+pub(super) fn whole(bytes: &[u8]) -> Result<ModelReply, ReplyFault> {
     let fields = opened(bytes)?;
     let choices = fields.get("choices").and_then(list).unwrap_or_default();
-    let Some(choice) = choices.first().and_then(|raw| Fields::of(raw)) else {
-        return Err(Refusal::of(&fields).map_or_else(|| unreadable("it has no choices"), Fault::Provider));
+    let Some(choice) = choices.first().and_then(|raw| RawFields::of(raw)) else {
+        return Err(
+            ProviderError::of(&fields).map_or_else(|| unreadable("it has no choices"), ReplyFault::Provider)
+        );
     };
     let raw = choice.get("message").ok_or_else(|| unreadable("a choice has no message"))?;
     let mut message = only(crate::openai_chat::decode::single(raw.get()).map_err(unreadable)?)?;
     let word = choice.text("finish_reason");
-    let stop = Stop::of(word.as_deref());
+    let stop = StopReason::of(word.as_deref());
     message.api_id = fields.text("id").map(String::into_boxed_str);
     message.model = fields.text("model").map(String::into_boxed_str);
     message.stop = word.map(String::into_boxed_str);
-    let usage = fields.get("usage").and_then(Fields::of).map(|usage| measured(&usage, &message));
+    let usage = fields.get("usage").and_then(RawFields::of).map(|usage| measured(&usage, &message));
     let mut odd = Vec::new();
     if choices.len() > 1 {
         note(&mut odd, || format!("{} choices, of which the first counts", choices.len()));
     }
-    Ok(Reply { message, stop, usage, fault: None, odd })
+    Ok(ModelReply { message, stop, usage, fault: None, odd })
 }
 
-fn measured(usage: &Fields<'_>, message: &Message) -> UsageMeasured {
-    let count = |fields: &Fields<'_>, name| {
+fn measured(usage: &RawFields<'_>, message: &Message) -> UsageMeasured {
+    let count = |fields: &RawFields<'_>, name| {
         fields.get(name).and_then(|raw| raw.get().parse::<u64>().ok()).unwrap_or_default()
     };
-    let details = usage.get("prompt_tokens_details").and_then(Fields::of).unwrap_or_default();
+    let details = usage.get("prompt_tokens_details").and_then(RawFields::of).unwrap_or_default();
     let prompt = (count(usage, "prompt_tokens"), count(&details, "cached_tokens"));
     crate::openai_chat::usage(prompt, count(usage, "completion_tokens"), message)
 }
 
 /// The body that a stream's chunks amount to.
 #[derive(Debug, Default)]
-pub(super) struct Assembly {
-    body: Growing,
-    message: Growing,
-    calls: Vec<Call>,
+pub(super) struct CompletionAssembly {
+    body: GrowingObject,
+    message: GrowingObject,
+    calls: Vec<StreamedCall>,
     /// The newest call of each index, and of each id.
     by_index: HashMap<u64, usize>,
     by_id: HashMap<String, usize>,
-    legacy: Option<Call>,
+    legacy: Option<StreamedCall>,
     reason: Option<String>,
     has_choice: bool,
     is_done: bool,
-    refusal: Option<Refusal>,
-    broken: Option<Fault>,
+    refusal: Option<ProviderError>,
+    broken: Option<ReplyFault>,
     odd: Vec<String>,
 }
 
 /// A call that comes in pieces.
 #[derive(Debug, Default)]
-struct Call {
+struct StreamedCall {
     index: Option<u64>,
     has_id: bool,
-    fields: Growing,
-    inner: Growing,
+    fields: GrowingObject,
+    inner: GrowingObject,
 }
 
-impl Assembly {
+impl CompletionAssembly {
     pub(super) fn is_done(&self) -> bool {
         self.is_done
     }
 
     /// Takes a chunk.
-    pub(super) fn take(&mut self, event: &sse::Event) {
+    pub(super) fn take(&mut self, event: &sse::SseEvent) {
         if self.is_done {
             return;
         }
@@ -85,12 +87,12 @@ impl Assembly {
             self.is_done = true;
             return;
         }
-        let Ok(mut fields) = Fields::parse(data) else {
+        let Ok(mut fields) = RawFields::parse(data) else {
             note(&mut self.odd, || "an event that is no JSON object".to_owned());
             self.broken.get_or_insert_with(|| unreadable("an event is no JSON object"));
             return;
         };
-        if let Some(refusal) = Refusal::of(&fields) {
+        if let Some(refusal) = ProviderError::of(&fields) {
             self.refusal = Some(refusal);
             self.is_done = true;
             return;
@@ -101,12 +103,12 @@ impl Assembly {
         };
         // The same in all chunks, but for the usage, which only the last has.
         self.body.set_all(fields);
-        for choice in choices.into_iter().filter_map(Fields::of) {
+        for choice in choices.into_iter().filter_map(RawFields::of) {
             self.choice(&choice);
         }
     }
 
-    fn choice(&mut self, choice: &Fields<'_>) {
+    fn choice(&mut self, choice: &RawFields<'_>) {
         let index = choice.get("index").map_or("0", RawValue::get);
         if index != "0" {
             return note(&mut self.odd, || format!("a piece of choice {}", named(index)));
@@ -117,13 +119,13 @@ impl Assembly {
         }
         // A server that sends all at once may call it what the whole form does.
         let delta = choice.get("delta").or_else(|| choice.get("message"));
-        let Some(mut delta) = delta.and_then(Fields::of) else { return };
+        let Some(mut delta) = delta.and_then(RawFields::of) else { return };
         for raw in delta.take("tool_calls").and_then(list).unwrap_or_default() {
-            if let Some(call) = Fields::of(raw) {
+            if let Some(call) = RawFields::of(raw) {
                 self.call(call);
             }
         }
-        if let Some(call) = delta.take("function_call").and_then(Fields::of) {
+        if let Some(call) = delta.take("function_call").and_then(RawFields::of) {
             self.legacy.get_or_insert_default().named(call);
         }
         for (name, raw) in delta.rest() {
@@ -136,13 +138,13 @@ impl Assembly {
 
     /// A piece of a call. It belongs to the call of its index, unless it bears another id: there are servers that
     /// give every call the same index, or none.
-    fn call(&mut self, mut fields: Fields<'_>) {
+    fn call(&mut self, mut fields: RawFields<'_>) {
         let index = fields.take("index").and_then(|raw| raw.get().parse::<u64>().ok());
         let id = fields.text("id").filter(|id| !id.is_empty());
         let at = self.place(index, id);
         let Some(call) = self.calls.get_mut(at) else { return };
         for kind in ["function", "custom"] {
-            if let Some(inner) = fields.take(kind).filter(|raw| !is_null(raw)).and_then(Fields::of) {
+            if let Some(inner) = fields.take(kind).filter(|raw| !is_null(raw)).and_then(RawFields::of) {
                 call.named(inner);
             }
         }
@@ -169,7 +171,7 @@ impl Assembly {
         };
         let at = found.unwrap_or(self.calls.len());
         if found.is_none() {
-            self.calls.push(Call { index, ..Call::default() });
+            self.calls.push(StreamedCall { index, ..StreamedCall::default() });
         }
         if let Some(call) = self.calls.get_mut(at) {
             call.has_id |= id.is_some();
@@ -180,7 +182,7 @@ impl Assembly {
     }
 
     /// The reply.
-    pub(super) fn finish(self) -> Reply {
+    pub(super) fn finish(self) -> ModelReply {
         let Self {
             mut body,
             mut message,
@@ -195,12 +197,12 @@ impl Assembly {
             ..
         } = self;
         if !has_choice {
-            let fault = refusal.map(Fault::Provider).or(broken);
-            let reply = Reply::fault(fault.unwrap_or_else(|| unreadable("no choice in the stream")));
-            return Reply { odd, ..reply };
+            let fault = refusal.map(ReplyFault::Provider).or(broken);
+            let reply = ModelReply::fault(fault.unwrap_or_else(|| unreadable("no choice in the stream")));
+            return ModelReply { odd, ..reply };
         }
         if !calls.is_empty() {
-            let calls: Vec<String> = calls.into_iter().map(Call::finish).collect();
+            let calls: Vec<String> = calls.into_iter().map(StreamedCall::finish).collect();
             message.replace("tool_calls", json::array(&calls));
         }
         if let Some(call) = legacy {
@@ -209,19 +211,20 @@ impl Assembly {
         message.replace("role", json::quote("assistant"));
         let ended = reason.is_some() || is_done;
         let reason = reason.map_or_else(|| "null".to_owned(), |reason| json::quote(&reason));
-        let choice = json::Object::default().raw("message", &message.finish()).raw("finish_reason", &reason);
+        let choice =
+            json::ObjectWriter::default().raw("message", &message.finish()).raw("finish_reason", &reason);
         body.replace("choices", json::array(&[choice.finish()]));
-        let mut reply = whole(body.finish().as_bytes()).unwrap_or_else(Reply::fault);
+        let mut reply = whole(body.finish().as_bytes()).unwrap_or_else(ModelReply::fault);
         reply.odd = odd;
-        let fault = refusal.map(Fault::Provider).or(broken).or((!ended).then_some(Fault::Cut));
+        let fault = refusal.map(ReplyFault::Provider).or(broken).or((!ended).then_some(ReplyFault::Cut));
         reply.fault = reply.fault.or(fault);
         reply
     }
 }
 
-impl Call {
+impl StreamedCall {
     /// Name and arguments. A name comes whole, and from some servers with each piece.
-    fn named(&mut self, inner: Fields<'_>) {
+    fn named(&mut self, inner: RawFields<'_>) {
         for (name, raw) in inner.rest() {
             match (name.as_str(), json::text(raw)) {
                 ("arguments" | "input", Some(more)) => self.inner.grow(&name, &more),

@@ -8,7 +8,7 @@ use memchr::memchr2;
 
 /// One event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Event {
+pub struct SseEvent {
     /// The `event` field; empty where there was none.
     pub name: String,
     /// The `data` fields, joined by line feeds.
@@ -19,7 +19,7 @@ pub struct Event {
 #[derive(Clone, Debug)]
 pub struct Events {
     line: Vec<u8>,
-    event: Event,
+    event: SseEvent,
     has_data: bool,
     /// The last byte was CR: an LF that follows belongs to it.
     after_return: bool,
@@ -34,7 +34,7 @@ impl Events {
     pub fn new(most: usize) -> Self {
         Self {
             line: Vec::new(),
-            event: Event::default(),
+            event: SseEvent::default(),
             has_data: false,
             after_return: false,
             at_start: true,
@@ -50,7 +50,7 @@ impl Events {
     }
 
     /// Reads a piece; the events that became whole.
-    pub fn push(&mut self, bytes: &[u8]) -> Vec<Event> {
+    pub fn push(&mut self, bytes: &[u8]) -> Vec<SseEvent> {
         let mut events = Vec::new();
         let mut rest = bytes;
         while !self.is_over {
@@ -74,7 +74,7 @@ impl Events {
 
     /// The stream is at its end: the last event, where its blank line is missing.
     #[must_use]
-    pub fn finish(mut self) -> Option<Event> {
+    pub fn finish(mut self) -> Option<SseEvent> {
         if !self.line.is_empty() {
             let _ = self.end_line();
         }
@@ -93,7 +93,7 @@ impl Events {
         self.line.extend_from_slice(bytes);
     }
 
-    fn end_line(&mut self) -> Option<Event> {
+    fn end_line(&mut self) -> Option<SseEvent> {
         if self.is_over {
             return None;
         }
@@ -134,7 +134,7 @@ mod tests {
 
     fn read(pieces: &[&[u8]]) -> Vec<(String, String)> {
         let mut events = Events::new(1 << 20);
-        let mut found: Vec<Event> = pieces.iter().flat_map(|piece| events.push(piece)).collect();
+        let mut found: Vec<SseEvent> = pieces.iter().flat_map(|piece| events.push(piece)).collect();
         found.extend(events.finish());
         found.into_iter().map(|event| (event.name, event.data)).collect()
     }

@@ -3,11 +3,11 @@
 //! The format does not escape: a reply that quotes such lines is read the way aider itself reads it. A record is one
 //! block of lines of one speaker, with the blank lines that follow it.
 
-use super::record::{Item, Kept, Record, Span};
+use super::record::{ByteSpan, RecordItem, RecordStatus, TranscriptRecord};
 use super::time::rfc3339;
 use serde::{Deserialize, Serialize};
 use wunderblock_core::event::SessionOpened;
-use wunderblock_core::message::{Message, Role, Standing};
+use wunderblock_core::message::{Message, MessageOrigin, Role};
 use wunderblock_core::units::Millis;
 
 /// Record types and what becomes of them.
@@ -32,20 +32,20 @@ pub(super) struct Aider {
     opened: bool,
     /// No part of a checkpoint: reading goes on at its first line.
     #[serde(skip)]
-    block: Option<Block>,
+    block: Option<SpeakerBlock>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Speaker {
+enum AiderSpeaker {
     User,
     Output,
     Assistant,
 }
 
 #[derive(Debug)]
-struct Block {
-    span: Span,
-    speaker: Speaker,
+struct SpeakerBlock {
+    span: ByteSpan,
+    speaker: AiderSpeaker,
     text: String,
     /// Blank lines came behind it.
     paused: bool,
@@ -53,16 +53,16 @@ struct Block {
 
 impl Aider {
     /// Where the block begins that is not complete yet. All other state is that before it.
-    pub(super) fn open(&self) -> Option<Span> {
+    pub(super) fn open(&self) -> Option<ByteSpan> {
         self.block.as_ref().map(|block| block.span)
     }
 
-    pub(super) fn line(&mut self, span: Span, bytes: &[u8]) -> Vec<Record> {
+    pub(super) fn line(&mut self, span: ByteSpan, bytes: &[u8]) -> Vec<TranscriptRecord> {
         let bytes =
             if span.offset == 0 { bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes) } else { bytes };
         let Ok(line) = std::str::from_utf8(bytes) else {
             let mut records = self.finish();
-            records.push(self.in_chat(Record::broken(span, "no UTF-8".to_owned())));
+            records.push(self.in_chat(TranscriptRecord::broken(span, "no UTF-8".to_owned())));
             return records;
         };
         let line = line.trim_ascii_end();
@@ -78,7 +78,7 @@ impl Aider {
             self.chats += 1;
             self.at = rfc3339(when);
             self.opened = false;
-            let mut record = Record::bookkeeping(span, "heading");
+            let mut record = TranscriptRecord::bookkeeping(span, "heading");
             record.at = self.at;
             records.push(self.in_chat(record));
             return records;
@@ -90,38 +90,38 @@ impl Aider {
             return Vec::new();
         }
         let records = self.finish();
-        self.block = Some(Block { span, speaker, text: text.to_owned(), paused: false });
+        self.block = Some(SpeakerBlock { span, speaker, text: text.to_owned(), paused: false });
         records
     }
 
-    pub(super) fn finish(&mut self) -> Vec<Record> {
+    pub(super) fn finish(&mut self) -> Vec<TranscriptRecord> {
         let Some(block) = self.block.take() else { return Vec::new() };
         let (kind, role) = match block.speaker {
-            Speaker::User => ("user", Role::User),
-            Speaker::Output => ("output", Role::User),
-            Speaker::Assistant => ("assistant", Role::Assistant),
+            AiderSpeaker::User => ("user", Role::User),
+            AiderSpeaker::Output => ("output", Role::User),
+            AiderSpeaker::Assistant => ("assistant", Role::Assistant),
         };
-        let mut record = Record::bookkeeping(block.span, kind);
+        let mut record = TranscriptRecord::bookkeeping(block.span, kind);
         record.at = self.at;
         let text = block.text.trim_end();
         if text.is_empty() {
             return vec![self.in_chat(record)];
         }
-        record.kept = Kept::Understood;
+        record.kept = RecordStatus::Understood;
         if !self.opened {
             self.opened = true;
             let opened = SessionOpened { format: Some("aider".into()), ..SessionOpened::default() };
-            record.items.push(Item::Opened(opened));
+            record.items.push(RecordItem::Opened(opened));
         }
         let mut message = Message::text(role, text);
-        if block.speaker == Speaker::Output {
-            message.standing = Standing::Injected("aider".into());
+        if block.speaker == AiderSpeaker::Output {
+            message.standing = MessageOrigin::Injected("aider".into());
         }
-        record.items.push(Item::Message(message));
+        record.items.push(RecordItem::Message(message));
         vec![self.in_chat(record)]
     }
 
-    fn in_chat(&self, mut record: Record) -> Record {
+    fn in_chat(&self, mut record: TranscriptRecord) -> TranscriptRecord {
         if self.chats > 1 {
             record.session = Some(format!("chat-{}", self.chats).into());
         }
@@ -129,31 +129,31 @@ impl Aider {
     }
 }
 
-impl Block {
-    fn extend(&mut self, span: Span, text: &str) {
+impl SpeakerBlock {
+    fn extend(&mut self, span: ByteSpan, text: &str) {
         self.span.len = span.offset + span.len - self.span.offset;
         self.text.push('\n');
         self.text.push_str(text);
     }
 
     /// What the person types is written without blank lines, so a blank line ends it; the others have paragraphs.
-    fn goes_on(&self, speaker: Speaker) -> bool {
-        let ended = self.paused && speaker == Speaker::User;
+    fn goes_on(&self, speaker: AiderSpeaker) -> bool {
+        let ended = self.paused && speaker == AiderSpeaker::User;
         self.speaker == speaker && !ended && self.text.len() < MAX_BLOCK
     }
 }
 
-fn spoken(line: &str) -> (Speaker, &str) {
+fn spoken(line: &str) -> (AiderSpeaker, &str) {
     if let Some(text) = line.strip_prefix("#### ") {
-        return (Speaker::User, text);
+        return (AiderSpeaker::User, text);
     }
     if line == "####" {
-        return (Speaker::User, "");
+        return (AiderSpeaker::User, "");
     }
     match line.strip_prefix('>') {
         Some(text) if text.is_empty() || text.starts_with(' ') => {
-            (Speaker::Output, text.strip_prefix(' ').unwrap_or(text))
+            (AiderSpeaker::Output, text.strip_prefix(' ').unwrap_or(text))
         }
-        _ => (Speaker::Assistant, line),
+        _ => (AiderSpeaker::Assistant, line),
     }
 }

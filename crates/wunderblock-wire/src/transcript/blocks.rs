@@ -15,7 +15,7 @@ const MAX_WAITING: usize = 1024;
 
 /// Ids for calls and results that were recorded without: paired by their order.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Pairing {
+pub(crate) struct CallPairing {
     waiting: VecDeque<Box<str>>,
 }
 
@@ -25,14 +25,14 @@ pub(crate) struct Blocks<'p> {
     /// Whose blocks they are.
     pub(crate) dialect: Dialect,
     /// Ids for those that have none.
-    pub(crate) pairing: &'p mut Pairing,
+    pub(crate) pairing: &'p mut CallPairing,
     /// What such ids are made of: something unique to the record.
     pub(crate) base: &'p str,
     made: usize,
 }
 
 impl<'p> Blocks<'p> {
-    pub(crate) fn new(dialect: Dialect, pairing: &'p mut Pairing, base: &'p str) -> Self {
+    pub(crate) fn new(dialect: Dialect, pairing: &'p mut CallPairing, base: &'p str) -> Self {
         Self { dialect, pairing, base, made: 0 }
     }
 

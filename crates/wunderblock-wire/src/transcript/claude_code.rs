@@ -9,13 +9,13 @@ mod sessions;
 
 use super::blocks::{self, Blocks, first_word};
 use super::object::{Object, string};
-use super::record::{Item, Kept, Record, Span};
+use super::record::{ByteSpan, RecordItem, RecordStatus, TranscriptRecord};
 use super::{generic, time};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use sessions::{At, Boundary, Sessions};
+use sessions::{CompactBoundary, FileSessions, RecordOwner};
 use wunderblock_core::event::{TurnCompleted, UsageMeasured};
-use wunderblock_core::message::{Dialect, Message, Part, Role, Standing};
+use wunderblock_core::message::{Dialect, Message, MessageOrigin, Part, Role};
 use wunderblock_core::units::Tokens;
 
 /// Record types and what becomes of them.
@@ -67,13 +67,13 @@ const HARNESS_TEXTS: [(&str, &str); 7] = [
 /// The state of a file being read.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ClaudeCode {
-    sessions: Sessions,
+    sessions: FileSessions,
     last_usage: Option<UsageMeasured>,
 }
 
 impl ClaudeCode {
     pub(super) fn new(name: &str) -> Self {
-        Self { sessions: Sessions::new(name), last_usage: None }
+        Self { sessions: FileSessions::new(name), last_usage: None }
     }
 
     pub(super) fn session(&self) -> Option<&str> {
@@ -98,9 +98,9 @@ impl ClaudeCode {
         self.sessions.remind(id, session);
     }
 
-    pub(super) fn read(&mut self, span: Span, object: &Object<'_>) -> Record {
+    pub(super) fn read(&mut self, span: ByteSpan, object: &Object<'_>) -> TranscriptRecord {
         let kind = object.text("type").unwrap_or_default();
-        let mut record = Record::bookkeeping(span, &kind);
+        let mut record = TranscriptRecord::bookkeeping(span, &kind);
         record.id = object.word("uuid");
         record.at = time::field(object, "timestamp");
         let in_tree = matches!(
@@ -116,7 +116,8 @@ impl ClaudeCode {
             }
             known if RECORD_TYPES.iter().any(|(name, _)| *name == known) => {}
             _ => {
-                record.kept = Kept::Opaque { why: format!("no record type of Claude Code: `{kind}`") };
+                record.kept =
+                    RecordStatus::Opaque { why: format!("no record type of Claude Code: `{kind}`") };
                 let pairing = &mut self.sessions.get(&at).pairing;
                 generic::said(object, pairing, &mut record);
                 self.sessions.complete(&mut record, &at, object);
@@ -128,7 +129,7 @@ impl ClaudeCode {
         record
     }
 
-    fn tree_record(&mut self, record: &mut Record, object: &Object<'_>, at: &At) {
+    fn tree_record(&mut self, record: &mut TranscriptRecord, object: &Object<'_>, at: &RecordOwner) {
         match object.text("type").unwrap_or_default().as_ref() {
             "system" => self.system(record, object, at),
             "attachment" => self.attachment(record, object, at),
@@ -138,15 +139,15 @@ impl ClaudeCode {
         }
     }
 
-    fn system(&mut self, record: &mut Record, object: &Object<'_>, at: &At) {
+    fn system(&mut self, record: &mut TranscriptRecord, object: &Object<'_>, at: &RecordOwner) {
         let subtype = object.text("subtype").unwrap_or_default();
         record.kind = format!("system:{subtype}").into();
         match subtype.as_ref() {
             "compact_boundary" => {
-                record.kept = Kept::Understood;
+                record.kept = RecordStatus::Understood;
                 let meta = object.object("compactMetadata").unwrap_or_default();
                 let (before, kept) = preserved(&meta);
-                let boundary = Boundary {
+                let boundary = CompactBoundary {
                     before,
                     trigger: meta.word("trigger"),
                     tokens_before: meta.number("preTokens").map(Tokens),
@@ -157,17 +158,23 @@ impl ClaudeCode {
                 if let Some(text) = object.word("content") {
                     let message = Message::text(Role::User, String::from(text));
                     self.sessions.get(at).begun = true;
-                    push(record, Item::Message(message.standing(Standing::Injected("local_command".into()))));
+                    push(
+                        record,
+                        RecordItem::Message(
+                            message.standing(MessageOrigin::Injected("local_command".into())),
+                        ),
+                    );
                 }
             }
-            "turn_duration" => push(record, Item::Turn(turn("end"))),
+            "turn_duration" => push(record, RecordItem::Turn(turn("end"))),
             _ => {}
         }
     }
 
-    fn attachment(&mut self, record: &mut Record, object: &Object<'_>, at: &At) {
+    fn attachment(&mut self, record: &mut TranscriptRecord, object: &Object<'_>, at: &RecordOwner) {
         let Some(attached) = object.object("attachment") else {
-            record.kept = Kept::Opaque { why: "an attachment record without an attachment".to_owned() };
+            record.kept =
+                RecordStatus::Opaque { why: "an attachment record without an attachment".to_owned() };
             return;
         };
         let kind = attached.text("type").unwrap_or_default();
@@ -176,13 +183,13 @@ impl ClaudeCode {
         let mut blocks = Blocks::new(Dialect::Anthropic, &mut self.sessions.get(at).pairing, &base);
         let parts = attachment::parts(&kind, &attached, &mut blocks);
         if !parts.is_empty() {
-            let standing = Standing::Injected(record.kind.clone());
-            push(record, Item::Message(Message::new(Role::User, parts).standing(standing)));
+            let standing = MessageOrigin::Injected(record.kind.clone());
+            push(record, RecordItem::Message(Message::new(Role::User, parts).standing(standing)));
         }
     }
 
     /// The early form: calls and results as records of their own, without ids.
-    fn early_tool(&mut self, record: &mut Record, object: &Object<'_>, at: &At) {
+    fn early_tool(&mut self, record: &mut TranscriptRecord, object: &Object<'_>, at: &RecordOwner) {
         let base = record.id.clone().unwrap_or_else(|| record.line.to_string().into());
         let mut blocks = Blocks::new(Dialect::Anthropic, &mut self.sessions.get(at).pairing, &base);
         let (role, part) = if record.kind.as_ref() == "tool_use" {
@@ -191,25 +198,26 @@ impl ClaudeCode {
             (Role::Tool, Some(blocks.tool_result(object)))
         };
         match part {
-            Some(part) => push(record, Item::Message(Message::new(role, vec![part]))),
-            None => record.kept = Kept::Opaque { why: "a tool call without a name".to_owned() },
+            Some(part) => push(record, RecordItem::Message(Message::new(role, vec![part]))),
+            None => record.kept = RecordStatus::Opaque { why: "a tool call without a name".to_owned() },
         }
     }
 
-    fn summary(&mut self, record: &mut Record, object: &Object<'_>, at: &At) {
+    fn summary(&mut self, record: &mut TranscriptRecord, object: &Object<'_>, at: &RecordOwner) {
         let text = object.object("message").and_then(|message| message.get("content").map(plain_text));
         let boundary = self.sessions.get(at).boundary.take().unwrap_or_default();
         push(record, boundary.into_item(text.filter(|text| !text.is_empty())));
     }
 
-    fn said(&mut self, record: &mut Record, object: &Object<'_>, at: &At) {
+    fn said(&mut self, record: &mut TranscriptRecord, object: &Object<'_>, at: &RecordOwner) {
         let Some(said) = object.object("message") else {
-            record.kept = Kept::Opaque { why: "a message record whose `message` is no object".to_owned() };
+            record.kept =
+                RecordStatus::Opaque { why: "a message record whose `message` is no object".to_owned() };
             generic::said(object, &mut self.sessions.get(at).pairing, record);
             return;
         };
         if !said.has("content") {
-            record.kept = Kept::Opaque { why: "a message without `content`".to_owned() };
+            record.kept = RecordStatus::Opaque { why: "a message without `content`".to_owned() };
             return;
         }
         let base = record.id.clone().unwrap_or_else(|| record.line.to_string().into());
@@ -223,7 +231,7 @@ impl ClaudeCode {
             (false, false) => Role::User,
         };
         let standing = standing(object, role, &parts);
-        let failed = matches!(standing, Standing::Failed(_)) && object.flag("isApiErrorMessage");
+        let failed = matches!(standing, MessageOrigin::Failed(_)) && object.flag("isApiErrorMessage");
         let code = failed.then(|| error_code(object, &parts)).flatten();
         let mut message = Message::new(role, parts).standing(standing);
         if assistant {
@@ -232,12 +240,12 @@ impl ClaudeCode {
             message.stop = said.word("stop_reason");
         }
         let usage = if assistant { self.usage(&said, &message) } else { None };
-        push(record, Item::Message(message));
-        record.items.extend(usage.map(Item::Usage));
+        push(record, RecordItem::Message(message));
+        record.items.extend(usage.map(RecordItem::Usage));
         if failed {
-            record.items.push(Item::Turn(TurnCompleted { error_code: code, ..turn("error") }));
+            record.items.push(RecordItem::Turn(TurnCompleted { error_code: code, ..turn("error") }));
         }
-        record.items.extend(spawned(object).map(Item::Spawned));
+        record.items.extend(spawned(object).map(RecordItem::Spawned));
     }
 
     /// The usage a record carries, unless the record before said the same of the same reply.
@@ -267,8 +275,8 @@ impl ClaudeCode {
     }
 }
 
-fn push(record: &mut Record, item: Item) {
-    record.kept = Kept::Understood;
+fn push(record: &mut TranscriptRecord, item: RecordItem) {
+    record.kept = RecordStatus::Understood;
     record.items.push(item);
 }
 
@@ -292,32 +300,32 @@ fn holds_results(object: &Object<'_>) -> bool {
     first.is_some_and(|block| block.text("type").as_deref() == Some("tool_result"))
 }
 
-fn standing(object: &Object<'_>, role: Role, parts: &[Part]) -> Standing {
+fn standing(object: &Object<'_>, role: Role, parts: &[Part]) -> MessageOrigin {
     if object.flag("isApiErrorMessage") {
-        return Standing::Failed(object.word("error").unwrap_or_else(|| "api_error".into()));
+        return MessageOrigin::Failed(object.word("error").unwrap_or_else(|| "api_error".into()));
     }
     if object.flag("isAbortedMidStream") {
-        return Standing::Failed("aborted".into());
+        return MessageOrigin::Failed("aborted".into());
     }
     if object.flag("isVisibleInTranscriptOnly") {
-        return Standing::Aside("visible in the transcript only".into());
+        return MessageOrigin::Aside("visible in the transcript only".into());
     }
     if blocks::is_silent(parts) {
-        return Standing::Aside("nothing was said".into());
+        return MessageOrigin::Aside("nothing was said".into());
     }
     if role != Role::User {
-        return Standing::Said;
+        return MessageOrigin::Said;
     }
     if object.flag("isMeta") {
-        return Standing::Injected("meta".into());
+        return MessageOrigin::Injected("meta".into());
     }
     let begins = match parts.first() {
         Some(Part::Text { text, .. }) => text.inline().unwrap_or("").trim_start(),
         _ => "",
     };
     match HARNESS_TEXTS.iter().find(|(mark, _)| begins.starts_with(mark)) {
-        Some((_, name)) => Standing::Injected((*name).into()),
-        None => Standing::Said,
+        Some((_, name)) => MessageOrigin::Injected((*name).into()),
+        None => MessageOrigin::Said,
     }
 }
 

@@ -6,16 +6,16 @@
 
 mod items;
 
-use super::blocks::{Blocks, Pairing, first_word};
+use super::blocks::{Blocks, CallPairing, first_word};
 use super::object::Object;
-use super::record::{Item, Kept, Place, Record, Span};
+use super::record::{ByteSpan, RecordItem, RecordPlace, RecordStatus, TranscriptRecord};
 use super::seen::hash;
 use super::{generic, time};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use wunderblock_core::event::{SessionOpened, TurnCompleted, UsageMeasured};
 use wunderblock_core::id::Scope;
-use wunderblock_core::message::{Dialect, Message, Part, Role, Standing};
+use wunderblock_core::message::{Dialect, Message, MessageOrigin, Part, Role};
 use wunderblock_core::units::Tokens;
 
 /// Record types and what becomes of them.
@@ -77,12 +77,12 @@ pub(super) struct Codex {
     total: Option<u64>,
     /// User turns taken back that no record has gone on from yet.
     taken_back: u64,
-    pairing: Pairing,
+    pairing: CallPairing,
     has_items: bool,
     events_only: bool,
     /// No checkpoint is made while there are any.
     #[serde(skip)]
-    held: Vec<Record>,
+    held: Vec<TranscriptRecord>,
     #[serde(skip)]
     held_bytes: u64,
     said: VecDeque<u64>,
@@ -98,7 +98,7 @@ impl Codex {
         !self.held.is_empty()
     }
 
-    pub(super) fn read(&mut self, span: Span, object: &Object<'_>) -> Vec<Record> {
+    pub(super) fn read(&mut self, span: ByteSpan, object: &Object<'_>) -> Vec<TranscriptRecord> {
         let record = self.record(span, object);
         let uncertain = is_said_event(&record) && !record.items.is_empty();
         if self.held.is_empty() && (self.events_only || !uncertain) {
@@ -108,18 +108,18 @@ impl Codex {
     }
 
     /// Puts records behind those held back.
-    pub(super) fn behind(&mut self, records: Vec<Record>) -> Vec<Record> {
+    pub(super) fn behind(&mut self, records: Vec<TranscriptRecord>) -> Vec<TranscriptRecord> {
         if self.held.is_empty() {
             return records;
         }
         records.into_iter().flat_map(|record| self.hold(record)).collect()
     }
 
-    pub(super) fn finish(&mut self) -> Vec<Record> {
+    pub(super) fn finish(&mut self) -> Vec<TranscriptRecord> {
         self.release()
     }
 
-    fn hold(&mut self, record: Record) -> Vec<Record> {
+    fn hold(&mut self, record: TranscriptRecord) -> Vec<TranscriptRecord> {
         self.held_bytes += record.len;
         self.held.push(record);
         if self.has_items {
@@ -132,7 +132,7 @@ impl Codex {
         Vec::new()
     }
 
-    fn release(&mut self) -> Vec<Record> {
+    fn release(&mut self) -> Vec<TranscriptRecord> {
         self.held_bytes = 0;
         let duplicates = self.has_items;
         let held = std::mem::take(&mut self.held);
@@ -141,7 +141,7 @@ impl Codex {
                 if is_said_event(&record) {
                     if duplicates {
                         record.items.clear();
-                        record.kept = Kept::Bookkeeping;
+                        record.kept = RecordStatus::Bookkeeping;
                     } else {
                         self.remember(&record);
                     }
@@ -152,27 +152,30 @@ impl Codex {
     }
 
     /// Adds what depends on the records before.
-    fn complete(&mut self, mut record: Record) -> Record {
+    fn complete(&mut self, mut record: TranscriptRecord) -> TranscriptRecord {
         record.parent_session.clone_from(&self.parent);
         if record.items.is_empty() {
             return record;
         }
-        let opens = matches!(record.items.first(), Some(Item::Opened(_)));
+        let opens = matches!(record.items.first(), Some(RecordItem::Opened(_)));
         if !opens && !self.opened {
             let opened = SessionOpened { format: Some("codex".into()), ..SessionOpened::default() };
-            record.items.insert(0, Item::Opened(opened));
+            record.items.insert(0, RecordItem::Opened(opened));
         }
         self.opened = true;
-        let says = record.items.iter().any(|item| matches!(item, Item::Message(_) | Item::Compacted { .. }));
+        let says = record
+            .items
+            .iter()
+            .any(|item| matches!(item, RecordItem::Message(_) | RecordItem::Compacted { .. }));
         if says && self.taken_back > 0 {
-            record.place = Place::RolledBack { turns: std::mem::take(&mut self.taken_back) };
+            record.place = RecordPlace::RolledBack { turns: std::mem::take(&mut self.taken_back) };
         }
         record
     }
 
-    fn record(&mut self, span: Span, object: &Object<'_>) -> Record {
+    fn record(&mut self, span: ByteSpan, object: &Object<'_>) -> TranscriptRecord {
         let kind = object.text("type").unwrap_or_default();
-        let mut record = Record::bookkeeping(span, &kind);
+        let mut record = TranscriptRecord::bookkeeping(span, &kind);
         record.at = time::field(object, "timestamp");
         let Some(payload) = object.object("payload") else {
             self.bare(&mut record, object, &kind);
@@ -186,7 +189,7 @@ impl Codex {
             "compacted" => compacted(&mut record, &payload),
             "world_state" | "inter_agent_communication_metadata" => {}
             _ => {
-                record.kept = Kept::Opaque { why: format!("no record type of Codex: `{kind}`") };
+                record.kept = RecordStatus::Opaque { why: format!("no record type of Codex: `{kind}`") };
                 generic::said(&payload, &mut self.pairing, &mut record);
             }
         }
@@ -194,7 +197,7 @@ impl Codex {
     }
 
     /// A line of the time before the envelope.
-    fn bare(&mut self, record: &mut Record, object: &Object<'_>, kind: &str) {
+    fn bare(&mut self, record: &mut TranscriptRecord, object: &Object<'_>, kind: &str) {
         if items::is_item(kind) {
             return self.item(record, object);
         }
@@ -204,12 +207,12 @@ impl Codex {
             record.kind = "session_meta".into();
             self.meta(record, object);
         } else {
-            record.kept = Kept::Opaque { why: "no envelope and no item of Codex".to_owned() };
+            record.kept = RecordStatus::Opaque { why: "no envelope and no item of Codex".to_owned() };
             generic::said(object, &mut self.pairing, record);
         }
     }
 
-    fn meta(&mut self, record: &mut Record, meta: &Object<'_>) {
+    fn meta(&mut self, record: &mut TranscriptRecord, meta: &Object<'_>) {
         let id = first_word(meta, &["id", "session_id"]);
         // A forked session carries the header of the one it was forked from behind its own.
         if self.own.is_none() {
@@ -223,7 +226,7 @@ impl Codex {
                 version: meta.word("cli_version"),
                 parent: None,
             };
-            push(record, Item::Opened(opened));
+            push(record, RecordItem::Opened(opened));
         }
         let base = meta.object("base_instructions");
         let text = base
@@ -233,12 +236,15 @@ impl Codex {
         let read = Some(hash([&*text]));
         if self.instructions != read {
             self.instructions = read;
-            let standing = Standing::Injected("base_instructions".into());
-            push(record, Item::Message(Message::text(Role::System, String::from(text)).standing(standing)));
+            let standing = MessageOrigin::Injected("base_instructions".into());
+            push(
+                record,
+                RecordItem::Message(Message::text(Role::System, String::from(text)).standing(standing)),
+            );
         }
     }
 
-    fn item(&mut self, record: &mut Record, item: &Object<'_>) {
+    fn item(&mut self, record: &mut TranscriptRecord, item: &Object<'_>) {
         let kind = item.text("type").unwrap_or_default();
         record.kind = format!("response_item:{kind}").into();
         record.id = item.word("id");
@@ -249,70 +255,70 @@ impl Codex {
         let base = record.id.clone().unwrap_or_else(|| record.line.to_string().into());
         let mut blocks = Blocks::new(Dialect::OpenaiResponses, &mut self.pairing, &base);
         let Some(mut message) = items::message(&kind, item, &mut blocks) else {
-            record.kept = Kept::Opaque { why: format!("no item of Codex: `{kind}`") };
+            record.kept = RecordStatus::Opaque { why: format!("no item of Codex: `{kind}`") };
             return generic::said(item, &mut self.pairing, record);
         };
         if message.role == Role::Assistant {
             message.model.clone_from(&self.model);
         }
-        record.kept = Kept::Understood;
+        record.kept = RecordStatus::Understood;
         if self.events_only && self.said.contains(&hash_said(&message)) {
             return;
         }
-        push(record, Item::Message(message));
+        push(record, RecordItem::Message(message));
     }
 
-    fn event(&mut self, record: &mut Record, event: &Object<'_>) {
+    fn event(&mut self, record: &mut TranscriptRecord, event: &Object<'_>) {
         let kind = event.text("type").unwrap_or_default();
         record.kind = format!("event_msg:{kind}").into();
         match kind.as_ref() {
             "user_message" | "agent_message" => self.said_event(record, event, &kind),
             "token_count" => {
                 if let Some(usage) = self.usage(event) {
-                    push(record, Item::Usage(usage));
+                    push(record, RecordItem::Usage(usage));
                 }
             }
-            "task_complete" | "turn_complete" => push(record, Item::Turn(turn("end", None, None))),
-            "turn_aborted" => push(record, Item::Turn(turn("aborted", None, event.word("reason")))),
+            "task_complete" | "turn_complete" => push(record, RecordItem::Turn(turn("end", None, None))),
+            "turn_aborted" => push(record, RecordItem::Turn(turn("aborted", None, event.word("reason")))),
             "error" => {
                 let info = event.get("codex_error_info");
                 let code = info.filter(|info| info.get() != "null").and_then(|info| error_code(info.get()));
-                push(record, Item::Turn(turn("error", code, event.word("message"))));
+                push(record, RecordItem::Turn(turn("error", code, event.word("message"))));
             }
             "thread_rolled_back" => {
                 self.taken_back = self.taken_back.saturating_add(event.number("num_turns").unwrap_or(1));
-                record.kept = Kept::Understood;
+                record.kept = RecordStatus::Understood;
             }
             "collab_agent_spawn_end" => {
                 if let Some(agent) = event.word("new_thread_id") {
-                    push(record, Item::Spawned(agent));
+                    push(record, RecordItem::Spawned(agent));
                 }
             }
             _ => {}
         }
     }
 
-    fn said_event(&mut self, record: &mut Record, event: &Object<'_>, kind: &str) {
+    fn said_event(&mut self, record: &mut TranscriptRecord, event: &Object<'_>, kind: &str) {
         if self.has_items {
             return;
         }
         let Some(text) = event.word("message") else { return };
         let message = if kind == "user_message" {
             let standing =
-                items::injected(&text).map_or(Standing::Said, |tag| Standing::Injected(tag.into()));
+                items::injected(&text).map_or(MessageOrigin::Said, |tag| MessageOrigin::Injected(tag.into()));
             Message::text(Role::User, String::from(text)).standing(standing)
         } else {
             Message { model: self.model.clone(), ..Message::text(Role::Assistant, String::from(text)) }
         };
-        push(record, Item::Message(message));
+        push(record, RecordItem::Message(message));
         if self.events_only {
             self.remember(record);
         }
     }
 
-    fn remember(&mut self, record: &Record) {
+    fn remember(&mut self, record: &TranscriptRecord) {
         for item in &record.items {
-            if let Item::Message(message) = item {
+            if let RecordItem::Message(message) = item {
                 if self.said.len() >= MAX_SAID {
                     self.said.pop_front();
                 }
@@ -346,18 +352,21 @@ impl Codex {
     }
 }
 
-fn push(record: &mut Record, item: Item) {
-    record.kept = Kept::Understood;
+fn push(record: &mut TranscriptRecord, item: RecordItem) {
+    record.kept = RecordStatus::Understood;
     record.items.push(item);
 }
 
-fn is_said_event(record: &Record) -> bool {
+fn is_said_event(record: &TranscriptRecord) -> bool {
     matches!(record.kind.as_ref(), "event_msg:user_message" | "event_msg:agent_message")
 }
 
-fn compacted(record: &mut Record, payload: &Object<'_>) {
+fn compacted(record: &mut TranscriptRecord, payload: &Object<'_>) {
     let summary = payload.word("message").map(String::from);
-    push(record, Item::Compacted { from: None, before: None, summary, trigger: None, tokens_before: None });
+    push(
+        record,
+        RecordItem::Compacted { from: None, before: None, summary, trigger: None, tokens_before: None },
+    );
 }
 
 /// `source: {"subagent": {"thread_spawn": {"parent_thread_id": …}}}`.

@@ -1,6 +1,6 @@
 //! Which format a file is in, by its beginning.
 
-use super::format::{Format, Shape};
+use super::format::{FileShape, Format};
 use super::object::{Object, array};
 use super::{aider, openai_chat};
 use serde_json::value::RawValue;
@@ -285,12 +285,12 @@ fn is_conversation(object: &Object<'_>) -> bool {
 }
 
 /// See [`Format::shape`].
-pub(super) fn chat_shape(head: &[u8]) -> Shape {
+pub(super) fn chat_shape(head: &[u8]) -> FileShape {
     let text = String::from_utf8_lossy(head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head));
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
-    let Some(first) = lines.next() else { return Shape::Lines };
+    let Some(first) = lines.next() else { return FileShape::Lines };
     let whole = serde_json::from_str::<&RawValue>(first).is_ok();
     let only = lines.next().is_none();
     let cut = !whole && only && first.trim_start().starts_with('{') && !text.contains('\n');
-    if (whole && !only) || cut { Shape::Lines } else { Shape::Document }
+    if (whole && !only) || cut { FileShape::Lines } else { FileShape::Document }
 }

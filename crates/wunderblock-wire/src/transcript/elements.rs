@@ -1,7 +1,7 @@
 //! JSON that holds its messages in an array: where that is, and a record for every byte around it.
 
 use super::object::{Object, array, position};
-use super::record::{Record, Span};
+use super::record::{ByteSpan, TranscriptRecord};
 use serde_json::value::RawValue;
 
 /// How deep the array of messages is searched for. Each level costs one scan of what it holds.
@@ -9,7 +9,7 @@ const MAX_LEVELS: usize = 6;
 
 /// Messages found beside each other.
 #[derive(Debug)]
-pub(crate) struct List<'a> {
+pub(crate) struct MessageList<'a> {
     /// The keys that lead there, array elements as `[]`, from the outside in.
     pub(crate) path: String,
     /// The elements, among them ones that are no messages.
@@ -19,7 +19,10 @@ pub(crate) struct List<'a> {
 }
 
 /// All arrays (and objects used as maps) of which at least half the elements are messages.
-pub(crate) fn lists<'a>(value: &'a RawValue, is_message: &dyn Fn(&Object<'_>) -> bool) -> Vec<List<'a>> {
+pub(crate) fn lists<'a>(
+    value: &'a RawValue,
+    is_message: &dyn Fn(&Object<'_>) -> bool,
+) -> Vec<MessageList<'a>> {
     let mut found = Vec::new();
     walk(value, "", (0, is_message), &mut found);
     found
@@ -29,7 +32,7 @@ fn walk<'a>(
     value: &'a RawValue,
     path: &str,
     (level, is_message): (usize, &dyn Fn(&Object<'_>) -> bool),
-    found: &mut Vec<List<'a>>,
+    found: &mut Vec<MessageList<'a>>,
 ) {
     let (elements, keys, least) = if let Some(elements) = array(value) {
         (elements, Vec::new(), 1)
@@ -49,7 +52,7 @@ fn walk<'a>(
         .filter(|element| Object::of(element).is_some_and(|object| is_message(&object)))
         .count();
     if messages >= least && messages * 2 >= elements.len() {
-        found.push(List { path: path.to_owned(), elements, messages });
+        found.push(MessageList { path: path.to_owned(), elements, messages });
         return;
     }
     if level >= MAX_LEVELS {
@@ -62,20 +65,20 @@ fn walk<'a>(
 }
 
 /// The list with the most messages, of several the outermost and first.
-pub(crate) fn longest<'l, 'a>(lists: &'l [List<'a>]) -> Option<&'l List<'a>> {
-    let depth = |list: &List<'_>| list.path.matches('.').count();
+pub(crate) fn longest<'l, 'a>(lists: &'l [MessageList<'a>]) -> Option<&'l MessageList<'a>> {
+    let depth = |list: &MessageList<'_>| list.path.matches('.').count();
     lists.iter().rev().max_by_key(|list| (list.messages, std::cmp::Reverse(depth(list))))
 }
 
 /// Where a part of a text stands in its file.
-pub(crate) fn span_of(part: &str, whole: &str, base: Span) -> Span {
+pub(crate) fn span_of(part: &str, whole: &str, base: ByteSpan) -> ByteSpan {
     let at = position(part, whole);
     let lines = whole.as_bytes().get(..at).unwrap_or_default().iter().filter(|byte| **byte == b'\n').count();
-    Span { offset: base.offset + at as u64, len: part.len() as u64, line: base.line + lines as u64 }
+    ByteSpan { offset: base.offset + at as u64, len: part.len() as u64, line: base.line + lines as u64 }
 }
 
 /// The spans of parts that stand in order, without counting the lines before each again.
-pub(crate) fn spans<'a>(parts: &[&'a str], whole: &'a str, base: Span) -> Vec<Span> {
+pub(crate) fn spans<'a>(parts: &[&'a str], whole: &'a str, base: ByteSpan) -> Vec<ByteSpan> {
     let (mut counted, mut line) = (0, base.line);
     parts
         .iter()
@@ -84,18 +87,22 @@ pub(crate) fn spans<'a>(parts: &[&'a str], whole: &'a str, base: Span) -> Vec<Sp
             let between = whole.as_bytes().get(counted..at).unwrap_or_default();
             line += between.iter().filter(|byte| **byte == b'\n').count() as u64;
             counted = at;
-            Span { offset: base.offset + at as u64, len: part.len() as u64, line }
+            ByteSpan { offset: base.offset + at as u64, len: part.len() as u64, line }
         })
         .collect()
 }
 
 /// Records for what stands between the given ones and around them, put in their places. White space and the commas
 /// between elements say nothing and belong to no record.
-pub(crate) fn with_rest(mut records: Vec<Record>, whole: &str, base: Span) -> Vec<Record> {
+pub(crate) fn with_rest(
+    mut records: Vec<TranscriptRecord>,
+    whole: &str,
+    base: ByteSpan,
+) -> Vec<TranscriptRecord> {
     records.sort_by_key(|record| record.offset);
     let mut all = Vec::with_capacity(records.len() * 2 + 1);
     let (mut at, mut line, mut counted) = (0_usize, base.line, 0_usize);
-    let mut rest = |from: usize, to: usize, all: &mut Vec<Record>| {
+    let mut rest = |from: usize, to: usize, all: &mut Vec<TranscriptRecord>| {
         let gap = whole.get(from..to).unwrap_or_default();
         let part = gap.trim_matches(|c: char| c == ',' || c.is_ascii_whitespace());
         if part.is_empty() {
@@ -105,8 +112,8 @@ pub(crate) fn with_rest(mut records: Vec<Record>, whole: &str, base: Span) -> Ve
         let between = whole.as_bytes().get(counted..start).unwrap_or_default();
         line += between.iter().filter(|byte| **byte == b'\n').count() as u64;
         counted = start;
-        let span = Span { offset: base.offset + start as u64, len: part.len() as u64, line };
-        all.push(Record::bookkeeping(span, "document"));
+        let span = ByteSpan { offset: base.offset + start as u64, len: part.len() as u64, line };
+        all.push(TranscriptRecord::bookkeeping(span, "document"));
     };
     for record in records {
         let start = usize::try_from(record.offset - base.offset).unwrap_or(at);

@@ -5,7 +5,7 @@
 //! a copy has its own, so targets and ranges are given by the records that stand there.
 
 use super::object::Object;
-use super::record::{Item, Kept, Record, Span};
+use super::record::{ByteSpan, RecordItem, RecordStatus, TranscriptRecord};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use wunderblock_core::event::{ContentPinned, Fact, SessionCompacted, SessionOpened};
@@ -42,36 +42,36 @@ const COPIED: &str = "copy:";
 
 /// The state of a file being read.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Export {
+pub(super) struct ExportReader {
     own: Option<Box<str>>,
-    sessions: BTreeMap<Box<str>, Session>,
+    sessions: BTreeMap<Box<str>, ExportedSession>,
 }
 
 /// One session of the file, so far.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Session {
+struct ExportedSession {
     last: Seq,
     /// The records that became events, by position.
     events: Vec<(Seq, Box<str>)>,
 }
 
-impl Session {
+impl ExportedSession {
     /// The first record at or after a position that became an event.
     fn first_from(&self, seq: Seq) -> Option<&(Seq, Box<str>)> {
         self.events.get(self.events.partition_point(|(at, _)| *at < seq))
     }
 }
 
-impl Export {
+impl ExportReader {
     pub(super) fn session(&self) -> Option<&str> {
         self.own.as_deref()
     }
 
-    pub(super) fn read(&mut self, span: Span, text: &str, object: &Object<'_>) -> Record {
+    pub(super) fn read(&mut self, span: ByteSpan, text: &str, object: &Object<'_>) -> TranscriptRecord {
         let (Some(stream), Some(seq), Some(id)) =
             (object.word("stream"), object.number("seq").map(Seq), object.word("id"))
         else {
-            return Record::opaque(
+            return TranscriptRecord::opaque(
                 span,
                 "unknown",
                 "not an event of an export: `stream`, `seq` or `id` is missing",
@@ -79,7 +79,7 @@ impl Export {
         };
         let kind = object.word("kind").unwrap_or_else(|| "erased".into());
         let own = self.own.get_or_insert_with(|| stream.clone());
-        let mut record = Record::bookkeeping(span, &kind);
+        let mut record = TranscriptRecord::bookkeeping(span, &kind);
         record.session = (*own != stream).then(|| stream.clone());
         record.at = object.get("at").and_then(|at| at.get().parse().ok()).map(Millis);
         let session = self.sessions.entry(stream).or_default();
@@ -95,7 +95,7 @@ impl Export {
             return record;
         }
         if !is_engines && !Fact::OPEN_KINDS.contains(&&*kind) {
-            record.kept = Kept::Opaque { why: format!("no event of this version: `{kind}`") };
+            record.kept = RecordStatus::Opaque { why: format!("no event of this version: `{kind}`") };
             return record;
         }
         match serde_json::from_str::<Fact>(text)
@@ -123,46 +123,46 @@ fn checked(fact: Fact, seq: Seq) -> Result<Fact, String> {
     Ok(fact)
 }
 
-fn becomes_an_event(record: &Record) -> bool {
-    let is_opening = |item: &Item| matches!(item, Item::Opened(_));
-    record.items.iter().any(|item| !is_opening(item)) || matches!(record.kept, Kept::Broken { .. })
+fn becomes_an_event(record: &TranscriptRecord) -> bool {
+    let is_opening = |item: &RecordItem| matches!(item, RecordItem::Opened(_));
+    record.items.iter().any(|item| !is_opening(item)) || matches!(record.kept, RecordStatus::Broken { .. })
 }
 
-fn broken(why: String) -> Kept {
-    Kept::Broken { why }
+fn broken(why: String) -> RecordStatus {
+    RecordStatus::Broken { why }
 }
 
-impl Session {
+impl ExportedSession {
     /// What a fact says to the session that is a copy.
-    fn take(&self, record: &mut Record, fact: Fact) {
+    fn take(&self, record: &mut TranscriptRecord, fact: Fact) {
         let item = match fact {
             Fact::SessionOpened(opened) => {
                 record.parent_session = opened.parent.as_ref().map(|parent| parent.as_str().into());
-                Some(Item::Opened(SessionOpened { format: Some("wunderblock".into()), ..opened }))
+                Some(RecordItem::Opened(SessionOpened { format: Some("wunderblock".into()), ..opened }))
             }
-            Fact::MessageAppended(said) => Some(Item::Message(said.message)),
-            Fact::UsageMeasured(usage) => Some(Item::Usage(usage)),
-            Fact::TurnCompleted(turn) => Some(Item::Turn(turn)),
-            Fact::SubagentSpawned(spawned) => Some(Item::Spawned(spawned.session.as_str().into())),
+            Fact::MessageAppended(said) => Some(RecordItem::Message(said.message)),
+            Fact::UsageMeasured(usage) => Some(RecordItem::Usage(usage)),
+            Fact::TurnCompleted(turn) => Some(RecordItem::Turn(turn)),
+            Fact::SubagentSpawned(spawned) => Some(RecordItem::Spawned(spawned.session.as_str().into())),
             Fact::SessionCompacted(made) => self.summary(*made),
             Fact::ContentPinned(pin) => self.pin(&pin),
             fact @ (Fact::SessionClosed(_) | Fact::TaskStarted(_) | Fact::TaskFinished(_)) => {
-                Some(Item::Fact(Box::new(fact)))
+                Some(RecordItem::Fact(Box::new(fact)))
             }
             _ => None,
         };
         if let Some(item) = item {
-            record.kept = Kept::Understood;
+            record.kept = RecordStatus::Understood;
             record.items.push(item);
         }
     }
 
     /// A summary as an available node, if anything of its range is in the file.
-    fn summary(&self, made: SessionCompacted) -> Option<Item> {
+    fn summary(&self, made: SessionCompacted) -> Option<RecordItem> {
         let Some(Body::Inline(summary)) = made.summary else { return None };
         let from = self.first_from(made.from_seq).filter(|(at, _)| *at <= made.to_seq)?;
         let kept = self.first_from(made.to_seq.next());
-        Some(Item::Compacted {
+        Some(RecordItem::Compacted {
             from: Some(from.1.clone()),
             before: kept.map(|(_, id)| id.clone()),
             summary: Some(summary),
@@ -171,8 +171,8 @@ impl Session {
         })
     }
 
-    fn pin(&self, pin: &ContentPinned) -> Option<Item> {
+    fn pin(&self, pin: &ContentPinned) -> Option<RecordItem> {
         let (_, record) = self.first_from(pin.target).filter(|(at, _)| *at == pin.target)?;
-        Some(Item::Pinned { record: record.clone(), pinned: pin.pinned })
+        Some(RecordItem::Pinned { record: record.clone(), pinned: pin.pinned })
     }
 }

@@ -23,7 +23,7 @@ pub enum Format {
 
 /// How a format is to be fed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum FileShape {
     /// Line by line, in constant memory.
     Lines,
     /// Whole.

@@ -3,15 +3,15 @@
 //! Every record stays opaque, and says so. What is taken is for reading and searching; that it means what it seems to
 //! mean is not promised.
 
-use super::blocks::{Blocks, Pairing, first, first_word};
-use super::elements::{self, List};
+use super::blocks::{Blocks, CallPairing, first, first_word};
+use super::elements::{self, MessageList};
 use super::object::{Object, array, string};
-use super::record::{Item, Kept, Record, Span};
+use super::record::{ByteSpan, RecordItem, RecordStatus, TranscriptRecord};
 use super::time;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use wunderblock_core::event::SessionOpened;
-use wunderblock_core::message::{Dialect, Message, Part, Role, Standing};
+use wunderblock_core::message::{Dialect, Message, MessageOrigin, Part, Role};
 
 /// Record types and what becomes of them.
 pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
@@ -50,14 +50,14 @@ const MAX_GATHER: usize = 12;
 pub(super) struct Generic {
     #[serde(skip)]
     format: &'static str,
-    pairing: Pairing,
+    pairing: CallPairing,
     /// The file's own session has been opened.
     opened: bool,
 }
 
 impl Generic {
     pub(super) fn new(format: &'static str) -> Self {
-        Self { format, pairing: Pairing::default(), opened: false }
+        Self { format, pairing: CallPairing::default(), opened: false }
     }
 
     /// Completes a state read from a checkpoint.
@@ -66,33 +66,34 @@ impl Generic {
     }
 
     /// One line that is an object. `text` is its text.
-    pub(super) fn line(&mut self, span: Span, text: &str, object: &Object<'_>) -> Vec<Record> {
+    pub(super) fn line(&mut self, span: ByteSpan, text: &str, object: &Object<'_>) -> Vec<TranscriptRecord> {
         if role(object).is_none() {
             let nested = self.array(span, text);
             if !nested.is_empty() {
                 return nested;
             }
         }
-        let mut record = Record::opaque(span, &kind(object), "no known format");
+        let mut record = TranscriptRecord::opaque(span, &kind(object), "no known format");
         said(object, &mut self.pairing, &mut record);
         self.opened(vec![record])
     }
 
     /// One line that holds a conversation, which is a session of its own; nothing if it holds none.
-    pub(super) fn array(&mut self, span: Span, text: &str) -> Vec<Record> {
+    pub(super) fn array(&mut self, span: ByteSpan, text: &str) -> Vec<TranscriptRecord> {
         let nested = raw(text).map(|value| self.nested(span, text, value)).unwrap_or_default();
         let session = format!("line-{}", span.line);
         self.opened(nested.into_iter().map(|record| in_line(record, &session)).collect())
     }
 
     /// A whole document.
-    pub(super) fn document(&mut self, span: Span, text: &str) -> Vec<Record> {
+    pub(super) fn document(&mut self, span: ByteSpan, text: &str) -> Vec<TranscriptRecord> {
         let Some(value) = raw(text) else { return Vec::new() };
         let nested = self.nested(span, text, value);
         if !nested.is_empty() {
             return self.opened(nested);
         }
-        let mut record = Record::opaque(span, "document", "a document without an array of messages");
+        let mut record =
+            TranscriptRecord::opaque(span, "document", "a document without an array of messages");
         let mut found = String::new();
         gather(value, &TEXTS, &mut found);
         if found.is_empty() {
@@ -100,18 +101,18 @@ impl Generic {
         }
         if !found.is_empty() {
             let message = Message::text(Role::User, found);
-            record
-                .items
-                .push(Item::Message(message.standing(Standing::Injected("text without a role".into()))));
+            record.items.push(RecordItem::Message(
+                message.standing(MessageOrigin::Injected("text without a role".into())),
+            ));
         }
         self.opened(vec![record])
     }
 
     /// The records of the messages a value holds inside; nothing if it holds none.
-    fn nested(&mut self, span: Span, text: &str, value: &RawValue) -> Vec<Record> {
+    fn nested(&mut self, span: ByteSpan, text: &str, value: &RawValue) -> Vec<TranscriptRecord> {
         let lists = elements::lists(value, &is_message);
         let Some(longest) = elements::longest(&lists) else { return self.display(span, text, value) };
-        let alike: Vec<&List<'_>> = lists.iter().filter(|list| list.path == longest.path).collect();
+        let alike: Vec<&MessageList<'_>> = lists.iter().filter(|list| list.path == longest.path).collect();
         let several = alike.len() > 1;
         let mut records = Vec::new();
         for (index, list) in alike.into_iter().enumerate() {
@@ -126,23 +127,24 @@ impl Generic {
         elements::with_rest(records, text, span)
     }
 
-    fn element(&mut self, span: Span, element: &RawValue) -> Record {
+    fn element(&mut self, span: ByteSpan, element: &RawValue) -> TranscriptRecord {
         let Some(object) = Object::of(element) else {
-            return Record::opaque(span, "element", "no object where a message was expected");
+            return TranscriptRecord::opaque(span, "element", "no object where a message was expected");
         };
-        let mut record = Record::opaque(span, &kind(&object), "no known format");
+        let mut record = TranscriptRecord::opaque(span, &kind(&object), "no known format");
         said(&object, &mut self.pairing, &mut record);
         record
     }
 
     /// A conversation written out as one text, `role: ` at the beginning of each turn.
-    fn display(&mut self, span: Span, text: &str, value: &RawValue) -> Vec<Record> {
+    fn display(&mut self, span: ByteSpan, text: &str, value: &RawValue) -> Vec<TranscriptRecord> {
         let object = Object::of(value).unwrap_or_default();
         let Some(shown) = object.text("messages_display").or_else(|| object.text("transcript")) else {
             return Vec::new();
         };
-        let mut record = Record::opaque(span, "messages_display", "a conversation written out as one text");
-        record.items = turns(&shown).into_iter().map(Item::Message).collect();
+        let mut record =
+            TranscriptRecord::opaque(span, "messages_display", "a conversation written out as one text");
+        record.items = turns(&shown).into_iter().map(RecordItem::Message).collect();
         if record.items.is_empty() {
             return Vec::new();
         }
@@ -152,7 +154,7 @@ impl Generic {
 
     /// Puts its opening before what is said first in each session. Sessions other than the file's own do not go on
     /// beyond the given records.
-    fn opened(&mut self, mut records: Vec<Record>) -> Vec<Record> {
+    fn opened(&mut self, mut records: Vec<TranscriptRecord>) -> Vec<TranscriptRecord> {
         let mut before: Option<Box<str>> = None;
         for record in records.iter_mut().filter(|record| !record.items.is_empty()) {
             let open = match &record.session {
@@ -162,7 +164,7 @@ impl Generic {
             if open {
                 before.clone_from(&record.session);
                 let opened = SessionOpened { format: Some(self.format.into()), ..SessionOpened::default() };
-                record.items.insert(0, Item::Opened(opened));
+                record.items.insert(0, RecordItem::Opened(opened));
             }
         }
         records
@@ -174,7 +176,7 @@ fn raw(text: &str) -> Option<&RawValue> {
 }
 
 /// A record of a conversation that stands in one line: that line is a session.
-fn in_line(mut record: Record, line: &str) -> Record {
+fn in_line(mut record: TranscriptRecord, line: &str) -> TranscriptRecord {
     record.session = Some(match record.session {
         Some(inner) => format!("{line}/{inner}").into(),
         None => line.into(),
@@ -192,9 +194,9 @@ pub(super) fn is_message(object: &Object<'_>) -> bool {
 }
 
 /// Takes role, text, calls and results from an object, and says in `record` how far that went.
-pub(super) fn said(object: &Object<'_>, pairing: &mut Pairing, record: &mut Record) {
-    let why = |record: &mut Record, more: &str| {
-        if let Kept::Opaque { why } = &mut record.kept {
+pub(super) fn said(object: &Object<'_>, pairing: &mut CallPairing, record: &mut TranscriptRecord) {
+    let why = |record: &mut TranscriptRecord, more: &str| {
+        if let RecordStatus::Opaque { why } = &mut record.kept {
             why.push_str(more);
         }
     };
@@ -216,7 +218,7 @@ pub(super) fn said(object: &Object<'_>, pairing: &mut Pairing, record: &mut Reco
         return why(record, "; a role but no text found");
     }
     why(record, "; role and text taken where found");
-    record.items.extend(messages.into_iter().map(Item::Message));
+    record.items.extend(messages.into_iter().map(RecordItem::Message));
 }
 
 fn messages(role: Role, object: &Object<'_>, blocks: &mut Blocks<'_>) -> Vec<Message> {
@@ -377,7 +379,9 @@ fn turns(shown: &str) -> Vec<Message> {
     turns
         .into_iter()
         .map(|(role, text)| match role {
-            Role::Tool => Message::text(Role::User, text).standing(Standing::Injected("tool output".into())),
+            Role::Tool => {
+                Message::text(Role::User, text).standing(MessageOrigin::Injected("tool output".into()))
+            }
             role => Message::text(role, text),
         })
         .collect()

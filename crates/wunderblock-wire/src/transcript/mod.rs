@@ -1,8 +1,8 @@
 //! Agents' transcript formats: raw records in, neutral records out.
 //!
-//! A [`Reader`] is fed one line (or one document) at a time and answers with [`Record`]s: where the raw bytes stand,
+//! A [`TranscriptReader`] is fed one line (or one document) at a time and answers with [`TranscriptRecord`]s: where the raw bytes stand,
 //! where the record belongs in the conversation, and what it says. It performs no I/O, keeps no text, and never fails:
-//! what it cannot understand comes back as [`Kept::Opaque`] or [`Kept::Broken`] with the reason, and the raw bytes are
+//! what it cannot understand comes back as [`RecordStatus::Opaque`] or [`RecordStatus::Broken`] with the reason, and the raw bytes are
 //! the caller's to keep. Formats are told apart by [`detect()`].
 
 mod aider;
@@ -23,9 +23,9 @@ mod seen;
 mod time;
 
 pub use detect::{Unrecognised, detect};
-pub use format::{Format, Shape};
-pub use reader::{Checkpoint, Reader};
-pub use record::{Item, Kept, Place, Record};
+pub use format::{FileShape, Format};
+pub use reader::{Checkpoint, TranscriptReader};
+pub use record::{RecordItem, RecordPlace, RecordStatus, TranscriptRecord};
 
 impl Format {
     /// How a file of this format that begins with `head` is to be fed.
@@ -33,12 +33,12 @@ impl Format {
     /// OpenAI chat comes in both shapes: several JSON values in lines, or one document. One value on one line is a
     /// document. Where the first line is longer than `head`, an object is taken for a line and an array for a document.
     #[must_use]
-    pub fn shape(self, head: &[u8]) -> Shape {
+    pub fn shape(self, head: &[u8]) -> FileShape {
         match self {
             Self::ClaudeCode | Self::Codex | Self::Pi | Self::Aider | Self::JsonLines | Self::Wunderblock => {
-                Shape::Lines
+                FileShape::Lines
             }
-            Self::JsonDocument => Shape::Document,
+            Self::JsonDocument => FileShape::Document,
             Self::OpenaiChat => detect::chat_shape(head),
         }
     }

@@ -24,7 +24,7 @@ impl<'a> Object<'a> {
     pub(crate) fn parse(text: &'a str) -> Result<Self, serde_json::Error> {
         let mut fields = Vec::with_capacity(16);
         let mut json = serde_json::Deserializer::from_str(text);
-        Fields { into: &mut fields }.deserialize(&mut json)?;
+        FieldsVisitor { into: &mut fields }.deserialize(&mut json)?;
         json.end()?;
         Ok(Self { fields })
     }
@@ -34,7 +34,7 @@ impl<'a> Object<'a> {
         let mut fields = Vec::new();
         let mut cut = None;
         let mut json = serde_json::Deserializer::from_str(text);
-        let head = Head { into: &mut fields, cut: &mut cut };
+        let head = HeadVisitor { into: &mut fields, cut: &mut cut };
         let _broken_off = head.deserialize(&mut json);
         (Self { fields }, cut)
     }
@@ -172,49 +172,49 @@ pub(crate) fn position(part: &str, whole: &str) -> usize {
     (part.as_ptr() as usize).checked_sub(whole.as_ptr() as usize).filter(|at| *at <= whole.len()).unwrap_or(0)
 }
 
-struct Fields<'v, 'a> {
+struct FieldsVisitor<'v, 'a> {
     into: &'v mut Vec<(Cow<'a, str>, &'a RawValue)>,
 }
 
-impl<'a> DeserializeSeed<'a> for Fields<'_, 'a> {
+impl<'a> DeserializeSeed<'a> for FieldsVisitor<'_, 'a> {
     type Value = ();
     fn deserialize<D: serde::Deserializer<'a>>(self, json: D) -> Result<(), D::Error> {
         json.deserialize_map(self)
     }
 }
 
-impl<'a> Visitor<'a> for Fields<'_, 'a> {
+impl<'a> Visitor<'a> for FieldsVisitor<'_, 'a> {
     type Value = ();
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
     fn visit_map<M: MapAccess<'a>>(self, mut map: M) -> Result<(), M::Error> {
-        while let Some(Key(key)) = map.next_key()? {
+        while let Some(FieldName(key)) = map.next_key()? {
             self.into.push((key, map.next_value()?));
         }
         Ok(())
     }
 }
 
-struct Head<'v, 'a> {
+struct HeadVisitor<'v, 'a> {
     into: &'v mut Vec<(Cow<'a, str>, &'a RawValue)>,
     cut: &'v mut Option<Cow<'a, str>>,
 }
 
-impl<'a> DeserializeSeed<'a> for Head<'_, 'a> {
+impl<'a> DeserializeSeed<'a> for HeadVisitor<'_, 'a> {
     type Value = ();
     fn deserialize<D: serde::Deserializer<'a>>(self, json: D) -> Result<(), D::Error> {
         json.deserialize_map(self)
     }
 }
 
-impl<'a> Visitor<'a> for Head<'_, 'a> {
+impl<'a> Visitor<'a> for HeadVisitor<'_, 'a> {
     type Value = ();
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
     fn visit_map<M: MapAccess<'a>>(self, mut map: M) -> Result<(), M::Error> {
-        while let Some(Key(key)) = map.next_key()? {
+        while let Some(FieldName(key)) = map.next_key()? {
             *self.cut = Some(key.clone());
             let value = map.next_value()?;
             *self.cut = None;
@@ -224,24 +224,24 @@ impl<'a> Visitor<'a> for Head<'_, 'a> {
     }
 }
 
-struct Key<'a>(Cow<'a, str>);
+struct FieldName<'a>(Cow<'a, str>);
 
-impl<'a> Deserialize<'a> for Key<'a> {
+impl<'a> Deserialize<'a> for FieldName<'a> {
     fn deserialize<D: serde::Deserializer<'a>>(json: D) -> Result<Self, D::Error> {
-        struct Text;
-        impl<'a> Visitor<'a> for Text {
-            type Value = Key<'a>;
+        struct NameVisitor;
+        impl<'a> Visitor<'a> for NameVisitor {
+            type Value = FieldName<'a>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a key")
             }
-            fn visit_borrowed_str<E>(self, key: &'a str) -> Result<Key<'a>, E> {
-                Ok(Key(Cow::Borrowed(key)))
+            fn visit_borrowed_str<E>(self, key: &'a str) -> Result<FieldName<'a>, E> {
+                Ok(FieldName(Cow::Borrowed(key)))
             }
-            fn visit_str<E>(self, key: &str) -> Result<Key<'a>, E> {
-                Ok(Key(Cow::Owned(key.to_owned())))
+            fn visit_str<E>(self, key: &str) -> Result<FieldName<'a>, E> {
+                Ok(FieldName(Cow::Owned(key.to_owned())))
             }
         }
-        json.deserialize_str(Text)
+        json.deserialize_str(NameVisitor)
     }
 }
 
@@ -249,8 +249,8 @@ struct Bytes(Vec<u8>);
 
 impl<'a> Deserialize<'a> for Bytes {
     fn deserialize<D: serde::Deserializer<'a>>(json: D) -> Result<Self, D::Error> {
-        struct Text;
-        impl Visitor<'_> for Text {
+        struct BytesVisitor;
+        impl Visitor<'_> for BytesVisitor {
             type Value = Bytes;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a string")
@@ -259,7 +259,7 @@ impl<'a> Deserialize<'a> for Bytes {
                 Ok(Bytes(bytes.to_vec()))
             }
         }
-        json.deserialize_bytes(Text)
+        json.deserialize_bytes(BytesVisitor)
     }
 }
 

@@ -1,15 +1,15 @@
 //! OpenAI chat messages as they are logged: one message a line, one conversation a line, or one document.
 
-use super::blocks::{self, Blocks, Pairing, first, first_word};
+use super::blocks::{self, Blocks, CallPairing, first, first_word};
 use super::elements;
 use super::generic;
 use super::object::{Object, quoted};
-use super::record::{Item, Kept, Record, Span};
+use super::record::{ByteSpan, RecordItem, RecordStatus, TranscriptRecord};
 use super::time;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use wunderblock_core::event::{SessionOpened, UsageMeasured};
-use wunderblock_core::message::{Dialect, Message, Part, Role, Standing};
+use wunderblock_core::message::{Dialect, Message, MessageOrigin, Part, Role};
 
 /// Record types and what becomes of them.
 pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
@@ -26,15 +26,15 @@ pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
 /// The state of a log being read.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct OpenaiChat {
-    pairing: Pairing,
+    pairing: CallPairing,
     opened: bool,
 }
 
 impl OpenaiChat {
     /// One line that is an object.
-    pub(super) fn line(&mut self, span: Span, text: &str, object: &Object<'_>) -> Vec<Record> {
+    pub(super) fn line(&mut self, span: ByteSpan, text: &str, object: &Object<'_>) -> Vec<TranscriptRecord> {
         if is_message(object) || object.has("role") {
-            let mut record = Record::bookkeeping(span, "message");
+            let mut record = TranscriptRecord::bookkeeping(span, "message");
             self.message(&mut record, object);
             self.open(&mut record);
             return vec![record];
@@ -43,15 +43,15 @@ impl OpenaiChat {
     }
 
     /// One line that is an array.
-    pub(super) fn array(&mut self, span: Span, text: &str) -> Vec<Record> {
+    pub(super) fn array(&mut self, span: ByteSpan, text: &str) -> Vec<TranscriptRecord> {
         self.conversation(span, text)
     }
 
-    fn conversation(&mut self, span: Span, text: &str) -> Vec<Record> {
-        self.pairing = Pairing::default();
+    fn conversation(&mut self, span: ByteSpan, text: &str) -> Vec<TranscriptRecord> {
+        self.pairing = CallPairing::default();
         let mut records = self.nested(span, text);
         if records.is_empty() {
-            let mut record = Record::opaque(span, "object", "no chat message and none inside");
+            let mut record = TranscriptRecord::opaque(span, "object", "no chat message and none inside");
             if let Ok(object) = Object::parse(text) {
                 generic::said(&object, &mut self.pairing, &mut record);
             }
@@ -61,27 +61,27 @@ impl OpenaiChat {
         let session: Box<str> = format!("line-{}", span.line).into();
         let opened = SessionOpened { format: Some("openai-chat".into()), ..SessionOpened::default() };
         if let Some(first) = records.iter_mut().find(|record| !record.items.is_empty()) {
-            first.items.insert(0, Item::Opened(opened));
+            first.items.insert(0, RecordItem::Opened(opened));
         }
         records.iter_mut().for_each(|record| record.session = Some(session.clone()));
         records
     }
 
     /// A whole document.
-    pub(super) fn document(&mut self, span: Span, text: &str) -> Vec<Record> {
+    pub(super) fn document(&mut self, span: ByteSpan, text: &str) -> Vec<TranscriptRecord> {
         let mut records = self.nested(span, text);
         if records.is_empty() {
             let single = Object::parse(text).ok().filter(|object| object.has("role"));
             return match single {
                 Some(object) => self.line(span, text, &object),
-                None => vec![Record::opaque(span, "document", "a document without chat messages")],
+                None => vec![TranscriptRecord::opaque(span, "document", "a document without chat messages")],
             };
         }
         records.iter_mut().for_each(|record| self.open(record));
         records
     }
 
-    fn nested(&mut self, span: Span, text: &str) -> Vec<Record> {
+    fn nested(&mut self, span: ByteSpan, text: &str) -> Vec<TranscriptRecord> {
         let Ok(value) = serde_json::from_str::<&RawValue>(text) else { return Vec::new() };
         let is_listed = |object: &Object<'_>| is_message(object) || is_choice(object);
         let lists = elements::lists(value, &is_listed);
@@ -99,12 +99,13 @@ impl OpenaiChat {
         parts.sort_by_key(|part| super::object::position(part, text));
         let mut records = Vec::new();
         for (part, span) in parts.iter().zip(elements::spans(&parts, text, span)) {
-            let mut record = Record::bookkeeping(span, "message");
+            let mut record = TranscriptRecord::bookkeeping(span, "message");
             match Object::parse(part) {
                 Ok(object) if Some(*part) == choice => self.choice(&mut record, &object, [&response, &outer]),
                 Ok(object) => self.message(&mut record, &object),
                 Err(_) => {
-                    record.kept = Kept::Opaque { why: "no object where a message was expected".to_owned() }
+                    record.kept =
+                        RecordStatus::Opaque { why: "no object where a message was expected".to_owned() }
                 }
             }
             records.push(record);
@@ -113,7 +114,7 @@ impl OpenaiChat {
     }
 
     /// The message of a response. Id, model and usage stand around it.
-    fn choice(&mut self, record: &mut Record, choice: &Object<'_>, around: [&Object<'_>; 2]) {
+    fn choice(&mut self, record: &mut TranscriptRecord, choice: &Object<'_>, around: [&Object<'_>; 2]) {
         let Some(inner) = choice.object("message") else { return };
         self.message(record, &inner);
         record.kind = "choice".into();
@@ -121,16 +122,16 @@ impl OpenaiChat {
         let response = if response.has("choices") { response } else { outer };
         let usage = response.object("usage").or_else(|| outer.object("usage"));
         let mut measured = None;
-        if let Some(Item::Message(message)) = record.items.first_mut() {
+        if let Some(RecordItem::Message(message)) = record.items.first_mut() {
             message.api_id = response.word("id");
             message.model = response.word("model");
             message.stop = choice.word("finish_reason");
             measured = usage.map(|usage| usage_of(&usage, message));
         }
-        record.items.extend(measured.map(Item::Usage));
+        record.items.extend(measured.map(RecordItem::Usage));
     }
 
-    fn message(&mut self, record: &mut Record, object: &Object<'_>) {
+    fn message(&mut self, record: &mut TranscriptRecord, object: &Object<'_>) {
         let role = object.text("role").unwrap_or_default();
         record.kind = role.as_ref().into();
         record.at =
@@ -144,7 +145,7 @@ impl OpenaiChat {
             "assistant" => Message::new(Role::Assistant, answered(object, &mut blocks)),
             "tool" | "function" => Message::new(Role::Tool, vec![result(object, &mut blocks)]),
             _ => {
-                record.kept = Kept::Opaque { why: format!("no role of OpenAI chat: `{role}`") };
+                record.kept = RecordStatus::Opaque { why: format!("no role of OpenAI chat: `{role}`") };
                 return generic::said(object, &mut self.pairing, record);
             }
         };
@@ -158,19 +159,19 @@ impl OpenaiChat {
         }
         message.extra = spoken_for(object, message.role);
         if blocks::is_silent(&message.parts) {
-            message = message.standing(Standing::Aside("nothing was said".into()));
+            message = message.standing(MessageOrigin::Aside("nothing was said".into()));
         }
-        record.kept = Kept::Understood;
-        record.items.push(Item::Message(message));
+        record.kept = RecordStatus::Understood;
+        record.items.push(RecordItem::Message(message));
     }
 
-    fn open(&mut self, record: &mut Record) {
+    fn open(&mut self, record: &mut TranscriptRecord) {
         if self.opened || record.items.is_empty() {
             return;
         }
         self.opened = true;
         let opened = SessionOpened { format: Some("openai-chat".into()), ..SessionOpened::default() };
-        record.items.insert(0, Item::Opened(opened));
+        record.items.insert(0, RecordItem::Opened(opened));
     }
 }
 

@@ -1,14 +1,14 @@
 //! pi and OpenClaw sessions: JSONL, version 1 in order, versions 2 and 3 a tree over `parentId`.
 
-use super::blocks::{self, Blocks, Pairing, first_word};
+use super::blocks::{self, Blocks, CallPairing, first_word};
 use super::object::Object;
-use super::record::{Item, Kept, Place, Record, Span};
-use super::seen::Seen;
+use super::record::{ByteSpan, RecordItem, RecordPlace, RecordStatus, TranscriptRecord};
+use super::seen::SeenIds;
 use super::{generic, time};
 use serde::{Deserialize, Serialize};
 use wunderblock_core::event::{SessionOpened, UsageMeasured};
 use wunderblock_core::id::Scope;
-use wunderblock_core::message::{Dialect, Message, Part, Role, Standing};
+use wunderblock_core::message::{Dialect, Message, MessageOrigin, Part, Role};
 use wunderblock_core::units::Tokens;
 
 /// Record types and what becomes of them.
@@ -43,8 +43,8 @@ pub(super) struct Pi {
     begun: bool,
     /// No part of a checkpoint: it grows with the file.
     #[serde(skip)]
-    seen: Seen,
-    pairing: Pairing,
+    seen: SeenIds,
+    pairing: CallPairing,
     /// How many records came so far: version 1 counts them where later versions have ids.
     records: u64,
 }
@@ -68,9 +68,9 @@ impl Pi {
         self.seen.remind(id, 0);
     }
 
-    pub(super) fn read(&mut self, span: Span, object: &Object<'_>) -> Record {
+    pub(super) fn read(&mut self, span: ByteSpan, object: &Object<'_>) -> TranscriptRecord {
         let kind = object.text("type").unwrap_or_default();
-        let mut record = Record::bookkeeping(span, &kind);
+        let mut record = TranscriptRecord::bookkeeping(span, &kind);
         record.at = time::field(object, "timestamp");
         if kind == "session" {
             self.header(&mut record, object);
@@ -86,8 +86,8 @@ impl Pi {
         record
     }
 
-    fn header(&mut self, record: &mut Record, object: &Object<'_>) {
-        record.kept = Kept::Understood;
+    fn header(&mut self, record: &mut TranscriptRecord, object: &Object<'_>) {
+        record.kept = RecordStatus::Understood;
         if self.own.is_some() {
             return;
         }
@@ -95,7 +95,7 @@ impl Pi {
         self.version = object.number("version");
         let cwd = object.word("cwd");
         self.opened = true;
-        record.items.push(Item::Opened(SessionOpened {
+        record.items.push(RecordItem::Opened(SessionOpened {
             scope: Scope { project: cwd.as_deref().map(str::to_owned), ..Scope::default() },
             format: Some("pi".into()),
             cwd,
@@ -104,7 +104,7 @@ impl Pi {
         }));
     }
 
-    fn place(&mut self, record: &mut Record, object: &Object<'_>) {
+    fn place(&mut self, record: &mut TranscriptRecord, object: &Object<'_>) {
         record.id = object.word("id");
         if record.id.is_none() && self.version.unwrap_or(1) < 2 {
             record.id = Some(numbered(self.records));
@@ -112,22 +112,24 @@ impl Pi {
         let parent = object.word("parentId");
         record.place = match parent {
             // Some writers give a tool call's id, or one the file does not hold.
-            Some(parent) if self.seen.get(&parent).is_some() => Place::After(parent),
-            Some(parent) if self.own.as_ref() != Some(&parent) => Place::Next,
-            _ if object.has("parentId") && self.begun => Place::Root,
-            _ => Place::Next,
+            Some(parent) if self.seen.get(&parent).is_some() => RecordPlace::After(parent),
+            Some(parent) if self.own.as_ref() != Some(&parent) => RecordPlace::Next,
+            _ if object.has("parentId") && self.begun => RecordPlace::Root,
+            _ => RecordPlace::Next,
         };
     }
 
-    fn entry(&mut self, record: &mut Record, object: &Object<'_>, kind: &str) {
+    fn entry(&mut self, record: &mut TranscriptRecord, object: &Object<'_>, kind: &str) {
         match kind {
             "message" => match object.object("message") {
                 Some(message) => self.message(record, &message),
-                None => record.kept = Kept::Opaque { why: "a message entry without a message".to_owned() },
+                None => {
+                    record.kept = RecordStatus::Opaque { why: "a message entry without a message".to_owned() }
+                }
             },
             "compaction" => push(
                 record,
-                Item::Compacted {
+                RecordItem::Compacted {
                     from: None,
                     before: object
                         .word("firstKeptEntryId")
@@ -144,13 +146,13 @@ impl Pi {
             }
             "custom" | "label" | "model_change" | "session_info" | "thinking_level_change" => {}
             _ => {
-                record.kept = Kept::Opaque { why: format!("no entry of pi: `{kind}`") };
+                record.kept = RecordStatus::Opaque { why: format!("no entry of pi: `{kind}`") };
                 generic::said(object, &mut self.pairing, record);
             }
         }
     }
 
-    fn message(&mut self, record: &mut Record, said: &Object<'_>) {
+    fn message(&mut self, record: &mut TranscriptRecord, said: &Object<'_>) {
         let role = said.text("role").unwrap_or_default();
         record.kind = format!("message:{role}").into();
         record.at = record.at.or_else(|| time::field(said, "timestamp"));
@@ -160,14 +162,14 @@ impl Pi {
             "user" | "system" => {
                 let role = if role == "user" { Role::User } else { Role::System };
                 let parts = blocks.content(said.get("content"));
-                push(record, Item::Message(Message::new(role, parts)));
+                push(record, RecordItem::Message(Message::new(role, parts)));
             }
             "assistant" => {
                 let parts = blocks.content(said.get("content"));
                 let message = assistant(said, parts);
                 let usage = usage(said, &message);
-                push(record, Item::Message(message));
-                record.items.extend(usage.map(Item::Usage));
+                push(record, RecordItem::Message(message));
+                record.items.extend(usage.map(RecordItem::Usage));
             }
             "toolResult" => {
                 let result = Part::ToolResult {
@@ -176,46 +178,45 @@ impl Pi {
                     failed: said.flag("isError"),
                     extra: None,
                 };
-                push(record, Item::Message(Message::new(Role::Tool, vec![result])));
+                push(record, RecordItem::Message(Message::new(Role::Tool, vec![result])));
             }
-            "bashExecution" => push(record, Item::Message(ran(said))),
+            "bashExecution" => push(record, RecordItem::Message(ran(said))),
             "custom" | "hookMessage" | "branchSummary" | "compactionSummary" => {
                 let tag = said.word("customType").unwrap_or_else(|| role.as_ref().into());
                 self.injected(record, said, &tag);
             }
             _ => {
-                record.kept = Kept::Opaque { why: format!("no role of pi: `{role}`") };
+                record.kept = RecordStatus::Opaque { why: format!("no role of pi: `{role}`") };
                 generic::said(said, &mut self.pairing, record);
             }
         }
     }
 
-    fn injected(&mut self, record: &mut Record, object: &Object<'_>, tag: &str) {
+    fn injected(&mut self, record: &mut TranscriptRecord, object: &Object<'_>, tag: &str) {
         let base = record.id.clone().unwrap_or_default();
         let mut blocks = Blocks::new(Dialect::Neutral, &mut self.pairing, &base);
         let parts = blocks.content(object.get("content").or_else(|| object.get("summary")));
-        let message = Message::new(Role::User, parts).standing(Standing::Injected(tag.into()));
-        push(record, Item::Message(message));
+        let message = Message::new(Role::User, parts).standing(MessageOrigin::Injected(tag.into()));
+        push(record, RecordItem::Message(message));
     }
 
-    fn complete(&mut self, record: &mut Record) {
+    fn complete(&mut self, record: &mut TranscriptRecord) {
         if record.items.is_empty() {
             return;
         }
         if !self.opened {
             self.opened = true;
             let opened = SessionOpened { format: Some("pi".into()), ..SessionOpened::default() };
-            record.items.insert(0, Item::Opened(opened));
+            record.items.insert(0, RecordItem::Opened(opened));
         }
-        self.begun |= record
-            .items
-            .iter()
-            .any(|item| matches!(item, Item::Message(said) if matches!(said.standing, Standing::Said)));
+        self.begun |= record.items.iter().any(
+            |item| matches!(item, RecordItem::Message(said) if matches!(said.standing, MessageOrigin::Said)),
+        );
     }
 }
 
-fn push(record: &mut Record, item: Item) {
-    record.kept = Kept::Understood;
+fn push(record: &mut TranscriptRecord, item: RecordItem) {
+    record.kept = RecordStatus::Understood;
     record.items.push(item);
 }
 
@@ -229,10 +230,10 @@ fn assistant(said: &Object<'_>, parts: Vec<Part>) -> Message {
     let standing = match stop.as_deref() {
         Some("error" | "aborted") => {
             let why = said.word("errorMessage").or_else(|| stop.clone());
-            Standing::Failed(why.unwrap_or_default())
+            MessageOrigin::Failed(why.unwrap_or_default())
         }
-        _ if blocks::is_silent(&parts) => Standing::Aside("nothing was said".into()),
-        _ => Standing::Said,
+        _ if blocks::is_silent(&parts) => MessageOrigin::Aside("nothing was said".into()),
+        _ => MessageOrigin::Said,
     };
     Message {
         role: Role::Assistant,
@@ -271,9 +272,9 @@ fn ran(said: &Object<'_>) -> Message {
         text.push_str(&format!("\n(exit code {code})"));
     }
     let standing = if said.flag("excludeFromContext") {
-        Standing::Aside("excluded from the context".into())
+        MessageOrigin::Aside("excluded from the context".into())
     } else {
-        Standing::Injected("bash".into())
+        MessageOrigin::Injected("bash".into())
     };
     Message::text(Role::User, text).standing(standing)
 }

@@ -6,7 +6,7 @@ use wunderblock_core::units::{Millis, Tokens};
 
 /// Where a record belongs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum RecordPlace {
     /// After the record before it in the same session.
     Next,
     /// After the record with this native id. If that one already has a successor, a branch begins.
@@ -22,7 +22,7 @@ pub enum Place {
 
 /// What a record says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Item {
+pub enum RecordItem {
     /// What is known of the session as a whole.
     Opened(SessionOpened),
     /// Something was said.
@@ -60,7 +60,7 @@ pub enum Item {
 
 /// How well a record was understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kept {
+pub enum RecordStatus {
     /// Understood; its items say what it holds.
     Understood,
     /// A known record that is no part of the conversation: kept in the source, no event is made of it.
@@ -79,7 +79,7 @@ pub enum Kept {
 
 /// One raw record and what it means.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Record {
+pub struct TranscriptRecord {
     /// First byte of the raw record in its file.
     pub offset: u64,
     /// Its length in bytes, line end excluded.
@@ -91,7 +91,7 @@ pub struct Record {
     /// The session that one was started from, if it is a sub-agent's.
     pub parent_session: Option<Box<str>>,
     /// Where in that session.
-    pub place: Place,
+    pub place: RecordPlace,
     /// The record's native id, if the format has one.
     pub id: Option<Box<str>>,
     /// When it was made.
@@ -99,42 +99,42 @@ pub struct Record {
     /// The record's type in the format's own word, for the account of what was read.
     pub kind: Box<str>,
     /// What it says, in order. Empty for bookkeeping.
-    pub items: Vec<Item>,
+    pub items: Vec<RecordItem>,
     /// How well it was understood.
-    pub kept: Kept,
+    pub kept: RecordStatus,
 }
 
 /// Where a raw record stands.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Span {
+pub(crate) struct ByteSpan {
     pub(crate) offset: u64,
     pub(crate) len: u64,
     pub(crate) line: u64,
 }
 
-impl Record {
+impl TranscriptRecord {
     /// A record that says nothing yet.
-    pub(crate) fn bookkeeping(span: Span, kind: &str) -> Self {
+    pub(crate) fn bookkeeping(span: ByteSpan, kind: &str) -> Self {
         Self {
             offset: span.offset,
             len: span.len,
             line: span.line,
             session: None,
             parent_session: None,
-            place: Place::Next,
+            place: RecordPlace::Next,
             id: None,
             at: None,
             kind: kind.into(),
             items: Vec::new(),
-            kept: Kept::Bookkeeping,
+            kept: RecordStatus::Bookkeeping,
         }
     }
 
-    pub(crate) fn broken(span: Span, why: String) -> Self {
-        Self { kept: Kept::Broken { why }, ..Self::bookkeeping(span, "broken") }
+    pub(crate) fn broken(span: ByteSpan, why: String) -> Self {
+        Self { kept: RecordStatus::Broken { why }, ..Self::bookkeeping(span, "broken") }
     }
 
-    pub(crate) fn opaque(span: Span, kind: &str, why: impl Into<String>) -> Self {
-        Self { kept: Kept::Opaque { why: why.into() }, ..Self::bookkeeping(span, kind) }
+    pub(crate) fn opaque(span: ByteSpan, kind: &str, why: impl Into<String>) -> Self {
+        Self { kept: RecordStatus::Opaque { why: why.into() }, ..Self::bookkeeping(span, kind) }
     }
 }

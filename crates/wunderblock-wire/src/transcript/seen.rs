@@ -8,11 +8,11 @@ use std::collections::HashMap;
 /// than 60 MB. Of two million ids two collide with a probability of 10⁻⁷, and then one record is taken to stand after
 /// a known one where it stands after an unknown one.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct SeenIds {
     ids: HashMap<[u8; 8], [u8; 4]>,
 }
 
-impl Seen {
+impl SeenIds {
     /// The session an id was last seen in.
     pub(crate) fn get(&self, id: &str) -> Option<u32> {
         self.ids.get(&key(id)).map(|session| u32::from_le_bytes(*session))

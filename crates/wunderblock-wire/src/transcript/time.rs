@@ -1,7 +1,11 @@
 //! Points in time as transcripts write them.
 
 use super::object::{Object, string};
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::Offset;
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 use wunderblock_core::units::Millis;
 
 /// The largest number taken as seconds rather than milliseconds: the year 5138 in seconds, 1973 in milliseconds.
@@ -38,66 +42,23 @@ fn number(text: &str) -> Option<Millis> {
 /// Reads `YYYY-MM-DD[T ]HH:MM:SS[.fraction][Z|±HH[:]MM]`. A time without an offset is taken as UTC.
 pub(crate) fn rfc3339(text: &str) -> Option<Millis> {
     let text = text.trim();
-    let digits = |from: usize, to: usize| -> Option<i64> {
-        let part = text.get(from..to)?;
-        part.bytes().all(|byte| byte.is_ascii_digit()).then(|| part.parse().ok()).flatten()
-    };
+    // jiff reads more forms of ISO 8601; among them are digits alone, which here are a number of seconds.
     let byte = |at: usize| text.as_bytes().get(at).copied();
-    let punctuated = byte(4) == Some(b'-')
-        && byte(7) == Some(b'-')
+    let is_extended = [4, 7].iter().all(|at| byte(*at) == Some(b'-'))
         && matches!(byte(10), Some(b'T' | b't' | b' '))
-        && byte(13) == Some(b':')
-        && byte(16) == Some(b':');
-    if !punctuated {
-        return None;
-    }
-    let (year, month, day) = (digits(0, 4)?, digits(5, 7)?, digits(8, 10)?);
-    let (hour, minute, second) = (digits(11, 13)?, digits(14, 16)?, digits(17, 19)?);
-    if !(1..=12).contains(&month) || !(1..=31).contains(&day) || hour > 24 || minute > 59 || second > 60 {
-        return None;
-    }
-    let (millis, zone) = fraction(text.get(19..)?)?;
-    let offset = offset_minutes(zone)?;
-    let minutes = days_since_1970(year, month, day) * 1440 + hour * 60 + minute - offset;
-    Some(Millis((minutes * 60 + second) * 1000 + millis))
-}
-
-/// Milliseconds of a `.123456` at the beginning, and what follows it.
-fn fraction(rest: &str) -> Option<(i64, &str)> {
-    let Some(fraction) = rest.strip_prefix(['.', ',']) else { return Some((0, rest)) };
-    let end = fraction.find(|c: char| !c.is_ascii_digit()).unwrap_or(fraction.len());
-    let (digits, zone) = fraction.split_at(end);
-    if digits.is_empty() {
-        return None;
-    }
-    let three: String = digits.chars().chain("00".chars()).take(3).collect();
-    Some((three.parse().ok()?, zone))
-}
-
-fn offset_minutes(zone: &str) -> Option<i64> {
-    let zone = zone.trim();
-    if zone.is_empty() || zone.eq_ignore_ascii_case("z") {
-        return Some(0);
-    }
-    let sign = match zone.as_bytes().first()? {
-        b'+' => 1,
-        b'-' => -1,
-        _ => return None,
+        && [13, 16].iter().all(|at| byte(*at) == Some(b':'));
+    let (clock, zone) = text.split_at_checked(19).filter(|_| is_extended)?;
+    // As git writes it: with a space before the offset.
+    let text = match zone.split_once([' ', '\t']) {
+        Some((fraction, zone)) => Cow::Owned(format!("{clock}{fraction}{}", zone.trim_start())),
+        None => Cow::Borrowed(text),
     };
-    let digits: String = zone.chars().skip(1).filter(|c| *c != ':').collect();
-    if digits.len() != 4 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    let number: i64 = digits.parse().ok()?;
-    Some(sign * (number / 100 * 60 + number % 100))
-}
-
-/// Days of the proleptic Gregorian calendar; years are counted from March so that the leap day comes last.
-fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let month = (month + 9) % 12;
-    let days = year * 365 + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
-    days + (month * 306 + 5) / 10 + day - 1 - 719_468
+    let at = match text.parse::<Timestamp>() {
+        Ok(at) => at,
+        Err(_) => Offset::UTC.to_timestamp(text.parse::<DateTime>().ok()?).ok()?,
+    };
+    // Rounded down, before 1970 too.
+    Some(Millis(at.as_nanosecond().div_euclid(1_000_000).try_into().ok()?))
 }
 
 #[cfg(test)]
@@ -113,6 +74,24 @@ mod tests {
             ("2024-08-05T21:33:02.123456+02:00", Some(1_722_886_382_123)),
             ("2024-08-05T21:33:02,12+0200", Some(1_722_886_382_120)),
             ("1969-12-31T23:59:59.999Z", Some(-1)),
+            ("1969-12-31T23:59:59.9995Z", Some(-1)),
+            ("0001-01-01T00:00:00Z", Some(-62_135_596_800_000)),
+            ("9999-12-30T22:00:00Z", Some(253_402_207_200_000)),
+            (" 2024-08-05t19:33:02z ", Some(1_722_886_382_000)),
+            ("2024-08-05 21:33:02 +0200", Some(1_722_886_382_000)),
+            ("2024-08-05 21:33:02.5 +02:00", Some(1_722_886_382_500)),
+            ("2024-08-05T14:33:02.123456789-05:00", Some(1_722_886_382_123)),
+            ("2024-08-05T19:33:02.1", Some(1_722_886_382_100)),
+            ("2023-02-29T00:00:00Z", None),
+            ("2024-08-05T25:00:00Z", None),
+            ("2024-08-05T19:60:00Z", None),
+            ("2024-08-05T19:33:02.Z", None),
+            ("2024-08-05T19:33:02+2", None),
+            ("2024-08-05T19:33", None),
+            ("2024-08-05", None),
+            ("20240805T193302Z", None),
+            ("20240805", None),
+            ("2024-08-05T19:33:0\u{0661}Z", None),
             ("2024-13-05T00:00:00Z", None),
             ("[trimmed for fixture]", None),
             ("2024-08-05T19:33:02 nonsense", None),

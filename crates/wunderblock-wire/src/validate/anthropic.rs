@@ -1,26 +1,26 @@
 //! What the Anthropic Messages API refuses.
 
-use super::findings::{Findings, is_name};
-use super::node::{Kind, Node};
+use super::findings::{Violations, is_name};
+use super::node::{NodeKind, ValueNode};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// At most so many `cache_control` may stand in a request, the automatic one at its top included.
 const CACHE_MARKS: usize = 4;
 
 /// Messages of one role in a row, which the API combines.
-struct Turn<'a> {
+struct MergedTurn<'a> {
     role: String,
     path: String,
-    blocks: Vec<(String, Block<'a>)>,
+    blocks: Vec<(String, ContentBlock<'a>)>,
 }
 
 /// A block, or a whole content that is a string.
-enum Block<'a> {
+enum ContentBlock<'a> {
     Plain(String),
-    Node(Node<'a>),
+    Node(ValueNode<'a>),
 }
 
-impl Block<'_> {
+impl ContentBlock<'_> {
     fn kind(&self) -> String {
         match self {
             Self::Plain(_) => "text".to_owned(),
@@ -29,7 +29,7 @@ impl Block<'_> {
     }
 }
 
-pub(super) fn check(body: &Node<'_>, findings: &mut Findings) {
+pub(super) fn check(body: &ValueNode<'_>, findings: &mut Violations) {
     let Some(fields) = body.object() else {
         findings.add("", "shape", "the body is not an object");
         return;
@@ -37,7 +37,7 @@ pub(super) fn check(body: &Node<'_>, findings: &mut Findings) {
     let model = fields.get("model").and_then(|node| node.text()).unwrap_or_default();
     findings.demand(!model.is_empty(), "model", "missing-field", "a model is required");
     let most = fields.get("max_tokens").map(|node| node.kind());
-    let counts = matches!(most, Some(Kind::Word(word)) if word.parse::<u64>().is_ok_and(|most| most > 0));
+    let counts = matches!(most, Some(NodeKind::Word(word)) if word.parse::<u64>().is_ok_and(|most| most > 0));
     findings.demand(counts, "max_tokens", "missing-field", "a positive number is required");
     let mut marks = usize::from(is_marked(&fields));
     if let Some(tools) = fields.get("tools") {
@@ -69,11 +69,11 @@ pub(super) fn check(body: &Node<'_>, findings: &mut Findings) {
     check_end(&turns, thinks.as_deref() == Some("enabled"), findings);
 }
 
-fn is_marked(fields: &BTreeMap<String, Node<'_>>) -> bool {
+fn is_marked(fields: &BTreeMap<String, ValueNode<'_>>) -> bool {
     fields.get("cache_control").is_some_and(|mark| !mark.is_null())
 }
 
-fn check_tools(tools: Node<'_>, marks: &mut usize, findings: &mut Findings) {
+fn check_tools(tools: ValueNode<'_>, marks: &mut usize, findings: &mut Violations) {
     let mut names = BTreeSet::new();
     let Some(tools) = tools.list() else {
         findings.add("tools", "shape", "tools are a list");
@@ -103,13 +103,13 @@ fn check_tools(tools: Node<'_>, marks: &mut usize, findings: &mut Findings) {
     }
 }
 
-fn check_system(system: Node<'_>, marks: &mut usize, findings: &mut Findings) {
+fn check_system(system: ValueNode<'_>, marks: &mut usize, findings: &mut Violations) {
     match system.kind() {
-        Kind::Text(_) => {}
-        Kind::List(blocks) => {
+        NodeKind::Text(_) => {}
+        NodeKind::List(blocks) => {
             for (at, block) in blocks.into_iter().enumerate() {
                 let path = format!("system[{at}]");
-                let block = Block::Node(block);
+                let block = ContentBlock::Node(block);
                 findings.demand(
                     block.kind() == "text",
                     &path,
@@ -123,8 +123,8 @@ fn check_system(system: Node<'_>, marks: &mut usize, findings: &mut Findings) {
     }
 }
 
-fn combine<'a>(messages: Vec<Node<'a>>, findings: &mut Findings) -> Vec<Turn<'a>> {
-    let mut turns: Vec<Turn<'a>> = Vec::new();
+fn combine<'a>(messages: Vec<ValueNode<'a>>, findings: &mut Violations) -> Vec<MergedTurn<'a>> {
+    let mut turns: Vec<MergedTurn<'a>> = Vec::new();
     let last = messages.len().saturating_sub(1);
     for (at, message) in messages.into_iter().enumerate() {
         let path = format!("messages[{at}]");
@@ -136,27 +136,27 @@ fn combine<'a>(messages: Vec<Node<'a>>, findings: &mut Findings) -> Vec<Turn<'a>
         let content = format!("{path}.content");
         let mut blocks = Vec::new();
         match fields.get("content").map(|node| node.kind()) {
-            Some(Kind::Text(text)) if text.is_empty() => {}
-            Some(Kind::Text(text)) => blocks.push((content.clone(), Block::Plain(text))),
-            Some(Kind::List(items)) => {
-                let numbered = |(at, item)| (format!("{content}[{at}]"), Block::Node(item));
+            Some(NodeKind::Text(text)) if text.is_empty() => {}
+            Some(NodeKind::Text(text)) => blocks.push((content.clone(), ContentBlock::Plain(text))),
+            Some(NodeKind::List(items)) => {
+                let numbered = |(at, item)| (format!("{content}[{at}]"), ContentBlock::Node(item));
                 blocks.extend(items.into_iter().enumerate().map(numbered));
             }
-            Some(Kind::Unreadable(reason)) => findings.add(&content, "json", reason),
+            Some(NodeKind::Unreadable(reason)) => findings.add(&content, "json", reason),
             _ => findings.add(&content, "missing-field", "a string or a list of blocks is required"),
         }
         let may_be_empty = at == last && role == "assistant";
         findings.demand(may_be_empty || !blocks.is_empty(), &content, "empty", "a message needs content");
         match turns.last_mut() {
             Some(turn) if turn.role == role => turn.blocks.extend(blocks),
-            _ => turns.push(Turn { role, path, blocks }),
+            _ => turns.push(MergedTurn { role, path, blocks }),
         }
     }
     turns
 }
 
-fn check_order(turns: &[Turn<'_>], findings: &mut Findings) {
-    let mut before: Option<&Turn<'_>> = None;
+fn check_order(turns: &[MergedTurn<'_>], findings: &mut Violations) {
+    let mut before: Option<&MergedTurn<'_>> = None;
     for turn in turns {
         match (before.map(|turn| turn.role.as_str()), turn.role.as_str()) {
             (None, "assistant") => findings.add(&turn.path, "first-role", "the first message is the user's"),
@@ -172,17 +172,23 @@ fn check_order(turns: &[Turn<'_>], findings: &mut Findings) {
     }
 }
 
-fn check_block(path: &str, block: &Block<'_>, role: &str, marks: &mut usize, findings: &mut Findings) {
+fn check_block(
+    path: &str,
+    block: &ContentBlock<'_>,
+    role: &str,
+    marks: &mut usize,
+    findings: &mut Violations,
+) {
     let node = match block {
-        Block::Plain(text) => {
+        ContentBlock::Plain(text) => {
             findings.demand(!text.trim().is_empty(), path, "empty-text", "text of white space only");
             return;
         }
-        Block::Node(node) => node,
+        ContentBlock::Node(node) => node,
     };
     let fields = match node.kind() {
-        Kind::Object(fields) => fields,
-        Kind::Unreadable(reason) => return findings.add(path, "json", reason),
+        NodeKind::Object(fields) => fields,
+        NodeKind::Unreadable(reason) => return findings.add(path, "json", reason),
         _ => return findings.add(path, "shape", "a block is an object"),
     };
     let text = |name: &str| fields.get(name).and_then(|node| node.text());
@@ -207,9 +213,9 @@ fn check_block(path: &str, block: &Block<'_>, role: &str, marks: &mut usize, fin
 /// Checks the fields that a kind of block needs. Answers whose messages have such blocks, if not both.
 fn check_fields(
     (path, kind): (&str, &str),
-    fields: &BTreeMap<String, Node<'_>>,
+    fields: &BTreeMap<String, ValueNode<'_>>,
     marks: &mut usize,
-    findings: &mut Findings,
+    findings: &mut Violations,
 ) -> Option<&'static str> {
     let text = |name: &str| fields.get(name).and_then(|node| node.text());
     let mut required = |name: &str, holds: bool| {
@@ -264,11 +270,11 @@ fn check_fields(
     }
 }
 
-fn check_result(path: &str, content: Node<'_>, marks: &mut usize, findings: &mut Findings) {
+fn check_result(path: &str, content: ValueNode<'_>, marks: &mut usize, findings: &mut Violations) {
     let items = match content.kind() {
-        Kind::Text(_) | Kind::Word("null") => return,
-        Kind::List(items) => items,
-        Kind::Unreadable(reason) => return findings.add(path, "json", reason),
+        NodeKind::Text(_) | NodeKind::Word("null") => return,
+        NodeKind::List(items) => items,
+        NodeKind::Unreadable(reason) => return findings.add(path, "json", reason),
         _ => return findings.add(path, "shape", "a string or a list of blocks"),
     };
     for (at, item) in items.into_iter().enumerate() {
@@ -287,12 +293,12 @@ fn check_result(path: &str, content: Node<'_>, marks: &mut usize, findings: &mut
             );
             *marks += usize::from(item.object().is_some_and(|fields| is_marked(&fields)));
         } else {
-            check_block(&path, &Block::Node(item), "user", marks, findings);
+            check_block(&path, &ContentBlock::Node(item), "user", marks, findings);
         }
     }
 }
 
-fn check_source(path: &str, kind: &str, source: Option<Node<'_>>, findings: &mut Findings) {
+fn check_source(path: &str, kind: &str, source: Option<ValueNode<'_>>, findings: &mut Violations) {
     let Some(source) = source.filter(|source| source.is_object()) else {
         findings.add(path, "missing-field", "a source is required");
         return;
@@ -320,7 +326,7 @@ fn check_source(path: &str, kind: &str, source: Option<Node<'_>>, findings: &mut
 }
 
 /// Every call is answered in the next message, results before all else, each once.
-fn check_pairs(turns: &[Turn<'_>], findings: &mut Findings) {
+fn check_pairs(turns: &[MergedTurn<'_>], findings: &mut Violations) {
     let mut used = BTreeSet::new();
     let mut open: BTreeSet<String> = BTreeSet::new();
     let mut calls_at = "";
@@ -328,7 +334,7 @@ fn check_pairs(turns: &[Turn<'_>], findings: &mut Findings) {
         let mut others = false;
         let mut calls = BTreeSet::new();
         for (path, block) in &turn.blocks {
-            let Block::Node(node) = block else {
+            let ContentBlock::Node(node) = block else {
                 others = true;
                 continue;
             };
@@ -357,12 +363,12 @@ fn check_pairs(turns: &[Turn<'_>], findings: &mut Findings) {
 }
 
 /// What is special about the last thing the assistant said.
-fn check_end(turns: &[Turn<'_>], thinks: bool, findings: &mut Findings) {
+fn check_end(turns: &[MergedTurn<'_>], thinks: bool, findings: &mut Violations) {
     if let Some(turn) = turns.last().filter(|turn| turn.role == "assistant") {
         findings.add(&turn.path, "prefill", "newer models refuse to continue a message of the assistant");
         let end = match turn.blocks.last() {
-            Some((_, Block::Plain(text))) => Some(text.clone()),
-            Some((_, Block::Node(node))) => node.text_of("text"),
+            Some((_, ContentBlock::Plain(text))) => Some(text.clone()),
+            Some((_, ContentBlock::Node(node))) => node.text_of("text"),
             None => None,
         };
         let trails = end.is_some_and(|text| text.ends_with(char::is_whitespace));

@@ -13,9 +13,9 @@ pub struct Violation {
 
 /// The violations found so far.
 #[derive(Default)]
-pub(super) struct Findings(pub(super) Vec<Violation>);
+pub(super) struct Violations(pub(super) Vec<Violation>);
 
-impl Findings {
+impl Violations {
     pub(super) fn add(&mut self, path: &str, rule: &'static str, detail: impl Into<String>) {
         self.0.push(Violation { path: path.to_owned(), rule, detail: detail.into() });
     }

@@ -12,17 +12,17 @@ mod openai_chat;
 
 pub use findings::Violation;
 
-use findings::Findings;
-use node::Node;
+use findings::Violations;
+use node::ValueNode;
 use wunderblock_core::message::Dialect;
 use wunderblock_core::request::Request;
 
 /// Checks an encoded request. Empty: the provider has no reason in its form to refuse it.
 #[must_use]
 pub fn validate(dialect: Dialect, bytes: &[u8]) -> Vec<Violation> {
-    let mut findings = Findings::default();
+    let mut findings = Violations::default();
     match dialect {
-        Dialect::Anthropic | Dialect::OpenaiChat => match Node::document(bytes) {
+        Dialect::Anthropic | Dialect::OpenaiChat => match ValueNode::document(bytes) {
             Ok(body) if dialect == Dialect::Anthropic => anthropic::check(&body, &mut findings),
             Ok(body) => openai_chat::check(&body, &mut findings),
             Err(reason) => findings.add("", "json", reason),

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 /// A value and nothing of what is inside it yet.
 #[derive(Clone, Copy)]
-pub(super) struct Node<'a>(&'a RawValue);
+pub(super) struct ValueNode<'a>(&'a RawValue);
 
 /// What kind of value it is, opened one level.
-pub(super) enum Kind<'a> {
-    Object(BTreeMap<String, Node<'a>>),
-    List(Vec<Node<'a>>),
+pub(super) enum NodeKind<'a> {
+    Object(BTreeMap<String, ValueNode<'a>>),
+    List(Vec<ValueNode<'a>>),
     Text(String),
     /// A number, a truth value or `null`, as it is written.
     Word(&'a str),
@@ -18,47 +18,49 @@ pub(super) enum Kind<'a> {
     Unreadable(String),
 }
 
-impl<'a> Node<'a> {
+impl<'a> ValueNode<'a> {
     pub(super) fn document(bytes: &'a [u8]) -> Result<Self, String> {
         serde_json::from_slice(bytes).map(Self).map_err(|error| error.to_string())
     }
 
-    pub(super) fn kind(self) -> Kind<'a> {
+    pub(super) fn kind(self) -> NodeKind<'a> {
         let json = self.0.get();
         match json.as_bytes().first() {
             Some(b'{') => match serde_json::from_str::<BTreeMap<String, &RawValue>>(json) {
-                Ok(fields) => Kind::Object(fields.into_iter().map(|(name, raw)| (name, Node(raw))).collect()),
-                Err(error) => Kind::Unreadable(error.to_string()),
+                Ok(fields) => {
+                    NodeKind::Object(fields.into_iter().map(|(name, raw)| (name, ValueNode(raw))).collect())
+                }
+                Err(error) => NodeKind::Unreadable(error.to_string()),
             },
             Some(b'[') => match serde_json::from_str::<Vec<&RawValue>>(json) {
-                Ok(items) => Kind::List(items.into_iter().map(Node).collect()),
-                Err(error) => Kind::Unreadable(error.to_string()),
+                Ok(items) => NodeKind::List(items.into_iter().map(ValueNode).collect()),
+                Err(error) => NodeKind::Unreadable(error.to_string()),
             },
             Some(b'"') => match serde_json::from_str(json) {
-                Ok(text) => Kind::Text(text),
-                Err(error) => Kind::Unreadable(error.to_string()),
+                Ok(text) => NodeKind::Text(text),
+                Err(error) => NodeKind::Unreadable(error.to_string()),
             },
-            _ => Kind::Word(json),
+            _ => NodeKind::Word(json),
         }
     }
 
     pub(super) fn text(self) -> Option<String> {
         match self.kind() {
-            Kind::Text(text) => Some(text),
+            NodeKind::Text(text) => Some(text),
             _ => None,
         }
     }
 
-    pub(super) fn list(self) -> Option<Vec<Node<'a>>> {
+    pub(super) fn list(self) -> Option<Vec<ValueNode<'a>>> {
         match self.kind() {
-            Kind::List(items) => Some(items),
+            NodeKind::List(items) => Some(items),
             _ => None,
         }
     }
 
-    pub(super) fn object(self) -> Option<BTreeMap<String, Node<'a>>> {
+    pub(super) fn object(self) -> Option<BTreeMap<String, ValueNode<'a>>> {
         match self.kind() {
-            Kind::Object(fields) => Some(fields),
+            NodeKind::Object(fields) => Some(fields),
             _ => None,
         }
     }

@@ -1,10 +1,10 @@
 //! What the OpenAI chat completions API refuses.
 
-use super::findings::{Findings, is_name};
-use super::node::{Kind, Node};
+use super::findings::{Violations, is_name};
+use super::node::{NodeKind, ValueNode};
 use std::collections::{BTreeMap, BTreeSet};
 
-type Fields<'a> = BTreeMap<String, Node<'a>>;
+type NodeFields<'a> = BTreeMap<String, ValueNode<'a>>;
 
 /// At most so many calls fit in one message ("array too long").
 const CALLS: usize = 128;
@@ -19,7 +19,7 @@ struct Open {
     path: String,
 }
 
-pub(super) fn check(body: &Node<'_>, findings: &mut Findings) {
+pub(super) fn check(body: &ValueNode<'_>, findings: &mut Violations) {
     let Some(fields) = body.object() else {
         findings.add("", "shape", "the body is not an object");
         return;
@@ -38,8 +38,8 @@ pub(super) fn check(body: &Node<'_>, findings: &mut Findings) {
     for (at, message) in messages.into_iter().enumerate() {
         let path = format!("messages[{at}]");
         match message.kind() {
-            Kind::Object(fields) => check_message(&path, &fields, &mut open, findings),
-            Kind::Unreadable(reason) => findings.add(&path, "json", reason),
+            NodeKind::Object(fields) => check_message(&path, &fields, &mut open, findings),
+            NodeKind::Unreadable(reason) => findings.add(&path, "json", reason),
             _ => findings.add(&path, "shape", "a message is an object"),
         }
     }
@@ -48,18 +48,18 @@ pub(super) fn check(body: &Node<'_>, findings: &mut Findings) {
 
 impl Open {
     /// Anything but a result comes next: nothing may be left open.
-    fn close(&mut self, findings: &mut Findings) {
+    fn close(&mut self, findings: &mut Violations) {
         for id in std::mem::take(&mut self.ids) {
             findings.add(&self.path, "unanswered-call", format!("{id} has no result right after it"));
         }
     }
 }
 
-fn text(fields: &Fields<'_>, name: &str) -> Option<String> {
+fn text(fields: &NodeFields<'_>, name: &str) -> Option<String> {
     fields.get(name).and_then(|node| node.text())
 }
 
-fn check_message(path: &str, fields: &Fields<'_>, open: &mut Open, findings: &mut Findings) {
+fn check_message(path: &str, fields: &NodeFields<'_>, open: &mut Open, findings: &mut Violations) {
     let role = text(fields, "role").unwrap_or_default();
     match role.as_str() {
         "tool" => {
@@ -90,7 +90,7 @@ fn check_message(path: &str, fields: &Fields<'_>, open: &mut Open, findings: &mu
     }
 }
 
-fn check_assistant(path: &str, fields: &Fields<'_>, open: &mut Open, findings: &mut Findings) {
+fn check_assistant(path: &str, fields: &NodeFields<'_>, open: &mut Open, findings: &mut Violations) {
     let given = |name: &str| fields.get(name).copied().filter(|node| !node.is_null());
     if let Some(content) = given("content") {
         check_content(path, "assistant", Some(content), findings);
@@ -134,19 +134,19 @@ fn check_assistant(path: &str, fields: &Fields<'_>, open: &mut Open, findings: &
     }
 }
 
-fn check_function(path: &str, function: Node<'_>, findings: &mut Findings) {
+fn check_function(path: &str, function: ValueNode<'_>, findings: &mut Violations) {
     let name = function.text_of("name").unwrap_or_default();
     findings.demand(is_name(&name, 64), &format!("{path}.name"), "tool-name", &name);
     let is_text = function.text_of("arguments").is_some();
     findings.demand(is_text, &format!("{path}.arguments"), "arguments", "arguments are a string");
 }
 
-fn check_content(path: &str, role: &str, content: Option<Node<'_>>, findings: &mut Findings) {
+fn check_content(path: &str, role: &str, content: Option<ValueNode<'_>>, findings: &mut Violations) {
     let path = format!("{path}.content");
-    let parts = match content.map(Node::kind) {
-        Some(Kind::Text(_)) => return,
-        Some(Kind::List(parts)) => parts,
-        Some(Kind::Unreadable(reason)) => return findings.add(&path, "json", reason),
+    let parts = match content.map(ValueNode::kind) {
+        Some(NodeKind::Text(_)) => return,
+        Some(NodeKind::List(parts)) => parts,
+        Some(NodeKind::Unreadable(reason)) => return findings.add(&path, "json", reason),
         _ => return findings.add(&path, "missing-field", "a string or a list of parts is required"),
     };
     findings.demand(!parts.is_empty(), &path, "empty", "a list of parts has at least one");
@@ -155,10 +155,10 @@ fn check_content(path: &str, role: &str, content: Option<Node<'_>>, findings: &m
     }
 }
 
-fn check_part(path: &str, role: &str, part: Node<'_>, findings: &mut Findings) {
+fn check_part(path: &str, role: &str, part: ValueNode<'_>, findings: &mut Violations) {
     let fields = match part.kind() {
-        Kind::Object(fields) => fields,
-        Kind::Unreadable(reason) => return findings.add(path, "json", reason),
+        NodeKind::Object(fields) => fields,
+        NodeKind::Unreadable(reason) => return findings.add(path, "json", reason),
         _ => return findings.add(path, "shape", "a part is an object"),
     };
     let kind = text(&fields, "type").unwrap_or_default();
@@ -190,7 +190,7 @@ fn check_part(path: &str, role: &str, part: Node<'_>, findings: &mut Findings) {
     findings.demand(holds, path, "missing-field", "what the part carries is missing");
 }
 
-fn check_tools(tools: Node<'_>, findings: &mut Findings) {
+fn check_tools(tools: ValueNode<'_>, findings: &mut Violations) {
     let Some(tools) = tools.list() else {
         findings.add("tools", "shape", "tools are a list");
         return;

@@ -4,7 +4,7 @@ use super::promises;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use std::collections::HashMap;
-use wunderblock_wire::transcript::{Checkpoint, Format, Reader, Record};
+use wunderblock_wire::transcript::{Checkpoint, Format, TranscriptReader, TranscriptRecord};
 
 /// A line of a file: where it begins, its number, its bytes without their end.
 type Line<'t> = (u64, u64, &'t [u8]);
@@ -22,13 +22,13 @@ fn lines(text: &[u8]) -> Vec<Line<'_>> {
 /// What a file gave when it was read from its beginning.
 struct Whole {
     /// The records, by the line that gave them; those of the file's end are last.
-    records: Vec<Vec<Record>>,
+    records: Vec<Vec<TranscriptRecord>>,
     /// The checkpoint before each line, and the one after the last.
     checkpoints: Vec<Option<Checkpoint>>,
 }
 
 fn read_whole(format: Format, name: &str, lines: &[Line<'_>]) -> Whole {
-    let mut reader = Reader::new(format, name);
+    let mut reader = TranscriptReader::new(format, name);
     let mut whole = Whole { records: Vec::new(), checkpoints: vec![reader.checkpoint()] };
     for (offset, number, bytes) in lines {
         assert_eq!(reader.unknown(bytes), [], "nothing is unknown to a reader that began at the beginning");
@@ -61,7 +61,7 @@ fn check_split(
     whole: &Whole,
     checkpoint: &Checkpoint,
 ) {
-    let mut reader = Reader::restore(format, name, &checkpoint.state).unwrap();
+    let mut reader = TranscriptReader::restore(format, name, &checkpoint.state).unwrap();
     let go_on = match (checkpoint.resume, checkpoint.resume_line) {
         (Some(offset), Some(line)) => {
             let found = lines.iter().position(|(begin, number, _)| (*begin, *number) == (offset, line));
@@ -70,7 +70,7 @@ fn check_split(
         (None, None) => split,
         _ => panic!("half a place to go on from: {checkpoint:?}"),
     };
-    let mut records: Vec<Record> = whole.records[..split].concat();
+    let mut records: Vec<TranscriptRecord> = whole.records[..split].concat();
     assert!(records.iter().all(|record| checkpoint.resume.is_none_or(|resume| record.offset < resume)));
     let ledger: HashMap<Box<str>, Option<Box<str>>> =
         records.iter().filter_map(|record| Some((record.id.clone()?, record.session.clone()))).collect();
@@ -320,25 +320,25 @@ proptest! {
     #[test]
     fn a_damaged_state_is_refused(steps in steps(), at in any::<Index>(), to in any::<u8>()) {
         for format in Format::ALL {
-            let mut reader = Reader::new(format, "s.jsonl");
+            let mut reader = TranscriptReader::new(format, "s.jsonl");
             let text = file(&steps, claude_line);
             for (offset, number, bytes) in lines(text.as_bytes()) {
                 reader.line(offset, number, bytes);
             }
             let Some(Checkpoint { mut state, .. }) = reader.checkpoint() else { continue };
             let at = at.index(state.len());
-            prop_assert!(Reader::restore(format, "s.jsonl", &state[..at]).is_none(), "cut at {at}");
+            prop_assert!(TranscriptReader::restore(format, "s.jsonl", &state[..at]).is_none(), "cut at {at}");
             let same = state[at] == to;
             state[at] = to;
-            prop_assert_eq!(Reader::restore(format, "s.jsonl", &state).is_some(), same, "byte {}", at);
+            prop_assert_eq!(TranscriptReader::restore(format, "s.jsonl", &state).is_some(), same, "byte {}", at);
         }
     }
 
     #[test]
     fn any_bytes_are_no_state(bytes in prop_oneof![prop::collection::vec(any::<u8>(), 0..200), promises::file()]) {
         for format in Format::ALL {
-            prop_assert!(Reader::restore(format, "s.jsonl", &bytes).is_none());
-            let mut reader = Reader::restore(format, "s.jsonl", &Reader::new(format, "s.jsonl").checkpoint().unwrap().state).unwrap();
+            prop_assert!(TranscriptReader::restore(format, "s.jsonl", &bytes).is_none());
+            let mut reader = TranscriptReader::restore(format, "s.jsonl", &TranscriptReader::new(format, "s.jsonl").checkpoint().unwrap().state).unwrap();
             let _ids = reader.unknown(&bytes);
             reader.remind(&String::from_utf8_lossy(&bytes), Some("nobody"));
         }
@@ -358,18 +358,18 @@ proptest! {
 
 #[test]
 fn a_state_serves_its_format_and_its_file_only() {
-    let state = |format, name| Reader::new(format, name).checkpoint().unwrap().state;
+    let state = |format, name| TranscriptReader::new(format, name).checkpoint().unwrap().state;
     for format in Format::ALL {
         for other in Format::ALL {
-            let restored = Reader::restore(other, "s.jsonl", &state(format, "s.jsonl"));
+            let restored = TranscriptReader::restore(other, "s.jsonl", &state(format, "s.jsonl"));
             assert_eq!(restored.map(|reader| reader.format()), (format == other).then_some(format));
         }
     }
     let side = state(Format::ClaudeCode, "agent-x.jsonl");
-    assert!(Reader::restore(Format::ClaudeCode, "agent-x.jsonl", &side).is_some());
-    assert!(Reader::restore(Format::ClaudeCode, "renamed.jsonl", &side).is_none());
+    assert!(TranscriptReader::restore(Format::ClaudeCode, "agent-x.jsonl", &side).is_some());
+    assert!(TranscriptReader::restore(Format::ClaudeCode, "renamed.jsonl", &side).is_none());
     let later = String::from_utf8(side).unwrap().replace("\"version\":1", "\"version\":2");
-    assert!(Reader::restore(Format::ClaudeCode, "agent-x.jsonl", later.as_bytes()).is_none());
+    assert!(TranscriptReader::restore(Format::ClaudeCode, "agent-x.jsonl", later.as_bytes()).is_none());
 }
 
 #[test]
@@ -379,11 +379,12 @@ fn what_a_line_refers_to_is_asked_for_once_and_by_the_reader_that_went_on_only()
             r#"{{"type":"user","uuid":"{id}","sessionId":"s","parentUuid":"{parent}","message":{{"content":"x"}}}}"#
         )
     };
-    let mut reader = Reader::new(Format::ClaudeCode, "s.jsonl");
+    let mut reader = TranscriptReader::new(Format::ClaudeCode, "s.jsonl");
     assert_eq!(reader.unknown(line("b", "a").as_bytes()), []);
     reader.line(0, 1, line("b", "a").as_bytes());
     let mut reader =
-        Reader::restore(Format::ClaudeCode, "s.jsonl", &reader.checkpoint().unwrap().state).unwrap();
+        TranscriptReader::restore(Format::ClaudeCode, "s.jsonl", &reader.checkpoint().unwrap().state)
+            .unwrap();
     let next = line("c", "b");
     assert_eq!(reader.unknown(next.as_bytes()), ["b".into()]);
     reader.remind("b", None);
@@ -406,7 +407,7 @@ fn what_a_line_refers_to_is_asked_for_once_and_by_the_reader_that_went_on_only()
 fn a_reader_of_codex_that_holds_records_back_gives_no_checkpoint() {
     let event = br#"{"type":"event_msg","payload":{"type":"user_message","message":"hi"}}"#;
     let item = br#"{"type":"response_item","payload":{"type":"message","role":"user","content":"hi"}}"#;
-    let mut reader = Reader::new(Format::Codex, "s.jsonl");
+    let mut reader = TranscriptReader::new(Format::Codex, "s.jsonl");
     assert!(reader.checkpoint().is_some());
     assert_eq!(reader.line(0, 1, event), []);
     assert_eq!(reader.checkpoint(), None);
@@ -416,7 +417,7 @@ fn a_reader_of_codex_that_holds_records_back_gives_no_checkpoint() {
 
 #[test]
 fn a_history_goes_on_at_its_open_block() {
-    let mut reader = Reader::new(Format::Aider, "s.md");
+    let mut reader = TranscriptReader::new(Format::Aider, "s.md");
     let text = b"# aider chat started at 2024-08-05 19:33:02\n#### ask\n> out\n> more\n";
     for (offset, number, bytes) in lines(text) {
         reader.line(offset, number, bytes);
@@ -428,7 +429,7 @@ fn a_history_goes_on_at_its_open_block() {
 
 #[test]
 fn a_state_is_small_however_long_the_file_and_refused_where_it_would_not_be() {
-    let mut reader = Reader::new(Format::ClaudeCode, "s.jsonl");
+    let mut reader = TranscriptReader::new(Format::ClaudeCode, "s.jsonl");
     let said = |id: u64, kind: &str, parent: &str| {
         format!(
             r#"{{"type":"{kind}","uuid":"i{id}","sessionId":"s","parentUuid":"i{parent}","message":{{"id":"m{parent}","content":"{}"}}}}"#,

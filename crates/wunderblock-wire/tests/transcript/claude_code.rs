@@ -1,7 +1,7 @@
 use super::{check, opaque_share, read};
 use std::fmt::Write as _;
 use wunderblock_core::message::Part;
-use wunderblock_wire::transcript::{Item, Kept, Record};
+use wunderblock_wire::transcript::{RecordItem, RecordStatus, TranscriptRecord};
 
 /// Builds a file record by record.
 #[derive(Default)]
@@ -50,7 +50,7 @@ impl File {
         self
     }
 
-    fn read(&self) -> Vec<Record> {
+    fn read(&self) -> Vec<TranscriptRecord> {
         read("session.jsonl", &self.text)
     }
 }
@@ -84,7 +84,7 @@ fn one_reply_over_several_lines_keeps_its_id_and_its_usage_counts_once() {
     );
     assert_eq!(records[0].at.map(|at| at.0), Some(1_767_323_045_678));
     for record in &records[1..4] {
-        let Item::Message(message) = &record.items[0] else { panic!("{record:?}") };
+        let RecordItem::Message(message) = &record.items[0] else { panic!("{record:?}") };
         assert_eq!((message.api_id.as_deref(), message.model.as_deref()), (Some("m1"), Some("m")));
     }
     assert!(opaque_share(&records) < 0.05);
@@ -131,7 +131,7 @@ fn records_that_never_name_a_parent_are_in_order() {
         .user("u1", "null", "one")
         .assistant("a1", "null", ("m1", TEXT))
         .user("u2", "null", "two");
-    assert!(file.read().iter().all(|record| record.place == wunderblock_wire::transcript::Place::Next));
+    assert!(file.read().iter().all(|record| record.place == wunderblock_wire::transcript::RecordPlace::Next));
 }
 
 #[test]
@@ -284,7 +284,7 @@ fn calls_and_results_of_the_early_form_are_paired_by_order() {
 fn unknown_blocks_and_fields_travel_along() {
     let blocks = r#"{"type":"redacted_thinking","data":"zz"},{"type":"text","text":"t","citations":[1.50]}"#;
     let records = File::default().user("u", "null", "x").assistant("a", "u", ("m", blocks)).read();
-    let Item::Message(message) = &records[1].items[0] else { panic!() };
+    let RecordItem::Message(message) = &records[1].items[0] else { panic!() };
     let Part::Opaque { raw, .. } = &message.parts[0] else { panic!() };
     assert_eq!(raw.inline(), Some(r#"{"type":"redacted_thinking","data":"zz"}"#));
     let Part::Text { extra, .. } = &message.parts[1] else { panic!() };
@@ -331,5 +331,5 @@ fn a_broken_line_costs_only_itself() {
         user after u1: User(two)
         ",
     );
-    assert!(matches!(&records[2].kept, Kept::Broken { why } if why.contains("nested deeper")));
+    assert!(matches!(&records[2].kept, RecordStatus::Broken { why } if why.contains("nested deeper")));
 }

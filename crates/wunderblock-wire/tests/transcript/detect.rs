@@ -1,4 +1,4 @@
-use wunderblock_wire::transcript::{Format, Shape, detect};
+use wunderblock_wire::transcript::{FileShape, Format, detect};
 
 #[test]
 fn formats_are_told_apart_by_their_first_bytes() {
@@ -89,11 +89,11 @@ fn what_cannot_be_read_is_refused_with_what_it_is_and_what_is_missing() {
 #[test]
 fn chat_is_fed_by_lines_or_whole() {
     for (head, shape) in [
-        ("{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"user\",\"content\":\"b\"}\n", Shape::Lines),
-        ("{\"messages\":[]}\n", Shape::Document),
-        ("{\n\"messages\":[]}\n", Shape::Document),
-        ("[{\"role\":\"user\"", Shape::Document),
-        ("{\"messages\":[{\"role\":\"user\",\"content\":\"cut", Shape::Lines),
+        ("{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"user\",\"content\":\"b\"}\n", FileShape::Lines),
+        ("{\"messages\":[]}\n", FileShape::Document),
+        ("{\n\"messages\":[]}\n", FileShape::Document),
+        ("[{\"role\":\"user\"", FileShape::Document),
+        ("{\"messages\":[{\"role\":\"user\",\"content\":\"cut", FileShape::Lines),
     ] {
         assert_eq!(Format::OpenaiChat.shape(head.as_bytes()), shape, "{head}");
     }

@@ -1,7 +1,7 @@
 //! JSON of unknown shapes.
 
 use super::{check, read, tell};
-use wunderblock_wire::transcript::Kept;
+use wunderblock_wire::transcript::RecordStatus;
 
 #[test]
 fn role_and_text_are_taken_where_found_and_every_record_says_it_is_opaque() {
@@ -38,7 +38,7 @@ fn role_and_text_are_taken_where_found_and_every_record_says_it_is_opaque() {
         let told = tell(&records[..1]);
         let said = told.split_once("? ").map_or("", |(_, said)| said).trim();
         assert_eq!(said.trim_start_matches("opened() + "), expected, "{line}");
-        assert!(records.iter().all(|record| matches!(record.kept, Kept::Opaque { .. })), "{line}");
+        assert!(records.iter().all(|record| matches!(record.kept, RecordStatus::Opaque { .. })), "{line}");
     }
 }
 

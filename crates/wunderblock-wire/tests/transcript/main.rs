@@ -13,22 +13,24 @@ mod pi;
 mod promises;
 mod wunderblock;
 
-use wunderblock_core::message::{Message, Part, Standing};
-use wunderblock_wire::transcript::{Format, Item, Kept, Place, Reader, Record, Shape, detect};
+use wunderblock_core::message::{Message, MessageOrigin, Part};
+use wunderblock_wire::transcript::{
+    FileShape, Format, RecordItem, RecordPlace, RecordStatus, TranscriptReader, TranscriptRecord, detect,
+};
 
 /// Reads a text as the format says.
-fn read_as(format: Format, name: &str, text: &[u8]) -> Vec<Record> {
-    let mut reader = Reader::new(format, name);
+fn read_as(format: Format, name: &str, text: &[u8]) -> Vec<TranscriptRecord> {
+    let mut reader = TranscriptReader::new(format, name);
     let mut records = feed(&mut reader, format.shape(text), text);
     records.extend(reader.finish());
-    if format.shape(text) == Shape::Lines {
+    if format.shape(text) == FileShape::Lines {
         checkpoint::check_splits(format, name, text);
     }
     records
 }
 
-fn feed(reader: &mut Reader, shape: Shape, text: &[u8]) -> Vec<Record> {
-    if shape == Shape::Document {
+fn feed(reader: &mut TranscriptReader, shape: FileShape, text: &[u8]) -> Vec<TranscriptRecord> {
+    if shape == FileShape::Document {
         return reader.document(text);
     }
     let mut records = Vec::new();
@@ -42,7 +44,7 @@ fn feed(reader: &mut Reader, shape: Shape, text: &[u8]) -> Vec<Record> {
 }
 
 /// Reads a text whose format is told from itself, and checks what holds for every file.
-fn read(name: &str, text: &str) -> Vec<Record> {
+fn read(name: &str, text: &str) -> Vec<TranscriptRecord> {
     let format = detect(name, text.as_bytes()).unwrap();
     let records = read_as(format, name, text.as_bytes());
     check_spans(text.as_bytes(), &records);
@@ -50,7 +52,7 @@ fn read(name: &str, text: &str) -> Vec<Record> {
 }
 
 /// Every byte that says something stands in exactly one record, and the records stand in order.
-fn check_spans(text: &[u8], records: &[Record]) {
+fn check_spans(text: &[u8], records: &[TranscriptRecord]) {
     let mut end = 0;
     for record in records {
         let (from, to) = (record.offset as usize, (record.offset + record.len) as usize);
@@ -71,29 +73,30 @@ fn assert_blank(text: &[u8], from: usize, to: usize) {
 }
 
 /// The share of bytes in records that were not understood.
-fn opaque_share(records: &[Record]) -> f64 {
+fn opaque_share(records: &[TranscriptRecord]) -> f64 {
     let total: u64 = records.iter().map(|record| record.len).sum();
-    let unknown =
-        records.iter().filter(|record| matches!(record.kept, Kept::Opaque { .. } | Kept::Broken { .. }));
+    let unknown = records
+        .iter()
+        .filter(|record| matches!(record.kept, RecordStatus::Opaque { .. } | RecordStatus::Broken { .. }));
     unknown.map(|record| record.len).sum::<u64>() as f64 / total.max(1) as f64
 }
 
 /// Everything records say, one line each.
-fn tell(records: &[Record]) -> String {
+fn tell(records: &[TranscriptRecord]) -> String {
     let mut out = String::new();
     for record in records {
         let session = record.session.as_deref().map(|name| format!("[{name}] ")).unwrap_or_default();
         let place = match &record.place {
-            Place::Next => String::new(),
-            Place::After(id) => format!("after {id}: "),
-            Place::Root => "root: ".to_owned(),
-            Place::RolledBack { turns } => format!("back {turns}: "),
+            RecordPlace::Next => String::new(),
+            RecordPlace::After(id) => format!("after {id}: "),
+            RecordPlace::Root => "root: ".to_owned(),
+            RecordPlace::RolledBack { turns } => format!("back {turns}: "),
         };
         let kept = match &record.kept {
-            Kept::Understood => "",
-            Kept::Bookkeeping => "-",
-            Kept::Opaque { .. } => "?",
-            Kept::Broken { .. } => "!",
+            RecordStatus::Understood => "",
+            RecordStatus::Bookkeeping => "-",
+            RecordStatus::Opaque { .. } => "?",
+            RecordStatus::Broken { .. } => "!",
         };
         out.push_str(&format!("{}{kept} {session}{place}", record.kind));
         out.push_str(&record.items.iter().map(tell_item).collect::<Vec<_>>().join(" + "));
@@ -103,11 +106,11 @@ fn tell(records: &[Record]) -> String {
     out
 }
 
-fn tell_item(item: &Item) -> String {
+fn tell_item(item: &RecordItem) -> String {
     match item {
-        Item::Opened(opened) => format!("opened({})", opened.cwd.as_deref().unwrap_or("")),
-        Item::Message(message) => tell_message(message),
-        Item::Usage(usage) => format!(
+        RecordItem::Opened(opened) => format!("opened({})", opened.cwd.as_deref().unwrap_or("")),
+        RecordItem::Message(message) => tell_message(message),
+        RecordItem::Usage(usage) => format!(
             "usage({} {}/{}/{}/{})",
             usage.api_id.as_deref().unwrap_or("-"),
             usage.input,
@@ -115,28 +118,28 @@ fn tell_item(item: &Item) -> String {
             usage.cache_write,
             usage.output
         ),
-        Item::Turn(turn) => {
+        RecordItem::Turn(turn) => {
             format!("turn({} {})", turn.stop_reason, turn.error_code.as_deref().unwrap_or("-"))
         }
-        Item::Compacted { before, summary, trigger, tokens_before, .. } => format!(
+        RecordItem::Compacted { before, summary, trigger, tokens_before, .. } => format!(
             "compacted(before {} {:?} {} {})",
             before.as_deref().unwrap_or("-"),
             summary.as_deref().unwrap_or(""),
             trigger.as_deref().unwrap_or("-"),
             tokens_before.unwrap_or_default()
         ),
-        Item::Spawned(session) => format!("spawned({session})"),
-        Item::Pinned { record, pinned } => format!("pinned({record} {pinned})"),
-        Item::Fact(fact) => format!("fact({})", fact.kind()),
+        RecordItem::Spawned(session) => format!("spawned({session})"),
+        RecordItem::Pinned { record, pinned } => format!("pinned({record} {pinned})"),
+        RecordItem::Fact(fact) => format!("fact({})", fact.kind()),
     }
 }
 
 fn tell_message(message: &Message) -> String {
     let standing = match &message.standing {
-        Standing::Said => String::new(),
-        Standing::Injected(what) => format!(" injected={what}"),
-        Standing::Failed(why) => format!(" failed={why}"),
-        Standing::Aside(why) => format!(" aside={why}"),
+        MessageOrigin::Said => String::new(),
+        MessageOrigin::Injected(what) => format!(" injected={what}"),
+        MessageOrigin::Failed(why) => format!(" failed={why}"),
+        MessageOrigin::Aside(why) => format!(" aside={why}"),
     };
     let parts: Vec<String> = message.parts.iter().map(tell_part).collect();
     format!("{:?}{standing}({})", message.role, parts.join(" | "))
@@ -166,7 +169,7 @@ fn tell_part(part: &Part) -> String {
 }
 
 /// Compares whole outputs; indentation and blank lines of the expectation do not count.
-fn check(records: &[Record], expected: &str) {
+fn check(records: &[TranscriptRecord], expected: &str) {
     let expected: Vec<&str> = expected.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let told = tell(records);
     let told: Vec<&str> = told.lines().collect();

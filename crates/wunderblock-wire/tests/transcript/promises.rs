@@ -2,7 +2,7 @@
 
 use super::{check_spans, feed, read_as};
 use proptest::prelude::*;
-use wunderblock_wire::transcript::{Format, Kept, Reader, Shape, detect};
+use wunderblock_wire::transcript::{FileShape, Format, RecordStatus, TranscriptReader, detect};
 
 /// Keys and words the readers look for, so that random objects reach their branches.
 const KEYS: [&str; 44] = [
@@ -160,13 +160,13 @@ proptest! {
     #[test]
     fn any_file_is_covered_by_its_records_in_any_format(bytes in file()) {
         for format in Format::ALL {
-            for shape in [Shape::Lines, Shape::Document] {
-                let mut reader = Reader::new(format, "x.jsonl");
+            for shape in [FileShape::Lines, FileShape::Document] {
+                let mut reader = TranscriptReader::new(format, "x.jsonl");
                 let mut records = feed(&mut reader, shape, &bytes);
                 records.extend(reader.finish());
                 check_spans(&bytes, &records);
                 for record in &records {
-                    if matches!(record.kept, Kept::Bookkeeping | Kept::Broken { .. }) {
+                    if matches!(record.kept, RecordStatus::Bookkeeping | RecordStatus::Broken { .. }) {
                         prop_assert!(record.items.is_empty(), "{record:?}");
                     }
                 }
@@ -191,11 +191,11 @@ proptest! {
         prop_assume!(!ends.is_empty());
         let (before, _) = bytes.split_at(*at.get(&ends));
         for format in Format::ALL {
-            let mut reader = Reader::new(format, "x.jsonl");
-            let early = feed(&mut reader, Shape::Lines, before);
+            let mut reader = TranscriptReader::new(format, "x.jsonl");
+            let early = feed(&mut reader, FileShape::Lines, before);
             let at_end = reader.finish();
-            let mut reader = Reader::new(format, "x.jsonl");
-            let mut whole = feed(&mut reader, Shape::Lines, &bytes);
+            let mut reader = TranscriptReader::new(format, "x.jsonl");
+            let mut whole = feed(&mut reader, FileShape::Lines, &bytes);
             whole.extend(reader.finish());
             prop_assert_eq!(&whole[..early.len()], &early[..], "{:?}", format);
             if !matches!(format, Format::Aider | Format::Codex) {
@@ -213,5 +213,5 @@ fn a_line_of_ten_megabytes_is_one_record() {
     );
     let records = read_as(Format::ClaudeCode, "s.jsonl", text.as_bytes());
     assert_eq!((records.len(), records[0].len), (1, text.len() as u64));
-    assert_eq!(records[0].kept, Kept::Understood);
+    assert_eq!(records[0].kept, RecordStatus::Understood);
 }

@@ -1,6 +1,6 @@
 use super::{check, read, read_as};
 use wunderblock_core::event::Fact;
-use wunderblock_wire::transcript::{Format, Item, Kept, Record, detect};
+use wunderblock_wire::transcript::{Format, RecordItem, RecordStatus, TranscriptRecord, detect};
 
 /// An export: each line is a position, an id, and the fields of a fact.
 fn export(lines: &[(u64, &str, &str)]) -> String {
@@ -62,9 +62,12 @@ fn an_export_is_what_was_said_and_summaries_are_available() {
     assert_eq!(detect("copy.ndjson", text.as_bytes()), Ok(Format::Wunderblock));
     let records = read("copy.ndjson", &text);
     // The record of a build is not whole here: its fields are missing.
-    assert!(matches!(&records[4].kept, Kept::Broken { why } if why.starts_with("not an event")));
-    let whole: Vec<Record> =
-        records.iter().filter(|record| !matches!(record.kept, Kept::Broken { .. })).cloned().collect();
+    assert!(matches!(&records[4].kept, RecordStatus::Broken { why } if why.starts_with("not an event")));
+    let whole: Vec<TranscriptRecord> = records
+        .iter()
+        .filter(|record| !matches!(record.kept, RecordStatus::Broken { .. }))
+        .cloned()
+        .collect();
     check(
         &whole,
         r#"
@@ -87,9 +90,9 @@ fn an_export_is_what_was_said_and_summaries_are_available() {
     );
     assert_eq!(records[0].parent_session.as_deref(), Some("boss"));
     assert!(
-        matches!(&records[0].items[0], Item::Opened(opened) if opened.format.as_deref() == Some("wunderblock"))
+        matches!(&records[0].items[0], RecordItem::Opened(opened) if opened.format.as_deref() == Some("wunderblock"))
     );
-    assert!(matches!(&records[7].items[0], Item::Compacted { from: Some(from), .. } if &**from == "a"));
+    assert!(matches!(&records[7].items[0], RecordItem::Compacted { from: Some(from), .. } if &**from == "a"));
     // The engine names its own events by position, and a copy has other positions.
     assert_eq!(records[7].id.as_deref(), Some("copy:session.compacted@8"));
     assert_eq!(records[1].id.as_deref(), Some("a"));
@@ -118,7 +121,7 @@ fn what_contradicts_its_file_is_kept_as_broken() {
     ];
     for (lines, expected) in table {
         let records = read_as(Format::Wunderblock, "copy.ndjson", export(lines).as_bytes());
-        let Kept::Broken { why } = &records[1].kept else { panic!("{:?}", records[1]) };
+        let RecordStatus::Broken { why } = &records[1].kept else { panic!("{:?}", records[1]) };
         assert!(why.starts_with(expected), "{why}");
     }
 }
@@ -127,8 +130,8 @@ fn what_contradicts_its_file_is_kept_as_broken() {
 fn what_a_newer_version_wrote_is_kept_opaque() {
     let text = export(&[(1, "a", "\"kind\":\"member.joined\",\"name\":\"ann\"")]) + "{\"role\":\"user\"}\n";
     let records = read_as(Format::Wunderblock, "copy.ndjson", text.as_bytes());
-    let why = |record: &Record| match &record.kept {
-        Kept::Opaque { why } => why.clone(),
+    let why = |record: &TranscriptRecord| match &record.kept {
+        RecordStatus::Opaque { why } => why.clone(),
         other => panic!("{other:?}"),
     };
     assert_eq!(why(&records[0]), "no event of this version: `member.joined`");
@@ -143,13 +146,13 @@ fn several_sessions_stand_in_one_file() {
     let records = read_as(Format::Wunderblock, "copy.ndjson", (one + &other).as_bytes());
     let sessions: Vec<_> = records.iter().map(|record| record.session.as_deref()).collect();
     assert_eq!(sessions, [None, None, Some("s~2"), Some("s~2")]);
-    assert!(records.iter().all(|record| record.kept == Kept::Understood));
+    assert!(records.iter().all(|record| record.kept == RecordStatus::Understood));
 }
 
 #[test]
 fn every_kind_has_its_row() {
     let rows: Vec<&str> = Format::Wunderblock.record_types().iter().map(|(kind, _)| *kind).collect();
-    for kind in Fact::OPEN_KINDS.iter().chain(&Fact::ENGINE_KINDS) {
+    for kind in Fact::OPEN_KINDS.iter().chain(Fact::ENGINE_KINDS) {
         assert!(rows.contains(kind), "{kind}");
     }
     assert_eq!(rows.len(), Fact::OPEN_KINDS.len() + Fact::ENGINE_KINDS.len());

@@ -2,14 +2,14 @@
 
 use super::climb::Climbed;
 use super::options::CompactOptions;
-use wunderblock_core::compact::{Due, Task};
-use wunderblock_core::compaction::{CompactionRejected, Manner, Rejection, RungTaken, Spent};
+use wunderblock_core::compact::{Due, TaskRange};
+use wunderblock_core::compaction::{CompactionRejected, Manner, Rejection, RungTaken, SummarySpend};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::units::{Millis, Seq, Tokens};
 
 /// What came of a compaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CompactionOutcome {
+pub enum CompactionResult {
     /// The lane is compacted.
     Compacted,
     /// It would be; nothing was recorded.
@@ -32,7 +32,7 @@ pub enum CompactionOutcome {
     Interrupted,
 }
 
-impl CompactionOutcome {
+impl CompactionResult {
     /// Its word in records.
     #[must_use]
     pub const fn word(&self) -> &'static str {
@@ -55,7 +55,7 @@ impl CompactionOutcome {
 #[derive(Clone, Debug)]
 pub struct Compacted {
     /// What came of it.
-    pub outcome: CompactionOutcome,
+    pub outcome: CompactionResult,
     /// The lane.
     pub lane: LaneId,
     /// The policy.
@@ -77,11 +77,11 @@ pub struct Compacted {
     /// Summaries that were not taken.
     pub rejected: Vec<Rejection>,
     /// What models cost.
-    pub spent: Vec<Spent>,
+    pub spent: Vec<SummarySpend>,
     /// How long summarisers took, in milliseconds.
     pub writing: Millis,
     /// The tasks it went by; none where the policy does not go by tasks.
-    pub tasks: Vec<Task>,
+    pub tasks: Vec<TaskRange>,
 }
 
 /// A summary that was made.
@@ -109,12 +109,7 @@ pub struct MadeNode {
 
 impl Compacted {
     /// The account of a compaction that has not come to anything yet.
-    pub(crate) fn empty(
-        options: &CompactOptions,
-        lane: LaneId,
-        due: Due,
-        outcome: CompactionOutcome,
-    ) -> Self {
+    pub(crate) fn empty(options: &CompactOptions, lane: LaneId, due: Due, outcome: CompactionResult) -> Self {
         Self {
             outcome,
             lane,
@@ -154,7 +149,7 @@ impl Compacted {
             climbed.drafts.iter().flat_map(|draft| draft.rejected.clone()).collect();
         let refused = proposal.trim.is_none() && !rejected.is_empty();
         Self {
-            outcome: if refused { CompactionOutcome::Refused } else { CompactionOutcome::NothingGained },
+            outcome: if refused { CompactionResult::Refused } else { CompactionResult::NothingGained },
             before: proposal.before,
             after: proposal.after,
             reached: proposal.reached,
@@ -163,16 +158,16 @@ impl Compacted {
             rejected,
             writing: Millis(i64::try_from(climbed.writing.as_millis()).unwrap_or(i64::MAX)),
             spent: climbed.drafts.iter().filter_map(|draft| draft.spent.clone()).collect(),
-            ..Self::empty(options, lane.clone(), due, CompactionOutcome::NothingGained)
+            ..Self::empty(options, lane.clone(), due, CompactionResult::NothingGained)
         }
     }
 
     /// The record of a compaction that changed nothing: what the request took, and how many in a row came to nothing.
     pub(crate) fn rejection(&self, tokens: Tokens, round: u32) -> CompactionRejected {
         let why = match &self.outcome {
-            CompactionOutcome::Vetoed(why) => why.clone(),
-            CompactionOutcome::Overtaken => "what it was made from changed meanwhile".to_owned(),
-            CompactionOutcome::Refused => "no summary could be taken".to_owned(),
+            CompactionResult::Vetoed(why) => why.clone(),
+            CompactionResult::Overtaken => "what it was made from changed meanwhile".to_owned(),
+            CompactionResult::Refused => "no summary could be taken".to_owned(),
             _ => "no step saves what it must".to_owned(),
         };
         CompactionRejected {
@@ -191,8 +186,8 @@ impl Compacted {
 }
 
 /// What several summaries cost together, under the name of the first one's model.
-fn together(spent: &[Spent]) -> Option<Spent> {
-    let add = |sum: Spent, more: &Spent| Spent {
+fn together(spent: &[SummarySpend]) -> Option<SummarySpend> {
+    let add = |sum: SummarySpend, more: &SummarySpend| SummarySpend {
         calls: sum.calls.saturating_add(more.calls),
         input: sum.input + more.input,
         output: sum.output + more.output,

@@ -3,7 +3,7 @@
 use crate::summarize::{Summarise, SummaryFailure, SummaryTask, SummaryText};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use wunderblock_core::compaction::Spent;
+use wunderblock_core::compaction::SummarySpend;
 use wunderblock_core::units::Tokens;
 
 /// Calls that are left; all who compact one lane at one time share them.
@@ -40,11 +40,11 @@ impl<'a> CountedCalls<'a> {
     }
 
     /// What was spent, with the calls that came to nothing.
-    pub(super) fn spent(&self, spent: Option<Spent>) -> Option<Spent> {
+    pub(super) fn spent(&self, spent: Option<SummarySpend>) -> Option<SummarySpend> {
         let asked = self.asked.load(Ordering::SeqCst);
         match spent {
-            Some(spent) => Some(Spent { calls: spent.calls.max(asked), ..spent }),
-            None if asked > 0 => Some(Spent {
+            Some(spent) => Some(SummarySpend { calls: spent.calls.max(asked), ..spent }),
+            None if asked > 0 => Some(SummarySpend {
                 model: self.name().into(),
                 calls: asked,
                 input: Tokens::ZERO,

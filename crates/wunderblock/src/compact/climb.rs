@@ -12,12 +12,12 @@ use crate::summarize::{Earlier, Material, Summarise};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use wunderblock_core::compact::{Job, Ladder, Level, Next, Proposal, Task};
+use wunderblock_core::compact::{Ladder, NextStep, Proposal, SummaryJob, TaskRange, Urgency};
 use wunderblock_core::message::Body;
-use wunderblock_core::plan::Ask;
+use wunderblock_core::plan::PlanInput;
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::Seq;
-use wunderblock_core::view::Entry;
+use wunderblock_core::view::ViewEntry;
 
 /// What a climb came to.
 pub(crate) struct Climbed {
@@ -34,7 +34,7 @@ pub(super) async fn run(
     options: &CompactOptions,
     redactor: Arc<Redactor>,
     prepared: &Prepared,
-    level: Level,
+    level: Urgency,
     budget: CallBudget,
 ) -> Result<Climbed, Error> {
     let (prepared, options) = (prepared.clone(), options.clone());
@@ -56,8 +56,8 @@ pub(super) async fn run(
 
 /// What a climb is made of. It knows nothing of where its view came from: of a ledger, or of a simulation.
 pub(crate) struct Climb<'a> {
-    pub(crate) ask: Ask<'a>,
-    pub(crate) tasks: &'a [Task],
+    pub(crate) ask: PlanInput<'a>,
+    pub(crate) tasks: &'a [TaskRange],
     pub(crate) policy: &'a Policy,
     pub(crate) summariser: Option<&'a dyn Summarise>,
     pub(crate) redactor: &'a Redactor,
@@ -69,18 +69,18 @@ pub(crate) struct Climb<'a> {
 
 impl Climb<'_> {
     /// Climbs. It may block, where a summariser does.
-    pub(crate) fn run(&self, level: Level) -> Climbed {
+    pub(crate) fn run(&self, level: Urgency) -> Climbed {
         let mut ladder = Ladder::new(self.policy, self.ask, level, self.tasks);
         let mut drafts: Vec<SummaryDraft> = Vec::new();
         let stopped = AtomicBool::new(false);
         let mut writing = Duration::ZERO;
         loop {
             match ladder.climb() {
-                Next::Done(proposal) => {
+                NextStep::Done(proposal) => {
                     let interrupted = stopped.load(Ordering::Relaxed);
                     return Climbed { proposal: *proposal, drafts, interrupted, writing };
                 }
-                Next::Summarise(jobs) => {
+                NextStep::Summarise(jobs) => {
                     let begin = Instant::now();
                     let first = drafts.len();
                     let of = first + jobs.len();
@@ -108,9 +108,9 @@ impl Climb<'_> {
         self.progress.is_none_or(|progress| progress(stage))
     }
 
-    fn write(&self, ladder: &Ladder<'_>, job: &Job, told: &dyn Fn(usize) -> bool) -> SummaryDraft {
+    fn write(&self, ladder: &Ladder<'_>, job: &SummaryJob, told: &dyn Fn(usize) -> bool) -> SummaryDraft {
         let (view, texts) = (self.ask.view, self.ask.bodies);
-        let entries: Vec<&Entry> = job.entries.iter().filter_map(|seq| view.entry(*seq)).collect();
+        let entries: Vec<&ViewEntry> = job.entries.iter().filter_map(|seq| view.entry(*seq)).collect();
         let mut earlier: Vec<Earlier<'_>> =
             job.sources.iter().filter_map(|at| self.earlier(ladder, *at)).collect();
         // What stands word for word beside it need not be told twice.

@@ -7,11 +7,11 @@ use crate::request::draft::Draft;
 use crate::request::stages::{Planned, Rendered};
 use crate::session::Session;
 use crate::store::Marked;
-use wunderblock_core::compact::{Due, Level, Mark, Measure, due, due::stands};
+use wunderblock_core::compact::{Due, LaneMeasurement, TaskMark, Urgency, due, due::stands};
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::LaneId;
 use wunderblock_core::pair::arrange;
-use wunderblock_core::plan::{Fixed, Refusal, TrimReason};
+use wunderblock_core::plan::{Fixed, PlanRefusal, TrimReason};
 use wunderblock_core::policy::{Permille, Policy};
 use wunderblock_core::section::Section;
 use wunderblock_core::units::{Millis, Tokens};
@@ -41,14 +41,14 @@ impl MeasuredSize {
 }
 
 /// What a request says of its lane.
-pub(crate) fn measure(planned: &Planned, size: MeasuredSize, now: Millis) -> Measure {
+pub(crate) fn measure(planned: &Planned, size: MeasuredSize, now: Millis) -> LaneMeasurement {
     let (snapshot, budget, view) = (&planned.snapshot, planned.target.budget, &*planned.decision.view);
     let step = snapshot.step.as_ref();
     let since = step.map_or(snapshot.opened_at, |(at, _)| *at);
     let lifetime = planned.target.row.cache.lifetime;
     let cached = snapshot.before().map(|(at, _)| at).filter(|_| lifetime > Millis::ZERO);
     let until = cached.map(|at| at.0.saturating_add(lifetime.0));
-    Measure {
+    LaneMeasurement {
         // What the provider measured, where that is more.
         tokens: size.tokens.max(planned.measured()),
         limit: budget.limit().tokens,
@@ -66,20 +66,20 @@ pub(crate) fn measure(planned: &Planned, size: MeasuredSize, now: Millis) -> Mea
 
 /// Whether a request makes its lane due. What is found at the soft level or below is [to be looked at](between_tasks) once it
 /// is known where tasks end.
-pub(crate) fn found(policy: &Policy, measure: &Measure, planned: &Planned) -> Option<Due> {
+pub(crate) fn found(policy: &Policy, measure: &LaneMeasurement, planned: &Planned) -> Option<Due> {
     let found = due(policy, measure)?;
     let undone = planned.snapshot.step.as_ref().is_some_and(|(_, step)| step.reason == TrimReason::Undone);
     let least = measure.after_last.unwrap_or_default() + REGROW.of(measure.limit);
-    let too_soon = undone && found.level < Level::Overflow && measure.tokens < least;
+    let too_soon = undone && found.level < Urgency::Overflow && measure.tokens < least;
     (!too_soon).then_some(found)
 }
 
 /// What is due where no request could be built. Where what cannot be left out does not fit by itself, no compaction can help.
-pub(crate) fn after_refusal(policy: &Policy, refusal: &Refusal) -> Option<Due> {
+pub(crate) fn after_refusal(policy: &Policy, refusal: &PlanRefusal) -> Option<Due> {
     let stands = |part: &&Fixed| part.section != Section::Transcript;
     let fixed: Tokens = refusal.parts.iter().filter(stands).map(|part| part.cost.tokens).sum();
     let helps = fixed < refusal.limit.tokens && !policy.is_off();
-    helps.then(|| Due { level: Level::Overflow, why: refusal.to_string() })
+    helps.then(|| Due { level: Urgency::Overflow, why: refusal.to_string() })
 }
 
 /// Whether a request that was built makes its lane due.
@@ -87,7 +87,7 @@ pub(crate) async fn is_due(session: &Session, policy: &Policy, draft: &Draft) ->
     let planned = &*draft.planned;
     let measure = measure(planned, MeasuredSize::of_draft(draft), session.engine.now());
     let Some(found) = found(policy, &measure, planned) else { return Ok(None) };
-    if found.level > Level::Soft {
+    if found.level > Urgency::Soft {
         return Ok(Some(found));
     }
     let view = &planned.decision.view;
@@ -102,7 +102,7 @@ pub(super) async fn check_breaker(
     prepared: &Prepared,
     due: &Due,
 ) -> Result<Option<u32>, Error> {
-    if due.level == Level::Manual {
+    if due.level == Urgency::Manual {
         return Ok(None);
     }
     let Some(rounds) = count_rounds(session, prepared.bench.view.lane()).await? else { return Ok(None) };
@@ -153,9 +153,14 @@ pub(crate) async fn is_short_of(session: &Session, lane: &LaneId, room: Tokens) 
 }
 
 /// Whether a lane is due once it is known where its tasks end.
-pub(crate) fn between_tasks(policy: &Policy, measure: Measure, view: &View, marks: &[Mark]) -> Option<Due> {
+pub(crate) fn between_tasks(
+    policy: &Policy,
+    measure: LaneMeasurement,
+    view: &View,
+    marks: &[TaskMark],
+) -> Option<Due> {
     let stands = stands(&arrange(view), view, marks.last().is_some_and(|mark| mark.ends));
-    due(policy, &Measure { stands, ..measure })
+    due(policy, &LaneMeasurement { stands, ..measure })
 }
 
 /// Whether so many compactions in a row came to nothing that a lane is left alone: until it has grown since the last of

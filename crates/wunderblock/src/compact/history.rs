@@ -6,8 +6,8 @@ use crate::store::Answer;
 use crate::store::Marked;
 use crate::store::Query;
 use crate::stored::decode_event;
-use wunderblock_core::compact::Mark;
-use wunderblock_core::compact::task::By;
+use wunderblock_core::compact::TaskMark;
+use wunderblock_core::compact::task::TaskSource;
 use wunderblock_core::event::Event;
 use wunderblock_core::event::Fact;
 use wunderblock_core::event::ViewTrimmed;
@@ -45,17 +45,17 @@ pub(crate) async fn marked_events(session: &Session, what: Marked, to: Seq) -> R
 }
 
 /// What an event says of where tasks begin and end.
-pub(crate) fn task_mark(event: &Event) -> Option<Mark> {
+pub(crate) fn task_mark(event: &Event) -> Option<TaskMark> {
     let (ends, title) = match &event.fact {
         Some(Fact::TaskStarted(task)) => (false, task.title.as_ref().unwrap_or(&task.task)),
         Some(Fact::TaskFinished(task)) => (true, &task.task),
         _ => return None,
     };
-    Some(Mark { at: event.seq, ends, title: Some(title.clone()), by: By::Event })
+    Some(TaskMark { at: event.seq, ends, title: Some(title.clone()), by: TaskSource::Event })
 }
 
 /// The marks of events, in order; those of the todo list where there are none.
-pub(crate) fn settled(mut marks: Vec<Mark>, view: &View, texts: &dyn Bodies) -> Vec<Mark> {
+pub(crate) fn settled(mut marks: Vec<TaskMark>, view: &View, texts: &dyn Bodies) -> Vec<TaskMark> {
     if marks.is_empty() {
         marks = super::todo::marks(view, texts);
     }
@@ -68,7 +68,7 @@ pub(crate) async fn task_marks(
     session: &Session,
     view: &View,
     texts: &dyn Bodies,
-) -> Result<Vec<Mark>, Error> {
+) -> Result<Vec<TaskMark>, Error> {
     let mut marks = Vec::new();
     for kind in ["task.started", "task.finished"] {
         let events = marked_events(session, Marked::Kind(kind), view.head()).await?;

@@ -26,7 +26,7 @@ mod writing;
 use crate::error::Error;
 use crate::record::append_fact;
 use crate::session::Session;
-use account::{Compacted, CompactionOutcome, MadeNode};
+use account::{Compacted, CompactionResult, MadeNode};
 use call_budget::CallBudget;
 use due::{check_breaker, count_rounds};
 use lease::{claim_lease, new_holder, release_lease, while_holding};
@@ -36,7 +36,7 @@ use publish::publish;
 use state::count_calls;
 use std::sync::Arc;
 use sweep::sweep;
-use wunderblock_core::compact::{Due, Level};
+use wunderblock_core::compact::{Due, Urgency};
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::LaneId;
 use wunderblock_core::units::{Seq, Tokens};
@@ -45,19 +45,21 @@ impl Session {
     /// Compacts a lane.
     ///
     /// # Errors
-    /// When the ledger cannot be used. That nothing was gained is no error but an [`CompactionOutcome`].
+    /// When the ledger cannot be used. That nothing was gained is no error but an [`CompactionResult`].
     pub async fn compact(&self, options: &CompactOptions) -> Result<Compacted, Error> {
         let lane = options.context.lane.clone().unwrap_or_else(LaneId::main);
-        let due =
-            options.due.clone().unwrap_or_else(|| Due { level: Level::Manual, why: "asked for".to_owned() });
+        let due = options
+            .due
+            .clone()
+            .unwrap_or_else(|| Due { level: Urgency::Manual, why: "asked for".to_owned() });
         if options.compactor.policy.is_off() {
-            return Ok(Compacted::empty(options, lane, due, CompactionOutcome::Off));
+            return Ok(Compacted::empty(options, lane, due, CompactionResult::Off));
         }
         let holder = new_holder()?;
         if !options.dry_run
             && let Some(other) = claim_lease(self, &lane, &holder).await?
         {
-            return Ok(Compacted::empty(options, lane, due, CompactionOutcome::Busy(other)));
+            return Ok(Compacted::empty(options, lane, due, CompactionResult::Busy(other)));
         }
         let work = compact_held(self, options, &lane, due);
         if options.dry_run {
@@ -78,7 +80,7 @@ async fn compact_held(
     let mut swept = Vec::new();
     let most = options.compactor.policy.limits.calls_per_hour;
     let budget = CallBudget::of(match due.level {
-        Level::Manual => u32::MAX,
+        Urgency::Manual => u32::MAX,
         _ => most.saturating_sub(count_calls(session, lane).await?),
     });
     if options.sweep && !options.dry_run {
@@ -86,11 +88,11 @@ async fn compact_held(
     }
     let prepared = prepare(session, options).await?;
     if let Some(rounds) = check_breaker(session, &options.compactor.policy, &prepared, &due).await? {
-        return Ok(Compacted::empty(options, lane.clone(), due, CompactionOutcome::Stopped(rounds)));
+        return Ok(Compacted::empty(options, lane.clone(), due, CompactionResult::Stopped(rounds)));
     }
     let asked = hook::before(options, &prepared, &due, &session.id).await;
     if let Some(why) = asked.veto {
-        let account = Compacted::empty(options, lane.clone(), due, CompactionOutcome::Vetoed(why));
+        let account = Compacted::empty(options, lane.clone(), due, CompactionResult::Vetoed(why));
         return reject(session, options, account, prepared.tokens).await;
     }
     let mut options = options.clone();
@@ -105,23 +107,23 @@ async fn compact_held(
     }
     account.nodes.splice(0..0, swept);
     if climbed.interrupted {
-        account.outcome = CompactionOutcome::Interrupted;
+        account.outcome = CompactionResult::Interrupted;
         return Ok(account);
     }
     if climbed.proposal.trim.is_none() {
         if !account.nodes.is_empty() {
-            account.outcome = CompactionOutcome::Compacted;
+            account.outcome = CompactionResult::Compacted;
             return Ok(account);
         }
         return reject(session, options, account, prepared.tokens).await;
     }
     if options.dry_run {
-        account.outcome = CompactionOutcome::WouldCompact;
+        account.outcome = CompactionResult::WouldCompact;
         return Ok(account);
     }
     match publish(session, &prepared, &climbed, &account, options).await? {
         Some((recorded, shift)) => {
-            account.outcome = CompactionOutcome::Compacted;
+            account.outcome = CompactionResult::Compacted;
             account.recorded = Some(recorded);
             let own = |node: &&mut MadeNode| node.at > climbed.proposal.head;
             account.nodes.iter_mut().filter(own).for_each(|node| node.at = Seq(node.at.0 + shift));
@@ -129,7 +131,7 @@ async fn compact_held(
             Ok(account)
         }
         None => {
-            account.outcome = CompactionOutcome::Overtaken;
+            account.outcome = CompactionResult::Overtaken;
             reject(session, options, account, prepared.tokens).await
         }
     }

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::request::build::Build;
 use crate::request::stages::Bench;
 use crate::session::Session;
-use wunderblock_core::compact::{Mark, Task, task};
+use wunderblock_core::compact::{TaskMark, TaskRange, task};
 use wunderblock_core::plan::weigh;
 use wunderblock_core::units::Tokens;
 
@@ -17,14 +17,14 @@ use wunderblock_core::units::Tokens;
 pub(crate) struct Prepared {
     /// The lane, with the texts of all its view.
     pub(crate) bench: Bench,
-    pub(crate) tasks: Vec<Task>,
+    pub(crate) tasks: Vec<TaskRange>,
     /// What the request takes.
     pub(crate) tokens: Tokens,
 }
 
 impl Prepared {
     /// A lane with the texts of all its view, and where its tasks begin and end.
-    pub(crate) fn new(bench: Bench, marks: &[Mark]) -> Self {
+    pub(crate) fn new(bench: Bench, marks: &[TaskMark]) -> Self {
         let tasks = task::tasks(&bench.view, marks, &bench.texts);
         let tokens = weigh(&bench.ask()).tokens;
         Self { bench, tasks, tokens }

@@ -13,7 +13,7 @@ use crate::session::Session;
 use crate::store::StoreError;
 use crate::summarize::attempt::SummaryDraft;
 use wunderblock_core::compact::{Due, Proposal, rebase};
-use wunderblock_core::compaction::{Compaction, SessionCompacted};
+use wunderblock_core::compaction::{CompactionOutcome, SessionCompacted};
 use wunderblock_core::event::{Fact, NewEvent, ViewTrimmed};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::plan::TrimReason;
@@ -91,7 +91,7 @@ pub(crate) fn facts(
 ) -> Vec<(Seq, Fact)> {
     let Some(trim) = proposal.trim.clone() else { return Vec::new() };
     let focus: Option<Box<str>> = by.focus.map(Into::into);
-    let compaction = Compaction {
+    let compaction = CompactionOutcome {
         policy: by.policy.into(),
         level: by.due.level.word().into(),
         trigger: by.due.why.as_str().into(),

@@ -24,18 +24,18 @@ use crate::summarize::{Earlier, Material};
 use crate::texts::Texts;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use wunderblock_core::compact::{Detail, Job};
-use wunderblock_core::compaction::{Compaction, SessionCompacted};
+use wunderblock_core::compact::{Detail, SummaryJob};
+use wunderblock_core::compaction::{CompactionOutcome, SessionCompacted};
+use wunderblock_core::decision::PlacedSummary;
 use wunderblock_core::event::{Fact, ViewTrimmed};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::message::Body;
 use wunderblock_core::pair::arrange;
 use wunderblock_core::plan::{Trim, TrimReason};
-use wunderblock_core::policy::{Act, Permille, Policy};
+use wunderblock_core::policy::{Action, Permille, Policy};
 use wunderblock_core::ports::{Bodies, Gauge};
-use wunderblock_core::step::Placed;
 use wunderblock_core::units::{Bytes, Seq, Tokens};
-use wunderblock_core::view::{Entry, View};
+use wunderblock_core::view::{View, ViewEntry};
 
 /// New summaries that are published together.
 const BATCH: usize = 32;
@@ -56,7 +56,7 @@ pub(super) const SWEEP: &str = "sweep";
 /// A summary that stands in the swept part.
 #[derive(Clone)]
 struct SweptSummary {
-    placed: Placed,
+    placed: PlacedSummary,
     level: u32,
     text: String,
     tokens: Tokens,
@@ -65,15 +65,15 @@ struct SweptSummary {
 /// A summary that was made, with what it was made for.
 struct Fresh {
     at: Seq,
-    job: Job,
+    job: SummaryJob,
     draft: SummaryDraft,
     tokens: Tokens,
 }
 
 /// A summary to be made, and of what.
 struct SweepTask {
-    job: Job,
-    entries: Vec<Entry>,
+    job: SummaryJob,
+    entries: Vec<ViewEntry>,
     texts: Texts,
     /// Summaries that go into it.
     earlier: Vec<SweptSummary>,
@@ -87,7 +87,7 @@ struct Sweep<'a> {
     /// The lane's state as it was published last.
     trim: Trim,
     /// Summaries that stood there before it, which stay.
-    kept: Vec<Placed>,
+    kept: Vec<PlacedSummary>,
     /// What it has put there.
     standing: Vec<SweptSummary>,
     fresh: Vec<Fresh>,
@@ -157,10 +157,10 @@ async fn sweep_chunk(session: &Session, sweep: &mut Sweep<'_>, gauge: &Scales) -
         .for_each(|event| view.apply(event));
     // What goes on behind the chunk begins the next one, unless it is all there is.
     let arrangement = arrange(&view);
-    let open = arrangement.units.iter().filter(|unit| unit.is_waiting() || unit.last == last);
+    let open = arrangement.exchanges.iter().filter(|unit| unit.is_waiting() || unit.last == last);
     let cut = open.map(|unit| unit.key).min().filter(|key| last < sweep.end && *key > sweep.begins);
     let to = cut.map_or(last, Seq::prev);
-    let entries: Vec<Entry> = view.entries().filter(|entry| entry.seq <= to).cloned().collect();
+    let entries: Vec<ViewEntry> = view.entries().filter(|entry| entry.seq <= to).cloned().collect();
     let mut texts = Texts::default();
     read_view_texts(&session.engine, &view, &mut texts).await?;
     let bytes: u64 = entries
@@ -174,7 +174,7 @@ async fn sweep_chunk(session: &Session, sweep: &mut Sweep<'_>, gauge: &Scales) -
     // However dense the policy's own summaries are, a whole session's must fit beside one another.
     let share = summary.share.min(SHARE).of(tokens);
     let target = share.max(LEAST).min(summary.target.max(LEAST));
-    let job = Job {
+    let job = SummaryJob {
         from: sweep.begins,
         to,
         entries: entries.iter().map(|entry| entry.seq).collect(),
@@ -239,7 +239,7 @@ async fn put_work(
     .await?;
     // The trim's event comes first.
     let at = Seq(sweep.head.0 + 2 + sweep.fresh.len() as u64);
-    let placed = Placed { at, from: job.from, to: job.to };
+    let placed = PlacedSummary { at, from: job.from, to: job.to };
     sweep.standing.retain(|standing| !job.sources.contains(&standing.placed.at));
     let text = draft.text.clone();
     sweep.standing.push(SweptSummary { placed, level: job.level, text, tokens });
@@ -287,7 +287,7 @@ fn sweep_events(
     trim: &Trim,
 ) -> Result<Vec<wunderblock_core::event::NewEvent>, Error> {
     let policy = &sweep.options.compactor.policy.name;
-    let compaction = Compaction {
+    let compaction = CompactionOutcome {
         policy: policy.clone(),
         level: SWEEP.into(),
         trigger: format!("a sweep through position {}", sweep.begins.prev()).into(),
@@ -330,7 +330,7 @@ impl Sweep<'_> {
     /// The lane's state with what has been swept.
     fn next_trim(&self) -> Trim {
         let swept = self.standing.iter().map(|standing| standing.placed);
-        let mut nodes: Vec<Placed> = swept.chain(self.kept.iter().copied()).collect();
+        let mut nodes: Vec<PlacedSummary> = swept.chain(self.kept.iter().copied()).collect();
         nodes.sort_unstable_by_key(|placed| placed.from);
         let drop_before = self.trim.drop_before.max(self.frontier);
         let stub_before = self.trim.stub_before.max(drop_before);
@@ -397,17 +397,17 @@ impl Sweep<'_> {
 
 fn chunk(policy: &Policy) -> Tokens {
     let named = policy.steps.iter().find_map(|act| match act {
-        Act::Summarise { chunk, .. } if *chunk > Tokens::ZERO => Some(*chunk),
+        Action::Summarise { chunk, .. } if *chunk > Tokens::ZERO => Some(*chunk),
         _ => None,
     });
     named.unwrap_or(CHUNK)
 }
 
 /// The newest summaries of one level, where there are enough of them to make one of the next.
-fn condense(sweep: &Sweep<'_>) -> Option<(Job, Vec<SweptSummary>)> {
+fn condense(sweep: &Sweep<'_>) -> Option<(SummaryJob, Vec<SweptSummary>)> {
     let policy = &sweep.options.compactor.policy;
     let fans = policy.steps.iter().find_map(|act| match act {
-        Act::Condense { leaves, nodes, .. } => Some((*leaves, *nodes)),
+        Action::Condense { leaves, nodes, .. } => Some((*leaves, *nodes)),
         _ => None,
     });
     let (leaves, nodes) = fans.unwrap_or(FANS);
@@ -430,7 +430,7 @@ fn condense(sweep: &Sweep<'_>) -> Option<(Job, Vec<SweptSummary>)> {
     let summary = &policy.summary;
     let (first, last) = (run.first()?.placed, run.last()?.placed);
     let sources: BTreeSet<Seq> = run.iter().map(|standing| standing.placed.at).collect();
-    let job = Job {
+    let job = SummaryJob {
         from: first.from,
         to: last.to,
         entries: Vec::new(),

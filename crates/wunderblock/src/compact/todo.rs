@@ -1,7 +1,7 @@
 //! Where tasks begin and end by what became of the todo list: an item that is done ends one.
 
 use std::collections::BTreeMap;
-use wunderblock_core::compact::{Mark, task::By};
+use wunderblock_core::compact::{TaskMark, task::TaskSource};
 use wunderblock_core::message::{Body, Part};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::view::View;
@@ -15,7 +15,7 @@ const WORDS: [&str; 5] = ["content", "step", "text", "title", "description"];
 const DONE: [&str; 3] = ["completed", "done", "complete"];
 
 /// The marks, in order.
-pub(super) fn marks(view: &View, texts: &dyn Bodies) -> Vec<Mark> {
+pub(super) fn marks(view: &View, texts: &dyn Bodies) -> Vec<TaskMark> {
     let mut marks = Vec::new();
     let mut before: BTreeMap<String, bool> = BTreeMap::new();
     for entry in view.entries() {
@@ -28,7 +28,7 @@ pub(super) fn marks(view: &View, texts: &dyn Bodies) -> Vec<Mark> {
             for (words, done) in &items {
                 if *done && before.get(words) == Some(&false) {
                     let title = Some(words.as_str().into());
-                    marks.push(Mark { at: entry.seq, ends: true, title, by: By::Todo });
+                    marks.push(TaskMark { at: entry.seq, ends: true, title, by: TaskSource::Todo });
                 }
             }
             before = items;

@@ -9,7 +9,7 @@ use crate::record::{append_events, engine_event};
 use crate::session::Session;
 use crate::store::{Marked, StoreError};
 use std::collections::BTreeSet;
-use wunderblock_core::compaction::{Compaction, CompactionUndone};
+use wunderblock_core::compaction::{CompactionOutcome, CompactionUndone};
 use wunderblock_core::event::{Fact, ViewTrimmed};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::plan::{Trim, TrimReason};
@@ -80,8 +80,8 @@ pub(crate) async fn undo_compaction(session: &Session, lane: &LaneId) -> Result<
 }
 
 /// The lane's step after an undo: what was shown before the compaction.
-fn restored_step(lane: &LaneId, compaction: Seq, trim: Trim, done: &Compaction) -> ViewTrimmed {
-    let compaction = Compaction {
+fn restored_step(lane: &LaneId, compaction: Seq, trim: Trim, done: &CompactionOutcome) -> ViewTrimmed {
+    let compaction = CompactionOutcome {
         policy: done.policy.clone(),
         level: "manual".into(),
         trigger: format!("the compaction at position {compaction} was undone").into(),

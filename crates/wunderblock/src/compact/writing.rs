@@ -4,7 +4,7 @@ use super::call_budget::{CallBudget, CountedCalls};
 use crate::redact::Redactor;
 use crate::summarize::attempt::{self, AttemptOptions, Floor, Judgement, SummaryDraft};
 use crate::summarize::{Against, Brief, Material, Summarise, extract, verify};
-use wunderblock_core::compact::Job;
+use wunderblock_core::compact::SummaryJob;
 use wunderblock_core::policy::{Policy, Summary};
 use wunderblock_core::ports::Gauge;
 use wunderblock_core::units::Tokens;
@@ -24,7 +24,7 @@ impl SummaryWriter<'_> {
     /// Writes the summary a job asks for. `told` hears how many bytes have come, and answers whether to go on.
     pub(super) fn write(
         &self,
-        job: &Job,
+        job: &SummaryJob,
         material: &Material<'_>,
         gauge: &dyn Gauge,
         told: &dyn Fn(usize) -> bool,
@@ -67,7 +67,7 @@ impl SummaryWriter<'_> {
 }
 
 /// A summary that is longer is cut: many times its target, and never as long as what it replaces.
-fn most(summary: &Summary, job: &Job) -> Tokens {
+fn most(summary: &Summary, job: &SummaryJob) -> Tokens {
     let smaller = Tokens(job.tokens.0.saturating_sub(FENCE.0));
     summary.overage.of(job.target).min(smaller).max(Tokens(LEAST.0.min(summary.floor.0.max(1))))
 }

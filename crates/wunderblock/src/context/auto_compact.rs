@@ -1,6 +1,6 @@
 //! A compaction before a request is sent: once, where the lane is due, and the build begins again.
 
-use crate::compact::account::{Compacted, CompactionOutcome};
+use crate::compact::account::{Compacted, CompactionResult};
 use crate::compact::due::{after_refusal, is_due, is_short_of};
 use crate::compact::options::CompactOptions;
 use crate::compactor::Compactor;
@@ -12,7 +12,7 @@ use crate::request::options::ContextOptions;
 use crate::request::stages::{ShorterTexts, Stopped, shorter_of};
 use crate::session::Session;
 use crate::store::StoreError;
-use wunderblock_core::compact::{Due, Level};
+use wunderblock_core::compact::{Due, Urgency};
 use wunderblock_core::units::Tokens;
 
 /// What has been done about a lane that is due.
@@ -53,7 +53,7 @@ pub(super) async fn compact_if_due(
     auto.tried = true;
     let mut compactor = compactor.clone();
     if compactor.background {
-        if due.level < Level::Overflow {
+        if due.level < Urgency::Overflow {
             auto.due = Some(due);
             return Ok(false);
         }
@@ -72,7 +72,7 @@ pub(super) async fn compact_if_due(
         progress: None,
     };
     let compacted = session.compact(&wanted).await?;
-    let again = shortens || compacted.outcome == CompactionOutcome::Compacted;
+    let again = shortens || compacted.outcome == CompactionResult::Compacted;
     auto.compacted = Some(Box::new(compacted));
     Ok(again)
 }

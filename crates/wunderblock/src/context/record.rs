@@ -6,9 +6,9 @@ use crate::request::draft::Draft;
 use crate::session::Session;
 use crate::store::Write;
 use std::collections::BTreeMap;
-use wunderblock_core::event::{BudgetWarned, Fact, NewEvent, Overflow, Source, TurnCompleted};
+use wunderblock_core::event::{BudgetWarned, EventSource, Fact, NewEvent, Overflow, TurnCompleted};
 use wunderblock_core::id::{EventId, LaneId, StreamId};
-use wunderblock_core::plan::Refusal;
+use wunderblock_core::plan::PlanRefusal;
 use wunderblock_core::section::Section;
 use wunderblock_core::units::{Cost, Millis, Seq};
 
@@ -29,7 +29,7 @@ pub(super) async fn record_request(session: &Session, draft: &Draft) -> Result<S
 pub(super) async fn record_overflow(
     session: &Session,
     lane: &LaneId,
-    refusal: &Refusal,
+    refusal: &PlanRefusal,
     done: &str,
 ) -> Result<(), Error> {
     let event = refused(lane, refusal, done, session.engine.now())?;
@@ -54,7 +54,12 @@ pub(crate) fn to_record(
 }
 
 /// That no request was sent, and why; `done` says what was done so that one might fit.
-pub(crate) fn refused(lane: &LaneId, refusal: &Refusal, done: &str, now: Millis) -> Result<NewEvent, Error> {
+pub(crate) fn refused(
+    lane: &LaneId,
+    refusal: &PlanRefusal,
+    done: &str,
+    now: Millis,
+) -> Result<NewEvent, Error> {
     let mut sections: BTreeMap<Section, Cost> = BTreeMap::new();
     for part in &refusal.parts {
         *sections.entry(part.section).or_default() += part.cost;
@@ -73,7 +78,7 @@ pub(crate) fn refused(lane: &LaneId, refusal: &Refusal, done: &str, now: Millis)
 }
 
 fn event(id: String, at: Millis, fact: Fact) -> Result<NewEvent, Error> {
-    Ok(NewEvent { id: EventId::new(id)?, at, source: Source::Engine, fact })
+    Ok(NewEvent { id: EventId::new(id)?, at, source: EventSource::Engine, fact })
 }
 
 /// The threshold this request passed and the lane's request before had not.

@@ -11,15 +11,15 @@ use crate::stored::decode_event;
 use crate::texts::Texts;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
+use wunderblock_core::decision::PartPosition;
 use wunderblock_core::event::{ContextBuilt, Event, Fact, UsageMeasured};
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::message::Body;
 use wunderblock_core::pair::arrange;
 use wunderblock_core::plan::Trim;
 use wunderblock_core::preamble::Preamble;
-use wunderblock_core::step::At;
 use wunderblock_core::units::{Bytes, Millis, Seq};
-use wunderblock_core::view::{Entry, View, preamble_id};
+use wunderblock_core::view::{View, ViewEntry, preamble_id};
 
 /// Lane events that are looked through for the newest of one lane at a time.
 const LANE_PAGE: u64 = 16;
@@ -307,9 +307,9 @@ impl Loading<'_> {
 /// The first position from a floor on that is no result of a call below it: such results are left out with their calls.
 fn past_unpaired(view: &View, floor: Seq) -> Seq {
     let arrangement = arrange(view);
-    let unpaired: BTreeSet<At> =
+    let unpaired: BTreeSet<PartPosition> =
         arrangement.loose.iter().chain(&arrangement.early).map(|(at, _)| *at).collect();
-    let is_unpaired = |entry: &&Entry| {
+    let is_unpaired = |entry: &&ViewEntry| {
         let parts = entry.message.parts.len();
         parts > 0 && (0..parts).all(|part| unpaired.contains(&(entry.seq, part)))
     };

@@ -17,8 +17,8 @@ use wunderblock_core::event::{ContextBuilt, Fact, ViewTrimmed};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::message::{Body, Dialect};
 use wunderblock_core::ports::Bodies as _;
-use wunderblock_core::preamble::Change;
-use wunderblock_core::render::{self, Scene, render};
+use wunderblock_core::preamble::PreambleChange;
+use wunderblock_core::render::{self, RenderInput, render};
 use wunderblock_core::request::Tool;
 use wunderblock_core::units::{Bytes, Millis, Seq};
 use wunderblock_wire::Encoded;
@@ -153,8 +153,12 @@ async fn rebuild_request(
     let tools = read_tools(engine, built, &mut texts).await?;
     let target = Target::recorded(&engine.config.catalog, built);
     let gauge = Scales::new(target.row.counter(), built.dialect, Arc::default());
-    let scene =
-        Scene { stream: engine.stream_handle(&session.id), bodies: &texts, gauge: &gauge, tools: &tools };
+    let scene = RenderInput {
+        stream: engine.stream_handle(&session.id),
+        bodies: &texts,
+        gauge: &gauge,
+        tools: &tools,
+    };
     let rendered = render(&view, &built.plan.trim, scene);
     let erased = !texts.missing(needed).is_empty()
         || view.preamble_at() != built.preamble
@@ -228,8 +232,9 @@ async fn read_tools(engine: &Engine, built: &ContextBuilt, texts: &mut Texts) ->
 }
 
 /// What of a preamble has changed, in words.
-fn preamble_words(changes: &[Change]) -> String {
-    let words = |change: &Change| format!("{} {} {}", change.section.name(), change.name, change.how.words());
+fn preamble_words(changes: &[PreambleChange]) -> String {
+    let words =
+        |change: &PreambleChange| format!("{} {} {}", change.section.name(), change.name, change.how.words());
     let mut list: Vec<String> = changes.iter().take(CHANGES).map(words).collect();
     if changes.len() > CHANGES {
         list.push(format!("and {} more", changes.len() - CHANGES));

@@ -4,7 +4,7 @@ use crate::import::name::nameless;
 use crate::imported_records::RecordHit;
 use crate::store::{Erasure, Gone, SourceSpan, codec};
 use std::collections::BTreeSet;
-use wunderblock_core::event::{Event, Fact, Source};
+use wunderblock_core::event::{Event, EventSource, Fact};
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::Seq;
 
@@ -41,7 +41,7 @@ impl Raw {
 
 /// By what a copy of a file without ids finds the session that a record of it was erased from.
 pub(super) fn erased_place(event: &Event) -> Option<i64> {
-    let Source::Import { offset, len, .. } = event.source else { return None };
+    let EventSource::Import { offset, len, .. } = event.source else { return None };
     (event.id.as_str() == nameless(offset)).then(|| codec::erased_key(offset, len))
 }
 

@@ -30,7 +30,7 @@ use crate::store::{
 use family::{Streams, is_child, is_copy, lineage, own_streams, relatives};
 use loss::{Loss, Raw, erased_place, stays};
 use std::collections::{BTreeMap, BTreeSet};
-use wunderblock_core::event::{ContentErased, Fact, NewEvent, Source};
+use wunderblock_core::event::{ContentErased, EventSource, Fact, NewEvent};
 use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_core::message::Body;
 use wunderblock_core::ports::Bodies as _;
@@ -171,7 +171,7 @@ async fn forget_runs(
         });
         erased.add(sum);
         let id = EventId::new(format!("content.erased@{}:{from_seq}-{to_seq}", head.next()))?;
-        receipts.push(NewEvent { id, at: session.engine.now(), source: Source::Engine, fact });
+        receipts.push(NewEvent { id, at: session.engine.now(), source: EventSource::Engine, fact });
     }
     let events = pack(&session.engine.tenant.key, receipts)?;
     let (tenant, stream) = (session.engine.tenant.no, session.id.clone());
@@ -237,10 +237,10 @@ async fn add_range(session: &Session, (from, to): (Seq, Seq), range: &mut Range)
         };
         range.beginnings.extend(bodies().filter_map(text));
         for event in &events {
-            if let Source::Import { source, revision, offset, len } = event.source {
+            if let EventSource::Import { source, revision, offset, len } = event.source {
                 range.spans.insert(SourceSpan { source, revision, offset, len });
             }
-            if !matches!(event.source, Source::Engine) && !stays(event) {
+            if !matches!(event.source, EventSource::Engine) && !stays(event) {
                 range.events.insert(event.id.as_str().to_owned());
             }
         }

@@ -1,7 +1,7 @@
 //! What a node is, and what lies beneath it.
 
 use super::grid::{Grid, HEAD};
-use super::node::{Graph, LoadedNode, SummaryNode};
+use super::node::{Graph, GraphNode, LoadedNode};
 use super::place::{GraphPlace, find_place};
 use super::token_line::TokenLine;
 use crate::engine::Engine;
@@ -16,7 +16,7 @@ use wunderblock_core::units::{Bytes, Seq, Tokens};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Described {
     /// The node.
-    pub node: SummaryNode,
+    pub node: GraphNode,
     /// Its text; none where it is not known, or was erased.
     pub text: Option<String>,
     /// What expanding it takes.

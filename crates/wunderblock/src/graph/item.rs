@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::collections::HashMap;
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::{CallId, Handle};
-use wunderblock_core::message::{Body, MediaForm, Message, Part, Role, Standing};
+use wunderblock_core::message::{Body, MediaForm, Message, MessageOrigin, Part, Role};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::stub::{self, grouped};
 use wunderblock_core::units::Seq;
@@ -279,10 +279,10 @@ impl MessageReader<'_> {
 fn heading(seq: Seq, message: &Message) -> String {
     let who = role_name(message.role);
     let (how, what) = match &message.standing {
-        Standing::Said => return format!("#{seq} {who}"),
-        Standing::Injected(what) => ("injected", what),
-        Standing::Failed(what) => ("failed", what),
-        Standing::Aside(what) => ("aside", what),
+        MessageOrigin::Said => return format!("#{seq} {who}"),
+        MessageOrigin::Injected(what) => ("injected", what),
+        MessageOrigin::Failed(what) => ("failed", what),
+        MessageOrigin::Aside(what) => ("aside", what),
     };
     format!("#{seq} {who} ({how}: {})", words(stub::head(what, 40)))
 }

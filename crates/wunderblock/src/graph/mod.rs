@@ -20,4 +20,4 @@ mod token_line;
 pub use describe::{ChildNode, Described, ReadingCost};
 pub use expand::{Expand, Expanded, Shows};
 pub use item::{ItemKind, PageItem};
-pub use node::SummaryNode;
+pub use node::GraphNode;

@@ -10,7 +10,7 @@ use crate::tokens::Vocabulary;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::compaction::Manner;
-use wunderblock_core::event::{Check, Fact, SessionCompacted};
+use wunderblock_core::event::{Fact, SessionCompacted, SummaryCheck};
 use wunderblock_core::id::{Handle, LaneId, StreamId};
 use wunderblock_core::message::Body;
 use wunderblock_core::ports::Bodies;
@@ -18,7 +18,7 @@ use wunderblock_core::units::{Bytes, Seq, Tokens};
 
 /// A summary, and its place among the others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct SummaryNode {
+pub struct GraphNode {
     /// What it is called: its session's handle and the position of its event.
     pub address: String,
     /// The position of its event.
@@ -46,7 +46,7 @@ pub struct SummaryNode {
     /// What it was asked to look at most.
     pub focus: Option<Box<str>>,
     /// What was found when it was checked.
-    pub check: Option<Check>,
+    pub check: Option<SummaryCheck>,
     /// The summaries it was made from, ascending.
     pub sources: Vec<Seq>,
     /// The summaries made from it, ascending.
@@ -62,7 +62,7 @@ pub struct SummaryNode {
 /// A node with all that is read for it.
 #[derive(Clone, Debug)]
 pub(super) struct LoadedNode {
-    pub(super) node: SummaryNode,
+    pub(super) node: GraphNode,
     /// None where it was never known, or was erased.
     pub(super) text: Option<String>,
     /// Tokens of the messages it stands for (o200k), where the ledger has counted that far.
@@ -96,7 +96,7 @@ impl Session {
     ///
     /// # Errors
     /// When there is no such session, or a record is damaged.
-    pub async fn nodes(&self, lane: Option<&LaneId>) -> Result<Vec<SummaryNode>, Error> {
+    pub async fn nodes(&self, lane: Option<&LaneId>) -> Result<Vec<GraphNode>, Error> {
         let graph = read_graph(&self.engine, &self.id).await?;
         let nodes = graph.nodes.into_values().map(|known| known.node);
         Ok(nodes.filter(|node| lane.is_none_or(|lane| node.lane.as_ref() == Some(lane))).collect())
@@ -200,7 +200,7 @@ async fn known_nodes(
         let covered = after.tokens.zip(before.tokens).map(|(after, before)| after.saturating_sub(before));
         let length = after.text.saturating_sub(before.text);
         let messages = after.messages.saturating_sub(before.messages);
-        let node = SummaryNode { shown: shown.contains(seq), messages, ..node };
+        let node = GraphNode { shown: shown.contains(seq), messages, ..node };
         Some((*seq, LoadedNode { node, text, covered, length }))
     };
     Ok(made.iter().zip(tallies.chunks(2)).filter_map(known).collect())
@@ -213,9 +213,9 @@ fn title(text: &str) -> &str {
     lines().find(|line| !heads(line)).or_else(|| lines().next()).unwrap_or_default()
 }
 
-fn node(info: &StreamInfo, (seq, made): (Seq, &SessionCompacted), text: Option<&str>) -> SummaryNode {
+fn node(info: &StreamInfo, (seq, made): (Seq, &SessionCompacted), text: Option<&str>) -> GraphNode {
     let first = text.map(title).unwrap_or_default();
-    SummaryNode {
+    GraphNode {
         address: info.handle.range(seq, seq),
         seq,
         lane: made.lane.clone(),

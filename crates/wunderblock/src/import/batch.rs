@@ -12,7 +12,7 @@ use crate::parallel;
 use crate::record::pack;
 use crate::store::{Appended, PackedChunk, PackedEvent, StoreError, Write, Written, codec};
 use std::sync::{Mutex, PoisonError};
-use wunderblock_core::event::{NewEvent, Source};
+use wunderblock_core::event::{EventSource, NewEvent};
 use wunderblock_core::id::{EventId, StreamId};
 
 /// Events that one thread makes ready at a time.
@@ -191,7 +191,7 @@ impl Feed<'_> {
                 }
                 Err(StoreError::Conflict { id, seq }) => {
                     let Some(event) = part.events.first_mut() else { continue };
-                    let Source::Import { offset, .. } = event.source else { return Err(unexpected()) };
+                    let EventSource::Import { offset, .. } = event.source else { return Err(unexpected()) };
                     let content = codec::content_hash(&event.fact)?;
                     // The same record gets the same id whenever it is read again, and what differs from it another.
                     let own: String = blake3::Hash::from(content).to_hex().chars().take(16).collect();

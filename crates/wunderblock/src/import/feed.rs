@@ -18,9 +18,11 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use wunderblock_core::event::{Fact, NewEvent};
 use wunderblock_core::id::{Handle, StreamId};
-use wunderblock_core::message::{Message, Part, Role, Standing};
+use wunderblock_core::message::{Message, MessageOrigin, Part, Role};
 use wunderblock_core::units::{Millis, Seq};
-use wunderblock_wire::transcript::{Format, Item, Kept, Place, Reader, Record};
+use wunderblock_wire::transcript::{
+    Format, RecordItem, RecordPlace, RecordStatus, TranscriptReader, TranscriptRecord,
+};
 
 /// An import under way.
 pub(super) struct Feed<'e> {
@@ -39,7 +41,7 @@ pub(super) struct Feed<'e> {
     /// What the ledger calls the file, once a session without an id has been met.
     pub(super) file: Option<String>,
     pub(super) own: Option<usize>,
-    pub(super) held: Vec<(Record, Vec<u8>)>,
+    pub(super) held: Vec<(TranscriptRecord, Vec<u8>)>,
     /// Whether the file has named its session by the record at hand: its reader may be further.
     pub(super) named: bool,
     pub(super) waiting: Vec<Waiting>,
@@ -90,8 +92,8 @@ impl<'e> Feed<'e> {
         }
     }
 
-    pub(super) fn reader(&self) -> Reader {
-        Reader::new(self.format, &self.name)
+    pub(super) fn reader(&self) -> TranscriptReader {
+        TranscriptReader::new(self.format, &self.name)
     }
 
     /// Says where in the file reading begins.
@@ -124,30 +126,30 @@ impl<'e> Feed<'e> {
     }
 
     /// The record of a line that is too long to be parsed: it says where the bytes are.
-    pub(super) fn long_record(&self, offset: u64, len: u64, line: u64) -> Record {
+    pub(super) fn long_record(&self, offset: u64, len: u64, line: u64) -> TranscriptRecord {
         let handle = revision_handle(&self.engine.tenant.key, self.handle, self.claim.revision);
         let text = format!(
             "⟨a record of {len} bytes, too long to be parsed: read {handle} --bytes {offset}-{}⟩",
             offset + len
         );
         let message = Message::new(Role::User, vec![Part::text(text)]);
-        Record {
+        TranscriptRecord {
             offset,
             len,
             line,
             session: None,
             parent_session: None,
-            place: Place::Next,
+            place: RecordPlace::Next,
             id: None,
             at: None,
             kind: "long".into(),
-            items: vec![Item::Message(message.standing(Standing::Aside("long record".into())))],
-            kept: Kept::Opaque { why: format!("a record of {len} bytes, too long to be parsed") },
+            items: vec![RecordItem::Message(message.standing(MessageOrigin::Aside("long record".into())))],
+            kept: RecordStatus::Opaque { why: format!("a record of {len} bytes, too long to be parsed") },
         }
     }
 
     /// Keeps a record's place and nothing of what it says.
-    pub(super) fn forget(&mut self, record: &Record) {
+    pub(super) fn forget(&mut self, record: &TranscriptRecord) {
         self.done.erased += 1;
         self.bytes.blank(record.offset, record.offset + record.len);
     }
@@ -164,14 +166,14 @@ impl<'e> Feed<'e> {
         }
     }
 
-    pub(super) fn account(&mut self, record: &Record) {
+    pub(super) fn account(&mut self, record: &TranscriptRecord) {
         let (word, why) = match &record.kept {
-            Kept::Opaque { why } => ("not known", why),
-            Kept::Broken { why } => {
+            RecordStatus::Opaque { why } => ("not known", why),
+            RecordStatus::Broken { why } => {
                 self.done.broken += 1;
                 ("kept as it is", why)
             }
-            Kept::Understood | Kept::Bookkeeping => return,
+            RecordStatus::Understood | RecordStatus::Bookkeeping => return,
         };
         self.done.opaque_bytes += record.len;
         let text = format!("{}:{}: {word}: {why}", self.path.display(), record.line);
@@ -198,7 +200,7 @@ impl<'e> Feed<'e> {
             if said.message.is_user_turn() {
                 branch.turns.push(before);
             }
-            if there.is_none() && !matches!(said.message.standing, Standing::Aside(_)) {
+            if there.is_none() && !matches!(said.message.standing, MessageOrigin::Aside(_)) {
                 branch.tip = branch.last;
             }
         }

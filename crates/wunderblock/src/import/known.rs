@@ -8,9 +8,9 @@ use crate::store::{Answer, Erasure, KnownEvent, Query, Tenant};
 use std::collections::HashMap;
 use wunderblock_core::event::{Fact, MessageAppended};
 use wunderblock_core::id::{EventId, StreamId};
-use wunderblock_core::message::{Dialect, Message, Part, Role, Standing};
+use wunderblock_core::message::{Dialect, Message, MessageOrigin, Part, Role};
 use wunderblock_core::units::Seq;
-use wunderblock_wire::transcript::{Item, Kept, Record};
+use wunderblock_wire::transcript::{RecordItem, RecordStatus, TranscriptRecord};
 
 /// What is known of the records at hand.
 #[derive(Default)]
@@ -43,11 +43,11 @@ pub(super) struct NamelessRecord {
 }
 
 impl NamelessRecord {
-    pub(super) fn of(record: &Record, raw: &[u8]) -> Result<Option<Self>, Error> {
+    pub(super) fn of(record: &TranscriptRecord, raw: &[u8]) -> Result<Option<Self>, Error> {
         let items = items_of(record, raw);
-        let Some(Item::Message(message)) = items.into_iter().next() else { return Ok(None) };
+        let Some(RecordItem::Message(message)) = items.into_iter().next() else { return Ok(None) };
         let is_prompt =
-            matches!(message.role, Role::System | Role::User) && message.standing == Standing::Said;
+            matches!(message.role, Role::System | Role::User) && message.standing == MessageOrigin::Said;
         Ok(Some(Self {
             id: event_id(&record_name(record), 0)?,
             offset: record.offset,
@@ -75,33 +75,35 @@ impl NamelessRecord {
 
 /// What a record says. Opening is no event of a record, and which record opens a session changes when the file is
 /// rewritten.
-pub(super) fn items_of(record: &Record, raw: &[u8]) -> Vec<Item> {
+pub(super) fn items_of(record: &TranscriptRecord, raw: &[u8]) -> Vec<RecordItem> {
     let mut items = record.items.clone();
     if items.is_empty() {
         items.extend(kept_item(&record.kept, raw));
     }
-    items.retain(|item| !matches!(item, Item::Opened(_)));
+    items.retain(|item| !matches!(item, RecordItem::Opened(_)));
     items
 }
 
 /// What a record that was not understood is kept as: beside the conversation, to be read and searched.
-fn kept_item(kept: &Kept, raw: &[u8]) -> Option<Item> {
+fn kept_item(kept: &RecordStatus, raw: &[u8]) -> Option<RecordItem> {
     let (why, part) = match kept {
-        Kept::Understood | Kept::Bookkeeping => return None,
-        Kept::Opaque { .. } => {
+        RecordStatus::Understood | RecordStatus::Bookkeeping => return None,
+        RecordStatus::Opaque { .. } => {
             let raw = String::from_utf8_lossy(raw).into_owned();
             ("opaque record", Part::Opaque { dialect: Dialect::Neutral, raw: raw.into() })
         }
-        Kept::Broken { .. } => ("broken record", Part::text(String::from_utf8_lossy(raw).into_owned())),
+        RecordStatus::Broken { .. } => {
+            ("broken record", Part::text(String::from_utf8_lossy(raw).into_owned()))
+        }
     };
-    Some(Item::Message(Message::new(Role::User, vec![part]).standing(Standing::Aside(why.into()))))
+    Some(RecordItem::Message(Message::new(Role::User, vec![part]).standing(MessageOrigin::Aside(why.into()))))
 }
 
 /// The message that a record's first event is, if it is one.
-pub(super) fn first_message(record: &Record) -> Option<&Message> {
-    let mut items = record.items.iter().filter(|item| !matches!(item, Item::Opened(_)));
+pub(super) fn first_message(record: &TranscriptRecord) -> Option<&Message> {
+    let mut items = record.items.iter().filter(|item| !matches!(item, RecordItem::Opened(_)));
     match items.next() {
-        Some(Item::Message(message)) => Some(message),
+        Some(RecordItem::Message(message)) => Some(message),
         _ => None,
     }
 }

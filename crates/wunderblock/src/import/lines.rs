@@ -13,7 +13,7 @@ use crate::limits::{MAX_LINE, SOURCE_CHUNK};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
-use wunderblock_wire::transcript::{Checkpoint, Kept, Reader, Record};
+use wunderblock_wire::transcript::{Checkpoint, RecordStatus, TranscriptReader, TranscriptRecord};
 
 /// Lines that are read before their records are taken in.
 const GROUP: usize = 256;
@@ -25,22 +25,22 @@ struct ParsedLine {
     offset: u64,
     number: u64,
     bytes: Vec<u8>,
-    records: Vec<Record>,
+    records: Vec<TranscriptRecord>,
     /// Whether the file had named its session by then.
     named: bool,
 }
 
 impl ParsedLine {
     /// Its records, with their raw bytes.
-    fn at_hand(&self) -> impl Iterator<Item = (&Record, &[u8])> {
+    fn at_hand(&self) -> impl Iterator<Item = (&TranscriptRecord, &[u8])> {
         let bare = strip_end(&self.bytes);
         let finished = self.records.iter().filter(|record| !self.is_unfinished(record));
         finished.map(move |record| (record, raw_of(record, bare, self.offset)))
     }
 
     /// Whether a record may still be being written: somebody may be in the middle of the file's last line.
-    fn is_unfinished(&self, record: &Record) -> bool {
-        let is_broken = matches!(record.kept, Kept::Broken { .. });
+    fn is_unfinished(&self, record: &TranscriptRecord) -> bool {
+        let is_broken = matches!(record.kept, RecordStatus::Broken { .. });
         is_broken && !self.bytes.ends_with(b"\n") && record.offset >= self.offset
     }
 }
@@ -121,7 +121,7 @@ pub(super) async fn lines(
 }
 
 /// Takes in the records of a line.
-async fn take(feed: &mut Feed<'_>, line: ParsedLine, reader: &Reader) -> Result<(), Error> {
+async fn take(feed: &mut Feed<'_>, line: ParsedLine, reader: &TranscriptReader) -> Result<(), Error> {
     feed.named = line.named;
     let bare = strip_end(&line.bytes);
     for record in &line.records {
@@ -148,7 +148,11 @@ struct LineInput<'p> {
 
 impl LineInput<'_> {
     /// The next lines, with their records; none at the file's end. Their bytes are with the feed.
-    async fn group(&mut self, feed: &mut Feed<'_>, reader: &mut Reader) -> Result<Vec<ParsedLine>, Error> {
+    async fn group(
+        &mut self,
+        feed: &mut Feed<'_>,
+        reader: &mut TranscriptReader,
+    ) -> Result<Vec<ParsedLine>, Error> {
         let mut group = Vec::new();
         let mut size = 0;
         let mut is_whole = true;
@@ -192,7 +196,7 @@ impl LineInput<'_> {
         Ok(group)
     }
 
-    fn stop_here(&mut self, reader: &Reader) {
+    fn stop_here(&mut self, reader: &TranscriptReader) {
         if let Some(Checkpoint { state, resume, resume_line }) = reader.checkpoint() {
             let line = resume_line.map_or(self.number, |line| line.saturating_sub(1));
             self.stop = Some(ResumePoint { at: resume.unwrap_or(self.offset), line, reader: state });

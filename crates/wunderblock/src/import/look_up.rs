@@ -8,19 +8,19 @@ use crate::error::Error;
 use crate::store::codec::record_key;
 use std::collections::HashSet;
 use wunderblock_core::id::{EventId, StreamId};
-use wunderblock_wire::transcript::{Place, Reader, Record};
+use wunderblock_wire::transcript::{RecordPlace, TranscriptReader, TranscriptRecord};
 
 /// Maximum branches of a session in which records without ids are looked up.
 const BRANCHES: usize = 8;
 
 impl Feed<'_> {
     /// Looks up records, with their raw bytes, before they are taken in. A file whose sessions are all new needs no look.
-    pub(super) async fn look_up(&mut self, records: &[(&Record, &[u8])]) -> Result<(), Error> {
+    pub(super) async fn look_up(&mut self, records: &[(&TranscriptRecord, &[u8])]) -> Result<(), Error> {
         // Until a session is met, the records before may be held back.
         if !self.by_name.is_empty() {
             self.known = KnownRecords::default();
         }
-        let is_new = |(record, _): &(&Record, &[u8])| {
+        let is_new = |(record, _): &(&TranscriptRecord, &[u8])| {
             let key: &str = record.session.as_deref().unwrap_or_default();
             !self.by_name.contains_key(key)
         };
@@ -41,7 +41,7 @@ impl Feed<'_> {
                     self.known.said.entry(session).or_insert_with(|| (id.clone(), message.clone()));
                 }
             }
-            if let Place::After(id) = &record.place {
+            if let RecordPlace::After(id) = &record.place {
                 wanted.insert(record_key(id));
             }
             if let (None, Some(told)) = (&record.id, NamelessRecord::of(record, raw)?) {
@@ -82,7 +82,7 @@ impl Feed<'_> {
     }
 
     /// Tells a reader that goes on where another stopped of the earlier records that a line refers to.
-    pub(super) async fn remind(&mut self, reader: &mut Reader, line: &[u8]) -> Result<(), Error> {
+    pub(super) async fn remind(&mut self, reader: &mut TranscriptReader, line: &[u8]) -> Result<(), Error> {
         let unknown = reader.unknown(line);
         if unknown.is_empty() {
             return Ok(());

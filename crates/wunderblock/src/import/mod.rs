@@ -46,7 +46,7 @@ use saved::Saved;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use wunderblock_wire::transcript::{Format, Shape, Unrecognised, detect};
+use wunderblock_wire::transcript::{FileShape, Format, Unrecognised, detect};
 
 /// How an import is done.
 #[derive(Clone, Copy)]
@@ -151,7 +151,7 @@ async fn import_once(
         Some(format) => format,
         None => detect(&opened.name, &head).map_err(|no| unrecognised(path, &no))?,
     };
-    let is_document = format.shape(&head) == Shape::Document;
+    let is_document = format.shape(&head) == FileShape::Document;
     if is_document && opened.meta.len() > MAX_DOCUMENT {
         let len = opened.meta.len();
         let why = format!(

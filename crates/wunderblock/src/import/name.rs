@@ -5,10 +5,10 @@ use crate::erase::family::native;
 use crate::error::Error;
 use std::path::Path;
 use wunderblock_core::id::{EventId, StreamId};
-use wunderblock_wire::transcript::{Format, Record};
+use wunderblock_wire::transcript::{Format, TranscriptRecord};
 
 /// The id under which a record's first event is kept.
-pub(crate) fn record_name(record: &Record) -> Box<str> {
+pub(crate) fn record_name(record: &TranscriptRecord) -> Box<str> {
     record.id.clone().unwrap_or_else(|| nameless(record.offset).into())
 }
 
@@ -18,7 +18,7 @@ pub(crate) fn nameless(offset: u64) -> String {
 }
 
 /// The raw bytes of a record, if they are among those at hand.
-pub(crate) fn raw_of<'b>(record: &Record, bytes: &'b [u8], base: u64) -> &'b [u8] {
+pub(crate) fn raw_of<'b>(record: &TranscriptRecord, bytes: &'b [u8], base: u64) -> &'b [u8] {
     let from = usize::try_from(record.offset.wrapping_sub(base)).unwrap_or(usize::MAX);
     let len = usize::try_from(record.len).unwrap_or(usize::MAX);
     bytes.get(from..).and_then(|rest| rest.get(..len.min(rest.len()))).unwrap_or_default()
@@ -44,7 +44,12 @@ pub(super) fn has_no_ids(format: Format) -> bool {
 }
 
 /// The name of a record's session: its agent's, or the file's where the agent does not name it.
-pub(crate) fn session_name(format: Format, file: &str, record: &Record, own: Option<&str>) -> String {
+pub(crate) fn session_name(
+    format: Format,
+    file: &str,
+    record: &TranscriptRecord,
+    own: Option<&str>,
+) -> String {
     match &record.session {
         // Without ids sessions are counted in their file.
         Some(name) if has_no_ids(format) => format!("{file}-{name}"),

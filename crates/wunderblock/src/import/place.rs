@@ -12,7 +12,7 @@ use crate::store::codec::{commitment, content_hash, record_key};
 use wunderblock_core::event::{Fact, MessageAppended, SessionForked};
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::{Millis, Seq};
-use wunderblock_wire::transcript::{Item, Place, Record};
+use wunderblock_wire::transcript::{RecordItem, RecordPlace, TranscriptRecord};
 
 /// What the ledger tells of a record without an id.
 enum Nameless {
@@ -26,10 +26,10 @@ enum Nameless {
 
 /// A record that is about to be placed.
 pub(super) struct Arriving<'a> {
-    pub(super) record: &'a Record,
+    pub(super) record: &'a TranscriptRecord,
     /// What its events are named after.
     pub(super) name: &'a str,
-    pub(super) items: &'a [Item],
+    pub(super) items: &'a [RecordItem],
     pub(super) at: Millis,
 }
 
@@ -62,8 +62,8 @@ pub(super) async fn find_place(
         }
     }
     match &record.place {
-        Place::Next => {}
-        Place::After(id) => match place_of(feed, session, id) {
+        RecordPlace::Next => {}
+        RecordPlace::After(id) => match place_of(feed, session, id) {
             Some(found) => place = found,
             None => {
                 let text = format!(
@@ -74,11 +74,11 @@ pub(super) async fn find_place(
                 feed.warn(text);
             }
         },
-        Place::Root => {
+        RecordPlace::Root => {
             let opened = feed.sessions.get(session).and_then(|tree| tree.branches.first());
             place = (0, Point::Seq(opened.map_or(Seq::START, |branch| branch.opened)));
         }
-        Place::RolledBack { turns } => {
+        RecordPlace::RolledBack { turns } => {
             place = feed.sessions.get(session).and_then(|tree| tree.before_turns(*turns)).unwrap_or(place);
         }
     }
@@ -198,7 +198,7 @@ async fn branch_of(
 pub(super) async fn pass_by(
     feed: &mut Feed<'_>,
     session: usize,
-    (record, name, items): (&Record, &str, &[Item]),
+    (record, name, items): (&TranscriptRecord, &str, &[RecordItem]),
 ) -> Result<(), Error> {
     meet_record(feed, session, record).await?;
     if let Nameless::There(branch, seq) = count_nameless(feed, session, name, items)? {
@@ -208,7 +208,7 @@ pub(super) async fn pass_by(
 }
 
 /// Adds the branches of a session that hold a record without an id and were not met yet.
-async fn meet_record(feed: &mut Feed<'_>, session: usize, record: &Record) -> Result<(), Error> {
+async fn meet_record(feed: &mut Feed<'_>, session: usize, record: &TranscriptRecord) -> Result<(), Error> {
     let key: &str = record.session.as_deref().unwrap_or_default();
     let told = feed.known.nameless.get(key).into_iter().flatten();
     let told = told.filter(|one| one.offset == record.offset).map(|one| one.key(&feed.engine.tenant));
@@ -225,11 +225,16 @@ async fn meet_record(feed: &mut Feed<'_>, session: usize, record: &Record) -> Re
 }
 
 /// What the ledger tells of a record without an id: such records are known by their offset in the file.
-fn count_nameless(feed: &Feed<'_>, session: usize, name: &str, items: &[Item]) -> Result<Nameless, Error> {
+fn count_nameless(
+    feed: &Feed<'_>,
+    session: usize,
+    name: &str,
+    items: &[RecordItem],
+) -> Result<Nameless, Error> {
     let Some(tree) = feed.sessions.get(session) else { return Ok(Nameless::Next) };
     let id = event_id(name, 0)?;
     let content = match items.first() {
-        Some(Item::Message(message)) => {
+        Some(RecordItem::Message(message)) => {
             let fact = Fact::MessageAppended(MessageAppended { message: message.clone() });
             Some(content_hash(&fact)?)
         }

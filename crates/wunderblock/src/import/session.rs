@@ -26,7 +26,7 @@ use wunderblock_core::event::{Fact, MessageAppended, SessionForked, SessionOpene
 use wunderblock_core::id::StreamId;
 use wunderblock_core::message::Message;
 use wunderblock_core::units::{Millis, Seq};
-use wunderblock_wire::transcript::{Item, Place, Reader, Record};
+use wunderblock_wire::transcript::{RecordItem, RecordPlace, TranscriptReader, TranscriptRecord};
 
 /// The session a branch belongs to.
 fn root(id: &StreamId) -> Option<StreamId> {
@@ -36,8 +36,8 @@ fn root(id: &StreamId) -> Option<StreamId> {
 /// The session a record belongs to; opens it with the first record. `None` if it was erased.
 pub(super) async fn session_of(
     feed: &mut Feed<'_>,
-    record: &Record,
-    reader: &Reader,
+    record: &TranscriptRecord,
+    reader: &TranscriptReader,
 ) -> Result<Option<usize>, Error> {
     let key: Box<str> = record.session.clone().unwrap_or_default();
     if let Some(belongs) = feed.by_name.get(&key) {
@@ -72,7 +72,7 @@ async fn session_tree(
     feed: &mut Feed<'_>,
     first: StreamId,
     name: String,
-    record: &Record,
+    record: &TranscriptRecord,
 ) -> Result<SessionTree, Error> {
     let Some(info) = feed.engine.info(&first).await? else {
         return unknown_session(feed, first, name, record).await;
@@ -120,7 +120,7 @@ async fn unknown_session(
     feed: &mut Feed<'_>,
     first: StreamId,
     name: String,
-    record: &Record,
+    record: &TranscriptRecord,
 ) -> Result<SessionTree, Error> {
     let key: &str = record.session.as_deref().unwrap_or_default();
     if let Some((id, message)) = feed.known.said.get(key).cloned() {
@@ -154,12 +154,12 @@ async fn open_session(
     feed: &mut Feed<'_>,
     stream: StreamId,
     name: String,
-    record: &Record,
+    record: &TranscriptRecord,
 ) -> Result<SessionTree, Error> {
     let format = Some(feed.format.name().into());
     let mut opened = SessionOpened { format: format.clone(), ..SessionOpened::default() };
     for item in &record.items {
-        if let Item::Opened(said) = item {
+        if let RecordItem::Opened(said) = item {
             opened = SessionOpened { format: format.clone(), ..said.clone() };
         }
     }
@@ -197,7 +197,7 @@ pub(super) async fn link_stream(feed: &mut Feed<'_>, stream: &StreamId) -> Resul
 }
 
 /// Whether a session of the ledger is the one a record at hand belongs to.
-async fn is_same(feed: &mut Feed<'_>, info: &StreamInfo, record: &Record) -> Result<bool, Error> {
+async fn is_same(feed: &mut Feed<'_>, info: &StreamInfo, record: &TranscriptRecord) -> Result<bool, Error> {
     let base = info.fork.as_ref().map_or(Seq(1), |(_, base)| *base);
     if info.said <= base {
         // Nothing has been said in it: it was opened by an import that was cut short, or for later use.
@@ -211,7 +211,7 @@ async fn is_same(feed: &mut Feed<'_>, info: &StreamInfo, record: &Record) -> Res
     if ids.iter().filter_map(|id| feed.known.places.get(id)).flatten().any(|(stream, _)| here(stream)) {
         return Ok(true);
     }
-    if let Place::After(id) = &record.place {
+    if let RecordPlace::After(id) = &record.place {
         let key = record_key(id);
         if feed.known.places.get(&key).into_iter().flatten().any(|(stream, _)| here(stream)) {
             return Ok(true);
@@ -274,8 +274,8 @@ pub(super) async fn open_kin(feed: &mut Feed<'_>) -> Result<(), Error> {
 pub(super) async fn resume_import(
     feed: &mut Feed<'_>,
     mut saved: Saved,
-) -> Result<(Reader, u64, u64), Error> {
-    let Some(reader) = Reader::restore(feed.format, &feed.name, &saved.reader) else {
+) -> Result<(TranscriptReader, u64, u64), Error> {
+    let Some(reader) = TranscriptReader::restore(feed.format, &feed.name, &saved.reader) else {
         return Ok((feed.reader(), 0, 0));
     };
     let mut trees = Vec::new();

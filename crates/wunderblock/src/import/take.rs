@@ -23,19 +23,19 @@ use crate::limits::SOURCE_CHUNK;
 use crate::store::Write;
 use crate::store::codec::record_key;
 use wunderblock_core::event::ContentPinned;
+use wunderblock_core::event::EventSource;
 use wunderblock_core::event::Fact;
 use wunderblock_core::event::MessageAppended;
 use wunderblock_core::event::NewEvent;
 use wunderblock_core::event::SessionCompacted;
-use wunderblock_core::event::Source;
 use wunderblock_core::event::SubagentSpawned;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::message::Body;
 use wunderblock_core::units::Millis;
 use wunderblock_core::units::Seq;
-use wunderblock_wire::transcript::Item;
-use wunderblock_wire::transcript::Reader;
-use wunderblock_wire::transcript::Record;
+use wunderblock_wire::transcript::RecordItem;
+use wunderblock_wire::transcript::TranscriptReader;
+use wunderblock_wire::transcript::TranscriptRecord;
 
 /// Records at a file's beginning that wait for one that names the session: titles and settings come first in some.
 const HELD: usize = 64;
@@ -43,7 +43,7 @@ const HELD: usize = 64;
 const HELD_BYTES: usize = 256 << 10;
 
 /// Ends a line: its bytes can be stored, unless the reader holds some of their records back.
-pub(crate) async fn end_line(feed: &mut Feed<'_>, reader: &Reader) -> Result<(), Error> {
+pub(crate) async fn end_line(feed: &mut Feed<'_>, reader: &TranscriptReader) -> Result<(), Error> {
     if feed.held.is_empty() && feed.bytes.waiting() >= SOURCE_CHUNK {
         let checkpoint = reader.checkpoint();
         let read = feed.bytes.read();
@@ -61,8 +61,8 @@ pub(crate) async fn end_line(feed: &mut Feed<'_>, reader: &Reader) -> Result<(),
 /// Takes in a record. `bytes` are those that were read at `base`.
 pub(crate) async fn take_record(
     feed: &mut Feed<'_>,
-    record: Record,
-    reader: &Reader,
+    record: TranscriptRecord,
+    reader: &TranscriptReader,
     bytes: &[u8],
     base: u64,
 ) -> Result<(), Error> {
@@ -84,7 +84,7 @@ pub(crate) async fn take_record(
 }
 
 /// Takes in what was held back.
-pub(crate) async fn let_in(feed: &mut Feed<'_>, reader: &Reader) -> Result<(), Error> {
+pub(crate) async fn let_in(feed: &mut Feed<'_>, reader: &TranscriptReader) -> Result<(), Error> {
     for (record, raw) in std::mem::take(&mut feed.held) {
         take_in(feed, record, reader, &raw).await?;
     }
@@ -93,8 +93,8 @@ pub(crate) async fn let_in(feed: &mut Feed<'_>, reader: &Reader) -> Result<(), E
 
 pub(crate) async fn take_in(
     feed: &mut Feed<'_>,
-    record: Record,
-    reader: &Reader,
+    record: TranscriptRecord,
+    reader: &TranscriptReader,
     raw: &[u8],
 ) -> Result<(), Error> {
     feed.done.records += 1;
@@ -130,7 +130,7 @@ pub(crate) async fn take_in(
         }
         RecordPlacement::Elsewhere => return Ok(()),
     };
-    let source = Source::Import {
+    let source = EventSource::Import {
         source: feed.handle,
         revision: feed.claim.revision,
         offset: record.offset,
@@ -156,7 +156,7 @@ pub(crate) async fn take_in(
 pub(crate) fn erased_events(
     feed: &Feed<'_>,
     session: usize,
-    (record, name, events): (&Record, &str, usize),
+    (record, name, events): (&TranscriptRecord, &str, usize),
 ) -> Result<Option<Vec<bool>>, Error> {
     let Some(lost) = feed.lost(session).filter(|lost| lost.has_record(record, name)) else {
         return Ok(None);
@@ -166,18 +166,22 @@ pub(crate) fn erased_events(
 }
 
 /// The fact an item is.
-pub(crate) async fn fact_of(feed: &mut Feed<'_>, session: usize, item: Item) -> Result<Option<Fact>, Error> {
+pub(crate) async fn fact_of(
+    feed: &mut Feed<'_>,
+    session: usize,
+    item: RecordItem,
+) -> Result<Option<Fact>, Error> {
     Ok(Some(match item {
-        Item::Opened(_) => return Ok(None),
-        Item::Message(message) => Fact::MessageAppended(MessageAppended { message }),
-        Item::Usage(usage) => Fact::UsageMeasured(usage),
-        Item::Turn(turn) => Fact::TurnCompleted(turn),
-        Item::Spawned(name) => match StreamId::new(name.to_string()) {
+        RecordItem::Opened(_) => return Ok(None),
+        RecordItem::Message(message) => Fact::MessageAppended(MessageAppended { message }),
+        RecordItem::Usage(usage) => Fact::UsageMeasured(usage),
+        RecordItem::Turn(turn) => Fact::TurnCompleted(turn),
+        RecordItem::Spawned(name) => match StreamId::new(name.to_string()) {
             Ok(session) => Fact::SubagentSpawned(SubagentSpawned { session }),
             Err(_) => return Ok(None),
         },
-        Item::Fact(fact) => *fact,
-        Item::Pinned { record, pinned } => {
+        RecordItem::Fact(fact) => *fact,
+        RecordItem::Pinned { record, pinned } => {
             feed.arrive().await?;
             let place = place_of(feed, session, &record);
             let target = feed.sessions.get(session).and_then(|tree| tree.seq(place?));
@@ -186,7 +190,7 @@ pub(crate) async fn fact_of(feed: &mut Feed<'_>, session: usize, item: Item) -> 
                 None => return Ok(None),
             }
         }
-        Item::Compacted { from, before, summary, trigger, tokens_before } => {
+        RecordItem::Compacted { from, before, summary, trigger, tokens_before } => {
             // Its range is told in positions, so what came before must have some.
             feed.arrive().await?;
             let kept = before.as_deref().and_then(|id| place_of(feed, session, id));

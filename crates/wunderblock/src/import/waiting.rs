@@ -4,7 +4,7 @@ use super::name::nameless;
 use crate::store::codec::nameless_key;
 use crate::store::{Answering, PackedEvent, Write, Written};
 use std::sync::Mutex;
-use wunderblock_core::event::{NewEvent, Source};
+use wunderblock_core::event::{EventSource, NewEvent};
 
 /// Events of one branch, waiting to be committed.
 pub(super) struct Waiting {
@@ -25,7 +25,7 @@ impl Waiting {
         }
         let Some(key) = by_content else { return };
         for (event, packed) in self.events.iter().zip(events) {
-            if let Source::Import { offset, .. } = event.source
+            if let EventSource::Import { offset, .. } = event.source
                 && event.id.as_str() == nameless(offset)
             {
                 packed.records.push(nameless_key(key, offset, &packed.content));

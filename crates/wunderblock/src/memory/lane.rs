@@ -17,8 +17,8 @@ use crate::request::stages::{Planned, Stopped};
 use crate::store::{TallyRow, codec};
 use crate::texts::Texts;
 use std::sync::Arc;
-use wunderblock_core::compact::{Due, Level, Mark};
-use wunderblock_core::event::{Event, Fact, NewEvent, Source};
+use wunderblock_core::compact::{Due, TaskMark, Urgency};
+use wunderblock_core::event::{Event, EventSource, Fact, NewEvent};
 use wunderblock_core::id::{EventId, Handle, LaneId};
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::{Millis, Seq, Tokens};
@@ -34,7 +34,7 @@ pub(crate) struct Lane {
     /// Texts of this lane alone.
     texts: Texts,
     /// Where tasks begin and end, by events.
-    pub(crate) marks: Vec<Mark>,
+    pub(crate) marks: Vec<TaskMark>,
     /// How many compactions in a row came to nothing, and what the request took at the last.
     pub(crate) rounds: Option<(u32, Tokens)>,
     /// When a summariser was asked, and how often.
@@ -129,7 +129,7 @@ impl Lane {
     pub(crate) fn decide(&mut self, job: &BuildJob, fact: Fact) -> Result<Seq, Error> {
         let seq = self.head().next();
         let id = EventId::new(format!("{}@{seq}", fact.kind()))?;
-        self.adopt(job, [NewEvent { id, at: job.now, source: Source::Engine, fact }]);
+        self.adopt(job, [NewEvent { id, at: job.now, source: EventSource::Engine, fact }]);
         Ok(seq)
     }
 
@@ -203,7 +203,7 @@ impl Lane {
         let found = found(policy, &measure, planned)?;
         let view = &planned.decision.view;
         let marks = settled(self.marks.clone(), view, &planned.texts);
-        if found.level > Level::Soft || marks.is_empty() {
+        if found.level > Urgency::Soft || marks.is_empty() {
             return Some(found);
         }
         between_tasks(policy, measure, view, &marks)

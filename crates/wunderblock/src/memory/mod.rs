@@ -6,7 +6,7 @@
 
 pub(crate) mod lane;
 
-use crate::compact::account::{Compacted, CompactionOutcome};
+use crate::compact::account::{Compacted, CompactionResult};
 use crate::compact::due::MeasuredSize;
 use crate::compact::options::CompactOptions;
 use crate::compactor::Compactor;
@@ -29,8 +29,8 @@ use crate::tokens::Vocabulary;
 use lane::{CompactContext, Lane, Tried};
 use std::collections::HashMap;
 use std::sync::Arc;
-use wunderblock_core::compact::{Due, Level};
-use wunderblock_core::event::{Event, Fact, NewEvent, SessionOpened, Source};
+use wunderblock_core::compact::{Due, Urgency};
+use wunderblock_core::event::{Event, EventSource, Fact, NewEvent, SessionOpened};
 use wunderblock_core::id::{EventId, Handle, LaneId, StreamId};
 use wunderblock_core::message::{Body, Part};
 use wunderblock_core::policy::Reduce;
@@ -131,7 +131,7 @@ impl MemoryLane {
     fn opening(&self, at: Millis) -> Result<NewEvent, Error> {
         let name = blake3::hash(self.stream.as_str().as_bytes()).to_hex();
         let fact = Fact::SessionOpened(SessionOpened::default());
-        Ok(NewEvent { id: EventId::new(format!("open:{name}"))?, at, source: Source::Live, fact })
+        Ok(NewEvent { id: EventId::new(format!("open:{name}"))?, at, source: EventSource::Live, fact })
     }
 
     /// Takes in an event that may be appended.
@@ -210,7 +210,9 @@ impl MemoryLane {
             None => None,
         };
         match due {
-            Some((compactor, due)) if compactor.background && due.level < Level::Overflow => left = Some(due),
+            Some((compactor, due)) if compactor.background && due.level < Urgency::Overflow => {
+                left = Some(due)
+            }
             Some((compactor, due)) => {
                 let head = self.lane.head();
                 compacted = Some(Box::new(self.compact(options, compactor, due, &drafted)?));
@@ -311,12 +313,12 @@ impl MemoryLane {
         self.tally();
         Ok(match tried {
             Tried::Stopped(rounds) => {
-                Compacted::empty(&wanted, job.lane, due, CompactionOutcome::Stopped(rounds))
+                Compacted::empty(&wanted, job.lane, due, CompactionResult::Stopped(rounds))
             }
             Tried::Climbed(climbed, prepared) => {
                 let mut account = Compacted::of(&wanted, &job.lane, due, &climbed);
                 if climbed.proposal.trim.is_some() {
-                    account.outcome = CompactionOutcome::Compacted;
+                    account.outcome = CompactionResult::Compacted;
                     account.recorded = Some(climbed.proposal.head.next());
                 } else {
                     let round = self.lane.rounds.map_or(0, |(round, _)| round);

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use ureq::http::{HeaderName, HeaderValue, Response};
 use ureq::{Agent, Body};
 use wunderblock_core::message::Dialect;
-use wunderblock_wire::{Reading, Reply};
+use wunderblock_wire::{ModelReply, ReplyReader};
 
 /// Of an answer that is not a good one, so much is read.
 const REFUSAL_BYTES: u64 = 64 << 10;
@@ -107,7 +107,7 @@ impl ModelCall<'_> {
         ask: &SendOptions,
         body: Arc<[u8]>,
         progress: &mut dyn FnMut(usize) -> bool,
-    ) -> Result<Reply, SummaryFailure> {
+    ) -> Result<ModelReply, SummaryFailure> {
         let left = self.end.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Err(SummaryFailure::TimedOut);
@@ -123,9 +123,9 @@ impl ModelCall<'_> {
         &self,
         news: &Receiver<News>,
         progress: &mut dyn FnMut(usize) -> bool,
-    ) -> Result<Reply, SummaryFailure> {
+    ) -> Result<ModelReply, SummaryFailure> {
         let most = usize::try_from(self.limits.response.0).unwrap_or(usize::MAX);
-        let mut reading = Reading::new(self.dialect, most);
+        let mut reading = ReplyReader::new(self.dialect, most);
         let mut head: Option<(u16, Option<u64>, String)> = None;
         let mut refusal = Vec::new();
         // Connecting has a limit of its own, which the connection holds.

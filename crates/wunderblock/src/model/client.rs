@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wunderblock_core::message::Dialect;
 use wunderblock_core::units::{Bytes, Millis};
-use wunderblock_wire::Reply;
+use wunderblock_wire::ModelReply;
 
 /// The version of the Messages API that is asked for; the only one there is (its page "Versions").
 const ANTHROPIC_VERSION: &str = "2023-06-01";
@@ -186,7 +186,7 @@ impl Client {
         &self,
         body: &[u8],
         progress: &mut dyn FnMut(usize) -> bool,
-    ) -> Result<(Reply, u32), SummaryFailure> {
+    ) -> Result<(ModelReply, u32), SummaryFailure> {
         let end = Instant::now() + millis(self.limits.total);
         let words = ErrorText { key: self.key.as_ref(), redactor: &self.redactor };
         let body: Arc<[u8]> = body.into();

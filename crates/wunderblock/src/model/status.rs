@@ -3,7 +3,7 @@
 use super::key::ApiKey;
 use crate::redact::Redactor;
 use crate::summarize::task::SummaryFailure;
-use wunderblock_wire::{Fault, Refusal, Reply, Stop};
+use wunderblock_wire::{ModelReply, ProviderError, ReplyFault, StopReason};
 
 /// So many characters of a provider's words are kept.
 const WORDS_MAX: usize = 300;
@@ -29,8 +29,8 @@ impl ErrorText<'_> {
 
     /// What an answer with this status, not a good one, is.
     pub(super) fn status(&self, status: u16, retry_after: Option<u64>, body: &[u8]) -> SummaryFailure {
-        let refusal = Refusal::read(body);
-        let is_overflow = refusal.as_ref().is_some_and(Refusal::is_overflow);
+        let refusal = ProviderError::read(body);
+        let is_overflow = refusal.as_ref().is_some_and(ProviderError::is_overflow);
         let said =
             refusal.map_or_else(|| String::from_utf8_lossy(body).into_owned(), |refusal| refusal.to_string());
         let said = if said.trim().is_empty() { format!("status {status}") } else { self.of(&said) };
@@ -47,10 +47,10 @@ impl ErrorText<'_> {
     }
 
     /// What is wrong with a reply, if anything is. `kind` is what it said its content was.
-    pub(super) fn reply(&self, reply: Reply, kind: &str) -> Result<Reply, SummaryFailure> {
+    pub(super) fn reply(&self, reply: ModelReply, kind: &str) -> Result<ModelReply, SummaryFailure> {
         match &reply.fault {
             None => {}
-            Some(Fault::Provider(refusal)) => {
+            Some(ReplyFault::Provider(refusal)) => {
                 let status = refusal.status().unwrap_or(400);
                 let said = if refusal.is_overflow() { 413 } else { status };
                 return Err(match self.status(said, None, b"") {
@@ -61,14 +61,14 @@ impl ErrorText<'_> {
                     failure => failure,
                 });
             }
-            Some(Fault::Unreadable { reason }) => {
+            Some(ReplyFault::Unreadable { reason }) => {
                 let kind = if kind.is_empty() { String::new() } else { format!(" ({kind})") };
                 return Err(SummaryFailure::Broken(self.of(&format!("{reason}{kind}"))));
             }
-            Some(fault @ Fault::Unsupported { .. }) => {
+            Some(fault @ ReplyFault::Unsupported { .. }) => {
                 return Err(SummaryFailure::Refused(fault.to_string()));
             }
-            Some(fault @ (Fault::Cut | Fault::TooLong { .. })) => {
+            Some(fault @ (ReplyFault::Cut | ReplyFault::TooLong { .. })) => {
                 return Err(SummaryFailure::Broken(fault.to_string()));
             }
         }
@@ -76,7 +76,7 @@ impl ErrorText<'_> {
             let words = if words.trim().is_empty() { "it declined" } else { words.trim() };
             return Err(SummaryFailure::Refused(self.of(words)));
         }
-        if reply.stop == Stop::Window { Err(SummaryFailure::TooLarge) } else { Ok(reply) }
+        if reply.stop == StopReason::Window { Err(SummaryFailure::TooLarge) } else { Ok(reply) }
     }
 }
 

@@ -2,24 +2,24 @@
 
 use crate::limits::POLICY_FINDINGS;
 use std::fmt;
-use wunderblock_core::policy::{Fault, Severity};
+use wunderblock_core::policy::{PolicyFault, Severity};
 
 /// Something wrong with a policy file, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct PolicyFinding {
     /// The line, counted from 1; none where the file does not say the value, or is no TOML.
     pub line: Option<usize>,
     /// What.
-    pub fault: Fault,
+    pub fault: PolicyFault,
 }
 
-impl Finding {
+impl PolicyFinding {
     pub(super) fn error(line: Option<usize>, key: impl Into<String>, what: impl Into<String>) -> Self {
-        Self { line, fault: Fault { severity: Severity::Error, key: key.into(), what: what.into() } }
+        Self { line, fault: PolicyFault { severity: Severity::Error, key: key.into(), what: what.into() } }
     }
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for PolicyFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(line) = self.line {
             write!(f, "line {line}: ")?;
@@ -37,11 +37,11 @@ pub struct PolicyError {
     /// Which file, or what was asked for.
     pub origin: String,
     /// What is wrong with it. Never empty.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<PolicyFinding>,
 }
 
 impl PolicyError {
-    pub(super) fn new(origin: &str, mut findings: Vec<Finding>) -> Self {
+    pub(super) fn new(origin: &str, mut findings: Vec<PolicyFinding>) -> Self {
         findings.sort_by_key(|finding| finding.line.unwrap_or(usize::MAX));
         Self { origin: origin.to_owned(), findings }
     }

@@ -9,6 +9,6 @@ mod parse;
 mod preset;
 mod schema;
 
-pub use finding::{Finding, PolicyError};
+pub use finding::{PolicyError, PolicyFinding};
 pub use parse::Parsed;
 pub use preset::{DEFAULT, OFF, Policies};

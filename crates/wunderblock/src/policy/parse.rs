@@ -4,9 +4,9 @@
 //! text ─ TOML ─ keys and kinds (all mistakes at once) ─ the file it extends, merged ─ Policy ─ Policy::faults
 //! ```
 
-use super::finding::{Finding, PolicyError};
+use super::finding::{PolicyError, PolicyFinding};
 use super::nearest::{said, suggestion};
-use super::schema::{DOES, Key, Kind, POLICY, STEPS, home};
+use super::schema::{DOES, POLICY, PolicyKey, STEPS, ValueKind, home};
 use crate::limits::MAX_POLICY;
 use std::ops::Range;
 use toml::Table;
@@ -19,7 +19,7 @@ pub struct Parsed {
     /// The policy.
     pub policy: Policy,
     /// What works, but perhaps not as meant.
-    pub warnings: Vec<Finding>,
+    pub warnings: Vec<PolicyFinding>,
 }
 
 /// Where the texts of policies are found that others extend.
@@ -34,26 +34,26 @@ pub(super) fn parse(text: &str, origin: &str, bases: &Bases<'_>) -> Result<Parse
     let lines = Lines::of(text);
     if text.len() > MAX_POLICY {
         let what = format!("{} bytes are no policy; at most {MAX_POLICY} are read", text.len());
-        return Err(refused(vec![Finding::error(None, "", what)]));
+        return Err(refused(vec![PolicyFinding::error(None, "", what)]));
     }
     let document = DeTable::parse(text).map_err(|error| {
         let line = error.span().map(|span| lines.at(&span));
-        refused(vec![Finding::error(line, "", format!("this is no TOML: {}", error.message()))])
+        refused(vec![PolicyFinding::error(line, "", format!("this is no TOML: {}", error.message()))])
     })?;
-    let mut walk = Walk { lines: &lines, findings: Vec::new() };
+    let mut walk = KeyCheck { lines: &lines, findings: Vec::new() };
     walk.table(document.get_ref(), POLICY, "", None);
     if !walk.findings.is_empty() {
         return Err(refused(walk.findings));
     }
     let own: Table = toml::from_str(text)
-        .map_err(|error| refused(vec![Finding::error(None, "", error.message().to_owned())]))?;
+        .map_err(|error| refused(vec![PolicyFinding::error(None, "", error.message().to_owned())]))?;
     let place = |key: &str| line_of(document.get_ref(), key, &lines);
     let whole = extended(own, bases, &mut Vec::new())
-        .map_err(|what| refused(vec![Finding::error(place("extends"), "extends", what)]))?;
+        .map_err(|what| refused(vec![PolicyFinding::error(place("extends"), "extends", what)]))?;
     let policy: Policy = whole.try_into().map_err(|error: toml::de::Error| {
-        refused(vec![Finding::error(None, "", error.message().to_owned())])
+        refused(vec![PolicyFinding::error(None, "", error.message().to_owned())])
     })?;
-    let found = policy.faults().into_iter().map(|fault| Finding { line: place(&fault.key), fault });
+    let found = policy.faults().into_iter().map(|fault| PolicyFinding { line: place(&fault.key), fault });
     let (errors, warnings): (Vec<_>, Vec<_>) =
         found.partition(|finding| finding.fault.severity == Severity::Error);
     if errors.is_empty() { Ok(Parsed { policy, warnings }) } else { Err(refused(errors)) }
@@ -133,13 +133,13 @@ fn line_of(document: &DeTable<'_>, key: &str, lines: &Lines) -> Option<usize> {
 }
 
 /// A walk over a document that collects every mistake of keys and kinds.
-struct Walk<'w> {
+struct KeyCheck<'w> {
     lines: &'w Lines,
-    findings: Vec<Finding>,
+    findings: Vec<PolicyFinding>,
 }
 
-impl Walk<'_> {
-    fn table(&mut self, table: &DeTable<'_>, keys: &[Key], path: &str, line: Option<usize>) {
+impl KeyCheck<'_> {
+    fn table(&mut self, table: &DeTable<'_>, keys: &[PolicyKey], path: &str, line: Option<usize>) {
         for (name, value) in table {
             let at = self.lines.at(&name.span());
             let typed = name.get_ref().as_ref();
@@ -151,52 +151,52 @@ impl Walk<'_> {
                         Some(home) => format!("there is no such key here; it stands in `{home}`"),
                         None => format!("there is no such key{}", suggestion(typed, &known)),
                     };
-                    self.findings.push(Finding::error(Some(at), joined(path, &said(typed)), what));
+                    self.findings.push(PolicyFinding::error(Some(at), joined(path, &said(typed)), what));
                 }
             }
         }
         for key in keys.iter().filter(|key| key.is_required && !table.contains_key(key.name)) {
             let what = match key.kind {
-                Kind::Word(words) => format!("it is missing: one of {}", quoted(words)),
+                ValueKind::Word(words) => format!("it is missing: one of {}", quoted(words)),
                 _ => "it is missing".to_owned(),
             };
-            self.findings.push(Finding::error(line, joined(path, key.name), what));
+            self.findings.push(PolicyFinding::error(line, joined(path, key.name), what));
         }
     }
 
-    fn value(&mut self, value: &DeValue<'_>, kind: Kind, path: &str, line: usize) {
+    fn value(&mut self, value: &DeValue<'_>, kind: ValueKind, path: &str, line: usize) {
         let result = match (kind, value) {
-            (Kind::Table(keys), DeValue::Table(table)) => {
+            (ValueKind::Table(keys), DeValue::Table(table)) => {
                 return self.table(table, keys, path, Some(line));
             }
-            (Kind::Tables(_) | Kind::Steps, DeValue::Array(elements)) => {
+            (ValueKind::Tables(_) | ValueKind::Steps, DeValue::Array(elements)) => {
                 for (index, element) in elements.iter().enumerate() {
                     let at = self.lines.at(&element.span());
                     self.element(element.get_ref(), kind, &format!("{path}.{}", index + 1), at);
                 }
                 return;
             }
-            (Kind::Words(words), DeValue::Array(elements)) => {
+            (ValueKind::Words(words), DeValue::Array(elements)) => {
                 let wrong = elements.iter().find_map(|word| is_word(word.get_ref(), words).err());
                 wrong.map_or(Ok(()), Err)
             }
-            (Kind::Part, value) => is_part(value),
-            (Kind::Count(most), value) => is_count(value, most),
-            (Kind::Flag, DeValue::Boolean(_)) | (Kind::Text, DeValue::String(_)) => Ok(()),
-            (Kind::Word(words), value) => is_word(value, words),
+            (ValueKind::Part, value) => is_part(value),
+            (ValueKind::Count(most), value) => is_count(value, most),
+            (ValueKind::Flag, DeValue::Boolean(_)) | (ValueKind::Text, DeValue::String(_)) => Ok(()),
+            (ValueKind::Word(words), value) => is_word(value, words),
             (kind, value) => Err(mismatch(kind, value, path)),
         };
         if let Err(what) = result {
-            self.findings.push(Finding::error(Some(line), path, what));
+            self.findings.push(PolicyFinding::error(Some(line), path, what));
         }
     }
 
-    fn element(&mut self, value: &DeValue<'_>, kind: Kind, path: &str, line: usize) {
+    fn element(&mut self, value: &DeValue<'_>, kind: ValueKind, path: &str, line: usize) {
         let Some(table) = value.as_table() else {
             let what = format!("{} is no table", spoken(value));
-            return self.findings.push(Finding::error(Some(line), path, what));
+            return self.findings.push(PolicyFinding::error(Some(line), path, what));
         };
-        if let Kind::Tables(keys) = kind {
+        if let ValueKind::Tables(keys) = kind {
             return self.table(table, keys, path, Some(line));
         }
         let typed = table.get("do").map(|value| value.get_ref());
@@ -206,11 +206,11 @@ impl Walk<'_> {
             (None, Some(value)) => {
                 let what = is_word(value, DOES).err().unwrap_or_default();
                 let line = line_of(table, "do", self.lines).unwrap_or(line);
-                self.findings.push(Finding::error(Some(line), format!("{path}.do"), what));
+                self.findings.push(PolicyFinding::error(Some(line), format!("{path}.do"), what));
             }
             (None, None) => {
                 let what = format!("it is missing: one of {}", quoted(DOES));
-                self.findings.push(Finding::error(Some(line), format!("{path}.do"), what));
+                self.findings.push(PolicyFinding::error(Some(line), format!("{path}.do"), what));
             }
         }
     }
@@ -260,16 +260,16 @@ fn is_word(value: &DeValue<'_>, words: &[&str]) -> Result<(), String> {
     }
 }
 
-fn mismatch(kind: Kind, value: &DeValue<'_>, path: &str) -> String {
+fn mismatch(kind: ValueKind, value: &DeValue<'_>, path: &str) -> String {
     let should = match kind {
-        Kind::Flag => "either `true` or `false`".to_owned(),
-        Kind::Text => "a text in quotation marks".to_owned(),
-        Kind::Words(words) => format!("a list of {}", quoted(words)),
-        Kind::Table(_) => format!("a table: write `[{path}]` before its keys"),
-        Kind::Tables(_) | Kind::Steps => {
+        ValueKind::Flag => "either `true` or `false`".to_owned(),
+        ValueKind::Text => "a text in quotation marks".to_owned(),
+        ValueKind::Words(words) => format!("a list of {}", quoted(words)),
+        ValueKind::Table(_) => format!("a table: write `[{path}]` before its keys"),
+        ValueKind::Tables(_) | ValueKind::Steps => {
             format!("a list of tables: write `[[{path}]]` before the keys of each")
         }
-        Kind::Part | Kind::Count(_) | Kind::Word(_) => "of another kind".to_owned(),
+        ValueKind::Part | ValueKind::Count(_) | ValueKind::Word(_) => "of another kind".to_owned(),
     };
     format!("{} stands where it should be {should}", spoken(value))
 }

@@ -1,10 +1,10 @@
 //! The policies that are part of the program.
 
-use super::finding::{Finding, PolicyError};
+use super::finding::{PolicyError, PolicyFinding};
 use super::nearest::{said, suggestion};
 use super::parse::{Bases, Parsed, line_of_key, parse};
 use std::sync::Arc;
-use wunderblock_core::policy::{Fault, Policy, Severity};
+use wunderblock_core::policy::{Policy, PolicyFault, Severity};
 
 /// The preset that applies where nobody chose.
 pub const DEFAULT: &str = "balanced";
@@ -71,7 +71,7 @@ impl Policies {
     pub fn named(&self, name: &str) -> Result<Arc<Policy>, PolicyError> {
         self.preset(name).ok_or_else(|| {
             let what = format!("there is no such policy{}", suggestion(name, NAMES));
-            PolicyError::new(&format!("`{}`", said(name)), vec![Finding::error(None, "", what)])
+            PolicyError::new(&format!("`{}`", said(name)), vec![PolicyFinding::error(None, "", what)])
         })
     }
 
@@ -95,8 +95,8 @@ impl Policies {
         let mut parsed = parse(text, origin, &bases())?;
         if NAMES.contains(&&*parsed.policy.name) {
             let what = "a preset has this name: reports could not tell the two apart".to_owned();
-            let fault = Fault { severity: Severity::Warning, key: "name".to_owned(), what };
-            parsed.warnings.push(Finding { line: line_of_key(text, "name"), fault });
+            let fault = PolicyFault { severity: Severity::Warning, key: "name".to_owned(), what };
+            parsed.warnings.push(PolicyFinding { line: line_of_key(text, "name"), fault });
         }
         Ok(parsed)
     }

@@ -3,7 +3,7 @@
 
 /// What a key may be given.
 #[derive(Clone, Copy)]
-pub(super) enum Kind {
+pub(super) enum ValueKind {
     /// A part of a whole: 0.92.
     Part,
     /// A whole number up to so many.
@@ -17,58 +17,58 @@ pub(super) enum Kind {
     /// A list of these words.
     Words(&'static [&'static str]),
     /// A table.
-    Table(&'static [Key]),
+    Table(&'static [PolicyKey]),
     /// A list of tables.
-    Tables(&'static [Key]),
+    Tables(&'static [PolicyKey]),
     /// A list of tables whose keys depend on `do`.
     Steps,
 }
 
 /// A key.
 #[derive(Clone, Copy)]
-pub(super) struct Key {
+pub(super) struct PolicyKey {
     pub(super) name: &'static str,
-    pub(super) kind: Kind,
+    pub(super) kind: ValueKind,
     pub(super) is_required: bool,
 }
 
-const fn key(name: &'static str, kind: Kind) -> Key {
-    Key { name, kind, is_required: false }
+const fn key(name: &'static str, kind: ValueKind) -> PolicyKey {
+    PolicyKey { name, kind, is_required: false }
 }
 
-const fn required(name: &'static str, kind: Kind) -> Key {
-    Key { name, kind, is_required: true }
+const fn required(name: &'static str, kind: ValueKind) -> PolicyKey {
+    PolicyKey { name, kind, is_required: true }
 }
 
 /// As many as TOML can say.
-const COUNT: Kind = Kind::Count(i64::MAX as u64);
-const SMALL: Kind = Kind::Count(u32::MAX as u64);
+const COUNT: ValueKind = ValueKind::Count(i64::MAX as u64);
+const SMALL: ValueKind = ValueKind::Count(u32::MAX as u64);
 
 /// The keys of a file.
-pub(super) const POLICY: &[Key] = &[
-    required("name", Kind::Text),
-    key("about", Kind::Text),
-    key("extends", Kind::Text),
-    key("trigger", Kind::Table(TRIGGER)),
-    key("protect", Kind::Table(PROTECT)),
-    key("split", Kind::Table(SPLIT)),
-    key("reduce", Kind::Table(REDUCE)),
-    key("step", Kind::Steps),
-    key("summary", Kind::Table(SUMMARY)),
-    key("limits", Kind::Table(LIMITS)),
+pub(super) const POLICY: &[PolicyKey] = &[
+    required("name", ValueKind::Text),
+    key("about", ValueKind::Text),
+    key("extends", ValueKind::Text),
+    key("trigger", ValueKind::Table(TRIGGER)),
+    key("protect", ValueKind::Table(PROTECT)),
+    key("split", ValueKind::Table(SPLIT)),
+    key("reduce", ValueKind::Table(REDUCE)),
+    key("step", ValueKind::Steps),
+    key("summary", ValueKind::Table(SUMMARY)),
+    key("limits", ValueKind::Table(LIMITS)),
 ];
 
-const TRIGGER: &[Key] = &[
-    key("soft", Kind::Table(LEVEL)),
-    key("hard", Kind::Table(LEVEL)),
-    key("of", Kind::Word(&["budget", "window"])),
-    key("boundary", Kind::Word(&["exchange", "turn", "task"])),
-    key("down_to", Kind::Part),
-    key("regrow", Kind::Part),
+const TRIGGER: &[PolicyKey] = &[
+    key("soft", ValueKind::Table(LEVEL)),
+    key("hard", ValueKind::Table(LEVEL)),
+    key("of", ValueKind::Word(&["budget", "window"])),
+    key("boundary", ValueKind::Word(&["exchange", "turn", "task"])),
+    key("down_to", ValueKind::Part),
+    key("regrow", ValueKind::Part),
 ];
 
-const LEVEL: &[Key] = &[
-    key("fraction", Kind::Part),
+const LEVEL: &[PolicyKey] = &[
+    key("fraction", ValueKind::Part),
     key("tokens", COUNT),
     key("free", COUNT),
     key("messages", COUNT),
@@ -76,29 +76,29 @@ const LEVEL: &[Key] = &[
     key("cache_s", COUNT),
 ];
 
-const PROTECT: &[Key] = &[
+const PROTECT: &[PolicyKey] = &[
     key("first", COUNT),
     key("messages", COUNT),
     key("turns", COUNT),
     key("tokens", COUNT),
-    key("history", Kind::Part),
-    key("window", Kind::Part),
+    key("history", ValueKind::Part),
+    key("window", ValueKind::Part),
     key("at_least", COUNT),
     key("at_most", COUNT),
-    key("to_newest_user", Kind::Flag),
+    key("to_newest_user", ValueKind::Flag),
     key("user_tokens", COUNT),
 ];
 
-const SPLIT: &[Key] = &[
-    key("at", Kind::Word(&["user", "exchange"])),
-    key("forward", Kind::Flag),
-    key("two_summaries", Kind::Flag),
+const SPLIT: &[PolicyKey] = &[
+    key("at", ValueKind::Word(&["user", "exchange"])),
+    key("forward", ValueKind::Flag),
+    key("two_summaries", ValueKind::Flag),
 ];
 
-const REDUCE: &[Key] = &[
-    key("level", Kind::Word(&["off", "lossless", "fold"])),
+const REDUCE: &[PolicyKey] = &[
+    key("level", ValueKind::Word(&["off", "lossless", "fold"])),
     key("least", COUNT),
-    key("except", Kind::Words(TEXTS)),
+    key("except", ValueKind::Words(TEXTS)),
 ];
 
 /// The reducers' kinds of text.
@@ -107,32 +107,32 @@ const TEXTS: &[&str] = &[
     "code", "markdown", "prose",
 ];
 
-const SUMMARY: &[Key] = &[
-    key("template", Kind::Table(TEMPLATE)),
-    key("model", Kind::Text),
+const SUMMARY: &[PolicyKey] = &[
+    key("template", ValueKind::Table(TEMPLATE)),
+    key("model", ValueKind::Text),
     key("target", COUNT),
-    key("share", Kind::Part),
+    key("share", ValueKind::Part),
     key("at_least", COUNT),
     key("condensed", COUNT),
-    key("overage", Kind::Part),
-    key("second", Kind::Part),
+    key("overage", ValueKind::Part),
+    key("second", ValueKind::Part),
     key("floor", COUNT),
     key("input", COUNT),
-    key("margin", Kind::Part),
-    key("grounded", Kind::Part),
+    key("margin", ValueKind::Part),
+    key("grounded", ValueKind::Part),
 ];
 
-const TEMPLATE: &[Key] = &[
-    key("form", Kind::Word(&["markdown", "numbered", "xml"])),
-    key("root", Kind::Text),
-    key("section", Kind::Tables(SECTION)),
+const TEMPLATE: &[PolicyKey] = &[
+    key("form", ValueKind::Word(&["markdown", "numbered", "xml"])),
+    key("root", ValueKind::Text),
+    key("section", ValueKind::Tables(SECTION)),
 ];
 
-const SECTION: &[Key] = &[
-    required("name", Kind::Text),
-    required("fill", Kind::Words(FILL)),
-    key("about", Kind::Text),
-    key("weight", Kind::Count(u16::MAX as u64)),
+const SECTION: &[PolicyKey] = &[
+    required("name", ValueKind::Text),
+    required("fill", ValueKind::Words(FILL)),
+    key("about", ValueKind::Text),
+    key("weight", ValueKind::Count(u16::MAX as u64)),
 ];
 
 const FILL: &[&str] = &[
@@ -155,24 +155,24 @@ const FILL: &[&str] = &[
     "statistics",
 ];
 
-const LIMITS: &[Key] = &[
+const LIMITS: &[PolicyKey] = &[
     key("rounds", SMALL),
     key("cooldown_s", COUNT),
     key("calls_per_hour", SMALL),
     key("sweep_nodes", SMALL),
-    key("meanwhile", Kind::Word(&["go-on", "wait"])),
+    key("meanwhile", ValueKind::Word(&["go-on", "wait"])),
 ];
 
 /// The steps by the word of their `do`.
-pub(super) const STEPS: &[(&str, &[Key])] = &[
+pub(super) const STEPS: &[(&str, &[PolicyKey])] = &[
     (
         "curate",
         &[
             DO,
             key("thinking_after", COUNT),
-            key("invalid_runs", Kind::Flag),
-            key("placeholder", Kind::Flag),
-            key("repeated", Kind::Flag),
+            key("invalid_runs", ValueKind::Flag),
+            key("placeholder", ValueKind::Flag),
+            key("repeated", ValueKind::Flag),
             GAIN,
             SAVES,
         ],
@@ -185,7 +185,7 @@ pub(super) const STEPS: &[(&str, &[Key])] = &[
             key("keep", COUNT),
             key("keep_tokens", COUNT),
             key("over", COUNT),
-            key("arguments", Kind::Flag),
+            key("arguments", ValueKind::Flag),
             GAIN,
             SAVES,
         ],
@@ -196,7 +196,7 @@ pub(super) const STEPS: &[(&str, &[Key])] = &[
             DO,
             required("over", COUNT),
             required("to", COUNT),
-            key("head", Kind::Part),
+            key("head", ValueKind::Part),
             key("keep", COUNT),
             GAIN,
             SAVES,
@@ -206,13 +206,13 @@ pub(super) const STEPS: &[(&str, &[Key])] = &[
         "summarise",
         &[
             DO,
-            key("by", Kind::Word(&["length", "task"])),
+            key("by", ValueKind::Word(&["length", "task"])),
             key("chunk", COUNT),
-            key("chunk_share", Kind::Part),
-            key("chunk_least", Kind::Part),
-            key("anchored", Kind::Flag),
-            key("oldest", Kind::Part),
-            key("all", Kind::Flag),
+            key("chunk_share", ValueKind::Part),
+            key("chunk_least", ValueKind::Part),
+            key("anchored", ValueKind::Flag),
+            key("oldest", ValueKind::Part),
+            key("all", ValueKind::Flag),
             GAIN,
             SAVES,
         ],
@@ -225,21 +225,21 @@ pub(super) const STEPS: &[(&str, &[Key])] = &[
             required("nodes", COUNT),
             key("chunk", COUNT),
             key("most", SMALL),
-            key("above", Kind::Part),
+            key("above", ValueKind::Part),
             key("above_tokens", COUNT),
             GAIN,
             SAVES,
         ],
     ),
-    ("drop", &[DO, key("by", Kind::Word(&["age", "importance"])), key("keep", COUNT), GAIN, SAVES]),
+    ("drop", &[DO, key("by", ValueKind::Word(&["age", "importance"])), key("keep", COUNT), GAIN, SAVES]),
 ];
 
 /// The words of `do`.
 pub(super) const DOES: &[&str] = &["curate", "dedupe", "stub", "shrink", "summarise", "condense", "drop"];
 
-const DO: Key = required("do", Kind::Word(DOES));
-const GAIN: Key = key("min_gain", Kind::Part);
-const SAVES: Key = key("min_tokens", COUNT);
+const DO: PolicyKey = required("do", ValueKind::Word(DOES));
+const GAIN: PolicyKey = key("min_gain", ValueKind::Part);
+const SAVES: PolicyKey = key("min_tokens", COUNT);
 
 /// The one table a key stands in, if there is such a key and it stands in no other: `trigger.soft` for `fraction`, whose
 /// levels are alike.
@@ -253,12 +253,12 @@ pub(super) fn home(name: &str) -> Option<String> {
     }
 }
 
-fn collect(keys: &[Key], path: &str, name: &str, homes: &mut Vec<String>) {
+fn collect(keys: &[PolicyKey], path: &str, name: &str, homes: &mut Vec<String>) {
     for key in keys {
         if key.name == name && !path.is_empty() {
             homes.push(path.to_owned());
         }
-        if let Kind::Table(inner) = key.kind {
+        if let ValueKind::Table(inner) = key.kind {
             let path = if path.is_empty() { key.name.to_owned() } else { format!("{path}.{}", key.name) };
             collect(inner, &path, name, homes);
         }
@@ -273,20 +273,20 @@ mod tests {
     use wunderblock_core::policy::Policy;
 
     /// Each table of a policy: what to write before its keys, and which it may have.
-    fn tables() -> Vec<(String, &'static [Key])> {
+    fn tables() -> Vec<(String, &'static [PolicyKey])> {
         let mut tables = vec![(String::new(), POLICY)];
         let mut waiting = vec![("", POLICY)];
         while let Some((path, keys)) = waiting.pop() {
             for key in keys {
                 let path = if path.is_empty() { key.name.to_owned() } else { format!("{path}.{}", key.name) };
                 match key.kind {
-                    Kind::Table(inner) => {
+                    ValueKind::Table(inner) => {
                         tables.push((format!("[{path}]"), inner));
                         waiting.push((path.leak(), inner));
                     }
-                    Kind::Tables(inner) => tables.push((format!("[[{path}]]"), inner)),
-                    Kind::Steps => {
-                        let step = |(name, keys): &(&str, &'static [Key])| {
+                    ValueKind::Tables(inner) => tables.push((format!("[[{path}]]"), inner)),
+                    ValueKind::Steps => {
+                        let step = |(name, keys): &(&str, &'static [PolicyKey])| {
                             (format!("[[step]]\ndo = \"{name}\""), *keys)
                         };
                         tables.extend(STEPS.iter().map(step));
@@ -320,7 +320,8 @@ mod tests {
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<BTreeSet<_>>();
         for (header, keys) in tables() {
             for key in keys.iter().filter(|key| key.name != "extends") {
-                let rest = |other: &&Key| other.is_required && other.name != key.name && other.name != "do";
+                let rest =
+                    |other: &&PolicyKey| other.is_required && other.name != key.name && other.name != "do";
                 let rest: String = keys
                     .iter()
                     .filter(rest)
@@ -332,14 +333,16 @@ mod tests {
                 let read = |value: &str| toml::from_str::<Policy>(&file(value));
                 assert!(read(&sample(key.kind)).is_ok() || key.name == "do", "{}", file(&sample(key.kind)));
                 match key.kind {
-                    Kind::Count(most) => {
+                    ValueKind::Count(most) => {
                         assert!(read("0").is_ok() && read("-1").is_err(), "{}", file("0"));
                         // Beyond what TOML can say, Serde may read what a table of TOML cannot hold.
                         assert!(most > u64::from(u32::MAX) || read(&(most + 1).to_string()).is_err());
                     }
-                    Kind::Part => assert!(read("0.5").is_ok() && read("66").is_err() && read("nan").is_err()),
-                    Kind::Word(known) => assert_eq!(offered(&file("\"no such word\"")), words(known)),
-                    Kind::Words(known) => assert_eq!(offered(&file("[\"no such word\"]")), words(known)),
+                    ValueKind::Part => {
+                        assert!(read("0.5").is_ok() && read("66").is_err() && read("nan").is_err())
+                    }
+                    ValueKind::Word(known) => assert_eq!(offered(&file("\"no such word\"")), words(known)),
+                    ValueKind::Words(known) => assert_eq!(offered(&file("[\"no such word\"]")), words(known)),
                     _ => assert!(read("1979-05-27").is_err(), "{}", file("1979-05-27")),
                 }
             }
@@ -352,7 +355,7 @@ mod tests {
         let document = std::fs::read_to_string(path).unwrap();
         let example = document.split("```toml\n").nth(2).and_then(|rest| rest.split("```").next()).unwrap();
         let example: toml::Table = toml::from_str(example).unwrap();
-        let has = |table: &toml::Table, keys: &[Key]| -> Vec<&str> {
+        let has = |table: &toml::Table, keys: &[PolicyKey]| -> Vec<&str> {
             keys.iter().map(|key| key.name).filter(|name| !table.contains_key(*name)).collect()
         };
         let mut waiting = vec![(&example, POLICY)];
@@ -362,13 +365,17 @@ mod tests {
             assert!(has(table, keys).is_empty() || is_hard, "{:?}", has(table, keys));
             for key in keys {
                 match (key.kind, table.get(key.name)) {
-                    (Kind::Table(inner), Some(value)) => waiting.push((value.as_table().unwrap(), inner)),
-                    (Kind::Tables(inner), Some(value)) => waiting.push((value[0].as_table().unwrap(), inner)),
-                    (Kind::Steps, Some(value)) => {
+                    (ValueKind::Table(inner), Some(value)) => {
+                        waiting.push((value.as_table().unwrap(), inner))
+                    }
+                    (ValueKind::Tables(inner), Some(value)) => {
+                        waiting.push((value[0].as_table().unwrap(), inner))
+                    }
+                    (ValueKind::Steps, Some(value)) => {
                         let steps = value.as_array().unwrap().iter().map(|step| step.as_table().unwrap());
                         for (step, (name, keys)) in steps.zip(STEPS) {
                             assert_eq!(step["do"].as_str(), Some(*name));
-                            let keys: Vec<Key> =
+                            let keys: Vec<PolicyKey> =
                                 keys.iter().filter(|key| !gains.contains(&key.name)).copied().collect();
                             assert!(has(step, &keys).is_empty(), "{name}: {:?}", has(step, &keys));
                         }
@@ -380,16 +387,16 @@ mod tests {
     }
 
     /// A value of a kind.
-    fn sample(kind: Kind) -> String {
+    fn sample(kind: ValueKind) -> String {
         match kind {
-            Kind::Part => "1".to_owned(),
-            Kind::Count(most) => most.to_string(),
-            Kind::Flag => "true".to_owned(),
-            Kind::Text => "\"x\"".to_owned(),
-            Kind::Word(words) => format!("\"{}\"", words[0]),
-            Kind::Words(words) => format!("[\"{}\"]", words[0]),
-            Kind::Table(_) => "{}".to_owned(),
-            Kind::Tables(_) | Kind::Steps => "[]".to_owned(),
+            ValueKind::Part => "1".to_owned(),
+            ValueKind::Count(most) => most.to_string(),
+            ValueKind::Flag => "true".to_owned(),
+            ValueKind::Text => "\"x\"".to_owned(),
+            ValueKind::Word(words) => format!("\"{}\"", words[0]),
+            ValueKind::Words(words) => format!("[\"{}\"]", words[0]),
+            ValueKind::Table(_) => "{}".to_owned(),
+            ValueKind::Tables(_) | ValueKind::Steps => "[]".to_owned(),
         }
     }
 }

@@ -15,15 +15,15 @@ use crate::gauge::Scales;
 use crate::parallel;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use wunderblock_core::cost;
+use wunderblock_core::decision::PartPosition;
 use wunderblock_core::event::{ContentReduced, Reduction};
 use wunderblock_core::id::Handle;
 use wunderblock_core::message::{Body, Part};
-use wunderblock_core::pair::{Call, arrange};
-use wunderblock_core::policy::{Reach, Reduce};
+use wunderblock_core::pair::{PairedCall, arrange};
+use wunderblock_core::policy::{Reduce, ReductionLevel};
 use wunderblock_core::ports::{Bodies, Gauge as _};
-use wunderblock_core::step::At;
 use wunderblock_core::units::{Bytes, Seq, Tokens};
-use wunderblock_core::view::{Entry, View};
+use wunderblock_core::view::{View, ViewEntry};
 use wunderblock_reduce::{EarlierText, Level, Options, detect, gaps};
 
 /// A failure is what the next step is about. Shorter ones stay as they are.
@@ -44,7 +44,7 @@ const SHARED: usize = 64 << 10;
 /// A text that is looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Candidate {
-    at: At,
+    at: PartPosition,
     /// Its body.
     pub(crate) handle: Handle,
     bytes: Bytes,
@@ -69,9 +69,9 @@ pub(crate) struct Choice<'a> {
     rules: &'a Reduce,
     gauge: &'a Scales,
     /// The results of this view by their places, with their calls.
-    calls: HashMap<At, Call>,
+    calls: HashMap<PartPosition, PairedCall>,
     /// The entries not looked at yet that no request of the lane has shown, the newest last.
-    entries: Vec<&'a Entry>,
+    entries: Vec<&'a ViewEntry>,
     room: Tokens,
     rounds: usize,
 }
@@ -81,7 +81,7 @@ impl<'a> Choice<'a> {
     pub(crate) fn new(view: &'a View, means: &ReduceContext<'a>, room: Tokens) -> Self {
         let ReduceContext { rules, gauge, .. } = *means;
         let fresh = view.shown_through().next().max(view.trim().stub_before);
-        let entries: Vec<&Entry> = match rules.is_off() {
+        let entries: Vec<&ViewEntry> = match rules.is_off() {
             true => Vec::new(),
             false => view.entries().rev().take_while(|entry| entry.seq >= fresh).collect(),
         };
@@ -89,7 +89,7 @@ impl<'a> Choice<'a> {
         let has_large =
             entries.iter().flat_map(|entry| &entry.message.parts).any(|part| is_large(part, rules));
         let arrangement = has_large.then(|| arrange(view));
-        let calls = arrangement.iter().flat_map(|all| &all.units).flat_map(|unit| unit.calls());
+        let calls = arrangement.iter().flat_map(|all| &all.exchanges).flat_map(|unit| unit.calls());
         let calls = calls.filter_map(|call| Some((call.result?, call.clone()))).collect();
         let entries = if has_large { entries.into_iter().rev().collect() } else { Vec::new() };
         Self { view, rules, gauge, calls, entries, room, rounds: ROUNDS }
@@ -122,7 +122,7 @@ impl<'a> Choice<'a> {
         self.room += saved.map(|how| how.tokens_before.saturating_sub(how.tokens_after)).sum();
     }
 
-    fn candidate(&self, entry: &Entry, (index, part): (usize, &Part)) -> Option<Candidate> {
+    fn candidate(&self, entry: &ViewEntry, (index, part): (usize, &Part)) -> Option<Candidate> {
         let at = (entry.seq, index);
         let Part::ToolResult { failed, .. } = part else { return None };
         let body = only_text(part).filter(|body| body.bytes() >= self.rules.least)?;
@@ -283,9 +283,9 @@ impl ReductionItem<'_> {
             return None;
         }
         let level = match rules.level {
-            Reach::Off => return None,
-            Reach::Lossless => Level::Lossless,
-            Reach::Fold => Level::Fold,
+            ReductionLevel::Off => return None,
+            ReductionLevel::Lossless => Level::Lossless,
+            ReductionLevel::Fold => Level::Fold,
         };
         // The text's own count is known; all others are of what it could become.
         let is_whole = |text: &str| text.len() == self.text.len() && text == self.text;

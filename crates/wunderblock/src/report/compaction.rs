@@ -1,10 +1,10 @@
 //! What a compaction did.
 
-use crate::compact::account::{Compacted, CompactionOutcome, MadeNode};
+use crate::compact::account::{Compacted, CompactionResult, MadeNode};
 use crate::compact::undo::Undone;
 use serde::Serialize;
-use wunderblock_core::compact::{Due, Task, TaskState};
-use wunderblock_core::compaction::{Manner, Rejection, RungTaken, Spent};
+use wunderblock_core::compact::{Due, TaskRange, TaskState};
+use wunderblock_core::compaction::{Manner, Rejection, RungTaken, SummarySpend};
 use wunderblock_core::id::LaneId;
 
 /// The account of a compaction.
@@ -46,7 +46,7 @@ pub struct CompactionReport {
     /// Summaries that were not taken.
     pub rejected: Vec<Rejection>,
     /// What models cost.
-    pub spent: Vec<Spent>,
+    pub spent: Vec<SummarySpend>,
 }
 
 /// A summary that was made.
@@ -122,14 +122,14 @@ impl CompactionReport {
     #[must_use]
     pub fn new(session: &str, done: &Compacted) -> Self {
         let why = match &done.outcome {
-            CompactionOutcome::Vetoed(why) | CompactionOutcome::Busy(why) => Some(why.clone()),
+            CompactionResult::Vetoed(why) | CompactionResult::Busy(why) => Some(why.clone()),
             _ => None,
         };
         Self {
             session: session.to_owned(),
             lane: done.lane.to_string(),
             policy: done.policy.clone(),
-            compacted: done.outcome == CompactionOutcome::Compacted,
+            compacted: done.outcome == CompactionResult::Compacted,
             outcome: done.outcome.word(),
             why,
             level: done.due.level.word(),
@@ -164,7 +164,7 @@ impl SummaryReport {
 }
 
 impl TaskReport {
-    fn new(task: &Task) -> Self {
+    fn new(task: &TaskRange) -> Self {
         Self {
             from_seq: task.from.0,
             to_seq: task.to.0,

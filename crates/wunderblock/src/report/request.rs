@@ -7,7 +7,7 @@ use crate::request::prefix::CachePlan;
 use serde::Serialize;
 use wunderblock_core::budget::{BudgetReport, EntryLine};
 use wunderblock_core::instruction::Finding;
-use wunderblock_core::preamble::{Block, Change, Deferral, Shown, ToolBlock};
+use wunderblock_core::preamble::{Deferral, Inclusion, PreambleBlock, PreambleChange, ToolBlock};
 use wunderblock_core::request::CachePoint;
 use wunderblock_core::section::Section;
 use wunderblock_core::units::Tokens;
@@ -49,9 +49,9 @@ pub struct RequestReport {
     /// Tools, declared or named.
     pub tools: Vec<ToolReport>,
     /// What of that changed with this request.
-    pub changes: Vec<Change>,
+    pub changes: Vec<PreambleChange>,
     /// What waits for the lane's next step.
-    pub pending: Vec<Change>,
+    pub pending: Vec<PreambleChange>,
     /// What is to be known about the sources.
     pub findings: Vec<Finding>,
     /// The size of the context as its provider measured it last.
@@ -101,7 +101,7 @@ pub struct BlockReport {
     /// Its tokens; none if it is not shown.
     pub tokens: Option<u64>,
     /// Whether it is shown whole.
-    pub shown: Shown,
+    pub shown: Inclusion,
     /// How to read it.
     pub handle: Option<String>,
 }
@@ -221,17 +221,17 @@ impl RequestReport {
 impl Draft {
     /// Tokens of a text that stands before the conversation; none if it is not shown.
     #[must_use]
-    pub fn tokens_of(&self, block: &Block) -> Option<Tokens> {
+    pub fn tokens_of(&self, block: &PreambleBlock) -> Option<Tokens> {
         let is_it = |entry: &&EntryLine| {
             entry.seq.is_none() && entry.section == block.section && *entry.what == *block.name
         };
         let entry = self.report.entries.iter().find(is_it);
-        entry.filter(|_| block.shown != Shown::Out).map(|entry| entry.tokens)
+        entry.filter(|_| block.shown != Inclusion::Out).map(|entry| entry.tokens)
     }
 }
 
 impl BlockReport {
-    fn new(block: &Block, draft: &Draft) -> Self {
+    fn new(block: &PreambleBlock, draft: &Draft) -> Self {
         Self {
             section: block.section.name(),
             name: block.name.clone(),

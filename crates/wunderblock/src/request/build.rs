@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use wunderblock_core::id::Handle;
 use wunderblock_core::plan::Injection;
-use wunderblock_core::render::{self, Scene, render};
+use wunderblock_core::render::{self, RenderInput, render};
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 
 pub(crate) use super::need::{Build, Polled};
@@ -171,7 +171,7 @@ async fn show(mut planned: Planned, job: &BuildJob, ask: &Asking) -> Result<Rend
     planned.texts.extend(shown.texts);
     let (view, trim) = (&planned.decision.view, &planned.decision.plan.trim);
     let gauge = &planned.gauge;
-    let scene = Scene { stream: job.stream_handle(), bodies: &planned.texts, gauge, tools: &[] };
+    let scene = RenderInput { stream: job.stream_handle(), bodies: &planned.texts, gauge, tools: &[] };
     let mut rendered = render(view, trim, scene);
     rendered.lines.insert(0, planned.target.model_line(gauge));
     let total = rendered.lines.iter().map(|line| line.cost).sum();

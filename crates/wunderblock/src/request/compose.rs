@@ -9,12 +9,12 @@ use super::target::Target;
 use crate::catalog::CacheMode;
 use crate::error::Error;
 use crate::gauge::Scales;
-use wunderblock_core::compose::{Composed, Desk, compose};
-use wunderblock_core::lead;
+use wunderblock_core::compose::{ComposeInput, Composed, compose};
+use wunderblock_core::decision::Injection;
 use wunderblock_core::message::Body;
-use wunderblock_core::plan::{Ask, Fixed, Plan, Refusal, TrimReason, plan};
+use wunderblock_core::plan::{Fixed, Plan, PlanInput, PlanRefusal, TrimReason, plan};
+use wunderblock_core::preamble_text;
 use wunderblock_core::section::Section;
-use wunderblock_core::step::Injection;
 use wunderblock_core::view::View;
 
 /// Composes and plans. When the lane takes a step its beginning is paid for again, so what waited takes effect: there are
@@ -66,7 +66,7 @@ pub(super) async fn bench(mut gathered: Gathered, job: &BuildJob, ask: &Asking) 
 struct Attempt {
     composed: Composed,
     decision: Decision,
-    plan: Result<Plan, Box<Refusal>>,
+    plan: Result<Plan, Box<PlanRefusal>>,
 }
 
 impl Gathered {
@@ -75,7 +75,7 @@ impl Gathered {
         let (composed, decision) = self.compose(job, ask, begins).await?;
         let must: Vec<Injection> = composed.tail.iter().chain(&self.state).cloned().collect();
         let limit = self.lane.target.budget.limit().tokens;
-        let plan = plan(&Ask {
+        let plan = plan(&PlanInput {
             view: &decision.view,
             budget: self.lane.target.budget,
             gauge: &self.lane.gauge,
@@ -114,7 +114,7 @@ impl Gathered {
         let gauge = &self.lane.gauge;
         let pack = |text: String| pack(&self.packer, gauge, text);
         let rule = self.lane.target.row.cache;
-        let desk = Desk {
+        let desk = ComposeInput {
             limit: self.lane.target.budget.limit().tokens,
             shares: &job.options.shares,
             gauge,
@@ -140,6 +140,6 @@ fn pack(packer: &Packer, gauge: &Scales, text: String) -> Body {
 pub(crate) fn fixed(target: &Target, view: &View, gauge: &Scales) -> Vec<Fixed> {
     let name = target.model_line(gauge);
     let mut fixed = vec![Fixed { section: name.section, what: name.what, cost: name.cost }];
-    fixed.extend(view.preamble().map(|preamble| lead::fixed(preamble, gauge)).unwrap_or_default());
+    fixed.extend(view.preamble().map(|preamble| preamble_text::fixed(preamble, gauge)).unwrap_or_default());
     fixed
 }

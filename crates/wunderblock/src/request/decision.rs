@@ -5,14 +5,14 @@ use crate::error::Error;
 use crate::texts::Texts;
 use std::sync::Arc;
 use wunderblock_core::compose::Composed;
-use wunderblock_core::event::{ContextInjected, Event, Fact, NewEvent, Source, ViewTrimmed};
+use wunderblock_core::decision::Injection;
+use wunderblock_core::event::{ContextInjected, Event, EventSource, Fact, NewEvent, ViewTrimmed};
 use wunderblock_core::id::{EventId, LaneId, StreamId, TenantId};
 use wunderblock_core::message::Body;
 use wunderblock_core::plan::Plan;
 use wunderblock_core::ports::Bodies as _;
 use wunderblock_core::preamble::PreambleChanged;
 use wunderblock_core::section::Section;
-use wunderblock_core::step::Injection;
 use wunderblock_core::units::Millis;
 use wunderblock_core::view::{View, preamble_id};
 
@@ -93,14 +93,14 @@ impl Decision {
                 *body = Body::Inline(text.to_owned());
             }
         }
-        self.events.push(NewEvent { id: id.clone(), at: self.at, source: Source::Engine, fact: full });
+        self.events.push(NewEvent { id: id.clone(), at: self.at, source: EventSource::Engine, fact: full });
         Arc::make_mut(&mut self.view).apply(&Event {
             tenant: self.tenant.clone(),
             stream: self.stream.clone(),
             seq,
             id,
             at: self.at,
-            source: Source::Engine,
+            source: EventSource::Engine,
             fact: Some(fact),
             erased: None,
         });

@@ -14,7 +14,7 @@ use wunderblock_core::id::StreamId;
 use wunderblock_core::instruction::Finding;
 use wunderblock_core::message::{Dialect, Message};
 use wunderblock_core::plan::{Plan, TrimReason};
-use wunderblock_core::preamble::{Block, Change, Preamble, Shown};
+use wunderblock_core::preamble::{Inclusion, Preamble, PreambleBlock, PreambleChange};
 use wunderblock_core::render;
 use wunderblock_core::report::{Tally, report};
 use wunderblock_core::request::{CachePoint, Request};
@@ -48,9 +48,9 @@ pub struct Draft {
     /// What stands before the conversation; none if nothing does.
     pub preamble: Option<Arc<Preamble>>,
     /// What of that is not as it was in the lane's request before.
-    pub changes: Vec<Change>,
+    pub changes: Vec<PreambleChange>,
     /// What has changed at its source and waits for the lane's next step.
-    pub pending: Vec<Change>,
+    pub pending: Vec<PreambleChange>,
     /// What is to be known about the sources: refused, ignored, unreadable, left out.
     pub findings: Vec<Finding>,
     /// What the provider counted last, and what has come since.
@@ -153,7 +153,7 @@ pub(super) fn encode(request: Rendered, job: &BuildJob) -> Result<Draft, Error> 
 impl Planned {
     /// What the provider counted of the lane's own last request, with what has come since: nearer than any estimate.
     pub(crate) fn measured(&self) -> Tokens {
-        let built = self.decision.view.last_built();
+        let built = self.decision.view.last_built().map(|(at, _)| at);
         let own = self.anchor.as_ref().filter(|anchor| built.is_some_and(|at| anchor.seq > at));
         own.map(Anchor::total).unwrap_or_default()
     }
@@ -189,7 +189,7 @@ fn check(encoded: &Encoded, target: &Target) -> Result<(), Error> {
 /// Whether nothing of the conversation is in a request: a preamble alone is nothing to send.
 fn is_silent(messages: &[Message], preamble: Option<&Arc<Preamble>>) -> bool {
     let has_message = |preamble: &Arc<Preamble>| {
-        let shown = |block: &Block| block.shown != Shown::Out && !block.authority.commands();
+        let shown = |block: &PreambleBlock| block.shown != Inclusion::Out && !block.authority.commands();
         preamble.blocks.iter().any(shown) || preamble.tools.iter().any(|tool| tool.deferred.is_some())
     };
     messages.len() <= usize::from(preamble.is_some_and(has_message))
@@ -210,7 +210,7 @@ fn scaled(row: TallyRow, counter: Counter, calibration: Option<Calibration>) -> 
 
 /// The bytes of a rendered request.
 pub(crate) fn bytes(
-    rendered: render::Rendered,
+    rendered: render::RenderedRequest,
     target: &Target,
     points: Option<&[CachePoint]>,
 ) -> Result<Encoded, Error> {

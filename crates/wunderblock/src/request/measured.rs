@@ -7,9 +7,9 @@ use crate::catalog::Catalog;
 use crate::gauge::Scales;
 use std::cell::RefCell;
 use std::iter::Peekable;
-use wunderblock_core::message::{Part, Role, Standing};
-use wunderblock_core::usage::{self, Anchor, Calibration, Mark, Measured, NEWEST, Weight};
-use wunderblock_core::view::{Entry, View};
+use wunderblock_core::message::{MessageOrigin, Part, Role};
+use wunderblock_core::usage::{self, Anchor, Calibration, Measured, NEWEST, UsageMark, Weight};
+use wunderblock_core::view::{View, ViewEntry};
 
 /// The measurements that are looked at first for a good one. Weighing a session's entries is what an answer costs.
 const RECENT: usize = 8;
@@ -74,7 +74,7 @@ struct UsageMarks<'a> {
     sought: &'a ModelQuery<'a>,
     view: &'a View,
     gauge: &'a Scales,
-    entries: Peekable<Box<dyn Iterator<Item = &'a Entry> + 'a>>,
+    entries: Peekable<Box<dyn Iterator<Item = &'a ViewEntry> + 'a>>,
     notes: Peekable<std::slice::Iter<'a, MeasurementNote>>,
     speaker: Option<&'a str>,
     thought: bool,
@@ -93,7 +93,7 @@ impl<'a> UsageMarks<'a> {
         let floor = snapshot.floor.max(snapshot.view.trim().drop_before);
         let from = told.map(|note| note.seq).nth(newest).unwrap_or_default().max(floor);
         let start = snapshot.notes.partition_point(|note| note.seq < from);
-        let entries: Box<dyn Iterator<Item = &'a Entry> + 'a> =
+        let entries: Box<dyn Iterator<Item = &'a ViewEntry> + 'a> =
             Box::new(snapshot.view.entries().skip_while(move |entry| entry.seq < from));
         Self {
             sought,
@@ -107,7 +107,7 @@ impl<'a> UsageMarks<'a> {
         }
     }
 
-    fn entry(&mut self, entry: &'a Entry) -> Option<Mark<'a>> {
+    fn entry(&mut self, entry: &'a ViewEntry) -> Option<UsageMark<'a>> {
         let said = &entry.message;
         let sent = said.standing.is_sendable();
         let thinks = said.parts.iter().any(|part| matches!(part, Part::Thinking { .. }));
@@ -118,10 +118,10 @@ impl<'a> UsageMarks<'a> {
         let weight = Weight::as_sent(entry, self.view, self.gauge);
         if said.role == Role::Assistant {
             self.speaker = said.model.as_deref().or(self.speaker);
-            let failed = matches!(said.standing, Standing::Failed(_));
-            return Some(Mark::Reply { api_id: said.api_id.as_deref(), weight, failed });
+            let failed = matches!(said.standing, MessageOrigin::Failed(_));
+            return Some(UsageMark::Reply { api_id: said.api_id.as_deref(), weight, failed });
         }
-        sent.then_some(Mark::Other(weight))
+        sent.then_some(UsageMark::Other(weight))
     }
 
     /// The name as it is asked for if it is that model's, else none.
@@ -129,9 +129,9 @@ impl<'a> UsageMarks<'a> {
         if model.is_some_and(|model| self.sought.is(model)) { &self.sought.name } else { "" }
     }
 
-    fn note(&self, note: &'a MeasurementNote) -> Option<Mark<'a>> {
+    fn note(&self, note: &'a MeasurementNote) -> Option<UsageMark<'a>> {
         Some(match &note.what {
-            What::Measured(usage, live) => Mark::Measured(Measured {
+            What::Measured(usage, live) => UsageMark::Measured(Measured {
                 seq: note.seq,
                 model: self.same(usage.model.as_deref().or(self.speaker)),
                 api_id: usage.api_id.as_deref(),
@@ -141,22 +141,22 @@ impl<'a> UsageMarks<'a> {
             }),
             What::Built { model, estimate, ours } => {
                 let model = if *ours { self.same(Some(model)) } else { "" };
-                Mark::Built { model, estimate: *estimate }
+                UsageMark::Built { model, estimate: *estimate }
             }
-            What::CutShort => Mark::CutShort,
-            What::Blur => Mark::Blur,
-            What::Reset => Mark::Reset,
+            What::CutShort => UsageMark::CutShort,
+            What::Blur => UsageMark::Blur,
+            What::Reset => UsageMark::Reset,
         })
     }
 }
 
 impl<'a> Iterator for UsageMarks<'a> {
-    type Item = Mark<'a>;
+    type Item = UsageMark<'a>;
 
-    fn next(&mut self) -> Option<Mark<'a>> {
+    fn next(&mut self) -> Option<UsageMark<'a>> {
         loop {
             if std::mem::take(&mut self.blur) {
-                return Some(Mark::Blur);
+                return Some(UsageMark::Blur);
             }
             let noted = self.notes.peek().map(|note| note.seq);
             let mark = match self.entries.next_if(|entry| noted.is_none_or(|seq| entry.seq <= seq)) {

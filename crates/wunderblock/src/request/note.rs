@@ -1,6 +1,6 @@
 //! Events that bear on what providers measured.
 
-use wunderblock_core::event::{Event, Fact, Source, TurnCompleted, UsageMeasured};
+use wunderblock_core::event::{Event, EventSource, Fact, TurnCompleted, UsageMeasured};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_core::usage::Calibration;
@@ -31,7 +31,7 @@ impl MeasurementNote {
             // Nobody knows what it held.
             None => What::Blur,
             Some(Fact::UsageMeasured(usage)) => {
-                What::Measured(Box::new(usage.clone()), event.source == Source::Live)
+                What::Measured(Box::new(usage.clone()), event.source == EventSource::Live)
             }
             Some(Fact::ContextBuilt(built)) => What::Built {
                 model: built.model.clone(),

@@ -6,14 +6,14 @@ use super::sources::{Given, Instructions, OfferedTool, Resource, Skill, Sources}
 use crate::sources::{FoundSources, touched};
 use crate::texts::Texts;
 use std::collections::{BTreeMap, BTreeSet};
-use wunderblock_core::authority::{Authority, Level};
+use wunderblock_core::authority::{Authority, InstructionLevel};
 use wunderblock_core::compose::Offer;
+use wunderblock_core::decision::Injection;
 use wunderblock_core::instruction::{Finding, FindingKind, InstructionFile, LoadReason, pieces, settle};
 use wunderblock_core::message::{Body, Part};
 use wunderblock_core::ports::Bodies as _;
-use wunderblock_core::preamble::{Block, Deferral, IgnoreFile, Preamble, ToolBlock};
+use wunderblock_core::preamble::{Deferral, IgnoreFile, Preamble, PreambleBlock, ToolBlock};
 use wunderblock_core::section::Section;
-use wunderblock_core::step::Injection;
 use wunderblock_core::units::Seq;
 use wunderblock_core::view::View;
 
@@ -69,26 +69,31 @@ fn digest(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex().to_string()
 }
 
-fn block(section: Section, given: &Given, packer: &Packer) -> Block {
-    Block::new(section, &given.name, (&digest(&given.text), packer.pack(given.text.clone())))
+fn block(section: Section, given: &Given, packer: &Packer) -> PreambleBlock {
+    PreambleBlock::new(section, &given.name, (&digest(&given.text), packer.pack(given.text.clone())))
 }
 
 fn on_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn skill_block(skill: &Skill, packer: &Packer) -> Block {
+fn skill_block(skill: &Skill, packer: &Packer) -> PreambleBlock {
     let body = packer.pack_named(skill.body.clone());
     let read = body.handle().map(|handle| format!(" · read {handle}")).unwrap_or_default();
     let line = format!("- {}: {}{read}", on_one_line(&skill.name), on_one_line(&skill.description));
-    Block::new(Section::Skills, &skill.name, (&digest(&skill.body), packer.pack(line))).with_body(body)
+    PreambleBlock::new(Section::Skills, &skill.name, (&digest(&skill.body), packer.pack(line)))
+        .with_body(body)
 }
 
-fn resource_block(resource: &Resource, packer: &Packer) -> Block {
+fn resource_block(resource: &Resource, packer: &Packer) -> PreambleBlock {
     let text = resource.text.as_deref().unwrap_or_default();
     let digest = digest(text);
     if resource.pinned && !text.trim().is_empty() {
-        return Block::new(Section::Resources, &resource.uri, (&digest, packer.pack(text.to_owned())));
+        return PreambleBlock::new(
+            Section::Resources,
+            &resource.uri,
+            (&digest, packer.pack(text.to_owned())),
+        );
     }
     let mut line = format!("- {}", on_one_line(&resource.uri));
     if !resource.name.is_empty() {
@@ -104,7 +109,7 @@ fn resource_block(resource: &Resource, packer: &Packer) -> Block {
     // A resource nobody has fetched has its own line as what can be read: there is nothing more. It has a handle, as the
     // ledger will give it one.
     let body = body.unwrap_or_else(|| packer.pack_named(line.clone()));
-    Block::new(Section::Resources, &resource.uri, (&digest, packer.pack(line))).with_body(body)
+    PreambleBlock::new(Section::Resources, &resource.uri, (&digest, packer.pack(line))).with_body(body)
 }
 
 fn tool_blocks(tools: &[OfferedTool], packer: &Packer, findings: &mut Vec<Finding>) -> Vec<ToolBlock> {
@@ -214,7 +219,7 @@ fn settle_files(
         }));
         head.push(InstructionFile {
             path: given.name.as_str().into(),
-            level: Level::Session,
+            level: InstructionLevel::Session,
             reason: LoadReason::Given,
             digest: digest(&given.text).into(),
             pieces,
@@ -234,7 +239,7 @@ fn settle_files(
     let late = everything.as_ref().map_or(&[][..], |all| all.texts.get(before.len()..).unwrap_or_default());
     findings.extend(everything.as_ref().map_or(settled.findings, |all| all.findings.clone()));
     let count = head.len();
-    let blocks: Vec<Block> =
+    let blocks: Vec<PreambleBlock> =
         before.iter().zip(&texts_before).filter_map(|(file, text)| file_block(file, text, packer)).collect();
     let (first, inside): (Vec<_>, Vec<_>) =
         blocks.into_iter().partition(|block| head.iter().take(count).any(|file| file.path == block.name));
@@ -250,13 +255,13 @@ fn settle_files(
     offer.findings.append(&mut findings);
 }
 
-fn file_block(file: &InstructionFile, text: &str, packer: &Packer) -> Option<Block> {
+fn file_block(file: &InstructionFile, text: &str, packer: &Packer) -> Option<PreambleBlock> {
     let text = text.trim();
     if text.is_empty() {
         return None;
     }
     let body = packer.pack(text.to_owned());
-    Some(Block::instruction(&file.path, file.level, file.reason.clone(), (&file.digest, body)))
+    Some(PreambleBlock::instruction(&file.path, file.level, file.reason.clone(), (&file.digest, body)))
 }
 
 fn text_of(body: &Body, texts: &Texts) -> String {

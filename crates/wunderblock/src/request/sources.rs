@@ -6,7 +6,7 @@ use super::provider::StateProvider;
 use crate::sources::{InstructionRules, Workspace};
 use wunderblock_core::instruction::Finding;
 use wunderblock_core::request::Tool;
-use wunderblock_core::state::State;
+use wunderblock_core::state::WorkState;
 
 /// All sources of a request. What is `None` stays as the lane has it on record; an empty list means: nothing of it.
 #[derive(Clone, Debug, Default)]
@@ -26,7 +26,7 @@ pub struct Sources {
     /// Resources to list, and those that are pinned.
     pub resources: Option<Vec<Resource>>,
     /// Where the work stands.
-    pub state: Option<State>,
+    pub state: Option<WorkState>,
     /// Who else knows where the work stands: asked at each build.
     pub providers: Vec<StateProvider>,
     /// What the caller has to say of them: it goes into the report.

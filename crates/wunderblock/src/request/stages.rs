@@ -14,11 +14,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use wunderblock_core::budget::Budget;
 use wunderblock_core::compose::{Composed, Offer};
+use wunderblock_core::decision::Injection;
 use wunderblock_core::event::NewEvent;
 use wunderblock_core::id::Handle;
-use wunderblock_core::plan::{Ask, Fixed, Refusal};
+use wunderblock_core::plan::{Fixed, PlanInput, PlanRefusal};
 use wunderblock_core::render;
-use wunderblock_core::step::Injection;
 use wunderblock_core::units::{Cost, Seq, Tokens};
 use wunderblock_core::usage::{Anchor, Calibration};
 use wunderblock_core::view::View;
@@ -103,7 +103,7 @@ impl Planned {
 /// … rendered.
 pub(crate) struct Rendered {
     pub(crate) planned: Planned,
-    pub(crate) rendered: render::Rendered,
+    pub(crate) rendered: render::RenderedRequest,
     pub(crate) tallies: BTreeMap<Seq, TallyRow>,
     /// What the request takes.
     pub(crate) total: Cost,
@@ -112,7 +112,7 @@ pub(crate) struct Rendered {
 /// Why there is no request.
 pub(crate) enum Stopped {
     /// Even the least does not fit. What would have entered shorter is known all the same.
-    Refused { refusal: Box<Refusal>, shorter: ShorterTexts },
+    Refused { refusal: Box<PlanRefusal>, shorter: ShorterTexts },
     /// Something failed.
     Failed(Error),
 }
@@ -161,8 +161,8 @@ pub(crate) struct Bench {
 
 impl Bench {
     /// The question a plan would be asked.
-    pub(crate) fn ask(&self) -> Ask<'_> {
-        Ask {
+    pub(crate) fn ask(&self) -> PlanInput<'_> {
+        PlanInput {
             view: &self.view,
             budget: self.budget,
             gauge: &self.gauge,

@@ -8,7 +8,7 @@ use crate::gauge::Scales;
 use crate::limits;
 use wunderblock_core::budget::{Budget, Certainty, WindowSource};
 use wunderblock_core::event::ContextBuilt;
-use wunderblock_core::line::Line;
+use wunderblock_core::line::SourceLine;
 use wunderblock_core::message::Dialect;
 use wunderblock_core::ports::Gauge as _;
 use wunderblock_core::section::Section;
@@ -93,10 +93,10 @@ impl Target {
     }
 
     /// A request says which model it is for, and what it says is counted.
-    pub(crate) fn model_line(&self, gauge: &Scales) -> Line {
+    pub(crate) fn model_line(&self, gauge: &Scales) -> SourceLine {
         let model = &self.model;
         let is_told = self.row.cache.mode == CacheMode::Explicit;
         let cost = gauge.text(model) + REQUEST_FRAME + if is_told { CACHE_FRAME } else { Cost::ZERO };
-        Line::outside(Section::System, format!("the model's name, {model}"), cost)
+        SourceLine::outside(Section::System, format!("the model's name, {model}"), cost)
     }
 }

@@ -11,8 +11,8 @@ use std::collections::HashMap;
 use wunderblock_core::cost;
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::id::{CallId, Handle};
-use wunderblock_core::message::{Message, Part, Role, Standing};
-use wunderblock_core::pair::{Shape, arrange};
+use wunderblock_core::message::{Message, MessageOrigin, Part, Role};
+use wunderblock_core::pair::{ExchangeKind, arrange};
 use wunderblock_core::units::{Cost, Millis, Seq, Tokens};
 use wunderblock_core::view::View;
 
@@ -118,7 +118,7 @@ impl Index {
         let mut begun = false;
         for (at, event) in history.events.iter().enumerate() {
             if let Some(message) = said(event) {
-                let is_reply = message.role == Role::Assistant && message.standing == Standing::Said;
+                let is_reply = message.role == Role::Assistant && message.standing == MessageOrigin::Said;
                 let api_id = message.api_id.as_deref();
                 let goes_on = is_reply && api_id.is_some() && reply == api_id;
                 if is_reply && !goes_on && begun {
@@ -203,7 +203,7 @@ fn pieces(events: &[Event], at: usize) -> impl Iterator<Item = (usize, &Message)
     let first = events.get(at).and_then(said).and_then(|said| said.api_id.as_deref());
     let replies = events.iter().enumerate().skip(at).filter_map(|(index, event)| Some((index, said(event)?)));
     replies
-        .filter(|(_, said)| said.role == Role::Assistant && said.standing == Standing::Said)
+        .filter(|(_, said)| said.role == Role::Assistant && said.standing == MessageOrigin::Said)
         .take_while(move |(index, said)| *index == at || (first.is_some() && said.api_id.as_deref() == first))
 }
 
@@ -223,13 +223,13 @@ fn mentions(history: &History) -> Vec<Vec<(usize, usize)>> {
             list.push((*event, part));
         }
     };
-    for unit in &arrange(&view).units {
+    for unit in &arrange(&view).exchanges {
         for entry in unit.speakers.iter().filter_map(|seq| view.entry(*seq)) {
             let own = entry.message.parts.iter().enumerate();
             own.filter(|(_, part)| matches!(part, Part::Text { .. } | Part::ToolCall { .. }))
                 .for_each(|(index, _)| note(entry.seq, (entry.seq, index)));
         }
-        let Shape::Exchange { calls } = &unit.shape else { continue };
+        let ExchangeKind::Exchange { calls } = &unit.shape else { continue };
         for call in calls {
             if let Some(result) = call.result {
                 note(result.0.max(call.place.0), result);

@@ -3,7 +3,7 @@
 use super::index::{Index, PositionSource};
 use super::names::{Name, keys};
 use wunderblock_core::id::Handle;
-use wunderblock_core::literal::{Kind, literals};
+use wunderblock_core::literal::{LiteralKind, literals};
 use wunderblock_core::stub::head;
 
 /// So much of a command must stand in a line for the line to name it, in bytes: summaries and stubs cut long ones.
@@ -51,7 +51,7 @@ fn is_named(line: &str, gist: &str) -> bool {
     if !command.is_empty() && line.contains(command) {
         return true;
     }
-    let mut paths = literals(gist).filter(|literal| literal.kind == Kind::Path).peekable();
+    let mut paths = literals(gist).filter(|literal| literal.kind == LiteralKind::Path).peekable();
     if paths.peek().is_none() {
         return false;
     }

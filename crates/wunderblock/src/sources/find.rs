@@ -10,7 +10,7 @@ use super::workspace::{Workspace, downward, normalised};
 use crate::limits::{MAX_IGNORE_FILE, MAX_SCAN_ENTRIES, MAX_SCANNED, MAX_TOUCHED};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
-use wunderblock_core::authority::Level;
+use wunderblock_core::authority::InstructionLevel;
 use wunderblock_core::instruction::{Finding, FindingKind, InstructionFile, LoadReason};
 
 /// What is to be read.
@@ -100,17 +100,17 @@ struct SourceRead<'a> {
     loader: Loader<'a>,
     rules: &'a InstructionRules,
     /// Rules for some paths only, with their level.
-    scoped: Vec<(RuleFile, Level)>,
+    scoped: Vec<(RuleFile, InstructionLevel)>,
 }
 
 impl SourceRead<'_> {
     fn head(&mut self, way: &[PathBuf], scanned: &[String]) -> Vec<InstructionFile> {
         let mut out = Vec::new();
         for path in &self.rules.managed {
-            self.loader.named(path, Level::Managed, &mut out);
+            self.loader.named(path, InstructionLevel::Managed, &mut out);
         }
         for path in &self.rules.user {
-            self.loader.named(path, Level::User, &mut out);
+            self.loader.named(path, InstructionLevel::User, &mut out);
         }
         for directory in way {
             self.directory(directory, &LoadReason::SessionStart, &mut out);
@@ -185,8 +185,12 @@ impl SourceRead<'_> {
         }
     }
 
-    fn level(&self, directory: &Path) -> Level {
-        if directory == self.loader.workspace.root { Level::Project } else { Level::Directory }
+    fn level(&self, directory: &Path) -> InstructionLevel {
+        if directory == self.loader.workspace.root {
+            InstructionLevel::Project
+        } else {
+            InstructionLevel::Directory
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::limits::MAX_IMPORTS;
 use std::collections::HashSet;
-use wunderblock_core::instruction::{Span, SpanKind};
+use wunderblock_core::instruction::{MarkdownSpan, SpanKind};
 
 /// A word that may name a file to import.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl Mention {
 
 /// The words of a text that may name a file to import, each once; not those in code or comments, and not those with
 /// something before the `@`, which are addresses. Linear in the text.
-pub(super) fn mentions(text: &str, spans: &[Span]) -> Vec<Mention> {
+pub(super) fn mentions(text: &str, spans: &[MarkdownSpan]) -> Vec<Mention> {
     let mut found = Vec::new();
     let mut seen = HashSet::new();
     let (mut line, mut counted) = (1, 0);

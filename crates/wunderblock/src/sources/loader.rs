@@ -11,7 +11,7 @@ use crate::limits::{
 };
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use wunderblock_core::authority::{Authority, Level};
+use wunderblock_core::authority::{Authority, InstructionLevel};
 use wunderblock_core::instruction::{Finding, FindingKind, InstructionFile, LoadReason, pieces_in, spans};
 
 /// What there is to tell, bounded, nothing twice.
@@ -48,14 +48,14 @@ impl FindingList {
 /// Where a file stands, and what it may import.
 #[derive(Clone)]
 pub(super) struct ImportScope {
-    pub(super) level: Level,
+    pub(super) level: InstructionLevel,
     pub(super) reason: LoadReason,
     /// Of a file the person or the operator has named: the directories it lies in.
     own: Vec<PathBuf>,
 }
 
 impl ImportScope {
-    pub(super) fn new(level: Level, reason: LoadReason) -> Self {
+    pub(super) fn new(level: InstructionLevel, reason: LoadReason) -> Self {
         Self { level, reason, own: Vec::new() }
     }
 }
@@ -121,7 +121,7 @@ impl<'a> Loader<'a> {
     }
 
     /// Takes in a file the person or the operator has named, wherever it is; if it is not there, nothing.
-    pub(super) fn named(&mut self, path: &Path, level: Level, out: &mut Vec<InstructionFile>) {
+    pub(super) fn named(&mut self, path: &Path, level: InstructionLevel, out: &mut Vec<InstructionFile>) {
         let mut place = ImportScope::new(level, LoadReason::SessionStart);
         place.own.extend(path.parent().map(normalised));
         if let Ok(Some(canonical)) = resolve(path) {
@@ -332,7 +332,7 @@ impl<'a> Loader<'a> {
     }
 
     /// What an imported file weighs: no more than what imports it, and no more than the place it lies in.
-    fn level(&self, by: &ImportScope, canonical: &Path) -> Level {
+    fn level(&self, by: &ImportScope, canonical: &Path) -> InstructionLevel {
         let root = &self.workspace.root;
         if by.level.authority() <= Authority::Project || !canonical.starts_with(root) {
             return by.level;
@@ -341,6 +341,6 @@ impl<'a> Loader<'a> {
         if by.own.iter().any(is_own) {
             return by.level;
         }
-        if canonical.parent() == Some(root) { Level::Project } else { Level::Directory }
+        if canonical.parent() == Some(root) { InstructionLevel::Project } else { InstructionLevel::Directory }
     }
 }

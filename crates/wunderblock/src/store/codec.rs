@@ -7,11 +7,10 @@
 use crate::store::row::{Chunk, StoredEvent};
 use crate::store::write::{EventMark, Facets, PackedBlob, PackedChunk, PackedEvent};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use std::cell::RefCell;
-use wunderblock_core::event::{Event, Fact, NewEvent, Remains, Source};
+use wunderblock_core::event::{Event, EventSource, Fact, NewEvent, Remains};
 use wunderblock_core::id::{Handle, StreamId, TenantId};
-use wunderblock_core::message::{Body, Part, Role, Standing, count_lines};
+use wunderblock_core::message::{Body, MessageOrigin, Part, Role, count_lines};
 use wunderblock_core::units::Bytes;
 
 /// The version of the records this program writes. It reads this one and all before it.
@@ -283,7 +282,7 @@ pub fn pack_event(key: &[u8; 32], salt: [u8; 16], event: NewEvent) -> Result<Pac
     let mut blobs = Vec::new();
     move_out(key, &mut fact, &mut |blob, text| blobs.push(packed(blob, text)));
     let origin = match source {
-        Source::Live => None,
+        EventSource::Live => None,
         other => Some(json(&other)?),
     };
     let payload = encode(&fact)?;
@@ -313,7 +312,7 @@ fn facets(fact: &Fact) -> Facets {
         _ => None,
     });
     let (tool, path) = call.unzip();
-    let role = (!matches!(message.standing, Standing::Aside(_))).then_some(message.role);
+    let role = (!matches!(message.standing, MessageOrigin::Aside(_))).then_some(message.role);
     Facets { role, tool, path: path.flatten() }
 }
 
@@ -395,28 +394,10 @@ fn json<T: Serialize>(value: &T) -> Result<Vec<u8>, CodecError> {
 /// # Errors
 /// When the fact cannot be written as JSON.
 pub fn encode(fact: &Fact) -> Result<Vec<u8>, CodecError> {
-    match fact {
-        Fact::SessionOpened(fields) => json(fields),
-        Fact::SessionForked(fields) => json(fields),
-        Fact::SessionClosed(fields) => json(fields),
-        Fact::TaskStarted(fields) => json(fields),
-        Fact::TaskFinished(fields) => json(fields),
-        Fact::MessageAppended(fields) => json(fields),
-        Fact::ContextBuilt(fields) => json(fields),
-        Fact::ContextInjected(fields) => json(fields),
-        Fact::ContentReduced(fields) => json(fields),
-        Fact::ContentPinned(fields) => json(fields),
-        Fact::ContentErased(fields) => json(fields),
-        Fact::ViewTrimmed(fields) => json(fields),
-        Fact::PreambleChanged(fields) => json(fields),
-        Fact::BudgetWarned(fields) => json(fields),
-        Fact::UsageMeasured(fields) => json(fields),
-        Fact::TurnCompleted(fields) => json(fields),
-        Fact::SessionCompacted(fields) => json(fields),
-        Fact::CompactionRejected(fields) => json(fields),
-        Fact::CompactionUndone(fields) => json(fields),
-        Fact::SubagentSpawned(fields) => json(fields),
-    }
+    let mut payload = Vec::with_capacity(128);
+    fact.serialize_fields(&mut serde_json::Serializer::new(&mut payload))
+        .map_err(|error| CodecError::Encode(error.to_string()))?;
+    Ok(payload)
 }
 
 /// A stored record as a fact.
@@ -424,41 +405,15 @@ pub fn encode(fact: &Fact) -> Result<Vec<u8>, CodecError> {
 /// # Errors
 /// When it is damaged, or written by a newer program.
 pub fn decode(kind: &str, version: u32, payload: &[u8]) -> Result<Fact, CodecError> {
-    fn fields<T: DeserializeOwned>(kind: &str, payload: &[u8]) -> Result<T, CodecError> {
-        serde_json::from_slice(payload)
-            .map_err(|error| CodecError::Decode { kind: kind.to_owned(), why: error.to_string() })
-    }
+    let damaged = |why: String| CodecError::Decode { kind: kind.to_owned(), why };
     if version > VERSION {
         return Err(CodecError::TooNew(version));
     }
-    Ok(match kind {
-        "session.opened" => Fact::SessionOpened(fields(kind, payload)?),
-        "session.forked" => Fact::SessionForked(fields(kind, payload)?),
-        "session.closed" => Fact::SessionClosed(fields(kind, payload)?),
-        "task.started" => Fact::TaskStarted(fields(kind, payload)?),
-        "task.finished" => Fact::TaskFinished(fields(kind, payload)?),
-        "message.appended" => Fact::MessageAppended(fields(kind, payload)?),
-        "context.built" => Fact::ContextBuilt(fields(kind, payload)?),
-        "context.injected" => Fact::ContextInjected(fields(kind, payload)?),
-        "content.reduced" => Fact::ContentReduced(fields(kind, payload)?),
-        "content.pinned" => Fact::ContentPinned(fields(kind, payload)?),
-        "content.erased" => Fact::ContentErased(fields(kind, payload)?),
-        "view.trimmed" => Fact::ViewTrimmed(fields(kind, payload)?),
-        "preamble.changed" => Fact::PreambleChanged(fields(kind, payload)?),
-        "budget.warned" => Fact::BudgetWarned(fields(kind, payload)?),
-        "usage.measured" => Fact::UsageMeasured(fields(kind, payload)?),
-        "turn.completed" => Fact::TurnCompleted(fields(kind, payload)?),
-        "session.compacted" => Fact::SessionCompacted(fields(kind, payload)?),
-        "compaction.rejected" => Fact::CompactionRejected(fields(kind, payload)?),
-        "compaction.undone" => Fact::CompactionUndone(fields(kind, payload)?),
-        "subagent.spawned" => Fact::SubagentSpawned(fields(kind, payload)?),
-        _ => {
-            return Err(CodecError::Decode {
-                kind: kind.to_owned(),
-                why: "the kind is not known".to_owned(),
-            });
-        }
-    })
+    let mut fields = serde_json::Deserializer::from_slice(payload);
+    let fact = Fact::deserialize_fields(kind, &mut fields).map_err(|error| damaged(error.to_string()))?;
+    let fact = fact.ok_or_else(|| damaged("the kind is not known".to_owned()))?;
+    fields.end().map_err(|error| damaged(error.to_string()))?;
+    Ok(fact)
 }
 
 /// A stored row as an event.
@@ -472,7 +427,7 @@ pub fn event(tenant: &TenantId, stream: &StreamId, row: &StoredEvent) -> Result<
         return Err(CodecError::Altered(format!("position {} of `{stream}`", row.seq)));
     }
     let source = match &row.origin {
-        None => Source::Live,
+        None => EventSource::Live,
         Some(bytes) => serde_json::from_slice(bytes)
             .map_err(|error| CodecError::Decode { kind: "source".to_owned(), why: error.to_string() })?,
     };

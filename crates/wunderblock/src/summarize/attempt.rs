@@ -11,8 +11,8 @@ use super::prompt::{self, Put};
 use crate::redact::Redactor;
 use crate::summarize::task::{Brief, Material, Summarise, SummaryFailure, SummaryTask};
 use wunderblock_core::compact::Detail;
-use wunderblock_core::compaction::{Check, Manner, Rejection, Spent};
-use wunderblock_core::policy::{Form, Permille, Template};
+use wunderblock_core::compaction::{Manner, Rejection, SummaryCheck, SummarySpend};
+use wunderblock_core::policy::{Permille, SummaryFormat, Template};
 use wunderblock_core::ports::Gauge;
 use wunderblock_core::stub::head;
 use wunderblock_core::units::Tokens;
@@ -30,7 +30,7 @@ const CUT: &str = "\n⟨cut⟩";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judgement {
     /// The figures.
-    pub check: Check,
+    pub check: SummaryCheck,
     /// Why it is not taken, each in words that help to write it better; empty if it is.
     pub faults: Vec<String>,
 }
@@ -73,11 +73,11 @@ pub struct SummaryDraft {
     /// The first 16 hexadecimal digits of BLAKE3 over what it was told; none where nobody was told anything.
     pub prompt: Option<Box<str>>,
     /// What was found when it was checked.
-    pub check: Option<Check>,
+    pub check: Option<SummaryCheck>,
     /// What was not taken before, in order.
     pub rejected: Vec<Rejection>,
     /// What all of it cost.
-    pub spent: Option<Spent>,
+    pub spent: Option<SummarySpend>,
     /// How it came about.
     pub manner: Manner,
 }
@@ -124,14 +124,14 @@ struct AttemptJob<'a> {
 struct Course {
     name: Box<str>,
     rejected: Vec<Rejection>,
-    spent: Option<Spent>,
+    spent: Option<SummarySpend>,
 }
 
 /// A text that is taken.
 struct Taken {
     text: String,
     prompt: Box<str>,
-    check: Check,
+    check: SummaryCheck,
     manner: Manner,
 }
 
@@ -141,7 +141,7 @@ impl Course {
         self.rejected.push(Rejection { producer: self.name.clone(), why });
     }
 
-    fn pay(&mut self, spent: Option<Spent>) {
+    fn pay(&mut self, spent: Option<SummarySpend>) {
         let Some(more) = spent else { return };
         match &mut self.spent {
             None => self.spent = Some(more),
@@ -241,7 +241,12 @@ impl AttemptJob<'_> {
     }
 
     /// The floor.
-    fn mechanical(&self, rejected: Vec<Rejection>, spent: Option<Spent>, manner: Manner) -> SummaryDraft {
+    fn mechanical(
+        &self,
+        rejected: Vec<Rejection>,
+        spent: Option<SummarySpend>,
+        manner: Manner,
+    ) -> SummaryDraft {
         let text = (self.options.floor.extract)(self.material, self.brief, self.gauge);
         let cut = self.cut(&text);
         let manner = if cut.is_some() { Manner::Capped } else { manner };
@@ -308,16 +313,16 @@ fn tidy<'t>(text: &'t str, template: &Template) -> &'t str {
         text = inner.trim();
     }
     let first = template.sections.first().map(|section| match template.form {
-        Form::Markdown => format!("## {}", section.name),
-        Form::Numbered => format!("1. {}", section.name),
-        Form::Xml => format!("<{}>", template.root),
+        SummaryFormat::Markdown => format!("## {}", section.name),
+        SummaryFormat::Numbered => format!("1. {}", section.name),
+        SummaryFormat::Xml => format!("<{}>", template.root),
     });
     let starts_line =
         |at: &usize| text.get(..*at).is_some_and(|before| before.is_empty() || before.ends_with('\n'));
     let begin =
         first.and_then(|heading| text.match_indices(heading.as_str()).map(|(at, _)| at).find(starts_line));
     text = begin.and_then(|at| text.get(at..)).unwrap_or(text);
-    if template.form == Form::Xml {
+    if template.form == SummaryFormat::Xml {
         let close = format!("</{}>", template.root);
         let end = text.rfind(&close).map_or(text.len(), |at| at + close.len());
         text = text.get(..end).unwrap_or(text);
@@ -332,7 +337,7 @@ mod tests {
     #[test]
     fn what_models_put_around_a_summary_goes() {
         let markdown = Template::default();
-        let xml = Template { form: Form::Xml, root: "state".into(), ..Template::default() };
+        let xml = Template { form: SummaryFormat::Xml, root: "state".into(), ..Template::default() };
         let table = [
             (&markdown, " ## Goal\n- a\n", "## Goal\n- a"),
             (&markdown, "```markdown\n## Goal\n- a\n```", "## Goal\n- a"),

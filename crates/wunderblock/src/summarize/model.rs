@@ -3,11 +3,11 @@
 use crate::catalog::{BilledTokens as Billed, Catalog, ModelRow};
 use crate::model::Client;
 use crate::summarize::task::{Summarise, SummaryFailure, SummaryTask, SummaryText};
-use wunderblock_core::compaction::Spent;
+use wunderblock_core::compaction::SummarySpend;
 use wunderblock_core::message::{Dialect, Message, Role};
 use wunderblock_core::request::Request;
 use wunderblock_core::units::{Bytes, Millis, Tokens};
-use wunderblock_wire::{Reply, encode};
+use wunderblock_wire::{ModelReply, encode};
 
 /// What is added to the answer's limit for reasoning, which providers of chat completions count as output. A model that
 /// does not reason does not use it: how long the text may be, the task says in words, and who takes it checks.
@@ -73,12 +73,12 @@ impl ModelSummariser {
     }
 
     /// What a reply cost, as it reports; by our count where it does not.
-    fn spent(&self, task: &SummaryTask, reply: &Reply, calls: u32) -> Spent {
+    fn spent(&self, task: &SummaryTask, reply: &ModelReply, calls: u32) -> SummarySpend {
         let billed = reply.usage.as_ref().map_or_else(
             || Billed { input: self.input(task), output: self.count(&reply.text()), ..Billed::default() },
             Billed::from,
         );
-        Spent {
+        SummarySpend {
             model: self.model.as_str().into(),
             calls,
             input: billed.prompt(),

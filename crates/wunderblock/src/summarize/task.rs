@@ -2,11 +2,11 @@
 
 use std::fmt;
 use wunderblock_core::compact::Detail;
-use wunderblock_core::compaction::Spent;
+use wunderblock_core::compaction::SummarySpend;
 use wunderblock_core::policy::Template;
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Seq, Tokens};
-use wunderblock_core::view::Entry;
+use wunderblock_core::view::ViewEntry;
 
 /// What is to be summarised: a contiguous range of a session.
 #[derive(Clone)]
@@ -16,7 +16,7 @@ pub struct Material<'a> {
     /// The last.
     pub to: Seq,
     /// What was said there, in order; none where only summaries are to be condensed.
-    pub entries: Vec<&'a Entry>,
+    pub entries: Vec<&'a ViewEntry>,
     /// The texts of what is in blobs.
     pub bodies: &'a dyn Bodies,
     /// Summaries of parts of the range, in order.
@@ -89,7 +89,7 @@ pub struct SummaryText {
     /// The text.
     pub text: String,
     /// What that cost.
-    pub spent: Option<Spent>,
+    pub spent: Option<SummarySpend>,
 }
 
 /// Why a summariser gave nothing.

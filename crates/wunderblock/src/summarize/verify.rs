@@ -6,11 +6,11 @@ use crate::summarize::task::{Brief, Material};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use wunderblock_core::compact::Detail;
-use wunderblock_core::compaction::Check;
-use wunderblock_core::ground::Known;
+use wunderblock_core::compaction::SummaryCheck;
+use wunderblock_core::grounding::SourceNames;
 use wunderblock_core::literal::{Literal, literals};
 use wunderblock_core::message::Part;
-use wunderblock_core::policy::{Form, Permille};
+use wunderblock_core::policy::{Permille, SummaryFormat};
 use wunderblock_core::units::{Seq, Tokens};
 
 mod order;
@@ -31,7 +31,7 @@ pub struct Against {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// The figures, for the record.
-    pub check: Check,
+    pub check: SummaryCheck,
     /// Why it cannot be taken; none if it can.
     pub faults: Vec<SummaryFault>,
 }
@@ -144,7 +144,7 @@ pub fn verify(text: &str, material: &Material<'_>, brief: &Brief<'_>, against: A
     }
     faults.extend(order::first(text).map(|order| SummaryFault::Directive(order.into())));
     let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-    let check = Check {
+    let check = SummaryCheck {
         grounded: score,
         kept: count(kept),
         demanded: count(demanded.len()),
@@ -154,7 +154,7 @@ pub fn verify(text: &str, material: &Material<'_>, brief: &Brief<'_>, against: A
 }
 
 /// What the range names, and what anybody may write who sums it up.
-fn known(text: &str, material: &Material<'_>, found: &Found<'_>, brief: &Brief<'_>) -> Known {
+fn known(text: &str, material: &Material<'_>, found: &Found<'_>, brief: &Brief<'_>) -> SourceNames {
     let texts = sources(material);
     let coloured: Vec<String> = texts
         .iter()
@@ -164,7 +164,7 @@ fn known(text: &str, material: &Material<'_>, found: &Found<'_>, brief: &Brief<'
     // A tool and what it was given, side by side.
     let steps = found.steps.iter().map(|step| step.what.as_str());
     let mut known =
-        Known::asked(text, texts.into_iter().chain(coloured.iter().map(String::as_str)).chain(steps));
+        SourceNames::asked(text, texts.into_iter().chain(coloured.iter().map(String::as_str)).chain(steps));
     for at in material.entries.first().into_iter().chain(material.entries.last()).map(|entry| entry.at) {
         known.learn(&stamp(at));
     }
@@ -195,7 +195,7 @@ fn sources<'m>(material: &'m Material<'_>) -> Vec<&'m str> {
             }
             texts.extend(part.bodies().into_iter().filter_map(|body| text_of(body, material)));
         }
-        if let wunderblock_core::message::Standing::Failed(why) = &entry.message.standing {
+        if let wunderblock_core::message::MessageOrigin::Failed(why) = &entry.message.standing {
             texts.push(why);
         }
     }
@@ -212,9 +212,9 @@ fn missing<'t>(text: &'t str, brief: &'t Brief<'_>) -> impl Iterator<Item = Box<
     let begins = move |line: &str| {
         let line = line.trim_start();
         match form {
-            Form::Markdown => line.starts_with(['#', '*']),
-            Form::Numbered => line.starts_with(|c: char| c.is_ascii_digit() || c == '*' || c == '#'),
-            Form::Xml => line.starts_with('<') && !line.starts_with("</"),
+            SummaryFormat::Markdown => line.starts_with(['#', '*']),
+            SummaryFormat::Numbered => line.starts_with(|c: char| c.is_ascii_digit() || c == '*' || c == '#'),
+            SummaryFormat::Xml => line.starts_with('<') && !line.starts_with("</"),
         }
     };
     let heads: HashSet<String> = text
@@ -273,7 +273,7 @@ const ASKED: usize = 40;
 
 /// The part of the mechanical questions about the range that the summary answers: itself, or by a position it shows.
 fn answered(text: &str, found: &Found<'_>) -> Permille {
-    let known = Known::new([text]);
+    let known = SourceNames::new([text]);
     let shown: HashSet<Seq> = text
         .split('#')
         .skip(1)

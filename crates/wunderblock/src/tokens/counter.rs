@@ -5,8 +5,9 @@
 //! not to be.
 
 use crate::tokens::class::Class;
-use crate::tokens::estimate::{self, Family, FramingCost};
+use crate::tokens::estimate::{self, Family};
 use wunderblock_core::budget::Certainty;
+use wunderblock_core::ports::Framing;
 use wunderblock_core::units::Tokens;
 use wunderblock_tokens::Vocabulary;
 
@@ -91,7 +92,7 @@ impl Counter {
 
     /// What the provider adds around the texts.
     #[must_use]
-    pub const fn framing(&self) -> FramingCost {
+    pub const fn framing(&self) -> Framing {
         estimate::framing(self.model.family)
     }
 }

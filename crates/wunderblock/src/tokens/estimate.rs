@@ -9,7 +9,7 @@
 //!   prose 1.269, code 1.249, JSON 1.184 and 10.7 tokens per message, with a mean error of 11.6 tokens (95th
 //!   percentile 39.1) or 11.7 % (53.9 %: mostly results of a few words). The model's own output fits factors of 1.00
 //!   to 1.09, 6.9 tokens per message and 49.5 per tool call, with a mean error of 7.2 % (17.8 %). The factors here are
-//!   the first set rounded up; with [`FramingCost`] they give 1.022 of what the calls added beyond output and 1.099 of the
+//!   the first set rounded up; with [`Framing`] they give 1.022 of what the calls added beyond output and 1.099 of the
 //!   whole session, and never less than 1.028 of what any prefix of over 3,000 tokens had added. Stretches of 20 calls
 //!   come out between 0.84 and 1.23 (5th percentile 0.91): a margin is for that. Hex and CJK did not occur: those two
 //!   are a guess on the high side. Other models up to 4.6 are taken to use the same vocabulary; nothing recorded
@@ -29,6 +29,7 @@
 use crate::tokens::class::Class;
 use serde::{Deserialize, Serialize};
 use wunderblock_core::budget::Certainty;
+use wunderblock_core::ports::Framing;
 use wunderblock_core::units::Tokens;
 
 /// Models that share a vocabulary, or are taken to.
@@ -100,25 +101,16 @@ pub const fn certainty(family: Family, class: Class) -> Certainty {
     }
 }
 
-/// What a provider adds around the texts, beyond the texts themselves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FramingCost {
-    /// Per message or tool result: role marks and separators.
-    pub message: Tokens,
-    /// Per tool call: its id, its name, and the form the arguments take.
-    pub call: Tokens,
-}
-
 /// The framing of a family. Claude's is fitted together with its factors (see the module); OpenAI's 4 per message is
 /// what its published counting recipe for chat messages comes to (3, and 1 for a role), with 8 per call and all other
 /// families ours.
 #[must_use]
-pub const fn framing(family: Family) -> FramingCost {
+pub const fn framing(family: Family) -> Framing {
     match family {
         Family::Claude | Family::ClaudeNext | Family::Unknown => {
-            FramingCost { message: Tokens(12), call: Tokens(50) }
+            Framing { message: Tokens(12), call: Tokens(50) }
         }
-        _ => FramingCost { message: Tokens(4), call: Tokens(8) },
+        _ => Framing { message: Tokens(4), call: Tokens(8) },
     }
 }
 

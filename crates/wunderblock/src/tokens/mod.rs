@@ -12,5 +12,5 @@ mod estimate;
 pub use class::Class;
 pub use counter::{Counted, Counter, TokenModel};
 pub use escaped::escaped_len;
-pub use estimate::{Family, FramingCost, certainty, estimate, framing};
+pub use estimate::{Family, certainty, estimate, framing};
 pub use wunderblock_tokens::{STRETCH, Vocabulary};

@@ -4,10 +4,10 @@ use crate::scene::*;
 use futures_executor::block_on;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use wunderblock::{CompactOptions, CompactionOutcome, CompactionStage, Compactor, ContextOptions, Hook};
+use wunderblock::{CompactOptions, CompactionResult, CompactionStage, Compactor, ContextOptions, Hook};
+use wunderblock_core::decision::TrimReason;
 use wunderblock_core::event::{BudgetWarned, Fact};
 use wunderblock_core::policy::Policy;
-use wunderblock_core::step::TrimReason;
 use wunderblock_core::units::{Millis, Seq};
 
 /// Fires at every request, and never gains what it must.
@@ -15,7 +15,7 @@ fn vain() -> Arc<Policy> {
     policy("[trigger.hard]\ntokens = 0\n[[step]]\ndo = \"stub\"\nmin_gain = 0.99\n")
 }
 
-fn tried(scene: &Scene, options: &ContextOptions) -> Option<CompactionOutcome> {
+fn tried(scene: &Scene, options: &ContextOptions) -> Option<CompactionResult> {
     scene.build(options).compacted.map(|done| done.outcome)
 }
 
@@ -24,33 +24,33 @@ fn after_three_rounds_for_nothing_the_lane_is_left_alone_until_it_has_grown() {
     let scene = Scene::of(8);
     let options = under(&vain(), 100_000);
     for round in 1..=3 {
-        assert_eq!(tried(&scene, &options), Some(CompactionOutcome::NothingGained), "{round}");
+        assert_eq!(tried(&scene, &options), Some(CompactionResult::NothingGained), "{round}");
         assert_eq!(scene.rejected().last().unwrap().round, round);
     }
     for _ in 0..3 {
         scene.user("A word.");
-        assert_eq!(tried(&scene, &options), Some(CompactionOutcome::Stopped(3)));
+        assert_eq!(tried(&scene, &options), Some(CompactionResult::Stopped(3)));
     }
     assert_eq!(scene.rejected().len(), 3, "nothing more is recorded of it");
     // It is as stopped for everybody, and after a new start.
     let elsewhere = block_on(scene.elsewhere().context(&options)).unwrap();
-    assert_eq!(elsewhere.compacted.unwrap().outcome, CompactionOutcome::Stopped(3));
+    assert_eq!(elsewhere.compacted.unwrap().outcome, CompactionResult::Stopped(3));
     // Another lane is not.
     let lane = Some(wunderblock_core::id::LaneId::new("other").unwrap());
     assert_eq!(
         tried(&scene, &ContextOptions { lane, ..options.clone() }),
-        Some(CompactionOutcome::NothingGained)
+        Some(CompactionResult::NothingGained)
     );
     // A person may ask at any time.
-    assert_eq!(scene.compact(&by_hand(&vain(), 100_000)).outcome, CompactionOutcome::NothingGained);
-    assert_eq!(tried(&scene, &options), Some(CompactionOutcome::Stopped(4)));
+    assert_eq!(scene.compact(&by_hand(&vain(), 100_000)).outcome, CompactionResult::NothingGained);
+    assert_eq!(tried(&scene, &options), Some(CompactionResult::Stopped(4)));
     // Once it has grown by a tenth of its limit, it is tried again.
     scene.turns(20..32);
-    assert_eq!(tried(&scene, &options), Some(CompactionOutcome::NothingGained));
-    assert_eq!(tried(&scene, &options), Some(CompactionOutcome::Stopped(5)));
+    assert_eq!(tried(&scene, &options), Some(CompactionResult::NothingGained));
+    assert_eq!(tried(&scene, &options), Some(CompactionResult::Stopped(5)));
     // What saves something begins the count anew.
-    assert_eq!(scene.compact(&by_hand(&preset("always"), 100_000)).outcome, CompactionOutcome::Compacted);
-    assert_eq!(tried(&scene, &options), Some(CompactionOutcome::NothingGained));
+    assert_eq!(scene.compact(&by_hand(&preset("always"), 100_000)).outcome, CompactionResult::Compacted);
+    assert_eq!(tried(&scene, &options), Some(CompactionResult::NothingGained));
     assert_eq!(scene.rejected().last().unwrap().round, 1);
     assert_eq!(scene.problems(), [""; 0]);
 }
@@ -83,26 +83,26 @@ fn a_no_is_no_round_for_nothing() {
     };
     for _ in 0..5 {
         assert!(
-            matches!(scene.compact(&vetoed()).outcome, CompactionOutcome::Vetoed(_)),
+            matches!(scene.compact(&vetoed()).outcome, CompactionResult::Vetoed(_)),
             "it is asked each time"
         );
     }
     assert!(scene.rejected().iter().all(|no| no.round == 0));
     // Between rounds that do come to nothing, it neither counts nor begins the count anew.
     for round in 1..=3 {
-        assert_eq!(scene.compact(&by_itself(&vain(), 24_000)).outcome, CompactionOutcome::NothingGained);
+        assert_eq!(scene.compact(&by_itself(&vain(), 24_000)).outcome, CompactionResult::NothingGained);
         assert_eq!(scene.rejected().last().unwrap().round, round);
         if round < 3 {
-            assert!(matches!(scene.compact(&vetoed()).outcome, CompactionOutcome::Vetoed(_)));
+            assert!(matches!(scene.compact(&vetoed()).outcome, CompactionResult::Vetoed(_)));
             assert_eq!(scene.rejected().last().unwrap().round, round);
         }
     }
-    assert_eq!(scene.compact(&by_itself(&vain(), 24_000)).outcome, CompactionOutcome::Stopped(3));
+    assert_eq!(scene.compact(&by_itself(&vain(), 24_000)).outcome, CompactionResult::Stopped(3));
     // Nor does a later one put off when it is tried again.
     scene.turns(30..36);
     let asked = CompactOptions { due: None, ..vetoed() };
-    assert!(matches!(scene.compact(&asked).outcome, CompactionOutcome::Vetoed(_)));
-    assert_eq!(scene.compact(&by_itself(&vain(), 24_000)).outcome, CompactionOutcome::NothingGained);
+    assert!(matches!(scene.compact(&asked).outcome, CompactionResult::Vetoed(_)));
+    assert_eq!(scene.compact(&by_itself(&vain(), 24_000)).outcome, CompactionResult::NothingGained);
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn a_hook_can_say_no() {
         let scene = Scene::of(24);
         let head = scene.head();
         let done = scene.compact(&hooked(vec![sh(script, true)]));
-        assert_eq!(done.outcome, CompactionOutcome::Vetoed(why.to_owned()));
+        assert_eq!(done.outcome, CompactionResult::Vetoed(why.to_owned()));
         assert_eq!((scene.compactions(), scene.made().len()), (0, 0));
         let rejected = scene.rejected();
         assert_eq!((&*rejected[0].outcome, &*rejected[0].why), ("vetoed", why));
@@ -161,7 +161,7 @@ fn a_broken_hook_keeps_nothing_from_being_compacted() {
         let scene = Scene::of(24);
         assert_eq!(
             scene.compact(&hooked(vec![sh(script, true)])).outcome,
-            CompactionOutcome::Compacted,
+            CompactionResult::Compacted,
             "{script}"
         );
     }
@@ -171,7 +171,7 @@ fn a_broken_hook_keeps_nothing_from_being_compacted() {
         let scene = Scene::of(24);
         assert_eq!(
             scene.compact(&hooked(vec![hook.clone()])).outcome,
-            CompactionOutcome::Compacted,
+            CompactionResult::Compacted,
             "{hook:?}"
         );
     }
@@ -235,7 +235,7 @@ fn focus_is_kept_beside_the_summaries_and_is_never_said() {
             options.compactor = Compactor { hooks: options.compactor.hooks, ..own };
         }
         let done = scene.compact(&CompactOptions { focus: Some(focus.to_owned()), ..options });
-        assert_eq!(done.outcome, CompactionOutcome::Compacted);
+        assert_eq!(done.outcome, CompactionResult::Compacted);
         let both = format!("{focus}\nand quince");
         for (_, made) in scene.made() {
             assert_eq!(made.focus.as_deref(), Some(both.as_str()));
@@ -283,10 +283,10 @@ fn a_dry_run_says_what_would_be_and_records_nothing() {
     let head = scene.head();
     let dry = CompactOptions { dry_run: true, ..by_hand(&preset("always"), 24_000) };
     let would = scene.compact(&dry);
-    assert_eq!(would.outcome, CompactionOutcome::WouldCompact);
+    assert_eq!(would.outcome, CompactionResult::WouldCompact);
     assert_eq!(
         scene.compact(&CompactOptions { sweep: true, ..dry.clone() }).outcome,
-        CompactionOutcome::WouldCompact
+        CompactionResult::WouldCompact
     );
     assert_eq!(scene.head(), head);
     let done = scene.compact(&by_hand(&preset("always"), 24_000));
@@ -295,7 +295,7 @@ fn a_dry_run_says_what_would_be_and_records_nothing() {
     // What would come to nothing is recorded no more than what would come to something.
     let head = scene.head();
     let vain = scene.compact(&CompactOptions { dry_run: true, ..by_hand(&vain(), 200_000) });
-    assert_eq!(vain.outcome, CompactionOutcome::NothingGained);
+    assert_eq!(vain.outcome, CompactionResult::NothingGained);
     assert_eq!(scene.head(), head);
 }
 
@@ -312,9 +312,9 @@ fn whoever_watches_can_stop_it() {
         };
         let options =
             CompactOptions { progress: Some(Arc::new(progress)), ..by_hand(&preset("always"), 24_000) };
-        assert_eq!(scene.compact(&options).outcome, CompactionOutcome::Interrupted, "{stop_at}");
+        assert_eq!(scene.compact(&options).outcome, CompactionResult::Interrupted, "{stop_at}");
         assert_eq!(told.load(Ordering::SeqCst), stop_at + 1, "it stops at once");
         assert_eq!(scene.head(), head, "nothing is recorded");
     }
-    assert_eq!(scene.compact(&by_hand(&preset("always"), 24_000)).outcome, CompactionOutcome::Compacted);
+    assert_eq!(scene.compact(&by_hand(&preset("always"), 24_000)).outcome, CompactionResult::Compacted);
 }

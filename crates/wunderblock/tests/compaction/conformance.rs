@@ -4,7 +4,7 @@ use crate::scene::*;
 use proptest::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use wunderblock::CompactionOutcome;
+use wunderblock::CompactionResult;
 use wunderblock::summarize::SummaryFailure;
 use wunderblock_core::compaction::Manner;
 use wunderblock_core::message::{MediaForm, Message, Part, Role};
@@ -26,7 +26,7 @@ fn nothing_is_lost_whichever_policy_compacts() {
             scene.turns(round * 12..round * 12 + 12);
             let done = scene.compact(&by_hand(&policy, 16_000));
             assert!(
-                matches!(done.outcome, CompactionOutcome::Compacted | CompactionOutcome::NothingGained),
+                matches!(done.outcome, CompactionResult::Compacted | CompactionResult::NothingGained),
                 "{}: {:?}",
                 policy.name,
                 done.outcome
@@ -161,7 +161,7 @@ fn requests_only_grow_unless_the_view_was_compacted() {
                 rewritten += usize::from(!adds);
                 let why = built.compacted.as_ref().map(|done| &done.outcome);
                 assert!(stays || why.is_some(), "{name}: {number}: {:?}", scene.steps().last());
-                assert!(!stays || why != Some(&CompactionOutcome::Compacted), "{name}: {number}");
+                assert!(!stays || why != Some(&CompactionResult::Compacted), "{name}: {number}");
             }
             last = Some((built, steps));
         }
@@ -183,7 +183,7 @@ fn a_summary_that_is_no_shorter_is_tried_once_more_and_then_written_mechanically
         written(task.prompt.clone())
     });
     let done = scene.compact(&wunderblock::CompactOptions { compactor, ..by_hand(&policy, 24_000) });
-    assert_eq!(done.outcome, CompactionOutcome::Compacted);
+    assert_eq!(done.outcome, CompactionResult::Compacted);
     assert!(!done.nodes.is_empty());
     assert_eq!(calls.load(Ordering::SeqCst), 2 * done.nodes.len());
     for (_, made) in scene.made() {
@@ -255,7 +255,7 @@ fn an_empty_answer_falls_back_at_once() {
         let policy = preset("balanced");
         let compactor = with(&policy, move |_| written(answer));
         let done = scene.compact(&wunderblock::CompactOptions { compactor, ..by_hand(&policy, 24_000) });
-        assert_eq!(done.outcome, CompactionOutcome::Compacted, "{answer:?}");
+        assert_eq!(done.outcome, CompactionResult::Compacted, "{answer:?}");
         let made = scene.made();
         assert!(!made.is_empty());
         assert!(made.iter().all(|(_, made)| &*made.producer == "extractive" && !made.rejected.is_empty()));
@@ -294,7 +294,7 @@ fn a_refused_key_is_recorded_and_nothing_else_of_it() {
     let policy = preset("balanced");
     let compactor = with(&policy, |_| Err(SummaryFailure::Unauthorised("bad key".into())));
     let done = scene.compact(&wunderblock::CompactOptions { compactor, ..by_hand(&policy, 24_000) });
-    assert_eq!(done.outcome, CompactionOutcome::Compacted);
+    assert_eq!(done.outcome, CompactionResult::Compacted);
     for (_, made) in scene.made() {
         assert_eq!(&*made.producer, "extractive");
         assert_eq!(&*made.rejected[0].why, "it does not let us in: bad key");
@@ -310,7 +310,7 @@ fn calls_within_an_hour_are_limited_unless_a_person_asks() {
         let (scene, calls) = (Scene::new(), Arc::new(AtomicUsize::new(0)));
         let policy = policy(&format!("{SMALL}[limits]\ncalls_per_hour = 3\n"));
         let counted = Arc::clone(&calls);
-        let spent = wunderblock_core::compaction::Spent {
+        let spent = wunderblock_core::compaction::SummarySpend {
             model: "acts".into(),
             calls: 1,
             input: Tokens(100),
@@ -355,7 +355,7 @@ fn a_compaction_that_saves_nothing_says_so() {
     let before = scene.build(&window(200_000));
     let head = scene.head();
     let done = scene.compact(&by_hand(&preset("balanced"), 200_000));
-    assert_eq!(done.outcome, CompactionOutcome::NothingGained);
+    assert_eq!(done.outcome, CompactionResult::NothingGained);
     assert_eq!((done.before, done.recorded, done.nodes.len()), (done.after, None, 0));
     assert_eq!(scene.compactions(), 0);
     let rejected = scene.rejected();
@@ -375,7 +375,7 @@ fn compacting_again_and_again_comes_to_an_end() {
         let end = loop {
             let done = scene.compact(&by_itself(&policy, 10_000));
             match done.outcome {
-                CompactionOutcome::Compacted => {
+                CompactionResult::Compacted => {
                     assert!(done.after < done.before && done.after < last, "{}: {done:?}", policy.name);
                     last = done.after;
                 }
@@ -384,12 +384,12 @@ fn compacting_again_and_again_comes_to_an_end() {
             rounds += 1;
             assert!(rounds < 40, "{}", policy.name);
         };
-        assert_eq!(end, CompactionOutcome::NothingGained, "{}", policy.name);
+        assert_eq!(end, CompactionResult::NothingGained, "{}", policy.name);
         let stopped = (0..12).map(|_| scene.compact(&by_itself(&policy, 10_000)).outcome);
-        let stopped: Vec<CompactionOutcome> = stopped.collect();
+        let stopped: Vec<CompactionResult> = stopped.collect();
         assert_eq!(
             stopped[11],
-            CompactionOutcome::Stopped(policy.limits.rounds),
+            CompactionResult::Stopped(policy.limits.rounds),
             "{}: {stopped:?}",
             policy.name
         );
@@ -416,7 +416,7 @@ fn what_no_policy_may_touch_is_not_compactable() {
         outcomes.push(built.compacted.map(|done| done.outcome));
         scene.reply("A short answer.");
     }
-    let tried = outcomes.iter().flatten().filter(|one| !matches!(one, CompactionOutcome::Stopped(_))).count();
+    let tried = outcomes.iter().flatten().filter(|one| !matches!(one, CompactionResult::Stopped(_))).count();
     assert!(tried <= 4, "{outcomes:?}");
     assert!(scene.rejected().len() <= 4);
 }
@@ -437,7 +437,7 @@ fn pictures_in_the_tail_stay_pictures() {
     scene.reply("A point.");
     scene.user("And its colour?");
     let done = scene.compact(&by_hand(&preset("balanced"), 24_000));
-    assert_eq!(done.outcome, CompactionOutcome::Compacted);
+    assert_eq!(done.outcome, CompactionResult::Compacted);
     let built = scene.build(&window(24_000));
     let request = wunderblock_wire::decode(built.draft.dialect, &built.draft.body).unwrap();
     let pictures = request.messages.iter().flat_map(|message| &message.parts);
@@ -464,7 +464,7 @@ fn orders_in_the_range_do_not_speak_from_the_summary() {
             scene.reply(&format!("The page says: {}", orders[number as usize % 3]));
         }
         let done = scene.compact(&by_hand(&preset(name), 24_000));
-        assert_eq!(done.outcome, CompactionOutcome::Compacted, "{name}");
+        assert_eq!(done.outcome, CompactionResult::Compacted, "{name}");
         assert!(!done.nodes.is_empty(), "{name}");
         let built = scene.build(&window(24_000));
         let shown = Shown::of(&built.draft.body);

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use wunderblock::store::StoreError;
 use wunderblock::store::sqlite::Access;
 use wunderblock::summarize::CommandSummariser;
-use wunderblock::{CompactOptions, CompactionOutcome, Compactor, Config, Engine};
+use wunderblock::{CompactOptions, CompactionResult, Compactor, Config, Engine};
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::{Bytes, Millis, Seq};
 use wunderblock_testkit::weather::{Call, When};
@@ -47,7 +47,7 @@ fn a_commit_that_fails_leaves_all_or_nothing() {
             scene.wait(wunderblock::limits::COMPACTION_LEASE + 1);
             let again = scene.compact(&by_hand(&small(), WINDOW));
             assert!(
-                matches!(again.outcome, CompactionOutcome::Compacted | CompactionOutcome::NothingGained),
+                matches!(again.outcome, CompactionResult::Compacted | CompactionResult::NothingGained),
                 "{:?}",
                 again.outcome
             );
@@ -85,7 +85,7 @@ fn an_error_gives_the_claim_back() {
     assert!(block_on(scene.session.compact(&by_hand(&small(), WINDOW))).is_err());
     scene.weather.clear();
     let again = block_on(scene.elsewhere().compact(&by_hand(&small(), WINDOW))).unwrap();
-    assert_eq!(again.outcome, CompactionOutcome::Compacted);
+    assert_eq!(again.outcome, CompactionResult::Compacted);
 }
 
 const DB: &str = "WUNDERBLOCK_TEST_COMPACTION_DB";
@@ -169,14 +169,14 @@ fn a_killed_compaction_leaves_all_or_nothing() {
         let options = by_hand(&small(), WINDOW);
         if held(&engine) {
             let busy = block_on(session.compact(&options)).unwrap();
-            assert!(matches!(busy.outcome, CompactionOutcome::Busy(_)), "{:?}", busy.outcome);
+            assert!(matches!(busy.outcome, CompactionResult::Busy(_)), "{:?}", busy.outcome);
         }
         drop((engine, session));
         let engine = opened(&db, 1_800_000_000_001 + wunderblock::limits::COMPACTION_LEASE);
         let session = engine.session_by_id(stream("s"));
         let done = block_on(session.compact(&options)).unwrap();
         assert!(
-            matches!(done.outcome, CompactionOutcome::Compacted | CompactionOutcome::NothingGained),
+            matches!(done.outcome, CompactionResult::Compacted | CompactionResult::NothingGained),
             "{:?}",
             done.outcome
         );

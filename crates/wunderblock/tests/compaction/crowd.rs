@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::task::{Context, Waker};
 use std::time::Duration;
-use wunderblock::{CompactOptions, Compacted, CompactionOutcome, ContextOptions, LaneState, Session};
+use wunderblock::{CompactOptions, Compacted, CompactionResult, ContextOptions, LaneState, Session};
 use wunderblock_core::event::{ContentPinned, Fact};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::message::{Message, Role};
@@ -67,18 +67,18 @@ fn one_lane_is_compacted_by_one_at_a_time() {
     };
     assert!(until.0 > scene.clock.load(Ordering::SeqCst));
     let other = block_on(scene.elsewhere().compact(&options)).unwrap();
-    assert_eq!(other.outcome, CompactionOutcome::Busy(worker));
+    assert_eq!(other.outcome, CompactionResult::Busy(worker));
     assert_eq!(other.recorded, None);
     // Another lane is another matter, and so is looking.
     let dry =
         block_on(scene.elsewhere().compact(&CompactOptions { dry_run: true, ..options.clone() })).unwrap();
-    assert_eq!(dry.outcome, CompactionOutcome::WouldCompact);
+    assert_eq!(dry.outcome, CompactionResult::WouldCompact);
     let lane = Some(LaneId::new("other").unwrap());
     let context = ContextOptions { lane, ..window(WINDOW) };
     let third = block_on(scene.elsewhere().compact(&CompactOptions { context, ..options.clone() })).unwrap();
-    assert_eq!(third.outcome, CompactionOutcome::Compacted);
+    assert_eq!(third.outcome, CompactionResult::Compacted);
     let done = slow.end();
-    assert_eq!(done.outcome, CompactionOutcome::Compacted);
+    assert_eq!(done.outcome, CompactionResult::Compacted);
     assert_eq!(block_on(scene.session.lane(main.clone()).state()).unwrap(), LaneState::Active);
     assert_eq!(scene.problems(), [""; 0]);
 }
@@ -106,9 +106,9 @@ fn a_claim_is_renewed_while_its_worker_works() {
             std::thread::sleep(Duration::from_millis(20));
         }
         let other = block_on(scene.elsewhere().compact(&options)).unwrap();
-        assert!(matches!(other.outcome, CompactionOutcome::Busy(_)), "{:?}", other.outcome);
+        assert!(matches!(other.outcome, CompactionResult::Busy(_)), "{:?}", other.outcome);
     }
-    assert_eq!(slow.end().outcome, CompactionOutcome::Compacted);
+    assert_eq!(slow.end().outcome, CompactionResult::Compacted);
     assert_eq!(block_on(scene.session.lane(LaneId::main()).state()).unwrap(), LaneState::Active);
     assert_eq!(scene.compactions(), 1);
     scene.is_whole();
@@ -135,10 +135,10 @@ fn a_claim_ends_by_itself_and_a_late_compaction_is_overtaken() {
     scene.wait(wunderblock::limits::COMPACTION_LEASE + 1);
     assert_eq!(block_on(scene.session.lane(LaneId::main()).state()).unwrap(), LaneState::Active);
     let other = block_on(scene.elsewhere().compact(&options)).unwrap();
-    assert_eq!(other.outcome, CompactionOutcome::Compacted);
+    assert_eq!(other.outcome, CompactionResult::Compacted);
     let (trim, nodes) = (scene.trim(), scene.nodes().len());
     let late = block_on(late).unwrap();
-    assert_eq!((late.outcome, late.recorded), (CompactionOutcome::Overtaken, None));
+    assert_eq!((late.outcome, late.recorded), (CompactionResult::Overtaken, None));
     assert_eq!((scene.trim(), scene.nodes().len()), (trim, nodes), "nothing of it is there");
     assert_eq!(scene.rejected().last().map(|no| no.outcome.to_string()).as_deref(), Some("overtaken"));
     assert_eq!(scene.unreachable(&scene.build(&window(WINDOW))), []);
@@ -160,7 +160,7 @@ fn appends_never_wait_and_stand_in_the_tail() {
         let state = block_on(scene.elsewhere().lane(LaneId::main()).state()).unwrap();
         assert!(matches!(state, LaneState::Compacting { .. }), "{name}: {state:?}");
         let done = slow.end();
-        assert_eq!(done.outcome, CompactionOutcome::Compacted, "{name}");
+        assert_eq!(done.outcome, CompactionResult::Compacted, "{name}");
         assert!(done.nodes.iter().all(|node| node.to < late), "{name}: it was not there yet");
         assert!(done.recorded.unwrap() > late);
         for node in &done.nodes {
@@ -205,7 +205,7 @@ fn what_touches_the_range_makes_the_proposal_void() {
         let slow = Slow::start(scene.session.clone(), by_hand(&small(), WINDOW));
         touch(&scene);
         let done = slow.end();
-        let expected = if holds { CompactionOutcome::Compacted } else { CompactionOutcome::Overtaken };
+        let expected = if holds { CompactionResult::Compacted } else { CompactionResult::Overtaken };
         assert_eq!(done.outcome, expected, "{what}");
         assert_eq!(scene.made().is_empty(), !holds, "{what}");
         let built = scene.build(&window(WINDOW));
@@ -213,7 +213,7 @@ fn what_touches_the_range_makes_the_proposal_void() {
         assert_eq!(scene.problems(), [""; 0], "{what}");
         // Whatever was in the way, it is not for the next one.
         scene.turns(40..46);
-        assert_eq!(scene.compact(&by_hand(&small(), WINDOW)).outcome, CompactionOutcome::Compacted, "{what}");
+        assert_eq!(scene.compact(&by_hand(&small(), WINDOW)).outcome, CompactionResult::Compacted, "{what}");
         assert_eq!(scene.unreachable(&scene.build(&window(WINDOW))), [], "{what}");
         scene.is_whole();
     }
@@ -227,12 +227,12 @@ fn an_overtaken_compaction_is_no_round_for_nothing() {
     for round in 0..4 {
         let slow = Slow::start(scene.session.clone(), options.clone());
         scene.add(vec![Fact::ContentPinned(ContentPinned { target: Seq(7 + round), pinned: true })]);
-        assert_eq!(slow.end().outcome, CompactionOutcome::Overtaken, "{round}");
+        assert_eq!(slow.end().outcome, CompactionResult::Overtaken, "{round}");
         assert_eq!(scene.rejected().last().unwrap().round, 0);
         // The calls of this hour are used up.
         scene.wait(3_600_001);
     }
-    assert_eq!(scene.compact(&options).outcome, CompactionOutcome::Compacted);
+    assert_eq!(scene.compact(&options).outcome, CompactionResult::Compacted);
 }
 
 /// A result that comes while its call is being summarised is not lost: the call waits in the tail, or the proposal is void.
@@ -253,7 +253,7 @@ fn a_result_that_comes_late_finds_its_call() {
         scene.user("What came of it?");
         let done = slow.end();
         assert!(
-            matches!(done.outcome, CompactionOutcome::Compacted | CompactionOutcome::Overtaken),
+            matches!(done.outcome, CompactionResult::Compacted | CompactionResult::Overtaken),
             "{:?}",
             done.outcome
         );
@@ -271,7 +271,7 @@ fn many_workers_make_one_set_of_summaries() {
     let scene = Scene::of(40);
     let policy = small();
     let options = by_hand(&policy, WINDOW);
-    let outcomes: Vec<CompactionOutcome> = std::thread::scope(|scope| {
+    let outcomes: Vec<CompactionResult> = std::thread::scope(|scope| {
         let work = || {
             let (session, options) = (scene.elsewhere(), options.clone());
             scope.spawn(move || block_on(session.compact(&options)).unwrap().outcome)
@@ -279,14 +279,14 @@ fn many_workers_make_one_set_of_summaries() {
         let all: Vec<_> = (0..6).map(|_| work()).collect();
         all.into_iter().map(|one| one.join().unwrap()).collect()
     });
-    assert!(outcomes.contains(&CompactionOutcome::Compacted), "{outcomes:?}");
-    let fits = |one: &CompactionOutcome| {
+    assert!(outcomes.contains(&CompactionResult::Compacted), "{outcomes:?}");
+    let fits = |one: &CompactionResult| {
         matches!(
             one,
-            CompactionOutcome::Compacted
-                | CompactionOutcome::Busy(_)
-                | CompactionOutcome::NothingGained
-                | CompactionOutcome::Overtaken
+            CompactionResult::Compacted
+                | CompactionResult::Busy(_)
+                | CompactionResult::NothingGained
+                | CompactionResult::Overtaken
         )
     };
     assert!(outcomes.iter().all(fits), "{outcomes:?}");
@@ -325,7 +325,7 @@ fn requests_wait_for_the_end_where_the_policy_says_so() {
         assert_eq!(early.is_err(), waits);
         // Appends wait in no case.
         scene.user("One more thing, K-9001.");
-        assert_eq!(slow.end().outcome, CompactionOutcome::Compacted);
+        assert_eq!(slow.end().outcome, CompactionResult::Compacted);
         let built = early.unwrap_or_else(|_| done.recv_timeout(Duration::from_secs(60)).unwrap());
         assert_eq!(
             Shown::of(&built.draft.body).says("summary of positions"),

@@ -5,7 +5,7 @@ use crate::scene::*;
 use crate::words::{self, Home};
 use futures_executor::block_on;
 use rusqlite::Connection;
-use wunderblock::{CompactionOutcome, Engine};
+use wunderblock::{CompactionResult, Engine};
 
 const WINDOW: u64 = 32_000;
 
@@ -19,7 +19,7 @@ fn compacted(home: &Home) -> Engine {
     }
     let policy = policy("extends = \"always\"\n[summary]\ntarget = 500\nshare = 0.4\nat_least = 64\n");
     let done = block_on(engine.session_by_id(stream("s")).compact(&by_hand(&policy, WINDOW))).unwrap();
-    assert_eq!(done.outcome, CompactionOutcome::Compacted);
+    assert_eq!(done.outcome, CompactionResult::Compacted);
     words::catch_up(&engine);
     assert_eq!(words::problems(&engine), [""; 0]);
     engine

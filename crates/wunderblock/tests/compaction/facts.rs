@@ -4,7 +4,7 @@ use crate::scene::*;
 use futures_executor::block_on;
 use std::collections::HashMap;
 use wunderblock::graph::Expand;
-use wunderblock::{Address, CompactionOutcome};
+use wunderblock::{Address, CompactionResult};
 use wunderblock_core::message::{Message, Role};
 
 /// Tokens of one read.
@@ -107,8 +107,8 @@ fn facts_survive(turns: u64, compactions: u64, name: &str) {
         }
         let done = scene.compact(&by_hand(&policy, WINDOW));
         // A policy with a least gain leaves alone what saves less.
-        let fits = done.outcome == CompactionOutcome::Compacted
-            || (name != "always" && done.outcome == CompactionOutcome::NothingGained);
+        let fits = done.outcome == CompactionResult::Compacted
+            || (name != "always" && done.outcome == CompactionResult::NothingGained);
         assert!(fits, "{name}: round {round}: {done:?}");
     }
     let least = if name == "always" { compactions } else { compactions * 2 / 3 };

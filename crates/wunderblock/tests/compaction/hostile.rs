@@ -2,7 +2,7 @@
 
 use crate::scene::*;
 use futures_executor::block_on;
-use wunderblock::{CompactOptions, CompactionOutcome, Error};
+use wunderblock::{CompactOptions, CompactionResult, Error};
 use wunderblock_core::message::{Message, Role};
 
 const WINDOWS: [u64; 3] = [8_000, 32_000, 200_000];
@@ -17,8 +17,7 @@ fn tried(scene: &Scene, what: &str) -> usize {
             let hand = by_hand(&policy, size);
             let context = wunderblock::ContextOptions { lane: Some(lane.clone()), ..hand.context.clone() };
             let done = scene.compact(&CompactOptions { context, sweep: true, ..hand });
-            let known =
-                matches!(done.outcome, CompactionOutcome::Compacted | CompactionOutcome::NothingGained);
+            let known = matches!(done.outcome, CompactionResult::Compacted | CompactionResult::NothingGained);
             assert!(known, "{what}, {} at {size}: {:?}", policy.name, done.outcome);
             assert!(done.after <= done.before);
             let options = wunderblock::ContextOptions { lane: Some(lane), ..under(&policy, size) };

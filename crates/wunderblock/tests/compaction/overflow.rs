@@ -2,11 +2,11 @@
 
 use crate::scene::*;
 use futures_executor::block_on;
-use wunderblock::{CompactionOutcome, Compactor, ContextOptions};
+use wunderblock::{CompactionResult, Compactor, ContextOptions};
+use wunderblock_core::decision::TrimReason;
 use wunderblock_core::event::{ContentPinned, Fact, TurnCompleted};
 use wunderblock_core::message::{Message, Role};
 use wunderblock_core::policy::Policy;
-use wunderblock_core::step::TrimReason;
 use wunderblock_core::units::Tokens;
 
 /// Turns that end without a call, so that no boundary keeps a compaction from being made.
@@ -31,7 +31,7 @@ fn a_request_that_does_not_fit_is_compacted_and_built_once_more() {
         let built = scene.build(&under(&policy, 12_000));
         let done = built.compacted.as_ref().unwrap_or_else(|| panic!("{}", policy.name));
         assert_eq!(done.due.level.word(), "overflow", "{}", policy.name);
-        assert_eq!(done.outcome, CompactionOutcome::Compacted, "{}: {done:?}", policy.name);
+        assert_eq!(done.outcome, CompactionResult::Compacted, "{}: {done:?}", policy.name);
         assert_eq!(reasons(&scene)[0], TrimReason::Compacted, "{}", policy.name);
         assert!(reasons(&scene).len() <= 2, "{}: one try, then the plan", policy.name);
         assert_eq!(scene.count("context.built"), 1);
@@ -95,7 +95,7 @@ fn a_provider_that_finds_a_request_too_long_is_believed() {
         scene.add(vec![refusal]);
         let after = scene.build(&options);
         let done = after.compacted.as_ref().unwrap();
-        assert_eq!((done.due.level.word(), &done.outcome), ("overflow", &CompactionOutcome::Compacted));
+        assert_eq!((done.due.level.word(), &done.outcome), ("overflow", &CompactionResult::Compacted));
         assert!(done.due.why.starts_with("the provider found the last request too long"), "{}", done.due.why);
         let (was, is) = (before.draft.report.total_tokens.0, after.draft.report.total_tokens.0);
         assert!(is <= was * 3 / 4, "{was}, then {is}");
@@ -131,7 +131,7 @@ fn a_model_with_a_smaller_window_gets_a_compacted_lane() {
         let done = small.compacted.as_ref().unwrap();
         assert_eq!(
             (done.due.level.word(), &done.outcome),
-            ("overflow", &CompactionOutcome::Compacted),
+            ("overflow", &CompactionResult::Compacted),
             "{name}: {done:?}"
         );
         assert_eq!(scene.unreachable(&small), [], "{name}");
@@ -175,7 +175,7 @@ fn off_is_off_on_every_path() {
         assert_eq!(scene.explain(&under(&policy, 10_000)).due, None);
         for options in [by_hand(&policy, 10_000), by_itself(&policy, 10_000)] {
             let done = scene.compact(&wunderblock::CompactOptions { sweep: true, ..options });
-            assert_eq!(done.outcome, CompactionOutcome::Off);
+            assert_eq!(done.outcome, CompactionResult::Off);
         }
         scene.say(Message::text(Role::System, "The law. ".repeat(9_000)));
         refused(block_on(scene.session.context(&under(&policy, 10_000))));
@@ -203,7 +203,7 @@ fn nobody_waits_for_a_model_where_a_worker_compacts() {
     let options = ContextOptions { compactor: Some(compactor), ..window(12_000) };
     let built = scene.build(&options);
     let done = built.compacted.unwrap();
-    assert_eq!(done.outcome, CompactionOutcome::Compacted);
+    assert_eq!(done.outcome, CompactionResult::Compacted);
     assert!(!done.nodes.is_empty() && done.nodes.iter().all(|node| node.producer == "extractive"));
     // What is only due is left to the worker, and said.
     let scene = Scene::new();

@@ -5,20 +5,20 @@ use futures_executor::block_on;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, OnceLock};
-use wunderblock::graph::{Expand, SummaryNode};
+use wunderblock::graph::{Expand, GraphNode};
 use wunderblock::policy::Policies;
 use wunderblock::summarize::{Summarise, SummaryFailure, SummaryTask, SummaryText};
 use wunderblock::{
     Address, Built, CompactOptions, Compacted, Compactor, Config, ContextOptions, Engine, Error, Session,
 };
-use wunderblock_core::compact::{Due, Level};
+use wunderblock_core::compact::{Due, Urgency};
+use wunderblock_core::decision::{Trim, TrimReason};
 use wunderblock_core::event::{
-    CompactionRejected, Event, Fact, MessageAppended, NewEvent, SessionCompacted, Source, ViewTrimmed,
+    CompactionRejected, Event, EventSource, Fact, MessageAppended, NewEvent, SessionCompacted, ViewTrimmed,
 };
 use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_core::message::{Body, Message, Part, Role};
 use wunderblock_core::policy::Policy;
-use wunderblock_core::step::{Trim, TrimReason};
 use wunderblock_core::units::{Millis, Seq, Tokens};
 use wunderblock_testkit::memory::MemoryStorage;
 use wunderblock_testkit::weather::{Faulty, Weather};
@@ -86,7 +86,7 @@ pub(crate) fn by_hand(policy: &Arc<Policy>, tokens: u64) -> CompactOptions {
 
 /// One that nobody asked for.
 pub(crate) fn by_itself(policy: &Arc<Policy>, tokens: u64) -> CompactOptions {
-    let due = Due { level: Level::Hard, why: "a test".to_owned() };
+    let due = Due { level: Urgency::Hard, why: "a test".to_owned() };
     CompactOptions { due: Some(due), ..by_hand(policy, tokens) }
 }
 
@@ -125,7 +125,7 @@ impl Scene {
         self.said.set(self.said.get() + 1);
         let id = EventId::new(format!("e{}", self.said.get())).unwrap();
         let at = Millis(self.clock.load(Ordering::SeqCst));
-        NewEvent { id, at, source: Source::Live, fact }
+        NewEvent { id, at, source: EventSource::Live, fact }
     }
 
     pub(crate) fn say(&self, message: Message) -> Seq {
@@ -215,7 +215,7 @@ impl Scene {
         self.events().into_iter().filter_map(rejected).collect()
     }
 
-    pub(crate) fn nodes(&self) -> Vec<SummaryNode> {
+    pub(crate) fn nodes(&self) -> Vec<GraphNode> {
         block_on(self.session.nodes(None)).unwrap()
     }
 
@@ -475,7 +475,7 @@ pub(crate) fn stream(id: &str) -> StreamId {
     words::stream(id)
 }
 
-pub(crate) fn refused(result: Result<Built, Error>) -> Box<wunderblock_core::plan::Refusal> {
+pub(crate) fn refused(result: Result<Built, Error>) -> Box<wunderblock_core::plan::PlanRefusal> {
     match result {
         Err(Error::OverBudget(refusal)) => refusal,
         Err(other) => panic!("{other}"),

@@ -6,7 +6,7 @@ use wunderblock::catalog::Catalog;
 use wunderblock::model::{ApiKey, Client, Endpoint, ModelLimits};
 use wunderblock::redact::Redactor;
 use wunderblock::summarize::ModelSummariser;
-use wunderblock::{CompactOptions, CompactionOutcome, Compactor};
+use wunderblock::{CompactOptions, CompactionResult, Compactor};
 use wunderblock_core::event::SessionCompacted;
 use wunderblock_core::message::{Dialect, Message, Role};
 use wunderblock_core::policy::Policy;
@@ -56,7 +56,7 @@ fn compactor(provider: &Provider, (dialect, model): (Dialect, &str), limits: Mod
 fn compacted(scene: &Scene, compactor: Compactor, what: &str) -> Vec<SessionCompacted> {
     let before = scene.messages();
     let done = scene.compact(&CompactOptions { compactor, ..by_hand(&policy(), WINDOW) });
-    assert_eq!(done.outcome, CompactionOutcome::Compacted, "{what}");
+    assert_eq!(done.outcome, CompactionResult::Compacted, "{what}");
     assert!(done.after < done.before, "{what}");
     assert_eq!(scene.messages(), before, "{what}");
     let built = scene.build(&window(WINDOW));
@@ -216,7 +216,7 @@ fn a_provider_that_is_down_holds_nothing_up() {
     let fine = crate::scene::policy("extends = \"always\"\n[limits]\ncalls_per_hour = 4\n");
     let own = Compactor { policy: Arc::clone(&fine), ..own };
     let done = scene.compact(&CompactOptions { compactor: own, ..by_itself(&fine, WINDOW) });
-    assert_eq!(done.outcome, CompactionOutcome::Compacted);
+    assert_eq!(done.outcome, CompactionResult::Compacted);
     assert!(done.nodes.len() > 6);
     assert_eq!(provider.requests().len(), 4, "no more than the policy says");
     assert_eq!(done.spent.iter().map(|spent| spent.calls).sum::<u32>(), 4);

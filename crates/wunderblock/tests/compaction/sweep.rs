@@ -6,7 +6,7 @@ use futures_executor::block_on;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use wunderblock::store::{Answer, Answering, Query, Storage, Write, Written};
-use wunderblock::{CompactOptions, Compacted, CompactionOutcome, CompactionStage, Config, Engine, Session};
+use wunderblock::{CompactOptions, Compacted, CompactionResult, CompactionStage, Config, Engine, Session};
 use wunderblock_core::message::{Message, Role};
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::{Bytes, Millis, Seq};
@@ -141,7 +141,7 @@ fn a_cold_session_is_covered_in_linear_time_and_constant_memory() {
         cold.store.events.store(0, Ordering::SeqCst);
         cold.store.largest.store(0, Ordering::SeqCst);
         let done = cold.compact(&swept(&policy()));
-        assert_eq!(done.outcome, CompactionOutcome::Compacted);
+        assert_eq!(done.outcome, CompactionResult::Compacted);
         let read = cold.store.events.load(Ordering::SeqCst);
         let largest = cold.store.largest.load(Ordering::SeqCst);
         let shown = cold.is_covered();
@@ -169,7 +169,7 @@ fn an_interrupted_sweep_goes_on_where_it_was() {
             count.fetch_add(1, Ordering::SeqCst) < 4
         };
         let done = cold.compact(&CompactOptions { progress: Some(Arc::new(progress)), ..swept(&policy) });
-        assert_eq!(done.outcome, CompactionOutcome::Interrupted, "{round}");
+        assert_eq!(done.outcome, CompactionResult::Interrupted, "{round}");
         assert!(!done.nodes.is_empty(), "what was made stays");
         let at = Seq(last.load(Ordering::SeqCst));
         assert!(at > through, "round {round}: {at} after {through}");
@@ -182,7 +182,7 @@ fn an_interrupted_sweep_goes_on_where_it_was() {
         through = at;
         cold.is_well();
     }
-    assert_eq!(cold.compact(&swept(&policy)).outcome, CompactionOutcome::Compacted);
+    assert_eq!(cold.compact(&swept(&policy)).outcome, CompactionResult::Compacted);
     cold.is_covered();
     let leaves: Vec<_> =
         block_on(cold.session.nodes(None)).unwrap().into_iter().filter(|node| node.level == 0).collect();
@@ -202,7 +202,7 @@ fn a_sweep_is_bounded_and_the_next_goes_on() {
         let own = done.nodes.iter().filter(|node| node.level == 0).count();
         cold.is_well();
         made.push(own);
-        if done.outcome != CompactionOutcome::Compacted {
+        if done.outcome != CompactionResult::Compacted {
             break;
         }
         assert!(round < 19, "it comes to an end: {made:?}");
@@ -228,7 +228,7 @@ fn a_session_may_grow_while_it_is_swept() {
         true
     };
     let done = cold.compact(&CompactOptions { progress: Some(Arc::new(progress)), ..swept(&policy()) });
-    assert_eq!(done.outcome, CompactionOutcome::Compacted);
+    assert_eq!(done.outcome, CompactionResult::Compacted);
     cold.is_covered();
     let all = (u64::from(u32::MAX), Bytes(1 << 40));
     let head = block_on(cold.session.info()).unwrap().head;

@@ -3,7 +3,7 @@
 use crate::scene::*;
 use futures_executor::block_on;
 use std::sync::Arc;
-use wunderblock::{Built, CompactOptions, CompactionOutcome, ContextOptions, Error, Undone};
+use wunderblock::{Built, CompactOptions, CompactionResult, ContextOptions, Error, Undone};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::Seq;
@@ -42,7 +42,7 @@ fn what_was_shown_before_is_shown_again() {
         let options = window(64_000);
         let before = scene.build(&options);
         let done = scene.compact(&by_hand(&policy, 64_000));
-        assert_eq!(done.outcome, CompactionOutcome::Compacted, "{}", policy.name);
+        assert_eq!(done.outcome, CompactionResult::Compacted, "{}", policy.name);
         let compacted = scene.build(&options);
         assert_ne!(compacted.draft.body, before.draft.body);
         let undone = undo(&scene);
@@ -96,7 +96,7 @@ fn compactions_are_undone_one_after_the_other_and_then_no_more() {
     let mut bodies = vec![scene.build(&options).draft.body];
     for round in 0..3 {
         let done = scene.compact(&by_hand(&small(), 32_000));
-        assert_eq!(done.outcome, CompactionOutcome::Compacted, "{round}");
+        assert_eq!(done.outcome, CompactionResult::Compacted, "{round}");
         bodies.push(scene.build(&options).draft.body);
         if round < 2 {
             scene.turns(12 + round * 6..18 + round * 6);
@@ -114,7 +114,7 @@ fn compactions_are_undone_one_after_the_other_and_then_no_more() {
     assert_eq!(first_difference(&now.draft.body, &bare.draft.body), None, "as if none had been");
     assert_eq!(scene.problems(), [""; 0]);
     // And a new one can be made and undone again.
-    assert_eq!(scene.compact(&by_hand(&small(), 32_000)).outcome, CompactionOutcome::Compacted);
+    assert_eq!(scene.compact(&by_hand(&small(), 32_000)).outcome, CompactionResult::Compacted);
     scene.is_whole();
     undo(&scene);
     assert!(block_on(scene.session.lane(LaneId::main()).undo()).is_err());
@@ -151,7 +151,7 @@ fn what_was_undone_is_not_done_again_at_once() {
         }
         assert!(number < 100);
     };
-    assert_eq!(compacted.outcome, CompactionOutcome::Compacted);
+    assert_eq!(compacted.outcome, CompactionResult::Compacted);
     undo(&scene);
     assert_eq!(scene.explain(&options).due, None);
     let after = scene.build(&options);
@@ -276,7 +276,7 @@ fn a_sweep_is_undone_as_a_whole() {
     let trim = scene.trim();
     let policy = policy("extends = \"balanced\"\n[[step]]\ndo = \"summarise\"\nchunk = 2_000\n");
     let done = scene.compact(&CompactOptions { sweep: true, ..by_hand(&policy, 16_000) });
-    assert_eq!(done.outcome, CompactionOutcome::Compacted);
+    assert_eq!(done.outcome, CompactionResult::Compacted);
     assert!(scene.compactions() > 2, "several steps: {}", scene.compactions());
     undo(&scene);
     assert_eq!(scene.trim().nodes, trim.nodes, "as before the sweep");

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use wunderblock::graph::{Described, Expand, Expanded, PageItem};
 use wunderblock::store::{Answer, Opening, Query, Storage, Write};
 use wunderblock::{Address, Config, Engine, Error, Session};
+use wunderblock_core::decision::{PlacedSummary, Trim, TrimReason};
 use wunderblock_core::event::{
-    Event, Fact, MessageAppended, NewEvent, SessionCompacted, Source, ViewTrimmed,
+    Event, EventSource, Fact, MessageAppended, NewEvent, SessionCompacted, ViewTrimmed,
 };
 use wunderblock_core::id::{EventId, LaneId, StreamId};
 use wunderblock_core::message::{Body, Message, Part, Role};
-use wunderblock_core::step::{Placed, Trim, TrimReason};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 use wunderblock_testkit::backdoor::put;
 use wunderblock_testkit::memory::MemoryStorage;
@@ -62,7 +62,7 @@ impl Scene {
         let event = |fact| {
             self.written.set(self.written.get() + 1);
             let id = EventId::new(format!("e{}", self.written.get())).unwrap();
-            NewEvent { id, at: Millis(1_700_000_000_000), source: Source::Live, fact }
+            NewEvent { id, at: Millis(1_700_000_000_000), source: EventSource::Live, fact }
         };
         let is_open = facts.iter().all(Fact::is_open);
         let events = facts.into_iter().map(event).collect();
@@ -112,7 +112,7 @@ impl Scene {
         let all = self.nodes();
         let placed = nodes.iter().map(|at| {
             let node = all.iter().find(|node| node.seq == *at).unwrap();
-            Placed { at: *at, from: node.from, to: node.to }
+            PlacedSummary { at: *at, from: node.from, to: node.to }
         });
         let trim = Trim { nodes: placed.collect(), ..Trim::default() };
         let lane = LaneId::new(lane).unwrap();
@@ -124,7 +124,7 @@ impl Scene {
         }))
     }
 
-    pub(crate) fn nodes(&self) -> Vec<wunderblock::graph::SummaryNode> {
+    pub(crate) fn nodes(&self) -> Vec<wunderblock::graph::GraphNode> {
         block_on(self.session.nodes(None)).unwrap()
     }
 

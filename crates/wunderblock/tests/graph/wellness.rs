@@ -1,8 +1,8 @@
 //! C-03, C-04: `doctor` knows when a summary graph is none.
 
 use crate::scene::{Scene, lane, node, user};
+use wunderblock_core::decision::{PlacedSummary, Trim, TrimReason};
 use wunderblock_core::event::{Fact, SessionCompacted, ViewTrimmed};
-use wunderblock_core::step::{Placed, Trim, TrimReason};
 use wunderblock_core::units::Seq;
 
 fn scene() -> (Scene, [Seq; 2]) {
@@ -117,7 +117,7 @@ fn each_damage_is_named() {
 #[test]
 fn a_view_of_summaries_that_are_not_there_is_named() {
     let (scene, leaves) = scene();
-    let placed = |at, from, to| Placed { at: Seq(at), from: Seq(from), to: Seq(to) };
+    let placed = |at, from, to| PlacedSummary { at: Seq(at), from: Seq(from), to: Seq(to) };
     for (nodes, problems) in [
         (vec![placed(leaves[0].0, 2, 4), placed(leaves[1].0, 5, 7)], 0),
         (vec![placed(leaves[0].0, 2, 3)], 1),

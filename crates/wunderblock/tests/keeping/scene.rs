@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use wunderblock::store::sqlite::Access;
 use wunderblock::{Config, Engine, Error};
-use wunderblock_core::event::{Fact, MessageAppended, NewEvent, Source};
+use wunderblock_core::event::{EventSource, Fact, MessageAppended, NewEvent};
 use wunderblock_core::id::{EventId, StreamId, TenantId};
 use wunderblock_core::message::{Message, Role};
 use wunderblock_core::units::{Millis, Seq};
@@ -50,7 +50,7 @@ pub(crate) fn stream(id: &str) -> StreamId {
 
 pub(crate) fn said(id: &str, text: &str) -> NewEvent {
     let fact = Fact::MessageAppended(MessageAppended { message: Message::text(Role::User, text) });
-    NewEvent { id: EventId::new(id).unwrap(), at: Millis(1_700_000_000_000), source: Source::Live, fact }
+    NewEvent { id: EventId::new(id).unwrap(), at: Millis(1_700_000_000_000), source: EventSource::Live, fact }
 }
 
 pub(crate) fn append(engine: &Engine, id: &str, events: Vec<NewEvent>) -> Result<Vec<u64>, Error> {

@@ -4,7 +4,7 @@ use crate::scene::*;
 use futures_executor::block_on;
 use wunderblock::store::sqlite::{Access, Sqlite};
 use wunderblock::{Engine, Error, ErrorKind, Unappendable};
-use wunderblock_core::event::{Fact, NewEvent, SessionOpened, Source};
+use wunderblock_core::event::{EventSource, Fact, NewEvent, SessionOpened};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::message::Role;
 use wunderblock_testkit::backdoor::put;
@@ -118,7 +118,7 @@ fn a_caller_is_neither_an_import_nor_the_engine() {
     talk(&engine);
     let try_it =
         |event: NewEvent| block_on(engine.session_by_id(stream("s")).append(vec![event])).unwrap_err();
-    let claims = NewEvent { source: Source::Engine, ..said("4", Role::User, "x") };
+    let claims = NewEvent { source: EventSource::Engine, ..said("4", Role::User, "x") };
     assert!(matches!(try_it(claims), Error::Unappendable { why: Unappendable::Source, .. }));
     // Its own records would meet these ids, and be taken for a conflict.
     for id in

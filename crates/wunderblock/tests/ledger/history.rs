@@ -3,7 +3,7 @@
 use crate::scene::{event, message};
 use proptest::prelude::*;
 use wunderblock_core::event::{ContentPinned, Fact, NewEvent, TurnCompleted, UsageMeasured};
-use wunderblock_core::message::{Dialect, MediaForm, Message, Part, Role, Standing};
+use wunderblock_core::message::{Dialect, MediaForm, Message, MessageOrigin, Part, Role};
 use wunderblock_core::units::{Seq, Tokens};
 
 /// How many cases a property is tried on; `PROPTEST_FACTOR` multiplies them.
@@ -199,11 +199,11 @@ fn picture(long: bool) -> Part {
 fn odd(kind: u8, salt: usize) -> Result<Message, Fact> {
     let text = |role, text: &str| Message::text(role, text);
     Ok(match kind % 9 {
-        0 => text(Role::Assistant, "broken off").standing(Standing::Failed("error".into())),
-        1 => text(Role::User, "beside it").standing(Standing::Aside("note".into())),
+        0 => text(Role::Assistant, "broken off").standing(MessageOrigin::Failed("error".into())),
+        1 => text(Role::User, "beside it").standing(MessageOrigin::Aside("note".into())),
         2 => text(Role::Assistant, " \n"),
         3 => Message::new(Role::Assistant, Vec::new()),
-        4 => text(Role::User, "a reminder").standing(Standing::Injected("reminder".into())),
+        4 => text(Role::User, "a reminder").standing(MessageOrigin::Injected("reminder".into())),
         5 => {
             let content = vec![Part::text("orphan")];
             let part = Part::ToolResult {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tempfile::TempDir;
 use wunderblock::store::sqlite::Access;
 use wunderblock::{Address, Built, Config, ContextOptions, Engine, Imported, Session, Slice};
-use wunderblock_core::event::{Event, Fact, MessageAppended, NewEvent, Source};
+use wunderblock_core::event::{Event, EventSource, Fact, MessageAppended, NewEvent};
 use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_core::message::{Message, Part, Role};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
@@ -55,7 +55,7 @@ pub(crate) fn stream(id: &str) -> StreamId {
 }
 
 pub(crate) fn event(id: &str, fact: Fact) -> NewEvent {
-    NewEvent { id: EventId::new(id).unwrap(), at: Millis(1_700_000_000_000), source: Source::Live, fact }
+    NewEvent { id: EventId::new(id).unwrap(), at: Millis(1_700_000_000_000), source: EventSource::Live, fact }
 }
 
 pub(crate) fn message(id: &str, message: Message) -> NewEvent {
@@ -128,10 +128,10 @@ pub(crate) fn transcript(session: &Session) -> Vec<String> {
             Role::Tool => "tool",
         };
         let mark = match said.message.standing {
-            wunderblock_core::message::Standing::Said => "",
-            wunderblock_core::message::Standing::Injected(_) => "+",
-            wunderblock_core::message::Standing::Failed(_) => "!",
-            wunderblock_core::message::Standing::Aside(_) => "~",
+            wunderblock_core::message::MessageOrigin::Said => "",
+            wunderblock_core::message::MessageOrigin::Injected(_) => "+",
+            wunderblock_core::message::MessageOrigin::Failed(_) => "!",
+            wunderblock_core::message::MessageOrigin::Aside(_) => "~",
         };
         Some(format!("{mark}{role}: {words}"))
     };

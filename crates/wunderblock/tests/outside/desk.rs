@@ -7,7 +7,7 @@ use wunderblock::sources::{InstructionRules, Workspace};
 use wunderblock::{Built, ContextOptions, Engine, Given, Instructions, Session, Skill, Sources};
 use wunderblock_core::event::{Fact, NewEvent};
 use wunderblock_core::message::{Body, Dialect, Message, Part, Role};
-use wunderblock_core::preamble::{Change, PreambleChanged};
+use wunderblock_core::preamble::{PreambleChange, PreambleChanged};
 use wunderblock_core::request::{Request, Tool};
 use wunderblock_core::units::{Seq, Tokens};
 
@@ -145,7 +145,8 @@ pub(crate) fn kinds(session: &Session, kind: &str) -> usize {
 }
 
 /// Changes in words: `tools Read altered`.
-pub(crate) fn told(changes: &[Change]) -> Vec<String> {
-    let line = |change: &Change| format!("{} {} {}", change.section.name(), change.name, change.how.words());
+pub(crate) fn told(changes: &[PreambleChange]) -> Vec<String> {
+    let line =
+        |change: &PreambleChange| format!("{} {} {}", change.section.name(), change.name, change.how.words());
     changes.iter().map(line).collect()
 }

@@ -4,7 +4,7 @@ use crate::desk::*;
 use crate::scene::*;
 use futures_executor::block_on;
 use wunderblock::{ContextOptions, Sources};
-use wunderblock_core::message::{Message, Role, Standing};
+use wunderblock_core::message::{Message, MessageOrigin, Role};
 
 #[test]
 fn a_changed_file_holds_in_the_next_build_and_stands_there_once() {
@@ -179,7 +179,7 @@ fn what_somebody_else_put_in_stays_whatever_it_is_called() {
     let session = begun(&engine, "s");
     let project = Project::new(&[("AGENTS.md", "Use tabs.")]);
     for name in ["instructions", "state", "preamble", "recall"] {
-        let standing = Standing::Injected(name.into());
+        let standing = MessageOrigin::Injected(name.into());
         let said = Message::text(Role::User, format!("A harness says {name}.")).standing(standing);
         append(&engine, "s", vec![message(name, said)]);
     }

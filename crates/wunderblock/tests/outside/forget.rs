@@ -6,7 +6,7 @@ use futures_executor::block_on;
 use wunderblock::{ContextOptions, Sources};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::section::Section;
-use wunderblock_core::state::{Named, State};
+use wunderblock_core::state::{NamedText, WorkState};
 
 const SECRET: &str = "rosebud-4711";
 
@@ -96,9 +96,9 @@ fn what_entered_at_the_tail_and_is_erased_is_said_anew_if_it_still_holds() {
     let engine = home.engine();
     let session = begun(&engine, "s");
     let state = |text: &str| Sources {
-        state: Some(State {
-            provided: vec![Named { name: "status".into(), text: text.into() }],
-            ..State::default()
+        state: Some(WorkState {
+            provided: vec![NamedText { name: "status".into(), text: text.into() }],
+            ..WorkState::default()
         }),
         ..Sources::default()
     };

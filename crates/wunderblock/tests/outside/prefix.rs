@@ -6,9 +6,9 @@ use crate::twin::{Twin, append_open};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use wunderblock::{Built, ContextOptions, Engine, Session, Sources};
-use wunderblock_core::event::{Fact, NewEvent, Source};
-use wunderblock_core::message::{Body, Dialect, Part, Role, Standing};
-use wunderblock_core::state::{Named, State};
+use wunderblock_core::event::{EventSource, Fact, NewEvent};
+use wunderblock_core::message::{Body, Dialect, MessageOrigin, Part, Role};
+use wunderblock_core::state::{NamedText, WorkState};
 use wunderblock_core::units::{Bytes, Tokens};
 use wunderblock_testkit::memory::MemoryStorage;
 
@@ -48,9 +48,9 @@ impl Telling {
             ]),
             skills: Some(vec![skill("bake", "Bakes bread.", "Heat the oven.")]),
             memory: Some(vec![given("taste", "Likes rye.")]),
-            state: Some(State {
-                provided: vec![Named { name: "git status".into(), text: status.into() }],
-                ..State::default()
+            state: Some(WorkState {
+                provided: vec![NamedText { name: "git status".into(), text: status.into() }],
+                ..WorkState::default()
             }),
             ..self.project.sources()
         };
@@ -123,7 +123,7 @@ fn bare(built: &Built) -> Bytes {
 /// The reply an event is a piece of.
 pub(crate) fn reply_of(event: &NewEvent) -> Option<String> {
     let Fact::MessageAppended(said) = &event.fact else { return None };
-    let counts = said.message.role == Role::Assistant && said.message.standing == Standing::Said;
+    let counts = said.message.role == Role::Assistant && said.message.standing == MessageOrigin::Said;
     counts.then(|| said.message.api_id.as_deref().map_or(event.id.to_string(), ToOwned::to_owned))
 }
 
@@ -198,7 +198,7 @@ pub(crate) fn example() -> Vec<NewEvent> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/session.jsonl");
     let imported = import(&engine, path.as_ref());
     let lines = exported(&engine.session_by_id(imported.sessions[0].clone()));
-    let live = |line| NewEvent { source: Source::Live, ..serde_json::from_str(line).unwrap() };
+    let live = |line| NewEvent { source: EventSource::Live, ..serde_json::from_str(line).unwrap() };
     lines.lines().map(live).collect()
 }
 

@@ -9,12 +9,12 @@ use wunderblock_core::event::Fact;
 use wunderblock_core::instruction::FindingKind;
 use wunderblock_core::message::{Dialect, Role};
 use wunderblock_core::plan::TrimReason;
-use wunderblock_core::state::{Item, Named, State, Status};
+use wunderblock_core::state::{ItemStatus, NamedText, StateItem, WorkState};
 use wunderblock_core::units::Tokens;
 
-fn plan(items: &[(&str, Status)]) -> Sources {
-    let items = items.iter().map(|(what, status)| Item { what: (*what).into(), status: *status });
-    Sources { state: Some(State { plan: items.collect(), ..State::default() }), ..Sources::default() }
+fn plan(items: &[(&str, ItemStatus)]) -> Sources {
+    let items = items.iter().map(|(what, status)| StateItem { what: (*what).into(), status: *status });
+    Sources { state: Some(WorkState { plan: items.collect(), ..WorkState::default() }), ..Sources::default() }
 }
 
 /// The last texts a request says, of the user's side.
@@ -28,21 +28,21 @@ fn state_is_said_at_the_tail_and_again_when_it_changes() {
     let home = Home::new();
     let engine = home.engine();
     let session = begun(&engine, "s");
-    let first = built(&session, &with(plan(&[("bake", Status::InProgress)])));
+    let first = built(&session, &with(plan(&[("bake", ItemStatus::InProgress)])));
     let lines = tail(&first, 3);
     assert!(
         lines[0].contains(": state: plan. Replaces what was said of it before.") && lines[1] == "[>] bake"
     );
     append(&engine, "s", reads(1, "a.txt"));
-    let second = built(&session, &with(plan(&[("bake", Status::InProgress)])));
+    let second = built(&session, &with(plan(&[("bake", ItemStatus::InProgress)])));
     assert_eq!((times(&second, "[>] bake"), kinds(&session, "context.injected")), (1, 1), "not repeated");
     append(&engine, "s", reads(2, "a.txt"));
-    let third = built(&session, &with(plan(&[("bake", Status::Done), ("eat", Status::Pending)])));
+    let third = built(&session, &with(plan(&[("bake", ItemStatus::Done), ("eat", ItemStatus::Pending)])));
     assert_eq!(tail(&third, 3)[1], "[x] bake\n[ ] eat");
     append(&engine, "s", reads(3, "a.txt"));
-    let fourth = built(&session, &with(Sources { state: Some(State::default()), ..Sources::default() }));
+    let fourth = built(&session, &with(Sources { state: Some(WorkState::default()), ..Sources::default() }));
     assert_eq!(tail(&fourth, 3)[1], "none");
-    let fifth = built(&session, &with(Sources { state: Some(State::default()), ..Sources::default() }));
+    let fifth = built(&session, &with(Sources { state: Some(WorkState::default()), ..Sources::default() }));
     assert_eq!(kinds(&session, "context.injected"), 3, "said to be none once");
     for pair in [[&first, &second], [&second, &third], [&third, &fourth], [&fourth, &fifth]] {
         assert!(goes_on(pair[0], pair[1]));
@@ -95,7 +95,7 @@ fn after_a_step_the_state_stands_at_the_tail() {
     let home = Home::new();
     let engine = home.engine();
     let session = begun(&engine, "s");
-    let state = || plan(&[("bake", Status::InProgress)]);
+    let state = || plan(&[("bake", ItemStatus::InProgress)]);
     let options = || ContextOptions { window: Some(Tokens(20_000)), ..with(state()) };
     built(&session, &options());
     let many = |n| said(&format!("n{n}"), Role::User, &"many words ".repeat(400));
@@ -110,7 +110,7 @@ fn whoever_says_nothing_of_the_state_leaves_it_as_it_is() {
     let home = Home::new();
     let engine = home.engine();
     let session = begun(&engine, "s");
-    let first = built(&session, &with(plan(&[("bake", Status::InProgress)])));
+    let first = built(&session, &with(plan(&[("bake", ItemStatus::InProgress)])));
     append(&engine, "s", reads(1, "a.txt"));
     let second = built(&session, &with(Sources::default()));
     assert!(goes_on(&first, &second) && times(&second, "[>] bake") == 1 && times(&second, "none") == 0);
@@ -121,7 +121,7 @@ fn a_changed_preamble_leaves_the_state_nobody_spoke_of() {
     let home = Home::new();
     let engine = home.engine();
     let session = begun(&engine, "s");
-    built(&session, &with(plan(&[("bake", Status::InProgress)])));
+    built(&session, &with(plan(&[("bake", ItemStatus::InProgress)])));
     let other = Sources { system: Some(vec![given("house", "You speak softly.")]), ..Sources::default() };
     let next = built(&session, &with(other));
     assert_eq!(times(&next, "[>] bake"), 1);
@@ -150,9 +150,9 @@ fn what_is_explained_is_what_is_built() {
                 text: Some(long("of a resource")),
                 pinned: number > 3,
             };
-            let state = State {
-                provided: vec![Named { name: "status".into(), text: status.into() }],
-                ..State::default()
+            let state = WorkState {
+                provided: vec![NamedText { name: "status".into(), text: status.into() }],
+                ..WorkState::default()
             };
             let sources = Sources {
                 safety: Some(vec![given("policy", "Delete nothing.")]),

@@ -8,7 +8,7 @@ use wunderblock_core::authority::Authority;
 use wunderblock_core::message::{Dialect, Part, Role};
 use wunderblock_core::request::Request;
 use wunderblock_core::section::Section;
-use wunderblock_core::state::{Item, Named, State};
+use wunderblock_core::state::{NamedText, StateItem, WorkState};
 
 /// Texts that try to be more than they are.
 const CORPUS: [&str; 16] = [
@@ -118,16 +118,16 @@ fn sources(project: &Project, attack: &str) -> Sources {
         )]),
         memory: Some(vec![given(&name(attack, "memory"), &marked(attack, "memory"))]),
         resources: Some(vec![resource("listed", false), resource("pinned", true)]),
-        state: Some(State {
-            plan: vec![Item {
+        state: Some(WorkState {
+            plan: vec![StateItem {
                 what: marked(attack, "plan").into(),
                 ..serde_json::from_str(r#"{"what":""}"#).unwrap()
             }],
-            provided: vec![Named {
+            provided: vec![NamedText {
                 name: name(attack, "provided").into(),
                 text: marked(attack, "provided").into(),
             }],
-            ..State::default()
+            ..WorkState::default()
         }),
         providers: {
             let text = marked(attack, "provider");

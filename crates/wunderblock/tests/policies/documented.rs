@@ -5,7 +5,7 @@
 use super::presets::here;
 use std::fmt::Write;
 use wunderblock::policy::Policies;
-use wunderblock_core::policy::{Limits, Summary, Template};
+use wunderblock_core::policy::{CompactionLimits, Summary, Template};
 
 const BEGIN: &str = "by UPDATE_GOLDEN=1 cargo test -p wunderblock --test policies -->\n";
 const END: &str = "<!-- end of presets -->";
@@ -112,7 +112,7 @@ fn the_examples_are_read() {
         assert_eq!(parsed.warnings, []);
         let summary = Summary { template: Template::default(), ..parsed.policy.summary };
         if parsed.policy.name.as_ref() == "mine" {
-            assert_eq!((summary, parsed.policy.limits), (Summary::default(), Limits::default()));
+            assert_eq!((summary, parsed.policy.limits), (Summary::default(), CompactionLimits::default()));
         }
     }
 }

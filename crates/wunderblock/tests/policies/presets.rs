@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use wunderblock::policy::{DEFAULT, OFF, Policies};
-use wunderblock_core::policy::{Fill, Form, Policy};
+use wunderblock_core::policy::{Fill, Policy, SummaryFormat};
 
 #[test]
 fn every_preset_is_read_without_an_error_or_a_warning() {
@@ -43,18 +43,18 @@ fn the_templates_are_those_of_their_systems() {
     let expected = [
         (
             "claude-code",
-            Form::Numbered,
+            SummaryFormat::Numbered,
             "Primary Request and Intent | Key Technical Concepts | Files and Code Sections | Errors and fixes | \
              Problem Solving | All user messages | Pending Tasks | Current Work",
         ),
         (
             "gemini-cli",
-            Form::Xml,
+            SummaryFormat::Xml,
             "overall_goal | key_knowledge | file_system_state | recent_actions | current_plan",
         ),
         (
             "codex",
-            Form::Markdown,
+            SummaryFormat::Markdown,
             "Active task | Progress so far | Next steps | Key context, constraints, preferences | Completed tasks",
         ),
     ];

@@ -5,8 +5,9 @@ use proptest::prelude::*;
 use std::sync::LazyLock;
 use wunderblock::policy::Policies;
 use wunderblock_core::policy::{
-    Act, Boundary, Cut, Fill, Form, Level, Limits, Meanwhile, Measure, Order, Permille, Policy, Protect,
-    Reach, Reduce, Section, Severity, Split, Summary, Template, TextKind, Triggers, Whole,
+    Action, Boundary, CompactionLimits, CutPoint, Division, DropOrder, Fill, FractionBase, Meanwhile,
+    Permille, Policy, Protect, Reduce, ReductionLevel, Severity, Split, Summary, SummaryFormat, Template,
+    TemplateSection, TextKind, TriggerLevel, Triggers,
 };
 use wunderblock_core::units::{Bytes, Tokens};
 
@@ -50,11 +51,11 @@ fn text() -> impl Strategy<Value = Box<str>> {
         .prop_map(String::into_boxed_str)
 }
 
-fn level(fraction: std::ops::Range<u16>) -> impl Strategy<Value = Level> {
+fn level(fraction: std::ops::Range<u16>) -> impl Strategy<Value = TriggerLevel> {
     let tokens = (400_000 + u64::from(fraction.start)..=i64::MAX as u64).prop_map(Tokens);
     let parts = (option::of(within(fraction)), option::of(tokens), option::of(amount()));
     let counts = (option::of(600..900_u64), option::of(count()), option::of(count()));
-    (parts, counts).prop_map(|((fraction, tokens, free), (messages, age_s, cache_s))| Level {
+    (parts, counts).prop_map(|((fraction, tokens, free), (messages, age_s, cache_s))| TriggerLevel {
         fraction,
         tokens,
         free,
@@ -65,7 +66,7 @@ fn level(fraction: std::ops::Range<u16>) -> impl Strategy<Value = Level> {
 }
 
 fn triggers() -> impl Strategy<Value = Triggers> {
-    let of = prop_oneof![Just(Whole::Budget), Just(Whole::Window)];
+    let of = prop_oneof![Just(FractionBase::Budget), Just(FractionBase::Window)];
     let boundary = prop_oneof![Just(Boundary::Exchange), Just(Boundary::Turn), Just(Boundary::Task)];
     (level(400..700), level(700..1_001), of, boundary, within(0..400), within(0..600)).prop_map(
         |(soft, hard, of, boundary, down_to, regrow)| Triggers { soft, hard, of, boundary, down_to, regrow },
@@ -101,7 +102,7 @@ fn protect() -> impl Strategy<Value = Protect> {
 }
 
 fn split() -> impl Strategy<Value = Split> {
-    let at = prop_oneof![Just(Cut::User), Just(Cut::Exchange)];
+    let at = prop_oneof![Just(CutPoint::User), Just(CutPoint::Exchange)];
     (at, any::<bool>(), any::<bool>()).prop_map(|(at, forward, two_summaries)| Split {
         at,
         forward,
@@ -110,11 +111,11 @@ fn split() -> impl Strategy<Value = Split> {
 }
 
 #[allow(clippy::too_many_lines, reason = "a table of cases, or one story")]
-fn act() -> impl Strategy<Value = Act> {
+fn action() -> impl Strategy<Value = Action> {
     let gain = || (within(0..1_000), tokens());
     prop_oneof![
         (option::of(count()), any::<bool>(), any::<bool>(), any::<bool>(), gain()).prop_map(
-            |(thinking_after, invalid_runs, placeholder, repeated, (min_gain, min_tokens))| Act::Curate {
+            |(thinking_after, invalid_runs, placeholder, repeated, (min_gain, min_tokens))| Action::Curate {
                 thinking_after,
                 invalid_runs,
                 placeholder,
@@ -123,13 +124,13 @@ fn act() -> impl Strategy<Value = Act> {
                 min_tokens
             }
         ),
-        (count(), gain()).prop_map(|(min_bytes, (min_gain, min_tokens))| Act::Dedupe {
+        (count(), gain()).prop_map(|(min_bytes, (min_gain, min_tokens))| Action::Dedupe {
             min_bytes: Bytes(min_bytes),
             min_gain,
             min_tokens
         }),
         (count(), tokens(), tokens(), any::<bool>(), gain()).prop_map(
-            |(keep, keep_tokens, over, arguments, (min_gain, min_tokens))| Act::Stub {
+            |(keep, keep_tokens, over, arguments, (min_gain, min_tokens))| Action::Stub {
                 keep,
                 keep_tokens,
                 over,
@@ -140,7 +141,7 @@ fn act() -> impl Strategy<Value = Act> {
         ),
         (shrunk(), within(0..1_001), count(), gain()).prop_map(
             |((over, to), head, keep, (min_gain, min_tokens))| {
-                Act::Shrink { over, to, head, keep, min_gain, min_tokens }
+                Action::Shrink { over, to, head, keep, min_gain, min_tokens }
             }
         ),
         (
@@ -154,8 +155,8 @@ fn act() -> impl Strategy<Value = Act> {
         )
             .prop_map(
                 |(by_task, chunk, chunk_share, chunk_least, oldest, all, (min_gain, min_tokens))| {
-                    Act::Summarise {
-                        by: if by_task { Measure::Task } else { Measure::Length },
+                    Action::Summarise {
+                        by: if by_task { Division::Task } else { Division::Length },
                         chunk,
                         chunk_share,
                         chunk_least,
@@ -168,7 +169,7 @@ fn act() -> impl Strategy<Value = Act> {
                 }
             ),
         (1..30_u64, 2..20_u64, (any::<u32>(), tokens()), within(0..1_000), tokens(), gain()).prop_map(
-            |(leaves, nodes, (most, chunk), above, above_tokens, (min_gain, min_tokens))| Act::Condense {
+            |(leaves, nodes, (most, chunk), above, above_tokens, (min_gain, min_tokens))| Action::Condense {
                 leaves,
                 nodes,
                 chunk,
@@ -179,8 +180,8 @@ fn act() -> impl Strategy<Value = Act> {
                 min_tokens
             }
         ),
-        (any::<bool>(), 0..700_u64, gain()).prop_map(|(by_age, keep, (min_gain, min_tokens))| Act::Drop {
-            by: if by_age { Order::Age } else { Order::Importance },
+        (any::<bool>(), 0..700_u64, gain()).prop_map(|(by_age, keep, (min_gain, min_tokens))| Action::Drop {
+            by: if by_age { DropOrder::Age } else { DropOrder::Importance },
             keep,
             min_gain,
             min_tokens
@@ -197,7 +198,7 @@ fn template() -> impl Strategy<Value = Template> {
     ];
     let section = (name(), prop::collection::vec(fill, 1..4), text());
     let sections = prop::collection::vec(
-        section.prop_map(|(name, fill, about)| Section {
+        section.prop_map(|(name, fill, about)| TemplateSection {
             weight: u16::try_from(name.len() % 5).unwrap() + 1,
             name,
             fill,
@@ -205,7 +206,8 @@ fn template() -> impl Strategy<Value = Template> {
         }),
         1..4,
     );
-    let form = prop_oneof![Just(Form::Markdown), Just(Form::Numbered), Just(Form::Xml)];
+    let form =
+        prop_oneof![Just(SummaryFormat::Markdown), Just(SummaryFormat::Numbered), Just(SummaryFormat::Xml)];
     (form, name(), sections).prop_map(|(form, root, sections)| Template { form, root, sections })
 }
 
@@ -240,9 +242,9 @@ fn summary() -> impl Strategy<Value = Summary> {
     )
 }
 
-fn limits() -> impl Strategy<Value = Limits> {
+fn limits() -> impl Strategy<Value = CompactionLimits> {
     (prop_oneof![9 => 1..9_u32, 1 => Just(0)], count(), any::<u32>(), any::<u32>(), any::<bool>()).prop_map(
-        |(rounds, cooldown_s, calls_per_hour, sweep_nodes, waits)| Limits {
+        |(rounds, cooldown_s, calls_per_hour, sweep_nodes, waits)| CompactionLimits {
             rounds,
             cooldown_s,
             calls_per_hour,
@@ -253,7 +255,7 @@ fn limits() -> impl Strategy<Value = Limits> {
 }
 
 fn reduce() -> impl Strategy<Value = Reduce> {
-    let level = prop_oneof![1 => Just(Reach::Off), 1 => Just(Reach::Lossless), 2 => Just(Reach::Fold)];
+    let level = prop_oneof![1 => Just(ReductionLevel::Off), 1 => Just(ReductionLevel::Lossless), 2 => Just(ReductionLevel::Fold)];
     let some = prop::sample::subsequence(TextKind::ALL.to_vec(), 0..4);
     let except = prop_oneof![9 => some, 1 => Just(TextKind::ALL.to_vec())];
     (level, count(), except).prop_map(|(level, least, except)| Reduce { level, least: Bytes(least), except })
@@ -263,7 +265,7 @@ fn policy() -> impl Strategy<Value = Policy> {
     let plain = prop_oneof![2 => Just(Summary::default()), 1 => summary()];
     let calm = prop_oneof![1 => Just(Protect::default()), 1 => protect()];
     let quiet = prop_oneof![1 => Just(Triggers::default()), 1 => triggers()];
-    let steps = prop::collection::vec(act(), 0..4);
+    let steps = prop::collection::vec(action(), 0..4);
     (name(), text(), quiet, calm, (split(), reduce()), steps, plain, limits()).prop_map(
         |(name, about, trigger, protect, (split, reduce), steps, summary, limits)| Policy {
             name,
@@ -295,7 +297,7 @@ proptest! {
             }
             Err(error) => {
                 let mut found: Vec<_> = error.findings.iter().map(|finding| finding.fault.clone()).collect();
-                let key = |fault: &wunderblock_core::policy::Fault| (fault.key.clone(), fault.what.clone());
+                let key = |fault: &wunderblock_core::policy::PolicyFault| (fault.key.clone(), fault.what.clone());
                 found.sort_by_key(key);
                 errors.sort_by_key(key);
                 prop_assert_eq!(found, errors, "{}", text);

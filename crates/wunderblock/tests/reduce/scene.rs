@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use wunderblock::policy::Policies;
 use wunderblock::store::{Answer, Opening, Query, Storage, Write};
 use wunderblock::{Address, Built, Compactor, Config, ContextOptions, Engine, Reducer, Session, Slice};
-use wunderblock_core::event::{ContentReduced, Event, Fact, MessageAppended, NewEvent, Source};
+use wunderblock_core::event::{ContentReduced, Event, EventSource, Fact, MessageAppended, NewEvent};
 use wunderblock_core::id::{EventId, Handle, LaneId, StreamId};
 use wunderblock_core::message::{Body, Message, Part, Role};
 use wunderblock_core::policy::Policy;
@@ -141,7 +141,7 @@ impl Scene {
         let event = |fact| {
             self.said.set(self.said.get() + 1);
             let id = EventId::new(format!("e{}", self.said.get())).unwrap();
-            NewEvent { id, at: Millis(1_700_000_000_000), source: Source::Live, fact }
+            NewEvent { id, at: Millis(1_700_000_000_000), source: EventSource::Live, fact }
         };
         let is_open = facts.iter().all(Fact::is_open);
         let events = facts.into_iter().map(event).collect();

@@ -2,7 +2,7 @@
 
 use crate::scene::*;
 use futures_executor::block_on;
-use wunderblock::{CompactOptions, CompactionOutcome, Compactor};
+use wunderblock::{CompactOptions, CompactionResult, Compactor};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::plan::TrimReason;
 use wunderblock_core::units::Seq;
@@ -127,7 +127,7 @@ fn a_compaction_finds_what_is_shorter_and_its_undoing_brings_it_back() {
         progress: None,
     }))
     .unwrap();
-    assert_eq!(done.outcome, CompactionOutcome::Compacted);
+    assert_eq!(done.outcome, CompactionResult::Compacted);
     let compacted = scene.build(&options);
     assert_ne!(compacted.draft.body, before.draft.body);
     let kept = results(&compacted);

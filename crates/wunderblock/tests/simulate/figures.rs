@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use wunderblock::catalog::{BilledTokens, Catalog, MicroDollars};
 use wunderblock::{ContextOptions, Error, SimulateOptions};
-use wunderblock_core::event::{Fact, MessageAppended, NewEvent, Source};
+use wunderblock_core::event::{EventSource, Fact, MessageAppended, NewEvent};
 use wunderblock_core::id::EventId;
 use wunderblock_core::message::{Message, Part, Role};
 use wunderblock_core::units::{Millis, Tokens};
@@ -16,7 +16,7 @@ const MINUTE: i64 = 60_000;
 fn at(id: &str, minutes: i64, message: Message) -> NewEvent {
     let fact = Fact::MessageAppended(MessageAppended { message });
     let at = Millis(1_790_000_000_000 + minutes * MINUTE);
-    NewEvent { id: EventId::new(id).unwrap(), at, source: Source::Live, fact }
+    NewEvent { id: EventId::new(id).unwrap(), at, source: EventSource::Live, fact }
 }
 
 fn said(id: &str, minutes: i64, role: Role, text: &str) -> NewEvent {

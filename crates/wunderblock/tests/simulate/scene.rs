@@ -6,7 +6,7 @@ use std::sync::Arc;
 use wunderblock::policy::Policies;
 use wunderblock::store::sqlite::Access;
 use wunderblock::{Config, ContextOptions, Engine, PolicyResult, Session, SimulateOptions, Simulation};
-use wunderblock_core::event::{ContentPinned, Fact, MessageAppended, NewEvent, Source};
+use wunderblock_core::event::{ContentPinned, EventSource, Fact, MessageAppended, NewEvent};
 use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_core::message::{Message, Part, Role};
 use wunderblock_core::policy::Policy;
@@ -121,7 +121,7 @@ pub(crate) fn events(steps: &[Step]) -> Vec<NewEvent> {
         let mut say = |message: Message| {
             let id = EventId::new(format!("m{}", events.len())).unwrap();
             let fact = Fact::MessageAppended(MessageAppended { message });
-            events.push(NewEvent { id, at: Millis(clock), source: Source::Live, fact });
+            events.push(NewEvent { id, at: Millis(clock), source: EventSource::Live, fact });
         };
         match step {
             Step::User(bytes) => say(Message::text(Role::User, text(*bytes, at))),
@@ -150,7 +150,7 @@ pub(crate) fn events(steps: &[Step]) -> Vec<NewEvent> {
                 let target = Seq(2 + events.len() as u64 * u64::from(*share) / 256);
                 let id = EventId::new(format!("p{at}")).unwrap();
                 let fact = Fact::ContentPinned(ContentPinned { target, pinned: share % 3 > 0 });
-                events.push(NewEvent { id, at: Millis(clock), source: Source::Live, fact });
+                events.push(NewEvent { id, at: Millis(clock), source: EventSource::Live, fact });
             }
             Step::Pause(seconds) => clock += i64::from(*seconds) * 1_000,
         }

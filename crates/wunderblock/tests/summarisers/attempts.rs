@@ -8,7 +8,7 @@ use wunderblock::summarize::attempt::{EXTRACTIVE, write};
 use wunderblock::summarize::{
     Brief, Detail, Floor, Manner, Material, Summarise, SummaryDraft, SummaryFailure, SummaryTask, SummaryText,
 };
-use wunderblock_core::compaction::Spent;
+use wunderblock_core::compaction::SummarySpend;
 use wunderblock_core::ports::Gauge;
 use wunderblock_core::units::Tokens;
 use wunderblock_testkit::server::{Behaviour, INVENTED, Provider};
@@ -110,7 +110,7 @@ fn without_a_summariser_or_for_mere_numbers_nobody_is_asked() {
 struct Scripted {
     window: Option<Tokens>,
     text: &'static str,
-    spent: Option<Spent>,
+    spent: Option<SummarySpend>,
 }
 
 impl Summarise for Scripted {
@@ -144,7 +144,7 @@ fn a_window_that_holds_nothing_leads_to_the_floor() {
 
 #[test]
 fn what_was_refused_is_paid_for_as_well() {
-    let spent = |micro_dollars| Spent {
+    let spent = |micro_dollars| SummarySpend {
         model: "scripted".into(),
         calls: 1,
         input: Tokens(100),
@@ -152,7 +152,7 @@ fn what_was_refused_is_paid_for_as_well() {
         micro_dollars,
     };
     let twice = draft(&Scripted { window: None, text: "no parts", spent: Some(spent(Some(7))) });
-    let expected = Spent { calls: 2, input: Tokens(200), output: Tokens(20), ..spent(Some(14)) };
+    let expected = SummarySpend { calls: 2, input: Tokens(200), output: Tokens(20), ..spent(Some(14)) };
     assert_eq!((twice.manner, twice.spent), (Manner::Fallback, Some(expected)));
     let unknown = draft(&Scripted { window: None, text: "no parts", spent: Some(spent(None)) });
     assert_eq!(unknown.spent.unwrap().micro_dollars, None);

@@ -10,13 +10,13 @@ use wunderblock::summarize::{
     SummaryDraft,
 };
 use wunderblock::tokens::Counted;
-use wunderblock_core::compaction::Check;
+use wunderblock_core::compaction::SummaryCheck;
 use wunderblock_core::id::Handle;
 use wunderblock_core::message::{Dialect, MediaForm, Message, Part, Role};
-use wunderblock_core::policy::{Fill, Form, Permille, Section, Template};
+use wunderblock_core::policy::{Fill, Permille, SummaryFormat, Template, TemplateSection};
 use wunderblock_core::ports::{Gauge, NoBodies};
 use wunderblock_core::units::{Bytes, Cost, Millis, Seq, Tokens};
-use wunderblock_core::view::Entry;
+use wunderblock_core::view::ViewEntry;
 use wunderblock_testkit::server::{ORDERS, Provider};
 
 pub(crate) const KEY: &str = "sk-test-not-a-real-key";
@@ -49,8 +49,8 @@ pub(crate) fn redactor() -> Arc<Redactor> {
     Arc::clone(REDACTOR.get_or_init(|| Arc::new(Redactor::embedded())))
 }
 
-pub(crate) fn entry(seq: u64, message: Message) -> Entry {
-    Entry { seq: Seq(seq), at: Millis(0), message }
+pub(crate) fn entry(seq: u64, message: Message) -> ViewEntry {
+    ViewEntry { seq: Seq(seq), at: Millis(0), message }
 }
 
 pub(crate) fn call(id: &str, name: &str, input: &str) -> Part {
@@ -62,7 +62,7 @@ pub(crate) fn result(id: &str, text: &str) -> Part {
 }
 
 /// Some turns about one file.
-pub(crate) fn session() -> Vec<Entry> {
+pub(crate) fn session() -> Vec<ViewEntry> {
     let thinking = Part::Thinking { text: "I muse in secret".into(), signature: None, extra: None };
     let picture =
         Part::Media { mime: "image/png".into(), form: MediaForm::Base64, body: "aGk=".into(), extra: None };
@@ -95,16 +95,20 @@ pub(crate) fn session() -> Vec<Entry> {
     entries
 }
 
-pub(crate) fn material<'a>(entries: &'a [Entry], earlier: Vec<Earlier<'a>>) -> Material<'a> {
+pub(crate) fn material<'a>(entries: &'a [ViewEntry], earlier: Vec<Earlier<'a>>) -> Material<'a> {
     let (from, to) = (entries[0].seq, entries[entries.len() - 1].seq);
     Material { from, to, entries: entries.iter().collect(), bodies: &NoBodies, earlier }
 }
 
 pub(crate) fn template() -> Template {
-    let section =
-        |name: &str, fill| Section { name: name.into(), fill: vec![fill], about: "".into(), weight: 1 };
+    let section = |name: &str, fill| TemplateSection {
+        name: name.into(),
+        fill: vec![fill],
+        about: "".into(),
+        weight: 1,
+    };
     let sections = vec![section("Goal", Fill::Intent), section("Files", Fill::FilesRead)];
-    Template { form: Form::Markdown, root: "summary".into(), sections }
+    Template { form: SummaryFormat::Markdown, root: "summary".into(), sections }
 }
 
 pub(crate) fn brief(template: &Template) -> Brief<'_> {
@@ -131,7 +135,7 @@ fn verify(text: &str, material: &Material<'_>, brief: &Brief<'_>, _: &dyn Gauge)
         }
     }
     let grounded = Permille(if faults.is_empty() { 1_000 } else { 500 });
-    Judgement { check: Check { grounded, kept: 0, demanded: 0, answered: Permille::ONE }, faults }
+    Judgement { check: SummaryCheck { grounded, kept: 0, demanded: 0, answered: Permille::ONE }, faults }
 }
 
 pub(crate) const FLOOR: Floor<'static> = Floor { extract: &extract, verify: &verify };

@@ -3,12 +3,17 @@
 use crate::scene::{Scale, brief, call, entry, material, redactor, session, template};
 use wunderblock::summarize::prompt::{Put, size, task};
 use wunderblock::summarize::{Brief, Detail, Earlier, SummaryTask};
-use wunderblock_core::message::{Message, Part, Role, Standing};
-use wunderblock_core::policy::{Form, Template};
+use wunderblock_core::message::{Message, MessageOrigin, Part, Role};
+use wunderblock_core::policy::{SummaryFormat, Template};
 use wunderblock_core::units::{Seq, Tokens};
-use wunderblock_core::view::Entry;
+use wunderblock_core::view::ViewEntry;
 
-fn told(entries: &[Entry], earlier: Vec<Earlier<'_>>, brief: &Brief<'_>, limit: u64) -> Option<SummaryTask> {
+fn told(
+    entries: &[ViewEntry],
+    earlier: Vec<Earlier<'_>>,
+    brief: &Brief<'_>,
+    limit: u64,
+) -> Option<SummaryTask> {
     let redactor = redactor();
     let put = Put { limit: Tokens(limit), redactor: &redactor, correction: &[] };
     task(&material(entries, earlier), brief, &put, &Scale)
@@ -40,14 +45,16 @@ fn a_range_is_told_as_a_text_with_positions() {
     entries[4] = entry(5, Message::new(Role::Assistant, vec![call("c2", "Odd", "[1,2]")]));
     entries.push(entry(
         6,
-        Message::text(Role::User, "<reminder>").standing(Standing::Injected("a reminder".into())),
+        Message::text(Role::User, "<reminder>").standing(MessageOrigin::Injected("a reminder".into())),
     ));
     entries.push(entry(
         7,
-        Message::text(Role::Assistant, "broken").standing(Standing::Failed("cut off".into())),
+        Message::text(Role::Assistant, "broken").standing(MessageOrigin::Failed("cut off".into())),
     ));
-    entries
-        .push(entry(8, Message::text(Role::User, "never sent").standing(Standing::Aside("a note".into()))));
+    entries.push(entry(
+        8,
+        Message::text(Role::User, "never sent").standing(MessageOrigin::Aside("a note".into())),
+    ));
     let earlier = vec![
         Earlier { at: Seq(2), from: Seq(1), to: Seq(1), level: 0, text: "the first summary" },
         Earlier { at: Seq(90), from: Seq(9), to: Seq(89), level: 1, text: "the second" },
@@ -121,12 +128,12 @@ fn forms_focus_and_detail_are_told() {
         let brief = Brief { focus: Some(focus), detail, ..brief(&template) };
         told(&entries, Vec::new(), &brief, 100_000).unwrap()
     };
-    let numbered = told_of(Form::Numbered, Detail::Full);
+    let numbered = told_of(SummaryFormat::Numbered, Detail::Full);
     assert!(
         numbered.system.contains("1. Goal:\n(what the user wanted") && numbered.system.contains("2. Files:")
     );
     assert!(numbered.system.contains(focus) && !numbered.prompt.contains(focus));
-    let xml = told_of(Form::Xml, Detail::KeyPoints);
+    let xml = told_of(SummaryFormat::Xml, Detail::KeyPoints);
     assert!(xml.system.contains("<state>\n<Goal>\n(") && xml.system.contains("</Files>\n</state>"));
     assert!(xml.system.contains("a few lines in all"));
 }

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use wunderblock::store::sqlite::Access;
 use wunderblock::{Along, Config, Engine, Ledger};
-use wunderblock_core::event::{Fact, MessageAppended, NewEvent, Source};
+use wunderblock_core::event::{EventSource, Fact, MessageAppended, NewEvent};
 use wunderblock_core::id::{EventId, StreamId, TenantId};
 use wunderblock_core::message::{Message, Role};
 use wunderblock_core::units::{Bytes, Millis, Seq};
@@ -160,7 +160,7 @@ impl World {
                 message: Message::text(Role::User, record.text.as_str()),
             });
             let id = EventId::new(record.id.clone().unwrap_or_default())?;
-            Ok(NewEvent { id, at: Millis(1_700_000_000_000), source: Source::Live, fact })
+            Ok(NewEvent { id, at: Millis(1_700_000_000_000), source: EventSource::Live, fact })
         };
         let events = all.iter().map(event).collect::<Outcome<Vec<_>>>()?;
         let session = self.engine(tenant)?.session_by_id(StreamId::new(name.clone())?);

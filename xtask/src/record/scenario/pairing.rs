@@ -106,8 +106,8 @@ pub(super) const STEPS: &[Step] = &[
              4_000, 8_000] {\n        let messages = (0..count).flat_map(|n| [call(&[\"x\"]), answer(\"x\", \
              &n.to_string())]);\n        let history = ledger(messages.collect());\n        let view = \
              view_of(&history.events);\n        let start = std::time::Instant::now();\n        let arranged = \
-             wunderblock_core::pair::arrange(&view);\n        assert_eq!(arranged.units.len(), count);\n        \
-             assert!(arranged.units.iter().all(|unit| unit.members.len() == 2 && !unit.is_waiting()));\n        \
+             wunderblock_core::pair::arrange(&view);\n        assert_eq!(arranged.exchanges.len(), count);\n        \
+             assert!(arranged.exchanges.iter().all(|unit| unit.members.len() == 2 && !unit.is_waiting()));\n        \
              times.push(start.elapsed());\n    }\n    assert!(times[2] < times[0] * 10);\n    println!(\"{times:?}\");\n}\nEOF\ncargo test -p wunderblock-core --test \
              promises one_id -- --nocapture 2>&1 | grep -v '^warning' | tail -14",
         )],
@@ -122,7 +122,7 @@ pub(super) const STEPS: &[Step] = &[
              calls_that_share_one_id_each_keep_their_own_result() {\n    let messages = (0..200).flat_map(|n| \
              [call(&[\"x\"]), answer(\"x\", &n.to_string())]);\n    let history = ledger(messages.collect());\n    let view = \
              view_of(&history.events);\n    let arranged = wunderblock_core::pair::arrange(&view);\n    \
-             assert_eq!(arranged.units.len(), 200);\n    for unit in &arranged.units {\n        assert_eq!(unit.members, \
+             assert_eq!(arranged.exchanges.len(), 200);\n    for unit in &arranged.exchanges {\n        assert_eq!(unit.members, \
              [unit.key, unit.key.next()]);\n    }\n    assert!(arranged.loose.is_empty() && arranged.early.is_empty());\n}\n\
              EOF\ncargo test -p wunderblock-core --test promises share_one_id 2>&1 | tail -5; git diff --stat",
         )],

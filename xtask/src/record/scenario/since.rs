@@ -204,7 +204,7 @@ pub(super) const STEPS: &[Step] = &[
             VIEW,
             "    /// The entry at a position.\n",
             "    /// The entries that happened at that time or later, in order.\n    pub fn entries_since(&self, since: Since) -> impl \
-         DoubleEndedIterator<Item = &Entry> {\n        self.entries.values().filter(|entry| since.keeps(entry.at))\n    }\n\n    \
+         DoubleEndedIterator<Item = &ViewEntry> {\n        self.entries.values().filter(|entry| since.keeps(entry.at))\n    }\n\n    \
          /// The entry at a position.\n",
         )],
     ),

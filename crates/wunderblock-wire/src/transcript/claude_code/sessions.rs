@@ -1,9 +1,9 @@
 //! Which session a record of a Claude Code file belongs to, and where in it.
 
-use super::super::blocks::Pairing;
+use super::super::blocks::CallPairing;
 use super::super::object::Object;
-use super::super::record::{Item, Place, Record};
-use super::super::seen::{Seen, hash};
+use super::super::record::{RecordItem, RecordPlace, TranscriptRecord};
+use super::super::seen::{SeenIds, hash};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap};
 use wunderblock_core::event::SessionOpened;
@@ -12,24 +12,24 @@ use wunderblock_core::units::Tokens;
 
 /// The sessions found in one file. The first is the file's own.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Sessions {
+pub(super) struct FileSessions {
     /// The sub-agent's session the file's name tells of.
     file: Option<Box<str>>,
     own: Option<Box<str>>,
-    first: Session,
-    others: Vec<Session>,
+    first: FileSession,
+    others: Vec<FileSession>,
     /// The places of `others` by their names.
     #[serde(skip)]
     by_name: HashMap<Box<str>, u32>,
     /// No part of a checkpoint: it grows with the file.
     #[serde(skip)]
-    seen: Seen,
+    seen: SeenIds,
 }
 
 /// One session of the file.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Session {
-    /// Its name; of the file's own session [`Sessions::own`] is the name.
+pub(super) struct FileSession {
+    /// Its name; of the file's own session [`FileSessions::own`] is the name.
     name: Box<str>,
     parent: Option<Box<str>>,
     /// A sub-agent's.
@@ -40,7 +40,7 @@ pub(super) struct Session {
     /// Replies come without a parent: the file is no tree, and no parent means no rewind.
     linear: bool,
     /// A compaction whose summary has not come yet.
-    pub(super) boundary: Option<Boundary>,
+    pub(super) boundary: Option<CompactBoundary>,
     /// Records a compaction kept, by the hashes of their ids: what comes after one of them goes on where the session
     /// is.
     kept: BTreeSet<u64>,
@@ -51,20 +51,20 @@ pub(super) struct Session {
     /// The record before.
     last: Option<Box<str>>,
     /// Calls that were recorded without ids.
-    pub(super) pairing: Pairing,
+    pub(super) pairing: CallPairing,
 }
 
 /// What a compact boundary said, until the summary comes.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Boundary {
+pub(super) struct CompactBoundary {
     pub(super) before: Option<Box<str>>,
     pub(super) trigger: Option<Box<str>>,
     pub(super) tokens_before: Option<Tokens>,
 }
 
-impl Boundary {
-    pub(super) fn into_item(self, summary: Option<String>) -> Item {
-        Item::Compacted {
+impl CompactBoundary {
+    pub(super) fn into_item(self, summary: Option<String>) -> RecordItem {
+        RecordItem::Compacted {
             from: None,
             before: self.before,
             summary,
@@ -74,7 +74,7 @@ impl Boundary {
     }
 }
 
-impl Session {
+impl FileSession {
     /// Keeps track of the reply that is going on. A prompt ends it, a piece of another reply begins anew.
     fn go_on(&mut self, object: &Object<'_>, id: &str, prompt: bool) {
         self.last = Some(id.into());
@@ -96,9 +96,9 @@ impl Session {
 
 /// Where a record belongs.
 #[derive(Debug)]
-pub(super) struct At {
+pub(super) struct RecordOwner {
     session: u32,
-    place: Place,
+    place: RecordPlace,
 }
 
 /// The session of a sub-agent, by the name of its file.
@@ -112,17 +112,17 @@ fn agent_file(file: &str) -> Option<&str> {
     stem.strip_prefix("agent-").filter(|id| !id.is_empty()).map(|_| stem)
 }
 
-impl Sessions {
+impl FileSessions {
     pub(super) fn new(file: &str) -> Self {
         let agent = agent_file(file);
-        let first = Session { side: agent.is_some(), ..Session::default() };
+        let first = FileSession { side: agent.is_some(), ..FileSession::default() };
         Self {
             file: agent.map(Into::into),
             own: agent.map(Into::into),
             first,
             others: Vec::new(),
             by_name: HashMap::new(),
-            seen: Seen::default(),
+            seen: SeenIds::default(),
         }
     }
 
@@ -131,27 +131,27 @@ impl Sessions {
     }
 
     /// Where a record belongs. `prompt`: it may be where the person began anew.
-    pub(super) fn locate(&mut self, object: &Object<'_>, prompt: bool) -> At {
+    pub(super) fn locate(&mut self, object: &Object<'_>, prompt: bool) -> RecordOwner {
         let Some(id) = object.text("uuid").filter(|id| !id.is_empty()) else {
-            return At { session: self.known(object), place: Place::Next };
+            return RecordOwner { session: self.known(object), place: RecordPlace::Next };
         };
         let parent = object.word("parentUuid");
         let parent_in = parent.as_deref().and_then(|parent| self.seen.get(parent));
         let session = self.session_of(object, &id, parent_in);
         let place = match parent {
             Some(parent) if parent_in == Some(session) => self.after(session, parent),
-            Some(_) => Place::Next,
+            Some(_) => RecordPlace::Next,
             None => self.without_parent(session, object, prompt),
         };
         self.at(session).go_on(object, &id, prompt);
         if object.text("type").as_deref() == Some("assistant") && object.some("parentUuid").is_none() {
             self.at(session).linear = true;
         }
-        At { session, place }
+        RecordOwner { session, place }
     }
 
     /// Remembers a record that later ones may follow.
-    pub(super) fn saw(&mut self, id: &str, at: &At) {
+    pub(super) fn saw(&mut self, id: &str, at: &RecordOwner) {
         self.seen.insert(id, at.session);
     }
 
@@ -204,22 +204,22 @@ impl Sessions {
 
     /// Parallel calls make forks that are none: the result of the first call hangs on the piece that made it, as does
     /// the piece with the second call. Within one reply, what comes is in order.
-    fn after(&mut self, session: u32, parent: Box<str>) -> Place {
+    fn after(&mut self, session: u32, parent: Box<str>) -> RecordPlace {
         let here = self.at(session);
         let key = hash([&*parent]);
         let kept = here.kept.contains(&key);
         let same_reply = here.last.as_ref() != Some(&parent) && here.reply.contains(&key);
-        if kept || same_reply { Place::Next } else { Place::After(parent) }
+        if kept || same_reply { RecordPlace::Next } else { RecordPlace::After(parent) }
     }
 
-    fn without_parent(&mut self, session: u32, object: &Object<'_>, prompt: bool) -> Place {
+    fn without_parent(&mut self, session: u32, object: &Object<'_>, prompt: bool) -> RecordPlace {
         if let Some(logical) = object.word("logicalParentUuid") {
             let known = self.seen.get(&logical) == Some(session);
-            return if known { Place::After(logical) } else { Place::Next };
+            return if known { RecordPlace::After(logical) } else { RecordPlace::Next };
         }
         let here = self.at(session);
         let anew = object.has("parentUuid") && here.begun && prompt && !here.linear;
-        if anew { Place::Root } else { Place::Next }
+        if anew { RecordPlace::Root } else { RecordPlace::Next }
     }
 
     /// The session a record without an id of its own belongs to. It begins no session.
@@ -264,29 +264,29 @@ impl Sessions {
             return *found;
         }
         let index = u32::try_from(self.others.len() + 1).unwrap_or(0);
-        self.others.push(Session { name: name.clone(), parent, side, ..Session::default() });
+        self.others.push(FileSession { name: name.clone(), parent, side, ..FileSession::default() });
         self.by_name.insert(name, index);
         index
     }
 
-    pub(super) fn get(&mut self, at: &At) -> &mut Session {
+    pub(super) fn get(&mut self, at: &RecordOwner) -> &mut FileSession {
         self.at(at.session)
     }
 
-    fn at(&mut self, session: u32) -> &mut Session {
+    fn at(&mut self, session: u32) -> &mut FileSession {
         let other = (session as usize).checked_sub(1).and_then(|index| self.others.get_mut(index));
         other.unwrap_or(&mut self.first)
     }
 
     /// Remembers a compaction until its summary comes.
-    pub(super) fn compacting(&mut self, at: &At, boundary: Boundary, kept: &[Box<str>]) {
+    pub(super) fn compacting(&mut self, at: &RecordOwner, boundary: CompactBoundary, kept: &[Box<str>]) {
         let session = self.get(at);
         session.boundary = Some(boundary);
         session.kept = kept.iter().map(|id| hash([&**id])).collect();
         session.begun = true;
     }
 
-    pub(super) fn place(&mut self, record: &mut Record, at: &At) {
+    pub(super) fn place(&mut self, record: &mut TranscriptRecord, at: &RecordOwner) {
         record.place = at.place.clone();
         let session = self.get(at);
         record.parent_session.clone_from(&session.parent);
@@ -296,7 +296,7 @@ impl Sessions {
     }
 
     /// Puts before a record's items what must come first: the session's opening, a compaction without a summary.
-    pub(super) fn complete(&mut self, record: &mut Record, at: &At, object: &Object<'_>) {
+    pub(super) fn complete(&mut self, record: &mut TranscriptRecord, at: &RecordOwner, object: &Object<'_>) {
         if record.items.is_empty() {
             return;
         }
@@ -307,7 +307,7 @@ impl Sessions {
         }
         if !session.opened {
             session.opened = true;
-            record.items.insert(0, Item::Opened(opened(object)));
+            record.items.insert(0, RecordItem::Opened(opened(object)));
         }
     }
 }

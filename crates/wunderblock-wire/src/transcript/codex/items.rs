@@ -4,7 +4,7 @@ use super::super::blocks::{Blocks, first_word};
 use super::super::generic;
 use super::super::object::{Object, quoted, string};
 use serde_json::value::RawValue;
-use wunderblock_core::message::{Dialect, Message, Part, Role, Standing};
+use wunderblock_core::message::{Dialect, Message, MessageOrigin, Part, Role};
 
 /// Items that are kept verbatim: the provider's own tools and encrypted state.
 const VERBATIM: [&str; 7] = [
@@ -64,7 +64,7 @@ pub(super) fn message(kind: &str, item: &Object<'_>, blocks: &mut Blocks<'_>) ->
         }
         "tool_result" => Some(Message::new(Role::Tool, vec![blocks.tool_result(item)])),
         "agent_message" => {
-            let standing = Standing::Injected("agent_message".into());
+            let standing = MessageOrigin::Injected("agent_message".into());
             Some(Message::new(Role::User, blocks.content(item.get("content"))).standing(standing))
         }
         kind if VERBATIM.contains(&kind) => Some(Message::new(Role::Assistant, vec![verbatim(item)])),
@@ -88,7 +88,7 @@ fn said(item: &Object<'_>, blocks: &mut Blocks<'_>) -> Option<Message> {
         Some(Part::Text { text, .. }) if role == Role::User => injected(text.inline().unwrap_or("")),
         _ => None,
     };
-    let standing = tag.map_or(Standing::Said, |tag| Standing::Injected(tag.into()));
+    let standing = tag.map_or(MessageOrigin::Said, |tag| MessageOrigin::Injected(tag.into()));
     Some(Message::new(role, parts).standing(standing))
 }
 

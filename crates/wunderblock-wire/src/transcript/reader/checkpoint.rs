@@ -3,7 +3,7 @@
 //! The ids of all records are left out of a checkpoint, since they grow with the file: the caller has them in its
 //! ledger. So a restored reader names the ids it needs to know of before each line.
 
-use super::{Reader, State};
+use super::{FormatState, TranscriptReader};
 use crate::transcript::format::Format;
 use crate::transcript::object::Object;
 use crate::transcript::seen::hash;
@@ -19,10 +19,10 @@ const VERSION: u32 = 1;
 /// saves. A state this large has thousands of sessions or a reply of tens of thousands of records.
 const MAX_STATE: usize = 1 << 20;
 
-/// The state of a [`Reader`] between two lines.
+/// The state of a [`TranscriptReader`] between two lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
-    /// What [`Reader::restore`] takes: JSON with a version and a checksum, at most 1 MiB, usually less than 1 KiB.
+    /// What [`TranscriptReader::restore`] takes: JSON with a version and a checksum, at most 1 MiB, usually less than 1 KiB.
     pub state: Vec<u8>,
     /// The first byte of the line to go on with, if it is one read before. `None`: go on with the next line.
     pub resume: Option<u64>,
@@ -46,17 +46,17 @@ impl Sealed<'_> {
     }
 }
 
-impl Reader {
+impl TranscriptReader {
     /// The state after the lines read so far; `None` where no checkpoint is possible.
     ///
-    /// A reader gives none after [`Reader::finish`] and [`Reader::document`], none where its state exceeds 1 MiB, and
+    /// A reader gives none after [`TranscriptReader::finish`] and [`TranscriptReader::document`], none where its state exceeds 1 MiB, and
     /// for Codex none while it holds back records, which happens near the beginning of a file only. An earlier
     /// checkpoint of the file stays valid. Making one usually takes 10 µs.
     #[must_use]
     pub fn checkpoint(&self) -> Option<Checkpoint> {
         let (holds, open) = match &self.state {
-            State::Codex(state) => (state.holds(), None),
-            State::Aider(state) => (false, state.open()),
+            FormatState::Codex(state) => (state.holds(), None),
+            FormatState::Aider(state) => (false, state.open()),
             _ => (false, None),
         };
         if self.ended || holds {
@@ -85,13 +85,13 @@ impl Reader {
             return None;
         }
         let fresh = Self::new(format, name);
-        let state: State = serde_json::from_str(sealed.state.get()).ok()?;
+        let state: FormatState = serde_json::from_str(sealed.state.get()).ok()?;
         if discriminant(&state) != discriminant(&fresh.state) {
             return None;
         }
         let state = match state {
-            State::ClaudeCode(state) => State::ClaudeCode(Box::new(state.restored(name)?)),
-            State::Generic(state) => State::Generic(state.restored(format.name())),
+            FormatState::ClaudeCode(state) => FormatState::ClaudeCode(Box::new(state.restored(name)?)),
+            FormatState::Generic(state) => FormatState::Generic(state.restored(format.name())),
             state => state,
         };
         Some(Self { state, restored: true, ..fresh })
@@ -99,7 +99,7 @@ impl Reader {
 
     /// The ids of earlier records a line refers to that this reader does not know.
     ///
-    /// The caller asks before each line and answers with [`Reader::remind`]. Nothing is unknown to a reader that began
+    /// The caller asks before each line and answers with [`TranscriptReader::remind`]. Nothing is unknown to a reader that began
     /// at the file's beginning, nor to one of a format whose records do not refer to each other.
     #[must_use]
     pub fn unknown(&self, bytes: &[u8]) -> Vec<Box<str>> {
@@ -110,8 +110,8 @@ impl Reader {
         let values = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
         let objects = values.map_while(Result::ok).filter_map(Object::of);
         let ids = objects.filter_map(|object| match &self.state {
-            State::ClaudeCode(state) => state.unknown(&object),
-            State::Pi(state) => state.unknown(&object),
+            FormatState::ClaudeCode(state) => state.unknown(&object),
+            FormatState::Pi(state) => state.unknown(&object),
             _ => None,
         });
         ids.collect()
@@ -119,25 +119,25 @@ impl Reader {
 
     /// Tells the reader that an earlier record has this id.
     ///
-    /// `session` is that record's [`Record::session`](crate::transcript::Record::session): its native name, `None` for
+    /// `session` is that record's [`Record::session`](crate::transcript::TranscriptRecord::session): its native name, `None` for
     /// the file's own. The reader keeps what it knows of records it has read itself.
     pub fn remind(&mut self, id: &str, session: Option<&str>) {
         match &mut self.state {
-            State::ClaudeCode(state) => state.remind(id, session),
-            State::Pi(state) => state.remind(id),
+            FormatState::ClaudeCode(state) => state.remind(id, session),
+            FormatState::Pi(state) => state.remind(id),
             _ => {}
         }
     }
 }
 
-impl Reader {
+impl TranscriptReader {
     /// Whether a line may refer to an unknown record. Most lines follow the one before, so a scan for the field's name
     /// spares parsing them. It errs on one side only: what a field inside another says may come out as a reference.
     fn may_refer(&self, bytes: &[u8]) -> bool {
         let key: &[u8] = match &self.state {
             // The end of `parentUuid` and of `logicalParentUuid`.
-            State::ClaudeCode(_) => b"arentUuid\"",
-            State::Pi(_) => b"parentId\"",
+            FormatState::ClaudeCode(_) => b"arentUuid\"",
+            FormatState::Pi(_) => b"parentId\"",
             _ => return false,
         };
         memmem::find_iter(bytes, key).any(|at| {
@@ -154,8 +154,8 @@ impl Reader {
             std::str::from_utf8(text.get(..end)?).ok().filter(|_| ended)
         });
         match (&self.state, id) {
-            (State::ClaudeCode(state), Some(id)) => state.knows(id),
-            (State::Pi(state), Some(id)) => state.knows(id),
+            (FormatState::ClaudeCode(state), Some(id)) => state.knows(id),
+            (FormatState::Pi(state), Some(id)) => state.knows(id),
             _ => false,
         }
     }

@@ -201,7 +201,7 @@ enum DropPlace<'f> {
 
 /// The part a line begins, if it is a heading.
 fn part_of<'f>(text: &str, form: &'f SummaryForm) -> Option<DropPlace<'f>> {
-    use wunderblock_core::policy::Form as As;
+    use wunderblock_core::policy::SummaryFormat as As;
     let trimmed = text.trim();
     let named = trimmed.trim_start_matches(['#', '*', ' ', '<']).trim_end_matches(['*', ':', ' ', '>', '：']);
     let numbered = named.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches(['.', ')', ' ']);

@@ -4,8 +4,8 @@ use super::glean::Found;
 use crate::summarize::task::Brief;
 use std::collections::HashSet;
 use wunderblock_core::compact::Detail;
-use wunderblock_core::ground::Known;
-use wunderblock_core::literal::{Kind, Literal, literals};
+use wunderblock_core::grounding::SourceNames;
+use wunderblock_core::literal::{Literal, LiteralKind, literals};
 use wunderblock_core::policy::Fill;
 use wunderblock_core::units::Seq;
 
@@ -44,7 +44,7 @@ pub(in super::super) fn demands(found: &Found<'_>, brief: &Brief<'_>) -> Vec<Dem
     if let Some(asked) =
         found.users.last().filter(|_| has(Fill::Current) || has(Fill::Intent) || has(Fill::UserMessages))
     {
-        list.take(&asked.text, Fill::Current, asked.at, |literal| literal.kind != Kind::Number);
+        list.take(&asked.text, Fill::Current, asked.at, |literal| literal.kind != LiteralKind::Number);
     }
     if has(Fill::FilesModified) {
         let mut files: Vec<_> = found.files.iter().filter(|file| file.is_changed()).collect();
@@ -57,7 +57,7 @@ pub(in super::super) fn demands(found: &Found<'_>, brief: &Brief<'_>) -> Vec<Dem
         && let Some((at, plan)) = &found.plan
     {
         for (text, _) in plan.open.iter().take(EACH_MAX) {
-            list.take(text, Fill::Todos, *at, |literal| literal.kind != Kind::Number);
+            list.take(text, Fill::Todos, *at, |literal| literal.kind != LiteralKind::Number);
         }
     }
     if has(Fill::Errors) {
@@ -68,7 +68,7 @@ pub(in super::super) fn demands(found: &Found<'_>, brief: &Brief<'_>) -> Vec<Dem
             .filter(|trouble| trouble.of_step && trouble.is_open())
             .take(ERRORS_MAX)
         {
-            list.take(&trouble.line, Fill::Errors, trouble.at, |literal| literal.kind == Kind::Code);
+            list.take(&trouble.line, Fill::Errors, trouble.at, |literal| literal.kind == LiteralKind::Code);
         }
     }
     list.demands
@@ -116,7 +116,7 @@ pub(in super::super) fn has(text: &str, demand: &Demand) -> bool {
     if text.contains(&demand.text) {
         return true;
     }
-    let known = Known::new([text]);
+    let known = SourceNames::new([text]);
     let is_there = |name: &str| literals(name).next().is_some_and(|literal| known.has(&literal));
     if is_there(&demand.text) {
         return true;

@@ -4,7 +4,7 @@ use super::item::{BETWEEN, ItemText, PACKED_LINE, SummaryItem};
 use super::plain::{self, Escaping};
 use crate::summarize::task::Brief;
 use wunderblock_core::compact::Detail;
-use wunderblock_core::policy::{self, Fill, Section};
+use wunderblock_core::policy::{self, Fill, TemplateSection};
 
 /// What stands in a part that has nothing.
 const NOTHING: &str = "–";
@@ -13,7 +13,7 @@ const NOTHING: &str = "–";
 #[derive(Clone, Debug)]
 pub(super) struct SummaryForm {
     pub(super) parts: Vec<SummaryPart>,
-    form: policy::Form,
+    form: policy::SummaryFormat,
     root: String,
     pub(super) marks: Escaping,
 }
@@ -40,7 +40,7 @@ impl SummaryForm {
         };
         let parts = match brief.detail {
             Detail::Full => {
-                let part = |section: &Section| SummaryPart {
+                let part = |section: &TemplateSection| SummaryPart {
                     name: section.name.to_string(),
                     fills: section.fill.clone(),
                     most: usize::MAX,
@@ -55,7 +55,8 @@ impl SummaryForm {
             ],
             Detail::Statistics => vec![bare(&[Fill::Statistics], usize::MAX)],
         };
-        let marks = if template.form == policy::Form::Xml { Escaping::All } else { Escaping::Speakers };
+        let marks =
+            if template.form == policy::SummaryFormat::Xml { Escaping::All } else { Escaping::Speakers };
         let root = element(&template.root);
         Self { parts, form: template.form, root, marks }
     }
@@ -80,7 +81,8 @@ impl SummaryForm {
     /// The text of these items.
     pub(super) fn write(&self, items: &[&SummaryItem]) -> String {
         let mut out = String::new();
-        let is_xml = self.form == policy::Form::Xml && self.parts.iter().any(|part| !part.name.is_empty());
+        let is_xml =
+            self.form == policy::SummaryFormat::Xml && self.parts.iter().any(|part| !part.name.is_empty());
         if is_xml {
             out.push_str(&format!("<{}>\n", self.root));
         }
@@ -146,11 +148,11 @@ fn flush(out: &mut String, line: &mut String) {
 }
 
 /// The line that begins a part.
-pub(in super::super) fn heading(form: policy::Form, number: usize, name: &str) -> String {
+pub(in super::super) fn heading(form: policy::SummaryFormat, number: usize, name: &str) -> String {
     match form {
-        policy::Form::Markdown => format!("## {}", plain::line(name, Escaping::All)),
-        policy::Form::Numbered => format!("{}. {}:", number + 1, plain::line(name, Escaping::All)),
-        policy::Form::Xml => format!("<{}>", element(name)),
+        policy::SummaryFormat::Markdown => format!("## {}", plain::line(name, Escaping::All)),
+        policy::SummaryFormat::Numbered => format!("{}. {}:", number + 1, plain::line(name, Escaping::All)),
+        policy::SummaryFormat::Xml => format!("<{}>", element(name)),
     }
 }
 

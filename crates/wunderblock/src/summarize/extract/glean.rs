@@ -12,9 +12,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 use wunderblock_core::id::CallId;
-use wunderblock_core::message::{Body, Message, Part, Role, Standing};
+use wunderblock_core::message::{Body, Message, MessageOrigin, Part, Role};
 use wunderblock_core::units::{Millis, Seq};
-use wunderblock_core::view::Entry;
+use wunderblock_core::view::ViewEntry;
 
 /// Of a longer text, so much of its beginning is read, in bytes …
 const HEAD: usize = 48 << 10;
@@ -184,9 +184,9 @@ impl<'a> Found<'a> {
         self.sentences.get(&cue).map(Vec::as_slice).unwrap_or_default()
     }
 
-    fn take(&mut self, entry: &'a Entry, material: &Material<'a>) {
+    fn take(&mut self, entry: &'a ViewEntry, material: &Material<'a>) {
         let said = &entry.message;
-        if matches!(said.standing, Standing::Aside(_)) {
+        if matches!(said.standing, MessageOrigin::Aside(_)) {
             return;
         }
         self.tally.messages += 1;
@@ -223,8 +223,8 @@ impl<'a> Found<'a> {
             text = Cow::Owned(format!("{text}\n{}", readable(more)));
         }
         match (&said.standing, said.role) {
-            (Standing::Injected(what), _) => self.printed(at, what, text),
-            (Standing::Failed(why), _) => {
+            (MessageOrigin::Injected(what), _) => self.printed(at, what, text),
+            (MessageOrigin::Failed(why), _) => {
                 let line = super::plain::head(&readable(why), 220).into_owned();
                 self.trouble(at, "reply broken off", line, false);
             }

@@ -1,7 +1,7 @@
 //! Names that come up: entities with their counts and last positions, and terms.
 
 use std::collections::HashMap;
-use wunderblock_core::literal::{Kind, literals};
+use wunderblock_core::literal::{LiteralKind, literals};
 use wunderblock_core::units::Seq;
 
 /// A name, and how often it came up.
@@ -9,7 +9,7 @@ use wunderblock_core::units::Seq;
 pub(in super::super) struct Named {
     /// In its normal form.
     pub(in super::super) text: String,
-    pub(super) kind: Option<Kind>,
+    pub(super) kind: Option<LiteralKind>,
     pub(super) count: u32,
     /// Where it came up first.
     pub(super) first: Seq,

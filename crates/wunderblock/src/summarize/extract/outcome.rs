@@ -3,7 +3,7 @@
 use super::plain::head;
 use aho_corasick::AhoCorasick;
 use std::sync::OnceLock;
-use wunderblock_core::literal::{Kind, literals};
+use wunderblock_core::literal::{LiteralKind, literals};
 
 /// How a call ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -98,7 +98,7 @@ pub(super) fn error_line(text: &str) -> Option<&str> {
     for _ in 0..REPORTS {
         let Some((line, end)) = report(text, from) else { break };
         from = end;
-        let has_code = literals(line).take(12).any(|literal| literal.kind == Kind::Code);
+        let has_code = literals(line).take(12).any(|literal| literal.kind == LiteralKind::Code);
         let rank =
             if has_code { 2 } else { u8::from(!PASSED_ON.iter().any(|begin| line.starts_with(begin))) };
         if best.is_none_or(|(before, _)| rank > before) {

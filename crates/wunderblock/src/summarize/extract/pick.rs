@@ -175,7 +175,7 @@ impl<'f> Pick<'f> {
         let worth = |named: &&Named| named.count >= 2 || named.by_user;
         let terms = found.names.terms_found.iter().filter(worth);
         let camel = found.names.entities.iter().filter(|named| {
-            let is_name = named.kind == Some(literal::Kind::Identifier)
+            let is_name = named.kind == Some(literal::LiteralKind::Identifier)
                 && named.text.bytes().all(|byte| byte.is_ascii_alphabetic());
             is_name && named.count >= 3
         });
@@ -309,8 +309,8 @@ impl<'f> Pick<'f> {
     /// What a name is worth: who said it, how often, and how long ago.
     fn worth(&self, named: &Named, newest: Seq) -> i64 {
         let kind = match named.kind {
-            Some(literal::Kind::Number) => -400,
-            Some(literal::Kind::Id) => -100,
+            Some(literal::LiteralKind::Number) => -400,
+            Some(literal::LiteralKind::Id) => -100,
             _ => 0,
         };
         let user = if named.by_user { 700 } else { 0 };

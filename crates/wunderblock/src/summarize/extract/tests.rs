@@ -6,12 +6,12 @@ use crate::summarize::verify::{Against, SummaryFault, Verdict};
 use crate::summarize::{Detail, verify};
 use wunderblock_core::id::{CallId, Handle};
 use wunderblock_core::literal::{Literal, literals};
-use wunderblock_core::message::{Message, Part, Role, Standing};
-use wunderblock_core::policy::{Form as As, Permille, Section, Template};
+use wunderblock_core::message::{Message, MessageOrigin, Part, Role};
+use wunderblock_core::policy::{Permille, SummaryFormat as As, Template, TemplateSection};
 use wunderblock_core::ports::NoBodies;
 use wunderblock_core::units::Seq;
 use wunderblock_core::units::{Cost, Millis, Tokens};
-use wunderblock_core::view::Entry;
+use wunderblock_core::view::ViewEntry;
 
 /// A token is three bytes.
 struct Thirds;
@@ -60,15 +60,15 @@ fn ran(id: &str, command: &str, output: &str, failed: bool) -> [Message; 2] {
 }
 
 /// Positions begin at 101, so that they are no numbers of the texts.
-fn entries(messages: impl IntoIterator<Item = Message>) -> Vec<Entry> {
+fn entries(messages: impl IntoIterator<Item = Message>) -> Vec<ViewEntry> {
     let at = |place: u64| Millis(1_700_000_000_000 + 60_000 * i64::try_from(place).unwrap());
     (0..)
         .zip(messages)
-        .map(|(place, message)| Entry { seq: Seq(101 + place), at: at(place), message })
+        .map(|(place, message)| ViewEntry { seq: Seq(101 + place), at: at(place), message })
         .collect()
 }
 
-fn material<'a>(entries: &'a [Entry], earlier: Vec<Earlier<'a>>) -> Material<'a> {
+fn material<'a>(entries: &'a [ViewEntry], earlier: Vec<Earlier<'a>>) -> Material<'a> {
     let from =
         entries.first().map(|entry| entry.seq).into_iter().chain(earlier.first().map(|e| e.from)).min();
     let to = entries.last().map(|entry| entry.seq).into_iter().chain(earlier.last().map(|e| e.to)).max();
@@ -77,7 +77,7 @@ fn material<'a>(entries: &'a [Entry], earlier: Vec<Earlier<'a>>) -> Material<'a>
 }
 
 fn template(form: As, sections: &[(&str, &[Fill])]) -> Template {
-    let section = |(name, fill): &(&str, &[Fill])| Section {
+    let section = |(name, fill): &(&str, &[Fill])| TemplateSection {
         name: (*name).into(),
         fill: fill.to_vec(),
         about: "".into(),

@@ -5,10 +5,10 @@ use crate::summarize::task::{Earlier, Material};
 use std::collections::HashMap;
 use wunderblock_core::fence::plain;
 use wunderblock_core::id::CallId;
-use wunderblock_core::message::{Body, Part, Role, Standing};
+use wunderblock_core::message::{Body, MessageOrigin, Part, Role};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::Seq;
-use wunderblock_core::view::Entry;
+use wunderblock_core::view::ViewEntry;
 
 /// Arguments of a call that no gist sums up are cut to so many characters.
 const ARGUMENTS_CHARS: usize = 200;
@@ -72,30 +72,30 @@ impl<'m> RecordReader<'m> {
         self.records.push(PromptRecord { from, to, kind: SpeakerKind::Earlier, head, body });
     }
 
-    fn entry(&mut self, entry: &'m Entry) {
+    fn entry(&mut self, entry: &'m ViewEntry) {
         let message = &entry.message;
         let (kind, who) = match (&message.standing, message.role) {
-            (Standing::Aside(_), _) => return,
-            (Standing::Failed(why), _) => {
+            (MessageOrigin::Aside(_), _) => return,
+            (MessageOrigin::Failed(why), _) => {
                 let head = format!("#{} a turn that failed ({})", entry.seq, self.clean(&plain(why)));
                 return self.push(entry, SpeakerKind::Note, head, String::new());
             }
-            (Standing::Injected(what), _) => (SpeakerKind::Note, format!("put in ({})", plain(what))),
-            (Standing::Said, Role::System) => (SpeakerKind::Note, "system".to_owned()),
-            (Standing::Said, Role::User) => (SpeakerKind::User, "user".to_owned()),
-            (Standing::Said, Role::Assistant) => (SpeakerKind::Assistant, "assistant".to_owned()),
-            (Standing::Said, Role::Tool) => (SpeakerKind::Result, "tool".to_owned()),
+            (MessageOrigin::Injected(what), _) => (SpeakerKind::Note, format!("put in ({})", plain(what))),
+            (MessageOrigin::Said, Role::System) => (SpeakerKind::Note, "system".to_owned()),
+            (MessageOrigin::Said, Role::User) => (SpeakerKind::User, "user".to_owned()),
+            (MessageOrigin::Said, Role::Assistant) => (SpeakerKind::Assistant, "assistant".to_owned()),
+            (MessageOrigin::Said, Role::Tool) => (SpeakerKind::Result, "tool".to_owned()),
         };
         for part in &message.parts {
             self.part(entry, part, (kind, &who));
         }
     }
 
-    fn push(&mut self, entry: &Entry, kind: SpeakerKind, head: String, body: String) {
+    fn push(&mut self, entry: &ViewEntry, kind: SpeakerKind, head: String, body: String) {
         self.records.push(PromptRecord { from: entry.seq, to: entry.seq, kind, head, body });
     }
 
-    fn part(&mut self, entry: &'m Entry, part: &'m Part, (kind, who): (SpeakerKind, &str)) {
+    fn part(&mut self, entry: &'m ViewEntry, part: &'m Part, (kind, who): (SpeakerKind, &str)) {
         let seq = entry.seq;
         match part {
             Part::Thinking { .. } => {}

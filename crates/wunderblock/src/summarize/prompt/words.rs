@@ -3,7 +3,7 @@
 use super::put::Put;
 use crate::summarize::task::{Brief, Material, SummaryTask};
 use wunderblock_core::compact::Detail;
-use wunderblock_core::policy::{Fill, Form, Section, Template};
+use wunderblock_core::policy::{Fill, SummaryFormat, Template, TemplateSection};
 use wunderblock_core::stub::head;
 
 /// So many bytes of what a summary should look at are told.
@@ -93,22 +93,22 @@ impl PromptParts<'_> {
 /// The parts of a summary as they are to be written, with what belongs there.
 fn parts(template: &Template) -> String {
     let lines = (1..).zip(&template.sections).map(|(number, section)| {
-        let Section { name, .. } = section;
+        let TemplateSection { name, .. } = section;
         let about = about(section);
         match template.form {
-            Form::Markdown => format!("## {name}\n({about})\n"),
-            Form::Numbered => format!("{number}. {name}:\n({about})\n"),
-            Form::Xml => format!("<{name}>\n({about})\n</{name}>\n"),
+            SummaryFormat::Markdown => format!("## {name}\n({about})\n"),
+            SummaryFormat::Numbered => format!("{number}. {name}:\n({about})\n"),
+            SummaryFormat::Xml => format!("<{name}>\n({about})\n</{name}>\n"),
         }
     });
     let lines: String = lines.collect();
     match template.form {
-        Form::Xml => format!("<{root}>\n{lines}</{root}>\n", root = template.root),
-        Form::Markdown | Form::Numbered => lines,
+        SummaryFormat::Xml => format!("<{root}>\n{lines}</{root}>\n", root = template.root),
+        SummaryFormat::Markdown | SummaryFormat::Numbered => lines,
     }
 }
 
-fn about(section: &Section) -> String {
+fn about(section: &TemplateSection) -> String {
     if section.about.is_empty() {
         section.fill.iter().map(|fill| of(*fill)).collect::<Vec<_>>().join("; ")
     } else {

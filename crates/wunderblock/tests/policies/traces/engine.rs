@@ -5,16 +5,16 @@ use super::session::{Role, Room, Session};
 use std::collections::{BTreeSet, HashMap};
 use wunderblock_core::budget::{Budget, Treatment, WindowSource};
 use wunderblock_core::compact::due::stands;
-use wunderblock_core::compact::task::By;
-use wunderblock_core::compact::{Ladder, Measure, Next, Proposal, Task, TaskState, due};
-use wunderblock_core::event::{Event, Fact, MessageAppended, Source};
+use wunderblock_core::compact::task::TaskSource;
+use wunderblock_core::compact::{Ladder, LaneMeasurement, NextStep, Proposal, TaskRange, TaskState, due};
+use wunderblock_core::decision::PartForm;
+use wunderblock_core::event::{Event, EventSource, Fact, MessageAppended};
 use wunderblock_core::id::{EventId, Handle, LaneId, StreamId, TenantId};
 use wunderblock_core::message::{Body, Message, Part, Role as Speaker};
 use wunderblock_core::pair::arrange;
-use wunderblock_core::plan::{Ask, weigh};
+use wunderblock_core::plan::{PlanInput, weigh};
 use wunderblock_core::policy::Policy;
 use wunderblock_core::ports::{Bodies, Gauge};
-use wunderblock_core::step::Form;
 use wunderblock_core::trim::treatment;
 use wunderblock_core::units::{Bytes, Cost, Millis, Seq, Tokens};
 use wunderblock_core::view::View;
@@ -95,21 +95,21 @@ fn event(sizes: &mut Sizes, session: &Session, at: u64) -> Event {
         seq: seq(at),
         id: EventId::new(format!("e{at}")).unwrap(),
         at: Millis(0),
-        source: Source::Live,
+        source: EventSource::Live,
         fact: Some(Fact::MessageAppended(MessageAppended { message })),
         erased: None,
     }
 }
 
-fn tasks(session: &Session, to: u64) -> Vec<Task> {
+fn tasks(session: &Session, to: u64) -> Vec<TaskRange> {
     let begun = session.tasks.iter().filter(|task| *task.start() <= to);
-    let mut tasks: Vec<Task> = begun
-        .map(|task| Task {
+    let mut tasks: Vec<TaskRange> = begun
+        .map(|task| TaskRange {
             from: seq(*task.start()),
             to: seq((*task.end()).min(to)),
             state: TaskState::Finished,
             title: None,
-            by: By::Event,
+            by: TaskSource::Event,
         })
         .collect();
     if let Some(last) = tasks.last_mut() {
@@ -132,7 +132,7 @@ pub(crate) fn engine(session: &Session, policy: &Policy, room: Room) -> Option<T
     let mut view = View::new(LaneId::main());
     for (at, event) in (1..).zip(&events) {
         view.apply(event);
-        let ask = Ask {
+        let ask = PlanInput {
             view: &view,
             budget,
             gauge: &sizes,
@@ -147,22 +147,22 @@ pub(crate) fn engine(session: &Session, policy: &Policy, room: Room) -> Option<T
         let tokens = weigh(&ask).tokens;
         let tasks = tasks(session, at);
         let ends = session.tasks.iter().any(|task| *task.end() == at);
-        let measure = Measure {
+        let measure = LaneMeasurement {
             tokens,
             limit: Tokens(room.budget),
             window: Tokens(room.window),
             overflows: tokens.0 > room.budget,
             messages: at,
             stands: stands(&arrange(&view), &view, ends),
-            ..Measure::default()
+            ..LaneMeasurement::default()
         };
         let Some(due) = due(policy, &measure) else { continue };
         let mut ladder = Ladder::new(policy, ask, due.level, &tasks);
 
         let proposal = loop {
             match ladder.climb() {
-                Next::Done(proposal) => break proposal,
-                Next::Summarise(jobs) => {
+                NextStep::Done(proposal) => break proposal,
+                NextStep::Summarise(jobs) => {
                     ladder.take(jobs.iter().map(|_| Some(Body::from("a summary"))).collect(), 0);
                 }
             }
@@ -183,7 +183,7 @@ fn trace(at: u64, level: &'static str, view: &View, proposal: &Proposal) -> Trac
         if node.job.level == 0 { trace.summaries.push(range) } else { trace.condensed.push(range) }
     }
     let shown: BTreeSet<Seq> = arrange(&after)
-        .units
+        .exchanges
         .iter()
         .filter(|unit| treatment(unit, trim, &after) != Treatment::LeftOut)
         .flat_map(|unit| unit.members.iter().copied())
@@ -193,7 +193,7 @@ fn trace(at: u64, level: &'static str, view: &View, proposal: &Proposal) -> Trac
         let summarised =
             trim.nodes.iter().any(|node| (position(node.from)..=position(node.to)).contains(&place));
         match (form, shown.contains(&seq(place))) {
-            (Some(Form::Reduced(_)), true) => trace.shrunk.insert(place),
+            (Some(PartForm::Reduced(_)), true) => trace.shrunk.insert(place),
             (Some(_), true) => trace.stubbed.insert(place),
             (None, true) => trace.verbatim.insert(place),
             (_, false) if summarised => continue,

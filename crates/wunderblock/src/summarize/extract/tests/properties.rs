@@ -70,8 +70,8 @@ fn history() -> impl Strategy<Value = Vec<Message>> {
             vec![call(&id, tool, gist, input), result(&id, &text, failed)]
         }),
         1 => text().prop_map(|text| vec![Message::text(Role::System, text)]),
-        1 => text().prop_map(|text| vec![user(&text).standing(Standing::Injected("aider".into()))]),
-        1 => text().prop_map(|text| vec![model(&text).standing(Standing::Failed("overloaded_error 529".into()))]),
+        1 => text().prop_map(|text| vec![user(&text).standing(MessageOrigin::Injected("aider".into()))]),
+        1 => text().prop_map(|text| vec![model(&text).standing(MessageOrigin::Failed("overloaded_error 529".into()))]),
     ];
     proptest::collection::vec(one, 0..14).prop_map(|all| all.into_iter().flatten().collect())
 }
@@ -125,7 +125,7 @@ proptest! {
         let material = material(&entries, vec![]);
         let template = each(As::Markdown);
         let text = extract(&material, &brief(&template, 3_000), &Thirds);
-        let texts = |role: Role| entries.iter().filter(move |entry| entry.message.role == role && entry.message.standing == Standing::Said)
+        let texts = |role: Role| entries.iter().filter(move |entry| entry.message.role == role && entry.message.standing == MessageOrigin::Said)
             .flat_map(|entry| &entry.message.parts)
             .filter_map(|part| match part { Part::Text { text, .. } => text.inline(), _ => None })
             .filter(|text| text.contains(char::is_alphanumeric));

@@ -10,11 +10,11 @@ use crate::units::{Bytes, Seq};
 use serde::{Deserialize, Serialize};
 
 /// A place in a session: a position, and a part of the message there.
-pub type At = (Seq, usize);
+pub type PartPosition = (Seq, usize);
 
 /// What a lane leaves out, until the next recorded step.
 ///
-/// Two frontiers run through the session, both only ever forward: units that end before `drop_before` are left out,
+/// Two frontiers run through the session, both only ever forward: exchanges that end before `drop_before` are left out,
 /// those that end before `stub_before` are shown with their large bodies as stubs, the rest verbatim. Entries in `keep`
 /// stay verbatim wherever they stand.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,21 +33,21 @@ pub struct Trim {
     /// Places of results in entries that are not left out, ascending, which no call may take: duplicates, and those of
     /// exchanges that are left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub spent: Vec<At>,
+    pub spent: Vec<PartPosition>,
     /// User texts that alone exceed the window: only this many bytes of each, half head, half tail, are shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clip: Vec<(Seq, Bytes)>,
     /// The summaries that stand before `drop_before`, in the order of their ranges, which do not overlap.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub nodes: Vec<Placed>,
+    pub nodes: Vec<PlacedSummary>,
     /// Parts that are shown in another form than the frontiers say, ascending by place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub forms: Vec<(At, Form)>,
+    pub forms: Vec<(PartPosition, PartForm)>,
 }
 
 /// A summary in its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Placed {
+pub struct PlacedSummary {
     /// The position of its `session.compacted`.
     pub at: Seq,
     /// The first position it stands for.
@@ -59,13 +59,13 @@ pub struct Placed {
 /// How a part is shown that is not left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Form {
+pub enum PartForm {
     /// Its bodies as stubs.
     Stub,
     /// The text of a `content.reduced` at this position in place of its own; a stub where that has been erased.
     Reduced(Seq),
     /// A reference to the place where the same text stands verbatim in the same request; a stub where it does not.
-    Same(At),
+    Same(PartPosition),
     /// Not at all.
     Gone,
     /// A mark, since nothing else is left of the message.
@@ -81,7 +81,7 @@ impl Trim {
 
     /// In which form a part is shown, where that is not what the frontiers say.
     #[must_use]
-    pub fn form_of(&self, at: At) -> Option<Form> {
+    pub fn form_of(&self, at: PartPosition) -> Option<PartForm> {
         let index = self.forms.binary_search_by_key(&at, |(place, _)| *place).ok()?;
         self.forms.get(index).map(|(_, form)| *form)
     }
@@ -91,12 +91,12 @@ impl Trim {
     pub fn mark_of(&self, seq: Seq) -> Option<usize> {
         let from = self.forms.partition_point(|((at, _), _)| *at < seq);
         let mut own = self.forms.iter().skip(from).take_while(|((at, _), _)| *at == seq);
-        own.find(|(_, form)| *form == Form::Placeholder).map(|((_, index), _)| *index)
+        own.find(|(_, form)| *form == PartForm::Placeholder).map(|((_, index), _)| *index)
     }
 
     /// The summary that stands for a position.
     #[must_use]
-    pub fn node_over(&self, seq: Seq) -> Option<&Placed> {
+    pub fn node_over(&self, seq: Seq) -> Option<&PlacedSummary> {
         let index = self.nodes.partition_point(|node| node.to < seq);
         self.nodes.get(index).filter(|node| node.from <= seq)
     }
@@ -105,13 +105,13 @@ impl Trim {
     #[must_use]
     pub fn names(&self, at: Seq) -> bool {
         self.nodes.iter().any(|node| node.at == at)
-            || self.forms.iter().any(|(_, form)| *form == Form::Reduced(at))
+            || self.forms.iter().any(|(_, form)| *form == PartForm::Reduced(at))
     }
 
     /// The positions of the summaries and shorter texts it names.
     pub fn named(&self) -> impl Iterator<Item = Seq> + '_ {
         let reduced = self.forms.iter().filter_map(|(_, form)| match form {
-            Form::Reduced(at) => Some(*at),
+            PartForm::Reduced(at) => Some(*at),
             _ => None,
         });
         self.nodes.iter().map(|node| node.at).chain(reduced)

@@ -1,13 +1,13 @@
 //! What there is room for: schemas and texts in the order in which they are served, the last one cut.
 
 use crate::allocate::Shares;
-use crate::authority::Level;
+use crate::authority::InstructionLevel;
 use crate::cost;
 use crate::fence;
 use crate::instruction::LoadReason;
 use crate::message::{Body, Part};
 use crate::ports::{Bodies, Gauge};
-use crate::preamble::{Block, Deferral, Shown, ToolBlock};
+use crate::preamble::{Deferral, Inclusion, PreambleBlock, ToolBlock};
 use crate::stub;
 use crate::units::{Cost, Tokens};
 use crate::view::View;
@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 
 /// What a decision needs beside the offer.
 #[derive(Clone, Copy)]
-pub struct Desk<'a> {
+pub struct ComposeInput<'a> {
     /// What the sections may use.
     pub limit: Tokens,
     /// Who may take how much of it.
@@ -36,9 +36,9 @@ const MIN_CUT: Tokens = Tokens(256);
 const MIN_WHOLE: usize = 1_024;
 
 /// A block as it was offered.
-pub(crate) fn whole(block: &Block) -> Block {
-    let mut whole = Block { shown: Shown::Whole, ..block.clone() };
-    if block.shown == Shown::Cut {
+pub(crate) fn whole(block: &PreambleBlock) -> PreambleBlock {
+    let mut whole = PreambleBlock { shown: Inclusion::Whole, ..block.clone() };
+    if block.shown == Inclusion::Cut {
         whole.text = block.offered().clone();
         whole.body = None;
     }
@@ -80,12 +80,12 @@ pub(crate) fn fit_tools(
 
 /// How early a block is served: what commands first, then from the person to the project, the closest directory before
 /// those further out, what a scan turned up last.
-fn turn(block: &Block, index: usize) -> (u8, u8, isize) {
+fn turn(block: &PreambleBlock, index: usize) -> (u8, u8, isize) {
     let level = match block.level {
         _ if block.authority.commands() => 0,
-        Some(Level::Managed | Level::User | Level::Session) => 1,
-        Some(Level::Project) => 2,
-        Some(Level::Directory) => 3,
+        Some(InstructionLevel::Managed | InstructionLevel::User | InstructionLevel::Session) => 1,
+        Some(InstructionLevel::Project) => 2,
+        Some(InstructionLevel::Directory) => 3,
         None => 1,
     };
     let reason = match block.reason {
@@ -94,27 +94,31 @@ fn turn(block: &Block, index: usize) -> (u8, u8, isize) {
         _ => 0,
     };
     let index = isize::try_from(index).unwrap_or(isize::MAX);
-    (level, reason, if block.level == Some(Level::Directory) { -index } else { index })
+    (level, reason, if block.level == Some(InstructionLevel::Directory) { -index } else { index })
 }
 
 /// As many texts as fit; the first that does not is cut if enough of it remains.
-pub(crate) fn fit(mut blocks: Vec<Block>, room: Tokens, desk: &Desk<'_>) -> Vec<Block> {
+pub(crate) fn fit(
+    mut blocks: Vec<PreambleBlock>,
+    room: Tokens,
+    input: &ComposeInput<'_>,
+) -> Vec<PreambleBlock> {
     let mut order: Vec<(usize, (u8, u8, isize))> =
         blocks.iter().enumerate().map(|(index, block)| (index, turn(block, index))).collect();
     order.sort_by_key(|(_, turn)| *turn);
     let (mut left, mut may_cut) = (room, true);
     for (index, _) in order {
         let Some(block) = blocks.get_mut(index) else { continue };
-        let cost = cost::block(block, desk.gauge).tokens;
+        let cost = cost::block(block, input.gauge).tokens;
         if cost <= left || block.authority.commands() {
             left = left.saturating_sub(cost);
             continue;
         }
-        let is_cut = may_cut && !block.is_listed() && cut(block, left, desk);
+        let is_cut = may_cut && !block.is_listed() && cut(block, left, input);
         if is_cut {
-            left = left.saturating_sub(cost::block(block, desk.gauge).tokens);
+            left = left.saturating_sub(cost::block(block, input.gauge).tokens);
         } else {
-            block.shown = Shown::Out;
+            block.shown = Inclusion::Out;
         }
         may_cut = false;
     }
@@ -122,13 +126,13 @@ pub(crate) fn fit(mut blocks: Vec<Block>, room: Tokens, desk: &Desk<'_>) -> Vec<
 }
 
 /// Cuts a text to what fits, at the end of a line. False if too little of it would be left.
-fn cut(block: &mut Block, room: Tokens, desk: &Desk<'_>) -> bool {
+fn cut(block: &mut PreambleBlock, room: Tokens, input: &ComposeInput<'_>) -> bool {
     if room < MIN_CUT {
         return false;
     }
     let text = match &block.text {
         Body::Inline(text) => Some(text.as_str()),
-        Body::Blob { blob, .. } => desk.bodies.text(*blob),
+        Body::Blob { blob, .. } => input.bodies.text(*blob),
     };
     let Some(text) = text.filter(|text| text.len() >= MIN_WHOLE) else { return false };
     let mut bytes = text.len().min(usize::try_from(room.0.saturating_mul(6)).unwrap_or(usize::MAX));
@@ -137,10 +141,10 @@ fn cut(block: &mut Block, room: Tokens, desk: &Desk<'_>) -> bool {
         let head = head.rfind('\n').and_then(|end| head.get(..=end)).unwrap_or(head);
         let short = format!("{head}{}", fence::cut(&block.text, head.len()));
         let fits = |cost: Cost| cost.tokens <= room;
-        let inline = Block { text: Body::Inline(short.clone()), ..block.clone() };
-        if fits(cost::block(&inline, desk.gauge)) {
-            block.body = Some(std::mem::replace(&mut block.text, (desk.pack)(short)));
-            block.shown = Shown::Cut;
+        let inline = PreambleBlock { text: Body::Inline(short.clone()), ..block.clone() };
+        if fits(cost::block(&inline, input.gauge)) {
+            block.body = Some(std::mem::replace(&mut block.text, (input.pack)(short)));
+            block.shown = Inclusion::Cut;
             return true;
         }
         bytes = bytes / 8 * 7;

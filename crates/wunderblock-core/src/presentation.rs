@@ -2,15 +2,15 @@
 
 use crate::budget::Treatment;
 use crate::cost;
+use crate::decision::{PartForm, PartPosition, Trim};
 use crate::message::{Body, Message, Part};
-use crate::pair::{Arrangement, Unit};
+use crate::pair::{Arrangement, Exchange};
 use crate::ports::Gauge;
 use crate::reduction::ShownShorter;
-use crate::step::{At, Form, Trim};
 use crate::stub::{self, Stubbed};
 use crate::trim::treatment;
 use crate::units::{Cost, Seq};
-use crate::view::{Entry, View};
+use crate::view::{View, ViewEntry};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
@@ -18,44 +18,55 @@ use std::collections::HashSet;
 const PLACEHOLDER: &str = "⟨no output⟩";
 
 /// What a request shows of a view under a trim, as far as forms depend on it.
-pub(crate) struct Stage<'v> {
+pub(crate) struct Presentation<'v> {
     view: &'v View,
     trim: &'v Trim,
     /// The parts that stand word for word: what a reference may point to. Empty where there is no reference.
-    verbatim: HashSet<At>,
+    verbatim: HashSet<PartPosition>,
 }
 
-impl<'v> Stage<'v> {
+impl<'v> Presentation<'v> {
     pub(crate) fn new(arrangement: &Arrangement, trim: &'v Trim, view: &'v View) -> Self {
         let mut verbatim = HashSet::new();
-        if trim.forms.iter().any(|(_, form)| matches!(form, Form::Same(_))) {
-            let whole = |unit: &&Unit| treatment(unit, trim, view) == Treatment::Verbatim;
-            for unit in arrangement.units.iter().filter(whole) {
-                verbatim.extend(parts(unit, view).filter(|at| shown(*at, trim, view).is_none()));
+        if trim.forms.iter().any(|(_, form)| matches!(form, PartForm::Same(_))) {
+            let whole = |exchange: &&Exchange| treatment(exchange, trim, view) == Treatment::Verbatim;
+            for exchange in arrangement.exchanges.iter().filter(whole) {
+                verbatim.extend(parts(exchange, view).filter(|at| shown(*at, trim, view).is_none()));
             }
         }
         Self { view, trim, verbatim }
     }
 
     /// The form of a part. `gist` is that of the call, where the part is a result.
-    pub(crate) fn of(&self, at: At, piece: &Part, treatment: Treatment, gist: Option<&str>) -> Stubbed {
+    pub(crate) fn of(
+        &self,
+        at: PartPosition,
+        piece: &Part,
+        treatment: Treatment,
+        gist: Option<&str>,
+    ) -> Stubbed {
         match (shown(at, self.trim, self.view), treatment) {
-            (Some(Form::Gone), _) => Stubbed::Gone,
-            (Some(Form::Placeholder), _) => Stubbed::Part(mark()),
-            (_, Treatment::Stub) | (Some(Form::Stub), _) => stub::part(piece, gist),
+            (Some(PartForm::Gone), _) => Stubbed::Gone,
+            (Some(PartForm::Placeholder), _) => Stubbed::Part(mark()),
+            (_, Treatment::Stub) | (Some(PartForm::Stub), _) => stub::part(piece, gist),
             (None, _) => Stubbed::Kept,
-            (Some(Form::Same(place)), _) if self.verbatim.contains(&place) => same(piece, place.0, gist),
-            (Some(Form::Reduced(event)), _) => match self.view.reduced(event) {
+            (Some(PartForm::Same(place)), _) if self.verbatim.contains(&place) => same(piece, place.0, gist),
+            (Some(PartForm::Reduced(event)), _) => match self.view.reduced(event) {
                 Some(text) => replaced(piece, text.clone()),
                 None => stub::part(piece, gist),
             },
-            (Some(Form::Same(_)), _) => stub::part(piece, gist),
+            (Some(PartForm::Same(_)), _) => stub::part(piece, gist),
         }
     }
 
     /// What is known of the shorter text that is shown in place of a part.
-    pub(crate) fn shorter(&self, at: At, piece: &Part, treatment: Treatment) -> Option<ShownShorter> {
-        let Some(Form::Reduced(event)) = shown(at, self.trim, self.view) else { return None };
+    pub(crate) fn shorter(
+        &self,
+        at: PartPosition,
+        piece: &Part,
+        treatment: Treatment,
+    ) -> Option<ShownShorter> {
+        let Some(PartForm::Reduced(event)) = shown(at, self.trim, self.view) else { return None };
         let how = self.view.reduction(event).filter(|_| treatment != Treatment::Stub)?.clone();
         let whole = piece.bodies().into_iter().max_by_key(|body| body.bytes());
         let part = u32::try_from(at.1).unwrap_or(u32::MAX);
@@ -63,9 +74,9 @@ impl<'v> Stage<'v> {
     }
 }
 
-/// In which form a part is shown where its unit is shown word for word: as the trim says, else as a reduction that stands.
-pub(crate) fn shown(at: At, trim: &Trim, view: &View) -> Option<Form> {
-    trim.form_of(at).or_else(|| view.standing(at).map(Form::Reduced))
+/// In which form a part is shown where its exchange is shown word for word: as the trim says, else as a reduction that stands.
+pub(crate) fn shown(at: PartPosition, trim: &Trim, view: &View) -> Option<PartForm> {
+    trim.form_of(at).or_else(|| view.standing(at).map(PartForm::Reduced))
 }
 
 /// The mark that stands for an entry of which nothing is left.
@@ -73,15 +84,15 @@ pub(crate) fn mark() -> Part {
     Part::text(PLACEHOLDER)
 }
 
-/// The places of a unit's own parts, and of the results it shows.
-pub(crate) fn parts<'v>(unit: &'v Unit, view: &'v View) -> impl Iterator<Item = At> + 'v {
-    let own = unit.speakers.iter().filter_map(|seq| view.entry(*seq)).flat_map(|entry| {
+/// The places of an exchange's own parts, and of the results it shows.
+pub(crate) fn parts<'v>(exchange: &'v Exchange, view: &'v View) -> impl Iterator<Item = PartPosition> + 'v {
+    let own = exchange.speakers.iter().filter_map(|seq| view.entry(*seq)).flat_map(|entry| {
         let parts = entry.message.parts.iter().enumerate();
         parts
             .filter(|(_, part)| !matches!(part, Part::ToolResult { .. }))
             .map(|(index, _)| (entry.seq, index))
     });
-    own.chain(unit.calls().iter().filter_map(|call| call.result))
+    own.chain(exchange.calls().iter().filter_map(|call| call.result))
 }
 
 /// A trim of a view, and what texts cost.
@@ -92,8 +103,8 @@ pub(crate) struct Priced<'a> {
     pub(crate) gauge: &'a dyn Gauge,
 }
 
-/// Maximum cost of a part in the form a trim gives it, where its unit is shown word for word.
-pub(crate) fn cost(at: At, piece: &Part, priced: Priced<'_>, gist: Option<&str>) -> Cost {
+/// Maximum cost of a part in the form a trim gives it, where its exchange is shown word for word.
+pub(crate) fn cost(at: PartPosition, piece: &Part, priced: Priced<'_>, gist: Option<&str>) -> Cost {
     let Priced { trim, view, gauge } = priced;
     let of = |form: Stubbed| match form {
         Stubbed::Kept => cost::part(piece, gauge),
@@ -102,15 +113,15 @@ pub(crate) fn cost(at: At, piece: &Part, priced: Priced<'_>, gist: Option<&str>)
     };
     match shown(at, trim, view) {
         None => cost::part(piece, gauge),
-        Some(Form::Gone) => Cost::ZERO,
-        Some(Form::Placeholder) => cost::part(&mark(), gauge),
-        Some(Form::Stub) => of(stub::part(piece, gist)),
+        Some(PartForm::Gone) => Cost::ZERO,
+        Some(PartForm::Placeholder) => cost::part(&mark(), gauge),
+        Some(PartForm::Stub) => of(stub::part(piece, gist)),
         // Whether the target still stands is known only when all is decided.
-        Some(Form::Same(place)) => {
+        Some(PartForm::Same(place)) => {
             let (one, other) = (of(same(piece, place.0, gist)), of(stub::part(piece, gist)));
             Cost { tokens: one.tokens.max(other.tokens), bytes: one.bytes.max(other.bytes) }
         }
-        Some(Form::Reduced(event)) => match view.reduced(event) {
+        Some(PartForm::Reduced(event)) => match view.reduced(event) {
             Some(text) => of(replaced(piece, text.clone())),
             None => of(stub::part(piece, gist)),
         },
@@ -119,7 +130,7 @@ pub(crate) fn cost(at: At, piece: &Part, priced: Priced<'_>, gist: Option<&str>)
 
 /// A message as it was first sent: shorter where a reduction stood before a reply followed. A request that somebody else
 /// made before that held the whole.
-pub(crate) fn sent<'v>(entry: &'v Entry, view: &View) -> Cow<'v, Message> {
+pub(crate) fn sent<'v>(entry: &'v ViewEntry, view: &View) -> Cow<'v, Message> {
     let reply = view.next_reply(entry.seq);
     let stands =
         |index: usize| view.standing((entry.seq, index)).filter(|at| reply.is_none_or(|reply| *at < reply));

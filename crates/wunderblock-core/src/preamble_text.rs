@@ -4,11 +4,11 @@ use crate::authority::Authority;
 use crate::budget::Treatment;
 use crate::cost;
 use crate::fence;
-use crate::line::Line;
-use crate::message::{Body, Message, Part, Role, Standing};
+use crate::line::SourceLine;
+use crate::message::{Body, Message, MessageOrigin, Part, Role};
 use crate::plan::Fixed;
 use crate::ports::{Bodies, Gauge};
-use crate::preamble::{Block, Preamble, Shown, ToolBlock};
+use crate::preamble::{Inclusion, Preamble, PreambleBlock, ToolBlock};
 use crate::request::{CachePoint, Tool};
 use crate::section::Section;
 use crate::stub;
@@ -16,7 +16,7 @@ use crate::units::{Cost, Tokens};
 
 /// A preamble in the form of a request. Its bodies may still be in blobs.
 #[derive(Clone, Debug, Default)]
-pub struct Lead<'p> {
+pub struct PreambleText<'p> {
     /// System text that goes before the transcript's own.
     pub safety: Vec<Part>,
     /// System text that goes after it.
@@ -26,14 +26,14 @@ pub struct Lead<'p> {
     /// The first message; none if there is nothing for it.
     pub message: Option<Message>,
     /// Who put what into it. The costs add up to all of it.
-    pub lines: Vec<Line>,
+    pub lines: Vec<SourceLine>,
 }
 
 /// Puts a preamble into the form of a request.
 #[must_use]
-pub fn lead<'p>(preamble: &'p Preamble, gauge: &dyn Gauge) -> Lead<'p> {
-    let mut lead = Lead::default();
-    let shown = || preamble.blocks.iter().filter(|block| block.shown != Shown::Out);
+pub fn lead<'p>(preamble: &'p Preamble, gauge: &dyn Gauge) -> PreambleText<'p> {
+    let mut lead = PreambleText::default();
+    let shown = || preamble.blocks.iter().filter(|block| block.shown != Inclusion::Out);
     for block in shown().filter(|block| block.authority.commands()) {
         let heading = fence::heading(block).map(Part::text);
         let parts: Vec<Part> = heading.into_iter().chain([said(block)]).collect();
@@ -43,10 +43,10 @@ pub fn lead<'p>(preamble: &'p Preamble, gauge: &dyn Gauge) -> Lead<'p> {
     }
     for tool in preamble.tools.iter().filter(|tool| tool.deferred.is_none()) {
         let cost = cost::tool_block(tool, gauge);
-        lead.lines.push(Line::outside(Section::Tools, format!("tool {}", tool.name), cost));
+        lead.lines.push(SourceLine::outside(Section::Tools, format!("tool {}", tool.name), cost));
         lead.tools.push(tool);
     }
-    let fenced: Vec<&Block> = shown().filter(|block| !block.authority.commands()).collect();
+    let fenced: Vec<&PreambleBlock> = shown().filter(|block| !block.authority.commands()).collect();
     let mut first = Enclosure { gauge, parts: Vec::new(), lines: Vec::new() };
     let before = fenced.partition_point(|block| block.section < Section::Tools);
     let (before, after) = fenced.split_at(before);
@@ -58,7 +58,7 @@ pub fn lead<'p>(preamble: &'p Preamble, gauge: &dyn Gauge) -> Lead<'p> {
     if let Some(line) = first.lines.first_mut() {
         line.cost += cost::frame(gauge);
         let message = Message::new(Role::User, first.parts);
-        lead.message = Some(message.standing(Standing::Injected("preamble".into())));
+        lead.message = Some(message.standing(MessageOrigin::Injected("preamble".into())));
     }
     lead.lines.append(&mut first.lines);
     lead
@@ -113,12 +113,12 @@ pub fn declared(tool: &ToolBlock, bodies: &dyn Bodies) -> Tool {
 struct Enclosure<'g> {
     gauge: &'g dyn Gauge,
     parts: Vec<Part>,
-    lines: Vec<Line>,
+    lines: Vec<SourceLine>,
 }
 
 impl Enclosure<'_> {
     /// A fence around a run of blocks. What the fence costs counts with the first of them.
-    fn add(&mut self, group: &[&Block]) {
+    fn add(&mut self, group: &[&PreambleBlock]) {
         let (open, close) = fence::fence(group);
         let (open, close) = (Part::text(open), Part::text(close));
         let mut fence = cost::part(&open, self.gauge) + cost::part(&close, self.gauge);
@@ -134,24 +134,24 @@ impl Enclosure<'_> {
 }
 
 /// Lists share a fence; a text that is shown has its own.
-fn in_one_fence(a: &Block, b: &Block) -> bool {
+fn in_one_fence(a: &PreambleBlock, b: &PreambleBlock) -> bool {
     a.is_listed() && b.is_listed() && a.section == b.section && a.authority == b.authority
 }
 
-fn said(block: &Block) -> Part {
+fn said(block: &PreambleBlock) -> Part {
     Part::Text { text: block.text.clone(), extra: None }
 }
 
-fn line(block: &Block, cost: Cost) -> Line {
-    Line {
-        treatment: if block.shown == Shown::Cut { Treatment::Clipped } else { Treatment::Verbatim },
+fn line(block: &PreambleBlock, cost: Cost) -> SourceLine {
+    SourceLine {
+        treatment: if block.shown == Inclusion::Cut { Treatment::Clipped } else { Treatment::Verbatim },
         handle: block.body.as_ref().unwrap_or(&block.text).handle(),
-        ..Line::outside(block.section, block.name.to_string(), cost)
+        ..SourceLine::outside(block.section, block.name.to_string(), cost)
     }
 }
 
 /// Tools that are named and not declared, as one text.
-fn deferred_names(preamble: &Preamble) -> Option<Block> {
+fn deferred_names(preamble: &Preamble) -> Option<PreambleBlock> {
     let names: Vec<&str> =
         preamble.tools.iter().filter(|tool| tool.deferred.is_some()).map(|tool| tool.name.as_ref()).collect();
     if names.is_empty() {
@@ -163,5 +163,8 @@ fn deferred_names(preamble: &Preamble) -> Option<Block> {
     };
     let text = Body::Inline(names.join(", "));
     // Names are for the model to choose from; they command nothing.
-    Some(Block { authority: Authority::Data, ..Block::new(Section::Tools, &what, ("", text)) })
+    Some(PreambleBlock {
+        authority: Authority::Data,
+        ..PreambleBlock::new(Section::Tools, &what, ("", text))
+    })
 }

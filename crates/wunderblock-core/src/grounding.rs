@@ -4,10 +4,10 @@
 //! have `/home/me/src/a.rs`, `Store::open` where they have `crate::store::Store::open`. A quotation is known if each
 //! pair of its neighbouring words stands side by side somewhere in the sources; marks, case and line ends do not matter.
 //!
-//! Not counted are: positions (`#123`), handles (`wb:…`), the numbers of a list, what [`Known::set_aside`] names, and
+//! Not counted are: positions (`#123`), handles (`wb:…`), the numbers of a list, what [`SourceNames::set_aside`] names, and
 //! **counts**, which nobody wrote down anywhere. A count is written with a times sign before it: `×12`.
 
-use crate::literal::{Key, Kind, Literal, is_letter, literals};
+use crate::literal::{Literal, LiteralKey, LiteralKind, is_letter, literals};
 use crate::policy::Permille;
 use std::collections::HashSet;
 
@@ -23,18 +23,18 @@ const BITS_MAX: usize = 1 << 29;
 
 /// What the sources of a summary name.
 #[derive(Clone, Debug)]
-pub struct Known {
+pub struct SourceNames {
     names: HashSet<u64>,
     /// A Bloom filter of the sources' words and pairs of neighbouring words.
     words: Box<[u64]>,
     aside: HashSet<u64>,
     /// What alone is taken in, where it is known what will be asked.
-    wanted: Option<Wanted>,
+    wanted: Option<NameQuery>,
 }
 
 /// What one summary asks.
 #[derive(Clone, Debug)]
-struct Wanted {
+struct NameQuery {
     names: HashSet<u64>,
     /// A filter before the names: most names of a source are not asked for.
     likely: Box<[u64]>,
@@ -46,7 +46,7 @@ struct Wanted {
 /// So many names are remembered as met.
 const MET: usize = 1 << 14;
 
-impl Wanted {
+impl NameQuery {
     fn of(summary: &str) -> Self {
         let filter = || vec![0; BITS_MIN / 64].into_boxed_slice();
         let (mut likely, mut asked) = (filter(), filter());
@@ -98,7 +98,7 @@ impl Grounding {
     }
 }
 
-impl Known {
+impl SourceNames {
     /// What the texts name. Takes time linear in them; its size is at most that of the texts, and 64 MiB for words.
     pub fn new<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
         let texts: Vec<&str> = texts.into_iter().collect();
@@ -110,11 +110,11 @@ impl Known {
         known
     }
 
-    /// What the texts name of what `summary` names. Answers for it as [`Known::new`] would, and for no other text; takes
+    /// What the texts name of what `summary` names. Answers for it as [`SourceNames::new`] would, and for no other text; takes
     /// room for the summary alone, and less time.
     pub fn asked<'t>(summary: &str, texts: impl IntoIterator<Item = &'t str>) -> Self {
         let words = vec![0; BITS_MIN / 64].into_boxed_slice();
-        let wanted = Some(Wanted::of(summary));
+        let wanted = Some(NameQuery::of(summary));
         let mut known = Self { names: HashSet::new(), words, aside: HashSet::new(), wanted };
         texts.into_iter().for_each(|text| known.learn(text));
         known
@@ -123,7 +123,7 @@ impl Known {
     /// Takes in another text. The filter keeps its size: meant for a few lines, not for another source.
     pub fn learn(&mut self, text: &str) {
         for literal in literals(text) {
-            if literal.kind == Kind::Quotation {
+            if literal.kind == LiteralKind::Quotation {
                 continue;
             }
             let key = literal.key();
@@ -155,8 +155,8 @@ impl Known {
     fn learn_parts(&mut self, literal: &Literal<'_>) {
         let bytes = literal.normal().as_bytes();
         let splits = |byte: &u8| match literal.kind {
-            Kind::Path | Kind::Url => matches!(byte, b'/' | b'\\'),
-            Kind::Identifier => matches!(byte, b'.' | b':' | b'@'),
+            LiteralKind::Path | LiteralKind::Url => matches!(byte, b'/' | b'\\'),
+            LiteralKind::Identifier => matches!(byte, b'.' | b':' | b'@'),
             _ => false,
         };
         if !bytes.iter().any(splits) {
@@ -166,7 +166,7 @@ impl Known {
             .chain(bytes.iter().enumerate().filter(|(_, byte)| splits(byte)).map(|(at, _)| at + 1))
             .collect();
         for start in starts.iter().rev().take(PARTS_MAX) {
-            let mut key = Key::default();
+            let mut key = LiteralKey::default();
             for (at, byte) in bytes.iter().enumerate().skip(*start) {
                 if splits(byte) && at > *start {
                     self.name(key.value());
@@ -187,8 +187,8 @@ impl Known {
     #[must_use]
     pub fn has(&self, literal: &Literal<'_>) -> bool {
         match literal.kind {
-            Kind::Quotation => self.has_words(literal.text),
-            Kind::Path | Kind::Url => self.names.contains(&literal.key()),
+            LiteralKind::Quotation => self.has_words(literal.text),
+            LiteralKind::Path | LiteralKind::Url => self.names.contains(&literal.key()),
             // A name may stand inside a longer run: `foo_bar` in `a-foo_bar`.
             _ => self.names.contains(&literal.key()) || self.has_words(literal.normal()),
         }
@@ -248,12 +248,12 @@ impl Known {
         let before = summary.get(..literal.at).unwrap_or_default();
         match literal.kind {
             // A single name in marks has been counted as a name.
-            Kind::Quotation if !literal.text.contains(char::is_whitespace) => {
+            LiteralKind::Quotation if !literal.text.contains(char::is_whitespace) => {
                 literals(literal.text).next().is_some() || self.aside.contains(&literal.key())
             }
-            Kind::Id if literal.text.starts_with("wb:") => true,
-            Kind::Number if before.ends_with(['#', '×']) => true,
-            Kind::Number if before.is_empty() || before.ends_with('\n') => {
+            LiteralKind::Id if literal.text.starts_with("wb:") => true,
+            LiteralKind::Number if before.ends_with(['#', '×']) => true,
+            LiteralKind::Number if before.is_empty() || before.ends_with('\n') => {
                 let after = summary.get(literal.at + literal.text.len()..).unwrap_or_default();
                 after.starts_with(". ") || after.starts_with(") ")
             }
@@ -315,7 +315,7 @@ fn words(text: &str) -> impl Iterator<Item = u64> {
     std::iter::from_fn(move || {
         while let Some(byte) = bytes.get(at).copied() {
             if word_sign(bytes, at) > 0 {
-                let mut key = Key::default();
+                let mut key = LiteralKey::default();
                 loop {
                     let width = word_sign(bytes, at);
                     let sign = bytes.get(at..at + width).filter(|sign| !sign.is_empty());
@@ -341,7 +341,7 @@ fn words(text: &str) -> impl Iterator<Item = u64> {
             match c {
                 Some('…') => return Some(GAP),
                 Some(c) if c.is_alphanumeric() => {
-                    let mut key = Key::default();
+                    let mut key = LiteralKey::default();
                     u32::from(c).to_le_bytes().into_iter().for_each(|byte| key.push(byte));
                     return Some(key.value());
                 }
@@ -370,8 +370,8 @@ mod tests {
         error[E0308] in \"a-foo_bar\".\nNever touch the\nconfig file. 请不要修改配置文件 config/app.toml。";
 
     fn check(summary: &str) -> Grounding {
-        let found = Known::new([SOURCE]).check(summary);
-        assert_eq!(Known::asked(summary, [SOURCE]).check(summary), found, "{summary}");
+        let found = SourceNames::new([SOURCE]).check(summary);
+        assert_eq!(SourceNames::asked(summary, [SOURCE]).check(summary), found, "{summary}");
         found
     }
 
@@ -439,7 +439,7 @@ mod tests {
 
     #[test]
     fn a_heading_is_set_aside() {
-        let mut known = Known::new([SOURCE]);
+        let mut known = SourceNames::new([SOURCE]);
         known.set_aside("key_knowledge");
         assert_eq!(known.check("<key_knowledge>\nsrc/store.rs\n</key_knowledge>").named, 1);
     }
@@ -454,9 +454,9 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn a_text_is_grounded_in_itself(text in "([a-zA-Z0-9_/.: \n\"`@~#×“”中文é-]|\\PC){0,160}") {
-            let found = Known::new([text.as_str()]).check(&text);
+            let found = SourceNames::new([text.as_str()]).check(&text);
             proptest::prop_assert_eq!(found.score(), Permille::ONE, "{:?}", found.unknown);
-            let asked = Known::asked(&text, [text.as_str()]).check(&text);
+            let asked = SourceNames::asked(&text, [text.as_str()]).check(&text);
             proptest::prop_assert_eq!(asked, found);
         }
 
@@ -465,7 +465,7 @@ mod tests {
             text in "([a-cA_/.: \n\"#×“”中-]|[a-c]{2}/[a-c]{2}\\.rs |[a-c]{3}_[a-c]){0,80}", other in "([a-cA_/.: \n\"#×“”中-]|[a-c]{2}/[a-c]{2}\\.rs |[a-c]{3}_[a-c]){0,80}",
         ) {
             let sources = [other.as_str(), "aa/bb.rs"];
-            let (asked, any) = (Known::asked(&text, sources).check(&text), Known::new(sources).check(&text));
+            let (asked, any) = (SourceNames::asked(&text, sources).check(&text), SourceNames::new(sources).check(&text));
             // A filter that is fuller takes more for known.
             proptest::prop_assert!(asked.named == any.named && asked.grounded <= any.grounded);
         }
