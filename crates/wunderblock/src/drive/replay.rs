@@ -187,7 +187,7 @@ impl Session {
                 }
                 Some(Fact::ViewTrimmed(trimmed)) if trimmed.lane == b.lane => format!(
                     "the lane left more out ({}): shown from position {}, verbatim from {}",
-                    trimmed.reason.words(),
+                    trimmed.reason.label(),
                     trimmed.trim.drop_before,
                     trimmed.trim.stub_before
                 ),
@@ -232,7 +232,7 @@ impl Engine {
 /// What of a preamble has changed, in words.
 fn preamble_words(changes: &[PreambleChange]) -> String {
     let words =
-        |change: &PreambleChange| format!("{} {} {}", change.section.name(), change.name, change.how.words());
+        |change: &PreambleChange| format!("{} {} {}", change.section.name(), change.name, change.how.label());
     let mut list: Vec<String> = changes.iter().take(CHANGES).map(words).collect();
     if changes.len() > CHANGES {
         list.push(format!("and {} more", changes.len() - CHANGES));
