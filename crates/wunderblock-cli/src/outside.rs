@@ -104,13 +104,13 @@ pub(crate) fn picture(built: &Built, paint: Paint, all: bool, out: &mut String) 
 
 fn block_line(block: &PreambleBlock, built: &Built, paint: Paint) -> String {
     let tokens = built.draft.tokens_of(block).map_or_else(|| "—".to_owned(), |tokens| grouped(tokens.0));
-    let level = block.level.map_or(block.authority.words(), |level| level.words());
+    let level = block.level.map_or(block.authority.label(), |level| level.label());
     let shown = match block.shown {
         Inclusion::Whole => "",
         Inclusion::Cut => " · cut",
         Inclusion::Out => " · no room",
     };
-    let about = format!("{level} · {}{shown}", clean(&block.reason.words()));
+    let about = format!("{level} · {}{shown}", clean(&block.reason.label()));
     let room = width().saturating_sub(28);
     let name = fit(&clean(&block.name), (room / 2).max(12));
     let about = fit(&about, room.saturating_sub(name.chars().count()).max(12));
@@ -127,7 +127,7 @@ fn changes(title: &str, changes: &[PreambleChange], paint: Paint, out: &mut Stri
             "  {:<13} {} {}\n",
             change.section.name(),
             clean(&change.name),
-            change.how.words()
+            change.how.label()
         ));
     }
     if changes.len() > LISTED {

@@ -46,14 +46,14 @@ pub(crate) fn picture(session: &str, built: &Built, paint: Paint, all: bool) -> 
         out.push_str(&wrap(&line, width(), 2));
     }
     if let Some(step) = built.draft.step {
-        let step = format!("the lane took a step with this request: {}", step.words());
+        let step = format!("the lane took a step with this request: {}", step.label());
         out.push_str(&format!("  {}\n", paint.dim(&step)));
     }
     outside::picture(built, paint, all, &mut out);
     left_out(report, paint, all, &mut out);
     entries(report, paint, all, &mut out);
     for dropped in &built.draft.dropped {
-        out.push_str(&format!("dropped: {} ({})\n", clean(&dropped.what), dropped.reason.words()));
+        out.push_str(&format!("dropped: {} ({})\n", clean(&dropped.what), dropped.reason.label()));
     }
     if let Some(seq) = built.recorded {
         out.push_str(&format!("\nrecorded at position {seq}, blake3 {}\n", head(&built.draft.digest, 16)));
@@ -189,7 +189,7 @@ fn left_out(report: &BudgetReport, paint: Paint, all: bool, out: &mut String) {
         out.push_str(&format!(
             "  {place:<places$}  {token:>tokens$}  {count:<counts$}  {}  {}\n",
             paint.dim(&format!("{handle:<handles$}")),
-            run.reason.words(),
+            run.reason.label(),
         ));
     }
 }

@@ -36,8 +36,8 @@ impl Room {
     #[must_use]
     pub fn of(&self, limit: Tokens) -> Tokens {
         let share = Tokens(limit.0.saturating_mul(u64::from(self.share)) / 100);
-        let most = self.max.unwrap_or(limit).min(limit);
-        share.max(self.min).min(most)
+        let max = self.max.unwrap_or(limit).min(limit);
+        share.max(self.min).min(max)
     }
 }
 
@@ -174,9 +174,9 @@ pub fn allocate(
         let taken: Tokens = granted.values().copied().sum();
         let over = taken.saturating_sub(room);
         let Some(grant) = granted.get_mut(&section) else { continue };
-        let least =
+        let min =
             shares.rules().into_iter().find(|(of, _)| *of == section).map_or(Tokens::ZERO, |rule| rule.1.min);
-        *grant = (*grant).min(grant.saturating_sub(over).max(least));
+        *grant = (*grant).min(grant.saturating_sub(over).max(min));
     }
     granted
 }
@@ -246,8 +246,8 @@ mod tests {
                 prop_assert!(*grant <= Tokens(limit));
             }
             let taken: Tokens = granted.values().copied().sum();
-            let least: Tokens = Shares::default().rules().iter().map(|(_, room)| room.min).sum();
-            prop_assert!(taken + Tokens(1_000) <= Tokens(limit.max(least.0)));
+            let min: Tokens = Shares::default().rules().iter().map(|(_, room)| room.min).sum();
+            prop_assert!(taken + Tokens(1_000) <= Tokens(limit.max(min.0)));
         }
     }
 }

@@ -51,7 +51,7 @@ impl InstructionLevel {
 
     /// In words.
     #[must_use]
-    pub const fn words(self) -> &'static str {
+    pub const fn label(self) -> &'static str {
         match self {
             Self::Managed => "managed policy",
             Self::User => "user",
@@ -89,7 +89,7 @@ impl Authority {
 
     /// In words.
     #[must_use]
-    pub const fn words(self) -> &'static str {
+    pub const fn label(self) -> &'static str {
         match self {
             Self::Data => "data",
             Self::Project => "project",

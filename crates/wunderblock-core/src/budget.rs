@@ -79,7 +79,7 @@ pub enum Treatment {
 impl Treatment {
     /// Its word.
     #[must_use]
-    pub const fn words(self) -> &'static str {
+    pub const fn label(self) -> &'static str {
         match self {
             Self::Verbatim => "verbatim",
             Self::Clipped => "clipped",
@@ -123,7 +123,7 @@ pub enum Reason {
 impl Reason {
     /// In words.
     #[must_use]
-    pub const fn words(self) -> &'static str {
+    pub const fn label(self) -> &'static str {
         match self {
             Self::Budget => "no room",
             Self::Summarised => "a summary stands for it",

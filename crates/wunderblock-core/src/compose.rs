@@ -336,7 +336,7 @@ impl FullPreamble {
                 from_seq: Seq::START,
                 body: block.text,
                 what: block.name,
-                why: block.reason.words().into(),
+                why: block.reason.label().into(),
             });
         }
         (tail, findings)
@@ -388,10 +388,10 @@ impl FullPreamble {
                 false => preamble.blocks.extend(fit(blocks, room(section), input)),
             }
         }
-        if let Some(least) = input.cache {
+        if let Some(min) = input.cache {
             let system = view.entries().filter(|entry| entry.message.role == crate::message::Role::System);
             let system = system.map(|entry| cost::message(&entry.message, input.gauge).tokens).sum();
-            preamble.cache = preamble_text::cache_points(&preamble, input.gauge, (least, system));
+            preamble.cache = preamble_text::cache_points(&preamble, input.gauge, (min, system));
         }
         preamble
     }

@@ -149,7 +149,7 @@ pub enum TrimReason {
 impl TrimReason {
     /// In words.
     #[must_use]
-    pub const fn words(self) -> &'static str {
+    pub const fn label(self) -> &'static str {
         match self {
             Self::OverBudget => "the request no longer fitted",
             Self::LateResult => "a reply became more complete",

@@ -279,11 +279,11 @@ impl<'a> ExchangeCosts<'a> {
         let (old, after) = (view.trim(), view.head().next());
         let forms = old.forms.clone();
         let mut trim = Trim { drop_before: after, stub_before: after, keep, nodes, forms, ..Trim::default() };
-        let least = self.total(&trim);
-        if !least.fits(target) {
+        let min = self.total(&trim);
+        if !min.fits(target) {
             return None;
         }
-        let room = target.saturating_sub(least);
+        let room = target.saturating_sub(min);
         let left_out =
             |(exchange, _): &&(&Exchange, EntryCost)| treatment(exchange, &trim, view) == Treatment::LeftOut;
         let free: Vec<&(&Exchange, EntryCost)> = self.exchanges.iter().filter(left_out).collect();
@@ -388,8 +388,8 @@ impl<'a> ExchangeCosts<'a> {
             return Vec::new();
         }
         let room = self.limit.saturating_sub(self.total(trim));
-        let most = Tokens(room.tokens.0 / 2).min(self.ask.recall);
-        let mut left = Cost { tokens: most, bytes: Bytes(room.bytes.0 / 2) };
+        let max = Tokens(room.tokens.0 / 2).min(self.ask.recall);
+        let mut left = Cost { tokens: max, bytes: Bytes(room.bytes.0 / 2) };
         let mut items: Vec<Injection> = Vec::new();
         for hit in self.ask.hits {
             if items.iter().any(|item| item.body == hit.body) || self.shows(hit, trim) {

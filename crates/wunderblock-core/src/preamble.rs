@@ -246,7 +246,7 @@ pub enum ChangeKind {
 impl ChangeKind {
     /// In words.
     #[must_use]
-    pub const fn words(self) -> &'static str {
+    pub const fn label(self) -> &'static str {
         match self {
             Self::Added => "added",
             Self::Removed => "removed",

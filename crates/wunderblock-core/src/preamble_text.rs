@@ -77,18 +77,18 @@ pub fn fixed(preamble: &Preamble, gauge: &dyn Gauge) -> Vec<Fixed> {
 pub fn cache_points(
     preamble: &Preamble,
     gauge: &dyn Gauge,
-    (least, further): (Tokens, Tokens),
+    (min, further): (Tokens, Tokens),
 ) -> Vec<CachePoint> {
     let lead = lead(preamble, gauge);
     let all: Tokens = lead.lines.iter().map(|line| line.cost.tokens).sum();
     let message = lead.message.as_ref().map_or(Tokens::ZERO, |said| cost::message(said, gauge).tokens);
     let own = all.saturating_sub(message);
     let mut points = Vec::new();
-    if own + further >= least {
+    if own + further >= min {
         let has_system = further > Tokens::ZERO || !(lead.safety.is_empty() && lead.system.is_empty());
         points.push(if has_system { CachePoint::System } else { CachePoint::Tools });
     }
-    if lead.message.is_some() && all + further >= least {
+    if lead.message.is_some() && all + further >= min {
         points.push(CachePoint::Preamble);
     }
     points

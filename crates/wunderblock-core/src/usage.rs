@@ -398,8 +398,8 @@ fn grown(samples: &[Sample]) -> Option<Calibration> {
 }
 
 fn clamped(per_mille: u64, replies: usize) -> Calibration {
-    let (least, most) = PER_MILLE;
-    let per_mille = u16::try_from(per_mille).unwrap_or(most).clamp(least, most);
+    let (min, max) = PER_MILLE;
+    let per_mille = u16::try_from(per_mille).unwrap_or(max).clamp(min, max);
     Calibration { per_mille, replies: replies as u64 }
 }
 

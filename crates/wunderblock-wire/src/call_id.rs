@@ -98,9 +98,9 @@ fn hashed(pieces: &[&[u8]]) -> String {
 }
 
 /// Whether a text is of letters, digits, `_` and `-` only, and neither empty nor longer than `most`.
-pub(crate) fn is_plain(text: &str, most: usize) -> bool {
+pub(crate) fn is_plain(text: &str, max: usize) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
-    !text.is_empty() && text.len() <= most && text.bytes().all(plain)
+    !text.is_empty() && text.len() <= max && text.bytes().all(plain)
 }
 
 /// The name under which a dialect is told of a tool: its own, or, where the provider would refuse that, one made from
@@ -109,12 +109,12 @@ pub(crate) fn is_plain(text: &str, most: usize) -> bool {
 /// Anthropic takes `^[a-zA-Z0-9_-]{1,128}$`, OpenAI the same up to 64.
 #[must_use]
 pub fn tool_name(dialect: Dialect, name: &str) -> Cow<'_, str> {
-    let most = match dialect {
+    let max = match dialect {
         Dialect::Anthropic => 128,
         Dialect::OpenaiChat | Dialect::OpenaiResponses | Dialect::Gemini => 64,
         Dialect::Neutral => return Cow::Borrowed(name),
     };
-    if is_plain(name, most) {
+    if is_plain(name, max) {
         return Cow::Borrowed(name);
     }
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' };

@@ -130,11 +130,11 @@ fn head(raw: &RawValue) -> Option<String> {
     crate::json::text(serde_json::from_str(&whole).ok()?)
 }
 
-fn clipped(text: &str, most: usize) -> String {
+fn clipped(text: &str, max: usize) -> String {
     let text = text.trim();
-    match text.char_indices().nth(most) {
+    match text.char_indices().nth(max) {
         None => text.to_owned(),
-        Some(_) => text.chars().take(most.saturating_sub(1)).chain(['…']).collect(),
+        Some(_) => text.chars().take(max.saturating_sub(1)).chain(['…']).collect(),
     }
 }
 

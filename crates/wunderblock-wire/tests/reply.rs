@@ -288,7 +288,7 @@ fn a_reply_without_end_is_not_read_on() {
             reading.push(b"          ");
         }
         assert!(reading.is_done());
-        assert_eq!(reading.finish().fault, Some(ReplyFault::TooLong { most: 1_000 }));
+        assert_eq!(reading.finish().fault, Some(ReplyFault::TooLong { max: 1_000 }));
     }
 }
 

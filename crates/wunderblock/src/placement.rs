@@ -176,18 +176,18 @@ fn block_placement(
             grouped(most.0)
         )
     };
-    let level = block.level.map_or(block.authority.words(), |level| level.words());
+    let level = block.level.map_or(block.authority.label(), |level| level.label());
     let (treatment, why, gives) = match block.shown {
         Inclusion::Out => (Treatment::LeftOut, "no room in its section".to_owned(), Some(crowded())),
         Inclusion::Cut if shown.is_none() => {
             (Treatment::LeftOut, "in the part that was cut".to_owned(), Some(crowded()))
         }
-        Inclusion::Cut => (Treatment::Clipped, format!("{level}, {}", block.reason.words()), None),
+        Inclusion::Cut => (Treatment::Clipped, format!("{level}, {}", block.reason.label()), None),
         Inclusion::Whole if shown.is_none() && block.is_listed() => {
             let how = "ask for it by its handle, and it comes in at the tail".to_owned();
             (Treatment::Stub, "listed; its body is read on demand".to_owned(), Some(how))
         }
-        Inclusion::Whole => (Treatment::Verbatim, format!("{level}, {}", block.reason.words()), None),
+        Inclusion::Whole => (Treatment::Verbatim, format!("{level}, {}", block.reason.label()), None),
     };
     Some(Placement {
         seq: None,
@@ -362,7 +362,7 @@ fn said(
                 )),
                 _ => None,
             };
-            (Treatment::LeftOut, run.reason.words().to_owned(), gives)
+            (Treatment::LeftOut, run.reason.label().to_owned(), gives)
         }
         (None, None) => (Treatment::LeftOut, NO_MESSAGE.to_owned(), None),
     };

@@ -116,7 +116,7 @@ fn placement_lines(placement: &Placement) -> String {
     let read = placement.handle.map(|handle| format!(" · read {handle}")).unwrap_or_default();
     let head = format!(
         "{place:>6}  {:<9} {section:<13} {}{tokens}{read}",
-        placement.treatment.words(),
+        placement.treatment.label(),
         clean(&placement.why)
     );
     let what = fit(&clean(&placement.what), width() - 8);

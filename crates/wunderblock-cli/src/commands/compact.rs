@@ -89,7 +89,7 @@ fn picture(session: &str, done: &Compacted, paint: Paint) -> String {
     for task in &done.tasks {
         let state = if task.state == TaskState::Active { "active" } else { "finished" };
         let title = task.title.as_deref().map(|title| format!(": {}", clean(title))).unwrap_or_default();
-        let line = format!("  task {}–{}, {state}, by {}{title}", task.from, task.to, task.by.words());
+        let line = format!("  task {}–{}, {state}, by {}{title}", task.from, task.to, task.by.label());
         out.push_str(&format!("{}\n", fit(&line, width())));
     }
     for rung in &done.rungs {

@@ -111,8 +111,8 @@ pub fn due(policy: &Policy, measure: &LaneMeasurement) -> Option<Due> {
 }
 
 fn has_regrown(policy: &Policy, measure: &LaneMeasurement) -> bool {
-    let least = policy.trigger.regrow.of(whole(policy.trigger.of, measure));
-    measure.after_last.is_none_or(|after| measure.tokens > after + least || least == Tokens::ZERO)
+    let min = policy.trigger.regrow.of(whole(policy.trigger.of, measure));
+    measure.after_last.is_none_or(|after| measure.tokens > after + min || min == Tokens::ZERO)
 }
 
 /// What fractions are fractions of.
@@ -131,17 +131,17 @@ fn fires(level: &TriggerLevel, measure: &LaneMeasurement, of: FractionBase) -> O
     if let Some(fraction) = level.fraction.filter(|fraction| tokens >= fraction.of(whole)) {
         return Some(format!("{tokens} tokens are {fraction} or more of {whole}"));
     }
-    if let Some(most) = level.tokens.filter(|most| tokens > *most) {
-        return Some(format!("{tokens} tokens are more than {most}"));
+    if let Some(max) = level.tokens.filter(|max| tokens > *max) {
+        return Some(format!("{tokens} tokens are more than {max}"));
     }
     if let Some(free) = level.free.filter(|free| measure.window.saturating_sub(tokens) < *free) {
         return Some(format!("less than {free} tokens of the window are left"));
     }
-    if let Some(most) = level.messages.filter(|most| measure.messages > *most) {
-        return Some(format!("{} messages are more than {most}", measure.messages));
+    if let Some(max) = level.messages.filter(|max| measure.messages > *max) {
+        return Some(format!("{} messages are more than {max}", measure.messages));
     }
-    if let Some(most) = level.age_s.filter(|most| measure.age.0 > seconds(*most)) {
-        return Some(format!("more than {most} seconds since the last compaction"));
+    if let Some(max) = level.age_s.filter(|max| measure.age.0 > seconds(*max)) {
+        return Some(format!("more than {max} seconds since the last compaction"));
     }
     let left = measure.cache_left?;
     let within = level.cache_s.filter(|within| left.0 <= seconds(*within))?;

@@ -133,7 +133,7 @@ fn cut(policy: &Policy, ask: &PlanInput<'_>, exchanges: &[(&Exchange, Tokens)], 
     let turn = |index: usize| exchanges.get(index).is_none_or(|(exchange, _)| is_turn(ask, exchange));
     let fixed: Tokens = ask.fixed.iter().map(|part| part.cost.tokens).sum();
     let room = plan::limit(ask).tokens.saturating_sub(fixed);
-    let most = Tokens(room.0 / TAIL_DIVISOR);
+    let max = Tokens(room.0 / TAIL_DIVISOR);
     let size = |from: usize| exchanges.iter().skip(from).map(|(_, tokens)| *tokens).sum::<Tokens>();
     let mut tail = match policy.split.at {
         CutPoint::Exchange if policy.split.forward => forward(policy, ask, exchanges, reach),
@@ -144,11 +144,11 @@ fn cut(policy: &Policy, ask: &PlanInput<'_>, exchanges: &[(&Exchange, Tokens)], 
         CutPoint::User => {
             let back = (0..=reach).rev().find(|index| turn(*index));
             // A turn that is most of the conversation is cut inside.
-            back.filter(|index| *index > 0 && size(*index) <= most.max(size(reach))).unwrap_or(reach)
+            back.filter(|index| *index > 0 && size(*index) <= max.max(size(reach))).unwrap_or(reach)
         }
     };
     let mut left = size(tail);
-    while tail + 1 < exchanges.len() && left > most {
+    while tail + 1 < exchanges.len() && left > max {
         left = left.saturating_sub(exchanges.get(tail).map_or(Tokens::ZERO, |(_, tokens)| *tokens));
         tail += 1;
     }

@@ -55,7 +55,7 @@ pub(super) fn jobs(
     let messages: u64 = free().map(|(exchange, _)| exchange.members.len() as u64).sum();
     let tokens: Tokens = free().map(|(_, tokens)| *tokens).sum();
     // At least one, however small the part.
-    let most = rules.oldest.of(Tokens(messages)).0.max(1);
+    let max = rules.oldest.of(Tokens(messages)).0.max(1);
     let chunk = rules.chunk(ask, Tokens(tokens.0 / messages.max(1)));
     let begins = ask.view.trim().drop_before.max(ask.floor).max(guard.head).max(Seq(2));
     let (by, jobs, open) = (rules.by, Vec::new(), Vec::new());
@@ -68,7 +68,7 @@ pub(super) fn jobs(
             continue;
         }
         let joined = ranges.ends() == Some(exchange.last);
-        if is_free && used >= most && !joined {
+        if is_free && used >= max && !joined {
             break;
         }
         let task = tasks.get(tasks.partition_point(|task| task.to < exchange.last));

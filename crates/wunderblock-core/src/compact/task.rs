@@ -32,7 +32,7 @@ pub enum TaskSource {
 impl TaskSource {
     /// In words.
     #[must_use]
-    pub const fn words(self) -> &'static str {
+    pub const fn label(self) -> &'static str {
         match self {
             Self::Event => "the caller's events",
             Self::Todo => "the todo list",

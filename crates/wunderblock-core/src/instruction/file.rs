@@ -24,7 +24,7 @@ pub enum LoadReason {
 impl LoadReason {
     /// In words.
     #[must_use]
-    pub fn words(&self) -> String {
+    pub fn label(&self) -> String {
         match self {
             Self::SessionStart => "session start".to_owned(),
             Self::Nested(path) => format!("{path} was touched"),

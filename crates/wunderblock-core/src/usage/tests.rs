@@ -147,9 +147,9 @@ fn too_little_teaches_nothing() {
     let replies = LEAST_REPLIES as u64;
     assert_eq!(learned(&growing(MODEL, replies, 1_000)), None);
     assert_eq!(learned(&growing(MODEL, replies + 1, 1_000)), Some((1_000, replies)));
-    let least = LEAST_GROWTH.0 / replies;
-    assert_eq!(learned(&growing(MODEL, replies + 1, least - 1)), None);
-    assert_eq!(learned(&growing(MODEL, replies + 1, least)), Some((500, replies)));
+    let min = LEAST_GROWTH.0 / replies;
+    assert_eq!(learned(&growing(MODEL, replies + 1, min - 1)), None);
+    assert_eq!(learned(&growing(MODEL, replies + 1, min)), Some((500, replies)));
 }
 
 #[test]

@@ -52,8 +52,8 @@ pub(crate) fn request(request: &Request) -> Result<Encoded, WireError> {
     if let Some(model) = &request.model {
         object = object.text("model", model);
     }
-    if let Some(most) = request.max_output {
-        object = object.raw("max_tokens", &most.0.to_string());
+    if let Some(max) = request.max_output {
+        object = object.raw("max_tokens", &max.0.to_string());
     }
     let mut tools = tools(&request.tools, &mut writing)?;
     if wanted(CachePoint::Tools) {

@@ -31,9 +31,9 @@ pub(crate) fn request(request: &Request) -> Result<Encoded, WireError> {
     if let Some(model) = &request.model {
         object = object.text("model", model);
     }
-    if let Some(most) = request.max_output {
+    if let Some(max) = request.max_output {
         let old = opened.own_word(MAX).is_some_and(|name| name == "max_tokens");
-        object = object.raw(if old { "max_tokens" } else { "max_completion_tokens" }, &most.0.to_string());
+        object = object.raw(if old { "max_tokens" } else { "max_completion_tokens" }, &max.0.to_string());
     }
     let tools = tools(&request.tools, &mut writing)?;
     if !tools.is_empty() {

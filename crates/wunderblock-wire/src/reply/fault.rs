@@ -13,10 +13,10 @@ pub enum ReplyFault {
     #[error(transparent)]
     Provider(#[from] ProviderError),
     /// More bytes than are read.
-    #[error("the reply is longer than {most} bytes")]
+    #[error("the reply is longer than {max} bytes")]
     TooLong {
         /// How many are.
-        most: usize,
+        max: usize,
     },
     /// Neither JSON nor events, or not of the dialect's shape.
     #[error("the reply cannot be read: {reason}")]

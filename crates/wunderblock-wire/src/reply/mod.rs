@@ -39,7 +39,7 @@ pub fn decode_reply(dialect: Dialect, bytes: &[u8]) -> ModelReply {
 pub struct ReplyReader {
     dialect: Dialect,
     form: BodyForm,
-    most: usize,
+    max: usize,
     seen: usize,
 }
 
@@ -78,13 +78,13 @@ impl Assembly {
 impl ReplyReader {
     /// Nothing read yet; of a reply, at most so many bytes are.
     #[must_use]
-    pub fn new(dialect: Dialect, most: usize) -> Self {
-        Self { dialect, form: BodyForm::Open(Vec::new()), most, seen: 0 }
+    pub fn new(dialect: Dialect, max: usize) -> Self {
+        Self { dialect, form: BodyForm::Open(Vec::new()), max, seen: 0 }
     }
 
     /// Reads a piece. Of what is too long, exactly the first bytes up to the limit count, however they come.
     pub fn push(&mut self, bytes: &[u8]) {
-        let room = self.most.saturating_sub(self.seen);
+        let room = self.max.saturating_sub(self.seen);
         self.seen = self.seen.saturating_add(bytes.len());
         self.read(bytes.get(..room).unwrap_or(bytes));
         if bytes.len() > room && !matches!(self.form, BodyForm::TooLong(_)) {
@@ -125,7 +125,7 @@ impl ReplyReader {
                 Dialect::OpenaiChat => Assembly::OpenaiChat(Box::default()),
                 _ => Assembly::Unsupported,
             };
-            let mut stream = Box::new(Stream { events: Events::new(self.most), assembly });
+            let mut stream = Box::new(Stream { events: Events::new(self.max), assembly });
             stream.push(&begun);
             BodyForm::Stream(stream)
         };
@@ -154,7 +154,7 @@ impl ReplyReader {
     /// The reply, once no more will come.
     #[must_use]
     pub fn finish(self) -> ModelReply {
-        let Self { dialect, form, most, .. } = self;
+        let Self { dialect, form, max, .. } = self;
         match form {
             BodyForm::Open(_) => {
                 ModelReply::fault(ReplyFault::Unreadable { reason: "nothing came".to_owned() })
@@ -163,12 +163,12 @@ impl ReplyReader {
                 let body = body.strip_prefix(BOM).unwrap_or(&body);
                 decode_reply(dialect, body)
             }
-            BodyForm::Stream(stream) => stream.finish(dialect, most),
+            BodyForm::Stream(stream) => stream.finish(dialect, max),
             BodyForm::TooLong(read) => {
-                let fault = ReplyFault::TooLong { most };
+                let fault = ReplyFault::TooLong { max };
                 match *read {
                     BodyForm::Stream(stream) => {
-                        ModelReply { fault: Some(fault), ..stream.finish(dialect, most) }
+                        ModelReply { fault: Some(fault), ..stream.finish(dialect, max) }
                     }
                     // A body that is cut is no JSON.
                     BodyForm::Open(_) | BodyForm::Whole(_) | BodyForm::TooLong(_) => ModelReply::fault(fault),
@@ -185,7 +185,7 @@ impl Stream {
         }
     }
 
-    fn finish(self, dialect: Dialect, most: usize) -> ModelReply {
+    fn finish(self, dialect: Dialect, max: usize) -> ModelReply {
         let Self { events, mut assembly } = self;
         let is_over = events.is_over();
         if let Some(last) = events.finish() {
@@ -197,7 +197,7 @@ impl Stream {
             Assembly::Unsupported => ModelReply::fault(ReplyFault::Unsupported { dialect }),
         };
         if is_over {
-            reply.fault = Some(ReplyFault::TooLong { most });
+            reply.fault = Some(ReplyFault::TooLong { max });
         }
         reply
     }

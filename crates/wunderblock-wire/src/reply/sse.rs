@@ -24,21 +24,21 @@ pub struct Events {
     /// The last byte was CR: an LF that follows belongs to it.
     after_return: bool,
     at_start: bool,
-    most: usize,
+    max: usize,
     is_over: bool,
 }
 
 impl Events {
     /// Nothing read yet. An event longer than `most` bytes ends the reading.
     #[must_use]
-    pub fn new(most: usize) -> Self {
+    pub fn new(max: usize) -> Self {
         Self {
             line: Vec::new(),
             event: SseEvent::default(),
             has_data: false,
             after_return: false,
             at_start: true,
-            most,
+            max,
             is_over: false,
         }
     }
@@ -85,7 +85,7 @@ impl Events {
         if self.is_over {
             return;
         }
-        if self.line.len() + bytes.len() + self.event.data.len() > self.most {
+        if self.line.len() + bytes.len() + self.event.data.len() > self.max {
             self.is_over = true;
             self.line = Vec::new();
             return;

@@ -185,11 +185,11 @@ fn lines(text: &str) -> Option<Format> {
         }
     }
     // Text may hold a line that happens to be JSON. Of a known format a few whole lines are enough.
-    let most = votes.iter().copied().max().unwrap_or(0);
-    let winner = Format::ALL.iter().zip(votes).find(|(_, votes)| *votes == most && most > 0);
+    let max = votes.iter().copied().max().unwrap_or(0);
+    let winner = Format::ALL.iter().zip(votes).find(|(_, votes)| *votes == max && max > 0);
     let format = winner.map_or(Format::JsonLines, |(format, _)| *format);
-    let least = if format == Format::JsonLines { looked_at.div_ceil(2) } else { looked_at.div_ceil(10) };
-    (json >= least.max(1)).then_some(format)
+    let min = if format == Format::JsonLines { looked_at.div_ceil(2) } else { looked_at.div_ceil(10) };
+    (json >= min.max(1)).then_some(format)
 }
 
 /// Whether a line is the last of the text and may be cut by its end.

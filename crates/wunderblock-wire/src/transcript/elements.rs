@@ -34,7 +34,7 @@ fn walk<'a>(
     (level, is_message): (usize, &dyn Fn(&Object<'_>) -> bool),
     found: &mut Vec<MessageList<'a>>,
 ) {
-    let (elements, keys, least) = if let Some(elements) = array(value) {
+    let (elements, keys, min) = if let Some(elements) = array(value) {
         (elements, Vec::new(), 1)
     } else if let Some(object) = Object::of(value) {
         let fields: Vec<(String, &RawValue)> =
@@ -51,7 +51,7 @@ fn walk<'a>(
         .iter()
         .filter(|element| Object::of(element).is_some_and(|object| is_message(&object)))
         .count();
-    if messages >= least && messages * 2 >= elements.len() {
+    if messages >= min && messages * 2 >= elements.len() {
         found.push(MessageList { path: path.to_owned(), elements, messages });
         return;
     }

@@ -36,8 +36,8 @@ pub(super) fn check(body: &ValueNode<'_>, findings: &mut Violations) {
     };
     let model = fields.get("model").and_then(|node| node.text()).unwrap_or_default();
     findings.demand(!model.is_empty(), "model", "missing-field", "a model is required");
-    let most = fields.get("max_tokens").map(|node| node.kind());
-    let counts = matches!(most, Some(NodeKind::Word(word)) if word.parse::<u64>().is_ok_and(|most| most > 0));
+    let max = fields.get("max_tokens").map(|node| node.kind());
+    let counts = matches!(max, Some(NodeKind::Word(word)) if word.parse::<u64>().is_ok_and(|max| max > 0));
     findings.demand(counts, "max_tokens", "missing-field", "a positive number is required");
     let mut marks = usize::from(is_marked(&fields));
     if let Some(tools) = fields.get("tools") {

@@ -29,7 +29,7 @@ impl Violations {
 }
 
 /// Whether a name is of letters, digits, `_`, `-` and at most so long.
-pub(super) fn is_name(name: &str, most: usize) -> bool {
-    (1..=most).contains(&name.len())
+pub(super) fn is_name(name: &str, max: usize) -> bool {
+    (1..=max).contains(&name.len())
         && name.chars().all(|c| matches!(c, 'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-'))
 }

@@ -192,7 +192,7 @@ async fn find_causes(session: &Session, a: &Replayed, b: &Replayed) -> Result<Ve
             }
             Some(Fact::ViewTrimmed(trimmed)) if trimmed.lane == b.lane => format!(
                 "the lane left more out ({}): shown from position {}, verbatim from {}",
-                trimmed.reason.words(),
+                trimmed.reason.label(),
                 trimmed.trim.drop_before,
                 trimmed.trim.stub_before
             ),
@@ -234,7 +234,7 @@ async fn read_tools(engine: &Engine, built: &ContextBuilt, texts: &mut Texts) ->
 /// What of a preamble has changed, in words.
 fn preamble_words(changes: &[PreambleChange]) -> String {
     let words =
-        |change: &PreambleChange| format!("{} {} {}", change.section.name(), change.name, change.how.words());
+        |change: &PreambleChange| format!("{} {} {}", change.section.name(), change.name, change.how.label());
     let mut list: Vec<String> = changes.iter().take(CHANGES).map(words).collect();
     if changes.len() > CHANGES {
         list.push(format!("and {} more", changes.len() - CHANGES));

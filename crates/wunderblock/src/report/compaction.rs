@@ -170,7 +170,7 @@ impl TaskReport {
             to_seq: task.to.0,
             active: task.state == TaskState::Active,
             title: task.title.clone(),
-            by: task.by.words(),
+            by: task.by.label(),
         }
     }
 }

@@ -179,7 +179,7 @@ impl RequestReport {
         let dropped = draft.dropped.iter().map(|dropped| DroppedReport {
             message: dropped.message,
             part: dropped.part,
-            reason: dropped.reason.words(),
+            reason: dropped.reason.label(),
             what: dropped.what.to_string(),
         });
         let anchor = draft.anchor.as_ref().map(|anchor| AnchorReport {
@@ -199,7 +199,7 @@ impl RequestReport {
             digest: draft.digest.clone(),
             through: draft.through.0,
             recorded: built.recorded.map(|seq| seq.0),
-            step: draft.step.map(|step| step.words()),
+            step: draft.step.map(|step| step.label()),
             compaction: built.compacted.as_ref().map(|done| CompactionReport::new(session, done)),
             compaction_due: built.due.as_ref().map(DueReport::new),
             dropped: dropped.collect(),
@@ -235,9 +235,9 @@ impl BlockReport {
         Self {
             section: block.section.name(),
             name: block.name.clone(),
-            authority: block.authority.words(),
-            level: block.level.map(|level| level.words()),
-            reason: block.reason.words().to_string(),
+            authority: block.authority.label(),
+            level: block.level.map(|level| level.label()),
+            reason: block.reason.label().to_string(),
             digest: block.digest.clone(),
             tokens: draft.tokens_of(block).map(|tokens| tokens.0),
             shown: block.shown,

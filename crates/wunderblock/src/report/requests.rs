@@ -139,7 +139,7 @@ impl PlacementReport {
         Self {
             seq: placement.seq.map(|seq| seq.0),
             what: placement.what.clone(),
-            treatment: placement.treatment.words(),
+            treatment: placement.treatment.label(),
             section: placement.section.map(|section| section.name()),
             tokens: placement.tokens.map(|tokens| tokens.0),
             reason: placement.why.clone(),

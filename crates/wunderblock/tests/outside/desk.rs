@@ -147,6 +147,6 @@ pub(crate) fn kinds(session: &Session, kind: &str) -> usize {
 /// Changes in words: `tools Read altered`.
 pub(crate) fn told(changes: &[PreambleChange]) -> Vec<String> {
     let line =
-        |change: &PreambleChange| format!("{} {} {}", change.section.name(), change.name, change.how.words());
+        |change: &PreambleChange| format!("{} {} {}", change.section.name(), change.name, change.how.label());
     changes.iter().map(line).collect()
 }

@@ -125,7 +125,7 @@ fn nothing_rises_by_being_imported() {
     let levels: Vec<String> = found
         .head
         .iter()
-        .map(|file| format!("{} {}", file.path.rsplit('/').next().unwrap(), file.level.words()))
+        .map(|file| format!("{} {}", file.path.rsplit('/').next().unwrap(), file.level.label()))
         .collect();
     let expected = [
         "policy.md project root",

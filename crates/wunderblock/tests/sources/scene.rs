@@ -79,7 +79,7 @@ impl Scene {
     fn file(&self, mark: &str, file: &InstructionFile) -> String {
         let text: String = file.pieces.iter().map(|piece| piece.text.as_str()).collect();
         let text = text.trim().replace('\n', "|");
-        let line = format!("{mark}{} ({}, {}): {text}", file.path, file.level.words(), file.reason.words());
+        let line = format!("{mark}{} ({}, {}): {text}", file.path, file.level.label(), file.reason.label());
         self.local(&line)
     }
 
