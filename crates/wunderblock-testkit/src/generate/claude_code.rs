@@ -1,8 +1,9 @@
 //! The same sessions as Claude Code writes them: one JSON object a line, one block of a reply a line.
 
 use super::random::{Random, push_hex, push_number};
-use super::session::{MODEL, Session};
+use super::session::{MODEL, SessionEvents};
 use super::time::push_iso;
+use serde_json::Value;
 use std::collections::VecDeque;
 use std::iter::Peekable;
 use wunderblock_core::event::{Fact, NewEvent, UsageMeasured};
@@ -10,7 +11,7 @@ use wunderblock_core::id::CallId;
 use wunderblock_core::message::{Body, Message, Part, Role};
 
 /// Writes lines from events.
-pub(super) struct Lines<I: Iterator<Item = NewEvent>> {
+pub(super) struct TranscriptLines<I: Iterator<Item = NewEvent>> {
     events: Peekable<I>,
     random: Random,
     session: String,
@@ -18,17 +19,17 @@ pub(super) struct Lines<I: Iterator<Item = NewEvent>> {
     waiting: VecDeque<String>,
 }
 
-pub(super) fn lines(events: usize, seed: u64) -> Lines<std::iter::Take<Session>> {
+pub(super) fn lines(events: usize, seed: u64) -> TranscriptLines<std::iter::Take<SessionEvents>> {
     // Another stream of numbers than the session's own.
     let mut random = Random::new(seed ^ 0x6c69_6e65_7321);
     let session = uuid(&mut random);
-    let events = Session::new(seed).take(events).peekable();
-    Lines { events, random, session, parent: None, waiting: VecDeque::new() }
+    let events = SessionEvents::new(seed).take(events).peekable();
+    TranscriptLines { events, random, session, parent: None, waiting: VecDeque::new() }
 }
 
 /// A random (version 4) UUID.
 fn uuid(random: &mut Random) -> String {
-    let (high, low) = (random.next(), random.next());
+    let (high, low) = (random.next_u64(), random.next_u64());
     let mut out = String::with_capacity(36);
     push_hex(&mut out, high >> 32, 8);
     out.push('-');
@@ -43,31 +44,10 @@ fn uuid(random: &mut Random) -> String {
 }
 
 fn push_string(out: &mut String, text: &str) {
-    out.push('"');
-    let mut rest = text;
-    while let Some(at) = rest.bytes().position(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
-        let (plain, special) = rest.split_at(at);
-        out.push_str(plain);
-        match special.as_bytes().first() {
-            Some(b'\n') => out.push_str("\\n"),
-            Some(b'\t') => out.push_str("\\t"),
-            Some(byte @ (b'"' | b'\\')) => {
-                out.push('\\');
-                out.push(char::from(*byte));
-            }
-            Some(byte) => {
-                out.push_str("\\u");
-                push_hex(out, u64::from(*byte), 4);
-            }
-            None => {}
-        }
-        rest = special.get(1..).unwrap_or_default();
-    }
-    out.push_str(rest);
-    out.push('"');
+    out.push_str(&Value::from(text).to_string());
 }
 
-impl<I: Iterator<Item = NewEvent>> Lines<I> {
+impl<I: Iterator<Item = NewEvent>> TranscriptLines<I> {
     /// What every record begins with, up to its own fields.
     fn begin(&mut self, millis: i64, room: usize) -> String {
         let uuid = uuid(&mut self.random);
@@ -112,7 +92,7 @@ impl<I: Iterator<Item = NewEvent>> Lines<I> {
 
     fn assistant(&mut self, millis: i64, message: &Message, usage: Option<&UsageMeasured>) {
         let mut request = "req_011".to_owned();
-        push_hex(&mut request, self.random.next(), 16);
+        push_hex(&mut request, self.random.next_u64(), 16);
         for part in &message.parts {
             let text = text_of(part);
             let mut line = self.begin(millis, text.len() + text.len() / 16);
@@ -181,7 +161,7 @@ fn text_of(part: &Part) -> &str {
     part.bodies().first().and_then(|body| Body::inline(body)).unwrap_or_default()
 }
 
-impl<I: Iterator<Item = NewEvent>> Iterator for Lines<I> {
+impl<I: Iterator<Item = NewEvent>> Iterator for TranscriptLines<I> {
     type Item = String;
 
     fn next(&mut self) -> Option<String> {

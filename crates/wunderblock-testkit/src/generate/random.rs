@@ -1,16 +1,20 @@
 //! Numbers that follow from a seed.
 
+use std::fmt::Write as _;
+
 /// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014): small, fast, and the same
 /// on every machine. Not for secrets.
 #[derive(Clone, Debug)]
-pub(crate) struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
-    pub(crate) fn new(seed: u64) -> Self {
+    /// A stream that follows from this number.
+    pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    pub(crate) fn next(&mut self) -> u64 {
+    /// The next number; all are equally likely.
+    pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -19,24 +23,24 @@ impl Random {
     }
 
     /// A number below `end`; 0 when `end` is 0.
-    pub(crate) fn below(&mut self, end: usize) -> usize {
+    pub fn below(&mut self, end: usize) -> usize {
         // The high half of a product is as good as a remainder, and needs no division.
-        let wide = u128::from(self.next()) * end as u128;
+        let wide = u128::from(self.next_u64()) * end as u128;
         usize::try_from(wide >> 64).unwrap_or(0)
     }
 
     /// A number from `from` up to but not including `to`.
-    pub(crate) fn between(&mut self, from: usize, to: usize) -> usize {
+    pub fn between(&mut self, from: usize, to: usize) -> usize {
         from + self.below(to.saturating_sub(from))
     }
 
     /// True in so many of a hundred cases.
-    pub(crate) fn chance(&mut self, percent: usize) -> bool {
+    pub fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
     /// One of several; the empty text when there is none.
-    pub(crate) fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
+    pub fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
         let index = self.below(from.len());
         from.get(index).copied().unwrap_or_default()
     }
@@ -44,34 +48,11 @@ impl Random {
 
 /// Writes the lowest `digits` hexadecimal digits, 16 at most.
 pub(crate) fn push_hex(out: &mut String, number: u64, digits: usize) {
-    const SIGNS: &[u8; 16] = b"0123456789abcdef";
-    let mut text = [b'0'; 16];
-    let mut rest = number;
-    for sign in text.iter_mut().rev() {
-        *sign = SIGNS.get((rest & 15) as usize).copied().unwrap_or(b'0');
-        rest >>= 4;
-    }
-    push_end(out, &text, digits);
+    let text = format!("{number:016x}");
+    out.push_str(text.get(text.len().saturating_sub(digits)..).unwrap_or(&text));
 }
 
-/// Writes a number, with zeros before it up to `width` digits, 20 at most.
+/// Writes a number, with zeros before it up to `width` digits.
 pub(crate) fn push_number(out: &mut String, number: u64, width: usize) {
-    let mut text = [b'0'; 20];
-    let mut rest = number;
-    let mut used = 0;
-    for sign in text.iter_mut().rev() {
-        *sign = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        used += 1;
-        if rest == 0 {
-            break;
-        }
-    }
-    push_end(out, &text, used.max(width));
-}
-
-/// Writes the last signs of an ASCII text.
-fn push_end(out: &mut String, text: &[u8], signs: usize) {
-    let end = text.get(text.len().saturating_sub(signs)..).unwrap_or(text);
-    out.push_str(std::str::from_utf8(end).unwrap_or_default());
+    let _ = write!(out, "{number:0width$}");
 }

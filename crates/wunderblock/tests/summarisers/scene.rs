@@ -17,7 +17,7 @@ use wunderblock_core::policy::{Fill, Permille, SummaryFormat, Template, Template
 use wunderblock_core::ports::{Gauge, NoBodies};
 use wunderblock_core::units::{Bytes, Cost, Millis, Seq, Tokens};
 use wunderblock_core::view::ViewEntry;
-use wunderblock_testkit::server::{ORDERS, Provider};
+use wunderblock_testkit::server::{ORDERS, ScriptedProvider};
 
 pub(crate) const KEY: &str = "sk-test-not-a-real-key";
 pub(crate) const DIALECTS: [(Dialect, &str); 2] =
@@ -159,7 +159,7 @@ pub(crate) fn limits() -> ModelLimits {
 }
 
 pub(crate) fn model(
-    provider: &Provider,
+    provider: &ScriptedProvider,
     (dialect, model): (Dialect, &str),
     limits: ModelLimits,
 ) -> ModelSummariser {
