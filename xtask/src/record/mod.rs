@@ -50,7 +50,7 @@ pub(crate) fn run(options: &Options) -> Outcome<String> {
     }
     let commit = tree.commit()?;
     let mut player = play::Player::new(tree);
-    player.play(&scenario::all())?;
+    player.play(&scenario::all()?)?;
     let (tree, written) = player.finish();
     let text = tree.sanitiser().clean(&written.text);
     tree.sanitiser().check(&text)?;

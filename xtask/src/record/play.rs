@@ -1,6 +1,6 @@
 //! Walks through the scenario.
 
-use super::scenario::{Step, Tool};
+use super::scenario::{Scenario, ScenarioStep, ScriptedReply, ToolUse};
 use super::transcript::{Called, Head, Transcript, Written};
 use super::tree::Tree;
 use super::{comment, tools};
@@ -15,7 +15,7 @@ const TITLE: &str = "A --since filter, a clip that is too long, and a look at pa
 pub(super) struct Player {
     tree: Tree,
     transcript: Transcript,
-    marks: HashMap<&'static str, Head>,
+    marks: HashMap<String, Head>,
     /// What the tools answered to the last reply.
     answers: String,
     /// The last words of a turn.
@@ -33,67 +33,69 @@ impl Player {
     }
 
     /// Plays the session.
-    pub(super) fn play(&mut self, steps: &[Step]) -> Outcome<()> {
-        for (index, step) in steps.iter().enumerate() {
-            self.step(step).map_err(|error| format!("step {}: {error}", index + 1))?;
+    pub(super) fn play(&mut self, parts: &[Scenario]) -> Outcome<()> {
+        for part in parts {
+            for (index, step) in part.steps.iter().enumerate() {
+                self.step(step).map_err(|error| format!("{}, step {}: {error}", part.name, index + 1))?;
+            }
         }
         self.transcript.title(TITLE)
     }
 
-    fn step(&mut self, step: &Step) -> Outcome<()> {
-        match *step {
-            Step::User(text) => self.transcript.user(text),
-            Step::Call(text, tools) => self.call(None, text, tools),
-            Step::Think(thought, text, tools) => self.call(Some(thought), text, tools),
-            Step::Say(text) => {
-                self.said = comment::fill(text, &self.answers)?;
-                let block = json!({ "type": "text", "text": self.said });
-                self.transcript.reply(vec![block], true)?;
-                self.transcript.turn_ends()
-            }
-            Step::Expect(text) if self.answers.contains(text) => Ok(()),
-            Step::Expect(text) => Err(format!("`{text}` is not in:\n{}", self.answers).into()),
-            Step::Mark(name) => {
-                self.marks.insert(name, self.transcript.head());
+    fn step(&mut self, step: &ScenarioStep) -> Outcome<()> {
+        match step {
+            ScenarioStep::User(text) => self.transcript.user(text),
+            ScenarioStep::Reply(reply) => self.reply(reply),
+            ScenarioStep::Mark(name) => {
+                self.marks.insert(name.clone(), self.transcript.head());
                 Ok(())
             }
-            Step::Back(name) => {
+            ScenarioStep::Back(name) => {
                 let head = self.marks.get(name).cloned().ok_or_else(|| format!("no mark `{name}`"))?;
                 self.transcript.go_to(head);
                 Ok(())
             }
-            Step::Compact(summary) => self.transcript.compacted(summary),
-            Step::Pulled { path, old, new, message } => {
+            ScenarioStep::Compact(summary) => self.transcript.compacted(summary),
+            ScenarioStep::Pulled { path, old, new, message } => {
                 tools::replace(&self.tree, path, old, new)?;
                 self.tree.behind(&format!("git commit --quiet -am '{message}'")).map(drop)
             }
         }
     }
 
-    fn call(&mut self, thought: Option<&str>, text: &str, tools: &[Tool]) -> Outcome<()> {
+    fn reply(&mut self, reply: &ScriptedReply) -> Outcome<()> {
         let mut blocks: Vec<Value> = Vec::new();
-        if let Some(thought) = thought {
+        if let Some(thought) = &reply.thinking {
             let thought = comment::fill(thought, &self.answers)?;
             blocks.push(json!({ "type": "thinking", "thinking": thought }));
         }
-        if !text.is_empty() {
-            blocks.push(json!({ "type": "text", "text": comment::fill(text, &self.answers)? }));
+        if let Some(text) = &reply.text {
+            self.said = comment::fill(text, &self.answers)?;
+            blocks.push(json!({ "type": "text", "text": self.said }));
         }
-        for tool in tools {
+        for tool in &reply.tools {
             let (name, input) = tools::input(tool);
             blocks.push(self.transcript.tool_use(name, input));
         }
-        let called = self.transcript.reply(blocks, false)?;
+        let called = self.transcript.reply(blocks, reply.tools.is_empty())?;
+        if reply.tools.is_empty() {
+            return self.transcript.turn_ends();
+        }
         let mut answers = Vec::new();
-        for (tool, called) in tools.iter().zip(&called) {
+        for (tool, called) in reply.tools.iter().zip(&called) {
             answers.push(self.answer(tool, called)?);
         }
         self.answers = answers.join("\n");
-        Ok(())
+        match &reply.expect {
+            Some(text) if !self.answers.contains(text) => {
+                Err(format!("`{text}` is not in:\n{}", self.answers).into())
+            }
+            _ => Ok(()),
+        }
     }
 
-    fn answer(&mut self, tool: &Tool, called: &Called) -> Outcome<String> {
-        if let Tool::Task(_, prompt, steps) = *tool {
+    fn answer(&mut self, tool: &ToolUse, called: &Called) -> Outcome<String> {
+        if let ToolUse::Task { prompt, steps, .. } = tool {
             let agent = self.sub_agent(prompt, steps)?;
             let said = self.said.clone();
             self.transcript.result(called, &said, false, Some(&agent))?;
@@ -106,7 +108,7 @@ impl Player {
         Ok(answer.text)
     }
 
-    fn sub_agent(&mut self, prompt: &str, steps: &[Step]) -> Outcome<String> {
+    fn sub_agent(&mut self, prompt: &str, steps: &[ScenarioStep]) -> Outcome<String> {
         let (head, agent) = self.transcript.enter();
         self.transcript.user(prompt)?;
         for step in steps {

@@ -1,13 +1,15 @@
 //! What each tool is called with, what it does in the tree, and what it answers.
 
 use super::sanitise::ROOT;
-use super::scenario::{Status, Tool};
+use super::scenario::{TodoStatus, ToolUse};
 use super::tree::Tree;
 use crate::program::Outcome;
 use serde_json::{Value, json};
 
 /// The longest answer of a command, in characters; the agent cuts what is longer.
 const MAX_OUTPUT: usize = 30_000;
+/// Lines shown of a file that is read whole.
+const MAX_LINES: usize = 2_000;
 /// Lines shown around an edit.
 const AROUND: usize = 4;
 
@@ -18,82 +20,80 @@ pub(super) struct Answer {
 }
 
 /// The tool's name and its arguments.
-pub(super) fn input(tool: &Tool) -> (&'static str, Value) {
-    match *tool {
-        Tool::Bash(command) | Tool::Fails(command) => ("Bash", json!({ "command": command })),
-        Tool::Read(path) | Tool::Missing(path) => ("Read", json!({ "file_path": absolute(path) })),
-        Tool::Lines(path, from, count) => {
-            ("Read", json!({ "file_path": absolute(path), "offset": from, "limit": count }))
+pub(super) fn input(tool: &ToolUse) -> (&'static str, Value) {
+    match tool {
+        ToolUse::Bash(command) | ToolUse::Fails(command) => ("Bash", json!({ "command": command })),
+        ToolUse::Read { path, offset: Some(from), limit } => {
+            ("Read", json!({ "file_path": absolute(path), "offset": from, "limit": limit }))
         }
-        Tool::Grep(pattern, path) => {
+        ToolUse::Read { path, .. } | ToolUse::Missing(path) => {
+            ("Read", json!({ "file_path": absolute(path) }))
+        }
+        ToolUse::Grep { pattern, path } => {
             ("Grep", json!({ "pattern": pattern, "path": path, "output_mode": "content", "-n": true }))
         }
-        Tool::Files(pattern, path) => {
+        ToolUse::Files { pattern, path } => {
             ("Grep", json!({ "pattern": pattern, "path": path, "output_mode": "files_with_matches" }))
         }
-        Tool::Glob(pattern) => ("Glob", json!({ "pattern": pattern })),
-        Tool::Edit(path, old, new) | Tool::Misses(path, old, new) => {
+        ToolUse::Glob(pattern) => ("Glob", json!({ "pattern": pattern })),
+        ToolUse::Edit { path, old, new } | ToolUse::Misses { path, old, new } => {
             ("Edit", json!({ "file_path": absolute(path), "old_string": old, "new_string": new }))
         }
-        Tool::Write(path, content) => ("Write", json!({ "file_path": absolute(path), "content": content })),
-        Tool::Todo(list) => {
-            let todos: Vec<Value> = list.iter().map(|(status, what)| todo(*status, what)).collect();
+        ToolUse::Write { path, content } => {
+            ("Write", json!({ "file_path": absolute(path), "content": content }))
+        }
+        ToolUse::Todo(list) => {
+            let todo = |(status, what): &(TodoStatus, String)| json!({ "content": what, "status": status, "activeForm": what });
+            let todos: Vec<Value> = list.iter().map(todo).collect();
             ("TodoWrite", json!({ "todos": todos }))
         }
-        Tool::Task(about, prompt, _) => {
-            ("Task", json!({ "description": about, "prompt": prompt, "subagent_type": "general-purpose" }))
-        }
+        ToolUse::Task { description, prompt, .. } => (
+            "Task",
+            json!({ "description": description, "prompt": prompt, "subagent_type": "general-purpose" }),
+        ),
     }
 }
 
-fn todo(status: Status, what: &str) -> Value {
-    let status = match status {
-        Status::Open => "pending",
-        Status::Doing => "in_progress",
-        Status::Done => "completed",
-    };
-    json!({ "content": what, "status": status, "activeForm": what })
-}
-
 /// How long it seems to take, in milliseconds.
-pub(super) fn duration(tool: &Tool) -> i64 {
-    match *tool {
-        Tool::Bash(command) | Tool::Fails(command) if command.contains("cargo") => 6_400,
-        Tool::Bash(_) | Tool::Fails(_) => 310,
+pub(super) fn duration(tool: &ToolUse) -> i64 {
+    match tool {
+        ToolUse::Bash(command) | ToolUse::Fails(command) if command.contains("cargo") => 6_400,
+        ToolUse::Bash(_) | ToolUse::Fails(_) => 310,
         _ => 45,
     }
 }
 
 /// Does what the tool does. A sub-agent is not run here.
-pub(super) fn run(tool: &Tool, tree: &Tree) -> Outcome<Answer> {
-    match *tool {
-        Tool::Bash(command) => command_answer(tree, command, false),
-        Tool::Fails(command) => command_answer(tree, command, true),
-        Tool::Read(path) => lines(tree, path, 1, 2_000),
-        Tool::Lines(path, from, count) => lines(tree, path, from, count),
-        Tool::Missing(path) if !tree.path(path).exists() => failure("File does not exist.".to_owned()),
-        Tool::Missing(path) => Err(format!("{path} is there").into()),
-        Tool::Grep(pattern, path) => {
+pub(super) fn run(tool: &ToolUse, tree: &Tree) -> Outcome<Answer> {
+    match tool {
+        ToolUse::Bash(command) => command_answer(tree, command, false),
+        ToolUse::Fails(command) => command_answer(tree, command, true),
+        ToolUse::Read { path, offset, limit } => {
+            lines(tree, path, offset.unwrap_or(1), limit.unwrap_or(MAX_LINES))
+        }
+        ToolUse::Missing(path) if !tree.path(path).exists() => failure("File does not exist.".to_owned()),
+        ToolUse::Missing(path) => Err(format!("{path} is there").into()),
+        ToolUse::Grep { pattern, path } => {
             let found = tree.search(&["-n", "--no-heading", "-e", pattern, path])?;
             success(found.map_or_else(|| "No matches found".to_owned(), |found| cut(found.trim_end())))
         }
-        Tool::Files(pattern, path) => {
+        ToolUse::Files { pattern, path } => {
             let found = tree.search(&["-l", "-e", pattern, path])?;
             success(found.map_or_else(|| "No files found".to_owned(), |found| listed(&found)))
         }
-        Tool::Glob(pattern) => {
+        ToolUse::Glob(pattern) => {
             let found = tree.search(&["--files", "-g", pattern])?;
             let paths = |found: String| found.lines().map(|line| format!("{ROOT}/{line}\n")).collect();
             success(found.map_or_else(|| "No files found".to_owned(), paths))
         }
-        Tool::Edit(path, old, new) => edit(tree, path, old, new),
-        Tool::Misses(path, old, _) => {
+        ToolUse::Edit { path, old, new } => edit(tree, path, old, new),
+        ToolUse::Misses { path, old, .. } => {
             if std::fs::read_to_string(tree.path(path))?.contains(old) {
                 return Err(format!("{path} holds what the scenario says it does not:\n{old}").into());
             }
             failure(format!("No match in {} for the text to be replaced:\n{old}", absolute(path)))
         }
-        Tool::Write(path, content) => {
+        ToolUse::Write { path, content } => {
             let file = tree.path(path);
             let verb = if file.exists() { "overwritten" } else { "created" };
             if let Some(folder) = file.parent() {
@@ -102,8 +102,10 @@ pub(super) fn run(tool: &Tool, tree: &Tree) -> Outcome<Answer> {
             std::fs::write(file, content)?;
             success(format!("{} has been {verb}.", absolute(path)))
         }
-        Tool::Todo(_) => success("The list has been updated.".to_owned()),
-        Tool::Task(about, ..) => Err(format!("the sub-agent `{about}` is run by the player").into()),
+        ToolUse::Todo(_) => success("The list has been updated.".to_owned()),
+        ToolUse::Task { description, .. } => {
+            Err(format!("the sub-agent `{description}` is run by the player").into())
+        }
     }
 }
 
