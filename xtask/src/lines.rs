@@ -3,8 +3,8 @@
 //! Counted are lines of `src` that are neither blank nor a comment, in production code: what stands under `cfg(test)` is
 //! counted apart, with the files of `tests`. A measure of what has to be read, by which a change can be judged.
 
+use crate::program::Outcome;
 use std::collections::BTreeMap;
-use std::error::Error;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ struct Lines {
 }
 
 /// The table for the repository in a folder.
-pub(crate) fn table(root: &Path) -> Result<String, Box<dyn Error>> {
+pub(crate) fn table(root: &Path) -> Outcome<String> {
     let mut packages: BTreeMap<String, Lines> = BTreeMap::new();
     for folder in packages_of(root)? {
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -41,7 +41,7 @@ pub(crate) fn table(root: &Path) -> Result<String, Box<dyn Error>> {
     Ok(out)
 }
 
-fn packages_of(root: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+fn packages_of(root: &Path) -> Outcome<Vec<PathBuf>> {
     let mut folders = vec![root.join("xtask")];
     for entry in fs::read_dir(root.join("crates"))? {
         folders.push(entry?.path());
@@ -50,7 +50,7 @@ fn packages_of(root: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     Ok(folders)
 }
 
-fn package(folder: &Path) -> Result<Lines, Box<dyn Error>> {
+fn package(folder: &Path) -> Outcome<Lines> {
     let mut lines = Lines::default();
     let mut files = Vec::new();
     for part in ["src", "tests", "examples", "build.rs"] {
@@ -76,7 +76,7 @@ fn package(folder: &Path) -> Result<Lines, Box<dyn Error>> {
     Ok(lines)
 }
 
-fn rust_files(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Box<dyn Error>> {
+fn rust_files(path: &Path, files: &mut Vec<PathBuf>) -> Outcome<()> {
     if path.is_dir() {
         for entry in fs::read_dir(path)? {
             rust_files(&entry?.path(), files)?;

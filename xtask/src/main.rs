@@ -12,64 +12,62 @@ mod record;
 mod reduce;
 mod usage;
 
-use std::io::{Read, Write};
-use std::path::Path;
+use clap::{Parser, Subcommand};
+use program::Outcome;
+use std::io::Write;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-const USAGE: &str = "\
-usage: cargo run -p xtask -- COMMAND
+/// Chores of the repository that are programs
+#[derive(Parser)]
+struct Arguments {
+    #[command(subcommand)]
+    chore: Chore,
+}
 
-  bench [--events 1000,10000,100000] [--json]
-                                  print the numbers of the design as a table (build with --release)
-  dist                            build the program that is published, static where the target for that is
-                                  installed, and pack it with completions, man page and checksums into target/dist
-  record --out FILE [--rev REV]   play the example session on a throw-away copy of REV (default HEAD)
-                                  and write its transcript to FILE
-  record-ledger BINARY DIR        have the program BINARY write the ledger that later versions must open, with
-                                  everything it gives for it, into DIR
-  prove [--scale N | --twentieth] [--seed S] [--only model|importers|kill|calls] [--binary PROGRAM]
-                                  attack the ledger: 10,000 interleavings against a model, 500 runs of importers
-                                  at once, 1,000 kills, kills at system calls where there is strace; N times as
-                                  many with --scale (build with --release)
-  formats                         write the guide to transcript formats to stdout
-  usage FILE...                   compare our counts with the usage that transcripts report
-  reduce [--json | --missing] PATH...
-                                  reduce every file there; print what is saved, per kind and per file, beside
-                                  what stays visible, or what does not (build with --release)
-  reduce --scale [--bytes N] [INPUT...]
-                                  reduce generated inputs of every kind at N, 2N and 4N bytes (8 MB); print time
-                                  per byte, memory, and what 20 KB cost (build with --release)
-  lines [FOLDER]                  count the lines of code of each package of the repository there
-  picture                         draw the report on stdin as an SVG picture on stdout
-";
+#[derive(Subcommand)]
+enum Chore {
+    /// Print the numbers of the design as a table (build with --release)
+    Bench(bench::BenchArgs),
+    /// One measurement of the benchmark, in a process of its own
+    #[command(hide = true)]
+    BenchChild(bench::ChildTask),
+    /// Build the program that is published, static where the target for that is installed, and pack it with
+    /// completions, man page and checksums into target/dist
+    Dist,
+    /// Play the example session on a throw-away copy of a revision, and write its transcript
+    Record(record::RecordArgs),
+    /// Have a program write the ledger that later versions must open, with everything it gives for it
+    RecordLedger { binary: PathBuf, folder: PathBuf },
+    /// Attack the ledger: 10,000 interleavings against a model, 500 runs of importers at once, 1,000 kills, kills at
+    /// system calls where there is strace (build with --release)
+    Prove(prove::ProveArgs),
+    /// Write the guide to transcript formats to stdout
+    Formats,
+    /// Compare our counts with the usage that transcripts report
+    Usage {
+        #[arg(required = true)]
+        files: Vec<String>,
+    },
+    /// Reduce every file; print what is saved, per kind and per file, beside what stays visible (build with --release)
+    Reduce(reduce::MeasureArgs),
+    /// One measurement of `reduce --scale`, in a process of its own
+    #[command(hide = true)]
+    ReduceChild { input: String, bytes: usize, level: String },
+    /// Count the lines of code of each package of the repository there
+    Lines {
+        #[arg(default_value = ".")]
+        folder: PathBuf,
+    },
+    /// Draw the report on stdin as an SVG picture on stdout
+    Picture,
+}
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let Some((command, rest)) = arguments.split_first() else { return misused() };
-    if arguments.iter().any(|argument| matches!(argument.as_str(), "-h" | "--help" | "help")) {
-        let _ = write!(std::io::stdout(), "{USAGE}");
-        return ExitCode::SUCCESS;
-    }
-    let outcome = match (command.as_str(), rest) {
-        ("bench", rest) => bench::run(rest).map(|()| None),
-        ("record", rest) => match record::Options::parse(rest) {
-            Some(options) => record::run(&options).map(Some),
-            None => return misused(),
-        },
-        ("record-ledger", [binary, folder]) => fixture::run(Path::new(binary), Path::new(folder)).map(Some),
-        ("prove", rest) => prove::run(rest).map(Some),
-        ("dist", []) => dist::run().map(Some),
-        ("formats", []) => Ok(Some(formats::guide())),
-        ("usage", files @ [_, ..]) => usage::table(files).map(Some),
-        ("reduce", paths @ [_, ..]) => reduce::run(paths).map(Some),
-        ("lines", []) => lines::table(Path::new(".")).map(Some),
-        ("lines", [folder]) => lines::table(Path::new(folder)).map(Some),
-        ("picture", []) => report().map(|text| Some(picture::draw(&text))),
-        _ => return misused(),
-    };
+    let outcome = run(Arguments::parse().chore);
     match outcome {
         Ok(said) => {
-            let _ = writeln!(std::io::stdout(), "{}", said.unwrap_or_default().trim_end());
+            let _ = writeln!(std::io::stdout(), "{}", said.trim_end());
             ExitCode::SUCCESS
         }
         Err(error) => {
@@ -79,13 +77,19 @@ fn main() -> ExitCode {
     }
 }
 
-fn report() -> Result<String, Box<dyn std::error::Error>> {
-    let mut text = String::new();
-    std::io::stdin().read_to_string(&mut text)?;
-    Ok(text)
-}
-
-fn misused() -> ExitCode {
-    let _ = write!(std::io::stderr(), "{USAGE}");
-    ExitCode::from(2)
+fn run(chore: Chore) -> Outcome<String> {
+    match chore {
+        Chore::Bench(args) => bench::run(args),
+        Chore::BenchChild(task) => task.run(),
+        Chore::Dist => dist::run(),
+        Chore::Record(args) => record::run(&args),
+        Chore::RecordLedger { binary, folder } => fixture::run(&binary, &folder),
+        Chore::Prove(args) => prove::run(&args),
+        Chore::Formats => Ok(formats::guide()),
+        Chore::Usage { files } => usage::table(&files),
+        Chore::Reduce(args) => reduce::run(&args),
+        Chore::ReduceChild { input, bytes, level } => reduce::scale::child(&input, bytes, &level),
+        Chore::Lines { folder } => lines::table(&folder),
+        Chore::Picture => Ok(picture::draw(&std::io::read_to_string(std::io::stdin())?)),
+    }
 }

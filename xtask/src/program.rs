@@ -1,5 +1,6 @@
 //! The program as a chore runs it: in a folder of its own, with nothing of the machine's environment.
 
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::error::Error;
 use std::io::Write;
@@ -8,6 +9,16 @@ use std::process::{Command, Output, Stdio};
 
 /// What can go wrong in a chore: anything, and it ends the chore.
 pub(crate) type Outcome<T> = Result<T, Box<dyn Error>>;
+
+/// Runs a chore of this program in a process of its own, and reads the JSON that it prints.
+pub(crate) fn own_child<T: DeserializeOwned>(args: &[&str], paths: &[&Path]) -> Outcome<T> {
+    let output =
+        Command::new(std::env::current_exe()?).args(args).args(paths).stderr(Stdio::inherit()).output()?;
+    if !output.status.success() {
+        return Err(format!("`{}` ended with {}", args.join(" "), output.status).into());
+    }
+    Ok(serde_json::from_slice(&output.stdout)?)
+}
 
 /// The program and the folder it runs in.
 pub(crate) struct Program {

@@ -4,7 +4,7 @@
 //! with what the first half teaches, against the growth that was measured; and the size of each request foretold from
 //! the reply before it (its anchor) and our estimate of what came in between.
 
-use std::error::Error;
+use crate::program::Outcome;
 use std::fmt::Write as _;
 use wunderblock::catalog::Catalog;
 use wunderblock::tokens::{Counted, Counter};
@@ -54,7 +54,7 @@ enum Told {
 }
 
 /// A table in Markdown over the sessions with enough replies.
-pub(crate) fn table(files: &[String]) -> Result<String, Box<dyn Error>> {
+pub(crate) fn table(files: &[String]) -> Outcome<String> {
     let mut out = String::from(
         "| session | model | replies | growth measured | ours | corrected | foretold: median | p90 | worst | off by over 5 % |\n\
          |---|---|---|---|---|---|---|---|---|---|\n",
@@ -80,7 +80,7 @@ fn model_of(told: &Told) -> Option<&str> {
     }
 }
 
-fn read(file: &str) -> Result<Vec<Told>, Box<dyn Error>> {
+fn read(file: &str) -> Outcome<Vec<Told>> {
     let bytes = std::fs::read(file)?;
     let Ok(format) = detect(file, bytes.get(..1 << 16).unwrap_or(&bytes)) else { return Ok(Vec::new()) };
     let mut reader = Reader::new(format, file);

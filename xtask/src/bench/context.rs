@@ -2,9 +2,10 @@
 
 use super::figure::{Figure, Target, Unit};
 use super::ingest::{open, stream};
+use super::measure::SEED;
 use super::measure::Times;
-use super::outcome::{Outcome, SEED};
-use super::task::{Task, spawn};
+use super::task::{ChildWork, spawn};
+use crate::program::Outcome;
 use futures_executor::block_on;
 use std::path::Path;
 use std::sync::Arc;
@@ -54,7 +55,7 @@ pub(super) fn run(events: usize, path: &Path) -> Outcome<Vec<Figure>> {
     }
     let mut process = Times::default();
     for _ in 0..STARTS {
-        process.push(Duration::from_secs_f64(spawn(Task::Context, path, path)?.seconds));
+        process.push(Duration::from_secs_f64(spawn(ChildWork::Context, path, path)?.seconds));
     }
     let at_most = |what: &str, value: f64, most: f64| {
         Figure::new(events, what, value, Unit::Millis).target(Target::AtMost(most))

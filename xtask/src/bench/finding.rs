@@ -3,7 +3,7 @@
 use super::figure::{Figure, Target, Unit};
 use super::ingest::{Generated, open, stream};
 use super::measure::{Times, millis};
-use super::outcome::Outcome;
+use crate::program::Outcome;
 use futures_executor::block_on;
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;

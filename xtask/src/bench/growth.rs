@@ -2,8 +2,9 @@
 
 use super::figure::{Figure, Target, Unit};
 use super::ingest;
+use super::measure::{SEED, note};
 use super::measure::{Times, cpu};
-use super::outcome::{Outcome, SEED, note};
+use crate::program::Outcome;
 use futures_executor::block_on;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};

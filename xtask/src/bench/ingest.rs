@@ -1,9 +1,10 @@
 //! The way in: bulk appends, imports, and the background's work after them.
 
 use super::figure::{Figure, Target, Unit};
+use super::measure::{SEED, note};
 use super::measure::{cpu, size};
-use super::outcome::{Outcome, SEED, note};
-use super::task::{Task, spawn};
+use super::task::{ChildWork, spawn};
+use crate::program::Outcome;
 use futures_executor::block_on;
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
@@ -118,7 +119,7 @@ pub(super) fn import(session: &Generated, folder: &Path) -> Outcome<Vec<Figure>>
     drop(out);
     let bytes = std::fs::metadata(&transcript)?.len();
     note("  import");
-    let told = spawn(Task::Import, &path, &transcript)?;
+    let told = spawn(ChildWork::Import, &path, &transcript)?;
     let spent = Spent { wall: Duration::from_secs_f64(told.seconds), cpu: Duration::from_secs_f64(told.cpu) };
     let [rate, bandwidth, cost] = spent.figures("import of a transcript, durable", (told.events, bytes));
     note("  catch up with the import");

@@ -2,8 +2,9 @@
 
 use super::figure::{Figure, Target, Unit};
 use super::ingest::open;
+use super::measure::SEED;
 use super::measure::{Bare, Times, millis};
-use super::outcome::{Outcome, SEED};
+use crate::program::Outcome;
 use futures_executor::block_on;
 use std::path::Path;
 use std::time::Instant;

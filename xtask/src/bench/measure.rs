@@ -1,10 +1,18 @@
 //! Clocks and gauges: time, processor time, memory, and what the disk costs by itself.
 
-use super::outcome::Outcome;
+use crate::program::Outcome;
 use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
+
+/// What inputs follow from.
+pub(super) const SEED: u64 = 0x5742_6c6b;
+
+/// Says on stderr how far the benchmark is.
+pub(super) fn note(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
 
 /// Durations of one thing done often.
 #[derive(Debug, Default)]

@@ -4,7 +4,7 @@
 //! seed ─ generate ─► events ─ append ─► ledger ─ catch up ─► context, search, grep, read, live appends ─► figures
 //!                └─► lines  ─ import (a child process, so that its peak of memory is its own) ──────────────┘
 //! ```
-//! Inputs follow from [`SEED`](outcome::SEED). Nothing here fails for being slow: a figure that misses its target is marked, and the
+//! Inputs follow from [`SEED`](measure::SEED). Nothing here fails for being slow: a figure that misses its target is marked, and the
 //! reader judges. What needs a fresh process runs in a child of this program ([`child`]).
 
 mod child;
@@ -16,76 +16,54 @@ mod growth;
 mod ingest;
 mod live;
 pub(crate) mod measure;
-mod outcome;
 mod project;
 mod simulate;
 mod task;
 
+use crate::program::Outcome;
+pub(crate) use child::ChildTask;
+use clap::Args;
 use figure::{Figure, Target, Unit};
-use outcome::{Outcome, note};
-use std::io::Write as _;
+use measure::note;
 use std::path::Path;
 
-/// Runs the command with what was typed after its name.
-pub(crate) fn run(arguments: &[String]) -> Outcome<()> {
-    if arguments.first().is_some_and(|first| first == "--child") {
-        return child::run(arguments.get(1..).unwrap_or_default());
-    }
-    let settings = Settings::parse(arguments)?;
-    let mut figures = Vec::new();
-    for events in &settings.sizes {
-        note(&format!("{events} events"));
-        // Beside the program, not in the system's folder for temporary files: that one may be memory.
-        let folder = tempfile::tempdir_in(std::env::current_exe()?.parent().unwrap_or(Path::new(".")))?;
-        figures.extend(one_size(*events, folder.path())?);
-    }
-    figures.extend(flatness(&figures, &settings.sizes));
-    let folder = tempfile::tempdir_in(std::env::current_exe()?.parent().unwrap_or(Path::new(".")))?;
-    if settings.project {
-        figures.extend(project::run(folder.path())?);
-    }
-    if settings.growth {
-        figures.extend(growth::run(folder.path())?);
-    }
-    let mut out = std::io::stdout().lock();
-    if settings.json {
-        writeln!(out, "{}", figure::json(&figures))?;
-    } else {
-        write!(out, "{}", figure::table(&figures))?;
-    }
-    Ok(())
-}
-
-struct Settings {
-    sizes: Vec<usize>,
+/// What to measure.
+#[derive(Args)]
+pub(crate) struct BenchArgs {
+    /// Lengths of sessions
+    #[arg(long, value_delimiter = ',', default_value = "1000,10000,100000")]
+    events: Vec<usize>,
+    /// Only requests in a project of 50,000 files
+    #[arg(long, conflicts_with = "growth")]
     project: bool,
+    /// Only imports of what was imported before: a file of 1 GB, a folder of 10,000 files
+    #[arg(long)]
     growth: bool,
+    /// Print JSON
+    #[arg(long)]
     json: bool,
 }
 
-impl Settings {
-    fn parse(arguments: &[String]) -> Outcome<Self> {
-        let mut settings =
-            Self { sizes: vec![1_000, 10_000, 100_000], project: true, growth: false, json: false };
-        let mut rest = arguments.iter();
-        while let Some(argument) = rest.next() {
-            match argument.as_str() {
-                "--json" => settings.json = true,
-                "--events" => {
-                    let list = rest.next().ok_or("--events wants numbers, as in --events 1000,10000")?;
-                    let sizes = list.split(',').map(str::parse).collect::<Result<Vec<usize>, _>>();
-                    settings.sizes = sizes.map_err(|error| format!("--events {list}: {error}"))?;
-                }
-                "--project" => settings.sizes.clear(),
-                "--growth" => {
-                    settings.sizes.clear();
-                    (settings.project, settings.growth) = (false, true);
-                }
-                other => return Err(format!("bench does not know `{other}`").into()),
-            }
-        }
-        Ok(settings)
+/// Measures; the answer is a table, or JSON.
+pub(crate) fn run(args: BenchArgs) -> Outcome<String> {
+    let sizes = if args.project || args.growth { Vec::new() } else { args.events };
+    let mut figures = Vec::new();
+    for events in &sizes {
+        note(&format!("{events} events"));
+        figures.extend(one_size(*events, folder()?.path())?);
     }
+    figures.extend(flatness(&figures, &sizes));
+    if args.growth {
+        figures.extend(growth::run(folder()?.path())?);
+    } else {
+        figures.extend(project::run(folder()?.path())?);
+    }
+    Ok(if args.json { figure::json(&figures) } else { figure::table(&figures) })
+}
+
+/// A folder beside the program, not in the system's folder for temporary files: that one may be memory.
+fn folder() -> Outcome<tempfile::TempDir> {
+    Ok(tempfile::tempdir_in(std::env::current_exe()?.parent().unwrap_or(Path::new(".")))?)
 }
 
 fn one_size(events: usize, folder: &Path) -> Outcome<Vec<Figure>> {

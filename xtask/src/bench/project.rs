@@ -2,7 +2,8 @@
 
 use super::figure::{Figure, Target, Unit};
 use super::measure::Times;
-use super::outcome::{Outcome, SEED, note};
+use super::measure::{SEED, note};
+use crate::program::Outcome;
 use futures_executor::block_on;
 use std::fs;
 use std::path::Path;

@@ -2,7 +2,7 @@
 
 use super::figure::{Figure, Target, Unit};
 use super::ingest::{open, stream};
-use super::outcome::Outcome;
+use crate::program::Outcome;
 use futures_executor::block_on;
 use std::path::Path;
 use std::time::Instant;

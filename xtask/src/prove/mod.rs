@@ -9,36 +9,48 @@ mod report;
 mod scan;
 
 use crate::program::Outcome;
+use clap::{Args, ValueEnum};
 use report::println;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What to prove, and how thoroughly.
-struct Options {
+#[derive(Args)]
+pub(crate) struct ProveArgs {
+    /// How many times as many attempts
+    #[arg(long, default_value_t = 1.0, value_parser = positive)]
     scale: f64,
-    seed: u64,
-    only: Option<String>,
+    /// A twentieth of the attempts
+    #[arg(long, conflicts_with = "scale")]
+    twentieth: bool,
+    /// The number from which all attempts follow [default: another one each time]
+    #[arg(long)]
+    seed: Option<u64>,
+    /// One attack instead of all
+    #[arg(long)]
+    only: Option<Attack>,
+    /// The program under attack [default: built from this state]
+    #[arg(long)]
     binary: Option<PathBuf>,
 }
 
-impl Options {
-    fn parse(arguments: &[String]) -> Option<Self> {
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-        let mut options = Self { scale: 1.0, seed: u64::from(now.subsec_nanos()), only: None, binary: None };
-        let mut rest = arguments.iter();
-        while let Some(flag) = rest.next() {
-            match flag.as_str() {
-                "--twentieth" => options.scale = 0.05,
-                "--scale" => options.scale = rest.next()?.parse().ok().filter(|scale| *scale > 0.0)?,
-                "--seed" => options.seed = rest.next()?.parse().ok()?,
-                "--only" => options.only = Some(rest.next()?.clone()),
-                "--binary" => options.binary = Some(PathBuf::from(rest.next()?)),
-                _ => return None,
-            }
-        }
-        Some(options)
-    }
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Attack {
+    /// Interleavings of everything that changes a ledger
+    Model,
+    /// Several importers of one file
+    Importers,
+    /// Kills at random moments
+    Kill,
+    /// Kills at system calls that change a file
+    Calls,
+}
 
+fn positive(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|scale| *scale > 0.0).ok_or_else(|| "it must be a number above 0".to_owned())
+}
+
+impl ProveArgs {
     /// A number of attempts, as many as the scale says.
     #[allow(
         clippy::cast_possible_truncation,
@@ -46,52 +58,50 @@ impl Options {
         reason = "counts are small and positive"
     )]
     fn of(&self, count: f64) -> u64 {
-        (count * self.scale).ceil() as u64
+        let scale = if self.twentieth { 0.05 } else { self.scale };
+        (count * scale).ceil() as u64
     }
 }
 
 /// Runs the attacks; an error if one of them succeeded.
-pub(crate) fn run(arguments: &[String]) -> Outcome<String> {
-    let options = Options::parse(arguments).ok_or("wrong arguments; `--help` lists them")?;
+pub(crate) fn run(args: &ProveArgs) -> Outcome<String> {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    let seed = args.seed.unwrap_or_else(|| u64::from(now.subsec_nanos()));
     let folder = tempfile::tempdir()?;
     // No power fails in the interleavings, so their ledgers need no disk where memory can have files.
     let memory = tempfile::tempdir_in("/dev/shm").ok();
     let mut failed = 0;
-    println(&format!("seed {}", options.seed));
-    for what in ["model", "importers", "kill", "calls"] {
-        if options.only.as_deref().is_some_and(|only| only != what) {
+    println(&format!("seed {seed}"));
+    for attack in Attack::value_variants() {
+        if args.only.is_some_and(|only| only != *attack) {
             continue;
         }
-        let report = match what {
-            "model" => {
-                model::run(options.of(10_000.0), options.seed, memory.as_ref().unwrap_or(&folder).path())?
-            }
-            "importers" => {
-                importers::run(options.of(500.0), options.seed, &binary(&options)?, folder.path())?
-            }
-            "calls" if Command::new("strace").arg("-V").output().is_err() => {
+        let report = match attack {
+            Attack::Model => model::run(args.of(10_000.0), seed, memory.as_ref().unwrap_or(&folder).path())?,
+            Attack::Importers => importers::run(args.of(500.0), seed, &binary(args)?, folder.path())?,
+            Attack::Kill => kill::run(args.of(1_000.0), seed, &binary(args)?, folder.path())?,
+            Attack::Calls if Command::new("strace").arg("-V").output().is_err() => {
                 println("kills at system calls: left out, there is no strace");
                 continue;
             }
-            "calls" => {
+            Attack::Calls => {
                 // Every write, or a part of them.
-                let step = 1_000 / options.of(1_000.0).clamp(1, 1_000);
-                kill::at_calls(step, options.seed, &binary(&options)?, folder.path())?
+                let step = 1_000 / args.of(1_000.0).clamp(1, 1_000);
+                kill::at_calls(step, seed, &binary(args)?, folder.path())?
             }
-            _ => kill::run(options.of(1_000.0), options.seed, &binary(&options)?, folder.path())?,
         };
         failed += report.failed();
         println(report.text().trim_end());
     }
     if failed > 0 {
-        return Err(format!("{failed} attempts failed; `--seed {}` repeats them", options.seed).into());
+        return Err(format!("{failed} attempts failed; `--seed {seed}` repeats them").into());
     }
     Ok("nothing was lost, and nothing that was erased came back".to_owned())
 }
 
 /// The program under attack: the one given, or the one built from this state beside this very chore.
-fn binary(options: &Options) -> Outcome<PathBuf> {
-    if let Some(binary) = &options.binary {
+fn binary(args: &ProveArgs) -> Outcome<PathBuf> {
+    if let Some(binary) = &args.binary {
         return Ok(binary.clone());
     }
     let own = std::env::current_exe()?;

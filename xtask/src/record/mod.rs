@@ -14,38 +14,28 @@ mod transcript;
 mod tree;
 
 use crate::program::Outcome;
+use clap::Args;
 use std::path::{Path, PathBuf};
 
 /// What to record and where to.
-pub(crate) struct Options {
+#[derive(Args)]
+pub(crate) struct RecordArgs {
+    /// The transcript
+    #[arg(long)]
     out: PathBuf,
+    /// The revision whose copy the session plays on
+    #[arg(long, default_value = "HEAD")]
     rev: String,
+    /// A directory for what is built, so that a second recording is faster
+    #[arg(long)]
     target: Option<PathBuf>,
 }
 
-impl Options {
-    /// Reads `--out FILE [--rev REV] [--target DIR]`.
-    pub(crate) fn parse(arguments: &[String]) -> Option<Self> {
-        let (mut out, mut target, mut rev) = (None, None, "HEAD".to_owned());
-        let mut rest = arguments.iter();
-        while let Some(flag) = rest.next() {
-            let value = rest.next()?;
-            match flag.as_str() {
-                "--out" => out = Some(PathBuf::from(value)),
-                "--target" => target = Some(PathBuf::from(value)),
-                "--rev" => rev.clone_from(value),
-                _ => return None,
-            }
-        }
-        Some(Self { out: out?, rev, target })
-    }
-}
-
 /// Records the session; the answer says in one line what was written.
-pub(crate) fn run(options: &Options) -> Outcome<String> {
+pub(crate) fn run(args: &RecordArgs) -> Outcome<String> {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("xtask has no parent directory")?;
-    let tree = tree::Tree::copy(repository, &options.rev)?;
-    if let Some(target) = &options.target {
+    let tree = tree::Tree::copy(repository, &args.rev)?;
+    if let Some(target) = &args.target {
         tree.build_in(target)?;
     }
     let commit = tree.commit()?;
@@ -54,10 +44,10 @@ pub(crate) fn run(options: &Options) -> Outcome<String> {
     let (tree, written) = player.finish();
     let text = tree.sanitiser().clean(&written.text);
     tree.sanitiser().check(&text)?;
-    std::fs::write(&options.out, &text).map_err(|error| format!("{}: {error}", options.out.display()))?;
+    std::fs::write(&args.out, &text).map_err(|error| format!("{}: {error}", args.out.display()))?;
     Ok(format!(
         "{}: recorded at {commit}, {} model calls, {} tool calls, {} records, {} o200k tokens, {} bytes",
-        options.out.display(),
+        args.out.display(),
         written.model_calls,
         written.tool_calls,
         text.lines().count(),

@@ -1,10 +1,47 @@
 //! Measures the reduction of one file.
 
-use super::row::{Row, Side};
-use super::{check, oracle};
+use super::check;
+use super::facts::FactRules;
+use serde::Serialize;
 use std::time::Instant;
 use wunderblock::tokens::Counted;
 use wunderblock_reduce::{Level, Options, Reduced, reduce};
+
+/// What was measured of one file.
+#[derive(Serialize)]
+pub(super) struct FileReduction {
+    pub(super) file: String,
+    pub(super) kind: &'static str,
+    pub(super) bytes: usize,
+    /// Tokens of the source.
+    pub(super) tokens: u64,
+    pub(super) fold: LevelReduction,
+    pub(super) lossless: LevelReduction,
+    pub(super) budget: LevelReduction,
+    /// Facts that head and tail of the size of the folded text show, and facts there are.
+    pub(super) head_tail_facts: (usize, usize),
+    /// The size gzip makes of it, in bytes.
+    pub(super) gzip: Option<usize>,
+    /// The time of a fold, with exact counts.
+    pub(super) seconds: f64,
+    pub(super) seconds_without_counts: f64,
+}
+
+/// What was measured at one level.
+#[derive(Serialize)]
+pub(super) struct LevelReduction {
+    pub(super) tokens: u64,
+    /// Facts visible, and facts there are.
+    pub(super) facts: (usize, usize),
+    /// The facts that are not.
+    #[serde(skip)]
+    pub(super) missing: Vec<String>,
+    /// Error facts visible, and there are.
+    pub(super) errors: (usize, usize),
+    pub(super) gaps: usize,
+    /// Whether the source is there again, from the text and the gaps.
+    pub(super) whole: bool,
+}
 
 pub(super) fn exact(text: &str) -> u64 {
     u64::from(Counted::of(text).o200k)
@@ -13,27 +50,27 @@ pub(super) fn exact(text: &str) -> u64 {
 /// A handle as the engine would give one: marks weigh what they weigh in use.
 pub(super) const HANDLE: &str = "wb:3f9c1a7be2d04c58";
 
-pub(super) fn measure(name: String, bytes: &[u8]) -> Row {
+pub(super) fn measure(file: String, bytes: &[u8], rules: &FactRules) -> FileReduction {
     let options = Options { handle: Some(HANDLE), count: &exact, ours: &|_| false, ..Options::default() };
     let begun = Instant::now();
     let fold = reduce(bytes, &options);
-    let counted = begun.elapsed();
+    let seconds = begun.elapsed().as_secs_f64();
     let begun = Instant::now();
     let plain = Options { count: &|text| text.len().div_ceil(4) as u64, ..options };
     let _ = reduce(bytes, &plain);
-    let bare = begun.elapsed();
+    let seconds_without_counts = begun.elapsed().as_secs_f64();
     let lossless = reduce(bytes, &Options { level: Level::Lossless, ..options });
     let budget = reduce(bytes, &Options { level: Level::Budget(fold.tokens_before / 4), ..options });
     let source = String::from_utf8_lossy(bytes);
-    let facts = oracle::facts(&source, fold.kind);
-    let side = |short: &Reduced| {
+    let facts = rules.facts(&source, fold.kind);
+    let level = |short: &Reduced| {
         let shown = check::shown(&short.text);
         let seen = |error: bool| {
             let all: Vec<_> = facts.iter().filter(|fact| !error || fact.error).collect();
             (all.iter().filter(|fact| fact.is_in(&shown)).count(), all.len())
         };
-        Side {
-            after: short.tokens_after,
+        LevelReduction {
+            tokens: short.tokens_after,
             facts: seen(false),
             errors: seen(true),
             missing: facts.iter().filter(|fact| !fact.is_in(&shown)).map(|fact| fact.text.clone()).collect(),
@@ -42,17 +79,18 @@ pub(super) fn measure(name: String, bytes: &[u8]) -> Row {
         }
     };
     let cut = check::head_and_tail(&source, fold.text.len());
-    let head_tail = (facts.iter().filter(|fact| fact.is_in(&cut)).count(), facts.len());
-    Row {
-        name,
-        kind: fold.kind,
+    let head_tail_facts = (facts.iter().filter(|fact| fact.is_in(&cut)).count(), facts.len());
+    FileReduction {
+        file,
+        kind: fold.kind.name(),
         bytes: bytes.len(),
-        before: fold.tokens_before,
-        fold: side(&fold),
-        lossless: side(&lossless),
-        budget: side(&budget),
-        head_tail,
+        tokens: fold.tokens_before,
+        fold: level(&fold),
+        lossless: level(&lossless),
+        budget: level(&budget),
+        head_tail_facts,
         gzip: check::gzip(bytes),
-        time: (counted, bare),
+        seconds,
+        seconds_without_counts,
     }
 }

@@ -7,15 +7,15 @@ mod text;
 
 use super::measure::{HANDLE, exact};
 use crate::bench::measure::{cpu, peak_memory};
-use std::error::Error;
+use crate::program::{Outcome, own_child};
+use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
-use std::io::Write as _;
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use text::InputTemplates;
 use wunderblock_reduce::{Level, Options, reduce};
 
 /// The smallest size; the others are twice and four times that.
-const BYTES: usize = 8_000_000;
+pub(super) const BYTES: usize = 8_000_000;
 /// What a tool writes that somebody reads.
 const TYPICAL_BYTES: usize = 20_000;
 const TURNS: usize = 200;
@@ -24,38 +24,31 @@ const QUADRATIC: f64 = 1.5;
 
 const LEVELS: [&str; 3] = ["fold", "budget", "lossless"];
 
-/// `reduce --scale [--bytes N] [INPUT...]`.
-pub(super) fn run(arguments: &[String]) -> Result<String, Box<dyn Error>> {
-    let mut bytes = BYTES;
-    let mut names: Vec<&str> = Vec::new();
-    let mut rest = arguments.iter();
-    while let Some(argument) = rest.next() {
-        match argument.as_str() {
-            "--child" => return child(rest.as_slice()),
-            "--bytes" => bytes = rest.next().ok_or("--bytes wants a number")?.parse()?,
-            name if text::NAMES.contains(&name) => names.push(name),
-            other => return Err(format!("no input `{other}`; there are {}", text::NAMES.join(", ")).into()),
-        }
+/// Measures these inputs, or all of them.
+pub(super) fn run(bytes: usize, names: &[String]) -> Outcome<String> {
+    let templates = InputTemplates::read()?;
+    let known = templates.names();
+    if let Some(other) = names.iter().find(|name| !known.contains(&name.as_str())) {
+        return Err(format!("unknown input `{other}`; inputs are {}", known.join(", ")).into());
     }
-    if names.is_empty() {
-        names.extend(text::NAMES);
-    }
+    let names = if names.is_empty() { known } else { names.iter().map(String::as_str).collect() };
     let mut out = String::from(
         "| input | kind | level | MB | MB per CPU second | at twice | at four times | time per byte, four times against once | memory / input | left |\n\
          |---|---|---|--:|--:|--:|--:|--:|--:|--:|\n",
     );
     for name in &names {
         for level in LEVELS {
-            let told = [1, 2, 4].map(|times| spawn(name, bytes * times, level));
-            let [one, two, four] = told;
-            line(&mut out, (name, level), &[one?, two?, four?]);
+            let run = |times: usize| -> Outcome<ScaleRun> {
+                own_child(&["reduce-child", name, &(bytes * times).to_string(), level], &[])
+            };
+            line(&mut out, (name, level), &[run(1)?, run(2)?, run(4)?]);
         }
     }
     out.push_str(
         "\n| input | 20 KB at fold with exact counts, median of 200 | without counts |\n|---|--:|--:|\n",
     );
     for name in names {
-        let input = text::of(name, TYPICAL_BYTES);
+        let input = templates.text(name, TYPICAL_BYTES)?;
         let (exact, plain) = (warm(&input, &exact), warm(&input, &about));
         let _ = writeln!(
             out,
@@ -68,12 +61,12 @@ pub(super) fn run(arguments: &[String]) -> Result<String, Box<dyn Error>> {
     Ok(out)
 }
 
-fn line(out: &mut String, (name, level): (&str, &str), told: &[Told; 3]) {
-    let [one, two, four] = told;
+fn line(out: &mut String, (name, level): (&str, &str), runs: &[ScaleRun; 3]) {
+    let [one, two, four] = runs;
     let ratio = (four.seconds / four.bytes) / (one.seconds / one.bytes);
     let memory = four.peak / four.bytes;
     let most = if matches!(four.kind.as_str(), "json" | "html" | "markdown" | "code") { 8.0 } else { 3.0 };
-    let speed = |told: &Told| told.bytes / 1e6 / told.seconds;
+    let speed = |run: &ScaleRun| run.bytes / 1e6 / run.seconds;
     let _ = writeln!(
         out,
         "| {name} | {} | {level} | {:.0} | {:.0} | {:.0} | {:.0} | {ratio:.2}{} | {memory:.1}{} | {:.1} % |",
@@ -93,8 +86,9 @@ const fn mark(missed: bool) -> &'static str {
     if missed { " ✗" } else { "" }
 }
 
-/// What a child tells.
-struct Told {
+/// What a child measured.
+#[derive(Deserialize, Serialize)]
+struct ScaleRun {
     bytes: f64,
     kind: String,
     /// Processor time.
@@ -104,28 +98,12 @@ struct Told {
     after: f64,
 }
 
-fn spawn(name: &str, bytes: usize, level: &str) -> Result<Told, Box<dyn Error>> {
-    let output = Command::new(std::env::current_exe()?)
-        .args(["reduce", "--scale", "--child", name, &bytes.to_string(), level])
-        .stderr(Stdio::inherit())
-        .output()?;
-    let text = String::from_utf8(output.stdout)?;
-    let mut words = text.split_whitespace();
-    let mut number = || words.next().and_then(|word| word.parse().ok());
-    if let (Some(bytes), Some(seconds), Some(peak), Some(after)) = (number(), number(), number(), number()) {
-        return Ok(Told { bytes, seconds, peak, after, kind: words.next().unwrap_or("?").to_owned() });
-    }
-    Err(format!("the process that was to reduce `{name}` ended with {}: {text}", output.status).into())
-}
-
 /// The child's side.
-fn child(arguments: &[String]) -> Result<String, Box<dyn Error>> {
-    let [name, bytes, level] = arguments else {
-        return Err("a child wants a name, a size and a level".into());
-    };
+pub(crate) fn child(name: &str, bytes: usize, level: &str) -> Outcome<String> {
+    let templates = InputTemplates::read()?;
     let base = peak_memory();
-    let input = text::of(name, bytes.parse()?);
-    let level = match level.as_str() {
+    let input = templates.text(name, bytes)?;
+    let level = match level {
         "fold" => Level::Fold,
         "budget" => Level::Budget(about(&input) / 4),
         _ => Level::Lossless,
@@ -133,16 +111,14 @@ fn child(arguments: &[String]) -> Result<String, Box<dyn Error>> {
     let options = Options { level, handle: Some(HANDLE), ours: &|_| false, ..Options::default() };
     let begun = cpu();
     let short = reduce(input.as_bytes(), &options);
-    let seconds = (cpu() - begun).max(Duration::from_millis(5)).as_secs_f64();
-    let told = format!(
-        "{} {seconds} {} {} {}",
-        input.len(),
-        peak_memory() - base,
-        short.text.len(),
-        short.kind.name()
-    );
-    writeln!(std::io::stdout(), "{told}")?;
-    Ok(String::new())
+    let run = ScaleRun {
+        bytes: input.len() as f64,
+        kind: short.kind.name().to_owned(),
+        seconds: (cpu() - begun).max(Duration::from_millis(5)).as_secs_f64(),
+        peak: (peak_memory() - base) as f64,
+        after: short.text.len() as f64,
+    };
+    Ok(serde_json::to_string(&run)?)
 }
 
 fn about(text: &str) -> u64 {

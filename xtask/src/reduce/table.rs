@@ -1,10 +1,8 @@
 //! The figures as tables.
 
-use super::row::{Row, Side};
-use serde_json::json;
+use super::measure::FileReduction;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::time::Duration;
 
 /// Figures others have published, over other files: a reference, not a race.
 const OTHERS: &str = "\
@@ -13,36 +11,36 @@ lean-ctx 26.4 %, median 33.1 %, 7 of 25 lossy files not recoverable, 457 of 781 
 ";
 
 /// A line per file, a line per kind, and what it comes to.
-pub(super) fn text(rows: &[Row]) -> String {
+pub(super) fn text(rows: &[FileReduction]) -> String {
     let mut out = String::from(
         "| file | kind | bytes | tokens | fold | facts | errors | gaps | lossless | at 25 %: tokens | facts | head+tail: facts | gzip |\n\
          |---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
     );
     for row in rows {
-        let name = row.name.rsplit('/').next().unwrap_or(&row.name);
+        let name = row.file.rsplit('/').next().unwrap_or(&row.file);
         let _ = writeln!(
             out,
             "| {name} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |{}",
             row.kind,
             row.bytes,
-            row.before,
-            percent(row.before, row.fold.after),
+            row.tokens,
+            percent(row.tokens, row.fold.tokens),
             of(row.fold.facts),
             of(row.fold.errors),
             row.fold.gaps,
-            percent(row.before, row.lossless.after),
-            share(row.budget.after, row.before),
+            percent(row.tokens, row.lossless.tokens),
+            share(row.budget.tokens, row.tokens),
             of(row.budget.facts),
-            of(row.head_tail),
+            of(row.head_tail_facts),
             row.gzip.map_or("—".to_owned(), |gzip| percent(row.bytes as u64, gzip as u64)),
             if whole(row) { "" } else { " **not whole**" },
         );
     }
     out.push_str("\n| kind | files | tokens | fold | median | facts | errors | lossless | at 25 %: facts | head+tail |\n");
     out.push_str("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n");
-    let mut kinds: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
+    let mut kinds: BTreeMap<&str, Vec<&FileReduction>> = BTreeMap::new();
     for row in rows {
-        kinds.entry(row.kind.name()).or_default().push(row);
+        kinds.entry(row.kind).or_default().push(row);
     }
     for (kind, rows) in &kinds {
         line(&mut out, kind, rows);
@@ -50,22 +48,21 @@ pub(super) fn text(rows: &[Row]) -> String {
     line(&mut out, "**all**", &rows.iter().collect::<Vec<_>>());
     let broken = rows.iter().filter(|row| !whole(row)).count();
     let bytes: usize = rows.iter().map(|row| row.bytes).sum();
-    let speed =
-        |of: fn(&Row) -> Duration| bytes as f64 / 1e6 / rows.iter().map(of).sum::<Duration>().as_secs_f64();
+    let speed = |of: fn(&FileReduction) -> f64| bytes as f64 / 1e6 / rows.iter().map(of).sum::<f64>();
     let _ = writeln!(
         out,
         "\n{} files, {bytes} bytes. Put together again from the text and its gaps: {} of {}. {:.1} MB/s with exact counts before and after, {:.1} MB/s without (one thread).\n\n{OTHERS}",
         rows.len(),
         rows.len() - broken,
         rows.len(),
-        speed(|row| row.time.0),
-        speed(|row| row.time.1),
+        speed(|row| row.seconds),
+        speed(|row| row.seconds_without_counts),
     );
     out
 }
 
 /// The facts that are not visible, file by file.
-pub(super) fn missing(rows: &[Row]) -> String {
+pub(super) fn missing(rows: &[FileReduction]) -> String {
     let mut out = String::new();
     for row in rows {
         for (level, side) in [("fold", &row.fold), ("25 %", &row.budget)] {
@@ -73,11 +70,11 @@ pub(super) fn missing(rows: &[Row]) -> String {
                 continue;
             }
             let not_whole = if side.whole { "" } else { ", not whole" };
-            let filled = share(side.after, row.before);
+            let filled = share(side.tokens, row.tokens);
             let _ = writeln!(
                 out,
                 "{} ({}) at {level}: {}, {filled} of the tokens{not_whole}",
-                row.name,
+                row.file,
                 row.kind,
                 of(side.facts)
             );
@@ -89,31 +86,31 @@ pub(super) fn missing(rows: &[Row]) -> String {
     out
 }
 
-fn whole(row: &Row) -> bool {
+fn whole(row: &FileReduction) -> bool {
     row.fold.whole && row.lossless.whole && row.budget.whole
 }
 
-fn line(out: &mut String, kind: &str, rows: &[&Row]) {
-    let sum = |of: fn(&Row) -> u64| rows.iter().map(|row| of(row)).sum::<u64>();
-    let both = |of: fn(&Row) -> (usize, usize)| {
+fn line(out: &mut String, kind: &str, rows: &[&FileReduction]) {
+    let sum = |of: fn(&FileReduction) -> u64| rows.iter().map(|row| of(row)).sum::<u64>();
+    let both = |of: fn(&FileReduction) -> (usize, usize)| {
         rows.iter().map(|row| of(row)).fold((0, 0), |(seen, all), (some, of)| (seen + some, all + of))
     };
-    let before = sum(|row| row.before);
-    let mut saved: Vec<u64> = rows.iter().map(|row| per_mille(row.before, row.fold.after)).collect();
+    let before = sum(|row| row.tokens);
+    let mut saved: Vec<u64> = rows.iter().map(|row| per_mille(row.tokens, row.fold.tokens)).collect();
     saved.sort_unstable();
     let median = saved.get(saved.len() / 2).copied().unwrap_or(0);
     let _ = writeln!(
         out,
         "| {kind} | {} | {before} | {} | {}.{} % | {} | {} | {} | {} | {} |",
         rows.len(),
-        percent(before, sum(|row| row.fold.after)),
+        percent(before, sum(|row| row.fold.tokens)),
         median / 10,
         median % 10,
         of(both(|row| row.fold.facts)),
         of(both(|row| row.fold.errors)),
-        percent(before, sum(|row| row.lossless.after)),
+        percent(before, sum(|row| row.lossless.tokens)),
         of(both(|row| row.budget.facts)),
-        of(both(|row| row.head_tail)),
+        of(both(|row| row.head_tail_facts)),
     );
 }
 
@@ -135,30 +132,6 @@ fn of((some, all): (usize, usize)) -> String {
 }
 
 /// The same for programs.
-pub(super) fn json(rows: &[Row]) -> String {
-    let side = |side: &Side| {
-        json!({
-            "tokens": side.after,
-            "facts": side.facts,
-            "errors": side.errors,
-            "gaps": side.gaps,
-            "whole": side.whole,
-        })
-    };
-    let rows = rows.iter().map(|row| {
-        json!({
-            "file": row.name,
-            "kind": row.kind.name(),
-            "bytes": row.bytes,
-            "tokens": row.before,
-            "fold": side(&row.fold),
-            "lossless": side(&row.lossless),
-            "budget": side(&row.budget),
-            "head_tail_facts": row.head_tail,
-            "gzip": row.gzip,
-            "seconds": row.time.0.as_secs_f64(),
-            "seconds_without_counts": row.time.1.as_secs_f64(),
-        })
-    });
-    serde_json::Value::Array(rows.collect()).to_string()
+pub(super) fn json(rows: &[FileReduction]) -> serde_json::Result<String> {
+    serde_json::to_string(rows)
 }

@@ -28,7 +28,7 @@ pub(super) fn lines(events: usize, seed: u64) -> Lines<std::iter::Take<Session>>
 
 /// A random (version 4) UUID.
 fn uuid(random: &mut Random) -> String {
-    let (high, low) = (random.next(), random.next());
+    let (high, low) = (random.next_u64(), random.next_u64());
     let mut out = String::with_capacity(36);
     push_hex(&mut out, high >> 32, 8);
     out.push('-');
@@ -112,7 +112,7 @@ impl<I: Iterator<Item = NewEvent>> Lines<I> {
 
     fn assistant(&mut self, millis: i64, message: &Message, usage: Option<&UsageMeasured>) {
         let mut request = "req_011".to_owned();
-        push_hex(&mut request, self.random.next(), 16);
+        push_hex(&mut request, self.random.next_u64(), 16);
         for part in &message.parts {
             let text = text_of(part);
             let mut line = self.begin(millis, text.len() + text.len() / 16);

@@ -11,7 +11,7 @@ mod session;
 mod time;
 mod words;
 
-pub(crate) use random::Random;
+pub use random::Random;
 use session::Session;
 use wunderblock_core::event::NewEvent;
 

@@ -50,7 +50,7 @@ fn push_log_line(out: &mut String, random: &mut Random, millis: u64) {
     out.push_str(": ");
     push_words(out, random, 45);
     out.push_str(" id=");
-    push_hex(out, random.next(), 12);
+    push_hex(out, random.next_u64(), 12);
     out.push_str(" took=");
     push_number(out, random.below(5000) as u64, 0);
     out.push_str("ms\n");
@@ -137,8 +137,8 @@ fn push_match_line(out: &mut String, random: &mut Random) {
 
 fn push_record(out: &mut String, random: &mut Random) {
     out.push_str("  {\n    \"id\": \"");
-    push_hex(out, random.next(), 16);
-    push_hex(out, random.next(), 16);
+    push_hex(out, random.next_u64(), 16);
+    push_hex(out, random.next_u64(), 16);
     out.push_str("\",\n    \"");
     out.push_str(name(random));
     out.push_str("\": ");

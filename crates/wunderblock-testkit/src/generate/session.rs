@@ -103,7 +103,7 @@ impl Session {
 
     fn answer(&mut self, parts: Vec<Part>, stop: &str) {
         let mut api_id = "msg_01".to_owned();
-        push_hex(&mut api_id, self.random.next(), 16);
+        push_hex(&mut api_id, self.random.next_u64(), 16);
         let output = 40 + self.random.below(900) as u64;
         let usage = UsageMeasured {
             api_id: Some(api_id.as_str().into()),
@@ -127,7 +127,7 @@ impl Session {
     fn call(&mut self) -> (Part, CallId, Look) {
         let random = &mut self.random;
         let mut id = "toolu_01".to_owned();
-        push_hex(&mut id, random.next(), 16);
+        push_hex(&mut id, random.next_u64(), 16);
         let call = CallId::from(id);
         let mut input = String::with_capacity(160);
         let (tool, look) = match random.below(10) {

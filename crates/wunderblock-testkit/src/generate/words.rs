@@ -108,7 +108,7 @@ pub(super) fn push_prose(out: &mut String, random: &mut Random, bytes: usize) {
             }
             2 => {
                 out.push(' ');
-                push_hex(out, random.next(), 9);
+                push_hex(out, random.next_u64(), 9);
             }
             _ => {}
         }
