@@ -1,6 +1,6 @@
 //! Erasing in memory: events, bodies, bytes of revisions; and what was erased.
 
-use super::rows::{ChunkRow, State};
+use super::rows::{ChunkRow, LedgerTables, SourceTables};
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock::store::{
     Erasure, Gone, SourceNo, SourceSpan, StoreError, StreamNo, TenantNo, Written, codec,
@@ -8,7 +8,7 @@ use wunderblock::store::{
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::{Bytes, Seq};
 
-impl State {
+impl LedgerTables {
     pub(super) fn erase(
         &mut self,
         tenant: TenantNo,
@@ -37,7 +37,7 @@ impl State {
             self.events.put(key, row);
             events += 1;
         }
-        let source_bytes = self.overwrite_all(tenant, spans)?;
+        let source_bytes = self.sources.overwrite_all(tenant, spans)?;
         for Erasure { session, what } in erasures {
             self.erasures.put((tenant, session, what), ());
         }
@@ -75,12 +75,14 @@ impl State {
         self.counts.remove(&(tenant, handle));
         true
     }
+}
 
+impl SourceTables {
     /// Overwrites spans with spaces, each in its own revision. Answers how many bytes.
-    fn overwrite_all(&mut self, tenant: TenantNo, all: &[SourceSpan]) -> Result<u64, StoreError> {
+    pub(super) fn overwrite_all(&mut self, tenant: TenantNo, all: &[SourceSpan]) -> Result<u64, StoreError> {
         let mut by_revision: BTreeMap<(SourceNo, u32), Vec<(u64, u64)>> = BTreeMap::new();
         for span in all {
-            let Some(no) = self.source_handles.get(&(tenant, span.source)) else { continue };
+            let Some(no) = self.handles.get(&(tenant, span.source)) else { continue };
             let range = (span.offset, span.offset.saturating_add(span.len));
             by_revision.entry((*no, span.revision)).or_default().push(range);
         }

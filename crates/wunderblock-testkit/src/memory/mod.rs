@@ -10,14 +10,14 @@ mod sources;
 mod table;
 mod write;
 
-use rows::State;
+use rows::LedgerTables;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use wunderblock::store::{Answer, Answering, Query, Storage, Write, Written};
 
 /// A ledger in memory.
 #[derive(Debug, Default)]
 pub struct MemoryStorage {
-    state: Mutex<State>,
+    state: Mutex<LedgerTables>,
 }
 
 impl MemoryStorage {
@@ -27,7 +27,7 @@ impl MemoryStorage {
         Self::default()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, LedgerTables> {
         // No code that holds the lock can panic half-way through a change that matters.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

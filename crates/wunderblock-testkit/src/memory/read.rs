@@ -1,6 +1,6 @@
 //! Queries to the ledger in memory.
 
-use super::rows::{EventRow, MarkKey, Span, State};
+use super::rows::{EventRow, LedgerTables, MarkKey, StreamRange};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use wunderblock::store::{
@@ -10,7 +10,7 @@ use wunderblock::store::{
 use wunderblock_core::id::{EventId, Handle, StreamId};
 use wunderblock_core::units::{Bytes, Seq};
 
-impl State {
+impl LedgerTables {
     /// Answers one query. Tenants that are not there hold nothing.
     pub(super) fn answer(&self, query: Query) -> Result<Answer, StoreError> {
         Ok(match query {
@@ -117,7 +117,7 @@ impl State {
         rows.filter_map(|((.., no), seq)| Some((self.streams.get(no)?.id.clone(), *seq))).collect()
     }
 
-    fn known(&self, lineage: &[Span], id: EventId) -> Option<KnownEvent> {
+    fn known(&self, lineage: &[StreamRange], id: EventId) -> Option<KnownEvent> {
         lineage.iter().find_map(|span| {
             let seq = *self.event_ids.get(&(span.no, id.clone())).filter(|seq| **seq <= span.to)?;
             let row = self.events.get(&(span.no, seq))?;
@@ -172,13 +172,19 @@ impl State {
         stream: &StreamId,
         from: Seq,
         to: Seq,
-    ) -> Result<Vec<Span>, StoreError> {
+    ) -> Result<Vec<StreamRange>, StoreError> {
         let lineage = self.lineage(self.must_find(tenant, stream)?);
         Ok(lineage.into_iter().filter_map(|span| span.within(from, to)).collect())
     }
 
     /// Events of `spans` in the order given, until there are `limit`, or their texts exceed `text`.
-    fn run_of_events(&self, spans: &[Span], order: Order, limit: usize, text: Bytes) -> Vec<StoredEvent> {
+    fn run_of_events(
+        &self,
+        spans: &[StreamRange],
+        order: Order,
+        limit: usize,
+        text: Bytes,
+    ) -> Vec<StoredEvent> {
         let rows = spans.iter().flat_map(|span| {
             let rows = self.events.range((span.no, span.from)..=(span.no, span.to));
             let rows: Box<dyn Iterator<Item = _>> = match order {
@@ -218,9 +224,12 @@ impl State {
         let blob = self.blobs.get(&key).map(|_| Named::Blob);
         let stream = || self.stream_handles.get(&key).and_then(|no| self.streams.get(no));
         blob.or_else(|| stream().map(|row| Named::Stream(row.id.clone())))
-            .or_else(|| self.source_handles.get(&key).map(|no| Named::Source(*no, None)))
+            .or_else(|| self.sources.handles.get(&key).map(|no| Named::Source(*no, None)))
             .or_else(|| {
-                self.revision_handles.get(&key).map(|(no, revision)| Named::Source(*no, Some(*revision)))
+                self.sources
+                    .revision_handles
+                    .get(&key)
+                    .map(|(no, revision)| Named::Source(*no, Some(*revision)))
             })
     }
 }

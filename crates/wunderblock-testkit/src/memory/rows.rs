@@ -1,6 +1,6 @@
 //! The rows of the ledger in memory, and what can be told from them about streams and their lineage.
 
-use super::table::Table;
+use super::table::RollbackTable;
 use std::collections::BTreeMap;
 use wunderblock::store::{
     BodyCount, Gone, Lease, Mark, Marked, Owner, PackedBlob, SegmentInfo, SourceNo, StreamInfo, StreamNo,
@@ -115,13 +115,13 @@ pub(super) struct ChunkRow {
 
 /// A stretch of positions and the stream that holds it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Span {
+pub(super) struct StreamRange {
     pub(super) no: StreamNo,
     pub(super) from: Seq,
     pub(super) to: Seq,
 }
 
-impl Span {
+impl StreamRange {
     /// The part of it inside `from..=to`, if there is one.
     pub(super) fn within(self, from: Seq, to: Seq) -> Option<Self> {
         let part = Self { no: self.no, from: self.from.max(from), to: self.to.min(to) };
@@ -129,19 +129,16 @@ impl Span {
     }
 }
 
-macro_rules! state {
-    ($($(#[$doc:meta])* $table:ident: $key:ty => $row:ty,)*) => {
-        /// All tables.
+macro_rules! tables {
+    ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $table:ident: $type:ty,)* } $($(#[$note:meta])* $field:ident: $other:ty,)*) => {
+        $(#[$about])*
         #[derive(Debug, Default)]
-        pub(super) struct State {
-            $($(#[$doc])* pub(super) $table: Table<$key, $row>,)*
-            /// See [`wunderblock::store::Query::Epoch`].
-            pub(super) epoch: u64,
-            /// The id of the newest segment; ids are not used twice.
-            pub(super) last_segment: u64,
+        pub(super) struct $name {
+            $($(#[$doc])* pub(super) $table: $type,)*
+            $($(#[$note])* pub(super) $field: $other,)*
         }
 
-        impl State {
+        impl $name {
             pub(super) fn settle(&mut self) {
                 $(self.$table.settle();)*
             }
@@ -153,38 +150,52 @@ macro_rules! state {
     };
 }
 
-state! {
-    tenants: String => Tenant,
-    streams: StreamNo => StreamRow,
-    stream_ids: (TenantNo, String) => StreamNo,
-    stream_handles: (TenantNo, Handle) => StreamNo,
-    events: (StreamNo, Seq) => EventRow,
-    event_ids: (StreamNo, EventId) => Seq,
-    marked: (StreamNo, MarkKey, Seq) => (),
-    blobs: (TenantNo, Handle) => PackedBlob,
-    /// Which events hold a body.
-    refs: (TenantNo, Handle, StreamNo, Seq) => (),
-    counts: (TenantNo, Handle) => BodyCount,
-    /// Tokens of a stream's own events up to a position.
-    tokens: (StreamNo, Seq) => u64,
-    sources: SourceNo => SourceRow,
-    source_keys: (TenantNo, String) => SourceNo,
-    source_handles: (TenantNo, Handle) => SourceNo,
-    revisions: (SourceNo, u32) => RevisionRow,
-    revision_handles: (TenantNo, Handle) => (SourceNo, u32),
-    chunks: (SourceNo, u32, u64) => ChunkRow,
-    /// Which revisions a stream was read from, in the order of the links.
-    links: (StreamNo, u64) => (SourceNo, u32),
-    /// Where records of transcripts stand.
-    records: (TenantNo, i64, StreamNo) => Seq,
-    /// Sessions and records of them; no record stands for the whole session.
-    erasures: (TenantNo, String, Gone) => (),
-    segments: (TenantNo, u64) => SegmentInfo,
-    blocks: (TenantNo, u64, u32) => Vec<u8>,
-    leases: (TenantNo, String) => Lease,
+tables! {
+    /// All tables.
+    LedgerTables {
+        tenants: RollbackTable<String, Tenant>,
+        streams: RollbackTable<StreamNo, StreamRow>,
+        stream_ids: RollbackTable<(TenantNo, String), StreamNo>,
+        stream_handles: RollbackTable<(TenantNo, Handle), StreamNo>,
+        events: RollbackTable<(StreamNo, Seq), EventRow>,
+        event_ids: RollbackTable<(StreamNo, EventId), Seq>,
+        marked: RollbackTable<(StreamNo, MarkKey, Seq), ()>,
+        blobs: RollbackTable<(TenantNo, Handle), PackedBlob>,
+        /// Which events hold a body.
+        refs: RollbackTable<(TenantNo, Handle, StreamNo, Seq), ()>,
+        counts: RollbackTable<(TenantNo, Handle), BodyCount>,
+        /// Tokens of a stream's own events up to a position.
+        tokens: RollbackTable<(StreamNo, Seq), u64>,
+        sources: SourceTables,
+        /// Where records of transcripts stand.
+        records: RollbackTable<(TenantNo, i64, StreamNo), Seq>,
+        /// Sessions and records of them; no record stands for the whole session.
+        erasures: RollbackTable<(TenantNo, String, Gone), ()>,
+        segments: RollbackTable<(TenantNo, u64), SegmentInfo>,
+        blocks: RollbackTable<(TenantNo, u64, u32), Vec<u8>>,
+        leases: RollbackTable<(TenantNo, String), Lease>,
+    }
+    /// See [`wunderblock::store::Query::Epoch`].
+    epoch: u64,
+    /// The id of the newest segment; ids are not used twice.
+    last_segment: u64,
 }
 
-impl State {
+tables! {
+    /// The tables of imported sources.
+    SourceTables {
+        sources: RollbackTable<SourceNo, SourceRow>,
+        keys: RollbackTable<(TenantNo, String), SourceNo>,
+        handles: RollbackTable<(TenantNo, Handle), SourceNo>,
+        revisions: RollbackTable<(SourceNo, u32), RevisionRow>,
+        revision_handles: RollbackTable<(TenantNo, Handle), (SourceNo, u32)>,
+        chunks: RollbackTable<(SourceNo, u32, u64), ChunkRow>,
+        /// Which revisions a stream was read from, in the order of the links.
+        links: RollbackTable<(StreamNo, u64), (SourceNo, u32)>,
+    }
+}
+
+impl LedgerTables {
     pub(super) fn stream_no(&self, tenant: TenantNo, stream: &StreamId) -> Option<StreamNo> {
         self.stream_ids.get(&(tenant, stream.as_str().to_owned())).copied()
     }
@@ -192,8 +203,8 @@ impl State {
     pub(super) fn info(&self, no: StreamNo) -> Option<StreamInfo> {
         let row = self.streams.get(&no)?;
         let forked = row.fork_of.and_then(|parent| self.streams.get(&parent));
-        let links = self.links_of(no);
-        let cut = |link| self.revisions.get(link).is_some_and(|revision| !revision.whole);
+        let links = self.sources.links_of(no);
+        let cut = |link| self.sources.revisions.get(link).is_some_and(|revision| !revision.whole);
         Some(StreamInfo {
             no,
             id: row.id.clone(),
@@ -215,19 +226,14 @@ impl State {
         })
     }
 
-    /// The revisions a stream was read from, the newest link last.
-    pub(super) fn links_of(&self, stream: StreamNo) -> Vec<(SourceNo, u32)> {
-        self.links.range((stream, 0)..=(stream, u64::MAX)).map(|(_, link)| *link).collect()
-    }
-
     /// Who holds which positions of a stream: itself first, then what it continues, as far as it is seen through it.
-    pub(super) fn lineage(&self, stream: StreamNo) -> Vec<Span> {
+    pub(super) fn lineage(&self, stream: StreamNo) -> Vec<StreamRange> {
         let mut spans = Vec::new();
         let mut next = self.streams.get(&stream).map(|row| (stream, row, row.head));
         while let Some((no, row, to)) = next {
             let from = row.base.next();
             if spans.is_empty() || from <= to {
-                spans.push(Span { no, from, to });
+                spans.push(StreamRange { no, from, to });
             }
             let parent = row.fork_of.and_then(|parent| Some((parent, self.streams.get(&parent)?)));
             // A fork may begin before the one it forked from did.
@@ -237,7 +243,7 @@ impl State {
     }
 
     pub(super) fn stretches(&self, stream: StreamNo) -> Vec<Stretch> {
-        let named = |span: Span| {
+        let named = |span: StreamRange| {
             let row = self.streams.get(&span.no)?;
             Some(Stretch { no: span.no, stream: row.id.clone(), from: span.from, to: span.to })
         };
@@ -245,7 +251,7 @@ impl State {
     }
 
     /// What the ledger holds of a stream up to a position; positions after the head are the head.
-    pub(super) fn tally(&self, lineage: &[Span], seq: Seq) -> TallyRow {
+    pub(super) fn tally(&self, lineage: &[StreamRange], seq: Seq) -> TallyRow {
         let parts = || lineage.iter().filter_map(|span| span.within(Seq::START, seq));
         let last = parts().next().and_then(|part| self.events.get(&(part.no, part.to)));
         let tokens = parts().map(|part| self.tokens.get(&(part.no, part.to)).copied()).sum();

@@ -1,14 +1,14 @@
 //! Imported sources in memory: revisions, chunks, who writes them.
 
 use super::read::size;
-use super::rows::{ChunkRow, RevisionRow, SourceRow, State};
+use super::rows::{ChunkRow, LedgerTables, RevisionRow, SourceRow, SourceTables};
 use super::write::next_no;
 use std::collections::BTreeMap;
 use wunderblock::store::{
     Answer, Begin, Chunk, Owner, PackedChunk, Query, RevisionInfo, SourceBy, SourceInfo, SourceNo,
-    StoreError, TenantNo, Write, Written,
+    StoreError, StreamNo, TenantNo, Write, Written,
 };
-use wunderblock_core::id::{Handle, StreamId};
+use wunderblock_core::id::Handle;
 
 /// A revision that nothing has been read of.
 fn new_row(handle: Handle, format: String, owner: Owner) -> RevisionRow {
@@ -25,13 +25,13 @@ fn new_row(handle: Handle, format: String, owner: Owner) -> RevisionRow {
     }
 }
 
-impl State {
+impl SourceTables {
     pub(super) fn take(&mut self, write: Write) -> Result<Written, StoreError> {
         let Write::Source { tenant, key, handle, format, begin, owner, now, takes_over } = write else {
             return Ok(Written::Done);
         };
         let key = (tenant, key);
-        let no = self.source_keys.get(&key).copied();
+        let no = self.keys.get(&key).copied();
         let newest = no.and_then(|no| Some((no, self.sources.get(&no)?.newest)));
         let row = newest.and_then(|newest| self.revisions.get(&newest));
         let held = row.and_then(|row| row.owner.as_ref()).filter(|held| held.token != owner.token);
@@ -65,10 +65,10 @@ impl State {
     fn new_source(&mut self, key: (TenantNo, String), handle: Handle) -> SourceNo {
         let no = SourceNo(next_no(self.sources.len()));
         self.sources.put(no, SourceRow { tenant: key.0, handle, key: key.1.clone(), newest: 0 });
-        if self.source_handles.get(&(key.0, handle)).is_none() {
-            self.source_handles.put((key.0, handle), no);
+        if self.handles.get(&(key.0, handle)).is_none() {
+            self.handles.put((key.0, handle), no);
         }
-        self.source_keys.put(key, no);
+        self.keys.put(key, no);
         no
     }
 
@@ -133,56 +133,25 @@ impl State {
         Written::Done
     }
 
-    pub(super) fn link(&mut self, tenant: TenantNo, stream: &StreamId, place: (SourceNo, u32)) -> Written {
-        let ours = self.sources.get(&place.0).is_some_and(|row| row.tenant == tenant);
-        if let Some(no) = self.stream_no(tenant, stream).filter(|_| ours) {
-            // Read again, it is the newest link.
-            let before = self.links.range((no, 0)..=(no, u64::MAX)).find(|(_, link)| **link == place);
-            if let Some(key) = before.map(|(key, _)| *key) {
-                self.links.remove(&key);
-            }
-            let next = self.links.range(..).map(|((_, link), _)| link + 1).max().unwrap_or_default();
-            self.links.put((no, next), place);
+    /// Notes that a stream was read from a revision; read again, it is the newest link.
+    pub(super) fn link(&mut self, tenant: TenantNo, stream: StreamNo, place: (SourceNo, u32)) {
+        if self.sources.get(&place.0).is_none_or(|row| row.tenant != tenant) {
+            return;
         }
-        Written::Done
+        let before = self.links.range((stream, 0)..=(stream, u64::MAX)).find(|(_, link)| **link == place);
+        if let Some(key) = before.map(|(key, _)| *key) {
+            self.links.remove(&key);
+        }
+        let next = self.links.range(..).map(|((_, link), _)| link + 1).max().unwrap_or_default();
+        self.links.put((stream, next), place);
     }
 
-    /// Answers queries about sources and the streams read from them.
-    pub(super) fn of_sources(&self, query: Query) -> Answer {
-        match query {
-            Query::Source { tenant, by, revision } => {
-                let no = match by {
-                    SourceBy::Key(key) => self.source_keys.get(&(tenant, key)).copied(),
-                    SourceBy::No(no) => Some(no),
-                };
-                Answer::Source(no.and_then(|no| self.source_info(tenant, no, revision)).map(Box::new))
-            }
-            Query::SourcesOf { tenant, stream } => {
-                let links = self.stream_no(tenant, &stream).map(|no| self.links_of(no)).unwrap_or_default();
-                let info = |(no, revision)| self.source_info(tenant, no, Some(revision));
-                Answer::Sources(links.into_iter().filter_map(info).collect())
-            }
-            Query::ReadFrom { tenant, source, revision } => {
-                let wanted = |link: &(SourceNo, u32)| {
-                    link.0 == source && revision.is_none_or(|revision| revision == link.1)
-                };
-                let mut streams = self.streams_with(tenant, "");
-                streams.retain(|info| self.links_of(info.no).iter().any(wanted));
-                streams.sort_by_key(|info| info.no);
-                Answer::Streams(streams)
-            }
-            Query::Sources { tenant } => {
-                let all = self.sources.range(SourceNo(0)..);
-                Answer::Sources(all.filter_map(|(no, _)| self.source_info(tenant, *no, None)).collect())
-            }
-            Query::Chunks { source, revision, from, to, limit } => {
-                Answer::Chunks(self.chunks_of((source, revision), (from, to), size(limit)))
-            }
-            _ => Answer::Source(None),
-        }
+    /// The revisions a stream was read from, the newest link last.
+    pub(super) fn links_of(&self, stream: StreamNo) -> Vec<(SourceNo, u32)> {
+        self.links.range((stream, 0)..=(stream, u64::MAX)).map(|(_, link)| *link).collect()
     }
 
-    fn source_info(&self, tenant: TenantNo, no: SourceNo, revision: Option<u32>) -> Option<SourceInfo> {
+    pub(super) fn info(&self, tenant: TenantNo, no: SourceNo, revision: Option<u32>) -> Option<SourceInfo> {
         let source = self.sources.get(&no).filter(|row| row.tenant == tenant)?;
         let revision = revision.unwrap_or(source.newest);
         let row = self.revisions.get(&(no, revision))?.clone();
@@ -221,6 +190,44 @@ impl State {
             checksum: Some(row.checksum),
         };
         overlapping.map(chunk).take(limit).collect()
+    }
+}
+
+impl LedgerTables {
+    /// Answers queries about sources and the streams read from them.
+    pub(super) fn of_sources(&self, query: Query) -> Answer {
+        match query {
+            Query::Source { tenant, by, revision } => {
+                let no = match by {
+                    SourceBy::Key(key) => self.sources.keys.get(&(tenant, key)).copied(),
+                    SourceBy::No(no) => Some(no),
+                };
+                Answer::Source(no.and_then(|no| self.sources.info(tenant, no, revision)).map(Box::new))
+            }
+            Query::SourcesOf { tenant, stream } => {
+                let links =
+                    self.stream_no(tenant, &stream).map(|no| self.sources.links_of(no)).unwrap_or_default();
+                let info = |(no, revision)| self.sources.info(tenant, no, Some(revision));
+                Answer::Sources(links.into_iter().filter_map(info).collect())
+            }
+            Query::ReadFrom { tenant, source, revision } => {
+                let wanted = |link: &(SourceNo, u32)| {
+                    link.0 == source && revision.is_none_or(|revision| revision == link.1)
+                };
+                let mut streams = self.streams_with(tenant, "");
+                streams.retain(|info| self.sources.links_of(info.no).iter().any(wanted));
+                streams.sort_by_key(|info| info.no);
+                Answer::Streams(streams)
+            }
+            Query::Sources { tenant } => {
+                let all = self.sources.sources.range(SourceNo(0)..);
+                Answer::Sources(all.filter_map(|(no, _)| self.sources.info(tenant, *no, None)).collect())
+            }
+            Query::Chunks { source, revision, from, to, limit } => {
+                Answer::Chunks(self.sources.chunks_of((source, revision), (from, to), size(limit)))
+            }
+            _ => Answer::Source(None),
+        }
     }
 }
 

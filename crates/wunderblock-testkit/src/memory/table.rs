@@ -5,18 +5,18 @@ use std::ops::RangeBounds;
 
 /// Rows by key, and the old rows of what has changed and is not settled yet.
 #[derive(Debug)]
-pub(super) struct Table<K, V> {
+pub(super) struct RollbackTable<K, V> {
     rows: BTreeMap<K, V>,
     undo: Vec<(K, Option<V>)>,
 }
 
-impl<K, V> Default for Table<K, V> {
+impl<K, V> Default for RollbackTable<K, V> {
     fn default() -> Self {
         Self { rows: BTreeMap::new(), undo: Vec::new() }
     }
 }
 
-impl<K: Ord + Clone, V> Table<K, V> {
+impl<K: Ord + Clone, V> RollbackTable<K, V> {
     pub(super) fn len(&self) -> usize {
         self.rows.len()
     }
@@ -65,7 +65,7 @@ impl<K: Ord + Clone, V> Table<K, V> {
     }
 }
 
-impl<K: Ord + Clone, V: Clone> Table<K, V> {
+impl<K: Ord + Clone, V: Clone> RollbackTable<K, V> {
     /// Changes one row, if it is there.
     pub(super) fn change(&mut self, key: &K, change: impl FnOnce(&mut V)) {
         if let Some(mut row) = self.rows.get(key).cloned() {
@@ -94,7 +94,7 @@ mod tests {
             before in proptest::collection::btree_map(0u8..20, any::<u8>(), 0..20),
             steps in proptest::collection::vec((0u8..20, any::<Option<u8>>()), 0..40),
         ) {
-            let mut table = Table::default();
+            let mut table = RollbackTable::default();
             for (key, row) in &before {
                 table.put(*key, *row);
             }

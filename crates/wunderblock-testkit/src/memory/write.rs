@@ -1,6 +1,6 @@
 //! Writes to the ledger in memory.
 
-use super::rows::{EventRow, MarkKey, Span, State, StreamRow};
+use super::rows::{EventRow, LedgerTables, MarkKey, StreamRange, StreamRow};
 use wunderblock::store::codec::{self, VERSION, commitment};
 use wunderblock::store::{
     Appended, BodyCount, Lease, MAX_HOLDERS, Mark, Opening, PackedBlob, PackedEvent, PackedSegment, Reach,
@@ -9,7 +9,7 @@ use wunderblock::store::{
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 
-impl State {
+impl LedgerTables {
     /// Does one write. After an error the caller rolls back.
     pub(super) fn write(&mut self, write: Write) -> Result<Written, StoreError> {
         match write {
@@ -18,12 +18,15 @@ impl State {
             Write::Append { tenant, stream, expect_head, events } => {
                 self.append(tenant, &stream, expect_head, events).map(Written::Appended)
             }
-            take @ Write::Source { .. } => self.take(take),
-            extend @ Write::Extend { .. } => self.extend(extend),
-            whole @ Write::Whole { .. } => self.whole(whole),
-            Write::Disown { source, revision, token } => Ok(self.disown((source, revision), &token)),
+            take @ Write::Source { .. } => self.sources.take(take),
+            extend @ Write::Extend { .. } => self.sources.extend(extend),
+            whole @ Write::Whole { .. } => self.sources.whole(whole),
+            Write::Disown { source, revision, token } => Ok(self.sources.disown((source, revision), &token)),
             Write::Link { tenant, stream, source, revision } => {
-                Ok(self.link(tenant, &stream, (source, revision)))
+                if let Some(no) = self.stream_no(tenant, &stream) {
+                    self.sources.link(tenant, no, (source, revision));
+                }
+                Ok(Written::Done)
             }
             Write::Records { tenant, stream, records } => {
                 let no = self.must_find(tenant, &stream)?;
@@ -175,7 +178,12 @@ impl State {
     }
 
     /// Where an event stands already, in the stream itself or in what it shares.
-    fn find(&self, lineage: &[Span], head: Seq, event: &PackedEvent) -> Result<Option<Seq>, StoreError> {
+    fn find(
+        &self,
+        lineage: &[StreamRange],
+        head: Seq,
+        event: &PackedEvent,
+    ) -> Result<Option<Seq>, StoreError> {
         for (nearness, span) in lineage.iter().enumerate() {
             let to = if nearness == 0 { head } else { span.to };
             let Some(seq) = self.event_ids.get(&(span.no, event.id.clone())).filter(|seq| **seq <= to) else {
