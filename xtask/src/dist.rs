@@ -1,6 +1,6 @@
 //! What is published: a program that needs nothing of its machine, packed with its papers, and checksums.
 
-use crate::program::{Outcome, Program};
+use crate::program::{ChoreResult, Sandbox};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +11,7 @@ const LIMIT: usize = 40_000_000;
 const STATIC: &str = "x86_64-unknown-linux-musl";
 
 /// Builds, packs and describes what was made.
-pub(crate) fn run() -> Outcome<String> {
+pub(crate) fn run() -> ChoreResult<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("no workspace")?;
     let triple = triple()?;
     let program = build(root, &triple)?;
@@ -60,8 +60,8 @@ pub(crate) fn run() -> Outcome<String> {
 }
 
 /// The target for static programs where it is installed, otherwise this machine's.
-fn triple() -> Outcome<String> {
-    let ask = |args: &[&str]| -> Outcome<String> {
+fn triple() -> ChoreResult<String> {
+    let ask = |args: &[&str]| -> ChoreResult<String> {
         let answer = Command::new("rustc").args(args).output()?;
         Ok(String::from_utf8(answer.stdout)?)
     };
@@ -73,7 +73,7 @@ fn triple() -> Outcome<String> {
     Ok(if is_alike && is_installed { STATIC } else { host }.to_owned())
 }
 
-fn build(root: &Path, triple: &str) -> Outcome<PathBuf> {
+fn build(root: &Path, triple: &str) -> ChoreResult<PathBuf> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args([
         "build",
@@ -102,12 +102,12 @@ fn executable(triple: &str) -> String {
 }
 
 /// Path in the archive, content and mode.
-type File = (String, Vec<u8>, u32);
+type ArchiveEntry = (String, Vec<u8>, u32);
 
 /// What goes with the program. Completions and manual are the program's own.
-fn papers(root: &Path, program: &Path) -> Outcome<Vec<File>> {
+fn papers(root: &Path, program: &Path) -> ChoreResult<Vec<ArchiveEntry>> {
     let home = tempfile::tempdir()?;
-    let program = Program::new(program, home.path())?;
+    let program = Sandbox::new(program, home.path())?;
     let mut files = Vec::new();
     for name in ["README.md", "LICENSE", "CHANGELOG.md"] {
         files.push((name.to_owned(), std::fs::read(root.join(name))?, 0o644));
@@ -142,7 +142,7 @@ fn needs_an_interpreter(program: &[u8]) -> Option<bool> {
 }
 
 /// Adds a file to an archive in the POSIX form (`ustar`).
-fn entry(tar: &mut Vec<u8>, path: &str, content: &[u8], (mode, time): (u32, u64)) -> Outcome<()> {
+fn entry(tar: &mut Vec<u8>, path: &str, content: &[u8], (mode, time): (u32, u64)) -> ChoreResult<()> {
     if path.len() >= 100 {
         return Err(format!("{path}: an archive takes paths of 99 bytes").into());
     }

@@ -3,32 +3,32 @@
 //! Counted are lines of `src` that are neither blank nor a comment, in production code: what stands under `cfg(test)` is
 //! counted apart, with the files of `tests`. A measure of what has to be read, by which a change can be judged.
 
-use crate::program::Outcome;
+use crate::program::ChoreResult;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Lines of a package.
+/// LineCount of a package.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Lines {
+struct LineCount {
     production: usize,
     tests: usize,
     files: usize,
 }
 
 /// The table for the repository in a folder.
-pub(crate) fn table(root: &Path) -> Outcome<String> {
-    let mut packages: BTreeMap<String, Lines> = BTreeMap::new();
+pub(crate) fn table(root: &Path) -> ChoreResult<String> {
+    let mut packages: BTreeMap<String, LineCount> = BTreeMap::new();
     for folder in packages_of(root)? {
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         packages.insert(name, package(&folder)?);
     }
     let mut out = format!("{:<24}{:>12}{:>10}{:>8}\n", "package", "production", "tests", "files");
-    let mut row = |name: &str, lines: Lines| {
+    let mut row = |name: &str, lines: LineCount| {
         writeln!(out, "{name:<24}{:>12}{:>10}{:>8}", lines.production, lines.tests, lines.files)
     };
-    let mut sum = Lines::default();
+    let mut sum = LineCount::default();
     for (name, lines) in &packages {
         row(name, *lines)?;
         sum.production += lines.production;
@@ -37,11 +37,11 @@ pub(crate) fn table(root: &Path) -> Outcome<String> {
     }
     row("all", sum)?;
     let reduce = packages.get("wunderblock-reduce").copied().unwrap_or_default();
-    row("all but reduction", Lines { production: sum.production - reduce.production, ..sum })?;
+    row("all but reduction", LineCount { production: sum.production - reduce.production, ..sum })?;
     Ok(out)
 }
 
-fn packages_of(root: &Path) -> Outcome<Vec<PathBuf>> {
+fn packages_of(root: &Path) -> ChoreResult<Vec<PathBuf>> {
     let mut folders = vec![root.join("xtask")];
     for entry in fs::read_dir(root.join("crates"))? {
         folders.push(entry?.path());
@@ -50,8 +50,8 @@ fn packages_of(root: &Path) -> Outcome<Vec<PathBuf>> {
     Ok(folders)
 }
 
-fn package(folder: &Path) -> Outcome<Lines> {
-    let mut lines = Lines::default();
+fn package(folder: &Path) -> ChoreResult<LineCount> {
+    let mut lines = LineCount::default();
     let mut files = Vec::new();
     for part in ["src", "tests", "examples", "build.rs"] {
         rust_files(&folder.join(part), &mut files)?;
@@ -76,7 +76,7 @@ fn package(folder: &Path) -> Outcome<Lines> {
     Ok(lines)
 }
 
-fn rust_files(path: &Path, files: &mut Vec<PathBuf>) -> Outcome<()> {
+fn rust_files(path: &Path, files: &mut Vec<PathBuf>) -> ChoreResult<()> {
     if path.is_dir() {
         for entry in fs::read_dir(path)? {
             rust_files(&entry?.path(), files)?;
@@ -106,7 +106,7 @@ fn test_modules(path: &Path, text: &str) -> Vec<PathBuf> {
     found
 }
 
-/// Lines of production code, and of modules for tests, that are neither blank nor a comment.
+/// LineCount of production code, and of modules for tests, that are neither blank nor a comment.
 fn count(text: &str) -> (usize, usize) {
     let (mut production, mut tests) = (0, 0);
     // A module for tests ends with the first line that closes a brace where the module's own line began.

@@ -13,7 +13,7 @@ mod reduce;
 mod usage;
 
 use clap::{Parser, Subcommand};
-use program::Outcome;
+use program::ChoreResult;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -77,7 +77,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(chore: Chore) -> Outcome<String> {
+fn run(chore: Chore) -> ChoreResult<String> {
     match chore {
         Chore::Bench(args) => bench::run(args),
         Chore::BenchChild(task) => task.run(),

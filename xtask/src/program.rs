@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 /// What can go wrong in a chore: anything, and it ends the chore.
-pub(crate) type Outcome<T> = Result<T, Box<dyn Error>>;
+pub(crate) type ChoreResult<T> = Result<T, Box<dyn Error>>;
 
 /// Runs a chore of this program in a process of its own, and reads the JSON that it prints.
-pub(crate) fn own_child<T: DeserializeOwned>(args: &[&str], paths: &[&Path]) -> Outcome<T> {
+pub(crate) fn own_child<T: DeserializeOwned>(args: &[&str], paths: &[&Path]) -> ChoreResult<T> {
     let output =
         Command::new(std::env::current_exe()?).args(args).args(paths).stderr(Stdio::inherit()).output()?;
     if !output.status.success() {
@@ -21,14 +21,14 @@ pub(crate) fn own_child<T: DeserializeOwned>(args: &[&str], paths: &[&Path]) -> 
 }
 
 /// The program and the folder it runs in.
-pub(crate) struct Program {
+pub(crate) struct Sandbox {
     binary: PathBuf,
     home: PathBuf,
 }
 
-impl Program {
+impl Sandbox {
     /// The folder must exist. Its settings keep out the machine's managed instructions.
-    pub(crate) fn new(binary: &Path, home: &Path) -> Outcome<Self> {
+    pub(crate) fn new(binary: &Path, home: &Path) -> ChoreResult<Self> {
         let binary = binary.canonicalize().map_err(|error| format!("{}: {error}", binary.display()))?;
         let program = Self { binary, home: home.to_owned() };
         std::fs::create_dir_all(program.path("config/wunderblock"))?;
@@ -40,7 +40,7 @@ impl Program {
         self.home.join(name)
     }
 
-    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> Outcome<()> {
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> ChoreResult<()> {
         std::fs::write(self.path(name), content).map_err(|error| format!("{name}: {error}").into())
     }
 
@@ -60,12 +60,12 @@ impl Program {
     }
 
     /// Runs it, whatever comes of it.
-    pub(crate) fn run(&self, args: &[&str]) -> Outcome<Output> {
+    pub(crate) fn run(&self, args: &[&str]) -> ChoreResult<Output> {
         Ok(self.command(args).output()?)
     }
 
     /// What it writes to stdout; an error unless it succeeds.
-    pub(crate) fn bytes(&self, args: &[&str]) -> Outcome<Vec<u8>> {
+    pub(crate) fn bytes(&self, args: &[&str]) -> ChoreResult<Vec<u8>> {
         let done = self.run(args)?;
         if !done.status.success() {
             let said = String::from_utf8_lossy(&done.stderr);
@@ -75,17 +75,17 @@ impl Program {
     }
 
     /// The same as text.
-    pub(crate) fn text(&self, args: &[&str]) -> Outcome<String> {
+    pub(crate) fn text(&self, args: &[&str]) -> ChoreResult<String> {
         Ok(String::from_utf8(self.bytes(args)?)?)
     }
 
     /// The same as JSON lines.
-    pub(crate) fn lines(&self, args: &[&str]) -> Outcome<Vec<Value>> {
+    pub(crate) fn lines(&self, args: &[&str]) -> ChoreResult<Vec<Value>> {
         self.text(args)?.lines().map(|line| Ok(serde_json::from_str(line)?)).collect()
     }
 
     /// Appends lines to a session; the answers.
-    pub(crate) fn append(&self, tenant: &str, session: &str, lines: &str) -> Outcome<Vec<Value>> {
+    pub(crate) fn append(&self, tenant: &str, session: &str, lines: &str) -> ChoreResult<Vec<Value>> {
         let args = ["--tenant", tenant, "append", session];
         let mut command = self.command(&args);
         let mut child =

@@ -4,7 +4,7 @@
 //! with what the first half teaches, against the growth that was measured; and the size of each request foretold from
 //! the reply before it (its anchor) and our estimate of what came in between.
 
-use crate::program::Outcome;
+use crate::program::ChoreResult;
 use std::fmt::Write as _;
 use wunderblock::catalog::Catalog;
 use wunderblock::tokens::{Counted, Counter};
@@ -16,15 +16,15 @@ use wunderblock_core::usage::{Calibration, Mark, Measured, Weight, anchor, calib
 use wunderblock_wire::transcript::{Item, Place, Reader, detect};
 
 /// Counts texts that are all at hand, and corrects the counts.
-struct Scale(Counter, Option<Calibration>);
+struct CorrectedCounter(Counter, Option<Calibration>);
 
-impl Scale {
+impl CorrectedCounter {
     fn correct(&self, estimate: Tokens) -> Tokens {
         self.1.map_or(estimate, |calibration| calibration.of(estimate))
     }
 }
 
-impl Gauge for Scale {
+impl Gauge for CorrectedCounter {
     fn text(&self, text: &str) -> Cost {
         let counted = Counted::of(text);
         let tokens = self.correct(self.0.scale(counted, self.0.count_cl100k(text)));
@@ -47,14 +47,14 @@ impl Gauge for Scale {
 }
 
 /// What a transcript's own session holds, as far as it bears on usage.
-enum Told {
+enum UsageEntry {
     Said(Box<Message>),
     Measured { model: String, api_id: Option<Box<str>>, input: Tokens, output: Tokens },
     Reset,
 }
 
 /// A table in Markdown over the sessions with enough replies.
-pub(crate) fn table(files: &[String]) -> Outcome<String> {
+pub(crate) fn table(files: &[String]) -> ChoreResult<String> {
     let mut out = String::from(
         "| session | model | replies | growth measured | ours | corrected | foretold: median | p90 | worst | off by over 5 % |\n\
          |---|---|---|---|---|---|---|---|---|---|\n",
@@ -73,14 +73,14 @@ pub(crate) fn table(files: &[String]) -> Outcome<String> {
     Ok(out)
 }
 
-fn model_of(told: &Told) -> Option<&str> {
+fn model_of(told: &UsageEntry) -> Option<&str> {
     match told {
-        Told::Measured { model, .. } => Some(model),
+        UsageEntry::Measured { model, .. } => Some(model),
         _ => None,
     }
 }
 
-fn read(file: &str) -> Outcome<Vec<Told>> {
+fn read(file: &str) -> ChoreResult<Vec<UsageEntry>> {
     let bytes = std::fs::read(file)?;
     let Ok(format) = detect(file, bytes.get(..1 << 16).unwrap_or(&bytes)) else { return Ok(Vec::new()) };
     let mut reader = Reader::new(format, file);
@@ -95,21 +95,21 @@ fn read(file: &str) -> Outcome<Vec<Told>> {
                 Place::Root | Place::RolledBack { .. } => false,
             };
             // Something was taken back: what was measured before it is another branch's.
-            told.extend((!follows && last.is_some()).then_some(Told::Reset));
+            told.extend((!follows && last.is_some()).then_some(UsageEntry::Reset));
             last = record.id.or(last);
             for item in record.items {
                 match item {
                     Item::Message(message) => {
                         speaker = message.model.as_deref().map_or(speaker, str::to_owned);
-                        told.push(Told::Said(Box::new(message)));
+                        told.push(UsageEntry::Said(Box::new(message)));
                     }
-                    Item::Usage(usage) => told.push(Told::Measured {
+                    Item::Usage(usage) => told.push(UsageEntry::Measured {
                         model: usage.model.as_deref().map_or_else(|| speaker.clone(), str::to_owned),
                         api_id: usage.api_id,
                         input: usage.input + usage.cache_read + usage.cache_write,
                         output: usage.output,
                     }),
-                    Item::Compacted { .. } => told.push(Told::Reset),
+                    Item::Compacted { .. } => told.push(UsageEntry::Reset),
                     Item::Opened(_)
                     | Item::Turn(_)
                     | Item::Spawned(_)
@@ -122,15 +122,15 @@ fn read(file: &str) -> Outcome<Vec<Told>> {
     Ok(told)
 }
 
-fn marks<'a>(told: &'a [Told], gauge: &Scale) -> Vec<Mark<'a>> {
-    let mark = |(seq, told): (u64, &'a Told)| match told {
-        Told::Said(said) if said.role == Role::Assistant => Some(Mark::Reply {
+fn marks<'a>(told: &'a [UsageEntry], gauge: &CorrectedCounter) -> Vec<Mark<'a>> {
+    let mark = |(seq, told): (u64, &'a UsageEntry)| match told {
+        UsageEntry::Said(said) if said.role == Role::Assistant => Some(Mark::Reply {
             api_id: said.api_id.as_deref(),
             weight: Weight::of(said, gauge),
             failed: matches!(said.standing, Standing::Failed(_)),
         }),
-        Told::Said(said) => said.standing.is_sendable().then(|| Mark::Other(Weight::of(said, gauge))),
-        Told::Measured { model, api_id, input, output } => Some(Mark::Measured(Measured {
+        UsageEntry::Said(said) => said.standing.is_sendable().then(|| Mark::Other(Weight::of(said, gauge))),
+        UsageEntry::Measured { model, api_id, input, output } => Some(Mark::Measured(Measured {
             seq: Seq(seq),
             model,
             api_id: api_id.as_deref(),
@@ -138,13 +138,13 @@ fn marks<'a>(told: &'a [Told], gauge: &Scale) -> Vec<Mark<'a>> {
             output: *output,
             live: false,
         })),
-        Told::Reset => Some(Mark::Reset),
+        UsageEntry::Reset => Some(Mark::Reset),
     };
     (1..).zip(told).filter_map(mark).collect()
 }
 
 /// A reply's input: as it was foretold, what it grew by and by our estimate should have grown by since the one before.
-struct Step {
+struct InputForecast {
     input: u64,
     foretold: u64,
     grown: u64,
@@ -153,7 +153,7 @@ struct Step {
 
 /// Each reply but the first, against what was known right before it. A request whose input has shrunk unannounced is
 /// foretold like any other, and has not grown.
-fn steps(marks: &[Mark<'_>], model: &str) -> Vec<Step> {
+fn steps(marks: &[Mark<'_>], model: &str) -> Vec<InputForecast> {
     let mut steps = Vec::new();
     let (mut before, mut since, mut reply) = (None::<Measured<'_>>, Tokens::ZERO, Tokens::ZERO);
     for (at, mark) in marks.iter().enumerate() {
@@ -174,7 +174,7 @@ fn steps(marks: &[Mark<'_>], model: &str) -> Vec<Step> {
                 let words = said.iter().rev().take_while(|mark| matches!(mark, Mark::Reply { .. })).count();
                 let known = said.get(..at - words).unwrap_or_default();
                 if let (Some(last), Some(anchor)) = (before, anchor(known.iter().copied(), model)) {
-                    steps.push(Step {
+                    steps.push(InputForecast {
                         input: measured.input.0,
                         foretold: anchor.total().0,
                         grown: measured.input.saturating_sub(last.input).0,
@@ -190,22 +190,22 @@ fn steps(marks: &[Mark<'_>], model: &str) -> Vec<Step> {
     steps
 }
 
-fn row(file: &str, told: &[Told], model: &str) -> Option<String> {
+fn row(file: &str, told: &[UsageEntry], model: &str) -> Option<String> {
     let counter = Catalog::embedded().lookup(model).row.counter();
-    let plain = Scale(counter, None);
+    let plain = CorrectedCounter(counter, None);
     let all = marks(told, &plain);
     let replies = told.iter().enumerate().filter(|(_, told)| model_of(told) == Some(model));
     let replies: Vec<usize> = replies.map(|(at, _)| at).collect();
     let middle = replies.get(replies.len() / 2).copied()?;
     let learned = calibrate(marks(told.get(..middle)?, &plain), model)?;
     let second = told.get(middle..)?;
-    let growth = |gauge: &Scale| {
+    let growth = |gauge: &CorrectedCounter| {
         let steps = steps(&marks(second, gauge), model);
         let grown = steps.into_iter().filter(|step| step.grown > 0);
         grown.fold((0, 0), |sum, step| (sum.0 + step.grown, sum.1 + step.estimated))
     };
     let (measured, ours) = growth(&plain);
-    let (_, corrected) = growth(&Scale(counter, Some(learned)));
+    let (_, corrected) = growth(&CorrectedCounter(counter, Some(learned)));
     let mut errors: Vec<f64> = steps(&all, model).iter().map(error).collect();
     errors.sort_by(f64::total_cmp);
     let rank =
@@ -227,6 +227,6 @@ fn row(file: &str, told: &[Told], model: &str) -> Option<String> {
 }
 
 /// By how many hundredths of it a request was foretold wrongly.
-fn error(step: &Step) -> f64 {
+fn error(step: &InputForecast) -> f64 {
     step.foretold.abs_diff(step.input) as f64 * 100.0 / step.input.max(1) as f64
 }

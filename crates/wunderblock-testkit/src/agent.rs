@@ -38,7 +38,7 @@ pub struct Script {
 
 /// What a run did.
 #[derive(Clone, Debug, Default)]
-pub struct Run {
+pub struct AgentRun {
     /// Every request it was built, and where it is recorded.
     pub requests: Vec<(Seq, Vec<u8>)>,
     /// How many of them left more out than the one before.
@@ -52,13 +52,13 @@ pub struct Run {
 }
 
 /// Checks a request before it would be sent; answers what is wrong.
-pub type Check<'c> = &'c dyn Fn(&Built) -> Option<String>;
+pub type SessionCheck<'c> = &'c dyn Fn(&Built) -> Option<String>;
 
 struct Agent<'s> {
     script: &'s Script,
     random: Random,
     engine: Engine,
-    run: Run,
+    run: AgentRun,
     events: u64,
     last: Option<(Vec<u8>, Bytes)>,
     tools: Vec<Tool>,
@@ -71,12 +71,12 @@ struct Agent<'s> {
 ///
 /// # Panics
 /// When a check does not hold.
-pub fn run(script: &Script, open: &dyn Fn() -> Engine, check: Check<'_>) -> Run {
+pub fn run(script: &Script, open: &dyn Fn() -> Engine, check: SessionCheck<'_>) -> AgentRun {
     let mut agent = Agent {
         script,
         random: Random::new(script.seed),
         engine: open(),
-        run: Run::default(),
+        run: AgentRun::default(),
         events: 0,
         last: None,
         tools: tools(0),
@@ -168,7 +168,7 @@ impl Agent<'_> {
     }
 
     /// Builds the next request and checks it; `None` when the window is too small for what must be in it.
-    fn build(&mut self, check: Check<'_>) -> Option<Built> {
+    fn build(&mut self, check: SessionCheck<'_>) -> Option<Built> {
         let options = self.options();
         let explained = block_on(self.session().explain(&options));
         let built = match block_on(self.session().context(&options)) {
@@ -278,7 +278,7 @@ impl Agent<'_> {
 ///
 /// # Panics
 /// When one is not what it was.
-pub fn replay_all(engine: &Engine, session: &StreamId, run: &Run) {
+pub fn replay_all(engine: &Engine, session: &StreamId, run: &AgentRun) {
     for (seq, body) in &run.requests {
         let replayed = must(block_on(engine.session_by_id(session.clone()).replay(Some(*seq))));
         assert!(replayed.seq == *seq && replayed.body == *body && !replayed.erased, "the request at {seq}");

@@ -3,7 +3,7 @@
 //!
 //! - [`memory`]: the storage port in memory, complete and exact, and what other implementations are compared with;
 //! - [`conformance`]: every promise of the storage port as a case that any implementation can be tried on;
-//! - [`weather`]: a store that is slow, loses calls and loses answers, and counts its round trips;
+//! - [`faults`]: a store that is slow, loses calls and loses answers, and counts its round trips;
 //! - [`generate`]: sessions of any size, for tests and benchmarks;
 //! - [`server`]: a provider on this machine that speaks the real protocols and misbehaves by a script;
 //! - [`backdoor`]: events of kinds that the live door refuses;
@@ -13,8 +13,8 @@
 pub mod agent;
 pub mod backdoor;
 pub mod conformance;
+pub mod faults;
 pub mod generate;
 pub mod memory;
 pub mod recorded;
 pub mod server;
-pub mod weather;

@@ -54,7 +54,7 @@ pub struct RequestRecord {
     /// Where it is recorded.
     pub seq: u64,
     /// What `replay` said of it.
-    pub verdict: Verdict,
+    pub verdict: ReplayVerdict,
     /// Its format.
     pub dialect: String,
     /// Its length in bytes.
@@ -66,7 +66,7 @@ pub struct RequestRecord {
 /// What `replay` says of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum ReplayVerdict {
     /// The bytes are those that were recorded.
     Proved,
     /// Content of it has been erased; the bytes say where.
@@ -193,17 +193,17 @@ fn request_difference(session: &Session, wanted: &RequestRecord) -> Option<Strin
     let found = match block_on(session.replay(Some(Seq(wanted.seq)))) {
         Ok(replayed) => RequestRecord {
             seq: replayed.seq.0,
-            verdict: if replayed.erased { Verdict::Erased } else { Verdict::Proved },
+            verdict: if replayed.erased { ReplayVerdict::Erased } else { ReplayVerdict::Proved },
             dialect: replayed.dialect.name().to_owned(),
             bytes: replayed.body.len() as u64,
             blake3: blake3::hash(&replayed.body).to_hex().to_string(),
         },
-        Err(error) if wanted.verdict != Verdict::Failed => {
+        Err(error) if wanted.verdict != ReplayVerdict::Failed => {
             return Some(format!("the request at {}: {error}", wanted.seq));
         }
         Err(_) => return None,
     };
     // What could not be rebuilt had lost content that nothing counted as missing; a later version may say so.
-    let told = wanted.verdict == Verdict::Failed && found.verdict == Verdict::Erased;
+    let told = wanted.verdict == ReplayVerdict::Failed && found.verdict == ReplayVerdict::Erased;
     (found != *wanted && !told).then(|| format!("the request at {} is {found:?}", wanted.seq))
 }

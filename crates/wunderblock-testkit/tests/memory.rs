@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use wunderblock::store::{Answer, Answering, Query, Storage, Write, Written};
-use wunderblock_testkit::conformance::{self, Step, agree};
+use wunderblock_testkit::conformance::{self, ScriptStep, agree};
 use wunderblock_testkit::memory::MemoryStorage;
 
 #[test]
@@ -13,7 +13,7 @@ fn memory_passes_the_suite() {
 proptest! {
     #[test]
     fn a_script_leads_to_one_ledger(words in proptest::collection::vec(any::<u64>(), 0..40)) {
-        let script: Vec<Step> = words.into_iter().map(Step::from_word).collect();
+        let script: Vec<ScriptStep> = words.into_iter().map(ScriptStep::from_word).collect();
         agree(&MemoryStorage::new(), &MemoryStorage::new(), &script);
     }
 }
@@ -45,9 +45,9 @@ fn the_suite_and_scripts_notice_what_is_forgotten() {
     let said = tried.unwrap_err().downcast::<String>().unwrap();
     assert!(said.contains("counts_of_bodies") && !said.contains("a_fork_reads_through"), "{said}");
     let script = [
-        Step::Open { stream: 0, of: 0, at: 0 },
-        Step::Append { stream: 0, events: (0..20).map(|id| (id, 0)).collect(), expect: None },
-        Step::Count { body: 1, both: true },
+        ScriptStep::Open { stream: 0, of: 0, at: 0 },
+        ScriptStep::Append { stream: 0, events: (0..20).map(|id| (id, 0)).collect(), expect: None },
+        ScriptStep::Count { body: 1, both: true },
     ];
     let tried = std::panic::catch_unwind(|| {
         agree(&MemoryStorage::new(), &Forgetful(MemoryStorage::new()), &script);

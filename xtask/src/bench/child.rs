@@ -3,7 +3,7 @@
 use super::measure::{cpu, peak_memory};
 use super::task::{ChildUsage, ChildWork};
 use super::{context, ingest};
-use crate::program::Outcome;
+use crate::program::ChoreResult;
 use clap::Args;
 use futures_executor::block_on;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ pub(crate) struct ChildTask {
 
 impl ChildTask {
     /// Does the task, and says what it took.
-    pub(crate) fn run(&self) -> Outcome<String> {
+    pub(crate) fn run(&self) -> ChoreResult<String> {
         let start = Instant::now();
         let engine = ingest::open(&self.ledger)?;
         let events = match self.work {

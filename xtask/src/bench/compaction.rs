@@ -1,10 +1,10 @@
 //! Compacting: a sweep of a whole session that was never compacted, and the steady state of a lane that is.
 
-use super::figure::{Figure, Target, Unit};
+use super::figure::{Figure, FigureUnit, Threshold};
 use super::ingest::{open, stream};
 use super::measure::SEED;
-use super::measure::{Times, millis};
-use crate::program::Outcome;
+use super::measure::{Durations, millis};
+use crate::program::ChoreResult;
 use futures_executor::block_on;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -24,7 +24,7 @@ const ROUNDS: usize = 9;
 /// Messages between two of them: about what the default policy lets a window of 128,000 tokens grow by.
 const BETWEEN: usize = 60;
 
-fn options(lane: &str, sweep: bool, level: Level) -> Outcome<CompactOptions> {
+fn options(lane: &str, sweep: bool, level: Level) -> ChoreResult<CompactOptions> {
     let policy = Policies::embedded().preset(DEFAULT).ok_or("the default policy is missing")?;
     Ok(CompactOptions {
         context: ContextOptions {
@@ -41,22 +41,22 @@ fn options(lane: &str, sweep: bool, level: Level) -> Outcome<CompactOptions> {
     })
 }
 
-pub(super) fn run(events: usize, path: &Path) -> Outcome<Vec<Figure>> {
+pub(super) fn run(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
     let engine = open(path)?;
     let session = engine.session_by_id(stream()?);
     let begin = Instant::now();
     let swept = block_on(session.compact(&options("swept", true, Level::Manual)?))?;
     let time = millis(begin.elapsed());
     let mut figures = vec![
-        Figure::new(events, SWEEP, time, Unit::Millis).target(Target::AtMost(60_000.0)),
-        Figure::new(events, SWEEP_PER_EVENT, time / events as f64, Unit::Millis),
-        Figure::new(events, "summaries it makes", swept.nodes.len() as f64, Unit::Count),
-        Figure::new(events, "the request after it, tokens", swept.after.0 as f64, Unit::Count),
+        Figure::new(events, SWEEP, time, FigureUnit::Millis).target(Threshold::AtMost(60_000.0)),
+        Figure::new(events, SWEEP_PER_EVENT, time / events as f64, FigureUnit::Millis),
+        Figure::new(events, "summaries it makes", swept.nodes.len() as f64, FigureUnit::Count),
+        Figure::new(events, "the request after it, tokens", swept.after.0 as f64, FigureUnit::Count),
     ];
     // An agent at work, compacted each time its lane is due.
     let fresh = generate::session(4 * ROUNDS * BETWEEN, SEED ^ 3);
     let fresh: Vec<_> = fresh.filter(|event| event.fact.kind() == "message.appended").collect();
-    let (mut times, mut besides) = (Times::default(), Times::default());
+    let (mut times, mut besides) = (Durations::default(), Durations::default());
     for part in fresh.chunks(BETWEEN).take(ROUNDS) {
         block_on(session.append(part.to_vec()))?;
         let wanted = options("swept", false, Level::Hard)?;
@@ -69,9 +69,14 @@ pub(super) fn run(events: usize, path: &Path) -> Outcome<Vec<Figure>> {
         }
     }
     figures.extend([
-        Figure::new(events, "a compaction besides its summaries, p50", besides.percentile(50), Unit::Millis)
-            .target(Target::AtMost(50.0)),
-        Figure::new(events, "the same, summaries included, p50", times.percentile(50), Unit::Millis),
+        Figure::new(
+            events,
+            "a compaction besides its summaries, p50",
+            besides.percentile(50),
+            FigureUnit::Millis,
+        )
+        .target(Threshold::AtMost(50.0)),
+        Figure::new(events, "the same, summaries included, p50", times.percentile(50), FigureUnit::Millis),
     ]);
     Ok(figures)
 }

@@ -1,11 +1,11 @@
 //! Requests for a window of 128,000 tokens.
 
-use super::figure::{Figure, Target, Unit};
+use super::figure::{Figure, FigureUnit, Threshold};
 use super::ingest::{open, stream};
+use super::measure::Durations;
 use super::measure::SEED;
-use super::measure::Times;
 use super::task::{ChildWork, spawn};
-use crate::program::Outcome;
+use crate::program::ChoreResult;
 use futures_executor::block_on;
 use std::path::Path;
 use std::sync::Arc;
@@ -29,14 +29,14 @@ pub(super) fn options() -> ContextOptions {
     ContextOptions { window: Some(Tokens(128_000)), ..ContextOptions::uncompacted() }
 }
 
-pub(super) fn run(events: usize, path: &Path) -> Outcome<Vec<Figure>> {
+pub(super) fn run(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
     let first = first_builds(events, path)?;
     let engine = open(path)?;
     let session = engine.session_by_id(stream()?);
     // The lane's first recorded request: from now on a build goes on from it.
     block_on(session.context(&options()))?;
-    let mut warm = Times::default();
-    let mut recorded = Times::default();
+    let mut warm = Durations::default();
+    let mut recorded = Durations::default();
     // An agent at work: every request follows an event.
     let fresh =
         generate::session(4 * BUILDS, SEED ^ 2).filter(|event| event.fact.kind() == "message.appended");
@@ -47,25 +47,25 @@ pub(super) fn run(events: usize, path: &Path) -> Outcome<Vec<Figure>> {
     }
     drop(session);
     drop(engine);
-    let mut handle = Times::default();
+    let mut handle = Durations::default();
     for _ in 0..STARTS {
         handle
             .take(|| block_on(open(path)?.session_by_id(stream()?).explain(&options())).map_err(Into::into))
             .map_err(|error: Box<dyn std::error::Error>| error)?;
     }
-    let mut process = Times::default();
+    let mut process = Durations::default();
     for _ in 0..STARTS {
         process.push(Duration::from_secs_f64(spawn(ChildWork::Context, path, path)?.seconds));
     }
     let at_most = |what: &str, value: f64, most: f64| {
-        Figure::new(events, what, value, Unit::Millis).target(Target::AtMost(most))
+        Figure::new(events, what, value, FigureUnit::Millis).target(Threshold::AtMost(most))
     };
     let mut figures = vec![
-        Figure::new(events, "round trips of a build", trips(path)? as f64, Unit::Count)
-            .target(Target::AtMost(4.0)),
+        Figure::new(events, "round trips of a build", trips(path)? as f64, FigureUnit::Count)
+            .target(Threshold::AtMost(4.0)),
         at_most(WARM, warm.percentile(50), 10.0).floor("1,931 ms"),
         at_most("context of 128k tokens, warm, p95", warm.percentile(95), 10.0),
-        Figure::new(events, "the same, recorded, p50", recorded.percentile(50), Unit::Millis),
+        Figure::new(events, "the same, recorded, p50", recorded.percentile(50), FigureUnit::Millis),
         at_most("context of 128k tokens, ledger just opened, p50", handle.percentile(50), 10.0),
         at_most("context of 128k tokens, new process, p50", process.percentile(50), 150.0),
         at_most("context of 128k tokens, new process, p95", process.percentile(95), 150.0),
@@ -75,16 +75,17 @@ pub(super) fn run(events: usize, path: &Path) -> Outcome<Vec<Figure>> {
 }
 
 /// A lane's very first request, before anything is recorded of it.
-fn first_builds(events: usize, path: &Path) -> Outcome<Vec<Figure>> {
+fn first_builds(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
     let engine = open(path)?;
     let session = engine.session_by_id(stream()?);
     block_on(session.explain(&options()))?;
-    let mut first = Times::default();
+    let mut first = Durations::default();
     for _ in 0..BUILDS {
         first.take(|| block_on(session.explain(&options())))?;
     }
     let (middle, most) = (first.percentile(50), first.percentile(95));
-    let figure = |what, value| Figure::new(events, what, value, Unit::Millis).target(Target::AtMost(10.0));
+    let figure =
+        |what, value| Figure::new(events, what, value, FigureUnit::Millis).target(Threshold::AtMost(10.0));
     Ok(vec![
         figure("a lane's first context of 128k tokens, warm, p50", middle),
         figure("a lane's first context of 128k tokens, warm, p95", most),
@@ -109,7 +110,7 @@ impl Storage for Counting {
     }
 }
 
-fn trips(path: &Path) -> Outcome<usize> {
+fn trips(path: &Path) -> ChoreResult<usize> {
     let storage =
         Arc::new(Counting { inside: Sqlite::open(path, Access::Write)?, trips: AtomicUsize::new(0) });
     let engine = block_on(Engine::on(storage.clone(), true, Config::default()))?;

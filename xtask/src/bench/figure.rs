@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 /// What a number counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unit {
+pub(super) enum FigureUnit {
     /// A ratio: the same on a faster machine.
     Times,
     /// A number of things: the same on any machine.
@@ -22,7 +22,7 @@ pub(super) enum Unit {
     CpuMicros,
 }
 
-impl Unit {
+impl FigureUnit {
     const fn name(self) -> &'static str {
         match self {
             Self::Times => "×",
@@ -42,7 +42,7 @@ impl Unit {
 
 /// What a number should be.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Target {
+pub(super) enum Threshold {
     /// Not more.
     AtMost(f64),
     /// Not less.
@@ -58,17 +58,17 @@ pub(super) struct Figure {
     pub(super) what: String,
     /// The number.
     pub(super) value: f64,
-    unit: Unit,
-    target: Option<Target>,
+    unit: FigureUnit,
+    target: Option<Threshold>,
     floor: Option<&'static str>,
 }
 
 impl Figure {
-    pub(super) fn new(events: usize, what: &str, value: f64, unit: Unit) -> Self {
+    pub(super) fn new(events: usize, what: &str, value: f64, unit: FigureUnit) -> Self {
         Self { events, what: what.to_owned(), value, unit, target: None, floor: None }
     }
 
-    pub(super) fn target(self, target: Target) -> Self {
+    pub(super) fn target(self, target: Threshold) -> Self {
         Self { target: Some(target), ..self }
     }
 
@@ -85,16 +85,16 @@ impl Figure {
     /// How many times better than the target; below 1 it is missed.
     fn ratio(&self) -> Option<f64> {
         self.target.map(|target| match target {
-            Target::AtMost(most) => most / self.value.max(f64::EPSILON),
-            Target::AtLeast(least) => self.value / least,
+            Threshold::AtMost(most) => most / self.value.max(f64::EPSILON),
+            Threshold::AtLeast(least) => self.value / least,
         })
     }
 
     fn cells(&self) -> [String; 7] {
         let unit = self.unit.name();
         let target = match self.target {
-            Some(Target::AtMost(most)) => format!("≤ {}", number(most)),
-            Some(Target::AtLeast(least)) => format!("≥ {}", number(least)),
+            Some(Threshold::AtMost(most)) => format!("≤ {}", number(most)),
+            Some(Threshold::AtLeast(least)) => format!("≥ {}", number(least)),
             None => String::new(),
         };
         let verdict = self.ratio().map_or("", |ratio| if ratio >= 1.0 { "✓" } else { "✗" });
@@ -158,8 +158,8 @@ pub(super) fn json(figures: &[Figure]) -> String {
         .iter()
         .map(|figure| {
             let (kind, target) = match figure.target {
-                Some(Target::AtMost(most)) => (Some("at_most"), Some(most)),
-                Some(Target::AtLeast(least)) => (Some("at_least"), Some(least)),
+                Some(Threshold::AtMost(most)) => (Some("at_most"), Some(most)),
+                Some(Threshold::AtLeast(least)) => (Some("at_least"), Some(least)),
                 None => (None, None),
             };
             json!({

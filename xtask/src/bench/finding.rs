@@ -1,9 +1,9 @@
 //! Search in the index, exact search in the originals, reading back.
 
-use super::figure::{Figure, Target, Unit};
-use super::ingest::{Generated, open, stream};
-use super::measure::{Times, millis};
-use crate::program::Outcome;
+use super::figure::{Figure, FigureUnit, Threshold};
+use super::ingest::{GeneratedSession, open, stream};
+use super::measure::{Durations, millis};
+use crate::program::ChoreResult;
 use futures_executor::block_on;
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -26,11 +26,11 @@ const READS: usize = 400;
 /// Events whose words are candidates for the frequent one.
 const SAMPLE: usize = 400;
 
-pub(super) fn run(session: &Generated, path: &Path) -> Outcome<Vec<Figure>> {
+pub(super) fn run(session: &GeneratedSession, path: &Path) -> ChoreResult<Vec<Figure>> {
     let events = session.events.len();
     let engine = open(path)?;
     let at_most = |what: &str, value: f64, most: f64| {
-        Figure::new(events, what, value, Unit::Millis).target(Target::AtMost(most))
+        Figure::new(events, what, value, FigureUnit::Millis).target(Threshold::AtMost(most))
     };
     let (rare, (frequent, share)) = (rare_word(&session.events)?, frequent_word(&session.events)?);
     let mut figures = Vec::new();
@@ -59,31 +59,31 @@ pub(super) fn run(session: &Generated, path: &Path) -> Outcome<Vec<Figure>> {
 }
 
 /// A search right after live appends, which catches up with them or scans them, and those after it.
-pub(super) fn behind(events: usize, path: &Path) -> Outcome<Vec<Figure>> {
+pub(super) fn behind(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
     let engine = open(path)?;
     let (first, times) = searches(&engine, "let", SearchOrder::Newest)?;
     Ok(vec![
-        Figure::new(events, "search: the first after many live appends", first, Unit::Millis),
-        Figure::new(events, "search: those after it, p50", times.percentile(50), Unit::Millis),
+        Figure::new(events, "search: the first after many live appends", first, FigureUnit::Millis),
+        Figure::new(events, "search: those after it, p50", times.percentile(50), FigureUnit::Millis),
     ])
 }
 
 /// The first search in a ledger just opened, in milliseconds, and those after it.
-fn searches(engine: &Engine, word: &str, order: SearchOrder) -> Outcome<(f64, Times)> {
+fn searches(engine: &Engine, word: &str, order: SearchOrder) -> ChoreResult<(f64, Durations)> {
     let options = SearchOptions { order, ..SearchOptions::default() };
-    let mut first = Times::default();
+    let mut first = Durations::default();
     let result = first.take(|| block_on(engine.search(word, &options)))?;
     if result.hits.is_empty() {
         return Err(format!("`{word}` is in the session and was not found").into());
     }
-    let mut times = Times::default();
+    let mut times = Durations::default();
     for _ in 0..ROUNDS {
         times.take(|| block_on(engine.search(word, &options)))?;
     }
     Ok((first.percentile(50), times))
 }
 
-fn grep(engine: &Engine, pattern: &str, enough: bool) -> Outcome<f64> {
+fn grep(engine: &Engine, pattern: &str, enough: bool) -> ChoreResult<f64> {
     let start = Instant::now();
     let mut found = |_| if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
     block_on(engine.grep(pattern, &GrepOptions::default(), &mut found))?;
@@ -91,9 +91,9 @@ fn grep(engine: &Engine, pattern: &str, enough: bool) -> Outcome<f64> {
 }
 
 /// Reads bodies from all over the session.
-fn reads(engine: &Engine, events: usize) -> Outcome<(f64, f64)> {
+fn reads(engine: &Engine, events: usize) -> ChoreResult<(f64, f64)> {
     let session = engine.session_by_id(stream()?);
-    let mut times = Times::default();
+    let mut times = Durations::default();
     for round in 0..READS {
         let from = Seq((events * round / READS) as u64 + 1);
         let page = block_on(session.events(from, Seq(from.0 + 50), (50, Bytes(1 << 20))))?;
@@ -114,7 +114,7 @@ fn words(event: &NewEvent) -> HashSet<&str> {
 }
 
 /// An id that a log in the middle of the session names.
-fn rare_word(events: &[NewEvent]) -> Outcome<String> {
+fn rare_word(events: &[NewEvent]) -> ChoreResult<String> {
     let later = events.iter().skip(events.len() / 2);
     let ids = later.flat_map(|event| event.fact.bodies()).filter_map(Body::inline);
     let mut ids = ids.filter_map(|text| text.split(" id=").nth(1)).filter_map(|rest| rest.get(..12));
@@ -122,7 +122,7 @@ fn rare_word(events: &[NewEvent]) -> Outcome<String> {
 }
 
 /// The word in the fewest events of those that are in 30 % or more of them, with that share; else the most frequent.
-fn frequent_word(events: &[NewEvent]) -> Outcome<(String, f64)> {
+fn frequent_word(events: &[NewEvent]) -> ChoreResult<(String, f64)> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     for word in events.iter().take(SAMPLE).flat_map(words) {
         *counts.entry(word).or_default() += 1;

@@ -1,10 +1,10 @@
 //! Imports of what was imported before: nothing new, one more line, one file of many.
 
-use super::figure::{Figure, Target, Unit};
+use super::figure::{Figure, FigureUnit, Threshold};
 use super::ingest;
+use super::measure::{Durations, cpu};
 use super::measure::{SEED, note};
-use super::measure::{Times, cpu};
-use crate::program::Outcome;
+use crate::program::ChoreResult;
 use futures_executor::block_on;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};
@@ -19,13 +19,13 @@ const FILES: usize = 10_000;
 const LINES: usize = 3;
 const ROUNDS: usize = 40;
 
-pub(super) fn run(folder: &Path) -> Outcome<Vec<Figure>> {
+pub(super) fn run(folder: &Path) -> ChoreResult<Vec<Figure>> {
     let mut figures = large(folder)?;
     figures.extend(many(folder)?);
     Ok(figures)
 }
 
-fn lines(path: &Path, lines: impl Iterator<Item = String>) -> Outcome<usize> {
+fn lines(path: &Path, lines: impl Iterator<Item = String>) -> ChoreResult<usize> {
     let mut out = BufWriter::new(File::options().create(true).append(true).open(path)?);
     let mut count = 0;
     for line in lines {
@@ -36,11 +36,11 @@ fn lines(path: &Path, lines: impl Iterator<Item = String>) -> Outcome<usize> {
     Ok(count)
 }
 
-fn import(engine: &Engine, path: &Path) -> Outcome<bool> {
+fn import(engine: &Engine, path: &Path) -> ChoreResult<bool> {
     Ok(block_on(engine.import(path, None, &mut |_, _| {}))?.unchanged)
 }
 
-fn large(folder: &Path) -> Outcome<Vec<Figure>> {
+fn large(folder: &Path) -> ChoreResult<Vec<Figure>> {
     note("  a transcript of 1 GB");
     let path = folder.join("large.jsonl");
     let mut written = 0;
@@ -51,14 +51,14 @@ fn large(folder: &Path) -> Outcome<Vec<Figure>> {
     let events = lines(&path, all)?;
     let engine = ingest::open(&folder.join("large.db"))?;
     import(&engine, &path)?;
-    let mut unchanged = Times::default();
+    let mut unchanged = Durations::default();
     for _ in 0..ROUNDS {
         if !unchanged.take(|| import(&engine, &path))? {
             return Err("a file that nobody touched has changed".into());
         }
     }
     note("  and one line more, and one more");
-    let mut grown = Times::default();
+    let mut grown = Durations::default();
     let mut spent = std::time::Duration::ZERO;
     for line in generate::claude_code_lines(usize::MAX, SEED).skip(events).take(ROUNDS) {
         lines(&path, std::iter::once(line))?;
@@ -71,17 +71,17 @@ fn large(folder: &Path) -> Outcome<Vec<Figure>> {
     fs::remove_file(folder.join("large.db"))?;
     let figure = |what: &str, value: f64, most: f64| {
         let what = format!("import of a file of 1 GB {what}");
-        Figure::new(events, &what, value, Unit::Millis).target(Target::AtMost(most))
+        Figure::new(events, &what, value, FigureUnit::Millis).target(Threshold::AtMost(most))
     };
     let each = spent.as_secs_f64() * 1e3 / ROUNDS as f64;
     Ok(vec![
         figure("that has not changed, p50", unchanged.percentile(50), 2.0),
         figure("with one more line: processor time", each, 5.0),
-        Figure::new(events, "the same, p50", grown.percentile(50), Unit::Millis),
+        Figure::new(events, "the same, p50", grown.percentile(50), FigureUnit::Millis),
     ])
 }
 
-fn many(folder: &Path) -> Outcome<Vec<Figure>> {
+fn many(folder: &Path) -> ChoreResult<Vec<Figure>> {
     note("  a folder of 10,000 files");
     let root = folder.join("many");
     fs::create_dir_all(&root)?;
@@ -94,7 +94,7 @@ fn many(folder: &Path) -> Outcome<Vec<Figure>> {
         lines(&root.join(format!("{number}.jsonl")), own)?;
     }
     let engine = ingest::open(&folder.join("many.db"))?;
-    let folder_of = |engine: &Engine| -> Outcome<usize> {
+    let folder_of = |engine: &Engine| -> ChoreResult<usize> {
         let found = transcripts(&root)?;
         let known = block_on(found.unchanged(engine))?;
         let mut unchanged = 0;
@@ -103,9 +103,9 @@ fn many(folder: &Path) -> Outcome<Vec<Figure>> {
         }
         Ok(unchanged)
     };
-    let mut first = Times::default();
+    let mut first = Durations::default();
     first.take(|| folder_of(&engine))?;
-    let mut again = Times::default();
+    let mut again = Durations::default();
     for round in 0..5 {
         let line = format!(
             "{{\"type\":\"user\",\"uuid\":\"more-{round}\",\"sessionId\":\"7-bench\",\"message\":{{\"role\":\"user\",\"content\":\"go on\"}}}}"
@@ -121,9 +121,9 @@ fn many(folder: &Path) -> Outcome<Vec<Figure>> {
             FILES,
             "import of a folder of 10,000 files of which one grew, p50",
             again.percentile(50),
-            Unit::Millis,
+            FigureUnit::Millis,
         )
-        .target(Target::AtMost(300.0)),
-        Figure::new(FILES, "the folder's first import", first.percentile(50), Unit::Millis),
+        .target(Threshold::AtMost(300.0)),
+        Figure::new(FILES, "the folder's first import", first.percentile(50), FigureUnit::Millis),
     ])
 }

@@ -1,10 +1,10 @@
 //! The way in: bulk appends, imports, and the background's work after them.
 
-use super::figure::{Figure, Target, Unit};
+use super::figure::{Figure, FigureUnit, Threshold};
 use super::measure::{SEED, note};
 use super::measure::{cpu, size};
 use super::task::{ChildWork, spawn};
-use crate::program::Outcome;
+use crate::program::ChoreResult;
 use futures_executor::block_on;
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
@@ -25,13 +25,13 @@ pub(super) const CAUGHT_UP: &str = "append and catch up: durable, counted, index
 const BATCH: usize = 1_000;
 
 /// A generated session.
-pub(super) struct Generated {
+pub(super) struct GeneratedSession {
     pub(super) events: Vec<NewEvent>,
     /// The bytes of all its texts.
     pub(super) text: u64,
 }
 
-impl Generated {
+impl GeneratedSession {
     pub(super) fn new(events: usize) -> Self {
         let events: Vec<NewEvent> = generate::session(events, SEED).collect();
         let text = events.iter().flat_map(|event| event.fact.bodies()).map(|body| Body::bytes(body).0).sum();
@@ -40,23 +40,23 @@ impl Generated {
 }
 
 /// The session that a bench ledger holds.
-pub(super) fn stream() -> Outcome<StreamId> {
+pub(super) fn stream() -> ChoreResult<StreamId> {
     Ok(StreamId::new("bench")?)
 }
 
-pub(super) fn open(path: &Path) -> Outcome<Engine> {
+pub(super) fn open(path: &Path) -> ChoreResult<Engine> {
     Ok(block_on(Engine::open_with(path, Access::Create, Config::default()))?)
 }
 
 /// What a stretch of work took.
 #[derive(Clone, Copy)]
-struct Spent {
+struct Elapsed {
     wall: Duration,
     cpu: Duration,
 }
 
-impl Spent {
-    fn on(work: impl FnOnce() -> Outcome<()>) -> Outcome<Self> {
+impl Elapsed {
+    fn on(work: impl FnOnce() -> ChoreResult<()>) -> ChoreResult<Self> {
         let (start, before) = (Instant::now(), cpu());
         work()?;
         Ok(Self { wall: start.elapsed(), cpu: cpu().saturating_sub(before) })
@@ -65,49 +65,49 @@ impl Spent {
     fn figures(self, what: &str, (events, bytes): (usize, u64)) -> [Figure; 3] {
         let seconds = self.wall.as_secs_f64();
         [
-            Figure::new(events, what, events as f64 / seconds, Unit::EventsPerSecond),
-            Figure::new(events, what, bytes as f64 / seconds / 1e6, Unit::MegabytesPerSecond),
-            Figure::new(events, what, self.cpu.as_secs_f64() * 1e6 / events as f64, Unit::CpuMicros),
+            Figure::new(events, what, events as f64 / seconds, FigureUnit::EventsPerSecond),
+            Figure::new(events, what, bytes as f64 / seconds / 1e6, FigureUnit::MegabytesPerSecond),
+            Figure::new(events, what, self.cpu.as_secs_f64() * 1e6 / events as f64, FigureUnit::CpuMicros),
         ]
     }
 }
 
 /// Appends the session through the live door, in batches, and lets the background catch up.
-pub(super) fn append(session: &Generated, path: &Path) -> Outcome<Vec<Figure>> {
+pub(super) fn append(session: &GeneratedSession, path: &Path) -> ChoreResult<Vec<Figure>> {
     let size_of = (session.events.len(), session.text);
     let engine = open(path)?;
     let door = engine.session_by_id(stream()?);
     let batches: Vec<Vec<NewEvent>> = session.events.chunks(BATCH).map(<[NewEvent]>::to_vec).collect();
     note("  append");
-    let appended = Spent::on(|| {
+    let appended = Elapsed::on(|| {
         for batch in batches {
             block_on(door.append(batch))?;
         }
         Ok(())
     })?;
     note("  catch up");
-    let caught = Spent::on(|| Ok(block_on(engine.maintenance().catch_up(&mut |_| {}))?))?;
-    let both = Spent { wall: appended.wall + caught.wall, cpu: appended.cpu + caught.cpu };
+    let caught = Elapsed::on(|| Ok(block_on(engine.maintenance().catch_up(&mut |_| {}))?))?;
+    let both = Elapsed { wall: appended.wall + caught.wall, cpu: appended.cpu + caught.cpu };
     drop(door);
     drop(engine);
     let [rate, bandwidth, spent] = appended.figures(APPEND, size_of);
     let [both_rate, both_bandwidth, both_spent] = both.figures(CAUGHT_UP, size_of);
     let ratio = size(path) as f64 / session.text as f64;
     Ok(vec![
-        Figure::new(size_of.0, "ledger's size / content, index included", ratio, Unit::Times)
-            .target(Target::AtMost(1.2))
+        Figure::new(size_of.0, "ledger's size / content, index included", ratio, FigureUnit::Times)
+            .target(Threshold::AtMost(1.2))
             .floor("5.0–5.6×"),
-        rate.target(Target::AtLeast(20_000.0)),
+        rate.target(Threshold::AtLeast(20_000.0)),
         bandwidth,
         spent,
-        both_rate.target(Target::AtLeast(8_000.0)).floor("2.4–685 events/s"),
+        both_rate.target(Threshold::AtLeast(8_000.0)).floor("2.4–685 events/s"),
         both_bandwidth,
         both_spent,
     ])
 }
 
 /// Imports the session as a Claude Code transcript, in a process of its own.
-pub(super) fn import(session: &Generated, folder: &Path) -> Outcome<Vec<Figure>> {
+pub(super) fn import(session: &GeneratedSession, folder: &Path) -> ChoreResult<Vec<Figure>> {
     let events = session.events.len();
     let (transcript, path) = (folder.join("session.jsonl"), folder.join("imported.db"));
     let mut out = BufWriter::new(std::fs::File::create(&transcript)?);
@@ -120,11 +120,12 @@ pub(super) fn import(session: &Generated, folder: &Path) -> Outcome<Vec<Figure>>
     let bytes = std::fs::metadata(&transcript)?.len();
     note("  import");
     let told = spawn(ChildWork::Import, &path, &transcript)?;
-    let spent = Spent { wall: Duration::from_secs_f64(told.seconds), cpu: Duration::from_secs_f64(told.cpu) };
+    let spent =
+        Elapsed { wall: Duration::from_secs_f64(told.seconds), cpu: Duration::from_secs_f64(told.cpu) };
     let [rate, bandwidth, cost] = spent.figures("import of a transcript, durable", (told.events, bytes));
     note("  catch up with the import");
-    let caught = Spent::on(|| Ok(block_on(open(&path)?.maintenance().catch_up(&mut |_| {}))?))?;
-    let both = Spent { wall: spent.wall + caught.wall, cpu: spent.cpu + caught.cpu };
+    let caught = Elapsed::on(|| Ok(block_on(open(&path)?.maintenance().catch_up(&mut |_| {}))?))?;
+    let both = Elapsed { wall: spent.wall + caught.wall, cpu: spent.cpu + caught.cpu };
     let [both_rate, ..] =
         both.figures("import and catch up: durable, counted, indexed", (told.events, bytes));
     let figures = vec![
@@ -132,16 +133,16 @@ pub(super) fn import(session: &Generated, folder: &Path) -> Outcome<Vec<Figure>>
             events,
             "imported ledger's size / file, index included",
             size(&path) as f64 / bytes as f64,
-            Unit::Times,
+            FigureUnit::Times,
         )
-        .target(Target::AtMost(1.2))
+        .target(Threshold::AtMost(1.2))
         .floor("5.0–5.6×"),
-        rate.target(Target::AtLeast(20_000.0)),
+        rate.target(Threshold::AtLeast(20_000.0)),
         bandwidth,
         cost,
-        both_rate.target(Target::AtLeast(8_000.0)).floor("1,540–1,700 events/s"),
-        Figure::new(events, "import: peak memory", told.peak / 1e6, Unit::Megabytes)
-            .target(Target::AtMost(200.0)),
+        both_rate.target(Threshold::AtLeast(8_000.0)).floor("1,540–1,700 events/s"),
+        Figure::new(events, "import: peak memory", told.peak / 1e6, FigureUnit::Megabytes)
+            .target(Threshold::AtMost(200.0)),
     ];
     let figures = figures.into_iter().map(|figure| figure.of(events)).collect();
     std::fs::remove_file(&path)?;

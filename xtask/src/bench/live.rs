@@ -1,10 +1,10 @@
 //! Single events as they happen: what the ledger adds to the disk's own sync, alone and with many writers.
 
-use super::figure::{Figure, Target, Unit};
+use super::figure::{Figure, FigureUnit, Threshold};
 use super::ingest::open;
 use super::measure::SEED;
-use super::measure::{Bare, Times, millis};
-use crate::program::Outcome;
+use super::measure::{Durations, SyncedFile, millis};
+use crate::program::ChoreResult;
 use futures_executor::block_on;
 use std::path::Path;
 use std::time::Instant;
@@ -23,11 +23,11 @@ const WRITERS: usize = 8;
 /// What a commit of a small event writes, so that the bare sync has as much to do.
 const BARE_BYTES: usize = 16 << 10;
 
-pub(super) fn run(events: usize, path: &Path) -> Outcome<Vec<Figure>> {
+pub(super) fn run(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
     let engine = open(path)?;
     let session = engine.session_by_id(StreamId::new("live")?);
-    let mut bare = Bare::new(path.parent().unwrap_or(Path::new(".")))?;
-    let (mut own, mut disk) = (Times::default(), Times::default());
+    let mut bare = SyncedFile::new(path.parent().unwrap_or(Path::new(".")))?;
+    let (mut own, mut disk) = (Durations::default(), Durations::default());
     // Alternately, so that whatever else the machine does meets both.
     for event in generate::session(APPENDS, SEED ^ 1) {
         disk.take(|| bare.sync(BARE_BYTES))?;
@@ -35,31 +35,31 @@ pub(super) fn run(events: usize, path: &Path) -> Outcome<Vec<Figure>> {
     }
     let grouped = together(&engine)?;
     let at_most = |what: &str, value: f64, most: f64| {
-        Figure::new(events, what, value, Unit::Millis).target(Target::AtMost(most))
+        Figure::new(events, what, value, FigureUnit::Millis).target(Threshold::AtMost(most))
     };
     Ok(vec![
         Figure::new(
             events,
             &format!("live append: time per event with {WRITERS} writers / with one"),
             grouped / own.percentile(50),
-            Unit::Times,
+            FigureUnit::Times,
         )
-        .target(Target::AtMost(1.0)),
-        Figure::new(events, "the disk's bare sync, p50", disk.percentile(50), Unit::Millis),
-        Figure::new(events, "the disk's bare sync, p95", disk.percentile(95), Unit::Millis),
+        .target(Threshold::AtMost(1.0)),
+        Figure::new(events, "the disk's bare sync, p50", disk.percentile(50), FigureUnit::Millis),
+        Figure::new(events, "the disk's bare sync, p95", disk.percentile(95), FigureUnit::Millis),
         at_most(SINGLE, own.percentile(50), disk.percentile(50) + 1.0),
         at_most("live append of one event, p95", own.percentile(95), disk.percentile(95) + 1.0),
         Figure::new(
             events,
             &format!("live append, {WRITERS} writers: time per event"),
             grouped,
-            Unit::Millis,
+            FigureUnit::Millis,
         ),
     ])
 }
 
 /// Milliseconds for each event when several append at the same time.
-fn together(engine: &Engine) -> Outcome<f64> {
+fn together(engine: &Engine) -> ChoreResult<f64> {
     let start = Instant::now();
     std::thread::scope(|scope| {
         let writers: Vec<_> = (0..WRITERS)
@@ -73,7 +73,7 @@ fn together(engine: &Engine) -> Outcome<f64> {
     Ok(millis(start.elapsed()) / (WRITERS * APPENDS) as f64)
 }
 
-fn one_of_many(engine: &Engine, writer: usize) -> Outcome<()> {
+fn one_of_many(engine: &Engine, writer: usize) -> ChoreResult<()> {
     let session = engine.session_by_id(StreamId::new(format!("live-{writer}"))?);
     let events: Vec<NewEvent> = generate::session(APPENDS, SEED ^ (100 + writer as u64)).collect();
     for event in events {

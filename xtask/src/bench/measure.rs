@@ -1,6 +1,6 @@
 //! Clocks and gauges: time, processor time, memory, and what the disk costs by itself.
 
-use crate::program::Outcome;
+use crate::program::ChoreResult;
 use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
@@ -16,9 +16,9 @@ pub(super) fn note(text: &str) {
 
 /// Durations of one thing done often.
 #[derive(Debug, Default)]
-pub(super) struct Times(Vec<Duration>);
+pub(super) struct Durations(Vec<Duration>);
 
-impl Times {
+impl Durations {
     /// Does something and notes how long it took.
     pub(super) fn take<T>(&mut self, work: impl FnOnce() -> T) -> T {
         let start = Instant::now();
@@ -61,15 +61,15 @@ pub(crate) fn peak_memory() -> u64 {
 }
 
 /// A file that is appended to and synced, to see what that costs without a ledger.
-pub(super) struct Bare(File);
+pub(super) struct SyncedFile(File);
 
-impl Bare {
-    pub(super) fn new(folder: &Path) -> Outcome<Self> {
+impl SyncedFile {
+    pub(super) fn new(folder: &Path) -> ChoreResult<Self> {
         Ok(Self(File::create(folder.join("bare"))?))
     }
 
     /// Appends so many bytes and waits until they are on the disk.
-    pub(super) fn sync(&mut self, bytes: usize) -> Outcome<()> {
+    pub(super) fn sync(&mut self, bytes: usize) -> ChoreResult<()> {
         self.0.write_all(&vec![0x57; bytes])?;
         Ok(self.0.sync_data()?)
     }

@@ -20,10 +20,10 @@ mod project;
 mod simulate;
 mod task;
 
-use crate::program::Outcome;
+use crate::program::ChoreResult;
 pub(crate) use child::ChildTask;
 use clap::Args;
-use figure::{Figure, Target, Unit};
+use figure::{Figure, FigureUnit, Threshold};
 use measure::note;
 use std::path::Path;
 
@@ -45,7 +45,7 @@ pub(crate) struct BenchArgs {
 }
 
 /// Measures; the answer is a table, or JSON.
-pub(crate) fn run(args: BenchArgs) -> Outcome<String> {
+pub(crate) fn run(args: BenchArgs) -> ChoreResult<String> {
     let sizes = if args.project || args.growth { Vec::new() } else { args.events };
     let mut figures = Vec::new();
     for events in &sizes {
@@ -62,12 +62,12 @@ pub(crate) fn run(args: BenchArgs) -> Outcome<String> {
 }
 
 /// A folder beside the program, not in the system's folder for temporary files: that one may be memory.
-fn folder() -> Outcome<tempfile::TempDir> {
+fn folder() -> ChoreResult<tempfile::TempDir> {
     Ok(tempfile::tempdir_in(std::env::current_exe()?.parent().unwrap_or(Path::new(".")))?)
 }
 
-fn one_size(events: usize, folder: &Path) -> Outcome<Vec<Figure>> {
-    let session = ingest::Generated::new(events);
+fn one_size(events: usize, folder: &Path) -> ChoreResult<Vec<Figure>> {
+    let session = ingest::GeneratedSession::new(events);
     let mut figures = ingest::import(&session, folder)?;
     let ledger = folder.join("ledger.db");
     figures.extend(ingest::append(&session, &ledger)?);
@@ -112,7 +112,7 @@ fn flatness(figures: &[Figure], sizes: &[usize]) -> Vec<Figure> {
         if let Some((small, large)) = find(what, smaller).zip(find(what, largest)) {
             let ratio = if slower { small / large } else { large / small };
             let what = format!("flat: {what}, {largest} against {smaller} events");
-            flat.push(Figure::new(largest, &what, ratio, Unit::Times).target(Target::AtMost(1.25)));
+            flat.push(Figure::new(largest, &what, ratio, FigureUnit::Times).target(Threshold::AtMost(1.25)));
         }
     }
     flat

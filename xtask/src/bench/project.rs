@@ -1,9 +1,9 @@
 //! Requests for work in a large project: 50,000 files, 200 instruction files nested in it.
 
-use super::figure::{Figure, Target, Unit};
-use super::measure::Times;
+use super::figure::{Figure, FigureUnit, Threshold};
+use super::measure::Durations;
 use super::measure::{SEED, note};
-use crate::program::Outcome;
+use crate::program::ChoreResult;
 use futures_executor::block_on;
 use std::fs;
 use std::path::Path;
@@ -21,7 +21,7 @@ const NESTED: usize = 5;
 const BUILDS: usize = 20;
 const EVENTS: usize = 1_000;
 
-fn lay_out(root: &Path) -> Outcome<()> {
+fn lay_out(root: &Path) -> ChoreResult<()> {
     fs::create_dir_all(root.join(".git"))?;
     fs::write(root.join("AGENTS.md"), "# The project\n\nRun the tests before you commit.\n")?;
     for folder in 0..FOLDERS {
@@ -40,7 +40,7 @@ fn lay_out(root: &Path) -> Outcome<()> {
     Ok(())
 }
 
-fn options(root: &Path, scan: bool) -> Outcome<ContextOptions> {
+fn options(root: &Path, scan: bool) -> ChoreResult<ContextOptions> {
     let rules = InstructionRules { scan, ..InstructionRules::default() };
     let workspace = Workspace::find(&root.join("crates/c0"), &rules.markers)?;
     let instructions = Instructions { workspace, rules, session: Vec::new() };
@@ -51,7 +51,7 @@ fn options(root: &Path, scan: bool) -> Outcome<ContextOptions> {
     })
 }
 
-pub(super) fn run(folder: &Path) -> Outcome<Vec<Figure>> {
+pub(super) fn run(folder: &Path) -> ChoreResult<Vec<Figure>> {
     note("  a project of 50,000 files");
     let root = folder.join("project");
     lay_out(&root)?;
@@ -65,12 +65,12 @@ pub(super) fn run(folder: &Path) -> Outcome<Vec<Figure>> {
         block_on(engine.session_by_id(stream.clone()).append(all))?;
         let session = engine.session_by_id(stream);
         // Nothing is recorded of the lane yet: files are looked for, read, and counted.
-        let mut first = Times::default();
+        let mut first = Durations::default();
         for _ in 0..BUILDS / 2 {
             first.take(|| block_on(session.explain(&options)))?;
         }
         block_on(session.context(&options))?;
-        let mut warm = Times::default();
+        let mut warm = Durations::default();
         let more =
             generate::session(4 * BUILDS, SEED ^ 4).filter(|event| event.fact.kind() == "message.appended");
         for event in more.take(BUILDS) {
@@ -80,7 +80,7 @@ pub(super) fn run(folder: &Path) -> Outcome<Vec<Figure>> {
         }
         let figure = |what: &str, value: f64, most: f64| {
             let what = format!("context in a project of 50,000 files, {which}, {what}");
-            Figure::new(EVENTS, &what, value, Unit::Millis).target(Target::AtMost(most))
+            Figure::new(EVENTS, &what, value, FigureUnit::Millis).target(Threshold::AtMost(most))
         };
         figures.push(figure("the lane's first, p50", first.percentile(50), 300.0));
         figures.push(figure("later, p50", warm.percentile(50), 30.0));

@@ -1,8 +1,8 @@
 //! A session under many policies.
 
-use super::figure::{Figure, Target, Unit};
+use super::figure::{Figure, FigureUnit, Threshold};
 use super::ingest::{open, stream};
-use crate::program::Outcome;
+use crate::program::ChoreResult;
 use futures_executor::block_on;
 use std::path::Path;
 use std::time::Instant;
@@ -15,7 +15,7 @@ const MOST: usize = 1_000;
 /// How many presets.
 const POLICIES: usize = 12;
 
-pub(super) fn run(events: usize, path: &Path) -> Outcome<Vec<Figure>> {
+pub(super) fn run(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
     if events > MOST {
         return Ok(Vec::new());
     }
@@ -28,5 +28,5 @@ pub(super) fn run(events: usize, path: &Path) -> Outcome<Vec<Figure>> {
     block_on(engine.simulate(&[engine.session_by_id(stream()?)], &options))?;
     let millis = begun.elapsed().as_secs_f64() * 1_000.0;
     let what = "simulate, 12 policies, window of 128k";
-    Ok(vec![Figure::new(events, what, millis, Unit::Millis).target(Target::AtMost(30_000.0))])
+    Ok(vec![Figure::new(events, what, millis, FigureUnit::Millis).target(Threshold::AtMost(30_000.0))])
 }

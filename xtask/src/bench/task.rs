@@ -1,6 +1,6 @@
 //! What needs a process of its own, a peak of memory, a start from nothing: given to a child of this program.
 
-use crate::program::{Outcome, own_child};
+use crate::program::{ChoreResult, own_child};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -25,7 +25,7 @@ pub(super) struct ChildUsage {
 }
 
 /// Runs a task in a child, and waits for it.
-pub(super) fn spawn(work: ChildWork, ledger: &Path, transcript: &Path) -> Outcome<ChildUsage> {
+pub(super) fn spawn(work: ChildWork, ledger: &Path, transcript: &Path) -> ChoreResult<ChildUsage> {
     let work = work.to_possible_value().ok_or("this work has no name")?;
     own_child(&["bench-child", work.get_name()], &[ledger, transcript])
 }

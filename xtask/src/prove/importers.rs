@@ -1,9 +1,9 @@
 //! Several programs that import one file at the same time.
 
-use super::draw::Draw;
+use super::random::Random;
 use super::record::message;
-use super::report::Report;
-use crate::program::{Outcome, Program};
+use super::report::AttackReport;
+use crate::program::{ChoreResult, Sandbox};
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Child, Stdio};
@@ -14,28 +14,28 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const SESSION: &str = "many-at-once";
 
 /// What a run is about.
-struct Setting {
+struct ImporterRun {
     /// How many messages the file has.
-    messages: u64,
+    messages: usize,
     /// How many of them were imported before; none if the ledger is new.
-    known: u64,
+    known: usize,
     /// When each program starts, and whether it builds a request instead.
     starts: Vec<(Duration, bool)>,
 }
 
-pub(super) fn run(count: u64, seed: u64, binary: &Path, folder: &Path) -> Outcome<Report> {
-    let mut report = Report::new("runs of several importers");
-    let mut draw = Draw::new(seed ^ 0x1397);
+pub(super) fn run(count: u64, seed: u64, binary: &Path, folder: &Path) -> ChoreResult<AttackReport> {
+    let mut report = AttackReport::new("runs of several importers");
+    let mut random = Random::new(seed ^ 0x1397);
     let mut programs = 0;
     for number in 0..count {
         let home = tempfile::tempdir_in(folder)?;
-        let program = Program::new(binary, home.path())?;
-        let setting = setting(&mut draw);
-        programs += setting.starts.len();
-        if let Err(error) = one(&program, &setting) {
+        let program = Sandbox::new(binary, home.path())?;
+        let run = any_run(&mut random);
+        programs += run.starts.len();
+        if let Err(error) = one(&program, &run) {
             let kind: String = error.to_string().split(['"', '\n']).next().unwrap_or_default().to_owned();
             let kind: String = kind.chars().filter(|c| !c.is_ascii_digit()).take(90).collect();
-            let starts: Vec<String> = setting
+            let starts: Vec<String> = run
                 .starts
                 .iter()
                 .map(|(at, builds)| {
@@ -44,8 +44,8 @@ pub(super) fn run(count: u64, seed: u64, binary: &Path, folder: &Path) -> Outcom
                 .collect();
             let told = format!(
                 "run {number}: {} of {} messages known, {}: {error}",
-                setting.known,
-                setting.messages,
+                run.known,
+                run.messages,
                 starts.join(", ")
             );
             report.fail(&kind, told);
@@ -56,21 +56,22 @@ pub(super) fn run(count: u64, seed: u64, binary: &Path, folder: &Path) -> Outcom
     Ok(report)
 }
 
-fn setting(draw: &mut Draw) -> Setting {
+fn any_run(random: &mut Random) -> ImporterRun {
     // More than one batch (2,000 events) and more than one piece of the file (1 MB) in most of them.
-    let messages = [600, 3_000, 5_000, 9_000].get(draw.place(4)).copied().unwrap_or(600) + draw.below(400);
-    let known = if draw.below(3) == 0 { draw.below(messages) } else { 0 };
+    let messages =
+        [600, 3_000, 5_000, 9_000].get(random.below(4)).copied().unwrap_or(600) + random.below(400);
+    let known = if random.below(3) == 0 { random.below(messages) } else { 0 };
     let whole = 40 + messages / 12;
-    let starts = (0..2 + draw.below(3))
+    let starts = (0..2 + random.below(3))
         .map(|place| {
-            let at = if place == 0 { 0 } else { draw.below(whole) };
-            (Duration::from_millis(at), draw.below(4) == 0)
+            let at = if place == 0 { 0 } else { random.below(whole) };
+            (Duration::from_millis(at as u64), random.below(4) == 0)
         })
         .collect();
-    Setting { messages, known, starts }
+    ImporterRun { messages, known, starts }
 }
 
-fn transcript(messages: u64) -> String {
+fn transcript(messages: usize) -> String {
     let mut out = String::new();
     for number in 0..messages {
         let parent = (number > 0).then(|| format!("r{}", number - 1));
@@ -82,16 +83,16 @@ fn transcript(messages: u64) -> String {
     out
 }
 
-fn one(program: &Program, setting: &Setting) -> Outcome<()> {
-    let whole = transcript(setting.messages);
-    if setting.known > 0 {
-        program.write("file.jsonl", transcript(setting.known))?;
+fn one(program: &Sandbox, run: &ImporterRun) -> ChoreResult<()> {
+    let whole = transcript(run.messages);
+    if run.known > 0 {
+        program.write("file.jsonl", transcript(run.known))?;
         program.text(&["import", "file.jsonl", "--no-index", "-q"])?;
     }
     program.write("file.jsonl", &whole)?;
     let begun = Instant::now();
     let mut running: Vec<(usize, Child)> = Vec::new();
-    let mut starts: Vec<_> = setting.starts.iter().enumerate().collect();
+    let mut starts: Vec<_> = run.starts.iter().enumerate().collect();
     starts.sort_by_key(|(_, (at, _))| *at);
     for (place, (at, builds)) in starts {
         std::thread::sleep(at.saturating_sub(begun.elapsed()));
@@ -121,15 +122,15 @@ fn one(program: &Program, setting: &Setting) -> Outcome<()> {
         wrong.push("a further import says something new".to_owned());
     }
     let events = String::from_utf8(limited(program, &["export", SESSION])?)?;
-    let said = events.lines().filter(|line| line.contains(r#""kind":"message.appended""#)).count() as u64;
-    if said != setting.messages {
-        wrong.push(format!("{said} messages, not {}", setting.messages));
+    let said = events.lines().filter(|line| line.contains(r#""kind":"message.appended""#)).count();
+    if said != run.messages {
+        wrong.push(format!("{said} messages, not {}", run.messages));
     }
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ").into()) }
 }
 
 /// Waits until a program ends, and says what it said unless it succeeded.
-fn ends(mut child: Child) -> Outcome<()> {
+fn ends(mut child: Child) -> ChoreResult<()> {
     let begun = Instant::now();
     loop {
         if child.try_wait()?.is_some() {
@@ -149,7 +150,7 @@ fn ends(mut child: Child) -> Outcome<()> {
 }
 
 /// What a program writes, unless it never ends.
-fn limited(program: &Program, args: &[&str]) -> Outcome<Vec<u8>> {
+fn limited(program: &Sandbox, args: &[&str]) -> ChoreResult<Vec<u8>> {
     let out = program.path("out");
     let mut command = program.command(args);
     let child = command.stdout(std::fs::File::create(&out)?).stderr(Stdio::piped()).spawn()?;

@@ -1,14 +1,14 @@
 //! Proves by attack that the ledger loses nothing and that nothing erased comes back.
 
-mod draw;
 mod importers;
 mod kill;
 mod model;
+mod random;
 mod record;
 mod report;
 mod scan;
 
-use crate::program::Outcome;
+use crate::program::ChoreResult;
 use clap::{Args, ValueEnum};
 use report::println;
 use std::path::{Path, PathBuf};
@@ -64,7 +64,7 @@ impl ProveArgs {
 }
 
 /// Runs the attacks; an error if one of them succeeded.
-pub(crate) fn run(args: &ProveArgs) -> Outcome<String> {
+pub(crate) fn run(args: &ProveArgs) -> ChoreResult<String> {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     let seed = args.seed.unwrap_or_else(|| u64::from(now.subsec_nanos()));
     let folder = tempfile::tempdir()?;
@@ -100,7 +100,7 @@ pub(crate) fn run(args: &ProveArgs) -> Outcome<String> {
 }
 
 /// The program under attack: the one given, or the one built from this state beside this very chore.
-fn binary(args: &ProveArgs) -> Outcome<PathBuf> {
+fn binary(args: &ProveArgs) -> ChoreResult<PathBuf> {
     if let Some(binary) = &args.binary {
         return Ok(binary.clone());
     }

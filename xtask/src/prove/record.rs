@@ -1,11 +1,11 @@
 //! Records of transcripts, each with a word in it that stands nowhere else.
 
-use super::draw::Draw;
+use super::random::{Random, marker};
 use serde_json::json;
 
 /// A line of a transcript in Claude Code's format.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Record {
+pub(super) struct MarkedRecord {
     /// Its id, if an event is made from it.
     pub(super) id: Option<String>,
     /// The word.
@@ -16,25 +16,51 @@ pub(super) struct Record {
     pub(super) line: String,
 }
 
+/// A transcript as an agent keeps it.
+#[derive(Default)]
+pub(super) struct TranscriptFile {
+    pub(super) session: String,
+    pub(super) records: Vec<MarkedRecord>,
+}
+
+impl TranscriptFile {
+    /// An empty one of a session that is not known yet.
+    pub(super) fn new(random: &mut Random) -> Self {
+        Self { session: format!("s-{}", marker(random)), records: Vec::new() }
+    }
+
+    /// Adds what `count` steps of the session write.
+    pub(super) fn grow(&mut self, random: &mut Random, count: usize) {
+        let parent = self.records.iter().rev().find_map(|record| record.id.as_deref());
+        let more = records(random, &self.session, parent, count);
+        self.records.extend(more);
+    }
+}
+
 /// A text with a marker in it, some as long as a body of its own (512 bytes).
-pub(super) fn text(draw: &mut Draw, marker: &str) -> String {
-    let filler = "and some words that everybody says ".repeat(draw.place(4) * draw.place(12));
+pub(super) fn text(random: &mut Random, marker: &str) -> String {
+    let filler = "and some words that everybody says ".repeat(random.below(4) * random.below(12));
     format!("the word {marker} {filler}is said")
 }
 
 /// Records that go on after `parent`: messages; titles and queued prompts beside them, which make no event.
-pub(super) fn records(draw: &mut Draw, session: &str, parent: Option<&str>, count: usize) -> Vec<Record> {
-    let mut records: Vec<Record> = Vec::new();
+pub(super) fn records(
+    random: &mut Random,
+    session: &str,
+    parent: Option<&str>,
+    count: usize,
+) -> Vec<MarkedRecord> {
+    let mut records: Vec<MarkedRecord> = Vec::new();
     let mut parent = parent.map(ToOwned::to_owned);
     for _ in 0..count {
-        let marker = draw.marker();
-        let said = text(draw, &marker);
+        let marker = marker(random);
+        let said = text(random, &marker);
         // The first record of a session is a message.
         let is_first = parent.is_none() && records.is_empty();
-        match if is_first { 7 } else { draw.below(8) } {
+        match if is_first { 7 } else { random.below(8) } {
             0 => {
                 let line = json!({ "type": "ai-title", "aiTitle": said, "sessionId": session }).to_string();
-                records.push(Record { id: None, marker, text: said, line });
+                records.push(MarkedRecord { id: None, marker, text: said, line });
                 continue;
             }
             1 => {
@@ -43,29 +69,29 @@ pub(super) fn records(draw: &mut Draw, session: &str, parent: Option<&str>, coun
                     "content": said, "sessionId": session,
                 });
                 let (marker, text) = (marker.clone(), said.clone());
-                records.push(Record { id: None, marker, text, line: line.to_string() });
+                records.push(MarkedRecord { id: None, marker, text, line: line.to_string() });
             }
             _ => {}
         }
-        let id = format!("{:016x}", draw.next());
-        let role = if draw.below(2) == 0 { "user" } else { "assistant" };
+        let id = format!("{:016x}", random.next_u64());
+        let role = if random.below(2) == 0 { "user" } else { "assistant" };
         let line = message(session, &id, parent.as_deref(), (role, &said));
-        records.push(Record { id: Some(id.clone()), marker, text: said, line });
+        records.push(MarkedRecord { id: Some(id.clone()), marker, text: said, line });
         parent = Some(id);
     }
     records
 }
 
 /// Messages without an id, in a file that has this many bytes already: what names one is where it begins.
-pub(super) fn plain(draw: &mut Draw, mut offset: usize, count: usize) -> Vec<Record> {
+pub(super) fn plain(random: &mut Random, mut offset: usize, count: usize) -> Vec<MarkedRecord> {
     let mut records = Vec::new();
     for _ in 0..count {
-        let marker = draw.marker();
-        let text = text(draw, &marker);
+        let marker = marker(random);
+        let text = text(random, &marker);
         let line = json!({ "role": "user", "content": text }).to_string();
         let id = Some(format!("r{offset}"));
         offset += line.len() + 1;
-        records.push(Record { id, marker, text, line });
+        records.push(MarkedRecord { id, marker, text, line });
     }
     records
 }
@@ -81,6 +107,6 @@ pub(super) fn message(session: &str, id: &str, parent: Option<&str>, (role, text
 }
 
 /// A file of these records.
-pub(super) fn file<'r>(records: impl IntoIterator<Item = &'r Record>) -> Vec<u8> {
+pub(super) fn file<'r>(records: impl IntoIterator<Item = &'r MarkedRecord>) -> Vec<u8> {
     records.into_iter().flat_map(|record| [record.line.as_bytes(), b"\n"].concat()).collect()
 }

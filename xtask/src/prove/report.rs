@@ -11,7 +11,7 @@ const TOLD: usize = 3;
 const TELL: Duration = Duration::from_secs(5);
 
 /// What came of one attack.
-pub(super) struct Report {
+pub(super) struct AttackReport {
     what: &'static str,
     tried: u64,
     begun: Instant,
@@ -20,7 +20,7 @@ pub(super) struct Report {
     failures: BTreeMap<String, Vec<String>>,
 }
 
-impl Report {
+impl AttackReport {
     pub(super) fn new(what: &'static str) -> Self {
         let now = Instant::now();
         Self { what, tried: 0, begun: now, told: now, notes: Vec::new(), failures: BTreeMap::new() }

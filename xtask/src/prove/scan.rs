@@ -1,6 +1,6 @@
 //! Looks for words in the bytes of a ledger: as they stand, and in everything that is compressed there.
 
-use crate::program::Outcome;
+use crate::program::ChoreResult;
 use regex::bytes::Regex;
 use std::io::Read;
 use std::path::Path;
@@ -11,7 +11,10 @@ const LARGEST: u64 = 4 << 20;
 const END: usize = 12;
 
 /// The words that are in the ledger's file, its log, or anything compressed in them; free pages included.
-pub(super) fn found<'w>(ledger: &Path, words: impl IntoIterator<Item = &'w String>) -> Outcome<Vec<String>> {
+pub(super) fn found<'w>(
+    ledger: &Path,
+    words: impl IntoIterator<Item = &'w String>,
+) -> ChoreResult<Vec<String>> {
     let ends: Vec<String> = words
         .into_iter()
         .filter_map(|word| word.get(word.len().saturating_sub(END)..).map(str::to_owned))

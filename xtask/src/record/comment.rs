@@ -4,12 +4,12 @@
 //! of each line, and `{/REGEX/}` the first group of the first match in them. What cannot be filled in ends the
 //! recording: a comment must be true of what was recorded.
 
-use crate::program::Outcome;
+use crate::program::ChoreResult;
 use regex::Regex;
 use std::collections::BTreeSet;
 
 /// The words with all places filled in.
-pub(super) fn fill(words: &str, output: &str) -> Outcome<String> {
+pub(super) fn fill(words: &str, output: &str) -> ChoreResult<String> {
     let files: BTreeSet<&str> = output.lines().filter_map(|line| line.split(':').next()).collect();
     let words = words
         .replace("{lines}", &output.lines().count().to_string())

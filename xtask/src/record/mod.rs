@@ -13,7 +13,7 @@ mod tools;
 mod transcript;
 mod tree;
 
-use crate::program::Outcome;
+use crate::program::ChoreResult;
 use clap::Args;
 use std::path::{Path, PathBuf};
 
@@ -32,9 +32,9 @@ pub(crate) struct RecordArgs {
 }
 
 /// Records the session; the answer says in one line what was written.
-pub(crate) fn run(args: &RecordArgs) -> Outcome<String> {
+pub(crate) fn run(args: &RecordArgs) -> ChoreResult<String> {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("xtask has no parent directory")?;
-    let tree = tree::Tree::copy(repository, &args.rev)?;
+    let tree = tree::RepositoryCopy::copy(repository, &args.rev)?;
     if let Some(target) = &args.target {
         tree.build_in(target)?;
     }

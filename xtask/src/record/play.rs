@@ -1,10 +1,10 @@
 //! Walks through the scenario.
 
 use super::scenario::{Scenario, ScenarioStep, ScriptedReply, ToolUse};
-use super::transcript::{Called, Head, Transcript, Written};
-use super::tree::Tree;
+use super::transcript::{CalledTool, ConversationPosition, RecordedSession, TranscriptWriter};
+use super::tree::RepositoryCopy;
 use super::{comment, tools};
-use crate::program::Outcome;
+use crate::program::ChoreResult;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -13,9 +13,9 @@ const TITLE: &str = "A --since filter, a clip that is too long, and a look at pa
 
 /// Plays steps on a tree and has them written down.
 pub(super) struct Player {
-    tree: Tree,
-    transcript: Transcript,
-    marks: HashMap<String, Head>,
+    tree: RepositoryCopy,
+    transcript: TranscriptWriter,
+    marks: HashMap<String, ConversationPosition>,
     /// What the tools answered to the last reply.
     answers: String,
     /// The last words of a turn.
@@ -23,17 +23,17 @@ pub(super) struct Player {
 }
 
 impl Player {
-    pub(super) fn new(tree: Tree) -> Self {
-        let transcript = Transcript::new();
+    pub(super) fn new(tree: RepositoryCopy) -> Self {
+        let transcript = TranscriptWriter::new();
         Self { tree, transcript, marks: HashMap::new(), answers: String::new(), said: String::new() }
     }
 
-    pub(super) fn finish(self) -> (Tree, Written) {
+    pub(super) fn finish(self) -> (RepositoryCopy, RecordedSession) {
         (self.tree, self.transcript.finish())
     }
 
     /// Plays the session.
-    pub(super) fn play(&mut self, parts: &[Scenario]) -> Outcome<()> {
+    pub(super) fn play(&mut self, parts: &[Scenario]) -> ChoreResult<()> {
         for part in parts {
             for (index, step) in part.steps.iter().enumerate() {
                 self.step(step).map_err(|error| format!("{}, step {}: {error}", part.name, index + 1))?;
@@ -42,7 +42,7 @@ impl Player {
         self.transcript.title(TITLE)
     }
 
-    fn step(&mut self, step: &ScenarioStep) -> Outcome<()> {
+    fn step(&mut self, step: &ScenarioStep) -> ChoreResult<()> {
         match step {
             ScenarioStep::User(text) => self.transcript.user(text),
             ScenarioStep::Reply(reply) => self.reply(reply),
@@ -63,7 +63,7 @@ impl Player {
         }
     }
 
-    fn reply(&mut self, reply: &ScriptedReply) -> Outcome<()> {
+    fn reply(&mut self, reply: &ScriptedReply) -> ChoreResult<()> {
         let mut blocks: Vec<Value> = Vec::new();
         if let Some(thought) = &reply.thinking {
             let thought = comment::fill(thought, &self.answers)?;
@@ -94,7 +94,7 @@ impl Player {
         }
     }
 
-    fn answer(&mut self, tool: &ToolUse, called: &Called) -> Outcome<String> {
+    fn answer(&mut self, tool: &ToolUse, called: &CalledTool) -> ChoreResult<String> {
         if let ToolUse::Task { prompt, steps, .. } = tool {
             let agent = self.sub_agent(prompt, steps)?;
             let said = self.said.clone();
@@ -108,7 +108,7 @@ impl Player {
         Ok(answer.text)
     }
 
-    fn sub_agent(&mut self, prompt: &str, steps: &[ScenarioStep]) -> Outcome<String> {
+    fn sub_agent(&mut self, prompt: &str, steps: &[ScenarioStep]) -> ChoreResult<String> {
         let (head, agent) = self.transcript.enter();
         self.transcript.user(prompt)?;
         for step in steps {

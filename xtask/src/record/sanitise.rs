@@ -1,6 +1,6 @@
 //! Takes the machine out of what was recorded: the same scenario must read the same wherever it is played.
 
-use crate::program::Outcome;
+use crate::program::ChoreResult;
 use regex::Regex;
 use std::path::Path;
 
@@ -56,7 +56,7 @@ impl Sanitiser {
     }
 
     /// Refuses a text in which something of this machine is left.
-    pub(super) fn check(&self, text: &str) -> Outcome<()> {
+    pub(super) fn check(&self, text: &str) -> ChoreResult<()> {
         if let Some((from, _)) = self.pairs.iter().find(|(from, _)| text.contains(from)) {
             return Err(format!("the recording still names `{from}`").into());
         }

@@ -1,7 +1,7 @@
 //! The session as data: what is said and which tools are called, read from the files of `xtask/record`. What the tools
 //! answer is not in them.
 
-use crate::program::Outcome;
+use crate::program::ChoreResult;
 use serde::{Deserialize, Serialize};
 
 /// The parts of the session, in the order in which they are played.
@@ -95,8 +95,8 @@ pub(super) enum TodoStatus {
 }
 
 /// The whole session.
-pub(super) fn all() -> Outcome<Vec<Scenario>> {
-    let read = |(name, text): (&'static str, &str)| -> Outcome<Scenario> {
+pub(super) fn all() -> ChoreResult<Vec<Scenario>> {
+    let read = |(name, text): (&'static str, &str)| -> ChoreResult<Scenario> {
         let scenario: Scenario =
             toml::from_str(text).map_err(|error| format!("xtask/record/{name}.toml: {error}"))?;
         Ok(Scenario { name, ..scenario })

@@ -2,8 +2,8 @@
 
 use super::sanitise::ROOT;
 use super::scenario::{TodoStatus, ToolUse};
-use super::tree::Tree;
-use crate::program::Outcome;
+use super::tree::RepositoryCopy;
+use crate::program::ChoreResult;
 use serde_json::{Value, json};
 
 /// The longest answer of a command, in characters; the agent cuts what is longer.
@@ -14,7 +14,7 @@ const MAX_LINES: usize = 2_000;
 const AROUND: usize = 4;
 
 /// What a tool answered.
-pub(super) struct Answer {
+pub(super) struct ToolOutput {
     pub(super) text: String,
     pub(super) failed: bool,
 }
@@ -64,7 +64,7 @@ pub(super) fn duration(tool: &ToolUse) -> i64 {
 }
 
 /// Does what the tool does. A sub-agent is not run here.
-pub(super) fn run(tool: &ToolUse, tree: &Tree) -> Outcome<Answer> {
+pub(super) fn run(tool: &ToolUse, tree: &RepositoryCopy) -> ChoreResult<ToolOutput> {
     match tool {
         ToolUse::Bash(command) => command_answer(tree, command, false),
         ToolUse::Fails(command) => command_answer(tree, command, true),
@@ -110,7 +110,7 @@ pub(super) fn run(tool: &ToolUse, tree: &Tree) -> Outcome<Answer> {
 }
 
 /// Changes a file in which `old` stands exactly once; the answer is the file after it.
-pub(super) fn replace(tree: &Tree, path: &str, old: &str, new: &str) -> Outcome<String> {
+pub(super) fn replace(tree: &RepositoryCopy, path: &str, old: &str, new: &str) -> ChoreResult<String> {
     let file = tree.path(path);
     let text = std::fs::read_to_string(&file).map_err(|error| format!("{path}: {error}"))?;
     match text.matches(old).count() {
@@ -122,7 +122,7 @@ pub(super) fn replace(tree: &Tree, path: &str, old: &str, new: &str) -> Outcome<
     Ok(text)
 }
 
-fn edit(tree: &Tree, path: &str, old: &str, new: &str) -> Outcome<Answer> {
+fn edit(tree: &RepositoryCopy, path: &str, old: &str, new: &str) -> ChoreResult<ToolOutput> {
     let text = replace(tree, path, old, new)?;
     let before = text.split(new).next().unwrap_or_default().lines().count();
     let from = before.saturating_sub(AROUND);
@@ -130,7 +130,7 @@ fn edit(tree: &Tree, path: &str, old: &str, new: &str) -> Outcome<Answer> {
     success(format!("{} has been updated. Around the change it now reads:\n{shown}", absolute(path)))
 }
 
-fn command_answer(tree: &Tree, command: &str, fails: bool) -> Outcome<Answer> {
+fn command_answer(tree: &RepositoryCopy, command: &str, fails: bool) -> ChoreResult<ToolOutput> {
     let ran = tree.bash(command)?;
     if (ran.code != 0) != fails {
         return Err(format!(
@@ -147,7 +147,7 @@ fn command_answer(tree: &Tree, command: &str, fails: bool) -> Outcome<Answer> {
     }
 }
 
-fn lines(tree: &Tree, path: &str, from: usize, count: usize) -> Outcome<Answer> {
+fn lines(tree: &RepositoryCopy, path: &str, from: usize, count: usize) -> ChoreResult<ToolOutput> {
     let text = std::fs::read_to_string(tree.path(path)).map_err(|error| format!("{path}: {error}"))?;
     let text = tree.sanitiser().clean(&text);
     let shown = numbered(&text, from.saturating_sub(1), count);
@@ -164,7 +164,7 @@ fn listed(found: &str) -> String {
     format!("Found {} files\n{}", found.lines().count(), found.trim_end())
 }
 
-/// Head and tail of an output that is too long.
+/// ConversationPosition and tail of an output that is too long.
 fn cut(output: &str) -> String {
     let length = output.chars().count();
     if length <= MAX_OUTPUT {
@@ -181,10 +181,10 @@ fn absolute(path: &str) -> String {
     format!("{ROOT}/{path}")
 }
 
-fn success(text: String) -> Outcome<Answer> {
-    Ok(Answer { text, failed: false })
+fn success(text: String) -> ChoreResult<ToolOutput> {
+    Ok(ToolOutput { text, failed: false })
 }
 
-fn failure(text: String) -> Outcome<Answer> {
-    Ok(Answer { text, failed: true })
+fn failure(text: String) -> ChoreResult<ToolOutput> {
+    Ok(ToolOutput { text, failed: true })
 }

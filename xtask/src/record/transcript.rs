@@ -4,7 +4,7 @@
 //! computed from o200k counts: no model was asked and nothing was billed.
 
 use super::sanitise::ROOT;
-use crate::program::Outcome;
+use crate::program::ChoreResult;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -25,7 +25,7 @@ const TOKEN_MS: i64 = 14;
 
 /// A position in the conversation.
 #[derive(Clone)]
-pub(super) struct Head {
+pub(super) struct ConversationPosition {
     /// The record that comes before the next one.
     parent: Option<Uuid>,
     /// The tokens a request would have here.
@@ -35,7 +35,7 @@ pub(super) struct Head {
 }
 
 /// What was written.
-pub(super) struct Written {
+pub(super) struct RecordedSession {
     pub(super) text: String,
     pub(super) model_calls: u64,
     pub(super) tool_calls: u64,
@@ -44,7 +44,7 @@ pub(super) struct Written {
 }
 
 /// A session being written.
-pub(super) struct Transcript {
+pub(super) struct TranscriptWriter {
     session: Uuid,
     text: String,
     records: u64,
@@ -53,17 +53,17 @@ pub(super) struct Transcript {
     tokens: u64,
     now_ms: i64,
     turn_began_ms: i64,
-    head: Head,
+    head: ConversationPosition,
     agent: Option<String>,
 }
 
 /// A tool that was called: the record that did it, and the call's id.
-pub(super) struct Called {
+pub(super) struct CalledTool {
     record: Uuid,
     id: String,
 }
 
-impl Transcript {
+impl TranscriptWriter {
     pub(super) fn new() -> Self {
         Self {
             session: Uuid::new_v5(&Uuid::NAMESPACE_URL, b"wunderblock example session"),
@@ -79,18 +79,18 @@ impl Transcript {
         }
     }
 
-    pub(super) fn finish(self) -> Written {
+    pub(super) fn finish(self) -> RecordedSession {
         let Self { text, model_calls, tool_calls, tokens, .. } = self;
-        Written { text, model_calls, tool_calls, tokens }
+        RecordedSession { text, model_calls, tool_calls, tokens }
     }
 
     /// Where the conversation is.
-    pub(super) fn head(&self) -> Head {
+    pub(super) fn head(&self) -> ConversationPosition {
         self.head.clone()
     }
 
     /// Goes on from another place.
-    pub(super) fn go_to(&mut self, head: Head) {
+    pub(super) fn go_to(&mut self, head: ConversationPosition) {
         self.head = head;
     }
 
@@ -100,20 +100,20 @@ impl Transcript {
     }
 
     /// Begins a side chain. The answer is where the main chain is, and the sub-agent's id.
-    pub(super) fn enter(&mut self) -> (Head, String) {
+    pub(super) fn enter(&mut self) -> (ConversationPosition, String) {
         let id = self.id("agent", self.records).simple().to_string().chars().take(8).collect::<String>();
         self.agent = Some(id.clone());
         (std::mem::replace(&mut self.head, beginning()), id)
     }
 
     /// Ends it.
-    pub(super) fn leave(&mut self, head: Head) {
+    pub(super) fn leave(&mut self, head: ConversationPosition) {
         self.agent = None;
         self.head = head;
     }
 
     /// A prompt.
-    pub(super) fn user(&mut self, text: &str) -> Outcome<()> {
+    pub(super) fn user(&mut self, text: &str) -> ChoreResult<()> {
         // Reading the last answer, thinking, typing.
         let typing = 55 * text.chars().count() as i64;
         if self.agent.is_none() {
@@ -126,7 +126,7 @@ impl Transcript {
     }
 
     /// A reply, one record per block. The answer names its tool calls.
-    pub(super) fn reply(&mut self, blocks: Vec<Value>, ends: bool) -> Outcome<Vec<Called>> {
+    pub(super) fn reply(&mut self, blocks: Vec<Value>, ends: bool) -> ChoreResult<Vec<CalledTool>> {
         self.model_calls += 1;
         let message_id = format!("msg_01{}", self.word("message", self.model_calls));
         let request_id = format!("req_011{}", self.word("request", self.model_calls));
@@ -158,7 +158,7 @@ impl Transcript {
                 "content": [block], "stop_reason": stop, "stop_sequence": null, "usage": usage,
             });
             let record = self.record("assistant", json!({ "message": message, "requestId": request_id }))?;
-            called.extend(call.map(|id| Called { record, id }));
+            called.extend(call.map(|id| CalledTool { record, id }));
         }
         Ok(called)
     }
@@ -173,11 +173,11 @@ impl Transcript {
     /// What a tool answered. `agent` is the sub-agent that did.
     pub(super) fn result(
         &mut self,
-        called: &Called,
+        called: &CalledTool,
         text: &str,
         failed: bool,
         agent: Option<&str>,
-    ) -> Outcome<()> {
+    ) -> ChoreResult<()> {
         self.count(text);
         let mut block = json!({ "type": "tool_result", "tool_use_id": called.id, "content": text });
         if let (true, Some(block)) = (failed, block.as_object_mut()) {
@@ -196,17 +196,17 @@ impl Transcript {
     }
 
     /// The end of a turn.
-    pub(super) fn turn_ends(&mut self) -> Outcome<()> {
+    pub(super) fn turn_ends(&mut self) -> ChoreResult<()> {
         let took = self.now_ms - self.turn_began_ms;
         self.record("system", json!({ "subtype": "turn_duration", "durationMs": took, "isMeta": false }))?;
         Ok(())
     }
 
     /// A compaction: the boundary, and the summary with which the conversation goes on.
-    pub(super) fn compacted(&mut self, summary: &str) -> Outcome<()> {
+    pub(super) fn compacted(&mut self, summary: &str) -> ChoreResult<()> {
         self.wait(38_000);
         let (before, old_tail) = (self.head.context, self.head.parent.take());
-        self.head = Head { context: OVERHEAD, ..beginning() };
+        self.head = ConversationPosition { context: OVERHEAD, ..beginning() };
         let boundary = json!({
             "subtype": "compact_boundary",
             "content": "Conversation compacted",
@@ -225,12 +225,12 @@ impl Transcript {
     }
 
     /// A record of its own kind that is no part of the conversation.
-    pub(super) fn title(&mut self, title: &str) -> Outcome<()> {
+    pub(super) fn title(&mut self, title: &str) -> ChoreResult<()> {
         let line = json!({ "type": "ai-title", "sessionId": self.session.to_string(), "aiTitle": title });
         self.line(&line)
     }
 
-    fn record(&mut self, kind: &str, fields: Value) -> Outcome<Uuid> {
+    fn record(&mut self, kind: &str, fields: Value) -> ChoreResult<Uuid> {
         let uuid = self.id("record", self.records);
         self.records += 1;
         let mut line = Map::new();
@@ -259,7 +259,7 @@ impl Transcript {
         Ok(uuid)
     }
 
-    fn line(&mut self, line: &Value) -> Outcome<()> {
+    fn line(&mut self, line: &Value) -> ChoreResult<()> {
         self.text.push_str(&serde_json::to_string(line)?);
         self.text.push('\n');
         Ok(())
@@ -281,8 +281,8 @@ impl Transcript {
     }
 }
 
-fn beginning() -> Head {
-    Head { parent: None, context: OVERHEAD, cached: 0 }
+fn beginning() -> ConversationPosition {
+    ConversationPosition { parent: None, context: OVERHEAD, cached: 0 }
 }
 
 fn block_tokens(block: &Value) -> u64 {

@@ -1,7 +1,7 @@
 //! A throw-away copy of the repository, in which the session's commands run.
 
 use super::sanitise::{AUTHOR, Sanitiser};
-use crate::program::Outcome;
+use crate::program::ChoreResult;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
@@ -12,23 +12,23 @@ const PROPTEST_CASES: &str = "8";
 const COMMIT_DATE: &str = "2026-11-20T10:00:00+00:00";
 
 /// The copy; it goes with this value.
-pub(super) struct Tree {
+pub(super) struct RepositoryCopy {
     root: PathBuf,
     sanitiser: Sanitiser,
     _folder: TempDir,
 }
 
 /// What a command answered.
-pub(super) struct Ran {
+pub(super) struct CommandOutput {
     /// Standard output and standard error, as they came.
     pub(super) output: String,
     /// The exit code.
     pub(super) code: i32,
 }
 
-impl Tree {
+impl RepositoryCopy {
     /// Copies one revision of a repository, with its history.
-    pub(super) fn copy(repository: &Path, rev: &str) -> Outcome<Self> {
+    pub(super) fn copy(repository: &Path, rev: &str) -> ChoreResult<Self> {
         let folder = tempfile::tempdir()?;
         let root = folder.path().join("wunderblock");
         let commit = done(
@@ -54,7 +54,7 @@ impl Tree {
     }
 
     /// Keeps what is built in a directory that stays: a second recording is faster, and shows less of cargo's work.
-    pub(super) fn build_in(&self, target: &Path) -> Outcome<()> {
+    pub(super) fn build_in(&self, target: &Path) -> ChoreResult<()> {
         std::fs::create_dir_all(target)?;
         Ok(std::os::unix::fs::symlink(target.canonicalize()?, self.path("target"))?)
     }
@@ -65,7 +65,7 @@ impl Tree {
     }
 
     /// The commit it stands at.
-    pub(super) fn commit(&self) -> Outcome<String> {
+    pub(super) fn commit(&self) -> ChoreResult<String> {
         Ok(self.behind("git rev-parse HEAD")?.trim().to_owned())
     }
 
@@ -75,15 +75,15 @@ impl Tree {
     }
 
     /// Runs a command of the session.
-    pub(super) fn bash(&self, command: &str) -> Outcome<Ran> {
+    pub(super) fn bash(&self, command: &str) -> ChoreResult<CommandOutput> {
         let output =
             self.command("bash").args(["-c", "exec bash -c \"$1\" 2>&1", "bash", command]).output()?;
         let text = String::from_utf8_lossy(&output.stdout);
-        Ok(Ran { output: self.sanitiser.clean(&text), code: output.status.code().unwrap_or(-1) })
+        Ok(CommandOutput { output: self.sanitiser.clean(&text), code: output.status.code().unwrap_or(-1) })
     }
 
     /// Runs a command that is no part of the session and must succeed.
-    pub(super) fn behind(&self, command: &str) -> Outcome<String> {
+    pub(super) fn behind(&self, command: &str) -> ChoreResult<String> {
         let ran = self.bash(command)?;
         if ran.code == 0 {
             Ok(ran.output)
@@ -93,7 +93,7 @@ impl Tree {
     }
 
     /// Searches with ripgrep; `None` if nothing was found.
-    pub(super) fn search(&self, arguments: &[&str]) -> Outcome<Option<String>> {
+    pub(super) fn search(&self, arguments: &[&str]) -> ChoreResult<Option<String>> {
         let output = self.command("rg").arg("--sort=path").args(arguments).output()?;
         match output.status.code() {
             Some(0) => Ok(Some(self.sanitiser.clean(&String::from_utf8_lossy(&output.stdout)))),
@@ -131,7 +131,7 @@ impl Tree {
     }
 }
 
-fn done(output: Output) -> Outcome<String> {
+fn done(output: Output) -> ChoreResult<String> {
     if output.status.success() {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     } else {

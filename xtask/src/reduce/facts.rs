@@ -3,7 +3,7 @@
 //! A fact is a text that must be visible. The rules, in `xtask/reduce/facts.toml` and below, know nothing of how the readers
 //! choose: they are what a person would write down with a pencil beside the output.
 
-use crate::program::Outcome;
+use crate::program::ChoreResult;
 use regex::Regex;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,7 +47,7 @@ pub(super) struct FactRules {
 }
 
 impl FactRules {
-    pub(super) fn read() -> Outcome<Self> {
+    pub(super) fn read() -> ChoreResult<Self> {
         let kinds: BTreeMap<String, KindRules> = toml::from_str(include_str!("../../reduce/facts.toml"))?;
         let mut lines = BTreeMap::new();
         for (kind, KindRules { errors, others }) in kinds {
@@ -55,7 +55,7 @@ impl FactRules {
             let errors = errors.iter().map(|rule| (rule, true));
             let all = errors.chain(others.iter().map(|rule| (rule, false)));
             let all = all.map(|(rule, is_error)| Ok((Regex::new(rule)?, is_error)));
-            lines.insert(kind, all.collect::<Outcome<_>>()?);
+            lines.insert(kind, all.collect::<ChoreResult<_>>()?);
         }
         let failure =
             r"(?i)\b(?:error|fatal|failed|failure|exception|panic|denied|refused|timed? ?out|critical)\b";

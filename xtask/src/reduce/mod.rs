@@ -10,7 +10,7 @@ mod measure;
 pub(crate) mod scale;
 mod table;
 
-use crate::program::Outcome;
+use crate::program::ChoreResult;
 use clap::Args;
 use measure::measure;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ pub(crate) struct MeasureArgs {
 }
 
 /// Reduces every file below the folders, and says what came of it.
-pub(crate) fn run(args: &MeasureArgs) -> Outcome<String> {
+pub(crate) fn run(args: &MeasureArgs) -> ChoreResult<String> {
     if args.scale {
         return scale::run(args.bytes, &args.paths);
     }
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &MeasureArgs) -> Outcome<String> {
     })
 }
 
-fn find(path: &Path, files: &mut Vec<PathBuf>) -> Outcome<()> {
+fn find(path: &Path, files: &mut Vec<PathBuf>) -> ChoreResult<()> {
     if !path.is_dir() {
         files.push(path.to_owned());
         return Ok(());

@@ -7,7 +7,7 @@ mod text;
 
 use super::measure::{HANDLE, exact};
 use crate::bench::measure::{cpu, peak_memory};
-use crate::program::{Outcome, own_child};
+use crate::program::{ChoreResult, own_child};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -25,7 +25,7 @@ const QUADRATIC: f64 = 1.5;
 const LEVELS: [&str; 3] = ["fold", "budget", "lossless"];
 
 /// Measures these inputs, or all of them.
-pub(super) fn run(bytes: usize, names: &[String]) -> Outcome<String> {
+pub(super) fn run(bytes: usize, names: &[String]) -> ChoreResult<String> {
     let templates = InputTemplates::read()?;
     let known = templates.names();
     if let Some(other) = names.iter().find(|name| !known.contains(&name.as_str())) {
@@ -38,7 +38,7 @@ pub(super) fn run(bytes: usize, names: &[String]) -> Outcome<String> {
     );
     for name in &names {
         for level in LEVELS {
-            let run = |times: usize| -> Outcome<ScaleRun> {
+            let run = |times: usize| -> ChoreResult<ScaleRun> {
                 own_child(&["reduce-child", name, &(bytes * times).to_string(), level], &[])
             };
             line(&mut out, (name, level), &[run(1)?, run(2)?, run(4)?]);
@@ -99,7 +99,7 @@ struct ScaleRun {
 }
 
 /// The child's side.
-pub(crate) fn child(name: &str, bytes: usize, level: &str) -> Outcome<String> {
+pub(crate) fn child(name: &str, bytes: usize, level: &str) -> ChoreResult<String> {
     let templates = InputTemplates::read()?;
     let base = peak_memory();
     let input = templates.text(name, bytes)?;

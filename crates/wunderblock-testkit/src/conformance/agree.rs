@@ -1,8 +1,8 @@
 //! Two stores are told the same and asked the same.
 
-use super::scene::{body, handle, stream_id};
 use super::sources::{after, owner, packed};
-use super::step::Step;
+use super::step::ScriptStep;
+use super::tenant::{body, handle, stream_id};
 use futures_executor::block_on;
 use wunderblock::store::codec::record_key;
 use wunderblock::store::{
@@ -22,17 +22,17 @@ const KINDS: [&str; 2] = ["usage.measured", "view.trimmed"];
 ///
 /// # Panics
 /// At the first difference.
-pub fn agree(a: &dyn Storage, b: &dyn Storage, script: &[Step]) {
-    let tenants = Told::both(a, b, vec![tenant("left"), tenant("right")]).unwrap();
+pub fn agree(a: &dyn Storage, b: &dyn Storage, script: &[ScriptStep]) {
+    let tenants = StorePair::both(a, b, vec![tenant("left"), tenant("right")]).unwrap();
     let [Written::Tenant(left), Written::Tenant(right)] = tenants.as_slice() else {
         panic!("tenants were asked for, and answered was {tenants:?}");
     };
-    let told = Told { a, b, tenants: [left.no, right.no] };
+    let told = StorePair { a, b, tenants: [left.no, right.no] };
     for (number, step) in script.iter().enumerate() {
         // Most happens in one tenant; the other shows whether it is left alone.
         let tenant = if number % 5 == 4 { right.no } else { left.no };
         let writes = told.writes(tenant, step);
-        let _ = Told::both(a, b, writes);
+        let _ = StorePair::both(a, b, writes);
         told.compare(step);
     }
 }
@@ -114,13 +114,13 @@ fn body_name(number: u8) -> String {
 }
 
 /// Two stores that have been told the same, and the tenants in them.
-struct Told<'a> {
+struct StorePair<'a> {
     a: &'a dyn Storage,
     b: &'a dyn Storage,
     tenants: [TenantNo; 2],
 }
 
-impl Told<'_> {
+impl StorePair<'_> {
     fn both(a: &dyn Storage, b: &dyn Storage, writes: Vec<Write>) -> Result<Vec<Written>, StoreError> {
         let (from_a, from_b) = (block_on(a.commit(writes.clone())), block_on(b.commit(writes.clone())));
         // Where a head is said to be differs with what was looked at first.
@@ -140,53 +140,53 @@ impl Told<'_> {
         from_a
     }
 
-    fn writes(&self, tenant: TenantNo, step: &Step) -> Vec<Write> {
+    fn writes(&self, tenant: TenantNo, step: &ScriptStep) -> Vec<Write> {
         match step {
-            Step::Open { stream, of, at } => vec![open(tenant, *stream, *of, *at)],
-            Step::Append { stream, events, expect } => vec![Write::Append {
+            ScriptStep::Open { stream, of, at } => vec![open(tenant, *stream, *of, *at)],
+            ScriptStep::Append { stream, events, expect } => vec![Write::Append {
                 tenant,
                 stream: stream_id(&stream_name(*stream)),
                 expect_head: expect.map(|seq| Seq(u64::from(seq))),
                 events: events.iter().map(|(id, content)| event(*id, *content)).collect(),
             }],
-            Step::Tally { stream, from, count } => {
+            ScriptStep::Tally { stream, from, count } => {
                 let seqs = u64::from(*from)..u64::from(*from) + u64::from(*count);
                 let tokens = seqs.map(|seq| (Seq(seq), Tokens(seq * 3))).collect();
                 vec![Write::Tallies { tenant, stream: stream_id(&stream_name(*stream)), tokens }]
             }
-            Step::Count { body, both } => {
+            ScriptStep::Count { body, both } => {
                 let number = u32::from(*body % 4);
                 let count =
                     BodyCount { o200k: number, cl100k: both.then_some(number), ..BodyCount::default() };
                 vec![Write::Counts { tenant, counts: vec![(handle(&body_name(*body)), count)] }]
             }
-            Step::Segment { stream, replace } => self.segment(tenant, *stream, *replace),
-            Step::Import { .. }
-            | Step::Take { .. }
-            | Step::Extend { .. }
-            | Step::Whole { .. }
-            | Step::Disown { .. }
-            | Step::Link { .. } => self.of_source(tenant, step),
-            Step::Records { stream, records } => {
+            ScriptStep::Segment { stream, replace } => self.segment(tenant, *stream, *replace),
+            ScriptStep::Import { .. }
+            | ScriptStep::Take { .. }
+            | ScriptStep::Extend { .. }
+            | ScriptStep::Whole { .. }
+            | ScriptStep::Disown { .. }
+            | ScriptStep::Link { .. } => self.of_source(tenant, step),
+            ScriptStep::Records { stream, records } => {
                 let place = |(id, seq): &(u8, u8)| (record_key(&record_name(*id)), Seq(u64::from(*seq)));
                 let records = records.iter().map(place).collect();
                 vec![Write::Records { tenant, stream: stream_id(&stream_name(*stream)), records }]
             }
-            Step::Erase { stream, seqs, span, erasure } => {
+            ScriptStep::Erase { stream, seqs, span, erasure } => {
                 vec![erase(tenant, *stream, seqs, (*span, *erasure))]
             }
-            Step::Claim { key, holder, times: (now, until) } => vec![Write::Claim {
+            ScriptStep::Claim { key, holder, times: (now, until) } => vec![Write::Claim {
                 tenant,
                 key: work_name(*key),
                 holder: worker_name(*holder),
                 now: Millis(i64::from(*now)),
                 until: Millis(i64::from(*until)),
             }],
-            Step::Release { key, holder } => {
+            ScriptStep::Release { key, holder } => {
                 vec![Write::Release { tenant, key: work_name(*key), holder: worker_name(*holder) }]
             }
-            Step::Drop => vec![Write::DropDerived { tenant }],
-            Step::Together(steps) => steps.iter().flat_map(|step| self.writes(tenant, step)).collect(),
+            ScriptStep::Drop => vec![Write::DropDerived { tenant }],
+            ScriptStep::Together(steps) => steps.iter().flat_map(|step| self.writes(tenant, step)).collect(),
         }
     }
 
@@ -216,13 +216,13 @@ impl Told<'_> {
 
     /// Writes to a source that follow from what is there. What needs a source's number comes to nothing before it is taken
     /// for the first time.
-    fn of_source(&self, tenant: TenantNo, step: &Step) -> Vec<Write> {
-        let (Step::Import { source: number, .. }
-        | Step::Take { source: number, .. }
-        | Step::Extend { source: number, .. }
-        | Step::Whole { source: number, .. }
-        | Step::Disown { source: number, .. }
-        | Step::Link { source: number, .. }) = step
+    fn of_source(&self, tenant: TenantNo, step: &ScriptStep) -> Vec<Write> {
+        let (ScriptStep::Import { source: number, .. }
+        | ScriptStep::Take { source: number, .. }
+        | ScriptStep::Extend { source: number, .. }
+        | ScriptStep::Whole { source: number, .. }
+        | ScriptStep::Disown { source: number, .. }
+        | ScriptStep::Link { source: number, .. }) = step
         else {
             return Vec::new();
         };
@@ -231,36 +231,40 @@ impl Told<'_> {
         let token = |number: &u8| worker_name(*number);
         let place = |info: SourceInfo| (info.no, info.revision.no);
         match step {
-            Step::Take { owner, grow, off, now, dead, .. } => {
+            ScriptStep::Take { owner, grow, off, now, dead, .. } => {
                 let begin = begin(*number, *grow, (newest + u32::from(*off), len));
-                vec![take(tenant, *number, begin, &Taker { worker: *owner, now: *now, dead: *dead })]
+                vec![take(tenant, *number, begin, &SourceWorker { worker: *owner, now: *now, dead: *dead })]
             }
-            Step::Import { owner, grow, chunks, end, .. } => {
+            ScriptStep::Import { owner, grow, chunks, end, .. } => {
                 let begin = begin(*number, *grow, (newest, len));
-                let taker = Taker { worker: *owner, now: 9, dead: false };
+                let taker = SourceWorker { worker: *owner, now: 9, dead: false };
                 let mut writes = vec![take(tenant, *number, begin, &taker)];
                 let (revision, from) = if *grow { (newest, len) } else { (newest + 1, 0) };
                 let Some(source) = known.map(|info| info.no) else { return writes };
-                writes.push(extend((source, revision), *owner, &Growth { from, lens: chunks, erased: None }));
+                writes.push(extend(
+                    (source, revision),
+                    *owner,
+                    &SourceGrowth { from, lens: chunks, erased: None },
+                ));
                 if *end {
                     writes.push(whole((source, revision), *owner, None));
                 }
                 writes
             }
-            Step::Extend { owner, off, chunks, erased, .. } => {
+            ScriptStep::Extend { owner, off, chunks, erased, .. } => {
                 let from = len + u64::from(*off);
-                let growth = Growth { from, lens: chunks, erased: *erased };
+                let growth = SourceGrowth { from, lens: chunks, erased: *erased };
                 let write = |place| extend(place, *owner, &growth);
                 known.map(place).map(write).into_iter().collect()
             }
-            Step::Whole { owner, leaf, .. } => {
+            ScriptStep::Whole { owner, leaf, .. } => {
                 known.map(place).map(|place| whole(place, *owner, *leaf)).into_iter().collect()
             }
-            Step::Disown { owner, .. } => {
+            ScriptStep::Disown { owner, .. } => {
                 let write = |(source, revision)| Write::Disown { source, revision, token: token(owner) };
                 known.map(place).map(write).into_iter().collect()
             }
-            Step::Link { stream, revision, .. } => {
+            ScriptStep::Link { stream, revision, .. } => {
                 let (stream, revision) = (stream_id(&stream_name(*stream)), u32::from(*revision));
                 let write = |info: SourceInfo| Write::Link { tenant, stream, source: info.no, revision };
                 known.map(write).into_iter().collect()
@@ -269,7 +273,7 @@ impl Told<'_> {
         }
     }
 
-    fn compare(&self, step: &Step) {
+    fn compare(&self, step: &ScriptStep) {
         for tenant in self.tenants {
             let mut queries = Vec::new();
             let streams = (0..STREAMS).map(|number| stream_id(&stream_name(number)));
@@ -314,15 +318,15 @@ fn begin(number: u8, grow: bool, (newest, len): (u32, u64)) -> Begin {
 }
 
 /// A worker that asks to write a source.
-struct Taker {
+struct SourceWorker {
     worker: u8,
     now: u8,
     /// Whether it knows that the owner is dead.
     dead: bool,
 }
 
-fn take(tenant: TenantNo, number: u8, begin: Begin, taker: &Taker) -> Write {
-    let Taker { worker, now, dead } = *taker;
+fn take(tenant: TenantNo, number: u8, begin: Begin, taker: &SourceWorker) -> Write {
+    let SourceWorker { worker, now, dead } = *taker;
     Write::Source {
         tenant,
         handle: handle(&source_name(number)),
@@ -336,14 +340,14 @@ fn take(tenant: TenantNo, number: u8, begin: Begin, taker: &Taker) -> Write {
 }
 
 /// Chunks of a source by their lengths, and where some bytes of them were erased.
-struct Growth<'a> {
+struct SourceGrowth<'a> {
     from: u64,
     lens: &'a [u8],
     erased: Option<u8>,
 }
 
-fn extend((source, revision): (SourceNo, u32), token: u8, growth: &Growth<'_>) -> Write {
-    let Growth { from, lens, erased } = *growth;
+fn extend((source, revision): (SourceNo, u32), token: u8, growth: &SourceGrowth<'_>) -> Write {
+    let SourceGrowth { from, lens, erased } = *growth;
     let text = |len: &u8| char::from(b'a' + len % 26).to_string().repeat(usize::from(*len));
     let texts: Vec<String> = lens.iter().filter(|len| **len > 0).map(text).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
@@ -364,13 +368,13 @@ fn whole((source, revision): (SourceNo, u32), token: u8, leaf: Option<u8>) -> Wr
 }
 
 /// Which source (and revision), from where, how many bytes.
-type Place = (u8, u8, u8);
+type SourceBytes = (u8, u8, u8);
 
 fn erase(
     tenant: TenantNo,
     stream: u8,
     seqs: &[u8],
-    (bytes, erasure): (Option<Place>, Option<(u8, u8)>),
+    (bytes, erasure): (Option<SourceBytes>, Option<(u8, u8)>),
 ) -> Write {
     let span = |(source, from, len): (u8, u8, u8)| SourceSpan {
         source: handle(&source_name(source)),

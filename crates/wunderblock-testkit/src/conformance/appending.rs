@@ -1,6 +1,6 @@
 //! Commits, positions, ids.
 
-use super::scene::{Scene, happened, holding, said, seqs, stream_id, texts};
+use super::tenant::{TestTenant, happened, holding, said, seqs, stream_id, texts};
 use futures_executor::block_on;
 use wunderblock::store::codec::{VERSION, commitment};
 use wunderblock::store::{
@@ -11,7 +11,7 @@ use wunderblock_core::units::{Bytes, Millis, Seq};
 
 /// A commit of which one write is refused leaves nothing of the others.
 pub fn a_commit_is_all_or_nothing(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     scene.told("there", &["one"]);
     let before = (scene.info("there"), scene.all("there"));
     let writes = vec![
@@ -32,7 +32,7 @@ pub fn a_commit_is_all_or_nothing(store: &dyn Storage) {
 
 /// Answers come in the order of what was asked, and later writes of a commit see the earlier ones.
 pub fn answers_keep_the_order(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     let written = scene
         .try_commit(vec![
             scene.opening("s", Opening::New { parent: None }),
@@ -65,7 +65,7 @@ pub fn answers_keep_the_order(store: &dyn Storage) {
 
 /// No writes, no events and no queries are answered with nothing.
 pub fn empty_batches(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     assert_eq!(scene.try_commit(Vec::new()), Ok(Vec::new()));
     assert_eq!(block_on(store.query(Vec::new())), Ok(Vec::new()));
     scene.open("s");
@@ -76,15 +76,15 @@ pub fn empty_batches(store: &dyn Storage) {
 
 /// A tenant is created once; its secret stays the first.
 pub fn a_tenant_keeps_its_key(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     let again = scene.commit(Write::Tenant { name: "local".to_owned(), key: [7; 32] });
     assert_eq!(again, Written::Tenant(scene.tenant));
-    assert_ne!(Scene::of(store, "other").tenant.no, scene.tenant.no);
+    assert_ne!(TestTenant::of(store, "other").tenant.no, scene.tenant.no);
 }
 
 /// Opening again with the same beginning changes nothing; with another it is refused.
 pub fn opening_twice(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     scene.told("s", &["one", "two"]);
     let forked = scene.fork("f", "s", 2);
     let info = scene.info("s");
@@ -109,7 +109,7 @@ pub fn opening_twice(store: &dyn Storage) {
 
 /// Positions have no gaps, whatever was refused or repeated between, and every field comes back.
 pub fn positions_have_no_gaps(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     scene.open("s");
     assert_eq!(scene.append("s", vec![said("a", "A"), said("b", "B")]), [1, 2]);
     let mixed =
@@ -136,7 +136,7 @@ pub fn positions_have_no_gaps(store: &dyn Storage) {
 
 /// An id stands for one content: the same again is no news, another is a conflict. Salts do not matter.
 pub fn an_id_stands_for_one_content(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     scene.open("s");
     let twice =
         scene.try_append("s", vec![said("a", "A"), PackedEvent { salt: [9; 16], ..said("a", "A") }]).unwrap();
@@ -159,7 +159,7 @@ pub fn an_id_stands_for_one_content(store: &dyn Storage) {
 
 /// Events are refused when the head is not where the caller saw it.
 pub fn a_moved_head_is_noticed(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     scene.told("s", &["one"]);
     let append = |expected, id: &str| Write::Append {
         tenant: scene.tenant.no,
@@ -188,7 +188,7 @@ pub fn a_moved_head_is_noticed(store: &dyn Storage) {
 /// Whoever did not hear that events were appended says it again, wherever the head is now; what is not all there, or is
 /// there with other content, finds the head moved.
 pub fn a_lost_answer_is_asked_for_again(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     scene.told("s", &["one"]);
     let append = |stream: &str, events: Vec<PackedEvent>| Write::Append {
         tenant: scene.tenant.no,
@@ -222,7 +222,7 @@ pub fn a_lost_answer_is_asked_for_again(store: &dyn Storage) {
 
 /// What is told of a stream follows what is appended.
 pub fn a_stream_knows_what_it_holds(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     let empty = scene.open("s");
     assert_eq!((empty.head, empty.opened_at, empty.updated_at), (Seq(0), Millis(500), Millis(500)));
     assert_eq!((empty.messages, empty.text, empty.first_user), (0, Bytes(0), None));
@@ -248,7 +248,7 @@ pub fn a_stream_knows_what_it_holds(store: &dyn Storage) {
 
 /// Ids in every script, with every sign a query language knows, and of the greatest length.
 pub fn hostile_ids(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     let long = "é".repeat(wunderblock_core::id::MAX_ID_BYTES / 2);
     let ids = [
         "'; DROP TABLE events; --",
@@ -277,7 +277,7 @@ pub fn hostile_ids(store: &dyn Storage) {
 
 /// Ten thousand events in one commit.
 pub fn a_large_batch(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     scene.open("s");
     let event = |n: u32| said(&format!("e{n}"), &format!("text {n}"));
     let placed = scene.append("s", (1..=10_000).map(event).collect());

@@ -1,6 +1,6 @@
 //! Bodies, handles, tenants, erasure.
 
-use super::scene::{Scene, body, handle, happened, holding, said, seqs, span, stream_id, texts};
+use super::tenant::{TestTenant, body, handle, happened, holding, said, seqs, span, stream_id, texts};
 use futures_executor::block_on;
 use wunderblock::store::codec::record_key;
 use wunderblock::store::{
@@ -11,7 +11,7 @@ use wunderblock_core::units::{Seq, Tokens};
 
 /// A body is stored once in a tenant, and goes with the last event that holds it.
 pub fn bodies_are_stored_once(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     scene.open("s");
     scene.open("t");
     scene.append("s", vec![holding("1", &["shared", "own"]), holding("2", &["shared", "shared"])]);
@@ -32,7 +32,7 @@ pub fn bodies_are_stored_once(store: &dyn Storage) {
 
 /// Two bodies with one handle: the second is refused, and nothing of its commit is stored.
 pub fn a_taken_handle_is_refused(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     scene.open("s");
     scene.append("s", vec![holding("1", &["first"])]);
     let second = PackedBlob { handle: handle("first"), ..body("second") };
@@ -47,7 +47,7 @@ pub fn a_taken_handle_is_refused(store: &dyn Storage) {
     ];
     let refused = scene.try_append("s", vec![PackedEvent { blobs: both, ..said("4", "4") }]);
     assert_eq!(refused, Err(StoreError::HandleTaken(handle("x"))), "also inside one event");
-    let other = Scene::of(store, "other");
+    let other = TestTenant::of(store, "other");
     other.open("s");
     other.append("s", vec![event("3")]);
     assert_eq!(scene.blobs(&["first"]), [Some(body("first"))]);
@@ -56,11 +56,11 @@ pub fn a_taken_handle_is_refused(store: &dyn Storage) {
 
 /// A handle names a body, a stream or a source.
 pub fn handles_resolve(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     scene.open("s");
     scene.append("s", vec![holding("1", &["body"])]);
     let (no, _) = super::sources::import(&scene, "/file", &["bytes"]);
-    let named = |scene: &Scene<'_>, text: &str| {
+    let named = |scene: &TestTenant<'_>, text: &str| {
         scene.ask(Query::Resolve { tenant: scene.tenant.no, handle: handle(text) })
     };
     assert_eq!(named(&scene, "body"), Answer::Named(Some(Named::Blob)));
@@ -70,7 +70,7 @@ pub fn handles_resolve(store: &dyn Storage) {
     assert_eq!(named(&scene, "unknown"), Answer::Named(None));
     scene.erase("s", &[1], Vec::new());
     assert_eq!(named(&scene, "body"), Answer::Named(None));
-    let other = Scene::of(store, "other");
+    let other = TestTenant::of(store, "other");
     for text in ["body", "s", "/file", "/file 1"] {
         assert_eq!(named(&other, text), Answer::Named(None), "{text}");
     }
@@ -78,7 +78,7 @@ pub fn handles_resolve(store: &dyn Storage) {
 
 /// Who holds a body is told by stream and position; a fork does not hold what it shares.
 pub fn holders_of_a_body(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     scene.open("s");
     scene.append(
         "s",
@@ -87,7 +87,7 @@ pub fn holders_of_a_body(store: &dyn Storage) {
     scene.fork("f", "s", 3);
     scene.append("f", vec![holding("4", &["body"])]);
     let (s, f) = (scene.info("s").no, scene.info("f").no);
-    let holders = |scene: &Scene<'_>, text: &str, limit| {
+    let holders = |scene: &TestTenant<'_>, text: &str, limit| {
         scene.ask(Query::Holders { tenant: scene.tenant.no, handle: handle(text), limit })
     };
     let all = vec![(s, Seq(1)), (s, Seq(3)), (f, Seq(4))];
@@ -99,12 +99,12 @@ pub fn holders_of_a_body(store: &dyn Storage) {
     assert_eq!(holders(&scene, "s", 9), Answer::Holders(Vec::new()), "a stream's handle is no body's");
     scene.erase("s", &[3], Vec::new());
     assert_eq!(holders(&scene, "body", 9), Answer::Holders(vec![(s, Seq(1)), (f, Seq(4))]));
-    assert_eq!(holders(&Scene::of(store, "two"), "body", 9), Answer::Holders(Vec::new()));
+    assert_eq!(holders(&TestTenant::of(store, "two"), "body", 9), Answer::Holders(Vec::new()));
 }
 
 /// A tenant with one of everything, under names that every such tenant uses.
-fn furnished<'a>(store: &'a dyn Storage, name: &str) -> Scene<'a> {
-    let scene = Scene::of(store, name);
+fn furnished<'a>(store: &'a dyn Storage, name: &str) -> TestTenant<'a> {
+    let scene = TestTenant::of(store, name);
     scene.open("s");
     let system = PackedEvent { mark: Mark::System, ..said("2", name) };
     scene.append("s", vec![said("1", "call"), system, happened("3", "kind", name), holding("4", &["body"])]);
@@ -130,9 +130,9 @@ fn furnished<'a>(store: &'a dyn Storage, name: &str) -> Scene<'a> {
 }
 
 /// All that can be asked of a tenant by names that mean something in every furnished one, and of one by its numbers.
-fn everything(scene: &Scene<'_>, by_number: &Scene<'_>) -> Vec<Answer> {
+fn everything(scene: &TestTenant<'_>, by_number: &TestTenant<'_>) -> Vec<Answer> {
     let (tenant, stream) = (scene.tenant.no, || stream_id("s"));
-    let no = |scene: &Scene<'_>, key: &str| match scene.ask(Query::Source {
+    let no = |scene: &TestTenant<'_>, key: &str| match scene.ask(Query::Source {
         tenant: scene.tenant.no,
         by: SourceBy::Key(key.to_owned()),
         revision: None,
@@ -170,7 +170,7 @@ fn everything(scene: &Scene<'_>, by_number: &Scene<'_>) -> Vec<Answer> {
 }
 
 /// All that can be read of the stream in it.
-fn all_of_the_stream(scene: &Scene<'_>) -> Vec<Answer> {
+fn all_of_the_stream(scene: &TestTenant<'_>) -> Vec<Answer> {
     let (tenant, stream) = (scene.tenant.no, || stream_id("s"));
     let queries = vec![
         Query::Lineage { tenant, stream: stream() },
@@ -186,7 +186,7 @@ fn all_of_the_stream(scene: &Scene<'_>) -> Vec<Answer> {
 
 /// Nothing of one tenant is seen, changed or removed by another that uses the same names.
 pub fn tenants_see_only_their_own(store: &dyn Storage) {
-    let bare = Scene::of(store, "bare");
+    let bare = TestTenant::of(store, "bare");
     let one = furnished(store, "one");
     let two = furnished(store, "two, longer");
     let before = (everything(&one, &one), all_of_the_stream(&one));
@@ -238,7 +238,7 @@ pub fn tenants_see_only_their_own(store: &dyn Storage) {
 
 /// Erasing removes payload, salt, origin and bodies, through forks, and leaves positions and sums.
 pub fn erasing_leaves_the_place(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     scene.open("s");
     let call = PackedEvent { blobs: vec![body("input")], ..said("1", "call") };
     let system = PackedEvent { mark: Mark::System, ..said("2", "rules") };
@@ -278,7 +278,7 @@ pub fn erasing_leaves_the_place(store: &dyn Storage) {
 
 /// What was erased does not come back under its id, whatever the content.
 pub fn erased_ids_stay_taken(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     scene.open("s");
     scene.append("s", vec![holding("1", &["secret"]), said("2", "2")]);
     scene.fork("f", "s", 1);

@@ -1,18 +1,18 @@
 //! What is counted and indexed: bodies, tallies, segments, and forgetting all of it.
 
-use super::scene::{Scene, handle, happened, holding, said, stream_id};
+use super::tenant::{TestTenant, handle, happened, holding, said, stream_id};
 use wunderblock::store::{
     Answer, BodyCount, PackedSegment, Query, Reach, SegmentInfo, Storage, StoreError, StoredEvent, Write,
     Written,
 };
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 
-fn count(scene: &Scene<'_>, counts: &[(&str, BodyCount)]) {
+fn count(scene: &TestTenant<'_>, counts: &[(&str, BodyCount)]) {
     let counts = counts.iter().map(|(text, count)| (handle(text), *count)).collect();
     assert_eq!(scene.commit(Write::Counts { tenant: scene.tenant.no, counts }), Written::Done);
 }
 
-fn counted(scene: &Scene<'_>, texts: &[&str]) -> Vec<Option<BodyCount>> {
+fn counted(scene: &TestTenant<'_>, texts: &[&str]) -> Vec<Option<BodyCount>> {
     let handles = texts.iter().map(|text| handle(text)).collect();
     match scene.ask(Query::Counts { tenant: scene.tenant.no, handles }) {
         Answer::Counts(counts) => counts,
@@ -22,7 +22,7 @@ fn counted(scene: &Scene<'_>, texts: &[&str]) -> Vec<Option<BodyCount>> {
 
 /// What was counted of an event's bodies comes with it, where it was asked for.
 pub fn counts_come_with_events(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     scene.open("s");
     scene.append(
         "s",
@@ -57,7 +57,7 @@ pub fn counts_come_with_events(store: &dyn Storage) {
 
 /// Counts are kept for bodies that are there; the second tokenizer's count may come later, and stays.
 pub fn counts_of_bodies(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     scene.open("s");
     scene.append("s", vec![holding("1", &["one", "two"])]);
     let one = BodyCount { o200k: 7, cl100k: None, class: 3, escaped: 1 << 40, quotes: 2 };
@@ -73,19 +73,19 @@ pub fn counts_of_bodies(store: &dyn Storage) {
     assert_eq!(counted(&scene, &["not there"]), [None], "counts do not wait for a body");
 }
 
-fn tally(scene: &Scene<'_>, stream: &str, tokens: &[(u64, u64)]) {
+fn tally(scene: &TestTenant<'_>, stream: &str, tokens: &[(u64, u64)]) {
     let tokens = tokens.iter().map(|(seq, tokens)| (Seq(*seq), Tokens(*tokens))).collect();
     let write = Write::Tallies { tenant: scene.tenant.no, stream: stream_id(stream), tokens };
     assert_eq!(scene.commit(write), Written::Done);
 }
 
-fn tokens(scene: &Scene<'_>, stream: &str, seqs: &[u64]) -> Vec<Option<u64>> {
+fn tokens(scene: &TestTenant<'_>, stream: &str, seqs: &[u64]) -> Vec<Option<u64>> {
     scene.tallies(stream, seqs).iter().map(|row| row.tokens.map(|tokens| tokens.0)).collect()
 }
 
 /// Messages, texts and tokens add up from the beginning, also over a fork.
 pub fn tallies_add_up(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     scene.open("s");
     scene.append("s", vec![happened("1", "session.opened", "o"), said("2", "22"), said("3", "333")]);
     scene.append("s", vec![said("4", "4444")]);
@@ -111,7 +111,7 @@ pub fn tallies_add_up(store: &dyn Storage) {
 
 /// Tallies that come twice, too early or for positions that are not there change nothing.
 pub fn tallies_come_in_order(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     scene.told("s", &["1", "2", "3"]);
     tally(&scene, "s", &[(2, 5)]);
     assert_eq!(scene.info("s").counted, Seq(0));
@@ -132,7 +132,7 @@ fn segment(header: &str, blocks: &[&str]) -> PackedSegment {
 }
 
 fn put(
-    scene: &Scene<'_>,
+    scene: &TestTenant<'_>,
     segment: Option<PackedSegment>,
     replaces: &[u64],
     indexed: &[(&str, u64)],
@@ -146,20 +146,20 @@ fn put(
     }])
 }
 
-fn segments(scene: &Scene<'_>) -> Vec<SegmentInfo> {
+fn segments(scene: &TestTenant<'_>) -> Vec<SegmentInfo> {
     match scene.ask(Query::Segments { tenant: scene.tenant.no }) {
         Answer::Segments(segments) => segments,
         other => panic!("segments were asked for, and answered was {other:?}"),
     }
 }
 
-fn headers(scene: &Scene<'_>) -> Vec<String> {
+fn headers(scene: &TestTenant<'_>) -> Vec<String> {
     segments(scene).into_iter().map(|info| String::from_utf8(info.header).unwrap()).collect()
 }
 
 /// Segments are listed newest first; one that replaces others takes the place of the newest of them.
 pub fn segments_replace_each_other(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     scene.told("s", &["1", "2", "3"]);
     for (header, to) in [("one", 1), ("second", 2), ("third one", 3)] {
         put(&scene, Some(segment(header, &["data", header])), &[], &[("s", to)]).unwrap();
@@ -203,7 +203,7 @@ pub fn segments_replace_each_other(store: &dyn Storage) {
 
 /// Blocks are read by segment and number, and all of a segment in order.
 pub fn blocks_by_number(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     scene.told("s", &["1"]);
     let data: Vec<String> = (0..12).map(|number| format!("block {number}")).collect();
     let blocks: Vec<&str> = data.iter().map(String::as_str).collect();
@@ -224,7 +224,7 @@ pub fn blocks_by_number(store: &dyn Storage) {
 
 /// A stream is behind until all of it is counted and indexed.
 pub fn streams_left_behind(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     let behind = |limit| scene.streams_of(Query::Behind { tenant: scene.tenant.no, limit });
     scene.open("empty");
     assert_eq!(behind(9), [""; 0]);
@@ -249,7 +249,7 @@ pub fn streams_left_behind(store: &dyn Storage) {
 
 /// Dropping what is derived leaves the ledger as it was, and it can be made anew.
 pub fn what_is_derived_can_be_dropped(store: &dyn Storage) {
-    let (scene, other) = (Scene::new(store), Scene::of(store, "other"));
+    let (scene, other) = (TestTenant::new(store), TestTenant::of(store, "other"));
     for scene in [&scene, &other] {
         scene.open("s");
         scene.append("s", vec![holding("1", &["body"]), said("2", "2")]);
@@ -285,7 +285,7 @@ pub fn what_is_derived_can_be_dropped(store: &dyn Storage) {
 
 /// An erasure and a replacement of segments end an epoch, and what names an earlier one is refused whole.
 pub fn what_was_read_before_an_erasure_is_not_written_after(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     scene.told("s", &["1", "2", "3"]);
     let epoch = || match scene.ask(Query::Epoch) {
         Answer::Epoch(epoch) => epoch,
@@ -302,7 +302,7 @@ pub fn what_was_read_before_an_erasure_is_not_written_after(store: &dyn Storage)
     assert_eq!(epoch(), first, "what is added leaves the rest as it was");
     let erase = Write::Erase {
         tenant: scene.tenant.no,
-        stream: super::scene::stream_id("s"),
+        stream: super::tenant::stream_id("s"),
         seqs: vec![Seq(3)],
         spans: Vec::new(),
         erasures: Vec::new(),

@@ -1,10 +1,10 @@
 //! Who holds which work, by the time the caller tells.
 
-use super::scene::{Scene, stream_id};
+use super::tenant::{TestTenant, stream_id};
 use wunderblock::store::{Answer, Lease, Query, Storage, StoreError, Write, Written};
 use wunderblock_core::units::Millis;
 
-fn claiming(scene: &Scene<'_>, key: &str, holder: &str, (now, until): (i64, i64)) -> Write {
+fn claiming(scene: &TestTenant<'_>, key: &str, holder: &str, (now, until): (i64, i64)) -> Write {
     Write::Claim {
         tenant: scene.tenant.no,
         key: key.to_owned(),
@@ -19,19 +19,19 @@ fn lease(holder: &str, until: i64) -> Option<Lease> {
 }
 
 /// Who holds it instead.
-fn claim(scene: &Scene<'_>, key: &str, holder: &str, times: (i64, i64)) -> Option<Lease> {
+fn claim(scene: &TestTenant<'_>, key: &str, holder: &str, times: (i64, i64)) -> Option<Lease> {
     match scene.commit(claiming(scene, key, holder, times)) {
         Written::Claimed(other) => other,
         other => panic!("work was claimed, and answered was {other:?}"),
     }
 }
 
-fn release(scene: &Scene<'_>, key: &str, holder: &str) {
+fn release(scene: &TestTenant<'_>, key: &str, holder: &str) {
     let release = Write::Release { tenant: scene.tenant.no, key: key.to_owned(), holder: holder.to_owned() };
     assert_eq!(scene.commit(release), Written::Done);
 }
 
-fn held(scene: &Scene<'_>, key: &str) -> Option<Lease> {
+fn held(scene: &TestTenant<'_>, key: &str) -> Option<Lease> {
     match scene.ask(Query::Lease { tenant: scene.tenant.no, key: key.to_owned() }) {
         Answer::Lease(lease) => lease,
         other => panic!("a lease was asked for, and answered was {other:?}"),
@@ -40,7 +40,7 @@ fn held(scene: &Scene<'_>, key: &str) -> Option<Lease> {
 
 /// Of two that want the same work one gets it, and the other is told who has it; also within one commit.
 pub fn one_of_two_holds_the_work(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     assert_eq!(held(&scene, "sweep s/main"), None);
     assert_eq!(claim(&scene, "sweep s/main", "a", (100, 200)), None);
     assert_eq!(claim(&scene, "sweep s/main", "b", (100, 900)), lease("a", 200));
@@ -57,7 +57,7 @@ pub fn one_of_two_holds_the_work(store: &dyn Storage) {
 
 /// A holder that does not come back is outlived: its claim ends by the time the others tell, not before.
 pub fn a_dead_holder_is_outlived(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     assert_eq!(claim(&scene, "k", "dead", (100, 200)), None);
     assert_eq!(claim(&scene, "k", "b", (199, 300)), lease("dead", 200));
     assert_eq!(claim(&scene, "k", "b", (200, 300)), None, "at its end it is over");
@@ -83,7 +83,7 @@ pub fn a_dead_holder_is_outlived(store: &dyn Storage) {
 
 /// Work that was given back is free; only its holder can give it back.
 pub fn only_the_holder_gives_back(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     release(&scene, "k", "a");
     assert_eq!(claim(&scene, "k", "a", (100, 200)), None);
     release(&scene, "k", "b");
@@ -96,7 +96,7 @@ pub fn only_the_holder_gives_back(store: &dyn Storage) {
 
 /// The same words are other work for another tenant.
 pub fn leases_are_a_tenants_own(store: &dyn Storage) {
-    let (one, two) = (Scene::new(store), Scene::of(store, "two"));
+    let (one, two) = (TestTenant::new(store), TestTenant::of(store, "two"));
     assert_eq!(claim(&one, "k", "a", (1, 9)), None);
     assert_eq!(held(&two, "k"), None);
     assert_eq!(claim(&two, "k", "b", (1, 9)), None);
@@ -106,7 +106,7 @@ pub fn leases_are_a_tenants_own(store: &dyn Storage) {
 
 /// Leases go with what is derived, one tenant's at a time.
 pub fn leases_can_be_dropped(store: &dyn Storage) {
-    let (one, two) = (Scene::new(store), Scene::of(store, "two"));
+    let (one, two) = (TestTenant::new(store), TestTenant::of(store, "two"));
     for scene in [&one, &two] {
         assert_eq!(claim(scene, "k", "a", (1, 9)), None);
         assert_eq!(claim(scene, "", "a", (1, 9)), None);
@@ -118,7 +118,7 @@ pub fn leases_can_be_dropped(store: &dyn Storage) {
 
 /// What is refused as a whole claims and frees nothing.
 pub fn a_refused_commit_claims_nothing(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     assert_eq!(claim(&scene, "mine", "a", (1, 9)), None);
     let release = Write::Release { tenant: scene.tenant.no, key: "mine".to_owned(), holder: "a".to_owned() };
     let nowhere =

@@ -19,9 +19,9 @@ mod leases;
 mod owners;
 mod reading;
 mod records;
-mod scene;
 mod sources;
 mod step;
+mod tenant;
 
 pub use agree::agree;
 pub use appending::*;
@@ -36,7 +36,7 @@ pub use sources::{
     erased_ranges_are_listed, handles_of_revisions_resolve, revisions_keep_their_bytes,
     streams_are_linked_to_revisions, the_newest_of_each_source,
 };
-pub use step::Step;
+pub use step::ScriptStep;
 
 use wunderblock::store::Storage;
 

@@ -1,15 +1,15 @@
 //! Who writes a revision: one owner at a time; the next one goes on where the last commit ended.
 
-use super::scene::{Scene, said, stream_id, texts};
 use super::sources::{
     after, bytes, ending, extending, import, owner, packed, revision, source, take, taking,
 };
+use super::tenant::{TestTenant, said, stream_id, texts};
 use wunderblock::store::{Begin, Owner, SourceNo, Storage, StoreError, Write, Written};
 use wunderblock_core::units::Millis;
 
 /// Takes a source at a time, maybe knowing that its owner is dead.
 fn take_at(
-    scene: &Scene<'_>,
+    scene: &TestTenant<'_>,
     begin: Begin,
     taker: Owner,
     (at, dead): (i64, bool),
@@ -29,7 +29,7 @@ fn take_at(
 
 /// Nobody takes a source while its owner's time has not passed, except the owner and those who know that it is dead.
 pub fn a_source_has_one_owner(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     let grow = |len| Begin::Grow { revision: 1, len };
     let held = |until| Err(StoreError::Held { until: Millis(until) });
     let place = take_at(&scene, after("/a", 0), owner("one", 100), (0, false)).unwrap();
@@ -57,7 +57,7 @@ pub fn a_source_has_one_owner(store: &dyn Storage) {
 
 /// A writer that was disowned writes no more, and what it wanted with it is not done either.
 pub fn a_disowned_writer_is_refused(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     scene.open("s");
     let place = take(&scene, "/a", after("/a", 0), "one");
     scene.commit(extending(place, "one", 0, &["first "]));
@@ -84,7 +84,7 @@ pub fn a_disowned_writer_is_refused(store: &dyn Storage) {
 
 /// What was given back is free, whole or not; only its owner gives it back.
 pub fn an_owner_gives_back(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     let place = take(&scene, "/a", after("/a", 0), "one");
     scene.commit(extending(place, "one", 0, &["part"]));
     let disown = |token: &str| {
@@ -111,7 +111,7 @@ pub fn an_owner_gives_back(store: &dyn Storage) {
 
 /// A revision goes on where the last commit ended, and only as the caller saw it.
 pub fn growing_goes_on_where_it_ended(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     let moved = Err(StoreError::SourceMoved);
     let grow = |revision, len| Begin::Grow { revision, len };
     let one = |begin| take_at(&scene, begin, owner("one", 300), (0, false));
@@ -133,7 +133,7 @@ pub fn growing_goes_on_where_it_ended(store: &dyn Storage) {
 
 /// Bytes come in order, without gaps, from where the revision ends.
 pub fn chunks_have_no_gaps(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     let place = take(&scene, "/a", after("/a", 0), "me");
     scene.commit(extending(place, "me", 0, &["0123", "45"]));
     let extend = |from, chunks| Write::Extend {
@@ -166,7 +166,7 @@ pub fn chunks_have_no_gaps(store: &dyn Storage) {
 
 /// A stream shows that an import of it has not reached its end.
 pub fn unfinished_imports_show(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     for id in ["s", "other"] {
         scene.open(id);
     }

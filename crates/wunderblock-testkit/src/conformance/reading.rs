@@ -1,6 +1,6 @@
 //! Events by range, position, mark and call; streams; forks.
 
-use super::scene::{Scene, happened, said, seqs, stream_id, texts};
+use super::tenant::{TestTenant, happened, said, seqs, stream_id, texts};
 use wunderblock::store::{
     Answer, Appended, Mark, Marked, Opening, Order, PackedEvent, Query, Storage, StoreError, StreamFilter,
     StreamNo, Stretch, TenantNo, Write,
@@ -9,8 +9,8 @@ use wunderblock_core::id::Scope;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 
 /// Three streams: `a` with 1 to 6, `b` from 4 with 5 to 7, `c` from `b`'s 6 with 7 and 8.
-fn three_levels<'a>(store: &'a dyn Storage) -> Scene<'a> {
-    let scene = Scene::new(store);
+fn three_levels<'a>(store: &'a dyn Storage) -> TestTenant<'a> {
+    let scene = TestTenant::new(store);
     scene.told("a", &["a1", "a2", "a3", "a4", "a5", "a6"]);
     scene.fork("b", "a", 4);
     scene.tell("b", &["b5", "b6", "b7"]);
@@ -117,7 +117,7 @@ pub fn ids_count_through_a_fork(store: &dyn Storage) {
 
 /// Ranges are cut by count and by the length of the texts, from either end.
 pub fn ranges_have_limits(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     scene.told("s", &["1", "22", "333", "4444", "55555"]);
     let query = |from, to, order, limit, text| Query::Events {
         tenant: scene.tenant.no,
@@ -164,7 +164,7 @@ pub fn events_at_positions(store: &dyn Storage) {
 
 /// System messages and control events are found by mark, newest first, through forks.
 pub fn marked_events(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     scene.open("s");
     let system = |id: &str| PackedEvent { mark: Mark::System, ..said(id, id) };
     scene.append("s", vec![system("y1"), said("m2", "m"), happened("k3", "view.trimmed", ""), system("y4")]);
@@ -195,7 +195,7 @@ pub fn marked_events(store: &dyn Storage) {
 
 /// Streams are listed by prefix, those with the newest event first.
 pub fn streams_by_prefix(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     for (id, at) in [("ab1", 30), ("ab2", 10), ("AB3", 40), ("ac", 20), ("ab4", 30), ("b", 50)] {
         scene.open(id);
         scene.append(id, vec![PackedEvent { at: Millis(1000 + at), ..said("1", id) }]);
@@ -218,7 +218,7 @@ pub fn streams_by_prefix(store: &dyn Storage) {
 
 /// Streams are listed by whose they are and by when something last happened in them.
 pub fn streams_by_scope(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     let open = |id: &str, project: &str, agent: Option<&str>, at: i64| {
         let scope = Scope {
             user: Some("u".into()),
@@ -262,9 +262,9 @@ pub fn streams_by_scope(store: &dyn Storage) {
 
 /// Tenants are listed in the order in which they came.
 pub fn tenants_are_listed(store: &dyn Storage) {
-    let scene = Scene::of(store, "second name, first");
+    let scene = TestTenant::of(store, "second name, first");
     for name in ["b", "a", "b"] {
-        Scene::of(store, name);
+        TestTenant::of(store, name);
     }
     let names = ["second name, first", "b", "a"].map(str::to_owned).to_vec();
     assert_eq!(scene.ask(Query::Tenants), Answer::Tenants(names));

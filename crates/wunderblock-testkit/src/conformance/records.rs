@@ -1,6 +1,6 @@
 //! Records of transcripts by their own ids, events by theirs; what was erased; checksums.
 
-use super::scene::{Scene, happened, said, stream_id};
+use super::tenant::{TestTenant, happened, said, stream_id};
 use wunderblock::store::codec::{nameless_key, record_key};
 use wunderblock::store::{
     Answer, Erasure, Gone, KnownEvent, MAX_HOLDERS, PackedEvent, Query, Storage, StoreError, Write, Written,
@@ -8,7 +8,7 @@ use wunderblock::store::{
 use wunderblock_core::units::Seq;
 
 /// Where records stand, by their ids.
-fn places(scene: &Scene<'_>, ids: &[&str]) -> Vec<Vec<(String, u64)>> {
+fn places(scene: &TestTenant<'_>, ids: &[&str]) -> Vec<Vec<(String, u64)>> {
     let records = ids.iter().map(|id| record_key(id)).collect();
     match scene.ask(Query::Records { tenant: scene.tenant.no, records }) {
         Answer::Places(places) => places
@@ -19,7 +19,7 @@ fn places(scene: &Scene<'_>, ids: &[&str]) -> Vec<Vec<(String, u64)>> {
     }
 }
 
-fn noting(scene: &Scene<'_>, stream: &str, records: &[(&str, u64)]) -> Write {
+fn noting(scene: &TestTenant<'_>, stream: &str, records: &[(&str, u64)]) -> Write {
     let records = records.iter().map(|(id, seq)| (record_key(id), Seq(*seq))).collect();
     Write::Records { tenant: scene.tenant.no, stream: stream_id(stream), records }
 }
@@ -30,7 +30,7 @@ fn at(stream: &str, seq: u64) -> (String, u64) {
 
 /// A record is found in every stream that holds it, at its last position there.
 pub fn records_are_found(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     for id in ["t", "s"] {
         scene.open(id);
     }
@@ -62,7 +62,7 @@ pub fn records_are_found(store: &dyn Storage) {
 /// What a record without an id says is found in a few streams, and forgotten with what it says: not with what others say
 /// at the same place, nor where its id is known.
 pub fn records_without_ids_are_forgotten(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     let key = |text: &str| nameless_key(&[7; 32], 5, blake3::hash(text.as_bytes()).as_bytes());
     let of = |id: &str, records: Vec<i64>| PackedEvent { records, ..said(id, id) };
     let find = |text: &str| -> Vec<String> {
@@ -95,7 +95,7 @@ pub fn records_without_ids_are_forgotten(store: &dyn Storage) {
 
 /// A record stands with the stream that holds it; a fork does not hold what it shares.
 pub fn records_count_through_forks(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     scene.told("s", &["one", "two", "three"]);
     scene.fork("f", "s", 2);
     scene.tell("f", &["its own"]);
@@ -107,7 +107,7 @@ pub fn records_count_through_forks(store: &dyn Storage) {
     assert_eq!(places(&scene, &["s 1"]), [vec![at("s", 1), at("f", 2)]]);
 }
 
-fn known(scene: &Scene<'_>, stream: &str, ids: &[&str]) -> Vec<Option<KnownEvent>> {
+fn known(scene: &TestTenant<'_>, stream: &str, ids: &[&str]) -> Vec<Option<KnownEvent>> {
     let ids = ids.iter().map(|id| said(id, "").id).collect();
     match scene.ask(Query::Ids { tenant: scene.tenant.no, stream: stream_id(stream), ids }) {
         Answer::Known(known) => known,
@@ -117,7 +117,7 @@ fn known(scene: &Scene<'_>, stream: &str, ids: &[&str]) -> Vec<Option<KnownEvent
 
 /// Events are known by their ids in a stream and what it continues, erased ones without a proof.
 pub fn ids_are_known(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     scene.told("s", &["one", "two", "three"]);
     scene.fork("f", "s", 2);
     scene.append("f", vec![said("f 3", "its own"), happened("f 4", "kind", "")]);
@@ -140,7 +140,7 @@ pub fn ids_are_known(store: &dyn Storage) {
 
 /// What was erased is listed by session: coordinates, each once.
 pub fn erasures_are_listed(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     scene.told("s", &["x"]);
     let tenant = scene.tenant.no;
     let gone = |session: &str, what: Gone| Erasure { session: session.to_owned(), what };
@@ -182,7 +182,7 @@ pub fn erasures_are_listed(store: &dyn Storage) {
 
 /// An event's checksum comes back as it was written, by every way of reading, and goes with the payload.
 pub fn checksums_come_back(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     scene.open("s");
     let event = |id: &str, checksum| PackedEvent { checksum, ..happened(id, "kind", id) };
     scene.append("s", vec![event("1", i64::MIN), event("2", -1), event("3", i64::MAX)]);

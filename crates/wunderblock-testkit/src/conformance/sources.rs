@@ -1,6 +1,6 @@
 //! Imported sources: chunks, revisions, links, erasing bytes.
 
-use super::scene::{Scene, handle, said, span, stream_id};
+use super::tenant::{TestTenant, handle, said, span, stream_id};
 use std::ops::Range;
 use wunderblock::store::codec::{checksum, pack_chunk, unpack_chunk};
 use wunderblock::store::{
@@ -19,7 +19,7 @@ pub(super) fn after(key: &str, newest: u32) -> Begin {
 }
 
 /// Takes a source at time 0, as one who knows nothing of its owner.
-pub(super) fn taking(scene: &Scene<'_>, key: &str, begin: Begin, owner: Owner) -> Write {
+pub(super) fn taking(scene: &TestTenant<'_>, key: &str, begin: Begin, owner: Owner) -> Write {
     Write::Source {
         tenant: scene.tenant.no,
         key: key.to_owned(),
@@ -32,7 +32,7 @@ pub(super) fn taking(scene: &Scene<'_>, key: &str, begin: Begin, owner: Owner) -
     }
 }
 
-pub(super) fn take(scene: &Scene<'_>, key: &str, begin: Begin, token: &str) -> (SourceNo, u32) {
+pub(super) fn take(scene: &TestTenant<'_>, key: &str, begin: Begin, token: &str) -> (SourceNo, u32) {
     match scene.commit(taking(scene, key, begin, owner(token, 100))) {
         Written::Source(no, revision) => (no, revision),
         other => panic!("a source was taken, and answered was {other:?}"),
@@ -63,18 +63,18 @@ pub(super) fn ending(place: (SourceNo, u32), token: &str) -> Write {
 }
 
 /// Stores a whole new revision of these chunks.
-pub(super) fn import(scene: &Scene<'_>, key: &str, chunks: &[&str]) -> (SourceNo, u32) {
+pub(super) fn import(scene: &TestTenant<'_>, key: &str, chunks: &[&str]) -> (SourceNo, u32) {
     let newest = source(scene, key).map_or(0, |info| info.revision.no);
     let place = take(scene, key, after(key, newest), "importer");
     scene.try_commit(vec![extending(place, "importer", 0, chunks), ending(place, "importer")]).unwrap();
     place
 }
 
-pub(super) fn source(scene: &Scene<'_>, key: &str) -> Option<SourceInfo> {
+pub(super) fn source(scene: &TestTenant<'_>, key: &str) -> Option<SourceInfo> {
     find(scene, SourceBy::Key(key.to_owned()), None)
 }
 
-fn find(scene: &Scene<'_>, by: SourceBy, revision: Option<u32>) -> Option<SourceInfo> {
+fn find(scene: &TestTenant<'_>, by: SourceBy, revision: Option<u32>) -> Option<SourceInfo> {
     match scene.ask(Query::Source { tenant: scene.tenant.no, by, revision }) {
         Answer::Source(info) => info.map(|info| *info),
         other => panic!("a source was asked for, and answered was {other:?}"),
@@ -82,13 +82,13 @@ fn find(scene: &Scene<'_>, by: SourceBy, revision: Option<u32>) -> Option<Source
 }
 
 /// What is known of a revision.
-pub(super) fn revision(scene: &Scene<'_>, (no, revision): (SourceNo, u32)) -> RevisionInfo {
+pub(super) fn revision(scene: &TestTenant<'_>, (no, revision): (SourceNo, u32)) -> RevisionInfo {
     find(scene, SourceBy::No(no), Some(revision)).unwrap().revision
 }
 
 /// The chunks that overlap a range.
 fn chunks(
-    scene: &Scene<'_>,
+    scene: &TestTenant<'_>,
     (source, revision): (SourceNo, u32),
     range: Range<u64>,
     limit: u64,
@@ -101,7 +101,7 @@ fn chunks(
 }
 
 /// The bytes of a range.
-pub(super) fn bytes(scene: &Scene<'_>, place: (SourceNo, u32), from: u64, to: u64) -> String {
+pub(super) fn bytes(scene: &TestTenant<'_>, place: (SourceNo, u32), from: u64, to: u64) -> String {
     let mut text = String::new();
     for chunk in chunks(scene, place, from..to, u64::MAX >> 1) {
         let part = String::from_utf8(unpack_chunk(&chunk).unwrap()).unwrap();
@@ -116,7 +116,7 @@ pub(super) fn bytes(scene: &Scene<'_>, place: (SourceNo, u32), from: u64, to: u6
 
 /// A source is known by its path and by its number, from the moment it is taken.
 pub fn a_source_is_imported(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     assert_eq!(source(&scene, "/a"), None);
     let place = take(&scene, "/a", after("/a", 0), "me");
     assert_eq!(place.1, 1);
@@ -169,7 +169,7 @@ pub fn a_source_is_imported(store: &dyn Storage) {
 
 /// Chunks are found by the bytes they hold, in order.
 pub fn chunks_by_range(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     let place = import(&scene, "/a", &["0123", "4567", "89"]);
     let expect = |from, to, limit, expected: &[u64]| {
         let found: Vec<u64> =
@@ -194,7 +194,7 @@ pub fn chunks_by_range(store: &dyn Storage) {
 
 /// A file that was rewritten is a new revision; each keeps the bytes it had.
 pub fn revisions_keep_their_bytes(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     let first = import(&scene, "/a", &["aaaa", "bbbb"]);
     let second = import(&scene, "/a", &["aaaa", "cc"]);
     let third = import(&scene, "/a", &[]);
@@ -211,7 +211,7 @@ pub fn revisions_keep_their_bytes(store: &dyn Storage) {
 
 /// A source's handle names its newest revision, a revision's handle this one.
 pub fn handles_of_revisions_resolve(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     let (no, _) = import(&scene, "/a", &["first"]);
     import(&scene, "/a", &["second"]);
     let named = |text: &str| scene.ask(Query::Resolve { tenant: scene.tenant.no, handle: handle(text) });
@@ -223,7 +223,7 @@ pub fn handles_of_revisions_resolve(store: &dyn Storage) {
     assert_eq!([1, 2].map(|number| revision(&scene, (no, number)).handle), [handle("/a 1"), handle("/a 2")]);
 }
 
-fn sources(scene: &Scene<'_>, query: Query) -> Vec<(SourceNo, u32)> {
+fn sources(scene: &TestTenant<'_>, query: Query) -> Vec<(SourceNo, u32)> {
     match scene.ask(query) {
         Answer::Sources(list) => list.iter().map(|info| (info.no, info.revision.no)).collect(),
         other => panic!("sources were asked for, and answered was {other:?}"),
@@ -232,7 +232,7 @@ fn sources(scene: &Scene<'_>, query: Query) -> Vec<(SourceNo, u32)> {
 
 /// All sources are listed, each with its newest revision.
 pub fn the_newest_of_each_source(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     let tenant = scene.tenant.no;
     assert_eq!(sources(&scene, Query::Sources { tenant }), []);
     let b = import(&scene, "/b", &["b"]);
@@ -243,7 +243,7 @@ pub fn the_newest_of_each_source(store: &dyn Storage) {
 
 /// A stream is linked to the revisions it was read from, once to each.
 pub fn streams_are_linked_to_revisions(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     let tenant = scene.tenant.no;
     let (first, other) = (import(&scene, "/a", &["1"]), import(&scene, "/b", &["2"]));
     let second = import(&scene, "/a", &["3"]);
@@ -278,7 +278,7 @@ pub fn streams_are_linked_to_revisions(store: &dyn Storage) {
 
 /// Bytes of a revision are overwritten with spaces, over the borders of chunks, and what could tell of them goes.
 pub fn bytes_are_erased(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     scene.told("s", &["x"]);
     let long = "secret ".repeat(100);
     let place = import(&scene, "/a", &["public ", &long, "and more"]);
@@ -307,7 +307,7 @@ pub fn bytes_are_erased(store: &dyn Storage) {
 
 /// What is erased is what a revision has there. The same bytes of another revision are the caller's to find.
 pub fn bytes_are_erased_as_a_revision_has_them(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     scene.told("s", &["x"]);
     let gone = "{gone: the record that has a secret}\n";
     let first = import(&scene, "/a", &["same ", gone, "end"]);
@@ -326,7 +326,7 @@ pub fn bytes_are_erased_as_a_revision_has_them(store: &dyn Storage) {
 
 /// An import that leaves out what was erased before says which ranges stand for it.
 pub fn erased_ranges_are_listed(store: &dyn Storage) {
-    let scene = Scene::new(store);
+    let scene = TestTenant::new(store);
     let place = take(&scene, "/a", after("/a", 0), "me");
     let extend = |from, text: &str, erased| Write::Extend {
         source: place.0,

@@ -2,7 +2,7 @@
 
 /// One step of a script, in numbers small enough to hit each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum ScriptStep {
     /// Opens a stream, as a fork if `of` is another one.
     Open {
         /// Which.
@@ -147,10 +147,10 @@ pub enum Step {
     /// Drops what is derived.
     Drop,
     /// Does several steps in one commit.
-    Together(Vec<Step>),
+    Together(Vec<ScriptStep>),
 }
 
-impl Step {
+impl ScriptStep {
     /// Reads a step out of any number, so that whatever makes numbers makes scripts.
     #[must_use]
     pub fn from_word(word: u64) -> Self {

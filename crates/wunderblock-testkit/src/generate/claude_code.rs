@@ -1,7 +1,7 @@
 //! The same sessions as Claude Code writes them: one JSON object a line, one block of a reply a line.
 
 use super::random::{Random, push_hex, push_number};
-use super::session::{MODEL, Session};
+use super::session::{MODEL, SessionEvents};
 use super::time::push_iso;
 use std::collections::VecDeque;
 use std::iter::Peekable;
@@ -10,7 +10,7 @@ use wunderblock_core::id::CallId;
 use wunderblock_core::message::{Body, Message, Part, Role};
 
 /// Writes lines from events.
-pub(super) struct Lines<I: Iterator<Item = NewEvent>> {
+pub(super) struct TranscriptLines<I: Iterator<Item = NewEvent>> {
     events: Peekable<I>,
     random: Random,
     session: String,
@@ -18,12 +18,12 @@ pub(super) struct Lines<I: Iterator<Item = NewEvent>> {
     waiting: VecDeque<String>,
 }
 
-pub(super) fn lines(events: usize, seed: u64) -> Lines<std::iter::Take<Session>> {
+pub(super) fn lines(events: usize, seed: u64) -> TranscriptLines<std::iter::Take<SessionEvents>> {
     // Another stream of numbers than the session's own.
     let mut random = Random::new(seed ^ 0x6c69_6e65_7321);
     let session = uuid(&mut random);
-    let events = Session::new(seed).take(events).peekable();
-    Lines { events, random, session, parent: None, waiting: VecDeque::new() }
+    let events = SessionEvents::new(seed).take(events).peekable();
+    TranscriptLines { events, random, session, parent: None, waiting: VecDeque::new() }
 }
 
 /// A random (version 4) UUID.
@@ -67,7 +67,7 @@ fn push_string(out: &mut String, text: &str) {
     out.push('"');
 }
 
-impl<I: Iterator<Item = NewEvent>> Lines<I> {
+impl<I: Iterator<Item = NewEvent>> TranscriptLines<I> {
     /// What every record begins with, up to its own fields.
     fn begin(&mut self, millis: i64, room: usize) -> String {
         let uuid = uuid(&mut self.random);
@@ -181,7 +181,7 @@ fn text_of(part: &Part) -> &str {
     part.bodies().first().and_then(|body| Body::inline(body)).unwrap_or_default()
 }
 
-impl<I: Iterator<Item = NewEvent>> Iterator for Lines<I> {
+impl<I: Iterator<Item = NewEvent>> Iterator for TranscriptLines<I> {
     type Item = String;
 
     fn next(&mut self) -> Option<String> {

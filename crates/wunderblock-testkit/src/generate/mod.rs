@@ -12,14 +12,14 @@ mod time;
 mod words;
 
 pub use random::Random;
-use session::Session;
+use session::SessionEvents;
 use wunderblock_core::event::NewEvent;
 
 /// The first `events` events of a session: user texts, replies with tool calls, tool results of 2 to 20 kB, usage
 /// reports, ends of turns; about 3.3 kB of text each on average. There is no `session.opened` among them: whoever opens
 /// the session says that. The last turn may be incomplete.
 pub fn session(events: usize, seed: u64) -> impl Iterator<Item = NewEvent> {
-    Session::new(seed).take(events)
+    SessionEvents::new(seed).take(events)
 }
 
 /// Prose of about so many bytes.

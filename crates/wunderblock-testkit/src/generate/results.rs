@@ -5,7 +5,7 @@ use super::words::{name, push_path, push_words, word};
 
 /// What a tool's answer looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Look {
+pub(super) enum ResultKind {
     Log,
     Tests,
     Code,
@@ -14,30 +14,36 @@ pub(super) enum Look {
 }
 
 /// An answer of at least so many bytes, in whole lines.
-pub(super) fn push_result(out: &mut String, random: &mut Random, look: Look, bytes: usize, millis: u64) {
+pub(super) fn push_result(
+    out: &mut String,
+    random: &mut Random,
+    look: ResultKind,
+    bytes: usize,
+    millis: u64,
+) {
     let end = out.len() + bytes;
     let mut number = random.between(1, 900) as u64;
-    if look == Look::Records {
+    if look == ResultKind::Records {
         out.push_str("[\n");
     }
     while out.len() < end {
         number += 1;
         match look {
-            Look::Log => push_log_line(out, random, millis + number * 37),
-            Look::Tests => push_test_line(out, random),
-            Look::Code => push_code_line(out, random, number),
-            Look::Matches => push_match_line(out, random),
-            Look::Records => push_record(out, random),
+            ResultKind::Log => push_log_line(out, random, millis + number * 37),
+            ResultKind::Tests => push_test_line(out, random),
+            ResultKind::Code => push_code_line(out, random, number),
+            ResultKind::Matches => push_match_line(out, random),
+            ResultKind::Records => push_record(out, random),
         }
     }
     match look {
-        Look::Tests => {
+        ResultKind::Tests => {
             out.push_str("\ntest result: FAILED. ");
             push_number(out, number, 0);
             out.push_str(" passed; 1 failed; 0 ignored\n");
         }
-        Look::Records => out.push_str("  {}\n]\n"),
-        Look::Log | Look::Code | Look::Matches => {}
+        ResultKind::Records => out.push_str("  {}\n]\n"),
+        ResultKind::Log | ResultKind::Code | ResultKind::Matches => {}
     }
 }
 

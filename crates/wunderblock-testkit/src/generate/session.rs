@@ -1,7 +1,7 @@
 //! Turns of a coding agent, as events.
 
 use super::random::{Random, push_hex, push_number};
-use super::results::{Look, push_result};
+use super::results::{ResultKind, push_result};
 use super::time::BEGIN;
 use super::words::{name, push_chinese, push_path, push_prose, push_words};
 use std::collections::VecDeque;
@@ -14,7 +14,7 @@ use wunderblock_core::units::{Millis, Tokens};
 pub(super) const MODEL: &str = "claude-sonnet-4-5";
 
 /// A session that goes on for ever.
-pub(super) struct Session {
+pub(super) struct SessionEvents {
     random: Random,
     seed: u64,
     number: u64,
@@ -24,7 +24,7 @@ pub(super) struct Session {
     context: u64,
 }
 
-impl Session {
+impl SessionEvents {
     pub(super) fn new(seed: u64) -> Self {
         let mut random = Random::new(seed);
         let millis = BEGIN + random.below(86_400_000) as u64;
@@ -124,7 +124,7 @@ impl Session {
         self.push(Fact::UsageMeasured(usage));
     }
 
-    fn call(&mut self) -> (Part, CallId, Look) {
+    fn call(&mut self) -> (Part, CallId, ResultKind) {
         let random = &mut self.random;
         let mut id = "toolu_01".to_owned();
         push_hex(&mut id, random.next_u64(), 16);
@@ -144,11 +144,11 @@ impl Session {
                 (
                     "Bash",
                     if records {
-                        Look::Records
+                        ResultKind::Records
                     } else if tests {
-                        Look::Tests
+                        ResultKind::Tests
                     } else {
-                        Look::Log
+                        ResultKind::Log
                     },
                 )
             }
@@ -157,14 +157,14 @@ impl Session {
                 push_path(&mut input, random);
                 input.push_str("\",\"limit\":\"");
                 push_number(&mut input, random.between(50, 400) as u64, 0);
-                ("Read", Look::Code)
+                ("Read", ResultKind::Code)
             }
             7 | 8 => {
                 input.push_str("{\"pattern\":\"");
                 input.push_str(name(random));
                 input.push_str("\",\"path\":\"");
                 push_path(&mut input, random);
-                ("Grep", Look::Matches)
+                ("Grep", ResultKind::Matches)
             }
             _ => {
                 input.push_str("{\"file_path\":\"/home/dev/project/");
@@ -173,7 +173,7 @@ impl Session {
                 push_words(&mut input, random, 200);
                 input.push_str("\",\"new_string\":\"");
                 push_words(&mut input, random, 260);
-                ("Edit", Look::Code)
+                ("Edit", ResultKind::Code)
             }
         };
         input.push_str("\"}");
@@ -182,7 +182,7 @@ impl Session {
     }
 }
 
-impl Iterator for Session {
+impl Iterator for SessionEvents {
     type Item = NewEvent;
 
     fn next(&mut self) -> Option<NewEvent> {

@@ -32,7 +32,7 @@ const CHINESE: &str = "测试 失败 请 检查 一下 为什么 修复 这个 �
 /// How finely the distribution is cut.
 const SLOTS: usize = 1 << 14;
 
-struct Vocabulary {
+struct WordFrequencies {
     words: Vec<String>,
     /// How many of them, at the beginning, are no names.
     plain: usize,
@@ -41,7 +41,7 @@ struct Vocabulary {
     chinese: Vec<&'static str>,
 }
 
-static VOCABULARY: LazyLock<Vocabulary> = LazyLock::new(|| {
+static FREQUENCIES: LazyLock<WordFrequencies> = LazyLock::new(|| {
     let mut words: Vec<String> = FREQUENT.split_whitespace().map(str::to_owned).collect();
     let plain = words.len();
     // Ending by ending, so that plain stems are more frequent than composed ones.
@@ -59,12 +59,12 @@ static VOCABULARY: LazyLock<Vocabulary> = LazyLock::new(|| {
         slots.resize(upto, u16::try_from(rank).unwrap_or(0));
     }
     slots.resize(SLOTS, 0);
-    Vocabulary { words, plain, slots, chinese: CHINESE.split_whitespace().collect() }
+    WordFrequencies { words, plain, slots, chinese: CHINESE.split_whitespace().collect() }
 });
 
 /// A word as frequent as its rank.
 pub(super) fn word(random: &mut Random) -> &'static str {
-    let vocabulary = &*VOCABULARY;
+    let vocabulary = &*FREQUENCIES;
     let slot = random.below(SLOTS);
     let rank = vocabulary.slots.get(slot).copied().map_or(0, usize::from);
     vocabulary.words.get(rank).map_or("", String::as_str)
@@ -72,7 +72,7 @@ pub(super) fn word(random: &mut Random) -> &'static str {
 
 /// Any word that could be a name; all are equally frequent.
 pub(super) fn name(random: &mut Random) -> &'static str {
-    let Vocabulary { words, plain, .. } = &*VOCABULARY;
+    let WordFrequencies { words, plain, .. } = &*FREQUENCIES;
     let rank = random.between(*plain, words.len());
     words.get(rank).map_or("", String::as_str)
 }
@@ -122,7 +122,7 @@ pub(super) fn push_chinese(out: &mut String, random: &mut Random, bytes: usize) 
     let end = out.len() + bytes;
     let mut since = 0;
     while out.len() < end {
-        out.push_str(random.pick(&VOCABULARY.chinese));
+        out.push_str(random.pick(&FREQUENCIES.chinese));
         since += 1;
         if random.chance(8) {
             out.push_str(name(random));

@@ -8,7 +8,7 @@ const MAX_BODY: u64 = 256 << 20;
 
 /// A request as it came.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Recorded {
+pub struct ReceivedRequest {
     /// The path.
     pub path: String,
     /// Names, in lower case, and values of its headers.
@@ -17,7 +17,7 @@ pub struct Recorded {
     pub body: Vec<u8>,
 }
 
-impl Recorded {
+impl ReceivedRequest {
     /// The value of a header.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
@@ -34,20 +34,20 @@ impl Recorded {
 }
 
 /// The answering half of a connection.
-pub(super) struct Answer {
+pub(super) struct HttpResponse {
     stream: TcpStream,
 }
 
-impl Answer {
+impl HttpResponse {
     /// Reads the request.
-    pub(super) fn to(stream: TcpStream) -> io::Result<(Recorded, Self)> {
+    pub(super) fn to(stream: TcpStream) -> io::Result<(ReceivedRequest, Self)> {
         // Pieces go out as they are written.
         stream.set_nodelay(true)?;
         let mut reader = BufReader::new(stream.try_clone()?);
         let mut line = String::new();
         reader.read_line(&mut line)?;
         let path = line.split(' ').nth(1).unwrap_or_default().to_owned();
-        let mut request = Recorded { path, ..Recorded::default() };
+        let mut request = ReceivedRequest { path, ..ReceivedRequest::default() };
         loop {
             let mut line = String::new();
             reader.read_line(&mut line)?;

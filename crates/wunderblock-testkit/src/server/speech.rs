@@ -1,13 +1,13 @@
 //! What a provider says, in the form of its dialect.
 
-use super::http::Recorded;
+use super::http::ReceivedRequest;
 use wunderblock_core::message::{Body, Dialect, Part};
 
 /// So many characters of a text come at once.
 const PIECE_CHARS: usize = 24;
 
 /// How one request is to be answered.
-pub(super) struct Voice {
+pub(super) struct ReplyWriter {
     dialect: Dialect,
     model: String,
     /// Whether a stream was asked for.
@@ -19,9 +19,9 @@ pub(super) struct Voice {
     input: usize,
 }
 
-impl Voice {
+impl ReplyWriter {
     /// Reads what was asked; `None` for a path or a body that no client of these APIs sends.
-    pub(super) fn of(request: &Recorded) -> Option<Self> {
+    pub(super) fn of(request: &ReceivedRequest) -> Option<Self> {
         let dialect = match request.path.as_str() {
             "/v1/messages" => Dialect::Anthropic,
             "/v1/chat/completions" => Dialect::OpenaiChat,
@@ -220,8 +220,8 @@ mod tests {
             ),
         ];
         for (path, body) in bodies {
-            let request = Recorded { path: path.to_owned(), headers: Vec::new(), body: body.into() };
-            let voice = Voice::of(&request).unwrap();
+            let request = ReceivedRequest { path: path.to_owned(), headers: Vec::new(), body: body.into() };
+            let voice = ReplyWriter::of(&request).unwrap();
             assert_eq!((voice.streams, voice.asked.as_str()), (true, "q"));
             let mut reading = Reading::new(voice.dialect, 1 << 20);
             voice.stream(&text).iter().for_each(|event| reading.push(event.as_bytes()));

@@ -13,7 +13,7 @@ use wunderblock::summarize::CommandSummariser;
 use wunderblock::{CompactOptions, Compactor, Config, Engine, Outcome};
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::{Bytes, Millis, Seq};
-use wunderblock_testkit::weather::{Call, When};
+use wunderblock_testkit::faults::{FaultTime, PortMethod};
 
 const WINDOW: u64 = 32_000;
 
@@ -24,14 +24,14 @@ fn small() -> Arc<Policy> {
 /// Every commit of a compaction fails once, before it is done or after: what is there is whole, and the next try ends it.
 #[test]
 fn a_commit_that_fails_leaves_all_or_nothing() {
-    for when in [When::Before, When::After] {
+    for when in [FaultTime::Before, FaultTime::After] {
         for nth in 1..=4 {
             let scene = Scene::of(20);
             scene.build(&window(WINDOW));
             let messages = scene.messages();
-            scene.weather.fail(Call::Commit, nth, when, StoreError::Io("the disk is gone".to_owned()));
+            scene.faults.fail(PortMethod::Commit, nth, when, StoreError::Io("the disk is gone".to_owned()));
             let broken = block_on(scene.session.compact(&by_hand(&small(), WINDOW)));
-            scene.weather.clear();
+            scene.faults.clear();
             let steps = scene.compactions();
             assert_eq!(
                 steps > 0,
@@ -64,9 +64,14 @@ fn a_question_that_fails_leaves_all_or_nothing() {
     for nth in 1..=16 {
         let scene = Scene::of(20);
         scene.build(&window(WINDOW));
-        scene.weather.fail(Call::Query, nth, When::Before, StoreError::Io("the disk is gone".to_owned()));
+        scene.faults.fail(
+            PortMethod::Query,
+            nth,
+            FaultTime::Before,
+            StoreError::Io("the disk is gone".to_owned()),
+        );
         let broken = block_on(scene.session.compact(&by_hand(&small(), WINDOW)));
-        scene.weather.clear();
+        scene.faults.clear();
         assert_eq!(scene.compactions() > 0, !scene.made().is_empty());
         assert!(broken.is_err() || scene.compactions() == 1, "{nth}");
         scene.is_whole();
@@ -81,9 +86,9 @@ fn a_question_that_fails_leaves_all_or_nothing() {
 #[test]
 fn an_error_gives_the_claim_back() {
     let scene = Scene::of(20);
-    scene.weather.fail(Call::Query, 3, When::Before, StoreError::Io("the disk is gone".to_owned()));
+    scene.faults.fail(PortMethod::Query, 3, FaultTime::Before, StoreError::Io("the disk is gone".to_owned()));
     assert!(block_on(scene.session.compact(&by_hand(&small(), WINDOW))).is_err());
-    scene.weather.clear();
+    scene.faults.clear();
     let again = block_on(scene.elsewhere().compact(&by_hand(&small(), WINDOW))).unwrap();
     assert_eq!(again.outcome, Outcome::Compacted);
 }

@@ -1,4 +1,4 @@
-//! A session in memory behind weather, a clock that is set by hand, and what is looked at after a compaction.
+//! A session in memory behind faults, a clock that is set by hand, and what is looked at after a compaction.
 
 use crate::words;
 use futures_executor::block_on;
@@ -20,8 +20,8 @@ use wunderblock_core::message::{Body, Message, Part, Role};
 use wunderblock_core::policy::Policy;
 use wunderblock_core::step::{Trim, TrimReason};
 use wunderblock_core::units::{Millis, Seq, Tokens};
+use wunderblock_testkit::faults::{FaultPlan, FaultyStorage};
 use wunderblock_testkit::memory::MemoryStorage;
-use wunderblock_testkit::weather::{Faulty, Weather};
 
 pub(crate) const MODEL: &str = "claude-sonnet-4-5";
 const BEGIN: i64 = 1_800_000_000_000;
@@ -30,9 +30,9 @@ const BEGIN: i64 = 1_800_000_000_000;
 pub(crate) struct Scene {
     pub(crate) engine: Engine,
     pub(crate) session: Session,
-    pub(crate) weather: Arc<Weather>,
+    pub(crate) faults: Arc<FaultPlan>,
     pub(crate) clock: Arc<AtomicI64>,
-    storage: Arc<Faulty<MemoryStorage>>,
+    storage: Arc<FaultyStorage<MemoryStorage>>,
     said: Cell<u64>,
 }
 
@@ -92,11 +92,11 @@ pub(crate) fn by_itself(policy: &Arc<Policy>, tokens: u64) -> CompactOptions {
 
 impl Scene {
     pub(crate) fn new() -> Self {
-        let storage = Arc::new(Faulty::new(Arc::new(MemoryStorage::new())));
+        let storage = Arc::new(FaultyStorage::new(Arc::new(MemoryStorage::new())));
         let clock = Arc::new(AtomicI64::new(BEGIN));
         let engine = open(&storage, &clock);
         let session = engine.session_by_id(words::stream("s"));
-        Self { engine, session, weather: storage.weather(), clock, storage, said: Cell::new(0) }
+        Self { engine, session, faults: storage.faults(), clock, storage, said: Cell::new(0) }
     }
 
     /// A session of so many turns.
@@ -323,7 +323,7 @@ fn collect(made: &[(Seq, SessionCompacted)], at: Seq, leaves: &mut Vec<(Seq, Seq
     }
 }
 
-fn open(storage: &Arc<Faulty<MemoryStorage>>, clock: &Arc<AtomicI64>) -> Engine {
+fn open(storage: &Arc<FaultyStorage<MemoryStorage>>, clock: &Arc<AtomicI64>) -> Engine {
     let clock = Arc::clone(clock);
     let config =
         Config { clock: Arc::new(move || Millis(clock.load(Ordering::SeqCst))), ..Config::default() };

@@ -11,7 +11,7 @@ use wunderblock_core::event::SessionCompacted;
 use wunderblock_core::message::{Dialect, Message, Role};
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::{Bytes, Millis, Tokens};
-use wunderblock_testkit::server::{Behaviour, INVENTED, ORDERS, Provider};
+use wunderblock_testkit::server::{Behaviour, INVENTED, ORDERS, ScriptedProvider};
 
 const WINDOW: u64 = 32_000;
 const KEY: &str = "sk-test-not-a-real-key";
@@ -44,7 +44,7 @@ fn limits(answers: bool) -> Limits {
     }
 }
 
-fn compactor(provider: &Provider, (dialect, model): (Dialect, &str), limits: Limits) -> Compactor {
+fn compactor(provider: &ScriptedProvider, (dialect, model): (Dialect, &str), limits: Limits) -> Compactor {
     let endpoint =
         Endpoint { base_url: provider.url(dialect), ..Endpoint::new(dialect, Some(ApiKey::new(KEY))) };
     let client = Client::new(&endpoint, limits, redactor()).unwrap();
@@ -110,7 +110,7 @@ fn each_misbehaviour_is_recorded_and_the_lane_is_compacted_all_the_same() {
     for (behaviour, why, answers) in table {
         let what = format!("{behaviour:?}").chars().take(60).collect::<String>();
         for dialect in [(Dialect::Anthropic, "claude-sonnet-4-5"), (Dialect::OpenaiChat, "gpt-4o")] {
-            let provider = Provider::start([behaviour.clone()]).unwrap();
+            let provider = ScriptedProvider::start([behaviour.clone()]).unwrap();
             let scene = scene();
             for made in compacted(&scene, compactor(&provider, dialect, limits(answers)), &what) {
                 assert_eq!(&*made.producer, "extractive", "{what}");
@@ -137,7 +137,7 @@ fn what_is_good_is_taken_at_once_or_after_a_correction() {
     ];
     for script in scripts {
         let what = format!("{script:?}").chars().take(60).collect::<String>();
-        let provider = Provider::start(script.clone()).unwrap();
+        let provider = ScriptedProvider::start(script.clone()).unwrap();
         let scene = scene();
         let own = compactor(&provider, (Dialect::Anthropic, "claude-sonnet-4-5"), limits(true));
         let made = compacted(&scene, own, &what);
@@ -159,7 +159,7 @@ fn what_is_good_is_taken_at_once_or_after_a_correction() {
 #[test]
 fn a_summariser_with_a_small_window_is_given_no_more_than_it_holds() {
     // GPT-4 as it was at first: 8,192 tokens, less than half of what is to be summarised.
-    let provider = Provider::start([Behaviour::Echo]).unwrap();
+    let provider = ScriptedProvider::start([Behaviour::Echo]).unwrap();
     let scene = scene();
     let own = compactor(&provider, (Dialect::OpenaiChat, "gpt-4"), limits(true));
     let made = compacted(&scene, own, "a small window");
@@ -191,7 +191,7 @@ fn secrets_are_never_sent_and_the_originals_stay_exact() {
         scene.say(Message::new(Role::Assistant, vec![call(&id, "Bash", &input)]));
         scene.say(result(&id, &format!("TOKEN={hidden}\nok")));
     }
-    let provider = Provider::start([Behaviour::Echo]).unwrap();
+    let provider = ScriptedProvider::start([Behaviour::Echo]).unwrap();
     let own = compactor(&provider, (Dialect::Anthropic, "claude-sonnet-4-5"), limits(true));
     let made = compacted(&scene, own, "secrets");
     let requests = provider.requests();
@@ -211,7 +211,7 @@ fn secrets_are_never_sent_and_the_originals_stay_exact() {
 #[test]
 fn a_provider_that_is_down_holds_nothing_up() {
     let scene = Scene::of(30);
-    let provider = Provider::start([Behaviour::Status(500, None)]).unwrap();
+    let provider = ScriptedProvider::start([Behaviour::Status(500, None)]).unwrap();
     let own = compactor(&provider, (Dialect::Anthropic, "claude-sonnet-4-5"), limits(true));
     let fine = crate::scene::policy("extends = \"always\"\n[limits]\ncalls_per_hour = 4\n");
     let own = Compactor { policy: Arc::clone(&fine), ..own };

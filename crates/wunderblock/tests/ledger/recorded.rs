@@ -6,7 +6,7 @@ use std::path::Path;
 use wunderblock::store::sqlite::Access;
 use wunderblock::{Engine, Error};
 use wunderblock_core::id::TenantId;
-use wunderblock_testkit::recorded::{Verdict, compare, manifest, unpack};
+use wunderblock_testkit::recorded::{ReplayVerdict, compare, manifest, unpack};
 
 const NONE: [&str; 0] = [];
 
@@ -59,7 +59,7 @@ fn the_recording_holds_what_later_versions_are_tried_on() {
     let manifest = manifest().unwrap();
     let requests: Vec<_> = manifest.sessions.iter().flat_map(|session| &session.requests).collect();
     let of = |verdict| requests.iter().filter(|request| request.verdict == verdict).count();
-    assert!(requests.len() >= 20 && of(Verdict::Proved) >= 15 && of(Verdict::Erased) >= 1);
+    assert!(requests.len() >= 20 && of(ReplayVerdict::Proved) >= 15 && of(ReplayVerdict::Erased) >= 1);
     for dialect in ["neutral", "anthropic", "openai-chat"] {
         assert!(requests.iter().filter(|request| request.dialect == dialect).count() >= 4, "{dialect}");
     }

@@ -19,7 +19,7 @@ use wunderblock_core::event::*;
 use wunderblock_core::id::{EventId, Handle, LaneId, Scope};
 use wunderblock_core::message::{Message, Part, Role};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
-use wunderblock_testkit::conformance::{self, Step, agree};
+use wunderblock_testkit::conformance::{self, ScriptStep, agree};
 use wunderblock_testkit::memory::MemoryStorage;
 
 #[test]
@@ -37,7 +37,7 @@ proptest! {
     #[test]
     fn a_script_leads_to_the_same_ledger_everywhere(words in proptest::collection::vec(any::<u64>(), 0..24)) {
         let folder = tempdir().unwrap();
-        let script: Vec<Step> = words.into_iter().map(Step::from_word).collect();
+        let script: Vec<ScriptStep> = words.into_iter().map(ScriptStep::from_word).collect();
         let file = Sqlite::open(&folder.path().join("ledger.db"), Access::Create).unwrap();
         agree(&MemoryStorage::new(), &file, &script);
     }

@@ -9,21 +9,21 @@ use wunderblock::store::{Answer, Answering, Query, Storage, StoreError, Write, W
 use wunderblock::{ContextOptions, Engine, Error, SearchOptions};
 use wunderblock_core::message::Role;
 use wunderblock_core::units::{Seq, Tokens};
+use wunderblock_testkit::faults::{FaultPlan, FaultTime, FaultyStorage, PortMethod};
 use wunderblock_testkit::memory::MemoryStorage;
-use wunderblock_testkit::weather::{Call, Faulty, Weather, When};
 
-fn behind_weather(store: Arc<dyn Storage>) -> (Engine, Arc<Weather>) {
+fn behind_weather(store: Arc<dyn Storage>) -> (Engine, Arc<FaultPlan>) {
     let write = Write::Tenant { name: "local".to_owned(), key: [7; 32] };
     block_on(store.commit(vec![write])).unwrap();
-    let faulty = Faulty::<dyn Storage>::new(store);
-    let weather = faulty.weather();
-    (block_on(Engine::on(Arc::new(faulty), true, config())).unwrap(), weather)
+    let faulty = FaultyStorage::<dyn Storage>::new(store);
+    let faults = faulty.faults();
+    (block_on(Engine::on(Arc::new(faulty), true, config())).unwrap(), faults)
 }
 
 /// C-43: what a build costs follows the window, not the history.
 #[test]
 fn a_build_takes_four_round_trips_however_long_the_session() {
-    let (engine, weather) = behind_weather(Arc::new(MemoryStorage::new()));
+    let (engine, faults) = behind_weather(Arc::new(MemoryStorage::new()));
     let options = |window| ContextOptions { window: Some(Tokens(window)), ..ContextOptions::uncompacted() };
     let mut all = wunderblock_testkit::generate::session(1_000, 11);
     for length in [60, 1_000, 20_000] {
@@ -36,11 +36,11 @@ fn a_build_takes_four_round_trips_however_long_the_session() {
                 // The first build of a lane decides, the others go on.
                 append(&engine, "s", all.by_ref().take(5).collect());
                 catch_up(&engine);
-                let before = (weather.trips(Call::Query), weather.trips(Call::Commit));
+                let before = (faults.trips(PortMethod::Query), faults.trips(PortMethod::Commit));
                 let lane = wunderblock_core::id::LaneId::new(format!("lane {window} from {length}")).unwrap();
                 built(&session_of(&engine), &ContextOptions { lane: Some(lane), ..options(window) });
-                let queries = weather.trips(Call::Query) - before.0;
-                let commits = weather.trips(Call::Commit) - before.1;
+                let queries = faults.trips(PortMethod::Query) - before.0;
+                let commits = faults.trips(PortMethod::Commit) - before.1;
                 assert!(
                     queries + commits <= 4 && commits == 1,
                     "build {number} of {length} events for {window}: {queries} queries and {commits} commits"
@@ -70,28 +70,28 @@ fn in_any_weather<R>(
     act: &dyn Fn(&Engine) -> Result<R, Error>,
     look: &dyn Fn(&Engine) -> String,
 ) {
-    let fresh = || -> (Engine, Arc<Weather>) {
-        let (engine, weather) = behind_weather(Arc::new(MemoryStorage::new()));
+    let fresh = || -> (Engine, Arc<FaultPlan>) {
+        let (engine, faults) = behind_weather(Arc::new(MemoryStorage::new()));
         prepare(&engine);
-        (engine, weather)
+        (engine, faults)
     };
-    let (engine, weather) = fresh();
-    let before = [Call::Query, Call::Commit].map(|call| weather.trips(call));
+    let (engine, faults) = fresh();
+    let before = [PortMethod::Query, PortMethod::Commit].map(|call| faults.trips(call));
     act(&engine).unwrap_or_else(|error| panic!("{what}: {error}"));
-    let made = [Call::Query, Call::Commit].map(|call| weather.trips(call));
+    let made = [PortMethod::Query, PortMethod::Commit].map(|call| faults.trips(call));
     let expected = look(&engine);
-    for (kind, call) in [Call::Query, Call::Commit].into_iter().enumerate() {
+    for (kind, call) in [PortMethod::Query, PortMethod::Commit].into_iter().enumerate() {
         for nth in 1..=(made[kind] - before[kind]) {
-            for when in [When::Before, When::After] {
-                let (engine, weather) = fresh();
-                weather.fail(call, nth, when, lost());
+            for when in [FaultTime::Before, FaultTime::After] {
+                let (engine, faults) = fresh();
+                faults.fail(call, nth, when, lost());
                 let case = format!("{what}: {call:?} {nth} lost {when:?}");
                 let first = act(&engine);
                 if let Err(error) = &first {
                     assert!(is_lost(error), "{case}: {error}");
                     act(&engine).unwrap_or_else(|error| panic!("{case}, said again: {error}"));
                 }
-                weather.clear();
+                faults.clear();
                 assert_eq!(look(&engine), expected, "{case}");
                 catch_up(&engine);
                 assert_eq!(problems(&engine), [""; 0], "{case}");

@@ -12,8 +12,8 @@ use wunderblock_core::event::{BudgetWarned, Fact, Overflow, TurnCompleted};
 use wunderblock_core::message::Role;
 use wunderblock_core::section::Section;
 use wunderblock_core::units::{Cost, Millis, Tokens};
+use wunderblock_testkit::faults::{FaultyStorage, PortMethod};
 use wunderblock_testkit::memory::MemoryStorage;
-use wunderblock_testkit::weather::{Call, Faulty};
 
 fn overflows(session: &Session) -> Vec<TurnCompleted> {
     let all = events(session).into_iter();
@@ -115,8 +115,8 @@ fn so_does_one_that_changes_it() {
 fn round_trips(changed: u64) {
     let store = Arc::new(MemoryStorage::new());
     block_on(store.commit(vec![Write::Tenant { name: "local".to_owned(), key: [7; 32] }])).unwrap();
-    let faulty = Faulty::<dyn Storage>::new(store);
-    let weather = faulty.weather();
+    let faulty = FaultyStorage::<dyn Storage>::new(store);
+    let faults = faulty.faults();
     let engine = block_on(Engine::on(Arc::new(faulty), true, config())).unwrap();
     let session = begun(&engine, "s");
     let project = Project::new(&[("AGENTS.md", &long("Use tabs")), ("sub/AGENTS.md", &long("Be kind"))]);
@@ -140,11 +140,11 @@ fn round_trips(changed: u64) {
             append(&engine, "s", (0..40).map(many).collect());
         }
         catch_up(&engine);
-        let before = (weather.trips(Call::Query), weather.trips(Call::Commit));
+        let before = (faults.trips(PortMethod::Query), faults.trips(PortMethod::Commit));
         let window = Some(Tokens(if narrow { 24_000 } else { 100_000 }));
         let one = built(&session, &ContextOptions { window, ..with(sources(number)) });
-        let queries = weather.trips(Call::Query) - before.0;
-        let commits = weather.trips(Call::Commit) - before.1;
+        let queries = faults.trips(PortMethod::Query) - before.0;
+        let commits = faults.trips(PortMethod::Commit) - before.1;
         let most = if one.draft.changes.is_empty() { 4 } else { changed };
         assert!(
             queries + commits <= most && commits == 1,

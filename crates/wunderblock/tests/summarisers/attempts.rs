@@ -11,7 +11,7 @@ use wunderblock::summarize::{
 use wunderblock_core::compaction::Spent;
 use wunderblock_core::ports::Gauge;
 use wunderblock_core::units::Tokens;
-use wunderblock_testkit::server::{Behaviour, INVENTED, Provider};
+use wunderblock_testkit::server::{Behaviour, INVENTED, ScriptedProvider};
 
 fn good() -> String {
     GOOD.to_owned()
@@ -19,7 +19,7 @@ fn good() -> String {
 
 /// Runs a script, and what was sent.
 fn run(script: &[Behaviour]) -> (Draft, Vec<String>) {
-    let provider = Provider::start(script.to_vec()).unwrap();
+    let provider = ScriptedProvider::start(script.to_vec()).unwrap();
     let draft = draft(&model(&provider, DIALECTS[0], patient()));
     let sent = provider.requests().into_iter().map(|request| String::from_utf8(request.body).unwrap());
     (draft, sent.collect())
@@ -28,7 +28,8 @@ fn run(script: &[Behaviour]) -> (Draft, Vec<String>) {
 #[test]
 fn a_good_summary_is_taken_as_it_is() {
     for dialect in DIALECTS {
-        let provider = Provider::start([Behaviour::Good(format!("Here you are:\n\n{GOOD}"))]).unwrap();
+        let provider =
+            ScriptedProvider::start([Behaviour::Good(format!("Here you are:\n\n{GOOD}"))]).unwrap();
         let draft = draft(&model(&provider, dialect, patient()));
         assert_eq!(
             (draft.text.as_str(), draft.manner, &*draft.producer),
@@ -99,7 +100,7 @@ fn without_a_summariser_or_for_mere_numbers_nobody_is_asked() {
     valid(&plain, &brief, &material);
     assert_eq!((plain.manner, plain.rejected.len(), plain.spent), (Manner::Normal, 0, None));
 
-    let provider = Provider::start([Behaviour::Good(good())]).unwrap();
+    let provider = ScriptedProvider::start([Behaviour::Good(good())]).unwrap();
     let summariser = model(&provider, DIALECTS[0], patient());
     let numbers = Brief { detail: Detail::Statistics, ..brief };
     let counted = write(&material, &numbers, &Scale, Some(&summariser), &options(&redactor));

@@ -6,7 +6,7 @@ use wunderblock::model::Limits;
 use wunderblock::summarize::{Failure, Manner, Summarise, Task};
 use wunderblock_core::message::Dialect;
 use wunderblock_core::units::{Bytes, Millis, Tokens};
-use wunderblock_testkit::server::{Behaviour, Provider};
+use wunderblock_testkit::server::{Behaviour, ScriptedProvider};
 
 fn task() -> Task {
     Task { system: "Condense.".into(), prompt: "⟨a: it⟩ … ⟨a: end⟩".into(), most: Tokens(300) }
@@ -60,7 +60,7 @@ fn each_misbehaviour_is_one_failure_and_the_floor_holds() {
     ];
     for (behaviour, expected) in table {
         for dialect in DIALECTS {
-            let provider = Provider::start([behaviour.clone()]).unwrap();
+            let provider = ScriptedProvider::start([behaviour.clone()]).unwrap();
             let limits = if expected == "timed out" { limits() } else { patient() };
             let summariser = model(&provider, dialect, limits);
             let failure = summariser.summarise(&task(), &mut |_| true).unwrap_err();
@@ -78,7 +78,7 @@ fn each_misbehaviour_is_one_failure_and_the_floor_holds() {
 fn what_is_slow_or_comes_in_crumbs_but_comes_is_taken() {
     for behaviour in [Behaviour::Good(good()), Behaviour::Slow(good(), 10), Behaviour::DripOneByte(good())] {
         for dialect in DIALECTS {
-            let provider = Provider::start([behaviour.clone()]).unwrap();
+            let provider = ScriptedProvider::start([behaviour.clone()]).unwrap();
             let written = model(&provider, dialect, patient()).summarise(&task(), &mut |_| true).unwrap();
             assert_eq!(written.text, GOOD, "{behaviour:?}");
             let spent = written.spent.unwrap();
@@ -91,7 +91,7 @@ fn what_is_slow_or_comes_in_crumbs_but_comes_is_taken() {
 
 #[test]
 fn a_stream_of_crumbs_ends_with_the_time_for_everything() {
-    let provider = Provider::start([Behaviour::DripOneByte("word ".repeat(20_000))]).unwrap();
+    let provider = ScriptedProvider::start([Behaviour::DripOneByte("word ".repeat(20_000))]).unwrap();
     let limits = Limits { total: Millis(500), ..patient() };
     let failure = model(&provider, DIALECTS[0], limits).summarise(&task(), &mut |_| true).unwrap_err();
     assert_eq!(failure, Failure::TimedOut);
@@ -99,7 +99,7 @@ fn a_stream_of_crumbs_ends_with_the_time_for_everything() {
 
 #[test]
 fn a_stream_that_stops_is_waited_for_no_longer_than_between_two_pieces() {
-    let provider = Provider::start([Behaviour::HangMidStream(good())]).unwrap();
+    let provider = ScriptedProvider::start([Behaviour::HangMidStream(good())]).unwrap();
     // Nothing but the time between two pieces can end it.
     let limits =
         Limits { idle: Millis(300), first_byte: Millis(600_000), total: Millis(600_000), ..patient() };
@@ -110,7 +110,7 @@ fn a_stream_that_stops_is_waited_for_no_longer_than_between_two_pieces() {
 #[test]
 fn an_answer_without_end_is_not_read_on() {
     for dialect in DIALECTS {
-        let provider = Provider::start([Behaviour::TenTimes]).unwrap();
+        let provider = ScriptedProvider::start([Behaviour::TenTimes]).unwrap();
         let limits = Limits { response: Bytes(5_000), ..patient() };
         let failure = model(&provider, dialect, limits).summarise(&task(), &mut |_| true).unwrap_err();
         assert_eq!(failure, Failure::Broken("the reply is longer than 5000 bytes".into()));
@@ -131,7 +131,7 @@ fn new_tries_are_made_where_they_may_help_and_only_there() {
         (vec![Behaviour::CutMidStream(good())], "broken", 1),
     ];
     for (script, expected, calls) in table {
-        let provider = Provider::start(script.clone()).unwrap();
+        let provider = ScriptedProvider::start(script.clone()).unwrap();
         // More than two are not made, whatever is asked for.
         let summariser = model(&provider, DIALECTS[0], Limits { retries: 9, ..patient() });
         match summariser.summarise(&task(), &mut |_| true) {
@@ -144,7 +144,7 @@ fn new_tries_are_made_where_they_may_help_and_only_there() {
 
 #[test]
 fn nobody_there_is_said_and_not_waited_for() {
-    let provider = Provider::start([Behaviour::Empty]).unwrap();
+    let provider = ScriptedProvider::start([Behaviour::Empty]).unwrap();
     let url = provider.url(Dialect::Anthropic);
     let gone = model(&provider, DIALECTS[0], patient());
     drop(provider);
@@ -159,7 +159,7 @@ fn nobody_there_is_said_and_not_waited_for() {
 #[test]
 fn whoever_asked_can_stop_at_any_time() {
     for behaviour in [Behaviour::Hang, Behaviour::HangMidStream(good()), Behaviour::Status(429, Some(2))] {
-        let provider = Provider::start([behaviour.clone()]).unwrap();
+        let provider = ScriptedProvider::start([behaviour.clone()]).unwrap();
         let limits = Limits { retries: 2, ..patient() };
         let started = Instant::now();
         let mut go_on = |_| started.elapsed() < Duration::from_millis(300);
@@ -171,7 +171,7 @@ fn whoever_asked_can_stop_at_any_time() {
 #[test]
 fn requests_are_what_providers_take() {
     for (dialect, name) in DIALECTS {
-        let provider = Provider::start([Behaviour::Good(good())]).unwrap();
+        let provider = ScriptedProvider::start([Behaviour::Good(good())]).unwrap();
         let big = Task { most: Tokens(1 << 40), ..task() };
         let summariser = model(&provider, (dialect, name), patient());
         // What cannot fit is not sent.

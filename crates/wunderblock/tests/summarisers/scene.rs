@@ -16,7 +16,7 @@ use wunderblock_core::policy::{Fill, Form, Permille, Section, Template};
 use wunderblock_core::ports::{Gauge, NoBodies};
 use wunderblock_core::units::{Bytes, Cost, Millis, Seq, Tokens};
 use wunderblock_core::view::Entry;
-use wunderblock_testkit::server::{ORDERS, Provider};
+use wunderblock_testkit::server::{ORDERS, ScriptedProvider};
 
 pub(crate) const KEY: &str = "sk-test-not-a-real-key";
 pub(crate) const DIALECTS: [(Dialect, &str); 2] =
@@ -154,7 +154,7 @@ pub(crate) fn limits() -> Limits {
 }
 
 pub(crate) fn model(
-    provider: &Provider,
+    provider: &ScriptedProvider,
     (dialect, model): (Dialect, &str),
     limits: Limits,
 ) -> ModelSummariser {

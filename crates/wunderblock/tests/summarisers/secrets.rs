@@ -9,7 +9,7 @@ use wunderblock::summarize::prompt::{Put, task};
 use wunderblock::summarize::{Brief, Earlier, Manner};
 use wunderblock_core::message::{Message, Part, Role};
 use wunderblock_core::units::{Seq, Tokens};
-use wunderblock_testkit::server::{Behaviour, Provider};
+use wunderblock_testkit::server::{Behaviour, ScriptedProvider};
 
 /// A token as GitHub makes them, put together here so that this file holds nothing a scanner would take for a leak.
 fn token(seed: u64) -> String {
@@ -55,9 +55,12 @@ fn planted_secrets_never_reach_the_provider() {
     for dialect in DIALECTS {
         // A correction repeats what was wrong; the model has it from nowhere but from itself.
         let leaky = format!("{GOOD}- keep leaked/{user} (#1)\n");
-        let provider =
-            Provider::start([Behaviour::Overflow, Behaviour::Good(leaky), Behaviour::Good(GOOD.to_owned())])
-                .unwrap();
+        let provider = ScriptedProvider::start([
+            Behaviour::Overflow,
+            Behaviour::Good(leaky),
+            Behaviour::Good(GOOD.to_owned()),
+        ])
+        .unwrap();
         let mut options = options(&redactor);
         options.before = Tokens(100_000);
         let draft = write(&material, &brief, &Scale, Some(&model(&provider, dialect, patient())), &options);

@@ -1,13 +1,13 @@
 //! Kills programs at random moments, whatever they do, and looks whether anything is lost.
 
-mod act;
-mod desk;
+mod command;
+mod crash_test;
 
-use super::draw::Draw;
-use super::report::Report;
-use crate::program::Outcome;
-use act::{Act, When};
-use desk::Desk;
+use super::random::{Random, delay};
+use super::report::AttackReport;
+use crate::program::ChoreResult;
+use command::{KillTime, KilledCommand};
+use crash_test::CrashTest;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
@@ -22,52 +22,53 @@ const EXAMINED: u64 = 10;
 const CALLS: [&str; 8] = [OPEN, "pwrite64", "fsync", "ftruncate", "linkat", "unlink", "fchmod", "mkdir"];
 const OPEN: &str = "?open,openat";
 
-const CREATIONS: [Act; 3] = [Act::CreateByAppend, Act::CreateByImport, Act::CreateByContext];
-const OTHERS: [Act; 11] = [
-    Act::Append,
-    Act::Import,
-    Act::ImportUnindexed,
-    Act::ContextOfPath,
-    Act::Context,
-    Act::Compact,
-    Act::Erase,
-    Act::EraseAll,
-    Act::Backup,
-    Act::Restore,
-    Act::Repair,
+const CREATIONS: [KilledCommand; 3] =
+    [KilledCommand::CreateByAppend, KilledCommand::CreateByImport, KilledCommand::CreateByContext];
+const OTHERS: [KilledCommand; 11] = [
+    KilledCommand::Append,
+    KilledCommand::Import,
+    KilledCommand::ImportUnindexed,
+    KilledCommand::ContextOfPath,
+    KilledCommand::Context,
+    KilledCommand::Compact,
+    KilledCommand::Erase,
+    KilledCommand::EraseAll,
+    KilledCommand::Backup,
+    KilledCommand::Restore,
+    KilledCommand::Repair,
 ];
 
 /// Kills at random moments.
-pub(super) fn run(count: u64, seed: u64, binary: &Path, folder: &Path) -> Outcome<Report> {
-    let mut report = Report::new("kills");
-    let mut draw = Draw::new(seed ^ 0x0051_6b11);
-    let mut desk = Desk::new(binary, folder)?;
+pub(super) fn run(count: u64, seed: u64, binary: &Path, folder: &Path) -> ChoreResult<AttackReport> {
+    let mut report = AttackReport::new("kills");
+    let mut random = Random::new(seed ^ 0x0051_6b11);
+    let mut test = CrashTest::new(binary, folder)?;
     // How long a program takes here and now; the moments of the kills follow it.
-    let usual = desk.usual(&mut draw)?;
-    let mut tried: BTreeMap<Act, (u64, u64, Duration)> = BTreeMap::new();
+    let usual = test.usual(&mut random)?;
+    let mut tried: BTreeMap<KilledCommand, (u64, u64, Duration)> = BTreeMap::new();
     let (mut left, mut history) = (0, Vec::new());
     for number in 0..count {
         let acts = if left == 0 {
-            desk = Desk::new(binary, folder)?;
+            test = CrashTest::new(binary, folder)?;
             // Many ledgers are killed in their first moments, and few of them later.
-            left = if draw.below(5) > 0 { 1 } else { EACH };
+            left = if random.below(5) > 0 { 1 } else { EACH };
             history.clear();
             &CREATIONS[..]
         } else {
             &OTHERS[..]
         };
-        let Some(act) = acts.get(draw.place(acts.len())).copied() else { continue };
+        let Some(act) = acts.get(random.below(acts.len())).copied() else { continue };
         left -= 1;
         let (tried, cut, takes) = tried.entry(act).or_insert((0, 0, usual));
-        let when = When::After(draw.delay(*takes));
+        let when = KillTime::After(delay(&mut random, *takes));
         history.push(format!("{act:?} killed {when}"));
-        let mut outcome = desk.killed(act, when, &mut draw);
+        let mut outcome = test.killed(act, when, &mut random);
         let is_cut = !matches!(outcome, Ok(false));
         *tried += 1;
         *cut += u64::from(is_cut);
         *takes = takes.mul_f64(if is_cut { 1.05 } else { 0.8 });
         if outcome.is_ok() && (left == 0 || number % EXAMINED == EXAMINED - 1) {
-            outcome = desk.examined().map(|()| true);
+            outcome = test.examined().map(|()| true);
         }
         if let Err(error) = outcome {
             report.fail(&kind(act, &*error), format!("kill {number}: {error}; {}", history.join(", ")));
@@ -79,32 +80,38 @@ pub(super) fn run(count: u64, seed: u64, binary: &Path, folder: &Path) -> Outcom
     for (act, (tried, cut, _)) in tried {
         report.note(format!("{act:?}: {tried}, {cut} of them cut short"));
     }
-    report.note(format!("{} events were acknowledged", desk::acknowledged()));
+    report.note(format!("{} events were acknowledged", crash_test::acknowledged()));
     Ok(report)
 }
 
 /// Kills at every system call that changes a file; of those that are many, writing and opening, at one of `step`.
-pub(super) fn at_calls(step: u64, seed: u64, binary: &Path, folder: &Path) -> Outcome<Report> {
-    let mut report = Report::new("kills at system calls");
-    let mut draw = Draw::new(seed ^ 0x57ace);
-    for act in [Act::CreateByAppend, Act::Erase, Act::EraseAll, Act::Backup, Act::Restore] {
+pub(super) fn at_calls(step: u64, seed: u64, binary: &Path, folder: &Path) -> ChoreResult<AttackReport> {
+    let mut report = AttackReport::new("kills at system calls");
+    let mut random = Random::new(seed ^ 0x57ace);
+    for act in [
+        KilledCommand::CreateByAppend,
+        KilledCommand::Erase,
+        KilledCommand::EraseAll,
+        KilledCommand::Backup,
+        KilledCommand::Restore,
+    ] {
         for call in CALLS {
-            let mut desk = Desk::prepared(act, binary, folder, &mut draw)?;
+            let mut test = CrashTest::prepared(act, binary, folder, &mut random)?;
             let step = if matches!(call, "pwrite64" | OPEN) { step } else { 1 };
             let mut which = 1;
             loop {
-                desk.refill(act, &mut draw)?;
-                let outcome = desk.killed(act, When::At(call, which), &mut draw);
+                test.refill(act, &mut random)?;
+                let outcome = test.killed(act, KillTime::At(call, which), &mut random);
                 report.tried();
-                match outcome.and_then(|cut| desk.examined().map(|()| cut)) {
-                    Ok(true) if CREATIONS.contains(&act) => desk = Desk::new(binary, folder)?,
+                match outcome.and_then(|cut| test.examined().map(|()| cut)) {
+                    Ok(true) if CREATIONS.contains(&act) => test = CrashTest::new(binary, folder)?,
                     Ok(true) => {}
                     // It makes no more such calls.
                     Ok(false) => break,
                     Err(error) => {
                         report
                             .fail(&kind(act, &*error), format!("{act:?} killed at {call} {which}: {error}"));
-                        desk = Desk::prepared(act, binary, folder, &mut draw)?;
+                        test = CrashTest::prepared(act, binary, folder, &mut random)?;
                     }
                 }
                 which += step;
@@ -116,7 +123,7 @@ pub(super) fn at_calls(step: u64, seed: u64, binary: &Path, folder: &Path) -> Ou
 }
 
 /// What went wrong without what differs from one time to the next.
-fn kind(act: Act, error: &dyn std::error::Error) -> String {
+fn kind(act: KilledCommand, error: &dyn std::error::Error) -> String {
     let words = error.to_string();
     let words =
         words.split_whitespace().filter(|word| !word.contains(|c: char| c == '/' || c.is_ascii_digit()));

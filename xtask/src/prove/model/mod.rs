@@ -3,21 +3,21 @@
 //! After each erasure, import and restore every file of the ledger is searched for the words of what was erased. A
 //! sequence that fails is made shorter before it is told.
 
-mod memory;
+mod expected;
+mod ledger;
 mod step;
-mod world;
 
-use super::draw::Draw;
-use super::report::Report;
-use crate::program::Outcome;
+use super::random::Random;
+use super::report::AttackReport;
+use crate::program::ChoreResult;
+use ledger::LedgerUnderTest;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use step::Step;
-use world::World;
+use step::InterleavingStep;
 
 /// How long an interleaving may take. It takes some milliseconds.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -26,9 +26,9 @@ const ENDLESS: &str = "it does not end";
 /// Failures that are made shorter; of more of them only the number is told.
 const SHORTENED: usize = 12;
 
-pub(super) fn run(count: u64, seed: u64, folder: &Path) -> Outcome<Report> {
+pub(super) fn run(count: u64, seed: u64, folder: &Path) -> ChoreResult<AttackReport> {
     let next = AtomicU64::new(0);
-    let report = Mutex::new(Report::new("interleavings"));
+    let report = Mutex::new(AttackReport::new("interleavings"));
     let found = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         let work = || {
@@ -37,7 +37,7 @@ pub(super) fn run(count: u64, seed: u64, folder: &Path) -> Outcome<Report> {
                 if number >= count {
                     return;
                 }
-                let own = Draw::new(seed ^ number.wrapping_mul(0x9e37_79b9)).next();
+                let own = Random::new(seed ^ number.wrapping_mul(0x9e37_79b9)).next_u64();
                 let steps = step::steps(own);
                 if let (Some(failure), Ok(mut found)) = (fails(&steps, folder), found.lock()) {
                     found.push((number, steps, failure));
@@ -66,9 +66,9 @@ pub(super) fn run(count: u64, seed: u64, folder: &Path) -> Outcome<Report> {
 }
 
 /// What goes wrong with these steps, if anything does.
-fn fails(steps: &[Step], folder: &Path) -> Option<String> {
+fn fails(steps: &[InterleavingStep], folder: &Path) -> Option<String> {
     let (sender, receiver) = channel();
-    let (steps, folder) = (Arc::<[Step]>::from(steps), folder.to_owned());
+    let (steps, folder) = (Arc::<[InterleavingStep]>::from(steps), folder.to_owned());
     // On a thread of its own: what never ends is left behind.
     std::thread::spawn(move || sender.send(try_all(&steps, &folder)));
     match receiver.recv_timeout(PATIENCE) {
@@ -78,17 +78,17 @@ fn fails(steps: &[Step], folder: &Path) -> Option<String> {
     }
 }
 
-fn try_all(steps: &[Step], folder: &Path) -> Option<String> {
-    let mut world = match World::new(folder) {
-        Ok(world) => world,
+fn try_all(steps: &[InterleavingStep], folder: &Path) -> Option<String> {
+    let mut ledger = match LedgerUnderTest::new(folder) {
+        Ok(ledger) => ledger,
         Err(error) => return Some(format!("a new ledger: {error}")),
     };
     for (place, step) in steps.iter().enumerate() {
-        if let Err(error) = world.take(step) {
+        if let Err(error) = ledger.take(step) {
             return Some(format!("step {}, {step}: {error}", place + 1));
         }
     }
-    world.whole().err().map(|error| format!("at the end: {error}"))
+    ledger.whole().err().map(|error| format!("at the end: {error}"))
 }
 
 /// A failure without what differs from one interleaving to the next.
@@ -104,7 +104,7 @@ fn kind(failure: &str) -> String {
 }
 
 /// The same failure with fewer steps.
-fn shorter(mut steps: Vec<Step>, wanted: &str, folder: &Path) -> Vec<Step> {
+fn shorter(mut steps: Vec<InterleavingStep>, wanted: &str, folder: &Path) -> Vec<InterleavingStep> {
     let mut place = steps.len();
     while place > 0 {
         place -= 1;

@@ -1,7 +1,7 @@
 //! What may happen to a ledger, drawn from a number. A step stands for itself: without one of them the others still can
 //! be done, so that a failing sequence can be made shorter.
 
-use crate::prove::draw::Draw;
+use crate::prove::random::Random;
 use std::fmt;
 
 /// Files there are. The last has records without ids, and only grows: nothing but its place tells such a record.
@@ -9,17 +9,17 @@ pub(super) const FILES: usize = 3;
 /// Tenants there are.
 pub(super) const TENANTS: usize = 2;
 /// Live sessions of each tenant.
-pub(super) const LIVE: u64 = 2;
+pub(super) const LIVE: usize = 2;
 
-/// A step; `draw` is the number from which its texts and choices follow.
+/// A step; `seed` is the number from which its texts and choices follow.
 #[derive(Clone, Debug)]
-pub(super) struct Step {
-    pub(super) act: Act,
-    pub(super) draw: u64,
+pub(super) struct InterleavingStep {
+    pub(super) act: Operation,
+    pub(super) seed: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Act {
+pub(super) enum Operation {
     /// A tenant imports a file, for the first time or again.
     Import { tenant: usize, file: usize },
     /// A file grows by records.
@@ -44,33 +44,33 @@ pub(super) enum Act {
     Reopen,
 }
 
-impl fmt::Display for Step {
+impl fmt::Display for InterleavingStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} [{:x}]", self.act, self.draw)
+        write!(f, "{:?} [{:x}]", self.act, self.seed)
     }
 }
 
 /// The steps of an interleaving.
-pub(super) fn steps(seed: u64) -> Vec<Step> {
-    let mut draw = Draw::new(seed);
-    let count = 5 + draw.below(16);
-    (0..count).map(|_| step(&mut draw)).collect()
+pub(super) fn steps(seed: u64) -> Vec<InterleavingStep> {
+    let mut random = Random::new(seed);
+    let count = 5 + random.below(16);
+    (0..count).map(|_| step(&mut random)).collect()
 }
 
-fn step(draw: &mut Draw) -> Step {
-    let (tenant, file) = (draw.place(TENANTS), draw.place(FILES));
-    let act = match draw.below(40) {
-        0..=11 => Act::Import { tenant, file },
-        12..=15 => Act::Grow { file },
-        16..=17 => Act::Rotate { file },
-        18 => Act::Truncate { file },
-        19..=20 => Act::Rewrite { file },
-        21..=25 => Act::Append { tenant },
-        26..=30 => Act::Erase { tenant },
-        31..=32 => Act::EraseAll { tenant },
-        33..=35 => Act::Backup,
-        36..=38 => Act::Restore,
-        _ => Act::Reopen,
+fn step(random: &mut Random) -> InterleavingStep {
+    let (tenant, file) = (random.below(TENANTS), random.below(FILES));
+    let act = match random.below(40) {
+        0..=11 => Operation::Import { tenant, file },
+        12..=15 => Operation::Grow { file },
+        16..=17 => Operation::Rotate { file },
+        18 => Operation::Truncate { file },
+        19..=20 => Operation::Rewrite { file },
+        21..=25 => Operation::Append { tenant },
+        26..=30 => Operation::Erase { tenant },
+        31..=32 => Operation::EraseAll { tenant },
+        33..=35 => Operation::Backup,
+        36..=38 => Operation::Restore,
+        _ => Operation::Reopen,
     };
-    Step { act, draw: draw.next() }
+    InterleavingStep { act, seed: random.next_u64() }
 }

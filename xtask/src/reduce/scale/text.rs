@@ -1,6 +1,6 @@
 //! Texts of any size, of every kind, as its tools would write them: from the templates in `xtask/reduce/inputs.toml`.
 
-use crate::program::Outcome;
+use crate::program::ChoreResult;
 use serde::Deserialize;
 use wunderblock_testkit::generate::Random;
 
@@ -25,20 +25,20 @@ struct InputTemplate {
     tail: String,
     #[serde(default)]
     separator: String,
-    lines: Vec<LineTemplate>,
+    lines: Vec<LinePattern>,
 }
 
 /// A line, and when it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct LineTemplate {
+struct LinePattern {
     every: Option<usize>,
     per_mille: Option<usize>,
     text: String,
 }
 
 impl InputTemplates {
-    pub(super) fn read() -> Outcome<Self> {
+    pub(super) fn read() -> ChoreResult<Self> {
         Ok(toml::from_str(include_str!("../../../reduce/inputs.toml"))?)
     }
 
@@ -47,14 +47,14 @@ impl InputTemplates {
     }
 
     /// A text of about so many bytes; the same in every run.
-    pub(super) fn text(&self, name: &str, bytes: usize) -> Outcome<String> {
+    pub(super) fn text(&self, name: &str, bytes: usize) -> ChoreResult<String> {
         let input = self.input.iter().find(|input| input.name == name).ok_or("there is no such input")?;
         let words: Vec<&str> = self.words.split_whitespace().collect();
         let mut random = Random::new(SEED);
         let mut text = String::with_capacity(bytes + 4_096);
         text.push_str(&input.head);
         for number in 0.. {
-            let is_due = |line: &&LineTemplate, random: &mut Random| match (line.every, line.per_mille) {
+            let is_due = |line: &&LinePattern, random: &mut Random| match (line.every, line.per_mille) {
                 (Some(every), _) => number % every == every - 1,
                 (None, Some(share)) => random.below(1_000) < share,
                 (None, None) => true,
@@ -83,7 +83,7 @@ struct Places<'a> {
 
 impl Places<'_> {
     /// Writes a line with its places filled.
-    fn fill(&mut self, line: &str, out: &mut String) -> Outcome<()> {
+    fn fill(&mut self, line: &str, out: &mut String) -> ChoreResult<()> {
         let mut rest = line;
         while let Some((before, after)) = rest.split_once("{{") {
             let (place, after) = after.split_once("}}").ok_or_else(|| format!("an open place: {line}"))?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// What a program is doing when it is killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Act {
+pub(super) enum KilledCommand {
     CreateByAppend,
     CreateByImport,
     CreateByContext,
@@ -22,9 +22,9 @@ pub(super) enum Act {
     Repair,
 }
 
-/// When a program is killed.
+/// KillTime a program is killed.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum When {
+pub(super) enum KillTime {
     /// After a time.
     After(Duration),
     /// At a system call, before it is made: its name, and which of them, counted from 1.
@@ -33,7 +33,7 @@ pub(super) enum When {
     Never,
 }
 
-impl fmt::Display for When {
+impl fmt::Display for KillTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::After(delay) => write!(f, "after {:.1} ms", delay.as_secs_f64() * 1e3),

@@ -1,22 +1,22 @@
 //! What a ledger must hold, in memory.
 
-use crate::prove::record::{Record, file};
+use crate::prove::record::{MarkedRecord, file};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a tenant was told is there.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tenant {
+pub(super) struct ExpectedTenant {
     /// Imported sessions, with each revision of their file.
-    pub(super) imported: BTreeMap<String, Vec<Vec<Record>>>,
+    pub(super) imported: BTreeMap<String, Vec<Vec<MarkedRecord>>>,
     /// Live sessions: positions, and what was said there.
-    pub(super) live: BTreeMap<String, BTreeMap<u64, Record>>,
+    pub(super) live: BTreeMap<String, BTreeMap<u64, MarkedRecord>>,
     /// Files as they were imported last: importing them again says nothing new.
     pub(super) seen: BTreeMap<usize, Vec<u8>>,
 }
 
-impl Tenant {
+impl ExpectedTenant {
     /// Notes that a file of a session has been imported.
-    pub(super) fn import(&mut self, session: &str, records: &[Record]) {
+    pub(super) fn import(&mut self, session: &str, records: &[MarkedRecord]) {
         let revisions = self.imported.entry(session.to_owned()).or_default();
         if revisions.last().is_none_or(|last| last != records) {
             revisions.push(records.to_vec());
@@ -29,13 +29,13 @@ impl Tenant {
     }
 
     /// Everything a session holds, of whatever revision.
-    pub(super) fn records(&self, session: &str) -> Vec<&Record> {
+    pub(super) fn records(&self, session: &str) -> Vec<&MarkedRecord> {
         let imported = self.imported.get(session).into_iter().flatten().flatten();
         imported.chain(self.live.get(session).into_iter().flat_map(BTreeMap::values)).collect()
     }
 
     /// Everything the tenant holds that an event is made from, unless its marker is among the erased.
-    pub(super) fn events(&self, erased: &BTreeSet<String>) -> Vec<&Record> {
+    pub(super) fn events(&self, erased: &BTreeSet<String>) -> Vec<&MarkedRecord> {
         let all = self.sessions();
         let all = all.iter().flat_map(|session| self.records(session));
         all.filter(|record| record.id.is_some() && !erased.contains(&record.marker)).collect()
@@ -52,15 +52,15 @@ impl Tenant {
 /// Why these bytes are not the original of a session; nothing if they are. They must be its newest revision, or an
 /// earlier one that did not grow into another. Where something was erased, every other line must be there, in order.
 pub(super) fn wrong_original(
-    revisions: &[Vec<Record>],
+    revisions: &[Vec<MarkedRecord>],
     erased: &BTreeSet<String>,
     bytes: &[u8],
 ) -> Option<String> {
-    let ends_here = |place: usize, one: &Vec<Record>| {
+    let ends_here = |place: usize, one: &Vec<MarkedRecord>| {
         !revisions.iter().skip(place + 1).any(|later| later.len() > one.len() && later.starts_with(one))
     };
     let may_be = revisions.iter().enumerate().filter(|(place, one)| ends_here(*place, one));
-    let fits = |records: &Vec<Record>| {
+    let fits = |records: &Vec<MarkedRecord>| {
         if records.iter().all(|record| !erased.contains(&record.marker)) {
             return file(records) == bytes;
         }
@@ -80,12 +80,12 @@ pub(super) fn wrong_original(
 
 #[cfg(test)]
 mod tests {
-    use super::{Record, file, wrong_original};
+    use super::{MarkedRecord, file, wrong_original};
     use std::collections::BTreeSet;
 
-    fn record(word: &str) -> Record {
+    fn record(word: &str) -> MarkedRecord {
         let text = word.to_owned();
-        Record { id: Some(text.clone()), marker: text.clone(), line: format!("[{text}]"), text }
+        MarkedRecord { id: Some(text.clone()), marker: text.clone(), line: format!("[{text}]"), text }
     }
 
     #[test]

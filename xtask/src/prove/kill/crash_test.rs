@@ -1,9 +1,9 @@
 //! A ledger whose programs are killed, and what it must hold.
 
-use super::act::{Act, When};
-use crate::program::{Outcome, Program};
-use crate::prove::draw::Draw;
-use crate::prove::record::{Record, file, records, text};
+use super::command::{KillTime, KilledCommand};
+use crate::program::{ChoreResult, Sandbox};
+use crate::prove::random::{Random, marker};
+use crate::prove::record::{TranscriptFile, file, records, text};
 use crate::prove::scan;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -26,39 +26,32 @@ pub(super) fn acknowledged() -> u64 {
 
 /// What was acknowledged.
 #[derive(Clone, Default)]
-struct Held {
+struct Acknowledged {
     /// Live events, by position: id and text.
     live: BTreeMap<u64, (String, String)>,
     /// Sessions whose import has finished, with their files.
     files: BTreeMap<String, Vec<u8>>,
 }
 
-/// A file that an agent writes.
-struct Transcript {
-    name: String,
-    session: String,
-    records: Vec<Record>,
-}
-
-pub(super) struct Desk {
+pub(super) struct CrashTest {
     home: tempfile::TempDir,
-    program: Program,
-    held: Held,
-    transcripts: Vec<Transcript>,
-    backup: Option<(String, Held)>,
+    program: Sandbox,
+    held: Acknowledged,
+    transcripts: Vec<TranscriptFile>,
+    backup: Option<(String, Acknowledged)>,
     backups: u32,
     next: u64,
     gone: Vec<String>,
 }
 
-impl Desk {
-    pub(super) fn new(binary: &Path, folder: &Path) -> Outcome<Self> {
+impl CrashTest {
+    pub(super) fn new(binary: &Path, folder: &Path) -> ChoreResult<Self> {
         let home = tempfile::tempdir_in(folder)?;
-        let program = Program::new(binary, home.path())?;
+        let program = Sandbox::new(binary, home.path())?;
         Ok(Self {
             home,
             program,
-            held: Held::default(),
+            held: Acknowledged::default(),
             transcripts: Vec::new(),
             backup: None,
             backups: 0,
@@ -68,61 +61,77 @@ impl Desk {
     }
 
     /// How long it takes here and now to make a ledger and to import a file.
-    pub(super) fn usual(&self, draw: &mut Draw) -> Outcome<Duration> {
-        self.program.write("usual.jsonl", file(&records(draw, "usual", None, MESSAGES)))?;
+    pub(super) fn usual(&self, random: &mut Random) -> ChoreResult<Duration> {
+        self.program.write("usual.jsonl", file(&records(random, "usual", None, MESSAGES)))?;
         let begun = Instant::now();
         self.program.bytes(&["import", "usual.jsonl", "-q"])?;
         Ok(begun.elapsed())
     }
 
     /// A ledger in which this can be done.
-    pub(super) fn prepared(act: Act, binary: &Path, folder: &Path, draw: &mut Draw) -> Outcome<Self> {
-        let mut desk = Self::new(binary, folder)?;
-        let whole = When::Never;
+    pub(super) fn prepared(
+        act: KilledCommand,
+        binary: &Path,
+        folder: &Path,
+        random: &mut Random,
+    ) -> ChoreResult<Self> {
+        let mut test = Self::new(binary, folder)?;
+        let whole = KillTime::Never;
         match act {
-            Act::CreateByAppend | Act::CreateByImport | Act::CreateByContext => {}
+            KilledCommand::CreateByAppend
+            | KilledCommand::CreateByImport
+            | KilledCommand::CreateByContext => {}
             _ => {
-                desk.append(whole, draw)?;
-                desk.import(&["import"], whole, draw)?;
-                desk.back_up(whole)?;
+                test.append(whole, random)?;
+                test.import(&["import"], whole, random)?;
+                test.back_up(whole)?;
             }
         }
-        Ok(desk)
+        Ok(test)
     }
 
     /// Imports a file where one is going to be erased.
-    pub(super) fn refill(&mut self, act: Act, draw: &mut Draw) -> Outcome<()> {
-        if act == Act::EraseAll {
-            self.import(&["import"], When::Never, draw)?;
+    pub(super) fn refill(&mut self, act: KilledCommand, random: &mut Random) -> ChoreResult<()> {
+        if act == KilledCommand::EraseAll {
+            self.import(&["import"], KillTime::Never, random)?;
         }
         Ok(())
     }
 
     /// Starts what is to be done, kills it, and looks at what is left. Answers whether it was cut short.
-    pub(super) fn killed(&mut self, act: Act, when: When, draw: &mut Draw) -> Outcome<bool> {
+    pub(super) fn killed(
+        &mut self,
+        act: KilledCommand,
+        when: KillTime,
+        random: &mut Random,
+    ) -> ChoreResult<bool> {
         let cut = match act {
-            Act::CreateByAppend | Act::Append => self.append(when, draw)?,
-            Act::CreateByImport | Act::Import => self.import(&["import"], when, draw)?,
-            Act::ImportUnindexed => self.import(&["import", "--no-index"], when, draw)?,
-            Act::CreateByContext | Act::ContextOfPath => {
-                let args = ["context", "--window", "8000", "--out", "/dev/null"];
-                self.import(&args, when, draw)?
+            KilledCommand::CreateByAppend | KilledCommand::Append => self.append(when, random)?,
+            KilledCommand::CreateByImport | KilledCommand::Import => {
+                self.import(&["import"], when, random)?
             }
-            Act::Context => self.plain(&["context", LIVE, "--window", "4000", "--out", "/dev/null"], when)?,
-            Act::Compact => self.plain(&["compact", LIVE, "--window", "4000"], when)?,
-            Act::Repair => self.plain(&["doctor", "--repair"], when)?,
-            Act::Erase => self.erase(when, draw)?,
-            Act::EraseAll => self.erase_all(when)?,
-            Act::Backup => self.back_up(when)?,
-            Act::Restore => return self.restore(when, draw),
+            KilledCommand::ImportUnindexed => self.import(&["import", "--no-index"], when, random)?,
+            KilledCommand::CreateByContext | KilledCommand::ContextOfPath => {
+                let args = ["context", "--window", "8000", "--out", "/dev/null"];
+                self.import(&args, when, random)?
+            }
+            KilledCommand::Context => {
+                self.plain(&["context", LIVE, "--window", "4000", "--out", "/dev/null"], when)?
+            }
+            KilledCommand::Compact => self.plain(&["compact", LIVE, "--window", "4000"], when)?,
+            KilledCommand::Repair => self.plain(&["doctor", "--repair"], when)?,
+            KilledCommand::Erase => self.erase(when, random)?,
+            KilledCommand::EraseAll => self.erase_all(when)?,
+            KilledCommand::Backup => self.back_up(when)?,
+            KilledCommand::Restore => return self.restore(when, random),
         };
-        self.works(draw)?;
+        self.works(random)?;
         let lost = self.lost(&self.held)?;
         if let Some(lost) = lost { Err(lost.into()) } else { Ok(cut) }
     }
 
     /// Nothing is wrong with the ledger. That an import is unfinished is no problem.
-    pub(super) fn examined(&self) -> Outcome<()> {
+    pub(super) fn examined(&self) -> ChoreResult<()> {
         let done = self.program.run(&["doctor", "--json"])?;
         let report: Value = serde_json::from_slice(&done.stdout)
             .map_err(|error| format!("doctor: {error}: {}", String::from_utf8_lossy(&done.stderr)))?;
@@ -135,7 +144,7 @@ impl Desk {
 
     /// The next commands do what they are asked: one that reads, and one that writes. Of a ledger killed before anything
     /// was acknowledged there may be nothing.
-    fn works(&mut self, draw: &mut Draw) -> Outcome<()> {
+    fn works(&mut self, random: &mut Random) -> ChoreResult<()> {
         let read = self.program.run(&["sessions"])?;
         let said = String::from_utf8_lossy(&read.stderr);
         let may_miss = self.held.live.is_empty() && self.held.files.is_empty();
@@ -143,19 +152,19 @@ impl Desk {
         if !is_well {
             return Err(format!("next: `sessions`: {}", said.trim()).into());
         }
-        let (lines, said) = self.lines(1, draw);
+        let (lines, said) = self.lines(1, random);
         let answers = self.program.append("local", LIVE, &lines).map_err(|error| format!("next: {error}"))?;
         self.note(&answers, &said);
         Ok(())
     }
 
-    fn lines(&mut self, count: u64, draw: &mut Draw) -> (String, BTreeMap<String, String>) {
+    fn lines(&mut self, count: u64, random: &mut Random) -> (String, BTreeMap<String, String>) {
         let mut said = BTreeMap::new();
         let mut lines = String::new();
         for _ in 0..count {
-            let (id, marker) = (format!("m{}", self.next), draw.marker());
+            let (id, marker) = (format!("m{}", self.next), marker(random));
             self.next += 1;
-            let text = text(draw, &marker);
+            let text = text(random, &marker);
             lines.push_str(&format!("{}\n", json!({ "id": id, "role": "user", "content": text })));
             said.insert(id, text);
         }
@@ -177,8 +186,8 @@ impl Desk {
         }
     }
 
-    fn append(&mut self, when: When, draw: &mut Draw) -> Outcome<bool> {
-        let (lines, said) = self.lines(300, draw);
+    fn append(&mut self, when: KillTime, random: &mut Random) -> ChoreResult<bool> {
+        let (lines, said) = self.lines(300, random);
         let mut command = armed(self.program.command(&["append", LIVE]), when);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let (mut stdin, stdout) =
@@ -186,7 +195,7 @@ impl Desk {
         let feeder = std::thread::spawn(move || {
             let _ = lines.split_inclusive('\n').try_for_each(|line| stdin.write_all(line.as_bytes()));
             // The pipe stays open: the program waits for more until it is killed.
-            if matches!(when, When::After(_)) { Some(stdin) } else { None }
+            if matches!(when, KillTime::After(_)) { Some(stdin) } else { None }
         });
         // A line that was cut off is no answer.
         let reader = std::thread::spawn(move || -> Vec<Value> {
@@ -201,23 +210,20 @@ impl Desk {
     }
 
     /// Imports a file that is new or has grown, by whatever command. What was cut short must finish the next time.
-    fn import(&mut self, args: &[&str], when: When, draw: &mut Draw) -> Outcome<bool> {
-        if self.transcripts.is_empty() || draw.below(3) == 0 {
-            let session = format!("s-{}", draw.marker());
-            let name = format!("file-{}.jsonl", self.transcripts.len());
-            self.transcripts.push(Transcript { name, session, records: Vec::new() });
+    fn import(&mut self, args: &[&str], when: KillTime, random: &mut Random) -> ChoreResult<bool> {
+        if self.transcripts.is_empty() || random.below(3) == 0 {
+            self.transcripts.push(TranscriptFile::new(random));
         }
-        let place = draw.place(self.transcripts.len());
+        let place = random.below(self.transcripts.len());
         let Some(transcript) = self.transcripts.get_mut(place) else { return Ok(false) };
-        let parent = transcript.records.iter().rev().find_map(|record| record.id.clone());
-        let count = if parent.is_some() { 1 + draw.place(50) } else { MESSAGES };
-        transcript.records.extend(records(draw, &transcript.session, parent.as_deref(), count));
-        let (name, session) = (transcript.name.clone(), transcript.session.clone());
+        let count = if transcript.records.is_empty() { MESSAGES } else { 1 + random.below(50) };
+        transcript.grow(random, count);
+        let (name, session) = (file_name(place), transcript.session.clone());
         let bytes = file(&transcript.records);
         self.program.write(&name, &bytes)?;
         let all = [args, &[&name, "-q"]].concat();
         let cut = self.plain(&all, when)?;
-        if cut && draw.below(3) > 0 {
+        if cut && random.below(3) > 0 {
             // The other times the next import of the file, or nobody, finishes it.
             self.held.files.remove(&session);
             return Ok(cut);
@@ -229,9 +235,9 @@ impl Desk {
         Ok(cut)
     }
 
-    fn erase(&mut self, when: When, draw: &mut Draw) -> Outcome<bool> {
+    fn erase(&mut self, when: KillTime, random: &mut Random) -> ChoreResult<bool> {
         let all: Vec<u64> = self.held.live.keys().copied().collect();
-        let Some(seq) = all.get(draw.place(all.len())) else { return Ok(false) };
+        let Some(seq) = all.get(random.below(all.len())) else { return Ok(false) };
         let text = self.held.live.remove(seq).map(|(_, text)| text).unwrap_or_default();
         let at = seq.to_string();
         let args = ["erase", LIVE, "--at", &at, "--yes"];
@@ -241,23 +247,17 @@ impl Desk {
         Ok(cut)
     }
 
-    fn erase_all(&mut self, when: When) -> Outcome<bool> {
+    fn erase_all(&mut self, when: KillTime) -> ChoreResult<bool> {
         let finished = |place: &usize| {
             self.transcripts.get(*place).is_some_and(|one| self.held.files.contains_key(&one.session))
         };
         let Some(place) = (0..self.transcripts.len()).find(finished) else { return Ok(false) };
-        let transcript = self.transcripts.remove(place);
-        self.held.files.remove(&transcript.session);
-        std::fs::remove_file(self.program.path(&transcript.name))?;
+        let Some(next) = self.transcripts.get_mut(place) else { return Ok(false) };
         // A name that was used is not used for another session here.
-        self.transcripts.insert(
-            place,
-            Transcript {
-                name: transcript.name.clone(),
-                session: format!("{}-next", transcript.session),
-                records: Vec::new(),
-            },
-        );
+        let session = format!("{}-next", next.session);
+        let transcript = std::mem::replace(next, TranscriptFile { session, records: Vec::new() });
+        self.held.files.remove(&transcript.session);
+        std::fs::remove_file(self.program.path(&file_name(place)))?;
         let args = ["erase", &transcript.session, "--yes"];
         let cut = self.plain(&args, when)?;
         self.gone.extend(transcript.records.into_iter().map(|record| record.marker));
@@ -266,7 +266,7 @@ impl Desk {
     }
 
     /// Erases again what may have been cut short; then it is nowhere.
-    fn erased(&self, args: &[&str]) -> Outcome<()> {
+    fn erased(&self, args: &[&str]) -> ChoreResult<()> {
         self.program.bytes(args).map_err(|error| format!("again: {error}"))?;
         match scan::found(&self.program.path("ledger.db"), &self.gone)?.first() {
             Some(first) => Err(format!("erased, and there: {first}").into()),
@@ -275,7 +275,7 @@ impl Desk {
     }
 
     /// What bears a backup's name is a whole backup.
-    fn back_up(&mut self, when: When) -> Outcome<bool> {
+    fn back_up(&mut self, when: KillTime) -> ChoreResult<bool> {
         self.backups += 1;
         let name = format!("backup-{}.db", self.backups);
         let cut = self.plain(&["backup", &name], when)?;
@@ -296,13 +296,13 @@ impl Desk {
     }
 
     /// After it the ledger is the old one or the restored one, and the next command knows.
-    fn restore(&mut self, when: When, draw: &mut Draw) -> Outcome<bool> {
+    fn restore(&mut self, when: KillTime, random: &mut Random) -> ChoreResult<bool> {
         let Some((name, backed)) = self.backup.clone() else { return self.back_up(when) };
         let cut = self.plain(&["restore", &name, "--replace"], when)?;
         let before = self.held.clone();
         let count = before.live.len();
         // Appends at the end of whichever it is.
-        self.works(draw)?;
+        self.works(random)?;
         let mut restored = backed;
         restored.live.retain(|_, (_, text)| !self.gone.iter().any(|marker| text.contains(marker.as_str())));
         restored.files.retain(|_, bytes| {
@@ -329,17 +329,17 @@ impl Desk {
     }
 
     /// Runs a command and kills it.
-    fn plain(&self, args: &[&str], when: When) -> Outcome<bool> {
+    fn plain(&self, args: &[&str], when: KillTime) -> ChoreResult<bool> {
         let mut command = armed(self.program.command(args), when);
         kill(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?, when)
     }
 
     /// What is not in the ledger, and must be.
-    fn lost(&self, held: &Held) -> Outcome<Option<String>> {
+    fn lost(&self, held: &Acknowledged) -> ChoreResult<Option<String>> {
         self.lost_from(None, held)
     }
 
-    fn lost_from(&self, ledger: Option<&str>, held: &Held) -> Outcome<Option<String>> {
+    fn lost_from(&self, ledger: Option<&str>, held: &Acknowledged) -> ChoreResult<Option<String>> {
         let db = match ledger {
             Some(name) => self.program.path(name),
             None => self.home.path().join("ledger.db"),
@@ -374,9 +374,13 @@ impl Desk {
     }
 }
 
+fn file_name(place: usize) -> String {
+    format!("file-{place}.jsonl")
+}
+
 /// A command that is killed at a system call, if that is when.
-fn armed(command: Command, when: When) -> Command {
-    let When::At(call, which) = when else { return command };
+fn armed(command: Command, when: KillTime) -> Command {
+    let KillTime::At(call, which) = when else { return command };
     let mut tracer = Command::new("strace");
     let inject = format!("inject={call}:signal=KILL:when={which}");
     tracer.args(["-f", "-qqq", "-o", "/dev/null", "-e", &format!("trace={call}"), "-e", &inject]);
@@ -390,8 +394,8 @@ fn armed(command: Command, when: When) -> Command {
 }
 
 /// Waits until a program has been killed, or kills it. Answers whether it was cut short.
-fn kill(mut child: Child, when: When) -> Outcome<bool> {
-    if let When::After(delay) = when {
+fn kill(mut child: Child, when: KillTime) -> ChoreResult<bool> {
+    if let KillTime::After(delay) = when {
         std::thread::sleep(delay);
         child.kill()?;
     }

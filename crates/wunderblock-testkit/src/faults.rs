@@ -1,6 +1,6 @@
-//! Bad weather between the engine and its store: slow answers, lost calls, lost answers.
+//! Bad faults between the engine and its store: slow answers, lost calls, lost answers.
 //!
-//! [`Faulty`] stands before any [`Storage`]. A [`Weather`] tells it what goes wrong, and counts the round trips; it is
+//! [`FaultyStorage`] stands before any [`Storage`]. A [`FaultPlan`] tells it what goes wrong, and counts the round trips; it is
 //! shared, so that a test keeps its hands on it after the store has gone into an engine.
 
 use futures_channel::oneshot;
@@ -14,16 +14,16 @@ use wunderblock::store::{Answer, Answering, Query, Storage, StoreError, Write, W
 
 /// Which of the port's two methods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Call {
+pub enum PortMethod {
     /// [`Storage::commit`].
     Commit,
     /// [`Storage::query`].
     Query,
 }
 
-/// When a call fails.
+/// FaultTime a call fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum When {
+pub enum FaultTime {
     /// Before it reaches the store: nothing has happened.
     Before,
     /// After the store has done it, and before the caller learns: it has happened.
@@ -32,17 +32,17 @@ pub enum When {
 
 /// What goes wrong, and what has gone over the wire so far.
 #[derive(Debug, Default)]
-pub struct Weather {
+pub struct FaultPlan {
     commits: AtomicU64,
     queries: AtomicU64,
     latency_micros: AtomicU64,
-    planned: Mutex<BTreeMap<(Call, u64), (When, StoreError)>>,
+    planned: Mutex<BTreeMap<(PortMethod, u64), (FaultTime, StoreError)>>,
 }
 
-impl Weather {
+impl FaultPlan {
     /// Round trips so far, failed ones included.
     #[must_use]
-    pub fn trips(&self, call: Call) -> u64 {
+    pub fn trips(&self, call: PortMethod) -> u64 {
         self.counter(call).load(Ordering::SeqCst)
     }
 
@@ -54,7 +54,7 @@ impl Weather {
 
     /// The `nth` call from here on fails, the next one being the first. Each plan is used once; a second plan for the
     /// same call replaces the first.
-    pub fn fail(&self, call: Call, nth: u64, when: When, error: StoreError) {
+    pub fn fail(&self, call: PortMethod, nth: u64, when: FaultTime, error: StoreError) {
         let number = self.trips(call).saturating_add(nth);
         self.planned.lock().unwrap_or_else(PoisonError::into_inner).insert((call, number), (when, error));
     }
@@ -65,15 +65,15 @@ impl Weather {
         self.planned.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    fn counter(&self, call: Call) -> &AtomicU64 {
+    fn counter(&self, call: PortMethod) -> &AtomicU64 {
         match call {
-            Call::Commit => &self.commits,
-            Call::Query => &self.queries,
+            PortMethod::Commit => &self.commits,
+            PortMethod::Query => &self.queries,
         }
     }
 
     /// Counts a call, waits as long as it takes, and says what goes wrong with it.
-    async fn meet(&self, call: Call) -> Option<(When, StoreError)> {
+    async fn meet(&self, call: PortMethod) -> Option<(FaultTime, StoreError)> {
         let number = self.counter(call).fetch_add(1, Ordering::SeqCst).saturating_add(1);
         let fate = self.planned.lock().unwrap_or_else(PoisonError::into_inner).remove(&(call, number));
         let latency = Duration::from_micros(self.latency_micros.load(Ordering::SeqCst));
@@ -89,49 +89,49 @@ impl Weather {
     }
 }
 
-/// A store behind bad weather.
-pub struct Faulty<S: Storage + ?Sized> {
-    weather: Arc<Weather>,
+/// A store behind bad faults.
+pub struct FaultyStorage<S: Storage + ?Sized> {
+    faults: Arc<FaultPlan>,
     store: Arc<S>,
 }
 
-impl<S: Storage + ?Sized> Faulty<S> {
-    /// Puts fair weather before a store. Give it an `Arc<dyn Storage>` where the kind of store does not matter.
+impl<S: Storage + ?Sized> FaultyStorage<S> {
+    /// Puts fair faults before a store. Give it an `Arc<dyn Storage>` where the kind of store does not matter.
     #[must_use]
     pub fn new(store: Arc<S>) -> Self {
-        Self { weather: Arc::default(), store }
+        Self { faults: Arc::default(), store }
     }
 
-    /// The weather, to be changed while the store is in use.
+    /// The faults, to be changed while the store is in use.
     #[must_use]
-    pub fn weather(&self) -> Arc<Weather> {
-        Arc::clone(&self.weather)
+    pub fn faults(&self) -> Arc<FaultPlan> {
+        Arc::clone(&self.faults)
     }
 }
 
-impl<S: Storage + ?Sized> fmt::Debug for Faulty<S> {
+impl<S: Storage + ?Sized> fmt::Debug for FaultyStorage<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Faulty").field("weather", &self.weather).finish_non_exhaustive()
+        f.debug_struct("FaultyStorage").field("faults", &self.faults).finish_non_exhaustive()
     }
 }
 
-impl<S: Storage + ?Sized> Storage for Faulty<S> {
+impl<S: Storage + ?Sized> Storage for FaultyStorage<S> {
     fn commit(&self, writes: Vec<Write>) -> Answering<'_, Vec<Written>> {
         Box::pin(async move {
-            match self.weather.meet(Call::Commit).await {
+            match self.faults.meet(PortMethod::Commit).await {
                 None => self.store.commit(writes).await,
-                Some((When::Before, error)) => Err(error),
-                Some((When::After, error)) => self.store.commit(writes).await.and(Err(error)),
+                Some((FaultTime::Before, error)) => Err(error),
+                Some((FaultTime::After, error)) => self.store.commit(writes).await.and(Err(error)),
             }
         })
     }
 
     fn query(&self, queries: Vec<Query>) -> Answering<'_, Vec<Answer>> {
         Box::pin(async move {
-            match self.weather.meet(Call::Query).await {
+            match self.faults.meet(PortMethod::Query).await {
                 None => self.store.query(queries).await,
-                Some((When::Before, error)) => Err(error),
-                Some((When::After, error)) => self.store.query(queries).await.and(Err(error)),
+                Some((FaultTime::Before, error)) => Err(error),
+                Some((FaultTime::After, error)) => self.store.query(queries).await.and(Err(error)),
             }
         })
     }

@@ -9,17 +9,17 @@ use wunderblock::store::{
 use wunderblock_core::id::{EventId, Handle, Scope, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq};
 use wunderblock_testkit::conformance;
+use wunderblock_testkit::faults::{FaultPlan, FaultTime, FaultyStorage, PortMethod};
 use wunderblock_testkit::memory::MemoryStorage;
-use wunderblock_testkit::weather::{Call, Faulty, Weather, When};
 
 fn lost() -> StoreError {
     StoreError::Io("the connection was lost".to_owned())
 }
 
-fn faulty() -> (Faulty<dyn Storage>, Arc<Weather>) {
-    let store = Faulty::<dyn Storage>::new(Arc::new(MemoryStorage::new()));
-    let weather = store.weather();
-    (store, weather)
+fn faulty() -> (FaultyStorage<dyn Storage>, Arc<FaultPlan>) {
+    let store = FaultyStorage::<dyn Storage>::new(Arc::new(MemoryStorage::new()));
+    let faults = store.faults();
+    (store, faults)
 }
 
 fn tenant(store: &dyn Storage) -> Result<TenantNo, StoreError> {
@@ -38,31 +38,31 @@ fn known(store: &dyn Storage) -> Result<bool, StoreError> {
 
 #[test]
 fn fair_weather_changes_nothing() {
-    conformance::suite(&|| Box::new(Faulty::new(Arc::new(MemoryStorage::new()))) as Box<dyn Storage>);
+    conformance::suite(&|| Box::new(FaultyStorage::new(Arc::new(MemoryStorage::new()))) as Box<dyn Storage>);
 }
 
 #[test]
 fn the_planned_call_fails_once_and_at_the_planned_time() {
-    let (store, weather) = faulty();
-    weather.fail(Call::Commit, 2, When::After, lost());
-    weather.fail(Call::Commit, 1, When::Before, StoreError::Full);
-    weather.fail(Call::Query, 2, When::Before, StoreError::Locked);
+    let (store, faults) = faulty();
+    faults.fail(PortMethod::Commit, 2, FaultTime::After, lost());
+    faults.fail(PortMethod::Commit, 1, FaultTime::Before, StoreError::Full);
+    faults.fail(PortMethod::Query, 2, FaultTime::Before, StoreError::Locked);
     assert_eq!(tenant(&store), Err(StoreError::Full));
     assert_eq!(known(&store), Ok(false), "nothing reached the store");
     assert_eq!(tenant(&store), Err(lost()));
     assert_eq!(known(&store), Err(StoreError::Locked));
     assert_eq!(known(&store), Ok(true), "it was done, and nobody was told");
     assert!(tenant(&store).is_ok());
-    assert_eq!((weather.trips(Call::Commit), weather.trips(Call::Query)), (3, 3));
-    weather.fail(Call::Commit, 1, When::Before, StoreError::Full);
-    weather.clear();
+    assert_eq!((faults.trips(PortMethod::Commit), faults.trips(PortMethod::Query)), (3, 3));
+    faults.fail(PortMethod::Commit, 1, FaultTime::Before, StoreError::Full);
+    faults.clear();
     assert!(tenant(&store).is_ok());
 }
 
 #[test]
 fn calls_take_as_long_as_was_said() {
-    let (store, weather) = faulty();
-    weather.set_latency(Duration::from_millis(20));
+    let (store, faults) = faulty();
+    faults.set_latency(Duration::from_millis(20));
     let begun = Instant::now();
     assert!(tenant(&store).is_ok());
     assert!(begun.elapsed() >= Duration::from_millis(20));
@@ -93,7 +93,7 @@ fn futures_poll<T>(future: &mut wunderblock::store::Answering<'_, T>) -> Option<
 
 #[test]
 fn a_lost_answer_is_repaired_by_saying_it_again() {
-    let (store, weather) = faulty();
+    let (store, faults) = faulty();
     let tenant = tenant(&store).unwrap();
     let stream = StreamId::new("s").unwrap();
     let event = |id: &str| PackedEvent {
@@ -129,8 +129,8 @@ fn a_lost_answer_is_repaired_by_saying_it_again() {
             },
         ]
     };
-    weather.fail(Call::Commit, 1, When::After, lost());
-    weather.fail(Call::Commit, 2, When::Before, lost());
+    faults.fail(PortMethod::Commit, 1, FaultTime::After, lost());
+    faults.fail(PortMethod::Commit, 2, FaultTime::Before, lost());
     assert_eq!(block_on(store.commit(writes())), Err(lost()));
     assert_eq!(block_on(store.commit(writes())), Err(lost()));
     let written = block_on(store.commit(writes())).unwrap();

@@ -1,10 +1,10 @@
 //! A ledger on the disk, its tenants and their files, and beside each of them what it must hold.
 
-use super::memory::{Tenant, wrong_original};
-use super::step::{Act, FILES, LIVE, Step, TENANTS};
-use crate::program::Outcome;
-use crate::prove::draw::Draw;
-use crate::prove::record::{Record, file, plain, records, text};
+use super::expected::{ExpectedTenant, wrong_original};
+use super::step::{FILES, InterleavingStep, LIVE, Operation, TENANTS};
+use crate::program::ChoreResult;
+use crate::prove::random::{Random, marker};
+use crate::prove::record::{MarkedRecord, TranscriptFile, file, plain, text};
 use crate::prove::scan;
 use futures_executor::block_on;
 use serde_json::Value;
@@ -20,41 +20,34 @@ use wunderblock_core::units::{Bytes, Millis, Seq};
 /// The end of everything.
 const LAST: Seq = Seq(i64::MAX.unsigned_abs());
 
-/// A transcript as an agent keeps it.
-#[derive(Default)]
-struct Transcript {
-    session: String,
-    records: Vec<Record>,
-}
-
-pub(super) struct World {
+pub(super) struct LedgerUnderTest {
     home: tempfile::TempDir,
     engines: Vec<Engine>,
-    files: Vec<Transcript>,
-    tenants: Vec<Tenant>,
+    files: Vec<TranscriptFile>,
+    tenants: Vec<ExpectedTenant>,
     erased: Vec<BTreeSet<String>>,
-    backups: Vec<(PathBuf, Vec<Tenant>)>,
+    backups: Vec<(PathBuf, Vec<ExpectedTenant>)>,
 }
 
-fn config(tenant: usize) -> Outcome<Config> {
+fn config(tenant: usize) -> ChoreResult<Config> {
     let tenant = TenantId::new(["local", "other"].get(tenant).copied().unwrap_or_default())?;
     Ok(Config { tenant, ..Config::default() })
 }
 
-impl World {
-    pub(super) fn new(folder: &Path) -> Outcome<Self> {
+impl LedgerUnderTest {
+    pub(super) fn new(folder: &Path) -> ChoreResult<Self> {
         let home = tempfile::tempdir_in(folder)?;
         std::fs::create_dir(home.path().join("ledger"))?;
-        let mut world = Self {
+        let mut ledger = Self {
             home,
             engines: Vec::new(),
-            files: (0..FILES).map(|_| Transcript::default()).collect(),
-            tenants: vec![Tenant::default(); TENANTS],
+            files: (0..FILES).map(|_| TranscriptFile::default()).collect(),
+            tenants: vec![ExpectedTenant::default(); TENANTS],
             erased: vec![BTreeSet::new(); TENANTS],
             backups: Vec::new(),
         };
-        world.open()?;
-        Ok(world)
+        ledger.open()?;
+        Ok(ledger)
     }
 
     fn ledger(&self) -> PathBuf {
@@ -65,7 +58,7 @@ impl World {
         self.home.path().join(format!("file-{number}.jsonl"))
     }
 
-    fn open(&mut self) -> Outcome<()> {
+    fn open(&mut self) -> ChoreResult<()> {
         self.engines.clear();
         for tenant in 0..TENANTS {
             let ledger = self.ledger();
@@ -75,57 +68,62 @@ impl World {
         Ok(())
     }
 
-    fn engine(&self, tenant: usize) -> Outcome<&Engine> {
+    fn engine(&self, tenant: usize) -> ChoreResult<&Engine> {
         self.engines.get(tenant).ok_or_else(|| "no such tenant".into())
     }
 
     /// Takes a step, and looks whether everything is as it must be.
-    pub(super) fn take(&mut self, step: &Step) -> Outcome<()> {
-        let mut draw = Draw::new(step.draw);
+    pub(super) fn take(&mut self, step: &InterleavingStep) -> ChoreResult<()> {
+        let mut random = Random::new(step.seed);
         match step.act {
-            Act::Import { tenant, file } => self.import(tenant, file, &mut draw)?,
-            Act::Grow { file } | Act::Rotate { file } | Act::Truncate { file } | Act::Rewrite { file } => {
-                return self.write(step.act, file, &mut draw);
+            Operation::Import { tenant, file } => self.import(tenant, file, &mut random)?,
+            Operation::Grow { file }
+            | Operation::Rotate { file }
+            | Operation::Truncate { file }
+            | Operation::Rewrite { file } => {
+                return self.write(step.act, file, &mut random);
             }
-            Act::Append { tenant } => self.append(tenant, &mut draw)?,
-            Act::Erase { tenant } | Act::EraseAll { tenant } => {
-                self.erase(tenant, matches!(step.act, Act::EraseAll { .. }), &mut draw)?;
+            Operation::Append { tenant } => self.append(tenant, &mut random)?,
+            Operation::Erase { tenant } | Operation::EraseAll { tenant } => {
+                self.erase(tenant, matches!(step.act, Operation::EraseAll { .. }), &mut random)?;
             }
-            Act::Backup => self.backup()?,
-            Act::Restore => self.restore(&mut draw)?,
-            Act::Reopen => self.open()?,
+            Operation::Backup => self.backup()?,
+            Operation::Restore => self.restore(&mut random)?,
+            Operation::Reopen => self.open()?,
         }
         self.gone()
     }
 
     /// Changes a file. The ledger knows nothing of it.
-    fn write(&mut self, act: Act, number: usize, draw: &mut Draw) -> Outcome<()> {
+    fn write(&mut self, act: Operation, number: usize, random: &mut Random) -> ChoreResult<()> {
         let path = self.path(number);
         let Some(transcript) = self.files.get_mut(number) else { return Ok(()) };
         if number + 1 == FILES {
             let len = file(&transcript.records).len();
-            let more = 1 + draw.place(5);
-            transcript.records.extend(plain(draw, len, more));
+            let more = 1 + random.below(5);
+            transcript.records.extend(plain(random, len, more));
             return Ok(std::fs::write(path, file(&transcript.records))?);
         }
-        if transcript.records.is_empty() || matches!(act, Act::Rotate { .. }) {
-            *transcript = Transcript { session: format!("s-{}", draw.marker()), records: Vec::new() };
+        if transcript.records.is_empty() || matches!(act, Operation::Rotate { .. }) {
+            *transcript = TranscriptFile::new(random);
         }
         let kept = match act {
-            Act::Truncate { .. } | Act::Rewrite { .. } => 1 + draw.place(transcript.records.len()),
+            Operation::Truncate { .. } | Operation::Rewrite { .. } => {
+                1 + random.below(transcript.records.len())
+            }
             _ => transcript.records.len(),
         };
         transcript.records.truncate(kept);
-        let parent = transcript.records.iter().rev().find_map(|record| record.id.clone());
-        let more = if matches!(act, Act::Truncate { .. }) { 0 } else { 1 + draw.place(5) };
-        let more = records(draw, &transcript.session, parent.as_deref(), more);
-        transcript.records.extend(more);
+        if !matches!(act, Operation::Truncate { .. }) {
+            let more = 1 + random.below(5);
+            transcript.grow(random, more);
+        }
         Ok(std::fs::write(path, file(&transcript.records))?)
     }
 
-    fn import(&mut self, tenant: usize, number: usize, draw: &mut Draw) -> Outcome<()> {
+    fn import(&mut self, tenant: usize, number: usize, random: &mut Random) -> ChoreResult<()> {
         if self.files.get(number).is_none_or(|transcript| transcript.records.is_empty()) {
-            self.write(Act::Grow { file: number }, number, draw)?;
+            self.write(Operation::Grow { file: number }, number, random)?;
         }
         let imported = block_on(self.engine(tenant)?.import(&self.path(number), None, &mut |_, _| {}))?;
         let (Some(transcript), Some(model)) = (self.files.get_mut(number), self.tenants.get_mut(tenant))
@@ -147,22 +145,22 @@ impl World {
         self.original(tenant, &session)
     }
 
-    fn append(&mut self, tenant: usize, draw: &mut Draw) -> Outcome<()> {
-        let name = format!("live-{}", draw.below(LIVE));
-        let said = |draw: &mut Draw| {
-            let marker = draw.marker();
-            let text = text(draw, &marker);
-            Record { id: Some(format!("m-{:x}", draw.next())), marker, text, line: String::new() }
+    fn append(&mut self, tenant: usize, random: &mut Random) -> ChoreResult<()> {
+        let name = format!("live-{}", random.below(LIVE));
+        let said = |random: &mut Random| {
+            let marker = marker(random);
+            let text = text(random, &marker);
+            MarkedRecord { id: Some(format!("m-{:x}", random.next_u64())), marker, text, line: String::new() }
         };
-        let all: Vec<Record> = (0..=draw.below(4)).map(|_| said(draw)).collect();
-        let event = |record: &Record| -> Outcome<NewEvent> {
+        let all: Vec<MarkedRecord> = (0..=random.below(4)).map(|_| said(random)).collect();
+        let event = |record: &MarkedRecord| -> ChoreResult<NewEvent> {
             let fact = Fact::MessageAppended(MessageAppended {
                 message: Message::text(Role::User, record.text.as_str()),
             });
             let id = EventId::new(record.id.clone().unwrap_or_default())?;
             Ok(NewEvent { id, at: Millis(1_700_000_000_000), source: Source::Live, fact })
         };
-        let events = all.iter().map(event).collect::<Outcome<Vec<_>>>()?;
+        let events = all.iter().map(event).collect::<ChoreResult<Vec<_>>>()?;
         let session = self.engine(tenant)?.session_by_id(StreamId::new(name.clone())?);
         let done = block_on(session.append(events.clone()))?;
         let again = block_on(session.append(events))?;
@@ -174,41 +172,42 @@ impl World {
         Ok(())
     }
 
-    fn erase(&mut self, tenant: usize, all: bool, draw: &mut Draw) -> Outcome<()> {
+    fn erase(&mut self, tenant: usize, all: bool, random: &mut Random) -> ChoreResult<()> {
         let Some(model) = self.tenants.get(tenant) else { return Ok(()) };
         let names = model.sessions();
-        let Some(name) = names.get(draw.place(names.len())) else { return Ok(()) };
+        let Some(name) = names.get(random.below(names.len())) else { return Ok(()) };
         let session = block_on(self.engine(tenant)?.find_session(name))?;
         let records = model.records(name);
         let markers: Vec<String> = if all {
             block_on(session.erase_all(None, Along::default()))?;
             records.into_iter().map(|record| record.marker.clone()).collect()
         } else {
-            let head = block_on(session.info())?.head.0;
-            let from = 1 + draw.below(head);
-            let to = (from + draw.below(4)).min(head);
-            let events = block_on(session.events(Seq(from), Seq(to), (u64::MAX >> 1, Bytes(u64::MAX >> 1))))?;
+            let head = usize::try_from(block_on(session.info())?.head.0)?;
+            let from = 1 + random.below(head);
+            let to = (from + random.below(4)).min(head);
+            let (from, to) = (Seq(from as u64), Seq(to as u64));
+            let events = block_on(session.events(from, to, (u64::MAX >> 1, Bytes(u64::MAX >> 1))))?;
             let ids: BTreeSet<&str> = events.iter().map(|event| event.id.as_str()).collect();
-            block_on(session.erase(Seq(from), Seq(to), None))?;
-            let of_them = |record: &&&Record| record.id.as_deref().is_some_and(|id| ids.contains(id));
+            block_on(session.erase(from, to, None))?;
+            let of_them = |record: &&&MarkedRecord| record.id.as_deref().is_some_and(|id| ids.contains(id));
             records.iter().filter(of_them).map(|record| record.marker.clone()).collect()
         };
         self.erased.get_mut(tenant).into_iter().for_each(|erased| erased.extend(markers.iter().cloned()));
         Ok(())
     }
 
-    fn backup(&mut self) -> Outcome<()> {
+    fn backup(&mut self) -> ChoreResult<()> {
         let path = self.home.path().join(format!("backup-{}.db", self.backups.len()));
         block_on(self.engine(0)?.ledger().backup(&path))?;
         self.backups.push((path, self.tenants.clone()));
         Ok(())
     }
 
-    fn restore(&mut self, draw: &mut Draw) -> Outcome<()> {
-        let Some((path, tenants)) = self.backups.get(draw.place(self.backups.len())) else { return Ok(()) };
+    fn restore(&mut self, random: &mut Random) -> ChoreResult<()> {
+        let Some((path, tenants)) = self.backups.get(random.below(self.backups.len())) else { return Ok(()) };
         let (path, mut tenants) = (path.clone(), tenants.clone());
         self.engines.clear();
-        block_on(Ledger::restore(&path, &self.ledger(), true, config(draw.place(TENANTS))?))?;
+        block_on(Ledger::restore(&path, &self.ledger(), true, config(random.below(TENANTS))?))?;
         for tenant in &mut tenants {
             // What the copy has of a file may be older than the file.
             tenant.seen.clear();
@@ -219,7 +218,7 @@ impl World {
     }
 
     /// What was erased is nowhere.
-    fn gone(&self) -> Outcome<()> {
+    fn gone(&self) -> ChoreResult<()> {
         let held: BTreeSet<&String> = self
             .tenants
             .iter()
@@ -235,7 +234,7 @@ impl World {
     }
 
     /// What was acknowledged and not erased is there, and nothing that was erased.
-    pub(super) fn whole(&self) -> Outcome<()> {
+    pub(super) fn whole(&self) -> ChoreResult<()> {
         for (tenant, (model, erased)) in self.tenants.iter().zip(&self.erased).enumerate() {
             let engine = self.engine(tenant)?;
             let mut there: BTreeSet<(String, String)> = BTreeSet::new();
@@ -271,7 +270,7 @@ impl World {
         Ok(())
     }
 
-    fn original(&self, tenant: usize, name: &str) -> Outcome<()> {
+    fn original(&self, tenant: usize, name: &str) -> ChoreResult<()> {
         let (Some(model), Some(erased)) = (self.tenants.get(tenant), self.erased.get(tenant)) else {
             return Ok(());
         };

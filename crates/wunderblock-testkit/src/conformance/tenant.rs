@@ -58,12 +58,12 @@ pub(super) fn handle(text: &str) -> Handle {
 }
 
 /// A store and one tenant in it. Its methods panic where the store answers what no case expects.
-pub(super) struct Scene<'a> {
+pub(super) struct TestTenant<'a> {
     pub(super) store: &'a dyn Storage,
     pub(super) tenant: Tenant,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> TestTenant<'a> {
     pub(super) fn new(store: &'a dyn Storage) -> Self {
         Self::of(store, "local")
     }
