@@ -1,6 +1,6 @@
 //! Compacting: a sweep of a whole session that was never compacted, and the steady state of a lane that is.
 
-use super::figure::{Figure, FigureUnit, Threshold};
+use super::figure::{Figure, FigureUnit};
 use super::ingest::{open, stream};
 use super::measure::SEED;
 use super::measure::{Durations, millis};
@@ -48,8 +48,8 @@ pub(super) fn run(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
     let swept = block_on(session.compact(&options("swept", true, Level::Manual)?))?;
     let time = millis(begin.elapsed());
     let mut figures = vec![
-        Figure::new(events, SWEEP, time, FigureUnit::Millis).target(Threshold::AtMost(60_000.0)),
-        Figure::new(events, SWEEP_PER_EVENT, time / events as f64, FigureUnit::Millis),
+        Figure::millis(events, SWEEP, time).at_most(60_000.0),
+        Figure::millis(events, SWEEP_PER_EVENT, time / events as f64),
         Figure::new(events, "summaries it makes", swept.nodes.len() as f64, FigureUnit::Count),
         Figure::new(events, "the request after it, tokens", swept.after.0 as f64, FigureUnit::Count),
     ];
@@ -69,14 +69,9 @@ pub(super) fn run(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
         }
     }
     figures.extend([
-        Figure::new(
-            events,
-            "a compaction besides its summaries, p50",
-            besides.percentile(50),
-            FigureUnit::Millis,
-        )
-        .target(Threshold::AtMost(50.0)),
-        Figure::new(events, "the same, summaries included, p50", times.percentile(50), FigureUnit::Millis),
+        Figure::millis(events, "a compaction besides its summaries, p50", besides.percentile(50))
+            .at_most(50.0),
+        Figure::millis(events, "the same, summaries included, p50", times.percentile(50)),
     ]);
     Ok(figures)
 }

@@ -1,6 +1,6 @@
 //! Requests for a window of 128,000 tokens.
 
-use super::figure::{Figure, FigureUnit, Threshold};
+use super::figure::{Figure, FigureUnit};
 use super::ingest::{open, stream};
 use super::measure::Durations;
 use super::measure::SEED;
@@ -57,15 +57,12 @@ pub(super) fn run(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
     for _ in 0..STARTS {
         process.push(Duration::from_secs_f64(spawn(ChildWork::Context, path, path)?.seconds));
     }
-    let at_most = |what: &str, value: f64, most: f64| {
-        Figure::new(events, what, value, FigureUnit::Millis).target(Threshold::AtMost(most))
-    };
+    let at_most = |what: &str, value: f64, most: f64| Figure::millis(events, what, value).at_most(most);
     let mut figures = vec![
-        Figure::new(events, "round trips of a build", trips(path)? as f64, FigureUnit::Count)
-            .target(Threshold::AtMost(4.0)),
+        Figure::new(events, "round trips of a build", trips(path)? as f64, FigureUnit::Count).at_most(4.0),
         at_most(WARM, warm.percentile(50), 10.0).floor("1,931 ms"),
         at_most("context of 128k tokens, warm, p95", warm.percentile(95), 10.0),
-        Figure::new(events, "the same, recorded, p50", recorded.percentile(50), FigureUnit::Millis),
+        Figure::millis(events, "the same, recorded, p50", recorded.percentile(50)),
         at_most("context of 128k tokens, ledger just opened, p50", handle.percentile(50), 10.0),
         at_most("context of 128k tokens, new process, p50", process.percentile(50), 150.0),
         at_most("context of 128k tokens, new process, p95", process.percentile(95), 150.0),
@@ -84,8 +81,7 @@ fn first_builds(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
         first.take(|| block_on(session.explain(&options())))?;
     }
     let (middle, most) = (first.percentile(50), first.percentile(95));
-    let figure =
-        |what, value| Figure::new(events, what, value, FigureUnit::Millis).target(Threshold::AtMost(10.0));
+    let figure = |what, value| Figure::millis(events, what, value).at_most(10.0);
     Ok(vec![
         figure("a lane's first context of 128k tokens, warm, p50", middle),
         figure("a lane's first context of 128k tokens, warm, p95", most),

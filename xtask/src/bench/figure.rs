@@ -42,7 +42,7 @@ impl FigureUnit {
 
 /// What a number should be.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Threshold {
+enum Threshold {
     /// Not more.
     AtMost(f64),
     /// Not less.
@@ -68,8 +68,16 @@ impl Figure {
         Self { events, what: what.to_owned(), value, unit, target: None, floor: None }
     }
 
-    pub(super) fn target(self, target: Threshold) -> Self {
-        Self { target: Some(target), ..self }
+    pub(super) fn millis(events: usize, what: &str, value: f64) -> Self {
+        Self::new(events, what, value, FigureUnit::Millis)
+    }
+
+    pub(super) fn at_most(self, limit: f64) -> Self {
+        Self { target: Some(Threshold::AtMost(limit)), ..self }
+    }
+
+    pub(super) fn at_least(self, limit: f64) -> Self {
+        Self { target: Some(Threshold::AtLeast(limit)), ..self }
     }
 
     /// Puts it in the rows of a session of this length.

@@ -1,6 +1,6 @@
 //! Search in the index, exact search in the originals, reading back.
 
-use super::figure::{Figure, FigureUnit, Threshold};
+use super::figure::Figure;
 use super::ingest::{GeneratedSession, open, stream};
 use super::measure::{Durations, millis};
 use crate::program::ChoreResult;
@@ -29,9 +29,7 @@ const SAMPLE: usize = 400;
 pub(super) fn run(session: &GeneratedSession, path: &Path) -> ChoreResult<Vec<Figure>> {
     let events = session.events.len();
     let engine = open(path)?;
-    let at_most = |what: &str, value: f64, most: f64| {
-        Figure::new(events, what, value, FigureUnit::Millis).target(Threshold::AtMost(most))
-    };
+    let at_most = |what: &str, value: f64, most: f64| Figure::millis(events, what, value).at_most(most);
     let (rare, (frequent, share)) = (rare_word(&session.events)?, frequent_word(&session.events)?);
     let mut figures = Vec::new();
     let (first, times) = searches(&engine, &rare, SearchOrder::Ranked)?;
@@ -63,8 +61,8 @@ pub(super) fn behind(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
     let engine = open(path)?;
     let (first, times) = searches(&engine, "let", SearchOrder::Newest)?;
     Ok(vec![
-        Figure::new(events, "search: the first after many live appends", first, FigureUnit::Millis),
-        Figure::new(events, "search: those after it, p50", times.percentile(50), FigureUnit::Millis),
+        Figure::millis(events, "search: the first after many live appends", first),
+        Figure::millis(events, "search: those after it, p50", times.percentile(50)),
     ])
 }
 

@@ -1,6 +1,6 @@
 //! Imports of what was imported before: nothing new, one more line, one file of many.
 
-use super::figure::{Figure, FigureUnit, Threshold};
+use super::figure::Figure;
 use super::ingest;
 use super::measure::{Durations, cpu};
 use super::measure::{SEED, note};
@@ -71,13 +71,13 @@ fn large(folder: &Path) -> ChoreResult<Vec<Figure>> {
     fs::remove_file(folder.join("large.db"))?;
     let figure = |what: &str, value: f64, most: f64| {
         let what = format!("import of a file of 1 GB {what}");
-        Figure::new(events, &what, value, FigureUnit::Millis).target(Threshold::AtMost(most))
+        Figure::millis(events, &what, value).at_most(most)
     };
     let each = spent.as_secs_f64() * 1e3 / ROUNDS as f64;
     Ok(vec![
         figure("that has not changed, p50", unchanged.percentile(50), 2.0),
         figure("with one more line: processor time", each, 5.0),
-        Figure::new(events, "the same, p50", grown.percentile(50), FigureUnit::Millis),
+        Figure::millis(events, "the same, p50", grown.percentile(50)),
     ])
 }
 
@@ -117,13 +117,12 @@ fn many(folder: &Path) -> ChoreResult<Vec<Figure>> {
         }
     }
     Ok(vec![
-        Figure::new(
+        Figure::millis(
             FILES,
             "import of a folder of 10,000 files of which one grew, p50",
             again.percentile(50),
-            FigureUnit::Millis,
         )
-        .target(Threshold::AtMost(300.0)),
-        Figure::new(FILES, "the folder's first import", first.percentile(50), FigureUnit::Millis),
+        .at_most(300.0),
+        Figure::millis(FILES, "the folder's first import", first.percentile(50)),
     ])
 }

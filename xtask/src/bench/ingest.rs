@@ -1,6 +1,6 @@
 //! The way in: bulk appends, imports, and the background's work after them.
 
-use super::figure::{Figure, FigureUnit, Threshold};
+use super::figure::{Figure, FigureUnit};
 use super::measure::{SEED, note};
 use super::measure::{cpu, size};
 use super::task::{ChildWork, spawn};
@@ -95,12 +95,12 @@ pub(super) fn append(session: &GeneratedSession, path: &Path) -> ChoreResult<Vec
     let ratio = size(path) as f64 / session.text as f64;
     Ok(vec![
         Figure::new(size_of.0, "ledger's size / content, index included", ratio, FigureUnit::Times)
-            .target(Threshold::AtMost(1.2))
+            .at_most(1.2)
             .floor("5.0–5.6×"),
-        rate.target(Threshold::AtLeast(20_000.0)),
+        rate.at_least(20_000.0),
         bandwidth,
         spent,
-        both_rate.target(Threshold::AtLeast(8_000.0)).floor("2.4–685 events/s"),
+        both_rate.at_least(8_000.0).floor("2.4–685 events/s"),
         both_bandwidth,
         both_spent,
     ])
@@ -135,14 +135,13 @@ pub(super) fn import(session: &GeneratedSession, folder: &Path) -> ChoreResult<V
             size(&path) as f64 / bytes as f64,
             FigureUnit::Times,
         )
-        .target(Threshold::AtMost(1.2))
+        .at_most(1.2)
         .floor("5.0–5.6×"),
-        rate.target(Threshold::AtLeast(20_000.0)),
+        rate.at_least(20_000.0),
         bandwidth,
         cost,
-        both_rate.target(Threshold::AtLeast(8_000.0)).floor("1,540–1,700 events/s"),
-        Figure::new(events, "import: peak memory", told.peak / 1e6, FigureUnit::Megabytes)
-            .target(Threshold::AtMost(200.0)),
+        both_rate.at_least(8_000.0).floor("1,540–1,700 events/s"),
+        Figure::new(events, "import: peak memory", told.peak / 1e6, FigureUnit::Megabytes).at_most(200.0),
     ];
     let figures = figures.into_iter().map(|figure| figure.of(events)).collect();
     std::fs::remove_file(&path)?;

@@ -1,6 +1,6 @@
 //! Single events as they happen: what the ledger adds to the disk's own sync, alone and with many writers.
 
-use super::figure::{Figure, FigureUnit, Threshold};
+use super::figure::{Figure, FigureUnit};
 use super::ingest::open;
 use super::measure::SEED;
 use super::measure::{Durations, SyncedFile, millis};
@@ -34,9 +34,7 @@ pub(super) fn run(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
         own.take(|| block_on(session.append(vec![event])))?;
     }
     let grouped = together(&engine)?;
-    let at_most = |what: &str, value: f64, most: f64| {
-        Figure::new(events, what, value, FigureUnit::Millis).target(Threshold::AtMost(most))
-    };
+    let at_most = |what: &str, value: f64, most: f64| Figure::millis(events, what, value).at_most(most);
     Ok(vec![
         Figure::new(
             events,
@@ -44,17 +42,12 @@ pub(super) fn run(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
             grouped / own.percentile(50),
             FigureUnit::Times,
         )
-        .target(Threshold::AtMost(1.0)),
-        Figure::new(events, "the disk's bare sync, p50", disk.percentile(50), FigureUnit::Millis),
-        Figure::new(events, "the disk's bare sync, p95", disk.percentile(95), FigureUnit::Millis),
+        .at_most(1.0),
+        Figure::millis(events, "the disk's bare sync, p50", disk.percentile(50)),
+        Figure::millis(events, "the disk's bare sync, p95", disk.percentile(95)),
         at_most(SINGLE, own.percentile(50), disk.percentile(50) + 1.0),
         at_most("live append of one event, p95", own.percentile(95), disk.percentile(95) + 1.0),
-        Figure::new(
-            events,
-            &format!("live append, {WRITERS} writers: time per event"),
-            grouped,
-            FigureUnit::Millis,
-        ),
+        Figure::millis(events, &format!("live append, {WRITERS} writers: time per event"), grouped),
     ])
 }
 

@@ -23,7 +23,7 @@ mod task;
 use crate::program::ChoreResult;
 pub(crate) use child::ChildTask;
 use clap::Args;
-use figure::{Figure, FigureUnit, Threshold};
+use figure::{Figure, FigureUnit};
 use measure::note;
 use std::path::Path;
 
@@ -112,7 +112,7 @@ fn flatness(figures: &[Figure], sizes: &[usize]) -> Vec<Figure> {
         if let Some((small, large)) = find(what, smaller).zip(find(what, largest)) {
             let ratio = if slower { small / large } else { large / small };
             let what = format!("flat: {what}, {largest} against {smaller} events");
-            flat.push(Figure::new(largest, &what, ratio, FigureUnit::Times).target(Threshold::AtMost(1.25)));
+            flat.push(Figure::new(largest, &what, ratio, FigureUnit::Times).at_most(1.25));
         }
     }
     flat

@@ -1,6 +1,6 @@
 //! Requests for work in a large project: 50,000 files, 200 instruction files nested in it.
 
-use super::figure::{Figure, FigureUnit, Threshold};
+use super::figure::Figure;
 use super::measure::Durations;
 use super::measure::{SEED, note};
 use crate::program::ChoreResult;
@@ -80,7 +80,7 @@ pub(super) fn run(folder: &Path) -> ChoreResult<Vec<Figure>> {
         }
         let figure = |what: &str, value: f64, most: f64| {
             let what = format!("context in a project of 50,000 files, {which}, {what}");
-            Figure::new(EVENTS, &what, value, FigureUnit::Millis).target(Threshold::AtMost(most))
+            Figure::millis(EVENTS, &what, value).at_most(most)
         };
         figures.push(figure("the lane's first, p50", first.percentile(50), 300.0));
         figures.push(figure("later, p50", warm.percentile(50), 30.0));

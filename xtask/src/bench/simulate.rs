@@ -1,6 +1,6 @@
 //! A session under many policies.
 
-use super::figure::{Figure, FigureUnit, Threshold};
+use super::figure::Figure;
 use super::ingest::{open, stream};
 use crate::program::ChoreResult;
 use futures_executor::block_on;
@@ -28,5 +28,5 @@ pub(super) fn run(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
     block_on(engine.simulate(&[engine.session_by_id(stream()?)], &options))?;
     let millis = begun.elapsed().as_secs_f64() * 1_000.0;
     let what = "simulate, 12 policies, window of 128k";
-    Ok(vec![Figure::new(events, what, millis, FigureUnit::Millis).target(Threshold::AtMost(30_000.0))])
+    Ok(vec![Figure::millis(events, what, millis).at_most(30_000.0)])
 }
