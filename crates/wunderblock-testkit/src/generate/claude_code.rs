@@ -3,6 +3,7 @@
 use super::random::{Random, push_hex, push_number};
 use super::session::{MODEL, SessionEvents};
 use super::time::push_iso;
+use serde_json::Value;
 use std::collections::VecDeque;
 use std::iter::Peekable;
 use wunderblock_core::event::{Fact, NewEvent, UsageMeasured};
@@ -43,28 +44,7 @@ fn uuid(random: &mut Random) -> String {
 }
 
 fn push_string(out: &mut String, text: &str) {
-    out.push('"');
-    let mut rest = text;
-    while let Some(at) = rest.bytes().position(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
-        let (plain, special) = rest.split_at(at);
-        out.push_str(plain);
-        match special.as_bytes().first() {
-            Some(b'\n') => out.push_str("\\n"),
-            Some(b'\t') => out.push_str("\\t"),
-            Some(byte @ (b'"' | b'\\')) => {
-                out.push('\\');
-                out.push(char::from(*byte));
-            }
-            Some(byte) => {
-                out.push_str("\\u");
-                push_hex(out, u64::from(*byte), 4);
-            }
-            None => {}
-        }
-        rest = special.get(1..).unwrap_or_default();
-    }
-    out.push_str(rest);
-    out.push('"');
+    out.push_str(&Value::from(text).to_string());
 }
 
 impl<I: Iterator<Item = NewEvent>> TranscriptLines<I> {

@@ -1,5 +1,7 @@
 //! Numbers that follow from a seed.
 
+use std::fmt::Write as _;
+
 /// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014): small, fast, and the same
 /// on every machine. Not for secrets.
 #[derive(Clone, Debug)]
@@ -46,34 +48,11 @@ impl Random {
 
 /// Writes the lowest `digits` hexadecimal digits, 16 at most.
 pub(crate) fn push_hex(out: &mut String, number: u64, digits: usize) {
-    const SIGNS: &[u8; 16] = b"0123456789abcdef";
-    let mut text = [b'0'; 16];
-    let mut rest = number;
-    for sign in text.iter_mut().rev() {
-        *sign = SIGNS.get((rest & 15) as usize).copied().unwrap_or(b'0');
-        rest >>= 4;
-    }
-    push_end(out, &text, digits);
+    let text = format!("{number:016x}");
+    out.push_str(text.get(text.len().saturating_sub(digits)..).unwrap_or(&text));
 }
 
-/// Writes a number, with zeros before it up to `width` digits, 20 at most.
+/// Writes a number, with zeros before it up to `width` digits.
 pub(crate) fn push_number(out: &mut String, number: u64, width: usize) {
-    let mut text = [b'0'; 20];
-    let mut rest = number;
-    let mut used = 0;
-    for sign in text.iter_mut().rev() {
-        *sign = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        used += 1;
-        if rest == 0 {
-            break;
-        }
-    }
-    push_end(out, &text, used.max(width));
-}
-
-/// Writes the last signs of an ASCII text.
-fn push_end(out: &mut String, text: &[u8], signs: usize) {
-    let end = text.get(text.len().saturating_sub(signs)..).unwrap_or(text);
-    out.push_str(std::str::from_utf8(end).unwrap_or_default());
+    let _ = write!(out, "{number:0width$}");
 }
