@@ -2,43 +2,29 @@
 //!
 //! Files of a circle can only be understood together, so a circle may have two files and no more.
 
+use crate::modules::{ModuleFile, ModulePath, declarations, packages};
+use crate::refuse;
 use crate::tokens::{Token, production};
-use crate::{refuse, root};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::Path;
 
 /// Maximum files of a circle: a type and a file that extends it may name each other.
 const MAX_FILES: usize = 2;
 
-type Module = Vec<String>;
-
 /// A package's modules that are files, each with the modules whose names it mentions.
-type Graph = BTreeMap<Module, BTreeSet<Module>>;
+type Graph = BTreeMap<ModulePath, BTreeSet<ModulePath>>;
 
 #[test]
 fn no_circle_of_files_is_large() {
     let mut broken = Vec::new();
-    for (package, folder) in packages() {
-        let graph = graph(&folder);
+    for package in packages() {
+        let graph = graph(&package.modules);
         let large = circles(&graph).into_iter().filter(|circle| circle.len() > MAX_FILES);
-        broken.extend(large.map(|circle| told(&package, &circle, &graph)));
+        broken.extend(large.map(|circle| told(&package.name, &circle, &graph)));
     }
     refuse(&broken);
 }
 
-/// The workspace's packages with their sources.
-fn packages() -> Vec<(String, std::path::PathBuf)> {
-    let entries = fs::read_dir(root().join("crates")).expect("the packages").flatten();
-    let mut all: Vec<_> = entries
-        .map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.path().join("src")))
-        .collect();
-    all.push(("xtask".to_owned(), root().join("xtask/src")));
-    all.sort();
-    all
-}
-
-fn told(package: &str, circle: &BTreeSet<Module>, graph: &Graph) -> String {
+fn told(package: &str, circle: &BTreeSet<ModulePath>, graph: &Graph) -> String {
     let mut lines = vec![format!(
         "{package}: a circle of {} files; at most {MAX_FILES} may name each other",
         circle.len()
@@ -55,21 +41,21 @@ fn shown(module: &[String]) -> String {
 }
 
 /// Modules that lead to each other.
-fn circles(graph: &Graph) -> Vec<BTreeSet<Module>> {
-    let reached: BTreeMap<&Module, BTreeSet<&Module>> =
+fn circles(graph: &Graph) -> Vec<BTreeSet<ModulePath>> {
+    let reached: BTreeMap<&ModulePath, BTreeSet<&ModulePath>> =
         graph.keys().map(|module| (module, reach(graph, module))).collect();
-    let mut left: BTreeSet<&Module> = graph.keys().collect();
+    let mut left: BTreeSet<&ModulePath> = graph.keys().collect();
     let mut found = Vec::new();
     while let Some(module) = left.pop_first() {
-        let back = |other: &&&Module| reached[*other].contains(module);
-        let others: BTreeSet<&Module> = reached[module].iter().filter(back).copied().collect();
+        let back = |other: &&&ModulePath| reached[*other].contains(module);
+        let others: BTreeSet<&ModulePath> = reached[module].iter().filter(back).copied().collect();
         left.retain(|other| !others.contains(other));
         found.push(others.into_iter().chain([module]).cloned().collect());
     }
     found
 }
 
-fn reach<'g>(graph: &'g Graph, from: &'g Module) -> BTreeSet<&'g Module> {
+fn reach<'g>(graph: &'g Graph, from: &'g ModulePath) -> BTreeSet<&'g ModulePath> {
     let (mut found, mut open) = (BTreeSet::new(), vec![from]);
     while let Some(next) = open.pop() {
         open.extend(graph[next].iter().filter(|module| found.insert(*module)));
@@ -77,53 +63,31 @@ fn reach<'g>(graph: &'g Graph, from: &'g Module) -> BTreeSet<&'g Module> {
     found
 }
 
-/// Follows the declarations of modules from a package's root file.
-fn graph(folder: &Path) -> Graph {
-    let root = ["lib.rs", "main.rs"].map(|name| folder.join(name)).into_iter().find(|path| path.exists());
-    let mut open = vec![(Module::new(), root.expect("a package has a root"))];
-    let mut named = Vec::new();
-    let mut children: BTreeMap<Module, BTreeSet<String>> = BTreeMap::new();
-    while let Some((module, path)) = open.pop() {
-        let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        let tokens = production(&text);
-        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let parent = path.parent().expect("a folder");
-        let below = if ["lib", "main", "mod"].contains(&stem.as_str()) {
-            parent.to_owned()
-        } else {
-            parent.join(&stem)
-        };
-        let declared = children.entry(module.clone()).or_default();
-        for name in declarations(&tokens) {
-            let file = below.join(format!("{name}.rs"));
-            let file = if file.exists() { file } else { below.join(&name).join("mod.rs") };
-            let child = module.iter().chain([&name]).cloned().collect();
-            open.push((child, file));
-            declared.insert(name);
-        }
-        named.push((module, names(&tokens)));
-    }
+/// Each module with those that it names.
+fn graph(files: &[ModuleFile]) -> Graph {
+    let children: BTreeMap<ModulePath, BTreeSet<String>> = files
+        .iter()
+        .map(|file| (file.module.clone(), declarations(&file.tokens).into_iter().collect()))
+        .collect();
     let mut graph = Graph::new();
-    for (module, paths) in named {
-        let targets = paths.iter().filter_map(|path| target(path, &module, &children));
-        let targets = targets.filter(|target| *target != module).collect();
-        graph.insert(module, targets);
+    for ModuleFile { module, tokens, .. } in files {
+        let paths = names(tokens);
+        let targets = paths.iter().filter_map(|path| target(path, module, &children));
+        graph.insert(module.clone(), targets.filter(|target| target != module).collect());
     }
     graph
 }
 
-/// The names of modules that are files of their own.
-fn declarations(tokens: &[Token<'_>]) -> Vec<String> {
-    let is_declared = |part: &&[Token<'_>]| part[0].text == "mod" && part[2].text == ";";
-    tokens.windows(3).filter(is_declared).map(|part| part[1].text.to_owned()).collect()
-}
-
 /// The module file that a path leads into, seen from a module; none for a path into another package.
-fn target(path: &[String], from: &Module, children: &BTreeMap<Module, BTreeSet<String>>) -> Option<Module> {
+fn target(
+    path: &[String],
+    from: &ModulePath,
+    children: &BTreeMap<ModulePath, BTreeSet<String>>,
+) -> Option<ModulePath> {
     let supers = path.iter().take_while(|part| *part == "super").count();
     let first = path.first()?.as_str();
     let (mut at, rest) = match first {
-        "crate" => (Module::new(), &path[1..]),
+        "crate" => (ModulePath::new(), &path[1..]),
         "self" => (from.clone(), &path[1..]),
         "super" => (from[..from.len().checked_sub(supers)?].to_vec(), &path[supers..]),
         _ if children[from].contains(first) => (from.clone(), path),
@@ -202,11 +166,12 @@ fn imports_and_paths_lead_to_files() {
         fn f(x: own::T) -> impl Iterator<Item = u8> + use<> { crate::g::h::<u8>(); <I as J>::k::l(); std::m(); }
     ";
     let tokens = production(text);
-    let module = |text: &str| text.split("::").map(ToOwned::to_owned).collect::<Module>();
-    let mut children = BTreeMap::from([(Module::new(), ["a", "b", "d", "g", "k"].map(str::to_owned).into())]);
+    let module = |text: &str| text.split("::").map(ToOwned::to_owned).collect::<ModulePath>();
+    let mut children =
+        BTreeMap::from([(ModulePath::new(), ["a", "b", "d", "g", "k"].map(str::to_owned).into())]);
     children.insert(module("a"), declarations(&tokens).into_iter().collect());
     children.extend(["b", "d", "g", "a::own"].map(|name| (module(name), BTreeSet::new())));
-    let found: Vec<Module> =
+    let found: Vec<ModulePath> =
         names(&tokens).iter().filter_map(|path| target(path, &module("a"), &children)).collect();
     assert_eq!(found, ["b", "d", "d", "a::own", "g"].map(module));
 }

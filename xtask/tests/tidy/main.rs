@@ -4,6 +4,9 @@
 #![allow(clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod circles;
+mod methods;
+mod modules;
+mod names;
 mod parameters;
 mod tokens;
 

@@ -1,0 +1,72 @@
+//! The modules of a package that are compiled for users: those that its root file leads to, not under `#[cfg(test)]`.
+
+use crate::root;
+use crate::tokens::{Token, production};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+/// The names that lead to a module from its package's root.
+pub(crate) type ModulePath = Vec<String>;
+
+/// A module that is a file of its own.
+pub(crate) struct ModuleFile {
+    pub(crate) module: ModulePath,
+    /// The path within the repository.
+    pub(crate) path: String,
+    pub(crate) tokens: Vec<Token<'static>>,
+}
+
+/// A package of the workspace.
+pub(crate) struct Package {
+    pub(crate) name: String,
+    pub(crate) modules: Vec<ModuleFile>,
+}
+
+/// The workspace's packages. They are read once: taking files apart is most of these tests' time.
+pub(crate) fn packages() -> &'static [Package] {
+    static PACKAGES: LazyLock<Vec<Package>> = LazyLock::new(|| {
+        let entries = fs::read_dir(root().join("crates")).expect("the packages").flatten();
+        let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+        folders.push(root().join("xtask"));
+        folders.sort();
+        let name = |folder: &Path| folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        folders
+            .iter()
+            .map(|folder| Package { name: name(folder), modules: modules(&folder.join("src")) })
+            .collect()
+    });
+    &PACKAGES
+}
+
+/// Follows the declarations of modules from a package's root file.
+fn modules(folder: &Path) -> Vec<ModuleFile> {
+    let root = ["lib.rs", "main.rs"].map(|name| folder.join(name)).into_iter().find(|path| path.exists());
+    let mut open = vec![(ModulePath::new(), root.expect("a package has a root"))];
+    let mut found = Vec::new();
+    while let Some((module, path)) = open.pop() {
+        let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let parent = path.parent().expect("a folder");
+        let below = if ["lib", "main", "mod"].contains(&stem.as_str()) {
+            parent.to_owned()
+        } else {
+            parent.join(&stem)
+        };
+        let tokens = production(text.leak());
+        for name in declarations(&tokens) {
+            let file = below.join(format!("{name}.rs"));
+            let file = if file.exists() { file } else { below.join(&name).join("mod.rs") };
+            open.push((module.iter().cloned().chain([name]).collect(), file));
+        }
+        let path = path.strip_prefix(crate::root()).unwrap_or(&path).to_string_lossy().into_owned();
+        found.push(ModuleFile { module, path, tokens });
+    }
+    found
+}
+
+/// The names of modules that are files of their own.
+pub(crate) fn declarations(tokens: &[Token<'_>]) -> Vec<String> {
+    let is_declared = |part: &&[Token<'_>]| part[0].text == "mod" && part[2].text == ";";
+    tokens.windows(3).filter(is_declared).map(|part| part[1].text.to_owned()).collect()
+}
