@@ -44,7 +44,7 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 ///    up among the records before the checkpoint, and tells those that exist by [`TranscriptReader::remind`]. Every record with a
 ///    [`TranscriptRecord::id`] counts, also those without items; of several with one id the last one in the file counts.
 /// 4. It detects the format of the grown file again: a file of few lines may show another format or
-///    [`Shape`](super::Shape) when there are more. A checkpoint is of use for the same format and for lines.
+///    [`FileShape`](super::FileShape) when there are more. A checkpoint is of use for the same format and for lines.
 ///
 /// Where the reader cannot be restored, the file is read from its beginning, with the same result.
 #[derive(Debug)]
