@@ -11,6 +11,7 @@ use crate::query_batch::QueryBatch;
 use crate::store::{Answer, Query, StoreError, StreamInfo, StreamNo};
 use crate::stored::{decode_event, read_page, read_texts};
 use crate::texts::Texts;
+use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -42,7 +43,7 @@ impl Default for SearchOptions {
 }
 
 /// One event found.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SearchHit {
     /// The session that holds it.
     pub session: StreamId,
@@ -50,7 +51,8 @@ pub struct SearchHit {
     pub seq: Seq,
     /// When it happened.
     pub at: Millis,
-    /// Who spoke.
+    /// Who spoke. It is not serialised.
+    #[serde(skip)]
     pub role: Role,
     /// How good, with 16 fractional bits; zero where the newest come first.
     pub score: i64,
