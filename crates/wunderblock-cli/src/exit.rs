@@ -150,7 +150,7 @@ pub(crate) fn failed(failure: &Failure, json: bool) -> ExitCode {
         }
     }
     if json {
-        let mut value = described(&message, code, hint);
+        let mut value = described(&message, code, hint.as_deref());
         if let Failure::Engine(Error::OverBudget(refusal)) = failure {
             let parts = refusal.parts.iter().map(|part| {
                 serde_json::json!({ "section": part.section.name(), "what": part.what, "tokens": part.cost.tokens.0 })

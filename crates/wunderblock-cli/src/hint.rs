@@ -1,10 +1,11 @@
 //! What to do next about an error, in the words of the command line.
 
+use std::borrow::Cow;
 use wunderblock::Hint;
 
 /// The sentence for a hint; none for one this program has no words for.
-pub(crate) fn sentence(hint: &Hint) -> Option<&'static str> {
-    Some(match hint {
+pub(crate) fn sentence(hint: &Hint) -> Option<Cow<'static, str>> {
+    let text = match hint {
         Hint::ListSessions => {
             "`wunderblock sessions` lists what there is; `wunderblock import PATH` adds a transcript"
         }
@@ -25,6 +26,12 @@ pub(crate) fn sentence(hint: &Hint) -> Option<&'static str> {
         Hint::AppendMessages => {
             "`wunderblock append SESSION` adds messages; with --at, give a later position"
         }
+        Hint::Read { address } => {
+            return Some(format!("`wunderblock read {address}` gives what is there, byte for byte").into());
+        }
+        Hint::Expand { address } => {
+            return Some(format!("`wunderblock expand {address}` shows what was said there").into());
+        }
         Hint::MatchLiterally => "without --regex the pattern is taken literally",
         Hint::ListSummaries => {
             "`wunderblock describe SESSION` lists the summaries; --lane names another lane"
@@ -42,6 +49,7 @@ pub(crate) fn sentence(hint: &Hint) -> Option<&'static str> {
         Hint::InspectLedger => {
             "`wunderblock doctor` says what can be saved; `wunderblock restore` brings a backup back"
         }
+        Hint::RebuildIndex => "`wunderblock doctor --rebuild` rebuilds it",
         Hint::ChooseLedger => {
             "give the path of a Wunderblock database with --db, or a path that does not exist yet"
         }
@@ -59,7 +67,8 @@ pub(crate) fn sentence(hint: &Hint) -> Option<&'static str> {
         }
         Hint::CreateLedger => "`wunderblock import PATH` creates it; --db names another one",
         _ => return None,
-    })
+    };
+    Some(text.into())
 }
 
 #[cfg(test)]

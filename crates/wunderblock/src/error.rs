@@ -2,6 +2,7 @@
 
 use crate::catalog::CatalogError;
 use crate::hint::Hint;
+use crate::index::SegmentError;
 use crate::policy::PolicyError;
 use crate::sources::SourceError;
 use crate::store::StoreError;
@@ -69,6 +70,9 @@ pub enum Error {
     /// The ledger.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The text index.
+    #[error(transparent)]
+    Index(#[from] SegmentError),
     /// A record.
     #[error(transparent)]
     Codec(#[from] CodecError),
@@ -126,6 +130,14 @@ pub enum Error {
     /// A range or address that cannot be.
     #[error("{0}")]
     Address(String),
+    /// An address that names something else than was asked for.
+    #[error("{why}")]
+    OtherAddress {
+        /// What it names.
+        why: String,
+        /// How that is read.
+        hint: Hint,
+    },
     /// There is no recorded request at a position.
     #[error("there is no recorded request at or before position {0}")]
     NoRequest(Seq),
@@ -215,6 +227,7 @@ impl Error {
             | Self::Ambiguous { .. }
             | Self::NoHandle(_)
             | Self::Address(_)
+            | Self::OtherAddress { .. }
             | Self::NoRequest(_)
             | Self::Silence(_)
             | Self::Pattern(_)
@@ -239,6 +252,8 @@ impl Error {
             Self::Unappendable { why: Unappendable::Id(_), .. } => Hint::ChooseOwnId,
             Self::File { .. } => Hint::CheckPath,
             Self::NoHandle(_) => Hint::CheckLedger,
+            Self::OtherAddress { hint, .. } => hint.clone(),
+            Self::Index(_) => Hint::RebuildIndex,
             Self::NoRequest(_) => Hint::BuildRequest,
             Self::Silence(_) => Hint::AppendMessages,
             Self::Pattern(_) => Hint::MatchLiterally,

@@ -8,6 +8,7 @@ use crate::store::codec::Unpacker;
 use crate::store::{Answer, Query, ReadOrder, StoreError, StoredEvent};
 use crate::stored::decode_event;
 use memchr::memmem;
+use serde::Serialize;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use wunderblock_core::event::Fact;
@@ -27,7 +28,7 @@ pub struct GrepOptions {
 }
 
 /// One line that matches.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Match {
     /// The session that holds it.
     pub session: StreamId,
@@ -35,7 +36,8 @@ pub struct Match {
     pub seq: Seq,
     /// When it happened.
     pub at: Millis,
-    /// Who spoke.
+    /// Who spoke. It is not serialised.
+    #[serde(skip)]
     pub role: Role,
     /// The body's handle, where it has one.
     pub handle: Option<Handle>,

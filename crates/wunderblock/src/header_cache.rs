@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::gauge::{Counts, Memo};
 use crate::index::Header;
-use crate::store::{SegmentInfo, StoreError};
+use crate::store::SegmentInfo;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
@@ -32,10 +32,7 @@ impl HeaderCache {
             let mark = mark(&segment.header);
             let header = match known.remove(&(segment.id, mark)) {
                 Some(header) => header,
-                None => Arc::new(Header::decode(&segment.header).map_err(|error| {
-                    let text = format!("the text index: {error}; `doctor --rebuild` rebuilds it");
-                    Error::Store(StoreError::Damaged(text))
-                })?),
+                None => Arc::new(Header::decode(&segment.header)?),
             };
             headers.push(((segment.id, mark), header));
         }

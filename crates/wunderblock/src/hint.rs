@@ -35,6 +35,16 @@ pub enum Hint {
     BuildRequest,
     /// Append messages first, or look at a later position.
     AppendMessages,
+    /// Read the exact content of an address.
+    Read {
+        /// The address.
+        address: String,
+    },
+    /// Expand an address: show what was said there.
+    Expand {
+        /// The address.
+        address: String,
+    },
     /// Match the pattern literally.
     MatchLiterally,
     /// List the summaries, or look at another lane.
@@ -60,6 +70,8 @@ pub enum Hint {
     UpgradeLedger,
     /// Check what can be saved of a damaged ledger, or restore a backup.
     InspectLedger,
+    /// Rebuild the text index: it is derived from what was said.
+    RebuildIndex,
     /// Open another file: this one is no ledger.
     ChooseLedger,
     /// Look into the ledger that was kept beside the one that replaced it.

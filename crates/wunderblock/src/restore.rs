@@ -12,10 +12,12 @@ use crate::error::{Error, file_error};
 use crate::imported_records::{Lost, RecordQuery, find_records};
 use crate::maintenance::Ledger;
 use crate::originals::list_revisions;
+use crate::report::lossy;
 use crate::store::sqlite::place::{FolderLock, beside, folder, place, sync_folder};
 use crate::store::sqlite::{Access, KEPT, RESTORING, Replacement, Sqlite, copy_file, renew};
 use crate::store::{Answer, Erasure, Marked, Query, SourceSpan, StoreError, Write};
 use crate::stored::decode_event;
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -32,9 +34,10 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const TRIES: usize = 20;
 
 /// What a restore did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Restored {
     /// Where the ledger is that was there before.
+    #[serde(serialize_with = "lossy::optional_path")]
     pub kept: Option<PathBuf>,
     /// Events that were erased again, because they had been erased since the backup was made.
     pub erased_again: u64,

@@ -4,13 +4,16 @@
 use crate::catch_up::{Extent, catch_up, is_searched};
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
-use crate::index::{self, DocHit, DocKey, DocScope, Header, IndexSearch, ParsedQuery as Words, Phrase, Tail};
+use crate::index::{
+    self, DocHit, DocKey, DocScope, Header, IndexSearch, ParsedQuery as Words, Phrase, SearchError, Tail,
+};
 use crate::limits::{CATCH_UP_BYTES, CATCH_UP_EVENTS, SEARCH_CATCH_UP, SEARCH_RETRIES};
 use crate::parallel;
 use crate::query_batch::QueryBatch;
 use crate::store::{Answer, Query, StoreError, StreamInfo, StreamNo};
 use crate::stored::{decode_event, read_page, read_texts};
 use crate::texts::Texts;
+use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -42,7 +45,7 @@ impl Default for SearchOptions {
 }
 
 /// One event found.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SearchHit {
     /// The session that holds it.
     pub session: StreamId,
@@ -50,7 +53,8 @@ pub struct SearchHit {
     pub seq: Seq,
     /// When it happened.
     pub at: Millis,
-    /// Who spoke.
+    /// Who spoke. It is not serialised.
+    #[serde(skip)]
     pub role: Role,
     /// How good, with 16 fractional bits; zero where the newest come first.
     pub score: i64,
@@ -101,7 +105,7 @@ impl Engine {
         // A segment may be joined with others after its number was read and before its blocks are.
         for _ in 1..SEARCH_RETRIES {
             match search_once(self, &words, options).await {
-                Err(Error::Store(StoreError::Damaged(_))) => {}
+                Err(Error::Store(StoreError::Damaged(_)) | Error::Index(_)) => {}
                 other => return other,
             }
         }
@@ -132,8 +136,12 @@ async fn search_once(engine: &Engine, words: &Words, options: &SearchOptions) ->
         let fetch = |segment: usize, number: u32| -> Result<&[u8], Infallible> {
             Ok(blocks.get(&(segment, number)).map_or(&[][..], Vec::as_slice))
         };
-        let hits = index::search(&search, &headers, Some(&tail), fetch, |_, _| Ok(true))
-            .map_err(|error| Error::Store(StoreError::Damaged(error.to_string())))?;
+        let hits = index::search(&search, &headers, Some(&tail), fetch, |_, _| Ok(true)).map_err(
+            |error| match error {
+                SearchError::Segment(error) => Error::Index(error),
+                SearchError::Source(never) => match never {},
+            },
+        )?;
         let all = hits.len() < limit;
         let found = resolve_hits(engine, hits, words).await?;
         if found.len() >= options.limit || all {

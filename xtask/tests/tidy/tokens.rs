@@ -9,12 +9,29 @@ pub(crate) struct Token<'t> {
 
 impl Token<'_> {
     pub(crate) fn is_word(self) -> bool {
-        self.text.starts_with(|first: char| first.is_alphanumeric() || first == '_')
+        !self.is_string() && self.text.starts_with(|first: char| first.is_alphanumeric() || first == '_')
+    }
+
+    fn is_string(self) -> bool {
+        self.text.len() > 1 && self.text.ends_with(['"', '#'])
     }
 }
 
 /// The tokens of a file, except items under `#[cfg(test)]`.
 pub(crate) fn production(text: &str) -> Vec<Token<'_>> {
+    let mut kept = compiled(text);
+    kept.retain(|token| !token.is_string());
+    kept
+}
+
+/// The string literals of a file, as they are written, except those of items under `#[cfg(test)]`.
+pub(crate) fn strings(text: &str) -> Vec<Token<'_>> {
+    let mut kept = compiled(text);
+    kept.retain(|token| token.is_string());
+    kept
+}
+
+fn compiled(text: &str) -> Vec<Token<'_>> {
     let all = tokens(text);
     let is_mark = |rest: &[Token<'_>]| {
         let mark = ["#", "[", "cfg", "(", "test", ")", "]"];
@@ -54,8 +71,8 @@ fn item_end(tokens: &[Token<'_>], from: usize) -> usize {
 fn tokens(text: &str) -> Vec<Token<'_>> {
     let (mut found, mut at, mut line) = (Vec::new(), 0, 1);
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
-        let skipped = comment(rest).or_else(|| string(rest)).or_else(|| character(rest));
-        let len = skipped.unwrap_or_else(|| word(rest));
+        let skipped = comment(rest).or_else(|| character(rest));
+        let len = skipped.or_else(|| string(rest)).unwrap_or_else(|| word(rest));
         let part = &rest[..len];
         if skipped.is_none() && !part.trim().is_empty() {
             found.push(Token { text: part, line });

@@ -1,12 +1,12 @@
 //! `backup`: the ledger in a second file.
 
 use crate::args::{Backup, Global};
-use crate::console::{print, print_json};
+use crate::console::{print, print_report};
 use crate::exit::{Failure, REFUSED};
 use crate::settings::Settings;
 use crate::terminal::clean;
-use serde_json::json;
 use std::process::ExitCode;
+use wunderblock::report::BackupReport;
 use wunderblock_core::stub::grouped;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Backup) -> Result<ExitCode, Failure> {
@@ -16,11 +16,10 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Backup) -
         return Err(Failure::Door(REFUSED, why));
     }
     let bytes = engine.ledger().backup(&wanted.to).await?;
-    let path = wanted.to.to_string_lossy();
     if global.json {
-        print_json(&json!({ "path": path, "bytes": bytes }))?;
+        print_report(&BackupReport { path: &wanted.to, bytes })?;
     } else {
-        print(&format!("{}: {} bytes\n", clean(&path), grouped(bytes)))?;
+        print(&format!("{}: {} bytes\n", clean(&wanted.to.to_string_lossy()), grouped(bytes)))?;
     }
     Ok(ExitCode::SUCCESS)
 }

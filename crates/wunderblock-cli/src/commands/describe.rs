@@ -2,16 +2,16 @@
 
 use crate::args::{Describe, Global};
 use crate::columns::{fit, plural, wrap};
-use crate::console::{print, print_json, say};
+use crate::console::{print, print_report, say};
 use crate::exit::Failure;
 use crate::lookup::reading;
 use crate::paint::Paint;
 use crate::settings::Settings;
 use crate::terminal::{clean, clean_lines, width};
-use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 use wunderblock::graph::{ChildNode, Described, GraphNode, ReadingCost};
+use wunderblock::report::SummariesReport;
 use wunderblock::{Address, Session};
 use wunderblock_core::compaction::Manner;
 use wunderblock_core::stub::grouped;
@@ -27,7 +27,7 @@ pub(crate) async fn run(
         let engine = settings.read_only().await?;
         let described = engine.describe(address).await?;
         if global.json {
-            print_json(&serde_json::to_value(&described)?)?;
+            print_report(&described)?;
         } else {
             print(&picture(&described, Paint::stdout()))?;
         }
@@ -41,7 +41,7 @@ pub(crate) async fn run(
 async fn list(global: &Global, session: &Session) -> Result<(), Failure> {
     let nodes = session.nodes(None).await?;
     if global.json {
-        return print_json(&json!({ "session": session.id().as_str(), "nodes": nodes }));
+        return print_report(&SummariesReport { session: session.id(), nodes: &nodes });
     }
     if nodes.is_empty() {
         say(global, "the session has no summaries: nothing of it has been compacted yet");

@@ -3,15 +3,15 @@
 use super::erase::Waiting;
 use crate::args::{Doctor, Global};
 use crate::columns::plural;
-use crate::console::{print, print_json};
+use crate::console::{print, print_report};
 use crate::exit::{FAILED, Failure};
 use crate::progress::{bar, catch_up, update};
 use crate::settings::Settings;
 use crate::terminal::clean;
-use serde_json::json;
 use std::process::ExitCode;
+use wunderblock::report::DiagnosisReport;
 use wunderblock::store::StoreError;
-use wunderblock::{Diagnosis, DoctorNote, Engine, Error, Problem, Progress};
+use wunderblock::{Diagnosis, Engine, Error, Problem, Progress};
 use wunderblock_core::id::TenantId;
 use wunderblock_core::stub::grouped;
 
@@ -23,7 +23,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Doctor) -
             let bytes = settings.db.metadata().map_or(0, |meta| meta.len());
             let path = Some(settings.db.clone());
             let problems = vec![problem];
-            said(global, &Diagnosis { path, bytes, problems, ..Diagnosis::default() }, 0)
+            said(global, &Diagnosis { path, bytes, problems, ..Diagnosis::default() })
         }
         other => other,
     }
@@ -41,7 +41,6 @@ async fn checked(global: &Global, settings: &Settings, wanted: &Doctor) -> Resul
         }
     }
     let mut diagnosis = examine(global, &engine, all).await?;
-    let mut repaired = 0;
     if wanted.repair {
         let found = diagnosis.problems.iter().filter(|problem| problem.derived).count();
         if found > 0 {
@@ -56,47 +55,22 @@ async fn checked(global: &Global, settings: &Settings, wanted: &Doctor) -> Resul
             done?;
             diagnosis = examine(global, &engine, all).await?;
             let left = diagnosis.problems.iter().filter(|problem| problem.derived).count();
-            repaired = found.saturating_sub(left);
+            diagnosis.repaired = found.saturating_sub(left);
         } else {
             for engine in &whose {
                 catch_up(engine, global).await?;
             }
         }
     }
-    said(global, &diagnosis, repaired)
+    said(global, &diagnosis)
 }
 
-fn said(global: &Global, diagnosis: &Diagnosis, repaired: usize) -> Result<ExitCode, Failure> {
+fn said(global: &Global, diagnosis: &Diagnosis) -> Result<ExitCode, Failure> {
     let ok = diagnosis.problems.is_empty();
     if global.json {
-        let problem = |problem: &Problem| {
-            let tenant = problem.tenant.as_ref().map(ToString::to_string);
-            json!({
-                "rule": problem.rule,
-                "detail": problem.detail,
-                "derived": problem.derived,
-                "tenant": tenant,
-            })
-        };
-        let problems: Vec<_> = diagnosis.problems.iter().map(problem).collect();
-        let tenants: Vec<_> = diagnosis.tenants.iter().map(ToString::to_string).collect();
-        let note = |note: &DoctorNote| json!({ "text": note.text, "tenant": note.tenant.to_string() });
-        let notes: Vec<_> = diagnosis.notes.iter().map(note).collect();
-        print_json(&json!({
-            "ok": ok,
-            "path": diagnosis.path.as_ref().map(|path| path.to_string_lossy()),
-            "bytes": diagnosis.bytes,
-            "tenants": tenants,
-            "sessions": diagnosis.sessions,
-            "problems": problems,
-            "notes": notes,
-            "repaired": repaired,
-            "events": diagnosis.events,
-            "bodies": diagnosis.bodies,
-            "source_bytes": diagnosis.source_bytes,
-        }))?;
+        print_report(&DiagnosisReport { ok, diagnosis })?;
     } else {
-        print(&picture(diagnosis, repaired))?;
+        print(&picture(diagnosis))?;
     }
     Ok(if ok { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
 }
@@ -120,7 +94,7 @@ async fn examine(global: &Global, engine: &Engine, all: bool) -> Result<Diagnosi
     Ok(diagnosis?)
 }
 
-fn picture(diagnosis: &Diagnosis, repaired: usize) -> String {
+fn picture(diagnosis: &Diagnosis) -> String {
     let mut out = String::new();
     if let Some(path) = &diagnosis.path {
         let (path, bytes) = (path.to_string_lossy(), grouped(diagnosis.bytes));
@@ -137,8 +111,8 @@ fn picture(diagnosis: &Diagnosis, repaired: usize) -> String {
         plural(diagnosis.bodies, "body", "bodies"),
         grouped(diagnosis.source_bytes)
     ));
-    if repaired > 0 {
-        out.push_str(&format!("{} repaired\n", plural(repaired as u64, "problem", "problems")));
+    if diagnosis.repaired > 0 {
+        out.push_str(&format!("{} repaired\n", plural(diagnosis.repaired as u64, "problem", "problems")));
     }
     let whose = |tenant: Option<&TenantId>| match tenant.filter(|_| tenants > 1) {
         Some(tenant) => format!("tenant `{}`: ", clean(&tenant.to_string())),

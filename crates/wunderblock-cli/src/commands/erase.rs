@@ -4,16 +4,16 @@ mod text;
 
 use crate::args::{Erase, Global};
 use crate::columns::plural;
-use crate::console::{print, print_json, say};
+use crate::console::{print, print_report, say};
 use crate::exit::{Failure, REFUSED};
 use crate::lookup::known_session;
 use crate::settings::Settings;
 use crate::terminal::clean;
 use crate::typed::seqs;
-use serde_json::json;
 use std::process::ExitCode;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
+use wunderblock::report::EraseReport;
 use wunderblock::{Along, Engine};
 use wunderblock_core::id::StreamId;
 use wunderblock_core::stub::grouped;
@@ -47,12 +47,8 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Erase) ->
     drop(waiting);
     let erased = erased?;
     if global.json {
-        print_json(&json!({
-            "session": session.id().as_str(), "from_seq": from.0, "to_seq": to.min(head).0,
-            "events": erased.events, "blobs": erased.blobs, "source_bytes": erased.source_bytes.0,
-            "receipt": erased.receipt.map(|seq| seq.0),
-            "children_left": names(&erased.children), "copies_left": names(&erased.copies),
-        }))?;
+        let (session, to_seq) = (session.id(), to.min(head));
+        print_report(&EraseReport { session, from_seq: from, to_seq, erased: &erased })?;
     } else {
         print(&format!(
             "erased from {}: {}, {}, {} bytes of the original; receipt at position {}\n",
@@ -68,14 +64,11 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Erase) ->
     Ok(ExitCode::SUCCESS)
 }
 
-fn names(sessions: &[StreamId]) -> Vec<&str> {
-    sessions.iter().map(StreamId::as_str).collect()
-}
-
 /// Names the sessions an erasure has left, and the flag that takes them along.
 fn left(global: &Global, sessions: &[StreamId], whose: &str, flag: &str) {
     if !sessions.is_empty() {
-        let names = clean(&names(sessions).join(", "));
+        let names = sessions.iter().map(StreamId::as_str).collect::<Vec<_>>().join(", ");
+        let names = clean(&names);
         say(
             global,
             &format!(

@@ -1,7 +1,7 @@
 //! `expand`: what a summary or a gap stands for, verbatim, page by page.
 
 use crate::args::{Expand, Global};
-use crate::console::{print_json, say};
+use crate::console::{print_report, say};
 use crate::exit::{FAILED, Failure};
 use crate::settings::Settings;
 use crate::terminal::write_bytes;
@@ -21,7 +21,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Expand) -
     let page = engine.expand(address, &options).await?;
     let nothing = page.matches == Some(0);
     if global.json {
-        print_json(&serde_json::to_value(&page)?)?;
+        print_report(&page)?;
     } else {
         write_bytes(page.text.as_bytes())?;
     }

@@ -6,7 +6,6 @@ use crate::exit::{FAILED, Failure};
 use crate::paint::Paint;
 use crate::settings::Settings;
 use crate::terminal::{clean, clean_json, clean_lines, width};
-use serde_json::json;
 use std::io::{IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::process::ExitCode;
@@ -58,10 +57,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Grep) -> 
 }
 
 fn machine(out: &mut dyn Write, hit: &Match) -> std::io::Result<()> {
-    let line = json!({
-        "session": hit.session.as_str(), "seq": hit.seq.0, "at": hit.at.0,
-        "handle": hit.handle.map(|handle| handle.to_string()), "line": hit.line, "text": hit.text,
-    });
+    let line = serde_json::to_value(hit)?;
     writeln!(out, "{}", clean_json(&line.to_string()))
 }
 

@@ -2,7 +2,7 @@
 
 use crate::args::{Global, Import};
 use crate::columns::plural;
-use crate::console::{print, print_json, say};
+use crate::console::{print, print_report, say};
 use crate::exit::{FAILED, Failure};
 use crate::hint::sentence;
 use crate::importing::{Importing, warn};
@@ -11,7 +11,6 @@ use crate::progress::catch_up;
 use crate::settings::Settings;
 use crate::terminal::clean;
 use crate::typed::format;
-use serde_json::json;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
@@ -110,7 +109,7 @@ async fn one(global: &Global, engine: &Engine, path: &Path, wanted: &Import) -> 
 }
 
 fn told(global: &Global, imported: &Imported) -> Result<(), Failure> {
-    if global.json { print_json(&machine(imported)) } else { print(&line(imported)) }
+    if global.json { print_report(imported) } else { print(&line(imported)) }
 }
 
 fn line(imported: &Imported) -> String {
@@ -149,21 +148,4 @@ fn line(imported: &Imported) -> String {
         imported.format.name(),
         clean(&shown)
     )
-}
-
-fn machine(imported: &Imported) -> serde_json::Value {
-    json!({
-        "path": imported.path.to_string_lossy(),
-        "format": imported.format.name(),
-        "sessions": imported.sessions.iter().map(|id| id.as_str()).collect::<Vec<_>>(),
-        "bytes": imported.bytes,
-        "unchanged": imported.unchanged,
-        "records": imported.records,
-        "appended": imported.appended,
-        "duplicates": imported.duplicates,
-        "erased": imported.erased,
-        "opaque_bytes": imported.opaque_bytes,
-        "broken": imported.broken,
-        "warnings": imported.warnings,
-    })
 }

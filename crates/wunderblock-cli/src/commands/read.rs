@@ -1,13 +1,13 @@
 //! `read`: what a handle names, exactly.
 
 use crate::args::{Global, Read};
-use crate::console::say;
+use crate::console::{print_report, say};
 use crate::exit::Failure;
 use crate::settings::Settings;
 use crate::terminal::write_bytes;
 use crate::typed::range;
-use serde_json::json;
 use std::process::ExitCode;
+use wunderblock::report::ContentReport;
 use wunderblock::{Address, Slice};
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Read) -> Result<ExitCode, Failure> {
@@ -28,15 +28,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Read) -> 
     let engine = settings.read_only().await?;
     let content = engine.read(address, &slice).await?;
     if global.json {
-        let text = String::from_utf8_lossy(&content.bytes);
-        crate::console::print_json(&json!({
-            "handle": wanted.handle,
-            "text": text,
-            "bytes": content.bytes.len(),
-            "total_bytes": content.total,
-            "page": content.page.map(|(page, _)| page),
-            "pages": content.page.map(|(_, pages)| pages),
-        }))?;
+        print_report(&ContentReport::new(&wanted.handle, &content))?;
         return Ok(ExitCode::SUCCESS);
     }
     write_bytes(&content.bytes)?;

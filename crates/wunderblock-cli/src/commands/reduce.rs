@@ -1,19 +1,20 @@
 //! `reduce`: one text, shortened by its structure, its bytes kept.
 
 use crate::args::{Global, HowArgs, LevelArg, ReduceArgs};
-use crate::console::{print_json, say};
+use crate::console::{print_json, print_report, say};
 use crate::exit::{Failure, failed, wrong};
 use crate::input::refused;
 use crate::settings::Settings;
 use crate::terminal::write_bytes;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
+use wunderblock::report::OutputReport;
 use wunderblock::tokens::Counted;
 use wunderblock::{Error, Keep, Output, OutputOptions, ShortenedOutput};
 use wunderblock_core::id::StreamId;
-use wunderblock_reduce::{Gap, Kind, Level};
+use wunderblock_reduce::{Kind, Level};
 
 /// The largest text that is read: it is held in memory, and so are its lines.
 pub(super) const MAX_BYTES: u64 = 1 << 30;
@@ -29,7 +30,7 @@ pub(crate) async fn run(
     let output = Output { bytes: &bytes, tool: "reduce", input: &input, failed: false };
     let wish = how.wanted(wanted.command.as_deref(), &exact);
     match kept(settings, &how, &output, &wish).await {
-        Ok(kept) if global.json => print_json(&report(&kept))?,
+        Ok(kept) if global.json => print_report(&OutputReport::new(&kept))?,
         Ok(kept) => write_bytes(kept.reduced.text.as_bytes())?,
         // What came through a pipe is nowhere else.
         Err(failure) => {
@@ -110,34 +111,4 @@ fn text(file: &Path) -> Result<Vec<u8>, Failure> {
         return Err(refused(file, "has more than 1 GiB; split it, or name the part you need"));
     }
     Ok(bytes)
-}
-
-/// What is said of a reduction with `--json`.
-pub(super) fn report(kept: &ShortenedOutput) -> Value {
-    let short = &kept.reduced;
-    json!({
-        "text": short.text,
-        "handle": kept.handle.map(|handle| handle.to_string()),
-        "kind": short.kind.name(),
-        "level": short.level.name(),
-        "tokens_before": short.tokens_before,
-        "tokens_after": short.tokens_after,
-        "lossless": short.lossless,
-        "gaps": short.gaps.iter().map(gap).collect::<Vec<_>>(),
-        "untouched": short.untouched.map(wunderblock_reduce::Untouched::name),
-    })
-}
-
-fn gap(gap: &Gap) -> Value {
-    let told = gap.told.iter().map(|told| json!({ "count": told.count, "what": told.what }));
-    json!({
-        "measure": gap.measure.name(),
-        "first": gap.first,
-        "last": gap.last,
-        "count": gap.count(),
-        "within": gap.within,
-        "from_byte": gap.span.start,
-        "to_byte": gap.span.end,
-        "told": told.collect::<Vec<_>>(),
-    })
 }

@@ -2,29 +2,23 @@
 
 use crate::args::{Global, Restore};
 use crate::columns::plural;
-use crate::console::{print, print_json};
+use crate::console::{print, print_report};
 use crate::exit::Failure;
 use crate::settings::Settings;
 use crate::terminal::clean;
-use serde_json::json;
 use std::process::ExitCode;
 use wunderblock::Ledger;
+use wunderblock::report::RestoreReport;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Restore) -> Result<ExitCode, Failure> {
     let done = Ledger::restore(&wanted.from, &settings.db, wanted.replace, settings.config()).await?;
-    let kept = done.kept.as_ref().map(|path| path.to_string_lossy().into_owned());
     if global.json {
-        print_json(&json!({
-            "path": settings.db.to_string_lossy(),
-            "kept": kept,
-            "erased_again": done.erased_again,
-            "erasures_unread": done.erasures_unread,
-        }))?;
+        print_report(&RestoreReport { path: &settings.db, restored: &done })?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut out = format!("restored {}\n", clean(&settings.db.to_string_lossy()));
-    if let Some(kept) = kept {
-        out.push_str(&format!("the ledger that was there is now {}\n", clean(&kept)));
+    if let Some(kept) = &done.kept {
+        out.push_str(&format!("the ledger that was there is now {}\n", clean(&kept.to_string_lossy())));
     }
     if done.erased_again > 0 {
         let events = plural(done.erased_again, "event has", "events have");

@@ -6,7 +6,7 @@
 mod running;
 mod signals;
 
-use super::reduce::{How, report};
+use super::reduce::How;
 use crate::args::{Global, RunArgs};
 use crate::console::{print_json, say};
 use crate::exit::{FAILED, Failure, USAGE};
@@ -19,6 +19,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitCode, ExitStatus};
+use wunderblock::report::OutputReport;
 use wunderblock::{Engine, Keep, Output, ShortenedOutput};
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &RunArgs) -> Result<ExitCode, Failure> {
@@ -50,7 +51,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &RunArgs) 
         let Some(bytes) = bytes.filter(|bytes| to == To::Out || !bytes.is_empty()) else { continue };
         let kept = shorten(engine.as_ref(), &how, (&line, &bytes, code)).await;
         match (&kept, global.json) {
-            (Ok(kept), true) => told = report(kept),
+            (Ok(kept), true) => told = serde_json::to_value(OutputReport::new(kept))?,
             (Ok(kept), false) => to.write(kept.reduced.text.as_bytes())?,
             // The ledger is of no use now; the command's words still are.
             (Err(_), true) => told = json!({ "text": String::from_utf8_lossy(&bytes), "handle": null }),

@@ -2,12 +2,11 @@
 
 use crate::args::{Global, Search};
 use crate::columns::{fit, wrap};
-use crate::console::{print, print_json, say, time};
+use crate::console::{print, print_report, say, time};
 use crate::exit::{FAILED, Failure};
 use crate::paint::Paint;
 use crate::settings::Settings;
 use crate::terminal::{clean, width};
-use serde_json::json;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use wunderblock::{SearchOptions, SearchOrder};
@@ -27,10 +26,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Search) -
     let paint = Paint::stdout();
     for hit in &found.hits {
         if global.json {
-            print_json(&json!({
-                "session": hit.session.as_str(), "seq": hit.seq.0, "at": hit.at.0, "score": hit.score,
-                "matched": hit.matched, "snippet": hit.snippet,
-            }))?;
+            print_report(hit)?;
         } else {
             print(&format!(
                 "{} {}  {}\n{}",

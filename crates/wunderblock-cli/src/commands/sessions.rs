@@ -2,14 +2,14 @@
 
 use crate::args::{Global, Sessions};
 use crate::columns::{columns, fit, pad, size};
-use crate::console::{print, print_json, say, time, zone};
+use crate::console::{print, print_report, say, time, zone};
 use crate::exit::{Failure, wrong};
 use crate::paint::Paint;
 use crate::settings::Settings;
 use crate::terminal::{clean, width};
-use serde_json::json;
 use std::io::IsTerminal;
 use std::process::ExitCode;
+use wunderblock::report::SessionReport;
 use wunderblock::store::{StreamFilter, StreamInfo};
 use wunderblock::{Engine, originals};
 use wunderblock_core::event::Fact;
@@ -45,23 +45,9 @@ pub(crate) async fn run(
     let more = streams.len() as u64 > wanted.limit;
     streams.truncate(usize::try_from(wanted.limit).unwrap_or(usize::MAX));
     if global.json {
-        for info in &streams {
-            print_json(&json!({
-                "session": info.id.as_str(),
-                "head": info.head.0,
-                "messages": info.messages,
-                "text_bytes": info.text.0,
-                "opened_at": info.opened_at.0,
-                "updated_at": info.updated_at.0,
-                "forked_from": info.fork.as_ref().map(|(parent, at)| json!({ "session": parent.as_str(), "at_seq": at.0 })),
-                "parent": info.parent.as_ref().map(|parent| parent.as_str()),
-                "imported": info.source.is_some(),
-                "unfinished": info.unfinished,
-                "project": info.scope.project,
-                "agent": info.scope.agent,
-                "sources": sources(&engine, info).await?,
-                "indexed": info.indexed.0,
-            }))?;
+        for info in streams {
+            let sources = originals(&engine.session_by_id(info.id.clone())).await?;
+            print_report(&SessionReport::new(info, sources))?;
         }
     } else if streams.is_empty() {
         let which = if wanted.prefix.is_empty() { "" } else { " whose id begins so" };
@@ -117,21 +103,6 @@ async fn table(engine: &Engine, streams: &[StreamInfo], all: bool) -> Result<Str
         }
     }
     Ok(out)
-}
-
-/// The files a session was read from, as JSON.
-async fn sources(engine: &Engine, info: &StreamInfo) -> Result<Vec<serde_json::Value>, Failure> {
-    let sources = originals(&engine.session_by_id(info.id.clone())).await?;
-    Ok(sources
-        .into_iter()
-        .map(|source| {
-            let revision = source.revision;
-            json!({
-                "path": source.key, "revision": revision.no, "handle": revision.handle.to_string(),
-                "bytes": revision.len, "whole": revision.whole,
-            })
-        })
-        .collect())
 }
 
 /// A date or a point in time.

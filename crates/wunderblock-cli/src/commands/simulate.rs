@@ -3,7 +3,7 @@
 use crate::args::{Global, SimulateArgs};
 use crate::chart::draw;
 use crate::columns::{fit, pad, wrap};
-use crate::console::{print, print_json};
+use crate::console::{print, print_report};
 use crate::exit::{Failure, unwritten};
 use crate::lookup::reading;
 use crate::paint::Paint;
@@ -62,7 +62,7 @@ pub(crate) async fn run(
         if !wanted.per_turn {
             found.policies.iter_mut().for_each(|policy| policy.series.clear());
         }
-        print_json(&serde_json::to_value(&found)?)?;
+        print_report(&found)?;
     } else {
         print(&picture(&found, wanted.per_turn, Paint::stdout()))?;
     }

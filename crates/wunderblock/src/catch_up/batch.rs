@@ -133,7 +133,7 @@ impl Load {
                         let own = worker.message(&said.message, counting, indexing)?;
                         if indexing {
                             let document = DocKey { stream: run.no.0, seq: seq.0 };
-                            worker.builder.end_document(document).map_err(super::join::damaged)?;
+                            worker.builder.end_document(document)?;
                         }
                         own
                     }
@@ -158,7 +158,7 @@ impl Load {
         // Bodies that stand together in the ledger are written together.
         done.counts.sort_unstable_by_key(|(handle, _)| *handle);
         if !worker.builder.is_empty() {
-            done.segment = Some(super::join::packed(worker.builder.finish().map_err(super::join::damaged)?)?);
+            done.segment = Some(super::join::packed(worker.builder.finish()?)?);
         }
         Ok(done)
     }
@@ -191,7 +191,7 @@ impl Worker<'_> {
             }
             if is_searched {
                 let redacted = self.redactor.redact_keyed(self.key, text).text;
-                self.builder.add_text(&redacted).map_err(super::join::damaged)?;
+                self.builder.add_text(&redacted)?;
             }
         }
         Ok(tokens)

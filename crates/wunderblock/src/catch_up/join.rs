@@ -6,9 +6,7 @@
 use super::extent::Extent;
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::index::{
-    Header, MergeJob, MergePlan, Segment, SegmentError, SegmentMeta, TermRange, propose_merges,
-};
+use crate::index::{Header, MergeJob, MergePlan, Segment, SegmentMeta, TermRange, propose_merges};
 use crate::parallel::{self, Pool};
 use crate::query_batch::QueryBatch;
 use crate::store::{Answer, PackedSegment, Query, SegmentInfo, StoreError, Write};
@@ -68,10 +66,10 @@ async fn segment_infos(engine: &Engine) -> Result<(Vec<SegmentInfo>, u64), Error
 /// Segments as one; nothing if others have changed them meanwhile.
 async fn join_parts(engine: &Engine, parts: &[&SegmentInfo]) -> Result<Option<Segment>, Error> {
     let headers: Result<Vec<Header>, _> = parts.iter().map(|info| Header::decode(&info.header)).collect();
-    let plan = Arc::new(MergePlan::new(headers.map_err(damaged)?, |_| true).map_err(damaged)?);
+    let plan = Arc::new(MergePlan::new(headers?, |_| true)?);
     let work = {
         let plan = Arc::clone(&plan);
-        move |(range, blocks): (TermRange, Vec<Vec<Vec<u8>>>)| plan.part(&range, &blocks).map_err(damaged)
+        move |(range, blocks): (TermRange, Vec<Vec<Vec<u8>>>)| Ok(plan.part(&range, &blocks)?)
     };
     let ranges = plan.ranges(RANGE_BLOCKS);
     let pool = Pool::new(parallel::workers().min(ranges.len()), work)?;
@@ -88,7 +86,7 @@ async fn join_parts(engine: &Engine, parts: &[&SegmentInfo]) -> Result<Option<Se
     for oldest in waiting {
         done.push(oldest.await?);
     }
-    plan.finish(done).map(Some).map_err(damaged)
+    Ok(Some(plan.finish(done)?))
 }
 
 /// The blocks of a range, by segment; nothing if a segment is gone.
@@ -135,10 +133,6 @@ pub(crate) async fn swap_segments(
 
 /// A segment as it is stored.
 pub(super) fn packed(segment: Segment) -> Result<PackedSegment, Error> {
-    let docs = Header::decode(&segment.header).map_err(damaged)?.len() as u64;
+    let docs = Header::decode(&segment.header)?.len() as u64;
     Ok(PackedSegment { docs, header: segment.header, blocks: segment.blocks })
-}
-
-pub(super) fn damaged(error: SegmentError) -> Error {
-    Error::Store(StoreError::Damaged(format!("the text index: {error}; `doctor --rebuild` rebuilds it")))
 }

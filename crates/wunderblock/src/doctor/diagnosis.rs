@@ -1,11 +1,13 @@
 //! What an examination of a ledger found.
 
+use crate::report::lossy;
+use serde::Serialize;
 use std::path::PathBuf;
 use wunderblock_core::id::TenantId;
 use wunderblock_core::units::Bytes;
 
 /// One thing that is wrong.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {
     /// Which invariant.
     pub rule: &'static str,
@@ -18,7 +20,7 @@ pub struct Problem {
 }
 
 /// What is worth knowing, and not wrong.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DoctorNote {
     /// What, and what to do.
     pub text: String,
@@ -27,9 +29,10 @@ pub struct DoctorNote {
 }
 
 /// The outcome of an examination.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Diagnosis {
     /// The ledger's file, if it is in one.
+    #[serde(serialize_with = "lossy::optional_path")]
     pub path: Option<PathBuf>,
     /// The file's size.
     pub bytes: u64,
@@ -37,16 +40,18 @@ pub struct Diagnosis {
     pub tenants: Vec<TenantId>,
     /// Sessions looked at.
     pub sessions: u64,
+    /// What is wrong; empty when all is well.
+    pub problems: Vec<Problem>,
+    /// Imports that were cut short, sessions that stand in the ledger twice.
+    pub notes: Vec<DoctorNote>,
+    /// How many problems were repaired before it, where its caller has counted them.
+    pub repaired: usize,
     /// Events looked at.
     pub events: u64,
     /// Bodies looked at.
     pub bodies: u64,
     /// Bytes of imported sources looked at.
     pub source_bytes: u64,
-    /// What is wrong; empty when all is well.
-    pub problems: Vec<Problem>,
-    /// Imports that were cut short, sessions that stand in the ledger twice.
-    pub notes: Vec<DoctorNote>,
 }
 
 impl Diagnosis {

@@ -23,7 +23,10 @@ pub(super) async fn notes_on(
             Some((source, revision)) => source_info(engine, source, Some(revision)).await?.key,
             None => String::new(),
         };
-        notes.push(format!("session {}: import unfinished; `import {path}` goes on with it", info.id));
+        notes.push(format!(
+            "session {}: import unfinished; another import of {path} goes on with it",
+            info.id
+        ));
     }
     let of = streams.iter().find(|other| {
         other.id.as_str() == native(&info.id) && info.fork.is_none() && info.id.as_str().contains('@')
@@ -33,7 +36,7 @@ pub(super) async fn notes_on(
     {
         notes.push(format!(
             "session {} holds records of {of}: an earlier version made it of a copied file. They are one session: \
-             go on with {of}, which gets what its files add; `erase {of} --with-copies` erases both",
+             go on with {of}, which gets what its files add; erasing {of} with its copies erases both",
             info.id,
             of = of.id
         ));

@@ -1,11 +1,12 @@
 //! The receipt of an erasure.
 
 use crate::store::Written;
+use serde::Serialize;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::{Bytes, Seq};
 
 /// The receipt of an erasure.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Erased {
     /// Events that lost their content.
     pub events: u64,
@@ -16,8 +17,10 @@ pub struct Erased {
     /// Where the receipt stands in the session.
     pub receipt: Option<Seq>,
     /// Sessions of sub-agents that were left.
+    #[serde(rename = "children_left")]
     pub children: Vec<StreamId>,
     /// Sessions that share records with it and were left.
+    #[serde(rename = "copies_left")]
     pub copies: Vec<StreamId>,
 }
 

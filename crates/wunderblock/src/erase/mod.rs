@@ -337,19 +337,16 @@ async fn unindex_writes(engine: &Engine, losses: &[Loss]) -> Result<Vec<Write>, 
         }
     }
     let segments = engine.ask(Query::Segments { tenant: engine.tenant.no }, Answer::segments).await?;
-    let damaged = |error: crate::index::SegmentError| {
-        Error::Store(StoreError::Damaged(format!("the text index: {error}; `doctor --rebuild` rebuilds it")))
-    };
     let is_gone = |key: DocKey| gone.contains(&(key.stream, key.seq));
     let mut writes = Vec::new();
     for info in segments {
-        let header = Header::decode(&info.header).map_err(damaged)?;
+        let header = Header::decode(&info.header)?;
         if !header.docs().any(is_gone) {
             continue;
         }
         let segment = read_segment(engine, info.id, info.header.clone()).await?;
-        let rest = without(&segment, is_gone).map_err(damaged)?;
-        let docs = Header::decode(&rest.header).map_err(damaged)?.len() as u64;
+        let rest = without(&segment, is_gone)?;
+        let docs = Header::decode(&rest.header)?.len() as u64;
         let packed = PackedSegment { docs, header: rest.header, blocks: rest.blocks };
         writes.push(Write::Segment {
             tenant: engine.tenant.no,

@@ -13,13 +13,14 @@ use crate::limits::ERASE_TEXT_MIN;
 use crate::originals::list_revisions;
 use crate::store::{Erasure, Gone, SourceSpan, StreamInfo, Write};
 use crate::stored::with_whole_texts;
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::{Millis, Seq};
 
 /// Where a text stands in the ledger.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TextFound {
     /// Events that hold it.
     pub events: Vec<TextPlace>,
@@ -30,7 +31,7 @@ pub struct TextFound {
 }
 
 /// An event that holds a text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TextPlace {
     /// The session.
     pub session: StreamId,
@@ -45,16 +46,21 @@ pub struct TextPlace {
 }
 
 /// A record of an imported file that holds a text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TextRecord {
     /// The file.
     pub path: String,
     /// Reads the file as it was imported.
     pub handle: Handle,
-    /// Where in it, in bytes: the beginning, and the end.
-    pub bytes: (u64, u64),
+    /// Its first byte in the file.
+    pub from: u64,
+    /// One past its last byte.
+    pub to: u64,
+    #[serde(skip)]
     span: SourceSpan,
+    #[serde(skip)]
     session: String,
+    #[serde(skip)]
     record: String,
 }
 
@@ -108,8 +114,8 @@ impl TextFound {
             let (path, handle) = (source.key.clone(), source.revision.handle);
             let wanted = RecordQuery { text: Some(needle.clone()), ..RecordQuery::default() };
             for RecordHit { span, session, record } in find_records(engine, source, wanted).await? {
-                let (path, bytes) = (path.clone(), (span.offset, span.offset + span.len));
-                found.originals.push(TextRecord { path, handle, bytes, span, session, record });
+                let (path, from, to) = (path.clone(), span.offset, span.offset + span.len);
+                found.originals.push(TextRecord { path, handle, from, to, span, session, record });
             }
         }
         found.names.sort_unstable();

@@ -6,6 +6,7 @@ use super::place::{GraphPlace, find_place};
 use super::token_line::TokenLine;
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::hint::Hint;
 use crate::limits::EXPAND_TOKENS;
 use crate::read::Address;
 use serde::Serialize;
@@ -78,10 +79,11 @@ impl Engine {
                 count_beneath(self, &mut graph, seq).await?;
                 Ok(graph.described(graph.node(seq)?))
             }
-            GraphPlace::Range(graph, from, to) => Err(Error::Address(graph.no_node(from, to))),
-            GraphPlace::Body(handle) => Err(Error::Address(format!(
-                "{handle} is the text of no summary; `wunderblock expand {handle}` shows it"
-            ))),
+            GraphPlace::Range(graph, from, to) => Err(graph.no_node(from, to)),
+            GraphPlace::Body(handle) => Err(Error::OtherAddress {
+                why: format!("{handle} is the text of no summary"),
+                hint: Hint::Expand { address: handle.to_string() },
+            }),
         }
     }
 }
@@ -166,19 +168,19 @@ impl Graph {
         ReadingCost { tokens, pages: length.map(|length| grid.pages(length)) }
     }
 
-    fn no_node(&self, from: Seq, to: Seq) -> String {
+    fn no_node(&self, from: Seq, to: Seq) -> Error {
         let range = if from == to { format!("position {from}") } else { format!("positions {from} to {to}") };
-        let handle = self.stream.handle;
-        let read = format!("`wunderblock expand {}` shows what was said there", handle.range(from, to));
         let near = self.nodes.values().filter(|known| known.node.from <= to && from <= known.node.to);
         let near: Vec<String> = near
             .take(3)
             .map(|known| format!("{} ({}–{})", known.node.address, known.node.from, known.node.to))
             .collect();
-        if near.is_empty() {
-            format!("no summary stands for {range}; {read}")
+        let why = if near.is_empty() {
+            format!("no summary stands for {range}")
         } else {
-            format!("no summary stands for exactly {range}, but {} for some of it; {read}", near.join(", "))
-        }
+            format!("no summary stands for exactly {range}, but {} for some of it", near.join(", "))
+        };
+        let address = self.stream.handle.range(from, to).to_string();
+        Error::OtherAddress { why, hint: Hint::Expand { address } }
     }
 }

@@ -9,6 +9,7 @@ use super::place::{GraphPlace, Positions, find_place};
 use super::token_line::{TokenLine, counts_of};
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::hint::Hint;
 use crate::limits::{EXPAND_LEAST, EXPAND_MOST, EXPAND_TOKENS};
 use crate::read::Address;
 use crate::store::StoredEvent;
@@ -137,9 +138,8 @@ async fn events_page(
     let grid = Grid::of(wanted.page_tokens);
     let line = TokenLine::of(engine, &stream.id, from, to.min(stream.head)).await?;
     if line.length == 0 {
-        return Err(Error::Address(format!(
-            "positions {from} to {to} hold no messages, only records; `wunderblock read {address}` shows them"
-        )));
+        let why = format!("positions {from} to {to} hold no messages, only records");
+        return Err(Error::OtherAddress { why, hint: Hint::Read { address } });
     }
     let pages = grid.pages(line.length);
     let number = checked_page(wanted.page, pages)?;

@@ -61,9 +61,7 @@ impl QueryWords {
             }
         }
         if words.is_empty() {
-            return Err(Error::Query(
-                "the query is empty: give words to look for, or leave --query out".to_owned(),
-            ));
+            return Err(Error::Query("the query is empty: give words to look for, or no query".to_owned()));
         }
         let either: Vec<String> = words.iter().map(|word| regex::escape(word)).collect();
         let options = GrepOptions { session: None, regex: true, ignore_case: true };

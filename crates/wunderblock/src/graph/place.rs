@@ -3,6 +3,7 @@
 use super::node::{Graph, read_graph};
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::hint::Hint;
 use crate::read::Address;
 use crate::store::{Answer, HandleTarget, Query, StreamInfo};
 use crate::stored::decode_event;
@@ -42,10 +43,10 @@ pub(super) async fn find_place(engine: &Engine, address: Address) -> Result<Grap
     let query = Query::Resolve { tenant: engine.tenant.no, handle: address.handle };
     match engine.ask(query, Answer::named).await? {
         None => Err(Error::NoHandle(address.handle)),
-        Some(HandleTarget::Source(..)) => Err(Error::Address(format!(
-            "{0} is an imported file, which has no summaries; `wunderblock read {0}` gives its bytes",
-            address.handle
-        ))),
+        Some(HandleTarget::Source(..)) => Err(Error::OtherAddress {
+            why: format!("{} is an imported file, which has no summaries", address.handle),
+            hint: Hint::Read { address: address.handle.to_string() },
+        }),
         Some(HandleTarget::Blob) if address.range.is_some() => Err(Error::Address(format!(
             "{0} is a text, and has no positions; leave out what follows `#`",
             address.handle

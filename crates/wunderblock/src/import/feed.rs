@@ -129,7 +129,7 @@ impl<'e> Feed<'e> {
     pub(super) fn long_record(&self, offset: u64, len: u64, line: u64) -> TranscriptRecord {
         let handle = revision_handle(&self.engine.tenant.key, self.handle, self.claim.revision);
         let text = format!(
-            "⟨a record of {len} bytes, too long to be parsed: read {handle} --bytes {offset}-{}⟩",
+            "⟨a record of {len} bytes, too long to be parsed: bytes {offset} to {} · read {handle}⟩",
             offset + len
         );
         let message = Message::new(Role::User, vec![Part::text(text)]);

@@ -1,15 +1,19 @@
 //! The outcome of an import.
 
+use crate::report::lossy;
+use serde::Serialize;
 use std::path::{Path, PathBuf};
 use wunderblock_core::id::StreamId;
 use wunderblock_wire::transcript::Format;
 
 /// What an import did.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Imported {
     /// The file.
+    #[serde(serialize_with = "lossy::path")]
     pub path: PathBuf,
     /// Its format.
+    #[serde(serialize_with = "lossy::format")]
     pub format: Format,
     /// The sessions it holds, the file's own newest branch first.
     pub sessions: Vec<StreamId>,

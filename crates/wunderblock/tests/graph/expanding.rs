@@ -214,7 +214,7 @@ fn what_cannot_be_expanded_says_what_to_do() {
     let scene = Scene::new();
     scene.add(vec![user("one"), Fact::UsageMeasured(UsageMeasured::default())]);
     for (address, says) in [
-        (scene.at("3"), "positions 3 to 3 hold no messages, only records; `wunderblock read wb:"),
+        (scene.at("3"), "positions 3 to 3 hold no messages, only records"),
         (scene.at("4-9"), "the session has positions 1 to 3"),
         ("wb:0000000000000001".to_owned(), "nothing here has the handle"),
     ] {

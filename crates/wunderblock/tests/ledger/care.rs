@@ -523,5 +523,5 @@ fn a_session_that_an_earlier_version_doubled_is_named() {
     let notes: Vec<&str> = found.notes.iter().map(|note| note.text.as_str()).collect();
     assert_eq!(notes.len(), 1, "{notes:?}");
     assert!(notes[0].contains("session s@1f2e3d4c holds records of s:"), "{notes:?}");
-    assert!(notes[0].contains("`erase s --with-copies` erases both"), "{notes:?}");
+    assert!(notes[0].contains("erasing s with its copies erases both"), "{notes:?}");
 }

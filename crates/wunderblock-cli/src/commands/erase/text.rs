@@ -3,14 +3,14 @@
 use super::Waiting;
 use crate::args::{Erase, Global};
 use crate::columns::{pad, plural};
-use crate::console::{print, print_json, say, time};
+use crate::console::{print, print_report, say, time};
 use crate::exit::{FAILED, Failure, REFUSED};
 use crate::progress::{bar, update};
 use crate::settings::Settings;
 use crate::terminal::clean;
-use serde_json::{Value, json};
 use std::io::Read;
 use std::process::ExitCode;
+use wunderblock::report::EraseTextReport;
 use wunderblock::{Engine, Progress, TextFound, TextPlace};
 use wunderblock_core::id::StreamId;
 use wunderblock_core::stub::grouped;
@@ -27,7 +27,7 @@ pub(super) async fn run(global: &Global, settings: &Settings, wanted: &Erase) ->
     let found = look(global, &engine, &text).await?;
     if !wanted.yes || found.is_empty() {
         if global.json {
-            print_json(&machine(&found))?;
+            print_report(&found)?;
         } else {
             print(&picture(&found, if global.verbose { usize::MAX } else { LISTED }))?;
         }
@@ -43,10 +43,7 @@ pub(super) async fn run(global: &Global, settings: &Settings, wanted: &Erase) ->
     let erased = erased?;
     let left = look(global, &engine, &text).await?;
     if global.json {
-        print_json(&json!({
-            "erased": machine(&found), "events": erased.events, "blobs": erased.blobs,
-            "source_bytes": erased.source_bytes.0, "left": machine(&left),
-        }))?;
+        print_report(&EraseTextReport::new(&found, &erased, &left))?;
     } else {
         print(&format!(
             "erased: {}, {}, {} bytes of originals\n",
@@ -107,8 +104,7 @@ fn picture(found: &TextFound, listed: usize) -> String {
     }
     out.push_str(&rest(found.events.len(), listed, ("event", "events")));
     for record in found.originals.iter().take(listed) {
-        let (from, to) = record.bytes;
-        let path = clean(&record.path);
+        let (path, from, to) = (clean(&record.path), record.from, record.to);
         out.push_str(&format!("{path}, bytes {from}–{to}  (`read {} --bytes {from}-{to}`)\n", record.handle));
     }
     out.push_str(&rest(found.originals.len(), listed, ("record", "records")));
@@ -135,23 +131,4 @@ fn word(place: &TextPlace) -> &str {
         "preamble.changed" => "instructions",
         kind => kind,
     }
-}
-
-fn machine(found: &TextFound) -> Value {
-    let events = found.events.iter().map(|place| {
-        let shown: Vec<&str> = place.shown_in.iter().map(StreamId::as_str).collect();
-        json!({
-            "session": place.session.as_str(), "seq": place.seq.0, "at": place.at.0,
-            "kind": place.kind, "shown_in": shown,
-        })
-    });
-    let originals = found.originals.iter().map(|record| {
-        let (from, to) = record.bytes;
-        json!({ "path": record.path, "handle": record.handle.to_string(), "from": from, "to": to })
-    });
-    json!({
-        "events": events.collect::<Vec<_>>(),
-        "originals": originals.collect::<Vec<_>>(),
-        "names": found.names,
-    })
 }
