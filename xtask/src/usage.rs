@@ -10,7 +10,7 @@ use wunderblock::catalog::Catalog;
 use wunderblock::tokens::{Counted, Counter};
 use wunderblock_core::id::Handle;
 use wunderblock_core::message::{Message, MessageOrigin, Role};
-use wunderblock_core::ports::{Framing, Gauge};
+use wunderblock_core::ports::{CostModel, Framing};
 use wunderblock_core::units::{Bytes, Cost, Seq, Tokens};
 use wunderblock_core::usage::{Calibration, Measured, UsageMark, Weight, anchor, calibrate};
 use wunderblock_wire::transcript::{RecordItem, RecordPlace, TranscriptReader, detect};
@@ -24,7 +24,7 @@ impl CorrectedCounter {
     }
 }
 
-impl Gauge for CorrectedCounter {
+impl CostModel for CorrectedCounter {
     fn text(&self, text: &str) -> Cost {
         let counted = Counted::of(text);
         let tokens = self.correct(self.0.scale(counted, self.0.count_cl100k(text)));
@@ -122,15 +122,15 @@ fn read(file: &str) -> ChoreResult<Vec<UsageEntry>> {
     Ok(told)
 }
 
-fn marks<'a>(told: &'a [UsageEntry], gauge: &CorrectedCounter) -> Vec<UsageMark<'a>> {
+fn marks<'a>(told: &'a [UsageEntry], costs: &CorrectedCounter) -> Vec<UsageMark<'a>> {
     let mark = |(seq, told): (u64, &'a UsageEntry)| match told {
         UsageEntry::Said(said) if said.role == Role::Assistant => Some(UsageMark::Reply {
             api_id: said.api_id.as_deref(),
-            weight: Weight::of(said, gauge),
+            weight: Weight::of(said, costs),
             failed: matches!(said.standing, MessageOrigin::Failed(_)),
         }),
         UsageEntry::Said(said) => {
-            said.standing.is_sendable().then(|| UsageMark::Other(Weight::of(said, gauge)))
+            said.standing.is_sendable().then(|| UsageMark::Other(Weight::of(said, costs)))
         }
         UsageEntry::Measured { model, api_id, input, output } => Some(UsageMark::Measured(Measured {
             seq: Seq(seq),
@@ -202,8 +202,8 @@ fn row(file: &str, told: &[UsageEntry], model: &str) -> Option<String> {
     let middle = replies.get(replies.len() / 2).copied()?;
     let learned = calibrate(marks(told.get(..middle)?, &plain), model)?;
     let second = told.get(middle..)?;
-    let growth = |gauge: &CorrectedCounter| {
-        let steps = steps(&marks(second, gauge), model);
+    let growth = |costs: &CorrectedCounter| {
+        let steps = steps(&marks(second, costs), model);
         let grown = steps.into_iter().filter(|step| step.grown > 0);
         grown.fold((0, 0), |sum, step| (sum.0 + step.grown, sum.1 + step.estimated))
     };

@@ -299,7 +299,7 @@ impl FullPreamble {
 
     /// Nested instructions that are new, as far as the section has room beside those that are there.
     fn tail(self, old: &Preamble, view: &View, input: &ComposeInput<'_>) -> (Vec<Injection>, Vec<Finding>) {
-        let taken: Tokens = preamble_text::fixed(old, input.gauge)
+        let taken: Tokens = preamble_text::fixed(old, input.costs)
             .iter()
             .filter(|part| part.section == Section::Instructions)
             .map(|part| part.cost.tokens)
@@ -310,7 +310,7 @@ impl FullPreamble {
             let offered = self.nested.iter().find(|block| block.name.as_ref() == name);
             let cost = offered.map(|block| PreambleBlock { text: text.clone(), ..block.clone() });
             Some(
-                cost.map_or_else(|| cost::text(text, input.gauge), |block| cost::block(&block, input.gauge))
+                cost.map_or_else(|| cost::text(text, input.costs), |block| cost::block(&block, input.costs))
                     .tokens,
             )
         };
@@ -321,7 +321,7 @@ impl FullPreamble {
             if view.said(Section::Instructions, &block.name).is_some() {
                 continue;
             }
-            let cost = cost::block(&block, input.gauge).tokens;
+            let cost = cost::block(&block, input.costs).tokens;
             if cost > room {
                 let detail = format!("its {cost} tokens do not fit into the {room} left for instructions");
                 let what = FindingKind::NoRoom;
@@ -364,10 +364,10 @@ impl FullPreamble {
         }
         let mut demand: BTreeMap<Section, Tokens> = BTreeMap::new();
         for block in self.blocks.values().flatten() {
-            *demand.entry(block.section).or_default() += cost::block(block, input.gauge).tokens;
+            *demand.entry(block.section).or_default() += cost::block(block, input.costs).tokens;
         }
         let declared = self.tools.iter().filter(|tool| tool.deferred != Some(Deferral::Asked));
-        let schemas: Tokens = declared.map(|tool| cost::tool_block(tool, input.gauge).tokens).sum();
+        let schemas: Tokens = declared.map(|tool| cost::tool_block(tool, input.costs).tokens).sum();
         demand.insert(Section::Tools, schemas);
         let granted = allocate(input.limit, input.shares, &demand);
         let room = |section| granted.get(&section).copied().unwrap_or_default();
@@ -377,7 +377,7 @@ impl FullPreamble {
             findings: findings(offer, old),
             tools: match settled.contains(&Section::Tools) {
                 true => old.tools.clone(),
-                false => fit_tools(self.tools, room(Section::Tools), input.gauge, &called(view)),
+                false => fit_tools(self.tools, room(Section::Tools), input.costs, &called(view)),
             },
             ..Preamble::default()
         };
@@ -390,8 +390,8 @@ impl FullPreamble {
         }
         if let Some(min) = input.cache {
             let system = view.entries().filter(|entry| entry.message.role == crate::message::Role::System);
-            let system = system.map(|entry| cost::message(&entry.message, input.gauge).tokens).sum();
-            preamble.cache = preamble_text::cache_points(&preamble, input.gauge, (min, system));
+            let system = system.map(|entry| cost::message(&entry.message, input.costs).tokens).sum();
+            preamble.cache = preamble_text::cache_points(&preamble, input.costs, (min, system));
         }
         preamble
     }

@@ -8,7 +8,7 @@
 use crate::decision::{PartForm, PartPosition, Trim};
 use crate::message::{Body, Extra, MediaForm, Message, Part};
 use crate::pair::{Exchange, ExchangeKind};
-use crate::ports::{Bodies, Gauge};
+use crate::ports::{Bodies, CostModel};
 use crate::presentation;
 use crate::stub;
 use crate::units::{Bytes, Cost, Tokens};
@@ -53,116 +53,116 @@ impl std::ops::AddAssign for EntryCost {
 
 /// What a part costs in either form, its frame included. `gist` says what a tool result is a result of.
 #[must_use]
-pub fn forms(piece: &Part, gauge: &dyn Gauge, gist: Option<&str>) -> EntryCost {
-    let verbatim = part(piece, gauge);
+pub fn forms(piece: &Part, costs: &dyn CostModel, gist: Option<&str>) -> EntryCost {
+    let verbatim = part(piece, costs);
     let stub = match stub::part(piece, gist) {
         stub::Stubbed::Kept => verbatim,
         stub::Stubbed::Gone => Cost::ZERO,
-        stub::Stubbed::Part(short) => part(&short, gauge),
+        stub::Stubbed::Part(short) => part(&short, costs),
     };
     EntryCost { verbatim, stub }
 }
 
 /// What a message costs word for word, its frame included.
 #[must_use]
-pub fn message(message: &Message, gauge: &dyn Gauge) -> Cost {
-    let parts: Cost = message.parts.iter().map(|piece| part(piece, gauge)).sum();
-    frame(gauge) + extra(&message.extra, gauge) + parts
+pub fn message(message: &Message, costs: &dyn CostModel) -> Cost {
+    let parts: Cost = message.parts.iter().map(|piece| part(piece, costs)).sum();
+    frame(costs) + extra(&message.extra, costs) + parts
 }
 
 /// Around a message, for this model.
 #[must_use]
-pub fn frame(gauge: &dyn Gauge) -> Cost {
-    MESSAGE_FRAME + Cost { tokens: gauge.framing().message, ..Cost::ZERO }
+pub fn frame(costs: &dyn CostModel) -> Cost {
+    MESSAGE_FRAME + Cost { tokens: costs.framing().message, ..Cost::ZERO }
 }
 
 /// What one part costs, its frame included.
 #[must_use]
-pub fn part(piece: &Part, gauge: &dyn Gauge) -> Cost {
+pub fn part(piece: &Part, costs: &dyn CostModel) -> Cost {
     match piece {
-        Part::Text { text, extra: more } => TEXT_FRAME + body(text, gauge) + extra(more, gauge),
+        Part::Text { text, extra: more } => TEXT_FRAME + body(text, costs) + extra(more, costs),
         Part::Thinking { text, signature, extra: more } => {
-            let signed = signature.as_deref().map_or(Cost::ZERO, |signature| gauge.text(signature));
-            TEXT_FRAME + body(text, gauge) + signed + extra(more, gauge)
+            let signed = signature.as_deref().map_or(Cost::ZERO, |signature| costs.text(signature));
+            TEXT_FRAME + body(text, costs) + signed + extra(more, costs)
         }
         Part::ToolCall { call, name, input, extra: more, .. } => {
             TOOL_FRAME
-                + Cost { tokens: gauge.framing().call, ..Cost::ZERO }
-                + gauge.text(call.as_str())
-                + gauge.text(name)
-                + json_body(input, gauge)
-                + extra(more, gauge)
+                + Cost { tokens: costs.framing().call, ..Cost::ZERO }
+                + costs.text(call.as_str())
+                + costs.text(name)
+                + json_body(input, costs)
+                + extra(more, costs)
         }
         Part::ToolResult { call, content, extra: more, .. } => {
             TOOL_FRAME
-                + gauge.text(call.as_str())
-                + content.iter().map(|inner| part(inner, gauge)).sum()
-                + extra(more, gauge)
+                + costs.text(call.as_str())
+                + content.iter().map(|inner| part(inner, costs)).sum()
+                + extra(more, costs)
         }
         Part::Media { mime, body: data, form, extra: more } => {
             let picture = Cost { tokens: MEDIA_TOKENS, ..Cost::ZERO };
             // A name of data is text of the request; the data itself is not.
             let size = match form {
                 MediaForm::Base64 => Cost { bytes: data.bytes(), ..Cost::ZERO },
-                MediaForm::Url | MediaForm::File => body(data, gauge),
+                MediaForm::Url | MediaForm::File => body(data, costs),
             };
-            MEDIA_FRAME + picture + size + gauge.text(mime) + extra(more, gauge)
+            MEDIA_FRAME + picture + size + costs.text(mime) + extra(more, costs)
         }
-        Part::Opaque { raw, .. } => TEXT_FRAME + json_body(raw, gauge),
+        Part::Opaque { raw, .. } => TEXT_FRAME + json_body(raw, costs),
     }
 }
 
 /// What an exchange costs in either form, never below what [`crate::render::measure`] finds of it.
 #[must_use]
-pub fn exchange(exchange: &Exchange, trim: &Trim, view: &View, gauge: &dyn Gauge) -> EntryCost {
+pub fn exchange(exchange: &Exchange, trim: &Trim, view: &View, costs: &dyn CostModel) -> EntryCost {
     let mut total = EntryCost::default();
-    let priced = presentation::Priced { trim, view, gauge };
+    let priced = presentation::Priced { trim, view, costs };
     let forms = |at: PartPosition, piece: &Part, gist: Option<&str>| {
         let verbatim = presentation::cost(at, piece, priced, gist);
         // A mark that nothing is left stays what it is in an exchange of stubs.
         let is_mark = trim.form_of(at) == Some(PartForm::Placeholder);
-        EntryCost { verbatim, stub: if is_mark { verbatim } else { forms(piece, gauge, gist).stub } }
+        EntryCost { verbatim, stub: if is_mark { verbatim } else { forms(piece, costs, gist).stub } }
     };
     for said in exchange.speakers.iter().filter_map(|seq| view.entry(*seq)) {
-        total += both(frame(gauge));
+        total += both(frame(costs));
         for (index, piece) in said.message.parts.iter().enumerate() {
-            if !matches!(piece, Part::ToolResult { .. }) && gauge.refuses(piece).is_none() {
+            if !matches!(piece, Part::ToolResult { .. }) && costs.refuses(piece).is_none() {
                 total += forms((said.seq, index), piece, None);
             }
         }
-        if is_marked_alone(said, trim, gauge) {
-            total += both(part(&presentation::mark(), gauge));
+        if is_marked_alone(said, trim, costs) {
+            total += both(part(&presentation::mark(), costs));
         }
     }
     let ExchangeKind::Exchange { calls } = &exchange.shape else { return total };
     if !calls.is_empty() {
-        total += both(frame(gauge));
+        total += both(frame(costs));
     }
     for call in calls {
         total += match call.result.and_then(|place| Some((place, view.part(place)?))) {
             Some((place, piece)) => forms(place, piece, gist(view.part(call.place))),
-            None => both(SYNTHETIC_COST + gauge.text(call.id.as_str())),
+            None => both(SYNTHETIC_COST + costs.text(call.id.as_str())),
         };
         if call.name != call.id {
-            let name = gauge.text(call.name.as_str());
+            let name = costs.text(call.name.as_str());
             total += both(name + name);
         }
         // Each result may become a message of its own, in a dialect that wants it so.
-        total += both(frame(gauge));
+        total += both(frame(costs));
     }
     total
 }
 
 /// Whether an entry is shown by a mark for which no part of it stands: it has none, or the dialect has no form for it.
-pub(crate) fn is_marked_alone(said: &ViewEntry, trim: &Trim, gauge: &dyn Gauge) -> bool {
+pub(crate) fn is_marked_alone(said: &ViewEntry, trim: &Trim, costs: &dyn CostModel) -> bool {
     trim.mark_of(said.seq)
-        .is_some_and(|index| said.message.parts.get(index).is_none_or(|piece| gauge.refuses(piece).is_some()))
+        .is_some_and(|index| said.message.parts.get(index).is_none_or(|piece| costs.refuses(piece).is_some()))
 }
 
 /// What a summary costs at most, its fence included.
 #[must_use]
-pub fn node(node: &crate::view::SummaryNode, gauge: &dyn Gauge) -> Cost {
-    frame(gauge) + crate::fence::SUMMARY_FRAME + TEXT_FRAME + TEXT_FRAME + text(&node.text, gauge)
+pub fn node(node: &crate::view::SummaryNode, costs: &dyn CostModel) -> Cost {
+    frame(costs) + crate::fence::SUMMARY_FRAME + TEXT_FRAME + TEXT_FRAME + text(&node.text, costs)
 }
 
 /// What an exchange of the user's words costs when its texts are clipped.
@@ -171,16 +171,16 @@ pub fn clipped(
     exchange: &Exchange,
     trim: &Trim,
     view: &View,
-    gauge: &dyn Gauge,
+    costs: &dyn CostModel,
     bodies: &dyn Bodies,
 ) -> Cost {
     let mut total = Cost::ZERO;
     for said in exchange.speakers.iter().filter_map(|seq| view.entry(*seq)) {
-        total += frame(gauge);
+        total += frame(costs);
         let clip = trim.clip_of(said.seq);
-        for piece in said.message.own_parts().filter(|piece| gauge.refuses(piece).is_none()) {
+        for piece in said.message.own_parts().filter(|piece| costs.refuses(piece).is_none()) {
             let short = clip.and_then(|bytes| stub::clip(piece, bytes, bodies));
-            total += part(short.as_ref().unwrap_or(piece), gauge);
+            total += part(short.as_ref().unwrap_or(piece), costs);
         }
     }
     total
@@ -200,51 +200,51 @@ fn both(cost: Cost) -> EntryCost {
 
 /// What a tool's schema costs.
 #[must_use]
-pub fn tool(tool: &crate::request::Tool, gauge: &dyn Gauge) -> Cost {
+pub fn tool(tool: &crate::request::Tool, costs: &dyn CostModel) -> Cost {
     SCHEMA_FRAME
-        + gauge.text(&tool.name)
-        + gauge.text(&tool.description)
-        + gauge.json(&tool.schema)
-        + extra(&tool.extra, gauge)
+        + costs.text(&tool.name)
+        + costs.text(&tool.description)
+        + costs.json(&tool.schema)
+        + extra(&tool.extra, costs)
 }
 
 /// What a tool of a preamble costs: what [`tool`] finds of it.
 #[must_use]
-pub fn tool_block(tool: &crate::preamble::ToolBlock, gauge: &dyn Gauge) -> Cost {
+pub fn tool_block(tool: &crate::preamble::ToolBlock, costs: &dyn CostModel) -> Cost {
     SCHEMA_FRAME
-        + gauge.text(&tool.name)
-        + body(&tool.description, gauge)
-        + json_body(&tool.schema, gauge)
-        + extra(&tool.extra, gauge)
+        + costs.text(&tool.name)
+        + body(&tool.description, costs)
+        + json_body(&tool.schema, costs)
+        + extra(&tool.extra, costs)
 }
 
 /// What a text of a preamble costs, the lines of its fence included.
 #[must_use]
-pub fn block(block: &crate::preamble::PreambleBlock, gauge: &dyn Gauge) -> Cost {
+pub fn block(block: &crate::preamble::PreambleBlock, costs: &dyn CostModel) -> Cost {
     let (open, close) = crate::fence::fence(&[block]);
-    TEXT_FRAME + body(&block.text, gauge) + TEXT_FRAME + gauge.text(&open) + TEXT_FRAME + gauge.text(&close)
+    TEXT_FRAME + body(&block.text, costs) + TEXT_FRAME + costs.text(&open) + TEXT_FRAME + costs.text(&close)
 }
 
 /// What a text costs at the tail, about: its fence is not counted.
-pub(crate) fn text(text: &Body, gauge: &dyn Gauge) -> Cost {
-    TEXT_FRAME + body(text, gauge)
+pub(crate) fn text(text: &Body, costs: &dyn CostModel) -> Cost {
+    TEXT_FRAME + body(text, costs)
 }
 
-fn body(body: &Body, gauge: &dyn Gauge) -> Cost {
+fn body(body: &Body, costs: &dyn CostModel) -> Cost {
     match body {
-        Body::Inline(text) => gauge.text(text),
-        Body::Blob { blob, .. } => gauge.blob(*blob),
+        Body::Inline(text) => costs.text(text),
+        Body::Blob { blob, .. } => costs.blob(*blob),
     }
 }
 
-fn json_body(body: &Body, gauge: &dyn Gauge) -> Cost {
+fn json_body(body: &Body, costs: &dyn CostModel) -> Cost {
     match body {
-        Body::Inline(text) => gauge.json(text),
-        Body::Blob { blob, .. } => gauge.json_blob(*blob),
+        Body::Inline(text) => costs.json(text),
+        Body::Blob { blob, .. } => costs.json_blob(*blob),
     }
 }
 
 /// What unknown fields cost.
-pub(crate) fn extra(extra: &Extra, gauge: &dyn Gauge) -> Cost {
-    extra.as_deref().map_or(Cost::ZERO, |text| gauge.json(text) + Cost { tokens: Tokens(2), bytes: Bytes(8) })
+pub(crate) fn extra(extra: &Extra, costs: &dyn CostModel) -> Cost {
+    extra.as_deref().map_or(Cost::ZERO, |text| costs.json(text) + Cost { tokens: Tokens(2), bytes: Bytes(8) })
 }

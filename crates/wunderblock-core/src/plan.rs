@@ -13,7 +13,7 @@ use crate::fence;
 use crate::id::CallId;
 use crate::message::{MessageOrigin, Part};
 use crate::pair::{Arrangement, Exchange, ExchangeKind, arrange};
-use crate::ports::{Bodies, Gauge};
+use crate::ports::{Bodies, CostModel};
 use crate::section::Section;
 use crate::trim::{self, GapOrSummary, treatment};
 use crate::units::{Bytes, Cost, Seq, Tokens};
@@ -50,7 +50,7 @@ pub struct PlanInput<'a> {
     /// What must fit.
     pub budget: Budget,
     /// What texts cost.
-    pub gauge: &'a dyn Gauge,
+    pub costs: &'a dyn CostModel,
     /// The texts of long user turns, for the case that one alone exceeds the window.
     pub bodies: &'a dyn Bodies,
     /// Tools and other text outside the transcript.
@@ -157,7 +157,7 @@ struct ExchangeCosts<'a> {
 
 impl<'a> ExchangeCosts<'a> {
     fn new(ask: &'a PlanInput<'a>, arrangement: &'a Arrangement) -> Self {
-        let cost = |exchange| (exchange, cost::exchange(exchange, ask.view.trim(), ask.view, ask.gauge));
+        let cost = |exchange| (exchange, cost::exchange(exchange, ask.view.trim(), ask.view, ask.costs));
         let mut exchanges: Vec<_> = arrangement.exchanges.iter().map(cost).collect();
         exchanges.sort_by_key(|(exchange, _)| exchange.last);
         let fixed: Cost = ask.fixed.iter().map(|part| part.cost).sum();
@@ -172,7 +172,7 @@ impl<'a> ExchangeCosts<'a> {
                 Treatment::Verbatim | Treatment::Reduced => cost.verbatim,
                 Treatment::Stub => cost.stub,
                 Treatment::LeftOut => Cost::ZERO,
-                Treatment::Clipped => cost::clipped(exchange, trim, view, self.ask.gauge, self.ask.bodies),
+                Treatment::Clipped => cost::clipped(exchange, trim, view, self.ask.costs, self.ask.bodies),
             };
         }
         total
@@ -193,7 +193,7 @@ impl<'a> ExchangeCosts<'a> {
     }
 
     fn saying(&self, trim: &Trim) -> Cost {
-        let cost = |item| cost::message(&fence::injected(std::slice::from_ref(item)), self.ask.gauge);
+        let cost = |item| cost::message(&fence::injected(std::slice::from_ref(item)), self.ask.costs);
         self.unsaid(trim).map(cost).sum()
     }
 
@@ -201,7 +201,7 @@ impl<'a> ExchangeCosts<'a> {
         let stands = trim::stands(self.exchanges.iter().map(|(exchange, _)| *exchange), trim, self.ask.view);
         let cost = |stand: &GapOrSummary<'_>| match stand {
             GapOrSummary::Gap(..) => GAP_COST,
-            GapOrSummary::Node(node) => cost::node(node, self.ask.gauge),
+            GapOrSummary::Node(node) => cost::node(node, self.ask.costs),
         };
         stands.iter().map(cost).sum()
     }
@@ -329,7 +329,7 @@ impl<'a> ExchangeCosts<'a> {
         };
         let clipped = |bytes| Trim { clip: vec![(seq, bytes)], ..trim.clone() };
         let cost =
-            |bytes| cost::clipped(exchange, &clipped(bytes), self.ask.view, self.ask.gauge, self.ask.bodies);
+            |bytes| cost::clipped(exchange, &clipped(bytes), self.ask.view, self.ask.costs, self.ask.bodies);
         // All else is what the total says beside the turn itself.
         let rest = self.total(&trim).saturating_sub(whole.verbatim);
         let longest = self.longest_text(seq);
@@ -357,7 +357,7 @@ impl<'a> ExchangeCosts<'a> {
             let cost = match treatment(exchange, trim, self.ask.view) {
                 Treatment::LeftOut => continue,
                 Treatment::Clipped => {
-                    cost::clipped(exchange, trim, self.ask.view, self.ask.gauge, self.ask.bodies)
+                    cost::clipped(exchange, trim, self.ask.view, self.ask.costs, self.ask.bodies)
                 }
                 Treatment::Verbatim | Treatment::Reduced | Treatment::Stub => cost.verbatim,
             };
@@ -371,7 +371,7 @@ impl<'a> ExchangeCosts<'a> {
             parts.push(Fixed { section, what, cost });
         }
         for item in self.unsaid(trim) {
-            let cost = cost::message(&fence::injected(std::slice::from_ref(item)), self.ask.gauge);
+            let cost = cost::message(&fence::injected(std::slice::from_ref(item)), self.ask.costs);
             parts.push(Fixed { section: item.section, what: item.what.to_string(), cost });
         }
         let marks = self.gaps(trim);
@@ -395,7 +395,7 @@ impl<'a> ExchangeCosts<'a> {
             if items.iter().any(|item| item.body == hit.body) || self.shows(hit, trim) {
                 continue;
             }
-            let cost = cost::message(&fence::injected(std::slice::from_ref(hit)), self.ask.gauge);
+            let cost = cost::message(&fence::injected(std::slice::from_ref(hit)), self.ask.costs);
             if cost.fits(left) {
                 left = left.saturating_sub(cost);
                 items.push(hit.clone());

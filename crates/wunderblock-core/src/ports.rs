@@ -9,15 +9,15 @@ use crate::units::{Cost, Tokens};
 ///
 /// An implementation is a function of its inputs: the same text always costs the same. A token count is never below the
 /// o200k count of the text.
-pub trait Gauge: Sync {
+pub trait CostModel: Sync {
     /// The cost of a text as a JSON string value.
     fn text(&self, text: &str) -> Cost;
     /// The cost of a JSON text that may be sent as a JSON value or as a string: covers both.
     fn json(&self, text: &str) -> Cost;
-    /// The cost of a body in a blob, as text: that of [`Gauge::text`] of it. Of a body that has been erased, at least that
+    /// The cost of a body in a blob, as text: that of [`CostModel::text`] of it. Of a body that has been erased, at least that
     /// of [`crate::stub::ERASED`].
     fn blob(&self, handle: Handle) -> Cost;
-    /// The cost of a body in a blob, as JSON: that of [`Gauge::json`] of it. Of a body that has been erased, at least that
+    /// The cost of a body in a blob, as JSON: that of [`CostModel::json`] of it. Of a body that has been erased, at least that
     /// of [`crate::stub::ERASED_JSON`].
     fn json_blob(&self, handle: Handle) -> Cost;
     /// What the provider adds around the texts, beyond the frames every dialect has.

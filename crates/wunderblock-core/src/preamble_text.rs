@@ -7,7 +7,7 @@ use crate::fence;
 use crate::line::SourceLine;
 use crate::message::{Body, Message, MessageOrigin, Part, Role};
 use crate::plan::Fixed;
-use crate::ports::{Bodies, Gauge};
+use crate::ports::{Bodies, CostModel};
 use crate::preamble::{Inclusion, Preamble, PreambleBlock, ToolBlock};
 use crate::request::{CachePoint, Tool};
 use crate::section::Section;
@@ -31,23 +31,23 @@ pub struct PreambleText<'p> {
 
 /// Puts a preamble into the form of a request.
 #[must_use]
-pub fn lead<'p>(preamble: &'p Preamble, gauge: &dyn Gauge) -> PreambleText<'p> {
+pub fn lead<'p>(preamble: &'p Preamble, costs: &dyn CostModel) -> PreambleText<'p> {
     let mut lead = PreambleText::default();
     let shown = || preamble.blocks.iter().filter(|block| block.shown != Inclusion::Out);
     for block in shown().filter(|block| block.authority.commands()) {
         let heading = fence::heading(block).map(Part::text);
         let parts: Vec<Part> = heading.into_iter().chain([said(block)]).collect();
-        lead.lines.push(line(block, parts.iter().map(|part| cost::part(part, gauge)).sum()));
+        lead.lines.push(line(block, parts.iter().map(|part| cost::part(part, costs)).sum()));
         let place = if block.section == Section::Safety { &mut lead.safety } else { &mut lead.system };
         place.extend(parts);
     }
     for tool in preamble.tools.iter().filter(|tool| tool.deferred.is_none()) {
-        let cost = cost::tool_block(tool, gauge);
+        let cost = cost::tool_block(tool, costs);
         lead.lines.push(SourceLine::outside(Section::Tools, format!("tool {}", tool.name), cost));
         lead.tools.push(tool);
     }
     let fenced: Vec<&PreambleBlock> = shown().filter(|block| !block.authority.commands()).collect();
-    let mut first = Enclosure { gauge, parts: Vec::new(), lines: Vec::new() };
+    let mut first = Enclosure { costs, parts: Vec::new(), lines: Vec::new() };
     let before = fenced.partition_point(|block| block.section < Section::Tools);
     let (before, after) = fenced.split_at(before);
     before.chunk_by(|a, b| in_one_fence(a, b)).for_each(|group| first.add(group));
@@ -56,7 +56,7 @@ pub fn lead<'p>(preamble: &'p Preamble, gauge: &dyn Gauge) -> PreambleText<'p> {
     }
     after.chunk_by(|a, b| in_one_fence(a, b)).for_each(|group| first.add(group));
     if let Some(line) = first.lines.first_mut() {
-        line.cost += cost::frame(gauge);
+        line.cost += cost::frame(costs);
         let message = Message::new(Role::User, first.parts);
         lead.message = Some(message.standing(MessageOrigin::Injected("preamble".into())));
     }
@@ -66,8 +66,8 @@ pub fn lead<'p>(preamble: &'p Preamble, gauge: &dyn Gauge) -> PreambleText<'p> {
 
 /// What a preamble takes up, part by part.
 #[must_use]
-pub fn fixed(preamble: &Preamble, gauge: &dyn Gauge) -> Vec<Fixed> {
-    let lines = lead(preamble, gauge).lines.into_iter();
+pub fn fixed(preamble: &Preamble, costs: &dyn CostModel) -> Vec<Fixed> {
+    let lines = lead(preamble, costs).lines.into_iter();
     lines.map(|line| Fixed { section: line.section, what: line.what, cost: line.cost }).collect()
 }
 
@@ -76,12 +76,12 @@ pub fn fixed(preamble: &Preamble, gauge: &dyn Gauge) -> Vec<Fixed> {
 #[must_use]
 pub fn cache_points(
     preamble: &Preamble,
-    gauge: &dyn Gauge,
+    costs: &dyn CostModel,
     (min, further): (Tokens, Tokens),
 ) -> Vec<CachePoint> {
-    let lead = lead(preamble, gauge);
+    let lead = lead(preamble, costs);
     let all: Tokens = lead.lines.iter().map(|line| line.cost.tokens).sum();
-    let message = lead.message.as_ref().map_or(Tokens::ZERO, |said| cost::message(said, gauge).tokens);
+    let message = lead.message.as_ref().map_or(Tokens::ZERO, |said| cost::message(said, costs).tokens);
     let own = all.saturating_sub(message);
     let mut points = Vec::new();
     if own + further >= min {
@@ -111,7 +111,7 @@ pub fn declared(tool: &ToolBlock, bodies: &dyn Bodies) -> Tool {
 
 /// The parts of the first message.
 struct Enclosure<'g> {
-    gauge: &'g dyn Gauge,
+    costs: &'g dyn CostModel,
     parts: Vec<Part>,
     lines: Vec<SourceLine>,
 }
@@ -121,11 +121,11 @@ impl Enclosure<'_> {
     fn add(&mut self, group: &[&PreambleBlock]) {
         let (open, close) = fence::fence(group);
         let (open, close) = (Part::text(open), Part::text(close));
-        let mut fence = cost::part(&open, self.gauge) + cost::part(&close, self.gauge);
+        let mut fence = cost::part(&open, self.costs) + cost::part(&close, self.costs);
         self.parts.push(open);
         for block in group {
             let part = said(block);
-            let cost = cost::part(&part, self.gauge) + std::mem::take(&mut fence);
+            let cost = cost::part(&part, self.costs) + std::mem::take(&mut fence);
             self.lines.push(line(block, cost));
             self.parts.push(part);
         }

@@ -5,7 +5,7 @@ use crate::cost;
 use crate::decision::{PartForm, PartPosition, Trim};
 use crate::message::{Body, Message, Part};
 use crate::pair::{Arrangement, Exchange};
-use crate::ports::Gauge;
+use crate::ports::CostModel;
 use crate::reduction::ShownShorter;
 use crate::stub::{self, Stubbed};
 use crate::trim::treatment;
@@ -100,21 +100,21 @@ pub(crate) fn parts<'v>(exchange: &'v Exchange, view: &'v View) -> impl Iterator
 pub(crate) struct Priced<'a> {
     pub(crate) trim: &'a Trim,
     pub(crate) view: &'a View,
-    pub(crate) gauge: &'a dyn Gauge,
+    pub(crate) costs: &'a dyn CostModel,
 }
 
 /// Maximum cost of a part in the form a trim gives it, where its exchange is shown word for word.
 pub(crate) fn cost(at: PartPosition, piece: &Part, priced: Priced<'_>, gist: Option<&str>) -> Cost {
-    let Priced { trim, view, gauge } = priced;
+    let Priced { trim, view, costs } = priced;
     let of = |form: Stubbed| match form {
-        Stubbed::Kept => cost::part(piece, gauge),
+        Stubbed::Kept => cost::part(piece, costs),
         Stubbed::Gone => Cost::ZERO,
-        Stubbed::Part(short) => cost::part(&short, gauge),
+        Stubbed::Part(short) => cost::part(&short, costs),
     };
     match shown(at, trim, view) {
-        None => cost::part(piece, gauge),
+        None => cost::part(piece, costs),
         Some(PartForm::Gone) => Cost::ZERO,
-        Some(PartForm::Placeholder) => cost::part(&mark(), gauge),
+        Some(PartForm::Placeholder) => cost::part(&mark(), costs),
         Some(PartForm::Stub) => of(stub::part(piece, gist)),
         // Whether the target still stands is known only when all is decided.
         Some(PartForm::Same(place)) => {

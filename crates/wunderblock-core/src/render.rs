@@ -13,7 +13,7 @@ use crate::id::{CallId, Handle};
 pub use crate::line::{Missing, SourceLine};
 use crate::message::{Body, Message, MessageOrigin, Part, Role};
 use crate::pair::{Arrangement, Exchange, ExchangeKind, PairedCall, arrange};
-use crate::ports::{Bodies, Gauge};
+use crate::ports::{Bodies, CostModel};
 use crate::preamble::Preamble;
 use crate::preamble_text;
 use crate::presentation::{self, Presentation};
@@ -40,7 +40,7 @@ pub struct RenderInput<'a> {
     /// The texts.
     pub bodies: &'a dyn Bodies,
     /// What texts cost.
-    pub gauge: &'a dyn Gauge,
+    pub costs: &'a dyn CostModel,
     /// The tools to declare where the lane has no preamble that declares them.
     pub tools: &'a [Tool],
 }
@@ -60,15 +60,15 @@ pub struct RenderedRequest {
 ///
 /// [`render`] leaves model and unknown fields to its caller; who fills them in adds a line for what they cost.
 #[must_use]
-pub fn measure(request: &Request, gauge: &dyn Gauge) -> Cost {
-    let model = request.model.as_deref().map_or(Cost::ZERO, |model| gauge.text(model));
-    let system: Cost = request.system.iter().map(|part| cost::part(part, gauge)).sum();
-    let tools: Cost = request.tools.iter().map(|tool| cost::tool(tool, gauge)).sum();
+pub fn measure(request: &Request, costs: &dyn CostModel) -> Cost {
+    let model = request.model.as_deref().map_or(Cost::ZERO, |model| costs.text(model));
+    let system: Cost = request.system.iter().map(|part| cost::part(part, costs)).sum();
+    let tools: Cost = request.tools.iter().map(|tool| cost::tool(tool, costs)).sum();
     let messages = request.messages.iter().map(|message| {
-        let frames: Cost = message.results().map(|_| cost::frame(gauge)).sum();
-        cost::message(message, gauge) + frames
+        let frames: Cost = message.results().map(|_| cost::frame(costs)).sum();
+        cost::message(message, costs) + frames
     });
-    model + cost::extra(&request.extra, gauge) + system + tools + messages.sum()
+    model + cost::extra(&request.extra, costs) + system + tools + messages.sum()
 }
 
 /// Renders what a trim shows of a view that has been trimmed with it.
@@ -180,14 +180,14 @@ impl ExchangeLines {
 
 impl<'a> RequestWriter<'a> {
     fn tool(&mut self, tool: &Tool) {
-        let (what, cost) = (format!("tool {}", tool.name), cost::tool(tool, self.scene.gauge));
+        let (what, cost) = (format!("tool {}", tool.name), cost::tool(tool, self.scene.costs));
         self.out.lines.push(SourceLine::outside(Section::Tools, what, cost));
         self.out.request.tools.push(tool.clone());
     }
 
     /// What stands before the conversation. The answer is the system text that goes after the transcript's own.
     fn lead(&mut self, preamble: &Preamble) -> Vec<Part> {
-        let lead = preamble_text::lead(preamble, self.scene.gauge);
+        let lead = preamble_text::lead(preamble, self.scene.costs);
         let resolved = |part: &Part| stub::resolve(part, self.scene.bodies);
         self.out.lines.extend(lead.lines);
         self.out.request.system.extend(lead.safety.iter().filter_map(resolved));
@@ -212,7 +212,7 @@ impl<'a> RequestWriter<'a> {
     /// A summary; one whose text is gone is the mark of a gap.
     fn summary(&mut self, node: &SummaryNode) {
         let message = fence::summary(node, self.scene.stream);
-        let cost = cost::message(&message, self.scene.gauge);
+        let cost = cost::message(&message, self.scene.costs);
         let parts: Option<Vec<Part>> =
             message.parts.iter().map(|part| stub::resolve(part, self.scene.bodies)).collect();
         let what = format!("summary of positions {}–{}, level {}", node.from, node.to, node.level);
@@ -224,7 +224,7 @@ impl<'a> RequestWriter<'a> {
     fn mark(&mut self, from: Seq, to: Seq) {
         let handle = self.scene.stream.range(from, to);
         let message = Message::text(Role::User, format!("⟨left out: positions {from}–{to} · read {handle}⟩"));
-        let cost = cost::message(&message, self.scene.gauge);
+        let cost = cost::message(&message, self.scene.costs);
         self.out.lines.push(SourceLine::mark(
             Section::Summaries,
             format!("mark of positions {from}–{to}"),
@@ -269,7 +269,7 @@ impl<'a> RequestWriter<'a> {
             if leading {
                 self.out.request.system.append(&mut parts);
             } else {
-                cost += cost::frame(self.scene.gauge);
+                cost += cost::frame(self.scene.costs);
                 self.say(Message::new(role, parts));
             }
             let section = self.section(entry, leading);
@@ -281,7 +281,7 @@ impl<'a> RequestWriter<'a> {
     fn sendable(&mut self, entry: &'a ViewEntry) -> Vec<(usize, &'a Part)> {
         let mut parts = Vec::new();
         for (index, part) in entry.message.parts.iter().enumerate() {
-            match self.scene.gauge.refuses(part) {
+            match self.scene.costs.refuses(part) {
                 _ if matches!(part, Part::ToolResult { .. }) => {}
                 Some(reason) => self.list(entry.seq, Some(index), reason),
                 None => parts.push((index, part)),
@@ -295,7 +295,7 @@ impl<'a> RequestWriter<'a> {
         let mut account = ExchangeLines::default();
         let mut names = calls.iter().map(|call| &call.name);
         let mut parts = Vec::new();
-        let mut frame = cost::frame(self.scene.gauge);
+        let mut frame = cost::frame(self.scene.costs);
         for entry in exchange.speakers.iter().filter_map(|seq| self.view.entry(*seq)) {
             let mut cost = std::mem::take(&mut frame);
             for (index, piece) in self.sendable(entry) {
@@ -307,7 +307,7 @@ impl<'a> RequestWriter<'a> {
                 }
                 cost += self.put(&piece, &form, &mut parts);
             }
-            if cost::is_marked_alone(entry, self.trim, self.scene.gauge) {
+            if cost::is_marked_alone(entry, self.trim, self.scene.costs) {
                 account.reduced.insert(entry.seq);
                 cost += self.put(&presentation::mark(), &Stubbed::Kept, &mut parts);
             }
@@ -341,9 +341,9 @@ impl<'a> RequestWriter<'a> {
 
     fn results(&self, calls: &[PairedCall], treatment: Treatment, account: &mut ExchangeLines) -> Vec<Part> {
         let mut parts = Vec::with_capacity(calls.len());
-        let mut frame = cost::frame(self.scene.gauge);
+        let mut frame = cost::frame(self.scene.costs);
         for call in calls {
-            let cost = cost::frame(self.scene.gauge) + std::mem::take(&mut frame);
+            let cost = cost::frame(self.scene.costs) + std::mem::take(&mut frame);
             match call.result.and_then(|place| Some((place, self.view.part(place)?))) {
                 Some((place, piece)) => {
                     let seq = place.0;
@@ -359,7 +359,7 @@ impl<'a> RequestWriter<'a> {
                 }
                 None => {
                     let stand_in = missing_result(&call.name);
-                    account.lines.push((None, cost + cost::part(&stand_in, self.scene.gauge)));
+                    account.lines.push((None, cost + cost::part(&stand_in, self.scene.costs)));
                     parts.push(stand_in);
                 }
             }
@@ -380,7 +380,7 @@ impl<'a> RequestWriter<'a> {
             return Cost::ZERO;
         }
         // A body in a blob is counted once for all; one that is gone costs what stands in its place.
-        let cost = cost::part(if is_whole { form } else { &shown }, self.scene.gauge);
+        let cost = cost::part(if is_whole { form } else { &shown }, self.scene.costs);
         parts.push(shown);
         cost
     }
@@ -433,10 +433,10 @@ impl<'a> RequestWriter<'a> {
 
     /// Lists an entry, or one part of it.
     fn list(&mut self, seq: Seq, part: Option<usize>, reason: Reason) {
-        let gauge = self.scene.gauge;
+        let costs = self.scene.costs;
         let cost = match part {
-            Some(index) => self.view.part((seq, index)).map(|part| cost::part(part, gauge)),
-            None => self.view.entry(seq).map(|entry| cost::message(&entry.message, gauge)),
+            Some(index) => self.view.part((seq, index)).map(|part| cost::part(part, costs)),
+            None => self.view.entry(seq).map(|entry| cost::message(&entry.message, costs)),
         };
         let known = Some((1, cost.unwrap_or_default()));
         self.out.missing.push(Missing { from: seq, to: seq, known, reason });

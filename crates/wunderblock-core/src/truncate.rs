@@ -6,7 +6,7 @@ use crate::cost;
 use crate::fence;
 use crate::instruction::LoadReason;
 use crate::message::{Body, Part};
-use crate::ports::{Bodies, Gauge};
+use crate::ports::{Bodies, CostModel};
 use crate::preamble::{Deferral, Inclusion, PreambleBlock, ToolBlock};
 use crate::stub;
 use crate::units::{Cost, Tokens};
@@ -21,7 +21,7 @@ pub struct ComposeInput<'a> {
     /// Who may take how much of it.
     pub shares: &'a Shares,
     /// What texts cost.
-    pub gauge: &'a dyn Gauge,
+    pub costs: &'a dyn CostModel,
     /// The texts that were offered, for those that must be cut.
     pub bodies: &'a dyn Bodies,
     /// Takes in a text, for those that were cut.
@@ -59,7 +59,7 @@ pub(crate) fn called(view: &View) -> BTreeSet<Box<str>> {
 pub(crate) fn fit_tools(
     mut tools: Vec<ToolBlock>,
     room: Tokens,
-    gauge: &dyn Gauge,
+    costs: &dyn CostModel,
     called: &BTreeSet<Box<str>>,
 ) -> Vec<ToolBlock> {
     let mut order: Vec<usize> = (0..tools.len()).collect();
@@ -69,7 +69,7 @@ pub(crate) fn fit_tools(
         let Some(tool) = tools.get_mut(index).filter(|tool| tool.deferred != Some(Deferral::Asked)) else {
             continue;
         };
-        let cost = cost::tool_block(tool, gauge).tokens;
+        let cost = cost::tool_block(tool, costs).tokens;
         tool.deferred = (cost > left).then_some(Deferral::NoRoom);
         if tool.deferred.is_none() {
             left = left.saturating_sub(cost);
@@ -109,14 +109,14 @@ pub(crate) fn fit(
     let (mut left, mut may_cut) = (room, true);
     for (index, _) in order {
         let Some(block) = blocks.get_mut(index) else { continue };
-        let cost = cost::block(block, input.gauge).tokens;
+        let cost = cost::block(block, input.costs).tokens;
         if cost <= left || block.authority.commands() {
             left = left.saturating_sub(cost);
             continue;
         }
         let is_cut = may_cut && !block.is_listed() && cut(block, left, input);
         if is_cut {
-            left = left.saturating_sub(cost::block(block, input.gauge).tokens);
+            left = left.saturating_sub(cost::block(block, input.costs).tokens);
         } else {
             block.shown = Inclusion::Out;
         }
@@ -142,7 +142,7 @@ fn cut(block: &mut PreambleBlock, room: Tokens, input: &ComposeInput<'_>) -> boo
         let short = format!("{head}{}", fence::cut(&block.text, head.len()));
         let fits = |cost: Cost| cost.tokens <= room;
         let inline = PreambleBlock { text: Body::Inline(short.clone()), ..block.clone() };
-        if fits(cost::block(&inline, input.gauge)) {
+        if fits(cost::block(&inline, input.costs)) {
             block.body = Some(std::mem::replace(&mut block.text, (input.pack)(short)));
             block.shown = Inclusion::Cut;
             return true;

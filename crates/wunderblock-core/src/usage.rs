@@ -15,7 +15,7 @@ pub use crate::calibration::{Anchor, Calibration};
 use crate::cost;
 use crate::id::Handle;
 use crate::message::{Message, Part};
-use crate::ports::{Framing, Gauge};
+use crate::ports::{CostModel, Framing};
 use crate::presentation;
 use crate::units::{Cost, Seq, Tokens};
 use crate::view::{View, ViewEntry};
@@ -55,26 +55,26 @@ impl Weight {
     /// What a message adds: its frame, the parts the model's dialect has a place for, and a frame for each result, which
     /// may become a message of its own. Nothing, if it is not sent.
     #[must_use]
-    pub fn of(message: &Message, gauge: &dyn Gauge) -> Self {
-        let sent: Vec<&Part> = message.parts.iter().filter(|part| gauge.refuses(part).is_none()).collect();
+    pub fn of(message: &Message, costs: &dyn CostModel) -> Self {
+        let sent: Vec<&Part> = message.parts.iter().filter(|part| costs.refuses(part).is_none()).collect();
         if sent.is_empty() || !message.standing.is_sendable() {
             return Self::ZERO;
         }
         let frames = 1 + message.results().count();
-        let weigh = |gauge: &dyn Gauge| -> Tokens {
-            let around = std::iter::repeat_n(cost::frame(gauge), frames);
-            around.chain(sent.iter().map(|part| cost::part(part, gauge))).map(|cost| cost.tokens).sum()
+        let weigh = |costs: &dyn CostModel| -> Tokens {
+            let around = std::iter::repeat_n(cost::frame(costs), frames);
+            around.chain(sent.iter().map(|part| cost::part(part, costs))).map(|cost| cost.tokens).sum()
         };
         let fixed = weigh(&Frames);
-        Self { fixed, scaled: weigh(gauge).saturating_sub(fixed) }
+        Self { fixed, scaled: weigh(costs).saturating_sub(fixed) }
     }
 }
 
 impl Weight {
     /// What an entry of a view added when it was first sent, which is not always all of it.
     #[must_use]
-    pub fn as_sent(entry: &ViewEntry, view: &View, gauge: &dyn Gauge) -> Self {
-        Self::of(&presentation::sent(entry, view), gauge)
+    pub fn as_sent(entry: &ViewEntry, view: &View, costs: &dyn CostModel) -> Self {
+        Self::of(&presentation::sent(entry, view), costs)
     }
 }
 
@@ -94,7 +94,7 @@ impl AddAssign for Weight {
 /// Takes texts for nothing, so that what is left of a cost is its constants.
 struct Frames;
 
-impl Gauge for Frames {
+impl CostModel for Frames {
     fn text(&self, _: &str) -> Cost {
         Cost::ZERO
     }

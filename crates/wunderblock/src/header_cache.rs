@@ -1,9 +1,9 @@
 //! What an engine keeps in memory, because it never changes: the headers of segments, read, and counts of short texts.
 
 use crate::error::Error;
-use crate::gauge::{Counts, Memo};
 use crate::index::Header;
 use crate::store::SegmentInfo;
+use crate::token_costs::{Counts, Memo};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 

@@ -27,7 +27,6 @@ mod drive;
 mod engine;
 mod erase;
 mod error;
-mod gauge;
 pub mod graph;
 mod grep;
 mod hash;
@@ -69,6 +68,7 @@ pub mod store;
 mod stored;
 pub mod summarize;
 mod texts;
+mod token_costs;
 pub mod tokens;
 mod usage;
 

@@ -2,12 +2,12 @@
 
 use crate::engine::{Engine, random, unexpected};
 use crate::error::{Error, Unappendable};
-use crate::gauge::count_body;
 use crate::incoming::IntoEvents;
 use crate::limits::COUNT_AT_ONCE;
 use crate::session::Session;
 use crate::store::codec::{self, name_handle, pack_event};
 use crate::store::{Appended, BodyCount, Opening, PackedEvent, SourceNo, StoreError, Write, Written};
+use crate::token_costs::count_body;
 use crate::{door, limits, parallel};
 use wunderblock_core::event::{EventSource, Fact, NewEvent, SessionForked, SessionOpened};
 use wunderblock_core::id::{EventId, Handle, Scope, StreamId};

@@ -1,4 +1,4 @@
-//! Clocks and gauges: time, processor time, memory, and what the disk costs by itself.
+//! Clocks and cost models: time, processor time, memory, and what the disk costs by itself.
 
 use crate::program::ChoreResult;
 use std::fs::File;

@@ -27,7 +27,7 @@ pub(super) fn job(
     ask: &PlanInput<'_>,
 ) -> Option<SummaryJob> {
     let nodes: Vec<&SummaryNode> = ask.view.nodes().collect();
-    let cost = |node: &&SummaryNode| cost::node(node, ask.gauge).tokens;
+    let cost = |node: &&SummaryNode| cost::node(node, ask.costs).tokens;
     let all: Tokens = nodes.iter().map(cost).sum();
     if all <= rules.above {
         return None;

@@ -52,7 +52,7 @@ pub fn shown<'a>(ask: &PlanInput<'_>, arrangement: &'a Arrangement) -> Vec<(&'a 
     for exchange in &arrangement.exchanges {
         let treatment = trim::treatment(exchange, view.trim(), view);
         if treatment != Treatment::LeftOut {
-            let cost = cost::exchange(exchange, view.trim(), view, ask.gauge);
+            let cost = cost::exchange(exchange, view.trim(), view, ask.costs);
             let as_shown = if treatment == Treatment::Stub { cost.stub } else { cost.verbatim };
             exchanges.push((exchange, as_shown.tokens));
         }
@@ -163,7 +163,7 @@ fn forward(policy: &Policy, ask: &PlanInput<'_>, exchanges: &[(&Exchange, Tokens
     };
     let size: Tokens = exchanges.iter().skip(reach).map(|(_, tokens)| *tokens).sum();
     let said = exchange.speakers.iter().filter_map(|seq| ask.view.entry(*seq));
-    let said: Tokens = said.map(|entry| cost::message(&entry.message, ask.gauge).tokens).sum();
+    let said: Tokens = said.map(|entry| cost::message(&entry.message, ask.costs).tokens).sum();
     let messages: u64 = exchanges.iter().skip(reach).map(|(exchange, _)| exchange.members.len() as u64).sum();
     let enough = size.saturating_sub(said.min(*tokens)) >= policy.protect.tokens
         && messages.saturating_sub(exchange.speakers.len() as u64) >= policy.protect.messages;

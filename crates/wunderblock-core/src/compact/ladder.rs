@@ -185,7 +185,7 @@ impl<'a> Ladder<'a> {
                 text,
                 made: crate::units::Millis::ZERO,
             };
-            let tokens = crate::cost::node(&node, self.ask.gauge).tokens;
+            let tokens = crate::cost::node(&node, self.ask.costs).tokens;
             drafts.push(NodeDraft { at: node.at, job, text: node.text, tokens, made: first + index });
         }
         let repeats = matches!(action, Action::Condense { .. });

@@ -60,7 +60,7 @@ pub(super) fn shrink(
 /// Head and tail of a part's texts, if that is shorter. None of a part with content that a text cannot stand for.
 fn shortened(rules: &ShrinkRules, ask: &PlanInput<'_>, part: &Part) -> Option<Body> {
     let bodies = texts(part)?;
-    let whole: Tokens = bodies.iter().map(|body| cost::text(body, ask.gauge).tokens).sum();
+    let whole: Tokens = bodies.iter().map(|body| cost::text(body, ask.costs).tokens).sum();
     if whole <= rules.over {
         return None;
     }
@@ -81,7 +81,7 @@ fn shortened(rules: &ShrinkRules, ask: &PlanInput<'_>, part: &Part) -> Option<Bo
     let largest = bodies.into_iter().max_by_key(|body| body.bytes());
     let handle = largest.and_then(Body::handle).map(|handle| format!(" · {handle}")).unwrap_or_default();
     let short = format!("{front}\n⟨{} bytes left out{handle}⟩\n{back}", grouped(gone as u64));
-    (ask.gauge.text(&short).tokens < whole).then(|| short.into())
+    (ask.costs.text(&short).tokens < whole).then(|| short.into())
 }
 
 /// The texts of a part whose place one text can take: pictures stand beside it.

@@ -25,7 +25,7 @@ pub(super) fn stub(
     arrangement: &Arrangement,
 ) -> BTreeMap<PartPosition, PartForm> {
     let view = ask.view;
-    let priced = presentation::Priced { trim: view.trim(), view, gauge: ask.gauge };
+    let priced = presentation::Priced { trim: view.trim(), view, costs: ask.costs };
     let mut forms = BTreeMap::new();
     let newest = newest_results(rules.keep, rules.keep_tokens, ask, arrangement);
     for exchange in arrangement.exchanges.iter().filter(|exchange| guard.is_free(exchange)) {
@@ -37,7 +37,7 @@ pub(super) fn stub(
                 let Some(part) = view.part(at) else { continue };
                 let whole = presentation::cost(at, part, priced, gist).tokens;
                 let short = match stub::part(part, gist) {
-                    Stubbed::Part(short) => cost::part(&short, ask.gauge).tokens,
+                    Stubbed::Part(short) => cost::part(&short, ask.costs).tokens,
                     Stubbed::Kept | Stubbed::Gone => continue,
                 };
                 if whole > rules.over && short < whole {
@@ -61,7 +61,7 @@ pub(super) fn newest_results(
     results.sort_unstable();
     let (mut count, mut sum) = (0, Tokens::ZERO);
     let mut from = (ask.view.head().next(), 0);
-    let priced = presentation::Priced { trim: ask.view.trim(), view: ask.view, gauge: ask.gauge };
+    let priced = presentation::Priced { trim: ask.view.trim(), view: ask.view, costs: ask.costs };
     for at in results.into_iter().rev() {
         let shown = |part| presentation::cost(at, part, priced, None).tokens;
         sum += ask.view.part(at).map(shown).unwrap_or_default();

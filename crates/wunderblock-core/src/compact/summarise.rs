@@ -189,7 +189,7 @@ fn anchor(jobs: &mut Vec<SummaryJob>, ask: &PlanInput<'_>, policy: &Policy, next
     job.from = first.from;
     job.sources = nodes.iter().map(|node| node.at).chain([next]).collect();
     job.level = nodes.iter().map(|node| node.level).max().unwrap_or_default() + 1;
-    job.tokens += nodes.iter().map(|node| cost::node(node, ask.gauge).tokens).sum();
+    job.tokens += nodes.iter().map(|node| cost::node(node, ask.costs).tokens).sum();
     job.target = target(&policy.summary, job.tokens);
     jobs.insert(0, inner);
 }

@@ -108,7 +108,7 @@ pub(crate) fn with_ask<T>(
     then(PlanInput {
         view,
         budget,
-        gauge: &history.wax,
+        costs: &history.wax,
         bodies: &history.wax,
         fixed: &fixed,
         must: &history.input.state,

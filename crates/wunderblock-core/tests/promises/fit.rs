@@ -9,7 +9,7 @@ use wunderblock_core::cost;
 use wunderblock_core::message::Body;
 use wunderblock_core::pair::{ExchangeKind, arrange};
 use wunderblock_core::plan::{GAP_COST, Trim};
-use wunderblock_core::ports::Gauge;
+use wunderblock_core::ports::CostModel;
 use wunderblock_core::render::{Missing, RenderedRequest, measure};
 use wunderblock_core::report::{Tally, report};
 use wunderblock_core::section::Section;
@@ -17,9 +17,9 @@ use wunderblock_core::trim::treatment;
 use wunderblock_core::units::{Cost, Seq, Tokens};
 use wunderblock_core::view::View;
 
-fn check_account(rendered: &RenderedRequest, view: &View, gauge: &dyn Gauge, budget: Budget) {
+fn check_account(rendered: &RenderedRequest, view: &View, costs: &dyn CostModel, budget: Budget) {
     let sum: Cost = rendered.lines.iter().map(|line| line.cost).sum();
-    assert_eq!(sum, measure(&rendered.request, gauge), "the lines add up to the request");
+    assert_eq!(sum, measure(&rendered.request, costs), "the lines add up to the request");
     let tally = |seq: Seq| Tally { messages: seq.0, tokens: Tokens(seq.0), certainty: Certainty::Exact };
     let account = report(rendered, budget, Certainty::Exact, STREAM, &tally);
     assert_eq!(account.total_tokens, account.sections.iter().map(|section| section.tokens).sum());
@@ -112,10 +112,10 @@ proptest! {
         let stub_before = if stubs { history.head().next() } else { Seq::START };
         view.trim_to(Trim { stub_before, ..Trim::default() });
         let taken = arrange(&view).exchanges.clone().into_iter().map(|exchange| {
-            let costs = cost::exchange(&exchange, view.trim(), &view, &history.wax);
+            let cost = cost::exchange(&exchange, view.trim(), &view, &history.wax);
             match treatment(&exchange, view.trim(), &view) {
-                Treatment::Stub => costs.stub,
-                _ => costs.verbatim,
+                Treatment::Stub => cost.stub,
+                _ => cost.verbatim,
             }
         });
         let taken = taken.sum::<Cost>() + fixed_cost(&history, &view);
@@ -152,12 +152,12 @@ fn said(history: &History) -> impl Iterator<Item = Cost> {
 }
 
 /// What the operator's, the pinned and the newest words cost whole.
-fn must_be_there<'a>(view: &'a View, gauge: &'a dyn Gauge) -> impl Iterator<Item = Cost> + 'a {
+fn must_be_there<'a>(view: &'a View, costs: &'a dyn CostModel) -> impl Iterator<Item = Cost> + 'a {
     let newest = view.newest_user();
     arrange(view).exchanges.clone().into_iter().filter_map(move |exchange| {
         let must = exchange.shape == ExchangeKind::System
             || newest.is_some_and(|seq| exchange.speakers.contains(&seq))
             || exchange.members.iter().any(|seq| view.pinned().contains(seq));
-        must.then(|| cost::exchange(&exchange, view.trim(), view, gauge).verbatim)
+        must.then(|| cost::exchange(&exchange, view.trim(), view, costs).verbatim)
     })
 }

@@ -15,7 +15,7 @@ use wunderblock_core::event::{
 use wunderblock_core::id::{EventId, Handle, LaneId, StreamId, TenantId};
 use wunderblock_core::message::{Body, Dialect, MediaForm, Message, MessageOrigin, Part, Role, count_lines};
 use wunderblock_core::plan::{Injection, Plan};
-use wunderblock_core::ports::{Bodies, Gauge};
+use wunderblock_core::ports::{Bodies, CostModel};
 use wunderblock_core::preamble::{Preamble, PreambleBlock, PreambleChanged};
 use wunderblock_core::request::Tool;
 use wunderblock_core::section::Section;
@@ -232,13 +232,13 @@ impl Bodies for Wax {
     }
 }
 
-impl Gauge for Wax {
+impl CostModel for Wax {
     fn text(&self, text: &str) -> Cost {
         cost_of(text)
     }
 
     fn json(&self, text: &str) -> Cost {
-        Gauge::text(self, text)
+        CostModel::text(self, text)
     }
 
     fn blob(&self, handle: Handle) -> Cost {

@@ -68,7 +68,7 @@ pub(crate) fn composed(
     let input = compose::ComposeInput {
         limit,
         shares: &shares,
-        gauge: &history.wax,
+        costs: &history.wax,
         bodies: &history.wax,
         pack: &|text| Body::Inline(text),
         cache: Some(Tokens(1_024)),
@@ -105,7 +105,7 @@ fn attempt(
     let planned = plan(&PlanInput {
         view: &next,
         budget,
-        gauge: &history.wax,
+        costs: &history.wax,
         bodies: &history.wax,
         fixed: &fixed,
         must: &must,
@@ -139,7 +139,7 @@ pub(crate) fn show(history: &History, view: &View) -> RenderedRequest {
     render(
         view,
         view.trim(),
-        RenderInput { stream: STREAM, bodies: &history.wax, gauge: &history.wax, tools: &tools },
+        RenderInput { stream: STREAM, bodies: &history.wax, costs: &history.wax, tools: &tools },
     )
 }
 

@@ -10,7 +10,7 @@ use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::message::Body;
 use wunderblock_core::plan::{Trim, TrimReason};
-use wunderblock_core::ports::Gauge;
+use wunderblock_core::ports::CostModel;
 use wunderblock_core::render::measure;
 use wunderblock_core::section::Section;
 use wunderblock_core::units::{Cost, Seq, Tokens};

@@ -2,12 +2,12 @@
 
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::gauge::count_body;
 use crate::index::{DocKey, SegmentBuilder};
 use crate::redact::Redactor;
 use crate::store::codec::{CodecError, Unpacker};
 use crate::store::{Answer, BodyCount, PackedSegment, Query, SegmentReach, StreamInfo, StreamNo};
 use crate::stored::{decode_event, read_page};
+use crate::token_costs::count_body;
 use crate::tokens::Vocabulary;
 use std::collections::HashMap;
 use wunderblock_core::event::Fact;

@@ -124,7 +124,7 @@ impl Climb<'_> {
             redactor: self.redactor,
             budget: self.budget,
         };
-        writer.write(job, &material, self.ask.gauge, told)
+        writer.write(job, &material, self.ask.costs, told)
     }
 
     /// A summary that goes into another: one that stands, or one of this climb.

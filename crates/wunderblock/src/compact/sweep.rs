@@ -11,7 +11,6 @@ use super::writing::SummaryWriter;
 use crate::drive::load::load_lane;
 use crate::drive::{context_job, read_view_texts, run_build};
 use crate::error::Error;
-use crate::gauge::Scales;
 use crate::limits;
 use crate::parallel::on_thread;
 use crate::record::{append_events, engine_event};
@@ -22,6 +21,7 @@ use crate::store::StoreError;
 use crate::summarize::attempt::SummaryDraft;
 use crate::summarize::{Earlier, Material};
 use crate::texts::Texts;
+use crate::token_costs::TokenCosts;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use wunderblock_core::compact::{Detail, SummaryJob};
@@ -33,7 +33,7 @@ use wunderblock_core::message::Body;
 use wunderblock_core::pair::arrange;
 use wunderblock_core::plan::{Trim, TrimReason};
 use wunderblock_core::policy::{Action, Permille, Policy};
-use wunderblock_core::ports::{Bodies, Gauge};
+use wunderblock_core::ports::{Bodies, CostModel};
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 use wunderblock_core::view::{View, ViewEntry};
 
@@ -132,7 +132,7 @@ pub(super) async fn sweep(
         let on = options.progress.as_ref().is_none_or(|progress| progress(&stage));
         let most = u64::from(options.compactor.policy.limits.sweep_nodes);
         let full = most > 0 && (sweep.made.len() + sweep.fresh.len()) as u64 >= most;
-        let done = !on || full || !sweep_chunk(session, &mut sweep, &bench.gauge).await?;
+        let done = !on || full || !sweep_chunk(session, &mut sweep, &bench.costs).await?;
         if done || sweep.fresh.len() >= BATCH {
             publish_sweep(session, &mut sweep).await?;
         }
@@ -145,7 +145,7 @@ pub(super) async fn sweep(
 }
 
 /// Reads and summarises the next chunk. Whether there was one.
-async fn sweep_chunk(session: &Session, sweep: &mut Sweep<'_>, gauge: &Scales) -> Result<bool, Error> {
+async fn sweep_chunk(session: &Session, sweep: &mut Sweep<'_>, costs: &TokenCosts) -> Result<bool, Error> {
     let chunk = chunk(&sweep.options.compactor.policy);
     let text = Bytes(chunk.0.saturating_mul(BYTES_PER_TOKEN));
     let events = session.events(sweep.begins, sweep.end, (limits::VIEW_EVENTS, text)).await?;
@@ -188,13 +188,13 @@ async fn sweep_chunk(session: &Session, sweep: &mut Sweep<'_>, gauge: &Scales) -
     };
     sweep.begins = to.next();
     if tokens > Tokens(limits::SWEEP_LEAST) {
-        put_work(session, sweep, SweepTask { job, entries, texts, earlier: Vec::new() }, gauge).await?;
+        put_work(session, sweep, SweepTask { job, entries, texts, earlier: Vec::new() }, costs).await?;
     } else {
         sweep.stretch(job.from, to);
     }
     while let Some((job, earlier)) = condense(sweep) {
         let work = SweepTask { job, entries: Vec::new(), texts: Texts::default(), earlier };
-        put_work(session, sweep, work, gauge).await?;
+        put_work(session, sweep, work, costs).await?;
     }
     Ok(true)
 }
@@ -204,11 +204,11 @@ async fn put_work(
     session: &Session,
     sweep: &mut Sweep<'_>,
     work: SweepTask,
-    gauge: &Scales,
+    costs: &TokenCosts,
 ) -> Result<(), Error> {
     let SweepTask { job, entries, texts, earlier } = work;
     let options = sweep.options.clone();
-    let (redactor, gauge) = (Arc::clone(&session.engine.config.redactor), gauge.clone());
+    let (redactor, costs) = (Arc::clone(&session.engine.config.redactor), costs.clone());
     let budget = sweep.budget.clone();
     let (job, draft, tokens) = on_thread(move || {
         let earlier = earlier.iter().map(|standing| Earlier {
@@ -232,8 +232,8 @@ async fn put_work(
             redactor: &redactor,
             budget: &budget,
         };
-        let draft = writer.write(&job, &material, &gauge, &|_| true);
-        let tokens = gauge.text(&draft.text).tokens;
+        let draft = writer.write(&job, &material, &costs, &|_| true);
+        let tokens = costs.text(&draft.text).tokens;
         (job, draft, tokens)
     })
     .await?;

@@ -6,7 +6,7 @@ use crate::summarize::attempt::{self, AttemptOptions, Floor, Judgement, SummaryD
 use crate::summarize::{Against, Brief, Material, Summarise, extract, verify};
 use wunderblock_core::compact::SummaryJob;
 use wunderblock_core::policy::{Policy, Summary};
-use wunderblock_core::ports::Gauge;
+use wunderblock_core::ports::CostModel;
 use wunderblock_core::units::Tokens;
 
 /// Who writes, by which policy.
@@ -26,7 +26,7 @@ impl SummaryWriter<'_> {
         &self,
         job: &SummaryJob,
         material: &Material<'_>,
-        gauge: &dyn Gauge,
+        costs: &dyn CostModel,
         told: &dyn Fn(usize) -> bool,
     ) -> SummaryDraft {
         let summary = &self.policy.summary;
@@ -37,10 +37,11 @@ impl SummaryWriter<'_> {
             focus: self.focus,
             detail: job.detail,
         };
-        let extract =
-            |material: &Material<'_>, brief: &Brief<'_>, gauge: &dyn Gauge| extract(material, brief, gauge);
-        let verify = |text: &str, material: &Material<'_>, brief: &Brief<'_>, gauge: &dyn Gauge| {
-            let tokens = gauge.text(text).tokens;
+        let extract = |material: &Material<'_>, brief: &Brief<'_>, costs: &dyn CostModel| {
+            extract(material, brief, costs)
+        };
+        let verify = |text: &str, material: &Material<'_>, brief: &Brief<'_>, costs: &dyn CostModel| {
+            let tokens = costs.text(text).tokens;
             let against = Against { tokens, replaces: job.tokens, grounded: summary.grounded };
             let verdict = verify(text, material, brief, against);
             Judgement {
@@ -58,10 +59,10 @@ impl SummaryWriter<'_> {
             progress: told,
         };
         let Some(summariser) = self.summariser else {
-            return attempt::write(material, &brief, gauge, None, &options);
+            return attempt::write(material, &brief, costs, None, &options);
         };
         let counted = CountedCalls::new(summariser, self.budget);
-        let draft = attempt::write(material, &brief, gauge, Some(&counted), &options);
+        let draft = attempt::write(material, &brief, costs, Some(&counted), &options);
         SummaryDraft { spent: counted.spent(draft.spent.clone()), ..draft }
     }
 }

@@ -3,7 +3,6 @@
 use super::load::load_lane;
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::gauge::Scales;
 use crate::limits;
 use crate::request::draft;
 use crate::request::snapshot::LaneWanted;
@@ -12,6 +11,7 @@ use crate::session::Session;
 use crate::store::{Answer, Marked, Query};
 use crate::stored::{decode_event, read_more_texts, read_texts};
 use crate::texts::Texts;
+use crate::token_costs::TokenCosts;
 use std::sync::Arc;
 use wunderblock_core::event::{ContextBuilt, Fact, ViewTrimmed};
 use wunderblock_core::id::LaneId;
@@ -152,11 +152,11 @@ async fn rebuild_request(
     let mut texts = read_texts(engine, needed.iter().copied()).await?;
     let tools = read_tools(engine, built, &mut texts).await?;
     let target = Target::recorded(&engine.config.catalog, built);
-    let gauge = Scales::new(target.row.counter(), built.dialect, Arc::default());
+    let costs = TokenCosts::new(target.row.counter(), built.dialect, Arc::default());
     let scene = RenderInput {
         stream: engine.stream_handle(&session.id),
         bodies: &texts,
-        gauge: &gauge,
+        costs: &costs,
         tools: &tools,
     };
     let rendered = render(&view, &built.plan.trim, scene);

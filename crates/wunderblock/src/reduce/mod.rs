@@ -11,8 +11,8 @@ mod reads;
 
 use crate::engine::Reducer;
 use crate::error::Error;
-use crate::gauge::Scales;
 use crate::parallel;
+use crate::token_costs::TokenCosts;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use wunderblock_core::cost;
 use wunderblock_core::decision::PartPosition;
@@ -21,7 +21,7 @@ use wunderblock_core::id::Handle;
 use wunderblock_core::message::{Body, Part};
 use wunderblock_core::pair::{PairedCall, arrange};
 use wunderblock_core::policy::{Reduce, ReductionLevel};
-use wunderblock_core::ports::{Bodies, Gauge as _};
+use wunderblock_core::ports::{Bodies, CostModel as _};
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 use wunderblock_core::view::{View, ViewEntry};
 use wunderblock_reduce::{EarlierText, Level, Options, detect, gaps};
@@ -59,7 +59,7 @@ pub(crate) struct Candidate {
 #[derive(Clone, Copy)]
 pub(crate) struct ReduceContext<'a> {
     pub(crate) rules: &'a Reduce,
-    pub(crate) gauge: &'a Scales,
+    pub(crate) costs: &'a TokenCosts,
     pub(crate) reducer: Reducer,
 }
 
@@ -67,7 +67,7 @@ pub(crate) struct ReduceContext<'a> {
 pub(crate) struct Choice<'a> {
     view: &'a View,
     rules: &'a Reduce,
-    gauge: &'a Scales,
+    costs: &'a TokenCosts,
     /// The results of this view by their places, with their calls.
     calls: HashMap<PartPosition, PairedCall>,
     /// The entries not looked at yet that no request of the lane has shown, the newest last.
@@ -79,7 +79,7 @@ pub(crate) struct Choice<'a> {
 impl<'a> Choice<'a> {
     /// Begins; `room` is what a request can hold.
     pub(crate) fn new(view: &'a View, means: &ReduceContext<'a>, room: Tokens) -> Self {
-        let ReduceContext { rules, gauge, .. } = *means;
+        let ReduceContext { rules, costs, .. } = *means;
         let fresh = view.shown_through().next().max(view.trim().stub_before);
         let entries: Vec<&ViewEntry> = match rules.is_off() {
             true => Vec::new(),
@@ -92,7 +92,7 @@ impl<'a> Choice<'a> {
         let calls = arrangement.iter().flat_map(|all| &all.exchanges).flat_map(|unit| unit.calls());
         let calls = calls.filter_map(|call| Some((call.result?, call.clone()))).collect();
         let entries = if has_large { entries.into_iter().rev().collect() } else { Vec::new() };
-        Self { view, rules, gauge, calls, entries, room, rounds: ROUNDS }
+        Self { view, rules, costs, calls, entries, room, rounds: ROUNDS }
     }
 
     /// The next texts, the newest first: as many as fit as they are. None when a request reaches no further back.
@@ -106,8 +106,8 @@ impl<'a> Choice<'a> {
             for (index, part) in entry.message.parts.iter().enumerate() {
                 let shown = self.view.standing((entry.seq, index)).and_then(|at| self.view.reduced(at));
                 let cost = match shown {
-                    Some(shorter) => cost::part(&Part::text(shorter.clone()), self.gauge),
-                    None => cost::part(part, self.gauge),
+                    Some(shorter) => cost::part(&Part::text(shorter.clone()), self.costs),
+                    None => cost::part(part, self.costs),
                 };
                 self.room = self.room.saturating_sub(cost.tokens);
                 found.extend(self.candidate(entry, (index, part)));
@@ -213,7 +213,7 @@ pub(crate) fn shorten(
         if candidate.failed && text.chars().take(FAILURE_CHARS).count() < FAILURE_CHARS {
             continue;
         }
-        let tokens = means.gauge.blob(candidate.handle).tokens;
+        let tokens = means.costs.blob(candidate.handle).tokens;
         work.entry(candidate.handle).or_insert((candidate, text, tokens));
     }
     let bytes: usize = work.values().map(|(_, text, _)| text.len()).sum();
@@ -224,7 +224,7 @@ pub(crate) fn shorten(
             let earlier = candidate.earlier.iter();
             let earlier =
                 earlier.filter_map(|known| Some((known.to_string(), texts.text(*known)?))).collect();
-            (handle, ReductionItem { text, tokens, command, earlier, gauge: means.gauge.alike() })
+            (handle, ReductionItem { text, tokens, command, earlier, costs: means.costs.alike() })
         })
         .collect();
     let (rules, reducer) = (means.rules, means.reducer);
@@ -268,7 +268,7 @@ struct ReductionItem<'t> {
     command: Option<&'t str>,
     /// Texts said before, by their handles.
     earlier: Vec<(String, &'t str)>,
-    gauge: Scales,
+    costs: TokenCosts,
 }
 
 impl ReductionItem<'_> {
@@ -289,7 +289,7 @@ impl ReductionItem<'_> {
         };
         // The text's own count is known; all others are of what it could become.
         let is_whole = |text: &str| text.len() == self.text.len() && text == self.text;
-        let count = |text: &str| if is_whole(text) { self.tokens.0 } else { self.gauge.text(text).tokens.0 };
+        let count = |text: &str| if is_whole(text) { self.tokens.0 } else { self.costs.text(text).tokens.0 };
         let own = handle.to_string();
         let ours = |named: &str| named.parse().is_ok_and(|named: Handle| ours.contains(&named));
         let earlier = self.earlier.iter();

@@ -13,9 +13,9 @@ use super::snapshot::{LaneWanted, newest_turn, view_handles};
 use super::stages::{Bench, Gathered, Loaded, Planned, Rendered, Shortened, ShorterTexts, Stopped, Weighed};
 use super::target::Target;
 use crate::error::Error;
-use crate::gauge::Scales;
 use crate::limits;
 use crate::texts::Texts;
+use crate::token_costs::TokenCosts;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use wunderblock_core::id::Handle;
@@ -107,21 +107,21 @@ async fn load(job: &BuildJob, ask: &Asking) -> Result<Loaded, Error> {
     Ok(Loaded { snapshot, target })
 }
 
-/// Makes a gauge that knows every body of the view, corrected by what providers measured. Bodies that nobody has counted
+/// Makes a cost model that knows every body of the view, corrected by what providers measured. Bodies that nobody has counted
 /// yet are counted now.
 async fn weigh(loaded: Loaded, job: &BuildJob, ask: &Asking) -> Result<Weighed, Error> {
     let Loaded { snapshot, target } = loaded;
-    let gauge = Scales::new(target.row.counter(), target.dialect, Arc::clone(&job.counts));
-    snapshot.counts.iter().for_each(|(handle, count)| gauge.learn(*handle, *count));
+    let costs = TokenCosts::new(target.row.counter(), target.dialect, Arc::clone(&job.counts));
+    snapshot.counts.iter().for_each(|(handle, count)| costs.learn(*handle, *count));
     let unknown: BTreeSet<Handle> =
-        view_handles(&snapshot.view).filter(|handle| !gauge.knows(*handle)).collect();
+        view_handles(&snapshot.view).filter(|handle| !costs.knows(*handle)).collect();
     let mut texts = Texts::default();
     ask.texts(&mut texts, unknown).await?;
-    let fresh: Vec<_> = texts.iter().map(|(handle, text)| (handle, gauge.measure(text))).collect();
-    fresh.iter().for_each(|(handle, count)| gauge.learn(*handle, *count));
-    let calibration = calibration(&snapshot, &job.catalog, &target.model, &gauge);
-    let gauge = gauge.calibrated(calibration);
-    Ok(Weighed { snapshot, target, gauge, calibration, fresh })
+    let fresh: Vec<_> = texts.iter().map(|(handle, text)| (handle, costs.measure(text))).collect();
+    fresh.iter().for_each(|(handle, count)| costs.learn(*handle, *count));
+    let calibration = calibration(&snapshot, &job.catalog, &target.model, &costs);
+    let costs = costs.calibrated(calibration);
+    Ok(Weighed { snapshot, target, costs, calibration, fresh })
 }
 
 /// What a build brings back.
@@ -144,7 +144,7 @@ async fn gather(
     let hits: Vec<Injection> = match recalls {
         Recalls::Hits => {
             let query = job.options.query.as_deref();
-            recall(&lane.snapshot, query, &lane.gauge, &mut texts, ask).await?
+            recall(&lane.snapshot, query, &lane.costs, &mut texts, ask).await?
         }
         Recalls::Nothing => {
             ask.texts(&mut texts, newest_turn(&lane.snapshot.view)).await?;
@@ -158,7 +158,7 @@ async fn gather(
     };
     let packer = Packer::new(job.key);
     let (offer, state) = offer(sources, view, outside, &packer);
-    packer.unload(&lane.gauge, &mut texts);
+    packer.unload(&lane.costs, &mut texts);
     Ok(Gathered { lane, shorter, texts, hits, offer, state, packer })
 }
 
@@ -170,10 +170,10 @@ async fn show(mut planned: Planned, job: &BuildJob, ask: &Asking) -> Result<Rend
     let shown = ask.ask(|reply| Need::Shown(ShownWanted { handles, edges }, reply)).await?;
     planned.texts.extend(shown.texts);
     let (view, trim) = (&planned.decision.view, &planned.decision.plan.trim);
-    let gauge = &planned.gauge;
-    let scene = RenderInput { stream: job.stream_handle(), bodies: &planned.texts, gauge, tools: &[] };
+    let costs = &planned.costs;
+    let scene = RenderInput { stream: job.stream_handle(), bodies: &planned.texts, costs, tools: &[] };
     let mut rendered = render(view, trim, scene);
-    rendered.lines.insert(0, planned.target.model_line(gauge));
+    rendered.lines.insert(0, planned.target.model_line(costs));
     let total = rendered.lines.iter().map(|line| line.cost).sum();
     Ok(Rendered { planned, rendered, tallies: shown.tallies, total })
 }

@@ -8,7 +8,7 @@ use super::stages::{Bench, Gathered, Planned, Stopped, Weighed};
 use super::target::Target;
 use crate::catalog::CacheMode;
 use crate::error::Error;
-use crate::gauge::Scales;
+use crate::token_costs::TokenCosts;
 use wunderblock_core::compose::{ComposeInput, Composed, compose};
 use wunderblock_core::decision::Injection;
 use wunderblock_core::message::Body;
@@ -40,8 +40,8 @@ pub(super) async fn decide(mut gathered: Gathered, job: &BuildJob, ask: &Asking)
     }
     decision.follow(plan, &texts)?;
     let anchor = lane.anchor(&job.catalog);
-    let Weighed { snapshot, target, gauge, calibration, fresh } = lane;
-    Ok(Planned { snapshot, target, gauge, calibration, anchor, fresh, shorter, composed, decision, texts })
+    let Weighed { snapshot, target, costs, calibration, fresh } = lane;
+    Ok(Planned { snapshot, target, costs, calibration, anchor, fresh, shorter, composed, decision, texts })
 }
 
 /// Composes as a lane's next step would, and plans nothing: what a compaction begins with.
@@ -50,14 +50,14 @@ pub(super) async fn bench(mut gathered: Gathered, job: &BuildJob, ask: &Asking) 
     let Gathered { lane, texts, state, .. } = gathered;
     let limit = lane.target.budget.limit().tokens;
     Ok(Bench {
-        fixed: fixed(&lane.target, &decision.view, &lane.gauge),
+        fixed: fixed(&lane.target, &decision.view, &lane.costs),
         must: composed.tail.into_iter().chain(state).collect(),
         recall: job.options.shares.most(Section::Recall, limit),
         transcript: job.options.shares.most(Section::Transcript, limit),
         floor: lane.snapshot.floor,
         view: lane.snapshot.view,
         budget: lane.target.budget,
-        gauge: lane.gauge,
+        costs: lane.costs,
         texts,
     })
 }
@@ -78,9 +78,9 @@ impl Gathered {
         let plan = plan(&PlanInput {
             view: &decision.view,
             budget: self.lane.target.budget,
-            gauge: &self.lane.gauge,
+            costs: &self.lane.costs,
             bodies: &self.texts,
-            fixed: &fixed(&self.lane.target, &decision.view, &self.lane.gauge),
+            fixed: &fixed(&self.lane.target, &decision.view, &self.lane.costs),
             must: &must,
             hits: &self.hits,
             recall: job.options.shares.most(Section::Recall, limit),
@@ -100,10 +100,10 @@ impl Gathered {
         let mut composed = self.composed(job, begins);
         let bodies = composed.preamble.iter().flat_map(|preamble| preamble.bodies());
         let handles: Vec<_> = bodies.filter_map(Body::handle).collect();
-        self.packer.unload(&self.lane.gauge, &mut self.texts);
+        self.packer.unload(&self.lane.costs, &mut self.texts);
         if ask.texts(&mut self.texts, handles).await? {
             composed = self.composed(job, begins);
-            self.packer.unload(&self.lane.gauge, &mut self.texts);
+            self.packer.unload(&self.lane.costs, &mut self.texts);
         }
         let mut decision = Decision::begin(job, &self.lane.snapshot.view).after(self.shorter.events.clone());
         decision.change_preamble(&composed, &self.texts)?;
@@ -111,13 +111,13 @@ impl Gathered {
     }
 
     fn composed(&self, job: &BuildJob, begins: bool) -> Composed {
-        let gauge = &self.lane.gauge;
-        let pack = |text: String| pack(&self.packer, gauge, text);
+        let costs = &self.lane.costs;
+        let pack = |text: String| pack(&self.packer, costs, text);
         let rule = self.lane.target.row.cache;
         let desk = ComposeInput {
             limit: self.lane.target.budget.limit().tokens,
             shares: &job.options.shares,
-            gauge,
+            costs,
             bodies: &self.texts,
             pack: &pack,
             cache: (rule.mode == CacheMode::Explicit).then_some(rule.minimum),
@@ -127,19 +127,19 @@ impl Gathered {
 }
 
 /// A text that was cut, as a body that is weighed at once.
-fn pack(packer: &Packer, gauge: &Scales, text: String) -> Body {
-    let count = gauge.measure(&text);
+fn pack(packer: &Packer, costs: &TokenCosts, text: String) -> Body {
+    let count = costs.measure(&text);
     let body = packer.pack(text);
     if let Some(handle) = body.handle() {
-        gauge.learn(handle, count);
+        costs.learn(handle, count);
     }
     body
 }
 
 /// What a request holds whatever is left out of the conversation: the model's name, and the lane's preamble.
-pub(crate) fn fixed(target: &Target, view: &View, gauge: &Scales) -> Vec<Fixed> {
-    let name = target.model_line(gauge);
+pub(crate) fn fixed(target: &Target, view: &View, costs: &TokenCosts) -> Vec<Fixed> {
+    let name = target.model_line(costs);
     let mut fixed = vec![Fixed { section: name.section, what: name.what, cost: name.cost }];
-    fixed.extend(view.preamble().map(|preamble| preamble_text::fixed(preamble, gauge)).unwrap_or_default());
+    fixed.extend(view.preamble().map(|preamble| preamble_text::fixed(preamble, costs)).unwrap_or_default());
     fixed
 }

@@ -3,8 +3,8 @@
 use super::options::ContextOptions;
 use crate::catalog::Catalog;
 use crate::engine::Reducer;
-use crate::gauge::Counts;
 use crate::store::codec::name_handle;
+use crate::token_costs::Counts;
 use std::sync::Arc;
 use wunderblock_core::id::{Handle, LaneId, StreamId, TenantId};
 use wunderblock_core::policy::Reduce;

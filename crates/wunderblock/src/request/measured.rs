@@ -4,7 +4,7 @@
 use super::note::{MeasurementNote, What};
 use super::snapshot::Snapshot;
 use crate::catalog::Catalog;
-use crate::gauge::Scales;
+use crate::token_costs::TokenCosts;
 use std::cell::RefCell;
 use std::iter::Peekable;
 use wunderblock_core::message::{MessageOrigin, Part, Role};
@@ -14,28 +14,33 @@ use wunderblock_core::view::{View, ViewEntry};
 /// The measurements that are looked at first for a good one. Weighing a session's entries is what an answer costs.
 const RECENT: usize = 8;
 
-/// What the gauge's estimates of this model are to be multiplied by, from the usage recorded here; none for a model that is
-/// counted, and while too little is recorded. Of a gauge that is calibrated already, its own.
+/// What the cost model's estimates of this model are to be multiplied by, from the usage recorded here; none for a model that is
+/// counted, and while too little is recorded. Of a cost model that is calibrated already, its own.
 pub(crate) fn calibration(
     snapshot: &Snapshot,
     catalog: &Catalog,
     model: &str,
-    gauge: &Scales,
+    costs: &TokenCosts,
 ) -> Option<Calibration> {
-    if gauge.calibration().is_some() || !gauge.estimates() || !snapshot.is_measured() {
-        return gauge.calibration();
+    if costs.calibration().is_some() || !costs.estimates() || !snapshot.is_measured() {
+        return costs.calibration();
     }
     let sought = ModelQuery::new(catalog, model);
-    usage::calibrate(UsageMarks::new(snapshot, &sought, gauge, NEWEST + RECENT), &sought.name)
+    usage::calibrate(UsageMarks::new(snapshot, &sought, costs, NEWEST + RECENT), &sought.name)
 }
 
-/// The newest size of the context that the model's provider told, and what has come since by the gauge.
-pub(crate) fn anchor(snapshot: &Snapshot, catalog: &Catalog, model: &str, gauge: &Scales) -> Option<Anchor> {
+/// The newest size of the context that the model's provider told, and what has come since by the cost model.
+pub(crate) fn anchor(
+    snapshot: &Snapshot,
+    catalog: &Catalog,
+    model: &str,
+    costs: &TokenCosts,
+) -> Option<Anchor> {
     if !snapshot.is_measured() {
         return None;
     }
     let sought = ModelQuery::new(catalog, model);
-    let look = |newest| usage::anchor(UsageMarks::new(snapshot, &sought, gauge, newest), &sought.name);
+    let look = |newest| usage::anchor(UsageMarks::new(snapshot, &sought, costs, newest), &sought.name);
     look(RECENT).or_else(|| look(usize::MAX))
 }
 
@@ -73,7 +78,7 @@ impl<'c> ModelQuery<'c> {
 struct UsageMarks<'a> {
     sought: &'a ModelQuery<'a>,
     view: &'a View,
-    gauge: &'a Scales,
+    costs: &'a TokenCosts,
     entries: Peekable<Box<dyn Iterator<Item = &'a ViewEntry> + 'a>>,
     notes: Peekable<std::slice::Iter<'a, MeasurementNote>>,
     speaker: Option<&'a str>,
@@ -85,7 +90,7 @@ struct UsageMarks<'a> {
 impl<'a> UsageMarks<'a> {
     /// From the newest measurements of the model on, as many as given, and one more. What the view does not hold whole
     /// is no part of it.
-    fn new(snapshot: &'a Snapshot, sought: &'a ModelQuery<'a>, gauge: &'a Scales, newest: usize) -> Self {
+    fn new(snapshot: &'a Snapshot, sought: &'a ModelQuery<'a>, costs: &'a TokenCosts, newest: usize) -> Self {
         let told = snapshot.notes.iter().rev().filter(|note| match &note.what {
             What::Measured(usage, _) => usage.model.as_deref().is_none_or(|of| sought.is(of)),
             _ => false,
@@ -98,7 +103,7 @@ impl<'a> UsageMarks<'a> {
         Self {
             sought,
             view: &snapshot.view,
-            gauge,
+            costs,
             entries: entries.peekable(),
             notes: snapshot.notes.get(start..).unwrap_or_default().iter().peekable(),
             speaker: None,
@@ -115,7 +120,7 @@ impl<'a> UsageMarks<'a> {
         let dropped = self.thought && said.is_user_turn();
         self.blur = sent && (dropped || said.parts.iter().any(has_media));
         self.thought = (self.thought && !dropped) || (sent && thinks);
-        let weight = Weight::as_sent(entry, self.view, self.gauge);
+        let weight = Weight::as_sent(entry, self.view, self.costs);
         if said.role == Role::Assistant {
             self.speaker = said.model.as_deref().or(self.speaker);
             let failed = matches!(said.standing, MessageOrigin::Failed(_));

@@ -1,8 +1,8 @@
 //! Texts that become bodies.
 
-use crate::gauge::Scales;
 use crate::store::codec;
 use crate::texts::Texts;
+use crate::token_costs::TokenCosts;
 use std::sync::{Mutex, PoisonError};
 use wunderblock_core::id::Handle;
 use wunderblock_core::message::{Body, count_lines};
@@ -34,10 +34,10 @@ impl Packer {
     }
 
     /// Moves its texts to where rendering finds them, and counts those nobody has counted.
-    pub(crate) fn unload(&self, gauge: &Scales, texts: &mut Texts) {
+    pub(crate) fn unload(&self, costs: &TokenCosts, texts: &mut Texts) {
         for (handle, text) in self.texts.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
-            if !gauge.knows(handle) {
-                gauge.learn(handle, gauge.measure(&text));
+            if !costs.knows(handle) {
+                costs.learn(handle, costs.measure(&text));
             }
             texts.insert(handle, text);
         }

@@ -4,8 +4,8 @@ use super::mention::needs_details;
 use super::need::{Asking, Need};
 use super::snapshot::{Snapshot, newest_turn};
 use crate::error::Error;
-use crate::gauge::Scales;
 use crate::texts::Texts;
+use crate::token_costs::TokenCosts;
 use std::collections::BTreeSet;
 use wunderblock_core::authority::Authority;
 use wunderblock_core::fence::plain;
@@ -17,12 +17,12 @@ use wunderblock_core::section::Section;
 use wunderblock_core::units::{Bytes, Seq};
 use wunderblock_core::view::View;
 
-/// Candidates, best first. What is needed to weigh them is added to the gauge and to the texts, among it the texts of the
+/// Candidates, best first. What is needed to weigh them is added to the cost model and to the texts, among it the texts of the
 /// user's newest turn.
 pub(super) async fn recall(
     snapshot: &Snapshot,
     query: Option<&str>,
-    gauge: &Scales,
+    costs: &TokenCosts,
     texts: &mut Texts,
     ask: &Asking,
 ) -> Result<Vec<Injection>, Error> {
@@ -45,11 +45,11 @@ pub(super) async fn recall(
     hits.dedup_by(|a, b| a.body == b.body);
     // Those that come back are loaded with all else that is shown; here only those nobody has counted yet.
     let handles = hits.iter().filter_map(|hit| hit.body.handle());
-    let handles: BTreeSet<Handle> = handles.filter(|handle| !gauge.knows(*handle)).collect();
+    let handles: BTreeSet<Handle> = handles.filter(|handle| !costs.knows(*handle)).collect();
     ask.texts(texts, handles.iter().copied()).await?;
     for handle in handles {
         if let Some(text) = texts.text(handle) {
-            gauge.learn(handle, gauge.measure(text));
+            costs.learn(handle, costs.measure(text));
         }
     }
     Ok(hits)

@@ -33,7 +33,7 @@ pub(super) async fn shorten(mut lane: Weighed, job: &BuildJob, ask: &Asking) -> 
     });
     let replaced: HashSet<Handle> = replaced.collect();
     texts.drop_all(&replaced);
-    packer.unload(&lane.gauge, &mut texts);
+    packer.unload(&lane.costs, &mut texts);
     let through = view.head();
     let mut decision = Decision::begin(job, view);
     for fact in facts {
@@ -50,7 +50,7 @@ async fn shorter_texts(
     texts: &mut Texts,
     packer: &Packer,
 ) -> Result<Vec<ContentReduced>, Error> {
-    let means = ReduceContext { rules: &job.rules, gauge: &lane.gauge, reducer: job.reducer };
+    let means = ReduceContext { rules: &job.rules, costs: &lane.costs, reducer: job.reducer };
     let view: Arc<View> = Arc::clone(&lane.snapshot.view);
     let mut choice = Choice::new(&view, &means, lane.target.budget.limit().tokens);
     let mut facts = Vec::new();

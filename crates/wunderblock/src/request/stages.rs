@@ -7,9 +7,9 @@ use super::snapshot::Snapshot;
 use super::target::Target;
 use crate::catalog::Catalog;
 use crate::error::Error;
-use crate::gauge::Scales;
 use crate::store::{BodyCount, TallyRow};
 use crate::texts::Texts;
+use crate::token_costs::TokenCosts;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use wunderblock_core::budget::Budget;
@@ -29,11 +29,11 @@ pub(crate) struct Loaded {
     pub(crate) target: Target,
 }
 
-/// … with a gauge that knows every body of the view.
+/// … with a cost model that knows every body of the view.
 pub(crate) struct Weighed {
     pub(crate) snapshot: Snapshot,
     pub(crate) target: Target,
-    pub(crate) gauge: Scales,
+    pub(crate) costs: TokenCosts,
     /// What our counts are multiplied by.
     pub(crate) calibration: Option<Calibration>,
     /// Bodies nobody had counted before.
@@ -43,7 +43,7 @@ pub(crate) struct Weighed {
 impl Weighed {
     /// What the provider counted last, and what has come since.
     pub(crate) fn anchor(&self, catalog: &Catalog) -> Option<Anchor> {
-        measured::anchor(&self.snapshot, catalog, &self.target.model, &self.gauge)
+        measured::anchor(&self.snapshot, catalog, &self.target.model, &self.costs)
     }
 }
 
@@ -82,7 +82,7 @@ pub(crate) struct Gathered {
 pub(crate) struct Planned {
     pub(crate) snapshot: Snapshot,
     pub(crate) target: Target,
-    pub(crate) gauge: Scales,
+    pub(crate) costs: TokenCosts,
     pub(crate) calibration: Option<Calibration>,
     pub(crate) anchor: Option<Anchor>,
     pub(crate) fresh: Vec<(Handle, BodyCount)>,
@@ -149,7 +149,7 @@ impl From<Stopped> for Error {
 pub(crate) struct Bench {
     pub(crate) view: Arc<View>,
     pub(crate) budget: Budget,
-    pub(crate) gauge: Scales,
+    pub(crate) costs: TokenCosts,
     pub(crate) texts: Texts,
     pub(crate) fixed: Vec<Fixed>,
     pub(crate) must: Vec<Injection>,
@@ -165,7 +165,7 @@ impl Bench {
         PlanInput {
             view: &self.view,
             budget: self.budget,
-            gauge: &self.gauge,
+            costs: &self.costs,
             bodies: &self.texts,
             fixed: &self.fixed,
             must: &self.must,

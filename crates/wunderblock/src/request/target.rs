@@ -4,13 +4,13 @@ use super::options::ContextOptions;
 use super::snapshot::Snapshot;
 use crate::catalog::{CacheMode, Catalog, ModelRow};
 use crate::error::Error;
-use crate::gauge::Scales;
 use crate::limits;
+use crate::token_costs::TokenCosts;
 use wunderblock_core::budget::{Budget, Certainty, WindowSource};
 use wunderblock_core::event::ContextBuilt;
 use wunderblock_core::line::SourceLine;
 use wunderblock_core::message::Dialect;
-use wunderblock_core::ports::Gauge as _;
+use wunderblock_core::ports::CostModel as _;
 use wunderblock_core::section::Section;
 use wunderblock_core::units::{Cost, Tokens};
 
@@ -93,10 +93,10 @@ impl Target {
     }
 
     /// A request says which model it is for, and what it says is counted.
-    pub(crate) fn model_line(&self, gauge: &Scales) -> SourceLine {
+    pub(crate) fn model_line(&self, costs: &TokenCosts) -> SourceLine {
         let model = &self.model;
         let is_told = self.row.cache.mode == CacheMode::Explicit;
-        let cost = gauge.text(model) + REQUEST_FRAME + if is_told { CACHE_FRAME } else { Cost::ZERO };
+        let cost = costs.text(model) + REQUEST_FRAME + if is_told { CACHE_FRAME } else { Cost::ZERO };
         SourceLine::outside(Section::System, format!("the model's name, {model}"), cost)
     }
 }

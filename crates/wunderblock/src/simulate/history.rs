@@ -2,7 +2,6 @@
 
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::gauge::{Counts, Scales};
 use crate::limits::{CATCH_UP_BYTES, VIEW_EVENTS};
 use crate::parallel;
 use crate::request::job::BuildJob;
@@ -11,6 +10,7 @@ use crate::session::Session;
 use crate::store::{Answer, BodyCount, Query};
 use crate::stored::read_texts;
 use crate::texts::Texts;
+use crate::token_costs::{Counts, TokenCosts};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use wunderblock_core::event::{Event, Fact};
@@ -60,15 +60,15 @@ async fn count_bodies(
     let found = engine.ask(query, Answer::counts).await?;
     let known = handles.iter().zip(found).filter_map(|(handle, count)| Some((*handle, count?)));
     let mut counts: Vec<(Handle, BodyCount)> = known.collect();
-    let gauge = || Scales::new(target.row.counter(), target.dialect, Arc::default());
-    let ours = gauge();
+    let costs = || TokenCosts::new(target.row.counter(), target.dialect, Arc::default());
+    let ours = costs();
     counts.iter().for_each(|(handle, count)| ours.learn(*handle, *count));
     counts.retain(|(handle, _)| ours.knows(*handle));
     let unknown: Vec<Handle> = handles.into_iter().filter(|handle| !ours.knows(*handle)).collect();
     let some: Vec<Vec<Handle>> = unknown.chunks(COUNT).map(<[Handle]>::to_vec).collect();
     let fresh = parallel::map(some, |handles| {
-        let gauge = gauge();
-        let count = |handle: &Handle| Some((*handle, gauge.measure(texts.text(*handle)?)));
+        let costs = costs();
+        let count = |handle: &Handle| Some((*handle, costs.measure(texts.text(*handle)?)));
         Ok(handles.iter().filter_map(count).collect::<Vec<_>>())
     })?;
     counts.extend(fresh.into_iter().flatten());

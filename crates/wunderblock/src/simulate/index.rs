@@ -4,9 +4,9 @@ use super::digest::{Digest, digest, spoken, text};
 use super::history::History;
 use super::names::{EntityNames, Name, keys};
 use crate::error::Error;
-use crate::gauge::Scales;
 use crate::parallel;
 use crate::request::target::Target;
+use crate::token_costs::TokenCosts;
 use std::collections::HashMap;
 use wunderblock_core::cost;
 use wunderblock_core::event::{Event, Fact};
@@ -76,7 +76,7 @@ struct SeenPart {
 impl Index {
     /// Looks through a session.
     pub(super) fn of(history: &History, target: &Target) -> Result<Self, Error> {
-        let gauge = Scales::new(target.row.counter(), target.dialect, history.counts());
+        let costs = TokenCosts::new(target.row.counter(), target.dialect, history.counts());
         let mut index = Self::default();
         let chunks: Vec<&[Event]> = history.events.chunks(SOME).collect();
         let seen = parallel::map(chunks, |events| {
@@ -91,7 +91,7 @@ impl Index {
             for (piece, seen) in said(event).into_iter().flat_map(|said| &said.parts).zip(seen) {
                 all.extend(&seen.keys);
                 let names = index.names.intern(&seen.keys);
-                let cost = cost::part(piece, &gauge);
+                let cost = cost::part(piece, &costs);
                 index.parts.entry(seen.digest).or_insert(KnownPart { cost, names });
                 for (handle, keys) in &seen.handles {
                     let names = index.names.intern(keys);
@@ -105,12 +105,12 @@ impl Index {
             index.sources.push(PositionSource { names: index.names.intern(&all), gists });
             parts.push(seen.iter().map(|seen| seen.digest).collect());
         }
-        index.walk(history, &parts, &gauge);
+        index.walk(history, &parts, &costs);
         Ok(index)
     }
 
     /// Goes through the session as it happened: requests, and what each reply refers to.
-    fn walk(&mut self, history: &History, parts: &[Vec<Digest>], gauge: &Scales) {
+    fn walk(&mut self, history: &History, parts: &[Vec<Digest>], costs: &TokenCosts) {
         let mentions = mentions(history);
         let mut last: Vec<Option<Tokens>> = vec![None; self.names.len()];
         let mut now = Millis::ZERO;
@@ -144,7 +144,7 @@ impl Index {
                 .collect();
             let known = shown.iter().filter_map(|digest| self.parts.get(digest));
             let cost: Tokens = known.clone().map(|known| known.cost.tokens).sum();
-            let frame = if shown.is_empty() { Tokens::ZERO } else { cost::frame(gauge).tokens };
+            let frame = if shown.is_empty() { Tokens::ZERO } else { cost::frame(costs).tokens };
             self.tokens += cost + frame;
             for name in known.flat_map(|known| known.names.iter()) {
                 if let Some(place) = last.get_mut(*name as usize) {

@@ -182,8 +182,8 @@ impl<'a> Play<'a> {
         self.lane.adopt(&self.job, planned.decision.events);
         self.account.result.steps += u64::from(plan.step == Some(TrimReason::OverBudget));
         self.own_positions();
-        let reading = SheetInput { index: self.index, gauge: &planned.gauge, positions: &self.positions };
-        let name = self.target.model_line(&planned.gauge).cost;
+        let reading = SheetInput { index: self.index, costs: &planned.costs, positions: &self.positions };
+        let name = self.target.model_line(&planned.costs).cost;
         let sent = self.sheet.turn(&rendered.request, name, reading);
         debug_assert_eq!(sent.0, request.total, "the pieces of a request are all of it");
         self.account.send(sent, self.job.now, self.target);

@@ -7,7 +7,7 @@ use super::reach::{EventsByPosition, reach};
 use std::collections::HashMap;
 use wunderblock_core::cost;
 use wunderblock_core::message::{Part, Role};
-use wunderblock_core::ports::{Bodies, Gauge};
+use wunderblock_core::ports::{Bodies, CostModel};
 use wunderblock_core::request::Request;
 use wunderblock_core::units::{Cost, Tokens};
 
@@ -46,7 +46,7 @@ pub(super) struct Sheet {
 #[derive(Clone, Copy)]
 pub(super) struct SheetInput<'a> {
     pub(super) index: &'a Index,
-    pub(super) gauge: &'a dyn Gauge,
+    pub(super) costs: &'a dyn CostModel,
     pub(super) positions: EventsByPosition<'a>,
 }
 
@@ -75,7 +75,7 @@ impl Sheet {
         for tool in &request.tools {
             let mut hasher = blake3::Hasher::new();
             [&tool.name, &tool.description, &tool.schema].iter().for_each(|text| feed(&mut hasher, text));
-            let cost = cost::tool(tool, reading.gauge);
+            let cost = cost::tool(tool, reading.costs);
             pieces.push(RequestPiece { speaker: SheetRole::Lead, digest: finish(&hasher), cost });
         }
         for part in &request.system {
@@ -86,7 +86,7 @@ impl Sheet {
             let speaker = SheetRole::Of(message.role);
             pieces.extend(message.parts.iter().map(|part| self.piece(speaker, part, reading)));
             let frames = 1 + message.results().count();
-            let frame: Cost = std::iter::repeat_n(cost::frame(reading.gauge), frames).sum();
+            let frame: Cost = std::iter::repeat_n(cost::frame(reading.costs), frames).sum();
             match pieces.get_mut(from) {
                 Some(first) => first.cost += frame,
                 None => pieces.push(RequestPiece { speaker, digest: [0; 16], cost: frame }),
@@ -109,7 +109,7 @@ impl Sheet {
             }
             leads.sort_unstable();
             leads.dedup();
-            Own { cost: cost::part(part, reading.gauge), names: reading.index.names.known(&found), leads }
+            Own { cost: cost::part(part, reading.costs), names: reading.index.names.known(&found), leads }
         });
         RequestPiece { speaker, digest, cost: own.cost }
     }

@@ -13,7 +13,7 @@ use crate::summarize::task::{Brief, Material, Summarise, SummaryFailure, Summary
 use wunderblock_core::compact::Detail;
 use wunderblock_core::compaction::{Manner, Rejection, SummaryCheck, SummarySpend};
 use wunderblock_core::policy::{Permille, SummaryFormat, Template};
-use wunderblock_core::ports::Gauge;
+use wunderblock_core::ports::CostModel;
 use wunderblock_core::stub::head;
 use wunderblock_core::units::Tokens;
 
@@ -39,9 +39,9 @@ pub struct Judgement {
 #[derive(Clone, Copy)]
 pub struct Floor<'a> {
     /// Writes a summary.
-    pub extract: &'a dyn Fn(&Material<'_>, &Brief<'_>, &dyn Gauge) -> String,
+    pub extract: &'a dyn Fn(&Material<'_>, &Brief<'_>, &dyn CostModel) -> String,
     /// Checks one.
-    pub verify: &'a dyn Fn(&str, &Material<'_>, &Brief<'_>, &dyn Gauge) -> Judgement,
+    pub verify: &'a dyn Fn(&str, &Material<'_>, &Brief<'_>, &dyn CostModel) -> Judgement,
 }
 
 /// How it is gone about.
@@ -87,11 +87,11 @@ pub struct SummaryDraft {
 pub fn write(
     material: &Material<'_>,
     brief: &Brief<'_>,
-    gauge: &dyn Gauge,
+    costs: &dyn CostModel,
     summariser: Option<&dyn Summarise>,
     options: &AttemptOptions<'_>,
 ) -> SummaryDraft {
-    let job = AttemptJob { material, brief, gauge, options };
+    let job = AttemptJob { material, brief, costs, options };
     // Numbers are counted, not told.
     let asked = summariser.filter(|_| brief.detail != Detail::Statistics);
     let Some(summariser) = asked else {
@@ -116,7 +116,7 @@ pub fn write(
 struct AttemptJob<'a> {
     material: &'a Material<'a>,
     brief: &'a Brief<'a>,
-    gauge: &'a dyn Gauge,
+    costs: &'a dyn CostModel,
     options: &'a AttemptOptions<'a>,
 }
 
@@ -159,7 +159,7 @@ impl Course {
 
 impl AttemptJob<'_> {
     fn tokens(&self, text: &str) -> Tokens {
-        self.gauge.text(text).tokens
+        self.costs.text(text).tokens
     }
 
     /// Asks until something can be taken, a bounded number of times.
@@ -171,7 +171,7 @@ impl AttemptJob<'_> {
         let (mut halvings, mut corrected, mut manner) = (0, false, Manner::Normal);
         loop {
             let put = Put { limit, redactor, correction: &correction };
-            let Some(task) = prompt::task(self.material, &brief, &put, self.gauge) else {
+            let Some(task) = prompt::task(self.material, &brief, &put, self.costs) else {
                 course.reject(
                     &format!("what it can be given, {limit} tokens, holds nothing of the range"),
                     redactor,
@@ -186,7 +186,7 @@ impl AttemptJob<'_> {
                         return None;
                     }
                     halvings += 1;
-                    limit = Tokens(prompt::size(&task, self.gauge).0 / 2);
+                    limit = Tokens(prompt::size(&task, self.costs).0 / 2);
                     continue;
                 }
             };
@@ -207,7 +207,7 @@ impl AttemptJob<'_> {
                 continue;
             }
             let Judgement { check, faults } =
-                (self.options.floor.verify)(text, self.material, &brief, self.gauge);
+                (self.options.floor.verify)(text, self.material, &brief, self.costs);
             if faults.is_empty() {
                 return Some(Taken { text: text.to_owned(), prompt: digest(&task), check, manner });
             }
@@ -247,11 +247,11 @@ impl AttemptJob<'_> {
         spent: Option<SummarySpend>,
         manner: Manner,
     ) -> SummaryDraft {
-        let text = (self.options.floor.extract)(self.material, self.brief, self.gauge);
+        let text = (self.options.floor.extract)(self.material, self.brief, self.costs);
         let cut = self.cut(&text);
         let manner = if cut.is_some() { Manner::Capped } else { manner };
         let text = cut.unwrap_or(text);
-        let check = (self.options.floor.verify)(&text, self.material, self.brief, self.gauge).check;
+        let check = (self.options.floor.verify)(&text, self.material, self.brief, self.costs).check;
         SummaryDraft {
             text,
             producer: EXTRACTIVE.into(),

@@ -9,7 +9,7 @@ use wunderblock::summarize::{
     Brief, Detail, Floor, Manner, Material, Summarise, SummaryDraft, SummaryFailure, SummaryTask, SummaryText,
 };
 use wunderblock_core::compaction::SummarySpend;
-use wunderblock_core::ports::Gauge;
+use wunderblock_core::ports::CostModel;
 use wunderblock_core::units::Tokens;
 use wunderblock_testkit::server::{Behaviour, INVENTED, ScriptedProvider};
 
@@ -163,7 +163,7 @@ fn what_was_refused_is_paid_for_as_well() {
 fn a_floor_that_is_too_long_is_cut() {
     let (entries, template, redactor) = (session(), template(), redactor());
     let material = material(&entries, Vec::new());
-    type Extract = dyn Fn(&Material<'_>, &Brief<'_>, &dyn Gauge) -> String;
+    type Extract = dyn Fn(&Material<'_>, &Brief<'_>, &dyn CostModel) -> String;
     let lines: &Extract = &|_, _, _| {
         "- one line of many
 "

@@ -14,7 +14,7 @@ use wunderblock_core::compaction::SummaryCheck;
 use wunderblock_core::id::Handle;
 use wunderblock_core::message::{Dialect, MediaForm, Message, Part, Role};
 use wunderblock_core::policy::{Fill, Permille, SummaryFormat, Template, TemplateSection};
-use wunderblock_core::ports::{Gauge, NoBodies};
+use wunderblock_core::ports::{CostModel, NoBodies};
 use wunderblock_core::units::{Bytes, Cost, Millis, Seq, Tokens};
 use wunderblock_core::view::ViewEntry;
 use wunderblock_testkit::server::{ORDERS, ScriptedProvider};
@@ -29,7 +29,7 @@ pub(crate) const GOOD: &str =
 /// o200k counts.
 pub(crate) struct Scale;
 
-impl Gauge for Scale {
+impl CostModel for Scale {
     fn text(&self, text: &str) -> Cost {
         Cost::new(Counted::of(text).o200k.into(), text.len() as u64)
     }
@@ -115,12 +115,12 @@ pub(crate) fn brief(template: &Template) -> Brief<'_> {
     Brief { template, target: Tokens(200), most: Tokens(300), focus: None, detail: Detail::Full }
 }
 
-fn extract(material: &Material<'_>, _: &Brief<'_>, _: &dyn Gauge) -> String {
+fn extract(material: &Material<'_>, _: &Brief<'_>, _: &dyn CostModel) -> String {
     format!("## Goal\n- the range #{} to #{}\n## Files\n- none\n", material.from, material.to)
 }
 
 /// Headings must be there, and what looks like a path must stand in the range.
-fn verify(text: &str, material: &Material<'_>, brief: &Brief<'_>, _: &dyn Gauge) -> Judgement {
+fn verify(text: &str, material: &Material<'_>, brief: &Brief<'_>, _: &dyn CostModel) -> Judgement {
     let mut faults = Vec::new();
     for section in &brief.template.sections {
         if !text.contains(&format!("## {}", section.name)) {

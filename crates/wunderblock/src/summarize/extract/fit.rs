@@ -9,7 +9,7 @@ use crate::summarize::task::Brief;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
 use wunderblock_core::policy::Fill;
-use wunderblock_core::ports::Gauge;
+use wunderblock_core::ports::CostModel;
 use wunderblock_core::units::Tokens;
 
 /// A shorter line says nothing.
@@ -23,7 +23,7 @@ const MISSES_MAX: usize = 48;
 
 /// What items are chosen by.
 pub(super) struct Fit<'f> {
-    gauge: &'f dyn Gauge,
+    costs: &'f dyn CostModel,
     form: &'f SummaryForm,
     target: Tokens,
     most: Tokens,
@@ -86,14 +86,14 @@ struct ItemGroup<'i> {
 }
 
 impl<'f> Fit<'f> {
-    pub(super) fn new(brief: &Brief<'_>, gauge: &'f dyn Gauge, form: &'f SummaryForm) -> Self {
+    pub(super) fn new(brief: &Brief<'_>, costs: &'f dyn CostModel, form: &'f SummaryForm) -> Self {
         let focus = brief.focus.map(words).unwrap_or_default();
         let target = Tokens(brief.target.0.min(brief.most.0));
-        Self { gauge, form, target, most: brief.most, focus, cost: RefCell::default() }
+        Self { costs, form, target, most: brief.most, focus, cost: RefCell::default() }
     }
 
     fn tokens(&self, text: &str) -> u64 {
-        self.gauge.text(text).tokens.0
+        self.costs.text(text).tokens.0
     }
 
     fn cost(&self, at: usize, item: &SummaryItem) -> u64 {

@@ -36,22 +36,22 @@ use fit::Fit;
 use form::SummaryForm;
 use item::SummaryItem;
 use wunderblock_core::policy::Fill;
-use wunderblock_core::ports::Gauge;
+use wunderblock_core::ports::CostModel;
 
-/// A summary of `material` of at most `brief.most` tokens by the gauge; about `brief.target`, where there is so much to say.
+/// A summary of `material` of at most `brief.most` tokens by the cost model; about `brief.target`, where there is so much to say.
 ///
 /// The same input gives the same text. Takes time linear in the input; of a very long text it reads the beginning, the end
 /// and the lines that report an error. Secrets that [`crate::redact`] finds are not in it. Where not even the headings of
 /// the template fit, it has fewer parts; where nothing fits, it is empty.
 #[must_use]
-pub fn extract(material: &Material<'_>, brief: &Brief<'_>, gauge: &dyn Gauge) -> String {
+pub fn extract(material: &Material<'_>, brief: &Brief<'_>, costs: &dyn CostModel) -> String {
     let found = glean(material);
     let form = SummaryForm::new(brief);
     let mut items = pick::items(&found, &form);
     condense::merge(&mut items, material, &found, &form);
     // What has to be there may be in what was cut away; and with it there, something else may have to go.
     let demanded = demands(&found, brief);
-    let mut text = Fit::new(brief, gauge, &form).write(&items);
+    let mut text = Fit::new(brief, costs, &form).write(&items);
     for _ in 0..ROUNDS {
         let missing: Vec<_> = demanded.iter().filter(|demand| !has(&text, demand)).collect();
         if missing.is_empty() {
@@ -60,7 +60,7 @@ pub fn extract(material: &Material<'_>, brief: &Brief<'_>, gauge: &dyn Gauge) ->
         for demand in missing {
             insist(&mut items, demand, &form);
         }
-        text = Fit::new(brief, gauge, &form).write(&items);
+        text = Fit::new(brief, costs, &form).write(&items);
     }
     text
 }

@@ -16,7 +16,7 @@ use wunderblock_core::view::ViewEntry;
 /// A token is three bytes.
 struct Thirds;
 
-impl Gauge for Thirds {
+impl CostModel for Thirds {
     fn text(&self, text: &str) -> Cost {
         Cost::new(text.len().div_ceil(3) as u64, text.len() as u64)
     }

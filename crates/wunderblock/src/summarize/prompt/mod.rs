@@ -15,7 +15,7 @@ mod words;
 pub use put::Put;
 
 use crate::summarize::task::{Brief, Material, SummaryTask};
-use wunderblock_core::ports::Gauge;
+use wunderblock_core::ports::CostModel;
 use wunderblock_core::units::Tokens;
 
 /// Around the two messages of a task, whatever the dialect adds.
@@ -27,19 +27,19 @@ pub fn task(
     material: &Material<'_>,
     brief: &Brief<'_>,
     put: &Put<'_>,
-    gauge: &dyn Gauge,
+    costs: &dyn CostModel,
 ) -> Option<SummaryTask> {
     let records = record::records(material, put.redactor);
     let words = words::PromptParts { material, brief, put };
     // Any tag is as long as any other.
     let bare = words.task("", &words::tag(""));
-    let frame = gauge.text(&bare.system).tokens + gauge.text(&bare.prompt).tokens + FRAME;
+    let frame = costs.text(&bare.system).tokens + costs.text(&bare.prompt).tokens + FRAME;
     let mut room = put.limit.saturating_sub(frame);
     // Texts cost together about what they cost apart, not exactly.
     for _ in 0..4 {
-        let content = shrink::fit(&records, room, gauge)?;
+        let content = shrink::fit(&records, room, costs)?;
         let task = words.task(&content, &words::tag(&content));
-        let cost = gauge.text(&task.system).tokens + gauge.text(&task.prompt).tokens + FRAME;
+        let cost = costs.text(&task.system).tokens + costs.text(&task.prompt).tokens + FRAME;
         if cost <= put.limit {
             return Some(task);
         }
@@ -51,6 +51,6 @@ pub fn task(
 
 /// What a task takes up.
 #[must_use]
-pub fn size(task: &SummaryTask, gauge: &dyn Gauge) -> Tokens {
-    gauge.text(&task.system).tokens + gauge.text(&task.prompt).tokens + FRAME
+pub fn size(task: &SummaryTask, costs: &dyn CostModel) -> Tokens {
+    costs.text(&task.system).tokens + costs.text(&task.prompt).tokens + FRAME
 }

@@ -1,7 +1,7 @@
 //! Making a range fit.
 
 use super::record::{PromptRecord, SpeakerKind};
-use wunderblock_core::ports::Gauge;
+use wunderblock_core::ports::CostModel;
 use wunderblock_core::stub::{head, tail};
 use wunderblock_core::units::Tokens;
 
@@ -67,8 +67,8 @@ struct ShownRecord<'r> {
 }
 
 /// The records as one text of about so many tokens at most; `None` if nothing of them fits. No record at all fits always.
-pub(super) fn fit(records: &[PromptRecord], room: Tokens, gauge: &dyn Gauge) -> Option<String> {
-    let measure = |record: &PromptRecord, level| gauge.text(&write(record, level)).tokens;
+pub(super) fn fit(records: &[PromptRecord], room: Tokens, costs: &dyn CostModel) -> Option<String> {
+    let measure = |record: &PromptRecord, level| costs.text(&write(record, level)).tokens;
     let mut shown: Vec<ShownRecord<'_>> = records
         .iter()
         .map(|record| ShownRecord { record, level: 0, cost: measure(record, 0), is_gone: false })
@@ -200,7 +200,7 @@ mod tests {
     /// Four bytes are a token.
     struct Quarters;
 
-    impl Gauge for Quarters {
+    impl CostModel for Quarters {
         fn text(&self, text: &str) -> Cost {
             Cost::new(text.len().div_ceil(4) as u64, text.len() as u64)
         }

@@ -14,12 +14,12 @@ use wunderblock_core::message::{Body, Message, Part, Role as Speaker};
 use wunderblock_core::pair::arrange;
 use wunderblock_core::plan::{PlanInput, weigh};
 use wunderblock_core::policy::Policy;
-use wunderblock_core::ports::{Bodies, Gauge};
+use wunderblock_core::ports::{Bodies, CostModel};
 use wunderblock_core::trim::treatment;
 use wunderblock_core::units::{Bytes, Cost, Millis, Seq, Tokens};
 use wunderblock_core::view::View;
 
-/// What the frames around a message of each kind take; the gauge gives the rest.
+/// What the frames around a message of each kind take; the cost model gives the rest.
 const fn frame(role: Role) -> u64 {
     match role {
         Role::User | Role::Reply => 11,
@@ -32,13 +32,13 @@ const fn frame(role: Role) -> u64 {
 #[derive(Default)]
 struct Sizes(HashMap<Handle, (u64, String)>);
 
-impl Gauge for Sizes {
+impl CostModel for Sizes {
     fn text(&self, text: &str) -> Cost {
         let len = text.len() as u64;
         Cost::new(len / 8, len)
     }
     fn json(&self, text: &str) -> Cost {
-        Gauge::text(self, text)
+        CostModel::text(self, text)
     }
     fn blob(&self, handle: Handle) -> Cost {
         self.0.get(&handle).map_or(Cost::ZERO, |(tokens, _)| Cost::new(*tokens, tokens * 4))
@@ -135,7 +135,7 @@ pub(crate) fn engine(session: &Session, policy: &Policy, room: Room) -> Option<T
         let ask = PlanInput {
             view: &view,
             budget,
-            gauge: &sizes,
+            costs: &sizes,
             bodies: &sizes,
             fixed: &[],
             must: &[],

@@ -26,7 +26,7 @@ pub(crate) enum Role {
 #[derive(Clone, Debug)]
 pub(crate) struct Message {
     pub(crate) role: Role,
-    /// What it takes in a request, frame and all. A gauge that counts for the engine says the same.
+    /// What it takes in a request, frame and all. A cost model that counts for the engine says the same.
     pub(crate) tokens: u64,
     /// Which turn of the user it belongs to, from 1.
     pub(crate) turn: u64,

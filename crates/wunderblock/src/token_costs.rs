@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use wunderblock_core::budget::Reason;
 use wunderblock_core::id::Handle;
 use wunderblock_core::message::{Dialect, Part};
-use wunderblock_core::ports::{Framing, Gauge};
+use wunderblock_core::ports::{CostModel, Framing};
 use wunderblock_core::units::{Bytes, Cost, Tokens};
 use wunderblock_core::usage::Calibration;
 
@@ -17,7 +17,7 @@ const MEMO_MAX: usize = crate::store::codec::INLINE_MAX;
 /// A body that is not there has been erased; what stands in its place is short.
 const ERASED: Cost = Cost::new(16, 64);
 
-/// What was counted of bodies and of short texts. Shared by the gauges of builds of one lane or one ledger.
+/// What was counted of bodies and of short texts. Shared by the cost models of builds of one lane or one ledger.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     /// Behind locks, because a build that waits for its driver may go on on another thread.
@@ -53,9 +53,9 @@ impl Counts {
     }
 }
 
-/// The gauge of one build. Cheap to clone: clones share what was counted.
+/// The cost model of one build. Cheap to clone: clones share what was counted.
 #[derive(Clone, Debug)]
-pub(crate) struct Scales {
+pub(crate) struct TokenCosts {
     counter: Counter,
     dialect: Dialect,
     calibration: Option<Calibration>,
@@ -67,14 +67,14 @@ fn key(text: &str) -> [u8; 16] {
     std::array::from_fn(|at| hash.as_bytes().get(at).copied().unwrap_or_default())
 }
 
-impl Scales {
-    /// A gauge for a model and the format of its requests.
+impl TokenCosts {
+    /// A cost model for a model and the format of its requests.
     #[must_use]
     pub(crate) fn new(counter: Counter, dialect: Dialect, counts: Arc<Counts>) -> Self {
         Self { counter, dialect, calibration: None, counts }
     }
 
-    /// The gauge with its estimates corrected by what the model's own counts were.
+    /// The cost model with its estimates corrected by what the model's own counts were.
     ///
     /// Corrected are texts, never to below their o200k count, and what the provider adds around them. Not corrected are
     /// the frames every dialect has and media, which are constants, and a model whose own vocabulary counts.
@@ -84,7 +84,7 @@ impl Scales {
         Self { calibration, ..self }
     }
 
-    /// A gauge that counts as this one does and knows no bodies: for a thread of its own.
+    /// A cost model that counts as this one does and knows no bodies: for a thread of its own.
     #[must_use]
     pub(crate) fn alike(&self) -> Self {
         Self { counts: Arc::default(), ..self.clone() }
@@ -156,7 +156,7 @@ fn as_json(cost: Cost, quotes: u32) -> Cost {
     Cost { tokens: cost.tokens + Tokens(u64::from(quotes / 2)), bytes: cost.bytes }
 }
 
-impl Gauge for Scales {
+impl CostModel for TokenCosts {
     fn framing(&self) -> Framing {
         let framing = self.counter.framing();
         Framing { message: self.correct(framing.message), call: self.correct(framing.call) }
@@ -212,10 +212,10 @@ mod tests {
     use crate::catalog::Catalog;
     use proptest::prelude::*;
 
-    fn scales(model: &str, per_mille: Option<u16>) -> Scales {
+    fn scales(model: &str, per_mille: Option<u16>) -> TokenCosts {
         let row = Catalog::embedded().lookup(model).row.clone();
         let calibration = per_mille.map(|per_mille| Calibration { per_mille, replies: 8 });
-        Scales::new(row.counter(), row.dialect, Arc::default()).calibrated(calibration)
+        TokenCosts::new(row.counter(), row.dialect, Arc::default()).calibrated(calibration)
     }
 
     #[test]
@@ -258,16 +258,16 @@ mod tests {
             text in "(?s).{0,200}", per_mille in 500..=2_000_u16, before in any::<bool>(),
         ) {
             let handle = Handle(7);
-            let gauge = scales("claude-sonnet-4-5", None);
+            let costs = scales("claude-sonnet-4-5", None);
             if before {
-                gauge.learn(handle, count_body(&text));
+                costs.learn(handle, count_body(&text));
                 // What was remembered of it is of an estimate that is not corrected.
-                gauge.text(&text);
+                costs.text(&text);
             }
-            let gauge = gauge.calibrated(Some(Calibration { per_mille, replies: 8 }));
-            gauge.learn(handle, count_body(&text));
-            prop_assert_eq!(gauge.blob(handle), gauge.text(&text));
-            prop_assert_eq!(gauge.json_blob(handle), gauge.json(&text));
+            let costs = costs.calibrated(Some(Calibration { per_mille, replies: 8 }));
+            costs.learn(handle, count_body(&text));
+            prop_assert_eq!(costs.blob(handle), costs.text(&text));
+            prop_assert_eq!(costs.json_blob(handle), costs.json(&text));
         }
     }
 }
