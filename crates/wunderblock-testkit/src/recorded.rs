@@ -8,7 +8,6 @@ use futures_executor::block_on;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use wunderblock::store::sqlite::Access;
 use wunderblock::{Config, Engine, Error, Session};
 use wunderblock_core::id::{StreamId, TenantId};
 use wunderblock_core::units::Seq;
@@ -113,13 +112,16 @@ pub fn line_digest(line: &str) -> String {
 ///
 /// # Errors
 /// When the ledger cannot be opened at all.
-pub fn compare(path: &Path, access: Access, manifest: &Manifest) -> Result<Vec<String>, Error> {
+pub fn compare(
+    open: impl Fn(Config) -> Result<Engine, Error>,
+    manifest: &Manifest,
+) -> Result<Vec<String>, Error> {
     let mut differences = Vec::new();
     let mut tenants: Vec<&str> = manifest.sessions.iter().map(|session| session.tenant.as_str()).collect();
     tenants.dedup();
     for tenant in tenants {
         let config = Config { tenant: TenantId::new(tenant)?, ..Config::default() };
-        let engine = block_on(Engine::open_with(path, access, config))?;
+        let engine = open(config)?;
         let mut there: Vec<String> = block_on(engine.streams("", u64::from(u32::MAX)))?
             .into_iter()
             .map(|info| info.id.to_string())

@@ -7,10 +7,9 @@ use crate::incoming::{Clock, IdSource, Stamp};
 use crate::parallel::Workers;
 use crate::redact::Redactor;
 use crate::session::Session;
-use crate::store::sqlite::{Access, Sqlite};
+use crate::store::sqlite::Sqlite;
 use crate::store::{Answer, Query, Storage, StreamFilter, StreamInfo, Tenant, Write, Written};
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use wunderblock_core::id::{EventId, StreamId, TenantId};
@@ -92,34 +91,6 @@ impl std::fmt::Debug for Engine {
 }
 
 impl Engine {
-    /// Opens the ledger in a SQLite file, and creates it if it is not there.
-    ///
-    /// # Errors
-    /// When it cannot be opened; see [`Error::hint`].
-    pub async fn open(path: impl AsRef<Path> + Send) -> Result<Self, Error> {
-        Self::open_with(path, Access::Create, Config::default()).await
-    }
-
-    /// Opens the ledger in a SQLite file with a configuration of one's own.
-    ///
-    /// # Errors
-    /// When it cannot be opened; see [`Error::hint`].
-    pub async fn open_with(
-        path: impl AsRef<Path> + Send,
-        access: Access,
-        config: Config,
-    ) -> Result<Self, Error> {
-        let path = path.as_ref();
-        Self::with(Sqlite::open(path, access)?, access != Access::Read, config).await
-    }
-
-    /// Uses an open file; `creates` says whether the tenant is created where it is not there.
-    pub(crate) async fn with(file: Sqlite, creates: bool, config: Config) -> Result<Self, Error> {
-        let file = Arc::new(file);
-        let engine = Self::on(file.clone(), creates, config).await?;
-        Ok(Self { file: Some(file), ..engine })
-    }
-
     /// Uses a ledger behind the storage port. `writable` says whether a new tenant may be created.
     ///
     /// # Errors

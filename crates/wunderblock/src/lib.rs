@@ -13,6 +13,7 @@
 //! crate adds storage, counting and the index, and reads neither environment nor home directory: whoever opens an
 //! engine passes a [`Config`].
 
+#[cfg(feature = "sqlite")]
 mod backup;
 pub mod catalog;
 mod catch_up;
@@ -40,7 +41,10 @@ mod lane;
 pub mod limits;
 mod maintenance;
 pub mod memory;
+#[cfg(feature = "http")]
 pub mod model;
+#[cfg(feature = "sqlite")]
+mod open;
 mod originals;
 mod output;
 mod parallel;
@@ -55,6 +59,7 @@ pub mod redact;
 mod reduce;
 pub mod report;
 mod request;
+#[cfg(feature = "sqlite")]
 mod restore;
 mod search;
 mod session;
@@ -100,6 +105,7 @@ pub use request::options::{ContextOptions, Model};
 pub use request::prefix::{CachePlan, ReportedCache};
 pub use request::provider::StateProvider;
 pub use request::sources::{Given, Instructions, OfferedTool, Resource, Skill, Sources};
+#[cfg(feature = "sqlite")]
 pub use restore::Restored;
 pub use search::{SearchHit, SearchOptions, SearchOrder, SearchResult};
 pub use session::Session;

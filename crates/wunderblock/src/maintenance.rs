@@ -5,9 +5,9 @@ use crate::doctor::diagnosis::Diagnosis;
 use crate::doctor::{examine, examine_all};
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::store::sqlite::{OPEN_TO_OTHERS, UNSCRUBBED, place};
-use crate::store::{StoreError, Write};
+use crate::store::Write;
 use std::collections::BTreeSet;
+use wunderblock_core::id::TenantId;
 
 /// Maintenance of one tenant's part of a ledger; [`Ledger`](crate::Ledger) is the whole.
 #[derive(Clone, Copy, Debug)]
@@ -95,22 +95,13 @@ impl Ledger<'_> {
     ) -> Result<(), Error> {
         let mut stale = BTreeSet::new();
         for problem in diagnosis.problems.iter().filter(|problem| problem.derived) {
-            match (problem.rule, &self.0.file) {
-                (OPEN_TO_OTHERS, Some(file)) => place::make_private(file.path()).map_err(|error| {
-                    Error::File { path: file.path().display().to_string(), why: error.to_string() }
-                })?,
-                (UNSCRUBBED, Some(file)) => match file.scrub().await {
-                    // It stays a problem, and the next examination says so.
-                    Ok(()) | Err(StoreError::Unscrubbed(_)) => {}
-                    Err(error) => return Err(error.into()),
-                },
-                _ => stale.extend(
-                    diagnosis
-                        .tenants
-                        .iter()
-                        .filter(|tenant| problem.tenant.as_ref().is_none_or(|whose| whose == *tenant)),
-                ),
+            if let Some(file) = &self.0.file
+                && file.repair(problem.rule).await?
+            {
+                continue;
             }
+            let is_its = |tenant: &&TenantId| problem.tenant.as_ref().is_none_or(|whose| whose == *tenant);
+            stale.extend(diagnosis.tenants.iter().filter(is_its));
         }
         for engine in self.0.every_tenant().await? {
             if stale.contains(&engine.config.tenant) {

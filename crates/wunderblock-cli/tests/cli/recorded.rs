@@ -7,6 +7,7 @@ use crate::crash::{Draw, setting};
 use crate::desk::Desk;
 use std::time::Duration;
 use wunderblock::store::sqlite::Access;
+use wunderblock::{Engine, block_on};
 use wunderblock_testkit::recorded::{compare, manifest, unpack};
 
 #[test]
@@ -30,7 +31,8 @@ fn an_upgrade_that_is_killed_loses_nothing() {
         if access == Access::Read {
             desk.run(&["append", "nothing"]).exits(0);
         }
-        let differences = compare(&path, access, &manifest).unwrap();
+        let open = |config| block_on(Engine::open_with(&path, access, config));
+        let differences = compare(open, &manifest).unwrap();
         assert!(differences.is_empty(), "copy {copy} of seed {seed}: {differences:#?}");
         desk.run(&["sessions"]).exits(0);
     }

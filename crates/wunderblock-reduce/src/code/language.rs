@@ -38,6 +38,7 @@ impl SourceLanguage {
 
     /// The grammar, if it was built in.
     #[cfg(feature = "syntax")]
+    #[cfg_attr(not(feature = "php"), expect(unused_variables, reason = "one language has two grammars"))]
     pub(crate) fn grammar(self, text: &str) -> Option<tree_sitter::Language> {
         match self {
             #[cfg(feature = "rust")]

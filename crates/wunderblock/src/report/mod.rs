@@ -9,7 +9,8 @@
 //! same version covers them.
 
 mod compaction;
-mod ledger;
+#[cfg(feature = "sqlite")]
+mod copies;
 pub(crate) mod lossy;
 mod output;
 mod request;
@@ -17,14 +18,16 @@ mod requests;
 mod session;
 
 pub use compaction::{CompactionReport, DueReport, SummaryReport, TaskReport, UndoReport};
-pub use ledger::{BackupReport, DiagnosisReport, RestoreReport};
+#[cfg(feature = "sqlite")]
+pub use copies::{BackupReport, RestoreReport};
 pub use output::{GapFactReport, GapReport, OutputReport};
 pub use request::{
     AnchorReport, BlockReport, CacheReport, DroppedReport, FoundInCache, RequestReport, ToolReport,
 };
 pub use requests::{CauseReport, DifferenceReport, PlacementReport, ReplayReport};
 pub use session::{
-    ContentReport, EraseReport, EraseTextReport, ForkReport, SessionReport, SourceReport, SummariesReport,
+    ContentReport, DiagnosisReport, EraseReport, EraseTextReport, ForkReport, SessionReport, SourceReport,
+    SummariesReport,
 };
 
 /// The version of the reports' fields.

@@ -1,5 +1,6 @@
-//! What is said of sessions: their list, their summaries, what was read or erased of them.
+//! What is said of a ledger and its sessions: an examination, their list, their summaries, what was read or erased of them.
 
+use crate::doctor::diagnosis::Diagnosis;
 use crate::erase::{Erased, TextFound};
 use crate::graph::GraphNode;
 use crate::read::Content;
@@ -7,6 +8,16 @@ use crate::store::{SourceInfo, StreamInfo};
 use serde::Serialize;
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq};
+
+/// The outcome of an examination.
+#[derive(Clone, Debug, Serialize)]
+pub struct DiagnosisReport<'r> {
+    /// Whether nothing is wrong.
+    pub ok: bool,
+    /// What was examined, and what was found.
+    #[serde(flatten)]
+    pub diagnosis: &'r Diagnosis,
+}
 
 /// A session.
 #[derive(Clone, Debug, Serialize)]

@@ -1,12 +1,8 @@
 //! Providers of state: whoever knows something about the work that no event holds, and is asked at each build.
 
-use crate::limits;
-use std::io::{self, Read};
-use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, Stdio};
-use std::sync::{Arc, mpsc};
-use std::time::{Duration, Instant};
+use crate::process;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 /// What a provider does when it is asked: a text, or why there is none.
 type ProviderFn = Arc<dyn Fn() -> Result<String, String> + Send + Sync>;
@@ -34,11 +30,14 @@ impl StateProvider {
         Self { name: name.into(), ask: Arc::new(ask) }
     }
 
-    /// A command and its arguments, run without a shell in a directory. It has [`limits::PROVIDER_TIME`]; of what it
-    /// writes to stdout, [`limits::PROVIDER_BYTES`] count.
+    /// A command and its arguments, run without a shell in a directory. It has [`PROVIDER_TIME`] milliseconds; of what it
+    /// writes to stdout, [`PROVIDER_BYTES`] count.
+    ///
+    /// [`PROVIDER_TIME`]: crate::limits::PROVIDER_TIME
+    /// [`PROVIDER_BYTES`]: crate::limits::PROVIDER_BYTES
     #[must_use]
     pub fn command(name: impl Into<String>, command: Vec<String>, cwd: PathBuf) -> Self {
-        Self::new(name, move || run(&command, &cwd))
+        Self::new(name, move || process::head(&command, &cwd))
     }
 
     /// Asks.
@@ -47,103 +46,5 @@ impl StateProvider {
     /// Why there is no answer, in words.
     pub fn ask(&self) -> Result<String, String> {
         (self.ask)()
-    }
-}
-
-fn run(command: &[String], cwd: &Path) -> Result<String, String> {
-    let Some((program, arguments)) = command.split_first() else {
-        return Err("the command is empty".to_owned());
-    };
-    let end = Instant::now() + Duration::from_millis(limits::PROVIDER_TIME);
-    let mut child = Command::new(program)
-        .args(arguments)
-        .current_dir(cwd)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        // A group of its own: what the command starts ends with it.
-        .process_group(0)
-        .spawn()
-        .map_err(|error| format!("`{program}` does not start: {error}"))?;
-    let Some(stdout) = child.stdout.take() else { return Err(format!("`{program}` has no output")) };
-    // A reader of its own: a command that writes more than a pipe holds would wait for us, and we for it.
-    let (sender, receiver) = mpsc::channel();
-    std::thread::spawn(move || sender.send(head(stdout)));
-    wait(&mut child, program, end)?;
-    // What the command has left behind may hold the pipe open.
-    let left = end.saturating_duration_since(Instant::now());
-    let Ok(bytes) = receiver.recv_timeout(left) else {
-        end_all(&mut child);
-        return Err(format!("the output of `{program}` does not end"));
-    };
-    let mut bytes = bytes.map_err(|error| format!("the output of `{program}` cannot be read: {error}"))?;
-    let is_cut = bytes.len() > limits::PROVIDER_BYTES;
-    bytes.truncate(limits::PROVIDER_BYTES);
-    let mut text = String::from_utf8_lossy(&bytes).trim_end().to_owned();
-    if is_cut {
-        text.push_str(&format!("\n⟨cut: the first {} bytes⟩", limits::PROVIDER_BYTES));
-    }
-    Ok(text)
-}
-
-/// The beginning of an output; the rest is read and let go, so that whoever writes it can end.
-fn head(mut stdout: ChildStdout) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    stdout.by_ref().take(limits::PROVIDER_BYTES as u64 + 1).read_to_end(&mut bytes)?;
-    io::copy(&mut stdout, &mut io::sink())?;
-    Ok(bytes)
-}
-
-/// Ends a command and all it has started. The group is ended by the system's own `kill`: there is no safe call for it.
-fn end_all(child: &mut Child) {
-    let group = format!("-{}", child.id());
-    let _ = Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status();
-    let _ = child.kill();
-    let _ = child.wait();
-}
-
-fn wait(child: &mut Child, program: &str, end: Instant) -> Result<(), String> {
-    loop {
-        match child.try_wait() {
-            Ok(Some(status)) if status.success() => return Ok(()),
-            Ok(Some(status)) => return Err(format!("`{program}` failed: {status}")),
-            Ok(None) if Instant::now() < end => std::thread::sleep(Duration::from_millis(2)),
-            Ok(None) => {
-                end_all(child);
-                return Err(format!("`{program}` took longer than {} ms", limits::PROVIDER_TIME));
-            }
-            Err(error) => return Err(format!("`{program}` cannot be waited for: {error}")),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn shell(script: &str) -> Result<String, String> {
-        let command = ["sh", "-c", script].map(str::to_owned).to_vec();
-        StateProvider::command("it", command, std::env::temp_dir()).ask()
-    }
-
-    #[test]
-    fn a_commands_output_is_the_text() {
-        assert_eq!(shell("printf 'on main\\n\\n'").unwrap(), "on main");
-    }
-
-    #[test]
-    fn a_command_that_fails_hangs_or_is_not_there_says_so() {
-        assert!(shell("exit 3").unwrap_err().contains("failed"));
-        let missing = StateProvider::command("it", vec!["/no/such/program".into()], std::env::temp_dir());
-        assert!(missing.ask().unwrap_err().contains("does not start"));
-        assert!(StateProvider::command("it", Vec::new(), std::env::temp_dir()).ask().is_err());
-        assert!(shell("sleep 60").unwrap_err().contains("took longer"));
-    }
-
-    #[test]
-    fn a_command_that_writes_without_end_is_cut() {
-        let text = shell("head -c 300000 /dev/zero | tr '\\0' a").unwrap();
-        assert!(text.contains("⟨cut: the first"));
-        assert!(text.len() < limits::PROVIDER_BYTES + 100);
     }
 }

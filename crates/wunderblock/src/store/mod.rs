@@ -8,7 +8,11 @@
 pub mod codec;
 mod query;
 mod row;
+#[cfg(feature = "sqlite")]
 pub mod sqlite;
+#[cfg(not(feature = "sqlite"))]
+#[path = "no_file.rs"]
+pub(crate) mod sqlite;
 mod write;
 
 pub use query::{Answer, Marked, Query, ReadOrder, SourceBy};

@@ -8,6 +8,7 @@
 pub mod attempt;
 mod command;
 mod extract;
+#[cfg(feature = "http")]
 mod model;
 pub mod prompt;
 pub(crate) mod task;
@@ -16,6 +17,7 @@ mod verify;
 pub use attempt::{AttemptOptions, Floor, Judgement, SummaryDraft};
 pub use command::CommandSummariser;
 pub use extract::extract;
+#[cfg(feature = "http")]
 pub use model::ModelSummariser;
 pub use task::{Brief, Earlier, Material, Summarise, SummaryFailure, SummaryTask, SummaryText};
 pub use verify::{Against, SummaryFault, Verdict, verify};

@@ -6,9 +6,13 @@ use std::path::Path;
 use wunderblock::store::sqlite::Access;
 use wunderblock::{Engine, Error};
 use wunderblock_core::id::TenantId;
-use wunderblock_testkit::recorded::{Verdict, compare, manifest, unpack};
+use wunderblock_testkit::recorded::{self, Manifest, Verdict, manifest, unpack};
 
 const NONE: [&str; 0] = [];
+
+fn compare(path: &Path, access: Access, manifest: &Manifest) -> Result<Vec<String>, Error> {
+    recorded::compare(|config| block_on(Engine::open_with(path, access, config)), manifest)
+}
 
 fn bytes(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let mut files: Vec<_> = std::fs::read_dir(folder)
@@ -63,9 +67,8 @@ fn the_recording_holds_what_later_versions_are_tried_on() {
     for dialect in ["neutral", "anthropic", "openai-chat"] {
         assert!(requests.iter().filter(|request| request.dialect == dialect).count() >= 4, "{dialect}");
     }
-    let sessions = |fits: fn(&&wunderblock_testkit::recorded::SessionRecord) -> bool| {
-        manifest.sessions.iter().filter(fits).count()
-    };
+    let sessions =
+        |fits: fn(&&recorded::SessionRecord) -> bool| manifest.sessions.iter().filter(fits).count();
     assert!(sessions(|session| session.tenant == "beta") >= 2);
     assert!(sessions(|session| session.fork.is_some()) >= 1);
     assert!(sessions(|session| session.file.is_some()) >= 2);

@@ -27,6 +27,7 @@ mod wipe;
 mod write;
 
 use super::{Answering, Storage, StoreError};
+use crate::error::{Error, file_error};
 use crate::store::query::{Answer, Query};
 use crate::store::write::{Write, Written};
 use access::BUSY;
@@ -195,6 +196,24 @@ impl Sqlite {
     pub fn check(&self) -> Answering<'_, Checked> {
         let path = self.path.clone();
         self.read(move |connection| check::check(connection, &path))
+    }
+}
+
+impl Sqlite {
+    /// Repairs what a check has found under a rule. Returns whether the rule is about the file, and not what it holds.
+    pub(crate) async fn repair(&self, rule: &str) -> Result<bool, Error> {
+        match rule {
+            OPEN_TO_OTHERS => {
+                place::make_private(&self.path).map_err(|error| file_error(&self.path, &error))?;
+            }
+            UNSCRUBBED => match self.scrub().await {
+                // It stays a problem, and the next examination says so.
+                Ok(()) | Err(StoreError::Unscrubbed(_)) => {}
+                Err(error) => return Err(error.into()),
+            },
+            _ => return Ok(false),
+        }
+        Ok(true)
     }
 }
 

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// The mode of ledgers and of copies of them: their owner reads and writes, nobody else does anything.
+#[cfg(unix)]
 const PRIVATE: u32 = 0o600;
 /// What a restore adds to a ledger's name for the one it prepares.
 pub(crate) const RESTORING: &str = ".restoring";
@@ -43,10 +44,12 @@ pub(crate) fn private(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Takes a file from everybody but its owner, and the log and its index beside it.
+/// Takes a file from everybody but its owner, and the log and its index beside it. Where files have no modes, the folder's
+/// permissions are all there is.
 ///
 /// # Errors
 /// When the mode cannot be changed.
+#[cfg_attr(not(unix), expect(unused_variables, reason = "there is no mode to change"))]
 pub(crate) fn make_private(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     for file in [path.to_owned(), beside(path, "-wal"), beside(path, "-shm")] {

@@ -1,20 +1,9 @@
-//! What is said of a ledger as a whole: examined, copied, restored.
+//! What is said of copies of a ledger's file: made, restored.
 
 use super::lossy;
-use crate::doctor::diagnosis::Diagnosis;
 use crate::restore::Restored;
 use serde::Serialize;
 use std::path::Path;
-
-/// The outcome of an examination.
-#[derive(Clone, Debug, Serialize)]
-pub struct DiagnosisReport<'r> {
-    /// Whether nothing is wrong.
-    pub ok: bool,
-    /// What was examined, and what was found.
-    #[serde(flatten)]
-    pub diagnosis: &'r Diagnosis,
-}
 
 /// A copy of a ledger.
 #[derive(Clone, Debug, Serialize)]

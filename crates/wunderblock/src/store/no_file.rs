@@ -1,0 +1,40 @@
+//! What stands for a ledger's file where SQLite is left out: a value there cannot be.
+
+use super::StoreError;
+use crate::doctor::diagnosis::Problem;
+use crate::error::Error;
+use std::path::Path;
+
+/// A ledger in a file: none.
+pub(crate) enum Sqlite {}
+
+/// What a check of the file would find.
+pub(crate) struct Checked {
+    pub(crate) found: Vec<Problem>,
+}
+
+impl Sqlite {
+    pub(crate) fn path(&self) -> &Path {
+        match *self {}
+    }
+
+    pub(crate) fn is_writable(&self) -> bool {
+        match *self {}
+    }
+
+    pub(crate) fn is_waiting(&self) -> bool {
+        match *self {}
+    }
+
+    pub(crate) async fn check(&self) -> Result<Checked, StoreError> {
+        match *self {}
+    }
+
+    pub(crate) async fn scrub(&self) -> Result<(), StoreError> {
+        match *self {}
+    }
+
+    pub(crate) async fn repair(&self, _rule: &str) -> Result<bool, Error> {
+        match *self {}
+    }
+}
