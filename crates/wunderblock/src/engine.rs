@@ -2,6 +2,7 @@
 
 use crate::catalog::Catalog;
 use crate::error::Error;
+use crate::future::BoxFuture;
 use crate::header_cache::HeaderCache;
 use crate::incoming::{Clock, IdSource, Stamp};
 use crate::parallel::Workers;
@@ -95,25 +96,27 @@ impl Engine {
     ///
     /// # Errors
     /// When the storage does not answer.
-    pub async fn on(storage: Arc<dyn Storage>, writable: bool, config: Config) -> Result<Self, Error> {
-        let name = config.tenant.to_string();
-        let found = match storage.query(vec![Query::Tenant { name: name.clone() }]).await?.pop() {
-            Some(Answer::Tenant(found)) => found,
-            _ => None,
-        };
-        let tenant = match found {
-            Some(tenant) => tenant,
-            None if writable => {
-                let key = random()?;
-                match storage.commit(vec![Write::Tenant { name, key }]).await?.pop() {
-                    Some(Written::Tenant(tenant)) => tenant,
-                    _ => return Err(unexpected()),
+    pub fn on(storage: Arc<dyn Storage>, writable: bool, config: Config) -> BoxFuture<'static, Self> {
+        Box::pin(async move {
+            let name = config.tenant.to_string();
+            let found = match storage.query(vec![Query::Tenant { name: name.clone() }]).await?.pop() {
+                Some(Answer::Tenant(found)) => found,
+                _ => None,
+            };
+            let tenant = match found {
+                Some(tenant) => tenant,
+                None if writable => {
+                    let key = random()?;
+                    match storage.commit(vec![Write::Tenant { name, key }]).await?.pop() {
+                        Some(Written::Tenant(tenant)) => tenant,
+                        _ => return Err(unexpected()),
+                    }
                 }
-            }
-            // Nothing was ever written for this tenant: an empty ledger, and every handle unknown.
-            None => Tenant { no: crate::store::TenantNo(-1), key: [0; 32] },
-        };
-        Ok(Self { storage, file: None, tenant, config, known: Arc::default(), workers: Arc::default() })
+                // Nothing was ever written for this tenant: an empty ledger, and every handle unknown.
+                None => Tenant { no: crate::store::TenantNo(-1), key: [0; 32] },
+            };
+            Ok(Self { storage, file: None, tenant, config, known: Arc::default(), workers: Arc::default() })
+        })
     }
 
     /// The same ledger for every tenant that is in it.
@@ -146,8 +149,8 @@ impl Engine {
     ///
     /// # Errors
     /// When the text is no id: empty, too long, or with control characters.
-    pub async fn session(&self, id: &str) -> Result<Session, Error> {
-        Ok(self.session_by_id(StreamId::new(id)?))
+    pub fn session<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Session> {
+        Box::pin(async move { Ok(self.session_by_id(StreamId::new(id)?)) })
     }
 
     /// The session with this id, whether or not it exists yet.
@@ -161,26 +164,28 @@ impl Engine {
     ///
     /// # Errors
     /// When none fits, or several.
-    pub async fn find_session(&self, text: &str) -> Result<Session, Error> {
-        let exact = StreamId::new(text)?;
-        // A live session may have a branch's name itself.
-        if let Some(info) = self.info(&exact).await? {
-            let leaf = self.leaf(&info).await?;
-            return Ok(self.session_by_id(leaf.unwrap_or(exact)));
-        }
-        if let Some((root, number)) = text.rsplit_once('~')
-            && let Ok(number) = number.parse::<u64>()
-        {
-            let root = self.root(root, text).await?.id;
-            let branch = if number == 1 { root } else { StreamId::new(format!("{root}~{number}"))? };
-            let known = self.info(&branch).await?;
-            return known
-                .map(|info| self.session_by_id(info.id))
-                .ok_or_else(|| Error::NoSession(text.to_owned()));
-        }
-        let root = self.root(text, text).await?;
-        let leaf = self.leaf(&root).await?;
-        Ok(self.session_by_id(leaf.unwrap_or(root.id)))
+    pub fn find_session<'a>(&'a self, text: &'a str) -> BoxFuture<'a, Session> {
+        Box::pin(async move {
+            let exact = StreamId::new(text)?;
+            // A live session may have a branch's name itself.
+            if let Some(info) = self.info(&exact).await? {
+                let leaf = self.leaf(&info).await?;
+                return Ok(self.session_by_id(leaf.unwrap_or(exact)));
+            }
+            if let Some((root, number)) = text.rsplit_once('~')
+                && let Ok(number) = number.parse::<u64>()
+            {
+                let root = self.root(root, text).await?.id;
+                let branch = if number == 1 { root } else { StreamId::new(format!("{root}~{number}"))? };
+                let known = self.info(&branch).await?;
+                return known
+                    .map(|info| self.session_by_id(info.id))
+                    .ok_or_else(|| Error::NoSession(text.to_owned()));
+            }
+            let root = self.root(text, text).await?;
+            let leaf = self.leaf(&root).await?;
+            Ok(self.session_by_id(leaf.unwrap_or(root.id)))
+        })
     }
 
     /// The session that has an id, or is the only one whose id begins so. `text` is what was asked for.
@@ -229,16 +234,20 @@ impl Engine {
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub async fn streams(&self, prefix: &str, limit: u64) -> Result<Vec<StreamInfo>, Error> {
-        self.listed(StreamFilter { prefix: prefix.to_owned(), ..StreamFilter::default() }, limit).await
+    pub fn streams<'a>(&'a self, prefix: &'a str, limit: u64) -> BoxFuture<'a, Vec<StreamInfo>> {
+        Box::pin(async move {
+            self.listed(StreamFilter { prefix: prefix.to_owned(), ..StreamFilter::default() }, limit).await
+        })
     }
 
     /// Sessions of a project, an agent, a time, the newest first.
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub async fn listed(&self, filter: StreamFilter, limit: u64) -> Result<Vec<StreamInfo>, Error> {
-        self.ask(Query::Streams { tenant: self.tenant.no, filter, limit }, Answer::streams).await
+    pub fn listed<'a>(&'a self, filter: StreamFilter, limit: u64) -> BoxFuture<'a, Vec<StreamInfo>> {
+        Box::pin(async move {
+            self.ask(Query::Streams { tenant: self.tenant.no, filter, limit }, Answer::streams).await
+        })
     }
 
     pub(crate) async fn info(&self, stream: &StreamId) -> Result<Option<StreamInfo>, Error> {

@@ -2,6 +2,7 @@
 
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
+use crate::future::BoxFuture;
 use crate::limits::{GREP_FIRST_PAGE, GREP_PAGE};
 use crate::parallel;
 use crate::store::codec::Unpacker;
@@ -123,35 +124,37 @@ impl Engine {
     ///
     /// # Errors
     /// When the pattern is no pattern, or the ledger cannot be read.
-    pub async fn grep(
-        &self,
-        pattern: &str,
-        options: &GrepOptions,
-        found: &mut (dyn FnMut(Match) -> ControlFlow<()> + Send),
-    ) -> Result<(), Error> {
-        let pattern = Pattern::new(pattern, options)?;
-        let streams = match &options.session {
-            Some(session) => vec![(session.clone(), Seq::START)],
-            None => {
-                let all = self.streams("", u64::from(u32::MAX)).await?;
-                // What a fork shares is found with the session it is shared with.
-                all.into_iter()
-                    .map(|info| (info.id, info.fork.map_or(Seq::START, |(_, base)| base)))
-                    .collect()
-            }
-        };
-        for (stream, base) in streams {
-            let all = StreamScan {
-                stream: &stream,
-                from: base.next(),
-                to: Seq(i64::MAX.unsigned_abs()),
-                said_only: false,
+    pub fn grep<'a>(
+        &'a self,
+        pattern: &'a str,
+        options: &'a GrepOptions,
+        found: &'a mut (dyn FnMut(Match) -> ControlFlow<()> + Send),
+    ) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            let pattern = Pattern::new(pattern, options)?;
+            let streams = match &options.session {
+                Some(session) => vec![(session.clone(), Seq::START)],
+                None => {
+                    let all = self.streams("", u64::from(u32::MAX)).await?;
+                    // What a fork shares is found with the session it is shared with.
+                    all.into_iter()
+                        .map(|info| (info.id, info.fork.map_or(Seq::START, |(_, base)| base)))
+                        .collect()
+                }
             };
-            if grep_stream(self, &all, &pattern, found).await?.is_break() {
-                break;
+            for (stream, base) in streams {
+                let all = StreamScan {
+                    stream: &stream,
+                    from: base.next(),
+                    to: Seq(i64::MAX.unsigned_abs()),
+                    said_only: false,
+                };
+                if grep_stream(self, &all, &pattern, found).await?.is_break() {
+                    break;
+                }
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::compact::state::{LaneState, read_lane_state};
 use crate::compact::undo::{Undone, undo_compaction};
-use crate::error::Error;
+use crate::future::BoxFuture;
 use crate::memory::{MemoryLane, lane_in_memory};
 use crate::session::Session;
 use wunderblock_core::id::LaneId;
@@ -27,23 +27,23 @@ impl SessionLane {
     ///
     /// # Errors
     /// When there is none.
-    pub async fn undo(&self) -> Result<Undone, Error> {
-        undo_compaction(&self.session, &self.id).await
+    pub fn undo<'a>(&'a self) -> BoxFuture<'a, Undone> {
+        Box::pin(async move { undo_compaction(&self.session, &self.id).await })
     }
 
     /// What the lane is doing.
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub async fn state(&self) -> Result<LaneState, Error> {
-        read_lane_state(&self.session, &self.id).await
+    pub fn state<'a>(&'a self) -> BoxFuture<'a, LaneState> {
+        Box::pin(async move { read_lane_state(&self.session, &self.id).await })
     }
 
     /// A copy of the session with this lane, in memory. What happens to the copy does not happen to the session.
     ///
     /// # Errors
     /// When there is no such session, or it cannot be read.
-    pub async fn in_memory(&self) -> Result<MemoryLane, Error> {
-        lane_in_memory(&self.session, self.id.clone()).await
+    pub fn in_memory<'a>(&'a self) -> BoxFuture<'a, MemoryLane> {
+        Box::pin(async move { lane_in_memory(&self.session, self.id.clone()).await })
     }
 }

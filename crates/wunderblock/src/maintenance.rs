@@ -4,7 +4,7 @@ use crate::catch_up::{Extent, Progress, catch_up};
 use crate::doctor::diagnosis::Diagnosis;
 use crate::doctor::{examine, examine_all};
 use crate::engine::Engine;
-use crate::error::Error;
+use crate::future::BoxFuture;
 use crate::store::Write;
 use std::collections::BTreeSet;
 use wunderblock_core::id::TenantId;
@@ -21,30 +21,32 @@ impl Engine {
     }
 }
 
-impl Maintenance<'_> {
+impl<'a> Maintenance<'a> {
     /// Examines the file, and what it holds of this tenant.
     ///
     /// # Errors
     /// When it cannot be read at all. What is wrong with it is in the diagnosis.
-    pub async fn doctor(self, progress: &mut (dyn FnMut(Progress) + Send)) -> Result<Diagnosis, Error> {
-        examine(self.0, std::slice::from_ref(self.0), progress).await
+    pub fn doctor(self, progress: &'a mut (dyn FnMut(Progress) + Send)) -> BoxFuture<'a, Diagnosis> {
+        Box::pin(async move { examine(self.0, std::slice::from_ref(self.0), progress).await })
     }
 
     /// Counts and indexes whatever is waiting. `progress` is told after each batch.
     ///
     /// # Errors
     /// When the ledger cannot be used. What was done stays done.
-    pub async fn catch_up(self, progress: &mut (dyn FnMut(Progress) + Send)) -> Result<(), Error> {
-        catch_up(self.0, Extent::ALL, progress).await
+    pub fn catch_up(self, progress: &'a mut (dyn FnMut(Progress) + Send)) -> BoxFuture<'a, ()> {
+        Box::pin(async move { catch_up(self.0, Extent::ALL, progress).await })
     }
 
     /// Rebuilds everything derived of this tenant: counts, tallies, the text index.
     ///
     /// # Errors
     /// When the ledger cannot be written.
-    pub async fn rebuild(self, progress: &mut (dyn FnMut(Progress) + Send)) -> Result<(), Error> {
-        self.0.storage.commit(vec![Write::DropDerived { tenant: self.0.tenant.no }]).await?;
-        self.catch_up(progress).await
+    pub fn rebuild(self, progress: &'a mut (dyn FnMut(Progress) + Send)) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            self.0.storage.commit(vec![Write::DropDerived { tenant: self.0.tenant.no }]).await?;
+            self.catch_up(progress).await
+        })
     }
 }
 
@@ -65,8 +67,8 @@ impl Ledger<'_> {
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub async fn tenants(&self) -> Result<Vec<Engine>, Error> {
-        self.0.every_tenant().await
+    pub fn tenants<'a>(&'a self) -> BoxFuture<'a, Vec<Engine>> {
+        Box::pin(async move { self.0.every_tenant().await })
     }
 
     /// Whether an erasure is waiting for another process that reads the ledger.
@@ -79,8 +81,8 @@ impl Ledger<'_> {
     ///
     /// # Errors
     /// As [`Maintenance::doctor`](crate::Maintenance::doctor).
-    pub async fn doctor(&self, progress: &mut (dyn FnMut(Progress) + Send)) -> Result<Diagnosis, Error> {
-        examine_all(self.0, progress).await
+    pub fn doctor<'a>(&'a self, progress: &'a mut (dyn FnMut(Progress) + Send)) -> BoxFuture<'a, Diagnosis> {
+        Box::pin(async move { examine_all(self.0, progress).await })
     }
 
     /// Repairs what a diagnosis has found and can be repaired: derived data is rebuilt, the file taken from everybody but
@@ -88,26 +90,29 @@ impl Ledger<'_> {
     ///
     /// # Errors
     /// When the ledger cannot be written.
-    pub async fn repair(
-        &self,
-        diagnosis: &Diagnosis,
-        progress: &mut (dyn FnMut(Progress) + Send),
-    ) -> Result<(), Error> {
-        let mut stale = BTreeSet::new();
-        for problem in diagnosis.problems.iter().filter(|problem| problem.derived) {
-            if let Some(file) = &self.0.file
-                && file.repair(problem.rule).await?
-            {
-                continue;
+    pub fn repair<'a>(
+        &'a self,
+        diagnosis: &'a Diagnosis,
+        progress: &'a mut (dyn FnMut(Progress) + Send),
+    ) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            let mut stale = BTreeSet::new();
+            for problem in diagnosis.problems.iter().filter(|problem| problem.derived) {
+                if let Some(file) = &self.0.file
+                    && file.repair(problem.rule).await?
+                {
+                    continue;
+                }
+                let is_its =
+                    |tenant: &&TenantId| problem.tenant.as_ref().is_none_or(|whose| whose == *tenant);
+                stale.extend(diagnosis.tenants.iter().filter(is_its));
             }
-            let is_its = |tenant: &&TenantId| problem.tenant.as_ref().is_none_or(|whose| whose == *tenant);
-            stale.extend(diagnosis.tenants.iter().filter(is_its));
-        }
-        for engine in self.0.every_tenant().await? {
-            if stale.contains(&engine.config.tenant) {
-                engine.maintenance().rebuild(progress).await?;
+            for engine in self.0.every_tenant().await? {
+                if stale.contains(&engine.config.tenant) {
+                    engine.maintenance().rebuild(progress).await?;
+                }
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 }

@@ -2,8 +2,9 @@
 
 use crate::engine::{Config, Engine};
 use crate::error::Error;
+use crate::future::BoxFuture;
 use crate::store::sqlite::{Access, Sqlite};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 impl Engine {
@@ -11,21 +12,16 @@ impl Engine {
     ///
     /// # Errors
     /// When it cannot be opened; see [`Error::hint`].
-    pub async fn open(path: impl AsRef<Path> + Send) -> Result<Self, Error> {
-        Self::open_with(path, Access::Create, Config::default()).await
+    pub fn open(path: impl AsRef<Path>) -> BoxFuture<'static, Self> {
+        Self::open_with(path, Access::Create, Config::default())
     }
 
     /// Opens the ledger in a SQLite file with a configuration of one's own.
     ///
     /// # Errors
     /// When it cannot be opened; see [`Error::hint`].
-    pub async fn open_with(
-        path: impl AsRef<Path> + Send,
-        access: Access,
-        config: Config,
-    ) -> Result<Self, Error> {
-        let path = path.as_ref();
-        Self::with(Sqlite::open(path, access)?, access != Access::Read, config).await
+    pub fn open_with(path: impl AsRef<Path>, access: Access, config: Config) -> BoxFuture<'static, Self> {
+        open_file(path.as_ref().to_owned(), access, config)
     }
 
     /// Uses an open file; `creates` says whether the tenant is created where it is not there.
@@ -34,4 +30,8 @@ impl Engine {
         let engine = Self::on(file.clone(), creates, config).await?;
         Ok(Self { file: Some(file), ..engine })
     }
+}
+
+fn open_file(path: PathBuf, access: Access, config: Config) -> BoxFuture<'static, Engine> {
+    Box::pin(async move { Engine::with(Sqlite::open(&path, access)?, access != Access::Read, config).await })
 }

@@ -1,16 +1,10 @@
 //! Imported files in the ledger: their rows and their bytes.
 
-use crate::engine::Engine;
-use crate::engine::unexpected;
-use crate::error::Error;
-use crate::error::write_error;
-use crate::store::Answer;
-use crate::store::Query;
-use crate::store::SourceBy;
-use crate::store::SourceInfo;
-use crate::store::SourceNo;
-use crate::store::codec;
+use crate::engine::{Engine, unexpected};
+use crate::error::{Error, write_error};
+use crate::future::BoxFuture;
 use crate::store::codec::name_handle;
+use crate::store::{Answer, Query, SourceBy, SourceInfo, SourceNo, codec};
 use std::path::Path;
 use wunderblock_core::id::StreamId;
 
@@ -87,10 +81,12 @@ pub(crate) async fn list_revisions(engine: &Engine) -> Result<Vec<SourceInfo>, E
 ///
 /// # Errors
 /// When the ledger cannot be read.
-pub async fn originals(session: &crate::session::Session) -> Result<Vec<SourceInfo>, Error> {
-    let engine = &session.engine;
-    let query = Query::SourcesOf { tenant: engine.tenant.no, stream: session.id.clone() };
-    engine.ask(query, Answer::sources).await
+pub fn originals<'a>(session: &'a crate::session::Session) -> BoxFuture<'a, Vec<SourceInfo>> {
+    Box::pin(async move {
+        let engine = &session.engine;
+        let query = Query::SourcesOf { tenant: engine.tenant.no, stream: session.id.clone() };
+        engine.ask(query, Answer::sources).await
+    })
 }
 
 /// The streams that were read from a revision.

@@ -6,6 +6,7 @@
 
 use crate::engine::{Engine, random, unexpected};
 use crate::error::Error;
+use crate::future::BoxFuture;
 use crate::limits::{MAX_MESSAGE_OUTPUT, SOURCE_CHUNK};
 use crate::query_batch::QueryBatch;
 use crate::record::{StreamStart, opening_writes, pack_all};
@@ -68,41 +69,43 @@ impl Output<'_> {
     ///
     /// # Errors
     /// When the ledger cannot be written. Then nothing was shortened.
-    pub async fn shorten(
-        &self,
-        session: &Session,
+    pub fn shorten<'a>(
+        &'a self,
+        session: &'a Session,
         keep: Keep,
-        wanted: &OutputOptions<'_>,
-    ) -> Result<ShortenedOutput, Error> {
-        let engine = &session.engine;
-        let handle = codec::handle(&codec::body_hash(&engine.tenant.key, self.bytes));
-        let written = handle.to_string();
-        let known = known_handles(engine, self.bytes).await?;
-        let ours = |handle: &str| known.contains(handle);
-        let options = wunderblock_reduce::Options {
-            level: wanted.level,
-            kind: wanted.kind,
-            command: wanted.command,
-            failed: self.failed,
-            query: wanted.query,
-            // What is kept here is not known to be in anybody's context.
-            earlier: &[],
-            handle: Some(&written),
-            count: wanted.count,
-            ours: &ours,
-        };
-        let reduced = wunderblock_reduce::reduce(self.bytes, &options);
-        let changed = reduced.untouched.is_none() || !reduced.gaps.is_empty();
-        if !changed && keep == Keep::IfReduced {
-            return Ok(ShortenedOutput { reduced, handle: None });
-        }
-        match std::str::from_utf8(self.bytes) {
-            Ok(text) if self.bytes.len() <= MAX_MESSAGE_OUTPUT => {
-                keep_text(engine, &session.id, self, text).await?
+        wanted: &'a OutputOptions<'_>,
+    ) -> BoxFuture<'a, ShortenedOutput> {
+        Box::pin(async move {
+            let engine = &session.engine;
+            let handle = codec::handle(&codec::body_hash(&engine.tenant.key, self.bytes));
+            let written = handle.to_string();
+            let known = known_handles(engine, self.bytes).await?;
+            let ours = |handle: &str| known.contains(handle);
+            let options = wunderblock_reduce::Options {
+                level: wanted.level,
+                kind: wanted.kind,
+                command: wanted.command,
+                failed: self.failed,
+                query: wanted.query,
+                // What is kept here is not known to be in anybody's context.
+                earlier: &[],
+                handle: Some(&written),
+                count: wanted.count,
+                ours: &ours,
+            };
+            let reduced = wunderblock_reduce::reduce(self.bytes, &options);
+            let changed = reduced.untouched.is_none() || !reduced.gaps.is_empty();
+            if !changed && keep == Keep::IfReduced {
+                return Ok(ShortenedOutput { reduced, handle: None });
             }
-            _ => keep_bytes(engine, &session.id, self, handle).await?,
-        }
-        Ok(ShortenedOutput { reduced, handle: changed.then_some(handle) })
+            match std::str::from_utf8(self.bytes) {
+                Ok(text) if self.bytes.len() <= MAX_MESSAGE_OUTPUT => {
+                    keep_text(engine, &session.id, self, text).await?
+                }
+                _ => keep_bytes(engine, &session.id, self, handle).await?,
+            }
+            Ok(ShortenedOutput { reduced, handle: changed.then_some(handle) })
+        })
     }
 }
 

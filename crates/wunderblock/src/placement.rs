@@ -1,6 +1,7 @@
 //! Where a text is in a request and as what, or why it is not there, and what would have to give.
 
 use crate::error::Error;
+use crate::future::BoxFuture;
 use crate::grep::GrepOptions;
 use crate::limits;
 use crate::request::draft::Draft;
@@ -76,51 +77,53 @@ impl Session {
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub async fn locate(
-        &self,
-        options: &ContextOptions,
-        draft: &Draft,
-        text: &str,
-    ) -> Result<Vec<Placement>, Error> {
-        let handle = text.parse::<Handle>().ok();
-        let sought = handle.map_or(PlacementQuery::Text(text), PlacementQuery::Handle);
-        let mut placements = outside(&sought, draft, options);
-        placements.extend(at_the_tail(&sought, draft));
-        placements.extend(in_summaries(&sought, draft));
-        let mut places: Vec<(Seq, Option<Handle>, String)> = Vec::new();
-        match handle {
-            Some(handle) => {
-                let held = self.holders(handle).await?.into_iter();
-                places.extend(held.map(|(seq, line)| (seq, Some(handle), line)));
+    pub fn locate<'a>(
+        &'a self,
+        options: &'a ContextOptions,
+        draft: &'a Draft,
+        text: &'a str,
+    ) -> BoxFuture<'a, Vec<Placement>> {
+        Box::pin(async move {
+            let handle = text.parse::<Handle>().ok();
+            let sought = handle.map_or(PlacementQuery::Text(text), PlacementQuery::Handle);
+            let mut placements = outside(&sought, draft, options);
+            placements.extend(at_the_tail(&sought, draft));
+            placements.extend(in_summaries(&sought, draft));
+            let mut places: Vec<(Seq, Option<Handle>, String)> = Vec::new();
+            match handle {
+                Some(handle) => {
+                    let held = self.holders(handle).await?.into_iter();
+                    places.extend(held.map(|(seq, line)| (seq, Some(handle), line)));
+                }
+                None => {
+                    let scope = GrepOptions { session: Some(self.id.clone()), ..GrepOptions::default() };
+                    let mut keep = |hit: crate::grep::Match| {
+                        if places.last().is_none_or(|(seq, ..)| *seq != hit.seq) {
+                            places.push((hit.seq, hit.handle, hit.text));
+                        }
+                        if places.len() < limits::PLACEMENTS {
+                            ControlFlow::Continue(())
+                        } else {
+                            ControlFlow::Break(())
+                        }
+                    };
+                    self.engine.grep(text, &scope, &mut keep).await?;
+                }
             }
-            None => {
-                let scope = GrepOptions { session: Some(self.id.clone()), ..GrepOptions::default() };
-                let mut keep = |hit: crate::grep::Match| {
-                    if places.last().is_none_or(|(seq, ..)| *seq != hit.seq) {
-                        places.push((hit.seq, hit.handle, hit.text));
-                    }
-                    if places.len() < limits::PLACEMENTS {
-                        ControlFlow::Continue(())
-                    } else {
-                        ControlFlow::Break(())
-                    }
-                };
-                self.engine.grep(text, &scope, &mut keep).await?;
+            places.retain(|(seq, ..)| {
+                *seq <= draft.through && !placements.iter().any(|placement| placement.seq == Some(*seq))
+            });
+            let sizes = measure_places(self, &places, draft).await?;
+            let places = places.into_iter().map(|place| said(place, draft, &sizes));
+            let (there, records): (Vec<Placement>, Vec<Placement>) =
+                places.partition(|placement| placement.why != NO_MESSAGE);
+            placements.extend(there);
+            // Records of the lane repeat what its sources said; they count only where nothing else is found.
+            if placements.is_empty() {
+                placements.extend(records);
             }
-        }
-        places.retain(|(seq, ..)| {
-            *seq <= draft.through && !placements.iter().any(|placement| placement.seq == Some(*seq))
-        });
-        let sizes = measure_places(self, &places, draft).await?;
-        let places = places.into_iter().map(|place| said(place, draft, &sizes));
-        let (there, records): (Vec<Placement>, Vec<Placement>) =
-            places.partition(|placement| placement.why != NO_MESSAGE);
-        placements.extend(there);
-        // Records of the lane repeat what its sources said; they count only where nothing else is found.
-        if placements.is_empty() {
-            placements.extend(records);
-        }
-        Ok(placements)
+            Ok(placements)
+        })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::engine::Engine;
 use crate::error::{Error, write_error};
+use crate::future::BoxFuture;
 use crate::limits::PAGE_BYTES;
 use crate::originals::{copy_source, newest_source, originals, source_info};
 use crate::store::{Answer, HandleTarget, Query};
@@ -79,37 +80,39 @@ impl Engine {
     ///
     /// # Errors
     /// When nothing here has the handle, the part does not exist, or it was erased.
-    pub async fn read(&self, address: Address, slice: &Slice) -> Result<Content, Error> {
-        let query = Query::Resolve { tenant: self.tenant.no, handle: address.handle };
-        match self.ask(query, Answer::named).await? {
-            None => Err(Error::NoHandle(address.handle)),
-            Some(HandleTarget::Blob) => {
-                let texts = read_texts(self, [address.handle]).await?;
-                let text = texts.text(address.handle).ok_or(Error::NoHandle(address.handle))?;
-                cut(text.as_bytes(), slice)
-            }
-            Some(HandleTarget::Stream(stream)) => {
-                let (from, to) = address.range.unwrap_or((Seq(1), Seq(i64::MAX.unsigned_abs())));
-                let mut bytes = Vec::new();
-                self.session_by_id(stream).export(from, to, &mut bytes).await?;
-                if bytes.is_empty() {
-                    return Err(Error::Address(format!("the session has no positions {from} to {to}")));
+    pub fn read<'a>(&'a self, address: Address, slice: &'a Slice) -> BoxFuture<'a, Content> {
+        Box::pin(async move {
+            let query = Query::Resolve { tenant: self.tenant.no, handle: address.handle };
+            match self.ask(query, Answer::named).await? {
+                None => Err(Error::NoHandle(address.handle)),
+                Some(HandleTarget::Blob) => {
+                    let texts = read_texts(self, [address.handle]).await?;
+                    let text = texts.text(address.handle).ok_or(Error::NoHandle(address.handle))?;
+                    cut(text.as_bytes(), slice)
                 }
-                cut(&bytes, slice)
-            }
-            Some(HandleTarget::Source(source, revision)) => {
-                let info = source_info(self, source, revision).await?;
-                let len = info.revision.len;
-                if let Slice::Bytes(from, to) = slice {
+                Some(HandleTarget::Stream(stream)) => {
+                    let (from, to) = address.range.unwrap_or((Seq(1), Seq(i64::MAX.unsigned_abs())));
                     let mut bytes = Vec::new();
-                    copy_source(self, &info, (*from, (*to).min(len)), &mut bytes).await?;
-                    return Ok(Content { bytes, total: len, page: None });
+                    self.session_by_id(stream).export(from, to, &mut bytes).await?;
+                    if bytes.is_empty() {
+                        return Err(Error::Address(format!("the session has no positions {from} to {to}")));
+                    }
+                    cut(&bytes, slice)
                 }
-                let mut bytes = Vec::new();
-                copy_source(self, &info, (0, len), &mut bytes).await?;
-                cut(&bytes, slice)
+                Some(HandleTarget::Source(source, revision)) => {
+                    let info = source_info(self, source, revision).await?;
+                    let len = info.revision.len;
+                    if let Slice::Bytes(from, to) = slice {
+                        let mut bytes = Vec::new();
+                        copy_source(self, &info, (*from, (*to).min(len)), &mut bytes).await?;
+                        return Ok(Content { bytes, total: len, page: None });
+                    }
+                    let mut bytes = Vec::new();
+                    copy_source(self, &info, (0, len), &mut bytes).await?;
+                    cut(&bytes, slice)
+                }
             }
-        }
+        })
     }
 
     /// The texts of events that are in blobs.
@@ -128,11 +131,13 @@ impl Engine {
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub async fn imported(&self, path: &std::path::Path) -> Result<Option<(StreamId, bool)>, Error> {
-        let Ok(path) = path.canonicalize() else { return Ok(None) };
-        let Some(source) = newest_source(self, &path).await? else { return Ok(None) };
-        let current = path.metadata().is_ok_and(|meta| crate::import::is_same(&source, &meta));
-        Ok(source.revision.leaf.map(|leaf| (leaf, current)))
+    pub fn imported<'a>(&'a self, path: &'a std::path::Path) -> BoxFuture<'a, Option<(StreamId, bool)>> {
+        Box::pin(async move {
+            let Ok(path) = path.canonicalize() else { return Ok(None) };
+            let Some(source) = newest_source(self, &path).await? else { return Ok(None) };
+            let current = path.metadata().is_ok_and(|meta| crate::import::is_same(&source, &meta));
+            Ok(source.revision.leaf.map(|leaf| (leaf, current)))
+        })
     }
 }
 
@@ -141,23 +146,25 @@ impl crate::session::Session {
     ///
     /// # Errors
     /// When there is no such session, a record is damaged, or `out` cannot be written.
-    pub async fn export(
-        &self,
+    pub fn export<'a>(
+        &'a self,
         from: Seq,
         to: Seq,
-        out: &mut (dyn std::io::Write + Send),
-    ) -> Result<u64, Error> {
-        let mut written = 0;
-        let mut pages = self.pages(from, to);
-        while let Some(events) = pages.next().await? {
-            for event in with_whole_texts(&self.engine, events).await? {
-                let line =
-                    serde_json::to_string(&event).map_err(|error| Error::Internal(error.to_string()))?;
-                writeln!(out, "{line}").map_err(|error| write_error(&error))?;
-                written += 1;
+        out: &'a mut (dyn std::io::Write + Send),
+    ) -> BoxFuture<'a, u64> {
+        Box::pin(async move {
+            let mut written = 0;
+            let mut pages = self.pages(from, to);
+            while let Some(events) = pages.next().await? {
+                for event in with_whole_texts(&self.engine, events).await? {
+                    let line =
+                        serde_json::to_string(&event).map_err(|error| Error::Internal(error.to_string()))?;
+                    writeln!(out, "{line}").map_err(|error| write_error(&error))?;
+                    written += 1;
+                }
             }
-        }
-        Ok(written)
+            Ok(written)
+        })
     }
 
     /// Writes the imported file the session came from, byte for byte: the one it was read from last, or one of
@@ -165,38 +172,41 @@ impl crate::session::Session {
     ///
     /// # Errors
     /// When the session was not imported, its import was cut short, its bytes are damaged, or `out` cannot be written.
-    pub async fn export_original(
-        &self,
+    pub fn export_original<'a>(
+        &'a self,
         number: Option<usize>,
-        out: &mut (dyn std::io::Write + Send),
-    ) -> Result<u64, Error> {
-        let info = self.info().await?;
-        let sources = originals(self).await?;
-        let none = || Error::Address(format!("session `{}` was not imported: it has no original", info.id));
-        let source = match number {
-            None => sources.last().ok_or_else(none)?,
-            Some(number) => sources.get(number.saturating_sub(1)).ok_or_else(|| {
-                Error::Address(format!(
-                    "session `{}` has {} originals; there is no number {number}",
-                    info.id,
-                    sources.len()
-                ))
-            })?,
-        };
-        let revision = &source.revision;
-        if !revision.whole {
-            return Err(Error::Unfinished { session: info.id, path: source.key.clone() });
-        }
-        let mut hashing = Hashing { hasher: blake3::Hasher::new(), out };
-        let copied = copy_source(&self.engine, source, (0, revision.len), &mut hashing).await?;
-        let stated = revision.hash.filter(|_| revision.erased.is_empty());
-        if copied != revision.len
-            || stated.is_some_and(|stated| *hashing.hasher.finalize().as_bytes() != stated)
-        {
-            let why = format!("what is kept of `{}` is not what was imported", source.key);
-            return Err(Error::Store(crate::store::StoreError::Damaged(why)));
-        }
-        Ok(copied)
+        out: &'a mut (dyn std::io::Write + Send),
+    ) -> BoxFuture<'a, u64> {
+        Box::pin(async move {
+            let info = self.info().await?;
+            let sources = originals(self).await?;
+            let none =
+                || Error::Address(format!("session `{}` was not imported: it has no original", info.id));
+            let source = match number {
+                None => sources.last().ok_or_else(none)?,
+                Some(number) => sources.get(number.saturating_sub(1)).ok_or_else(|| {
+                    Error::Address(format!(
+                        "session `{}` has {} originals; there is no number {number}",
+                        info.id,
+                        sources.len()
+                    ))
+                })?,
+            };
+            let revision = &source.revision;
+            if !revision.whole {
+                return Err(Error::Unfinished { session: info.id, path: source.key.clone() });
+            }
+            let mut hashing = Hashing { hasher: blake3::Hasher::new(), out };
+            let copied = copy_source(&self.engine, source, (0, revision.len), &mut hashing).await?;
+            let stated = revision.hash.filter(|_| revision.erased.is_empty());
+            if copied != revision.len
+                || stated.is_some_and(|stated| *hashing.hasher.finalize().as_bytes() != stated)
+            {
+                let why = format!("what is kept of `{}` is not what was imported", source.key);
+                return Err(Error::Store(crate::store::StoreError::Damaged(why)));
+            }
+            Ok(copied)
+        })
     }
 
     /// The engine it belongs to.

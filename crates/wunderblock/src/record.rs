@@ -2,6 +2,7 @@
 
 use crate::engine::{Engine, random, unexpected};
 use crate::error::{Error, Unappendable};
+use crate::future::BoxFuture;
 use crate::incoming::IntoEvents;
 use crate::limits::COUNT_AT_ONCE;
 use crate::session::Session;
@@ -217,29 +218,29 @@ impl Session {
     /// On a conflict, when the ledger cannot be written, and for events that callers may not append: of kinds that only
     /// the engine writes ([`Fact::OPEN_KINDS`](wunderblock_core::event::Fact::OPEN_KINDS) lists the others), a second
     /// opening, a source that is not live.
-    pub fn append<E: IntoEvents>(
-        &self,
-        what: E,
-    ) -> impl Future<Output = Result<Vec<Appended>, Error>> + Send + use<'_, E> {
-        let events = what.into_events(&self.engine.config.stamp());
-        async move {
-            let (events, session) = (events?, self.clone());
-            let ready = if events.iter().map(text_of).sum::<Bytes>() <= COUNT_AT_ONCE {
-                ReadyEvent::prepare(self, events)
-            } else {
-                self.engine.workers.run(move || ReadyEvent::prepare(&session, events)).await?
-            };
-            ReadyEvent::append(self, ready?.into_iter().collect::<Result<_, _>>()?).await
-        }
+    pub fn append(&self, what: impl IntoEvents) -> BoxFuture<'_, Vec<Appended>> {
+        append_ready(self, what.into_events(&self.engine.config.stamp()))
     }
 
     /// Appends what a line of JSON says: an event as an export has it, or a message in the form of a provider's API.
     ///
     /// # Errors
     /// When it says neither; otherwise as [`Session::append`].
-    pub async fn append_json(&self, line: &[u8]) -> Result<Vec<Appended>, Error> {
-        self.append(self.engine.config.stamp().line(line)?).await
+    pub fn append_json<'a>(&'a self, line: &'a [u8]) -> BoxFuture<'a, Vec<Appended>> {
+        Box::pin(async move { self.append(self.engine.config.stamp().line(line)?).await })
     }
+}
+
+fn append_ready(session: &Session, events: Result<Vec<NewEvent>, Error>) -> BoxFuture<'_, Vec<Appended>> {
+    Box::pin(async move {
+        let (events, own) = (events?, session.clone());
+        let ready = if events.iter().map(text_of).sum::<Bytes>() <= COUNT_AT_ONCE {
+            ReadyEvent::prepare(session, events)
+        } else {
+            session.engine.workers.run(move || ReadyEvent::prepare(&own, events)).await?
+        };
+        ReadyEvent::append(session, ready?.into_iter().collect::<Result<_, _>>()?).await
+    })
 }
 
 /// Checks that an event that opens a session is, or will be, its first.
@@ -288,9 +289,11 @@ impl ReadyEvent {
     ///
     /// # Errors
     /// On a conflict, on a second opening, or when the ledger cannot be written.
-    pub async fn append(session: &Session, events: Vec<Self>) -> Result<Vec<Appended>, Error> {
-        admit_openings(session, &events).await?;
-        append_prepared(&session.engine, &session.id, None, events).await
+    pub fn append<'a>(session: &'a Session, events: Vec<Self>) -> BoxFuture<'a, Vec<Appended>> {
+        Box::pin(async move {
+            admit_openings(session, &events).await?;
+            append_prepared(&session.engine, &session.id, None, events).await
+        })
     }
 
     /// The event's id.

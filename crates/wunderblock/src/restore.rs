@@ -9,6 +9,7 @@ use crate::doctor::examine_all;
 use crate::engine::{Config, Engine};
 use crate::erase::native;
 use crate::error::{Error, file_error};
+use crate::future::BoxFuture;
 use crate::imported_records::{Lost, RecordQuery, find_records};
 use crate::maintenance::Ledger;
 use crate::originals::list_revisions;
@@ -52,23 +53,30 @@ impl Ledger<'_> {
     /// # Errors
     /// When the backup is no ledger, damaged or from a newer program, or a ledger is there and `replace` is not given.
     /// Then the ledger that was there is still there.
-    pub async fn restore(from: &Path, to: &Path, replace: bool, config: Config) -> Result<Restored, Error> {
-        let restoring = beside(to, RESTORING);
-        if same(from, &restoring) {
-            let why = format!("{} is what an unfinished restore left, not a backup", from.display());
-            return Err(Error::Config(why));
-        }
-        if to.metadata().is_ok_and(|meta| meta.len() > 0) && !replace {
-            return Err(Error::Store(StoreError::Exists(to.display().to_string())));
-        }
-        std::fs::create_dir_all(folder(to)).map_err(|error| file_error(folder(to), &error))?;
-        let _lock = FolderLock::take(to, PATIENCE).map_err(|_| Error::Store(StoreError::Locked))?;
-        remove(&restoring);
-        remove(&beside(to, KEEPING));
-        let done = restore(from, to, config).await;
-        remove(&restoring);
-        remove(&beside(to, KEEPING));
-        done
+    pub fn restore<'a>(
+        from: &'a Path,
+        to: &'a Path,
+        replace: bool,
+        config: Config,
+    ) -> BoxFuture<'a, Restored> {
+        Box::pin(async move {
+            let restoring = beside(to, RESTORING);
+            if same(from, &restoring) {
+                let why = format!("{} is what an unfinished restore left, not a backup", from.display());
+                return Err(Error::Config(why));
+            }
+            if to.metadata().is_ok_and(|meta| meta.len() > 0) && !replace {
+                return Err(Error::Store(StoreError::Exists(to.display().to_string())));
+            }
+            std::fs::create_dir_all(folder(to)).map_err(|error| file_error(folder(to), &error))?;
+            let _lock = FolderLock::take(to, PATIENCE).map_err(|_| Error::Store(StoreError::Locked))?;
+            remove(&restoring);
+            remove(&beside(to, KEEPING));
+            let done = restore(from, to, config).await;
+            remove(&restoring);
+            remove(&beside(to, KEEPING));
+            done
+        })
     }
 }
 

@@ -4,6 +4,7 @@
 use crate::catch_up::{Extent, catch_up, is_searched};
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
+use crate::future::BoxFuture;
 use crate::index::{
     self, DocHit, DocKey, DocScope, Header, IndexSearch, ParsedQuery as Words, Phrase, SearchError, Tail,
 };
@@ -94,22 +95,24 @@ impl Engine {
     ///
     /// # Errors
     /// When the query has nothing to search for, or the ledger cannot be read.
-    pub async fn search(&self, query: &str, options: &SearchOptions) -> Result<SearchResult, Error> {
-        let words = if options.free_text { Words::from_text(query) } else { Words::parse(query) };
-        let words = words.map_err(|error| Error::Query(error.to_string()))?;
-        let ground = find_ground(self, options.session.as_ref()).await?;
-        let open: u64 = ground.behind.iter().map(|info| info.head.0 - info.indexed.0).sum();
-        if open > SCAN_MAX && self.can_write() {
-            catch_up_before_search(self).await?;
-        }
-        // A segment may be joined with others after its number was read and before its blocks are.
-        for _ in 1..SEARCH_RETRIES {
-            match search_once(self, &words, options).await {
-                Err(Error::Store(StoreError::Damaged(_)) | Error::Index(_)) => {}
-                other => return other,
+    pub fn search<'a>(&'a self, query: &'a str, options: &'a SearchOptions) -> BoxFuture<'a, SearchResult> {
+        Box::pin(async move {
+            let words = if options.free_text { Words::from_text(query) } else { Words::parse(query) };
+            let words = words.map_err(|error| Error::Query(error.to_string()))?;
+            let ground = find_ground(self, options.session.as_ref()).await?;
+            let open: u64 = ground.behind.iter().map(|info| info.head.0 - info.indexed.0).sum();
+            if open > SCAN_MAX && self.can_write() {
+                catch_up_before_search(self).await?;
             }
-        }
-        search_once(self, &words, options).await
+            // A segment may be joined with others after its number was read and before its blocks are.
+            for _ in 1..SEARCH_RETRIES {
+                match search_once(self, &words, options).await {
+                    Err(Error::Store(StoreError::Damaged(_)) | Error::Index(_)) => {}
+                    other => return other,
+                }
+            }
+            search_once(self, &words, options).await
+        })
     }
 
     pub(crate) fn can_write(&self) -> bool {

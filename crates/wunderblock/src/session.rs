@@ -2,8 +2,8 @@
 
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::store::codec;
-use crate::store::{Answer, Query, ReadOrder, StreamInfo};
+use crate::future::BoxFuture;
+use crate::store::{Answer, Query, ReadOrder, StreamInfo, codec};
 use wunderblock_core::event::Event;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::{Bytes, Seq};
@@ -30,30 +30,39 @@ impl Session {
     ///
     /// # Errors
     /// When there is no such session.
-    pub async fn info(&self) -> Result<StreamInfo, Error> {
-        let info = self.engine.info(&self.id).await?;
-        info.ok_or_else(|| Error::NoSession(self.id.to_string()))
+    pub fn info<'a>(&'a self) -> BoxFuture<'a, StreamInfo> {
+        Box::pin(async move {
+            let info = self.engine.info(&self.id).await?;
+            info.ok_or_else(|| Error::NoSession(self.id.to_string()))
+        })
     }
 
     /// Its events in a range of positions, oldest first, at most `limit` and about `text` bytes of texts.
     ///
     /// # Errors
     /// When there is no such session, or a record is damaged.
-    pub async fn events(&self, from: Seq, to: Seq, (limit, text): (u64, Bytes)) -> Result<Vec<Event>, Error> {
-        let query = Query::Events {
-            tenant: self.engine.tenant.no,
-            stream: self.id.clone(),
-            from,
-            to,
-            order: ReadOrder::Ascending,
-            limit,
-            text,
-            counts: false,
-        };
-        let rows = self.engine.ask(query, Answer::events).await?;
-        rows.iter()
-            .map(|row| codec::event(&self.engine.config.tenant, &self.id, row).map_err(Error::from))
-            .collect()
+    pub fn events<'a>(
+        &'a self,
+        from: Seq,
+        to: Seq,
+        (limit, text): (u64, Bytes),
+    ) -> BoxFuture<'a, Vec<Event>> {
+        Box::pin(async move {
+            let query = Query::Events {
+                tenant: self.engine.tenant.no,
+                stream: self.id.clone(),
+                from,
+                to,
+                order: ReadOrder::Ascending,
+                limit,
+                text,
+                counts: false,
+            };
+            let rows = self.engine.ask(query, Answer::events).await?;
+            rows.iter()
+                .map(|row| codec::event(&self.engine.config.tenant, &self.id, row).map_err(Error::from))
+                .collect()
+        })
     }
 
     /// The same, page by page.

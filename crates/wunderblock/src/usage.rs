@@ -1,7 +1,7 @@
 //! What a session's recorded usage says of one model.
 
 use crate::drive::{context_job, run_build};
-use crate::error::Error;
+use crate::future::BoxFuture;
 use crate::request::build::Build;
 use crate::request::options::ContextOptions;
 use crate::session::Session;
@@ -26,11 +26,13 @@ impl Session {
     ///
     /// # Errors
     /// When there is no such session, or the ledger cannot be used.
-    pub async fn usage(&self, options: &ContextOptions) -> Result<Option<Usage>, Error> {
-        let weighed = run_build(self, Build::weighed(context_job(self, options))).await??;
-        let named = options.model.is_some() || weighed.snapshot.view.model().is_some();
-        let anchor = weighed.anchor(&self.engine.config.catalog);
-        let (model, calibration) = (weighed.target.model, weighed.calibration);
-        Ok(named.then_some(Usage { model, anchor, calibration }))
+    pub fn usage<'a>(&'a self, options: &'a ContextOptions) -> BoxFuture<'a, Option<Usage>> {
+        Box::pin(async move {
+            let weighed = run_build(self, Build::weighed(context_job(self, options))).await??;
+            let named = options.model.is_some() || weighed.snapshot.view.model().is_some();
+            let anchor = weighed.anchor(&self.engine.config.catalog);
+            let (model, calibration) = (weighed.target.model, weighed.calibration);
+            Ok(named.then_some(Usage { model, anchor, calibration }))
+        })
     }
 }

@@ -33,7 +33,7 @@ fn a_lane_in_memory_stays_within_its_window() {
             Message::assistant(format!("Part {turn} has 120 functions.")),
         ])
         .unwrap();
-        let built = lane.context(&small_window()).unwrap();
+        let built = lane.context(small_window()).unwrap();
         let report = &built.draft.report;
         assert!(report.total_tokens <= report.limit, "turn {turn}");
         assert!(!built.draft.body.is_empty());

@@ -24,6 +24,7 @@ pub(crate) mod undo;
 mod writing;
 
 use crate::error::Error;
+use crate::future::BoxFuture;
 use crate::record::append_fact;
 use crate::session::Session;
 use account::{Compacted, CompactionResult, MadeNode};
@@ -46,28 +47,30 @@ impl Session {
     ///
     /// # Errors
     /// When the ledger cannot be used. That nothing was gained is no error but an [`CompactionResult`].
-    pub async fn compact(&self, options: &CompactOptions) -> Result<Compacted, Error> {
-        let lane = options.context.lane.clone().unwrap_or_else(LaneId::main);
-        let due = options
-            .due
-            .clone()
-            .unwrap_or_else(|| Due { level: Urgency::Manual, why: "asked for".to_owned() });
-        if options.compactor.policy.is_off() {
-            return Ok(Compacted::empty(options, lane, due, CompactionResult::Off));
-        }
-        let holder = new_holder()?;
-        if !options.dry_run
-            && let Some(other) = claim_lease(self, &lane, &holder).await?
-        {
-            return Ok(Compacted::empty(options, lane, due, CompactionResult::Busy(other)));
-        }
-        let work = compact_held(self, options, &lane, due);
-        if options.dry_run {
-            return work.await;
-        }
-        let done = while_holding(self, &lane, &holder, work).await;
-        release_lease(self, &lane, &holder).await?;
-        done
+    pub fn compact<'a>(&'a self, options: &'a CompactOptions) -> BoxFuture<'a, Compacted> {
+        Box::pin(async move {
+            let lane = options.context.lane.clone().unwrap_or_else(LaneId::main);
+            let due = options
+                .due
+                .clone()
+                .unwrap_or_else(|| Due { level: Urgency::Manual, why: "asked for".to_owned() });
+            if options.compactor.policy.is_off() {
+                return Ok(Compacted::empty(options, lane, due, CompactionResult::Off));
+            }
+            let holder = new_holder()?;
+            if !options.dry_run
+                && let Some(other) = claim_lease(self, &lane, &holder).await?
+            {
+                return Ok(Compacted::empty(options, lane, due, CompactionResult::Busy(other)));
+            }
+            let work = compact_held(self, options, &lane, due);
+            if options.dry_run {
+                return work.await;
+            }
+            let done = while_holding(self, &lane, &holder, work).await;
+            release_lease(self, &lane, &holder).await?;
+            done
+        })
     }
 }
 

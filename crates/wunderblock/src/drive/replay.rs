@@ -3,6 +3,7 @@
 use super::load::load_lane;
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::future::BoxFuture;
 use crate::limits;
 use crate::request::draft;
 use crate::request::snapshot::LaneWanted;
@@ -66,43 +67,45 @@ impl Session {
     ///
     /// # Errors
     /// When there is none, or when what comes out is not what was recorded.
-    pub async fn replay(&self, at: Option<Seq>) -> Result<Replayed, Error> {
-        let to = at.unwrap_or(Seq(i64::MAX.unsigned_abs()));
-        let query = Query::Marked {
-            tenant: self.engine.tenant.no,
-            stream: self.id.clone(),
-            what: Marked::Kind("context.built"),
-            to,
-            limit: 1,
-        };
-        let mut rows = self.engine.ask(query, Answer::events).await?;
-        let Some(row) = rows.pop() else { return Err(Error::NoRequest(at.unwrap_or(Seq::START))) };
-        let event = decode_event(&self.engine, &self.id, &row)?;
-        let Some(Fact::ContextBuilt(built)) = event.fact else {
-            return Err(Error::Erased(format!("the record of the request at position {}", row.seq)));
-        };
-        if built.render > render::VERSION {
-            let why = format!("a newer program rendered it (version {})", built.render);
-            return Err(Error::Replay { at: row.seq, why });
-        }
-        let (Encoded { bytes: body, stem, .. }, erased) = rebuild_request(self, row.seq, &built).await?;
-        let digest = blake3::hash(&body).to_hex().to_string();
-        // What was erased may have stood in the request as a part of a summary.
-        let erased = erased || digest != *built.digest && was_erased_after(self, row.seq).await?;
-        if digest != *built.digest && !erased {
-            let why = format!("its hash is {digest}, recorded was {}", built.digest);
-            return Err(Error::Replay { at: row.seq, why });
-        }
-        Ok(Replayed {
-            seq: row.seq,
-            at: event.at,
-            lane: built.lane,
-            model: built.model.into(),
-            dialect: built.dialect,
-            body,
-            stem: Bytes(stem as u64),
-            digest: built.digest.into(),
-            erased,
+    pub fn replay<'a>(&'a self, at: Option<Seq>) -> BoxFuture<'a, Replayed> {
+        Box::pin(async move {
+            let to = at.unwrap_or(Seq(i64::MAX.unsigned_abs()));
+            let query = Query::Marked {
+                tenant: self.engine.tenant.no,
+                stream: self.id.clone(),
+                what: Marked::Kind("context.built"),
+                to,
+                limit: 1,
+            };
+            let mut rows = self.engine.ask(query, Answer::events).await?;
+            let Some(row) = rows.pop() else { return Err(Error::NoRequest(at.unwrap_or(Seq::START))) };
+            let event = decode_event(&self.engine, &self.id, &row)?;
+            let Some(Fact::ContextBuilt(built)) = event.fact else {
+                return Err(Error::Erased(format!("the record of the request at position {}", row.seq)));
+            };
+            if built.render > render::VERSION {
+                let why = format!("a newer program rendered it (version {})", built.render);
+                return Err(Error::Replay { at: row.seq, why });
+            }
+            let (Encoded { bytes: body, stem, .. }, erased) = rebuild_request(self, row.seq, &built).await?;
+            let digest = blake3::hash(&body).to_hex().to_string();
+            // What was erased may have stood in the request as a part of a summary.
+            let erased = erased || digest != *built.digest && was_erased_after(self, row.seq).await?;
+            if digest != *built.digest && !erased {
+                let why = format!("its hash is {digest}, recorded was {}", built.digest);
+                return Err(Error::Replay { at: row.seq, why });
+            }
+            Ok(Replayed {
+                seq: row.seq,
+                at: event.at,
+                lane: built.lane,
+                model: built.model.into(),
+                dialect: built.dialect,
+                body,
+                stem: Bytes(stem as u64),
+                digest: built.digest.into(),
+                erased,
+            })
         })
     }
 
@@ -110,13 +113,15 @@ impl Session {
     ///
     /// # Errors
     /// As [`Session::replay`].
-    pub async fn diff(&self, first: Seq, second: Seq) -> Result<(Replayed, Replayed, Difference), Error> {
-        let (a, b) = (self.replay(Some(first)).await?, self.replay(Some(second)).await?);
-        let mut difference = compare(&a, &b);
-        if !difference.append_only {
-            difference.causes = find_causes(self, &a, &b).await?;
-        }
-        Ok((a, b, difference))
+    pub fn diff<'a>(&'a self, first: Seq, second: Seq) -> BoxFuture<'a, (Replayed, Replayed, Difference)> {
+        Box::pin(async move {
+            let (a, b) = (self.replay(Some(first)).await?, self.replay(Some(second)).await?);
+            let mut difference = compare(&a, &b);
+            if !difference.append_only {
+                difference.causes = find_causes(self, &a, &b).await?;
+            }
+            Ok((a, b, difference))
+        })
     }
 }
 

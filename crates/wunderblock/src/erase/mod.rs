@@ -10,6 +10,7 @@ mod loss;
 mod text;
 
 use crate::catch_up::join::read_segment;
+use crate::future::BoxFuture;
 use crate::imported_records::{RecordQuery, beginning, find_records};
 use crate::stored::{decode_event, read_texts};
 pub use erased::{Along, Erased};
@@ -53,66 +54,70 @@ impl Session {
     ///
     /// # Errors
     /// When there is no such session, or the ledger cannot be written.
-    pub async fn erase(&self, from: Seq, to: Seq, reason: Option<&str>) -> Result<Erased, Error> {
-        let info = self.info().await?;
-        let (from, to) = (from.max(Seq(1)), to.min(info.head));
-        if from > to {
-            return Err(Error::Address(format!("the session has positions 1 to {}", info.head)));
-        }
-        let erased = erase_runs(self, &[(from, to)], reason, Raw::default()).await?;
-        self.engine.scrubbed().await?;
-        Ok(erased)
+    pub fn erase<'a>(&'a self, from: Seq, to: Seq, reason: Option<&'a str>) -> BoxFuture<'a, Erased> {
+        Box::pin(async move {
+            let info = self.info().await?;
+            let (from, to) = (from.max(Seq(1)), to.min(info.head));
+            if from > to {
+                return Err(Error::Address(format!("the session has positions 1 to {}", info.head)));
+            }
+            let erased = erase_runs(self, &[(from, to)], reason, Raw::default()).await?;
+            self.engine.scrubbed().await?;
+            Ok(erased)
+        })
     }
 
     /// Erases a whole session with all its branches, and its records in every file it was read from.
     ///
     /// # Errors
     /// As [`Session::erase`].
-    pub async fn erase_all(&self, reason: Option<&str>, along: Along) -> Result<Erased, Error> {
-        let streams = self.engine.streams("", u64::from(u32::MAX)).await?;
-        let mut own = own_streams(&self.id, &streams);
-        let (children, copies) = loop {
-            let before = own.len();
-            let children = relatives(&own, &streams, is_child);
-            let copies = relatives(&own, &streams, is_copy);
-            own.extend(children.iter().filter(|_| along.children).cloned());
-            own.extend(copies.iter().filter(|_| along.copies).cloned());
-            if own.len() == before {
-                break (children, copies);
+    pub fn erase_all<'a>(&'a self, reason: Option<&'a str>, along: Along) -> BoxFuture<'a, Erased> {
+        Box::pin(async move {
+            let streams = self.engine.streams("", u64::from(u32::MAX)).await?;
+            let mut own = own_streams(&self.id, &streams);
+            let (children, copies) = loop {
+                let before = own.len();
+                let children = relatives(&own, &streams, is_child);
+                let copies = relatives(&own, &streams, is_copy);
+                own.extend(children.iter().filter(|_| along.children).cloned());
+                own.extend(copies.iter().filter(|_| along.copies).cloned());
+                if own.len() == before {
+                    break (children, copies);
+                }
+            };
+            let sessions: BTreeSet<String> = own.iter().map(|id| native(id).to_owned()).collect();
+            let mut raw = records_of(&self.engine, &own, &sessions).await?;
+            let mut sum = Erased::default();
+            for info in streams.iter().filter(|info| own.contains(&info.id)) {
+                let base = info.fork.as_ref().filter(|(parent, _)| !own.contains(parent));
+                let from = base.map_or(Seq(1), |(_, base)| base.next());
+                if from > info.head {
+                    continue;
+                }
+                let session = self.engine.session_by_id(info.id.clone());
+                // What a live agent said has no file; its ids must not come back by one either.
+                let mut live = Range::default();
+                add_range(&session, (from, info.head), &mut live).await?;
+                let name = native(&info.id).to_owned();
+                let erasure = |id| Erasure { session: name.clone(), what: Gone::Event(id) };
+                raw.erasures.extend(live.events.into_iter().map(erasure));
+                let all = std::mem::take(&mut raw);
+                sum.add(
+                    forget_runs(
+                        &session,
+                        &[(from, info.head)],
+                        reason,
+                        Streams { all: &streams, own: &own },
+                        all,
+                    )
+                    .await?,
+                );
             }
-        };
-        let sessions: BTreeSet<String> = own.iter().map(|id| native(id).to_owned()).collect();
-        let mut raw = records_of(&self.engine, &own, &sessions).await?;
-        let mut sum = Erased::default();
-        for info in streams.iter().filter(|info| own.contains(&info.id)) {
-            let base = info.fork.as_ref().filter(|(parent, _)| !own.contains(parent));
-            let from = base.map_or(Seq(1), |(_, base)| base.next());
-            if from > info.head {
-                continue;
-            }
-            let session = self.engine.session_by_id(info.id.clone());
-            // What a live agent said has no file; its ids must not come back by one either.
-            let mut live = Range::default();
-            add_range(&session, (from, info.head), &mut live).await?;
-            let name = native(&info.id).to_owned();
-            let erasure = |id| Erasure { session: name.clone(), what: Gone::Event(id) };
-            raw.erasures.extend(live.events.into_iter().map(erasure));
-            let all = std::mem::take(&mut raw);
-            sum.add(
-                forget_runs(
-                    &session,
-                    &[(from, info.head)],
-                    reason,
-                    Streams { all: &streams, own: &own },
-                    all,
-                )
-                .await?,
-            );
-        }
-        self.engine.scrubbed().await?;
-        sum.children = children.into_iter().collect();
-        sum.copies = copies.into_iter().collect();
-        Ok(sum)
+            self.engine.scrubbed().await?;
+            sum.children = children.into_iter().collect();
+            sum.copies = copies.into_iter().collect();
+            Ok(sum)
+        })
     }
 }
 

@@ -8,6 +8,7 @@ use super::loss::{Raw, stays};
 use crate::catch_up::Progress;
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::future::BoxFuture;
 use crate::imported_records::{Needle, RecordHit, RecordQuery, find_records};
 use crate::limits::ERASE_TEXT_MIN;
 use crate::originals::list_revisions;
@@ -75,52 +76,55 @@ impl TextFound {
     ///
     /// # Errors
     /// When the text is shorter than [`ERASE_TEXT_MIN`], or the ledger cannot be read.
-    pub async fn of(
-        engine: &Engine,
-        text: &str,
-        progress: &mut (dyn FnMut(Progress) + Send),
-    ) -> Result<Self, Error> {
-        if text.len() < ERASE_TEXT_MIN {
-            return Err(Error::Query(format!(
-                "the text has {} bytes, and the minimum is {ERASE_TEXT_MIN}: a shorter one stands in too many places",
-                text.len()
-            )));
-        }
-        let needle = Needle::new(text);
-        let mut found = Self::default();
-        let mut streams = engine.streams("", u64::from(u32::MAX)).await?;
-        streams.sort_unstable_by(|a, b| a.id.cmp(&b.id));
-        let total = streams.iter().map(|info| own(info).1).sum();
-        let mut done = 0;
-        for info in &streams {
-            find_in_stream(engine, info, &needle, &mut found, &mut |events| {
-                done += events;
-                progress(Progress { done, total });
-            })
-            .await?;
-        }
-        let lines: Vec<_> = streams.iter().map(|info| (&info.id, lineage(info, &streams))).collect();
-        for place in &mut found.events {
-            let shows = |part: &(&StreamId, Seq, Seq)| {
-                *part.0 == place.session && part.1 <= place.seq && place.seq <= part.2
-            };
-            let others = lines.iter().filter(|(id, line)| **id != place.session && line.iter().any(shows));
-            place.shown_in = others.map(|(id, _)| (*id).clone()).collect();
-        }
-        for source in list_revisions(engine).await? {
-            if needle.is_in(source.key.as_bytes()) {
-                found.names.push(format!("the path {}", source.key));
+    pub fn of<'a>(
+        engine: &'a Engine,
+        text: &'a str,
+        progress: &'a mut (dyn FnMut(Progress) + Send),
+    ) -> BoxFuture<'a, Self> {
+        Box::pin(async move {
+            if text.len() < ERASE_TEXT_MIN {
+                return Err(Error::Query(format!(
+                    "the text has {} bytes, and the minimum is {ERASE_TEXT_MIN}: a shorter one stands in too many places",
+                    text.len()
+                )));
             }
-            let (path, handle) = (source.key.clone(), source.revision.handle);
-            let wanted = RecordQuery { text: Some(needle.clone()), ..RecordQuery::default() };
-            for RecordHit { span, session, record } in find_records(engine, source, wanted).await? {
-                let (path, from, to) = (path.clone(), span.offset, span.offset + span.len);
-                found.originals.push(TextRecord { path, handle, from, to, span, session, record });
+            let needle = Needle::new(text);
+            let mut found = Self::default();
+            let mut streams = engine.streams("", u64::from(u32::MAX)).await?;
+            streams.sort_unstable_by(|a, b| a.id.cmp(&b.id));
+            let total = streams.iter().map(|info| own(info).1).sum();
+            let mut done = 0;
+            for info in &streams {
+                find_in_stream(engine, info, &needle, &mut found, &mut |events| {
+                    done += events;
+                    progress(Progress { done, total });
+                })
+                .await?;
             }
-        }
-        found.names.sort_unstable();
-        found.names.dedup();
-        Ok(found)
+            let lines: Vec<_> = streams.iter().map(|info| (&info.id, lineage(info, &streams))).collect();
+            for place in &mut found.events {
+                let shows = |part: &(&StreamId, Seq, Seq)| {
+                    *part.0 == place.session && part.1 <= place.seq && place.seq <= part.2
+                };
+                let others =
+                    lines.iter().filter(|(id, line)| **id != place.session && line.iter().any(shows));
+                place.shown_in = others.map(|(id, _)| (*id).clone()).collect();
+            }
+            for source in list_revisions(engine).await? {
+                if needle.is_in(source.key.as_bytes()) {
+                    found.names.push(format!("the path {}", source.key));
+                }
+                let (path, handle) = (source.key.clone(), source.revision.handle);
+                let wanted = RecordQuery { text: Some(needle.clone()), ..RecordQuery::default() };
+                for RecordHit { span, session, record } in find_records(engine, source, wanted).await? {
+                    let (path, from, to) = (path.clone(), span.offset, span.offset + span.len);
+                    found.originals.push(TextRecord { path, handle, from, to, span, session, record });
+                }
+            }
+            found.names.sort_unstable();
+            found.names.dedup();
+            Ok(found)
+        })
     }
 
     /// Erases what was found, as [`crate::Session::erase`] does: whole events, and their records in
@@ -128,29 +132,31 @@ impl TextFound {
     ///
     /// # Errors
     /// As [`crate::Session::erase`].
-    pub async fn erase(&self, engine: &Engine, reason: Option<&str>) -> Result<Erased, Error> {
-        let mut by_session: BTreeMap<&str, Raw> = BTreeMap::new();
-        for TextRecord { span, session, record, .. } in &self.originals {
-            let raw = by_session.entry(session).or_default();
-            raw.spans.insert(*span);
-            raw.erasures.insert(Erasure { session: session.clone(), what: Gone::Record(record.clone()) });
-        }
-        let mut sum = Erased::default();
-        for (stream, runs) in self.runs() {
-            let raw = by_session.remove(native(stream)).unwrap_or_default();
-            sum.add(erase_runs(&engine.session_by_id(stream.clone()), &runs, reason, raw).await?);
-        }
-        // Titles, queues and the like: no event speaks of them, so there is no session for a receipt.
-        for (_, Raw { spans, erasures }) in by_session {
-            let spans: Vec<SourceSpan> = spans.into_iter().collect();
-            let mut writes = unshared_writes(engine, &spans, &BTreeSet::new()).await?;
-            let (tenant, stream, seqs) = (engine.tenant.no, StreamId::new("text")?, Vec::new());
-            let erasures = erasures.into_iter().collect();
-            writes.push(Write::Erase { tenant, stream, seqs, spans, erasures });
-            sum.add(Erased::of(&engine.storage.commit(writes).await?));
-        }
-        engine.scrubbed().await?;
-        Ok(sum)
+    pub fn erase<'a>(&'a self, engine: &'a Engine, reason: Option<&'a str>) -> BoxFuture<'a, Erased> {
+        Box::pin(async move {
+            let mut by_session: BTreeMap<&str, Raw> = BTreeMap::new();
+            for TextRecord { span, session, record, .. } in &self.originals {
+                let raw = by_session.entry(session).or_default();
+                raw.spans.insert(*span);
+                raw.erasures.insert(Erasure { session: session.clone(), what: Gone::Record(record.clone()) });
+            }
+            let mut sum = Erased::default();
+            for (stream, runs) in self.runs() {
+                let raw = by_session.remove(native(stream)).unwrap_or_default();
+                sum.add(erase_runs(&engine.session_by_id(stream.clone()), &runs, reason, raw).await?);
+            }
+            // Titles, queues and the like: no event speaks of them, so there is no session for a receipt.
+            for (_, Raw { spans, erasures }) in by_session {
+                let spans: Vec<SourceSpan> = spans.into_iter().collect();
+                let mut writes = unshared_writes(engine, &spans, &BTreeSet::new()).await?;
+                let (tenant, stream, seqs) = (engine.tenant.no, StreamId::new("text")?, Vec::new());
+                let erasures = erasures.into_iter().collect();
+                writes.push(Write::Erase { tenant, stream, seqs, spans, erasures });
+                sum.add(Erased::of(&engine.storage.commit(writes).await?));
+            }
+            engine.scrubbed().await?;
+            Ok(sum)
+        })
     }
 
     /// The runs of positions of each session.

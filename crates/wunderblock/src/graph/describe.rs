@@ -6,6 +6,7 @@ use super::place::{GraphPlace, find_place};
 use super::token_line::TokenLine;
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::future::BoxFuture;
 use crate::hint::Hint;
 use crate::limits::EXPAND_TOKENS;
 use crate::read::Address;
@@ -73,18 +74,20 @@ impl Engine {
     ///
     /// # Errors
     /// When nothing here has the handle, or it names no node; the message says which are near.
-    pub async fn describe(&self, address: Address) -> Result<Described, Error> {
-        match find_place(self, address).await? {
-            GraphPlace::Node(mut graph, seq) => {
-                count_beneath(self, &mut graph, seq).await?;
-                Ok(graph.described(graph.node(seq)?))
+    pub fn describe<'a>(&'a self, address: Address) -> BoxFuture<'a, Described> {
+        Box::pin(async move {
+            match find_place(self, address).await? {
+                GraphPlace::Node(mut graph, seq) => {
+                    count_beneath(self, &mut graph, seq).await?;
+                    Ok(graph.described(graph.node(seq)?))
+                }
+                GraphPlace::Range(graph, from, to) => Err(graph.no_node(from, to)),
+                GraphPlace::Body(handle) => Err(Error::OtherAddress {
+                    why: format!("{handle} is the text of no summary"),
+                    hint: Hint::Expand { address: handle.to_string() },
+                }),
             }
-            GraphPlace::Range(graph, from, to) => Err(graph.no_node(from, to)),
-            GraphPlace::Body(handle) => Err(Error::OtherAddress {
-                why: format!("{handle} is the text of no summary"),
-                hint: Hint::Expand { address: handle.to_string() },
-            }),
-        }
+        })
     }
 }
 

@@ -9,6 +9,7 @@ use super::place::{GraphPlace, Positions, find_place};
 use super::token_line::{TokenLine, counts_of};
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::future::BoxFuture;
 use crate::hint::Hint;
 use crate::limits::{EXPAND_LEAST, EXPAND_MOST, EXPAND_TOKENS};
 use crate::read::Address;
@@ -95,36 +96,38 @@ impl Engine {
     /// # Errors
     /// When nothing here has the handle, the range holds no messages, there is no such page, or a page is to have fewer
     /// tokens than [`EXPAND_LEAST`] or more than [`EXPAND_MOST`].
-    pub async fn expand(&self, address: Address, wanted: &Expand) -> Result<Expanded, Error> {
-        if !(EXPAND_LEAST..=EXPAND_MOST).contains(&wanted.page_tokens) {
-            let (least, most) = (grouped(EXPAND_LEAST), grouped(EXPAND_MOST));
-            return Err(Error::Address(format!(
-                "a page has {least} to {most} tokens, not {}",
-                wanted.page_tokens
-            )));
-        }
-        let place = find_place(self, address).await?;
-        let named = named(&place);
-        if let Some(query) = &wanted.query {
-            return expand_query(self, named, &place, (query, wanted.page_tokens)).await;
-        }
-        match &place {
-            GraphPlace::Body(handle) => {
-                let texts = read_texts(self, [*handle]).await?;
-                let text = texts.text(*handle).ok_or(Error::NoHandle(*handle))?;
-                listed((named, Shows::Body), vec![body(*handle, text)], wanted)
+    pub fn expand<'a>(&'a self, address: Address, wanted: &'a Expand) -> BoxFuture<'a, Expanded> {
+        Box::pin(async move {
+            if !(EXPAND_LEAST..=EXPAND_MOST).contains(&wanted.page_tokens) {
+                let (least, most) = (grouped(EXPAND_LEAST), grouped(EXPAND_MOST));
+                return Err(Error::Address(format!(
+                    "a page has {least} to {most} tokens, not {}",
+                    wanted.page_tokens
+                )));
             }
-            GraphPlace::Node(graph, seq) => {
-                let node = graph.node(*seq)?;
-                if wanted.children && !node.node.sources.is_empty() {
-                    return listed((named, Shows::Nodes), graph.children(node), wanted);
+            let place = find_place(self, address).await?;
+            let named = named(&place);
+            if let Some(query) = &wanted.query {
+                return expand_query(self, named, &place, (query, wanted.page_tokens)).await;
+            }
+            match &place {
+                GraphPlace::Body(handle) => {
+                    let texts = read_texts(self, [*handle]).await?;
+                    let text = texts.text(*handle).ok_or(Error::NoHandle(*handle))?;
+                    listed((named, Shows::Body), vec![body(*handle, text)], wanted)
                 }
-                events_page(self, named, Positions::of(graph, node.node.from, node.node.to), wanted).await
+                GraphPlace::Node(graph, seq) => {
+                    let node = graph.node(*seq)?;
+                    if wanted.children && !node.node.sources.is_empty() {
+                        return listed((named, Shows::Nodes), graph.children(node), wanted);
+                    }
+                    events_page(self, named, Positions::of(graph, node.node.from, node.node.to), wanted).await
+                }
+                GraphPlace::Range(graph, from, to) => {
+                    events_page(self, named, Positions::of(graph, *from, *to), wanted).await
+                }
             }
-            GraphPlace::Range(graph, from, to) => {
-                events_page(self, named, Positions::of(graph, *from, *to), wanted).await
-            }
-        }
+        })
     }
 }
 

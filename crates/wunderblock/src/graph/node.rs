@@ -2,6 +2,7 @@
 
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::future::BoxFuture;
 use crate::query_batch::QueryBatch;
 use crate::session::Session;
 use crate::store::{Answer, Marked, Query, StoredEvent, StreamInfo, TallyRow};
@@ -96,10 +97,12 @@ impl Session {
     ///
     /// # Errors
     /// When there is no such session, or a record is damaged.
-    pub async fn nodes(&self, lane: Option<&LaneId>) -> Result<Vec<GraphNode>, Error> {
-        let graph = read_graph(&self.engine, &self.id).await?;
-        let nodes = graph.nodes.into_values().map(|known| known.node);
-        Ok(nodes.filter(|node| lane.is_none_or(|lane| node.lane.as_ref() == Some(lane))).collect())
+    pub fn nodes<'a>(&'a self, lane: Option<&'a LaneId>) -> BoxFuture<'a, Vec<GraphNode>> {
+        Box::pin(async move {
+            let graph = read_graph(&self.engine, &self.id).await?;
+            let nodes = graph.nodes.into_values().map(|known| known.node);
+            Ok(nodes.filter(|node| lane.is_none_or(|lane| node.lane.as_ref() == Some(lane))).collect())
+        })
     }
 }
 

@@ -29,6 +29,7 @@ mod tree;
 pub(crate) mod twin;
 mod waiting;
 
+use crate::future::BoxFuture;
 use crate::originals::newest_source;
 pub(crate) use change::is_same;
 use change::{FileChange, find_change};
@@ -60,26 +61,26 @@ impl Engine {
     ///
     /// # Errors
     /// When the file cannot be read or is no transcript, or the ledger cannot be written.
-    pub async fn import(
-        &self,
-        path: &Path,
+    pub fn import<'a>(
+        &'a self,
+        path: &'a Path,
         format: Option<Format>,
-        progress: OnBytes<'_>,
-    ) -> Result<Imported, Error> {
-        import_file(self, path, ImportMode { format, verify: false }, progress).await
+        progress: OnBytes<'a>,
+    ) -> BoxFuture<'a, Imported> {
+        Box::pin(async move { import_file(self, path, ImportMode { format, verify: false }, progress).await })
     }
 
     /// The same; the file is compared whole with what is kept of it, even if it looks unchanged or only grown.
     ///
     /// # Errors
     /// As [`Engine::import`].
-    pub async fn verify_import(
-        &self,
-        path: &Path,
+    pub fn verify_import<'a>(
+        &'a self,
+        path: &'a Path,
         format: Option<Format>,
-        progress: OnBytes<'_>,
-    ) -> Result<Imported, Error> {
-        import_file(self, path, ImportMode { format, verify: true }, progress).await
+        progress: OnBytes<'a>,
+    ) -> BoxFuture<'a, Imported> {
+        Box::pin(async move { import_file(self, path, ImportMode { format, verify: true }, progress).await })
     }
 }
 
@@ -231,36 +232,40 @@ impl Transcripts {
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub async fn unchanged(&self, engine: &Engine) -> Result<Vec<Option<Imported>>, Error> {
-        let mut all = Vec::with_capacity(self.files.len());
-        let mut folder: Option<(&Path, PathBuf)> = None;
-        for files in self.files.chunks(TOGETHER) {
-            let mut paths = Vec::with_capacity(files.len());
-            for file in files {
-                // A listed file is no link, so that only its folder's path may lead through some.
-                let parent = file.parent().unwrap_or(file);
-                if folder.as_ref().is_none_or(|(known, _)| *known != parent) {
-                    folder = parent.canonicalize().ok().map(|path| (parent, path));
+    pub fn unchanged<'a>(&'a self, engine: &'a Engine) -> BoxFuture<'a, Vec<Option<Imported>>> {
+        Box::pin(async move {
+            let mut all = Vec::with_capacity(self.files.len());
+            let mut folder: Option<(&Path, PathBuf)> = None;
+            for files in self.files.chunks(TOGETHER) {
+                let mut paths = Vec::with_capacity(files.len());
+                for file in files {
+                    // A listed file is no link, so that only its folder's path may lead through some.
+                    let parent = file.parent().unwrap_or(file);
+                    if folder.as_ref().is_none_or(|(known, _)| *known != parent) {
+                        folder = parent.canonicalize().ok().map(|path| (parent, path));
+                    }
+                    paths.push(
+                        folder.as_ref().zip(file.file_name()).map(|((_, folder), name)| folder.join(name)),
+                    );
                 }
-                paths
-                    .push(folder.as_ref().zip(file.file_name()).map(|((_, folder), name)| folder.join(name)));
-            }
-            let keys = paths.iter().map(|path| path.as_deref().unwrap_or(Path::new("")).to_string_lossy());
-            let query = |key: std::borrow::Cow<'_, str>| {
-                let by = SourceBy::Key(key.into_owned());
-                Query::Source { tenant: engine.tenant.no, by, revision: None }
-            };
-            let answers = engine.storage.query(keys.map(query).collect()).await?;
-            for (path, answer) in paths.iter().zip(answers) {
-                let info = answer.source().ok_or_else(unexpected)?;
-                let same = |(path, info): (&PathBuf, Box<SourceInfo>)| {
-                    let is_same = path.metadata().is_ok_and(|meta| change::is_same(&info, &meta));
-                    is_same.then(|| unchanged_import(path, &info).ok()).flatten()
+                let keys =
+                    paths.iter().map(|path| path.as_deref().unwrap_or(Path::new("")).to_string_lossy());
+                let query = |key: std::borrow::Cow<'_, str>| {
+                    let by = SourceBy::Key(key.into_owned());
+                    Query::Source { tenant: engine.tenant.no, by, revision: None }
                 };
-                all.push(path.as_ref().zip(info).and_then(same));
+                let answers = engine.storage.query(keys.map(query).collect()).await?;
+                for (path, answer) in paths.iter().zip(answers) {
+                    let info = answer.source().ok_or_else(unexpected)?;
+                    let same = |(path, info): (&PathBuf, Box<SourceInfo>)| {
+                        let is_same = path.metadata().is_ok_and(|meta| change::is_same(&info, &meta));
+                        is_same.then(|| unchanged_import(path, &info).ok()).flatten()
+                    };
+                    all.push(path.as_ref().zip(info).and_then(same));
+                }
             }
-        }
-        Ok(all)
+            Ok(all)
+        })
     }
 }
 

@@ -1,6 +1,8 @@
 //! A program that runs, from its start to the end of all it has started.
 
-use super::{ProcessOutput, Program};
+mod head;
+
+use super::program::{ProcessOutput, Program};
 use crate::summarize::task::SummaryFailure;
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt as _;
@@ -8,7 +10,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-pub(crate) use super::head::head;
+pub(crate) use head::head;
 
 /// How often it is looked whether a program has ended.
 const TICK: Duration = Duration::from_millis(5);
@@ -148,7 +150,7 @@ impl RunningProgram<'_> {
 }
 
 /// Ends a program and all it has started.
-pub(super) fn end_all(child: &mut Child) {
+fn end_all(child: &mut Child) {
     end_group(child);
     let _ = child.kill();
     let _ = child.wait();

@@ -1,6 +1,6 @@
 //! What stands for running programs where that is left out: an error that says so.
 
-use super::{ProcessOutput, Program};
+use super::program::{ProcessOutput, Program};
 use crate::summarize::task::SummaryFailure;
 use std::path::Path;
 

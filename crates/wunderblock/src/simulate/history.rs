@@ -2,6 +2,7 @@
 
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::future::BoxFuture;
 use crate::limits::{CATCH_UP_BYTES, VIEW_EVENTS};
 use crate::parallel;
 use crate::request::job::BuildJob;
@@ -80,19 +81,21 @@ impl Session {
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub async fn siblings(&self) -> Result<Vec<Self>, Error> {
-        let info = self.info().await?;
-        let mut own = vec![self.clone()];
-        let Some(source) = info.source.filter(|_| info.fork.is_none() && info.parent.is_none()) else {
-            return Ok(own);
-        };
-        let mut all = self.engine.streams("", u64::from(u32::MAX)).await?;
-        all.retain(|other| other.source == Some(source) && other.parent.is_none());
-        if all.len() > 1 && all.iter().all(|other| other.fork.is_none()) {
-            all.sort_by_key(|other| (other.opened_at, other.no));
-            own = all.into_iter().map(|other| self.engine.session_by_id(other.id)).collect();
-        }
-        Ok(own)
+    pub fn siblings<'a>(&'a self) -> BoxFuture<'a, Vec<Self>> {
+        Box::pin(async move {
+            let info = self.info().await?;
+            let mut own = vec![self.clone()];
+            let Some(source) = info.source.filter(|_| info.fork.is_none() && info.parent.is_none()) else {
+                return Ok(own);
+            };
+            let mut all = self.engine.streams("", u64::from(u32::MAX)).await?;
+            all.retain(|other| other.source == Some(source) && other.parent.is_none());
+            if all.len() > 1 && all.iter().all(|other| other.fork.is_none()) {
+                all.sort_by_key(|other| (other.opened_at, other.no));
+                own = all.into_iter().map(|other| self.engine.session_by_id(other.id)).collect();
+            }
+            Ok(own)
+        })
     }
 }
 

@@ -22,6 +22,7 @@ mod sheet;
 mod watch;
 
 use crate::drive::{context_job, run_build};
+use crate::future::BoxFuture;
 use history::read_history;
 pub use result::{PolicyResult, Simulation};
 pub use watch::OnSimulated;
@@ -86,37 +87,41 @@ impl Engine {
     ///
     /// # Errors
     /// When the ledger cannot be read, or no request could be built because nothing was said.
-    pub async fn simulate(
-        &self,
-        sessions: &[Session],
-        options: &SimulateOptions,
-    ) -> Result<Option<Simulation>, Error> {
-        let Some(last) = sessions.last() else { return Err(Error::NoSession(String::new())) };
-        let job = context_job(last, &options.context);
-        let Loaded { target, .. } = run_build(last, Build::loaded(job)).await??;
-        let first = sessions.first().unwrap_or(last);
-        let job =
-            BuildJob { options: Arc::new(options.requests(&target)), ..context_job(first, &options.context) };
-        let history = read_history(self, sessions, job, &target).await?;
-        let redactor = Arc::clone(&self.config.redactor);
-        let (options, sessions) = (options.clone(), sessions.len() as u64);
-        on_thread(move || {
-            let index = Index::of(&history, &target)?;
-            if index.moments.is_empty() {
-                return Err(Error::Silence(history.job.stream.clone()));
-            }
-            let requests = index.moments.len() as u64 * options.policies.len() as u64;
-            let watch = Watch::new(options.progress.clone(), requests);
-            let ran = parallel::map(options.policies.clone(), |policy| {
-                let compactor =
-                    Compactor { summariser: options.summariser.clone(), ..Compactor::new(policy) };
-                Play::new(&history, &index, &target, compactor).run(&redactor, &watch)
-            })?;
-            let Some(results) = ran.into_iter().collect::<Option<Vec<PolicyResult>>>() else {
-                return Ok(None);
+    pub fn simulate<'a>(
+        &'a self,
+        sessions: &'a [Session],
+        options: &'a SimulateOptions,
+    ) -> BoxFuture<'a, Option<Simulation>> {
+        Box::pin(async move {
+            let Some(last) = sessions.last() else { return Err(Error::NoSession(String::new())) };
+            let job = context_job(last, &options.context);
+            let Loaded { target, .. } = run_build(last, Build::loaded(job)).await??;
+            let first = sessions.first().unwrap_or(last);
+            let job = BuildJob {
+                options: Arc::new(options.requests(&target)),
+                ..context_job(first, &options.context)
             };
-            Ok(Some(Simulation { sessions, ..result::simulation(&history, &index, &target, results) }))
+            let history = read_history(self, sessions, job, &target).await?;
+            let redactor = Arc::clone(&self.config.redactor);
+            let (options, sessions) = (options.clone(), sessions.len() as u64);
+            on_thread(move || {
+                let index = Index::of(&history, &target)?;
+                if index.moments.is_empty() {
+                    return Err(Error::Silence(history.job.stream.clone()));
+                }
+                let requests = index.moments.len() as u64 * options.policies.len() as u64;
+                let watch = Watch::new(options.progress.clone(), requests);
+                let ran = parallel::map(options.policies.clone(), |policy| {
+                    let compactor =
+                        Compactor { summariser: options.summariser.clone(), ..Compactor::new(policy) };
+                    Play::new(&history, &index, &target, compactor).run(&redactor, &watch)
+                })?;
+                let Some(results) = ran.into_iter().collect::<Option<Vec<PolicyResult>>>() else {
+                    return Ok(None);
+                };
+                Ok(Some(Simulation { sessions, ..result::simulation(&history, &index, &target, results) }))
+            })
+            .await?
         })
-        .await?
     }
 }

@@ -114,7 +114,7 @@ pub enum Query {
         /// Where.
         seqs: Vec<Seq>,
     },
-    /// What a handle names. Answers [`Answer::HandleTarget`].
+    /// What a handle names. Answers [`Answer::Named`].
     Resolve {
         /// Whose.
         tenant: TenantNo,
