@@ -430,7 +430,7 @@ fn an_import_that_was_cut_short_is_called_unfinished_everywhere() {
     assert!(desk.run(&["sessions"]).exits(0).out.contains("import unfinished"));
     let examined = desk.run(&["doctor"]).exits(0).out;
     assert!(
-        examined.contains("import unfinished; `import ") && examined.contains("all is well"),
+        examined.contains("import unfinished; another import of ") && examined.contains("all is well"),
         "{examined}"
     );
     let notes = desk.run(&["doctor", "--json"]).exits(0).json()["notes"].clone();
