@@ -125,11 +125,12 @@ impl<'e> Feed<'e> {
         self.warn(text);
     }
 
-    /// The record of a line that is too long to be parsed: it says where the bytes are.
+    /// The record of a line that is too long to be parsed: it says where the bytes are. Its text stays as it was first
+    /// recorded: a file that is imported again must give the same content under the same id.
     pub(super) fn long_record(&self, offset: u64, len: u64, line: u64) -> TranscriptRecord {
         let handle = revision_handle(&self.engine.tenant.key, self.handle, self.claim.revision);
         let text = format!(
-            "⟨a record of {len} bytes, too long to be parsed: bytes {offset} to {} · read {handle}⟩",
+            "⟨a record of {len} bytes, too long to be parsed: read {handle} --bytes {offset}-{}⟩",
             offset + len
         );
         let message = Message::new(Role::User, vec![Part::text(text)]);
