@@ -317,7 +317,7 @@ fn a_line_that_is_too_long_is_kept_where_it_is() {
         (1, wunderblock_core::units::Bytes(1 << 20)),
     ));
     let told = serde_json::to_string(&events.unwrap()[0].fact).unwrap();
-    assert!(told.contains("too long to be parsed: bytes "), "{told}");
+    assert!(told.contains("too long to be parsed: read wb:"), "{told}");
 }
 
 #[test]
