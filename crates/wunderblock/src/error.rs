@@ -210,6 +210,12 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether the same call can succeed later, with nothing put right: [`ErrorKind::is_retryable`].
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        self.kind().is_retryable()
+    }
+
     /// Who can do something about it, and whether to try again.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {

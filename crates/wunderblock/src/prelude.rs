@@ -1,7 +1,8 @@
 //! What most programs need: `use wunderblock::prelude::*;`.
 
 pub use crate::{
-    Built, Config, ContextOptions, Draft, Engine, Error, ErrorKind, Hint, IntoEvents, Model, Session,
+    Address, Built, Config, ContextOptions, Draft, Engine, Error, ErrorKind, Hint, IntoEvents, Model,
+    SearchOptions, Session, Slice,
 };
 pub use wunderblock_core::event::{Event, Fact, NewEvent};
 pub use wunderblock_core::id::{EventId, Handle, LaneId, StreamId};

@@ -2,6 +2,7 @@
 
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::read::Address;
 use crate::future::BoxFuture;
 use crate::store::{Answer, Query, ReadOrder, StreamInfo, codec};
 use wunderblock_core::event::Event;
@@ -24,6 +25,12 @@ impl Session {
     #[must_use]
     pub fn id(&self) -> &StreamId {
         &self.id
+    }
+
+    /// The address of a range of positions: what [`Engine::read`], `expand` and `describe` take.
+    #[must_use]
+    pub fn address(&self, from: Seq, to: Seq) -> Address {
+        Address { handle: self.engine.stream_handle(&self.id), range: Some((from, to)) }
     }
 
     /// What is known of it.
