@@ -2,8 +2,8 @@
 
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::read::Address;
 use crate::future::BoxFuture;
+use crate::read::Address;
 use crate::store::{Answer, Query, ReadOrder, StreamInfo, codec};
 use wunderblock_core::event::Event;
 use wunderblock_core::id::StreamId;

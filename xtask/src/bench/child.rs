@@ -28,7 +28,7 @@ impl ChildTask {
                 imported.appended as usize
             }
             ChildWork::Context => {
-                block_on(engine.session_by_id(ingest::stream()?).explain(&context::options()))?;
+                block_on(engine.session_by_id(ingest::stream()?).explain(context::options()))?;
                 1
             }
         };

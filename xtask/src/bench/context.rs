@@ -34,7 +34,7 @@ pub(super) fn run(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
     let engine = open(path)?;
     let session = engine.session_by_id(stream()?);
     // The lane's first recorded request: from now on a build goes on from it.
-    block_on(session.context(&options()))?;
+    block_on(session.context(options()))?;
     let mut warm = Durations::default();
     let mut recorded = Durations::default();
     // An agent at work: every request follows an event.
@@ -42,15 +42,15 @@ pub(super) fn run(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
         generate::session(4 * BUILDS, SEED ^ 2).filter(|event| event.fact.kind() == "message.appended");
     for event in fresh.take(BUILDS) {
         block_on(session.append(vec![event]))?;
-        warm.take(|| block_on(session.explain(&options())))?;
-        recorded.take(|| block_on(session.context(&options())))?;
+        warm.take(|| block_on(session.explain(options())))?;
+        recorded.take(|| block_on(session.context(options())))?;
     }
     drop(session);
     drop(engine);
     let mut handle = Durations::default();
     for _ in 0..STARTS {
         handle
-            .take(|| block_on(open(path)?.session_by_id(stream()?).explain(&options())).map_err(Into::into))
+            .take(|| block_on(open(path)?.session_by_id(stream()?).explain(options())).map_err(Into::into))
             .map_err(|error: Box<dyn std::error::Error>| error)?;
     }
     let mut process = Durations::default();
@@ -75,10 +75,10 @@ pub(super) fn run(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
 fn first_builds(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
     let engine = open(path)?;
     let session = engine.session_by_id(stream()?);
-    block_on(session.explain(&options()))?;
+    block_on(session.explain(options()))?;
     let mut first = Durations::default();
     for _ in 0..BUILDS {
-        first.take(|| block_on(session.explain(&options())))?;
+        first.take(|| block_on(session.explain(options())))?;
     }
     let (middle, most) = (first.percentile(50), first.percentile(95));
     let figure = |what, value| Figure::millis(events, what, value).at_most(10.0);
@@ -111,6 +111,6 @@ fn trips(path: &Path) -> ChoreResult<usize> {
         Arc::new(Counting { inside: Sqlite::open(path, Access::Write)?, trips: AtomicUsize::new(0) });
     let engine = block_on(Engine::on(storage.clone(), true, Config::default()))?;
     let before = storage.trips.load(Ordering::Relaxed);
-    block_on(engine.session_by_id(stream()?).explain(&options()))?;
+    block_on(engine.session_by_id(stream()?).explain(options()))?;
     Ok(storage.trips.load(Ordering::Relaxed) - before)
 }

@@ -78,7 +78,7 @@ proptest! {
             }
         }
         let Some(newest) = newest else { return Ok(()) };
-        match futures_executor::block_on(scene.session.context(&under(&policy, size))) {
+        match futures_executor::block_on(scene.session.context(under(&policy, size))) {
             Ok(built) => {
                 crate::words::sound(&built);
                 prop_assert_eq!(scene.unreachable(&built), []);
@@ -136,7 +136,7 @@ fn what_cannot_fit_is_refused_and_says_what_it_is() {
     scene.say(Message::text(Role::System, "The law. ".repeat(9_000)));
     scene.user("And now?");
     let refusal =
-        refused(futures_executor::block_on(scene.session.context(&under(&preset("balanced"), 8_000))));
+        refused(futures_executor::block_on(scene.session.context(under(&preset("balanced"), 8_000))));
     assert!(refusal.needed.tokens > refusal.limit.tokens);
     assert!(refusal.parts.iter().any(|part| part.section.name() == "system"), "{:?}", refusal.parts);
     assert_eq!(scene.compactions(), 0, "no compaction can help");

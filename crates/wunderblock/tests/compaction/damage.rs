@@ -58,7 +58,7 @@ fn each_damage_to_a_summary_is_named() {
             assert_eq!(words::problems(&engine), [""; 0], "{damage}");
         }
         // Never a panic: a request, or an error that says what is damaged.
-        match block_on(engine.session_by_id(stream("s")).context(&window(WINDOW))) {
+        match block_on(engine.session_by_id(stream("s")).context(window(WINDOW))) {
             Ok(built) => words::sound(&built),
             Err(error) => assert!(!error.to_string().is_empty()),
         }

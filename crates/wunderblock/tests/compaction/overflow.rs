@@ -178,7 +178,7 @@ fn off_is_off_on_every_path() {
             assert_eq!(done.outcome, CompactionResult::Off);
         }
         scene.say(Message::text(Role::System, "The law. ".repeat(9_000)));
-        refused(block_on(scene.session.context(&under(&policy, 10_000))));
+        refused(block_on(scene.session.context(under(&policy, 10_000))));
         let detail = scene.events().into_iter().rev().find_map(|event| match event.fact {
             Some(Fact::TurnCompleted(turn)) => turn.detail,
             _ => None,

@@ -132,6 +132,6 @@ fn the_log_of_an_idle_ledger_is_empty() {
     let _: i64 = other.query_row("SELECT count(*) FROM events", [], |row| row.get(0)).unwrap();
     drop(engine);
     assert_eq!(log(), 0, "when it is closed");
-    let engine = block_on(Engine::open_with(&home.db(), Access::Read, tenant("a"))).unwrap();
+    let engine = block_on(Engine::open_with(home.db(), Access::Read, tenant("a"))).unwrap();
     assert!(exported(&engine, "s").contains("again"));
 }

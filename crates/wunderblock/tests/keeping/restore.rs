@@ -203,7 +203,7 @@ fn a_backup_takes_what_is_in_the_log_and_goes_where_nothing_is() {
     std::fs::create_dir(home.path("shelf")).unwrap();
     std::fs::rename(home.path("copy.db"), home.path("shelf/copy.db")).unwrap();
     let read = block_on(Engine::open_with(
-        &home.path("shelf/copy.db"),
+        home.path("shelf/copy.db"),
         wunderblock::store::sqlite::Access::Read,
         tenant("b"),
     ));

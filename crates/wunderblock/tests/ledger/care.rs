@@ -236,7 +236,7 @@ fn large_texts_are_read_in_parts_that_make_the_whole() {
     // A handle means nothing to another tenant.
     let config =
         wunderblock::Config { tenant: wunderblock_core::id::TenantId::new("other").unwrap(), ..config() };
-    let other = block_on(Engine::open_with(&home.db(), Access::Write, config)).unwrap();
+    let other = block_on(Engine::open_with(home.db(), Access::Write, config)).unwrap();
     assert!(matches!(block_on(other.read(body.parse().unwrap(), &Slice::All)), Err(Error::NoHandle(_))));
     append(&other, "s", vec![said("1", Role::User, &text)]);
     let foreign =

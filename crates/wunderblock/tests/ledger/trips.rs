@@ -139,13 +139,13 @@ fn exported_all(engine: &Engine) -> String {
 fn lost_calls_of_builds_are_repaired_by_building_again() {
     for window_size in [4_000, 60_000] {
         let act = move |engine: &Engine| {
-            let built = block_on(session_of(engine).context(&window(window_size)))?;
+            let built = block_on(session_of(engine).context(window(window_size)))?;
             let replayed = block_on(session_of(engine).replay(built.recorded))?;
             assert!(replayed.body == built.draft.body);
             Ok(())
         };
         in_any_weather("a build", &some_events, &act, &|engine| {
-            let built = block_on(session_of(engine).explain(&window(window_size))).unwrap();
+            let built = block_on(session_of(engine).explain(window(window_size))).unwrap();
             String::from_utf8(built.draft.body).unwrap()
         });
     }
@@ -246,7 +246,7 @@ fn two_that_build_at_once_record_what_they_built() {
                     for round in 0..5 {
                         append(engine, "s", vec![said(&format!("{number} {round}"), Role::User, "go on")]);
                         // The other may keep the session moving all the time; then we are told so.
-                        match block_on(session_of(engine).context(&window(50_000))) {
+                        match block_on(session_of(engine).context(window(50_000))) {
                             Ok(built) => all.push((built.recorded, built.draft.body)),
                             Err(error) => assert!(matches!(error, Error::Restless), "{error}"),
                         }

@@ -28,7 +28,7 @@ fn overflows(session: &Session) -> Vec<TurnCompleted> {
 fn going_on(home: &Home) -> Engine {
     let now = AtomicI64::new(1_800_000_000_000);
     let clock = Arc::new(move || Millis(now.fetch_add(1_000, Ordering::Relaxed)));
-    block_on(Engine::open_with(&home.db(), Access::Create, Config { clock, ..Config::default() })).unwrap()
+    block_on(Engine::open_with(home.db(), Access::Create, Config { clock, ..Config::default() })).unwrap()
 }
 
 #[test]
@@ -41,11 +41,11 @@ fn what_cannot_fit_is_refused_and_recorded_once() {
     let sources = || Sources { system: Some(vec![given("rules", &rules)]), ..project.sources() };
     let small = |sources| ContextOptions { window: Some(Tokens(8_000)), ..with(sources) };
     for _ in 0..3 {
-        let refused = block_on(session.context(&small(sources()))).unwrap_err();
+        let refused = block_on(session.context(small(sources()))).unwrap_err();
         let Error::OverBudget(refusal) = refused else { panic!("{refused}") };
         assert!(refusal.needed.tokens > refusal.limit.tokens);
         assert_eq!(refusal.parts.iter().map(|part| part.cost).sum::<Cost>(), refusal.needed);
-        assert!(matches!(block_on(session.explain(&small(sources()))), Err(Error::OverBudget(_))));
+        assert!(matches!(block_on(session.explain(small(sources()))), Err(Error::OverBudget(_))));
         let turns = overflows(&session);
         assert_eq!(turns.len(), 1, "told once, however often it is tried");
         let TurnCompleted {

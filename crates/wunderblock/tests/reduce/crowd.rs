@@ -62,7 +62,7 @@ fn of_two_that_do_the_same_one_counts() {
             threads.spawn(move || {
                 // Some share a lane, some do not.
                 let lane = format!("lane-{}", index % 2);
-                block_on(session.context(&of(&lane, under(&fold())))).unwrap()
+                block_on(session.context(of(&lane, under(&fold())))).unwrap()
             });
         }
     });
@@ -79,7 +79,7 @@ fn of_two_that_do_the_same_one_counts() {
 fn of_two_on_record_the_first_counts() {
     let scene = Scene::new();
     let at = scene.turn(0);
-    let built = block_on(scene.session.explain(&under(&fold()))).unwrap();
+    let built = block_on(scene.session.explain(under(&fold()))).unwrap();
     let first = scene.build(&of("one", under(&fold())));
     let (_, reduced, _) = scene.standing().remove(0);
     let other = wunderblock_core::event::ContentReduced { text: "something else".into(), ..reduced };

@@ -69,7 +69,7 @@ fn a_request_reaches_further_back_with_what_has_become_shorter() {
         scene.turn(number);
     }
     let options = |policy: std::sync::Arc<_>| within(30_000, under(&policy));
-    let whole = block_on(scene.session.explain(&options(off()))).unwrap();
+    let whole = block_on(scene.session.explain(options(off()))).unwrap();
     assert_eq!(whole.draft.step, Some(TrimReason::OverBudget));
     let built = scene.build(&options(fold()));
     assert_eq!(built.draft.step, None, "all of it fits");

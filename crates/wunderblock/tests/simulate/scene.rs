@@ -23,7 +23,7 @@ pub(crate) struct Played {
 pub(crate) fn played(events: Vec<NewEvent>) -> Played {
     let folder = tempfile::tempdir().unwrap();
     let engine =
-        block_on(Engine::open_with(&folder.path().join("ledger.db"), Access::Create, Config::default()))
+        block_on(Engine::open_with(folder.path().join("ledger.db"), Access::Create, Config::default()))
             .unwrap();
     let session = engine.session_by_id(StreamId::new("played").unwrap());
     for some in events.chunks(200) {
