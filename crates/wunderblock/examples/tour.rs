@@ -23,8 +23,7 @@ pub(crate) fn main() -> Result<(), Error> {
         }
         let found = engine.search("invoice", &SearchOptions::default()).await?;
         for hit in found.hits {
-            let address = engine.session_by_id(hit.session.clone()).address(hit.seq, hit.seq);
-            let content = engine.read(address, &Slice::All).await?;
+            let content = engine.read(hit.address(&engine), &Slice::All).await?;
             println!("{} #{}: {}", hit.session, hit.seq, String::from_utf8_lossy(&content.bytes));
         }
         Ok(())

@@ -13,6 +13,7 @@
 //! crate adds storage, counting and the index, and reads neither environment nor home directory: whoever opens an
 //! engine passes a [`Config`].
 
+mod address;
 #[cfg(feature = "sqlite")]
 mod backup;
 pub mod catalog;
@@ -77,6 +78,7 @@ mod usage;
 pub use futures_executor::block_on;
 pub use wunderblock_core as core;
 
+pub use address::Address;
 pub use catch_up::Progress;
 pub use compact::account::{Compacted, CompactionResult, MadeNode};
 pub use compact::options::{CompactOptions, CompactionStage, OnProgress};
@@ -100,7 +102,7 @@ pub use maintenance::Maintenance;
 pub use originals::originals;
 pub use output::{Keep, Output, OutputOptions, ShortenedOutput};
 pub use placement::Placement;
-pub use read::{Address, Content, Slice};
+pub use read::{Content, Slice};
 pub use record::ReadyEvent;
 pub use request::draft::Draft;
 pub use request::options::{ContextOptions, Model};

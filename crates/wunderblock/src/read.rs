@@ -1,5 +1,6 @@
 //! Reading back, verbatim: bodies, ranges of a session, imported sources.
 
+use crate::address::Address;
 use crate::engine::Engine;
 use crate::error::{Error, write_error};
 use crate::future::BoxFuture;
@@ -7,38 +8,11 @@ use crate::limits::PAGE_BYTES;
 use crate::originals::{copy_source, newest_source, originals, source_info};
 use crate::store::{Answer, HandleTarget, Query};
 use crate::stored::{read_texts, with_whole_texts};
-use std::str::FromStr;
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::message::Body;
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::Seq;
-
-/// What is to be read: a handle, for a session's with a range of positions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Address {
-    /// The handle.
-    pub handle: Handle,
-    /// Positions of a session.
-    pub range: Option<(Seq, Seq)>,
-}
-
-impl FromStr for Address {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        let Some((handle, range)) = text.split_once('#') else {
-            return Ok(Self { handle: text.parse()?, range: None });
-        };
-        let wrong = || Error::Address(format!("`{range}` is no range of positions; a range is 12 or 12-80"));
-        let (from, to) = range.split_once('-').unwrap_or((range, range));
-        let (from, to): (u64, u64) = (from.parse().map_err(|_| wrong())?, to.parse().map_err(|_| wrong())?);
-        if from > to {
-            return Err(wrong());
-        }
-        Ok(Self { handle: handle.parse()?, range: Some((Seq(from), Seq(to))) })
-    }
-}
 
 /// Which part of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! Ranked search over what was said, through the redacted index; what is not indexed yet is scanned, so nothing is
 //! missed.
 
+use crate::address::Address;
 use crate::catch_up::{Extent, catch_up, is_searched};
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
@@ -63,6 +64,14 @@ pub struct SearchHit {
     pub matched: Vec<Box<str>>,
     /// The redacted text around the first match.
     pub snippet: String,
+}
+
+impl SearchHit {
+    /// Where to read it: what [`Engine::read`] and [`Engine::expand`] take.
+    #[must_use]
+    pub fn address(&self, engine: &Engine) -> Address {
+        Address { handle: engine.stream_handle(&self.session), range: Some((self.seq, self.seq)) }
+    }
 }
 
 /// The outcome of a search.

@@ -3,7 +3,6 @@
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::future::BoxFuture;
-use crate::read::Address;
 use crate::store::{Answer, Query, ReadOrder, StreamInfo, codec};
 use wunderblock_core::event::Event;
 use wunderblock_core::id::StreamId;
@@ -25,12 +24,6 @@ impl Session {
     #[must_use]
     pub fn id(&self) -> &StreamId {
         &self.id
-    }
-
-    /// The address of a range of positions: what [`Engine::read`], `expand` and `describe` take.
-    #[must_use]
-    pub fn address(&self, from: Seq, to: Seq) -> Address {
-        Address { handle: self.engine.stream_handle(&self.id), range: Some((from, to)) }
     }
 
     /// What is known of it.

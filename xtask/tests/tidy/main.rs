@@ -196,10 +196,10 @@ fn handles_have_few_methods_and_the_workspace_few_traits() {
             traits += code(&text).lines().filter(|line| line.starts_with("pub trait ")).count();
             let mut owner = String::new();
             for line in code(&text).lines() {
-                if let Some(rest) = line.strip_prefix("impl ") {
+                if let Some(rest) = line.strip_prefix("impl") {
                     let rest = rest.rsplit(" for ").next().unwrap_or(rest);
                     let rest = rest.rsplit("::").next().unwrap_or(rest);
-                    owner = rest.trim_end_matches(" {").to_owned();
+                    owner = rest.trim_end_matches(" {").trim().to_owned();
                 } else if line.starts_with("    pub fn ") || line.starts_with("    pub async fn ") {
                     *methods.entry(owner.clone()).or_default() += 1;
                 }

@@ -1,10 +1,10 @@
 //! What an address means: a node, a stretch of a session, a text.
 
 use super::node::{Graph, read_graph};
+use crate::address::Address;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::hint::Hint;
-use crate::read::Address;
 use crate::store::{Answer, HandleTarget, Query, StreamInfo};
 use crate::stored::decode_event;
 use wunderblock_core::event::Fact;
