@@ -1,6 +1,6 @@
 //! From what sources offer to what a lane sends: which offers hold now, which wait, and what there is room for.
 //!
-//! What commands takes effect at once, what is listed is frozen until the lane's beginning is made anew anyway. As long as
+//! What commands takes effect at once, what is listed is frozen until the lane's beginning is rebuilt anyway. As long as
 //! nothing that takes effect has changed, the recorded preamble is used as it is: no text is looked at again.
 
 use crate::allocate::{allocate, key};
@@ -60,7 +60,7 @@ pub struct Composed {
     pub takes_in: Vec<Section>,
     /// What is not as it was; empty for a lane's first preamble.
     pub changes: Vec<PreambleChange>,
-    /// What waits until the lane's beginning is made anew.
+    /// What waits until the lane's beginning is rebuilt.
     pub pending: Vec<PreambleChange>,
     /// Instructions that enter at the tail.
     pub tail: Vec<Injection>,
@@ -68,22 +68,22 @@ pub struct Composed {
     pub findings: Vec<Finding>,
 }
 
-/// Decides what a lane sends of an offer. `anew` says that its beginning changes anyway, so nothing needs to wait.
+/// Decides what a lane sends of an offer. `restarts` says that its beginning changes anyway, so nothing needs to wait.
 #[must_use]
-pub fn compose(offer: &Offer, view: &View, input: &ComposeInput<'_>, anew: bool) -> Composed {
+pub fn compose(offer: &Offer, view: &View, input: &ComposeInput<'_>, restarts: bool) -> Composed {
     let recorded = view.preamble();
     let base = recorded.map(Arc::as_ref);
     let nothing = Preamble::default();
     let old = base.unwrap_or(&nothing);
     let mut wanted = FullPreamble::of(offer, view, old);
     let mut composed = Composed { findings: findings(offer, old), ..Composed::default() };
-    let mut holds = wanted.commands_hold(old) && !anew;
+    let mut holds = wanted.commands_hold(old) && !restarts;
     for section in [Section::Tools, Section::Skills, Section::PinnedMemory, Section::Resources] {
         let changes = wanted.changes(section, old);
         if changes.is_empty() {
             continue;
         }
-        if anew || offer.now || is_empty(section, old) {
+        if restarts || offer.now || is_empty(section, old) {
             holds = false;
         } else {
             wanted.freeze(section, old);
@@ -110,7 +110,7 @@ pub fn compose(offer: &Offer, view: &View, input: &ComposeInput<'_>, anew: bool)
         (Section::State, offer.says_state),
     ];
     composed.takes_in = takes.into_iter().filter(|(_, takes)| *takes).map(|(section, _)| section).collect();
-    let settled = if anew || base.is_none() { BTreeSet::new() } else { wanted.unchanged(old) };
+    let settled = if restarts || base.is_none() { BTreeSet::new() } else { wanted.unchanged(old) };
     let preamble = wanted.settle(offer, old, &settled, (input, view));
     composed.findings.extend(no_room(&preamble));
     // With its record the view forgets what stands at the tail and is no longer so.
@@ -120,7 +120,7 @@ pub fn compose(offer: &Offer, view: &View, input: &ComposeInput<'_>, anew: bool)
     composed
 }
 
-/// What is to be known of the sources: of files that were not looked at anew, what was known.
+/// What is to be known of the sources: of files that were not looked at again, what was known.
 fn findings(offer: &Offer, old: &Preamble) -> Vec<Finding> {
     let kept = old.findings.iter().filter(|known| {
         !offer.blocks.contains_key(&Section::Instructions) && !offer.findings.contains(known)
@@ -344,7 +344,7 @@ impl FullPreamble {
 
     /// What there is room for.
     ///
-    /// What has not changed stays in the form it has: another section's change does not cut or show it anew.
+    /// What has not changed stays in the form it has: another section's change does not cut or show it again.
     fn settle(
         mut self,
         offer: &Offer,

@@ -137,7 +137,7 @@ pub enum TrimReason {
     LateResult,
     /// Something that had been shown was erased.
     Erased,
-    /// The window has become larger: what had been left out for want of room was considered anew. The frontiers may move
+    /// The window has become larger: what had been left out for want of room was considered again. The frontiers may move
     /// back, so a view takes this step by being resumed, not by going on.
     Widened,
     /// A policy compacted the lane.

@@ -187,7 +187,7 @@ impl<'a> ExchangeCosts<'a> {
         let view = self.ask.view;
         let Some((at, body)) = view.said(item.section, &item.what) else { return false };
         let exchange = self.exchanges.iter().find(|(exchange, _)| exchange.members.contains(&at));
-        // What a step has made a stub of is said anew: the state belongs at the end, where a model looks.
+        // What a step has made a stub of is said again: the state belongs at the end, where a model looks.
         *body == item.body
             && exchange.is_some_and(|(exchange, _)| treatment(exchange, trim, view) == Treatment::Verbatim)
     }

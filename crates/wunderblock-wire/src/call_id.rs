@@ -2,7 +2,7 @@
 //!
 //! Every provider makes ids of its own form and refuses others'. An id that does not fit is replaced by one made from
 //! its hash, the same for the call and its result and the same in every request. A hash that meets an id of the same
-//! request is made anew, so two calls never share an id.
+//! request is rebuilt, so two calls never share an id.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};

@@ -109,7 +109,7 @@ impl Output<'_> {
     }
 }
 
-/// The handles of this ledger among those in the marks of a text: whoever writes a text can write a mark.
+/// The handles of this ledger among those in the marks of a text: any text can hold a mark that somebody wrote.
 async fn known_handles(engine: &Engine, bytes: &[u8]) -> Result<HashSet<String>, Error> {
     let text = String::from_utf8_lossy(bytes);
     let named = wunderblock_reduce::gaps(&text).filter_map(|found| found.handle).take(MAX_ASKED);

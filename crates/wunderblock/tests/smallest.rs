@@ -13,7 +13,7 @@ fn small_window() -> ContextOptions {
     ContextOptions { window: Some(Tokens(8_000)), reserve, ..ContextOptions::default() }
 }
 
-/// A source file of so many functions: outlined by its grammar, or by indentation where that is not built in.
+/// A source file of that number of functions: outlined by its grammar, or by indentation where that is not built in.
 fn source(turn: usize) -> String {
     (0..120)
         .map(|n| format!("pub fn f{turn}_{n}() -> usize {{\n    let n = {n};\n    n + {turn}\n}}\n\n"))
@@ -43,7 +43,7 @@ fn a_lane_in_memory_stays_within_its_window() {
             text.match_indices("wb:").filter_map(|(at, _)| text.get(at..at + 19)?.parse::<Handle>().ok()),
         );
     }
-    assert!(compacted, "so much has been said that the lane must have been compacted");
+    assert!(compacted, "a session of this length must have been compacted");
     let known: Vec<&str> = left_out.into_iter().filter_map(|handle| lane.read(handle)).collect();
     assert!(
         (0..12).any(|turn| known.contains(&&*source(turn))),

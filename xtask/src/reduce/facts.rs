@@ -221,7 +221,7 @@ fn listing(text: &str, found: &mut BTreeSet<OutputFact>) {
     }
 }
 
-/// Every heading. What begins with `#` between fences is none.
+/// Every heading. A line with `#` between fences is not a heading.
 fn headings(text: &str, found: &mut BTreeSet<OutputFact>) {
     let mut fenced = false;
     for line in text.lines() {

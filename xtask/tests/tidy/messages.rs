@@ -1,4 +1,4 @@
-//! What the library says to whoever uses it. Advice is a `Hint`, which each door words; a message that names a command or
+//! What the library says to its callers. Advice is a `Hint`, which each door words; a message that names a command or
 //! an option of the command line means nothing in a server.
 
 use crate::tokens::strings;

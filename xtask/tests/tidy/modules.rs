@@ -1,7 +1,8 @@
 //! The modules of a package that are compiled for users: those that its root file leads to, not under `#[cfg(test)]`.
 
 use crate::root;
-use crate::tokens::{Token, production};
+use crate::tokens::{Token, production, tokens};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -46,13 +47,7 @@ fn modules(folder: &Path) -> Vec<ModuleFile> {
     let mut found = Vec::new();
     while let Some((module, path)) = open.pop() {
         let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let parent = path.parent().expect("a folder");
-        let below = if ["lib", "main", "mod"].contains(&stem.as_str()) {
-            parent.to_owned()
-        } else {
-            parent.join(&stem)
-        };
+        let below = folder_below(&path);
         let tokens = production(text.leak());
         for name in declarations(&tokens) {
             let file = below.join(format!("{name}.rs"));
@@ -69,4 +64,54 @@ fn modules(folder: &Path) -> Vec<ModuleFile> {
 pub(crate) fn declarations(tokens: &[Token<'_>]) -> Vec<String> {
     let is_declared = |part: &&[Token<'_>]| part[0].text == "mod" && part[2].text == ";";
     tokens.windows(3).filter(is_declared).map(|part| part[1].text.to_owned()).collect()
+}
+
+/// The folder in which a file's modules are.
+fn folder_below(path: &Path) -> PathBuf {
+    let stem = path.file_stem().unwrap_or_default();
+    let parent = path.parent().expect("a folder");
+    if ["lib", "main", "mod"].iter().any(|name| stem == *name) {
+        parent.to_owned()
+    } else {
+        parent.join(stem)
+    }
+}
+
+/// Of the files of packages, those that no declaration leads to: nothing compiles them.
+fn left_behind(files: &[(PathBuf, String)]) -> Vec<PathBuf> {
+    let mut declared = BTreeSet::new();
+    for (path, text) in files {
+        let tokens = tokens(text);
+        // `#[path = "other.rs"]` names a file beside this one.
+        for named in tokens.windows(3).filter(|part| part[0].text == "path" && part[1].text == "=") {
+            declared.insert(path.with_file_name(named[2].text.trim_matches('"')));
+        }
+        for name in declarations(&tokens) {
+            let below = folder_below(path);
+            declared.extend([below.join(format!("{name}.rs")), below.join(name).join("mod.rs")]);
+        }
+    }
+    let is_root = |path: &Path| ["lib.rs", "main.rs", "build.rs"].iter().any(|name| path.ends_with(name));
+    let paths = files.iter().map(|(path, _)| path);
+    paths.filter(|path| !is_root(path) && !declared.contains(*path)).cloned().collect()
+}
+
+#[test]
+fn every_file_is_compiled() {
+    let found = left_behind(&crate::all());
+    crate::refuse(&found.iter().map(|path| path.display().to_string()).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_file_that_nothing_declares_is_found() {
+    let file = |path: &str, text: &str| (PathBuf::from(path), text.to_owned());
+    let files = [
+        file("src/lib.rs", "mod a; #[cfg(test)] mod b;"),
+        file("src/a.rs", "#[path = \"d.rs\"] pub(crate) mod c;"),
+        file("src/a/c.rs", ""),
+        file("src/b.rs", ""),
+        file("src/c.rs", ""),
+        file("src/d.rs", ""),
+    ];
+    assert_eq!(left_behind(&files), [PathBuf::from("src/c.rs")]);
 }

@@ -68,7 +68,7 @@ fn item_end(tokens: &[Token<'_>], from: usize) -> usize {
     tokens.len()
 }
 
-fn tokens(text: &str) -> Vec<Token<'_>> {
+pub(crate) fn tokens(text: &str) -> Vec<Token<'_>> {
     let (mut found, mut at, mut line) = (Vec::new(), 0, 1);
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
         let skipped = comment(rest).or_else(|| character(rest));

@@ -5,7 +5,7 @@ use crate::units::Tokens;
 use serde::{Deserialize, Serialize};
 
 /// What stays verbatim. Beside it, under any policy: what is pinned, the operator's messages, the user's newest request,
-/// calls that wait for a result, and the state (plan, todo), which is said anew at the tail.
+/// calls that wait for a result, and the state (plan, todo), which is said again at the tail.
 ///
 /// The tail reaches back until each of its measures is met, then on to where the policy's [`Split`] may cut. What cannot be
 /// protected in the room there is, is not.

@@ -64,7 +64,7 @@ fn messages(rendered: &RenderedRequest) -> Vec<Message> {
     messages
 }
 
-/// Whether an exchange the proposal consumes has changed, but for what it waited for.
+/// Whether an exchange the proposal consumes has changed, apart from the results it waited for.
 fn is_touched(proposal: &Proposal, old: &View, new: &View) -> bool {
     let trim = proposal.trim.as_ref().unwrap();
     let formed = |seq: &Seq| trim.forms.iter().any(|((at, _), _)| at == seq);

@@ -62,7 +62,7 @@ pub(crate) fn composed(
     history: &History,
     offer: &Offer,
     view: &View,
-    (limit, anew): (Tokens, bool),
+    (limit, restarts): (Tokens, bool),
 ) -> Composed {
     let shares = Shares::default();
     let input = compose::ComposeInput {
@@ -73,7 +73,7 @@ pub(crate) fn composed(
         pack: &|text| Body::Inline(text),
         cache: Some(Tokens(1_024)),
     };
-    compose(offer, view, &input, anew)
+    compose(offer, view, &input, restarts)
 }
 
 /// The view with its next preamble.
@@ -89,12 +89,12 @@ fn attempt(
     history: &History,
     view: &View,
     (budget, hits): (Budget, &[Injection]),
-    anew: bool,
+    restarts: bool,
 ) -> (Decided, Result<Plan, Box<PlanRefusal>>) {
     let mut decided = Decided::default();
     let mut must = Vec::new();
     if history.input.is_used {
-        let composed = composed(history, &history.input.offer, view, (budget.limit().tokens, anew));
+        let composed = composed(history, &history.input.offer, view, (budget.limit().tokens, restarts));
         decided.preamble = composed.preamble.map(|preamble| preamble.as_ref().clone());
         decided.changes = composed.changes;
         decided.takes_in = composed.takes_in.clone();

@@ -38,9 +38,9 @@ impl Lane {
     }
 
     /// Composes, and records what was composed as an engine does.
-    pub(crate) fn build(&mut self, offer: &Offer, (limit, anew): (Tokens, bool)) -> Composed {
+    pub(crate) fn build(&mut self, offer: &Offer, (limit, restarts): (Tokens, bool)) -> Composed {
         let composed =
-            composed(&self.history, offer, &self.view, (limit, anew || self.view.preamble().is_none()));
+            composed(&self.history, offer, &self.view, (limit, restarts || self.view.preamble().is_none()));
         if let Some(preamble) = &composed.preamble {
             let preamble = preamble.as_ref().clone();
             let (changes, takes_in) = (composed.changes.clone(), composed.takes_in.clone());
@@ -135,7 +135,7 @@ fn an_offer_that_is_the_same_records_nothing() {
     assert!(again.preamble.is_none() && again.changes.is_empty() && again.pending.is_empty());
     assert_eq!(again.findings, [finding], "it is told all the same");
     assert!(lane.next(&Offer { now: true, ..full() }).preamble.is_none());
-    assert!(lane.build(&full(), (LIMIT, true)).preamble.is_none(), "nor when the beginning is made anew");
+    assert!(lane.build(&full(), (LIMIT, true)).preamble.is_none(), "nor when the beginning is rebuilt");
 }
 
 #[test]
@@ -180,8 +180,8 @@ fn what_takes_effect_when() {
         }
         assert_eq!((told(&next.changes), told(&next.pending)), (vec![], vec![change.to_owned()]));
         assert!(next.preamble.is_none() && lane.words() == before, "{change}");
-        for (offer, anew) in [(Offer { now: true, ..offer.clone() }, false), (offer.clone(), true)] {
-            let done = composed(&lane.history, &offer, &lane.view, (LIMIT, anew));
+        for (offer, restarts) in [(Offer { now: true, ..offer.clone() }, false), (offer.clone(), true)] {
+            let done = composed(&lane.history, &offer, &lane.view, (LIMIT, restarts));
             assert_eq!((told(&done.changes), told(&done.pending)), (vec![change.to_owned()], vec![]));
             assert!(done.preamble.is_some(), "{change}");
         }
@@ -348,7 +348,7 @@ proptest! {
         rounds in prop::collection::vec((prop::collection::vec(change(), 1..6), 2_000..60_000u64, any::<bool>()), 1..5)
     ) {
         let mut lane = Lane::new();
-        for (changes, limit, anew) in rounds {
+        for (changes, limit, restarts) in rounds {
             for change in &changes {
                 let salt = lane.history.events.len() as u64;
                 let History { input, wax, .. } = &mut lane.history;
@@ -356,8 +356,8 @@ proptest! {
             }
             let offer = lane.history.input.offer.clone();
             let (before, limit) = (lane.view.clone(), Tokens(limit));
-            let first = lane.build(&offer, (limit, anew));
-            let twice = composed(&lane.history, &offer, &before, (limit, anew || before.preamble().is_none()));
+            let first = lane.build(&offer, (limit, restarts));
+            let twice = composed(&lane.history, &offer, &before, (limit, restarts || before.preamble().is_none()));
             prop_assert_eq!(format!("{first:?}"), format!("{twice:?}"));
             let second = lane.build(&offer, (limit, false));
             prop_assert!(second.preamble.is_none(), "{:?}", told(&second.changes));

@@ -14,7 +14,7 @@ use wunderblock_core::request::CachePoint;
 
 /// The field.
 pub(super) const FIELD: &str = "cache_control";
-/// A mark with the lifetime the API gives by itself: five minutes, begun anew by each use.
+/// A mark with the lifetime the API gives by itself: five minutes, restarted by each use.
 pub(super) const MARK: &str = r#"{"type":"ephemeral"}"#;
 
 /// A written block, or tool.

@@ -284,7 +284,7 @@ fn turn(stop_reason: &str) -> TurnCompleted {
     TurnCompleted { stop_reason: stop_reason.into(), ..TurnCompleted::default() }
 }
 
-/// Whether a record can be where a person began anew: what they typed, not what the harness put in their place.
+/// Whether a record can be where a person started over: what they typed, not what the harness put in their place.
 fn is_prompt(object: &Object<'_>, kind: &str) -> bool {
     let marked =
         ["isMeta", "isCompactSummary", "isVisibleInTranscriptOnly"].iter().any(|key| object.flag(key));

@@ -95,7 +95,7 @@ pub(crate) async fn is_due(session: &Session, policy: &Policy, draft: &Draft) ->
     if marks.is_empty() { Ok(Some(found)) } else { Ok(between_tasks(policy, measure, view, &marks)) }
 }
 
-/// How many compactions in a row came to nothing, if so many that the lane is left alone.
+/// Compactions in a row that came to nothing, if they reach the number at which the lane is left alone.
 pub(super) async fn check_breaker(
     session: &Session,
     policy: &Policy,
@@ -125,8 +125,8 @@ pub(super) async fn count_rounds(session: &Session, lane: &LaneId) -> Result<Opt
     Ok((!since).then_some((rejected.round, rejected.tokens)))
 }
 
-/// Whether the summaries that cuts have left out of a lane since its last compaction take more than `room`: swept
-/// anew, they would be left out again.
+/// Whether the summaries that cuts have left out of a lane since its last compaction take more than `room`: a
+/// further sweep would leave them out as well.
 pub(crate) async fn is_short_of(session: &Session, lane: &LaneId, room: Tokens) -> Result<bool, Error> {
     let head = session.info().await?.head;
     let mut steps = recorded_steps(session, lane, head).await?.into_iter().map(|(_, step)| step);

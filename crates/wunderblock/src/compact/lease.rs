@@ -46,7 +46,7 @@ pub(super) async fn claim_lease(
 }
 
 /// Does work and renews the lane's lease meanwhile, however long a summariser takes. A lease that is lost is lost: then
-/// whoever publishes first has the lane.
+/// the first to publish has the lane.
 pub(super) async fn while_holding<T>(
     session: &Session,
     lane: &LaneId,

@@ -162,7 +162,7 @@ async fn find_on_page(
     let mut from = line.first_past(if page > 1 { grid.reach(begin) } else { 0 }).await?;
     let mut found = Vec::new();
     loop {
-        // A cell holds so many tokens, and few texts have more than sixteen bytes for each.
+        // Few texts have more than sixteen bytes for each token of a cell.
         let rows = line.events(from, READ, Bytes((close - begin).saturating_mul(16))).await?;
         let (Some(first), Some(last)) = (rows.first(), rows.last()) else { break };
         let seqs = std::iter::once(first.seq.prev()).chain(rows.iter().map(|row| row.seq)).collect();

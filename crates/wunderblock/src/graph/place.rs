@@ -59,7 +59,7 @@ pub(super) async fn find_place(engine: &Engine, address: Address) -> Result<Grap
     }
 }
 
-/// The node whose text this is, the first of them; the text itself if there is none.
+/// The first node whose text this is; the text itself if no node has it.
 async fn place_of_summary(engine: &Engine, handle: Handle) -> Result<GraphPlace, Error> {
     let tenant = engine.tenant.no;
     let query = Query::Holders { tenant, handle, limit: HOLDERS };

@@ -46,7 +46,7 @@ impl InputTemplates {
         self.input.iter().map(|input| input.name.as_str()).collect()
     }
 
-    /// A text of about so many bytes; the same in every run.
+    /// A text of about this number of bytes; the same in every run.
     pub(super) fn text(&self, name: &str, bytes: usize) -> ChoreResult<String> {
         let input = self.input.iter().find(|input| input.name == name).ok_or("there is no such input")?;
         let words: Vec<&str> = self.words.split_whitespace().collect();

@@ -83,8 +83,8 @@ impl FileSession {
         } else {
             None
         };
-        let anew = reply_id.is_some() && reply_id != self.reply_id;
-        if prompt || anew {
+        let is_next = reply_id.is_some() && reply_id != self.reply_id;
+        if prompt || is_next {
             self.reply.clear();
             self.reply_id = reply_id;
         }
@@ -130,7 +130,7 @@ impl FileSessions {
         self.own.as_deref()
     }
 
-    /// Where a record belongs. `prompt`: it may be where the person began anew.
+    /// Where a record belongs. `prompt`: it may be where the person started over.
     pub(super) fn locate(&mut self, object: &Object<'_>, prompt: bool) -> RecordOwner {
         let Some(id) = object.text("uuid").filter(|id| !id.is_empty()) else {
             return RecordOwner { session: self.known(object), place: RecordPlace::Next };
@@ -218,8 +218,8 @@ impl FileSessions {
             return if known { RecordPlace::After(logical) } else { RecordPlace::Next };
         }
         let here = self.at(session);
-        let anew = object.has("parentUuid") && here.begun && prompt && !here.linear;
-        if anew { RecordPlace::Root } else { RecordPlace::Next }
+        let starts_over = object.has("parentUuid") && here.begun && prompt && !here.linear;
+        if starts_over { RecordPlace::Root } else { RecordPlace::Next }
     }
 
     /// The session a record without an id of its own belongs to. It begins no session.

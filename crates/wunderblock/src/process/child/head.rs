@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// The beginning of what a command writes to stdout, run in a directory.
 ///
 /// # Errors
-/// Why there is none, in words.
+/// Why it is missing, in words.
 pub(crate) fn head(command: &[String], cwd: &Path) -> Result<String, String> {
     let Some((program, arguments)) = command.split_first() else {
         return Err("the command is empty".to_owned());
@@ -49,7 +49,7 @@ pub(crate) fn head(command: &[String], cwd: &Path) -> Result<String, String> {
     Ok(text)
 }
 
-/// The beginning; the rest is read and let go, so that whoever writes it can end.
+/// The beginning; the rest is read and let go, so that the writer can end.
 fn read_head(mut stdout: ChildStdout) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     stdout.by_ref().take(limits::PROVIDER_BYTES as u64 + 1).read_to_end(&mut bytes)?;

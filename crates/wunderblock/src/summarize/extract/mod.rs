@@ -38,7 +38,7 @@ use item::SummaryItem;
 use wunderblock_core::policy::Fill;
 use wunderblock_core::ports::CostModel;
 
-/// A summary of `material` of at most `brief.most` tokens by the cost model; about `brief.target`, where there is so much to say.
+/// A summary of `material` of at most `brief.most` tokens by the cost model; about `brief.target`, if the material has enough to say.
 ///
 /// The same input gives the same text. Takes time linear in the input; of a very long text it reads the beginning, the end
 /// and the lines that report an error. Secrets that [`crate::redact`] finds are not in it. Where not even the headings of
