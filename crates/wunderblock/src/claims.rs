@@ -5,6 +5,7 @@
 use crate::doctor::diagnosis::Diagnosis;
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
+use crate::query_batch::{EVERY, marked};
 use crate::store::{Answer, Marked, Query, ReadOrder, StreamInfo};
 use crate::stored::decode_event;
 use wunderblock_core::event::{ContentErased, Fact};
@@ -19,14 +20,8 @@ pub(crate) async fn examine_claims(
     (info, base): (&StreamInfo, Seq),
     diagnosis: &mut Diagnosis,
 ) -> Result<(), Error> {
-    let marked = |kind| Query::Marked {
-        tenant: engine.tenant.no,
-        stream: info.id.clone(),
-        what: Marked::Kind(kind),
-        to: info.head,
-        limit: u64::from(u32::MAX),
-    };
-    for answer in engine.storage.query(KINDS.map(marked).into()).await? {
+    let of_kind = |kind| marked(engine, &info.id, Marked::Kind(kind), (info.head, EVERY));
+    for answer in engine.storage.query(KINDS.map(of_kind).into()).await? {
         let rows = answer.events().ok_or_else(unexpected)?;
         for row in rows.iter().filter(|row| row.seq > base) {
             // What cannot be read at all has been said already.

@@ -5,7 +5,15 @@
 
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
-use crate::store::{Answer, Query, StoreError};
+use crate::store::{Answer, Marked, Query, StoreError};
+use wunderblock_core::id::StreamId;
+use wunderblock_core::units::Seq;
+
+/// As many rows as there are.
+pub(crate) const EVERY: u64 = u32::MAX as u64;
+
+/// The position of nothing yet: no event is past it.
+pub(crate) const NEWEST: Seq = Seq(i64::MAX as u64);
 
 /// Questions that travel together.
 #[derive(Default)]
@@ -50,4 +58,9 @@ impl Engine {
         let answer = self.storage.query(vec![query]).await?.pop();
         answer.and_then(read).ok_or_else(unexpected)
     }
+}
+
+/// The query for a stream's control events up to a position, the newest first, at most `limit` of them.
+pub(crate) fn marked(engine: &Engine, stream: &StreamId, what: Marked, (to, limit): (Seq, u64)) -> Query {
+    Query::Marked { tenant: engine.tenant.no, stream: stream.clone(), what, to, limit }
 }

@@ -13,6 +13,7 @@ use crate::future::BoxFuture;
 use crate::imported_records::{Lost, RecordQuery, find_records};
 use crate::maintenance::Ledger;
 use crate::originals::list_revisions;
+use crate::query_batch::{EVERY, marked};
 use crate::report::lossy;
 use crate::store::sqlite::place::{FolderLock, beside, folder, place, sync_folder};
 use crate::store::sqlite::{Access, KEPT, RESTORING, Replacement, Sqlite, copy_file, renew};
@@ -261,9 +262,7 @@ async fn erased_ranges(
     to: Seq,
 ) -> Result<Vec<(StreamId, Seq, Seq)>, Error> {
     let what = Marked::Kind("content.erased");
-    let (tenant, limit) = (engine.tenant.no, u64::from(u32::MAX));
-    let query = Query::Marked { tenant, stream: stream.clone(), what, to, limit };
-    let rows = engine.ask(query, Answer::events).await?;
+    let rows = engine.ask(marked(engine, stream, what, (to, EVERY)), Answer::events).await?;
     let mut ranges = Vec::new();
     for row in rows {
         if let Some(Fact::ContentErased(erased)) = decode_event(engine, stream, &row)?.fact {

@@ -1,10 +1,10 @@
 //! What a ledger tells of a session's steps, compactions and tasks.
 
 use crate::error::Error;
+use crate::query_batch::{EVERY, marked};
 use crate::session::Session;
 use crate::store::Answer;
 use crate::store::Marked;
-use crate::store::Query;
 use crate::stored::decode_event;
 use wunderblock_core::compact::TaskMark;
 use wunderblock_core::compact::task::TaskSource;
@@ -33,13 +33,7 @@ pub(crate) async fn recorded_steps(
 
 /// Control events up to a position, the newest first.
 pub(crate) async fn marked_events(session: &Session, what: Marked, to: Seq) -> Result<Vec<Event>, Error> {
-    let query = Query::Marked {
-        tenant: session.engine.tenant.no,
-        stream: session.id.clone(),
-        what,
-        to,
-        limit: u64::from(u32::MAX),
-    };
+    let query = marked(&session.engine, &session.id, what, (to, EVERY));
     let rows = session.engine.ask(query, Answer::events).await?;
     rows.iter().map(|row| Ok(decode_event(&session.engine, &session.id, row)?)).collect()
 }

@@ -3,7 +3,7 @@
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
 use crate::limits::VIEW_EVENTS;
-use crate::query_batch::QueryBatch;
+use crate::query_batch::{EVERY, QueryBatch, marked};
 use crate::request::snapshot::{LaneWanted, REPORTS, Snapshot, is_step, spoken};
 use crate::store::codec::{self, CodecError};
 use crate::store::{Answer, BodyCount, Marked, Query, ReadOrder, StoredEvent, StreamInfo};
@@ -130,17 +130,16 @@ impl Loading<'_> {
             text: wanted.text,
             counts: true,
         };
-        let marked = |what, limit| Query::Marked { tenant, stream: stream.clone(), what, to, limit };
-        let kind = |kind, limit| marked(Marked::Kind(kind), limit);
-        let every = u64::from(u32::MAX);
+        let kind = |kind, limit| marked(self.engine, self.stream, Marked::Kind(kind), (to, limit));
         let mut batch = QueryBatch::default();
         let info = batch.ask(Query::Stream { tenant, stream: stream.clone() }, Answer::stream);
         let recent = batch.ask(newest, Answer::events);
         let trims = batch.ask(kind("view.trimmed", LANE_PAGE), Answer::events);
         let builds = batch.ask(kind("context.built", LANE_PAGE), Answer::events);
-        let systems = batch.ask(marked(Marked::System, every), Answer::events);
-        let pins = batch.ask(kind("content.pinned", every), Answer::events);
-        let erasures = batch.ask(kind("content.erased", every), Answer::events);
+        let systems =
+            batch.ask(marked(self.engine, self.stream, Marked::System, (to, EVERY)), Answer::events);
+        let pins = batch.ask(kind("content.pinned", EVERY), Answer::events);
+        let erasures = batch.ask(kind("content.erased", EVERY), Answer::events);
         let usages = batch.ask(kind("usage.measured", REPORTS as u64), Answer::events);
         let preambles = batch.ask(kind("preamble.changed", LANE_PAGE), Answer::events);
         let mut answers = self.engine.ask_all(batch).await?;
@@ -224,13 +223,8 @@ impl Loading<'_> {
             let oldest = rows.iter().map(|row| row.seq).min();
             match oldest {
                 Some(oldest) if rows.len() as u64 >= LANE_PAGE => {
-                    let query = Query::Marked {
-                        tenant: self.engine.tenant.no,
-                        stream: self.stream.clone(),
-                        what: Marked::Kind(kind),
-                        to: oldest.prev(),
-                        limit: LANE_PAGE,
-                    };
+                    let query =
+                        marked(self.engine, self.stream, Marked::Kind(kind), (oldest.prev(), LANE_PAGE));
                     rows = self.engine.ask(query, Answer::events).await?;
                 }
                 _ => return Ok((None, None)),

@@ -5,11 +5,12 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::future::BoxFuture;
 use crate::limits;
+use crate::query_batch::{NEWEST, marked};
 use crate::request::draft;
 use crate::request::snapshot::LaneWanted;
 use crate::request::target::Target;
 use crate::session::Session;
-use crate::store::{Answer, Marked, Query};
+use crate::store::{Answer, Marked};
 use crate::stored::{decode_event, read_more_texts, read_texts};
 use crate::texts::Texts;
 use crate::token_costs::TokenCosts;
@@ -70,13 +71,7 @@ impl Session {
     pub fn replay<'a>(&'a self, at: Option<Seq>) -> BoxFuture<'a, Replayed> {
         Box::pin(async move {
             let to = at.unwrap_or(Seq(i64::MAX.unsigned_abs()));
-            let query = Query::Marked {
-                tenant: self.engine.tenant.no,
-                stream: self.id.clone(),
-                what: Marked::Kind("context.built"),
-                to,
-                limit: 1,
-            };
+            let query = marked(&self.engine, &self.id, Marked::Kind("context.built"), (to, 1));
             let mut rows = self.engine.ask(query, Answer::events).await?;
             let Some(row) = rows.pop() else { return Err(Error::NoRequest(at.unwrap_or(Seq::START))) };
             let event = decode_event(&self.engine, &self.id, &row)?;
@@ -127,13 +122,7 @@ impl Session {
 
 /// Whether anything has been erased since a position.
 async fn was_erased_after(session: &Session, seq: Seq) -> Result<bool, Error> {
-    let query = Query::Marked {
-        tenant: session.engine.tenant.no,
-        stream: session.id.clone(),
-        what: Marked::Kind("content.erased"),
-        to: Seq(i64::MAX.unsigned_abs()),
-        limit: 1,
-    };
+    let query = marked(&session.engine, &session.id, Marked::Kind("content.erased"), (NEWEST, 1));
     let rows = session.engine.ask(query, Answer::events).await?;
     Ok(rows.first().is_some_and(|receipt| receipt.seq > seq))
 }

@@ -12,6 +12,7 @@ mod text;
 use crate::catch_up::join::read_segment;
 use crate::future::BoxFuture;
 use crate::imported_records::{RecordQuery, beginning, find_records};
+use crate::query_batch::{EVERY, NEWEST, marked};
 use crate::stored::{decode_event, read_texts};
 pub use erased::{Along, Erased};
 pub(crate) use family::native;
@@ -303,13 +304,7 @@ pub(crate) async fn indexed_stretches(engine: &Engine, stream: &StreamId) -> Res
 async fn add_made_from(engine: &Engine, loss: &mut Loss, (from, to): (Seq, Seq)) -> Result<(), Error> {
     let inside = |seq: Seq| from <= seq && seq <= to;
     for kind in ["context.injected", "session.compacted", "content.reduced"] {
-        let query = Query::Marked {
-            tenant: engine.tenant.no,
-            stream: loss.stream.clone(),
-            what: Marked::Kind(kind),
-            to: Seq(i64::MAX.unsigned_abs()),
-            limit: u64::from(u32::MAX),
-        };
+        let query = marked(engine, &loss.stream, Marked::Kind(kind), (NEWEST, EVERY));
         let rows = engine.ask(query, Answer::events).await?;
         for row in rows {
             let event = decode_event(engine, &loss.stream, &row)?;

@@ -4,8 +4,8 @@ use super::node::made_nodes;
 use crate::doctor::diagnosis::Diagnosis;
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::query_batch::QueryBatch;
-use crate::store::{Answer, Marked, Query, StreamInfo};
+use crate::query_batch::{EVERY, QueryBatch, marked};
+use crate::store::{Answer, Marked, StreamInfo};
 use crate::stored::decode_event;
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::event::{Fact, SessionCompacted};
@@ -23,16 +23,10 @@ pub(crate) async fn examine_nodes(
     (info, base): (&StreamInfo, Seq),
     diagnosis: &mut Diagnosis,
 ) -> Result<(), Error> {
-    let marked = |kind| Query::Marked {
-        tenant: engine.tenant.no,
-        stream: info.id.clone(),
-        what: Marked::Kind(kind),
-        to: info.head,
-        limit: u64::from(u32::MAX),
-    };
+    let of_kind = |kind| marked(engine, &info.id, Marked::Kind(kind), (info.head, EVERY));
     let mut batch = QueryBatch::default();
-    let nodes = batch.ask(marked("session.compacted"), Answer::events);
-    let steps = batch.ask(marked("view.trimmed"), Answer::events);
+    let nodes = batch.ask(of_kind("session.compacted"), Answer::events);
+    let steps = batch.ask(of_kind("view.trimmed"), Answer::events);
     let mut answers = engine.ask_all(batch).await?;
     let (nodes, steps) = (answers.take(nodes)?, answers.take(steps)?);
     // What cannot be read at all has been said already.

@@ -3,7 +3,7 @@
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::future::BoxFuture;
-use crate::query_batch::QueryBatch;
+use crate::query_batch::{EVERY, NEWEST, QueryBatch, marked};
 use crate::session::Session;
 use crate::store::{Answer, Marked, Query, StoredEvent, StreamInfo, TallyRow};
 use crate::stored::{decode_event, read_texts};
@@ -108,17 +108,11 @@ impl Session {
 
 pub(super) async fn read_graph(engine: &Engine, stream: &StreamId) -> Result<Graph, Error> {
     let tenant = engine.tenant.no;
-    let marked = |kind, limit| Query::Marked {
-        tenant,
-        stream: stream.clone(),
-        what: Marked::Kind(kind),
-        to: Seq(i64::MAX.unsigned_abs()),
-        limit,
-    };
+    let newest = |kind, limit| marked(engine, stream, Marked::Kind(kind), (NEWEST, limit));
     let mut batch = QueryBatch::default();
     let info = batch.ask(Query::Stream { tenant, stream: stream.clone() }, Answer::stream);
-    let rows = batch.ask(marked("session.compacted", u64::from(u32::MAX)), Answer::events);
-    let steps = batch.ask(marked("view.trimmed", STEPS), Answer::events);
+    let rows = batch.ask(newest("session.compacted", EVERY), Answer::events);
+    let steps = batch.ask(newest("view.trimmed", STEPS), Answer::events);
     let mut answers = engine.ask_all(batch).await?;
     let info = *answers.take(info)?.ok_or_else(|| Error::NoSession(stream.to_string()))?;
     let (rows, steps) = (answers.take(rows)?, answers.take(steps)?);
@@ -169,13 +163,7 @@ async fn shown_nodes(
             }
         }
         let oldest = rows.last().map_or(Seq::START, |row| row.seq);
-        let query = Query::Marked {
-            tenant: engine.tenant.no,
-            stream: stream.clone(),
-            what: Marked::Kind("view.trimmed"),
-            to: oldest.prev(),
-            limit: STEPS,
-        };
+        let query = marked(engine, stream, Marked::Kind("view.trimmed"), (oldest.prev(), STEPS));
         let older = engine.ask(query, Answer::events).await?;
         rows = older;
     }
