@@ -4,7 +4,7 @@ use super::access::{Access, BUSY};
 use super::create::at;
 use super::failure::{StoreResult, failure};
 use super::log;
-use super::open::{connect, format};
+use super::open::{check_format, connect, format};
 use super::place::private;
 use super::threads::spawn;
 use crate::store::StoreError;
@@ -111,6 +111,8 @@ impl Drop for Replacement {
 fn replace(path: &Path, with: &Path, locked: impl FnOnce() -> bool) -> StoreResult<()> {
     let source = connect(with, Access::Read, BUSY)?;
     let mut target = connect(path, Access::Write, BUSY)?;
+    // In a log: in the journal that a restored ledger begins with, the lock would shut readers out, ourselves included.
+    check_format(&mut target, path, Access::Write)?;
     {
         let copy = Backup::new(&source, &mut target).map_err(|error| failure(&error))?;
         let end = Instant::now() + BUSY;
@@ -134,4 +136,26 @@ fn replace(path: &Path, with: &Path, locked: impl FnOnce() -> bool) -> StoreResu
     }
     let _ = target.busy_timeout(Duration::ZERO);
     log::empty(&target).map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::sqlite::Sqlite;
+
+    /// A ledger that was just restored has no log yet. The restore itself reads what it is about to replace.
+    #[test]
+    fn a_ledger_without_a_log_can_be_read_while_it_is_being_replaced() {
+        let home = tempfile::tempdir().unwrap();
+        let (path, with) = (home.path().join("ledger.db"), home.path().join("with.db"));
+        for file in [&path, &with] {
+            drop(Sqlite::open(file, Access::Create).unwrap());
+            renew(file).unwrap();
+        }
+        let replacement = Replacement::lock(&path, &with).unwrap();
+        let reader = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+        reader.busy_timeout(Duration::ZERO).unwrap();
+        reader.query_row("SELECT generation FROM ledger", [], |_| Ok(())).unwrap();
+        replacement.finish().unwrap();
+    }
 }
