@@ -38,8 +38,7 @@ impl SourceLanguage {
 
     /// The grammar, if it was built in.
     #[cfg(feature = "syntax")]
-    #[cfg_attr(not(feature = "php"), expect(unused_variables, reason = "one language has two grammars"))]
-    pub(crate) fn grammar(self, text: &str) -> Option<tree_sitter::Language> {
+    pub(crate) fn grammar(self) -> Option<tree_sitter::Language> {
         match self {
             #[cfg(feature = "rust")]
             Self::Rust => Some(tree_sitter_rust::LANGUAGE.into()),
@@ -63,9 +62,6 @@ impl SourceLanguage {
             Self::CSharp => Some(tree_sitter_c_sharp::LANGUAGE.into()),
             #[cfg(feature = "ruby")]
             Self::Ruby => Some(tree_sitter_ruby::LANGUAGE.into()),
-            // A part of a file has no opening tag, and would be text to a page's grammar.
-            #[cfg(feature = "php")]
-            Self::Php if !text.contains("<?") => Some(tree_sitter_php::LANGUAGE_PHP_ONLY.into()),
             #[cfg(feature = "php")]
             Self::Php => Some(tree_sitter_php::LANGUAGE_PHP.into()),
             #[cfg(feature = "bash")]
@@ -73,6 +69,12 @@ impl SourceLanguage {
             #[allow(unreachable_patterns)]
             _ => None,
         }
+    }
+
+    /// What a text is parsed behind: a part of a PHP file has no opening tag, and would be a page's text to its grammar.
+    #[cfg(feature = "syntax")]
+    pub(super) fn opening(self, text: &str) -> &'static str {
+        if self == Self::Php && !text.contains("<?") { "<?php\n" } else { "" }
     }
 
     /// The words by which an interpreter line names it.

@@ -24,7 +24,7 @@ pub(super) use parsed::rank_lines;
 mod parsed {
     use std::ops::{ControlFlow, Range};
 
-    use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
+    use tree_sitter::{InputEdit, Node, ParseOptions, ParseState, Parser, Point, Tree};
 
     use super::*;
     use crate::code::line_worth::LineWorth;
@@ -70,7 +70,7 @@ mod parsed {
 
     fn parse(text: &str, language: SourceLanguage) -> Option<Tree> {
         let mut parser = Parser::new();
-        parser.set_language(&language.grammar(text)?).ok()?;
+        parser.set_language(&language.grammar()?).ok()?;
         let max_steps = text.len() / BYTES_PER_STEP + MIN_STEPS;
         let mut steps = 0;
         let mut progress = |_: &ParseState| {
@@ -78,8 +78,25 @@ mod parsed {
             if steps > max_steps { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let options = ParseOptions::new().progress_callback(&mut progress);
-        let bytes = text.as_bytes();
-        parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options))
+        let opening = language.opening(text);
+        let mut read = |at: usize, _| match opening.get(at..) {
+            Some(rest) if !rest.is_empty() => rest.as_bytes(),
+            _ => text.as_bytes().get(at - opening.len()..).unwrap_or_default(),
+        };
+        let mut tree = parser.parse_with_options(&mut read, None, Some(options))?;
+        if !opening.is_empty() {
+            // The opening is taken back, so that the nodes stand where the text has them.
+            let (start_position, old_end_position) = (Point::new(0, 0), Point::new(1, 0));
+            tree.edit(&InputEdit {
+                start_byte: 0,
+                old_end_byte: opening.len(),
+                new_end_byte: 0,
+                start_position,
+                old_end_position,
+                new_end_position: start_position,
+            });
+        }
+        Some(tree)
     }
 
     /// The place of a node in the nesting of definitions.

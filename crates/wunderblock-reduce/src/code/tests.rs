@@ -190,6 +190,20 @@ fn an_outline_has_signatures_and_not_bodies() {
 }
 
 #[test]
+#[cfg(feature = "php")]
+fn a_part_of_a_php_file_has_the_outline_it_has_in_the_file() {
+    let ranked = |text: &str| {
+        let lines = TextLines::of(text);
+        let mut worths = LineWorths::new(lines.len());
+        assert!(outline::rank_lines(&lines, SourceLanguage::Php, &mut worths));
+        (0..lines.len()).map(|line| (lines.get(line).to_owned(), worths.worth(line))).collect::<Vec<_>>()
+    };
+    let (_, text) = samples().into_iter().find(|(language, _)| *language == SourceLanguage::Php).unwrap();
+    let tag = "<?php\n\n";
+    assert_eq!(ranked(&text)[tag.lines().count()..], ranked(text.strip_prefix(tag).unwrap()));
+}
+
+#[test]
 fn folding_leaves_code_as_it_is_but_for_data_and_licences() {
     for (language, text) in samples() {
         assert_eq!(short(&text, KeepLimit::Fold), text, "{language:?}");
