@@ -1,7 +1,7 @@
 //! kill -9 at any moment: nothing that was acknowledged is lost, and the ledger is well.
 //!
-//! `WUNDERBLOCK_TEST_KILLS` says how many kills there are in all (default 200), half of them in appends and half in
-//! imports; `WUNDERBLOCK_TEST_SEED` from which numbers their moments are drawn.
+//! `WUNDERBLOCK_TEST_KILLS` says how many kills there are in all (default 60; `xtask prove` makes 1,000, of every command),
+//! half of them in appends and half in imports; `WUNDERBLOCK_TEST_SEED` from which numbers their moments are drawn.
 
 use crate::desk::Desk;
 use serde_json::{Value, json};
@@ -73,11 +73,11 @@ fn well(desk: &Desk, when: &str) {
 
 #[test]
 fn killed_appends_lose_nothing_that_was_acknowledged() {
-    let kills = setting("WUNDERBLOCK_TEST_KILLS", 200).div_ceil(2);
+    let kills = setting("WUNDERBLOCK_TEST_KILLS", 60).div_ceil(2);
     let mut draw = Draw(setting("WUNDERBLOCK_TEST_SEED", 1));
     let (mut desk, mut known, mut next, mut count) = (Desk::bare(), HashMap::new(), 0, 0);
     for round in 0..kills {
-        if round % 25 == 0 {
+        if round % 10 == 0 {
             // A new one now and then, so that the making of a ledger is killed, too.
             (desk, known, next) = (Desk::bare(), HashMap::new(), 0);
         }
@@ -112,7 +112,7 @@ fn killed_appends_lose_nothing_that_was_acknowledged() {
 
 #[test]
 fn killed_imports_can_be_done_again() {
-    let kills = setting("WUNDERBLOCK_TEST_KILLS", 200).div_ceil(2);
+    let kills = setting("WUNDERBLOCK_TEST_KILLS", 60).div_ceil(2);
     let mut draw = Draw(setting("WUNDERBLOCK_TEST_SEED", 1) ^ 0x5eed);
     let transcript = crate::fixture::transcript();
     let reference = Desk::bare();
