@@ -13,6 +13,7 @@ mod words;
 
 pub use random::Random;
 use session::SessionEvents;
+pub(crate) use words::prose;
 use wunderblock_core::event::NewEvent;
 
 /// The first `events` events of a session: user texts, replies with tool calls, tool results of 2 to 20 kB, usage
@@ -20,13 +21,6 @@ use wunderblock_core::event::NewEvent;
 /// the session says that. The last turn may be incomplete.
 pub fn session(events: usize, seed: u64) -> impl Iterator<Item = NewEvent> {
     SessionEvents::new(seed).take(events)
-}
-
-/// Prose of about so many bytes.
-pub(crate) fn prose(random: &mut Random, bytes: usize) -> String {
-    let mut text = String::with_capacity(bytes + 64);
-    words::push_prose(&mut text, random, bytes);
-    text
 }
 
 /// The same session as lines of a Claude Code transcript, without the newlines: records of type `user`, `assistant`

@@ -1,7 +1,5 @@
 //! Numbers that follow from a seed.
 
-use std::fmt::Write as _;
-
 /// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014): small, fast, and the same
 /// on every machine. Not for secrets.
 #[derive(Clone, Debug)]
@@ -44,15 +42,4 @@ impl Random {
         let index = self.below(from.len());
         from.get(index).copied().unwrap_or_default()
     }
-}
-
-/// Writes the lowest `digits` hexadecimal digits, 16 at most.
-pub(crate) fn push_hex(out: &mut String, number: u64, digits: usize) {
-    let text = format!("{number:016x}");
-    out.push_str(text.get(text.len().saturating_sub(digits)..).unwrap_or(&text));
-}
-
-/// Writes a number, with zeros before it up to `width` digits.
-pub(crate) fn push_number(out: &mut String, number: u64, width: usize) {
-    let _ = write!(out, "{number:0width$}");
 }

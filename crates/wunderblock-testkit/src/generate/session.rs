@@ -1,9 +1,9 @@
 //! Turns of a coding agent, as events.
 
-use super::random::{Random, push_hex, push_number};
-use super::results::{ResultKind, push_result};
+use super::random::Random;
+use super::results::{ResultKind, result};
 use super::time::BEGIN;
-use super::words::{name, push_chinese, push_path, push_prose, push_words};
+use super::words::{chinese, name, path, prose, words};
 use std::collections::VecDeque;
 use wunderblock_core::event::{EventSource, Fact, MessageAppended, NewEvent, TurnCompleted, UsageMeasured};
 use wunderblock_core::id::{CallId, EventId};
@@ -34,12 +34,8 @@ impl SessionEvents {
     fn push(&mut self, fact: Fact) {
         self.number += 1;
         self.millis += self.random.between(200, 4000) as u64;
-        let mut id = String::with_capacity(32);
-        push_hex(&mut id, self.seed, 16);
-        id.push('-');
-        push_number(&mut id, self.number, 0);
         // An id of these signs is always one.
-        let Ok(id) = EventId::new(id) else { return };
+        let Ok(id) = EventId::new(format!("{:016x}-{}", self.seed, self.number)) else { return };
         let at = Millis(i64::try_from(self.millis).unwrap_or(i64::MAX));
         self.waiting.push_back(NewEvent { id, at, source: EventSource::Live, fact });
     }
@@ -62,15 +58,9 @@ impl SessionEvents {
         self.push(Fact::TurnCompleted(TurnCompleted { stop_reason, ..TurnCompleted::default() }));
     }
 
-    fn prose(&mut self, chinese: bool, from: usize, to: usize) -> String {
+    fn prose(&mut self, is_chinese: bool, from: usize, to: usize) -> String {
         let bytes = self.random.between(from, to);
-        let mut text = String::with_capacity(bytes + 64);
-        if chinese {
-            push_chinese(&mut text, &mut self.random, bytes);
-        } else {
-            push_prose(&mut text, &mut self.random, bytes);
-        }
-        text
+        if is_chinese { chinese(&mut self.random, bytes) } else { prose(&mut self.random, bytes) }
     }
 
     /// A reply that calls tools, what it used, and what the tools answered.
@@ -92,8 +82,7 @@ impl SessionEvents {
             if self.random.chance(70) {
                 bytes = bytes.min(self.random.between(2_000, 20_000));
             }
-            let mut text = String::with_capacity(bytes + 512);
-            push_result(&mut text, &mut self.random, look, bytes, self.millis);
+            let text = result(&mut self.random, look, bytes, self.millis);
             self.context += text.len() as u64 / 4;
             let failed = self.random.chance(8);
             let result = Part::ToolResult { call, content: vec![Part::text(text)], failed, extra: None };
@@ -102,8 +91,7 @@ impl SessionEvents {
     }
 
     fn answer(&mut self, parts: Vec<Part>, stop: &str) {
-        let mut api_id = "msg_01".to_owned();
-        push_hex(&mut api_id, self.random.next_u64(), 16);
+        let api_id = format!("msg_01{:016x}", self.random.next_u64());
         let output = 40 + self.random.below(900) as u64;
         let usage = UsageMeasured {
             api_id: Some(api_id.as_str().into()),
@@ -126,57 +114,36 @@ impl SessionEvents {
 
     fn call(&mut self) -> (Part, CallId, ResultKind) {
         let random = &mut self.random;
-        let mut id = "toolu_01".to_owned();
-        push_hex(&mut id, random.next_u64(), 16);
-        let call = CallId::from(id);
-        let mut input = String::with_capacity(160);
-        let (tool, look) = match random.below(10) {
+        let call = CallId::from(format!("toolu_01{:016x}", random.next_u64()));
+        let (tool, look, input) = match random.below(10) {
             0..=3 => {
-                input.push_str("{\"command\":\"cargo ");
                 let tests = random.chance(50);
-                input.push_str(if tests { "test -p " } else { "build --release -p " });
-                input.push_str(name(random));
-                input.push_str(" 2>&1 | tail -");
-                push_number(&mut input, random.between(20, 200) as u64, 0);
-                input.push_str("\",\"description\":\"");
-                push_words(&mut input, random, 30);
-                let records = random.chance(25);
-                (
-                    "Bash",
-                    if records {
-                        ResultKind::Records
-                    } else if tests {
-                        ResultKind::Tests
-                    } else {
-                        ResultKind::Log
-                    },
-                )
+                let verb = if tests { "test" } else { "build --release" };
+                let (package, lines, about) = (name(random), random.between(20, 200), words(random, 30));
+                let look = match (random.chance(25), tests) {
+                    (true, _) => ResultKind::Records,
+                    (false, true) => ResultKind::Tests,
+                    (false, false) => ResultKind::Log,
+                };
+                let command = format!("cargo {verb} -p {package} 2>&1 | tail -{lines}");
+                ("Bash", look, format!(r#"{{"command":"{command}","description":"{about}"}}"#))
             }
             4..=6 => {
-                input.push_str("{\"file_path\":\"/home/dev/project/");
-                push_path(&mut input, random);
-                input.push_str("\",\"limit\":\"");
-                push_number(&mut input, random.between(50, 400) as u64, 0);
-                ("Read", ResultKind::Code)
+                let (path, limit) = (path(random), random.between(50, 400));
+                let input = format!(r#"{{"file_path":"/home/dev/project/{path}","limit":"{limit}"}}"#);
+                ("Read", ResultKind::Code, input)
             }
             7 | 8 => {
-                input.push_str("{\"pattern\":\"");
-                input.push_str(name(random));
-                input.push_str("\",\"path\":\"");
-                push_path(&mut input, random);
-                ("Grep", ResultKind::Matches)
+                let (pattern, path) = (name(random), path(random));
+                ("Grep", ResultKind::Matches, format!(r#"{{"pattern":"{pattern}","path":"{path}"}}"#))
             }
             _ => {
-                input.push_str("{\"file_path\":\"/home/dev/project/");
-                push_path(&mut input, random);
-                input.push_str("\",\"old_string\":\"");
-                push_words(&mut input, random, 200);
-                input.push_str("\",\"new_string\":\"");
-                push_words(&mut input, random, 260);
-                ("Edit", ResultKind::Code)
+                let (path, old, new) = (path(random), words(random, 200), words(random, 260));
+                let file = format!("/home/dev/project/{path}");
+                let input = format!(r#"{{"file_path":"{file}","old_string":"{old}","new_string":"{new}"}}"#);
+                ("Edit", ResultKind::Code, input)
             }
         };
-        input.push_str("\"}");
         let (name, input, gist, extra) = (tool.into(), input.into(), None, None);
         (Part::ToolCall { call: call.clone(), name, input, gist, extra }, call, look)
     }

@@ -1,15 +1,14 @@
 //! Points in time as text.
 
 use jiff::Timestamp;
-use std::fmt::Write as _;
 
 /// 2025-10-01T00:00:00Z, in milliseconds since 1970: when generated sessions begin.
 pub(super) const BEGIN: u64 = 1_759_276_800_000;
 
-/// Writes a time as `2025-10-01T08:30:00.123Z`.
-pub(super) fn push_iso(out: &mut String, millis: u64) {
+/// A time as `2025-10-01T08:30:00.123Z`.
+pub(super) fn iso(millis: u64) -> String {
     let time = i64::try_from(millis).ok().and_then(|millis| Timestamp::from_millisecond(millis).ok());
-    let _ = write!(out, "{:.3}", time.unwrap_or(Timestamp::MAX));
+    format!("{:.3}", time.unwrap_or(Timestamp::MAX))
 }
 
 #[cfg(test)]
@@ -25,9 +24,7 @@ mod tests {
             (1_835_395_445_006, "2028-02-29T00:04:05.006Z"),
         ];
         for (millis, expected) in cases {
-            let mut out = String::new();
-            push_iso(&mut out, millis);
-            assert_eq!(out, expected);
+            assert_eq!(iso(millis), expected);
         }
     }
 }

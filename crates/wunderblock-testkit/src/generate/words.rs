@@ -1,6 +1,6 @@
 //! The vocabulary: a few thousand words whose frequencies fall as they do in real text.
 
-use super::random::{Random, push_hex, push_number};
+use super::random::Random;
 use std::sync::LazyLock;
 
 const FREQUENT: &str = "the to a of in and is it for that this be on with not as we if are at from or an by was \
@@ -78,50 +78,38 @@ pub(super) fn name(random: &mut Random) -> &'static str {
 }
 
 /// Words with spaces between, about so many bytes.
-pub(super) fn push_words(out: &mut String, random: &mut Random, bytes: usize) {
-    let end = out.len() + bytes;
-    while out.len() < end {
+pub(super) fn words(random: &mut Random, bytes: usize) -> String {
+    let mut out = String::with_capacity(bytes + 16);
+    while out.len() < bytes {
         out.push_str(word(random));
         out.push(' ');
     }
     out.truncate(out.trim_end().len());
+    out
 }
 
 /// Sentences, about so many bytes, with names, paths and numbers among the words.
-pub(super) fn push_prose(out: &mut String, random: &mut Random, bytes: usize) {
-    let end = out.len() + bytes;
-    while out.len() < end {
-        push_words(out, random, 30);
-        match random.below(8) {
-            0 => {
-                out.push_str(" `");
-                out.push_str(name(random));
-                out.push_str("::");
-                out.push_str(name(random));
-                out.push('`');
-            }
-            1 => {
-                out.push(' ');
-                push_path(out, random);
-                out.push(':');
-                push_number(out, random.between(1, 2000) as u64, 0);
-            }
-            2 => {
-                out.push(' ');
-                push_hex(out, random.next_u64(), 9);
-            }
-            _ => {}
-        }
+pub(crate) fn prose(random: &mut Random, bytes: usize) -> String {
+    let mut out = String::with_capacity(bytes + 64);
+    while out.len() < bytes {
+        out.push_str(&words(random, 30));
+        out.push_str(&match random.below(8) {
+            0 => format!(" `{}::{}`", name(random), name(random)),
+            1 => format!(" {}:{}", path(random), random.between(1, 2000)),
+            2 => format!(" {:09x}", random.next_u64() & 0xf_ffff_ffff),
+            _ => String::new(),
+        });
         out.push_str(random.pick(&[". ", ", ", " — ", ". ", ".\n\n", ": "]));
     }
     out.truncate(out.trim_end_matches([' ', '\n', ',', ':', '—']).len());
+    out
 }
 
 /// Chinese, about so many bytes.
-pub(super) fn push_chinese(out: &mut String, random: &mut Random, bytes: usize) {
-    let end = out.len() + bytes;
+pub(super) fn chinese(random: &mut Random, bytes: usize) -> String {
+    let mut out = String::with_capacity(bytes + 64);
     let mut since = 0;
-    while out.len() < end {
+    while out.len() < bytes {
         out.push_str(random.pick(&FREQUENCIES.chinese));
         since += 1;
         if random.chance(8) {
@@ -133,18 +121,14 @@ pub(super) fn push_chinese(out: &mut String, random: &mut Random, bytes: usize) 
         }
     }
     out.push('。');
+    out
 }
 
 /// A path of a source file.
-pub(super) fn push_path(out: &mut String, random: &mut Random) {
-    out.push_str(random.pick(&["crates/", "src/", "tests/", "packages/", "lib/"]));
-    out.push_str(name(random));
-    out.push('/');
-    if random.chance(60) {
-        out.push_str("src/");
-        out.push_str(name(random));
-        out.push('/');
-    }
-    out.push_str(name(random));
-    out.push_str(random.pick(&[".rs", ".rs", ".ts", ".py", ".toml"]));
+pub(super) fn path(random: &mut Random) -> String {
+    let root = random.pick(&["crates/", "src/", "tests/", "packages/", "lib/"]);
+    let package = name(random);
+    let inner = if random.chance(60) { format!("src/{}/", name(random)) } else { String::new() };
+    let end = [".rs", ".rs", ".ts", ".py", ".toml"];
+    format!("{root}{package}/{inner}{}{}", name(random), random.pick(&end))
 }
