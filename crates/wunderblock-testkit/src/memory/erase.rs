@@ -1,9 +1,10 @@
 //! Erasing in memory: events, bodies, bytes of revisions; and what was erased.
 
-use super::rows::{ChunkRow, LedgerTables, SourceTables};
+use super::rows::{LedgerTables, SourceTables, within};
+use super::sources::note_erased;
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock::store::{
-    Erasure, Gone, SourceNo, SourceSpan, StoreError, StreamNo, TenantNo, Written, codec,
+    Chunk, Erasure, Gone, SourceNo, SourceSpan, StoreError, StreamNo, TenantNo, Written, codec,
 };
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::{Bytes, Seq};
@@ -20,16 +21,15 @@ impl LedgerTables {
             if seqs.is_empty() { Vec::new() } else { self.lineage(self.must_find(tenant, stream)?) };
         let (mut events, mut blobs) = (0, 0);
         for seq in BTreeSet::from_iter(seqs) {
-            let part = lineage.iter().find_map(|span| span.within(seq, seq));
-            let Some(key) = part.map(|part| (part.no, seq)) else { continue };
+            let Some(part) = lineage.iter().find_map(|span| within(span, seq, seq)) else { continue };
+            let key = (part.no, seq);
             self.forget_records(tenant, key);
-            let Some(mut row) = self.events.get(&key).filter(|row| row.payload.is_some()).cloned() else {
+            let Some(mut row) = self.events.get(&key).filter(|row| row.event.payload.is_some()).cloned()
+            else {
                 continue;
             };
-            row.payload = None;
-            row.salt = None;
-            row.origin = None;
-            row.checksum = None;
+            (row.event.payload, row.event.proof) = (None, None);
+            (row.event.origin, row.event.checksum) = (None, None);
             for handle in std::mem::take(&mut row.blobs) {
                 self.refs.remove(&(tenant, handle, key.0, seq));
                 blobs += u64::from(self.drop_unheld(tenant, handle));
@@ -95,7 +95,7 @@ impl SourceTables {
                 erased += self.blank(place, *range)?;
             }
             self.revisions.change(&place, |row| {
-                ranges.iter().for_each(|range| row.note_erased(*range));
+                ranges.iter().for_each(|range| note_erased(row, *range));
             });
             // What could hold some of the erased bytes goes too.
             let readers = self.revisions.range(place..=(place.0, u32::MAX));
@@ -121,9 +121,9 @@ impl SourceTables {
                 gone.fill(b' ');
                 erased += gone.len() as u64;
             }
-            let len = row.len;
             let packed = codec::pack_chunk(key.2, &plain);
-            self.chunks.put(key, ChunkRow { len, checksum: packed.checksum, data: packed.data });
+            let (data, checksum) = (packed.data, Some(packed.checksum));
+            self.chunks.put(key, Chunk { offset: key.2, len: row.len, data, checksum });
         }
         Ok(erased)
     }

@@ -1,11 +1,11 @@
 //! Queries to the ledger in memory.
 
-use super::rows::{EventRow, LedgerTables, MarkKey, StreamRange};
+use super::rows::{LedgerTables, MarkKey, within};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use wunderblock::store::{
     Answer, HandleTarget, KnownEvent, Query, ReadOrder, StoreError, StoredEvent, StreamFilter, StreamInfo,
-    StreamNo, TenantNo,
+    StreamNo, Stretch, TenantNo,
 };
 use wunderblock_core::id::{EventId, Handle, StreamId};
 use wunderblock_core::units::{Bytes, Seq};
@@ -25,7 +25,7 @@ impl LedgerTables {
             | Query::StreamsByNo { .. }
             | Query::Behind { .. }) => self.of_streams(query),
             Query::Lineage { tenant, stream } => {
-                Answer::Lineage(self.stretches(self.must_find(tenant, &stream)?))
+                Answer::Lineage(self.lineage(self.must_find(tenant, &stream)?))
             }
             query @ (Query::Events { .. } | Query::At { .. } | Query::Marked { .. }) => {
                 Answer::Events(self.events_for(query)?)
@@ -114,14 +114,14 @@ impl LedgerTables {
     /// The streams that hold a record, and its last position in each.
     fn places(&self, tenant: TenantNo, record: i64) -> Vec<(StreamId, Seq)> {
         let rows = self.records.range((tenant, record, StreamNo(0))..=(tenant, record, StreamNo(u32::MAX)));
-        rows.filter_map(|((.., no), seq)| Some((self.streams.get(no)?.id.clone(), *seq))).collect()
+        rows.filter_map(|((.., no), seq)| Some((self.streams.get(no)?.info.id.clone(), *seq))).collect()
     }
 
-    fn known(&self, lineage: &[StreamRange], id: EventId) -> Option<KnownEvent> {
+    fn known(&self, lineage: &[Stretch], id: EventId) -> Option<KnownEvent> {
         lineage.iter().find_map(|span| {
             let seq = *self.event_ids.get(&(span.no, id.clone())).filter(|seq| **seq <= span.to)?;
             let row = self.events.get(&(span.no, seq))?;
-            Some(KnownEvent { seq, proof: row.salt.map(|salt| (salt, row.proof)) })
+            Some(KnownEvent { seq, proof: row.event.proof })
         })
     }
 
@@ -147,8 +147,9 @@ impl LedgerTables {
             }
             Query::At { tenant, stream, seqs } => {
                 let spans = self.spans(tenant, &stream, Seq(1), Seq(u64::MAX))?;
-                let holder =
-                    |seq: Seq| spans.iter().find_map(|span| span.within(seq, seq)).map(|span| (span.no, seq));
+                let holder = |seq: Seq| {
+                    spans.iter().find_map(|span| within(span, seq, seq)).map(|span| (span.no, seq))
+                };
                 let mut events = self.stored(seqs.into_iter().filter_map(holder));
                 self.add_counts(tenant, &mut events);
                 events
@@ -172,15 +173,15 @@ impl LedgerTables {
         stream: &StreamId,
         from: Seq,
         to: Seq,
-    ) -> Result<Vec<StreamRange>, StoreError> {
+    ) -> Result<Vec<Stretch>, StoreError> {
         let lineage = self.lineage(self.must_find(tenant, stream)?);
-        Ok(lineage.into_iter().filter_map(|span| span.within(from, to)).collect())
+        Ok(lineage.iter().filter_map(|span| within(span, from, to)).collect())
     }
 
     /// Events of `spans` in the order given, until there are `limit`, or their texts exceed `text`.
     fn run_of_events(
         &self,
-        spans: &[StreamRange],
+        spans: &[Stretch],
         order: ReadOrder,
         limit: usize,
         text: Bytes,
@@ -194,8 +195,8 @@ impl LedgerTables {
             rows
         });
         let (mut events, mut length) = (Vec::new(), Bytes::ZERO);
-        for ((no, seq), row) in rows.take(limit) {
-            events.push(stored(*no, *seq, row));
+        for (_, row) in rows.take(limit) {
+            events.push(row.event.clone());
             length += row.own_text;
             if length > text {
                 break;
@@ -205,7 +206,7 @@ impl LedgerTables {
     }
 
     fn stored(&self, places: impl Iterator<Item = (StreamNo, Seq)>) -> Vec<StoredEvent> {
-        places.filter_map(|(no, seq)| Some(stored(no, seq, self.events.get(&(no, seq))?))).collect()
+        places.filter_map(|place| Some(self.events.get(&place)?.event.clone())).collect()
     }
 
     /// What was counted of the events' bodies, in the order of their handles.
@@ -223,7 +224,7 @@ impl LedgerTables {
         let key = (tenant, handle);
         let blob = self.blobs.get(&key).map(|_| HandleTarget::Blob);
         let stream = || self.stream_handles.get(&key).and_then(|no| self.streams.get(no));
-        blob.or_else(|| stream().map(|row| HandleTarget::Stream(row.id.clone())))
+        blob.or_else(|| stream().map(|row| HandleTarget::Stream(row.info.id.clone())))
             .or_else(|| self.sources.handles.get(&key).map(|no| HandleTarget::Source(*no, None)))
             .or_else(|| {
                 self.sources
@@ -231,22 +232,6 @@ impl LedgerTables {
                     .get(&key)
                     .map(|(no, revision)| HandleTarget::Source(*no, Some(*revision)))
             })
-    }
-}
-
-fn stored(stream: StreamNo, seq: Seq, row: &EventRow) -> StoredEvent {
-    StoredEvent {
-        stream,
-        seq,
-        id: row.id.clone(),
-        at: row.at,
-        kind: row.kind.to_owned(),
-        version: row.version,
-        origin: row.origin.clone(),
-        payload: row.payload.clone(),
-        proof: row.salt.map(|salt| (salt, row.proof)),
-        checksum: row.checksum,
-        counts: Vec::new(),
     }
 }
 

@@ -1,29 +1,13 @@
 //! Imported sources in memory: revisions, chunks, who writes them.
 
 use super::read::size;
-use super::rows::{ChunkRow, LedgerTables, RevisionRow, SourceRow, SourceTables};
+use super::rows::{LedgerTables, SourceRow, SourceTables};
 use super::write::next_no;
-use std::collections::BTreeMap;
 use wunderblock::store::{
-    Answer, Begin, Chunk, Owner, PackedChunk, Query, RevisionInfo, SourceBy, SourceInfo, SourceNo,
-    StoreError, StreamNo, TenantNo, Write, Written,
+    Answer, Begin, Chunk, PackedChunk, Query, RevisionInfo, SourceBy, SourceInfo, SourceNo, StoreError,
+    StreamNo, TenantNo, Write, Written,
 };
 use wunderblock_core::id::Handle;
-
-/// A revision that nothing has been read of.
-fn new_row(handle: Handle, format: String, owner: Owner) -> RevisionRow {
-    RevisionRow {
-        handle,
-        format,
-        len: 0,
-        whole: false,
-        owner: Some(owner),
-        erased: BTreeMap::new(),
-        leaf: None,
-        modified: None,
-        reader: None,
-    }
-}
 
 impl SourceTables {
     pub(super) fn take(&mut self, write: Write) -> Result<Written, StoreError> {
@@ -56,8 +40,23 @@ impl SourceTables {
             }
             Begin::New { after, handle: revision } => {
                 let no = no.unwrap_or_else(|| self.new_source(key, handle));
-                self.begin_revision(tenant, no, after, new_row(revision, format, owner));
-                Ok(Written::Source(no, after.saturating_add(1)))
+                let new = RevisionInfo {
+                    no: after.saturating_add(1),
+                    handle: revision,
+                    format,
+                    shared: 0,
+                    len: 0,
+                    whole: false,
+                    owner: Some(owner),
+                    hash: None,
+                    erased: Vec::new(),
+                    leaf: None,
+                    modified: None,
+                    reader: None,
+                };
+                let revision = new.no;
+                self.begin_revision(tenant, no, after, new);
+                Ok(Written::Source(no, revision))
             }
         }
     }
@@ -72,9 +71,8 @@ impl SourceTables {
         no
     }
 
-    fn begin_revision(&mut self, tenant: TenantNo, no: SourceNo, after: u32, row: RevisionRow) {
-        let handle = row.handle;
-        let newest = after.saturating_add(1);
+    fn begin_revision(&mut self, tenant: TenantNo, no: SourceNo, after: u32, row: RevisionInfo) {
+        let (handle, newest) = (row.handle, row.no);
         self.sources.change(&no, |row| row.newest = newest);
         // A revision that was given up is not whole, and nobody owns it any more.
         self.revisions.change(&(no, after), |row| row.owner = None);
@@ -85,8 +83,8 @@ impl SourceTables {
     }
 
     /// A revision, if `token` owns it.
-    fn owned(&self, place: (SourceNo, u32), token: &str) -> Result<RevisionRow, StoreError> {
-        let owns = |row: &&RevisionRow| row.owner.as_ref().is_some_and(|owner| owner.token == token);
+    fn owned(&self, place: (SourceNo, u32), token: &str) -> Result<RevisionInfo, StoreError> {
+        let owns = |row: &&RevisionInfo| row.owner.as_ref().is_some_and(|owner| owner.token == token);
         self.revisions.get(&place).filter(owns).cloned().ok_or(StoreError::Disowned)
     }
 
@@ -103,10 +101,11 @@ impl SourceTables {
             if offset != row.len {
                 return Err(StoreError::SourceMoved);
             }
-            self.chunks.put((place.0, place.1, offset), ChunkRow { len, checksum, data });
+            self.chunks
+                .put((place.0, place.1, offset), Chunk { offset, len, data, checksum: Some(checksum) });
             row.len = row.len.saturating_add(len);
         }
-        erased.iter().for_each(|range| row.note_erased(*range));
+        erased.iter().for_each(|range| note_erased(&mut row, *range));
         row.owner = Some(owner);
         self.revisions.put(place, row);
         Ok(Written::Done)
@@ -153,27 +152,8 @@ impl SourceTables {
 
     pub(super) fn info(&self, tenant: TenantNo, no: SourceNo, revision: Option<u32>) -> Option<SourceInfo> {
         let source = self.sources.get(&no).filter(|row| row.tenant == tenant)?;
-        let revision = revision.unwrap_or(source.newest);
-        let row = self.revisions.get(&(no, revision))?.clone();
-        Some(SourceInfo {
-            no,
-            handle: source.handle,
-            key: source.key.clone(),
-            revision: RevisionInfo {
-                no: revision,
-                handle: row.handle,
-                format: row.format,
-                shared: 0,
-                len: row.len,
-                whole: row.whole,
-                owner: row.owner,
-                hash: None,
-                erased: row.erased.into_iter().map(|(from, len)| (from, from.saturating_add(len))).collect(),
-                leaf: row.leaf,
-                modified: row.modified,
-                reader: row.reader,
-            },
-        })
+        let revision = self.revisions.get(&(no, revision.unwrap_or(source.newest)))?.clone();
+        Some(SourceInfo { no, handle: source.handle, key: source.key.clone(), revision })
     }
 
     /// Chunks of a revision that overlap a range, by offset.
@@ -183,13 +163,7 @@ impl SourceTables {
         }
         let rows = self.chunks.range((no, revision, 0)..(no, revision, to));
         let overlapping = rows.filter(|((.., offset), row)| offset.saturating_add(row.len) > from);
-        let chunk = |((.., offset), row): (&(SourceNo, u32, u64), &ChunkRow)| Chunk {
-            offset: *offset,
-            len: row.len,
-            data: row.data.clone(),
-            checksum: Some(row.checksum),
-        };
-        overlapping.map(chunk).take(limit).collect()
+        overlapping.map(|(_, chunk)| chunk.clone()).take(limit).collect()
     }
 }
 
@@ -231,10 +205,13 @@ impl LedgerTables {
     }
 }
 
-impl RevisionRow {
-    /// Notes that a range stands for erased bytes: first byte, one past the last.
-    pub(super) fn note_erased(&mut self, (from, to): (u64, u64)) {
-        let len = self.erased.entry(from).or_default();
-        *len = to.saturating_sub(from).max(*len);
+/// Notes that a range stands for erased bytes: first byte, one past the last.
+pub(super) fn note_erased(revision: &mut RevisionInfo, (from, to): (u64, u64)) {
+    match revision.erased.iter_mut().find(|range| range.0 == from) {
+        Some(range) => range.1 = range.1.max(to),
+        None => {
+            revision.erased.push((from, to.max(from)));
+            revision.erased.sort_unstable();
+        }
     }
 }

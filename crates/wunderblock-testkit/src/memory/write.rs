@@ -1,10 +1,11 @@
 //! Writes to the ledger in memory.
 
-use super::rows::{EventRow, LedgerTables, MarkKey, StreamRange, StreamRow};
+use super::rows::{EventRow, LedgerTables, MarkKey, StreamRow};
 use wunderblock::store::codec::{self, VERSION, commitment};
 use wunderblock::store::{
     Appended, BodyCount, EventMark, Lease, MAX_HOLDERS, Opening, PackedBlob, PackedEvent, PackedSegment,
-    SegmentInfo, SegmentReach, StoreError, StreamNo, TallyRow, Tenant, TenantNo, Write, Written,
+    SegmentInfo, SegmentReach, StoreError, StoredEvent, StreamInfo, StreamNo, Stretch, TallyRow, Tenant,
+    TenantNo, Write, Written,
 };
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
@@ -96,18 +97,20 @@ impl LedgerTables {
         }
         let (fork_of, base, shared, first_user) = self.beginning(tenant, &opening)?;
         let no = StreamNo(u32::try_from(next_no(self.streams.len())).unwrap_or(u32::MAX));
-        let row = StreamRow {
-            tenant,
+        let (parent, fork) = match opening {
+            Opening::New { parent } => (parent, None),
+            Opening::Fork { parent, at_seq } => (None, Some((parent, at_seq))),
+        };
+        let info = StreamInfo {
+            no,
             id: stream.clone(),
             handle,
-            base,
             head: base,
-            fork_of,
-            parent: match opening {
-                Opening::New { parent } => parent,
-                Opening::Fork { .. } => None,
-            },
+            fork,
+            parent,
             scope,
+            source: None,
+            unfinished: false,
             opened_at: at,
             updated_at: at,
             messages: shared.messages,
@@ -117,12 +120,12 @@ impl LedgerTables {
             counted: base,
             indexed: base,
         };
+        let row = StreamRow { tenant, fork_of, info: info.clone() };
         self.streams.put(no, row);
         self.stream_ids.put((tenant, stream.as_str().to_owned()), no);
         if self.stream_handles.get(&(tenant, handle)).is_none() {
             self.stream_handles.put((tenant, handle), no);
         }
-        let info = self.info(no).ok_or_else(|| StoreError::Damaged("a stream vanished".to_owned()))?;
         Ok(Written::Stream(Box::new(info), true))
     }
 
@@ -137,7 +140,7 @@ impl LedgerTables {
         };
         let no = self.must_find(tenant, parent)?;
         let (head, first_user) =
-            self.streams.get(&no).map_or((Seq::START, None), |row| (row.head, row.first_user));
+            self.streams.get(&no).map_or((Seq::START, None), |row| (row.info.head, row.info.first_user));
         if *at_seq > head {
             return Err(StoreError::HeadMoved { expected: *at_seq, actual: head });
         }
@@ -157,20 +160,20 @@ impl LedgerTables {
         let Some(mut row) = self.streams.get(&no).cloned() else {
             return Err(StoreError::NoStream(stream.clone()));
         };
-        if let Some(expected) = expect_head.filter(|expected| *expected != row.head) {
+        if let Some(expected) = expect_head.filter(|expected| *expected != row.info.head) {
             // The answer to the first time may have been lost.
-            let there = events.iter().map(|event| self.find(&lineage, row.head, event).ok().flatten());
+            let there = events.iter().map(|event| self.find(&lineage, row.info.head, event).ok().flatten());
             let there: Option<Vec<Seq>> = there.collect();
             let there = there.filter(|seqs| !seqs.is_empty());
-            let moved = StoreError::HeadMoved { expected, actual: row.head };
+            let moved = StoreError::HeadMoved { expected, actual: row.info.head };
             return there.map(repeated).ok_or(moved);
         }
         let mut appended = Vec::with_capacity(events.len());
         for event in events {
-            let there = self.find(&lineage, row.head, &event)?;
+            let there = self.find(&lineage, row.info.head, &event)?;
             appended.push(match there {
                 Some(seq) => Appended { seq, duplicate: true },
-                None => Appended { seq: self.add(no, &mut row, event)?, duplicate: false },
+                None => Appended { seq: self.add(&mut row, event)?, duplicate: false },
             });
         }
         self.streams.put(no, row);
@@ -178,23 +181,15 @@ impl LedgerTables {
     }
 
     /// Where an event stands already, in the stream itself or in what it shares.
-    fn find(
-        &self,
-        lineage: &[StreamRange],
-        head: Seq,
-        event: &PackedEvent,
-    ) -> Result<Option<Seq>, StoreError> {
+    fn find(&self, lineage: &[Stretch], head: Seq, event: &PackedEvent) -> Result<Option<Seq>, StoreError> {
         for (nearness, span) in lineage.iter().enumerate() {
             let to = if nearness == 0 { head } else { span.to };
             let Some(seq) = self.event_ids.get(&(span.no, event.id.clone())).filter(|seq| **seq <= to) else {
                 continue;
             };
             // What was erased has no salt to compare with, and does not come back.
-            let same = self
-                .events
-                .get(&(span.no, *seq))
-                .and_then(|row| Some(commitment(&row.salt?, &event.content) == row.proof))
-                .unwrap_or(true);
+            let proof = self.events.get(&(span.no, *seq)).and_then(|row| row.event.proof);
+            let same = proof.is_none_or(|(salt, proof)| commitment(&salt, &event.content) == proof);
             return if same {
                 Ok(Some(*seq))
             } else {
@@ -204,8 +199,9 @@ impl LedgerTables {
         Ok(None)
     }
 
-    fn add(&mut self, no: StreamNo, stream: &mut StreamRow, event: PackedEvent) -> Result<Seq, StoreError> {
-        let seq = stream.head.next();
+    fn add(&mut self, stream: &mut StreamRow, event: PackedEvent) -> Result<Seq, StoreError> {
+        let (tenant, stream) = (stream.tenant, &mut stream.info);
+        let (no, seq) = (stream.no, stream.head.next());
         stream.head = seq;
         stream.messages += u64::from(event.mark != EventMark::Control);
         stream.text += event.text;
@@ -216,32 +212,32 @@ impl LedgerTables {
         if event.facets.role.is_some() {
             stream.said = seq;
         }
-        event.records.iter().for_each(|record| self.place(stream.tenant, *record, (no, seq)));
+        event.records.iter().for_each(|record| self.place(tenant, *record, (no, seq)));
         let mut blobs = Vec::with_capacity(event.blobs.len());
         for blob in event.blobs {
             blobs.push(blob.handle);
-            self.refs.put((stream.tenant, blob.handle, no, seq), ());
-            self.keep(stream.tenant, blob)?;
+            self.refs.put((tenant, blob.handle, no, seq), ());
+            self.keep(tenant, blob)?;
         }
         if let Some(mark) = MarkKey::of(event.mark, event.kind) {
             self.marked.put((no, mark, seq), ());
         }
         self.event_ids.put((no, event.id.clone()), seq);
-        let row = EventRow {
+        let stored = StoredEvent {
+            stream: no,
+            seq,
             id: event.id,
             at: event.at,
-            kind: event.kind,
+            kind: event.kind.to_owned(),
             version: VERSION,
             origin: event.origin,
             payload: Some(event.payload),
-            salt: Some(event.salt),
-            proof: commitment(&event.salt, &event.content),
+            proof: Some((event.salt, commitment(&event.salt, &event.content))),
             checksum: Some(event.checksum),
-            own_text: event.text,
-            messages: stream.messages,
-            text: stream.text,
-            blobs,
+            counts: Vec::new(),
         };
+        let (messages, text) = (stream.messages, stream.text);
+        let row = EventRow { event: stored, own_text: event.text, messages, text, blobs };
         self.events.put((no, seq), row);
         Ok(seq)
     }
@@ -291,7 +287,7 @@ impl LedgerTables {
     ) -> Result<Written, StoreError> {
         let no = self.must_find(tenant, stream)?;
         let (head, mut counted) =
-            self.streams.get(&no).map_or((Seq::START, Seq::START), |row| (row.head, row.counted));
+            self.streams.get(&no).map_or((Seq::START, Seq::START), |row| (row.info.head, row.info.counted));
         let mut sum = self.tokens.get(&(no, counted)).copied().unwrap_or(0);
         for (seq, own) in tokens {
             // Counted by somebody else meanwhile, or not their turn yet.
@@ -302,7 +298,7 @@ impl LedgerTables {
             sum = sum.saturating_add(own.0);
             self.tokens.put((no, counted), sum);
         }
-        self.streams.change(&no, |row| row.counted = counted);
+        self.streams.change(&no, |row| row.info.counted = counted);
         Ok(Written::Done)
     }
 
@@ -322,11 +318,11 @@ impl LedgerTables {
         }
         for SegmentReach { stream, after, through } in indexed {
             let there = self.streams.get(stream).filter(|row| row.tenant == tenant);
-            let actual = there.map_or(Seq::START, |row| row.indexed);
+            let actual = there.map_or(Seq::START, |row| row.info.indexed);
             if there.is_none() || actual != *after || through <= after {
                 return Err(StoreError::HeadMoved { expected: *after, actual });
             }
-            self.streams.change(stream, |row| row.indexed = *through);
+            self.streams.change(stream, |row| row.info.indexed = *through);
         }
         let Some(PackedSegment { docs, header, blocks }) = segment else { return Ok(Written::Done) };
         // A merged segment takes the place, in age, of the newest it replaces.
@@ -365,8 +361,8 @@ impl LedgerTables {
         for no in streams {
             self.tokens.clear((no, Seq(0))..=(no, Seq(u64::MAX)));
             self.streams.change(&no, |row| {
-                row.counted = row.base;
-                row.indexed = row.base;
+                let base = row.base();
+                (row.info.counted, row.info.indexed) = (base, base);
             });
         }
         Written::Done
