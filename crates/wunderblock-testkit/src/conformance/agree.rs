@@ -1,7 +1,6 @@
 //! Two stores are told the same and asked the same.
 
 use super::sources::{after, owner, packed};
-use super::step::ScriptStep;
 use super::tenant::{body, handle, stream_id};
 use futures_executor::block_on;
 use wunderblock::store::codec::record_key;
@@ -10,7 +9,7 @@ use wunderblock::store::{
     Query, ReadOrder, SegmentReach, SourceBy, SourceInfo, SourceNo, SourceSpan, Storage, StoreError,
     StreamFilter, StreamInfo, TenantNo, Write, Written,
 };
-use wunderblock_core::id::{EventId, Scope};
+use wunderblock_core::id::{EventId, Scope, StreamId};
 use wunderblock_core::message::Role;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 
@@ -18,11 +17,12 @@ use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 const STREAMS: u8 = 5;
 const KINDS: [&str; 2] = ["usage.measured", "view.trimmed"];
 
-/// Tells both stores a script, and compares after each step what they answered and what they hold.
+/// Tells both stores a script, and compares after each step what they answered and what they hold. Each number is a step,
+/// so that whatever makes numbers makes scripts.
 ///
 /// # Panics
 /// At the first difference.
-pub fn agree(a: &dyn Storage, b: &dyn Storage, script: &[ScriptStep]) {
+pub fn agree(a: &dyn Storage, b: &dyn Storage, script: &[u64]) {
     let tenants = StorePair::both(a, b, vec![tenant("left"), tenant("right")]).unwrap();
     let [Written::Tenant(left), Written::Tenant(right)] = tenants.as_slice() else {
         panic!("tenants were asked for, and answered was {tenants:?}");
@@ -31,9 +31,9 @@ pub fn agree(a: &dyn Storage, b: &dyn Storage, script: &[ScriptStep]) {
     for (number, step) in script.iter().enumerate() {
         // Most happens in one tenant; the other shows whether it is left alone.
         let tenant = if number % 5 == 4 { right.no } else { left.no };
-        let writes = told.writes(tenant, step);
+        let writes = told.writes(tenant, *step);
         let _ = StorePair::both(a, b, writes);
-        told.compare(step);
+        told.compare(*step);
     }
 }
 
@@ -53,8 +53,8 @@ fn tenant(name: &str) -> Write {
     Write::Tenant { name: name.to_owned(), key: [3; 32] }
 }
 
-fn stream_name(number: u8) -> String {
-    format!("stream {}", number % STREAMS)
+fn stream(number: u8) -> StreamId {
+    stream_id(&format!("stream {}", number % STREAMS))
 }
 
 fn source_name(number: u8) -> String {
@@ -140,58 +140,64 @@ impl StorePair<'_> {
         from_a
     }
 
-    fn writes(&self, tenant: TenantNo, step: &ScriptStep) -> Vec<Write> {
-        match step {
-            ScriptStep::Open { stream, of, at } => vec![open(tenant, *stream, *of, *at)],
-            ScriptStep::Append { stream, events, expect } => vec![Write::Append {
-                tenant,
-                stream: stream_id(&stream_name(*stream)),
-                expect_head: expect.map(|seq| Seq(u64::from(seq))),
-                events: events.iter().map(|(id, content)| event(*id, *content)).collect(),
-            }],
-            ScriptStep::Tally { stream, from, count } => {
-                let seqs = u64::from(*from)..u64::from(*from) + u64::from(*count);
+    /// What a step writes: events, sources and leases whose numbers are small enough to hit each other.
+    fn writes(&self, tenant: TenantNo, step: u64) -> Vec<Write> {
+        let [what, a, b, c, d, e, f, g] = step.to_le_bytes();
+        let append = |number: u8, events: &[(u8, u8)], expect: Option<u8>| Write::Append {
+            tenant,
+            stream: stream(number),
+            expect_head: expect.map(|seq| Seq(u64::from(seq))),
+            events: events.iter().map(|(id, content)| event(*id, *content)).collect(),
+        };
+        match what % 30 {
+            0..=3 => vec![open(tenant, a, b, c % 12)],
+            4..=9 => {
+                let events = [(b, c), (d, e), (f, g)];
+                let count = 1 + usize::from(what / 20 % 3);
+                vec![append(a, &events[..count], (what > 230).then_some(g % 8))]
+            }
+            // The next events are counted, sometimes others.
+            10 | 11 => {
+                let first = u64::from(b % 16);
+                let seqs = first..first + u64::from(c % 8);
                 let tokens = seqs.map(|seq| (Seq(seq), Tokens(seq * 3))).collect();
-                vec![Write::Tallies { tenant, stream: stream_id(&stream_name(*stream)), tokens }]
+                vec![Write::Tallies { tenant, stream: stream(a), tokens }]
             }
-            ScriptStep::Count { body, both } => {
-                let number = u32::from(*body % 4);
-                let count =
-                    BodyCount { o200k: number, cl100k: both.then_some(number), ..BodyCount::default() };
-                vec![Write::Counts { tenant, counts: vec![(handle(&body_name(*body)), count)] }]
+            12 => {
+                let o200k = u32::from(a % 4);
+                let cl100k = (b % 2 == 0).then_some(o200k);
+                let count = BodyCount { o200k, cl100k, ..BodyCount::default() };
+                vec![Write::Counts { tenant, counts: vec![(handle(&body_name(a)), count)] }]
             }
-            ScriptStep::Segment { stream, replace } => self.segment(tenant, *stream, *replace),
-            ScriptStep::Import { .. }
-            | ScriptStep::Take { .. }
-            | ScriptStep::Extend { .. }
-            | ScriptStep::Whole { .. }
-            | ScriptStep::Disown { .. }
-            | ScriptStep::Link { .. } => self.of_source(tenant, step),
-            ScriptStep::Records { stream, records } => {
-                let place = |(id, seq): &(u8, u8)| (record_key(&record_name(*id)), Seq(u64::from(*seq)));
-                let records = records.iter().map(place).collect();
-                vec![Write::Records { tenant, stream: stream_id(&stream_name(*stream)), records }]
+            13 => self.segment(tenant, a, b % 3 == 0),
+            14 | 15 | 22..=28 => self.of_source(tenant, step),
+            16 => {
+                let erasure = (g % 2 == 0).then_some((g, f));
+                vec![erase(tenant, a, &[b % 12, c % 12], (Some((d, e % 64, f % 32)), erasure))]
             }
-            ScriptStep::Erase { stream, seqs, span, erasure } => {
-                vec![erase(tenant, *stream, seqs, (*span, *erasure))]
-            }
-            ScriptStep::Claim { key, holder, times: (now, until) } => vec![Write::Claim {
+            17 => vec![erase(tenant, a, &[b % 12], (None, Some((c, d))))],
+            18 if a % 4 == 0 => vec![Write::DropDerived { tenant }],
+            19 => vec![Write::Claim {
                 tenant,
-                key: work_name(*key),
-                holder: worker_name(*holder),
-                now: Millis(i64::from(*now)),
-                until: Millis(i64::from(*until)),
+                key: work_name(a),
+                holder: worker_name(b),
+                now: Millis(i64::from(c)),
+                until: Millis(i64::from(d)),
             }],
-            ScriptStep::Release { key, holder } => {
-                vec![Write::Release { tenant, key: work_name(*key), holder: worker_name(*holder) }]
+            20 => vec![Write::Release { tenant, key: work_name(a), holder: worker_name(b) }],
+            29 => {
+                let records = [(b, c), (d, e)];
+                let place = |(id, seq)| (record_key(&record_name(id)), Seq(u64::from(seq % 12)));
+                vec![Write::Records { tenant, stream: stream(a), records: records.map(place).to_vec() }]
             }
-            ScriptStep::Drop => vec![Write::DropDerived { tenant }],
-            ScriptStep::Together(steps) => steps.iter().flat_map(|step| self.writes(tenant, step)).collect(),
+            // Several in one commit.
+            _ => vec![append(a, &[(b, c)], None), append(d, &[(e, f)], Some(g % 8))],
         }
     }
 
-    fn segment(&self, tenant: TenantNo, stream: u8, replace: bool) -> Vec<Write> {
-        let stream = stream_id(&stream_name(stream));
+    /// A segment that covers a stream up to its head, in place of the newest one or beside it.
+    fn segment(&self, tenant: TenantNo, number: u8, replace: bool) -> Vec<Write> {
+        let stream = stream(number);
         let answers = self.ask(vec![Query::Stream { tenant, stream }, Query::Segments { tenant }]);
         let [Answer::Stream(info), Answer::Segments(segments)] = answers.as_slice() else {
             return Vec::new();
@@ -217,68 +223,68 @@ impl StorePair<'_> {
 
     /// Writes to a source that follow from what is there. What needs a source's number comes to nothing before it is taken
     /// for the first time.
-    fn of_source(&self, tenant: TenantNo, step: &ScriptStep) -> Vec<Write> {
-        let (ScriptStep::Import { source: number, .. }
-        | ScriptStep::Take { source: number, .. }
-        | ScriptStep::Extend { source: number, .. }
-        | ScriptStep::Whole { source: number, .. }
-        | ScriptStep::Disown { source: number, .. }
-        | ScriptStep::Link { source: number, .. }) = step
-        else {
-            return Vec::new();
-        };
-        let known = self.source(tenant, *number);
+    fn of_source(&self, tenant: TenantNo, step: u64) -> Vec<Write> {
+        let [what, a, b, c, d, e, f, g] = step.to_le_bytes();
+        let known = self.source(tenant, if matches!(what % 30, 27 | 28) { b } else { a });
         let (newest, len) = known.as_ref().map_or((0, 0), |info| (info.revision.no, info.revision.len));
-        let token = |number: &u8| worker_name(*number);
-        let place = |info: SourceInfo| (info.no, info.revision.no);
-        match step {
-            ScriptStep::Take { owner, grow, off, now, dead, .. } => {
-                let begin = begin(*number, *grow, (newest + u32::from(*off), len));
-                vec![take(tenant, *number, begin, &SourceWorker { worker: *owner, now: *now, dead: *dead })]
+        let grows = c % 2 == 0;
+        let take = |off: u8, now: u8, takes_over| Write::Source {
+            tenant,
+            handle: handle(&source_name(a)),
+            key: source_name(a),
+            format: "jsonl".to_owned(),
+            begin: match newest + u32::from(off) {
+                revision if grows => Begin::Grow { revision, len },
+                newest => after(&source_name(a), newest),
+            },
+            owner: owner(&worker_name(b), i64::from(now) + 90),
+            now: Millis(i64::from(now)),
+            takes_over,
+        };
+        let extend = |(source, revision), from, erased: Option<u8>| {
+            let text = |len: &u8| char::from(b'a' + len % 26).to_string().repeat(usize::from(*len));
+            let texts: Vec<String> = [d % 32, e % 32].iter().filter(|len| **len > 0).map(text).collect();
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            let erased = erased.map(u64::from).map(|at| (at, at + 3)).into_iter().collect();
+            let owner = owner(&worker_name(b), 120);
+            Write::Extend { source, revision, owner, from, chunks: packed(from, &texts), erased }
+        };
+        let whole = |(source, revision), leaf: Option<u8>| Write::Whole {
+            source,
+            revision,
+            token: worker_name(b),
+            modified: leaf.map(i64::from),
+            reader: Some(vec![b]),
+            leaf: leaf.map(stream),
+        };
+        match (what % 30, known.map(|info| info.no)) {
+            (14 | 15, source) => {
+                let (revision, from) = if grows { (newest, len) } else { (newest + 1, 0) };
+                let place = source.map(|source| (source, revision));
+                let end = place.filter(|_| f % 4 != 0).map(|place| whole(place, None));
+                let extend = place.map(|place| extend(place, from, None));
+                [Some(take(0, 9, false)), extend, end].into_iter().flatten().collect()
             }
-            ScriptStep::Import { owner, grow, chunks, end, .. } => {
-                let begin = begin(*number, *grow, (newest, len));
-                let taker = SourceWorker { worker: *owner, now: 9, dead: false };
-                let mut writes = vec![take(tenant, *number, begin, &taker)];
-                let (revision, from) = if *grow { (newest, len) } else { (newest + 1, 0) };
-                let Some(source) = known.map(|info| info.no) else { return writes };
-                writes.push(extend(
-                    (source, revision),
-                    *owner,
-                    &SourceGrowth { from, lens: chunks, erased: None },
-                ));
-                if *end {
-                    writes.push(whole((source, revision), *owner, None));
-                }
-                writes
+            // It may be mistaken about the newest revision, and may know that the owner is dead.
+            (22, _) => vec![take(d.saturating_sub(250), e, f % 4 == 0)],
+            (_, None) => Vec::new(),
+            (23 | 24, Some(source)) => {
+                let from = len + u64::from(c.saturating_sub(250));
+                vec![extend((source, newest), from, (f % 4 == 0).then_some(g % 64))]
             }
-            ScriptStep::Extend { owner, off, chunks, erased, .. } => {
-                let from = len + u64::from(*off);
-                let growth = SourceGrowth { from, lens: chunks, erased: *erased };
-                let write = |place| extend(place, *owner, &growth);
-                known.map(place).map(write).into_iter().collect()
+            (25, Some(source)) => vec![whole((source, newest), (c % 2 == 0).then_some(d))],
+            (26, Some(source)) => vec![Write::Disown { source, revision: newest, token: worker_name(b) }],
+            (_, Some(source)) => {
+                vec![Write::Link { tenant, stream: stream(a), source, revision: u32::from(c % 4) }]
             }
-            ScriptStep::Whole { owner, leaf, .. } => {
-                known.map(place).map(|place| whole(place, *owner, *leaf)).into_iter().collect()
-            }
-            ScriptStep::Disown { owner, .. } => {
-                let write = |(source, revision)| Write::Disown { source, revision, token: token(owner) };
-                known.map(place).map(write).into_iter().collect()
-            }
-            ScriptStep::Link { stream, revision, .. } => {
-                let (stream, revision) = (stream_id(&stream_name(*stream)), u32::from(*revision));
-                let write = |info: SourceInfo| Write::Link { tenant, stream, source: info.no, revision };
-                known.map(write).into_iter().collect()
-            }
-            _ => Vec::new(),
         }
     }
 
-    fn compare(&self, step: &ScriptStep) {
+    fn compare(&self, step: u64) {
         for tenant in self.tenants {
             let mut queries = Vec::new();
-            let streams = (0..STREAMS).map(|number| stream_id(&stream_name(number)));
-            let known = self.ask(streams.map(|stream| Query::Stream { tenant, stream }).collect());
+            let streams = (0..STREAMS).map(|number| Query::Stream { tenant, stream: stream(number) });
+            let known = self.ask(streams.collect());
             for (number, known) in (0..).zip(known) {
                 if known != Answer::Stream(None) {
                     queries.extend(stream_queries(tenant, number));
@@ -286,14 +292,11 @@ impl StorePair<'_> {
             }
             queries.extend(tenant_queries(tenant));
             let answers = self.ask(queries);
-            let segments: Vec<u64> = answers
-                .iter()
-                .filter_map(|answer| match answer {
-                    Answer::Segments(list) => Some(list.iter().map(|info| info.id)),
-                    _ => None,
-                })
-                .flatten()
-                .collect();
+            let segments = answers.iter().flat_map(|answer| match answer {
+                Answer::Segments(list) => list.as_slice(),
+                _ => &[],
+            });
+            let segments: Vec<u64> = segments.map(|info| info.id).collect();
             let wanted = segments.iter().flat_map(|id| [(*id, 2), (*id, 0), (*id, 3)]).collect();
             let mut queries = vec![Query::Blocks { tenant, wanted }];
             queries.extend(segments.iter().map(|segment| Query::SegmentBlocks { tenant, segment: *segment }));
@@ -309,62 +312,8 @@ impl StorePair<'_> {
                 })
             }));
             let answers = self.ask(queries);
-            assert!(!answers.is_empty(), "after {step:?}");
+            assert!(!answers.is_empty(), "after {step:x}");
         }
-    }
-}
-
-fn begin(number: u8, grow: bool, (newest, len): (u32, u64)) -> Begin {
-    if grow { Begin::Grow { revision: newest, len } } else { after(&source_name(number), newest) }
-}
-
-/// A worker that asks to write a source.
-struct SourceWorker {
-    worker: u8,
-    now: u8,
-    /// Whether it knows that the owner is dead.
-    dead: bool,
-}
-
-fn take(tenant: TenantNo, number: u8, begin: Begin, taker: &SourceWorker) -> Write {
-    let SourceWorker { worker, now, dead } = *taker;
-    Write::Source {
-        tenant,
-        handle: handle(&source_name(number)),
-        key: source_name(number),
-        format: "jsonl".to_owned(),
-        begin,
-        owner: owner(&worker_name(worker), i64::from(now) + 90),
-        now: Millis(i64::from(now)),
-        takes_over: dead,
-    }
-}
-
-/// Chunks of a source by their lengths, and where some bytes of them were erased.
-struct SourceGrowth<'a> {
-    from: u64,
-    lens: &'a [u8],
-    erased: Option<u8>,
-}
-
-fn extend((source, revision): (SourceNo, u32), token: u8, growth: &SourceGrowth<'_>) -> Write {
-    let SourceGrowth { from, lens, erased } = *growth;
-    let text = |len: &u8| char::from(b'a' + len % 26).to_string().repeat(usize::from(*len));
-    let texts: Vec<String> = lens.iter().filter(|len| **len > 0).map(text).collect();
-    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let erased = erased.map(u64::from).map(|at| (at, at + 3)).into_iter().collect();
-    let owner = owner(&worker_name(token), 120);
-    Write::Extend { source, revision, owner, from, chunks: packed(from, &texts), erased }
-}
-
-fn whole((source, revision): (SourceNo, u32), token: u8, leaf: Option<u8>) -> Write {
-    Write::Whole {
-        source,
-        revision,
-        token: worker_name(token),
-        modified: leaf.map(i64::from),
-        reader: Some(vec![token]),
-        leaf: leaf.map(|number| stream_id(&stream_name(number))),
     }
 }
 
@@ -373,7 +322,7 @@ type SourceBytes = (u8, u8, u8);
 
 fn erase(
     tenant: TenantNo,
-    stream: u8,
+    number: u8,
     seqs: &[u8],
     (bytes, erasure): (Option<SourceBytes>, Option<(u8, u8)>),
 ) -> Write {
@@ -393,24 +342,25 @@ fn erase(
     };
     Write::Erase {
         tenant,
-        stream: stream_id(&stream_name(stream)),
+        stream: stream(number),
         seqs: seqs.iter().map(|seq| Seq(u64::from(*seq))).collect(),
         spans: bytes.into_iter().map(span).collect(),
         erasures: erasure.into_iter().map(erased).collect(),
     }
 }
 
-fn open(tenant: TenantNo, stream: u8, of: u8, at: u8) -> Write {
-    let (id, parent) = (stream_name(stream), stream_name(of));
+/// Opens a stream, as a fork if the second number is odd and another stream's.
+fn open(tenant: TenantNo, number: u8, of: u8, at: u8) -> Write {
+    let (id, parent) = (stream(number), stream(of));
     let opening = if of.is_multiple_of(2) || id == parent {
         Opening::New { parent: None }
     } else {
-        Opening::Fork { parent: stream_id(&parent), at_seq: Seq(u64::from(at)) }
+        Opening::Fork { parent, at_seq: Seq(u64::from(at)) }
     };
     Write::Open {
         tenant,
-        handle: handle(&id),
-        stream: stream_id(&id),
+        handle: handle(id.as_str()),
+        stream: id,
         opening,
         scope: Scope { project: Some(format!("project {}", at % 2)), ..Scope::default() },
         at: Millis(i64::from(at)),
@@ -418,7 +368,7 @@ fn open(tenant: TenantNo, stream: u8, of: u8, at: u8) -> Write {
 }
 
 fn stream_queries(tenant: TenantNo, number: u8) -> Vec<Query> {
-    let stream = || stream_id(&stream_name(number));
+    let stream = || stream(number);
     let seqs = || (0..=20).map(Seq).collect::<Vec<_>>();
     let events = |(from, to), order, limit, text| Query::Events {
         tenant,
@@ -440,7 +390,7 @@ fn stream_queries(tenant: TenantNo, number: u8) -> Vec<Query> {
         marked(Marked::System, 99, 99),
         marked(Marked::System, 5, 2),
         Query::Tallies { tenant, stream: stream(), seqs: seqs() },
-        Query::Resolve { tenant, handle: handle(&stream_name(number)) },
+        Query::Resolve { tenant, handle: handle(stream().as_str()) },
         Query::SourcesOf { tenant, stream: stream() },
         Query::Ids { tenant, stream: stream(), ids: (0..24).map(|id| event(id, 0).id).collect() },
     ];

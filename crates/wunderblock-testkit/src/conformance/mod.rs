@@ -20,7 +20,6 @@ mod owners;
 mod reading;
 mod records;
 mod sources;
-mod step;
 mod tenant;
 
 pub use agree::agree;
@@ -36,7 +35,6 @@ pub use sources::{
     erased_ranges_are_listed, handles_of_revisions_resolve, revisions_keep_their_bytes,
     streams_are_linked_to_revisions, the_newest_of_each_source,
 };
-pub use step::ScriptStep;
 
 use wunderblock::store::Storage;
 

@@ -19,7 +19,7 @@ use wunderblock_core::event::*;
 use wunderblock_core::id::{EventId, Handle, LaneId, Scope};
 use wunderblock_core::message::{Message, Part, Role};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
-use wunderblock_testkit::conformance::{self, ScriptStep, agree};
+use wunderblock_testkit::conformance::{self, agree};
 use wunderblock_testkit::memory::MemoryStorage;
 
 #[test]
@@ -35,9 +35,8 @@ fn sqlite_passes_the_suite() {
 proptest! {
     #![proptest_config(tries(24))]
     #[test]
-    fn a_script_leads_to_the_same_ledger_everywhere(words in proptest::collection::vec(any::<u64>(), 0..24)) {
+    fn a_script_leads_to_the_same_ledger_everywhere(script in proptest::collection::vec(any::<u64>(), 0..24)) {
         let folder = tempdir().unwrap();
-        let script: Vec<ScriptStep> = words.into_iter().map(ScriptStep::from_word).collect();
         let file = Sqlite::open(&folder.path().join("ledger.db"), Access::Create).unwrap();
         agree(&MemoryStorage::new(), &file, &script);
     }
