@@ -1,10 +1,10 @@
 //! Commits, positions, ids.
 
-use super::tenant::{TestTenant, happened, holding, said, seqs, stream_id, texts};
+use super::tenant::{TestTenant, happened, holding, placed, said, seqs, stream_id, texts};
 use futures_executor::block_on;
 use wunderblock::store::codec::{VERSION, commitment};
 use wunderblock::store::{
-    Answer, Appended, EventMark, Opening, PackedEvent, Query, Storage, StoreError, Write, Written,
+    Answer, EventMark, Opening, PackedEvent, Query, Storage, StoreError, Write, Written,
 };
 use wunderblock_core::id::Scope;
 use wunderblock_core::units::{Bytes, Millis, Seq};
@@ -42,7 +42,6 @@ pub fn answers_keep_the_order(store: &dyn Storage) {
         ])
         .unwrap();
     assert!(matches!(written.first(), Some(Written::Stream(info, true)) if info.head == Seq(0)));
-    let placed = |seq, duplicate| Appended { seq: Seq(seq), duplicate };
     assert_eq!(written.get(1), Some(&Written::Appended(vec![placed(1, false), placed(2, false)])));
     assert!(matches!(written.get(2), Some(Written::Stream(info, true)) if info.head == Seq(1)));
     assert_eq!(written.get(3), Some(&Written::Appended(vec![placed(2, false), placed(1, true)])));
@@ -114,8 +113,7 @@ pub fn positions_have_no_gaps(store: &dyn Storage) {
     assert_eq!(scene.append("s", vec![said("a", "A"), said("b", "B")]), [1, 2]);
     let mixed =
         scene.try_append("s", vec![said("b", "B"), said("c", "C"), said("a", "A"), said("d", "D")]).unwrap();
-    let placed: Vec<_> = mixed.iter().map(|one| (one.seq.0, one.duplicate)).collect();
-    assert_eq!(placed, [(2, true), (3, false), (1, true), (4, false)]);
+    assert_eq!(mixed, [placed(2, true), placed(3, false), placed(1, true), placed(4, false)]);
     assert!(scene.try_append("s", vec![said("e", "E"), said("a", "not A")]).is_err());
     let event = PackedEvent {
         at: Millis(-5),
@@ -140,10 +138,7 @@ pub fn an_id_stands_for_one_content(store: &dyn Storage) {
     scene.open("s");
     let twice =
         scene.try_append("s", vec![said("a", "A"), PackedEvent { salt: [9; 16], ..said("a", "A") }]).unwrap();
-    assert_eq!(
-        twice.iter().map(|one| (one.seq.0, one.duplicate)).collect::<Vec<_>>(),
-        [(1, false), (1, true)]
-    );
+    assert_eq!(twice, [placed(1, false), placed(1, true)]);
     let conflict = |seq| Err(StoreError::Conflict { id: said("x", "").id, seq: Seq(seq) });
     assert_eq!(scene.try_append("s", vec![said("x", "X"), said("x", "Y")]), conflict(2));
     assert_eq!(scene.append("s", vec![said("b", "B"), said("x", "Y")]), [2, 3]);
@@ -161,12 +156,7 @@ pub fn an_id_stands_for_one_content(store: &dyn Storage) {
 pub fn a_moved_head_is_noticed(store: &dyn Storage) {
     let scene = TestTenant::new(store);
     scene.told("s", &["one"]);
-    let append = |expected, id: &str| Write::Append {
-        tenant: scene.tenant.no,
-        stream: stream_id("s"),
-        expect_head: Some(Seq(expected)),
-        events: vec![said(id, id)],
-    };
+    let append = |expected, id: &str| scene.appending_at("s", expected, vec![said(id, id)]);
     for expected in [0, 2] {
         let refused = scene.try_commit(vec![append(expected, "x")]);
         assert_eq!(refused, Err(StoreError::HeadMoved { expected: Seq(expected), actual: Seq(1) }));
@@ -176,12 +166,7 @@ pub fn a_moved_head_is_noticed(store: &dyn Storage) {
     let nowhere = scene.try_append("nowhere", vec![said("x", "x")]);
     assert_eq!(nowhere, Err(StoreError::NoStream(stream_id("nowhere"))));
     scene.fork("f", "s", 2);
-    let on_fork = Write::Append {
-        tenant: scene.tenant.no,
-        stream: stream_id("f"),
-        expect_head: Some(Seq(2)),
-        events: vec![said("z", "z")],
-    };
+    let on_fork = scene.appending_at("f", 2, vec![said("z", "z")]);
     assert!(scene.try_commit(vec![on_fork]).is_ok(), "a fork's head is where it forked");
 }
 
@@ -190,24 +175,16 @@ pub fn a_moved_head_is_noticed(store: &dyn Storage) {
 pub fn a_lost_answer_is_asked_for_again(store: &dyn Storage) {
     let scene = TestTenant::new(store);
     scene.told("s", &["one"]);
-    let append = |stream: &str, events: Vec<PackedEvent>| Write::Append {
-        tenant: scene.tenant.no,
-        stream: stream_id(stream),
-        expect_head: Some(Seq(1)),
-        events,
-    };
+    let append = |stream: &str, events| scene.try_commit(vec![scene.appending_at(stream, 1, events)]);
     let both = || vec![said("x", "X"), said("y", "Y")];
-    let placed = |duplicate| {
-        let at = |seq| Appended { seq: Seq(seq), duplicate };
-        Ok(vec![Written::Appended(vec![at(2), at(3)])])
-    };
-    assert_eq!(scene.try_commit(vec![append("s", both())]), placed(false));
-    assert_eq!(scene.try_commit(vec![append("s", both())]), placed(true));
+    let placed = |duplicate| Ok(vec![Written::Appended(vec![placed(2, duplicate), placed(3, duplicate)])]);
+    assert_eq!(append("s", both()), placed(false));
+    assert_eq!(append("s", both()), placed(true));
     scene.tell("s", &["later"]);
-    assert_eq!(scene.try_commit(vec![append("s", both())]), placed(true));
+    assert_eq!(append("s", both()), placed(true));
     scene.fork("f", "s", 3);
     scene.tell("f", &["on the fork"]);
-    assert_eq!(scene.try_commit(vec![append("f", both())]), placed(true));
+    assert_eq!(append("f", both()), placed(true));
     let moved = Err(StoreError::HeadMoved { expected: Seq(1), actual: Seq(4) });
     for events in [
         vec![said("x", "X"), said("z", "Z")],
@@ -215,7 +192,7 @@ pub fn a_lost_answer_is_asked_for_again(store: &dyn Storage) {
         vec![said("z", "Z")],
         Vec::new(),
     ] {
-        assert_eq!(scene.try_commit(vec![append("s", events)]), moved);
+        assert_eq!(append("s", events), moved);
     }
     assert_eq!(texts(&scene.all("s")), ["one", "X", "Y", "later"]);
 }

@@ -1,13 +1,17 @@
 //! Bodies, handles, tenants, erasure.
 
-use super::tenant::{TestTenant, body, handle, happened, holding, said, seqs, span, stream_id, texts};
+use super::derived::{count, counted, put, segment, segments, tally};
+use super::sources::{import, source};
+use super::tenant::{
+    TestTenant, answered, body, handle, happened, holding, placed, said, seqs, span, stream_id, texts,
+};
 use futures_executor::block_on;
 use wunderblock::store::codec::record_key;
 use wunderblock::store::{
-    Answer, Appended, BodyCount, Erasure, EventMark, Gone, HandleTarget, Marked, PackedBlob, PackedEvent,
-    PackedSegment, Query, SourceBy, Storage, StoreError, Write, Written,
+    Answer, BodyCount, Erasure, EventMark, Gone, HandleTarget, Marked, PackedBlob, PackedEvent, Query,
+    SourceBy, Storage, StoreError, Write, Written,
 };
-use wunderblock_core::units::{Seq, Tokens};
+use wunderblock_core::units::Seq;
 
 /// A body is stored once in a tenant, and goes with the last event that holds it.
 pub fn bodies_are_stored_once(store: &dyn Storage) {
@@ -59,20 +63,17 @@ pub fn handles_resolve(store: &dyn Storage) {
     let scene = TestTenant::new(store);
     scene.open("s");
     scene.append("s", vec![holding("1", &["body"])]);
-    let (no, _) = super::sources::import(&scene, "/file", &["bytes"]);
-    let named = |scene: &TestTenant<'_>, text: &str| {
-        scene.ask(Query::Resolve { tenant: scene.tenant.no, handle: handle(text) })
-    };
-    assert_eq!(named(&scene, "body"), Answer::Named(Some(HandleTarget::Blob)));
-    assert_eq!(named(&scene, "s"), Answer::Named(Some(HandleTarget::Stream(stream_id("s")))));
-    assert_eq!(named(&scene, "/file"), Answer::Named(Some(HandleTarget::Source(no, None))));
-    assert_eq!(named(&scene, "/file 1"), Answer::Named(Some(HandleTarget::Source(no, Some(1)))));
-    assert_eq!(named(&scene, "unknown"), Answer::Named(None));
+    let (no, _) = import(&scene, "/file", &["bytes"]);
+    assert_eq!(scene.named("body"), Some(HandleTarget::Blob));
+    assert_eq!(scene.named("s"), Some(HandleTarget::Stream(stream_id("s"))));
+    assert_eq!(scene.named("/file"), Some(HandleTarget::Source(no, None)));
+    assert_eq!(scene.named("/file 1"), Some(HandleTarget::Source(no, Some(1))));
+    assert_eq!(scene.named("unknown"), None);
     scene.erase("s", &[1], Vec::new());
-    assert_eq!(named(&scene, "body"), Answer::Named(None));
+    assert_eq!(scene.named("body"), None);
     let other = TestTenant::of(store, "other");
     for text in ["body", "s", "/file", "/file 1"] {
-        assert_eq!(named(&other, text), Answer::Named(None), "{text}");
+        assert_eq!(other.named(text), None, "{text}");
     }
 }
 
@@ -88,18 +89,19 @@ pub fn holders_of_a_body(store: &dyn Storage) {
     scene.append("f", vec![holding("4", &["body"])]);
     let (s, f) = (scene.info("s").no, scene.info("f").no);
     let holders = |scene: &TestTenant<'_>, text: &str, limit| {
-        scene.ask(Query::Holders { tenant: scene.tenant.no, handle: handle(text), limit })
+        let query = Query::Holders { tenant: scene.tenant.no, handle: handle(text), limit };
+        answered!(scene.ask(query), Answer::Holders(holders) => holders)
     };
-    let all = vec![(s, Seq(1)), (s, Seq(3)), (f, Seq(4))];
-    assert_eq!(holders(&scene, "body", 9), Answer::Holders(all.clone()));
-    assert_eq!(holders(&scene, "body", u64::MAX), Answer::Holders(all));
-    assert_eq!(holders(&scene, "body", 2), Answer::Holders(vec![(s, Seq(1)), (s, Seq(3))]));
-    assert_eq!(holders(&scene, "other", 9), Answer::Holders(vec![(s, Seq(3))]));
-    assert_eq!(holders(&scene, "unknown", 9), Answer::Holders(Vec::new()));
-    assert_eq!(holders(&scene, "s", 9), Answer::Holders(Vec::new()), "a stream's handle is no body's");
+    let all = [(s, Seq(1)), (s, Seq(3)), (f, Seq(4))];
+    assert_eq!(holders(&scene, "body", 9), all);
+    assert_eq!(holders(&scene, "body", u64::MAX), all);
+    assert_eq!(holders(&scene, "body", 2), [(s, Seq(1)), (s, Seq(3))]);
+    assert_eq!(holders(&scene, "other", 9), [(s, Seq(3))]);
+    assert_eq!(holders(&scene, "unknown", 9), []);
+    assert_eq!(holders(&scene, "s", 9), [], "a stream's handle is no body's");
     scene.erase("s", &[3], Vec::new());
-    assert_eq!(holders(&scene, "body", 9), Answer::Holders(vec![(s, Seq(1)), (f, Seq(4))]));
-    assert_eq!(holders(&TestTenant::of(store, "two"), "body", 9), Answer::Holders(Vec::new()));
+    assert_eq!(holders(&scene, "body", 9), [(s, Seq(1)), (f, Seq(4))]);
+    assert_eq!(holders(&TestTenant::of(store, "two"), "body", 9), []);
 }
 
 /// A tenant with one of everything, under names that every such tenant uses.
@@ -108,42 +110,21 @@ fn furnished<'a>(store: &'a dyn Storage, name: &str) -> TestTenant<'a> {
     scene.open("s");
     let system = PackedEvent { mark: EventMark::System, ..said("2", name) };
     scene.append("s", vec![said("1", "call"), system, happened("3", "kind", name), holding("4", &["body"])]);
-    let tenant = scene.tenant.no;
-    let count = BodyCount { o200k: u32::from(name.len() as u8), ..BodyCount::default() };
-    scene.commit(Write::Counts { tenant, counts: vec![(handle("body"), count)] });
-    scene.commit(Write::Tallies { tenant, stream: stream_id("s"), tokens: vec![(Seq(1), Tokens(1))] });
-    let header = name.as_bytes().to_vec();
-    let segment = PackedSegment { docs: 1, header: header.clone(), blocks: vec![header] };
-    let indexed = scene.reaches(&[("s", 2)]);
-    scene.commit(Write::Segment { tenant, segment: Some(segment), replaces: Vec::new(), indexed });
-    let (source, revision) = super::sources::import(&scene, "/file", &[name]);
-    scene.commit(Write::Link { tenant, stream: stream_id("s"), source, revision });
+    count(&scene, &[("body", BodyCount { o200k: u32::from(name.len() as u8), ..BodyCount::default() })]);
+    tally(&scene, "s", &[(1, 1)]);
+    put(&scene, Some(segment(name, &[name])), &[], &[("s", 2)]).unwrap();
+    let place = import(&scene, "/file", &[name]);
+    scene.commit(scene.linking("s", place));
     let erasures = vec![Erasure { session: "gone".to_owned(), what: Gone::Event(name.to_owned()) }];
-    scene.commit(Write::Erase {
-        tenant,
-        stream: stream_id("s"),
-        seqs: Vec::new(),
-        spans: Vec::new(),
-        erasures,
-    });
+    scene.commit(scene.erasing("s", &[], Vec::new(), erasures));
     scene
 }
 
 /// All that can be asked of a tenant by names that mean something in every furnished one, and of one by its numbers.
 fn everything(scene: &TestTenant<'_>, by_number: &TestTenant<'_>) -> Vec<Answer> {
     let (tenant, stream) = (scene.tenant.no, || stream_id("s"));
-    let no = |scene: &TestTenant<'_>, key: &str| match scene.ask(Query::Source {
-        tenant: scene.tenant.no,
-        by: SourceBy::Key(key.to_owned()),
-        revision: None,
-    }) {
-        Answer::Source(Some(info)) => info.no,
-        other => panic!("a source was asked for, and answered was {other:?}"),
-    };
-    let segment = match by_number.ask(Query::Segments { tenant: by_number.tenant.no }) {
-        Answer::Segments(list) => list.first().unwrap().id,
-        other => panic!("segments were asked for, and answered was {other:?}"),
-    };
+    let segment = segments(by_number).first().unwrap().id;
+    let no = source(by_number, "/file").unwrap().no;
     let queries = vec![
         Query::Stream { tenant, stream: stream() },
         scene.beginning("", 9),
@@ -154,11 +135,11 @@ fn everything(scene: &TestTenant<'_>, by_number: &TestTenant<'_>) -> Vec<Answer>
         Query::Resolve { tenant, handle: handle("s") },
         Query::Resolve { tenant, handle: handle("/file") },
         Query::Source { tenant, by: SourceBy::Key("/file".to_owned()), revision: None },
-        Query::Source { tenant, by: SourceBy::No(no(by_number, "/file")), revision: Some(1) },
+        Query::Source { tenant, by: SourceBy::No(no), revision: Some(1) },
         Query::Resolve { tenant, handle: handle("/file 1") },
         Query::Sources { tenant },
         Query::SourcesOf { tenant, stream: stream() },
-        Query::ReadFrom { tenant, source: no(by_number, "/file"), revision: None },
+        Query::ReadFrom { tenant, source: no, revision: None },
         Query::Records { tenant, records: vec![record_key("1")] },
         Query::Erasures { tenant, sessions: vec!["gone".to_owned()] },
         Query::Behind { tenant, limit: 9 },
@@ -193,13 +174,11 @@ pub fn tenants_see_only_their_own(store: &dyn Storage) {
     assert_eq!(two.info("s").messages, 3, "its own four events, and no duplicates of the other's");
     assert_eq!(texts(&two.at("s", &[2])), ["two, longer"]);
     let nothing = |answer: &Answer| match answer {
-        Answer::Stream(found) => found.is_none(),
+        Answer::Stream(None) | Answer::Named(None) | Answer::Source(None) => true,
         Answer::Streams(found) => found.is_empty(),
         Answer::Blobs(found) => found.iter().all(Option::is_none),
         Answer::Counts(found) => found.iter().all(Option::is_none),
-        Answer::Named(found) => found.is_none(),
         Answer::Holders(found) => found.is_empty(),
-        Answer::Source(found) => found.is_none(),
         Answer::Sources(found) => found.is_empty(),
         Answer::Places(found) => found.iter().all(Vec::is_empty),
         Answer::Erasures(found) => found.is_empty(),
@@ -214,25 +193,17 @@ pub fn tenants_see_only_their_own(store: &dyn Storage) {
     let indexed = one.reaches(&[("s", 4)]);
     let foreign = Write::Segment { tenant, segment: None, replaces: Vec::new(), indexed };
     assert!(two.try_commit(vec![foreign]).is_err(), "a stream's number means nothing to another tenant");
-    let source = match one.ask(Query::Sources { tenant: one.tenant.no }) {
-        Answer::Sources(list) => list.first().unwrap().no,
-        other => panic!("sources were asked for, and answered was {other:?}"),
-    };
-    two.commit(Write::Link { tenant, stream: stream_id("s"), source, revision: 1 });
+    let source = source(&one, "/file").unwrap().no;
+    two.commit(two.linking("s", (source, 1)));
     assert_ne!(two.info("s").source, Some((source, 1)), "nor does a source's");
     two.erase("s", &[1, 2, 3, 4], vec![span("/file", 1, 0, 99)]);
-    two.commit(Write::Counts { tenant, counts: vec![(handle("body"), BodyCount::default())] });
+    count(&two, &[("body", BodyCount::default())]);
     two.commit(Write::DropDerived { tenant });
     assert_eq!((everything(&one, &one), all_of_the_stream(&one)), before);
     let nowhere = bare.try_append("s", vec![said("1", "1")]);
     assert_eq!(nowhere, Err(StoreError::NoStream(stream_id("s"))));
-    let segment = match one.ask(Query::Segments { tenant: one.tenant.no }) {
-        Answer::Segments(list) => list.first().unwrap().id,
-        other => panic!("segments were asked for, and answered was {other:?}"),
-    };
-    let replaces = vec![segment];
-    let foreign = Write::Segment { tenant: bare.tenant.no, segment: None, replaces, indexed: Vec::new() };
-    assert!(bare.try_commit(vec![foreign]).is_err(), "nor does a segment's");
+    let foreign = put(&bare, None, &[segments(&one).first().unwrap().id], &[]);
+    assert!(foreign.is_err(), "nor does a segment's");
     assert_eq!((everything(&one, &one), all_of_the_stream(&one)), before);
 }
 
@@ -243,10 +214,8 @@ pub fn erasing_leaves_the_place(store: &dyn Storage) {
     let call = PackedEvent { blobs: vec![body("input")], ..said("1", "call") };
     let system = PackedEvent { mark: EventMark::System, ..said("2", "rules") };
     scene.append("s", vec![call, system, happened("3", "kind", "detail"), said("4", "stays")]);
-    let tenant = scene.tenant.no;
-    scene.commit(Write::Counts { tenant, counts: vec![(handle("input"), BodyCount::default())] });
-    let tokens = (1..=4).map(|seq| (Seq(seq), Tokens(10))).collect();
-    scene.commit(Write::Tallies { tenant, stream: stream_id("s"), tokens });
+    count(&scene, &[("input", BodyCount::default())]);
+    tally(&scene, "s", &[(1, 10), (2, 10), (3, 10), (4, 10)]);
     scene.fork("f", "s", 3);
     scene.append("f", vec![said("f4", "fork")]);
     scene.append("f", vec![PackedEvent { origin: Some(vec![1]), ..said("f5", "imported") }]);
@@ -263,16 +232,11 @@ pub fn erasing_leaves_the_place(store: &dyn Storage) {
         assert_eq!((&now.payload, now.proof, now.checksum), (&None, None, None));
     }
     assert_eq!(scene.blobs(&["input"]), [None]);
-    assert_eq!(
-        scene.ask(Query::Counts { tenant, handles: vec![handle("input")] }),
-        Answer::Counts(vec![None])
-    );
-    let marked = |what| Query::Marked { tenant, stream: stream_id("f"), what, to: Seq(9), limit: 9 };
-    assert_eq!(texts(&scene.events_of(marked(Marked::System))), ["-"]);
-    assert_eq!(texts(&scene.events_of(marked(Marked::Kind("kind")))), ["-"]);
+    assert_eq!(counted(&scene, &["input"]), [None]);
+    assert_eq!(texts(&scene.marked("f", Marked::System, (9, 9))), ["-"]);
+    assert_eq!(texts(&scene.marked("f", Marked::Kind("kind"), (9, 9))), ["-"]);
     assert_eq!(scene.erase("f", &[1, 2], Vec::new()), (0, 0, 0), "there is nothing left to erase");
-    let (seqs, spans, erasures) = (vec![Seq(1)], Vec::new(), Vec::new());
-    let nowhere = Write::Erase { tenant, stream: stream_id("nowhere"), seqs, spans, erasures };
+    let nowhere = scene.erasing("nowhere", &[1], Vec::new(), Vec::new());
     assert_eq!(scene.try_commit(vec![nowhere]), Err(StoreError::NoStream(stream_id("nowhere"))));
 }
 
@@ -283,7 +247,7 @@ pub fn erased_ids_stay_taken(store: &dyn Storage) {
     scene.append("s", vec![holding("1", &["secret"]), said("2", "2")]);
     scene.fork("f", "s", 1);
     scene.erase("s", &[1], Vec::new());
-    let placed = Ok(vec![Appended { seq: Seq(1), duplicate: true }]);
+    let placed = Ok(vec![placed(1, true)]);
     for stream in ["s", "f"] {
         assert_eq!(scene.try_append(stream, vec![holding("1", &["secret"])]), placed);
         assert_eq!(scene.try_append(stream, vec![said("1", "something else")]), placed);

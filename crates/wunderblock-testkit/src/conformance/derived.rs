@@ -1,23 +1,23 @@
 //! What is counted and indexed: bodies, tallies, segments, and forgetting all of it.
 
-use super::tenant::{TestTenant, handle, happened, holding, said, stream_id};
+use super::tenant::{TestTenant, answered, handle, happened, holding, said, stream_id};
 use wunderblock::store::{
     Answer, BodyCount, PackedSegment, Query, SegmentInfo, SegmentReach, Storage, StoreError, StoredEvent,
     Write, Written,
 };
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 
-fn count(scene: &TestTenant<'_>, counts: &[(&str, BodyCount)]) {
+pub(super) fn count(scene: &TestTenant<'_>, counts: &[(&str, BodyCount)]) {
     let counts = counts.iter().map(|(text, count)| (handle(text), *count)).collect();
     assert_eq!(scene.commit(Write::Counts { tenant: scene.tenant.no, counts }), Written::Done);
 }
 
-fn counted(scene: &TestTenant<'_>, texts: &[&str]) -> Vec<Option<BodyCount>> {
+pub(super) fn counted(scene: &TestTenant<'_>, texts: &[&str]) -> Vec<Option<BodyCount>> {
     let handles = texts.iter().map(|text| handle(text)).collect();
-    match scene.ask(Query::Counts { tenant: scene.tenant.no, handles }) {
-        Answer::Counts(counts) => counts,
-        other => panic!("counts were asked for, and answered was {other:?}"),
-    }
+    answered!(
+        scene.ask(Query::Counts { tenant: scene.tenant.no, handles }),
+        Answer::Counts(counts) => counts
+    )
 }
 
 /// What was counted of an event's bodies comes with it, where it was asked for.
@@ -40,11 +40,12 @@ pub fn counts_come_with_events(store: &dyn Storage) {
         };
         events.into_iter().map(sorted).collect()
     };
-    let range = |with| match scene.range("f", 1, 9) {
-        Query::Events { tenant, stream, from, to, order, limit, text, .. } => {
-            Query::Events { tenant, stream, from, to, order, limit, text, counts: with }
+    let range = |with| {
+        let mut query = scene.range("f", 1, 9);
+        if let Query::Events { counts, .. } = &mut query {
+            *counts = with;
         }
-        other => other,
+        query
     };
     assert_eq!(numbers(scene.events_of(range(true))), [vec![1, 2], vec![1], vec![], vec![2]]);
     assert_eq!(numbers(scene.events_of(range(false))), vec![Vec::<u32>::new(); 4]);
@@ -73,10 +74,13 @@ pub fn counts_of_bodies(store: &dyn Storage) {
     assert_eq!(counted(&scene, &["not there"]), [None], "counts do not wait for a body");
 }
 
-fn tally(scene: &TestTenant<'_>, stream: &str, tokens: &[(u64, u64)]) {
+pub(super) fn tallying(scene: &TestTenant<'_>, stream: &str, tokens: &[(u64, u64)]) -> Write {
     let tokens = tokens.iter().map(|(seq, tokens)| (Seq(*seq), Tokens(*tokens))).collect();
-    let write = Write::Tallies { tenant: scene.tenant.no, stream: stream_id(stream), tokens };
-    assert_eq!(scene.commit(write), Written::Done);
+    Write::Tallies { tenant: scene.tenant.no, stream: stream_id(stream), tokens }
+}
+
+pub(super) fn tally(scene: &TestTenant<'_>, stream: &str, tokens: &[(u64, u64)]) {
+    assert_eq!(scene.commit(tallying(scene, stream, tokens)), Written::Done);
 }
 
 fn tokens(scene: &TestTenant<'_>, stream: &str, seqs: &[u64]) -> Vec<Option<u64>> {
@@ -121,36 +125,31 @@ pub fn tallies_come_in_order(store: &dyn Storage) {
     assert_eq!(tokens(&scene, "s", &[1, 2, 3]), [Some(1), Some(3), Some(6)]);
     scene.tell("s", &["4"]);
     assert_eq!(tokens(&scene, "s", &[3, 4]), [Some(6), None]);
-    let nowhere =
-        Write::Tallies { tenant: scene.tenant.no, stream: stream_id("nowhere"), tokens: Vec::new() };
-    assert_eq!(scene.try_commit(vec![nowhere]), Err(StoreError::NoStream(stream_id("nowhere"))));
+    let nowhere = scene.try_commit(vec![tallying(&scene, "nowhere", &[])]);
+    assert_eq!(nowhere, Err(StoreError::NoStream(stream_id("nowhere"))));
 }
 
-fn segment(header: &str, blocks: &[&str]) -> PackedSegment {
+pub(super) fn segment(header: &str, blocks: &[&str]) -> PackedSegment {
     let blocks = blocks.iter().map(|data| data.as_bytes().to_vec()).collect();
     PackedSegment { docs: header.len() as u64, header: header.as_bytes().to_vec(), blocks }
 }
 
-fn put(
+pub(super) fn put(
     scene: &TestTenant<'_>,
     segment: Option<PackedSegment>,
     replaces: &[u64],
     indexed: &[(&str, u64)],
 ) -> Result<Vec<Written>, StoreError> {
     let indexed = scene.reaches(indexed);
-    scene.try_commit(vec![Write::Segment {
-        tenant: scene.tenant.no,
-        segment,
-        replaces: replaces.to_vec(),
-        indexed,
-    }])
+    let (tenant, replaces) = (scene.tenant.no, replaces.to_vec());
+    scene.try_commit(vec![Write::Segment { tenant, segment, replaces, indexed }])
 }
 
-fn segments(scene: &TestTenant<'_>) -> Vec<SegmentInfo> {
-    match scene.ask(Query::Segments { tenant: scene.tenant.no }) {
-        Answer::Segments(segments) => segments,
-        other => panic!("segments were asked for, and answered was {other:?}"),
-    }
+pub(super) fn segments(scene: &TestTenant<'_>) -> Vec<SegmentInfo> {
+    answered!(
+        scene.ask(Query::Segments { tenant: scene.tenant.no }),
+        Answer::Segments(segments) => segments
+    )
 }
 
 fn headers(scene: &TestTenant<'_>) -> Vec<String> {
@@ -183,12 +182,8 @@ pub fn segments_replace_each_other(store: &dyn Storage) {
     let twice = put(&scene, Some(segment("again", &[])), &[], &[("s", 3)]);
     assert!(matches!(twice, Err(StoreError::HeadMoved { .. })), "a repeated write is refused: {twice:?}");
     let stale = SegmentReach { stream: scene.info("s").no, after: Seq(2), through: Seq(4) };
-    let stale = Write::Segment {
-        tenant: scene.tenant.no,
-        segment: Some(segment("again", &[])),
-        replaces: Vec::new(),
-        indexed: vec![stale],
-    };
+    let (tenant, replaces, again) = (scene.tenant.no, Vec::new(), Some(segment("again", &[])));
+    let stale = Write::Segment { tenant, segment: again, replaces, indexed: vec![stale] };
     let stale = scene.try_commit(vec![stale]);
     assert!(
         matches!(stale, Err(StoreError::HeadMoved { .. })),
@@ -287,10 +282,7 @@ pub fn what_is_derived_can_be_dropped(store: &dyn Storage) {
 pub fn what_was_read_before_an_erasure_is_not_written_after(store: &dyn Storage) {
     let scene = TestTenant::new(store);
     scene.told("s", &["1", "2", "3"]);
-    let epoch = || match scene.ask(Query::Epoch) {
-        Answer::Epoch(epoch) => epoch,
-        other => panic!("the epoch was asked for, and answered was {other:?}"),
-    };
+    let epoch = || answered!(scene.ask(Query::Epoch), Answer::Epoch(epoch) => epoch);
     let first = epoch();
     let write = |header: &str, after: u64, epoch: u64| {
         let stream = scene.info("s").no;
@@ -300,14 +292,7 @@ pub fn what_was_read_before_an_erasure_is_not_written_after(store: &dyn Storage)
     };
     write("one", 0, first).unwrap();
     assert_eq!(epoch(), first, "what is added leaves the rest as it was");
-    let erase = Write::Erase {
-        tenant: scene.tenant.no,
-        stream: super::tenant::stream_id("s"),
-        seqs: vec![Seq(3)],
-        spans: Vec::new(),
-        erasures: Vec::new(),
-    };
-    scene.commit(erase);
+    scene.erase("s", &[3], Vec::new());
     let second = epoch();
     assert!(second > first);
     let late = write("two", 1, first);

@@ -1,6 +1,7 @@
 //! Who holds which work, by the time the caller tells.
 
-use super::tenant::{TestTenant, stream_id};
+use super::derived::tallying;
+use super::tenant::{TestTenant, answered, stream_id};
 use wunderblock::store::{Answer, Lease, Query, Storage, StoreError, Write, Written};
 use wunderblock_core::units::Millis;
 
@@ -20,22 +21,22 @@ fn lease(holder: &str, until: i64) -> Option<Lease> {
 
 /// Who holds it instead.
 fn claim(scene: &TestTenant<'_>, key: &str, holder: &str, times: (i64, i64)) -> Option<Lease> {
-    match scene.commit(claiming(scene, key, holder, times)) {
-        Written::Claimed(other) => other,
-        other => panic!("work was claimed, and answered was {other:?}"),
-    }
+    answered!(scene.commit(claiming(scene, key, holder, times)), Written::Claimed(other) => other)
+}
+
+fn releasing(scene: &TestTenant<'_>, key: &str, holder: &str) -> Write {
+    Write::Release { tenant: scene.tenant.no, key: key.to_owned(), holder: holder.to_owned() }
 }
 
 fn release(scene: &TestTenant<'_>, key: &str, holder: &str) {
-    let release = Write::Release { tenant: scene.tenant.no, key: key.to_owned(), holder: holder.to_owned() };
-    assert_eq!(scene.commit(release), Written::Done);
+    assert_eq!(scene.commit(releasing(scene, key, holder)), Written::Done);
 }
 
 fn held(scene: &TestTenant<'_>, key: &str) -> Option<Lease> {
-    match scene.ask(Query::Lease { tenant: scene.tenant.no, key: key.to_owned() }) {
-        Answer::Lease(lease) => lease,
-        other => panic!("a lease was asked for, and answered was {other:?}"),
-    }
+    answered!(
+        scene.ask(Query::Lease { tenant: scene.tenant.no, key: key.to_owned() }),
+        Answer::Lease(lease) => lease
+    )
 }
 
 /// Of two that want the same work one gets it, and the other is told who has it; also within one commit.
@@ -120,10 +121,9 @@ pub fn leases_can_be_dropped(store: &dyn Storage) {
 pub fn a_refused_commit_claims_nothing(store: &dyn Storage) {
     let scene = TestTenant::new(store);
     assert_eq!(claim(&scene, "mine", "a", (1, 9)), None);
-    let release = Write::Release { tenant: scene.tenant.no, key: "mine".to_owned(), holder: "a".to_owned() };
-    let nowhere =
-        Write::Tallies { tenant: scene.tenant.no, stream: stream_id("nowhere"), tokens: Vec::new() };
-    let refused = scene.try_commit(vec![claiming(&scene, "k", "a", (1, 9)), release, nowhere]);
+    let nowhere = tallying(&scene, "nowhere", &[]);
+    let refused =
+        scene.try_commit(vec![claiming(&scene, "k", "a", (1, 9)), releasing(&scene, "mine", "a"), nowhere]);
     assert_eq!(refused, Err(StoreError::NoStream(stream_id("nowhere"))));
     assert_eq!((held(&scene, "k"), held(&scene, "mine")), (None, lease("a", 9)));
 }

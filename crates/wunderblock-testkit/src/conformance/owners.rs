@@ -1,9 +1,10 @@
 //! Who writes a revision: one owner at a time; the next one goes on where the last commit ended.
 
 use super::sources::{
-    after, bytes, ending, extending, import, owner, packed, revision, source, take, taking,
+    Place, after, bytes, ending, extending, extending_by, import, owner, packed, revision, source, take,
+    taking,
 };
-use super::tenant::{TestTenant, said, stream_id, texts};
+use super::tenant::{TestTenant, answered, said, texts};
 use wunderblock::store::{Begin, Owner, SourceNo, Storage, StoreError, Write, Written};
 use wunderblock_core::units::Millis;
 
@@ -13,18 +14,12 @@ fn take_at(
     begin: Begin,
     taker: Owner,
     (at, dead): (i64, bool),
-) -> Result<(SourceNo, u32), StoreError> {
-    let write = match taking(scene, "/a", begin, taker) {
-        Write::Source { tenant, key, handle, format, begin, owner, .. } => {
-            let now = Millis(at);
-            Write::Source { tenant, key, handle, format, begin, owner, now, takes_over: dead }
-        }
-        other => other,
-    };
-    match scene.try_commit(vec![write])?.remove(0) {
-        Written::Source(no, revision) => Ok((no, revision)),
-        other => panic!("a source was taken, and answered was {other:?}"),
+) -> Result<Place, StoreError> {
+    let mut write = taking(scene, "/a", begin, taker);
+    if let Write::Source { now, takes_over, .. } = &mut write {
+        (*now, *takes_over) = (Millis(at), dead);
     }
+    answered!(scene.try_commit(vec![write])?.remove(0), Written::Source(no, revision) => Ok((no, revision)))
 }
 
 /// Nobody takes a source while its owner's time has not passed, except the owner and those who know that it is dead.
@@ -43,15 +38,7 @@ pub fn a_source_has_one_owner(store: &dyn Storage) {
     assert_eq!(take_at(&scene, grow(0), owner("three", 400), (200, false)), held(300));
     assert_eq!(take_at(&scene, grow(0), owner("three", 400), (200, true)), Ok(place), "the owner is dead");
     assert_eq!(revision(&scene, place).owner, Some(owner("three", 400)));
-    let extend = Write::Extend {
-        source: place.0,
-        revision: 1,
-        owner: owner("three", 900),
-        from: 0,
-        chunks: Vec::new(),
-        erased: Vec::new(),
-    };
-    scene.commit(extend);
+    scene.commit(extending_by(place, owner("three", 900), 0, Vec::new(), Vec::new()));
     assert_eq!(take_at(&scene, grow(0), owner("four", 999), (899, false)), held(900), "a write renews it");
 }
 
@@ -136,14 +123,7 @@ pub fn chunks_have_no_gaps(store: &dyn Storage) {
     let scene = TestTenant::new(store);
     let place = take(&scene, "/a", after("/a", 0), "me");
     scene.commit(extending(place, "me", 0, &["0123", "45"]));
-    let extend = |from, chunks| Write::Extend {
-        source: place.0,
-        revision: place.1,
-        owner: owner("me", 900),
-        from,
-        chunks,
-        erased: vec![(0, 1)],
-    };
+    let extend = |from, chunks| extending_by(place, owner("me", 900), from, chunks, vec![(0, 1)]);
     let gap = [packed(6, &["67"]), packed(9, &["9"])].concat();
     let twice = [packed(6, &["67"]), packed(6, &["67"])].concat();
     for (from, chunks) in [
@@ -171,8 +151,8 @@ pub fn unfinished_imports_show(store: &dyn Storage) {
         scene.open(id);
     }
     let place = take(&scene, "/a", after("/a", 0), "me");
-    let link = Write::Link { tenant: scene.tenant.no, stream: stream_id("s"), source: place.0, revision: 1 };
-    let both = vec![scene.appending("s", vec![said("1", "one")]), extending(place, "me", 0, &["one"]), link];
+    let append = scene.appending("s", vec![said("1", "one")]);
+    let both = vec![append, extending(place, "me", 0, &["one"]), scene.linking("s", place)];
     scene.try_commit(both).unwrap();
     let unfinished = || (scene.info("s").unfinished, scene.info("other").unfinished);
     assert_eq!(unfinished(), (true, false));

@@ -1,12 +1,13 @@
 //! Events by range, position, mark and call; streams; forks.
 
-use super::tenant::{TestTenant, happened, said, seqs, stream_id, texts};
+use super::derived::tally;
+use super::tenant::{TestTenant, answered, happened, placed, said, seqs, stream_id, texts};
 use wunderblock::store::{
-    Answer, Appended, EventMark, Marked, Opening, PackedEvent, Query, ReadOrder, Storage, StoreError,
-    StreamFilter, StreamNo, Stretch, TenantNo, Write,
+    Answer, EventMark, Marked, Opening, PackedEvent, Query, ReadOrder, Storage, StoreError, StreamFilter,
+    StreamNo, Stretch, TenantNo, Write,
 };
 use wunderblock_core::id::Scope;
-use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
+use wunderblock_core::units::{Bytes, Millis, Seq};
 
 /// Three streams: `a` with 1 to 6, `b` from 4 with 5 to 7, `c` from `b`'s 6 with 7 and 8.
 fn three_levels<'a>(store: &'a dyn Storage) -> TestTenant<'a> {
@@ -62,14 +63,11 @@ pub fn forks_at_their_edges(store: &dyn Storage) {
     scene.fork("below", "b", 2);
     scene.tell("below", &["x3"]);
     assert_eq!(texts(&scene.all("below")), ["a1", "a2", "x3"]);
-    let holders =
-        |id: &str| match scene.ask(Query::Lineage { tenant: scene.tenant.no, stream: stream_id(id) }) {
-            Answer::Lineage(list) => list
-                .iter()
-                .map(|part| (part.stream.as_str().to_owned(), part.from.0, part.to.0))
-                .collect::<Vec<_>>(),
-            other => panic!("a lineage was asked for, and answered was {other:?}"),
-        };
+    let holders = |id: &str| -> Vec<_> {
+        let query = Query::Lineage { tenant: scene.tenant.no, stream: stream_id(id) };
+        let list = answered!(scene.ask(query), Answer::Lineage(list) => list);
+        list.iter().map(|part| (part.stream.as_str().to_owned(), part.from.0, part.to.0)).collect()
+    };
     assert_eq!(holders("below"), [("below".to_owned(), 3, 3), ("a".to_owned(), 1, 2)]);
     assert_eq!(scene.info("below").fork, Some((stream_id("b"), Seq(2))));
     let at_head = scene.fork("at head", "a", 6);
@@ -83,16 +81,12 @@ pub fn forks_at_their_edges(store: &dyn Storage) {
     scene.tell("a", &["a7"]);
     assert_eq!(scene.info("at head").head, Seq(6), "what a parent goes on to say is not the fork's");
     assert_eq!(scene.all("at head").len(), 6);
-    let tally = |id: &str, tokens| Write::Tallies { tenant: scene.tenant.no, stream: stream_id(id), tokens };
-    scene.commit(tally("a", (1..=7).map(|seq| (Seq(seq), Tokens(seq))).collect()));
-    scene.commit(tally("below", vec![(Seq(3), Tokens(100))]));
-    scene.commit(tally("at start", vec![(Seq(1), Tokens(100))]));
+    tally(&scene, "a", &[1, 2, 3, 4, 5, 6, 7].map(|seq| (seq, seq)));
+    tally(&scene, "below", &[(3, 100)]);
+    tally(&scene, "at start", &[(1, 100)]);
     let sums = |id: &str, seqs: &[u64]| -> Vec<_> {
-        scene
-            .tallies(id, seqs)
-            .iter()
-            .map(|row| (row.messages, row.text.0, row.tokens.map(|sum| sum.0)))
-            .collect()
+        let rows = scene.tallies(id, seqs);
+        rows.iter().map(|row| (row.messages, row.text.0, row.tokens.map(|sum| sum.0))).collect()
     };
     assert_eq!(sums("below", &[2, 3]), [(2, 4, Some(3)), (3, 6, Some(103))]);
     assert_eq!(sums("at start", &[0, 1]), [(0, 0, Some(0)), (1, 2, Some(100))]);
@@ -102,7 +96,6 @@ pub fn forks_at_their_edges(store: &dyn Storage) {
 /// In a fork, ids of the shared history count; what the parent said later does not.
 pub fn ids_count_through_a_fork(store: &dyn Storage) {
     let scene = three_levels(store);
-    let placed = |seq, duplicate| Appended { seq: Seq(seq), duplicate };
     let again =
         vec![said("a 2", "a2"), said("b 5", "b5"), said("c 8", "c8"), said("b 7", "b7"), said("a 5", "new")];
     assert_eq!(
@@ -171,11 +164,7 @@ pub fn marked_events(store: &dyn Storage) {
     scene.append("s", vec![happened("k5", "usage.measured", ""), happened("k6", "view.trimmed", "")]);
     scene.fork("f", "s", 5);
     scene.append("f", vec![happened("k6", "view.trimmed", "f"), system("y7"), said("m8", "m")]);
-    let marked = |stream: &str, what, to, limit| {
-        let query =
-            Query::Marked { tenant: scene.tenant.no, stream: stream_id(stream), what, to: Seq(to), limit };
-        seqs(&scene.events_of(query))
-    };
+    let marked = |stream: &str, what, to, limit| seqs(&scene.marked(stream, what, (to, limit)));
     let trimmed = Marked::Kind("view.trimmed");
     assert_eq!(marked("s", Marked::System, 99, 99), [4, 1]);
     assert_eq!(marked("s", trimmed, 99, 99), [6, 3]);
@@ -227,13 +216,11 @@ pub fn streams_by_scope(store: &dyn Storage) {
             session: Some(id.into()),
             run: Some("r".into()),
         };
-        match scene.opening(id, Opening::New { parent: None }) {
-            Write::Open { tenant, stream, handle, opening, .. } => {
-                let at = Millis(at);
-                scene.commit(Write::Open { tenant, stream, handle, opening, scope: scope.clone(), at });
-            }
-            other => panic!("{other:?} opens nothing"),
+        let mut write = scene.opening(id, Opening::New { parent: None });
+        if let Write::Open { scope: of, at: time, .. } = &mut write {
+            (*of, *time) = (scope.clone(), Millis(at));
         }
+        scene.commit(write);
         assert_eq!(scene.info(id).scope, scope);
     };
     open("a1", "one", Some("codex"), 10);

@@ -1,22 +1,21 @@
 //! Records of transcripts by their own ids, events by theirs; what was erased; checksums.
 
-use super::tenant::{TestTenant, happened, said, stream_id};
+use super::tenant::{TestTenant, answered, happened, said, stream_id};
 use wunderblock::store::codec::{nameless_key, record_key};
 use wunderblock::store::{
-    Answer, Erasure, Gone, KnownEvent, MAX_HOLDERS, PackedEvent, Query, Storage, StoreError, Write, Written,
+    Answer, Erasure, Gone, KnownEvent, MAX_HOLDERS, Marked, PackedEvent, Query, Storage, StoreError,
+    StoredEvent, Write, Written,
 };
+use wunderblock_core::id::StreamId;
 use wunderblock_core::units::Seq;
 
 /// Where records stand, by their ids.
 fn places(scene: &TestTenant<'_>, ids: &[&str]) -> Vec<Vec<(String, u64)>> {
     let records = ids.iter().map(|id| record_key(id)).collect();
-    match scene.ask(Query::Records { tenant: scene.tenant.no, records }) {
-        Answer::Places(places) => places
-            .iter()
-            .map(|list| list.iter().map(|(id, seq)| (id.as_str().to_owned(), seq.0)).collect())
-            .collect(),
-        other => panic!("records were asked for, and answered was {other:?}"),
-    }
+    let query = Query::Records { tenant: scene.tenant.no, records };
+    let places = answered!(scene.ask(query), Answer::Places(places) => places);
+    let named = |(id, seq): &(StreamId, Seq)| (id.as_str().to_owned(), seq.0);
+    places.iter().map(|list| list.iter().map(named).collect()).collect()
 }
 
 fn noting(scene: &TestTenant<'_>, stream: &str, records: &[(&str, u64)]) -> Write {
@@ -67,12 +66,8 @@ pub fn records_without_ids_are_forgotten(store: &dyn Storage) {
     let of = |id: &str, records: Vec<i64>| PackedEvent { records, ..said(id, id) };
     let find = |text: &str| -> Vec<String> {
         let query = Query::Records { tenant: scene.tenant.no, records: vec![key(text)] };
-        match scene.ask(query) {
-            Answer::Places(mut places) => {
-                places.remove(0).into_iter().map(|(id, seq)| format!("{id} {seq}")).collect()
-            }
-            other => panic!("records were asked for, and answered was {other:?}"),
-        }
+        let mut places = answered!(scene.ask(query), Answer::Places(places) => places);
+        places.remove(0).into_iter().map(|(id, seq)| format!("{id} {seq}")).collect()
     };
     for number in 0..MAX_HOLDERS + 2 {
         let id = format!("s{number}");
@@ -109,10 +104,10 @@ pub fn records_count_through_forks(store: &dyn Storage) {
 
 fn known(scene: &TestTenant<'_>, stream: &str, ids: &[&str]) -> Vec<Option<KnownEvent>> {
     let ids = ids.iter().map(|id| said(id, "").id).collect();
-    match scene.ask(Query::Ids { tenant: scene.tenant.no, stream: stream_id(stream), ids }) {
-        Answer::Known(known) => known,
-        other => panic!("ids were asked for, and answered was {other:?}"),
-    }
+    answered!(
+        scene.ask(Query::Ids { tenant: scene.tenant.no, stream: stream_id(stream), ids }),
+        Answer::Known(known) => known
+    )
 }
 
 /// Events are known by their ids in a stream and what it continues, erased ones without a proof.
@@ -146,16 +141,10 @@ pub fn erasures_are_listed(store: &dyn Storage) {
     let gone = |session: &str, what: Gone| Erasure { session: session.to_owned(), what };
     let event = |id: &str| Gone::Event(id.to_owned());
     let record = |id: &str| Gone::Record(id.to_owned());
-    let erase = |erasures| {
-        let (seqs, spans) = (Vec::new(), Vec::new());
-        scene.try_commit(vec![Write::Erase { tenant, stream: stream_id("s"), seqs, spans, erasures }])
-    };
+    let erase = |erasures| scene.try_commit(vec![scene.erasing("s", &[], Vec::new(), erasures)]);
     let list = |sessions: &[&str]| {
         let sessions = sessions.iter().map(|session| (*session).to_owned()).collect();
-        match scene.ask(Query::Erasures { tenant, sessions }) {
-            Answer::Erasures(list) => list,
-            other => panic!("erasures were asked for, and answered was {other:?}"),
-        }
+        answered!(scene.ask(Query::Erasures { tenant, sessions }), Answer::Erasures(list) => list)
     };
     assert_eq!(list(&["a", "b"]), []);
     let done = erase(vec![gone("a", event("r2")), gone("b", Gone::Session), gone("a", event("r1"))]).unwrap();
@@ -174,8 +163,7 @@ pub fn erasures_are_listed(store: &dyn Storage) {
     assert_eq!(list(&["b", "a"]).first(), all.first(), "in the order asked for");
     let event = scene.at("s", &[1]).remove(0);
     assert!(event.payload.is_some(), "noting an erasure erases nothing");
-    let (seqs, spans, erasures) = (Vec::new(), Vec::new(), vec![gone("c", Gone::Session)]);
-    let nowhere = Write::Erase { tenant, stream: stream_id("nowhere"), seqs, spans, erasures };
+    let nowhere = scene.erasing("nowhere", &[], Vec::new(), vec![gone("c", Gone::Session)]);
     assert!(scene.try_commit(vec![nowhere]).is_ok(), "without positions it is about no stream");
     assert_eq!(list(&["c"]), [gone("c", Gone::Session)]);
 }
@@ -186,15 +174,11 @@ pub fn checksums_come_back(store: &dyn Storage) {
     scene.open("s");
     let event = |id: &str, checksum| PackedEvent { checksum, ..happened(id, "kind", id) };
     scene.append("s", vec![event("1", i64::MIN), event("2", -1), event("3", i64::MAX)]);
-    let sums = |events: Vec<wunderblock::store::StoredEvent>| -> Vec<Option<i64>> {
-        events.iter().map(|event| event.checksum).collect()
-    };
+    let sums = |events: Vec<StoredEvent>| -> Vec<_> { events.iter().map(|event| event.checksum).collect() };
     let all = [Some(i64::MIN), Some(-1), Some(i64::MAX)];
     assert_eq!(sums(scene.all("s")), all);
     assert_eq!(sums(scene.at("s", &[1, 2, 3])), all);
-    let (tenant, stream) = (scene.tenant.no, stream_id("s"));
-    let what = wunderblock::store::Marked::Kind("kind");
-    let marked = scene.events_of(Query::Marked { tenant, stream, what, to: Seq(9), limit: 9 });
+    let marked = scene.marked("s", Marked::Kind("kind"), (9, 9));
     assert_eq!(sums(marked), [Some(i64::MAX), Some(-1), Some(i64::MIN)]);
     scene.erase("s", &[2], Vec::new());
     assert_eq!(sums(scene.all("s")), [Some(i64::MIN), None, Some(i64::MAX)]);

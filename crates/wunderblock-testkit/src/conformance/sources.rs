@@ -1,6 +1,6 @@
 //! Imported sources: chunks, revisions, links, erasing bytes.
 
-use super::tenant::{TestTenant, handle, said, span, stream_id};
+use super::tenant::{TestTenant, answered, handle, said, span, stream_id};
 use std::ops::Range;
 use wunderblock::store::codec::{checksum, pack_chunk, unpack_chunk};
 use wunderblock::store::{
@@ -8,6 +8,9 @@ use wunderblock::store::{
     SourceNo, SourceSpan, Storage, Write, Written,
 };
 use wunderblock_core::units::Millis;
+
+/// A source, and a revision of it.
+pub(super) type Place = (SourceNo, u32);
 
 pub(super) fn owner(token: &str, until: i64) -> Owner {
     Owner { token: token.to_owned(), until: Millis(until) }
@@ -32,11 +35,11 @@ pub(super) fn taking(scene: &TestTenant<'_>, key: &str, begin: Begin, owner: Own
     }
 }
 
-pub(super) fn take(scene: &TestTenant<'_>, key: &str, begin: Begin, token: &str) -> (SourceNo, u32) {
-    match scene.commit(taking(scene, key, begin, owner(token, 100))) {
-        Written::Source(no, revision) => (no, revision),
-        other => panic!("a source was taken, and answered was {other:?}"),
-    }
+pub(super) fn take(scene: &TestTenant<'_>, key: &str, begin: Begin, token: &str) -> Place {
+    answered!(
+        scene.commit(taking(scene, key, begin, owner(token, 100))),
+        Written::Source(no, revision) => (no, revision)
+    )
 }
 
 /// These texts as chunks, one after the other.
@@ -50,20 +53,29 @@ pub(super) fn packed(from: u64, texts: &[&str]) -> Vec<PackedChunk> {
     texts.iter().map(chunk).collect()
 }
 
-pub(super) fn extending(place: (SourceNo, u32), token: &str, from: u64, texts: &[&str]) -> Write {
-    let (source, revision) = place;
-    let (owner, chunks) = (owner(token, 100), packed(from, texts));
-    Write::Extend { source, revision, owner, from, chunks, erased: Vec::new() }
+pub(super) fn extending(place: Place, token: &str, from: u64, texts: &[&str]) -> Write {
+    extending_by(place, owner(token, 100), from, packed(from, texts), Vec::new())
 }
 
-pub(super) fn ending(place: (SourceNo, u32), token: &str) -> Write {
+/// Adds chunks; the ranges in them stand for erased bytes.
+pub(super) fn extending_by(
+    (source, revision): Place,
+    owner: Owner,
+    from: u64,
+    chunks: Vec<PackedChunk>,
+    erased: Vec<(u64, u64)>,
+) -> Write {
+    Write::Extend { source, revision, owner, from, chunks, erased }
+}
+
+pub(super) fn ending(place: Place, token: &str) -> Write {
     let (source, revision) = place;
     let (modified, reader) = (Some(7), Some(b"reader".to_vec()));
     Write::Whole { source, revision, token: token.to_owned(), modified, reader, leaf: None }
 }
 
 /// Stores a whole new revision of these chunks.
-pub(super) fn import(scene: &TestTenant<'_>, key: &str, chunks: &[&str]) -> (SourceNo, u32) {
+pub(super) fn import(scene: &TestTenant<'_>, key: &str, chunks: &[&str]) -> Place {
     let newest = source(scene, key).map_or(0, |info| info.revision.no);
     let place = take(scene, key, after(key, newest), "importer");
     scene.try_commit(vec![extending(place, "importer", 0, chunks), ending(place, "importer")]).unwrap();
@@ -75,33 +87,28 @@ pub(super) fn source(scene: &TestTenant<'_>, key: &str) -> Option<SourceInfo> {
 }
 
 fn find(scene: &TestTenant<'_>, by: SourceBy, revision: Option<u32>) -> Option<SourceInfo> {
-    match scene.ask(Query::Source { tenant: scene.tenant.no, by, revision }) {
-        Answer::Source(info) => info.map(|info| *info),
-        other => panic!("a source was asked for, and answered was {other:?}"),
-    }
+    answered!(
+        scene.ask(Query::Source { tenant: scene.tenant.no, by, revision }),
+        Answer::Source(info) => info.map(|info| *info)
+    )
 }
 
 /// What is known of a revision.
-pub(super) fn revision(scene: &TestTenant<'_>, (no, revision): (SourceNo, u32)) -> RevisionInfo {
+pub(super) fn revision(scene: &TestTenant<'_>, (no, revision): Place) -> RevisionInfo {
     find(scene, SourceBy::No(no), Some(revision)).unwrap().revision
 }
 
 /// The chunks that overlap a range.
-fn chunks(
-    scene: &TestTenant<'_>,
-    (source, revision): (SourceNo, u32),
-    range: Range<u64>,
-    limit: u64,
-) -> Vec<Chunk> {
+fn chunks(scene: &TestTenant<'_>, (source, revision): Place, range: Range<u64>, limit: u64) -> Vec<Chunk> {
     let Range { start: from, end: to } = range;
-    match scene.ask(Query::Chunks { source, revision, from, to, limit }) {
-        Answer::Chunks(chunks) => chunks,
-        other => panic!("chunks were asked for, and answered was {other:?}"),
-    }
+    answered!(
+        scene.ask(Query::Chunks { source, revision, from, to, limit }),
+        Answer::Chunks(chunks) => chunks
+    )
 }
 
 /// The bytes of a range.
-pub(super) fn bytes(scene: &TestTenant<'_>, place: (SourceNo, u32), from: u64, to: u64) -> String {
+pub(super) fn bytes(scene: &TestTenant<'_>, place: Place, from: u64, to: u64) -> String {
     let mut text = String::new();
     for chunk in chunks(scene, place, from..to, u64::MAX >> 1) {
         let part = String::from_utf8(unpack_chunk(&chunk).unwrap()).unwrap();
@@ -214,20 +221,19 @@ pub fn handles_of_revisions_resolve(store: &dyn Storage) {
     let scene = TestTenant::new(store);
     let (no, _) = import(&scene, "/a", &["first"]);
     import(&scene, "/a", &["second"]);
-    let named = |text: &str| scene.ask(Query::Resolve { tenant: scene.tenant.no, handle: handle(text) });
-    assert_eq!(named("/a"), Answer::Named(Some(HandleTarget::Source(no, None))));
-    assert_eq!(named("/a 1"), Answer::Named(Some(HandleTarget::Source(no, Some(1)))));
-    assert_eq!(named("/a 2"), Answer::Named(Some(HandleTarget::Source(no, Some(2)))));
-    assert_eq!(named("/a 3"), Answer::Named(None));
+    assert_eq!(scene.named("/a"), Some(HandleTarget::Source(no, None)));
+    assert_eq!(scene.named("/a 1"), Some(HandleTarget::Source(no, Some(1))));
+    assert_eq!(scene.named("/a 2"), Some(HandleTarget::Source(no, Some(2))));
+    assert_eq!(scene.named("/a 3"), None);
     assert_eq!(source(&scene, "/a").unwrap().handle, handle("/a"), "which stays");
     assert_eq!([1, 2].map(|number| revision(&scene, (no, number)).handle), [handle("/a 1"), handle("/a 2")]);
 }
 
-fn sources(scene: &TestTenant<'_>, query: Query) -> Vec<(SourceNo, u32)> {
-    match scene.ask(query) {
-        Answer::Sources(list) => list.iter().map(|info| (info.no, info.revision.no)).collect(),
-        other => panic!("sources were asked for, and answered was {other:?}"),
-    }
+fn sources(scene: &TestTenant<'_>, query: Query) -> Vec<Place> {
+    answered!(
+        scene.ask(query),
+        Answer::Sources(list) => list.iter().map(|info| (info.no, info.revision.no)).collect()
+    )
 }
 
 /// All sources are listed, each with its newest revision.
@@ -250,10 +256,7 @@ pub fn streams_are_linked_to_revisions(store: &dyn Storage) {
     for id in ["s", "t", "bare"] {
         scene.open(id);
     }
-    let link = |id: &str, (source, revision)| {
-        let write = Write::Link { tenant, stream: stream_id(id), source, revision };
-        assert_eq!(scene.commit(write), Written::Done);
-    };
+    let link = |id: &str, place| assert_eq!(scene.commit(scene.linking(id, place)), Written::Done);
     let of = |id: &str| sources(&scene, Query::SourcesOf { tenant, stream: stream_id(id) });
     let from = |source, revision| scene.streams_of(Query::ReadFrom { tenant, source, revision });
     link("t", first);
@@ -328,14 +331,8 @@ pub fn bytes_are_erased_as_a_revision_has_them(store: &dyn Storage) {
 pub fn erased_ranges_are_listed(store: &dyn Storage) {
     let scene = TestTenant::new(store);
     let place = take(&scene, "/a", after("/a", 0), "me");
-    let extend = |from, text: &str, erased| Write::Extend {
-        source: place.0,
-        revision: place.1,
-        owner: owner("me", 100),
-        from,
-        chunks: packed(from, &[text]),
-        erased,
-    };
+    let extend =
+        |from, text: &str, erased| extending_by(place, owner("me", 100), from, packed(from, &[text]), erased);
     scene.commit(extend(0, "kept    kept", vec![(4, 8)]));
     scene.commit(extend(12, "  kept", vec![(12, 14)]));
     assert_eq!(revision(&scene, place).erased, [(4, 8), (12, 14)]);

@@ -3,13 +3,24 @@
 use futures_executor::block_on;
 use wunderblock::store::codec::{checksum, pack, record_key};
 use wunderblock::store::{
-    Answer, Appended, EventMark, Facets, Marked, Opening, PackedBlob, PackedEvent, Query, ReadOrder,
-    SegmentReach, SourceSpan, Storage, StoreError, StoredEvent, StreamFilter, StreamInfo, TallyRow, Tenant,
-    Write, Written,
+    Answer, Appended, Erasure, EventMark, Facets, HandleTarget, Marked, Opening, PackedBlob, PackedEvent,
+    Query, ReadOrder, SegmentReach, SourceNo, SourceSpan, Storage, StoreError, StoredEvent, StreamFilter,
+    StreamInfo, TallyRow, Tenant, Write, Written,
 };
 use wunderblock_core::id::{EventId, Handle, Scope, StreamId};
 use wunderblock_core::message::Role;
 use wunderblock_core::units::{Bytes, Millis, Seq};
+
+/// What an answer of this form holds; panics at any other answer.
+macro_rules! answered {
+    ($answer:expr, $form:pat => $content:expr) => {
+        match $answer {
+            $form => $content,
+            other => panic!("`{}` was expected, and answered was {other:?}", stringify!($form)),
+        }
+    };
+}
+pub(super) use answered;
 
 /// A stream's id. Panics on a text that cannot be one.
 pub(super) fn stream_id(text: &str) -> StreamId {
@@ -72,10 +83,7 @@ impl<'a> TestTenant<'a> {
     pub(super) fn of(store: &'a dyn Storage, name: &str) -> Self {
         let key = *blake3::hash(name.as_bytes()).as_bytes();
         let written = block_on(store.commit(vec![Write::Tenant { name: name.to_owned(), key }])).unwrap();
-        match written.as_slice() {
-            [Written::Tenant(tenant)] => Self { store, tenant: *tenant },
-            other => panic!("a tenant was asked for, and answered was {other:?}"),
-        }
+        answered!(written.as_slice(), [Written::Tenant(tenant)] => Self { store, tenant: *tenant })
     }
 
     pub(super) fn try_commit(&self, writes: Vec<Write>) -> Result<Vec<Written>, StoreError> {
@@ -115,21 +123,24 @@ impl<'a> TestTenant<'a> {
     }
 
     fn opened(&self, write: Write) -> StreamInfo {
-        match self.commit(write) {
-            Written::Stream(info, true) => *info,
-            other => panic!("a new stream was asked for, and answered was {other:?}"),
-        }
+        answered!(self.commit(write), Written::Stream(info, true) => *info)
     }
 
     pub(super) fn appending(&self, id: &str, events: Vec<PackedEvent>) -> Write {
         Write::Append { tenant: self.tenant.no, stream: stream_id(id), expect_head: None, events }
     }
 
+    /// The same where the head must be at a position.
+    pub(super) fn appending_at(&self, id: &str, head: u64, events: Vec<PackedEvent>) -> Write {
+        let expect_head = Some(Seq(head));
+        Write::Append { tenant: self.tenant.no, stream: stream_id(id), expect_head, events }
+    }
+
     pub(super) fn try_append(&self, id: &str, events: Vec<PackedEvent>) -> Result<Vec<Appended>, StoreError> {
-        match self.try_commit(vec![self.appending(id, events)])?.remove(0) {
-            Written::Appended(appended) => Ok(appended),
-            other => panic!("events were appended, and answered was {other:?}"),
-        }
+        answered!(
+            self.try_commit(vec![self.appending(id, events)])?.remove(0),
+            Written::Appended(appended) => Ok(appended)
+        )
     }
 
     /// Appends events that are all new, and says where they stand.
@@ -154,10 +165,10 @@ impl<'a> TestTenant<'a> {
     }
 
     pub(super) fn find(&self, id: &str) -> Option<StreamInfo> {
-        match self.ask(Query::Stream { tenant: self.tenant.no, stream: stream_id(id) }) {
-            Answer::Stream(info) => info.map(|info| *info),
-            other => panic!("a stream was asked for, and answered was {other:?}"),
-        }
+        answered!(
+            self.ask(Query::Stream { tenant: self.tenant.no, stream: stream_id(id) }),
+            Answer::Stream(info) => info.map(|info| *info)
+        )
     }
 
     pub(super) fn info(&self, id: &str) -> StreamInfo {
@@ -165,10 +176,7 @@ impl<'a> TestTenant<'a> {
     }
 
     pub(super) fn events_of(&self, query: Query) -> Vec<StoredEvent> {
-        match self.ask(query) {
-            Answer::Events(events) => events,
-            other => panic!("events were asked for, and answered was {other:?}"),
-        }
+        answered!(self.ask(query), Answer::Events(events) => events)
     }
 
     /// All of a stream, oldest first.
@@ -214,28 +222,51 @@ impl<'a> TestTenant<'a> {
 
     pub(super) fn blobs(&self, texts: &[&str]) -> Vec<Option<PackedBlob>> {
         let handles = texts.iter().map(|text| handle(text)).collect();
-        match self.ask(Query::Blobs { tenant: self.tenant.no, handles }) {
-            Answer::Blobs(blobs) => blobs,
-            other => panic!("bodies were asked for, and answered was {other:?}"),
-        }
+        answered!(self.ask(Query::Blobs { tenant: self.tenant.no, handles }), Answer::Blobs(blobs) => blobs)
     }
 
     pub(super) fn tallies(&self, id: &str, seqs: &[u64]) -> Vec<TallyRow> {
         let seqs = seqs.iter().copied().map(Seq).collect();
-        match self.ask(Query::Tallies { tenant: self.tenant.no, stream: stream_id(id), seqs }) {
-            Answer::Tallies(rows) => rows,
-            other => panic!("tallies were asked for, and answered was {other:?}"),
-        }
+        answered!(
+            self.ask(Query::Tallies { tenant: self.tenant.no, stream: stream_id(id), seqs }),
+            Answer::Tallies(rows) => rows
+        )
     }
 
-    pub(super) fn erase(&self, id: &str, seqs: &[u64], spans: Vec<SourceSpan>) -> (u64, u64, u64) {
+    pub(super) fn erasing(
+        &self,
+        id: &str,
+        seqs: &[u64],
+        spans: Vec<SourceSpan>,
+        erasures: Vec<Erasure>,
+    ) -> Write {
         let seqs = seqs.iter().copied().map(Seq).collect();
-        let erasures = Vec::new();
-        let write = Write::Erase { tenant: self.tenant.no, stream: stream_id(id), seqs, spans, erasures };
-        match self.commit(write) {
-            Written::Erased { events, blobs, source_bytes } => (events, blobs, source_bytes.0),
-            other => panic!("content was erased, and answered was {other:?}"),
-        }
+        Write::Erase { tenant: self.tenant.no, stream: stream_id(id), seqs, spans, erasures }
+    }
+
+    /// Erases, and answers how many events, bodies and bytes of sources.
+    pub(super) fn erase(&self, id: &str, seqs: &[u64], spans: Vec<SourceSpan>) -> (u64, u64, u64) {
+        answered!(
+            self.commit(self.erasing(id, seqs, spans, Vec::new())),
+            Written::Erased { events, blobs, source_bytes } => (events, blobs, source_bytes.0)
+        )
+    }
+
+    /// A link to a revision of a source.
+    pub(super) fn linking(&self, id: &str, (source, revision): (SourceNo, u32)) -> Write {
+        Write::Link { tenant: self.tenant.no, stream: stream_id(id), source, revision }
+    }
+
+    /// What a handle names.
+    pub(super) fn named(&self, text: &str) -> Option<HandleTarget> {
+        let query = Query::Resolve { tenant: self.tenant.no, handle: handle(text) };
+        answered!(self.ask(query), Answer::Named(target) => target)
+    }
+
+    /// System messages, or control events, up to a position, the newest first.
+    pub(super) fn marked(&self, id: &str, what: Marked, (to, limit): (u64, u64)) -> Vec<StoredEvent> {
+        let (tenant, stream) = (self.tenant.no, stream_id(id));
+        self.events_of(Query::Marked { tenant, stream, what, to: Seq(to), limit })
     }
 
     /// How far streams are indexed, from where they are indexed now.
@@ -254,16 +285,21 @@ impl<'a> TestTenant<'a> {
     }
 
     pub(super) fn streams_of(&self, query: Query) -> Vec<String> {
-        match self.ask(query) {
-            Answer::Streams(infos) => infos.iter().map(|info| info.id.as_str().to_owned()).collect(),
-            other => panic!("streams were asked for, and answered was {other:?}"),
-        }
+        answered!(
+            self.ask(query),
+            Answer::Streams(infos) => infos.iter().map(|info| info.id.as_str().to_owned()).collect()
+        )
     }
 }
 
 /// Bytes of a source as a revision has them.
 pub(super) fn span(source: &str, revision: u32, offset: u64, len: u64) -> SourceSpan {
     SourceSpan { source: handle(source), revision, offset, len }
+}
+
+/// Where an event stands now.
+pub(super) fn placed(seq: u64, duplicate: bool) -> Appended {
+    Appended { seq: Seq(seq), duplicate }
 }
 
 /// Their positions.
