@@ -64,9 +64,7 @@ impl SourceTables {
     fn new_source(&mut self, key: (TenantNo, String), handle: Handle) -> SourceNo {
         let no = SourceNo(next_no(self.sources.len()));
         self.sources.put(no, SourceRow { tenant: key.0, handle, key: key.1.clone(), newest: 0 });
-        if self.handles.get(&(key.0, handle)).is_none() {
-            self.handles.put((key.0, handle), no);
-        }
+        self.handles.put_new((key.0, handle), no);
         self.keys.put(key, no);
         no
     }
@@ -77,9 +75,7 @@ impl SourceTables {
         // A revision that was given up is not whole, and nobody owns it any more.
         self.revisions.change(&(no, after), |row| row.owner = None);
         self.revisions.put((no, newest), row);
-        if self.revision_handles.get(&(tenant, handle)).is_none() {
-            self.revision_handles.put((tenant, handle), (no, newest));
-        }
+        self.revision_handles.put_new((tenant, handle), (no, newest));
     }
 
     /// A revision, if `token` owns it.

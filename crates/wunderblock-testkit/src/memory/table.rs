@@ -38,6 +38,13 @@ impl<K: Ord + Clone, V> RollbackTable<K, V> {
         self.undo.push((key, old));
     }
 
+    /// Keeps the row that is there.
+    pub(super) fn put_new(&mut self, key: K, row: V) {
+        if !self.rows.contains_key(&key) {
+            self.put(key, row);
+        }
+    }
+
     /// Whether there was such a row.
     pub(super) fn remove(&mut self, key: &K) -> bool {
         match self.rows.remove_entry(key) {

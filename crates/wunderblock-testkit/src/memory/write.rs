@@ -123,9 +123,7 @@ impl LedgerTables {
         let row = StreamRow { tenant, fork_of, info: info.clone() };
         self.streams.put(no, row);
         self.stream_ids.put((tenant, stream.as_str().to_owned()), no);
-        if self.stream_handles.get(&(tenant, handle)).is_none() {
-            self.stream_handles.put((tenant, handle), no);
-        }
+        self.stream_handles.put_new((tenant, handle), no);
         Ok(Written::Stream(Box::new(info), true))
     }
 
