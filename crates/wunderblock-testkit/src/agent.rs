@@ -192,12 +192,13 @@ impl Agent<'_> {
         if let Some(wrong) = check(&built) {
             panic!("request {}: {wrong}", self.run.requests.len());
         }
-        if let Some(before) = &self.last
+        if let Some((body, stem)) = &self.last
             && built.draft.step.is_none()
             && built.draft.changes.is_empty()
             && !compacted
         {
-            assert!(goes_on(before, &built.draft.body), "the request was rewritten without a step");
+            let goes_on = wunderblock_wire::continues((body, stem.0 as usize), &built.draft.body);
+            assert!(goes_on, "the request was rewritten without a step");
         }
         self.run.compactions += usize::from(compacted);
         self.run.steps += usize::from(built.draft.step == Some(TrimReason::OverBudget));
@@ -299,11 +300,6 @@ pub fn messages(engine: &Engine, session: &StreamId) -> usize {
         block_on(engine.session_by_id(session.clone()).events(Seq(1), Seq(i64::MAX.unsigned_abs()), all));
     let said = |event: &&Event| matches!(event.fact, Some(Fact::MessageAppended(_)));
     must(events).iter().filter(said).count()
-}
-
-/// Whether a request only adds to the one before, up to the brackets that close it.
-fn goes_on((before, stem): &(Vec<u8>, Bytes), after: &[u8]) -> bool {
-    wunderblock_wire::continues((before, stem.0 as usize), after)
 }
 
 fn must<T>(result: Result<T, Error>) -> T {

@@ -30,11 +30,7 @@ pub use leases::*;
 pub use owners::*;
 pub use reading::*;
 pub use records::*;
-pub use sources::{
-    a_source_is_imported, bytes_are_erased, bytes_are_erased_as_a_revision_has_them, chunks_by_range,
-    erased_ranges_are_listed, handles_of_revisions_resolve, revisions_keep_their_bytes,
-    streams_are_linked_to_revisions, the_newest_of_each_source,
-};
+pub use sources::*;
 
 use wunderblock::store::Storage;
 
