@@ -3,31 +3,11 @@
 use super::random::Random;
 use std::sync::LazyLock;
 
-const FREQUENT: &str = "the to a of in and is it for that this be on with not as we if are at from or an by was \
-     so when can has but then should now there which have no all only one will same new each do still already before \
-     after because where more also both two into out first let me see need run check look next fix found still why";
-
-const STEMS: &str = "account adapt anchor append arena assert atom batch block bound branch bucket buffer build bundle \
-     byte cache call cargo chain channel check chunk clock clone cluster codec column command commit compact config \
-     connect context convert count crate credit cursor daemon data debug decode default delta deploy depth diff digest \
-     dispatch domain drain drop edge emit encode engine entry epoch error event evict expand export fetch field file \
-     filter flag flush fold footer format forward frame fuse gate glob graph group guard handle hash head heap hint \
-     hook host hover index init inline input insert invoke item iter join journal kernel key label lane latch layer \
-     layout ledger lease length level limit line link list load lock log loop macro map mark match merge metric mock \
-     model module mount mutex name node notify offset open option order output owner pack page pair panic parse patch \
-     path pause peer pin pipe plan point poll pool port prefix probe proxy prune push query queue quota range read \
-     record redact reduce ref region render repair replay request reserve reset resolve retry return ring roll root \
-     route row rule scan schema scope score seal search section seed segment select sender serve session shard share \
-     shift signal sink slice slot snap socket sort source span spawn split stack stage stamp state step stop store \
-     stream string stub suffix swap switch sync table tail task template tenant test text thread throttle tick token \
-     trace track trait transfer tree trigger trim tuple type union unit update usage user value vector verify view \
-     wait walk watch wire worker wrap write yield zone";
-
+const FREQUENT: &str = include_str!("frequent.txt");
+const STEMS: &str = include_str!("stems.txt");
 const ENDINGS: &str = " s ed er ing able _id _len _count _key _map _error _test _path _state _config _ref";
 
-const CHINESE: &str = "测试 失败 请 检查 一下 为什么 修复 这个 错误 函数 返回 缓存 数据库 迁移 的 了 在 是 和 我们 需要 先 \
-     再 运行 然后 提交 代码 配置 文件 日志 超时 线程 死锁 内存 索引 查询 接口 版本 更新 用户 会话 消息 压缩 上下文 不要 \
-     修改 其他 部分 谢谢 可以 看到 问题 原因 已经 解决 并发 写入 读取 性能 下降 之前 之后 结果";
+const CHINESE: &str = include_str!("chinese.txt");
 
 /// How finely the distribution is cut.
 const SLOTS: usize = 1 << 14;
