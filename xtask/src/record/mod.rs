@@ -41,7 +41,7 @@ pub(crate) fn run(args: &RecordArgs) -> ChoreResult<String> {
     let commit = tree.commit()?;
     let mut player = play::Player::new(tree);
     player.play(&scenario::all()?)?;
-    let (tree, written) = player.finish();
+    let play::Player { tree, transcript: written, .. } = player;
     let text = tree.sanitiser().clean(&written.text);
     tree.sanitiser().check(&text)?;
     std::fs::write(&args.out, &text).map_err(|error| format!("{}: {error}", args.out.display()))?;

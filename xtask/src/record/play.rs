@@ -1,7 +1,7 @@
 //! Walks through the scenario.
 
 use super::scenario::{Scenario, ScenarioStep, ScriptedReply, ToolUse};
-use super::transcript::{CalledTool, ConversationPosition, RecordedSession, TranscriptWriter};
+use super::transcript::{CalledTool, ConversationPosition, TranscriptWriter};
 use super::tree::RepositoryCopy;
 use super::{comment, tools};
 use crate::program::ChoreResult;
@@ -13,8 +13,8 @@ const TITLE: &str = "A --since filter, a clip that is too long, and a look at pa
 
 /// Plays steps on a tree and has them written down.
 pub(super) struct Player {
-    tree: RepositoryCopy,
-    transcript: TranscriptWriter,
+    pub(super) tree: RepositoryCopy,
+    pub(super) transcript: TranscriptWriter,
     marks: HashMap<String, ConversationPosition>,
     /// What the tools answered to the last reply.
     answers: String,
@@ -26,10 +26,6 @@ impl Player {
     pub(super) fn new(tree: RepositoryCopy) -> Self {
         let transcript = TranscriptWriter::new();
         Self { tree, transcript, marks: HashMap::new(), answers: String::new(), said: String::new() }
-    }
-
-    pub(super) fn finish(self) -> (RepositoryCopy, RecordedSession) {
-        (self.tree, self.transcript.finish())
     }
 
     /// Plays the session.
@@ -47,12 +43,12 @@ impl Player {
             ScenarioStep::User(text) => self.transcript.user(text),
             ScenarioStep::Reply(reply) => self.reply(reply),
             ScenarioStep::Mark(name) => {
-                self.marks.insert(name.clone(), self.transcript.head());
+                self.marks.insert(name.clone(), self.transcript.head.clone());
                 Ok(())
             }
             ScenarioStep::Back(name) => {
-                let head = self.marks.get(name).cloned().ok_or_else(|| format!("no mark `{name}`"))?;
-                self.transcript.go_to(head);
+                let head = self.marks.get(name).ok_or_else(|| format!("no mark `{name}`"))?;
+                self.transcript.head = head.clone();
                 Ok(())
             }
             ScenarioStep::Compact(summary) => self.transcript.compacted(summary),

@@ -6,7 +6,7 @@
 use super::sanitise::ROOT;
 use crate::program::ChoreResult;
 use jiff::Timestamp;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use uuid::Uuid;
 use wunderblock::tokens::Vocabulary;
 
@@ -34,26 +34,19 @@ pub(super) struct ConversationPosition {
     cached: u64,
 }
 
-/// What was written.
-pub(super) struct RecordedSession {
+/// A session being written.
+pub(super) struct TranscriptWriter {
+    session: Uuid,
     pub(super) text: String,
+    records: u64,
     pub(super) model_calls: u64,
     pub(super) tool_calls: u64,
     /// Of everything that was said, called and answered.
     pub(super) tokens: u64,
-}
-
-/// A session being written.
-pub(super) struct TranscriptWriter {
-    session: Uuid,
-    text: String,
-    records: u64,
-    model_calls: u64,
-    tool_calls: u64,
-    tokens: u64,
     now_ms: i64,
     turn_began_ms: i64,
-    head: ConversationPosition,
+    /// Where the conversation is.
+    pub(super) head: ConversationPosition,
     agent: Option<String>,
 }
 
@@ -77,21 +70,6 @@ impl TranscriptWriter {
             head: beginning(),
             agent: None,
         }
-    }
-
-    pub(super) fn finish(self) -> RecordedSession {
-        let Self { text, model_calls, tool_calls, tokens, .. } = self;
-        RecordedSession { text, model_calls, tool_calls, tokens }
-    }
-
-    /// Where the conversation is.
-    pub(super) fn head(&self) -> ConversationPosition {
-        self.head.clone()
-    }
-
-    /// Goes on from another place.
-    pub(super) fn go_to(&mut self, head: ConversationPosition) {
-        self.head = head;
     }
 
     /// Lets time pass.
@@ -233,28 +211,19 @@ impl TranscriptWriter {
     fn record(&mut self, kind: &str, fields: Value) -> ChoreResult<Uuid> {
         let uuid = self.id("record", self.records);
         self.records += 1;
-        let mut line = Map::new();
-        line.insert("parentUuid".into(), json!(self.head.parent.map(|id| id.to_string())));
-        line.insert("isSidechain".into(), json!(self.agent.is_some()));
-        if let Some(agent) = &self.agent {
-            line.insert("agentId".into(), json!(agent));
-        }
-        for (key, value) in [
-            ("userType", json!("external")),
-            ("cwd", json!(ROOT)),
-            ("sessionId", json!(self.session.to_string())),
-            ("version", json!(VERSION)),
-            ("gitBranch", json!("main")),
-            ("type", json!(kind)),
-        ] {
-            line.insert(key.into(), value);
-        }
-        if let Value::Object(fields) = fields {
+        let time = format!("{:.3}", Timestamp::from_millisecond(self.now_ms)?);
+        let mut line = json!({
+            "parentUuid": self.head.parent.map(|id| id.to_string()), "isSidechain": self.agent.is_some(),
+            "agentId": self.agent, "userType": "external", "cwd": ROOT, "sessionId": self.session.to_string(),
+            "version": VERSION, "gitBranch": "main", "type": kind,
+        });
+        if let (Value::Object(line), Value::Object(fields)) = (&mut line, fields) {
+            line.retain(|key, value| key != "agentId" || !value.is_null());
             line.extend(fields);
+            line.insert("uuid".into(), json!(uuid.to_string()));
+            line.insert("timestamp".into(), json!(time));
         }
-        line.insert("uuid".into(), json!(uuid.to_string()));
-        line.insert("timestamp".into(), json!(format!("{:.3}", Timestamp::from_millisecond(self.now_ms)?)));
-        self.line(&Value::Object(line))?;
+        self.line(&line)?;
         self.head.parent = Some(uuid);
         Ok(uuid)
     }
