@@ -1,10 +1,11 @@
 //! What a program does, and when it is killed.
 
+use clap::ValueEnum;
 use std::fmt;
 use std::time::Duration;
 
-/// What a program is doing when it is killed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// What a program is doing when it is killed; the first three make the ledger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(super) enum KilledCommand {
     CreateByAppend,
     CreateByImport,

@@ -34,7 +34,8 @@ struct Acknowledged {
 }
 
 pub(super) struct CrashTest {
-    home: tempfile::TempDir,
+    /// The folder goes with this value.
+    _home: tempfile::TempDir,
     program: Sandbox,
     held: Acknowledged,
     transcripts: Vec<TranscriptFile>,
@@ -49,7 +50,7 @@ impl CrashTest {
         let home = tempfile::tempdir_in(folder)?;
         let program = Sandbox::new(binary, home.path())?;
         Ok(Self {
-            home,
+            _home: home,
             program,
             held: Acknowledged::default(),
             transcripts: Vec::new(),
@@ -77,15 +78,10 @@ impl CrashTest {
     ) -> ChoreResult<Self> {
         let mut test = Self::new(binary, folder)?;
         let whole = KillTime::Never;
-        match act {
-            KilledCommand::CreateByAppend
-            | KilledCommand::CreateByImport
-            | KilledCommand::CreateByContext => {}
-            _ => {
-                test.append(whole, random)?;
-                test.import(&["import"], whole, random)?;
-                test.back_up(whole)?;
-            }
+        if act > KilledCommand::CreateByContext {
+            test.append(whole, random)?;
+            test.import(&["import"], whole, random)?;
+            test.back_up(whole)?;
         }
         Ok(test)
     }
@@ -126,8 +122,7 @@ impl CrashTest {
             KilledCommand::Restore => return self.restore(when, random),
         };
         self.works(random)?;
-        let lost = self.lost(&self.held)?;
-        if let Some(lost) = lost { Err(lost.into()) } else { Ok(cut) }
+        self.lost(&self.held)?.map_or(Ok(cut), |lost| Err(lost.into()))
     }
 
     /// Nothing is wrong with the ledger. That an import is unfinished is no problem.
@@ -268,6 +263,11 @@ impl CrashTest {
     /// Erases again what may have been cut short; then it is nowhere.
     fn erased(&self, args: &[&str]) -> ChoreResult<()> {
         self.program.bytes(args).map_err(|error| format!("again: {error}"))?;
+        self.nowhere()
+    }
+
+    /// What was erased is not in the ledger's bytes.
+    fn nowhere(&self) -> ChoreResult<()> {
         match scan::found(&self.program.path("ledger.db"), &self.gone)?.first() {
             Some(first) => Err(format!("erased, and there: {first}").into()),
             None => Ok(()),
@@ -288,7 +288,7 @@ impl CrashTest {
         let elsewhere = format!("elsewhere-{}.db", self.backups);
         let restored = self.program.bytes(&["--db", &elsewhere, "restore", &name]);
         restored.map_err(|error| format!("the backup: {error}"))?;
-        if let Some(lost) = self.lost_from(Some(&elsewhere), &self.held)? {
+        if let Some(lost) = self.lost_from(&elsewhere, &self.held)? {
             return Err(format!("the backup: {lost}").into());
         }
         self.backup = Some((name, self.held.clone()));
@@ -304,11 +304,9 @@ impl CrashTest {
         // Appends at the end of whichever it is.
         self.works(random)?;
         let mut restored = backed;
-        restored.live.retain(|_, (_, text)| !self.gone.iter().any(|marker| text.contains(marker.as_str())));
-        restored.files.retain(|_, bytes| {
-            let text = String::from_utf8_lossy(bytes);
-            !self.gone.iter().any(|marker| text.contains(marker.as_str()))
-        });
+        let is_whole = |text: &str| !self.gone.iter().any(|marker| text.contains(marker.as_str()));
+        restored.live.retain(|_, (_, text)| is_whole(text));
+        restored.files.retain(|_, bytes| is_whole(&String::from_utf8_lossy(bytes)));
         let newest = self.held.live.iter().find(|(seq, said)| before.live.get(seq) != Some(said));
         let newest = newest.map(|(seq, said)| (*seq, said.clone()));
         let (old, new) = (self.lost(&before)?, self.lost(&restored)?);
@@ -322,10 +320,8 @@ impl CrashTest {
             (false, None, Some(new)) => return Err(format!("restore: done, and {new}").into()),
         }
         self.held.live.extend(newest);
-        match scan::found(&self.program.path("ledger.db"), &self.gone)?.first() {
-            Some(first) => Err(format!("restore: erased, and there: {first}").into()),
-            None => Ok(cut),
-        }
+        self.nowhere().map_err(|error| format!("restore: {error}"))?;
+        Ok(cut)
     }
 
     /// Runs a command and kills it.
@@ -336,15 +332,11 @@ impl CrashTest {
 
     /// What is not in the ledger, and must be.
     fn lost(&self, held: &Acknowledged) -> ChoreResult<Option<String>> {
-        self.lost_from(None, held)
+        self.lost_from("ledger.db", held)
     }
 
-    fn lost_from(&self, ledger: Option<&str>, held: &Acknowledged) -> ChoreResult<Option<String>> {
-        let db = match ledger {
-            Some(name) => self.program.path(name),
-            None => self.home.path().join("ledger.db"),
-        };
-        let db = db.to_string_lossy().into_owned();
+    fn lost_from(&self, ledger: &str, held: &Acknowledged) -> ChoreResult<Option<String>> {
+        let db = self.program.path(ledger).to_string_lossy().into_owned();
         let mut there: BTreeMap<u64, Value> = BTreeMap::new();
         if !held.live.is_empty() {
             for event in self.program.lines(&["--db", &db, "export", LIVE])? {

@@ -6,6 +6,7 @@ mod crash_test;
 use super::random::{Random, delay};
 use super::report::AttackReport;
 use crate::program::ChoreResult;
+use clap::ValueEnum;
 use command::{KillTime, KilledCommand};
 use crash_test::CrashTest;
 use std::collections::BTreeMap;
@@ -22,21 +23,10 @@ const EXAMINED: u64 = 10;
 const CALLS: [&str; 8] = [OPEN, "pwrite64", "fsync", "ftruncate", "linkat", "unlink", "fchmod", "mkdir"];
 const OPEN: &str = "?open,openat";
 
-const CREATIONS: [KilledCommand; 3] =
-    [KilledCommand::CreateByAppend, KilledCommand::CreateByImport, KilledCommand::CreateByContext];
-const OTHERS: [KilledCommand; 11] = [
-    KilledCommand::Append,
-    KilledCommand::Import,
-    KilledCommand::ImportUnindexed,
-    KilledCommand::ContextOfPath,
-    KilledCommand::Context,
-    KilledCommand::Compact,
-    KilledCommand::Erase,
-    KilledCommand::EraseAll,
-    KilledCommand::Backup,
-    KilledCommand::Restore,
-    KilledCommand::Repair,
-];
+/// The commands that make a ledger, and the others.
+fn commands() -> (&'static [KilledCommand], &'static [KilledCommand]) {
+    KilledCommand::value_variants().split_at(3)
+}
 
 /// Kills at random moments.
 pub(super) fn run(count: u64, seed: u64, binary: &Path, folder: &Path) -> ChoreResult<AttackReport> {
@@ -47,15 +37,16 @@ pub(super) fn run(count: u64, seed: u64, binary: &Path, folder: &Path) -> ChoreR
     let usual = test.usual(&mut random)?;
     let mut tried: BTreeMap<KilledCommand, (u64, u64, Duration)> = BTreeMap::new();
     let (mut left, mut history) = (0, Vec::new());
+    let (creations, others) = commands();
     for number in 0..count {
         let acts = if left == 0 {
             test = CrashTest::new(binary, folder)?;
             // Many ledgers are killed in their first moments, and few of them later.
             left = if random.below(5) > 0 { 1 } else { EACH };
             history.clear();
-            &CREATIONS[..]
+            creations
         } else {
-            &OTHERS[..]
+            others
         };
         let Some(act) = acts.get(random.below(acts.len())).copied() else { continue };
         left -= 1;
@@ -88,13 +79,8 @@ pub(super) fn run(count: u64, seed: u64, binary: &Path, folder: &Path) -> ChoreR
 pub(super) fn at_calls(step: u64, seed: u64, binary: &Path, folder: &Path) -> ChoreResult<AttackReport> {
     let mut report = AttackReport::new("kills at system calls");
     let mut random = Random::new(seed ^ 0x57ace);
-    for act in [
-        KilledCommand::CreateByAppend,
-        KilledCommand::Erase,
-        KilledCommand::EraseAll,
-        KilledCommand::Backup,
-        KilledCommand::Restore,
-    ] {
+    use KilledCommand::{Backup, CreateByAppend, Erase, EraseAll, Restore};
+    for act in [CreateByAppend, Erase, EraseAll, Backup, Restore] {
         for call in CALLS {
             let mut test = CrashTest::prepared(act, binary, folder, &mut random)?;
             let step = if matches!(call, "pwrite64" | OPEN) { step } else { 1 };
@@ -104,7 +90,7 @@ pub(super) fn at_calls(step: u64, seed: u64, binary: &Path, folder: &Path) -> Ch
                 let outcome = test.killed(act, KillTime::At(call, which), &mut random);
                 report.tried();
                 match outcome.and_then(|cut| test.examined().map(|()| cut)) {
-                    Ok(true) if CREATIONS.contains(&act) => test = CrashTest::new(binary, folder)?,
+                    Ok(true) if commands().0.contains(&act) => test = CrashTest::new(binary, folder)?,
                     Ok(true) => {}
                     // It makes no more such calls.
                     Ok(false) => break,
