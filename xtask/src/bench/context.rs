@@ -47,12 +47,8 @@ pub(super) fn run(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
     }
     drop(session);
     drop(engine);
-    let mut handle = Durations::default();
-    for _ in 0..STARTS {
-        handle
-            .take(|| block_on(open(path)?.session_by_id(stream()?).explain(options())).map_err(Into::into))
-            .map_err(|error: Box<dyn std::error::Error>| error)?;
-    }
+    let handle =
+        Durations::of(STARTS, || Ok(block_on(open(path)?.session_by_id(stream()?).explain(options()))?))?;
     let mut process = Durations::default();
     for _ in 0..STARTS {
         process.push(Duration::from_secs_f64(spawn(ChildWork::Context, path, path)?.seconds));
@@ -76,10 +72,7 @@ fn first_builds(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
     let engine = open(path)?;
     let session = engine.session_by_id(stream()?);
     block_on(session.explain(options()))?;
-    let mut first = Durations::default();
-    for _ in 0..BUILDS {
-        first.take(|| block_on(session.explain(options())))?;
-    }
+    let first = Durations::of(BUILDS, || Ok(block_on(session.explain(options()))?))?;
     let (middle, most) = (first.percentile(50), first.percentile(95));
     let figure = |what, value| Figure::millis(events, what, value).at_most(10.0);
     Ok(vec![

@@ -40,13 +40,11 @@ impl FigureUnit {
     }
 }
 
-/// What a number should be.
+/// What a number should be: not more than a limit, or not less.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Threshold {
-    /// Not more.
-    AtMost(f64),
-    /// Not less.
-    AtLeast(f64),
+enum Bound {
+    AtMost,
+    AtLeast,
 }
 
 /// A measured number.
@@ -59,7 +57,7 @@ pub(super) struct Figure {
     /// The number.
     pub(super) value: f64,
     unit: FigureUnit,
-    target: Option<Threshold>,
+    target: Option<(Bound, f64)>,
     floor: Option<&'static str>,
 }
 
@@ -73,11 +71,11 @@ impl Figure {
     }
 
     pub(super) fn at_most(self, limit: f64) -> Self {
-        Self { target: Some(Threshold::AtMost(limit)), ..self }
+        Self { target: Some((Bound::AtMost, limit)), ..self }
     }
 
     pub(super) fn at_least(self, limit: f64) -> Self {
-        Self { target: Some(Threshold::AtLeast(limit)), ..self }
+        Self { target: Some((Bound::AtLeast, limit)), ..self }
     }
 
     /// Puts it in the rows of a session of this length.
@@ -93,16 +91,16 @@ impl Figure {
     /// How many times better than the target; below 1 it is missed.
     fn ratio(&self) -> Option<f64> {
         self.target.map(|target| match target {
-            Threshold::AtMost(most) => most / self.value.max(f64::EPSILON),
-            Threshold::AtLeast(least) => self.value / least,
+            (Bound::AtMost, most) => most / self.value.max(f64::EPSILON),
+            (Bound::AtLeast, least) => self.value / least,
         })
     }
 
     fn cells(&self) -> [String; 7] {
         let unit = self.unit.name();
         let target = match self.target {
-            Some(Threshold::AtMost(most)) => format!("≤ {}", number(most)),
-            Some(Threshold::AtLeast(least)) => format!("≥ {}", number(least)),
+            Some((Bound::AtMost, most)) => format!("≤ {}", number(most)),
+            Some((Bound::AtLeast, least)) => format!("≥ {}", number(least)),
             None => String::new(),
         };
         let verdict = self.ratio().map_or("", |ratio| if ratio >= 1.0 { "✓" } else { "✗" });
@@ -165,11 +163,8 @@ pub(super) fn json(figures: &[Figure]) -> String {
     let figures: Vec<_> = figures
         .iter()
         .map(|figure| {
-            let (kind, target) = match figure.target {
-                Some(Threshold::AtMost(most)) => (Some("at_most"), Some(most)),
-                Some(Threshold::AtLeast(least)) => (Some("at_least"), Some(least)),
-                None => (None, None),
-            };
+            let kind = figure.target.map(|(bound, _)| if bound == Bound::AtMost { "at_most" } else { "at_least" });
+            let target = figure.target.map(|(_, limit)| limit);
             json!({
                 "what": figure.what, "events": figure.events, "value": figure.value, "unit": figure.unit.name(),
                 "target_kind": kind, "target": target, "ratio": figure.ratio(), "floor": figure.floor,

@@ -45,11 +45,8 @@ pub(super) fn run(session: &GeneratedSession, path: &Path) -> ChoreResult<Vec<Fi
         figures.push(at_most(&what, times.percentile(50), most).floor(floor));
     }
     figures.push(at_most("grep: first hit of a frequent word", grep(&engine, &frequent, true)?, 50.0));
-    figures.push(at_most(
-        "grep: a pattern that is nowhere",
-        grep(&engine, "no such words anywhere", false)?,
-        1_000.0,
-    ));
+    let nowhere = grep(&engine, "no such words anywhere", false)?;
+    figures.push(at_most("grep: a pattern that is nowhere", nowhere, 1_000.0));
     let (middle, most) = reads(&engine, events)?;
     figures.push(at_most(READ, middle, 5.0));
     figures.push(at_most("read a handle, p95", most, 5.0));
@@ -74,10 +71,7 @@ fn searches(engine: &Engine, word: &str, order: SearchOrder) -> ChoreResult<(f64
     if result.hits.is_empty() {
         return Err(format!("`{word}` is in the session and was not found").into());
     }
-    let mut times = Durations::default();
-    for _ in 0..ROUNDS {
-        times.take(|| block_on(engine.search(word, &options)))?;
-    }
+    let times = Durations::of(ROUNDS, || Ok(block_on(engine.search(word, &options))?))?;
     Ok((first.percentile(50), times))
 }
 

@@ -19,6 +19,15 @@ pub(super) fn note(text: &str) {
 pub(super) struct Durations(Vec<Duration>);
 
 impl Durations {
+    /// Does something this often, and notes how long each time took.
+    pub(super) fn of<T>(rounds: usize, mut work: impl FnMut() -> ChoreResult<T>) -> ChoreResult<Self> {
+        let mut times = Self::default();
+        for _ in 0..rounds {
+            times.take(&mut work)?;
+        }
+        Ok(times)
+    }
+
     /// Does something and notes how long it took.
     pub(super) fn take<T>(&mut self, work: impl FnOnce() -> T) -> T {
         let start = Instant::now();

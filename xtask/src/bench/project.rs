@@ -65,10 +65,7 @@ pub(super) fn run(folder: &Path) -> ChoreResult<Vec<Figure>> {
         block_on(engine.session_by_id(stream.clone()).append(all))?;
         let session = engine.session_by_id(stream);
         // Nothing is recorded of the lane yet: files are looked for, read, and counted.
-        let mut first = Durations::default();
-        for _ in 0..BUILDS / 2 {
-            first.take(|| block_on(session.explain(&options)))?;
-        }
+        let first = Durations::of(BUILDS / 2, || Ok(block_on(session.explain(&options))?))?;
         block_on(session.context(&options))?;
         let mut warm = Durations::default();
         let more =
