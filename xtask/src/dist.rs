@@ -84,10 +84,9 @@ fn build(root: &Path, triple: &str) -> ChoreResult<PathBuf> {
         "wunderblock-cli",
         "--target",
         triple,
-        // A folder of its own: `target/dist` is where cargo would build for this profile.
-        "--target-dir",
-        "target/static",
     ]);
+    // A folder of its own: `target/dist` is where cargo would build for this profile.
+    cargo.args(["--target-dir", "target/static"]);
     if triple.contains("linux-gnu") {
         cargo.env("RUSTFLAGS", "-C target-feature=+crt-static");
     }

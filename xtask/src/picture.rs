@@ -8,20 +8,14 @@ const COLUMN: f64 = 7.83;
 const MARGIN: usize = 16;
 
 /// The colours of the sections, as the command line has them, on a dark ground.
-const COLOURS: [(&str, &str); 13] = [
-    ("safety", "#6ea8fe"),
-    ("system", "#6ea8fe"),
-    ("instructions", "#6ea8fe"),
-    ("tools", "#c58af9"),
-    ("skills", "#c58af9"),
-    ("pinned_memory", "#e3b341"),
-    ("resources", "#e3b341"),
-    ("recall", "#e3b341"),
-    ("state", "#e3b341"),
-    ("summaries", "#8b949e"),
-    ("transcript", "#56d4dd"),
-    ("prompt", "#7ee787"),
-    ("free", "#484f58"),
+const COLOURS: [(&str, &[&str]); 7] = [
+    ("#6ea8fe", &["safety", "system", "instructions"]),
+    ("#c58af9", &["tools", "skills"]),
+    ("#e3b341", &["pinned_memory", "resources", "recall", "state"]),
+    ("#8b949e", &["summaries"]),
+    ("#56d4dd", &["transcript"]),
+    ("#7ee787", &["prompt"]),
+    ("#484f58", &["free"]),
 ];
 
 /// The picture of a text.
@@ -59,7 +53,9 @@ fn spans(line: &str, number: usize) -> String {
     if number == 1 || line.starts_with("recorded") || line.starts_with("the lane") {
         return coloured("#8b949e", line);
     }
-    let section = COLOURS.iter().find(|(name, _)| line.split_whitespace().take(2).any(|word| word == *name));
+    let mut sections =
+        COLOURS.iter().flat_map(|(colour, names)| names.iter().map(move |name| (name, colour)));
+    let section = sections.find(|(name, _)| line.split_whitespace().take(2).any(|word| word == **name));
     let Some((name, colour)) = section else { return escaped(line) };
     let is_bar = |c: char| ('\u{2588}'..='\u{258f}').contains(&c) || c == '·';
     let mut out = String::new();

@@ -72,10 +72,9 @@ fn without_marks(text: &str) -> String {
 /// The first and the last bytes, as many as a reduction took.
 pub(super) fn head_and_tail(source: &str, bytes: usize) -> String {
     let half = (bytes / 2).min(source.len() / 2);
-    let head = (0..=half).rev().find(|at| source.is_char_boundary(*at)).unwrap_or(0);
-    let tail = (source.len() - half..=source.len()).find(|at| source.is_char_boundary(*at));
-    let tail = tail.unwrap_or(source.len());
-    format!("{}\n{}", source.get(..head).unwrap_or(""), source.get(tail..).unwrap_or(""))
+    let head = source.get(..source.floor_char_boundary(half)).unwrap_or("");
+    let tail = source.get(source.ceil_char_boundary(source.len() - half)..).unwrap_or("");
+    format!("{head}\n{tail}")
 }
 
 /// What gzip makes of it, where there is one.
