@@ -3,15 +3,12 @@
 use super::tenant::{TestTenant, happened, holding, placed, said, seqs, stream_id, texts};
 use futures_executor::block_on;
 use wunderblock::store::codec::{VERSION, commitment};
-use wunderblock::store::{
-    Answer, EventMark, Opening, PackedEvent, Query, Storage, StoreError, Write, Written,
-};
+use wunderblock::store::{Answer, EventMark, Opening, PackedEvent, Query, StoreError, Write, Written};
 use wunderblock_core::id::Scope;
 use wunderblock_core::units::{Bytes, Millis, Seq};
 
 /// A commit of which one write is refused leaves nothing of the others.
-pub fn a_commit_is_all_or_nothing(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn a_commit_is_all_or_nothing(scene: &TestTenant<'_>) {
     scene.told("there", &["one"]);
     let before = (scene.info("there"), scene.all("there"));
     let writes = vec![
@@ -31,8 +28,7 @@ pub fn a_commit_is_all_or_nothing(store: &dyn Storage) {
 }
 
 /// Answers come in the order of what was asked, and later writes of a commit see the earlier ones.
-pub fn answers_keep_the_order(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn answers_keep_the_order(scene: &TestTenant<'_>) {
     let written = scene
         .try_commit(vec![
             scene.opening("s", Opening::New { parent: None }),
@@ -51,7 +47,7 @@ pub fn answers_keep_the_order(store: &dyn Storage) {
         Query::Tenant { name: "local".to_owned() },
         Query::Stream { tenant, stream: stream_id("none") },
     ];
-    let answers = block_on(store.query(queries)).unwrap();
+    let answers = block_on(scene.store.query(queries)).unwrap();
     assert_eq!(
         answers,
         [
@@ -63,10 +59,9 @@ pub fn answers_keep_the_order(store: &dyn Storage) {
 }
 
 /// No writes, no events and no queries are answered with nothing.
-pub fn empty_batches(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn empty_batches(scene: &TestTenant<'_>) {
     assert_eq!(scene.try_commit(Vec::new()), Ok(Vec::new()));
-    assert_eq!(block_on(store.query(Vec::new())), Ok(Vec::new()));
+    assert_eq!(block_on(scene.store.query(Vec::new())), Ok(Vec::new()));
     scene.open("s");
     assert_eq!(scene.append("s", Vec::new()), [0; 0]);
     assert_eq!(scene.info("s").head, Seq(0));
@@ -74,16 +69,14 @@ pub fn empty_batches(store: &dyn Storage) {
 }
 
 /// A tenant is created once; its secret stays the first.
-pub fn a_tenant_keeps_its_key(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn a_tenant_keeps_its_key(scene: &TestTenant<'_>) {
     let again = scene.commit(Write::Tenant { name: "local".to_owned(), key: [7; 32] });
     assert_eq!(again, Written::Tenant(scene.tenant));
-    assert_ne!(TestTenant::of(store, "other").tenant.no, scene.tenant.no);
+    assert_ne!(TestTenant::of(scene.store, "other").tenant.no, scene.tenant.no);
 }
 
 /// Opening again with the same beginning changes nothing; with another it is refused.
-pub fn opening_twice(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn opening_twice(scene: &TestTenant<'_>) {
     scene.told("s", &["one", "two"]);
     let forked = scene.fork("f", "s", 2);
     let info = scene.info("s");
@@ -107,8 +100,7 @@ pub fn opening_twice(store: &dyn Storage) {
 }
 
 /// Positions have no gaps, whatever was refused or repeated between, and every field comes back.
-pub fn positions_have_no_gaps(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn positions_have_no_gaps(scene: &TestTenant<'_>) {
     scene.open("s");
     assert_eq!(scene.append("s", vec![said("a", "A"), said("b", "B")]), [1, 2]);
     let mixed =
@@ -133,8 +125,7 @@ pub fn positions_have_no_gaps(store: &dyn Storage) {
 }
 
 /// An id stands for one content: the same again is no news, another is a conflict. Salts do not matter.
-pub fn an_id_stands_for_one_content(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn an_id_stands_for_one_content(scene: &TestTenant<'_>) {
     scene.open("s");
     let twice =
         scene.try_append("s", vec![said("a", "A"), PackedEvent { salt: [9; 16], ..said("a", "A") }]).unwrap();
@@ -153,8 +144,7 @@ pub fn an_id_stands_for_one_content(store: &dyn Storage) {
 }
 
 /// Events are refused when the head is not where the caller saw it.
-pub fn a_moved_head_is_noticed(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn a_moved_head_is_noticed(scene: &TestTenant<'_>) {
     scene.told("s", &["one"]);
     let append = |expected, id: &str| scene.appending_at("s", expected, vec![said(id, id)]);
     for expected in [0, 2] {
@@ -172,8 +162,7 @@ pub fn a_moved_head_is_noticed(store: &dyn Storage) {
 
 /// Whoever did not hear that events were appended says it again, wherever the head is now; what is not all there, or is
 /// there with other content, finds the head moved.
-pub fn a_lost_answer_is_asked_for_again(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn a_lost_answer_is_asked_for_again(scene: &TestTenant<'_>) {
     scene.told("s", &["one"]);
     let append = |stream: &str, events| scene.try_commit(vec![scene.appending_at(stream, 1, events)]);
     let both = || vec![said("x", "X"), said("y", "Y")];
@@ -198,8 +187,7 @@ pub fn a_lost_answer_is_asked_for_again(store: &dyn Storage) {
 }
 
 /// What is told of a stream follows what is appended.
-pub fn a_stream_knows_what_it_holds(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn a_stream_knows_what_it_holds(scene: &TestTenant<'_>) {
     let empty = scene.open("s");
     assert_eq!((empty.head, empty.opened_at, empty.updated_at), (Seq(0), Millis(500), Millis(500)));
     assert_eq!((empty.messages, empty.text, empty.first_user), (0, Bytes(0), None));
@@ -224,8 +212,7 @@ pub fn a_stream_knows_what_it_holds(store: &dyn Storage) {
 }
 
 /// Ids in every script, with every sign a query language knows, and of the greatest length.
-pub fn hostile_ids(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn hostile_ids(scene: &TestTenant<'_>) {
     let long = "é".repeat(wunderblock_core::id::MAX_ID_BYTES / 2);
     let ids = [
         "'; DROP TABLE events; --",
@@ -253,8 +240,7 @@ pub fn hostile_ids(store: &dyn Storage) {
 }
 
 /// Ten thousand events in one commit.
-pub fn a_large_batch(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn a_large_batch(scene: &TestTenant<'_>) {
     scene.open("s");
     let event = |n: u32| said(&format!("e{n}"), &format!("text {n}"));
     let placed = scene.append("s", (1..=10_000).map(event).collect());

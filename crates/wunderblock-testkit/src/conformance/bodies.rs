@@ -14,8 +14,7 @@ use wunderblock::store::{
 use wunderblock_core::units::Seq;
 
 /// A body is stored once in a tenant, and goes with the last event that holds it.
-pub fn bodies_are_stored_once(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn bodies_are_stored_once(scene: &TestTenant<'_>) {
     scene.open("s");
     scene.open("t");
     scene.append("s", vec![holding("1", &["shared", "own"]), holding("2", &["shared", "shared"])]);
@@ -35,8 +34,7 @@ pub fn bodies_are_stored_once(store: &dyn Storage) {
 }
 
 /// Two bodies with one handle: the second is refused, and nothing of its commit is stored.
-pub fn a_taken_handle_is_refused(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn a_taken_handle_is_refused(scene: &TestTenant<'_>) {
     scene.open("s");
     scene.append("s", vec![holding("1", &["first"])]);
     let second = PackedBlob { handle: handle("first"), ..body("second") };
@@ -51,7 +49,7 @@ pub fn a_taken_handle_is_refused(store: &dyn Storage) {
     ];
     let refused = scene.try_append("s", vec![PackedEvent { blobs: both, ..said("4", "4") }]);
     assert_eq!(refused, Err(StoreError::HandleTaken(handle("x"))), "also inside one event");
-    let other = TestTenant::of(store, "other");
+    let other = TestTenant::of(scene.store, "other");
     other.open("s");
     other.append("s", vec![event("3")]);
     assert_eq!(scene.blobs(&["first"]), [Some(body("first"))]);
@@ -59,11 +57,10 @@ pub fn a_taken_handle_is_refused(store: &dyn Storage) {
 }
 
 /// A handle names a body, a stream or a source.
-pub fn handles_resolve(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn handles_resolve(scene: &TestTenant<'_>) {
     scene.open("s");
     scene.append("s", vec![holding("1", &["body"])]);
-    let (no, _) = import(&scene, "/file", &["bytes"]);
+    let (no, _) = import(scene, "/file", &["bytes"]);
     assert_eq!(scene.named("body"), Some(HandleTarget::Blob));
     assert_eq!(scene.named("s"), Some(HandleTarget::Stream(stream_id("s"))));
     assert_eq!(scene.named("/file"), Some(HandleTarget::Source(no, None)));
@@ -71,15 +68,14 @@ pub fn handles_resolve(store: &dyn Storage) {
     assert_eq!(scene.named("unknown"), None);
     scene.erase("s", &[1], Vec::new());
     assert_eq!(scene.named("body"), None);
-    let other = TestTenant::of(store, "other");
+    let other = TestTenant::of(scene.store, "other");
     for text in ["body", "s", "/file", "/file 1"] {
         assert_eq!(other.named(text), None, "{text}");
     }
 }
 
 /// Who holds a body is told by stream and position; a fork does not hold what it shares.
-pub fn holders_of_a_body(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn holders_of_a_body(scene: &TestTenant<'_>) {
     scene.open("s");
     scene.append(
         "s",
@@ -93,15 +89,15 @@ pub fn holders_of_a_body(store: &dyn Storage) {
         answered!(scene.ask(query), Answer::Holders(holders) => holders)
     };
     let all = [(s, Seq(1)), (s, Seq(3)), (f, Seq(4))];
-    assert_eq!(holders(&scene, "body", 9), all);
-    assert_eq!(holders(&scene, "body", u64::MAX), all);
-    assert_eq!(holders(&scene, "body", 2), [(s, Seq(1)), (s, Seq(3))]);
-    assert_eq!(holders(&scene, "other", 9), [(s, Seq(3))]);
-    assert_eq!(holders(&scene, "unknown", 9), []);
-    assert_eq!(holders(&scene, "s", 9), [], "a stream's handle is no body's");
+    assert_eq!(holders(scene, "body", 9), all);
+    assert_eq!(holders(scene, "body", u64::MAX), all);
+    assert_eq!(holders(scene, "body", 2), [(s, Seq(1)), (s, Seq(3))]);
+    assert_eq!(holders(scene, "other", 9), [(s, Seq(3))]);
+    assert_eq!(holders(scene, "unknown", 9), []);
+    assert_eq!(holders(scene, "s", 9), [], "a stream's handle is no body's");
     scene.erase("s", &[3], Vec::new());
-    assert_eq!(holders(&scene, "body", 9), [(s, Seq(1)), (f, Seq(4))]);
-    assert_eq!(holders(&TestTenant::of(store, "two"), "body", 9), []);
+    assert_eq!(holders(scene, "body", 9), [(s, Seq(1)), (f, Seq(4))]);
+    assert_eq!(holders(&TestTenant::of(scene.store, "two"), "body", 9), []);
 }
 
 /// A tenant with one of everything, under names that every such tenant uses.
@@ -166,10 +162,10 @@ fn all_of_the_stream(scene: &TestTenant<'_>) -> Vec<Answer> {
 }
 
 /// Nothing of one tenant is seen, changed or removed by another that uses the same names.
-pub fn tenants_see_only_their_own(store: &dyn Storage) {
-    let bare = TestTenant::of(store, "bare");
-    let one = furnished(store, "one");
-    let two = furnished(store, "two, longer");
+pub(super) fn tenants_see_only_their_own(scene: &TestTenant<'_>) {
+    let bare = TestTenant::of(scene.store, "bare");
+    let one = furnished(scene.store, "one");
+    let two = furnished(scene.store, "two, longer");
     let before = (everything(&one, &one), all_of_the_stream(&one));
     assert_eq!(two.info("s").messages, 3, "its own four events, and no duplicates of the other's");
     assert_eq!(texts(&two.at("s", &[2])), ["two, longer"]);
@@ -208,14 +204,13 @@ pub fn tenants_see_only_their_own(store: &dyn Storage) {
 }
 
 /// Erasing removes payload, salt, origin and bodies, through forks, and leaves positions and sums.
-pub fn erasing_leaves_the_place(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn erasing_leaves_the_place(scene: &TestTenant<'_>) {
     scene.open("s");
     let call = PackedEvent { blobs: vec![body("input")], ..said("1", "call") };
     let system = PackedEvent { mark: EventMark::System, ..said("2", "rules") };
     scene.append("s", vec![call, system, happened("3", "kind", "detail"), said("4", "stays")]);
-    count(&scene, &[("input", BodyCount::default())]);
-    tally(&scene, "s", &[(1, 10), (2, 10), (3, 10), (4, 10)]);
+    count(scene, &[("input", BodyCount::default())]);
+    tally(scene, "s", &[(1, 10), (2, 10), (3, 10), (4, 10)]);
     scene.fork("f", "s", 3);
     scene.append("f", vec![said("f4", "fork")]);
     scene.append("f", vec![PackedEvent { origin: Some(vec![1]), ..said("f5", "imported") }]);
@@ -232,7 +227,7 @@ pub fn erasing_leaves_the_place(store: &dyn Storage) {
         assert_eq!((&now.payload, now.proof, now.checksum), (&None, None, None));
     }
     assert_eq!(scene.blobs(&["input"]), [None]);
-    assert_eq!(counted(&scene, &["input"]), [None]);
+    assert_eq!(counted(scene, &["input"]), [None]);
     assert_eq!(texts(&scene.marked("f", Marked::System, (9, 9))), ["-"]);
     assert_eq!(texts(&scene.marked("f", Marked::Kind("kind"), (9, 9))), ["-"]);
     assert_eq!(scene.erase("f", &[1, 2], Vec::new()), (0, 0, 0), "there is nothing left to erase");
@@ -241,8 +236,7 @@ pub fn erasing_leaves_the_place(store: &dyn Storage) {
 }
 
 /// What was erased does not come back under its id, whatever the content.
-pub fn erased_ids_stay_taken(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn erased_ids_stay_taken(scene: &TestTenant<'_>) {
     scene.open("s");
     scene.append("s", vec![holding("1", &["secret"]), said("2", "2")]);
     scene.fork("f", "s", 1);

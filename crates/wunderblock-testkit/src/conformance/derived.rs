@@ -2,8 +2,8 @@
 
 use super::tenant::{TestTenant, answered, handle, happened, holding, said, stream_id};
 use wunderblock::store::{
-    Answer, BodyCount, PackedSegment, Query, SegmentInfo, SegmentReach, Storage, StoreError, StoredEvent,
-    Write, Written,
+    Answer, BodyCount, PackedSegment, Query, SegmentInfo, SegmentReach, StoreError, StoredEvent, Write,
+    Written,
 };
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 
@@ -21,8 +21,7 @@ pub(super) fn counted(scene: &TestTenant<'_>, texts: &[&str]) -> Vec<Option<Body
 }
 
 /// What was counted of an event's bodies comes with it, where it was asked for.
-pub fn counts_come_with_events(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn counts_come_with_events(scene: &TestTenant<'_>) {
     scene.open("s");
     scene.append(
         "s",
@@ -31,7 +30,7 @@ pub fn counts_come_with_events(store: &dyn Storage) {
     scene.fork("f", "s", 3);
     scene.append("f", vec![holding("4", &["two"])]);
     let number = |o200k| BodyCount { o200k, ..BodyCount::default() };
-    count(&scene, &[("one", number(1)), ("two", number(2))]);
+    count(scene, &[("one", number(1)), ("two", number(2))]);
     let numbers = |events: Vec<StoredEvent>| -> Vec<Vec<u32>> {
         let sorted = |event: StoredEvent| {
             let mut numbers: Vec<u32> = event.counts.iter().map(|(_, count)| count.o200k).collect();
@@ -57,21 +56,20 @@ pub fn counts_come_with_events(store: &dyn Storage) {
 }
 
 /// Counts are kept for bodies that are there; the second tokenizer's count may come later, and stays.
-pub fn counts_of_bodies(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn counts_of_bodies(scene: &TestTenant<'_>) {
     scene.open("s");
     scene.append("s", vec![holding("1", &["one", "two"])]);
     let one = BodyCount { o200k: 7, cl100k: None, class: 3, escaped: 1 << 40, quotes: 2 };
     let both = BodyCount { cl100k: Some(8), ..one };
-    assert_eq!(counted(&scene, &["one"]), [None]);
-    count(&scene, &[("one", one), ("not there", one)]);
-    assert_eq!(counted(&scene, &["two", "one", "one", "not there"]), [None, Some(one), Some(one), None]);
-    count(&scene, &[("one", both)]);
-    assert_eq!(counted(&scene, &["one"]), [Some(both)]);
-    count(&scene, &[("one", one)]);
-    assert_eq!(counted(&scene, &["one"]), [Some(both)], "what was counted is not lost");
+    assert_eq!(counted(scene, &["one"]), [None]);
+    count(scene, &[("one", one), ("not there", one)]);
+    assert_eq!(counted(scene, &["two", "one", "one", "not there"]), [None, Some(one), Some(one), None]);
+    count(scene, &[("one", both)]);
+    assert_eq!(counted(scene, &["one"]), [Some(both)]);
+    count(scene, &[("one", one)]);
+    assert_eq!(counted(scene, &["one"]), [Some(both)], "what was counted is not lost");
     scene.append("s", vec![holding("2", &["not there"])]);
-    assert_eq!(counted(&scene, &["not there"]), [None], "counts do not wait for a body");
+    assert_eq!(counted(scene, &["not there"]), [None], "counts do not wait for a body");
 }
 
 pub(super) fn tallying(scene: &TestTenant<'_>, stream: &str, tokens: &[(u64, u64)]) -> Write {
@@ -88,44 +86,42 @@ fn tokens(scene: &TestTenant<'_>, stream: &str, seqs: &[u64]) -> Vec<Option<u64>
 }
 
 /// Messages, texts and tokens add up from the beginning, also over a fork.
-pub fn tallies_add_up(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn tallies_add_up(scene: &TestTenant<'_>) {
     scene.open("s");
     scene.append("s", vec![happened("1", "session.opened", "o"), said("2", "22"), said("3", "333")]);
     scene.append("s", vec![said("4", "4444")]);
     let row = |row: &wunderblock::store::TallyRow| (row.messages, row.text.0);
     let rows: Vec<_> = scene.tallies("s", &[0, 1, 2, 3, 4, 9]).iter().map(row).collect();
     assert_eq!(rows, [(0, 0), (0, 1), (1, 3), (2, 6), (3, 10), (3, 10)]);
-    assert_eq!(tokens(&scene, "s", &[0, 1, 4]), [Some(0), None, None]);
-    tally(&scene, "s", &[(1, 0), (2, 20)]);
+    assert_eq!(tokens(scene, "s", &[0, 1, 4]), [Some(0), None, None]);
+    tally(scene, "s", &[(1, 0), (2, 20)]);
     assert_eq!(scene.info("s").counted, Seq(2));
-    assert_eq!(tokens(&scene, "s", &[1, 2, 3]), [Some(0), Some(20), None]);
+    assert_eq!(tokens(scene, "s", &[1, 2, 3]), [Some(0), Some(20), None]);
     scene.fork("f", "s", 3);
     scene.append("f", vec![said("f4", "fork")]);
     assert_eq!(scene.info("f").counted, Seq(3), "the shared part is its holder's to count");
-    tally(&scene, "f", &[(4, 7)]);
+    tally(scene, "f", &[(4, 7)]);
     assert_eq!(scene.info("f").counted, Seq(4));
-    assert_eq!(tokens(&scene, "f", &[2, 3, 4]), [Some(20), None, None], "nobody has counted position 3 yet");
-    tally(&scene, "s", &[(3, 30), (4, 40)]);
-    assert_eq!(tokens(&scene, "f", &[2, 3, 4, 5]), [Some(20), Some(50), Some(57), Some(57)]);
-    assert_eq!(tokens(&scene, "s", &[4, 1, 4]), [Some(90), Some(0), Some(90)]);
+    assert_eq!(tokens(scene, "f", &[2, 3, 4]), [Some(20), None, None], "nobody has counted position 3 yet");
+    tally(scene, "s", &[(3, 30), (4, 40)]);
+    assert_eq!(tokens(scene, "f", &[2, 3, 4, 5]), [Some(20), Some(50), Some(57), Some(57)]);
+    assert_eq!(tokens(scene, "s", &[4, 1, 4]), [Some(90), Some(0), Some(90)]);
     let rows: Vec<_> = scene.tallies("f", &[3, 4]).iter().map(row).collect();
     assert_eq!(rows, [(2, 6), (3, 10)]);
 }
 
 /// Tallies that come twice, too early or for positions that are not there change nothing.
-pub fn tallies_come_in_order(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn tallies_come_in_order(scene: &TestTenant<'_>) {
     scene.told("s", &["1", "2", "3"]);
-    tally(&scene, "s", &[(2, 5)]);
+    tally(scene, "s", &[(2, 5)]);
     assert_eq!(scene.info("s").counted, Seq(0));
-    tally(&scene, "s", &[(1, 1), (2, 2)]);
-    tally(&scene, "s", &[(1, 100), (2, 100), (3, 3), (4, 4)]);
+    tally(scene, "s", &[(1, 1), (2, 2)]);
+    tally(scene, "s", &[(1, 100), (2, 100), (3, 3), (4, 4)]);
     assert_eq!(scene.info("s").counted, Seq(3));
-    assert_eq!(tokens(&scene, "s", &[1, 2, 3]), [Some(1), Some(3), Some(6)]);
+    assert_eq!(tokens(scene, "s", &[1, 2, 3]), [Some(1), Some(3), Some(6)]);
     scene.tell("s", &["4"]);
-    assert_eq!(tokens(&scene, "s", &[3, 4]), [Some(6), None]);
-    let nowhere = scene.try_commit(vec![tallying(&scene, "nowhere", &[])]);
+    assert_eq!(tokens(scene, "s", &[3, 4]), [Some(6), None]);
+    let nowhere = scene.try_commit(vec![tallying(scene, "nowhere", &[])]);
     assert_eq!(nowhere, Err(StoreError::NoStream(stream_id("nowhere"))));
 }
 
@@ -157,29 +153,28 @@ fn headers(scene: &TestTenant<'_>) -> Vec<String> {
 }
 
 /// Segments are listed newest first; one that replaces others takes the place of the newest of them.
-pub fn segments_replace_each_other(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn segments_replace_each_other(scene: &TestTenant<'_>) {
     scene.told("s", &["1", "2", "3"]);
     for (header, to) in [("one", 1), ("second", 2), ("third one", 3)] {
-        put(&scene, Some(segment(header, &["data", header])), &[], &[("s", to)]).unwrap();
+        put(scene, Some(segment(header, &["data", header])), &[], &[("s", to)]).unwrap();
         assert_eq!(scene.info("s").indexed, Seq(to));
     }
-    let listed = segments(&scene);
-    assert_eq!(headers(&scene), ["third one", "second", "one"]);
+    let listed = segments(scene);
+    assert_eq!(headers(scene), ["third one", "second", "one"]);
     let sizes: Vec<_> = listed.iter().map(|info| (info.docs, info.bytes)).collect();
     assert_eq!(sizes, [(9, Bytes(22)), (6, Bytes(16)), (3, Bytes(10))], "header and blocks");
     let [_, second, one] = listed.as_slice() else { panic!("three segments: {listed:?}") };
-    put(&scene, Some(segment("merged", &[""])), &[one.id, second.id], &[]).unwrap();
-    assert_eq!(headers(&scene), ["third one", "merged"]);
+    put(scene, Some(segment("merged", &[""])), &[one.id, second.id], &[]).unwrap();
+    assert_eq!(headers(scene), ["third one", "merged"]);
     let all_of = |id| scene.ask(Query::SegmentBlocks { tenant: scene.tenant.no, segment: id });
     assert_eq!(all_of(one.id), Answer::Blocks(Vec::new()));
-    let merged = segments(&scene).last().unwrap().id;
+    let merged = segments(scene).last().unwrap().id;
     assert_eq!(all_of(merged), Answer::Blocks(vec![Some(Vec::new())]));
-    let before = (segments(&scene), scene.info("s"));
+    let before = (segments(scene), scene.info("s"));
     assert!(
-        matches!(put(&scene, None, &[one.id], &[]), Err(StoreError::HeadMoved { .. })) || one.id == merged
+        matches!(put(scene, None, &[one.id], &[]), Err(StoreError::HeadMoved { .. })) || one.id == merged
     );
-    let twice = put(&scene, Some(segment("again", &[])), &[], &[("s", 3)]);
+    let twice = put(scene, Some(segment("again", &[])), &[], &[("s", 3)]);
     assert!(matches!(twice, Err(StoreError::HeadMoved { .. })), "a repeated write is refused: {twice:?}");
     let stale = SegmentReach { stream: scene.info("s").no, after: Seq(2), through: Seq(4) };
     let (tenant, replaces, again) = (scene.tenant.no, Vec::new(), Some(segment("again", &[])));
@@ -189,22 +184,21 @@ pub fn segments_replace_each_other(store: &dyn Storage) {
         matches!(stale, Err(StoreError::HeadMoved { .. })),
         "some of it was indexed meanwhile: {stale:?}"
     );
-    let half = put(&scene, Some(segment("again", &[])), &[merged, u64::MAX >> 2], &[]);
+    let half = put(scene, Some(segment("again", &[])), &[merged, u64::MAX >> 2], &[]);
     assert!(matches!(half, Err(StoreError::HeadMoved { .. })), "{half:?}");
-    assert_eq!((segments(&scene), scene.info("s")), before);
-    put(&scene, None, &[merged], &[]).unwrap();
-    assert_eq!(headers(&scene), ["third one"]);
+    assert_eq!((segments(scene), scene.info("s")), before);
+    put(scene, None, &[merged], &[]).unwrap();
+    assert_eq!(headers(scene), ["third one"]);
 }
 
 /// Blocks are read by segment and number, and all of a segment in order.
-pub fn blocks_by_number(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn blocks_by_number(scene: &TestTenant<'_>) {
     scene.told("s", &["1"]);
     let data: Vec<String> = (0..12).map(|number| format!("block {number}")).collect();
     let blocks: Vec<&str> = data.iter().map(String::as_str).collect();
-    put(&scene, Some(segment("h", &blocks)), &[], &[("s", 1)]).unwrap();
-    put(&scene, Some(segment("empty", &[])), &[], &[]).unwrap();
-    let listed = segments(&scene);
+    put(scene, Some(segment("h", &blocks)), &[], &[("s", 1)]).unwrap();
+    put(scene, Some(segment("empty", &[])), &[], &[]).unwrap();
+    let listed = segments(scene);
     let [empty, full] = listed.as_slice() else { panic!("two segments: {listed:?}") };
     let tenant = scene.tenant.no;
     let wanted =
@@ -218,8 +212,7 @@ pub fn blocks_by_number(store: &dyn Storage) {
 }
 
 /// A stream is behind until all of it is counted and indexed.
-pub fn streams_left_behind(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn streams_left_behind(scene: &TestTenant<'_>) {
     let behind = |limit| scene.streams_of(Query::Behind { tenant: scene.tenant.no, limit });
     scene.open("empty");
     assert_eq!(behind(9), [""; 0]);
@@ -232,20 +225,20 @@ pub fn streams_left_behind(store: &dyn Storage) {
         "those opened first come first; a fork without events has nothing to do"
     );
     assert_eq!(behind(1), ["s"]);
-    tally(&scene, "s", &[(1, 1)]);
+    tally(scene, "s", &[(1, 1)]);
     assert_eq!(behind(9), ["s", "t"]);
-    put(&scene, None, &[], &[("s", 1), ("t", 1)]).unwrap();
+    put(scene, None, &[], &[("s", 1), ("t", 1)]).unwrap();
     assert_eq!(behind(9), ["t"]);
-    tally(&scene, "t", &[(1, 1)]);
+    tally(scene, "t", &[(1, 1)]);
     assert_eq!(behind(9), [""; 0]);
     scene.tell("f", &["2"]);
     assert_eq!(behind(9), ["f"]);
 }
 
 /// Dropping what is derived leaves the ledger as it was, and it can be made anew.
-pub fn what_is_derived_can_be_dropped(store: &dyn Storage) {
-    let (scene, other) = (TestTenant::new(store), TestTenant::of(store, "other"));
-    for scene in [&scene, &other] {
+pub(super) fn what_is_derived_can_be_dropped(scene: &TestTenant<'_>) {
+    let other = &TestTenant::of(scene.store, "other");
+    for scene in [scene, other] {
         scene.open("s");
         scene.append("s", vec![holding("1", &["body"]), said("2", "2")]);
         scene.fork("f", "s", 1);
@@ -255,32 +248,31 @@ pub fn what_is_derived_can_be_dropped(store: &dyn Storage) {
         tally(scene, "f", &[(2, 5)]);
         put(scene, Some(segment("h", &["d"])), &[], &[("s", 2), ("f", 2)]).unwrap();
     }
-    let kept = (segments(&other), other.info("s"), other.tallies("f", &[1, 2]), counted(&other, &["body"]));
+    let kept = (segments(other), other.info("s"), other.tallies("f", &[1, 2]), counted(other, &["body"]));
     let ledger = (scene.all("s"), scene.all("f"), scene.blobs(&["body"]));
-    let dropped = segments(&scene).first().unwrap().id;
+    let dropped = segments(scene).first().unwrap().id;
     scene.commit(Write::DropDerived { tenant: scene.tenant.no });
     assert_eq!((scene.all("s"), scene.all("f"), scene.blobs(&["body"])), ledger);
-    assert_eq!((segments(&scene), counted(&scene, &["body"])), (Vec::new(), vec![None]));
+    assert_eq!((segments(scene), counted(scene, &["body"])), (Vec::new(), vec![None]));
     let blocks = scene.ask(Query::SegmentBlocks { tenant: scene.tenant.no, segment: dropped });
     assert_eq!(blocks, Answer::Blocks(Vec::new()));
     let progress = |id| (scene.info(id).counted.0, scene.info(id).indexed.0);
     assert_eq!((progress("s"), progress("f")), ((0, 0), (1, 1)));
-    assert_eq!(tokens(&scene, "f", &[0, 1, 2]), [Some(0), None, None]);
+    assert_eq!(tokens(scene, "f", &[0, 1, 2]), [Some(0), None, None]);
     assert_eq!(scene.tallies("f", &[2]).first().unwrap().messages, 2);
     assert_eq!(
-        (segments(&other), other.info("s"), other.tallies("f", &[1, 2]), counted(&other, &["body"])),
+        (segments(other), other.info("s"), other.tallies("f", &[1, 2]), counted(other, &["body"])),
         kept
     );
-    tally(&scene, "s", &[(1, 11), (2, 22)]);
-    tally(&scene, "f", &[(2, 6)]);
-    put(&scene, Some(segment("new", &[])), &[], &[("s", 2), ("f", 2)]).unwrap();
-    assert_eq!(tokens(&scene, "f", &[2]), [Some(17)]);
-    assert_eq!(headers(&scene), ["new"]);
+    tally(scene, "s", &[(1, 11), (2, 22)]);
+    tally(scene, "f", &[(2, 6)]);
+    put(scene, Some(segment("new", &[])), &[], &[("s", 2), ("f", 2)]).unwrap();
+    assert_eq!(tokens(scene, "f", &[2]), [Some(17)]);
+    assert_eq!(headers(scene), ["new"]);
 }
 
 /// An erasure and a replacement of segments end an epoch, and what names an earlier one is refused whole.
-pub fn what_was_read_before_an_erasure_is_not_written_after(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn what_was_read_before_an_erasure_is_not_written_after(scene: &TestTenant<'_>) {
     scene.told("s", &["1", "2", "3"]);
     let epoch = || answered!(scene.ask(Query::Epoch), Answer::Epoch(epoch) => epoch);
     let first = epoch();
@@ -297,12 +289,12 @@ pub fn what_was_read_before_an_erasure_is_not_written_after(store: &dyn Storage)
     assert!(second > first);
     let late = write("two", 1, first);
     assert!(matches!(late, Err(StoreError::HeadMoved { .. })), "{late:?}");
-    assert_eq!((headers(&scene), scene.info("s").indexed), (vec!["one".to_owned()], Seq(1)));
+    assert_eq!((headers(scene), scene.info("s").indexed), (vec!["one".to_owned()], Seq(1)));
     write("two", 1, second).unwrap();
-    let ids: Vec<u64> = segments(&scene).into_iter().map(|info| info.id).collect();
-    put(&scene, Some(segment("merged", &["data"])), &ids, &[]).unwrap();
+    let ids: Vec<u64> = segments(scene).into_iter().map(|info| info.id).collect();
+    put(scene, Some(segment("merged", &["data"])), &ids, &[]).unwrap();
     assert!(epoch() > second);
     let ended = epoch();
-    assert!(put(&scene, None, &[u64::MAX >> 2], &[]).is_err());
+    assert!(put(scene, None, &[u64::MAX >> 2], &[]).is_err());
     assert_eq!(epoch(), ended, "what is refused ends nothing");
 }

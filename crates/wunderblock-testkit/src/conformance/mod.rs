@@ -1,8 +1,8 @@
 //! The conformance suite of the storage port: whatever stands behind it passes every case.
 //!
-//! A case gets an empty store and panics where the store does not do what the port promises. Numbers that a store is
-//! free to choose (tenants, streams, sources, segments) are compared only with themselves, except by [`agree`], which
-//! asks two stores that number alike.
+//! A case gets the only tenant of a store, and panics where the store does not do what the port promises. Numbers that a
+//! store is free to choose (tenants, streams, sources, segments) are compared only with themselves, except by [`agree`],
+//! which asks two stores that number alike.
 
 #![expect(
     clippy::unwrap_used,
@@ -23,24 +23,25 @@ mod sources;
 mod tenant;
 
 pub use agree::agree;
-pub use appending::*;
-pub use bodies::*;
-pub use derived::*;
-pub use leases::*;
-pub use owners::*;
-pub use reading::*;
-pub use records::*;
-pub use sources::*;
 
+use appending::*;
+use bodies::*;
+use derived::*;
+use leases::*;
+use owners::*;
+use reading::*;
+use records::*;
+use sources::*;
+use tenant::TestTenant;
 use wunderblock::store::Storage;
 
-/// A promise of the port, tried on an empty store.
-pub type Case = fn(&dyn Storage);
+/// A promise of the port, tried by the only tenant of a store.
+type Case = fn(&TestTenant<'_>);
 
 macro_rules! cases {
     ($($case:ident,)*) => {
         /// All cases by name.
-        pub const CASES: &[(&str, Case)] = &[$((stringify!($case), $case),)*];
+        const CASES: &[(&str, Case)] = &[$((stringify!($case), $case),)*];
     };
 }
 
@@ -118,7 +119,7 @@ cases! {
 pub fn suite(make: &dyn Fn() -> Box<dyn Storage>) {
     let mut broken = Vec::new();
     for (name, case) in CASES {
-        let tried = std::panic::AssertUnwindSafe(|| case(make().as_ref()));
+        let tried = std::panic::AssertUnwindSafe(|| case(&TestTenant::new(make().as_ref())));
         if std::panic::catch_unwind(tried).is_err() {
             broken.push(*name);
         }

@@ -5,7 +5,7 @@ use super::sources::{
     taking,
 };
 use super::tenant::{TestTenant, answered, said, texts};
-use wunderblock::store::{Begin, Owner, SourceNo, Storage, StoreError, Write, Written};
+use wunderblock::store::{Begin, Owner, SourceNo, StoreError, Write, Written};
 use wunderblock_core::units::Millis;
 
 /// Takes a source at a time, maybe knowing that its owner is dead.
@@ -23,33 +23,31 @@ fn take_at(
 }
 
 /// Nobody takes a source while its owner's time has not passed, except the owner and those who know that it is dead.
-pub fn a_source_has_one_owner(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn a_source_has_one_owner(scene: &TestTenant<'_>) {
     let grow = |len| Begin::Grow { revision: 1, len };
     let held = |until| Err(StoreError::Held { until: Millis(until) });
-    let place = take_at(&scene, after("/a", 0), owner("one", 100), (0, false)).unwrap();
-    assert_eq!(take_at(&scene, grow(0), owner("two", 300), (99, false)), held(100));
-    assert_eq!(take_at(&scene, after("/a", 1), owner("two", 300), (99, false)), held(100));
-    assert_eq!(take_at(&scene, grow(7), owner("two", 300), (99, false)), held(100), "that comes first");
-    assert_eq!(revision(&scene, place).owner, Some(owner("one", 100)));
-    assert_eq!(take_at(&scene, grow(0), owner("one", 120), (99, false)), Ok(place), "it may ask again");
-    assert_eq!(take_at(&scene, grow(0), owner("two", 300), (119, false)), held(120));
-    assert_eq!(take_at(&scene, grow(0), owner("two", 300), (120, false)), Ok(place), "its time has passed");
-    assert_eq!(take_at(&scene, grow(0), owner("three", 400), (200, false)), held(300));
-    assert_eq!(take_at(&scene, grow(0), owner("three", 400), (200, true)), Ok(place), "the owner is dead");
-    assert_eq!(revision(&scene, place).owner, Some(owner("three", 400)));
+    let place = take_at(scene, after("/a", 0), owner("one", 100), (0, false)).unwrap();
+    assert_eq!(take_at(scene, grow(0), owner("two", 300), (99, false)), held(100));
+    assert_eq!(take_at(scene, after("/a", 1), owner("two", 300), (99, false)), held(100));
+    assert_eq!(take_at(scene, grow(7), owner("two", 300), (99, false)), held(100), "that comes first");
+    assert_eq!(revision(scene, place).owner, Some(owner("one", 100)));
+    assert_eq!(take_at(scene, grow(0), owner("one", 120), (99, false)), Ok(place), "it may ask again");
+    assert_eq!(take_at(scene, grow(0), owner("two", 300), (119, false)), held(120));
+    assert_eq!(take_at(scene, grow(0), owner("two", 300), (120, false)), Ok(place), "its time has passed");
+    assert_eq!(take_at(scene, grow(0), owner("three", 400), (200, false)), held(300));
+    assert_eq!(take_at(scene, grow(0), owner("three", 400), (200, true)), Ok(place), "the owner is dead");
+    assert_eq!(revision(scene, place).owner, Some(owner("three", 400)));
     scene.commit(extending_by(place, owner("three", 900), 0, Vec::new(), Vec::new()));
-    assert_eq!(take_at(&scene, grow(0), owner("four", 999), (899, false)), held(900), "a write renews it");
+    assert_eq!(take_at(scene, grow(0), owner("four", 999), (899, false)), held(900), "a write renews it");
 }
 
 /// A writer that was disowned writes no more, and what it wanted with it is not done either.
-pub fn a_disowned_writer_is_refused(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn a_disowned_writer_is_refused(scene: &TestTenant<'_>) {
     scene.open("s");
-    let place = take(&scene, "/a", after("/a", 0), "one");
+    let place = take(scene, "/a", after("/a", 0), "one");
     scene.commit(extending(place, "one", 0, &["first "]));
     let grow = Begin::Grow { revision: 1, len: 6 };
-    assert_eq!(take_at(&scene, grow, owner("two", 300), (0, true)), Ok(place));
+    assert_eq!(take_at(scene, grow, owner("two", 300), (0, true)), Ok(place));
     let append = || scene.appending("s", vec![said("1", "too late")]);
     let refused = |writes| assert_eq!(scene.try_commit(writes), Err(StoreError::Disowned));
     refused(vec![append(), extending(place, "one", 6, &["late"])]);
@@ -58,70 +56,64 @@ pub fn a_disowned_writer_is_refused(store: &dyn Storage) {
     refused(vec![append(), extending((place.0, 2), "two", 6, &["there is no such revision"])]);
     refused(vec![append(), ending((SourceNo(place.0.0 + 1000), 1), "two")]);
     assert_eq!(texts(&scene.all("s")), [""; 0]);
-    assert_eq!((bytes(&scene, place, 0, 99), revision(&scene, place).len), ("first ".into(), 6));
+    assert_eq!((bytes(scene, place, 0, 99), revision(scene, place).len), ("first ".into(), 6));
     scene.try_commit(vec![append(), extending(place, "two", 6, &["second"]), ending(place, "two")]).unwrap();
-    assert_eq!(bytes(&scene, place, 0, 99), "first second");
+    assert_eq!(bytes(scene, place, 0, 99), "first second");
     refused(vec![extending(place, "two", 12, &["an ended revision is nobody's"])]);
     refused(vec![ending(place, "two")]);
-    let next = take(&scene, "/a", after("/a", 1), "one");
-    assert_eq!(take_at(&scene, after("/a", 2), owner("two", 300), (0, true)), Ok((place.0, 3)));
+    let next = take(scene, "/a", after("/a", 1), "one");
+    assert_eq!(take_at(scene, after("/a", 2), owner("two", 300), (0, true)), Ok((place.0, 3)));
     refused(vec![extending(next, "one", 0, &["a revision that was given up takes nothing more"])]);
-    assert_eq!(revision(&scene, next).owner, None);
+    assert_eq!(revision(scene, next).owner, None);
 }
 
 /// What was given back is free, whole or not; only its owner gives it back.
-pub fn an_owner_gives_back(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
-    let place = take(&scene, "/a", after("/a", 0), "one");
+pub(super) fn an_owner_gives_back(scene: &TestTenant<'_>) {
+    let place = take(scene, "/a", after("/a", 0), "one");
     scene.commit(extending(place, "one", 0, &["part"]));
     let disown = |token: &str| {
         let write = Write::Disown { source: place.0, revision: place.1, token: token.to_owned() };
         assert_eq!(scene.commit(write), Written::Done);
     };
     disown("two");
-    assert_eq!(revision(&scene, place).owner, Some(owner("one", 100)), "a stranger frees nothing");
+    assert_eq!(revision(scene, place).owner, Some(owner("one", 100)), "a stranger frees nothing");
     disown("one");
-    let info = revision(&scene, place);
+    let info = revision(scene, place);
     assert_eq!((info.owner, info.whole, info.len, info.reader), (None, false, 4, None));
     let grow = Begin::Grow { revision: 1, len: 4 };
-    assert_eq!(take_at(&scene, grow, owner("two", 300), (0, false)), Ok(place));
+    assert_eq!(take_at(scene, grow, owner("two", 300), (0, false)), Ok(place));
     scene.try_commit(vec![extending(place, "two", 4, &["ner"]), ending(place, "two")]).unwrap();
-    let info = revision(&scene, place);
+    let info = revision(scene, place);
     assert_eq!((info.owner, info.whole, info.len), (None, true, 7));
     assert_eq!(info.reader.as_deref(), Some(&b"reader"[..]));
-    assert_eq!(
-        take_at(&scene, Begin::Grow { revision: 1, len: 7 }, owner("three", 9), (0, false)),
-        Ok(place)
-    );
-    assert!(!revision(&scene, place).whole, "who goes on has not reached the end");
+    assert_eq!(take_at(scene, Begin::Grow { revision: 1, len: 7 }, owner("three", 9), (0, false)), Ok(place));
+    assert!(!revision(scene, place).whole, "who goes on has not reached the end");
 }
 
 /// A revision goes on where the last commit ended, and only as the caller saw it.
-pub fn growing_goes_on_where_it_ended(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn growing_goes_on_where_it_ended(scene: &TestTenant<'_>) {
     let moved = Err(StoreError::SourceMoved);
     let grow = |revision, len| Begin::Grow { revision, len };
-    let one = |begin| take_at(&scene, begin, owner("one", 300), (0, false));
+    let one = |begin| take_at(scene, begin, owner("one", 300), (0, false));
     assert_eq!(one(grow(1, 0)), moved, "there is nothing to go on with");
     assert_eq!(one(after("/a", 1)), moved, "nor anything to come after");
-    assert_eq!(source(&scene, "/a"), None);
-    let first = import(&scene, "/a", &["1234"]);
+    assert_eq!(source(scene, "/a"), None);
+    let first = import(scene, "/a", &["1234"]);
     for begin in [grow(1, 3), grow(1, 5), grow(0, 4), grow(2, 4), after("/a", 0), after("/a", 2)] {
         assert_eq!(one(begin), moved, "{begin:?}");
     }
-    assert_eq!(revision(&scene, first).owner, None, "what was refused took nothing");
+    assert_eq!(revision(scene, first).owner, None, "what was refused took nothing");
     assert_eq!(one(grow(1, 4)), Ok(first));
     scene.try_commit(vec![extending(first, "one", 4, &["56", "78"]), ending(first, "one")]).unwrap();
-    assert_eq!(bytes(&scene, first, 0, 99), "12345678");
-    let second = import(&scene, "/a", &["new"]);
+    assert_eq!(bytes(scene, first, 0, 99), "12345678");
+    let second = import(scene, "/a", &["new"]);
     assert_eq!(one(grow(1, 8)), moved, "only the newest grows");
     assert_eq!(one(grow(2, 3)), Ok(second));
 }
 
 /// Bytes come in order, without gaps, from where the revision ends.
-pub fn chunks_have_no_gaps(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
-    let place = take(&scene, "/a", after("/a", 0), "me");
+pub(super) fn chunks_have_no_gaps(scene: &TestTenant<'_>) {
+    let place = take(scene, "/a", after("/a", 0), "me");
     scene.commit(extending(place, "me", 0, &["0123", "45"]));
     let extend = |from, chunks| extending_by(place, owner("me", 900), from, chunks, vec![(0, 1)]);
     let gap = [packed(6, &["67"]), packed(9, &["9"])].concat();
@@ -137,20 +129,19 @@ pub fn chunks_have_no_gaps(store: &dyn Storage) {
         let refused = scene.try_commit(vec![extend(from, chunks.clone())]);
         assert_eq!(refused, Err(StoreError::SourceMoved), "{chunks:?} from {from}");
     }
-    let info = revision(&scene, place);
+    let info = revision(scene, place);
     assert_eq!((info.len, info.erased, info.owner), (6, Vec::new(), Some(owner("me", 100))));
-    assert_eq!(bytes(&scene, place, 0, 99), "012345");
+    assert_eq!(bytes(scene, place, 0, 99), "012345");
     scene.commit(extending(place, "me", 6, &["6789"]));
-    assert_eq!(bytes(&scene, place, 0, 99), "0123456789");
+    assert_eq!(bytes(scene, place, 0, 99), "0123456789");
 }
 
 /// A stream shows that an import of it has not reached its end.
-pub fn unfinished_imports_show(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn unfinished_imports_show(scene: &TestTenant<'_>) {
     for id in ["s", "other"] {
         scene.open(id);
     }
-    let place = take(&scene, "/a", after("/a", 0), "me");
+    let place = take(scene, "/a", after("/a", 0), "me");
     let append = scene.appending("s", vec![said("1", "one")]);
     let both = vec![append, extending(place, "me", 0, &["one"]), scene.linking("s", place)];
     scene.try_commit(both).unwrap();
@@ -158,7 +149,7 @@ pub fn unfinished_imports_show(store: &dyn Storage) {
     assert_eq!(unfinished(), (true, false));
     scene.commit(ending(place, "me"));
     assert_eq!(unfinished(), (false, false));
-    take(&scene, "/a", Begin::Grow { revision: 1, len: 3 }, "me");
+    take(scene, "/a", Begin::Grow { revision: 1, len: 3 }, "me");
     assert_eq!(unfinished(), (true, false));
     scene.commit(Write::Disown { source: place.0, revision: 1, token: "me".to_owned() });
     assert_eq!(unfinished(), (true, false), "what was given back is not whole");

@@ -3,26 +3,24 @@
 use super::derived::tally;
 use super::tenant::{TestTenant, answered, happened, placed, said, seqs, stream_id, texts};
 use wunderblock::store::{
-    Answer, EventMark, Marked, Opening, PackedEvent, Query, ReadOrder, Storage, StoreError, StreamFilter,
-    StreamNo, Stretch, TenantNo, Write,
+    Answer, EventMark, Marked, Opening, PackedEvent, Query, ReadOrder, StoreError, StreamFilter, StreamNo,
+    Stretch, TenantNo, Write,
 };
 use wunderblock_core::id::Scope;
 use wunderblock_core::units::{Bytes, Millis, Seq};
 
 /// Three streams: `a` with 1 to 6, `b` from 4 with 5 to 7, `c` from `b`'s 6 with 7 and 8.
-fn three_levels<'a>(store: &'a dyn Storage) -> TestTenant<'a> {
-    let scene = TestTenant::new(store);
+fn three_levels(scene: &TestTenant<'_>) {
     scene.told("a", &["a1", "a2", "a3", "a4", "a5", "a6"]);
     scene.fork("b", "a", 4);
     scene.tell("b", &["b5", "b6", "b7"]);
     scene.fork("c", "b", 6);
     scene.tell("c", &["c7", "c8"]);
-    scene
 }
 
 /// A fork reads as one stream: its parent's events up to the fork, then its own.
-pub fn a_fork_reads_through(store: &dyn Storage) {
-    let scene = three_levels(store);
+pub(super) fn a_fork_reads_through(scene: &TestTenant<'_>) {
+    three_levels(scene);
     assert_eq!(texts(&scene.all("c")), ["a1", "a2", "a3", "a4", "b5", "b6", "c7", "c8"]);
     assert_eq!(texts(&scene.all("b")), ["a1", "a2", "a3", "a4", "b5", "b6", "b7"]);
     assert_eq!(texts(&scene.all("a")), ["a1", "a2", "a3", "a4", "a5", "a6"]);
@@ -58,8 +56,8 @@ pub fn a_fork_reads_through(store: &dyn Storage) {
 }
 
 /// A fork below the place where its parent forked continues the grandparent; one at the head or at 0 is empty.
-pub fn forks_at_their_edges(store: &dyn Storage) {
-    let scene = three_levels(store);
+pub(super) fn forks_at_their_edges(scene: &TestTenant<'_>) {
+    three_levels(scene);
     scene.fork("below", "b", 2);
     scene.tell("below", &["x3"]);
     assert_eq!(texts(&scene.all("below")), ["a1", "a2", "x3"]);
@@ -81,9 +79,9 @@ pub fn forks_at_their_edges(store: &dyn Storage) {
     scene.tell("a", &["a7"]);
     assert_eq!(scene.info("at head").head, Seq(6), "what a parent goes on to say is not the fork's");
     assert_eq!(scene.all("at head").len(), 6);
-    tally(&scene, "a", &[1, 2, 3, 4, 5, 6, 7].map(|seq| (seq, seq)));
-    tally(&scene, "below", &[(3, 100)]);
-    tally(&scene, "at start", &[(1, 100)]);
+    tally(scene, "a", &[1, 2, 3, 4, 5, 6, 7].map(|seq| (seq, seq)));
+    tally(scene, "below", &[(3, 100)]);
+    tally(scene, "at start", &[(1, 100)]);
     let sums = |id: &str, seqs: &[u64]| -> Vec<_> {
         let rows = scene.tallies(id, seqs);
         rows.iter().map(|row| (row.messages, row.text.0, row.tokens.map(|sum| sum.0))).collect()
@@ -94,8 +92,8 @@ pub fn forks_at_their_edges(store: &dyn Storage) {
 }
 
 /// In a fork, ids of the shared history count; what the parent said later does not.
-pub fn ids_count_through_a_fork(store: &dyn Storage) {
-    let scene = three_levels(store);
+pub(super) fn ids_count_through_a_fork(scene: &TestTenant<'_>) {
+    three_levels(scene);
     let again =
         vec![said("a 2", "a2"), said("b 5", "b5"), said("c 8", "c8"), said("b 7", "b7"), said("a 5", "new")];
     assert_eq!(
@@ -109,8 +107,7 @@ pub fn ids_count_through_a_fork(store: &dyn Storage) {
 }
 
 /// Ranges are cut by count and by the length of the texts, from either end.
-pub fn ranges_have_limits(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn ranges_have_limits(scene: &TestTenant<'_>) {
     scene.told("s", &["1", "22", "333", "4444", "55555"]);
     let query = |from, to, order, limit, text| Query::Events {
         tenant: scene.tenant.no,
@@ -148,16 +145,15 @@ pub fn ranges_have_limits(store: &dyn Storage) {
 }
 
 /// Events at positions come in the order asked for; what is not there is left out.
-pub fn events_at_positions(store: &dyn Storage) {
-    let scene = three_levels(store);
+pub(super) fn events_at_positions(scene: &TestTenant<'_>) {
+    three_levels(scene);
     assert_eq!(texts(&scene.at("c", &[8, 1, 5, 5, 0, 9, 77])), ["c8", "a1", "b5", "b5"]);
     assert_eq!(scene.at("c", &[]), []);
     scene.knows_nothing_of("nowhere");
 }
 
 /// System messages and control events are found by mark, newest first, through forks.
-pub fn marked_events(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn marked_events(scene: &TestTenant<'_>) {
     scene.open("s");
     let system = |id: &str| PackedEvent { mark: EventMark::System, ..said(id, id) };
     scene.append("s", vec![system("y1"), said("m2", "m"), happened("k3", "view.trimmed", ""), system("y4")]);
@@ -183,8 +179,7 @@ pub fn marked_events(store: &dyn Storage) {
 }
 
 /// Streams are listed by prefix, those with the newest event first.
-pub fn streams_by_prefix(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn streams_by_prefix(scene: &TestTenant<'_>) {
     for (id, at) in [("ab1", 30), ("ab2", 10), ("AB3", 40), ("ac", 20), ("ab4", 30), ("b", 50)] {
         scene.open(id);
         scene.append(id, vec![PackedEvent { at: Millis(1000 + at), ..said("1", id) }]);
@@ -206,8 +201,7 @@ pub fn streams_by_prefix(store: &dyn Storage) {
 }
 
 /// Streams are listed by whose they are and by when something last happened in them.
-pub fn streams_by_scope(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn streams_by_scope(scene: &TestTenant<'_>) {
     let open = |id: &str, project: &str, agent: Option<&str>, at: i64| {
         let scope = Scope {
             user: Some("u".into()),
@@ -248,11 +242,11 @@ pub fn streams_by_scope(store: &dyn Storage) {
 }
 
 /// Tenants are listed in the order in which they came.
-pub fn tenants_are_listed(store: &dyn Storage) {
-    let scene = TestTenant::of(store, "second name, first");
+pub(super) fn tenants_are_listed(scene: &TestTenant<'_>) {
+    TestTenant::of(scene.store, "second name, first");
     for name in ["b", "a", "b"] {
-        TestTenant::of(store, name);
+        TestTenant::of(scene.store, name);
     }
-    let names = ["second name, first", "b", "a"].map(str::to_owned).to_vec();
+    let names = ["local", "second name, first", "b", "a"].map(str::to_owned).to_vec();
     assert_eq!(scene.ask(Query::Tenants), Answer::Tenants(names));
 }

@@ -3,8 +3,8 @@
 use super::tenant::{TestTenant, answered, happened, said, stream_id};
 use wunderblock::store::codec::{nameless_key, record_key};
 use wunderblock::store::{
-    Answer, Erasure, Gone, KnownEvent, MAX_HOLDERS, Marked, PackedEvent, Query, Storage, StoreError,
-    StoredEvent, Write, Written,
+    Answer, Erasure, Gone, KnownEvent, MAX_HOLDERS, Marked, PackedEvent, Query, StoreError, StoredEvent,
+    Write, Written,
 };
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::Seq;
@@ -28,8 +28,7 @@ fn at(stream: &str, seq: u64) -> (String, u64) {
 }
 
 /// A record is found in every stream that holds it, at its last position there.
-pub fn records_are_found(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn records_are_found(scene: &TestTenant<'_>) {
     for id in ["t", "s"] {
         scene.open(id);
     }
@@ -38,30 +37,29 @@ pub fn records_are_found(store: &dyn Storage) {
         ..said(id, id)
     };
     scene.append("s", vec![of("1", &["r1"]), of("2", &[]), of("3", &["r1", "silent"]), of("4", &["r4"])]);
-    assert_eq!(places(&scene, &["r1"]), [vec![at("s", 3)]], "the last event of a record counts");
+    assert_eq!(places(scene, &["r1"]), [vec![at("s", 3)]], "the last event of a record counts");
     scene.append("t", vec![of("1", &["r4"]), of("2", &["r1"])]);
     let expected = [vec![at("t", 1), at("s", 4)], Vec::new(), vec![at("s", 3)], vec![at("t", 2), at("s", 3)]];
-    assert_eq!(places(&scene, &["r4", "unknown", "silent", "r1"]), expected);
-    assert_eq!(places(&scene, &[]), [[]; 0]);
-    scene.commit(noting(&scene, "t", &[("made no event", 2), ("r4", 2), ("at the start", 0)]));
-    scene.commit(noting(&scene, "t", &[("r4", 1)]));
+    assert_eq!(places(scene, &["r4", "unknown", "silent", "r1"]), expected);
+    assert_eq!(places(scene, &[]), [[]; 0]);
+    scene.commit(noting(scene, "t", &[("made no event", 2), ("r4", 2), ("at the start", 0)]));
+    scene.commit(noting(scene, "t", &[("r4", 1)]));
     let expected = [vec![at("t", 2)], vec![at("t", 2), at("s", 4)], vec![at("t", 0)]];
-    assert_eq!(places(&scene, &["made no event", "r4", "at the start"]), expected, "nor is it moved back");
+    assert_eq!(places(scene, &["made no event", "r4", "at the start"]), expected, "nor is it moved back");
     let again = scene.try_append("s", vec![of("1", &["elsewhere"])]).unwrap();
     assert!(again.iter().all(|one| one.duplicate));
-    assert_eq!(places(&scene, &["elsewhere"]), [[]], "a repeated event says nothing new");
+    assert_eq!(places(scene, &["elsewhere"]), [[]], "a repeated event says nothing new");
     scene.erase("s", &[4], Vec::new());
-    assert_eq!(places(&scene, &["r4"]), [vec![at("t", 2), at("s", 4)]], "an erased record is known");
-    let nowhere = scene.try_commit(vec![noting(&scene, "nowhere", &[("x", 1)])]);
+    assert_eq!(places(scene, &["r4"]), [vec![at("t", 2), at("s", 4)]], "an erased record is known");
+    let nowhere = scene.try_commit(vec![noting(scene, "nowhere", &[("x", 1)])]);
     assert_eq!(nowhere, Err(StoreError::NoStream(stream_id("nowhere"))));
-    let refused = scene.try_commit(vec![noting(&scene, "s", &[("x", 1)]), noting(&scene, "nowhere", &[])]);
-    assert_eq!((refused.is_err(), places(&scene, &["x"])), (true, vec![Vec::new()]));
+    let refused = scene.try_commit(vec![noting(scene, "s", &[("x", 1)]), noting(scene, "nowhere", &[])]);
+    assert_eq!((refused.is_err(), places(scene, &["x"])), (true, vec![Vec::new()]));
 }
 
 /// What a record without an id says is found in a few streams, and forgotten with what it says: not with what others say
 /// at the same place, nor where its id is known.
-pub fn records_without_ids_are_forgotten(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn records_without_ids_are_forgotten(scene: &TestTenant<'_>) {
     let key = |text: &str| nameless_key(&[7; 32], 5, blake3::hash(text.as_bytes()).as_bytes());
     let of = |id: &str, records: Vec<i64>| PackedEvent { records, ..said(id, id) };
     let find = |text: &str| -> Vec<String> {
@@ -80,7 +78,7 @@ pub fn records_without_ids_are_forgotten(store: &dyn Storage) {
     scene.append("f", vec![of("3", vec![key("f")])]);
     scene.erase("f", &[2], Vec::new());
     assert_eq!((find("s1"), find("f")), (Vec::new(), vec!["f 3".to_owned()]), "erased where it stands");
-    assert_eq!(places(&scene, &["s1"]), [vec![at("s1", 2)]], "an id is not what was said");
+    assert_eq!(places(scene, &["s1"]), [vec![at("s1", 2)]], "an id is not what was said");
     scene.erase("s0", &[1], Vec::new());
     assert_eq!(find("all"), ["s1 1", "s2 1", "s3 1"]);
     assert_eq!(find("s0"), ["s0 2"]);
@@ -89,17 +87,13 @@ pub fn records_without_ids_are_forgotten(store: &dyn Storage) {
 }
 
 /// A record stands with the stream that holds it; a fork does not hold what it shares.
-pub fn records_count_through_forks(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn records_count_through_forks(scene: &TestTenant<'_>) {
     scene.told("s", &["one", "two", "three"]);
     scene.fork("f", "s", 2);
     scene.tell("f", &["its own"]);
-    assert_eq!(
-        places(&scene, &["s 1", "s 3", "f 3"]),
-        [vec![at("s", 1)], vec![at("s", 3)], vec![at("f", 3)]]
-    );
-    scene.commit(noting(&scene, "f", &[("s 1", 2)]));
-    assert_eq!(places(&scene, &["s 1"]), [vec![at("s", 1), at("f", 2)]]);
+    assert_eq!(places(scene, &["s 1", "s 3", "f 3"]), [vec![at("s", 1)], vec![at("s", 3)], vec![at("f", 3)]]);
+    scene.commit(noting(scene, "f", &[("s 1", 2)]));
+    assert_eq!(places(scene, &["s 1"]), [vec![at("s", 1), at("f", 2)]]);
 }
 
 fn known(scene: &TestTenant<'_>, stream: &str, ids: &[&str]) -> Vec<Option<KnownEvent>> {
@@ -111,8 +105,7 @@ fn known(scene: &TestTenant<'_>, stream: &str, ids: &[&str]) -> Vec<Option<Known
 }
 
 /// Events are known by their ids in a stream and what it continues, erased ones without a proof.
-pub fn ids_are_known(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn ids_are_known(scene: &TestTenant<'_>) {
     scene.told("s", &["one", "two", "three"]);
     scene.fork("f", "s", 2);
     scene.append("f", vec![said("f 3", "its own"), happened("f 4", "kind", "")]);
@@ -122,20 +115,19 @@ pub fn ids_are_known(store: &dyn Storage) {
         Some(KnownEvent { seq: event.seq, proof: event.proof })
     };
     let expected = [of("f", 4), of("s", 1), None, of("f", 3), of("s", 2), None];
-    assert_eq!(known(&scene, "f", &["f 4", "s 1", "s 3", "f 3", "s 2", "unknown"]), expected);
+    assert_eq!(known(scene, "f", &["f 4", "s 1", "s 3", "f 3", "s 2", "unknown"]), expected);
     assert!(expected.iter().flatten().all(|event| event.proof.is_some()));
-    assert_eq!(known(&scene, "g", &["f 3", "f 4", "s 2"]), [of("f", 3), None, of("s", 2)]);
-    assert_eq!(known(&scene, "s", &["f 3", "s 3"]), [None, of("s", 3)]);
-    assert_eq!(known(&scene, "s", &[]), []);
+    assert_eq!(known(scene, "g", &["f 3", "f 4", "s 2"]), [of("f", 3), None, of("s", 2)]);
+    assert_eq!(known(scene, "s", &["f 3", "s 3"]), [None, of("s", 3)]);
+    assert_eq!(known(scene, "s", &[]), []);
     scene.erase("g", &[1, 3], Vec::new());
     let gone = |seq| Some(KnownEvent { seq: Seq(seq), proof: None });
-    assert_eq!(known(&scene, "f", &["s 1", "f 3", "s 2"]), [gone(1), gone(3), of("s", 2)]);
-    assert_eq!(known(&scene, "s", &["s 1"]), [gone(1)]);
+    assert_eq!(known(scene, "f", &["s 1", "f 3", "s 2"]), [gone(1), gone(3), of("s", 2)]);
+    assert_eq!(known(scene, "s", &["s 1"]), [gone(1)]);
 }
 
 /// What was erased is listed by session: coordinates, each once.
-pub fn erasures_are_listed(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn erasures_are_listed(scene: &TestTenant<'_>) {
     scene.told("s", &["x"]);
     let tenant = scene.tenant.no;
     let gone = |session: &str, what: Gone| Erasure { session: session.to_owned(), what };
@@ -169,8 +161,7 @@ pub fn erasures_are_listed(store: &dyn Storage) {
 }
 
 /// An event's checksum comes back as it was written, by every way of reading, and goes with the payload.
-pub fn checksums_come_back(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn checksums_come_back(scene: &TestTenant<'_>) {
     scene.open("s");
     let event = |id: &str, checksum| PackedEvent { checksum, ..happened(id, "kind", id) };
     scene.append("s", vec![event("1", i64::MIN), event("2", -1), event("3", i64::MAX)]);

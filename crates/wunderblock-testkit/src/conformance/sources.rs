@@ -5,7 +5,7 @@ use std::ops::Range;
 use wunderblock::store::codec::{checksum, pack_chunk, unpack_chunk};
 use wunderblock::store::{
     Answer, Begin, Chunk, HandleTarget, Owner, PackedChunk, Query, RevisionInfo, SourceBy, SourceInfo,
-    SourceNo, SourceSpan, Storage, Write, Written,
+    SourceNo, SourceSpan, Write, Written,
 };
 use wunderblock_core::units::Millis;
 
@@ -122,10 +122,9 @@ pub(super) fn bytes(scene: &TestTenant<'_>, place: Place, from: u64, to: u64) ->
 }
 
 /// A source is known by its path and by its number, from the moment it is taken.
-pub fn a_source_is_imported(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
-    assert_eq!(source(&scene, "/a"), None);
-    let place = take(&scene, "/a", after("/a", 0), "me");
+pub(super) fn a_source_is_imported(scene: &TestTenant<'_>) {
+    assert_eq!(source(scene, "/a"), None);
+    let place = take(scene, "/a", after("/a", 0), "me");
     assert_eq!(place.1, 1);
     let mut expected = SourceInfo {
         no: place.0,
@@ -146,7 +145,7 @@ pub fn a_source_is_imported(store: &dyn Storage) {
             reader: None,
         },
     };
-    assert_eq!(source(&scene, "/a"), Some(expected.clone()));
+    assert_eq!(source(scene, "/a"), Some(expected.clone()));
     scene.told("leaf", &["x"]);
     let whole = Write::Whole {
         source: place.0,
@@ -163,24 +162,23 @@ pub fn a_source_is_imported(store: &dyn Storage) {
     expected.revision.leaf = Some(stream_id("leaf"));
     expected.revision.modified = Some(77);
     expected.revision.reader = Some(vec![1, 2]);
-    assert_eq!(source(&scene, "/a"), Some(expected.clone()));
+    assert_eq!(source(scene, "/a"), Some(expected.clone()));
     for revision in [None, Some(1)] {
-        assert_eq!(find(&scene, SourceBy::No(place.0), revision), Some(expected.clone()));
+        assert_eq!(find(scene, SourceBy::No(place.0), revision), Some(expected.clone()));
     }
-    assert_eq!(find(&scene, SourceBy::No(place.0), Some(2)), None);
-    let other = import(&scene, "/b", &["other"]);
+    assert_eq!(find(scene, SourceBy::No(place.0), Some(2)), None);
+    let other = import(scene, "/b", &["other"]);
     assert_ne!(other.0, place.0);
-    assert_eq!(bytes(&scene, place, 0, 99), "first second");
-    assert_eq!(bytes(&scene, other, 0, 99), "other");
+    assert_eq!(bytes(scene, place, 0, 99), "first second");
+    assert_eq!(bytes(scene, other, 0, 99), "other");
 }
 
 /// Chunks are found by the bytes they hold, in order.
-pub fn chunks_by_range(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
-    let place = import(&scene, "/a", &["0123", "4567", "89"]);
+pub(super) fn chunks_by_range(scene: &TestTenant<'_>) {
+    let place = import(scene, "/a", &["0123", "4567", "89"]);
     let expect = |from, to, limit, expected: &[u64]| {
         let found: Vec<u64> =
-            chunks(&scene, place, from..to, limit).iter().map(|chunk| chunk.offset).collect();
+            chunks(scene, place, from..to, limit).iter().map(|chunk| chunk.offset).collect();
         assert_eq!(found, expected, "{from}..{to}, {limit} at most");
     };
     expect(0, 10, 9, &[0, 4, 8]);
@@ -193,40 +191,38 @@ pub fn chunks_by_range(store: &dyn Storage) {
     expect(5, 5, 9, &[]);
     expect(10, 99, 9, &[]);
     expect(9, 2, 9, &[]);
-    assert_eq!(bytes(&scene, place, 2, 9), "2345678");
+    assert_eq!(bytes(scene, place, 2, 9), "2345678");
     for nowhere in [(SourceNo(place.0.0 + 1000), 1), (place.0, 0), (place.0, 2), (place.0, 99)] {
-        assert_eq!(chunks(&scene, nowhere, 0..99, 9), [], "{nowhere:?}");
+        assert_eq!(chunks(scene, nowhere, 0..99, 9), [], "{nowhere:?}");
     }
 }
 
 /// A file that was rewritten is a new revision; each keeps the bytes it had.
-pub fn revisions_keep_their_bytes(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
-    let first = import(&scene, "/a", &["aaaa", "bbbb"]);
-    let second = import(&scene, "/a", &["aaaa", "cc"]);
-    let third = import(&scene, "/a", &[]);
+pub(super) fn revisions_keep_their_bytes(scene: &TestTenant<'_>) {
+    let first = import(scene, "/a", &["aaaa", "bbbb"]);
+    let second = import(scene, "/a", &["aaaa", "cc"]);
+    let third = import(scene, "/a", &[]);
     assert_eq!((first.1, second.1, third.1), (1, 2, 3));
     assert!([second.0, third.0].iter().all(|no| *no == first.0), "one source");
-    assert_eq!(bytes(&scene, first, 0, 99), "aaaabbbb");
-    assert_eq!(bytes(&scene, second, 0, 99), "aaaacc");
-    assert_eq!(bytes(&scene, third, 0, 99), "", "a source may get empty");
-    assert_eq!([first, second, third].map(|place| revision(&scene, place).len), [8, 6, 0]);
-    assert_eq!(source(&scene, "/a").unwrap().revision.no, 3, "the newest is meant where none is named");
+    assert_eq!(bytes(scene, first, 0, 99), "aaaabbbb");
+    assert_eq!(bytes(scene, second, 0, 99), "aaaacc");
+    assert_eq!(bytes(scene, third, 0, 99), "", "a source may get empty");
+    assert_eq!([first, second, third].map(|place| revision(scene, place).len), [8, 6, 0]);
+    assert_eq!(source(scene, "/a").unwrap().revision.no, 3, "the newest is meant where none is named");
     assert_eq!(scene.commit(Write::Unshare { source: first.0, revision: 2 }), Written::Done);
-    assert_eq!(bytes(&scene, second, 0, 99), "aaaacc");
+    assert_eq!(bytes(scene, second, 0, 99), "aaaacc");
 }
 
 /// A source's handle names its newest revision, a revision's handle this one.
-pub fn handles_of_revisions_resolve(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
-    let (no, _) = import(&scene, "/a", &["first"]);
-    import(&scene, "/a", &["second"]);
+pub(super) fn handles_of_revisions_resolve(scene: &TestTenant<'_>) {
+    let (no, _) = import(scene, "/a", &["first"]);
+    import(scene, "/a", &["second"]);
     assert_eq!(scene.named("/a"), Some(HandleTarget::Source(no, None)));
     assert_eq!(scene.named("/a 1"), Some(HandleTarget::Source(no, Some(1))));
     assert_eq!(scene.named("/a 2"), Some(HandleTarget::Source(no, Some(2))));
     assert_eq!(scene.named("/a 3"), None);
-    assert_eq!(source(&scene, "/a").unwrap().handle, handle("/a"), "which stays");
-    assert_eq!([1, 2].map(|number| revision(&scene, (no, number)).handle), [handle("/a 1"), handle("/a 2")]);
+    assert_eq!(source(scene, "/a").unwrap().handle, handle("/a"), "which stays");
+    assert_eq!([1, 2].map(|number| revision(scene, (no, number)).handle), [handle("/a 1"), handle("/a 2")]);
 }
 
 fn sources(scene: &TestTenant<'_>, query: Query) -> Vec<Place> {
@@ -237,27 +233,25 @@ fn sources(scene: &TestTenant<'_>, query: Query) -> Vec<Place> {
 }
 
 /// All sources are listed, each with its newest revision.
-pub fn the_newest_of_each_source(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn the_newest_of_each_source(scene: &TestTenant<'_>) {
     let tenant = scene.tenant.no;
-    assert_eq!(sources(&scene, Query::Sources { tenant }), []);
-    let b = import(&scene, "/b", &["b"]);
-    let a = import(&scene, "/a", &["a"]);
-    import(&scene, "/b", &["b again"]);
-    assert_eq!(sources(&scene, Query::Sources { tenant }), [(b.0, 2), a]);
+    assert_eq!(sources(scene, Query::Sources { tenant }), []);
+    let b = import(scene, "/b", &["b"]);
+    let a = import(scene, "/a", &["a"]);
+    import(scene, "/b", &["b again"]);
+    assert_eq!(sources(scene, Query::Sources { tenant }), [(b.0, 2), a]);
 }
 
 /// A stream is linked to the revisions it was read from, once to each.
-pub fn streams_are_linked_to_revisions(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn streams_are_linked_to_revisions(scene: &TestTenant<'_>) {
     let tenant = scene.tenant.no;
-    let (first, other) = (import(&scene, "/a", &["1"]), import(&scene, "/b", &["2"]));
-    let second = import(&scene, "/a", &["3"]);
+    let (first, other) = (import(scene, "/a", &["1"]), import(scene, "/b", &["2"]));
+    let second = import(scene, "/a", &["3"]);
     for id in ["s", "t", "bare"] {
         scene.open(id);
     }
     let link = |id: &str, place| assert_eq!(scene.commit(scene.linking(id, place)), Written::Done);
-    let of = |id: &str| sources(&scene, Query::SourcesOf { tenant, stream: stream_id(id) });
+    let of = |id: &str| sources(scene, Query::SourcesOf { tenant, stream: stream_id(id) });
     let from = |source, revision| scene.streams_of(Query::ReadFrom { tenant, source, revision });
     link("t", first);
     link("s", first);
@@ -280,64 +274,61 @@ pub fn streams_are_linked_to_revisions(store: &dyn Storage) {
 }
 
 /// Bytes of a revision are overwritten with spaces, over the borders of chunks, and what could tell of them goes.
-pub fn bytes_are_erased(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn bytes_are_erased(scene: &TestTenant<'_>) {
     scene.told("s", &["x"]);
     let long = "secret ".repeat(100);
-    let place = import(&scene, "/a", &["public ", &long, "and more"]);
-    let other = import(&scene, "/b", &["untouched"]);
+    let place = import(scene, "/a", &["public ", &long, "and more"]);
+    let other = import(scene, "/b", &["untouched"]);
     let span = |from, len| vec![span("/a", 1, from, len)];
     assert_eq!(scene.erase("s", &[], span(3, 0)), (0, 0, 0));
     let nowhere = SourceSpan { source: handle("unknown"), revision: 1, offset: 0, len: 9 };
     assert_eq!(scene.erase("s", &[], vec![nowhere]), (0, 0, 0));
-    assert_eq!(revision(&scene, place).erased, []);
+    assert_eq!(revision(scene, place).erased, []);
     let place_again = SourceSpan { revision: 2, ..span(0, 9).remove(0) };
     assert_eq!(scene.erase("s", &[], vec![place_again]), (0, 0, 0), "there is no second revision");
     assert_eq!(scene.erase("s", &[1], span(5, 704)), (1, 0, 704));
-    assert_eq!(bytes(&scene, place, 0, 999), format!("publi{}d more", " ".repeat(704)));
-    assert_eq!(bytes(&scene, other, 0, 99), "untouched");
-    let info = revision(&scene, place);
+    assert_eq!(bytes(scene, place, 0, 999), format!("publi{}d more", " ".repeat(704)));
+    assert_eq!(bytes(scene, other, 0, 99), "untouched");
+    let info = revision(scene, place);
     assert_eq!((info.erased, info.len, info.whole), (vec![(5, 709)], 715, true));
     assert_eq!((info.reader, info.modified), (None, Some(7)), "the reader's state may hold some of it");
-    assert!(revision(&scene, other).reader.is_some());
+    assert!(revision(scene, other).reader.is_some());
     assert_eq!(scene.erase("s", &[], span(713, 999)), (0, 0, 2), "a span may reach past the end");
-    assert_eq!(bytes(&scene, place, 709, 999), "d mo  ");
-    assert_eq!(revision(&scene, place).erased, [(5, 709), (713, 715)]);
+    assert_eq!(bytes(scene, place, 709, 999), "d mo  ");
+    assert_eq!(revision(scene, place).erased, [(5, 709), (713, 715)]);
     assert_eq!(scene.erase("s", &[], span(5, 2)), (0, 0, 2));
-    assert_eq!(revision(&scene, place).erased, [(5, 709), (713, 715)], "the longer range stays");
+    assert_eq!(revision(scene, place).erased, [(5, 709), (713, 715)], "the longer range stays");
     scene.append("s", vec![said("later", "the ledger goes on")]);
 }
 
 /// What is erased is what a revision has there. The same bytes of another revision are the caller's to find.
-pub fn bytes_are_erased_as_a_revision_has_them(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
+pub(super) fn bytes_are_erased_as_a_revision_has_them(scene: &TestTenant<'_>) {
     scene.told("s", &["x"]);
     let gone = "{gone: the record that has a secret}\n";
-    let first = import(&scene, "/a", &["same ", gone, "end"]);
-    let second = import(&scene, "/a", &["same ", gone, "another end"]);
+    let first = import(scene, "/a", &["same ", gone, "end"]);
+    let second = import(scene, "/a", &["same ", gone, "another end"]);
     let len = gone.len() as u64;
     assert_eq!(scene.erase("s", &[], vec![span("/a", 1, 5, len)]), (0, 0, len));
-    assert_eq!(bytes(&scene, first, 0, 999), format!("same {}end", " ".repeat(gone.len())));
-    assert_eq!(bytes(&scene, second, 0, 999), format!("same {gone}another end"));
-    assert_eq!(revision(&scene, second).erased, []);
+    assert_eq!(bytes(scene, first, 0, 999), format!("same {}end", " ".repeat(gone.len())));
+    assert_eq!(bytes(scene, second, 0, 999), format!("same {gone}another end"));
+    assert_eq!(revision(scene, second).erased, []);
     let both = vec![span("/a", 2, 0, 2), span("/a", 1, 0, 1), span("/a", 2, 5, 3)];
     assert_eq!(scene.erase("s", &[], both), (0, 0, 6), "several revisions in one write");
-    assert_eq!(revision(&scene, first).erased, [(0, 1), (5, 5 + len)]);
-    assert_eq!(revision(&scene, second).erased, [(0, 2), (5, 8)]);
-    assert_eq!(bytes(&scene, second, 0, 8), "  me    ");
+    assert_eq!(revision(scene, first).erased, [(0, 1), (5, 5 + len)]);
+    assert_eq!(revision(scene, second).erased, [(0, 2), (5, 8)]);
+    assert_eq!(bytes(scene, second, 0, 8), "  me    ");
 }
 
 /// An import that leaves out what was erased before says which ranges stand for it.
-pub fn erased_ranges_are_listed(store: &dyn Storage) {
-    let scene = TestTenant::new(store);
-    let place = take(&scene, "/a", after("/a", 0), "me");
+pub(super) fn erased_ranges_are_listed(scene: &TestTenant<'_>) {
+    let place = take(scene, "/a", after("/a", 0), "me");
     let extend =
         |from, text: &str, erased| extending_by(place, owner("me", 100), from, packed(from, &[text]), erased);
     scene.commit(extend(0, "kept    kept", vec![(4, 8)]));
     scene.commit(extend(12, "  kept", vec![(12, 14)]));
-    assert_eq!(revision(&scene, place).erased, [(4, 8), (12, 14)]);
+    assert_eq!(revision(scene, place).erased, [(4, 8), (12, 14)]);
     assert_eq!(scene.commit(ending(place, "me")), Written::Done);
-    let info = revision(&scene, place);
+    let info = revision(scene, place);
     assert_eq!((info.erased, info.len), (vec![(4, 8), (12, 14)], 18));
     assert!(info.reader.is_some());
 }
