@@ -35,8 +35,7 @@ pub(super) fn bodies_are_stored_once(scene: &TestTenant<'_>) {
 
 /// Two bodies with one handle: the second is refused, and nothing of its commit is stored.
 pub(super) fn a_taken_handle_is_refused(scene: &TestTenant<'_>) {
-    scene.open("s");
-    scene.append("s", vec![holding("1", &["first"])]);
+    scene.open_with("s", vec![holding("1", &["first"])]);
     let second = PackedBlob { handle: handle("first"), ..body("second") };
     let event = |id: &str| PackedEvent { blobs: vec![body("third"), second.clone()], ..said(id, id) };
     let refused = scene.try_append("s", vec![said("2", "2"), event("3")]);
@@ -50,16 +49,14 @@ pub(super) fn a_taken_handle_is_refused(scene: &TestTenant<'_>) {
     let refused = scene.try_append("s", vec![PackedEvent { blobs: both, ..said("4", "4") }]);
     assert_eq!(refused, Err(StoreError::HandleTaken(handle("x"))), "also inside one event");
     let other = TestTenant::of(scene.store, "other");
-    other.open("s");
-    other.append("s", vec![event("3")]);
+    other.open_with("s", vec![event("3")]);
     assert_eq!(scene.blobs(&["first"]), [Some(body("first"))]);
     assert_eq!(other.blobs(&["first"]), [Some(second)]);
 }
 
 /// A handle names a body, a stream or a source.
 pub(super) fn handles_resolve(scene: &TestTenant<'_>) {
-    scene.open("s");
-    scene.append("s", vec![holding("1", &["body"])]);
+    scene.open_with("s", vec![holding("1", &["body"])]);
     let (no, _) = import(scene, "/file", &["bytes"]);
     assert_eq!(scene.named("body"), Some(HandleTarget::Blob));
     assert_eq!(scene.named("s"), Some(HandleTarget::Stream(stream_id("s"))));
@@ -76,8 +73,7 @@ pub(super) fn handles_resolve(scene: &TestTenant<'_>) {
 
 /// Who holds a body is told by stream and position; a fork does not hold what it shares.
 pub(super) fn holders_of_a_body(scene: &TestTenant<'_>) {
-    scene.open("s");
-    scene.append(
+    scene.open_with(
         "s",
         vec![holding("1", &["body"]), said("2", "body"), holding("3", &["other", "body", "body"])],
     );
@@ -237,8 +233,7 @@ pub(super) fn erasing_leaves_the_place(scene: &TestTenant<'_>) {
 
 /// What was erased does not come back under its id, whatever the content.
 pub(super) fn erased_ids_stay_taken(scene: &TestTenant<'_>) {
-    scene.open("s");
-    scene.append("s", vec![holding("1", &["secret"]), said("2", "2")]);
+    scene.open_with("s", vec![holding("1", &["secret"]), said("2", "2")]);
     scene.fork("f", "s", 1);
     scene.erase("s", &[1], Vec::new());
     let placed = Ok(vec![placed(1, true)]);

@@ -150,6 +150,12 @@ impl<'a> TestTenant<'a> {
         appended.into_iter().map(|one| one.seq.0).collect()
     }
 
+    /// Opens a stream with these events.
+    pub(super) fn open_with(&self, id: &str, events: Vec<PackedEvent>) {
+        self.open(id);
+        self.append(id, events);
+    }
+
     /// Opens a stream with these texts as messages; their ids are the stream's and a number from 1.
     pub(super) fn told(&self, id: &str, texts: &[&str]) -> StreamInfo {
         self.open(id);
