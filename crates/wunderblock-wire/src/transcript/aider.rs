@@ -3,10 +3,9 @@
 //! The format does not escape: a reply that quotes such lines is read the way aider itself reads it. A record is one
 //! block of lines of one speaker, with the blank lines that follow it.
 
-use super::record::{ByteSpan, RecordItem, RecordStatus, TranscriptRecord};
+use super::record::{ByteSpan, TranscriptRecord};
 use super::time::rfc3339;
 use serde::{Deserialize, Serialize};
-use wunderblock_core::event::SessionOpened;
 use wunderblock_core::message::{Message, MessageOrigin, Role};
 use wunderblock_core::units::Millis;
 
@@ -107,17 +106,14 @@ impl Aider {
         if text.is_empty() {
             return vec![self.in_chat(record)];
         }
-        record.kept = RecordStatus::Understood;
-        if !self.opened {
-            self.opened = true;
-            let opened = SessionOpened { format: Some("aider".into()), ..SessionOpened::default() };
-            record.items.push(RecordItem::Opened(opened));
+        if !std::mem::replace(&mut self.opened, true) {
+            record.open("aider");
         }
         let mut message = Message::text(role, text);
         if block.speaker == AiderSpeaker::Output {
             message.standing = MessageOrigin::Injected("aider".into());
         }
-        record.items.push(RecordItem::Message(message));
+        record.say(message);
         vec![self.in_chat(record)]
     }
 

@@ -116,8 +116,7 @@ impl ClaudeCode {
             }
             known if RECORD_TYPES.iter().any(|(name, _)| *name == known) => {}
             _ => {
-                record.kept =
-                    RecordStatus::Opaque { why: format!("no record type of Claude Code: `{kind}`") };
+                record.set_opaque(format!("no record type of Claude Code: `{kind}`"));
                 let pairing = &mut self.sessions.get(&at).pairing;
                 generic::said(object, pairing, &mut record);
                 self.sessions.complete(&mut record, &at, object);
@@ -158,24 +157,17 @@ impl ClaudeCode {
                 if let Some(text) = object.word("content") {
                     let message = Message::text(Role::User, String::from(text));
                     self.sessions.get(at).begun = true;
-                    push(
-                        record,
-                        RecordItem::Message(
-                            message.standing(MessageOrigin::Injected("local_command".into())),
-                        ),
-                    );
+                    record.say(message.standing(MessageOrigin::Injected("local_command".into())));
                 }
             }
-            "turn_duration" => push(record, RecordItem::Turn(turn("end"))),
+            "turn_duration" => record.push(RecordItem::Turn(turn("end"))),
             _ => {}
         }
     }
 
     fn attachment(&mut self, record: &mut TranscriptRecord, object: &Object<'_>, at: &RecordOwner) {
         let Some(attached) = object.object("attachment") else {
-            record.kept =
-                RecordStatus::Opaque { why: "an attachment record without an attachment".to_owned() };
-            return;
+            return record.set_opaque("an attachment record without an attachment");
         };
         let kind = attached.text("type").unwrap_or_default();
         record.kind = format!("attachment:{kind}").into();
@@ -184,13 +176,13 @@ impl ClaudeCode {
         let parts = attachment::parts(&kind, &attached, &mut blocks);
         if !parts.is_empty() {
             let standing = MessageOrigin::Injected(record.kind.clone());
-            push(record, RecordItem::Message(Message::new(Role::User, parts).standing(standing)));
+            record.say(Message::new(Role::User, parts).standing(standing));
         }
     }
 
     /// The early form: calls and results as records of their own, without ids.
     fn early_tool(&mut self, record: &mut TranscriptRecord, object: &Object<'_>, at: &RecordOwner) {
-        let base = record.id.clone().unwrap_or_else(|| record.line.to_string().into());
+        let base = record.id_base();
         let mut blocks = Blocks::new(Dialect::Anthropic, &mut self.sessions.get(at).pairing, &base);
         let (role, part) = if record.kind.as_ref() == "tool_use" {
             (Role::Assistant, blocks.tool_call(object))
@@ -198,29 +190,26 @@ impl ClaudeCode {
             (Role::Tool, Some(blocks.tool_result(object)))
         };
         match part {
-            Some(part) => push(record, RecordItem::Message(Message::new(role, vec![part]))),
-            None => record.kept = RecordStatus::Opaque { why: "a tool call without a name".to_owned() },
+            Some(part) => record.say(Message::new(role, vec![part])),
+            None => record.set_opaque("a tool call without a name"),
         }
     }
 
     fn summary(&mut self, record: &mut TranscriptRecord, object: &Object<'_>, at: &RecordOwner) {
         let text = object.object("message").and_then(|message| message.get("content").map(plain_text));
         let boundary = self.sessions.get(at).boundary.take().unwrap_or_default();
-        push(record, boundary.into_item(text.filter(|text| !text.is_empty())));
+        record.push(boundary.into_item(text.filter(|text| !text.is_empty())));
     }
 
     fn said(&mut self, record: &mut TranscriptRecord, object: &Object<'_>, at: &RecordOwner) {
         let Some(said) = object.object("message") else {
-            record.kept =
-                RecordStatus::Opaque { why: "a message record whose `message` is no object".to_owned() };
-            generic::said(object, &mut self.sessions.get(at).pairing, record);
-            return;
+            record.set_opaque("a message record whose `message` is no object");
+            return generic::said(object, &mut self.sessions.get(at).pairing, record);
         };
         if !said.has("content") {
-            record.kept = RecordStatus::Opaque { why: "a message without `content`".to_owned() };
-            return;
+            return record.set_opaque("a message without `content`");
         }
-        let base = record.id.clone().unwrap_or_else(|| record.line.to_string().into());
+        let base = record.id_base();
         let parts = Blocks::new(Dialect::Anthropic, &mut self.sessions.get(at).pairing, &base)
             .content(said.get("content"));
         let assistant = record.kind.as_ref() == "assistant";
@@ -240,7 +229,7 @@ impl ClaudeCode {
             message.stop = said.word("stop_reason");
         }
         let usage = if assistant { self.usage(&said, &message) } else { None };
-        push(record, RecordItem::Message(message));
+        record.say(message);
         record.items.extend(usage.map(RecordItem::Usage));
         if failed {
             record.items.push(RecordItem::Turn(TurnCompleted { error_code: code, ..turn("error") }));
@@ -273,11 +262,6 @@ impl ClaudeCode {
         self.last_usage = Some(measured.clone());
         Some(measured)
     }
-}
-
-fn push(record: &mut TranscriptRecord, item: RecordItem) {
-    record.kept = RecordStatus::Understood;
-    record.items.push(item);
 }
 
 fn turn(stop_reason: &str) -> TurnCompleted {

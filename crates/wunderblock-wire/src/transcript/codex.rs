@@ -13,8 +13,7 @@ use super::seen::hash;
 use super::{generic, time};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use wunderblock_core::event::{SessionOpened, TurnCompleted, UsageMeasured};
-use wunderblock_core::id::Scope;
+use wunderblock_core::event::{TurnCompleted, UsageMeasured};
 use wunderblock_core::message::{Dialect, Message, MessageOrigin, Part, Role};
 use wunderblock_core::units::Tokens;
 
@@ -159,8 +158,7 @@ impl Codex {
         }
         let opens = matches!(record.items.first(), Some(RecordItem::Opened(_)));
         if !opens && !self.opened {
-            let opened = SessionOpened { format: Some("codex".into()), ..SessionOpened::default() };
-            record.items.insert(0, RecordItem::Opened(opened));
+            record.open("codex");
         }
         self.opened = true;
         let says = record
@@ -189,7 +187,7 @@ impl Codex {
             "compacted" => compacted(&mut record, &payload),
             "world_state" | "inter_agent_communication_metadata" => {}
             _ => {
-                record.kept = RecordStatus::Opaque { why: format!("no record type of Codex: `{kind}`") };
+                record.set_opaque(format!("no record type of Codex: `{kind}`"));
                 generic::said(&payload, &mut self.pairing, &mut record);
             }
         }
@@ -207,7 +205,7 @@ impl Codex {
             record.kind = "session_meta".into();
             self.meta(record, object);
         } else {
-            record.kept = RecordStatus::Opaque { why: "no envelope and no item of Codex".to_owned() };
+            record.set_opaque("no envelope and no item of Codex");
             generic::said(object, &mut self.pairing, record);
         }
     }
@@ -218,15 +216,7 @@ impl Codex {
         if self.own.is_none() {
             self.own = id;
             self.parent = meta.word("parent_thread_id").or_else(|| spawned_by(meta));
-            let cwd = meta.word("cwd");
-            let opened = SessionOpened {
-                scope: Scope { project: cwd.as_deref().map(str::to_owned), ..Scope::default() },
-                format: Some("codex".into()),
-                cwd,
-                version: meta.word("cli_version"),
-                parent: None,
-            };
-            push(record, RecordItem::Opened(opened));
+            record.push(RecordItem::opened("codex", meta.word("cwd"), meta.word("cli_version")));
         }
         let base = meta.object("base_instructions");
         let text = base
@@ -237,10 +227,7 @@ impl Codex {
         if self.instructions != read {
             self.instructions = read;
             let standing = MessageOrigin::Injected("base_instructions".into());
-            push(
-                record,
-                RecordItem::Message(Message::text(Role::System, String::from(text)).standing(standing)),
-            );
+            record.say(Message::text(Role::System, String::from(text)).standing(standing));
         }
     }
 
@@ -252,10 +239,10 @@ impl Codex {
         if kind == "ghost_snapshot" {
             return;
         }
-        let base = record.id.clone().unwrap_or_else(|| record.line.to_string().into());
+        let base = record.id_base();
         let mut blocks = Blocks::new(Dialect::OpenaiResponses, &mut self.pairing, &base);
         let Some(mut message) = items::message(&kind, item, &mut blocks) else {
-            record.kept = RecordStatus::Opaque { why: format!("no item of Codex: `{kind}`") };
+            record.set_opaque(format!("no item of Codex: `{kind}`"));
             return generic::said(item, &mut self.pairing, record);
         };
         if message.role == Role::Assistant {
@@ -265,7 +252,7 @@ impl Codex {
         if self.events_only && self.said.contains(&hash_said(&message)) {
             return;
         }
-        push(record, RecordItem::Message(message));
+        record.say(message);
     }
 
     fn event(&mut self, record: &mut TranscriptRecord, event: &Object<'_>) {
@@ -275,15 +262,15 @@ impl Codex {
             "user_message" | "agent_message" => self.said_event(record, event, &kind),
             "token_count" => {
                 if let Some(usage) = self.usage(event) {
-                    push(record, RecordItem::Usage(usage));
+                    record.push(RecordItem::Usage(usage));
                 }
             }
-            "task_complete" | "turn_complete" => push(record, RecordItem::Turn(turn("end", None, None))),
-            "turn_aborted" => push(record, RecordItem::Turn(turn("aborted", None, event.word("reason")))),
+            "task_complete" | "turn_complete" => record.push(turn("end", None, None)),
+            "turn_aborted" => record.push(turn("aborted", None, event.word("reason"))),
             "error" => {
                 let info = event.get("codex_error_info");
                 let code = info.filter(|info| info.get() != "null").and_then(|info| error_code(info.get()));
-                push(record, RecordItem::Turn(turn("error", code, event.word("message"))));
+                record.push(turn("error", code, event.word("message")));
             }
             "thread_rolled_back" => {
                 self.taken_back = self.taken_back.saturating_add(event.number("num_turns").unwrap_or(1));
@@ -291,7 +278,7 @@ impl Codex {
             }
             "collab_agent_spawn_end" => {
                 if let Some(agent) = event.word("new_thread_id") {
-                    push(record, RecordItem::Spawned(agent));
+                    record.push(RecordItem::Spawned(agent));
                 }
             }
             _ => {}
@@ -304,13 +291,12 @@ impl Codex {
         }
         let Some(text) = event.word("message") else { return };
         let message = if kind == "user_message" {
-            let standing =
-                items::injected(&text).map_or(MessageOrigin::Said, |tag| MessageOrigin::Injected(tag.into()));
+            let standing = items::standing(&text);
             Message::text(Role::User, String::from(text)).standing(standing)
         } else {
             Message { model: self.model.clone(), ..Message::text(Role::Assistant, String::from(text)) }
         };
-        push(record, RecordItem::Message(message));
+        record.say(message);
         if self.events_only {
             self.remember(record);
         }
@@ -352,21 +338,19 @@ impl Codex {
     }
 }
 
-fn push(record: &mut TranscriptRecord, item: RecordItem) {
-    record.kept = RecordStatus::Understood;
-    record.items.push(item);
-}
-
 fn is_said_event(record: &TranscriptRecord) -> bool {
     matches!(record.kind.as_ref(), "event_msg:user_message" | "event_msg:agent_message")
 }
 
 fn compacted(record: &mut TranscriptRecord, payload: &Object<'_>) {
     let summary = payload.word("message").map(String::from);
-    push(
-        record,
-        RecordItem::Compacted { from: None, before: None, summary, trigger: None, tokens_before: None },
-    );
+    record.push(RecordItem::Compacted {
+        from: None,
+        before: None,
+        summary,
+        trigger: None,
+        tokens_before: None,
+    });
 }
 
 /// `source: {"subagent": {"thread_spawn": {"parent_thread_id": …}}}`.
@@ -375,8 +359,9 @@ fn spawned_by(meta: &Object<'_>) -> Option<Box<str>> {
     subagent.object("thread_spawn")?.word("parent_thread_id")
 }
 
-fn turn(stop_reason: &str, error_code: Option<Box<str>>, detail: Option<Box<str>>) -> TurnCompleted {
-    TurnCompleted { stop_reason: stop_reason.into(), error_code, detail, overflow: None }
+fn turn(stop_reason: &str, error_code: Option<Box<str>>, detail: Option<Box<str>>) -> RecordItem {
+    let stop_reason = stop_reason.into();
+    RecordItem::Turn(TurnCompleted { stop_reason, error_code, detail, overflow: None })
 }
 
 /// Codex names errors by a word or by an object with one key.

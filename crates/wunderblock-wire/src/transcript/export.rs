@@ -95,7 +95,7 @@ impl ExportReader {
             return record;
         }
         if !is_engines && !Fact::OPEN_KINDS.contains(&&*kind) {
-            record.kept = RecordStatus::Opaque { why: format!("no event of this version: `{kind}`") };
+            record.set_opaque(format!("no event of this version: `{kind}`"));
             return record;
         }
         match serde_json::from_str::<Fact>(text)
@@ -152,8 +152,7 @@ impl ExportedSession {
             _ => None,
         };
         if let Some(item) = item {
-            record.kept = RecordStatus::Understood;
-            record.items.push(item);
+            record.push(item);
         }
     }
 

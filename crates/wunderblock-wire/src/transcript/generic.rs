@@ -10,7 +10,6 @@ use super::record::{ByteSpan, RecordItem, RecordStatus, TranscriptRecord};
 use super::time;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use wunderblock_core::event::SessionOpened;
 use wunderblock_core::message::{Dialect, Message, MessageOrigin, Part, Role};
 
 /// Record types and what becomes of them.
@@ -163,8 +162,7 @@ impl Generic {
             };
             if open {
                 before.clone_from(&record.session);
-                let opened = SessionOpened { format: Some(self.format.into()), ..SessionOpened::default() };
-                record.items.insert(0, RecordItem::Opened(opened));
+                record.open(self.format);
             }
         }
         records

@@ -4,11 +4,11 @@ use super::blocks::{self, Blocks, CallPairing, first, first_word};
 use super::elements;
 use super::generic;
 use super::object::{Object, quoted};
-use super::record::{ByteSpan, RecordItem, RecordStatus, TranscriptRecord};
+use super::record::{ByteSpan, RecordItem, TranscriptRecord};
 use super::time;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use wunderblock_core::event::{SessionOpened, UsageMeasured};
+use wunderblock_core::event::UsageMeasured;
 use wunderblock_core::message::{Dialect, Message, MessageOrigin, Part, Role};
 
 /// Record types and what becomes of them.
@@ -59,9 +59,8 @@ impl OpenaiChat {
             return vec![record];
         }
         let session: Box<str> = format!("line-{}", span.line).into();
-        let opened = SessionOpened { format: Some("openai-chat".into()), ..SessionOpened::default() };
         if let Some(first) = records.iter_mut().find(|record| !record.items.is_empty()) {
-            first.items.insert(0, RecordItem::Opened(opened));
+            first.open("openai-chat");
         }
         records.iter_mut().for_each(|record| record.session = Some(session.clone()));
         records
@@ -103,10 +102,7 @@ impl OpenaiChat {
             match Object::parse(part) {
                 Ok(object) if Some(*part) == choice => self.choice(&mut record, &object, [&response, &outer]),
                 Ok(object) => self.message(&mut record, &object),
-                Err(_) => {
-                    record.kept =
-                        RecordStatus::Opaque { why: "no object where a message was expected".to_owned() }
-                }
+                Err(_) => record.set_opaque("no object where a message was expected"),
             }
             records.push(record);
         }
@@ -145,7 +141,7 @@ impl OpenaiChat {
             "assistant" => Message::new(Role::Assistant, answered(object, &mut blocks)),
             "tool" | "function" => Message::new(Role::Tool, vec![result(object, &mut blocks)]),
             _ => {
-                record.kept = RecordStatus::Opaque { why: format!("no role of OpenAI chat: `{role}`") };
+                record.set_opaque(format!("no role of OpenAI chat: `{role}`"));
                 return generic::said(object, &mut self.pairing, record);
             }
         };
@@ -161,17 +157,13 @@ impl OpenaiChat {
         if blocks::is_silent(&message.parts) {
             message = message.standing(MessageOrigin::Aside("nothing was said".into()));
         }
-        record.kept = RecordStatus::Understood;
-        record.items.push(RecordItem::Message(message));
+        record.say(message);
     }
 
     fn open(&mut self, record: &mut TranscriptRecord) {
-        if self.opened || record.items.is_empty() {
-            return;
+        if !record.items.is_empty() && !std::mem::replace(&mut self.opened, true) {
+            record.open("openai-chat");
         }
-        self.opened = true;
-        let opened = SessionOpened { format: Some("openai-chat".into()), ..SessionOpened::default() };
-        record.items.insert(0, RecordItem::Opened(opened));
     }
 }
 

@@ -6,8 +6,7 @@ use super::record::{ByteSpan, RecordItem, RecordPlace, RecordStatus, TranscriptR
 use super::seen::SeenIds;
 use super::{generic, time};
 use serde::{Deserialize, Serialize};
-use wunderblock_core::event::{SessionOpened, UsageMeasured};
-use wunderblock_core::id::Scope;
+use wunderblock_core::event::UsageMeasured;
 use wunderblock_core::message::{Dialect, Message, MessageOrigin, Part, Role};
 use wunderblock_core::units::Tokens;
 
@@ -93,15 +92,8 @@ impl Pi {
         }
         self.own = object.word("id");
         self.version = object.number("version");
-        let cwd = object.word("cwd");
         self.opened = true;
-        record.items.push(RecordItem::Opened(SessionOpened {
-            scope: Scope { project: cwd.as_deref().map(str::to_owned), ..Scope::default() },
-            format: Some("pi".into()),
-            cwd,
-            version: None,
-            parent: None,
-        }));
+        record.items.push(RecordItem::opened("pi", object.word("cwd"), None));
     }
 
     fn place(&mut self, record: &mut TranscriptRecord, object: &Object<'_>) {
@@ -123,22 +115,17 @@ impl Pi {
         match kind {
             "message" => match object.object("message") {
                 Some(message) => self.message(record, &message),
-                None => {
-                    record.kept = RecordStatus::Opaque { why: "a message entry without a message".to_owned() }
-                }
+                None => record.set_opaque("a message entry without a message"),
             },
-            "compaction" => push(
-                record,
-                RecordItem::Compacted {
-                    from: None,
-                    before: object
-                        .word("firstKeptEntryId")
-                        .or_else(|| object.number("firstKeptEntryIndex").map(numbered)),
-                    summary: object.word("summary").map(String::from),
-                    trigger: object.flag("fromHook").then(|| "hook".into()),
-                    tokens_before: object.number("tokensBefore").map(Tokens),
-                },
-            ),
+            "compaction" => record.push(RecordItem::Compacted {
+                from: None,
+                before: object
+                    .word("firstKeptEntryId")
+                    .or_else(|| object.number("firstKeptEntryIndex").map(numbered)),
+                summary: object.word("summary").map(String::from),
+                trigger: object.flag("fromHook").then(|| "hook".into()),
+                tokens_before: object.number("tokensBefore").map(Tokens),
+            }),
             "branch_summary" => self.injected(record, object, "branch_summary"),
             "custom_message" => {
                 let tag = format!("custom_message:{}", object.text("customType").unwrap_or_default());
@@ -146,7 +133,7 @@ impl Pi {
             }
             "custom" | "label" | "model_change" | "session_info" | "thinking_level_change" => {}
             _ => {
-                record.kept = RecordStatus::Opaque { why: format!("no entry of pi: `{kind}`") };
+                record.set_opaque(format!("no entry of pi: `{kind}`"));
                 generic::said(object, &mut self.pairing, record);
             }
         }
@@ -156,19 +143,18 @@ impl Pi {
         let role = said.text("role").unwrap_or_default();
         record.kind = format!("message:{role}").into();
         record.at = record.at.or_else(|| time::field(said, "timestamp"));
-        let base = record.id.clone().unwrap_or_else(|| record.line.to_string().into());
+        let base = record.id_base();
         let mut blocks = Blocks::new(Dialect::Neutral, &mut self.pairing, &base);
         match role.as_ref() {
             "user" | "system" => {
                 let role = if role == "user" { Role::User } else { Role::System };
-                let parts = blocks.content(said.get("content"));
-                push(record, RecordItem::Message(Message::new(role, parts)));
+                record.say(Message::new(role, blocks.content(said.get("content"))));
             }
             "assistant" => {
                 let parts = blocks.content(said.get("content"));
                 let message = assistant(said, parts);
                 let usage = usage(said, &message);
-                push(record, RecordItem::Message(message));
+                record.say(message);
                 record.items.extend(usage.map(RecordItem::Usage));
             }
             "toolResult" => {
@@ -178,15 +164,15 @@ impl Pi {
                     failed: said.flag("isError"),
                     extra: None,
                 };
-                push(record, RecordItem::Message(Message::new(Role::Tool, vec![result])));
+                record.say(Message::new(Role::Tool, vec![result]));
             }
-            "bashExecution" => push(record, RecordItem::Message(ran(said))),
+            "bashExecution" => record.say(ran(said)),
             "custom" | "hookMessage" | "branchSummary" | "compactionSummary" => {
                 let tag = said.word("customType").unwrap_or_else(|| role.as_ref().into());
                 self.injected(record, said, &tag);
             }
             _ => {
-                record.kept = RecordStatus::Opaque { why: format!("no role of pi: `{role}`") };
+                record.set_opaque(format!("no role of pi: `{role}`"));
                 generic::said(said, &mut self.pairing, record);
             }
         }
@@ -196,28 +182,20 @@ impl Pi {
         let base = record.id.clone().unwrap_or_default();
         let mut blocks = Blocks::new(Dialect::Neutral, &mut self.pairing, &base);
         let parts = blocks.content(object.get("content").or_else(|| object.get("summary")));
-        let message = Message::new(Role::User, parts).standing(MessageOrigin::Injected(tag.into()));
-        push(record, RecordItem::Message(message));
+        record.say(Message::new(Role::User, parts).standing(MessageOrigin::Injected(tag.into())));
     }
 
     fn complete(&mut self, record: &mut TranscriptRecord) {
         if record.items.is_empty() {
             return;
         }
-        if !self.opened {
-            self.opened = true;
-            let opened = SessionOpened { format: Some("pi".into()), ..SessionOpened::default() };
-            record.items.insert(0, RecordItem::Opened(opened));
+        if !std::mem::replace(&mut self.opened, true) {
+            record.open("pi");
         }
         self.begun |= record.items.iter().any(
             |item| matches!(item, RecordItem::Message(said) if matches!(said.standing, MessageOrigin::Said)),
         );
     }
-}
-
-fn push(record: &mut TranscriptRecord, item: RecordItem) {
-    record.kept = RecordStatus::Understood;
-    record.items.push(item);
 }
 
 /// What stands for the id of a record of version 1: its number in the file, the header being 0.

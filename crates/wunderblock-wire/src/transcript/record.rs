@@ -1,6 +1,7 @@
 //! Neutral records: one per raw record of a transcript.
 
 use wunderblock_core::event::{Fact, SessionOpened, TurnCompleted, UsageMeasured};
+use wunderblock_core::id::Scope;
 use wunderblock_core::message::Message;
 use wunderblock_core::units::{Millis, Tokens};
 
@@ -56,6 +57,14 @@ pub enum RecordItem {
     },
     /// An event of ours that speaks of no position: a task, the end of a session.
     Fact(Box<Fact>),
+}
+
+impl RecordItem {
+    /// The opening of a session; the project is where the agent worked.
+    pub(crate) fn opened(format: &str, cwd: Option<Box<str>>, version: Option<Box<str>>) -> Self {
+        let scope = Scope { project: cwd.as_deref().map(str::to_owned), ..Scope::default() };
+        Self::Opened(SessionOpened { scope, format: Some(format.into()), cwd, version, parent: None })
+    }
 }
 
 /// How well a record was understood.
@@ -136,5 +145,31 @@ impl TranscriptRecord {
 
     pub(crate) fn opaque(span: ByteSpan, kind: &str, why: impl Into<String>) -> Self {
         Self { kept: RecordStatus::Opaque { why: why.into() }, ..Self::bookkeeping(span, kind) }
+    }
+
+    /// Says what of it is unknown.
+    pub(crate) fn set_opaque(&mut self, why: impl Into<String>) {
+        self.kept = RecordStatus::Opaque { why: why.into() };
+    }
+
+    /// Adds something that was understood.
+    pub(crate) fn push(&mut self, item: RecordItem) {
+        self.kept = RecordStatus::Understood;
+        self.items.push(item);
+    }
+
+    /// Adds a message.
+    pub(crate) fn say(&mut self, message: Message) {
+        self.push(RecordItem::Message(message));
+    }
+
+    /// Puts the opening of a session first of which nothing is known but its format.
+    pub(crate) fn open(&mut self, format: &str) {
+        self.items.insert(0, RecordItem::opened(format, None, None));
+    }
+
+    /// The native id, else the line: what ids are made of for calls that have none.
+    pub(crate) fn id_base(&self) -> Box<str> {
+        self.id.clone().unwrap_or_else(|| self.line.to_string().into())
     }
 }

@@ -6,8 +6,6 @@ use super::super::record::{RecordItem, RecordPlace, TranscriptRecord};
 use super::super::seen::{SeenIds, hash};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap};
-use wunderblock_core::event::SessionOpened;
-use wunderblock_core::id::Scope;
 use wunderblock_core::units::Tokens;
 
 /// The sessions found in one file. The first is the file's own.
@@ -305,20 +303,9 @@ impl FileSessions {
         if let Some(boundary) = session.boundary.take() {
             record.items.insert(0, boundary.into_item(None));
         }
-        if !session.opened {
-            session.opened = true;
-            record.items.insert(0, RecordItem::Opened(opened(object)));
+        if !std::mem::replace(&mut session.opened, true) {
+            let (cwd, version) = (object.word("cwd"), object.word("version"));
+            record.items.insert(0, RecordItem::opened("claude-code", cwd, version));
         }
-    }
-}
-
-fn opened(object: &Object<'_>) -> SessionOpened {
-    let cwd = object.word("cwd");
-    SessionOpened {
-        scope: Scope { project: cwd.as_deref().map(str::to_owned), ..Scope::default() },
-        format: Some("claude-code".into()),
-        cwd,
-        version: object.word("version"),
-        parent: None,
     }
 }

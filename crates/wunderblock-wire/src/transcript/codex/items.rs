@@ -45,10 +45,11 @@ pub(super) fn is_item(kind: &str) -> bool {
     ) || VERBATIM.contains(&kind)
 }
 
-/// What the harness put in, if a user's text is of that kind.
-pub(super) fn injected(text: &str) -> Option<&'static str> {
+/// Whether the user said a text, or the harness in the user's place.
+pub(super) fn standing(text: &str) -> MessageOrigin {
     let text = text.trim_start();
-    INJECTED.iter().find(|(mark, _)| text.starts_with(mark)).map(|(_, name)| *name)
+    let known = INJECTED.iter().find(|(mark, _)| text.starts_with(mark));
+    known.map_or(MessageOrigin::Said, |(_, name)| MessageOrigin::Injected((*name).into()))
 }
 
 /// The message an item is; nothing for one nobody knows.
@@ -84,11 +85,10 @@ fn said(item: &Object<'_>, blocks: &mut Blocks<'_>) -> Option<Message> {
     parts.retain(
         |part| !matches!(part, Part::Opaque { raw, .. } if is_empty_image(raw.inline().unwrap_or(""))),
     );
-    let tag = match parts.first() {
-        Some(Part::Text { text, .. }) if role == Role::User => injected(text.inline().unwrap_or("")),
-        _ => None,
+    let standing = match parts.first() {
+        Some(Part::Text { text, .. }) if role == Role::User => standing(text.inline().unwrap_or("")),
+        _ => MessageOrigin::Said,
     };
-    let standing = tag.map_or(MessageOrigin::Said, |tag| MessageOrigin::Injected(tag.into()));
     Some(Message::new(role, parts).standing(standing))
 }
 
