@@ -424,6 +424,16 @@ pub struct UsageMeasured {
     pub window: Option<Tokens>,
 }
 
+impl UsageMeasured {
+    /// What was measured of a reply: input, read from a cache, written to it, output.
+    #[must_use]
+    pub fn of(reply: &Message, tokens: [u64; 4]) -> Self {
+        let [input, cache_read, cache_write, output] = tokens.map(Tokens);
+        let (api_id, model) = (reply.api_id.clone(), reply.model.clone());
+        Self { api_id, model, input, cache_read, cache_write, output, window: None }
+    }
+}
+
 /// See [`Fact::TurnCompleted`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnCompleted {

@@ -33,6 +33,11 @@ impl<'a> RawFields<'a> {
         self.get(name).and_then(text)
     }
 
+    /// The field's number; zero if it is none.
+    pub(crate) fn count(&self, name: &str) -> u64 {
+        self.get(name).and_then(|raw| raw.get().parse().ok()).unwrap_or_default()
+    }
+
     /// Takes a field out.
     pub(crate) fn take(&mut self, name: &str) -> Option<&'a RawValue> {
         let value = self.get(name)?;

@@ -13,6 +13,10 @@ const IMAGES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"]
 /// The one type a base64 document may have (its page on PDF support).
 const PDF: &str = "application/pdf";
 
+/// The counts of a usage: input, read from the cache, written to it, output.
+pub(crate) const USAGE: [&str; 4] =
+    ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens"];
+
 /// The block a medium is written as, unless it says otherwise.
 fn block_for(mime: &str) -> &'static str {
     if mime == PDF { "document" } else { "image" }

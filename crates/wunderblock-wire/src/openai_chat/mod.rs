@@ -9,7 +9,6 @@ pub(crate) mod encode;
 
 use wunderblock_core::event::UsageMeasured;
 use wunderblock_core::message::Message;
-use wunderblock_core::units::Tokens;
 
 /// Image types the API takes (its page on vision).
 const IMAGES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
@@ -36,13 +35,5 @@ fn kind_for(mime: &str) -> &'static str {
 /// What a call used. OpenAI's `prompt_tokens` hold what the cache gave (`cached`), where Anthropic's `input_tokens` do
 /// not; `completion_tokens` hold reasoning.
 pub(crate) fn usage((prompt, cached): (u64, u64), completion: u64, message: &Message) -> UsageMeasured {
-    UsageMeasured {
-        api_id: message.api_id.clone(),
-        model: message.model.clone(),
-        input: Tokens(prompt.saturating_sub(cached)),
-        cache_read: Tokens(cached),
-        cache_write: Tokens::ZERO,
-        output: Tokens(completion),
-        window: None,
-    }
+    UsageMeasured::of(message, [prompt.saturating_sub(cached), cached, 0, completion])
 }

@@ -5,11 +5,11 @@ use super::body::{only, opened};
 use super::fault::{ProviderError, ReplyFault, unreadable};
 use super::fields::GrowingObject;
 use super::sse;
+use crate::anthropic::USAGE;
 use crate::json::{self, RawFields};
 use std::collections::BTreeMap;
 use wunderblock_core::event::UsageMeasured;
 use wunderblock_core::message::Message;
-use wunderblock_core::units::Tokens;
 
 /// Reads a whole body.
 pub(super) fn whole(bytes: &[u8]) -> Result<ModelReply, ReplyFault> {
@@ -22,23 +22,11 @@ pub(super) fn whole(bytes: &[u8]) -> Result<ModelReply, ReplyFault> {
     let text = std::str::from_utf8(bytes).map_err(unreadable)?;
     let message = only(crate::anthropic::decode::single(text).map_err(unreadable)?)?;
     let word = fields.text("stop_reason");
-    let usage = fields.get("usage").and_then(RawFields::of).map(|usage| measured(&usage, &message));
+    let usage = fields.get("usage").and_then(RawFields::of);
+    let usage = usage.map(|usage| UsageMeasured::of(&message, USAGE.map(|name| usage.count(name))));
     let stop = StopReason::of(word.as_deref());
     let message = Message { stop: word.map(String::into_boxed_str), ..message };
     Ok(ModelReply { message, stop, usage, fault: None, odd: Vec::new() })
-}
-
-fn measured(usage: &RawFields<'_>, message: &Message) -> UsageMeasured {
-    let count = |name| Tokens(usage.get(name).and_then(|raw| raw.get().parse().ok()).unwrap_or_default());
-    UsageMeasured {
-        api_id: message.api_id.clone(),
-        model: message.model.clone(),
-        input: count("input_tokens"),
-        cache_read: count("cache_read_input_tokens"),
-        cache_write: count("cache_creation_input_tokens"),
-        output: count("output_tokens"),
-        window: None,
-    }
 }
 
 /// The message that a stream's events amount to.

@@ -240,23 +240,10 @@ impl ClaudeCode {
     /// The usage a record carries, unless the record before said the same of the same reply.
     fn usage(&mut self, said: &Object<'_>, message: &Message) -> Option<UsageMeasured> {
         let usage = said.object("usage")?;
-        let count = |key| Tokens(usage.number(key).unwrap_or(0));
-        let measured = UsageMeasured {
-            api_id: message.api_id.clone(),
-            model: message.model.clone(),
-            input: count("input_tokens"),
-            cache_read: count("cache_read_input_tokens"),
-            cache_write: count("cache_creation_input_tokens"),
-            output: count("output_tokens"),
-            window: None,
-        };
-        let none = UsageMeasured {
-            api_id: measured.api_id.clone(),
-            model: measured.model.clone(),
-            ..Default::default()
-        };
+        let counts = crate::anthropic::USAGE.map(|key| usage.number(key).unwrap_or(0));
+        let measured = UsageMeasured::of(message, counts);
         let repeated = measured.api_id.is_some() && self.last_usage.as_ref() == Some(&measured);
-        if measured == none || repeated {
+        if counts == [0; 4] || repeated {
             return None;
         }
         self.last_usage = Some(measured.clone());

@@ -227,18 +227,9 @@ fn assistant(said: &Object<'_>, parts: Vec<Part>) -> Message {
 /// `input` excludes what the cache held. A report of zeros is that of a request that never ran.
 fn usage(said: &Object<'_>, message: &Message) -> Option<UsageMeasured> {
     let usage = said.object("usage")?;
-    let count = |key| Tokens(usage.number(key).unwrap_or(0));
-    let measured = UsageMeasured {
-        api_id: message.api_id.clone(),
-        model: message.model.clone(),
-        input: count("input"),
-        cache_read: count("cacheRead"),
-        cache_write: count("cacheWrite"),
-        output: count("output"),
-        window: None,
-    };
-    let total = measured.input + measured.cache_read + measured.cache_write + measured.output;
-    (total > Tokens::ZERO).then_some(measured)
+    let keys = ["input", "cacheRead", "cacheWrite", "output"];
+    let counts = keys.map(|key| usage.number(key).unwrap_or(0));
+    (counts != [0; 4]).then(|| UsageMeasured::of(message, counts))
 }
 
 /// A command the person ran, worded for the model.
