@@ -3,7 +3,10 @@
 //! Values are not parsed into a tree: numbers past 2^53, key order and duplicate keys survive, a field nobody asks for
 //! costs one scan, and a 10 MB line is never copied to look at its type.
 
-use serde::de::{Deserialize, DeserializeSeed, MapAccess, Visitor};
+use crate::json::ObjectWriter;
+pub(crate) use crate::json::{list as array, quote as quoted};
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
@@ -24,7 +27,7 @@ impl<'a> Object<'a> {
     pub(crate) fn parse(text: &'a str) -> Result<Self, serde_json::Error> {
         let mut fields = Vec::with_capacity(16);
         let mut json = serde_json::Deserializer::from_str(text);
-        FieldsVisitor { into: &mut fields }.deserialize(&mut json)?;
+        FieldsVisitor { into: &mut fields, cut: &mut None }.deserialize(&mut json)?;
         json.end()?;
         Ok(Self { fields })
     }
@@ -34,8 +37,7 @@ impl<'a> Object<'a> {
         let mut fields = Vec::new();
         let mut cut = None;
         let mut json = serde_json::Deserializer::from_str(text);
-        let head = HeadVisitor { into: &mut fields, cut: &mut cut };
-        let _broken_off = head.deserialize(&mut json);
+        let _broken_off = FieldsVisitor { into: &mut fields, cut: &mut cut }.deserialize(&mut json);
         (Self { fields }, cut)
     }
 
@@ -91,27 +93,16 @@ impl<'a> Object<'a> {
 
     /// The fields that are not among `known`, as the text of an object; nothing if there are none.
     pub(crate) fn extra(&self, known: &[&str]) -> Extra {
-        let mut out = String::new();
-        for (key, value) in self.iter().filter(|(key, _)| !known.contains(key)) {
-            out.push(if out.is_empty() { '{' } else { ',' });
-            out.push_str(&quoted(key));
-            out.push(':');
-            out.push_str(value.get());
-        }
-        if out.is_empty() {
-            return None;
-        }
-        out.push('}');
-        Some(out.into_boxed_str())
+        let unknown = self.iter().filter(|(key, _)| !known.contains(key));
+        written(unknown.map(|(key, value)| (key, value.get())))
     }
 }
 
-/// The elements of a value that is an array.
-pub(crate) fn array(value: &RawValue) -> Option<Vec<&RawValue>> {
-    if !value.get().starts_with('[') {
-        return None;
-    }
-    serde_json::from_str(value.get()).ok()
+/// Fields as the text of an object; nothing if there are none.
+pub(crate) fn written<'f>(fields: impl Iterator<Item = (&'f str, &'f str)>) -> Extra {
+    let mut fields = fields.peekable();
+    fields.peek()?;
+    Some(ObjectWriter::default().unknown(fields).finish().into_boxed_str())
 }
 
 /// The text of a value that is a string. Half a surrogate pair, which a string cut in JavaScript ends with, becomes
@@ -126,11 +117,6 @@ pub(crate) fn string(value: &RawValue) -> Option<Cow<'_, str>> {
     }
     let bytes = serde_json::from_str::<Bytes>(value.get()).ok()?;
     Some(Cow::Owned(String::from_utf8_lossy(&bytes.0).into_owned()))
-}
-
-/// A text as a JSON string.
-pub(crate) fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
 }
 
 /// Whether a text, taken as JSON, nests deeper than [`MAX_DEPTH`].
@@ -172,8 +158,10 @@ pub(crate) fn position(part: &str, whole: &str) -> usize {
     (part.as_ptr() as usize).checked_sub(whole.as_ptr() as usize).filter(|at| *at <= whole.len()).unwrap_or(0)
 }
 
+/// Reads fields one by one; also which key's value is being read.
 struct FieldsVisitor<'v, 'a> {
     into: &'v mut Vec<(Cow<'a, str>, &'a RawValue)>,
+    cut: &'v mut Option<Cow<'a, str>>,
 }
 
 impl<'a> DeserializeSeed<'a> for FieldsVisitor<'_, 'a> {
@@ -190,31 +178,6 @@ impl<'a> Visitor<'a> for FieldsVisitor<'_, 'a> {
     }
     fn visit_map<M: MapAccess<'a>>(self, mut map: M) -> Result<(), M::Error> {
         while let Some(FieldName(key)) = map.next_key()? {
-            self.into.push((key, map.next_value()?));
-        }
-        Ok(())
-    }
-}
-
-struct HeadVisitor<'v, 'a> {
-    into: &'v mut Vec<(Cow<'a, str>, &'a RawValue)>,
-    cut: &'v mut Option<Cow<'a, str>>,
-}
-
-impl<'a> DeserializeSeed<'a> for HeadVisitor<'_, 'a> {
-    type Value = ();
-    fn deserialize<D: serde::Deserializer<'a>>(self, json: D) -> Result<(), D::Error> {
-        json.deserialize_map(self)
-    }
-}
-
-impl<'a> Visitor<'a> for HeadVisitor<'_, 'a> {
-    type Value = ();
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-    fn visit_map<M: MapAccess<'a>>(self, mut map: M) -> Result<(), M::Error> {
-        while let Some(FieldName(key)) = map.next_key()? {
             *self.cut = Some(key.clone());
             let value = map.next_value()?;
             *self.cut = None;
@@ -224,44 +187,15 @@ impl<'a> Visitor<'a> for HeadVisitor<'_, 'a> {
     }
 }
 
-struct FieldName<'a>(Cow<'a, str>);
+/// A key; borrowed where it has no escapes.
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct FieldName<'a>(#[serde(borrow)] Cow<'a, str>);
 
-impl<'a> Deserialize<'a> for FieldName<'a> {
-    fn deserialize<D: serde::Deserializer<'a>>(json: D) -> Result<Self, D::Error> {
-        struct NameVisitor;
-        impl<'a> Visitor<'a> for NameVisitor {
-            type Value = FieldName<'a>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a key")
-            }
-            fn visit_borrowed_str<E>(self, key: &'a str) -> Result<FieldName<'a>, E> {
-                Ok(FieldName(Cow::Borrowed(key)))
-            }
-            fn visit_str<E>(self, key: &str) -> Result<FieldName<'a>, E> {
-                Ok(FieldName(Cow::Owned(key.to_owned())))
-            }
-        }
-        json.deserialize_str(NameVisitor)
-    }
-}
-
-struct Bytes(Vec<u8>);
-
-impl<'a> Deserialize<'a> for Bytes {
-    fn deserialize<D: serde::Deserializer<'a>>(json: D) -> Result<Self, D::Error> {
-        struct BytesVisitor;
-        impl Visitor<'_> for BytesVisitor {
-            type Value = Bytes;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string")
-            }
-            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Bytes, E> {
-                Ok(Bytes(bytes.to_vec()))
-            }
-        }
-        json.deserialize_bytes(BytesVisitor)
-    }
-}
+/// A string as bytes, which serde_json also gives where the string is not UTF-8.
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct Bytes<'a>(#[serde(borrow)] Cow<'a, [u8]>);
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,7 @@
 use super::blocks::{self, Blocks, CallPairing, first, first_word};
 use super::elements;
 use super::generic;
-use super::object::{Object, quoted};
+use super::object::{self, Object};
 use super::record::{ByteSpan, RecordItem, TranscriptRecord};
 use super::time;
 use serde::{Deserialize, Serialize};
@@ -95,7 +95,7 @@ impl OpenaiChat {
         // Of several choices the first is the one that was gone on from, as far as anybody can tell.
         let choice = choices.first().and_then(|list| list.elements.first()).map(|choice| choice.get());
         parts.extend(choice);
-        parts.sort_by_key(|part| super::object::position(part, text));
+        parts.sort_by_key(|part| object::position(part, text));
         let mut records = Vec::new();
         for (part, span) in parts.iter().zip(elements::spans(&parts, text, span)) {
             let mut record = TranscriptRecord::bookkeeping(span, "message");
@@ -180,14 +180,9 @@ fn is_choice(object: &Object<'_>) -> bool {
 
 /// Fields of a message a request may hold beside those we have words for.
 fn spoken_for(object: &Object<'_>, role: Role) -> Option<Box<str>> {
-    let mut out = String::new();
-    for key in ["name", "refusal"] {
-        // The name of a tool's message is the tool's, and stands in its call.
-        let Some(value) = object.some(key).filter(|_| role != Role::Tool) else { continue };
-        out.push(if out.is_empty() { '{' } else { ',' });
-        out.push_str(&format!("{}:{}", quoted(key), value.get()));
-    }
-    (!out.is_empty()).then(|| format!("{out}}}").into())
+    // The name of a tool's message is the tool's, and stands in its call.
+    let keys = ["name", "refusal"].into_iter().filter(|_| role != Role::Tool);
+    object::written(keys.filter_map(|key| Some((key, object.some(key)?.get()))))
 }
 
 fn answered(object: &Object<'_>, blocks: &mut Blocks<'_>) -> Vec<Part> {
@@ -227,7 +222,7 @@ fn result(object: &Object<'_>, blocks: &mut Blocks<'_>) -> Part {
 /// SWE-agent and others write the answered calls as a list.
 fn first_of_ids(object: &Object<'_>) -> Option<Box<str>> {
     let ids = object.array("tool_call_ids")?;
-    ids.into_iter().find_map(super::object::string).map(|id| id.into_owned().into_boxed_str())
+    ids.into_iter().find_map(object::string).map(|id| id.into_owned().into_boxed_str())
 }
 
 fn usage_of(usage: &Object<'_>, message: &Message) -> UsageMeasured {
