@@ -1,6 +1,6 @@
 //! A reply and its parts.
 
-use super::fault::ReplyFault;
+use super::fault::{ProviderError, ReplyFault, unreadable};
 use crate::extra::{self, KIND};
 use wunderblock_core::event::UsageMeasured;
 use wunderblock_core::message::{Body, Dialect, Message, Part, Role};
@@ -108,6 +108,50 @@ fn is_refusal(part: &Part) -> bool {
     let Part::Text { extra, .. } = part else { return false };
     let kind = extra::open(extra, Dialect::OpenaiChat).ok().and_then(|opened| opened.own_word(KIND));
     matches!(kind.as_deref(), Some("refusal" | "refusal_part"))
+}
+
+/// What is known of a stream beside what its events say.
+#[derive(Debug, Default)]
+pub(super) struct StreamState {
+    /// Nothing after it is read.
+    pub(super) is_done: bool,
+    /// What the provider said when it gave up.
+    pub(super) refusal: Option<ProviderError>,
+    broken: Option<ReplyFault>,
+    /// What came that is not known.
+    pub(super) odd: Vec<String>,
+}
+
+impl StreamState {
+    /// The provider gives up.
+    pub(super) fn refuse(&mut self, refusal: ProviderError) {
+        self.refusal = Some(refusal);
+        self.is_done = true;
+    }
+
+    /// Notes an event that is no JSON object.
+    pub(super) fn unreadable(&mut self, what: impl FnOnce() -> String) {
+        note(&mut self.odd, what);
+        self.broken.get_or_insert_with(|| unreadable("an event is no JSON object"));
+    }
+
+    /// The reply: what was read of the body that the stream stands for, `missing` where it stands for none. `ended` says
+    /// that the model came to an end.
+    pub(super) fn finish(
+        self,
+        read: Option<Result<ModelReply, ReplyFault>>,
+        missing: &str,
+        ended: bool,
+    ) -> ModelReply {
+        let fault = self.refusal.map(ReplyFault::Provider).or(self.broken);
+        let Some(read) = read else {
+            let fault = fault.unwrap_or_else(|| unreadable(missing));
+            return ModelReply { odd: self.odd, ..ModelReply::fault(fault) };
+        };
+        let reply = read.unwrap_or_else(ModelReply::fault);
+        let fault = reply.fault.or(fault).or((!ended).then_some(ReplyFault::Cut));
+        ModelReply { fault, odd: self.odd, ..reply }
+    }
 }
 
 /// Notes something that is not known.

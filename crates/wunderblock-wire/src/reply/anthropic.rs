@@ -1,6 +1,6 @@
 //! Replies of Anthropic Messages. Facts are of its API reference and its page "Streaming messages".
 
-use super::answer::{ModelReply, StopReason, named, note};
+use super::answer::{ModelReply, StopReason, StreamState, named, note};
 use super::body::{only, opened};
 use super::fault::{ProviderError, ReplyFault, unreadable};
 use super::fields::GrowingObject;
@@ -36,10 +36,6 @@ pub(super) struct MessageAssembly {
     usage: GrowingObject,
     blocks: BTreeMap<u64, StreamedBlock>,
     has_stopped: bool,
-    is_done: bool,
-    refusal: Option<ProviderError>,
-    broken: Option<ReplyFault>,
-    odd: Vec<String>,
 }
 
 #[derive(Debug, Default)]
@@ -50,39 +46,30 @@ struct StreamedBlock {
 }
 
 impl MessageAssembly {
-    pub(super) fn is_done(&self) -> bool {
-        self.is_done
-    }
-
     /// Takes an event. Its kind is the `type` in its data; the event's own name only repeats it.
-    pub(super) fn take(&mut self, event: &sse::SseEvent) {
-        if self.is_done {
-            return;
-        }
+    pub(super) fn take(&mut self, event: &sse::SseEvent, state: &mut StreamState) {
         let Ok(fields) = RawFields::parse(&event.data) else {
             // `[DONE]` is another dialect's end; some servers send it in this one as well.
             if event.data.trim() == "[DONE]" {
-                self.is_done = true;
+                state.is_done = true;
             } else {
-                note(&mut self.odd, || format!("an event {} that is no JSON object", named(&event.name)));
-                self.broken.get_or_insert_with(|| unreadable("an event is no JSON object"));
+                state.unreadable(|| format!("an event {} that is no JSON object", named(&event.name)));
             }
             return;
         };
         match fields.text("type").as_deref() {
             Some("message_start") => self.start(&fields),
             Some("content_block_start") => self.block(&fields),
-            Some("content_block_delta") => self.delta(&fields),
+            Some("content_block_delta") => self.delta(&fields, &mut state.odd),
             Some("message_delta") => self.end(&fields),
-            Some("message_stop") => self.is_done = true,
+            Some("message_stop") => state.is_done = true,
             Some("content_block_stop" | "ping") => {}
             kind => {
                 if let Some(refusal) = ProviderError::of(&fields) {
-                    self.refusal = Some(refusal);
-                    self.is_done = true;
+                    state.refuse(refusal);
                 } else {
                     let kind = kind.unwrap_or_default();
-                    note(&mut self.odd, || format!("an event of the kind {}", named(kind)));
+                    note(&mut state.odd, || format!("an event of the kind {}", named(kind)));
                 }
             }
         }
@@ -111,7 +98,7 @@ impl MessageAssembly {
         self.blocks.entry(at).or_default().fields.set_all(block);
     }
 
-    fn delta(&mut self, fields: &RawFields<'_>) {
+    fn delta(&mut self, fields: &RawFields<'_>, odd: &mut Vec<String>) {
         let Some(delta) = fields.get("delta").and_then(RawFields::of) else { return };
         let kind = delta.text("type").unwrap_or_default();
         let (name, of) = match kind.as_str() {
@@ -120,7 +107,7 @@ impl MessageAssembly {
             "signature_delta" => ("signature", "thinking"),
             "input_json_delta" => ("partial_json", "tool_use"),
             "citations_delta" => ("citation", "text"),
-            _ => return note(&mut self.odd, || format!("a delta of the kind {}", named(&kind))),
+            _ => return note(odd, || format!("a delta of the kind {}", named(&kind))),
         };
         let block = self.blocks.entry(index(fields)).or_default();
         if block.fields.is_empty() {
@@ -153,26 +140,21 @@ impl MessageAssembly {
     }
 
     /// The reply.
-    pub(super) fn finish(self) -> ModelReply {
-        let Self { mut message, usage, blocks, has_stopped, is_done, refusal, broken, mut odd } = self;
+    pub(super) fn finish(self, mut state: StreamState) -> ModelReply {
+        let Self { mut message, usage, blocks, has_stopped } = self;
+        let missing = "no message in the stream";
         if message.is_empty() && blocks.is_empty() {
-            let fault = refusal.map(ReplyFault::Provider).or(broken);
-            let reply = ModelReply::fault(fault.unwrap_or_else(|| unreadable("no message in the stream")));
-            return ModelReply { odd, ..reply };
+            return state.finish(None, missing, false);
         }
-        let blocks: Vec<String> = blocks.into_values().map(|block| block.finish(&mut odd)).collect();
+        let blocks: Vec<String> = blocks.into_values().map(|block| block.finish(&mut state.odd)).collect();
         message.replace("content", json::array(&blocks));
         message.replace("role", json::quote("assistant"));
         message.replace("type", json::quote("message"));
         if !usage.is_empty() {
             message.replace("usage", usage.finish());
         }
-        let mut reply = whole(message.finish().as_bytes()).unwrap_or_else(ModelReply::fault);
-        reply.odd = odd;
-        let ended = has_stopped || (is_done && refusal.is_none());
-        let fault = refusal.map(ReplyFault::Provider).or(broken).or((!ended).then_some(ReplyFault::Cut));
-        reply.fault = reply.fault.or(fault);
-        reply
+        let ended = has_stopped || (state.is_done && state.refusal.is_none());
+        state.finish(Some(whole(message.finish().as_bytes())), missing, ended)
     }
 }
 
@@ -194,5 +176,5 @@ impl StreamedBlock {
 }
 
 fn index(fields: &RawFields<'_>) -> u64 {
-    fields.get("index").and_then(|raw| raw.get().parse().ok()).unwrap_or_default()
+    fields.count("index")
 }

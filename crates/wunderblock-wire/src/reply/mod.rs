@@ -14,6 +14,7 @@ pub mod sse;
 pub use answer::{MAX_ODD, ModelReply, StopReason};
 pub use fault::{ProviderError, ReplyFault};
 
+use answer::StreamState;
 use sse::Events;
 use wunderblock_core::message::Dialect;
 
@@ -56,6 +57,7 @@ enum BodyForm {
 struct Stream {
     events: Events,
     assembly: Assembly,
+    state: StreamState,
 }
 
 #[derive(Debug)]
@@ -66,10 +68,11 @@ enum Assembly {
 }
 
 impl Assembly {
-    fn take(&mut self, event: &sse::SseEvent) {
+    fn take(&mut self, event: &sse::SseEvent, state: &mut StreamState) {
         match self {
-            Self::Anthropic(assembly) => assembly.take(event),
-            Self::OpenaiChat(assembly) => assembly.take(event),
+            _ if state.is_done => {}
+            Self::Anthropic(assembly) => assembly.take(event, state),
+            Self::OpenaiChat(assembly) => assembly.take(event, state),
             Self::Unsupported => {}
         }
     }
@@ -125,7 +128,8 @@ impl ReplyReader {
                 Dialect::OpenaiChat => Assembly::OpenaiChat(Box::default()),
                 _ => Assembly::Unsupported,
             };
-            let mut stream = Box::new(Stream { events: Events::new(self.max), assembly });
+            let (events, state) = (Events::new(self.max), StreamState::default());
+            let mut stream = Box::new(Stream { events, assembly, state });
             stream.push(&begun);
             BodyForm::Stream(stream)
         };
@@ -141,11 +145,7 @@ impl ReplyReader {
     #[must_use]
     pub fn is_done(&self) -> bool {
         match &self.form {
-            BodyForm::Stream(stream) => match &stream.assembly {
-                Assembly::Anthropic(assembly) => assembly.is_done(),
-                Assembly::OpenaiChat(assembly) => assembly.is_done(),
-                Assembly::Unsupported => false,
-            },
+            BodyForm::Stream(stream) => stream.state.is_done,
             BodyForm::TooLong(_) => true,
             BodyForm::Open(_) | BodyForm::Whole(_) => false,
         }
@@ -181,19 +181,19 @@ impl ReplyReader {
 impl Stream {
     fn push(&mut self, bytes: &[u8]) {
         for event in self.events.push(bytes) {
-            self.assembly.take(&event);
+            self.assembly.take(&event, &mut self.state);
         }
     }
 
     fn finish(self, dialect: Dialect, max: usize) -> ModelReply {
-        let Self { events, mut assembly } = self;
+        let Self { events, mut assembly, mut state } = self;
         let is_over = events.is_over();
         if let Some(last) = events.finish() {
-            assembly.take(&last);
+            assembly.take(&last, &mut state);
         }
         let mut reply = match assembly {
-            Assembly::Anthropic(assembly) => assembly.finish(),
-            Assembly::OpenaiChat(assembly) => assembly.finish(),
+            Assembly::Anthropic(assembly) => assembly.finish(state),
+            Assembly::OpenaiChat(assembly) => assembly.finish(state),
             Assembly::Unsupported => ModelReply::fault(ReplyFault::Unsupported { dialect }),
         };
         if is_over {

@@ -1,7 +1,7 @@
 //! Replies of OpenAI chat completions, and of servers compatible with it. Facts are of its API reference, "Chat
 //! completions" and "Streaming".
 
-use super::answer::{ModelReply, StopReason, named, note};
+use super::answer::{ModelReply, StopReason, StreamState, named, note};
 use super::body::{only, opened};
 use super::fault::{ProviderError, ReplyFault, unreadable};
 use super::fields::GrowingObject;
@@ -9,8 +9,6 @@ use super::sse;
 use crate::json::{self, RawFields, is_null, list};
 use serde_json::value::RawValue;
 use std::collections::HashMap;
-use wunderblock_core::event::UsageMeasured;
-use wunderblock_core::message::Message;
 
 /// Reads a whole body.
 pub(super) fn whole(bytes: &[u8]) -> Result<ModelReply, ReplyFault> {
@@ -28,21 +26,16 @@ pub(super) fn whole(bytes: &[u8]) -> Result<ModelReply, ReplyFault> {
     message.api_id = fields.text("id").map(String::into_boxed_str);
     message.model = fields.text("model").map(String::into_boxed_str);
     message.stop = word.map(String::into_boxed_str);
-    let usage = fields.get("usage").and_then(RawFields::of).map(|usage| measured(&usage, &message));
+    let usage = fields.get("usage").and_then(RawFields::of).map(|usage| {
+        let details = usage.get("prompt_tokens_details").and_then(RawFields::of).unwrap_or_default();
+        let prompt = (usage.count("prompt_tokens"), details.count("cached_tokens"));
+        crate::openai_chat::usage(prompt, usage.count("completion_tokens"), &message)
+    });
     let mut odd = Vec::new();
     if choices.len() > 1 {
         note(&mut odd, || format!("{} choices, of which the first counts", choices.len()));
     }
     Ok(ModelReply { message, stop, usage, fault: None, odd })
-}
-
-fn measured(usage: &RawFields<'_>, message: &Message) -> UsageMeasured {
-    let count = |fields: &RawFields<'_>, name| {
-        fields.get(name).and_then(|raw| raw.get().parse::<u64>().ok()).unwrap_or_default()
-    };
-    let details = usage.get("prompt_tokens_details").and_then(RawFields::of).unwrap_or_default();
-    let prompt = (count(usage, "prompt_tokens"), count(&details, "cached_tokens"));
-    crate::openai_chat::usage(prompt, count(usage, "completion_tokens"), message)
 }
 
 /// The body that a stream's chunks amount to.
@@ -57,10 +50,6 @@ pub(super) struct CompletionAssembly {
     legacy: Option<StreamedCall>,
     reason: Option<String>,
     has_choice: bool,
-    is_done: bool,
-    refusal: Option<ProviderError>,
-    broken: Option<ReplyFault>,
-    odd: Vec<String>,
 }
 
 /// A call that comes in pieces.
@@ -73,45 +62,34 @@ struct StreamedCall {
 }
 
 impl CompletionAssembly {
-    pub(super) fn is_done(&self) -> bool {
-        self.is_done
-    }
-
     /// Takes a chunk.
-    pub(super) fn take(&mut self, event: &sse::SseEvent) {
-        if self.is_done {
-            return;
-        }
+    pub(super) fn take(&mut self, event: &sse::SseEvent, state: &mut StreamState) {
         let data = event.data.trim();
         if data == "[DONE]" {
-            self.is_done = true;
+            state.is_done = true;
             return;
         }
         let Ok(mut fields) = RawFields::parse(data) else {
-            note(&mut self.odd, || "an event that is no JSON object".to_owned());
-            self.broken.get_or_insert_with(|| unreadable("an event is no JSON object"));
-            return;
+            return state.unreadable(|| "an event that is no JSON object".to_owned());
         };
         if let Some(refusal) = ProviderError::of(&fields) {
-            self.refusal = Some(refusal);
-            self.is_done = true;
-            return;
+            return state.refuse(refusal);
         }
         let Some(choices) = fields.take("choices").and_then(list) else {
             let kind = fields.text("object").unwrap_or_default();
-            return note(&mut self.odd, || format!("an event of the kind {}", named(&kind)));
+            return note(&mut state.odd, || format!("an event of the kind {}", named(&kind)));
         };
         // The same in all chunks, but for the usage, which only the last has.
         self.body.set_all(fields);
         for choice in choices.into_iter().filter_map(RawFields::of) {
-            self.choice(&choice);
+            self.choice(&choice, &mut state.odd);
         }
     }
 
-    fn choice(&mut self, choice: &RawFields<'_>) {
+    fn choice(&mut self, choice: &RawFields<'_>, odd: &mut Vec<String>) {
         let index = choice.get("index").map_or("0", RawValue::get);
         if index != "0" {
-            return note(&mut self.odd, || format!("a piece of choice {}", named(index)));
+            return note(odd, || format!("a piece of choice {}", named(index)));
         }
         self.has_choice = true;
         if let Some(reason) = choice.text("finish_reason") {
@@ -182,24 +160,11 @@ impl CompletionAssembly {
     }
 
     /// The reply.
-    pub(super) fn finish(self) -> ModelReply {
-        let Self {
-            mut body,
-            mut message,
-            calls,
-            legacy,
-            reason,
-            has_choice,
-            is_done,
-            refusal,
-            broken,
-            odd,
-            ..
-        } = self;
+    pub(super) fn finish(self, state: StreamState) -> ModelReply {
+        let Self { mut body, mut message, calls, legacy, reason, has_choice, .. } = self;
+        let missing = "no choice in the stream";
         if !has_choice {
-            let fault = refusal.map(ReplyFault::Provider).or(broken);
-            let reply = ModelReply::fault(fault.unwrap_or_else(|| unreadable("no choice in the stream")));
-            return ModelReply { odd, ..reply };
+            return state.finish(None, missing, false);
         }
         if !calls.is_empty() {
             let calls: Vec<String> = calls.into_iter().map(StreamedCall::finish).collect();
@@ -209,16 +174,12 @@ impl CompletionAssembly {
             message.replace("function_call", call.inner.finish());
         }
         message.replace("role", json::quote("assistant"));
-        let ended = reason.is_some() || is_done;
+        let ended = reason.is_some() || state.is_done;
         let reason = reason.map_or_else(|| "null".to_owned(), |reason| json::quote(&reason));
         let choice =
             json::ObjectWriter::default().raw("message", &message.finish()).raw("finish_reason", &reason);
         body.replace("choices", json::array(&[choice.finish()]));
-        let mut reply = whole(body.finish().as_bytes()).unwrap_or_else(ModelReply::fault);
-        reply.odd = odd;
-        let fault = refusal.map(ReplyFault::Provider).or(broken).or((!ended).then_some(ReplyFault::Cut));
-        reply.fault = reply.fault.or(fault);
-        reply
+        state.finish(Some(whole(body.finish().as_bytes())), missing, ended)
     }
 }
 
