@@ -3,7 +3,7 @@
 use super::job::{Detail, SummaryJob};
 use crate::cost;
 use crate::plan::PlanInput;
-use crate::policy::{Division, Policy};
+use crate::policy::Policy;
 use crate::units::Tokens;
 use crate::view::SummaryNode;
 
@@ -20,12 +20,7 @@ pub(super) struct CondenseRules {
 }
 
 /// The oldest run of summaries of one level that is long enough, the lowest level first.
-pub(super) fn job(
-    rules: CondenseRules,
-    by: Division,
-    policy: &Policy,
-    ask: &PlanInput<'_>,
-) -> Option<SummaryJob> {
+pub(super) fn job(rules: CondenseRules, policy: &Policy, ask: &PlanInput<'_>) -> Option<SummaryJob> {
     let nodes: Vec<&SummaryNode> = ask.view.nodes().collect();
     let cost = |node: &&SummaryNode| cost::node(node, ask.costs).tokens;
     let all: Tokens = nodes.iter().map(cost).sum();
@@ -58,7 +53,7 @@ pub(super) fn job(
                 entries: Vec::new(),
                 sources: run.iter().map(|node| node.at).collect(),
                 level: level + 1,
-                detail: if by == Division::Task { Detail::Statistics } else { Detail::Full },
+                detail: if policy.goes_by_tasks() { Detail::Statistics } else { Detail::Full },
                 tokens,
                 target: policy.summary.condensed.min(most),
                 splits: false,

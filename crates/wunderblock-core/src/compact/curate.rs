@@ -1,47 +1,39 @@
 //! The rung that leaves out what says nothing: old thinking, empty replies, words said twice.
 
-use super::guard::Guard;
+use super::guard::RungInput;
 use crate::budget::Reason;
 use crate::decision::{PartForm, PartPosition};
 use crate::message::{Part, Role};
-use crate::pair::{Arrangement, Exchange, ExchangeKind};
+use crate::pair::{Exchange, ExchangeKind};
 use crate::plan::PlanInput;
 use crate::units::Seq;
 use std::collections::{BTreeMap, HashSet};
 
-/// What is curated.
-pub(super) struct CurateRules {
-    pub(super) thinking_after: Option<u64>,
-    pub(super) invalid_runs: bool,
-    pub(super) placeholder: bool,
-    pub(super) repeated: bool,
-}
-
-/// The forms that follow from the rules, for what is not protected.
+/// The forms that follow from the rules, for what is not protected. The rules are those of
+/// [`Action::Curate`](crate::policy::Action::Curate).
 pub(super) fn curate(
-    rules: &CurateRules,
-    ask: &PlanInput<'_>,
-    guard: &Guard,
-    arrangement: &Arrangement,
+    input: RungInput<'_>,
+    thinking_after: Option<u64>,
+    invalid_runs: bool,
+    placeholder: bool,
+    is_repeated: bool,
 ) -> BTreeMap<PartPosition, PartForm> {
     let mut forms = BTreeMap::new();
-    let free: Vec<&Exchange> =
-        arrangement.exchanges.iter().filter(|exchange| guard.is_free(exchange)).collect();
-    if let Some(turns) = rules.thinking_after {
-        let before = newest_turn(ask, turns);
-        for exchange in free.iter().filter(|exchange| exchange.last < before) {
-            thinking(ask, exchange, rules.placeholder, &mut forms);
+    if let Some(turns) = thinking_after {
+        let before = newest_turn(input.ask, turns);
+        for exchange in input.free().filter(|exchange| exchange.last < before) {
+            thinking(input.ask, exchange, placeholder, &mut forms);
         }
     }
     // Where runs of empty replies go as a whole, there is no reply to show.
-    if rules.placeholder && !rules.invalid_runs {
-        empty(ask, guard, arrangement, &mut forms);
+    if placeholder && !invalid_runs {
+        empty(input, &mut forms);
     }
-    if rules.repeated {
-        repeated(ask, guard, arrangement, &mut forms);
+    if is_repeated {
+        repeated(input, &mut forms);
     }
-    if rules.invalid_runs {
-        invalid(ask, guard, arrangement, &mut forms);
+    if invalid_runs {
+        invalid(input, &mut forms);
     }
     forms
 }
@@ -74,12 +66,8 @@ fn thinking(
 }
 
 /// Replies in which there is nothing at all, or nothing but thinking, are in no request by themselves: each gets a mark.
-fn empty(
-    ask: &PlanInput<'_>,
-    guard: &Guard,
-    arrangement: &Arrangement,
-    forms: &mut BTreeMap<PartPosition, PartForm>,
-) {
+fn empty(input: RungInput<'_>, forms: &mut BTreeMap<PartPosition, PartForm>) {
+    let RungInput { ask, guard, arrangement } = input;
     let api_id = |seq: &Seq| ask.view.entry(*seq).and_then(|entry| entry.message.api_id.as_deref());
     let speaks: HashSet<&str> =
         arrangement.exchanges.iter().flat_map(|exchange| &exchange.speakers).filter_map(api_id).collect();
@@ -103,12 +91,8 @@ fn empty(
 }
 
 /// The same words of the user directly after one another: the newest stay.
-fn repeated(
-    ask: &PlanInput<'_>,
-    guard: &Guard,
-    arrangement: &Arrangement,
-    forms: &mut BTreeMap<PartPosition, PartForm>,
-) {
+fn repeated(input: RungInput<'_>, forms: &mut BTreeMap<PartPosition, PartForm>) {
+    let RungInput { ask, guard, arrangement } = input;
     for pair in arrangement.exchanges.windows(2) {
         let [first, second] = pair else { continue };
         let words = |exchange: &Exchange| {
@@ -123,12 +107,8 @@ fn repeated(
 }
 
 /// A run of replies without calls of which one is empty or failed goes as a whole.
-fn invalid(
-    ask: &PlanInput<'_>,
-    guard: &Guard,
-    arrangement: &Arrangement,
-    forms: &mut BTreeMap<PartPosition, PartForm>,
-) {
+fn invalid(input: RungInput<'_>, forms: &mut BTreeMap<PartPosition, PartForm>) {
+    let RungInput { ask, guard, arrangement } = input;
     let bad: HashSet<Seq> = arrangement
         .aside
         .iter()

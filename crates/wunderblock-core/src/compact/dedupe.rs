@@ -1,22 +1,17 @@
 //! The rung that shows a text once: what stands again becomes a reference to where it stands verbatim.
 
-use super::guard::Guard;
+use super::guard::RungInput;
 use crate::budget::Treatment;
 use crate::decision::{PartForm, PartPosition};
 use crate::message::{Body, Part};
-use crate::pair::{Arrangement, Exchange};
-use crate::plan::PlanInput;
+use crate::pair::Exchange;
 use crate::trim::treatment;
 use crate::units::Bytes;
 use std::collections::{BTreeMap, HashMap};
 
 /// References for what stands a second time. The newest copy stays: it is what the work goes on with.
-pub(super) fn dedupe(
-    min: Bytes,
-    ask: &PlanInput<'_>,
-    guard: &Guard,
-    arrangement: &Arrangement,
-) -> BTreeMap<PartPosition, PartForm> {
+pub(super) fn dedupe(input: RungInput<'_>, min: Bytes) -> BTreeMap<PartPosition, PartForm> {
+    let RungInput { ask, guard, arrangement } = input;
     let view = ask.view;
     let trim = view.trim();
     let mut exchanges: Vec<&Exchange> = arrangement

@@ -1,27 +1,18 @@
 //! The rung that leaves messages out: the oldest first, or the least important.
 
-use super::guard::{self, Guard};
+use super::guard::{self, Guard, RungInput};
 use super::importance::importance;
 use crate::decision::Trim;
-use crate::pair::{Arrangement, Exchange};
+use crate::pair::Exchange;
 use crate::plan::PlanInput;
 use crate::policy::DropOrder;
 use crate::units::{Seq, Tokens};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// How much is left out, and in which order.
-pub(super) struct DropRules {
-    pub(super) by: DropOrder,
-    /// Messages that stay; 0 for no such limit.
-    pub(super) keep: u64,
-    /// Tokens to be saved, where no number of messages is to stay.
-    pub(super) excess: Tokens,
-}
-
 /// The trim that leaves out what comes first in an order, until `keep` messages are left, or, where that is 0, until
 /// `excess` tokens are saved.
-pub(super) fn drop(rules: &DropRules, ask: &PlanInput<'_>, guard: &Guard, arrangement: &Arrangement) -> Trim {
-    let DropRules { by, keep, excess } = *rules;
+pub(super) fn drop(input: RungInput<'_>, by: DropOrder, keep: u64, excess: Tokens) -> Trim {
+    let RungInput { ask, guard, arrangement } = input;
     let exchanges = guard::shown(ask, arrangement);
     let scores = scores(by, ask, &exchanges);
     // What was kept out of a summary and stands within its range is told nowhere else: its mark would say that it is.

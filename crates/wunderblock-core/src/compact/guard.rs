@@ -27,6 +27,21 @@ pub struct Guard {
     pub split: Option<Seq>,
 }
 
+/// What a rung works on.
+#[derive(Clone, Copy)]
+pub(super) struct RungInput<'a> {
+    pub(super) ask: &'a PlanInput<'a>,
+    pub(super) guard: &'a Guard,
+    pub(super) arrangement: &'a Arrangement,
+}
+
+impl RungInput<'_> {
+    /// The exchanges that may be changed, in the order of a request.
+    pub(super) fn free(&self) -> impl Iterator<Item = &Exchange> {
+        self.arrangement.exchanges.iter().filter(|exchange| self.guard.is_free(exchange))
+    }
+}
+
 impl Guard {
     /// Whether an exchange may be changed.
     #[must_use]

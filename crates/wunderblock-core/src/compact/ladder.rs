@@ -1,7 +1,7 @@
 //! The climb: step after step, each taken if it saves enough, until the request is small enough.
 
 use super::due::{LaneMeasurement, Urgency, whole};
-use super::guard::{Guard, guard};
+use super::guard::{Guard, RungInput, guard};
 use super::job::SummaryJob;
 use super::task::TaskRange;
 use super::{condense, curate, dedupe, drop, shrink, stub, summarise};
@@ -177,16 +177,10 @@ impl<'a> Ladder<'a> {
         let mut drafts = Vec::new();
         for (index, (job, text)) in jobs.into_iter().zip(made).enumerate() {
             let Some(text) = text.filter(says_something) else { break };
-            let node = SummaryNode {
-                at: Seq(self.next.0 + drafts.len() as u64),
-                from: job.from,
-                to: job.to,
-                level: job.level,
-                text,
-                made: crate::units::Millis::ZERO,
-            };
-            let tokens = crate::cost::node(&node, self.ask.costs).tokens;
-            drafts.push(NodeDraft { at: node.at, job, text: node.text, tokens, made: first + index });
+            let at = Seq(self.next.0 + drafts.len() as u64);
+            let mut draft = NodeDraft { at, job, text, tokens: Tokens::ZERO, made: first + index };
+            draft.tokens = crate::cost::node(&node(&draft), self.ask.costs).tokens;
+            drafts.push(draft);
         }
         let repeats = matches!(action, Action::Condense { .. });
         let trim = self.with_nodes(action, &drafts);
@@ -208,42 +202,32 @@ impl<'a> Ladder<'a> {
 
     fn jobs(&self, action: &Action) -> Vec<SummaryJob> {
         let ask = self.ask();
-        match action {
+        match *action {
             Action::Summarise { by, chunk, chunk_share, chunk_least, oldest, all, anchored, .. } => {
                 let rules = summarise::SummariseRules {
                     policy: self.policy,
-                    by: *by,
-                    chunk: *chunk,
-                    chunk_share: *chunk_share,
-                    chunk_least: *chunk_least,
-                    oldest: *oldest,
-                    all: *all || self.forced,
-                    anchored: *anchored,
+                    by,
+                    chunk,
+                    chunk_share,
+                    chunk_least,
+                    oldest,
+                    all: all || self.forced,
+                    anchored,
                     excess: self.now.saturating_sub(self.target),
                     next: self.next,
                 };
-                let tasks = if *by == Division::Task { self.tasks } else { &[] };
+                let tasks = if by == Division::Task { self.tasks } else { &[] };
                 let arrangement = arrange(&self.view);
                 let jobs = summarise::jobs(&rules, &ask, &self.guard, &arrangement, tasks);
                 self.within_room(jobs)
             }
             Action::Condense { leaves, nodes, chunk, most, above, above_tokens, .. } => {
-                let above = match (above.of(self.whole), *above_tokens) {
+                let above = match (above.of(self.whole), above_tokens) {
                     (above, Tokens::ZERO) => above,
                     (above, tokens) => above.min(tokens),
                 };
-                let rules = condense::CondenseRules {
-                    leaves: *leaves,
-                    nodes: *nodes,
-                    most: *most,
-                    above,
-                    chunk: *chunk,
-                };
-                let by_task =
-                    |action: &Action| matches!(action, Action::Summarise { by: Division::Task, .. });
-                let by =
-                    if self.policy.steps.iter().any(by_task) { Division::Task } else { Division::Length };
-                condense::job(rules, by, self.policy, &ask).into_iter().collect()
+                let rules = condense::CondenseRules { leaves, nodes, most, above, chunk };
+                condense::job(rules, self.policy, &ask).into_iter().collect()
             }
             _ => Vec::new(),
         }
@@ -269,35 +253,21 @@ impl<'a> Ladder<'a> {
     /// What a step that needs no text makes of the trim.
     fn pure(&self, action: &Action) -> Option<(Trim, Vec<(Seq, ContentReduced)>)> {
         let ask = self.ask();
-        let (guard, arrangement) = (&self.guard, arrange(&self.view));
-        let forms = match action {
+        let input = RungInput { ask: &ask, guard: &self.guard, arrangement: &arrange(&self.view) };
+        let forms = match *action {
             Action::Curate { thinking_after, invalid_runs, placeholder, repeated, .. } => {
-                let rules = curate::CurateRules {
-                    thinking_after: *thinking_after,
-                    invalid_runs: *invalid_runs,
-                    placeholder: *placeholder,
-                    repeated: *repeated,
-                };
-                curate::curate(&rules, &ask, guard, &arrangement)
+                curate::curate(input, thinking_after, invalid_runs, placeholder, repeated)
             }
-            Action::Dedupe { min_bytes, .. } => dedupe::dedupe(*min_bytes, &ask, guard, &arrangement),
+            Action::Dedupe { min_bytes, .. } => dedupe::dedupe(input, min_bytes),
             Action::Stub { keep, keep_tokens, over, arguments, .. } => {
-                let rules = stub::StubRules {
-                    keep: *keep,
-                    keep_tokens: *keep_tokens,
-                    over: *over,
-                    arguments: *arguments,
-                };
-                stub::stub(&rules, &ask, guard, &arrangement)
+                stub::stub(input, keep, keep_tokens, over, arguments)
             }
             Action::Shrink { over, to, head, keep, .. } => {
-                let rules = shrink::ShrinkRules { over: *over, to: *to, head: *head, keep: *keep };
-                return self.shrunk(shrink::shrink(&rules, &ask, guard, &arrangement));
+                return self.shrunk(shrink::shrink(input, over, to, head, keep));
             }
             Action::Drop { by, keep, .. } => {
                 let excess = self.now.saturating_sub(self.target);
-                let rules = drop::DropRules { by: *by, keep: *keep, excess };
-                let trim = drop::drop(&rules, &ask, guard, &arrangement);
+                let trim = drop::drop(input, by, keep, excess);
                 return (trim != *self.view.trim()).then_some((trim, Vec::new()));
             }
             Action::Summarise { .. } | Action::Condense { .. } => return None,
@@ -309,13 +279,10 @@ impl<'a> Ladder<'a> {
         &self,
         short: Vec<(PartPosition, ContentReduced)>,
     ) -> Option<(Trim, Vec<(Seq, ContentReduced)>)> {
-        let numbered = short.into_iter().enumerate();
-        let placed: Vec<(PartPosition, Seq, ContentReduced)> =
-            numbered.map(|(index, (at, reduced))| (at, Seq(self.next.0 + index as u64), reduced)).collect();
-        let forms =
-            placed.iter().map(|(at, seq, _)| (*at, PartForm::Reduced(*seq))).collect::<BTreeMap<_, _>>();
-        let trim = (!forms.is_empty()).then(|| with_forms(self.view.trim(), forms))?;
-        Some((trim, placed.into_iter().map(|(_, seq, reduced)| (seq, reduced)).collect()))
+        let numbered = (self.next.0..).map(Seq).zip(short);
+        let (forms, placed): (BTreeMap<_, _>, Vec<_>) =
+            numbered.map(|(seq, (at, reduced))| ((at, PartForm::Reduced(seq)), (seq, reduced))).unzip();
+        (!forms.is_empty()).then(|| (with_forms(self.view.trim(), forms), placed))
     }
 
     /// The trim with new summaries in their places.

@@ -1,52 +1,42 @@
 //! The rung that keeps head and tail of long texts.
 
-use super::guard::Guard;
+use super::guard::RungInput;
 use super::stub::newest_results;
 use crate::cost;
 use crate::decision::PartPosition;
 use crate::event::ContentReduced;
 use crate::message::{Body, Part};
-use crate::pair::Arrangement;
 use crate::plan::PlanInput;
 use crate::policy::Permille;
 use crate::stub::{grouped, head, tail};
 use crate::units::{Bytes, Tokens};
 
-/// Which texts are shrunk, and to what.
-pub(super) struct ShrinkRules {
-    pub(super) over: Tokens,
-    pub(super) to: Tokens,
-    pub(super) head: Permille,
-    pub(super) keep: u64,
-}
-
-/// Shorter texts for what is not protected and not among the newest results.
+/// Shorter texts for what is not protected and not among the newest results. The rules are those of
+/// [`Action::Shrink`](crate::policy::Action::Shrink).
 pub(super) fn shrink(
-    rules: &ShrinkRules,
-    ask: &PlanInput<'_>,
-    guard: &Guard,
-    arrangement: &Arrangement,
+    input: RungInput<'_>,
+    over: Tokens,
+    to: Tokens,
+    head: Permille,
+    keep: u64,
 ) -> Vec<(PartPosition, ContentReduced)> {
-    let newest = newest_results(rules.keep, Tokens::ZERO, ask, arrangement);
+    let ask = input.ask;
+    let newest = newest_results(keep, Tokens::ZERO, input);
     let mut reduced = Vec::new();
-    for exchange in arrangement.exchanges.iter().filter(|exchange| guard.is_free(exchange)) {
+    for exchange in input.free() {
         for at in crate::presentation::parts(exchange, ask.view) {
             let is_result = |part: &&Part| matches!(part, Part::ToolResult { .. });
             let Some(part) = ask.view.part(at).filter(is_result) else { continue };
             if crate::presentation::shown(at, ask.view.trim(), ask.view).is_some() || at >= newest {
                 continue;
             }
-            if let Some(short) = shortened(rules, ask, part) {
-                let bytes_before = texts(part).unwrap_or_default().iter().map(|body| body.bytes()).sum();
-                let part = u32::try_from(at.1).unwrap_or(u32::MAX);
-                let reducer = "head-tail".into();
-                let target = at.0;
+            if let Some(text) = shortened(ask, part, (over, to, head)) {
                 let short = ContentReduced {
-                    target,
-                    part,
-                    text: short,
-                    reducer,
-                    bytes_before,
+                    target: at.0,
+                    part: u32::try_from(at.1).unwrap_or(u32::MAX),
+                    text,
+                    reducer: "head-tail".into(),
+                    bytes_before: texts(part).unwrap_or_default().iter().map(|body| body.bytes()).sum(),
                     standing: false,
                     how: None,
                 };
@@ -58,10 +48,14 @@ pub(super) fn shrink(
 }
 
 /// Head and tail of a part's texts, if that is shorter. None of a part with content that a text cannot stand for.
-fn shortened(rules: &ShrinkRules, ask: &PlanInput<'_>, part: &Part) -> Option<Body> {
+fn shortened(
+    ask: &PlanInput<'_>,
+    part: &Part,
+    (over, to, head_part): (Tokens, Tokens, Permille),
+) -> Option<Body> {
     let bodies = texts(part)?;
     let whole: Tokens = bodies.iter().map(|body| cost::text(body, ask.costs).tokens).sum();
-    if whole <= rules.over {
+    if whole <= over {
         return None;
     }
     let mut texts = Vec::with_capacity(bodies.len());
@@ -73,8 +67,8 @@ fn shortened(rules: &ShrinkRules, ask: &PlanInput<'_>, part: &Part) -> Option<Bo
     }
     let text = texts.join("\n");
     // As dense as the whole.
-    let bytes = Bytes(text.len() as u64 * rules.to.0 / whole.0.max(1));
-    let front = usize::try_from(bytes.0 * u64::from(rules.head.0) / 1_000).unwrap_or(usize::MAX);
+    let bytes = Bytes(text.len() as u64 * to.0 / whole.0.max(1));
+    let front = usize::try_from(bytes.0 * u64::from(head_part.0) / 1_000).unwrap_or(usize::MAX);
     let back = usize::try_from(bytes.0).unwrap_or(usize::MAX).saturating_sub(front);
     let (front, back) = (head(&text, front), tail(&text, back));
     let gone = text.len().checked_sub(front.len() + back.len()).filter(|gone| *gone > 0)?;

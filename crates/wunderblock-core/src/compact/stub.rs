@@ -1,38 +1,31 @@
 //! The rung that leaves handles where old output of tools stood.
 
-use super::guard::Guard;
+use super::guard::RungInput;
 use crate::decision::{PartForm, PartPosition};
-use crate::pair::Arrangement;
-use crate::plan::PlanInput;
 use crate::stub::{self, Stubbed};
 use crate::units::Tokens;
 use crate::{cost, presentation};
 use std::collections::BTreeMap;
 
-/// Which results become stubs.
-pub(super) struct StubRules {
-    pub(super) keep: u64,
-    pub(super) keep_tokens: Tokens,
-    pub(super) over: Tokens,
-    pub(super) arguments: bool,
-}
-
-/// Stubs for what is not protected and not among the newest.
+/// Stubs for what is not protected and not among the newest. The rules are those of
+/// [`Action::Stub`](crate::policy::Action::Stub).
 pub(super) fn stub(
-    rules: &StubRules,
-    ask: &PlanInput<'_>,
-    guard: &Guard,
-    arrangement: &Arrangement,
+    input: RungInput<'_>,
+    keep: u64,
+    keep_tokens: Tokens,
+    over: Tokens,
+    arguments: bool,
 ) -> BTreeMap<PartPosition, PartForm> {
+    let ask = input.ask;
     let view = ask.view;
     let priced = presentation::Priced { trim: view.trim(), view, costs: ask.costs };
     let mut forms = BTreeMap::new();
-    let newest = newest_results(rules.keep, rules.keep_tokens, ask, arrangement);
-    for exchange in arrangement.exchanges.iter().filter(|exchange| guard.is_free(exchange)) {
+    let newest = newest_results(keep, keep_tokens, input);
+    for exchange in input.free() {
         for call in exchange.calls() {
             let gist = cost::gist(view.part(call.place));
             let result = call.result.filter(|at| *at < newest);
-            let arguments = rules.arguments.then_some(call.place);
+            let arguments = arguments.then_some(call.place);
             for at in result.into_iter().chain(arguments).filter(|at| view.trim().form_of(*at).is_none()) {
                 let Some(part) = view.part(at) else { continue };
                 let whole = presentation::cost(at, part, priced, gist).tokens;
@@ -40,7 +33,7 @@ pub(super) fn stub(
                     Stubbed::Part(short) => cost::part(&short, ask.costs).tokens,
                     Stubbed::Kept | Stubbed::Gone => continue,
                 };
-                if whole > rules.over && short < whole {
+                if whole > over && short < whole {
                     forms.insert(at, PartForm::Stub);
                 }
             }
@@ -50,12 +43,8 @@ pub(super) fn stub(
 }
 
 /// From which place on results are among the newest `keep`, or the newest of `tokens` together.
-pub(super) fn newest_results(
-    keep: u64,
-    tokens: Tokens,
-    ask: &PlanInput<'_>,
-    arrangement: &Arrangement,
-) -> PartPosition {
+pub(super) fn newest_results(keep: u64, tokens: Tokens, input: RungInput<'_>) -> PartPosition {
+    let RungInput { ask, arrangement, .. } = input;
     let calls = arrangement.exchanges.iter().flat_map(crate::pair::Exchange::calls);
     let mut results: Vec<PartPosition> = calls.filter_map(|call| call.result).collect();
     results.sort_unstable();
