@@ -146,23 +146,14 @@ fn no_room(preamble: &Preamble) -> Vec<Finding> {
     let mut findings = Vec::new();
     for block in &preamble.blocks {
         let bytes = block.offered().bytes();
-        match block.shown {
-            Inclusion::Whole => {}
-            Inclusion::Cut => findings.push(finding(
-                &block.name,
-                format!(
-                    "only the beginning of its {bytes} bytes is shown: shorten it, or give the section `{}` more room",
-                    key(block.section)
-                ),
-            )),
-            Inclusion::Out => findings.push(finding(
-                &block.name,
-                format!(
-                    "its {bytes} bytes are not shown: shorten it, or give the section `{}` more room",
-                    key(block.section)
-                ),
-            )),
-        }
+        let what = match block.shown {
+            Inclusion::Whole => continue,
+            Inclusion::Cut => format!("only the beginning of its {bytes} bytes is shown"),
+            Inclusion::Out => format!("its {bytes} bytes are not shown"),
+        };
+        let section = key(block.section);
+        let detail = format!("{what}: shorten it, or give the section `{section}` more room");
+        findings.push(finding(&block.name, detail));
     }
     let crowded = preamble.tools.iter().filter(|tool| tool.deferred == Some(Deferral::NoRoom));
     let names: Vec<&str> = crowded.map(|tool| tool.name.as_ref()).collect();
@@ -222,45 +213,20 @@ impl FullPreamble {
 
     /// What of a section is not as it was. Order counts as content: another order is everything altered that moved.
     fn changes(&self, section: Section, old: &Preamble) -> Vec<PreambleChange> {
-        let change = |name: &str, how| PreambleChange { section, name: name.into(), how };
+        let change = |(name, how)| PreambleChange { section, name, how };
         if section == Section::Tools {
-            let aligned = self.tools.len() == old.tools.len()
-                && self.tools.iter().zip(&old.tools).all(|(now, then)| now.is_offered_as(then));
-            if aligned {
-                return Vec::new();
-            }
-            let names = |tools: &[ToolBlock]| tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>();
-            let same = |name: &str| {
-                let now = self.tools.iter().find(|tool| tool.name.as_ref() == name);
-                let then = old.tools.iter().find(|tool| tool.name.as_ref() == name);
-                now.zip(then).is_some_and(|(now, then)| now.is_offered_as(then))
-            };
-            return difference(&names(&old.tools), &names(&self.tools), same)
-                .map(|(name, how)| change(&name, how))
-                .collect();
+            let then: Vec<&ToolBlock> = old.tools.iter().collect();
+            let changes = difference(&self.tools, &then, |tool| &tool.name, ToolBlock::is_offered_as);
+            return changes.unwrap_or_default().into_iter().map(change).collect();
         }
         let now: &[PreambleBlock] = self.blocks.get(&section).map_or(&[], Vec::as_slice);
         let then: Vec<&PreambleBlock> = of_section(section, old).collect();
-        let aligned =
-            now.len() == then.len() && now.iter().zip(&then).all(|(now, then)| now.is_offered_as(then));
-        if aligned {
-            return Vec::new();
-        }
-        let names = |blocks: &mut dyn Iterator<Item = &PreambleBlock>| {
-            blocks.map(|block| block.name.clone()).collect::<Vec<_>>()
-        };
-        let same = |name: &str| {
-            let now = now.iter().find(|block| block.name.as_ref() == name);
-            let then = then.iter().find(|block| block.name.as_ref() == name);
-            now.zip(then).is_some_and(|(now, then)| now.is_offered_as(then))
-        };
-        let (before, after) = (names(&mut then.iter().copied()), names(&mut now.iter()));
-        let mut changes: Vec<PreambleChange> =
-            difference(&before, &after, same).map(|(name, how)| change(&name, how)).collect();
+        let changes = difference(now, &then, |block| &block.name, PreambleBlock::is_offered_as);
+        let Some(mut changes) = changes else { return Vec::new() };
         if changes.is_empty() {
-            changes.push(change("the order", ChangeKind::Altered));
+            changes.push(("the order".into(), ChangeKind::Altered));
         }
-        changes
+        changes.into_iter().map(change).collect()
     }
 
     /// What becomes of the instructions that stand at the tail.
@@ -401,19 +367,25 @@ fn of_section(section: Section, preamble: &Preamble) -> impl Iterator<Item = &Pr
     preamble.blocks.iter().filter(move |block| block.section == section)
 }
 
-/// What one list of names has and the other has not, or has otherwise.
-fn difference<'a>(
-    before: &'a [Box<str>],
-    after: &'a [Box<str>],
-    same: impl Fn(&str) -> bool + 'a,
-) -> impl Iterator<Item = (Box<str>, ChangeKind)> + 'a {
-    let (had, has): (BTreeSet<&str>, BTreeSet<&str>) =
-        (before.iter().map(AsRef::as_ref).collect(), after.iter().map(AsRef::as_ref).collect());
-    let all: BTreeSet<&str> = had.union(&has).copied().collect();
-    all.into_iter().filter_map(move |name| match (had.contains(name), has.contains(name)) {
-        (false, _) => Some((name.into(), ChangeKind::Added)),
-        (_, false) => Some((name.into(), ChangeKind::Removed)),
-        _ if same(name) => None,
-        _ => Some((name.into(), ChangeKind::Altered)),
-    })
+/// What one list has and the other has not, or has otherwise, by name; none if the two are the same. Of several with one
+/// name the first counts.
+fn difference<T>(
+    now: &[T],
+    then: &[&T],
+    name: fn(&T) -> &str,
+    is_same: fn(&T, &T) -> bool,
+) -> Option<Vec<(Box<str>, ChangeKind)>> {
+    if now.len() == then.len() && now.iter().zip(then).all(|(now, then)| is_same(now, then)) {
+        return None;
+    }
+    let mut pairs: BTreeMap<&str, (Option<&T>, Option<&T>)> = BTreeMap::new();
+    now.iter().rev().for_each(|item| pairs.entry(name(item)).or_default().0 = Some(item));
+    then.iter().rev().for_each(|item| pairs.entry(name(item)).or_default().1 = Some(item));
+    let change = |(name, pair): (&str, (Option<&T>, Option<&T>))| match pair {
+        (Some(now), Some(then)) if is_same(now, then) => None,
+        (Some(_), Some(_)) => Some((name.into(), ChangeKind::Altered)),
+        (Some(_), None) => Some((name.into(), ChangeKind::Added)),
+        (None, _) => Some((name.into(), ChangeKind::Removed)),
+    };
+    Some(pairs.into_iter().filter_map(change).collect())
 }
