@@ -52,14 +52,7 @@ impl NameQuery {
         let (mut likely, mut asked) = (filter(), filter());
         let names: HashSet<u64> = literals(summary).map(|literal| literal.key()).collect();
         names.iter().for_each(|name| mark(&mut likely, mixed(*name)));
-        let mut before = None;
-        for word in words(summary) {
-            mark(&mut asked, single(word));
-            if let Some(before) = before.filter(|_| word != GAP) {
-                mark(&mut asked, pair(before, word));
-            }
-            before = Some(word).filter(|word| *word != GAP);
-        }
+        word_marks(summary).for_each(|hash| mark(&mut asked, hash));
         Self { names, likely, words: asked, met: vec![0; MET].into_boxed_slice() }
     }
 
@@ -136,14 +129,7 @@ impl SourceNames {
                 self.learn_parts(&literal);
             }
         }
-        let mut before = None;
-        for word in words(text) {
-            self.mark(single(word));
-            if let Some(before) = before.filter(|_| word != GAP) {
-                self.mark(pair(before, word));
-            }
-            before = Some(word).filter(|word| *word != GAP);
-        }
+        word_marks(text).for_each(|hash| self.mark(hash));
     }
 
     /// Literals of this text count neither way: headings of a template.
@@ -303,6 +289,17 @@ const fn single(word: u64) -> u64 {
 
 const fn pair(before: u64, word: u64) -> u64 {
     mixed(before.rotate_left(23) ^ word)
+}
+
+/// The hashes of a text's words, and of each two that stand side by side.
+fn word_marks(text: &str) -> impl Iterator<Item = u64> {
+    let mut before = None;
+    words(text).flat_map(move |word| {
+        let next = Some(word).filter(|word| *word != GAP);
+        let joined = before.zip(next).map(|(before, word)| pair(before, word));
+        before = next;
+        std::iter::once(single(word)).chain(joined)
+    })
 }
 
 /// Where something was left out: what stands on either side of it are no neighbours.

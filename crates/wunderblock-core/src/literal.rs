@@ -120,6 +120,18 @@ pub fn literals(text: &str) -> Literals<'_> {
 /// How many pairs of quotation marks there are.
 const QUOTES: usize = 6;
 
+/// Quotation marks beyond ASCII: the mark, the number of its pair, and whether it opens.
+const WIDE: [(&str, usize, bool); 8] = [
+    ("“", 2, true),
+    ("”", 2, false),
+    ("「", 3, true),
+    ("」", 3, false),
+    ("『", 4, true),
+    ("』", 4, false),
+    ("«", 5, true),
+    ("»", 5, false),
+];
+
 /// See [`literals`].
 #[derive(Clone, Debug)]
 pub struct Literals<'t> {
@@ -169,7 +181,7 @@ impl<'t> Literals<'t> {
                 self.at += if matches!(self.bytes.get(at + 1), Some(b'n' | b't' | b'r')) { 2 } else { 1 };
                 None
             }
-            0xE2 | 0xE3 | 0xC2 => self.wide(byte),
+            0xE2 | 0xE3 | 0xC2 => self.wide(),
             // The rest of a character is of no class either, so it goes by byte for byte.
             _ => {
                 self.at += 1;
@@ -182,24 +194,15 @@ impl<'t> Literals<'t> {
         self.bytes.get(at..).unwrap_or_default()
     }
 
-    /// “ ” ‘ ’ 「 」 『 』 « ».
-    fn wide(&mut self, byte: u8) -> Option<Literal<'t>> {
-        let at = self.at;
-        let (pair, opens) = match (byte, self.bytes.get(at + 1), self.bytes.get(at + 2)) {
-            (0xE2, Some(0x80), Some(0x9C)) => (2, true),
-            (0xE2, Some(0x80), Some(0x9D)) => (2, false),
-            (0xE3, Some(0x80), Some(0x8C)) => (3, true),
-            (0xE3, Some(0x80), Some(0x8D)) => (3, false),
-            (0xE3, Some(0x80), Some(0x8E)) => (4, true),
-            (0xE3, Some(0x80), Some(0x8F)) => (4, false),
-            (0xC2, Some(0xAB), _) => (5, true),
-            (0xC2, Some(0xBB), _) => (5, false),
-            _ => {
-                self.at += 1;
-                return None;
-            }
+    /// A mark of several bytes: see [`WIDE`].
+    fn wide(&mut self) -> Option<Literal<'t>> {
+        let (at, rest) = (self.at, self.rest(self.at));
+        let found = WIDE.into_iter().find(|(mark, _, _)| rest.starts_with(mark.as_bytes()));
+        let Some((mark, pair, opens)) = found else {
+            self.at += 1;
+            return None;
         };
-        self.at += if byte == 0xC2 { 2 } else { 3 };
+        self.at += mark.len();
         if opens {
             self.set(pair, Some(self.at));
             return None;

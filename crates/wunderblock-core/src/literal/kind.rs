@@ -53,6 +53,16 @@ const fn classes() -> [u16; 256] {
     table
 }
 
+/// The class of a byte inside a run, where colons and backslashes may stand.
+#[inline]
+fn class_of(byte: u8) -> u16 {
+    match byte {
+        b':' => COLON,
+        b'\\' => BACKSLASH,
+        byte => CLASS.of(byte),
+    }
+}
+
 /// Where a run ends, and what is in it.
 pub(super) struct End {
     pub(super) at: usize,
@@ -72,8 +82,7 @@ impl End {
 pub(super) fn end_of_run(bytes: &[u8], from: usize) -> End {
     let mut end = End { at: from, seen: 0, capital_inside: false };
     while let Some(byte) = bytes.get(end.at).copied() {
-        let class =
-            CLASS.of(byte) | if byte == b':' { COLON } else { 0 } | if byte == b'\\' { BACKSLASH } else { 0 };
+        let class = class_of(byte);
         if class == 0 {
             break;
         }
@@ -171,11 +180,7 @@ impl RunContext<'_> {
     }
 
     fn kind_of(&self, body: &str) -> Option<LiteralKind> {
-        let seen = body.bytes().fold(0, |seen, byte| {
-            seen | CLASS.of(byte)
-                | if byte == b':' { COLON } else { 0 }
-                | if byte == b'\\' { BACKSLASH } else { 0 }
-        });
+        let seen = body.bytes().fold(0, |seen, byte| seen | class_of(byte));
         let has = |class: u16| seen & class != 0;
         let letters = has(LOWER | UPPER | LETTER);
         if has(COLON) && body.contains("://") {
