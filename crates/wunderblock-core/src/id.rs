@@ -130,6 +130,12 @@ impl LaneId {
     }
 }
 
+impl Default for LaneId {
+    fn default() -> Self {
+        Self::main()
+    }
+}
+
 /// What joins a tool call to its result. Providers choose it, so any text is taken, the empty one too.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]

@@ -61,7 +61,7 @@ pub struct SummaryNode {
 /// Without a trim that is every event. More than that does no harm: [`View::apply`] drops what the trim does not
 /// [need](Trim::needs). Erasure takes the content of messages, injections and summaries; events that steer a view
 /// (trims, pins, builds, receipts of erasure) hold none, and must keep what they say.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct View {
     lane: LaneId,
     head: Seq,
@@ -97,25 +97,7 @@ impl View {
     /// The empty view of a lane.
     #[must_use]
     pub fn new(lane: LaneId) -> Self {
-        Self {
-            lane,
-            head: Seq::START,
-            entries: BTreeMap::new(),
-            gists: HashMap::new(),
-            trim: Trim::default(),
-            pinned: BTreeSet::new(),
-            erased: BTreeMap::new(),
-            preamble: None,
-            named: HashSet::new(),
-            nodes: BTreeMap::new(),
-            reduced: Reductions::default(),
-            ours: BTreeSet::new(),
-            said: BTreeMap::new(),
-            built: None,
-            shown: Seq::START,
-            stepped: Seq::START,
-            arranged: Arranged::default(),
-        }
+        Self { lane, ..Self::default() }
     }
 
     /// Takes in the next event. Events of other lanes, and those that [cannot be](Fact::contradiction) at their position,
@@ -238,18 +220,13 @@ impl View {
             return;
         }
         let gone: Vec<Seq> = self.entries.range(from..=to).map(|(seq, _)| *seq).collect();
-        for seq in gone {
-            self.forget(seq);
-        }
+        gone.into_iter().for_each(|seq| self.forget(seq));
         self.nodes.retain(|at, _| *at < from || *at > to);
         self.reduced.erase(from, to);
         if self.preamble_at().is_some_and(|at| from <= at && at <= to) {
             self.preamble = None;
         }
-        let unpinned: Vec<Seq> = self.pinned.range(from..=to).copied().collect();
-        for seq in unpinned {
-            self.pinned.remove(&seq);
-        }
+        self.pinned.retain(|seq| !(from..=to).contains(seq));
         if to < self.trim.drop_before {
             return;
         }
@@ -291,15 +268,9 @@ impl View {
     pub fn trim_to(&mut self, trim: Trim) {
         self.built = None;
         self.arranged = Arranged::default();
-        let gone: Vec<Seq> = self
-            .entries
-            .range(..trim.drop_before)
-            .map(|(seq, _)| *seq)
-            .filter(|seq| !trim.needs(*seq))
-            .collect();
-        for seq in gone {
-            self.forget(seq);
-        }
+        let before = self.entries.range(..trim.drop_before).map(|(seq, _)| *seq);
+        let gone: Vec<Seq> = before.filter(|seq| !trim.needs(*seq)).collect();
+        gone.into_iter().for_each(|seq| self.forget(seq));
         self.erased.retain(|_, (to, _)| *to >= trim.drop_before);
         self.named = trim.named().collect();
         self.nodes.retain(|at, _| self.named.contains(at));
@@ -352,11 +323,8 @@ impl View {
     /// The position of the model's first reply after another.
     #[must_use]
     pub fn next_reply(&self, after: Seq) -> Option<Seq> {
-        let replies = self.entries.range(after.next()..);
-        replies
-            .map(|(seq, entry)| (*seq, &entry.message))
-            .find(|(_, said)| said.role == Role::Assistant)
-            .map(|(seq, _)| seq)
+        let mut later = self.entries.range(after.next()..);
+        later.find(|(_, entry)| entry.message.role == Role::Assistant).map(|(seq, _)| *seq)
     }
 
     /// What the lane leaves out.
