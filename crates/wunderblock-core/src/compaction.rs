@@ -3,11 +3,11 @@
 use crate::id::LaneId;
 use crate::message::Body;
 use crate::policy::Permille;
-use crate::units::{Seq, Tokens};
+use crate::units::{Seq, Tokens, is_default};
 use serde::{Deserialize, Serialize};
 
 /// A node of the summary graph. See [`crate::event::Fact::SessionCompacted`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionCompacted {
     /// First position summarised.
     pub from_seq: Seq,
@@ -31,7 +31,7 @@ pub struct SessionCompacted {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens_after: Option<Tokens>,
     /// 0 for a summary of events; of summaries, one more than the highest of theirs.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub level: u32,
     /// The summaries it was made from, by the positions of their events, ascending; none for one of events.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -62,32 +62,8 @@ pub struct SessionCompacted {
 impl SessionCompacted {
     /// A node of which nothing is known but its range and who made it.
     pub fn new(from_seq: Seq, to_seq: Seq, producer: impl Into<Box<str>>) -> Self {
-        Self {
-            from_seq,
-            to_seq,
-            lane: None,
-            producer: producer.into(),
-            summary: None,
-            trigger: None,
-            tokens_before: None,
-            tokens_after: None,
-            level: 0,
-            sources: Vec::new(),
-            policy: None,
-            prompt: None,
-            focus: None,
-            manner: None,
-            check: None,
-            rejected: Vec::new(),
-            spent: None,
-        }
+        Self { from_seq, to_seq, producer: producer.into(), ..Self::default() }
     }
-}
-
-// serde asks for a function that takes a reference.
-#[allow(clippy::trivially_copy_pass_by_ref)]
-fn is_zero(level: &u32) -> bool {
-    *level == 0
 }
 
 /// How a summary came about: lossless-claw's levels, from the best to the last.

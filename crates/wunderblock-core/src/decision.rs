@@ -94,13 +94,6 @@ impl Trim {
         own.find(|(_, form)| *form == PartForm::Placeholder).map(|((_, index), _)| *index)
     }
 
-    /// The summary that stands for a position.
-    #[must_use]
-    pub fn node_over(&self, seq: Seq) -> Option<&PlacedSummary> {
-        let index = self.nodes.partition_point(|node| node.to < seq);
-        self.nodes.get(index).filter(|node| node.from <= seq)
-    }
-
     /// Whether it names a summary, or a shorter text, recorded at a position.
     #[must_use]
     pub fn names(&self, at: Seq) -> bool {

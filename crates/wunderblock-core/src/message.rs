@@ -5,7 +5,7 @@
 //! into blobs and leaves a handle, so that a view of a long session stays small.
 
 use crate::id::{CallId, Handle};
-use crate::units::Bytes;
+use crate::units::{Bytes, is_default};
 use serde::{Deserialize, Serialize};
 
 /// Who speaks.
@@ -187,7 +187,7 @@ pub enum Part {
         /// Text, media and opaque parts.
         content: Vec<Part>,
         /// The tool said it failed.
-        #[serde(default, skip_serializing_if = "is_false")]
+        #[serde(default, skip_serializing_if = "is_default")]
         failed: bool,
         /// Unknown fields of the provider's block.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -212,12 +212,6 @@ pub enum Part {
         /// The text of the JSON value.
         raw: Body,
     },
-}
-
-// serde asks for a function that takes a reference.
-#[allow(clippy::trivially_copy_pass_by_ref)]
-fn is_false(flag: &bool) -> bool {
-    !flag
 }
 
 impl Part {
@@ -291,10 +285,6 @@ pub enum MessageOrigin {
 }
 
 impl MessageOrigin {
-    fn is_said(&self) -> bool {
-        matches!(self, Self::Said)
-    }
-
     /// Whether the model may see it at all.
     #[must_use]
     pub fn is_sendable(&self) -> bool {
@@ -310,7 +300,7 @@ pub struct Message {
     /// What is said, in order.
     pub parts: Vec<Part>,
     /// Whether it counts as said.
-    #[serde(default, skip_serializing_if = "MessageOrigin::is_said")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub standing: MessageOrigin,
     /// The provider's id of the reply. Records with the same id are pieces of one message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -406,6 +396,6 @@ impl Message {
     /// Whether this is a person's own turn: said by the user, and not only tool results or nothing at all.
     #[must_use]
     pub fn is_user_turn(&self) -> bool {
-        self.role == Role::User && self.standing.is_said() && self.own_parts().any(Part::speaks)
+        self.role == Role::User && self.standing == MessageOrigin::Said && self.own_parts().any(Part::speaks)
     }
 }

@@ -10,6 +10,7 @@ use crate::instruction::{Finding, LoadReason};
 use crate::message::{Body, Extra};
 use crate::request::CachePoint;
 use crate::section::Section;
+use crate::units::is_default;
 use serde::{Deserialize, Serialize};
 
 /// One text of the preamble, with all that is to be known of it.
@@ -31,7 +32,7 @@ pub struct PreambleBlock {
     /// What it says; of a text that was cut, what is left of it.
     pub text: Body,
     /// How much of it is in the request.
-    #[serde(default, skip_serializing_if = "Inclusion::is_whole")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub shown: Inclusion,
     /// What is not shown, and read on demand by its handle: a skill's or a resource's body, the whole of a cut text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -111,14 +112,6 @@ pub enum Inclusion {
     Cut,
     /// Nothing: there was no room.
     Out,
-}
-
-impl Inclusion {
-    // serde asks for a function that takes a reference.
-    #[allow(clippy::trivially_copy_pass_by_ref)]
-    fn is_whole(&self) -> bool {
-        *self == Self::Whole
-    }
 }
 
 /// Why only a tool's name is in the request.

@@ -7,7 +7,7 @@
 use crate::decision::PartPosition;
 use crate::id::Handle;
 use crate::message::Body;
-use crate::units::{Bytes, Seq, Tokens};
+use crate::units::{Bytes, Seq, Tokens, is_default};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -25,7 +25,7 @@ pub struct ContentReduced {
     /// The part's size.
     pub bytes_before: Bytes,
     /// Whether it holds without a trim that names it.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub standing: bool,
     /// What the text was taken for, and what shortening it came to, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -158,10 +158,4 @@ impl Reductions {
         let mut last = None;
         self.standing.iter().copied().filter(move |(at, _)| last.replace(*at) != Some(*at))
     }
-}
-
-// serde asks for a function that takes a reference.
-#[allow(clippy::trivially_copy_pass_by_ref)]
-fn is_false(flag: &bool) -> bool {
-    !flag
 }

@@ -5,6 +5,11 @@ use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 
+/// Whether a field has its default, and is not written.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 macro_rules! unit {
     ($(#[$doc:meta])* $name:ident($repr:ty)) => {
         $(#[$doc])*
