@@ -10,7 +10,7 @@ use crate::json::{ObjectWriter, RawFields, quote, text};
 use crate::outcome::{Dropped, WireError};
 use serde_json::value::RawValue;
 use wunderblock_core::budget::Reason;
-use wunderblock_core::message::{Dialect, Extra};
+use wunderblock_core::message::{Dialect, Extra, MediaForm};
 
 const OURS: &str = "wb:";
 const ESCAPED: &str = "wb:=";
@@ -45,8 +45,18 @@ pub(crate) fn object(fields: Vec<(String, &RawValue)>) -> Option<String> {
     if fields.is_empty() {
         return None;
     }
-    let fields: Vec<(&str, &str)> = fields.iter().map(|(name, raw)| (name.as_str(), raw.get())).collect();
-    Some(ObjectWriter::default().unknown(fields).finish())
+    Some(ObjectWriter::default().unknown(named(&fields)).finish())
+}
+
+/// Fields as they are written.
+fn named<'f, 'a>(fields: &'f [(String, &'a RawValue)]) -> impl Iterator<Item = (&'f str, &'a str)> {
+    fields.iter().map(|(name, raw)| (name.as_str(), raw.get()))
+}
+
+/// The fields of an extra, or of an object in it.
+fn parse(text: &str) -> Result<Vec<(String, &RawValue)>, WireError> {
+    let fields = RawFields::parse(text).map_err(|error| WireError::Extra { reason: error.to_string() })?;
+    Ok(fields.rest())
 }
 
 /// An extra of unknown fields and hints; nothing if there are neither.
@@ -60,13 +70,17 @@ pub(crate) fn mark(from: Dialect, hints: Vec<ExtraForm>, fields: RawFields<'_>) 
     Some(build(from, hints, fields.rest()))
 }
 
+/// The extra of a medium. A file id means nothing to another provider, so it always says whose it is.
+pub(crate) fn medium(from: Dialect, form: MediaForm, hints: Vec<ExtraForm>, fields: RawFields<'_>) -> Extra {
+    if form == MediaForm::File { mark(from, hints, fields) } else { keep(from, hints, fields) }
+}
+
 /// Adds a hint to an extra that has none of its kind.
 pub(crate) fn with_hint(from: Dialect, extra: &Extra, hint: ExtraForm) -> Extra {
     let (name, value) = hint;
     let object = ObjectWriter::default().text("wb:from", from.name()).raw(&format!("{OURS}{name}"), &value);
     let fields = extra.as_deref().and_then(|extra| RawFields::parse(extra).ok()).unwrap_or_default().rest();
-    let fields = fields.iter().map(|(name, raw)| (name.as_str(), raw.get()));
-    Some(object.unknown(fields).finish().into_boxed_str())
+    Some(object.unknown(named(&fields)).finish().into_boxed_str())
 }
 
 fn build(from: Dialect, hints: Vec<ExtraForm>, rest: Vec<(String, &RawValue)>) -> Box<str> {
@@ -74,13 +88,9 @@ fn build(from: Dialect, hints: Vec<ExtraForm>, rest: Vec<(String, &RawValue)>) -
     for (name, value) in hints {
         object = object.raw(&format!("{OURS}{name}"), &value);
     }
-    let rest: Vec<(String, &str)> = rest
-        .into_iter()
-        .map(|(name, raw)| {
-            (if name.starts_with(OURS) { format!("{ESCAPED}{name}") } else { name }, raw.get())
-        })
-        .collect();
-    object.unknown(rest.iter().map(|(name, value)| (name.as_str(), *value))).finish().into_boxed_str()
+    let escaped = |name: String| if name.starts_with(OURS) { format!("{ESCAPED}{name}") } else { name };
+    let rest: Vec<(String, &RawValue)> = rest.into_iter().map(|(name, raw)| (escaped(name), raw)).collect();
+    object.unknown(named(&rest)).finish().into_boxed_str()
 }
 
 /// An extra, opened for the dialect that is being encoded.
@@ -98,8 +108,7 @@ pub(crate) struct OpenedExtra<'a> {
 pub(crate) fn open(extra: &Extra, dialect: Dialect) -> Result<OpenedExtra<'_>, WireError> {
     let mut opened = OpenedExtra { from: None, hints: Vec::new(), unknown: Vec::new(), own: true };
     let Some(extra) = extra else { return Ok(opened) };
-    let fields = RawFields::parse(extra).map_err(|error| WireError::Extra { reason: error.to_string() })?;
-    for (name, value) in fields.rest() {
+    for (name, value) in parse(extra)? {
         if let Some(name) = name.strip_prefix(ESCAPED) {
             opened.unknown.push((name.to_owned(), value));
         } else if let Some(name) = name.strip_prefix(OURS) {
@@ -151,11 +160,7 @@ impl<'a> OpenedExtra<'a> {
 
     /// The provider's own fields, if they may go to the dialect it was opened for.
     pub(crate) fn fields(&self) -> Vec<(&str, &'a str)> {
-        if self.own {
-            self.unknown.iter().map(|(name, raw)| (name.as_str(), raw.get())).collect()
-        } else {
-            Vec::new()
-        }
+        if self.own { named(&self.unknown).collect() } else { Vec::new() }
     }
 
     /// Finishes the object inside a block with the unknown fields it had.
@@ -164,10 +169,7 @@ impl<'a> OpenedExtra<'a> {
     /// When these are not the text of an object.
     pub(crate) fn finish_inner(&self, object: ObjectWriter) -> Result<String, WireError> {
         let Some(inner) = self.own_raw(INNER) else { return Ok(object.finish()) };
-        let fields =
-            RawFields::parse(inner.get()).map_err(|error| WireError::Extra { reason: error.to_string() })?;
-        let fields = fields.rest();
-        Ok(object.unknown(fields.iter().map(|(name, raw)| (name.as_str(), raw.get()))).finish())
+        Ok(object.unknown(named(&parse(inner.get())?)).finish())
     }
 
     /// What is lost because the fields are another provider's.

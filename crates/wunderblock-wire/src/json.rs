@@ -61,6 +61,18 @@ impl<'a> RawFields<'a> {
         self.take_if(name, text)
     }
 
+    /// Takes a field out if it is a string that is not empty.
+    pub(crate) fn take_word(&mut self, name: &str) -> Option<String> {
+        self.take_if(name, |raw| text(raw).filter(|text| !text.is_empty()))
+    }
+
+    /// Takes a field out if it is a list of objects that is not empty.
+    pub(crate) fn take_objects(&mut self, name: &str) -> Vec<&'a RawValue> {
+        let objects =
+            |raw| list(raw).filter(|list| !list.is_empty() && list.iter().all(|raw| is_object(raw)));
+        self.take_if(name, objects).unwrap_or_default()
+    }
+
     /// What was not taken.
     pub(crate) fn rest(self) -> Vec<(String, &'a RawValue)> {
         self.0

@@ -48,6 +48,12 @@ pub enum WireError {
     },
 }
 
+impl WireError {
+    pub(crate) fn shape(path: &str, expected: &'static str) -> Self {
+        Self::Shape { path: path.to_owned(), expected }
+    }
+}
+
 /// An encoded request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Encoded {

@@ -1,11 +1,12 @@
 //! Where an encoder stands in a request, and what it has left out so far.
 
 use crate::extra::{self, OpenedExtra};
-use crate::json;
+use crate::json::{self, ObjectWriter};
 use crate::outcome::{Dropped, WireError};
 use std::collections::HashMap;
 use wunderblock_core::budget::Reason;
 use wunderblock_core::message::{Body, Dialect, Extra, Message, MessageOrigin, Part};
+use wunderblock_core::request::Tool;
 
 /// The state of one encoding.
 pub(crate) struct Writing {
@@ -55,6 +56,34 @@ impl Writing {
         Ok(opened)
     }
 
+    /// A tool that only its provider knows, as it came; nothing for another provider.
+    pub(crate) fn whole_tool(&mut self, tool: &Tool, opened: &OpenedExtra<'_>) -> Option<String> {
+        if opened.is_own() {
+            return Some(ObjectWriter::default().unknown(opened.fields()).finish());
+        }
+        self.drop(Reason::Dialect, format!("the tool {}, which its provider runs", tool.name));
+        None
+    }
+
+    /// Notes a medium that the dialect has no form for.
+    pub(crate) fn drop_medium(&mut self, kind: &str, mime: &str, body: &str) {
+        let mime = if mime.is_empty() { "no type" } else { mime };
+        self.drop(Reason::Dialect, format!("a medium ({kind}, {mime}, {} bytes)", body.len()));
+    }
+
+    /// Adds fields of a message to those of the one it becomes part of.
+    pub(crate) fn unite<'f>(
+        &mut self,
+        union: &mut Union,
+        fields: impl IntoIterator<Item = (&'f str, &'f str)>,
+    ) {
+        for (name, value) in fields {
+            if !union.add(name, value) {
+                self.drop(Reason::Dialect, format!("the field {name}: the turn has another already"));
+            }
+        }
+    }
+
     /// The text of an opaque part, if it is the dialect's own.
     pub(crate) fn opaque<'a>(
         &mut self,
@@ -82,7 +111,7 @@ impl Writing {
 }
 
 /// Unknown fields of messages that become one: the first of a name stays.
-#[derive(Default)]
+#[derive(Default, PartialEq)]
 pub(crate) struct Union {
     fields: Vec<(String, String)>,
     places: HashMap<String, usize>,
@@ -102,10 +131,6 @@ impl Union {
     /// The fields in the order they came.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.fields.iter().map(|(name, value)| (name.as_str(), value.as_str()))
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.fields.is_empty()
     }
 }
 

@@ -10,27 +10,17 @@ use wunderblock_core::units::Tokens;
 
 const OWN: Dialect = Dialect::Anthropic;
 
-fn shape(path: &str, expected: &'static str) -> WireError {
-    WireError::Shape { path: path.to_owned(), expected }
-}
-
 /// Reads a request.
 pub(crate) fn request(bytes: &[u8]) -> Result<Request, WireError> {
     let mut fields =
-        RawFields::of(json::document(bytes)?).ok_or_else(|| shape("the request", "an object"))?;
-    let messages = fields.take("messages").and_then(list).ok_or_else(|| shape("messages", "a list"))?;
+        RawFields::of(json::document(bytes)?).ok_or_else(|| WireError::shape("the request", "an object"))?;
+    let messages =
+        fields.take("messages").and_then(list).ok_or_else(|| WireError::shape("messages", "a list"))?;
     let mut request = Request {
         model: fields.take_text("model").map(String::into_boxed_str),
         max_output: fields.take_if("max_tokens", |raw| raw.get().parse().ok()).map(Tokens),
         system: fields.take_if("system", system).unwrap_or_default(),
-        tools: fields
-            .take_if("tools", |raw| {
-                list(raw).filter(|tools| tools.iter().all(|tool| is_object(tool)) && !tools.is_empty())
-            })
-            .unwrap_or_default()
-            .into_iter()
-            .filter_map(tool)
-            .collect(),
+        tools: fields.take_objects("tools").into_iter().filter_map(tool).collect(),
         messages: Vec::with_capacity(messages.len()),
         cache: None,
         extra: None,
@@ -54,7 +44,7 @@ pub(crate) fn single(raw_json: &str) -> Result<Vec<Message>, WireError> {
 pub fn decode_blocks(raw_json: &str) -> Result<Vec<Part>, WireError> {
     content(json::raw(raw_json)?)
         .map(|(parts, _)| parts)
-        .ok_or_else(|| shape("content", "a string or a list of blocks"))
+        .ok_or_else(|| WireError::shape("content", "a string or a list of blocks"))
 }
 
 /// System text; `None` when it is empty or of another form and stays as it came.
@@ -79,24 +69,23 @@ fn tool(raw: &RawValue) -> Option<Tool> {
     };
     fields.take("name");
     fields.take("input_schema");
-    let description =
-        fields.take_if("description", |raw| text(raw).filter(|text| !text.is_empty())).unwrap_or_default();
+    let description = fields.take_word("description").unwrap_or_default();
     let extra = extra::keep(OWN, Vec::new(), fields);
     Some(Tool { name: name.into(), description: description.into(), schema: schema.get().into(), extra })
 }
 
 fn message(raw: &RawValue, path: &str, of_reply: bool) -> Result<Vec<Message>, WireError> {
-    let mut fields = RawFields::of(raw).ok_or_else(|| shape(path, "an object"))?;
+    let mut fields = RawFields::of(raw).ok_or_else(|| WireError::shape(path, "an object"))?;
     let role = match fields.take_text("role").as_deref() {
         Some("user") => Role::User,
         Some("assistant") => Role::Assistant,
         Some("system") => Role::System,
-        _ => return Err(shape(&format!("{path}.role"), "user, assistant or system")),
+        _ => return Err(WireError::shape(&format!("{path}.role"), "user, assistant or system")),
     };
     let (parts, form) = fields
         .take("content")
         .and_then(content)
-        .ok_or_else(|| shape(&format!("{path}.content"), "a string or a list of blocks"))?;
+        .ok_or_else(|| WireError::shape(&format!("{path}.content"), "a string or a list of blocks"))?;
     let mut hints: Vec<ExtraForm> = form.into_iter().collect();
     let mut whole = Message::new(role, parts);
     if of_reply {
@@ -239,11 +228,10 @@ fn media(mut fields: RawFields<'_>, kind: &str) -> Option<Part> {
         hints.push(hint(KIND, kind));
     }
     hints.extend(extra::object(source.rest()).map(|rest| (INNER, rest)));
-    // A file id means nothing to another provider, so it always says whose it is.
-    let extra = if form == MediaForm::File {
-        extra::mark(OWN, hints, fields)
-    } else {
-        extra::keep(OWN, hints, fields)
-    };
-    Some(Part::Media { mime: mime.into(), form, body: body.into(), extra })
+    Some(Part::Media {
+        mime: mime.into(),
+        form,
+        body: body.into(),
+        extra: extra::medium(OWN, form, hints, fields),
+    })
 }

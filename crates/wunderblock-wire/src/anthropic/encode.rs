@@ -30,6 +30,7 @@ const OPENING: &str = "(The conversation begins here.)";
 const IDS: call_id::IdRule = call_id::IdRule { fits: |id| call_id::is_plain(id, 128), once: true };
 
 /// One message of the API.
+#[derive(Default)]
 struct ApiMessage {
     role: &'static str,
     results: Vec<WrittenBlock>,
@@ -98,14 +99,7 @@ fn tools(tools: &[Tool], writing: &mut Writing) -> Result<Vec<WrittenBlock>, Wir
         let opened = writing.open(&tool.extra)?;
         let loaded = !opened.fields().contains(&("defer_loading", "true"));
         if opened.word(KIND).as_deref() == Some("whole") {
-            if opened.is_own() {
-                written.push(WrittenBlock::new(
-                    ObjectWriter::default().unknown(opened.fields()).finish(),
-                    loaded,
-                ));
-            } else {
-                writing.drop(Reason::Dialect, format!("the tool {}, which its provider runs", tool.name));
-            }
+            written.extend(writing.whole_tool(tool, &opened).map(|json| WrittenBlock::new(json, loaded)));
             continue;
         }
         let mut object = ObjectWriter::default().text("name", &call_id::tool_name(OWN, &tool.name));
@@ -177,13 +171,7 @@ impl Turns {
             Role::System | Role::User | Role::Tool => "user",
         };
         let quoted = message.role == Role::System && role == "user";
-        let mut turn = ApiMessage {
-            role,
-            results: Vec::new(),
-            blocks: Vec::new(),
-            plain: None,
-            fields: Union::default(),
-        };
+        let mut turn = ApiMessage { role, ..ApiMessage::default() };
         for (place, part) in message.parts.iter().enumerate() {
             writing.at(Some(at), place);
             match part {
@@ -251,12 +239,7 @@ impl Turns {
                 last.plain = None;
                 last.results.append(&mut turn.results);
                 last.blocks.append(&mut turn.blocks);
-                for (name, value) in turn.fields.iter() {
-                    if !last.fields.add(name, value) {
-                        writing
-                            .drop(Reason::Dialect, format!("the field {name}: the turn has another already"));
-                    }
-                }
+                writing.unite(&mut last.fields, turn.fields.iter());
             }
             _ if turn.results.is_empty() && turn.blocks.is_empty() => {}
             _ => {
@@ -274,8 +257,8 @@ impl Turns {
         if self.turns.first().is_some_and(|turn| turn.role == "assistant") {
             let block = WrittenBlock::new(ObjectWriter::typed("text").text("text", OPENING).finish(), true);
             let plain = points.is_none().then(|| quote(OPENING));
-            let (results, fields) = (Vec::new(), Union::default());
-            self.turns.insert(0, ApiMessage { role: "user", results, blocks: vec![block], plain, fields });
+            let opening = ApiMessage { role: "user", blocks: vec![block], plain, ..ApiMessage::default() };
+            self.turns.insert(0, opening);
         }
         for turn in &mut self.turns {
             turn.results.append(&mut turn.blocks);
@@ -440,8 +423,7 @@ fn media(
         _ => false,
     };
     if !known && !opened.is_marked_own() {
-        let mime = if mime.is_empty() { "no type" } else { mime };
-        writing.drop(Reason::Dialect, format!("a medium ({kind}, {mime}, {} bytes)", body.len()));
+        writing.drop_medium(&kind, mime, body);
         return Ok(None);
     }
     let source = match form {

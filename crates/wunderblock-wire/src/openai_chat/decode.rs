@@ -11,15 +11,12 @@ use wunderblock_core::units::Tokens;
 
 const OWN: Dialect = Dialect::OpenaiChat;
 
-fn shape(path: &str, expected: &'static str) -> WireError {
-    WireError::Shape { path: path.to_owned(), expected }
-}
-
 /// Reads a request.
 pub(crate) fn request(bytes: &[u8]) -> Result<Request, WireError> {
     let mut fields =
-        RawFields::of(json::document(bytes)?).ok_or_else(|| shape("the request", "an object"))?;
-    let raw_messages = fields.take("messages").and_then(list).ok_or_else(|| shape("messages", "a list"))?;
+        RawFields::of(json::document(bytes)?).ok_or_else(|| WireError::shape("the request", "an object"))?;
+    let raw_messages =
+        fields.take("messages").and_then(list).ok_or_else(|| WireError::shape("messages", "a list"))?;
     let mut hints = Vec::new();
     let number = |raw: &RawValue| raw.get().parse().ok().map(Tokens);
     let mut max_output = fields.take_if("max_completion_tokens", number);
@@ -28,10 +25,7 @@ pub(crate) fn request(bytes: &[u8]) -> Result<Request, WireError> {
         hints.extend(max_output.map(|_| hint(MAX, "max_tokens")));
     }
     let model = fields.take_text("model").map(String::into_boxed_str);
-    let all_objects =
-        |raw| list(raw).filter(|tools| !tools.is_empty() && tools.iter().all(|tool| is_object(tool)));
-    let tools =
-        fields.take_if("tools", all_objects).unwrap_or_default().into_iter().filter_map(tool).collect();
+    let tools = fields.take_objects("tools").into_iter().filter_map(tool).collect();
     let mut system = Vec::new();
     let mut messages: Vec<Message> = Vec::with_capacity(raw_messages.len());
     for (at, raw) in raw_messages.into_iter().enumerate() {
@@ -96,8 +90,7 @@ fn tool(raw: &RawValue) -> Option<Tool> {
     fields.take("type");
     fields.take("function");
     function.take("name");
-    let description =
-        function.take_if("description", |raw| text(raw).filter(|text| !text.is_empty())).unwrap_or_default();
+    let description = function.take_word("description").unwrap_or_default();
     let schema = function.take_if("parameters", |raw| is_object(raw).then(|| raw.get())).unwrap_or_default();
     let hints = extra::object(function.rest()).map(|rest| (INNER, rest)).into_iter().collect();
     let extra = extra::keep(OWN, hints, fields);
@@ -105,7 +98,7 @@ fn tool(raw: &RawValue) -> Option<Tool> {
 }
 
 fn message(raw: &RawValue, path: &str) -> Result<Message, WireError> {
-    let mut fields = RawFields::of(raw).ok_or_else(|| shape(path, "an object"))?;
+    let mut fields = RawFields::of(raw).ok_or_else(|| WireError::shape(path, "an object"))?;
     let word = fields.take_text("role");
     let role = match word.as_deref() {
         Some("system" | "developer") => Role::System,
@@ -113,14 +106,14 @@ fn message(raw: &RawValue, path: &str) -> Result<Message, WireError> {
         Some("assistant") => Role::Assistant,
         Some("tool" | "function") => Role::Tool,
         _ => {
-            return Err(shape(
+            return Err(WireError::shape(
                 &format!("{path}.role"),
                 "system, developer, user, assistant, tool or function",
             ));
         }
     };
     let (content, form) = content(fields.take("content"))
-        .ok_or_else(|| shape(&format!("{path}.content"), "a string or a list of parts"))?;
+        .ok_or_else(|| WireError::shape(&format!("{path}.content"), "a string or a list of parts"))?;
     if role == Role::Tool {
         let legacy = word.as_deref() == Some("function");
         return Ok(Message::new(role, vec![result(fields, content, form, legacy)]));
@@ -169,16 +162,15 @@ fn result(mut fields: RawFields<'_>, content: Vec<Part>, form: Option<&'static s
 /// What an assistant says, with what stands beside `content`: reasoning before, refusal and calls after.
 fn spoken(fields: &mut RawFields<'_>, content: Vec<Part>) -> Vec<Part> {
     let none = RawFields::default;
-    let full = |raw| text(raw).filter(|text| !text.is_empty());
     let mut parts = Vec::new();
     for name in REASONING {
-        if let Some(text) = fields.take_if(name, full) {
+        if let Some(text) = fields.take_word(name) {
             let extra = extra::mark(OWN, vec![hint(KIND, name)], none());
             parts.push(Part::Thinking { text: text.into(), signature: None, extra });
         }
     }
     parts.extend(content);
-    if let Some(text) = fields.take_if("refusal", full) {
+    if let Some(text) = fields.take_word("refusal") {
         let extra = extra::mark(OWN, vec![hint(KIND, "refusal")], none());
         parts.push(Part::Text { text: text.into(), extra });
     }
@@ -290,12 +282,12 @@ fn media(kind: &str, fields: RawFields<'_>, mut inner: RawFields<'_>) -> Option<
         hints.push(hint(KIND, word));
     }
     hints.extend(extra::object(inner.rest()).map(|rest| (INNER, rest)));
-    let extra = if form == MediaForm::File {
-        extra::mark(OWN, hints, fields)
-    } else {
-        extra::keep(OWN, hints, fields)
-    };
-    Some(Part::Media { mime: mime.into(), form, body: body.into(), extra })
+    Some(Part::Media {
+        mime: mime.into(),
+        form,
+        body: body.into(),
+        extra: extra::medium(OWN, form, hints, fields),
+    })
 }
 
 /// Type and data of a base64 `data:` URL that is put together again from just these.

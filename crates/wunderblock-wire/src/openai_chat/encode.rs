@@ -71,11 +71,7 @@ fn tools(tools: &[Tool], writing: &mut Writing) -> Result<Vec<String>, WireError
         writing.at(None, at);
         let opened = writing.open(&tool.extra)?;
         if opened.word(KIND).as_deref() == Some("whole") {
-            if opened.is_own() {
-                written.push(ObjectWriter::default().unknown(opened.fields()).finish());
-            } else {
-                writing.drop(Reason::Dialect, format!("the tool {}, which its provider runs", tool.name));
-            }
+            written.extend(writing.whole_tool(tool, &opened));
             continue;
         }
         let mut function = ObjectWriter::default().text("name", &call_id::tool_name(OWN, &tool.name));
@@ -125,7 +121,7 @@ struct Chat {
 }
 
 /// One message of the assistant.
-#[derive(Default)]
+#[derive(Default, PartialEq)]
 struct Speech {
     reasoning: Vec<(&'static str, String)>,
     pieces: Vec<ContentPiece>,
@@ -137,6 +133,7 @@ struct Speech {
 }
 
 /// A piece of content: plain text, or a part that is JSON already.
+#[derive(PartialEq)]
 enum ContentPiece {
     Plain(String),
     Part(String),
@@ -151,12 +148,24 @@ impl ContentPiece {
     }
 }
 
-/// Content of pieces: a string where one plain text is all, unless it was a list.
-fn content(pieces: &[ContentPiece], form: Option<&str>) -> String {
-    match pieces {
-        [ContentPiece::Plain(text)] if form != Some("blocks") => quote(text),
-        pieces => array(&pieces.iter().map(ContentPiece::json).collect::<Vec<_>>()),
-    }
+/// Adds content: a string where one plain text is all, unless it was a list. Where there is none, it is written as it
+/// came, else as `empty` says.
+fn with_content(
+    object: ObjectWriter,
+    pieces: &[ContentPiece],
+    form: Option<&str>,
+    empty: &str,
+) -> ObjectWriter {
+    let json = match (pieces, form) {
+        ([], Some("none")) => return object,
+        ([], Some("null")) => "null".to_owned(),
+        ([], Some("string")) => quote(""),
+        ([], Some("blocks")) => "[]".to_owned(),
+        ([], _) => empty.to_owned(),
+        ([ContentPiece::Plain(text)], form) if form != Some("blocks") => quote(text),
+        (pieces, _) => array(&pieces.iter().map(ContentPiece::json).collect::<Vec<_>>()),
+    };
+    object.raw("content", &json)
 }
 
 impl Chat {
@@ -198,12 +207,8 @@ impl Chat {
             speech.form = opened.own_word(SHAPE);
         }
         writing.at(Some(at), 0);
-        for (name, value) in opened.fields() {
-            if !speech.fields.add(name, value) {
-                writing.drop(Reason::Dialect, format!("the field {name}: the turn has another already"));
-            }
-        }
-        self.speech = (!speech.is_empty()).then_some(speech);
+        writing.unite(&mut speech.fields, opened.fields());
+        self.speech = Some(speech).filter(|speech| *speech != Speech::default());
         Ok(())
     }
 
@@ -257,13 +262,7 @@ impl Chat {
         if !legacy {
             object = object.text("tool_call_id", id);
         }
-        object = match (pieces.as_slice(), form.as_deref()) {
-            ([], Some("none")) => object,
-            ([], Some("null")) => object.raw("content", "null"),
-            ([], Some("blocks")) => object.raw("content", "[]"),
-            ([], _) => object.text("content", ""),
-            (pieces, form) => object.raw("content", &content(pieces, form)),
-        };
+        object = with_content(object, &pieces, form.as_deref(), "\"\"");
         self.results.push(object.unknown(opened.fields()).finish());
         Ok(())
     }
@@ -305,16 +304,6 @@ impl Speech {
         Ok(())
     }
 
-    fn is_empty(&self) -> bool {
-        self.reasoning.is_empty()
-            && self.pieces.is_empty()
-            && self.refusal.is_none()
-            && self.legacy.is_none()
-            && self.calls.is_empty()
-            && self.form.is_none()
-            && self.fields.is_empty()
-    }
-
     fn finish(self) -> String {
         let mut object = ObjectWriter::default().text("role", "assistant");
         for name in REASONING {
@@ -328,13 +317,7 @@ impl Speech {
                 object = object.text(name, &texts.join("\n"));
             }
         }
-        object = match (self.pieces.as_slice(), self.form.as_deref()) {
-            ([], Some("none")) => object,
-            ([], Some("string")) => object.text("content", ""),
-            ([], Some("blocks")) => object.raw("content", "[]"),
-            ([], _) => object.raw("content", "null"),
-            (pieces, form) => object.raw("content", &content(pieces, form)),
-        };
+        object = with_content(object, &self.pieces, self.form.as_deref(), "null");
         if let Some(refusal) = &self.refusal {
             object = object.text("refusal", refusal);
         }
@@ -352,14 +335,11 @@ impl Speech {
 fn said(role: &str, pieces: &[ContentPiece], opened: &OpenedExtra<'_>) -> Option<String> {
     let role = opened.own_word(ROLE).unwrap_or_else(|| role.to_owned());
     let form = opened.own_word(SHAPE);
+    if pieces.is_empty() && form.is_none() {
+        return None;
+    }
     let object = ObjectWriter::default().text("role", &role);
-    let object = match (pieces, form.as_deref()) {
-        ([], None) => return None,
-        ([], Some("none")) => object,
-        ([], Some("null")) => object.raw("content", "null"),
-        ([], Some("string")) => object.text("content", ""),
-        (pieces, form) => object.raw("content", &content(pieces, form)),
-    };
+    let object = with_content(object, pieces, form.as_deref(), "[]");
     Some(object.unknown(opened.fields()).finish())
 }
 
@@ -374,11 +354,11 @@ fn piece(part: &Part, role: &str, writing: &mut Writing) -> Result<Option<Conten
                 return Ok(Some(ContentPiece::Part(object.unknown(opened.fields()).finish())));
             }
             let fields = opened.fields();
-            Ok(Some(if fields.is_empty() {
-                ContentPiece::Plain(text.to_owned())
-            } else {
-                ContentPiece::Part(ObjectWriter::typed("text").text("text", text).unknown(fields).finish())
-            }))
+            if fields.is_empty() {
+                return Ok(Some(ContentPiece::Plain(text.to_owned())));
+            }
+            let object = ObjectWriter::typed("text").text("text", text);
+            Ok(Some(ContentPiece::Part(object.unknown(fields).finish())))
         }
         Part::Media { mime, form, body, extra } if role == "user" => {
             media((mime, *form, body), extra, writing)
@@ -420,8 +400,7 @@ fn media(
             ("file", ObjectWriter::default().text("file_id", body))
         }
         _ => {
-            let mime = if mime.is_empty() { "no type" } else { mime };
-            writing.drop(Reason::Dialect, format!("a medium ({kind}, {mime}, {} bytes)", body.len()));
+            writing.drop_medium(&kind, mime, body);
             return Ok(None);
         }
     };
