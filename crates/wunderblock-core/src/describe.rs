@@ -18,10 +18,9 @@ pub fn describe(seq: Seq, said: &Message, view: &View, bodies: &dyn Bodies) -> S
     for part in &said.parts {
         match part {
             Part::Text { text, .. } => {
-                let here = text.inline().or_else(|| bodies.text(text.handle()?));
                 // A stub is described without its text having been read.
-                words
-                    .push(here.map_or_else(|| format!("text, {} lines", grouped(text.lines())), first_words));
+                let unread = || format!("text, {} lines", grouped(text.lines()));
+                words.push(bodies.of(text).map_or_else(unread, first_words));
             }
             Part::Thinking { .. } => words.push("thinking".to_owned()),
             Part::ToolCall { name, gist, .. } => {

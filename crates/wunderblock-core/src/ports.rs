@@ -2,7 +2,7 @@
 
 use crate::budget::Reason;
 use crate::id::Handle;
-use crate::message::Part;
+use crate::message::{Body, Part};
 use crate::units::{Cost, Tokens};
 
 /// What texts cost for the model a request is for.
@@ -44,6 +44,14 @@ pub struct Framing {
 pub trait Bodies: Sync {
     /// The text behind a handle; `None` when it has been erased.
     fn text(&self, handle: Handle) -> Option<&str>;
+
+    /// The text of a body, wherever it is; `None` when it has been erased.
+    fn of<'a>(&'a self, body: &'a Body) -> Option<&'a str> {
+        match body {
+            Body::Inline(text) => Some(text),
+            Body::Blob { blob, .. } => self.text(*blob),
+        }
+    }
 }
 
 /// No blobs: for views whose bodies are all inline.

@@ -97,10 +97,7 @@ pub fn cache_points(
 /// The tool as a request declares it.
 #[must_use]
 pub fn declared(tool: &ToolBlock, bodies: &dyn Bodies) -> Tool {
-    let text = |body: &Body, gone: &str| match body {
-        Body::Inline(text) => text.as_str().into(),
-        Body::Blob { blob, .. } => bodies.text(*blob).unwrap_or(gone).into(),
-    };
+    let text = |body: &Body, gone: &str| bodies.of(body).unwrap_or(gone).into();
     Tool {
         name: tool.name.clone(),
         description: text(&tool.description, stub::ERASED),

@@ -3,6 +3,7 @@
 //! A stub is one line: what it was, how large, and how to get it — by our handle, and by the least that is needed to do
 //! it again. It depends on the recorded message alone, so the same entry always has the same stub.
 
+use crate::id::Handle;
 use crate::message::{Body, Part};
 use crate::ports::Bodies;
 use crate::units::Bytes;
@@ -85,16 +86,17 @@ pub fn clip(piece: &Part, keep: Bytes, bodies: &dyn Bodies) -> Option<Part> {
     if body.bytes() <= keep {
         return None;
     }
-    let text = match body {
-        Body::Inline(text) => text.as_str(),
-        Body::Blob { blob, .. } => bodies.text(*blob)?,
-    };
     let half = usize::try_from(keep.0 / 2).unwrap_or(usize::MAX);
-    let (head, tail) = (head(text, half), tail(text, half));
-    let gone = text.len().saturating_sub(head.len() + tail.len()) as u64;
-    let handle = body.handle().map(|handle| format!(" · {handle}")).unwrap_or_default();
-    let text = format!("{head}\n⟨{} bytes left out{handle}⟩\n{tail}", grouped(gone));
+    let text = ends(bodies.of(body)?, (half, half), body.handle());
     Some(Part::Text { text: text.into(), extra: extra.clone() })
+}
+
+/// At most so many bytes of a text's head and tail, with a mark between them.
+pub(crate) fn ends(text: &str, (front, back): (usize, usize), handle: Option<Handle>) -> String {
+    let (head, tail) = (head(text, front), tail(text, back));
+    let gone = text.len().saturating_sub(head.len() + tail.len()) as u64;
+    let handle = handle.map(|handle| format!(" · {handle}")).unwrap_or_default();
+    format!("{head}\n⟨{} bytes left out{handle}⟩\n{tail}", grouped(gone))
 }
 
 /// A part with its bodies in place. What has been erased is replaced by a mark that says so; thinking is of no use
@@ -192,7 +194,6 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::id::Handle;
 
     #[test]
     fn a_stub_says_what_it_was_how_large_and_how_to_get_it() {

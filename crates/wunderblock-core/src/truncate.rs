@@ -130,11 +130,8 @@ fn cut(block: &mut PreambleBlock, room: Tokens, input: &ComposeInput<'_>) -> boo
     if room < MIN_CUT {
         return false;
     }
-    let text = match &block.text {
-        Body::Inline(text) => Some(text.as_str()),
-        Body::Blob { blob, .. } => input.bodies.text(*blob),
-    };
-    let Some(text) = text.filter(|text| text.len() >= MIN_WHOLE) else { return false };
+    let text = input.bodies.of(&block.text).filter(|text| text.len() >= MIN_WHOLE);
+    let Some(text) = text else { return false };
     let mut bytes = text.len().min(usize::try_from(room.0.saturating_mul(6)).unwrap_or(usize::MAX));
     while bytes > 256 {
         let head = stub::head(text, bytes);

@@ -32,8 +32,5 @@ pub fn importance(said: &Message, bodies: &dyn Bodies, seen: &mut HashSet<blake3
 
 /// The texts of a message, results included.
 pub(crate) fn texts<'a>(said: &'a Message, bodies: &'a dyn Bodies) -> impl Iterator<Item = &'a str> {
-    said.parts.iter().flat_map(Part::bodies).filter_map(|body| match body.inline() {
-        Some(text) => Some(text),
-        None => bodies.text(body.handle()?),
-    })
+    said.parts.iter().flat_map(Part::bodies).filter_map(|body| bodies.of(body))
 }

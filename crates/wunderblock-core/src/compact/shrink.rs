@@ -8,7 +8,7 @@ use crate::event::ContentReduced;
 use crate::message::{Body, Part};
 use crate::plan::PlanInput;
 use crate::policy::Permille;
-use crate::stub::{grouped, head, tail};
+use crate::stub::{ends, head, tail};
 use crate::units::{Bytes, Tokens};
 
 /// Shorter texts for what is not protected and not among the newest results. The rules are those of
@@ -60,21 +60,19 @@ fn shortened(
     }
     let mut texts = Vec::with_capacity(bodies.len());
     for body in &bodies {
-        texts.push(match body.inline() {
-            Some(text) => text,
-            None => ask.bodies.text(body.handle()?)?,
-        });
+        texts.push(ask.bodies.of(body)?);
     }
     let text = texts.join("\n");
     // As dense as the whole.
     let bytes = Bytes(text.len() as u64 * to.0 / whole.0.max(1));
     let front = usize::try_from(bytes.0 * u64::from(head_part.0) / 1_000).unwrap_or(usize::MAX);
     let back = usize::try_from(bytes.0).unwrap_or(usize::MAX).saturating_sub(front);
-    let (front, back) = (head(&text, front), tail(&text, back));
-    let gone = text.len().checked_sub(front.len() + back.len()).filter(|gone| *gone > 0)?;
+    // Head and tail together must leave something out.
+    if head(&text, front).len() + tail(&text, back).len() >= text.len() {
+        return None;
+    }
     let largest = bodies.into_iter().max_by_key(|body| body.bytes());
-    let handle = largest.and_then(Body::handle).map(|handle| format!(" · {handle}")).unwrap_or_default();
-    let short = format!("{front}\n⟨{} bytes left out{handle}⟩\n{back}", grouped(gone as u64));
+    let short = ends(&text, (front, back), largest.and_then(Body::handle));
     (ask.costs.text(&short).tokens < whole).then(|| short.into())
 }
 
