@@ -66,22 +66,8 @@ impl Policy {
         for (name, level) in [("soft", &trigger.soft), ("hard", &trigger.hard)] {
             check_level(name, level, faults);
         }
-        if let (Some(soft), Some(hard)) = (trigger.soft.fraction, trigger.hard.fraction)
-            && soft > hard
-        {
-            faults.error(
-                "trigger.hard.fraction",
-                format!("the hard level ({hard}) lies below the soft one ({soft}), which could never fire"),
-            );
-        }
-        if let (Some(soft), Some(hard)) = (trigger.soft.tokens, trigger.hard.tokens)
-            && soft > hard
-        {
-            faults.error(
-                "trigger.hard.tokens",
-                format!("the hard level ({hard}) lies below the soft one ({soft}), which could never fire"),
-            );
-        }
+        check_order("trigger.hard.fraction", trigger.soft.fraction.zip(trigger.hard.fraction), faults);
+        check_order("trigger.hard.tokens", trigger.soft.tokens.zip(trigger.hard.tokens), faults);
         let never = trigger.soft.is_never() && trigger.hard.is_never();
         if !self.steps.is_empty() && never {
             faults.warn(
@@ -176,19 +162,14 @@ impl Policy {
             );
         }
         for (name, level) in [("soft", &self.trigger.soft), ("hard", &self.trigger.hard)] {
-            if level.messages.is_some_and(|most| protect.first.saturating_add(protect.messages) > most) {
-                faults.error(
-                    "protect.messages",
-                    format!("more messages are protected than set off the {name} level: nothing would be left to do"),
-                );
-            }
-            if level.tokens.is_some_and(|most| protect.tokens > most) {
-                faults.error(
-                    "protect.tokens",
-                    format!(
-                        "more tokens are protected than set off the {name} level: nothing would be left to do"
-                    ),
-                );
+            let messages = protect.first.saturating_add(protect.messages);
+            let covered = [
+                ("messages", level.messages.is_some_and(|most| messages > most)),
+                ("tokens", level.tokens.is_some_and(|most| protect.tokens > most)),
+            ];
+            for (unit, _) in covered.into_iter().filter(|(_, is_covered)| *is_covered) {
+                let excess = format!("more {unit} are protected than set off the {name} level");
+                faults.error(format!("protect.{unit}"), format!("{excess}: nothing would be left to do"));
             }
         }
     }
@@ -325,6 +306,14 @@ impl Policy {
                 faults.error(format!("{key}.fill"), "nothing fills it: name at least one kind");
             }
         }
+    }
+}
+
+fn check_order<T: PartialOrd + fmt::Display>(key: &str, levels: Option<(T, T)>, faults: &mut Faults) {
+    if let Some((soft, hard)) = levels.filter(|(soft, hard)| soft > hard) {
+        let what =
+            format!("the hard level ({hard}) lies below the soft one ({soft}), which could never fire");
+        faults.error(key, what);
     }
 }
 
