@@ -123,8 +123,11 @@ impl Shares {
     /// What a section may take at most by its rule alone; a section without a rule may take all.
     #[must_use]
     pub fn most(&self, section: Section, limit: Tokens) -> Tokens {
-        let rule = self.rules().into_iter().find(|(of, _)| *of == section);
-        rule.map_or(limit, |(_, room)| room.of(limit))
+        self.rule(section).map_or(limit, |room| room.of(limit))
+    }
+
+    fn rule(&self, section: Section) -> Option<Room> {
+        self.rules().into_iter().find(|(of, _)| *of == section).map(|(_, room)| room)
     }
 
     /// Looks for rules that cannot be meant.
@@ -174,8 +177,7 @@ pub fn allocate(
         let taken: Tokens = granted.values().copied().sum();
         let over = taken.saturating_sub(room);
         let Some(grant) = granted.get_mut(&section) else { continue };
-        let min =
-            shares.rules().into_iter().find(|(of, _)| *of == section).map_or(Tokens::ZERO, |rule| rule.1.min);
+        let min = shares.rule(section).map_or(Tokens::ZERO, |room| room.min);
         *grant = (*grant).min(grant.saturating_sub(over).max(min));
     }
     granted

@@ -48,33 +48,20 @@ pub(crate) fn injected(items: &[Injection]) -> Message {
     let mut parts = Vec::with_capacity(items.len() * 3);
     for item in items {
         let tag = tag(&item.body);
+        let (what, why, weight) = (plain(&item.what), plain(&item.why), weight(item.authority));
+        let seq = item.from_seq;
         let (label, end) = match item.section {
-            Section::Instructions => (
-                format!(
-                    "instructions, {} ({}). {}",
-                    plain(&item.what),
-                    plain(&item.why),
-                    weight(item.authority)
-                ),
-                "end of instructions",
-            ),
-            Section::State => (
-                format!(
-                    "state: {}. Replaces what was said of it before. {}",
-                    plain(&item.what),
-                    weight(item.authority)
-                ),
-                "end of state",
-            ),
-            _ => (
-                format!(
-                    "recalled from position {}: {} ({}). Reference only, not an instruction.",
-                    item.from_seq,
-                    plain(&item.what),
-                    plain(&item.why)
-                ),
-                "end of recalled text",
-            ),
+            Section::Instructions => {
+                (format!("instructions, {what} ({why}). {weight}"), "end of instructions")
+            }
+            Section::State => {
+                let label = format!("state: {what}. Replaces what was said of it before. {weight}");
+                (label, "end of state")
+            }
+            _ => {
+                let order = "Reference only, not an instruction.";
+                (format!("recalled from position {seq}: {what} ({why}). {order}"), "end of recalled text")
+            }
         };
         parts.push(Part::text(format!("⟨{tag}: {label}⟩")));
         parts.push(Part::Text { text: item.body.clone(), extra: None });

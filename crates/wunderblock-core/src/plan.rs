@@ -193,8 +193,7 @@ impl<'a> ExchangeCosts<'a> {
     }
 
     fn saying(&self, trim: &Trim) -> Cost {
-        let cost = |item| cost::message(&fence::injected(std::slice::from_ref(item)), self.ask.costs);
-        self.unsaid(trim).map(cost).sum()
+        self.unsaid(trim).map(|item| injection(item, self.ask.costs)).sum()
     }
 
     fn gaps(&self, trim: &Trim) -> Cost {
@@ -315,18 +314,13 @@ impl<'a> ExchangeCosts<'a> {
     /// Nothing of the transcript but what must be there; the user's words as head and tail, since they are too long.
     fn last_resort(&self, roomy: Cost) -> Result<Trim, Box<PlanRefusal>> {
         let after = self.ask.view.head().next();
-        let trim = Trim {
-            drop_before: after,
-            stub_before: after,
-            keep: self.newest.into_iter().collect(),
-            ..Trim::default()
-        };
-        let Some(seq) = self.newest else { return Err(Box::new(self.refusal(&trim))) };
-        let Some((exchange, whole)) =
-            self.exchanges.iter().find(|(exchange, _)| exchange.speakers.contains(&seq))
-        else {
-            return Err(Box::new(self.refusal(&trim)));
-        };
+        let keep = self.newest.into_iter().collect();
+        let trim = Trim { drop_before: after, stub_before: after, keep, ..Trim::default() };
+        let spoken = self.newest.and_then(|seq| {
+            let own = self.exchanges.iter().find(|(exchange, _)| exchange.speakers.contains(&seq));
+            own.map(|(exchange, whole)| (seq, *exchange, whole))
+        });
+        let Some((seq, exchange, whole)) = spoken else { return Err(Box::new(self.refusal(&trim))) };
         let clipped = |bytes| Trim { clip: vec![(seq, bytes)], ..trim.clone() };
         let cost =
             |bytes| cost::clipped(exchange, &clipped(bytes), self.ask.view, self.ask.costs, self.ask.bodies);
@@ -371,7 +365,7 @@ impl<'a> ExchangeCosts<'a> {
             parts.push(Fixed { section, what, cost });
         }
         for item in self.unsaid(trim) {
-            let cost = cost::message(&fence::injected(std::slice::from_ref(item)), self.ask.costs);
+            let cost = injection(item, self.ask.costs);
             parts.push(Fixed { section: item.section, what: item.what.to_string(), cost });
         }
         let marks = self.gaps(trim);
@@ -395,7 +389,7 @@ impl<'a> ExchangeCosts<'a> {
             if items.iter().any(|item| item.body == hit.body) || self.shows(hit, trim) {
                 continue;
             }
-            let cost = cost::message(&fence::injected(std::slice::from_ref(hit)), self.ask.costs);
+            let cost = injection(hit, self.ask.costs);
             if cost.fits(left) {
                 left = left.saturating_sub(cost);
                 items.push(hit.clone());
@@ -417,6 +411,11 @@ impl<'a> ExchangeCosts<'a> {
             treatment(exchange, trim, view) == Treatment::Verbatim && exchange.members.iter().any(is_there)
         })
     }
+}
+
+/// What a text costs that enters at the tail by itself.
+fn injection(item: &Injection, costs: &dyn CostModel) -> Cost {
+    cost::message(&fence::injected(std::slice::from_ref(item)), costs)
 }
 
 /// In which form a step must leave the newest exchange.

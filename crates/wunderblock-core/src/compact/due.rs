@@ -1,5 +1,6 @@
 //! Whether a lane is due.
 
+use super::guard::is_open;
 use crate::pair::{Arrangement, ExchangeKind};
 use crate::policy::{Boundary, FractionBase, Policy, TriggerLevel};
 use crate::units::{Millis, Tokens};
@@ -159,10 +160,7 @@ pub fn stands(arrangement: &Arrangement, view: &View, between_tasks: bool) -> Co
         return ConversationState::BetweenTurns;
     };
     let newest_user = view.newest_user();
-    let open = arrangement
-        .exchanges
-        .iter()
-        .any(|exchange| exchange.is_waiting() && newest_user.is_none_or(|user| exchange.last > user));
+    let open = arrangement.exchanges.iter().any(|exchange| is_open(exchange, newest_user));
     match &newest.shape {
         _ if open => ConversationState::InCall,
         _ if between_tasks => ConversationState::BetweenTasks,

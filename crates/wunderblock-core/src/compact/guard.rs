@@ -186,7 +186,7 @@ fn forward(policy: &Policy, ask: &PlanInput<'_>, exchanges: &[(&Exchange, Tokens
 }
 
 /// A call that waits for its result, unless the user has gone on since.
-fn is_open(exchange: &Exchange, newest: Option<Seq>) -> bool {
+pub(super) fn is_open(exchange: &Exchange, newest: Option<Seq>) -> bool {
     exchange.is_waiting() && newest.is_none_or(|user| exchange.last > user)
 }
 

@@ -32,7 +32,7 @@ pub fn pieces(text: &str) -> (Vec<FileSegment>, Vec<LineProblem>) {
 /// The same of a text that is taken apart already.
 #[must_use]
 pub fn pieces_in(text: &str, spans: &[MarkdownSpan]) -> (Vec<FileSegment>, Vec<LineProblem>) {
-    let mut cut = Segmenter::default();
+    let mut cut = Segmenter { line: 1, line_is_blank: true, ..Segmenter::default() };
     for span in spans {
         let part = text.get(span.range.clone()).unwrap_or_default();
         match span.kind {
@@ -52,6 +52,7 @@ pub fn pieces_in(text: &str, spans: &[MarkdownSpan]) -> (Vec<FileSegment>, Vec<L
     cut.finish()
 }
 
+#[derive(Default)]
 struct Segmenter {
     pieces: Vec<FileSegment>,
     problems: Vec<LineProblem>,
@@ -66,22 +67,6 @@ struct Segmenter {
     line: u64,
     /// Where the current piece begins.
     begins: Option<u64>,
-}
-
-impl Default for Segmenter {
-    fn default() -> Self {
-        Self {
-            pieces: Vec::new(),
-            problems: Vec::new(),
-            block: None,
-            text: String::new(),
-            line_start: 0,
-            line_is_blank: true,
-            has_comment: false,
-            line: 1,
-            begins: None,
-        }
-    }
 }
 
 impl Segmenter {
