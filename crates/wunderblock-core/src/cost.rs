@@ -54,13 +54,12 @@ impl std::ops::AddAssign for EntryCost {
 /// What a part costs in either form, its frame included. `gist` says what a tool result is a result of.
 #[must_use]
 pub fn forms(piece: &Part, costs: &dyn CostModel, gist: Option<&str>) -> EntryCost {
-    let verbatim = part(piece, costs);
-    let stub = match stub::part(piece, gist) {
-        stub::Stubbed::Kept => verbatim,
-        stub::Stubbed::Gone => Cost::ZERO,
-        stub::Stubbed::Part(short) => part(&short, costs),
-    };
-    EntryCost { verbatim, stub }
+    EntryCost { verbatim: part(piece, costs), stub: stubbed(piece, &stub::part(piece, gist), costs) }
+}
+
+/// What a part costs in a form.
+pub(crate) fn stubbed(piece: &Part, form: &stub::Stubbed, costs: &dyn CostModel) -> Cost {
+    form.shown(piece).map_or(Cost::ZERO, |shown| part(shown, costs))
 }
 
 /// What a message costs word for word, its frame included.

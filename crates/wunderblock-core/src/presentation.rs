@@ -46,16 +46,10 @@ impl<'v> Presentation<'v> {
         gist: Option<&str>,
     ) -> Stubbed {
         match (shown(at, self.trim, self.view), treatment) {
-            (Some(PartForm::Gone), _) => Stubbed::Gone,
-            (Some(PartForm::Placeholder), _) => Stubbed::Part(mark()),
-            (_, Treatment::Stub) | (Some(PartForm::Stub), _) => stub::part(piece, gist),
-            (None, _) => Stubbed::Kept,
+            (form @ Some(PartForm::Gone | PartForm::Placeholder), _) => formed(piece, form, self.view, gist),
+            (_, Treatment::Stub) => stub::part(piece, gist),
             (Some(PartForm::Same(place)), _) if self.verbatim.contains(&place) => same(piece, place.0, gist),
-            (Some(PartForm::Reduced(event)), _) => match self.view.reduced(event) {
-                Some(text) => replaced(piece, text.clone()),
-                None => stub::part(piece, gist),
-            },
-            (Some(PartForm::Same(_)), _) => stub::part(piece, gist),
+            (form, _) => formed(piece, form, self.view, gist),
         }
     }
 
@@ -77,6 +71,20 @@ impl<'v> Presentation<'v> {
 /// In which form a part is shown where its exchange is shown word for word: as the trim says, else as a reduction that stands.
 pub(crate) fn shown(at: PartPosition, trim: &Trim, view: &View) -> Option<PartForm> {
     trim.form_of(at).or_else(|| view.standing(at).map(PartForm::Reduced))
+}
+
+/// A part in a form; a stub where a reference to the same text would stand.
+fn formed(piece: &Part, form: Option<PartForm>, view: &View, gist: Option<&str>) -> Stubbed {
+    match form {
+        None => Stubbed::Kept,
+        Some(PartForm::Gone) => Stubbed::Gone,
+        Some(PartForm::Placeholder) => Stubbed::Part(mark()),
+        Some(PartForm::Stub | PartForm::Same(_)) => stub::part(piece, gist),
+        Some(PartForm::Reduced(event)) => match view.reduced(event) {
+            Some(text) => replaced(piece, text.clone()),
+            None => stub::part(piece, gist),
+        },
+    }
 }
 
 /// The mark that stands for an entry of which nothing is left.
@@ -106,26 +114,12 @@ pub(crate) struct Priced<'a> {
 /// Maximum cost of a part in the form a trim gives it, where its exchange is shown word for word.
 pub(crate) fn cost(at: PartPosition, piece: &Part, priced: Priced<'_>, gist: Option<&str>) -> Cost {
     let Priced { trim, view, costs } = priced;
-    let of = |form: Stubbed| match form {
-        Stubbed::Kept => cost::part(piece, costs),
-        Stubbed::Gone => Cost::ZERO,
-        Stubbed::Part(short) => cost::part(&short, costs),
-    };
-    match shown(at, trim, view) {
-        None => cost::part(piece, costs),
-        Some(PartForm::Gone) => Cost::ZERO,
-        Some(PartForm::Placeholder) => cost::part(&mark(), costs),
-        Some(PartForm::Stub) => of(stub::part(piece, gist)),
-        // Whether the target still stands is known only when all is decided.
-        Some(PartForm::Same(place)) => {
-            let (one, other) = (of(same(piece, place.0, gist)), of(stub::part(piece, gist)));
-            Cost { tokens: one.tokens.max(other.tokens), bytes: one.bytes.max(other.bytes) }
-        }
-        Some(PartForm::Reduced(event)) => match view.reduced(event) {
-            Some(text) => of(replaced(piece, text.clone())),
-            None => of(stub::part(piece, gist)),
-        },
-    }
+    let form = shown(at, trim, view);
+    let own = cost::stubbed(piece, &formed(piece, form, view, gist), costs);
+    let Some(PartForm::Same(place)) = form else { return own };
+    // Whether the target still stands is known only when all is decided.
+    let other = cost::stubbed(piece, &same(piece, place.0, gist), costs);
+    Cost { tokens: own.tokens.max(other.tokens), bytes: own.bytes.max(other.bytes) }
 }
 
 /// A message as it was first sent: shorter where a reduction stood before a reply followed. A request that somebody else

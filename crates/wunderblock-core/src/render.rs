@@ -120,13 +120,9 @@ pub fn handles(view: &View, trim: &Trim) -> BTreeSet<Handle> {
         }
         for entry in exchange.members.iter().filter_map(|seq| view.entry(*seq)) {
             for (index, part) in entry.message.parts.iter().enumerate() {
-                let stubbed = stage.of((entry.seq, index), part, treatment, None);
-                let form = match &stubbed {
-                    Stubbed::Kept => part,
-                    Stubbed::Part(short) => short,
-                    Stubbed::Gone => continue,
-                };
-                handles.extend(form.bodies().into_iter().filter_map(Body::handle));
+                let form = stage.of((entry.seq, index), part, treatment, None);
+                let bodies = form.shown(part).into_iter().flat_map(Part::bodies);
+                handles.extend(bodies.filter_map(Body::handle));
             }
         }
     }
@@ -369,11 +365,7 @@ impl<'a> RequestWriter<'a> {
 
     /// Puts a part into a message in the form its entry has. The answer is what it costs there.
     fn put(&self, piece: &Part, form: &Stubbed, parts: &mut Vec<Part>) -> Cost {
-        let form = match form {
-            Stubbed::Kept => piece,
-            Stubbed::Part(short) => short,
-            Stubbed::Gone => return Cost::ZERO,
-        };
+        let Some(form) = form.shown(piece) else { return Cost::ZERO };
         let is_whole = form.bodies().iter().all(|body| body.handle().is_none_or(|blob| self.holds(blob)));
         let Some(shown) = stub::resolve(form, self.scene.bodies) else { return Cost::ZERO };
         if matches!(&shown, Part::Text { .. }) && !shown.speaks() {

@@ -30,6 +30,18 @@ pub enum Stubbed {
     Part(Part),
 }
 
+impl Stubbed {
+    /// What is shown of a part in this form.
+    #[must_use]
+    pub fn shown<'p>(&'p self, part: &'p Part) -> Option<&'p Part> {
+        match self {
+            Self::Kept => Some(part),
+            Self::Gone => None,
+            Self::Part(short) => Some(short),
+        }
+    }
+}
+
 /// The stub of a part. `gist` is that of the call, where `part` is a tool result and the call is known.
 #[must_use]
 pub fn part(part: &Part, gist: Option<&str>) -> Stubbed {
