@@ -34,23 +34,16 @@ fn walk<'a>(
     (level, is_message): (usize, &dyn Fn(&Object<'_>) -> bool),
     found: &mut Vec<MessageList<'a>>,
 ) {
-    let (elements, keys, min) = if let Some(elements) = array(value) {
+    let (elements, keys, min): (Vec<&RawValue>, Vec<String>, usize) = if let Some(elements) = array(value) {
         (elements, Vec::new(), 1)
     } else if let Some(object) = Object::of(value) {
-        let fields: Vec<(String, &RawValue)> =
-            object.iter().map(|(key, value)| (key.to_owned(), value)).collect();
-        (
-            fields.iter().map(|(_, value)| *value).collect(),
-            fields.into_iter().map(|(key, _)| key).collect(),
-            2,
-        )
+        let (keys, values) = object.iter().map(|(key, value)| (key.to_owned(), value)).unzip();
+        (values, keys, 2)
     } else {
         return;
     };
-    let messages = elements
-        .iter()
-        .filter(|element| Object::of(element).is_some_and(|object| is_message(&object)))
-        .count();
+    let is_one = |element: &&&RawValue| Object::of(element).is_some_and(|object| is_message(&object));
+    let messages = elements.iter().filter(is_one).count();
     if messages >= min && messages * 2 >= elements.len() {
         found.push(MessageList { path: path.to_owned(), elements, messages });
         return;
@@ -72,24 +65,35 @@ pub(crate) fn longest<'l, 'a>(lists: &'l [MessageList<'a>]) -> Option<&'l Messag
 
 /// Where a part of a text stands in its file.
 pub(crate) fn span_of(part: &str, whole: &str, base: ByteSpan) -> ByteSpan {
-    let at = position(part, whole);
-    let lines = whole.as_bytes().get(..at).unwrap_or_default().iter().filter(|byte| **byte == b'\n').count();
-    ByteSpan { offset: base.offset + at as u64, len: part.len() as u64, line: base.line + lines as u64 }
+    SpanCounter::new(whole, base).span(part)
 }
 
-/// The spans of parts that stand in order, without counting the lines before each again.
+/// Tells where parts of a text stand that come in order, without counting the lines before each again.
+struct SpanCounter<'a> {
+    whole: &'a str,
+    base: ByteSpan,
+    counted: usize,
+}
+
+impl<'a> SpanCounter<'a> {
+    fn new(whole: &'a str, base: ByteSpan) -> Self {
+        Self { whole, base, counted: 0 }
+    }
+
+    fn span(&mut self, part: &str) -> ByteSpan {
+        let at = position(part, self.whole).max(self.counted);
+        let between = self.whole.as_bytes().get(self.counted..at).unwrap_or_default();
+        self.base.line += between.iter().filter(|byte| **byte == b'\n').count() as u64;
+        self.counted = at;
+        let offset = self.base.offset + at as u64;
+        ByteSpan { offset, len: part.len() as u64, line: self.base.line }
+    }
+}
+
+/// The spans of parts that stand in order.
 pub(crate) fn spans<'a>(parts: &[&'a str], whole: &'a str, base: ByteSpan) -> Vec<ByteSpan> {
-    let (mut counted, mut line) = (0, base.line);
-    parts
-        .iter()
-        .map(|part| {
-            let at = position(part, whole).max(counted);
-            let between = whole.as_bytes().get(counted..at).unwrap_or_default();
-            line += between.iter().filter(|byte| **byte == b'\n').count() as u64;
-            counted = at;
-            ByteSpan { offset: base.offset + at as u64, len: part.len() as u64, line }
-        })
-        .collect()
+    let mut counter = SpanCounter::new(whole, base);
+    parts.iter().map(|part| counter.span(part)).collect()
 }
 
 /// Records for what stands between the given ones and around them, put in their places. White space and the commas
@@ -101,19 +105,13 @@ pub(crate) fn with_rest(
 ) -> Vec<TranscriptRecord> {
     records.sort_by_key(|record| record.offset);
     let mut all = Vec::with_capacity(records.len() * 2 + 1);
-    let (mut at, mut line, mut counted) = (0_usize, base.line, 0_usize);
+    let (mut at, mut counter) = (0_usize, SpanCounter::new(whole, base));
     let mut rest = |from: usize, to: usize, all: &mut Vec<TranscriptRecord>| {
         let gap = whole.get(from..to).unwrap_or_default();
         let part = gap.trim_matches(|c: char| c == ',' || c.is_ascii_whitespace());
-        if part.is_empty() {
-            return;
+        if !part.is_empty() {
+            all.push(TranscriptRecord::bookkeeping(counter.span(part), "document"));
         }
-        let start = position(part, whole);
-        let between = whole.as_bytes().get(counted..start).unwrap_or_default();
-        line += between.iter().filter(|byte| **byte == b'\n').count() as u64;
-        counted = start;
-        let span = ByteSpan { offset: base.offset + start as u64, len: part.len() as u64, line };
-        all.push(TranscriptRecord::bookkeeping(span, "document"));
     };
     for record in records {
         let start = usize::try_from(record.offset - base.offset).unwrap_or(at);

@@ -117,9 +117,6 @@ impl TranscriptReader {
             Ok(text) => text,
             Err(why) => return self.settled(vec![TranscriptRecord::broken(span, why)]),
         };
-        if object::too_deep(text) {
-            return self.settled(vec![TranscriptRecord::broken(span, too_deep())]);
-        }
         match Object::parse(text) {
             Ok(object) => self.object(at_text(span, text), text, &object),
             Err(_) => self.values(span, text),
@@ -138,9 +135,6 @@ impl TranscriptReader {
             Ok(text) => text,
             Err(why) => return vec![TranscriptRecord::broken(span, why)],
         };
-        if object::too_deep(text) {
-            return vec![TranscriptRecord::broken(span, too_deep())];
-        }
         match serde_json::from_str::<&RawValue>(text) {
             Ok(value) => {
                 let part = elements::span_of(value.get(), text, at_text(span, text));
@@ -244,11 +238,8 @@ impl TranscriptReader {
             Some(b'n') => ("null", "null"),
             _ => ("number", "a number"),
         };
-        self.settled(vec![TranscriptRecord::opaque(
-            span,
-            kind,
-            format!("{found} where an object was expected"),
-        )])
+        let why = format!("{found} where an object was expected");
+        self.settled(vec![TranscriptRecord::opaque(span, kind, why)])
     }
 
     /// Records that say nothing to the format, behind whatever it holds back.
@@ -260,11 +251,15 @@ impl TranscriptReader {
     }
 }
 
-/// The text of a line. A byte order mark at the beginning of the file is no part of it.
+/// The text of a line, unless it nests too deep. A byte order mark at the beginning of the file is no part of it.
 fn text(bytes: &[u8], offset: u64) -> Result<&str, String> {
     let bytes = if offset == 0 { bytes.strip_prefix(BOM).unwrap_or(bytes) } else { bytes };
-    std::str::from_utf8(bytes)
-        .map_err(|error| format!("no UTF-8 at byte {} of the record", error.valid_up_to()))
+    let text = std::str::from_utf8(bytes)
+        .map_err(|error| format!("no UTF-8 at byte {} of the record", error.valid_up_to()))?;
+    if object::too_deep(text) {
+        return Err(format!("JSON nested deeper than {} levels", object::MAX_DEPTH));
+    }
+    Ok(text)
 }
 
 /// The span of a text that stands at the end of `span`: behind a byte order mark, if there is one.
@@ -285,10 +280,6 @@ fn part_span(part: &str, line: &str, base: ByteSpan) -> ByteSpan {
 fn begins_with_a_value(text: &str) -> bool {
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("");
     serde_json::from_str::<&RawValue>(first).is_ok()
-}
-
-fn too_deep() -> String {
-    format!("JSON nested deeper than {} levels", object::MAX_DEPTH)
 }
 
 fn broken(error: &serde_json::Error) -> String {

@@ -133,25 +133,15 @@ fn called(item: &Object<'_>, blocks: &mut Blocks<'_>) -> Option<Message> {
 /// A call whose input is text, not an object: it becomes the one field of one.
 fn custom_call(item: &Object<'_>, blocks: &mut Blocks<'_>) -> Message {
     let input = item.text("input").unwrap_or_default();
-    let part = Part::ToolCall {
-        call: blocks.call_id(item.word("call_id")),
-        name: item.word("name").unwrap_or_else(|| "custom".into()),
-        input: format!("{{\"input\":{}}}", quoted(&input)).into(),
-        gist: None,
-        extra: None,
-    };
-    Message::new(Role::Assistant, vec![part])
+    let input = format!("{{\"input\":{}}}", quoted(&input));
+    let name = item.word("name");
+    let name = name.as_deref().unwrap_or("custom");
+    Message::tool_call(blocks.call_id(item.word("call_id")), name, input)
 }
 
 fn shell_call(item: &Object<'_>, blocks: &mut Blocks<'_>) -> Message {
-    let part = Part::ToolCall {
-        call: blocks.call_id(first_word(item, &["call_id", "id"])),
-        name: "local_shell".into(),
-        input: item.get("action").map_or("{}", RawValue::get).into(),
-        gist: None,
-        extra: None,
-    };
-    Message::new(Role::Assistant, vec![part])
+    let call = blocks.call_id(first_word(item, &["call_id", "id"]));
+    Message::tool_call(call, "local_shell", item.get("action").map_or("{}", RawValue::get))
 }
 
 fn output(item: &Object<'_>, blocks: &mut Blocks<'_>) -> Part {
@@ -159,10 +149,8 @@ fn output(item: &Object<'_>, blocks: &mut Blocks<'_>) -> Part {
     let failed = output.is_some_and(|output| match string(output) {
         // Older versions gave the model `{"output": …, "metadata": {"exit_code": …}}` as text.
         Some(text) if text.starts_with('{') => Object::parse(&text).is_ok_and(|legacy| {
-            let code = legacy
-                .object("metadata")
-                .and_then(|metadata| metadata.get("exit_code").map(RawValue::get).map(str::to_owned));
-            code.is_some_and(|code| code != "0")
+            let metadata = legacy.object("metadata").unwrap_or_default();
+            metadata.get("exit_code").is_some_and(|code| code.get() != "0")
         }),
         Some(_) => false,
         None => Object::of(output)
