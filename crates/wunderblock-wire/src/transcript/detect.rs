@@ -212,36 +212,21 @@ fn vote(object: &Object<'_>, cut: Option<&Cow<'_, str>>) -> Option<(Format, u32)
     }
     let kind = object.text("type").unwrap_or_default();
     let message = object.object("message").unwrap_or_default();
-    // Qwen keeps Claude Code's tree with Gemini's parts; Gemini CLI has ids of its own.
-    if message.has("parts") || has("systemPayload") || has("projectHash") {
-        return Some((Format::JsonLines, 3));
-    }
-    if CODEX_TYPES.contains(&kind.as_ref()) && has("payload") {
-        return Some((Format::Codex, 4));
-    }
-    if kind == "session" && has("id") && (has("cwd") || has("version")) {
-        return Some((Format::Pi, 6));
-    }
-    if is_claude(object, &kind, &has) {
-        return Some((Format::ClaudeCode, 3));
-    }
-    if is_pi(&kind, &message, &has) {
-        return Some((Format::Pi, 3));
-    }
-    if kind == "message" && has("id") && has("parentId") {
-        return Some((Format::Pi, 1));
-    }
-    if kind == "session_start" {
-        return Some((Format::JsonLines, 8));
-    }
-    if is_bare_codex(object, &kind, &has) {
-        return Some((Format::Codex, 2));
-    }
-    if is_plain_chat(object) || is_conversation(object) {
-        return Some((Format::OpenaiChat, 2));
-    }
-    let is_object = has("type") || has("role") || cut.is_some() || object.iter().next().is_some();
-    is_object.then_some((Format::JsonLines, 1))
+    let signs = [
+        // Qwen keeps Claude Code's tree with Gemini's parts; Gemini CLI has ids of its own.
+        (message.has("parts") || has("systemPayload") || has("projectHash"), Format::JsonLines, 3),
+        (CODEX_TYPES.contains(&kind.as_ref()) && has("payload"), Format::Codex, 4),
+        (kind == "session" && has("id") && (has("cwd") || has("version")), Format::Pi, 6),
+        (is_claude(object, &kind, &has), Format::ClaudeCode, 3),
+        (is_pi(&kind, &message, &has), Format::Pi, 3),
+        (kind == "message" && has("id") && has("parentId"), Format::Pi, 1),
+        (kind == "session_start", Format::JsonLines, 8),
+        (is_bare_codex(object, &kind, &has), Format::Codex, 2),
+        (is_plain_chat(object) || is_conversation(object), Format::OpenaiChat, 2),
+        (cut.is_some() || object.iter().next().is_some(), Format::JsonLines, 1),
+    ];
+    let (_, format, weight) = signs.into_iter().find(|(is_there, ..)| *is_there)?;
+    Some((format, weight))
 }
 
 fn is_claude(object: &Object<'_>, kind: &str, has: &dyn Fn(&str) -> bool) -> bool {
