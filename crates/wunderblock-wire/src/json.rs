@@ -33,6 +33,11 @@ impl<'a> RawFields<'a> {
         self.get(name).and_then(text)
     }
 
+    /// The field's own fields, if it is an object.
+    pub(crate) fn object(&self, name: &str) -> Option<RawFields<'a>> {
+        self.get(name).and_then(Self::of)
+    }
+
     /// The field's number; zero if it is none.
     pub(crate) fn count(&self, name: &str) -> u64 {
         self.get(name).and_then(|raw| raw.get().parse().ok()).unwrap_or_default()

@@ -77,12 +77,10 @@ fn begin(system: &mut Vec<Part>, message: Message) {
 fn tool(raw: &RawValue) -> Option<Tool> {
     let mut fields = RawFields::of(raw)?;
     let kind = fields.text("type");
-    let function =
-        fields.get("function").and_then(RawFields::of).filter(|_| kind.as_deref() == Some("function"));
-    let (Some(mut function), Some(name)) =
-        (function, fields.get("function").and_then(RawFields::of).and_then(|f| f.text("name")))
+    let function = fields.object("function").filter(|_| kind.as_deref() == Some("function"));
+    let (Some(mut function), Some(name)) = (function, fields.object("function").and_then(|f| f.text("name")))
     else {
-        let custom = fields.get("custom").and_then(RawFields::of).and_then(|custom| custom.text("name"));
+        let custom = fields.object("custom").and_then(|custom| custom.text("name"));
         let name = custom.or(kind).unwrap_or_default();
         let extra = extra::mark(OWN, vec![hint(KIND, "whole")], fields);
         return Some(Tool { name: name.into(), description: Box::default(), schema: Box::default(), extra });

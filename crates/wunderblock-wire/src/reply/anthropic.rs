@@ -22,7 +22,7 @@ pub(super) fn whole(bytes: &[u8]) -> Result<ModelReply, ReplyFault> {
     let text = std::str::from_utf8(bytes).map_err(unreadable)?;
     let message = only(crate::anthropic::decode::single(text).map_err(unreadable)?)?;
     let word = fields.text("stop_reason");
-    let usage = fields.get("usage").and_then(RawFields::of);
+    let usage = fields.object("usage");
     let usage = usage.map(|usage| UsageMeasured::of(&message, USAGE.map(|name| usage.count(name))));
     let stop = StopReason::of(word.as_deref());
     let message = Message { stop: word.map(String::into_boxed_str), ..message };
@@ -76,8 +76,8 @@ impl MessageAssembly {
     }
 
     fn start(&mut self, fields: &RawFields<'_>) {
-        let Some(mut message) = fields.get("message").and_then(RawFields::of) else { return };
-        if let Some(usage) = message.get("usage").and_then(RawFields::of) {
+        let Some(mut message) = fields.object("message") else { return };
+        if let Some(usage) = message.object("usage") {
             self.usage.set_all(usage);
         }
         // Blocks that a server sends at once count; the usual list is empty.
@@ -94,12 +94,12 @@ impl MessageAssembly {
 
     fn block(&mut self, fields: &RawFields<'_>) {
         let at = index(fields);
-        let Some(block) = fields.get("content_block").and_then(RawFields::of) else { return };
+        let Some(block) = fields.object("content_block") else { return };
         self.blocks.entry(at).or_default().fields.set_all(block);
     }
 
     fn delta(&mut self, fields: &RawFields<'_>, odd: &mut Vec<String>) {
-        let Some(delta) = fields.get("delta").and_then(RawFields::of) else { return };
+        let Some(delta) = fields.object("delta") else { return };
         let kind = delta.text("type").unwrap_or_default();
         let (name, of) = match kind.as_str() {
             "text_delta" => ("text", "text"),
@@ -129,12 +129,12 @@ impl MessageAssembly {
     }
 
     fn end(&mut self, fields: &RawFields<'_>) {
-        if let Some(delta) = fields.get("delta").and_then(RawFields::of) {
+        if let Some(delta) = fields.object("delta") {
             self.has_stopped |= delta.text("stop_reason").is_some();
             self.message.set_all(delta);
         }
         // Counts here are those of the whole reply, not of what came since.
-        if let Some(usage) = fields.get("usage").and_then(RawFields::of) {
+        if let Some(usage) = fields.object("usage") {
             self.usage.set_all(usage);
         }
     }

@@ -26,8 +26,8 @@ pub(super) fn whole(bytes: &[u8]) -> Result<ModelReply, ReplyFault> {
     message.api_id = fields.text("id").map(String::into_boxed_str);
     message.model = fields.text("model").map(String::into_boxed_str);
     message.stop = word.map(String::into_boxed_str);
-    let usage = fields.get("usage").and_then(RawFields::of).map(|usage| {
-        let details = usage.get("prompt_tokens_details").and_then(RawFields::of).unwrap_or_default();
+    let usage = fields.object("usage").map(|usage| {
+        let details = usage.object("prompt_tokens_details").unwrap_or_default();
         let prompt = (usage.count("prompt_tokens"), details.count("cached_tokens"));
         crate::openai_chat::usage(prompt, usage.count("completion_tokens"), &message)
     });
