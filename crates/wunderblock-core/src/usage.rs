@@ -19,7 +19,7 @@ use crate::ports::{CostModel, Framing};
 use crate::presentation;
 use crate::units::{Cost, Seq, Tokens};
 use crate::view::{View, ViewEntry};
-use std::ops::{Add, AddAssign};
+use std::ops::AddAssign;
 
 /// The least and the most our estimates are multiplied by, in thousandths.
 pub const PER_MILLE: (u16, u16) = (500, 2_000);
@@ -68,9 +68,7 @@ impl Weight {
         let fixed = weigh(&Frames);
         Self { fixed, scaled: weigh(costs).saturating_sub(fixed) }
     }
-}
 
-impl Weight {
     /// What an entry of a view added when it was first sent, which is not always all of it.
     #[must_use]
     pub fn as_sent(entry: &ViewEntry, view: &View, costs: &dyn CostModel) -> Self {
@@ -78,16 +76,10 @@ impl Weight {
     }
 }
 
-impl Add for Weight {
-    type Output = Self;
-    fn add(self, other: Self) -> Self {
-        Self { fixed: self.fixed + other.fixed, scaled: self.scaled + other.scaled }
-    }
-}
-
 impl AddAssign for Weight {
     fn add_assign(&mut self, other: Self) {
-        *self = *self + other;
+        self.fixed += other.fixed;
+        self.scaled += other.scaled;
     }
 }
 
@@ -355,7 +347,8 @@ fn samples(replies: &[MeasuredReply<'_>], model: &str) -> Vec<Sample> {
             before = Some(good.input);
             weight = Weight::ZERO;
         }
-        weight += reply.own + reply.after;
+        weight += reply.own;
+        weight += reply.after;
         if reply.blurred || reply.reset {
             before = None;
         }
