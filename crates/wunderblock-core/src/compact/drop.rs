@@ -1,6 +1,6 @@
 //! The rung that leaves messages out: the oldest first, or the least important.
 
-use super::guard::{self, Guard, RungInput};
+use super::guard::{self, RungInput};
 use super::importance::importance;
 use crate::decision::Trim;
 use crate::pair::Exchange;
@@ -34,11 +34,11 @@ pub(super) fn drop(input: RungInput<'_>, by: DropOrder, keep: u64, excess: Token
         (scores.get(&exchange.key).copied().unwrap_or_default(), rank(*index))
     });
     let count = |exchange: &Exchange| exchange.members.len() as u64;
+    let all: u64 = exchanges.iter().map(|(exchange, _)| count(exchange)).sum();
     let mut gone: BTreeSet<Seq> = BTreeSet::new();
     if by == DropOrder::Importance && keep > 0 {
         // The best that find a place, beside what is protected.
         let free: u64 = order.iter().map(|(_, exchange, _)| count(exchange)).sum();
-        let all: u64 = exchanges.iter().map(|(exchange, _)| count(exchange)).sum();
         let mut taken = all - free;
         for (_, exchange, _) in order.iter().rev() {
             if taken + count(exchange) <= keep {
@@ -47,10 +47,9 @@ pub(super) fn drop(input: RungInput<'_>, by: DropOrder, keep: u64, excess: Token
                 gone.insert(exchange.key);
             }
         }
-        return frontier(&exchanges, &gone, ask, guard);
+        return frontier(&exchanges, &gone, input);
     }
-    let mut messages: u64 = exchanges.iter().map(|(exchange, _)| count(exchange)).sum();
-    let mut saved = Tokens::ZERO;
+    let (mut messages, mut saved) = (all, Tokens::ZERO);
     for (_, exchange, tokens) in order {
         if if keep > 0 { messages <= keep } else { saved >= excess } {
             break;
@@ -59,34 +58,22 @@ pub(super) fn drop(input: RungInput<'_>, by: DropOrder, keep: u64, excess: Token
         saved += tokens;
         gone.insert(exchange.key);
     }
-    frontier(&exchanges, &gone, ask, guard)
+    frontier(&exchanges, &gone, input)
 }
 
 /// The trim under which exactly those are gone: the frontier behind the last of them, what stays before it kept.
-fn frontier(
-    exchanges: &[(&Exchange, Tokens)],
-    gone: &BTreeSet<Seq>,
-    ask: &PlanInput<'_>,
-    guard: &Guard,
-) -> Trim {
-    let old = ask.view.trim();
-    let last = exchanges
-        .iter()
-        .filter(|(exchange, _)| gone.contains(&exchange.key))
-        .map(|(exchange, _)| exchange.last)
-        .max();
+fn frontier(exchanges: &[(&Exchange, Tokens)], gone: &BTreeSet<Seq>, input: RungInput<'_>) -> Trim {
+    let old = input.ask.view.trim();
+    let is_gone = |(exchange, _): &&(&Exchange, Tokens)| gone.contains(&exchange.key);
+    let last = exchanges.iter().filter(is_gone).map(|(exchange, _)| exchange.last).max();
     let Some(last) = last else { return old.clone() };
     let drop_before = last.next().max(old.drop_before);
     let stays =
         exchanges.iter().filter(|(exchange, _)| exchange.last < drop_before && !gone.contains(&exchange.key));
-    let mut keep = guard.kept(old, drop_before);
+    let mut keep = input.guard.kept(old, drop_before);
     keep.extend(stays.flat_map(|(exchange, _)| exchange.speakers.iter().copied()));
-    Trim {
-        drop_before,
-        stub_before: old.stub_before.max(drop_before),
-        keep: keep.into_iter().collect(),
-        ..old.clone()
-    }
+    let keep = keep.into_iter().collect();
+    Trim { drop_before, stub_before: old.stub_before.max(drop_before), keep, ..old.clone() }
 }
 
 /// How important each exchange is: as its most important message.
