@@ -2,10 +2,13 @@
 
 use super::plain::cut;
 use aho_corasick::{AhoCorasick, MatchKind};
+use serde::Deserialize;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 
 /// What a sentence is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(in super::super) enum Cue {
     /// What was ruled out, demanded or preferred.
     Constraint,
@@ -21,197 +24,6 @@ pub(in super::super) enum Cue {
     Todo,
 }
 
-const CUES: [(Cue, &[&str]); 6] = [
-    (
-        Cue::Constraint,
-        &[
-            "must",
-            "mustn't",
-            "never",
-            "always",
-            "don't",
-            "do not",
-            "don’t",
-            "dont",
-            "only",
-            "prefer",
-            "preferably",
-            "should not",
-            "shouldn't",
-            "avoid",
-            "make sure",
-            "ensure",
-            "no need",
-            "not allowed",
-            "required",
-            "不要",
-            "必须",
-            "只能",
-            "务必",
-            "一定",
-            "禁止",
-            "请用",
-            "不能",
-            "不得",
-            "只用",
-            "优先",
-            "避免",
-            "始终",
-            "永远",
-            "确保",
-            "不许",
-            "不可以",
-            "請用",
-            "必須",
-            "確保",
-        ],
-    ),
-    (
-        Cue::Decision,
-        &[
-            "decided",
-            "decide to",
-            "decision",
-            "choose",
-            "chose",
-            "chosen",
-            "instead of",
-            "let's use",
-            "let’s use",
-            "let's go",
-            "going with",
-            "go with",
-            "we will",
-            "we'll",
-            "we’ll",
-            "agreed",
-            "settled on",
-            "the plan is",
-            "决定",
-            "选择",
-            "方案",
-            "采用",
-            "改用",
-            "就用",
-            "选用",
-            "定为",
-            "同意",
-            "決定",
-            "選擇",
-            "採用",
-        ],
-    ),
-    (
-        Cue::Finding,
-        &[
-            "found that",
-            "i found",
-            "turns out",
-            "the problem",
-            "the issue is",
-            "root cause",
-            "because",
-            "the reason",
-            "confirmed",
-            "this means",
-            "caused by",
-            "discovered",
-            "the bug",
-            "this is why",
-            "it seems",
-            "it appears",
-            "i see that",
-            "the culprit",
-            "conclusion",
-            "in fact",
-            "actually",
-            "发现",
-            "原因",
-            "问题在于",
-            "说明",
-            "结论",
-            "确认",
-            "根因",
-            "因为",
-            "因此",
-            "看来",
-            "實際",
-            "發現",
-            "實际上",
-            "实际上",
-        ],
-    ),
-    (
-        Cue::Next,
-        &[
-            "next",
-            "i'll",
-            "i’ll",
-            "i will",
-            "now i",
-            "let me",
-            "then i",
-            "going to",
-            "remaining",
-            "接下来",
-            "下一步",
-            "现在我",
-            "然后我",
-            "我将",
-            "我会",
-            "让我",
-            "接下來",
-            "剩下",
-        ],
-    ),
-    (
-        Cue::Done,
-        &[
-            "done",
-            "completed",
-            "implemented",
-            "i added",
-            "added",
-            "fixed",
-            "i created",
-            "created",
-            "updated",
-            "removed",
-            "committed",
-            "successfully",
-            "now works",
-            "tests pass",
-            "finished",
-            "完成",
-            "已经",
-            "实现了",
-            "修复了",
-            "添加了",
-            "已修复",
-            "已添加",
-            "通过了",
-            "修好了",
-            "改好了",
-        ],
-    ),
-    (
-        Cue::Todo,
-        &[
-            "todo",
-            "to do:",
-            "still need",
-            "still needs",
-            "not yet",
-            "remains to",
-            "待办",
-            "还需要",
-            "还没",
-            "尚未",
-            "未完成",
-        ],
-    ),
-];
-
 /// A longer sentence is cut, in bytes.
 const SENTENCE_MAX: usize = 400;
 /// A shorter one says nothing, in characters.
@@ -226,14 +38,15 @@ fn cues() -> Option<&'static Cues> {
     static FOUND: OnceLock<Option<Cues>> = OnceLock::new();
     FOUND
         .get_or_init(|| {
-            let words: Vec<(Cue, &str)> =
-                CUES.iter().flat_map(|(cue, words)| words.iter().map(|word| (*cue, *word))).collect();
+            let words: BTreeMap<Cue, Vec<String>> = toml::from_str(include_str!("cues.toml")).ok()?;
             let finder = AhoCorasick::builder()
                 .ascii_case_insensitive(true)
                 .match_kind(MatchKind::LeftmostLongest)
-                .build(words.iter().map(|(_, word)| word))
+                .build(words.values().flatten())
                 .ok()?;
-            Some(Cues { finder, kinds: words.into_iter().map(|(cue, _)| cue).collect() })
+            let kinds =
+                words.iter().flat_map(|(cue, words)| std::iter::repeat_n(*cue, words.len())).collect();
+            Some(Cues { finder, kinds })
         })
         .as_ref()
 }
@@ -242,10 +55,10 @@ fn cues() -> Option<&'static Cues> {
 pub(super) fn sentences<'t>(text: &'t str, mut told: impl FnMut(Cue, &'t str)) {
     let Some(cues) = cues() else { return };
     let fences = fences(text);
-    let mut last: [usize; CUES.len()] = [0; CUES.len()];
+    let mut last: HashMap<Cue, usize> = HashMap::new();
     for hit in cues.finder.find_iter(text) {
         let Some(cue) = cues.kinds.get(hit.pattern().as_usize()).copied() else { continue };
-        let Some(done) = last.get_mut(cue as usize) else { continue };
+        let done = last.entry(cue).or_default();
         if hit.start() < *done || !stands_alone(text, hit.start(), hit.end()) {
             continue;
         }
@@ -281,7 +94,7 @@ fn around(text: &str, from: usize, to: usize) -> (usize, usize) {
         }
         _ => false,
     };
-    let low = floor(text, from.saturating_sub(SENTENCE_MAX));
+    let low = text.floor_char_boundary(from.saturating_sub(SENTENCE_MAX));
     let before = text.get(low..from).unwrap_or_default();
     let start = before
         .char_indices()
@@ -291,21 +104,13 @@ fn around(text: &str, from: usize, to: usize) -> (usize, usize) {
             || if low == 0 { 0 } else { super::plain::cut_after(text, low).min(from) },
             |(at, c)| low + at + c.len_utf8(),
         );
-    let high = floor(text, to.saturating_add(SENTENCE_MAX).min(text.len()));
+    let high = text.floor_char_boundary(to.saturating_add(SENTENCE_MAX));
     let after = text.get(to..high).unwrap_or_default();
     let end = after.char_indices().find(|(at, c)| ends(after, *c, *at)).map_or_else(
         || if high == text.len() { high } else { cut(text, high).max(to) },
         |(at, c)| to + at + if c == '\n' { 0 } else { c.len_utf8() },
     );
     (start, end)
-}
-
-fn floor(text: &str, at: usize) -> usize {
-    let mut at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
 }
 
 /// Without what marks a list or a heading.

@@ -2,7 +2,8 @@
 
 use super::plain::head;
 use aho_corasick::AhoCorasick;
-use std::sync::OnceLock;
+use serde::Deserialize;
+use std::sync::{LazyLock, OnceLock};
 use wunderblock_core::literal::{LiteralKind, literals};
 
 /// How a call ended.
@@ -16,64 +17,20 @@ pub(in super::super) struct Outcome {
     pub(in super::super) telling: Option<String>,
 }
 
-/// What a line that reports an error has in it.
-const ERRORS: [&str; 21] = [
-    "error:",
-    "error[",
-    "error TS",
-    "Error:",
-    "ERROR",
-    "Exception",
-    "Traceback (most",
-    "panicked at",
-    "FAILED",
-    "fatal:",
-    "npm ERR!",
-    "command not found",
-    "No such file",
-    "Permission denied",
-    "cannot find",
-    "undefined reference",
-    "not found:",
-    "错误",
-    "失败",
-    "異常",
-    "异常",
-];
-/// How results say what a program ended with.
-const EXITS: [&str; 7] = [
-    "exit code ",
-    "exit code: ",
-    "exited with code ",
-    "exit status ",
-    "\"exit_code\":",
-    "<returncode>",
-    "Exit code ",
-];
-/// What lines that sum up have in them.
-const SUMS: [&str; 12] = [
-    "test result",
-    "passed",
-    "failed",
-    "error",
-    "Error",
-    "warning:",
-    "Finished",
-    "FAILED",
-    "success",
-    "Successfully",
-    "通过",
-    "失败",
-];
-/// What harnesses and runtimes print whatever happens.
-const NOISE: [&str; 6] = [
-    "(no output)",
-    "Waiting for the debugger",
-    "Debugger attached",
-    "npm notice",
-    "Shell cwd was reset",
-    "at ",
-];
+/// The words by which results are read; what each list is for, `outcome.toml` says.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OutcomeWords {
+    errors: Vec<String>,
+    exits: Vec<String>,
+    sums: Vec<String>,
+    noise: Vec<String>,
+}
+
+// That the embedded words can be read is what tests are for.
+static WORDS: LazyLock<OutcomeWords> =
+    LazyLock::new(|| toml::from_str(include_str!("outcome.toml")).unwrap_or_default());
+
 /// Lines that only pass on that something else failed.
 const PASSED_ON: [&str; 3] = ["npm ERR!", "npm error", "error: could not compile"];
 /// So many lines that report an error are looked at for the one that says most.
@@ -87,7 +44,7 @@ const TAIL: usize = 8 << 10;
 
 fn errors() -> Option<&'static AhoCorasick> {
     static FOUND: OnceLock<Option<AhoCorasick>> = OnceLock::new();
-    FOUND.get_or_init(|| AhoCorasick::new(ERRORS).ok()).as_ref()
+    FOUND.get_or_init(|| AhoCorasick::new(&WORDS.errors).ok()).as_ref()
 }
 
 /// The line that reports an error: the first with a code; else the first that does not only pass one on. Looks at all of
@@ -172,7 +129,7 @@ fn tail(text: &str) -> &str {
 }
 
 fn exit_code(text: &str) -> Option<String> {
-    let at = EXITS.iter().filter_map(|mark| text.rfind(mark).map(|at| at + mark.len())).max()?;
+    let at = WORDS.exits.iter().filter_map(|mark| text.rfind(mark).map(|at| at + mark.len())).max()?;
     let rest = text.get(at..)?.trim_start();
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     rest.get(..digits).filter(|code| (1..=3).contains(&code.len())).map(str::to_owned)
@@ -181,8 +138,8 @@ fn exit_code(text: &str) -> Option<String> {
 fn is_telling(line: &str) -> bool {
     let line = line.trim();
     let letters = line.chars().filter(|c| c.is_alphabetic()).count();
-    let is_exit = EXITS.iter().any(|mark| line.contains(mark)) && line.len() < 60;
-    let is_noise = NOISE.iter().any(|noise| line.starts_with(noise));
+    let is_exit = WORDS.exits.iter().any(|mark| line.contains(mark)) && line.len() < 60;
+    let is_noise = WORDS.noise.iter().any(|noise| line.starts_with(noise));
     // Borders, brackets and lines of data say nothing.
     letters >= 2 && !is_exit && !is_noise && line.len() <= 1_000 && (line.contains(' ') || line.len() <= 60)
 }
@@ -195,5 +152,5 @@ fn sum(text: &str) -> Option<&str> {
     text.lines()
         .rev()
         .take(LAST_LINES)
-        .find(|line| is_telling(line) && SUMS.iter().any(|mark| line.contains(mark)))
+        .find(|line| is_telling(line) && WORDS.sums.iter().any(|mark| line.contains(mark)))
 }

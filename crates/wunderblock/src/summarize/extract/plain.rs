@@ -158,10 +158,7 @@ pub(super) fn head(text: &str, most: usize) -> Cow<'_, str> {
 
 /// The last place not after `most` where a text can be cut without cutting a name.
 pub(super) fn cut(text: &str, most: usize) -> usize {
-    let mut end = most.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
+    let end = text.floor_char_boundary(most);
     if end == text.len() {
         return end;
     }
@@ -183,10 +180,7 @@ pub(super) fn cut(text: &str, most: usize) -> usize {
 
 /// The first place not before `least` where a text can be cut without cutting a name.
 pub(super) fn cut_after(text: &str, least: usize) -> usize {
-    let mut at = least.min(text.len());
-    while !text.is_char_boundary(at) {
-        at += 1;
-    }
+    let at = text.ceil_char_boundary(least);
     let rest = text.get(at..).unwrap_or_default();
     rest.find(|c: char| c.is_whitespace() || c.len_utf8() >= 3).map_or(text.len(), |more| at + more)
 }

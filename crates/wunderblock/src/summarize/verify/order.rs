@@ -4,53 +4,17 @@ use aho_corasick::AhoCorasick;
 use std::sync::OnceLock;
 
 /// What text says that wants to be obeyed by whoever reads it, whatever it was read for.
-const ORDERS: [&str; 39] = [
-    "ignore previous",
-    "ignore all previous",
-    "ignore the previous",
-    "ignore the above",
-    "ignore all prior",
-    "ignore prior",
-    "ignore your instructions",
-    "ignore all instructions",
-    "disregard previous",
-    "disregard all",
-    "disregard the above",
-    "disregard your",
-    "forget previous",
-    "forget all previous",
-    "forget everything",
-    "forget your instructions",
-    "override your",
-    "you are now ",
-    "from now on you",
-    "from now on, you",
-    "new instructions:",
-    "system prompt:",
-    "act as if you",
-    "pretend to be",
-    "you must obey",
-    "do not tell the user",
-    "without telling the user",
-    "reveal your system",
-    "print your system prompt",
-    "exfiltrate",
-    "<system>",
-    "</system>",
-    "<|im_start|>",
-    "<|system|>",
-    "忽略之前",
-    "忽略以上",
-    "忽略所有",
-    "无视之前",
-    "你现在是",
-];
+const ORDERS: &str = include_str!("orders.json");
 /// How a line begins that wants to be another speaker's.
 const SPEAKERS: [&str; 6] = ["system:", "assistant:", "human:", "user:", "developer:", "### instruction"];
 
 fn orders() -> Option<&'static AhoCorasick> {
     static FOUND: OnceLock<Option<AhoCorasick>> = OnceLock::new();
-    FOUND.get_or_init(|| AhoCorasick::builder().ascii_case_insensitive(true).build(ORDERS).ok()).as_ref()
+    let build = || {
+        let orders: Vec<&str> = serde_json::from_str(ORDERS).ok()?;
+        AhoCorasick::builder().ascii_case_insensitive(true).build(orders).ok()
+    };
+    FOUND.get_or_init(build).as_ref()
 }
 
 /// The first order, to the end of its line.
