@@ -24,14 +24,14 @@ mod simulate;
 mod undo;
 
 use crate::args::{Args, Command};
-use crate::exit::Failure;
+use crate::exit::Exit;
 use crate::settings::Settings;
 use clap::CommandFactory;
 use std::io::Write;
 use std::process::ExitCode;
 
 /// Runs what was typed.
-pub(crate) async fn run(args: Args) -> Result<ExitCode, Failure> {
+pub(crate) async fn run(args: Args) -> Exit {
     let global = &args.global;
     match args.command {
         Command::Completions(wanted) => {

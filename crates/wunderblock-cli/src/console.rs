@@ -1,10 +1,12 @@
 //! What is written to stdout and stderr.
 
 use crate::args::Global;
-use crate::exit::Failure;
-use crate::terminal::clean_json;
+use crate::exit::{Exit, Failure, unwritten};
+use crate::terminal::{clean_json, write_bytes};
 use jiff::tz::TimeZone;
 use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
 use std::sync::OnceLock;
 
 /// One JSON value on a line of stdout.
@@ -48,6 +50,32 @@ pub(crate) fn zone() -> TimeZone {
 /// A report on a line of stdout.
 pub(crate) fn print_report(report: &impl serde::Serialize) -> Result<(), Failure> {
     print_json(&serde_json::to_value(report)?)
+}
+
+/// What a command has to tell: a report for programs, or words for people.
+pub(crate) fn answer(
+    global: &Global,
+    report: &impl serde::Serialize,
+    words: impl FnOnce() -> String,
+) -> Exit {
+    if global.json {
+        print_report(report)?
+    } else {
+        print(&words())?
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes a request where `--out` says, and the report on it to stdout; to stderr where the request is on stdout.
+pub(crate) fn deliver(out: Option<&Path>, request: &[u8], report: &str) -> Result<(), Failure> {
+    if out == Some(Path::new("-")) {
+        std::io::stderr().lock().write_all(report.as_bytes())?;
+        return Ok(write_bytes(request)?);
+    }
+    if let Some(path) = out {
+        std::fs::write(path, request).map_err(|error| unwritten(path, &error))?;
+    }
+    print(report)
 }
 
 #[cfg(test)]

@@ -24,6 +24,9 @@ fn kind(code: u8) -> &'static str {
     }
 }
 
+/// What a command ends with.
+pub(crate) type Exit = Result<ExitCode, Failure>;
+
 /// What a command fails with.
 #[derive(Debug)]
 pub(crate) enum Failure {

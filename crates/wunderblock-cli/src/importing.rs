@@ -3,12 +3,15 @@
 use crate::args::Global;
 use crate::columns::plural;
 use crate::console::say;
+use crate::exit::Failure;
 use crate::progress::{bar, update};
 use crate::terminal::clean;
 use indicatif::ProgressBar;
 use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
+use wunderblock::{Engine, Imported};
+use wunderblock_wire::transcript::Format;
 
 /// How long another import is waited for before that is said.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -16,8 +19,30 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// Warnings of one file that are shown unless all are asked for.
 const WARNINGS: usize = 5;
 
+/// Imports a transcript and says what is to be known of it.
+pub(crate) async fn import(
+    global: &Global,
+    engine: &Engine,
+    path: &Path,
+    (format, verify): (Option<Format>, bool),
+) -> Result<Imported, Failure> {
+    let name = path.to_string_lossy();
+    let mut shown = Importing::begin(global, &name);
+    let progress = &mut |done, total| shown.update(done, total);
+    let imported = match verify {
+        true => engine.verify_import(path, format, progress).await,
+        false => engine.import(path, format, progress).await,
+    };
+    shown.bar.finish_and_clear();
+    let imported = imported?;
+    if !global.quiet {
+        warn(global, &imported.warnings);
+    }
+    Ok(imported)
+}
+
 /// An import under way.
-pub(crate) struct Importing<'g> {
+struct Importing<'g> {
     global: &'g Global,
     path: &'g str,
     bar: ProgressBar,
@@ -27,7 +52,7 @@ pub(crate) struct Importing<'g> {
 }
 
 impl<'g> Importing<'g> {
-    pub(crate) fn begin(global: &'g Global, path: &'g str) -> Self {
+    fn begin(global: &'g Global, path: &'g str) -> Self {
         let name = Path::new(path).file_name().map(|name| name.to_string_lossy().into_owned());
         let template = "importing {msg} [{bar:32}] {bytes}/{total_bytes} {bytes_per_sec} {eta}";
         let bar = bar(global, &clean(&name.unwrap_or_default()), template);
@@ -35,7 +60,7 @@ impl<'g> Importing<'g> {
     }
 
     /// Shows how far the import has come. While it waits for another one it says every now and then that it read nothing.
-    pub(crate) fn update(&mut self, done: u64, total: u64) {
+    fn update(&mut self, done: u64, total: u64) {
         update(&self.bar, done, total);
         self.since = (done == 0).then(|| self.since.unwrap_or_else(Instant::now));
         if !self.told && self.since.is_some_and(|since| since.elapsed() >= PATIENCE) {
@@ -44,14 +69,10 @@ impl<'g> Importing<'g> {
             self.bar.suspend(|| say(self.global, &text));
         }
     }
-
-    pub(crate) fn end(self) {
-        self.bar.finish_and_clear();
-    }
 }
 
 /// Warnings of an import, on stderr: the first few, unless more is asked for.
-pub(crate) fn warn(global: &Global, warnings: &[String]) {
+fn warn(global: &Global, warnings: &[String]) {
     let mut stderr = std::io::stderr().lock();
     let shown = if global.verbose { warnings.len() } else { WARNINGS };
     for warning in warnings.iter().take(shown) {

@@ -3,7 +3,7 @@
 use crate::args::Global;
 use crate::console::say;
 use crate::exit::{Failure, wrong};
-use crate::importing::{Importing, warn};
+use crate::importing::import;
 use crate::settings::Settings;
 use crate::terminal::clean;
 use std::path::Path;
@@ -17,13 +17,7 @@ pub(crate) async fn session(engine: &Engine, global: &Global, text: &str) -> Res
         return Ok(session);
     }
     if is_transcript(path)? {
-        let mut shown = Importing::begin(global, text);
-        let imported = engine.import(path, None, &mut |done, total| shown.update(done, total)).await;
-        shown.end();
-        let imported = imported?;
-        if !global.quiet {
-            warn(global, &imported.warnings);
-        }
+        let imported = import(global, engine, path, (None, false)).await?;
         let Some(first) = imported.sessions.first() else {
             return Err(wrong(format!("{text} holds no session")));
         };

@@ -22,7 +22,7 @@ const HOOK_TIME: Millis = Millis(30_000);
 
 /// How lanes are compacted.
 pub(crate) fn compactor(settings: &Settings, typed: &PolicyArgs) -> Result<Compactor, Failure> {
-    let file = &settings.compaction;
+    let file = &settings.file.compaction;
     let name = typed.policy.as_deref().or(file.policy.as_deref()).unwrap_or(DEFAULT);
     let who = typed.summarizer.as_deref().or(file.summarizer.as_deref()).unwrap_or(EXTRACTIVE);
     let hooks = file.hooks.iter().map(|hook| Hook {
@@ -61,7 +61,7 @@ fn summariser(settings: &Settings, who: &str) -> Result<Option<Arc<dyn Summarise
     }
     let config = settings.config();
     let found = config.catalog.lookup(who);
-    let base = settings.compaction.base_url.clone().unwrap_or_default();
+    let base = settings.file.compaction.base_url.clone().unwrap_or_default();
     if !found.known && base.is_empty() {
         return Err(wrong(format!(
             "--summarizer {who}: no model of that name is known; it is `{EXTRACTIVE}`, a model's name, or \

@@ -3,12 +3,21 @@
 use crate::args::Global;
 use crate::exit::Failure;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use wunderblock::{Engine, Progress};
+use wunderblock::{Engine, Error, Progress};
 
 /// Counts and indexes what is waiting, with a bar.
 pub(crate) async fn catch_up(engine: &Engine, global: &Global) -> Result<(), Failure> {
-    let bar = bar(global, "counting and indexing", "{msg} [{bar:32}] {pos}/{len} events {eta}");
-    let done = engine.maintenance().catch_up(&mut |Progress { done, total }| update(&bar, done, total)).await;
+    with_bar(global, "counting and indexing", async |on| engine.maintenance().catch_up(on).await).await
+}
+
+/// Works on events under a bar that shows how far it is.
+pub(crate) async fn with_bar<T>(
+    global: &Global,
+    message: &str,
+    work: impl AsyncFnOnce(&mut (dyn FnMut(Progress) + Send)) -> Result<T, Error>,
+) -> Result<T, Failure> {
+    let bar = bar(global, message, "{msg} [{bar:32}] {pos}/{len} events {eta}");
+    let done = work(&mut |Progress { done, total }| update(&bar, done, total)).await;
     bar.finish_and_clear();
     Ok(done?)
 }

@@ -1,7 +1,7 @@
 //! What was typed, what it means: flag before environment before settings file before default.
 
 use crate::args::Global;
-use crate::config::{Compaction, Context, File, Person, SourceFiles, parsed};
+use crate::config::{File, Person, parsed};
 use crate::exit::{FAILED, Failure, wrong};
 use crate::input::{read, refused};
 use etcetera::BaseStrategy;
@@ -9,45 +9,36 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use wunderblock::catalog::Catalog;
 use wunderblock::redact::Redactor;
-use wunderblock::sources::InstructionRules;
 use wunderblock::store::sqlite::Access;
 use wunderblock::{Config, Engine};
-use wunderblock_core::allocate::Shares;
 use wunderblock_core::id::TenantId;
 
 /// What it all means.
 pub(crate) struct Settings {
     pub(crate) db: PathBuf,
-    pub(crate) context: Context,
-    pub(crate) sources: SourceFiles,
-    pub(crate) instructions: InstructionRules,
-    pub(crate) budget: Shares,
-    pub(crate) compaction: Compaction,
+    pub(crate) file: File,
     config: Config,
 }
 
 impl Settings {
     pub(crate) fn read(global: &Global) -> Result<Self, Failure> {
-        let file = settings_file(global)?;
-        let db = global.db.clone().or(file.db).map_or_else(default_db, Ok)?;
+        let mut file = settings_file(global)?;
+        let db = global.db.clone().or(file.db.take()).map_or_else(default_db, Ok)?;
         let mut config = Config::default();
-        if let Some(tenant) = global.tenant.clone().or(file.tenant) {
+        if let Some(tenant) = global.tenant.clone().or(file.tenant.take()) {
             config.tenant = TenantId::new(tenant).map_err(|error| wrong(error.to_string()))?;
         }
-        if let Some(path) = file.models {
+        if let Some(path) = file.models.take() {
             let text = read(&path)?;
             config.catalog = Catalog::embedded()
                 .with_overrides(&text)
                 .map_err(|error| refused(&path, &error.to_string()))?;
         }
-        if let Some(path) = file.secrets {
+        if let Some(path) = file.secrets.take() {
             let rules = Redactor::with_rules(&read(&path)?);
             config.redactor = Arc::new(rules.map_err(|error| refused(&path, &error.to_string()))?);
         }
-        let instructions = file.instructions;
-        let (context, sources, budget) = (file.context, file.sources, file.budget);
-        let compaction = file.compaction;
-        Ok(Self { db, context, sources, instructions, budget, compaction, config })
+        Ok(Self { db, file, config })
     }
 
     /// The engine for a command that writes.

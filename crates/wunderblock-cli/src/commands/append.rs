@@ -1,7 +1,7 @@
 //! `append`: the live door. A line in, an acknowledgement out, in order, once it is durable.
 
 use crate::args::Append;
-use crate::exit::{FAILED, Failure, REFUSED};
+use crate::exit::{Exit, FAILED, Failure, REFUSED};
 use crate::hint::sentence;
 use crate::settings::Settings;
 use crate::terminal::clean_json;
@@ -24,21 +24,13 @@ const GROUP_BYTES: usize = 1 << 20;
 /// Maximum bytes of lines that are read and not yet taken into a group; a longer line waits until there are no others.
 const WAITING_BYTES: usize = 1 << 20;
 
-pub(crate) async fn run(settings: &Settings, wanted: &Append) -> Result<ExitCode, Failure> {
+pub(crate) async fn run(settings: &Settings, wanted: &Append) -> Exit {
     let engine = settings.write().await?;
     let id = StreamId::new(wanted.session.clone()).map_err(Error::from)?;
+    // A branch goes on where the session does; an id that only begins so is another session's.
+    let is_own = |rest: &str| rest.is_empty() || rest.starts_with('~');
     let session = match engine.find_session(&wanted.session).await {
-        Ok(found)
-            if found.id().as_str().starts_with(id.as_str())
-                && found.id().as_str().len() == id.as_str().len() =>
-        {
-            found
-        }
-        Ok(found)
-            if found.id().as_str().strip_prefix(id.as_str()).is_some_and(|rest| rest.starts_with('~')) =>
-        {
-            found
-        }
+        Ok(found) if found.id().as_str().strip_prefix(id.as_str()).is_some_and(is_own) => found,
         _ => engine.session_by_id(id),
     };
     let groups = prepare_groups(&session, read_lines());

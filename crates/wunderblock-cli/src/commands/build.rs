@@ -2,8 +2,8 @@
 
 use crate::args::{BuildArgs, ContextArgs, Explain, Global};
 use crate::columns::{fit, wrap};
-use crate::console::{print, print_report, say};
-use crate::exit::{Failure, unwritten, wrong};
+use crate::console::{answer, deliver, print, say};
+use crate::exit::{Exit, Failure, wrong};
 use crate::lookup::{reading, session};
 use crate::paint::Paint;
 use crate::policy::compactor;
@@ -11,9 +11,8 @@ use crate::progress::catch_up;
 use crate::report::picture;
 use crate::settings::Settings;
 use crate::sources::sources;
-use crate::terminal::{clean, clean_json, width, write_bytes};
+use crate::terminal::{clean, clean_json, width};
 use crate::typed::dialect;
-use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use wunderblock::report::{PlacementReport, RequestReport};
@@ -23,11 +22,7 @@ use wunderblock_core::section::Section;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Seq, Tokens};
 
-pub(crate) async fn context(
-    global: &Global,
-    settings: &Settings,
-    wanted: ContextArgs,
-) -> Result<ExitCode, Failure> {
+pub(crate) async fn context(global: &Global, settings: &Settings, wanted: ContextArgs) -> Exit {
     let to_stdout = wanted.out.as_deref() == Some(Path::new("-"));
     let options = options(settings, &wanted.build, wanted.at)?;
     let engine = settings.write().await?;
@@ -40,20 +35,10 @@ pub(crate) async fn context(
     } else {
         session.context(&options).await?
     };
-    if let Some(path) = wanted.out.as_deref().filter(|_| !to_stdout) {
-        std::fs::write(path, &built.draft.body).map_err(|error| unwritten(path, &error))?;
-    }
     let report = report(global, &session, &built, to_stdout)?;
-    if to_stdout {
-        std::io::stderr().lock().write_all(report.as_bytes())?;
-        write_bytes(&built.draft.body)?;
-    } else {
-        print(&report)?;
-        if let Some(path) = &wanted.out
-            && !global.json
-        {
-            print(&format!("request in {}\n", clean(&path.to_string_lossy())))?;
-        }
+    deliver(wanted.out.as_deref(), &built.draft.body, &report)?;
+    if let Some(path) = wanted.out.filter(|_| !to_stdout && !global.json) {
+        print(&format!("request in {}\n", clean(&path.to_string_lossy())))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -69,11 +54,7 @@ fn report(global: &Global, session: &Session, built: &Built, to_stderr: bool) ->
     Ok(picture(session.id().as_str(), built, paint, global.verbose))
 }
 
-pub(crate) async fn explain(
-    global: &Global,
-    settings: &Settings,
-    wanted: Explain,
-) -> Result<ExitCode, Failure> {
+pub(crate) async fn explain(global: &Global, settings: &Settings, wanted: Explain) -> Exit {
     let options = options(settings, &wanted.build, wanted.at)?;
     let (_, session) = reading(settings, global, &wanted.session.session).await?;
     let built = session.explain(&options).await?;
@@ -92,14 +73,10 @@ async fn find(
     session: &Session,
     (options, built): (&ContextOptions, &Built),
     text: &str,
-) -> Result<ExitCode, Failure> {
+) -> Exit {
     let placements = session.locate(options, &built.draft, text).await?;
     for placement in &placements {
-        if global.json {
-            print_report(&PlacementReport::new(placement))?;
-        } else {
-            print(&placement_lines(placement))?;
-        }
+        answer(global, &PlacementReport::new(placement), || placement_lines(placement))?;
     }
     if placements.is_empty() {
         say(global, "it is nowhere in the session, and in none of its sources");
@@ -136,13 +113,16 @@ pub(super) fn options(
     build: &BuildArgs,
     at: Option<u64>,
 ) -> Result<ContextOptions, Failure> {
-    let (defaults, default) = (&settings.context, ContextOptions::default());
+    let (defaults, default) = (&settings.file.context, ContextOptions::default());
     let dialect = build.to.map(dialect).transpose()?;
     if build.reader.model.as_deref().is_some_and(|model| model.trim().is_empty()) {
         return Err(wrong("--model is empty; leave it out to take the transcript's"));
     }
-    let sources =
-        sources(&build.sources, (&settings.sources, &settings.instructions), (dialect, at.is_some()))?;
+    let sources = sources(
+        &build.sources,
+        (&settings.file.sources, &settings.file.instructions),
+        (dialect, at.is_some()),
+    )?;
     Ok(ContextOptions {
         lane: Some(LaneId::new(build.lane.clone()).map_err(Error::from)?),
         model: build.reader.model.clone().or_else(|| defaults.model.clone()),
@@ -152,7 +132,7 @@ pub(super) fn options(
         query: build.query.clone(),
         at: at.map(Seq),
         sources,
-        shares: settings.budget.clone(),
+        shares: settings.file.budget.clone(),
         warn: defaults.warn.clone().unwrap_or(default.warn),
         compactor: Some(compactor(settings, &build.policy)?),
     })

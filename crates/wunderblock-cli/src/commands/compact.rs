@@ -3,8 +3,8 @@
 use super::build;
 use crate::args::{CompactArgs, Global};
 use crate::columns::{fit, wrap};
-use crate::console::{print, print_report};
-use crate::exit::{Failure, REFUSED, unwritten};
+use crate::console::{answer, print};
+use crate::exit::{Exit, REFUSED, unwritten};
 use crate::lookup::session;
 use crate::outcome::verdict;
 use crate::paint::Paint;
@@ -19,11 +19,7 @@ use wunderblock_core::compact::TaskState;
 use wunderblock_core::compaction::Manner;
 use wunderblock_core::stub::grouped;
 
-pub(crate) async fn run(
-    global: &Global,
-    settings: &Settings,
-    wanted: CompactArgs,
-) -> Result<ExitCode, Failure> {
+pub(crate) async fn run(global: &Global, settings: &Settings, wanted: CompactArgs) -> Exit {
     let engine = if wanted.dry_run { settings.either().await? } else { settings.write().await? };
     let session = session(&engine, global, &wanted.session.session).await?;
     let context = build::options(settings, &wanted.build, None)?;
@@ -60,11 +56,8 @@ pub(crate) async fn run(
         let text: Vec<&str> = done.nodes.iter().map(|node| node.text.as_str()).collect();
         std::fs::write(path, text.join("\n\n")).map_err(|error| unwritten(path, &error))?;
     }
-    if global.json {
-        print_report(&CompactionReport::new(session.id().as_str(), &done))?;
-    } else {
-        print(&picture(session.id().as_str(), &done, Paint::stdout()))?;
-    }
+    let id = session.id().as_str();
+    answer(global, &CompactionReport::new(id, &done), || picture(id, &done, Paint::stdout()))?;
     let changed = matches!(done.outcome, CompactionResult::Compacted | CompactionResult::WouldCompact);
     Ok(if changed { ExitCode::SUCCESS } else { ExitCode::from(REFUSED) })
 }

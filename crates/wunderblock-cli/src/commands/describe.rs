@@ -2,52 +2,34 @@
 
 use crate::args::{Describe, Global};
 use crate::columns::{fit, plural, wrap};
-use crate::console::{print, print_report, say};
-use crate::exit::Failure;
+use crate::console::{answer, say};
+use crate::exit::Exit;
 use crate::lookup::reading;
 use crate::paint::Paint;
 use crate::settings::Settings;
 use crate::terminal::{clean, clean_lines, width};
 use std::collections::{BTreeMap, BTreeSet};
-use std::process::ExitCode;
+use wunderblock::Address;
 use wunderblock::graph::{ChildNode, Described, GraphNode, ReadingCost};
 use wunderblock::report::SummariesReport;
-use wunderblock::{Address, Session};
 use wunderblock_core::compaction::Manner;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Seq, Tokens};
 
-pub(crate) async fn run(
-    global: &Global,
-    settings: &Settings,
-    wanted: &Describe,
-) -> Result<ExitCode, Failure> {
+pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Describe) -> Exit {
     if wanted.node.starts_with("wb:") {
         let address: Address = wanted.node.parse()?;
         let engine = settings.read_only().await?;
         let described = engine.describe(address).await?;
-        if global.json {
-            print_report(&described)?;
-        } else {
-            print(&picture(&described, Paint::stdout()))?;
-        }
-        return Ok(ExitCode::SUCCESS);
+        return answer(global, &described, || picture(&described, Paint::stdout()));
     }
     let (_, session) = reading(settings, global, &wanted.node).await?;
-    list(global, &session).await?;
-    Ok(ExitCode::SUCCESS)
-}
-
-async fn list(global: &Global, session: &Session) -> Result<(), Failure> {
     let nodes = session.nodes(None).await?;
-    if global.json {
-        return print_report(&SummariesReport { session: session.id(), nodes: &nodes });
-    }
-    if nodes.is_empty() {
+    if nodes.is_empty() && !global.json {
         say(global, "the session has no summaries: nothing of it has been compacted yet");
-        return Ok(());
     }
-    print(&tree(&nodes, Paint::stdout()))
+    let report = SummariesReport { session: session.id(), nodes: &nodes };
+    answer(global, &report, || tree(&nodes, Paint::stdout()))
 }
 
 /// All nodes, each under the first that was made from it.
@@ -91,11 +73,16 @@ fn line(node: &GraphNode, depth: usize, paint: Paint) -> String {
     // A chain of any length stays on the screen.
     let indent = "  ".repeat(depth.min(12));
     let mut out = format!("{indent}{}  {}\n", paint.bold(&node.address), clean(&facts.join(" · ")));
-    if !node.title.is_empty() {
-        let room = width().saturating_sub(indent.len() + 4);
-        out.push_str(&format!("{indent}    {}\n", paint.dim(&fit(&clean(&node.title), room))));
-    }
+    out.push_str(&title_line(&indent, &node.title, paint));
     out
+}
+
+fn title_line(indent: &str, title: &str, paint: Paint) -> String {
+    if title.is_empty() {
+        return String::new();
+    }
+    let room = width().saturating_sub(indent.len() + 4);
+    format!("{indent}    {}\n", paint.dim(&fit(&clean(title), room)))
 }
 
 fn saved(node: &GraphNode) -> Option<String> {
@@ -195,10 +182,5 @@ fn beneath(branch: &ChildNode, paint: Paint) -> String {
         grouped(branch.tokens.0),
         cost(branch.expand)
     );
-    let mut out = format!("{indent}{}  {facts}\n", branch.address);
-    if !branch.title.is_empty() {
-        let room = width().saturating_sub(indent.len() + 4);
-        out.push_str(&format!("{indent}    {}\n", paint.dim(&fit(&clean(&branch.title), room))));
-    }
-    out
+    format!("{indent}{}  {facts}\n{}", branch.address, title_line(&indent, &branch.title, paint))
 }

@@ -1,25 +1,24 @@
 //! `diff`: where two recorded requests part, and why.
 
 use crate::args::{Diff, Global};
-use crate::console::{print, print_report};
-use crate::exit::Failure;
+use crate::console::answer;
+use crate::exit::Exit;
 use crate::lookup::known_session;
 use crate::settings::Settings;
 use crate::terminal::clean;
-use std::process::ExitCode;
 use wunderblock::report::DifferenceReport;
+use wunderblock::{Difference, Replayed};
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::Seq;
 
-pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Diff) -> Result<ExitCode, Failure> {
+pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Diff) -> Exit {
     let engine = settings.read_only().await?;
     let session = known_session(&engine, global, &wanted.session.session).await?;
     let (a, b, difference) = session.diff(Seq(wanted.first), Seq(wanted.second)).await?;
-    let same = a.body == b.body;
-    if global.json {
-        print_report(&DifferenceReport::new(&a, &b, &difference))?;
-        return Ok(ExitCode::SUCCESS);
-    }
+    answer(global, &DifferenceReport::new(&a, &b, &difference), || picture(&a, &b, &difference))
+}
+
+fn picture(a: &Replayed, b: &Replayed, difference: &Difference) -> String {
     let mut out = format!(
         "request at {}: {} bytes\nrequest at {}: {} bytes\n",
         a.seq,
@@ -27,7 +26,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Diff) -> 
         b.seq,
         grouped(difference.lengths.1)
     );
-    if same {
+    if a.body == b.body {
         out.push_str("the same bytes\n");
     } else {
         out.push_str(&format!("first different byte: {}\n", grouped(difference.common)));
@@ -42,6 +41,5 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Diff) -> 
             out.push_str(&format!("because, at position {seq}: {}\n", clean(why)));
         }
     }
-    print(&out)?;
-    Ok(ExitCode::SUCCESS)
+    out
 }

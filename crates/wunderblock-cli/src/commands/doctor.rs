@@ -3,19 +3,19 @@
 use super::erase::Waiting;
 use crate::args::{Doctor, Global};
 use crate::columns::plural;
-use crate::console::{print, print_report};
-use crate::exit::{FAILED, Failure};
-use crate::progress::{bar, catch_up, update};
+use crate::console::answer;
+use crate::exit::{Exit, FAILED, Failure};
+use crate::progress::{catch_up, with_bar};
 use crate::settings::Settings;
 use crate::terminal::clean;
 use std::process::ExitCode;
 use wunderblock::report::DiagnosisReport;
 use wunderblock::store::StoreError;
-use wunderblock::{Diagnosis, Engine, Error, Problem, Progress};
+use wunderblock::{Diagnosis, Engine, Error, Problem};
 use wunderblock_core::id::TenantId;
 use wunderblock_core::stub::grouped;
 
-pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Doctor) -> Result<ExitCode, Failure> {
+pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Doctor) -> Exit {
     match checked(global, settings, wanted).await {
         // So much is wrong that not even the examination gets through: that is its finding.
         Err(Failure::Engine(Error::Store(StoreError::Damaged(detail)))) => {
@@ -29,7 +29,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Doctor) -
     }
 }
 
-async fn checked(global: &Global, settings: &Settings, wanted: &Doctor) -> Result<ExitCode, Failure> {
+async fn checked(global: &Global, settings: &Settings, wanted: &Doctor) -> Exit {
     let writes = wanted.rebuild || wanted.repair;
     let engine = if writes { settings.existing().await? } else { settings.read_only().await? };
     // A tenant that was named is the only one that is looked at.
@@ -37,21 +37,18 @@ async fn checked(global: &Global, settings: &Settings, wanted: &Doctor) -> Resul
     let whose = if all { engine.ledger().tenants().await? } else { vec![engine.clone()] };
     if wanted.rebuild {
         for engine in &whose {
-            rebuild(global, engine).await?;
+            let message = "rebuilding derived data";
+            with_bar(global, message, async |on| engine.maintenance().rebuild(on).await).await?;
         }
     }
     let mut diagnosis = examine(global, &engine, all).await?;
     if wanted.repair {
         let found = diagnosis.problems.iter().filter(|problem| problem.derived).count();
         if found > 0 {
-            let bar = bar(global, "repairing", "{msg} [{bar:32}] {pos}/{len} events {eta}");
             let wait = Waiting::begin(global, &engine);
-            let done = engine
-                .ledger()
-                .repair(&diagnosis, &mut |Progress { done, total }| update(&bar, done, total))
-                .await;
+            let ledger = engine.ledger();
+            let done = with_bar(global, "repairing", async |on| ledger.repair(&diagnosis, on).await).await;
             drop(wait);
-            bar.finish_and_clear();
             done?;
             diagnosis = examine(global, &engine, all).await?;
             let left = diagnosis.problems.iter().filter(|problem| problem.derived).count();
@@ -65,33 +62,17 @@ async fn checked(global: &Global, settings: &Settings, wanted: &Doctor) -> Resul
     said(global, &diagnosis)
 }
 
-fn said(global: &Global, diagnosis: &Diagnosis) -> Result<ExitCode, Failure> {
+fn said(global: &Global, diagnosis: &Diagnosis) -> Exit {
     let ok = diagnosis.problems.is_empty();
-    if global.json {
-        print_report(&DiagnosisReport { ok, diagnosis })?;
-    } else {
-        print(&picture(diagnosis))?;
-    }
+    answer(global, &DiagnosisReport { ok, diagnosis }, || picture(diagnosis))?;
     Ok(if ok { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
 }
 
-async fn rebuild(global: &Global, engine: &Engine) -> Result<(), Failure> {
-    let bar = bar(global, "rebuilding derived data", "{msg} [{bar:32}] {pos}/{len} events {eta}");
-    let done = engine.maintenance().rebuild(&mut |Progress { done, total }| update(&bar, done, total)).await;
-    bar.finish_and_clear();
-    Ok(done?)
-}
-
 async fn examine(global: &Global, engine: &Engine, all: bool) -> Result<Diagnosis, Failure> {
-    let bar = bar(global, "examining", "{msg} [{bar:32}] {pos}/{len} events {eta}");
-    let mut progress = |Progress { done, total }| update(&bar, done, total);
-    let diagnosis = if all {
-        engine.ledger().doctor(&mut progress).await
-    } else {
-        engine.maintenance().doctor(&mut progress).await
-    };
-    bar.finish_and_clear();
-    Ok(diagnosis?)
+    with_bar(global, "examining", async |on| {
+        if all { engine.ledger().doctor(on).await } else { engine.maintenance().doctor(on).await }
+    })
+    .await
 }
 
 fn picture(diagnosis: &Diagnosis) -> String {

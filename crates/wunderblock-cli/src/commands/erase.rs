@@ -5,7 +5,7 @@ mod text;
 use crate::args::{Erase, Global};
 use crate::columns::plural;
 use crate::console::{print, print_report, say};
-use crate::exit::{Failure, REFUSED};
+use crate::exit::{Exit, Failure, REFUSED};
 use crate::lookup::known_session;
 use crate::settings::Settings;
 use crate::terminal::clean;
@@ -19,7 +19,7 @@ use wunderblock_core::id::StreamId;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::Seq;
 
-pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Erase) -> Result<ExitCode, Failure> {
+pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Erase) -> Exit {
     let Some(name) = wanted.session.as_deref() else { return text::run(global, settings, wanted).await };
     let engine = settings.existing().await?;
     let session = known_session(&engine, global, name).await?;

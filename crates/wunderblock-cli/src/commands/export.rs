@@ -2,7 +2,7 @@
 
 use crate::args::{Export, Global};
 use crate::console::say;
-use crate::exit::{Failure, unwritten};
+use crate::exit::{Exit, unwritten};
 use crate::lookup::reading;
 use crate::settings::Settings;
 use crate::terminal::stdout;
@@ -17,7 +17,7 @@ use wunderblock_core::units::{Seq, Tokens};
 /// More than any session holds: everything is shown.
 const EVERYTHING: Tokens = Tokens(1 << 40);
 
-pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Export) -> Result<ExitCode, Failure> {
+pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Export) -> Exit {
     let to = wanted.to.map(dialect).transpose()?;
     let (_, session) = reading(settings, global, &wanted.session.session).await?;
     // `-` is stdout, as everywhere.

@@ -2,7 +2,7 @@
 
 use crate::args::{Global, Grep};
 use crate::columns::fit;
-use crate::exit::{FAILED, Failure};
+use crate::exit::{Exit, FAILED};
 use crate::paint::Paint;
 use crate::settings::Settings;
 use crate::terminal::{clean, clean_json, clean_lines, width};
@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use wunderblock::{GrepOptions, Match};
 use wunderblock_core::id::StreamId;
 
-pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Grep) -> Result<ExitCode, Failure> {
+pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Grep) -> Exit {
     let engine = settings.read_only().await?;
     let session = match &wanted.session {
         Some(text) => Some(crate::lookup::known_session(&engine, global, text).await?.id().clone()),

@@ -3,9 +3,9 @@
 use crate::args::{Global, Import};
 use crate::columns::plural;
 use crate::console::{print, print_report, say};
-use crate::exit::{FAILED, Failure};
+use crate::exit::{Exit, FAILED, Failure};
 use crate::hint::sentence;
-use crate::importing::{Importing, warn};
+use crate::importing::import;
 use crate::lookup::is_transcript;
 use crate::progress::catch_up;
 use crate::settings::Settings;
@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use wunderblock::{Engine, Error, ImportReason, Imported, Transcripts, transcripts};
 use wunderblock_core::stub::grouped;
 
-pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Import) -> Result<ExitCode, Failure> {
+pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Import) -> Exit {
     let engine = settings.write().await?;
     let mut failed = Vec::new();
     for path in &wanted.paths {
@@ -93,18 +93,7 @@ fn text(failure: &Failure) -> String {
 
 async fn one(global: &Global, engine: &Engine, path: &Path, wanted: &Import) -> Result<(), Failure> {
     is_transcript(path)?;
-    let name = path.to_string_lossy();
-    let mut shown = Importing::begin(global, &name);
-    let progress = &mut |done, total| shown.update(done, total);
-    let imported = match wanted.verify {
-        true => engine.verify_import(path, format(wanted.format), progress).await,
-        false => engine.import(path, format(wanted.format), progress).await,
-    };
-    shown.end();
-    let imported = imported?;
-    if !global.quiet {
-        warn(global, &imported.warnings);
-    }
+    let imported = import(global, engine, path, (format(wanted.format), wanted.verify)).await?;
     told(global, &imported)
 }
 

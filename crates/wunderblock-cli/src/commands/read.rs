@@ -2,7 +2,7 @@
 
 use crate::args::{Global, Read};
 use crate::console::{print_report, say};
-use crate::exit::Failure;
+use crate::exit::Exit;
 use crate::settings::Settings;
 use crate::terminal::write_bytes;
 use crate::typed::range;
@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use wunderblock::report::ContentReport;
 use wunderblock::{Address, Slice};
 
-pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Read) -> Result<ExitCode, Failure> {
+pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Read) -> Exit {
     let address: Address = wanted.handle.parse()?;
     let slice = if let Some(lines) = &wanted.lines {
         let (from, to) = range(lines)?;

@@ -2,7 +2,7 @@
 
 use crate::args::{Global, HowArgs, LevelArg, ReduceArgs};
 use crate::console::{print_json, print_report, say};
-use crate::exit::{Failure, failed, wrong};
+use crate::exit::{Exit, Failure, failed, wrong};
 use crate::input::refused;
 use crate::settings::Settings;
 use crate::terminal::write_bytes;
@@ -19,11 +19,7 @@ use wunderblock_reduce::{Kind, Level};
 /// The largest text that is read: it is held in memory, and so are its lines.
 pub(super) const MAX_BYTES: u64 = 1 << 30;
 
-pub(crate) async fn run(
-    global: &Global,
-    settings: &Settings,
-    wanted: &ReduceArgs,
-) -> Result<ExitCode, Failure> {
+pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &ReduceArgs) -> Exit {
     let how = How::of(&wanted.how)?;
     let bytes = text(&wanted.file)?;
     let input = json!({ "file": wanted.file.to_string_lossy() }).to_string();

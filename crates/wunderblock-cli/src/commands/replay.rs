@@ -1,26 +1,20 @@
 //! `replay`: an earlier request, byte for byte.
 
 use crate::args::{Global, Replay};
-use crate::console::{print, time};
-use crate::exit::{Failure, unwritten};
+use crate::console::{deliver, time};
+use crate::exit::Exit;
 use crate::lookup::known_session;
 use crate::settings::Settings;
-use crate::terminal::{clean, clean_json, write_bytes};
-use std::io::Write;
-use std::path::Path;
+use crate::terminal::{clean, clean_json};
 use std::process::ExitCode;
 use wunderblock::report::ReplayReport;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::Seq;
 
-pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Replay) -> Result<ExitCode, Failure> {
+pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Replay) -> Exit {
     let engine = settings.read_only().await?;
     let session = known_session(&engine, global, &wanted.session.session).await?;
     let replayed = session.replay(wanted.at.map(Seq)).await?;
-    let to_stdout = wanted.out.as_deref() == Some(Path::new("-"));
-    if let Some(path) = wanted.out.as_deref().filter(|_| !to_stdout) {
-        std::fs::write(path, &replayed.body).map_err(|error| unwritten(path, &error))?;
-    }
     let verdict = if replayed.erased {
         "content of it has been erased since"
     } else {
@@ -42,11 +36,6 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Replay) -
             replayed.digest,
         )
     };
-    if to_stdout {
-        std::io::stderr().lock().write_all(report.as_bytes())?;
-        write_bytes(&replayed.body)?;
-    } else {
-        print(&report)?;
-    }
+    deliver(wanted.out.as_deref(), &replayed.body, &report)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -2,21 +2,22 @@
 
 use crate::args::{Global, Restore};
 use crate::columns::plural;
-use crate::console::{print, print_report};
-use crate::exit::Failure;
+use crate::console::answer;
+use crate::exit::Exit;
 use crate::settings::Settings;
 use crate::terminal::clean;
-use std::process::ExitCode;
-use wunderblock::Ledger;
+use std::path::Path;
 use wunderblock::report::RestoreReport;
+use wunderblock::{Ledger, Restored};
 
-pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Restore) -> Result<ExitCode, Failure> {
+pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Restore) -> Exit {
     let done = Ledger::restore(&wanted.from, &settings.db, wanted.replace, settings.config()).await?;
-    if global.json {
-        print_report(&RestoreReport { path: &settings.db, restored: &done })?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let mut out = format!("restored {}\n", clean(&settings.db.to_string_lossy()));
+    let path = &settings.db;
+    answer(global, &RestoreReport { path, restored: &done }, || picture(path, &done))
+}
+
+fn picture(path: &Path, done: &Restored) -> String {
+    let mut out = format!("restored {}\n", clean(&path.to_string_lossy()));
     if let Some(kept) = &done.kept {
         out.push_str(&format!("the ledger that was there is now {}\n", clean(&kept.to_string_lossy())));
     }
@@ -30,6 +31,5 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Restore) 
         );
     }
     out.push_str("other copies of the backup keep what was erased: no erasure reaches them\n");
-    print(&out)?;
-    Ok(ExitCode::SUCCESS)
+    out
 }

@@ -9,7 +9,7 @@ mod signals;
 use super::reduce::How;
 use crate::args::{Global, RunArgs};
 use crate::console::{print_json, say};
-use crate::exit::{FAILED, Failure, USAGE};
+use crate::exit::{Exit, FAILED, Failure, USAGE};
 use crate::settings::Settings;
 use running::Running;
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ use std::process::{Command, ExitCode, ExitStatus};
 use wunderblock::report::OutputReport;
 use wunderblock::{Engine, Keep, Output, ShortenedOutput};
 
-pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &RunArgs) -> Result<ExitCode, Failure> {
+pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &RunArgs) -> Exit {
     let how = How::of(&wanted.how)?;
     let (out, err) = (Sink::of(&std::io::stdout()), Sink::of(&std::io::stderr()));
     let mut command = command(wanted)?;

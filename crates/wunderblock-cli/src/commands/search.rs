@@ -2,8 +2,8 @@
 
 use crate::args::{Global, Search};
 use crate::columns::{fit, wrap};
-use crate::console::{print, print_report, say, time};
-use crate::exit::{FAILED, Failure};
+use crate::console::{answer, say, time};
+use crate::exit::{Exit, FAILED};
 use crate::paint::Paint;
 use crate::settings::Settings;
 use crate::terminal::{clean, width};
@@ -11,7 +11,7 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 use wunderblock::{SearchOptions, SearchOrder};
 
-pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Search) -> Result<ExitCode, Failure> {
+pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Search) -> Exit {
     let engine = settings.either().await?;
     let session = match &wanted.session {
         Some(text) => Some(crate::lookup::known_session(&engine, global, text).await?.id().clone()),
@@ -25,17 +25,15 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Search) -
     }
     let paint = Paint::stdout();
     for hit in &found.hits {
-        if global.json {
-            print_report(hit)?;
-        } else {
-            print(&format!(
+        answer(global, hit, || {
+            format!(
                 "{} {}  {}\n{}",
                 paint.bold(&clean(hit.session.as_str())),
                 paint.bold(&hit.seq.to_string()),
                 paint.dim(&time(hit.at)),
                 wrap(&fit(&clean(&hit.snippet), (width() - 4) * 3), width(), 4)
-            ))?;
-        }
+            )
+        })?;
     }
     match found.hits.first() {
         Some(hit) if std::io::stdout().is_terminal() && !global.json => {

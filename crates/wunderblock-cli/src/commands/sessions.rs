@@ -3,7 +3,7 @@
 use crate::args::{Global, Sessions};
 use crate::columns::{columns, fit, pad, size};
 use crate::console::{print, print_report, say, time, zone};
-use crate::exit::{Failure, wrong};
+use crate::exit::{Exit, Failure, wrong};
 use crate::paint::Paint;
 use crate::settings::Settings;
 use crate::terminal::{clean, width};
@@ -29,11 +29,7 @@ const TITLE: usize = 20;
 pub(super) const UNFINISHED: &str =
     "import unfinished: only the beginning is here; `import` of its file goes on";
 
-pub(crate) async fn run(
-    global: &Global,
-    settings: &Settings,
-    wanted: &Sessions,
-) -> Result<ExitCode, Failure> {
+pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Sessions) -> Exit {
     let engine = settings.read_only().await?;
     let filter = StreamFilter {
         prefix: wanted.prefix.clone(),

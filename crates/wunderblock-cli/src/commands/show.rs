@@ -4,7 +4,7 @@ use super::sessions::UNFINISHED;
 use crate::args::{Global, Show};
 use crate::columns::fit;
 use crate::console::{print, print_json, say, time};
-use crate::exit::{FAILED, Failure};
+use crate::exit::{Exit, FAILED, Failure};
 use crate::lookup::reading;
 use crate::paint::Paint;
 use crate::settings::Settings;
@@ -19,7 +19,7 @@ use wunderblock_core::units::{Bytes, Seq};
 /// Lines of a text that are shown unless all is asked for.
 const LINES: usize = 8;
 
-pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Show) -> Result<ExitCode, Failure> {
+pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Show) -> Exit {
     let (engine, session) = reading(settings, global, &wanted.session.session).await?;
     let info = session.info().await?;
     let (from, to) = match &wanted.at {

@@ -3,8 +3,8 @@
 use crate::args::{Global, SimulateArgs};
 use crate::chart::draw;
 use crate::columns::{fit, pad, wrap};
-use crate::console::{print, print_report};
-use crate::exit::{Failure, unwritten};
+use crate::console::answer;
+use crate::exit::{Exit, unwritten};
 use crate::lookup::reading;
 use crate::paint::Paint;
 use crate::policy::policy;
@@ -23,11 +23,7 @@ use wunderblock_core::units::Tokens;
 /// Presets that are for tests.
 const TESTS: [&str; 2] = ["always", "never"];
 
-pub(crate) async fn run(
-    global: &Global,
-    settings: &Settings,
-    wanted: SimulateArgs,
-) -> Result<ExitCode, Failure> {
+pub(crate) async fn run(global: &Global, settings: &Settings, wanted: SimulateArgs) -> Exit {
     let named: Vec<&str> = match wanted.policies.as_slice() {
         [] => Policies::embedded().names().filter(|name| !TESTS.contains(name)).collect(),
         typed => typed.iter().map(|name| name.trim()).collect(),
@@ -36,12 +32,12 @@ pub(crate) async fn run(
     let typed = &wanted.session.session;
     let (engine, session) = reading(settings, global, typed).await?;
     let sessions = if Path::new(typed).is_file() { session.siblings().await? } else { vec![session] };
-    let defaults = &settings.context;
+    let defaults = &settings.file.context;
     let context = ContextOptions {
         model: wanted.reader.model.or_else(|| defaults.model.clone()),
         window: wanted.reader.window.or(defaults.window).map(Tokens),
         reserve: wanted.reader.reserve.or(defaults.reserve).map(Tokens),
-        shares: settings.budget.clone(),
+        shares: settings.file.budget.clone(),
         ..ContextOptions::uncompacted()
     };
     let bar = bar(global, "simulating", "{msg} [{bar:32}] {pos}/{len} requests {eta}");
@@ -58,15 +54,10 @@ pub(crate) async fn run(
     if let Some(path) = &wanted.svg {
         std::fs::write(path, draw(&found)).map_err(|error| unwritten(path, &error))?;
     }
-    if global.json {
-        if !wanted.per_turn {
-            found.policies.iter_mut().for_each(|policy| policy.series.clear());
-        }
-        print_report(&found)?;
-    } else {
-        print(&picture(&found, wanted.per_turn, Paint::stdout()))?;
+    if !wanted.per_turn {
+        found.policies.iter_mut().for_each(|policy| policy.series.clear());
     }
-    Ok(ExitCode::SUCCESS)
+    answer(global, &found, || picture(&found, wanted.per_turn, Paint::stdout()))
 }
 
 /// What was found, for people.

@@ -3,15 +3,15 @@
 use super::Waiting;
 use crate::args::{Erase, Global};
 use crate::columns::{pad, plural};
-use crate::console::{print, print_report, say, time};
-use crate::exit::{FAILED, Failure, REFUSED};
-use crate::progress::{bar, update};
+use crate::console::{answer, print, print_report, say, time};
+use crate::exit::{Exit, FAILED, Failure, REFUSED};
+use crate::progress::with_bar;
 use crate::settings::Settings;
 use crate::terminal::clean;
 use std::io::Read;
 use std::process::ExitCode;
 use wunderblock::report::EraseTextReport;
-use wunderblock::{Engine, Progress, TextFound, TextPlace};
+use wunderblock::{Engine, TextFound, TextPlace};
 use wunderblock_core::id::StreamId;
 use wunderblock_core::stub::grouped;
 
@@ -21,16 +21,13 @@ const MAX_TEXT: u64 = 1 << 20;
 /// Places that are listed unless all are asked for: of events, and of records of originals.
 const LISTED: usize = 50;
 
-pub(super) async fn run(global: &Global, settings: &Settings, wanted: &Erase) -> Result<ExitCode, Failure> {
+pub(super) async fn run(global: &Global, settings: &Settings, wanted: &Erase) -> Exit {
     let text = text(wanted.text.as_deref().unwrap_or_default())?;
     let engine = if wanted.yes { settings.existing().await? } else { settings.read_only().await? };
     let found = look(global, &engine, &text).await?;
     if !wanted.yes || found.is_empty() {
-        if global.json {
-            print_report(&found)?;
-        } else {
-            print(&picture(&found, if global.verbose { usize::MAX } else { LISTED }))?;
-        }
+        let listed = if global.verbose { usize::MAX } else { LISTED };
+        answer(global, &found, || picture(&found, listed))?;
         return Err(if found.is_empty() {
             Failure::Door(FAILED, "no event and no imported file holds the text".to_owned())
         } else {
@@ -77,10 +74,7 @@ fn text(given: &str) -> Result<String, Failure> {
 }
 
 async fn look(global: &Global, engine: &Engine, text: &str) -> Result<TextFound, Failure> {
-    let bar = bar(global, "looking", "{msg} [{bar:32}] {pos}/{len} events {eta}");
-    let found = TextFound::of(engine, text, &mut |Progress { done, total }| update(&bar, done, total)).await;
-    bar.finish_and_clear();
-    Ok(found?)
+    with_bar(global, "looking", async |on| TextFound::of(engine, text, on).await).await
 }
 
 fn amount(found: &TextFound) -> String {
