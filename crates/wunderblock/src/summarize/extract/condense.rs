@@ -258,14 +258,7 @@ fn items_of(text: &str, block: &str, fills: &[Fill], at: Seq, form: &SummaryForm
     let Some(first) = fills.first().copied() else { return Vec::new() };
     let (said, refs) = positions(text);
     let refs = if refs.is_empty() { vec![at] } else { refs };
-    let item = |fill: Fill, text: ItemText, refs: Vec<Seq>| SummaryItem {
-        fill,
-        text,
-        refs,
-        weight: 0,
-        must: false,
-        order: 0,
-    };
+    let item = |fill, text, refs| SummaryItem { refs, ..SummaryItem::new(fill, text, at, 0) };
     if !block.is_empty() {
         let fill = if fills.contains(&Fill::UserMessages) { Fill::UserMessages } else { first };
         return vec![item(fill, ItemText::Block(block.trim_end().to_owned()), refs)];
@@ -288,11 +281,8 @@ fn items_of(text: &str, block: &str, fills: &[Fill], at: Seq, form: &SummaryForm
         }
         let several = rest.split(super::item::BETWEEN).map(|piece| {
             let (name, own) = positions(piece);
-            item(
-                fill,
-                ItemText::Packed { label, name: tame(name, form) },
-                if own.is_empty() { refs.clone() } else { own },
-            )
+            let refs = if own.is_empty() { refs.clone() } else { own };
+            item(fill, ItemText::Packed { label, name: tame(name, form) }, refs)
         });
         return several.filter(|item| item.words().len() > 2).collect();
     }
@@ -356,11 +346,8 @@ fn split(said: &str, form: &SummaryForm) -> (String, String, String) {
             if lead.ends_with(':') {
                 lead.push(' ');
             }
-            return (
-                lead,
-                quote,
-                if tail.is_empty() { String::new() } else { format!(" {}", tame(tail, form)) },
-            );
+            let tail = if tail.is_empty() { String::new() } else { format!(" {}", tame(tail, form)) };
+            return (lead, quote, tail);
         }
     }
     // A name by itself.
@@ -372,11 +359,8 @@ fn split(said: &str, form: &SummaryForm) -> (String, String, String) {
     }
     let end = plain::cut(said, LINE_MAX);
     let more = if end < said.len() { "…" } else { "" };
-    (
-        String::new(),
-        line(&format!("{}{more}", said.get(..end).unwrap_or_default()), form.marks),
-        String::new(),
-    )
+    let quote = line(&format!("{}{more}", said.get(..end).unwrap_or_default()), form.marks);
+    (String::new(), quote, String::new())
 }
 
 /// A name in backticks, with its count where it has one.

@@ -147,12 +147,7 @@ impl<'f> Fit<'f> {
             .collect();
         weighed.sort_by_key(|(weight, at, _)| (std::cmp::Reverse(*weight), *at));
         for (_, at, item) in weighed {
-            let most = self
-                .form
-                .parts
-                .iter()
-                .find(|part| part.fills.contains(&item.fill))
-                .map_or(0, |part| part.most);
+            let most = self.form.part(item.fill).map_or(0, |part| part.most);
             match kinds.iter_mut().find(|kind| kind.fill == item.fill) {
                 Some(kind) if kind.items.len() < most => kind.items.push((at, item)),
                 Some(_) => {}
@@ -259,8 +254,8 @@ impl<'f> Fit<'f> {
         // A focus gives more room to the kinds that have something to say of it.
         let weight = |kind: &ItemGroup<'_>| {
             let near = kind.items.first().is_some_and(|(_, item)| self.focused(item) > 0);
-            let part = self.form.parts.iter().find(|part| part.fills.contains(&kind.fill));
-            share(kind.fill).0 * part.map_or(1, |part| part.weight) * if near { 2 } else { 1 }
+            let weight = self.form.part(kind.fill).map_or(1, |part| part.weight);
+            share(kind.fill).0 * weight * if near { 2 } else { 1 }
         };
         let mut left = room;
         for _ in 0..kinds.len() {

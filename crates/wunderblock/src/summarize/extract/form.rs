@@ -62,7 +62,12 @@ impl SummaryForm {
     }
 
     pub(super) fn has(&self, fill: Fill) -> bool {
-        self.parts.iter().any(|part| part.fills.contains(&fill))
+        self.part(fill).is_some()
+    }
+
+    /// The first part that holds a kind.
+    pub(super) fn part(&self, fill: Fill) -> Option<&SummaryPart> {
+        self.parts.iter().find(|part| part.fills.contains(&fill))
     }
 
     /// Where something of this kind stands if the template has no place for the kind itself.

@@ -50,10 +50,15 @@ impl SummaryItem {
         Self::new(fill, ItemText::Line { lead, quote, tail: String::new() }, at, weight)
     }
 
+    /// A name that shares its line with others of the same label.
+    pub(super) fn packed(fill: Fill, label: &'static str, name: String, at: Seq, weight: i64) -> Self {
+        Self::new(fill, ItemText::Packed { label, name }, at, weight)
+    }
+
     /// A name that has to be there.
     pub(super) fn must(fill: Fill, name: String, at: Seq) -> Self {
-        let text = ItemText::Packed { label: "named", name: format!("`{}`", name.replace('`', "'")) };
-        Self { must: true, ..Self::new(fill, text, at, i64::MAX / 2) }
+        let name = format!("`{}`", name.replace('`', "'"));
+        Self { must: true, ..Self::packed(fill, "named", name, at, i64::MAX / 2) }
     }
 
     /// What makes it the same as another.
@@ -120,11 +125,8 @@ impl SummaryItem {
             ItemText::Block(text) => {
                 let end = plain::cut(text, most.saturating_mul(2).max(64));
                 let more = if end < text.len() { "…" } else { "" };
-                (
-                    String::new(),
-                    plain::line(&format!("{}{more}", text.get(..end)?.trim_end()), marks),
-                    String::new(),
-                )
+                let quote = plain::line(&format!("{}{more}", text.get(..end)?.trim_end()), marks);
+                (String::new(), quote, String::new())
             }
             ItemText::Packed { .. } => return None,
         };

@@ -47,15 +47,8 @@ impl Names {
                 named.by_user |= by_user;
             } else if self.entities.len() < NAMES_MAX && literal.text.len() <= NAME_MAX {
                 self.places.insert(key, self.entities.len());
-                let text = literal.normal().to_owned();
-                self.entities.push(Named {
-                    text,
-                    kind: Some(literal.kind),
-                    count: 1,
-                    first: at,
-                    last: at,
-                    by_user,
-                });
+                let (text, kind) = (literal.normal().to_owned(), Some(literal.kind));
+                self.entities.push(Named { text, kind, count: 1, first: at, last: at, by_user });
             }
         }
     }

@@ -8,7 +8,7 @@ use super::glean::{Found, Said, stamp};
 use super::item::{ItemText, SummaryItem};
 use super::names::Named;
 use super::plain::{Escaping, code, cut, head, line};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use wunderblock_core::literal;
 use wunderblock_core::policy::Fill;
 use wunderblock_core::units::Seq;
@@ -62,10 +62,7 @@ struct Pick<'f> {
 
 impl<'f> Pick<'f> {
     fn all(mut self) -> Vec<SummaryItem> {
-        let mut fills: Vec<Fill> =
-            self.form.parts.iter().flat_map(|part| part.fills.iter().copied()).collect();
-        fills.sort_unstable();
-        fills.dedup();
+        let fills: BTreeSet<Fill> = self.form.parts.iter().flat_map(|part| &part.fills).copied().collect();
         for fill in fills {
             match fill {
                 Fill::Intent => self.intent(),
@@ -128,12 +125,8 @@ impl<'f> Pick<'f> {
         let count = self.found.users.len();
         for (place, said) in self.found.users.iter().enumerate() {
             let weight = if place + 1 == count { 9_000 } else { self.span.newness(said.at) };
-            self.items.push(SummaryItem::new(
-                Fill::UserMessages,
-                ItemText::Block(said.text.to_string()),
-                said.at,
-                weight,
-            ));
+            let text = ItemText::Block(said.text.to_string());
+            self.items.push(SummaryItem::new(Fill::UserMessages, text, said.at, weight));
         }
     }
 
@@ -188,7 +181,7 @@ impl<'f> Pick<'f> {
 
     fn named(&mut self, fill: Fill, label: &'static str, named: &Named, weight: i64) {
         let name = counted(&code(&named.text, self.marks()), named.count);
-        self.items.push(SummaryItem::new(fill, ItemText::Packed { label, name }, named.last, weight));
+        self.items.push(SummaryItem::packed(fill, label, name, named.last, weight));
     }
 
     fn todos(&mut self) {
@@ -246,15 +239,9 @@ impl<'f> Pick<'f> {
         {
             items.push(current("was given: ", self.words(&other.text, CURRENT / 2), other, 7_000));
         }
-        for (place, step) in found.steps.iter().rev().take(4).enumerate() {
+        for (weight, step) in (5_997..=6_000).rev().zip(found.steps.iter().rev()) {
             let (lead, quote) = self.told(step, 1);
-            items.push(SummaryItem::quote(
-                Fill::Current,
-                &lead,
-                quote,
-                step.at,
-                6_000 - i64::try_from(place).unwrap_or(0),
-            ));
+            items.push(SummaryItem::quote(Fill::Current, &lead, quote, step.at, weight));
         }
         self.items.extend(items.into_iter().filter(|item| item.words().trim().len() > 2));
     }
@@ -329,17 +316,10 @@ impl<'f> Pick<'f> {
             tally.messages, tally.by_user, tally.by_assistant, tally.calls, tally.failed,
         );
         let at = Seq(self.span.to);
-        let line = |lead: String, weight| {
-            SummaryItem::new(
-                Fill::Statistics,
-                ItemText::Line { lead, quote: String::new(), tail: String::new() },
-                at,
-                weight,
-            )
-        };
-        self.items.push(line(lead, 2));
+        let line = |lead: &str, weight| SummaryItem::quote(Fill::Statistics, lead, String::new(), at, weight);
+        self.items.push(line(&lead, 2));
         if let (Some(since), Some(until)) = (tally.since, tally.until) {
-            self.items.push(line(format!("from {} to {}", stamp(since), stamp(until)), 1));
+            self.items.push(line(&format!("from {} to {}", stamp(since), stamp(until)), 1));
         }
     }
 }

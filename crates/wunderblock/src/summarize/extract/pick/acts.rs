@@ -6,6 +6,7 @@ use crate::summarize::extract::glean::{File, Step, Trouble};
 use crate::summarize::extract::item::{ItemText, SummaryItem};
 use crate::summarize::extract::plain::code;
 use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 use wunderblock_core::policy::Fill;
 use wunderblock_core::units::Seq;
 
@@ -25,12 +26,7 @@ impl Pick<'_> {
         for (path, count, at) in files {
             let name = counted(&code(path, self.marks()), count);
             let weight = self.span.newness(at) + i64::from(count.min(10)) * 50;
-            self.items.push(SummaryItem::new(
-                Fill::FilesRead,
-                ItemText::Packed { label: "read", name },
-                at,
-                weight,
-            ));
+            self.items.push(SummaryItem::packed(Fill::FilesRead, "read", name, at, weight));
         }
     }
 
@@ -38,14 +34,11 @@ impl Pick<'_> {
         let found = self.found;
         for file in found.files.iter().filter(|file| file.is_changed()) {
             let File { path, changed, removed, last_changed, .. } = file;
-            let lead = format!(
-                "{} {}",
-                if *removed { "removed" } else { "changed" },
-                counted(&code(path, self.marks()), *changed)
-            );
-            let text = ItemText::Line { lead, quote: String::new(), tail: String::new() };
+            let name = counted(&code(path, self.marks()), *changed);
+            let lead = format!("{} {name}", if *removed { "removed" } else { "changed" });
             let weight = self.span.newness(*last_changed) + i64::from((*changed).min(10)) * 40;
-            self.items.push(SummaryItem::new(Fill::FilesModified, text, *last_changed, weight));
+            let (quote, at) = (String::new(), *last_changed);
+            self.items.push(SummaryItem::quote(Fill::FilesModified, &lead, quote, at, weight));
         }
         let mut seen: HashSet<&str> =
             found.files.iter().filter(|file| file.is_changed()).map(|file| file.path.as_str()).collect();
@@ -58,24 +51,14 @@ impl Pick<'_> {
                 (false, Deed::Removed) => format!("removed {name}"),
                 (false, _) => format!("changed {name}"),
             };
-            let text = ItemText::Line { lead, quote: String::new(), tail: String::new() };
-            self.items.push(SummaryItem::new(Fill::FilesModified, text, at, 1_500));
+            self.items.push(SummaryItem::quote(Fill::FilesModified, &lead, String::new(), at, 1_500));
         }
     }
 
     pub(super) fn commands(&mut self) {
         let found = self.found;
-        let mut folded: HashMap<&str, (u32, usize)> = HashMap::new();
-        for (place, step) in found.steps.iter().enumerate() {
-            if matches!(step.kind, Kind::Run | Kind::Other) {
-                let fold = folded.entry(step.what.as_str()).or_default();
-                *fold = (fold.0 + 1, place);
-            }
-        }
-        let mut folded: Vec<(u32, usize)> = folded.into_values().collect();
-        folded.sort_by_key(|(_, place)| *place);
-        for (count, place) in folded {
-            let Some(step) = found.steps.get(place) else { continue };
+        let steps = found.steps.iter().filter(|step| matches!(step.kind, Kind::Run | Kind::Other));
+        for (count, step) in folded(steps, |step| step.what.as_str()) {
             let failed = step.outcome.as_ref().is_some_and(|outcome| outcome.failed);
             let weight =
                 self.span.newness(step.at) + i64::from(count.min(8)) * 60 + if failed { 150 } else { 0 }
@@ -116,15 +99,9 @@ impl Pick<'_> {
 
     pub(super) fn errors(&mut self) {
         let found = self.found;
-        let mut folded: HashMap<(&str, &str), (u32, usize)> = HashMap::new();
-        for (place, trouble) in found.troubles.iter().enumerate() {
-            let fold = folded.entry((trouble.what.as_str(), trouble.line.as_str())).or_default();
-            *fold = (fold.0 + 1, place);
-        }
-        let mut folded: Vec<(u32, usize)> = folded.into_values().collect();
-        folded.sort_by_key(|(_, place)| *place);
-        for (count, place) in folded {
-            let Some(trouble) = found.troubles.get(place) else { continue };
+        let troubles =
+            folded(found.troubles.iter(), |trouble| (trouble.what.as_str(), trouble.line.as_str()));
+        for (count, trouble) in troubles {
             let Trouble { at, what, line, of_step, fixed, by } = trouble;
             let what = self.words(what, COMMAND);
             let lead = if *of_step { counted(&code(&what, self.marks()), count) } else { what };
@@ -142,4 +119,19 @@ impl Pick<'_> {
             self.items.push(item);
         }
     }
+}
+
+/// Things that are alike as one: how often each came, and the last of them, in the order in which those came.
+fn folded<'i, T, K: Eq + Hash>(
+    items: impl Iterator<Item = &'i T>,
+    key: impl Fn(&'i T) -> K,
+) -> Vec<(u32, &'i T)> {
+    let mut folded: HashMap<K, (u32, usize, &T)> = HashMap::new();
+    for (place, item) in items.enumerate() {
+        let fold = folded.entry(key(item)).or_insert((0, place, item));
+        *fold = (fold.0 + 1, place, item);
+    }
+    let mut folded: Vec<_> = folded.into_values().collect();
+    folded.sort_by_key(|(_, place, _)| *place);
+    folded.into_iter().map(|(count, _, item)| (count, item)).collect()
 }
