@@ -2,7 +2,8 @@
 
 use super::climb::Climbed;
 use super::options::CompactOptions;
-use wunderblock_core::compact::{Due, TaskRange};
+use crate::summarize::attempt::{SummaryDraft, sum_spent};
+use wunderblock_core::compact::{Due, SummaryJob, TaskRange};
 use wunderblock_core::compaction::{CompactionRejected, Manner, Rejection, RungTaken, SummarySpend};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::units::{Millis, Seq, Tokens};
@@ -107,6 +108,23 @@ pub struct MadeNode {
     pub text: String,
 }
 
+impl MadeNode {
+    /// A summary that was written for a job, with what it takes.
+    pub(super) fn new(at: Seq, job: &SummaryJob, draft: &SummaryDraft, tokens: Tokens) -> Self {
+        Self {
+            at,
+            from: job.from,
+            to: job.to,
+            level: job.level,
+            producer: draft.producer.to_string(),
+            manner: draft.manner,
+            before: job.tokens,
+            after: tokens,
+            text: draft.text.clone(),
+        }
+    }
+}
+
 impl Compacted {
     /// The account of a compaction that has not come to anything yet.
     pub(crate) fn empty(options: &CompactOptions, lane: LaneId, due: Due, outcome: CompactionResult) -> Self {
@@ -132,18 +150,7 @@ impl Compacted {
     pub(crate) fn of(options: &CompactOptions, lane: &LaneId, due: Due, climbed: &Climbed) -> Self {
         let proposal = &climbed.proposal;
         let nodes = proposal.nodes.iter().filter_map(|node| {
-            let draft = climbed.drafts.get(node.made)?;
-            Some(MadeNode {
-                at: node.at,
-                from: node.job.from,
-                to: node.job.to,
-                level: node.job.level,
-                producer: draft.producer.to_string(),
-                manner: draft.manner,
-                before: node.job.tokens,
-                after: node.tokens,
-                text: draft.text.clone(),
-            })
+            Some(MadeNode::new(node.at, &node.job, climbed.drafts.get(node.made)?, node.tokens))
         });
         let rejected: Vec<Rejection> =
             climbed.drafts.iter().flat_map(|draft| draft.rejected.clone()).collect();
@@ -180,21 +187,7 @@ impl Compacted {
             round,
             rungs: self.rungs.clone(),
             rejected: self.rejected.clone(),
-            spent: together(&self.spent),
+            spent: sum_spent(self.spent.iter().cloned()),
         }
     }
-}
-
-/// What several summaries cost together, under the name of the first one's model.
-fn together(spent: &[SummarySpend]) -> Option<SummarySpend> {
-    let add = |sum: SummarySpend, more: &SummarySpend| SummarySpend {
-        calls: sum.calls.saturating_add(more.calls),
-        input: sum.input + more.input,
-        output: sum.output + more.output,
-        // A sum that lacks a part is not known.
-        micro_dollars: sum.micro_dollars.zip(more.micro_dollars).map(|(a, b)| a.saturating_add(b)),
-        model: sum.model,
-    };
-    let (first, rest) = spent.split_first()?;
-    Some(rest.iter().fold(first.clone(), add))
 }

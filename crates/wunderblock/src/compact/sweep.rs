@@ -364,17 +364,7 @@ impl Sweep<'_> {
     fn published(&mut self, trim: Trim) {
         for fresh in std::mem::take(&mut self.fresh) {
             self.head = self.head.max(fresh.at);
-            self.made.push(MadeNode {
-                at: fresh.at,
-                from: fresh.job.from,
-                to: fresh.job.to,
-                level: fresh.job.level,
-                producer: fresh.draft.producer.to_string(),
-                manner: fresh.draft.manner,
-                before: fresh.job.tokens,
-                after: fresh.tokens,
-                text: fresh.draft.text,
-            });
+            self.made.push(MadeNode::new(fresh.at, &fresh.job, &fresh.draft, fresh.tokens));
         }
         self.trim = trim;
     }

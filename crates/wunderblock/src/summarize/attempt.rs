@@ -112,6 +112,18 @@ pub fn write(
     }
 }
 
+/// What several summaries cost together, under the name of the first one's model.
+pub(crate) fn sum_spent(spent: impl IntoIterator<Item = SummarySpend>) -> Option<SummarySpend> {
+    spent.into_iter().reduce(|sum, more| SummarySpend {
+        calls: sum.calls.saturating_add(more.calls),
+        input: sum.input + more.input,
+        output: sum.output + more.output,
+        // A sum that lacks a part is not known.
+        micro_dollars: sum.micro_dollars.zip(more.micro_dollars).map(|(a, b)| a.saturating_add(b)),
+        model: sum.model,
+    })
+}
+
 /// What is to be done, and with what.
 struct AttemptJob<'a> {
     material: &'a Material<'a>,
@@ -139,21 +151,6 @@ impl Course {
     fn reject(&mut self, why: &str, redactor: &Redactor) {
         let why = redactor.redact(why).text.as_ref().into();
         self.rejected.push(Rejection { producer: self.name.clone(), why });
-    }
-
-    fn pay(&mut self, spent: Option<SummarySpend>) {
-        let Some(more) = spent else { return };
-        match &mut self.spent {
-            None => self.spent = Some(more),
-            Some(sum) => {
-                sum.calls += more.calls;
-                sum.input += more.input;
-                sum.output += more.output;
-                // A sum that lacks a part is not known.
-                sum.micro_dollars =
-                    sum.micro_dollars.zip(more.micro_dollars).map(|(a, b)| a.saturating_add(b));
-            }
-        }
     }
 }
 
@@ -190,7 +187,7 @@ impl AttemptJob<'_> {
                     continue;
                 }
             };
-            course.pay(written.spent);
+            course.spent = sum_spent(course.spent.take().into_iter().chain(written.spent));
             let text = tidy(&written.text, brief.template);
             if text.is_empty() {
                 course.reject(&SummaryFailure::Empty.to_string(), redactor);
