@@ -9,6 +9,7 @@ use crate::parallel::on_thread;
 use crate::redact::Redactor;
 use crate::summarize::attempt::SummaryDraft;
 use crate::summarize::{Earlier, Material, Summarise};
+use crate::texts::text_of;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -134,10 +135,7 @@ impl Climb<'_> {
             return Some(Earlier { at, from: job.from, to: job.to, level: job.level, text });
         }
         let node = self.ask.view.node(at)?;
-        let text = match &node.text {
-            Body::Inline(text) => text.as_str(),
-            Body::Blob { blob, .. } => self.ask.bodies.text(*blob)?,
-        };
+        let text = text_of(&node.text, self.ask.bodies)?;
         Some(Earlier { at, from: node.from, to: node.to, level: node.level, text })
     }
 }

@@ -1,8 +1,9 @@
 //! Where tasks begin and end by what became of the todo list: an item that is done ends one.
 
+use crate::texts::text_of;
 use std::collections::BTreeMap;
 use wunderblock_core::compact::{TaskMark, task::TaskSource};
-use wunderblock_core::message::{Body, Part};
+use wunderblock_core::message::Part;
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::view::View;
 
@@ -24,7 +25,7 @@ pub(super) fn marks(view: &View, texts: &dyn Bodies) -> Vec<TaskMark> {
             if !TOOLS.iter().any(|tool| tool.eq_ignore_ascii_case(name)) {
                 continue;
             }
-            let Some(items) = text(input, texts).and_then(items) else { continue };
+            let Some(items) = text_of(input, texts).and_then(items) else { continue };
             for (words, done) in &items {
                 if *done && before.get(words) == Some(&false) {
                     let title = Some(words.as_str().into());
@@ -37,13 +38,6 @@ pub(super) fn marks(view: &View, texts: &dyn Bodies) -> Vec<TaskMark> {
     // Several items that are done at once end one task.
     marks.dedup_by_key(|mark| mark.at);
     marks
-}
-
-fn text<'a>(body: &'a Body, texts: &'a dyn Bodies) -> Option<&'a str> {
-    match body {
-        Body::Inline(text) => Some(text),
-        Body::Blob { blob, .. } => texts.text(*blob),
-    }
 }
 
 /// The items of a list, and whether each is done.

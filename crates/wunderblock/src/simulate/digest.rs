@@ -1,5 +1,6 @@
 //! What a part says, as a number, and as texts.
 
+use crate::texts::text_of;
 use wunderblock_core::message::{Body, Part};
 use wunderblock_core::ports::Bodies;
 
@@ -49,7 +50,7 @@ fn write(hasher: &mut blake3::Hasher, part: &Part, bodies: &dyn Bodies) {
     };
     feed(hasher, extra.as_deref().unwrap_or_default());
     for body in part.bodies() {
-        feed(hasher, text(body, bodies).unwrap_or_default());
+        feed(hasher, text_of(body, bodies).unwrap_or_default());
     }
 }
 
@@ -69,12 +70,5 @@ pub(super) fn spoken(part: &Part) -> Vec<&Body> {
         Part::ToolCall { input, .. } => vec![input],
         Part::ToolResult { content, .. } => content.iter().flat_map(spoken).collect(),
         Part::Media { .. } | Part::Opaque { .. } => Vec::new(),
-    }
-}
-
-pub(super) fn text<'a>(body: &'a Body, bodies: &'a dyn Bodies) -> Option<&'a str> {
-    match body {
-        Body::Inline(text) => Some(text),
-        Body::Blob { blob, .. } => bodies.text(*blob),
     }
 }

@@ -1,11 +1,12 @@
 //! What is found out about a session once, for all policies.
 
-use super::digest::{Digest, digest, spoken, text};
+use super::digest::{Digest, digest, spoken};
 use super::history::History;
 use super::names::{EntityNames, Name, keys};
 use crate::error::Error;
 use crate::parallel;
 use crate::request::target::Target;
+use crate::texts::text_of;
 use crate::token_costs::TokenCosts;
 use std::collections::HashMap;
 use wunderblock_core::cost;
@@ -269,7 +270,7 @@ fn look(event: &Event, history: &History) -> Vec<SeenPart> {
             let mut seen =
                 SeenPart { digest: digest(part, &*history.texts), keys: Vec::new(), handles: Vec::new() };
             for body in spoken(part) {
-                let Some(text) = text(body, &*history.texts) else { continue };
+                let Some(text) = text_of(body, &*history.texts) else { continue };
                 let from = seen.keys.len();
                 keys(text, &mut seen.keys);
                 if let Some(handle) = body.handle() {

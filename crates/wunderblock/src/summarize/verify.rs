@@ -1,8 +1,9 @@
 //! Whether a summary may be taken: it is smaller, has its parts, names what it has to and nothing that is not there, and
 //! gives nobody orders.
 
-use super::extract::{Cue, Found, demands, glean, has, heading, restored, stamp, text_of, without_colour};
+use super::extract::{Cue, Found, demands, glean, has, heading, restored, stamp, without_colour};
 use crate::summarize::task::{Brief, Material};
+use crate::texts::text_of;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use wunderblock_core::compact::Detail;
@@ -74,13 +75,13 @@ impl fmt::Display for SummaryFault {
                 "The part \"{name}\" is missing. Write its heading exactly so, with `–` below it if there is nothing to say."
             ),
             Self::MissingLiteral(names) => {
-                write!(f, "These names have to be in the summary, spelt exactly so: {}.", QuotedList(names))
+                write!(f, "These names have to be in the summary, spelt exactly so: {}.", quoted(names))
             }
             Self::Ungrounded(names) => write!(
                 f,
                 "These names, numbers or quotations do not stand in the conversation: {}. Take them out, or copy exactly \
                  what stands there. Write counts of your own as ×12.",
-                QuotedList(names)
+                quoted(names)
             ),
             Self::Repeats => f.write_str(
                 "The text repeats the conversation, or itself, instead of summing it up. Say each thing once, in your own \
@@ -95,15 +96,8 @@ impl fmt::Display for SummaryFault {
     }
 }
 
-struct QuotedList<'a>(&'a [Box<str>]);
-
-impl fmt::Display for QuotedList<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (number, name) in self.0.iter().enumerate() {
-            write!(f, "{}`{name}`", if number == 0 { "" } else { ", " })?;
-        }
-        Ok(())
-    }
+fn quoted(names: &[Box<str>]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 /// Checks a summary of `material`. Takes time linear in the material and the summary.
@@ -193,7 +187,7 @@ fn sources<'m>(material: &'m Material<'_>) -> Vec<&'m str> {
                 texts.push(name);
                 texts.extend(gist.as_deref());
             }
-            texts.extend(part.bodies().into_iter().filter_map(|body| text_of(body, material)));
+            texts.extend(part.bodies().into_iter().filter_map(|body| text_of(body, material.bodies)));
         }
         if let wunderblock_core::message::MessageOrigin::Failed(why) = &entry.message.standing {
             texts.push(why);
@@ -250,7 +244,7 @@ fn repeats(text: &str, material: &Material<'_>) -> bool {
     let all = bytes(&missing);
     for source in material.entries.iter().flat_map(|entry| entry.message.parts.iter().flat_map(Part::bodies))
     {
-        for line in text_of(source, material)
+        for line in text_of(source, material.bodies)
             .unwrap_or_default()
             .lines()
             .map(bare)

@@ -8,11 +8,12 @@ use super::plain::{cut, cut_after, without_colour};
 use super::todo::{self, Plan};
 use crate::redact::Redactor;
 use crate::summarize::task::Material;
+use crate::texts::text_of;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 use wunderblock_core::id::CallId;
-use wunderblock_core::message::{Body, Message, MessageOrigin, Part, Role};
+use wunderblock_core::message::{Message, MessageOrigin, Part, Role};
 use wunderblock_core::units::{Millis, Seq};
 use wunderblock_core::view::ViewEntry;
 
@@ -196,13 +197,13 @@ impl<'a> Found<'a> {
         for part in &said.parts {
             match part {
                 Part::ToolCall { call, name, input, gist, .. } => {
-                    let input = text_of(input, material).unwrap_or_default();
+                    let input = text_of(input, material.bodies).unwrap_or_default();
                     self.call(entry.seq, name, gist.as_deref(), input);
                     self.waiting.insert(call, self.steps.len().saturating_sub(1));
                 }
                 Part::ToolResult { call, content, failed, .. } => {
                     let texts = content.iter().filter_map(|part| match part {
-                        Part::Text { text, .. } => text_of(text, material),
+                        Part::Text { text, .. } => text_of(text, material.bodies),
                         _ => None,
                     });
                     self.result(entry.seq, call, texts, *failed);
@@ -214,7 +215,7 @@ impl<'a> Found<'a> {
 
     fn say(&mut self, at: Seq, said: &'a Message, material: &Material<'a>) {
         let mut texts = said.parts.iter().filter_map(|part| match part {
-            Part::Text { text, .. } => text_of(text, material).filter(|text| !text.trim().is_empty()),
+            Part::Text { text, .. } => text_of(text, material.bodies).filter(|text| !text.trim().is_empty()),
             _ => None,
         });
         let Some(first) = texts.next() else { return };
@@ -399,13 +400,5 @@ impl<'a> Found<'a> {
             .iter()
             .filter(|step| step.outcome.is_none())
             .flat_map(|step| step.files.iter().map(|(deed, path)| (step.at, *deed, path.as_str())))
-    }
-}
-
-/// A body's text; of a blob that is gone, none.
-pub(in super::super) fn text_of<'a>(body: &'a Body, material: &Material<'a>) -> Option<&'a str> {
-    match body {
-        Body::Inline(text) => Some(text),
-        Body::Blob { blob, .. } => material.bodies.text(*blob),
     }
 }

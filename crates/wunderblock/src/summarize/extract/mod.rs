@@ -28,7 +28,7 @@ mod todo;
 pub(super) use cue::Cue;
 pub(super) use demand::{demands, has};
 pub(super) use form::heading;
-pub(super) use glean::{Found, glean, stamp, text_of};
+pub(super) use glean::{Found, glean, stamp};
 pub(super) use plain::{restored, without_colour};
 
 use crate::summarize::task::{Brief, Material};

@@ -2,6 +2,7 @@
 
 use crate::redact::Redactor;
 use crate::summarize::task::{Earlier, Material};
+use crate::texts::text_of;
 use std::collections::HashMap;
 use wunderblock_core::fence::plain;
 use wunderblock_core::id::CallId;
@@ -136,22 +137,15 @@ impl<'m> RecordReader<'m> {
     }
 
     fn text(&self, body: &Body) -> String {
-        match body {
-            Body::Inline(text) => self.clean(text),
-            Body::Blob { blob, .. } => {
-                self.bodies.text(*blob).map_or_else(|| "⟨erased⟩".to_owned(), |text| self.clean(text))
-            }
-        }
+        text_of(body, self.bodies).map_or_else(|| "⟨erased⟩".to_owned(), |text| self.clean(text))
     }
 
     /// What a call does, in a line. It is found anew in the arguments without secrets: one that was found before may have
     /// been cut in the middle of a secret.
     fn gist(&self, name: &str, input: &Body, recorded: Option<&str>) -> String {
-        let text = match input {
-            Body::Inline(text) => Some(text.as_str()),
-            Body::Blob { blob, .. } => self.bodies.text(*blob),
+        let Some(text) = text_of(input, self.bodies) else {
+            return recorded.map(|gist| self.clean(gist)).unwrap_or_default();
         };
-        let Some(text) = text else { return recorded.map(|gist| self.clean(gist)).unwrap_or_default() };
         let text = self.clean(text);
         wunderblock_wire::gist(name, &text)
             .unwrap_or_else(|| plain(&text.chars().take(ARGUMENTS_CHARS).collect::<String>()))
