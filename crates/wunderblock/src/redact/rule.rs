@@ -73,9 +73,9 @@ pub(super) struct Spec {
     #[serde(default)]
     allow: Vec<String>,
     #[serde(default = "default_reach")]
-    reach: usize,
+    pub(super) reach: usize,
     #[serde(default = "default_behind")]
-    behind: usize,
+    pub(super) behind: usize,
 }
 
 const fn default_reach() -> usize {
@@ -103,7 +103,7 @@ pub(super) fn parse(toml_text: &str) -> Result<Vec<Spec>, RuleError> {
 #[derive(Debug)]
 pub(super) struct SecretRule {
     pub(super) id: Arc<str>,
-    spec: Spec,
+    pub(super) spec: Spec,
     regex: OnceLock<Option<Regex>>,
     allow: OnceLock<Vec<Regex>>,
 }
@@ -111,18 +111,6 @@ pub(super) struct SecretRule {
 impl SecretRule {
     pub(super) fn new(spec: Spec) -> Self {
         Self { id: spec.id.as_str().into(), spec, regex: OnceLock::new(), allow: OnceLock::new() }
-    }
-
-    pub(super) fn keywords(&self) -> &[String] {
-        &self.spec.keywords
-    }
-
-    pub(super) fn reach(&self) -> usize {
-        self.spec.reach
-    }
-
-    pub(super) fn behind(&self) -> usize {
-        self.spec.behind
     }
 
     /// The regex. Rules are checked when they are loaded, and our own by a test, so there always is one.

@@ -24,11 +24,11 @@ pub(super) struct Keywords {
 impl Keywords {
     pub(super) fn new(rules: &[SecretRule]) -> Result<Self, BuildError> {
         let mut words: Vec<String> =
-            rules.iter().flat_map(SecretRule::keywords).map(|word| word.to_ascii_lowercase()).collect();
+            rules.iter().flat_map(|rule| &rule.spec.keywords).map(|word| word.to_ascii_lowercase()).collect();
         words.sort_unstable();
         words.dedup();
         let has = |rule: &SecretRule, word: &str| {
-            rule.keywords().iter().any(|own| word.starts_with(&own.to_ascii_lowercase()))
+            rule.spec.keywords.iter().any(|own| word.starts_with(&own.to_ascii_lowercase()))
         };
         let of = |word: &String| {
             rules.iter().enumerate().filter(|(_, rule)| has(rule, word)).map(|(at, _)| at).collect()
@@ -39,7 +39,7 @@ impl Keywords {
             .kind(Some(AhoCorasickKind::DFA))
             .build(&words)?;
         let always =
-            (0..rules.len()).filter(|at| rules.get(*at).is_some_and(|rule| rule.keywords().is_empty()));
+            (0..rules.len()).filter(|at| rules.get(*at).is_some_and(|rule| rule.spec.keywords.is_empty()));
         Ok(Self { automaton, rules: words.iter().map(of).collect(), always: always.collect() })
     }
 
@@ -53,7 +53,7 @@ impl Keywords {
             from = hit.start() + 1;
             for at in self.rules.get(hit.pattern().as_usize()).into_iter().flatten() {
                 if let (Some(rule), Some(mine)) = (rules.get(*at), stretches.get_mut(*at)) {
-                    join(mine, hit.start().saturating_sub(rule.behind()), hit.end() + rule.reach());
+                    join(mine, hit.start().saturating_sub(rule.spec.behind), hit.end() + rule.spec.reach);
                 }
             }
         }
