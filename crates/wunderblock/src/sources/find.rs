@@ -83,7 +83,7 @@ pub fn instructions(wanted: &SourceQuery<'_>) -> FoundSources {
                 let detail = format!(
                     "the scan ended after {MAX_SCAN_ENTRIES} files; keep large directories out with an ignore file"
                 );
-                findings.add(".", None, FindingKind::Unusable, detail);
+                findings.unusable(".", None, detail);
             }
             candidates(workspace, rules, &found.directories, &ignored, &mut findings)
         }
@@ -186,11 +186,8 @@ impl SourceRead<'_> {
     }
 
     fn level(&self, directory: &Path) -> InstructionLevel {
-        if directory == self.loader.workspace.root {
-            InstructionLevel::Project
-        } else {
-            InstructionLevel::Directory
-        }
+        let is_root = directory == self.loader.workspace.root;
+        if is_root { InstructionLevel::Project } else { InstructionLevel::Directory }
     }
 }
 
@@ -234,9 +231,7 @@ fn add_ignore_files(
         match text {
             Ok(Some(text)) => files.push((name, text)),
             Ok(None) => {}
-            Err(why) => {
-                findings.add(&name, None, FindingKind::Unusable, format!("{why}; nothing it says holds"))
-            }
+            Err(why) => findings.unusable(&name, None, format!("{why}; nothing it says holds")),
         }
     }
     files.len() > before
@@ -292,7 +287,7 @@ fn candidates(
             "the scan found {} instruction files; only the first {MAX_SCANNED} are read",
             found.len()
         );
-        findings.add(".", None, FindingKind::Unusable, detail);
+        findings.unusable(".", None, detail);
     }
     found.into_iter().take(MAX_SCANNED).collect()
 }

@@ -5,7 +5,6 @@ use crate::limits::MAX_IGNORE_FILES;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::path::{Path, PathBuf};
-use wunderblock_core::instruction::FindingKind;
 
 /// In Gemini Code Assist's files, saying nothing means everything: an empty file keeps out its whole directory.
 const EMPTY_MEANS_ALL: &str = ".aiexclude";
@@ -33,10 +32,7 @@ impl Ignored {
         let mut ignored = Self::default();
         for (path, text) in files.iter().take(MAX_IGNORE_FILES) {
             let file = IgnoreMatcher::new(path, text, findings);
-            let name = Path::new(path)
-                .file_name()
-                .map(|name| name.to_string_lossy().into_owned())
-                .unwrap_or_default();
+            let name = Path::new(path).file_name().unwrap_or_default().to_string_lossy().into_owned();
             match ignored.groups.iter_mut().find(|(group, _)| *group == name) {
                 Some((_, group)) => group.push(file),
                 None => ignored.groups.push((name, vec![file])),
@@ -47,12 +43,7 @@ impl Ignored {
         }
         if files.len() > MAX_IGNORE_FILES {
             let detail = format!("only the first {MAX_IGNORE_FILES} of {} ignore files hold", files.len());
-            findings.add(
-                &files.last().map(|(path, _)| path.clone()).unwrap_or_default(),
-                None,
-                FindingKind::Unusable,
-                detail,
-            );
+            findings.unusable(files.last().map_or("", |(path, _)| path), None, detail);
         }
         ignored
     }
@@ -92,12 +83,7 @@ impl IgnoreMatcher {
         for (at, line) in text.lines().enumerate() {
             if let Err(error) = builder.add_line(None, line) {
                 let line = u64::try_from(at).unwrap_or(u64::MAX).saturating_add(1);
-                findings.add(
-                    path,
-                    Some(line),
-                    FindingKind::Unusable,
-                    format!("this pattern does not hold: {error}"),
-                );
+                findings.unusable(path, Some(line), format!("this pattern does not hold: {error}"));
             }
         }
         if path.rsplit('/').next() == Some(EMPTY_MEANS_ALL) && text.trim().is_empty() {
@@ -106,7 +92,7 @@ impl IgnoreMatcher {
         }
         let patterns = builder.build().unwrap_or_else(|error| {
             let detail = format!("its patterns cannot be used together and none holds: {error}");
-            findings.add(path, None, FindingKind::Unusable, detail);
+            findings.unusable(path, None, detail);
             Gitignore::empty()
         });
         let directory = Path::new(path).parent().map(Path::to_owned).unwrap_or_default();

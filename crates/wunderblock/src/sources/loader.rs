@@ -31,15 +31,16 @@ impl FindingList {
         }
     }
 
+    /// What cannot be used, and why.
+    pub(super) fn unusable(&mut self, source: &str, line: Option<u64>, why: String) {
+        self.add(source, line, FindingKind::Unusable, why);
+    }
+
     pub(super) fn into_vec(mut self) -> Vec<Finding> {
         if self.more > 0 {
             let detail = format!("{} more findings are not listed; mend these first", self.more).into();
-            self.list.push(Finding {
-                source: "instructions".into(),
-                line: None,
-                what: FindingKind::Unusable,
-                detail,
-            });
+            let (source, what) = ("instructions".into(), FindingKind::Unusable);
+            self.list.push(Finding { source, line: None, what, detail });
         }
         self.list
     }
@@ -105,19 +106,8 @@ impl<'a> Loader<'a> {
     ) -> Self {
         // A root that does not exist allows nothing.
         let roots = rules.roots.iter().filter_map(|root| resolve(root).ok().flatten()).collect();
-        let (taken, chain) = (HashSet::new(), Vec::new());
-        Self {
-            workspace,
-            rules,
-            ignored,
-            taken,
-            chain,
-            roots,
-            known: HashMap::new(),
-            lookups: 0,
-            bytes: 0,
-            findings,
-        }
+        let (taken, chain, known) = (HashSet::new(), Vec::new(), HashMap::new());
+        Self { workspace, rules, ignored, taken, chain, roots, known, lookups: 0, bytes: 0, findings }
     }
 
     /// Takes in a file the person or the operator has named, wherever it is; if it is not there, nothing.
@@ -154,7 +144,7 @@ impl<'a> Loader<'a> {
         match denied {
             Denied::Absent | Denied::Repeated => {}
             Denied::Ignored(why) => self.findings.add(&name, None, FindingKind::Ignored, why),
-            Denied::Unusable(why) => self.findings.add(&name, None, FindingKind::Unusable, why),
+            Denied::Unusable(why) => self.findings.unusable(&name, None, why),
         }
     }
 
@@ -170,9 +160,8 @@ impl<'a> Loader<'a> {
             return Err(Denied::Repeated);
         }
         if self.taken.len() >= MAX_SOURCE_FILES {
-            return Err(Denied::Unusable(format!(
-                "is left out: {MAX_SOURCE_FILES} instruction files are enough"
-            )));
+            let why = format!("is left out: {MAX_SOURCE_FILES} instruction files are enough");
+            return Err(Denied::Unusable(why));
         }
         let file = read(&canonical, MAX_SOURCE_FILE).map_err(Denied::Unusable)?;
         self.bytes += u64::try_from(file.text.len()).unwrap_or(u64::MAX);
@@ -219,15 +208,11 @@ impl<'a> Loader<'a> {
         let mentions = mentions(body, &spans);
         if mentions.len() == MAX_IMPORTS {
             let detail = format!("only the first {MAX_IMPORTS} words with an @ are looked up");
-            self.findings.add(&source.name, None, FindingKind::Unusable, detail);
+            self.findings.unusable(&source.name, None, detail);
         }
         for mention in mentions {
-            self.import(
-                source,
-                &place,
-                &Mention { line: mention.line.saturating_add(lines), ..mention },
-                out,
-            );
+            let mention = Mention { line: mention.line.saturating_add(lines), ..mention };
+            self.import(source, &place, &mention, out);
         }
         self.chain.pop();
         let (mut pieces, problems) = pieces_in(body, &spans);
@@ -236,7 +221,7 @@ impl<'a> Loader<'a> {
         }
         for problem in problems {
             let line = Some(problem.line.saturating_add(lines));
-            self.findings.add(&source.name, line, FindingKind::Unusable, problem.detail);
+            self.findings.unusable(&source.name, line, problem.detail);
         }
         out.push(InstructionFile {
             path: source.name.as_str().into(),
@@ -278,15 +263,13 @@ impl<'a> Loader<'a> {
         };
         let canonical = resolve(&path).map_err(unusable)?.unwrap_or_else(|| path.clone());
         if self.chain.contains(&canonical) {
-            return Err(unusable(
-                "is what leads here: the imports go in a circle, which ends here".to_owned(),
-            ));
+            let why = "is what leads here: the imports go in a circle, which ends here";
+            return Err(unusable(why.to_owned()));
         }
         let depth = self.rules.depth.min(MAX_IMPORT_DEPTH);
         if self.chain.len() > usize::from(depth) {
-            return Err(unusable(format!(
-                "is more than {depth} imports away from where they begin, and is left out"
-            )));
+            let why = format!("is more than {depth} imports away from where they begin, and is left out");
+            return Err(unusable(why));
         }
         let level = self.level(place, &canonical);
         // A file of the project does not reach the person's directories because a file of theirs imports it.

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use wunderblock_core::instruction::{FindingKind, InstructionFile};
+use wunderblock_core::instruction::InstructionFile;
 
 /// A rule, read.
 pub(super) struct RuleFile {
@@ -70,7 +70,7 @@ pub(super) fn rules(
                 Ok(rule) => found.push(rule),
                 Err((name, line, why)) => {
                     let detail = format!("{why}; the rule is left out");
-                    loader.findings.add(&name, Some(line), FindingKind::Unusable, detail);
+                    loader.findings.unusable(&name, Some(line), detail);
                 }
             },
             Err(Denied::Absent) => {}
@@ -87,11 +87,8 @@ fn rule(
 ) -> Result<RuleFile, (String, u64, String)> {
     let text = &source.file.text;
     let read = front_matter::read::<RuleFrontMatter>(text).map_err(|bad| {
-        (
-            source.name.clone(),
-            bad.line,
-            format!("{} (a pattern that begins with * or {{ needs quotes)", bad.detail),
-        )
+        let why = format!("{} (a pattern that begins with * or {{ needs quotes)", bad.detail);
+        (source.name.clone(), bad.line, why)
     })?;
     let body = (text.len() - read.body.len(), read.lines);
     let listed = match read.front.paths {
@@ -116,7 +113,7 @@ fn rule(
             }
             Err(error) => {
                 let detail = format!("this pattern does not hold: {error}");
-                findings.add(&source.name, Some(line_of(pattern)), FindingKind::Unusable, detail);
+                findings.unusable(&source.name, Some(line_of(pattern)), detail);
             }
         }
     }
@@ -161,21 +158,17 @@ fn files(loader: &mut Loader<'_>, top: &Path) -> Vec<PathBuf> {
                 continue;
             }
         };
-        if !seen.insert(canonical.clone()) || depth > MAX_RULE_DEPTH {
-            let why = "is not followed: it leads back to where it began, or too deep";
+        let why = if !seen.insert(canonical.clone()) || depth > MAX_RULE_DEPTH {
+            Some("is not followed: it leads back to where it began, or too deep")
+        } else if depth > 0 && top.starts_with(&canonical) {
+            Some("is not followed: it leads to a directory that holds the rules, not to rules")
+        } else if !canonical.starts_with(&loader.workspace.root) {
+            Some("leads outside of the project, and is not read")
+        } else {
+            None
+        };
+        if let Some(why) = why {
             loader.tell(&directory, Denied::Unusable(why.to_owned()));
-            continue;
-        }
-        if depth > 0 && top.starts_with(&canonical) {
-            let why = "is not followed: it leads to a directory that holds the rules, not to rules";
-            loader.tell(&directory, Denied::Unusable(why.to_owned()));
-            continue;
-        }
-        if !canonical.starts_with(&loader.workspace.root) {
-            loader.tell(
-                &directory,
-                Denied::Unusable("leads outside of the project, and is not read".to_owned()),
-            );
             continue;
         }
         let Ok(entries) = fs::read_dir(&directory) else { continue };

@@ -46,7 +46,7 @@ pub fn skills(dirs: &[PathBuf]) -> (Vec<SkillFile>, Vec<Finding>) {
         let shown = path.to_string_lossy().into_owned();
         match skill(&path) {
             Ok(None) => {}
-            Err((line, why)) => findings.add(&shown, line, FindingKind::Unusable, why),
+            Err((line, why)) => findings.unusable(&shown, line, why),
             Ok(Some(skill)) => match found.get(&skill.name) {
                 Some(first) => {
                     let detail =
@@ -55,7 +55,7 @@ pub fn skills(dirs: &[PathBuf]) -> (Vec<SkillFile>, Vec<Finding>) {
                 }
                 None if found.len() >= MAX_SKILLS => {
                     let detail = format!("is left out: {MAX_SKILLS} skills are enough");
-                    findings.add(&shown, None, FindingKind::Unusable, detail);
+                    findings.unusable(&shown, None, detail);
                 }
                 None => {
                     found.insert(skill.name.clone(), skill);
@@ -72,12 +72,7 @@ fn files(directory: &Path, findings: &mut FindingList) -> Vec<PathBuf> {
         Err(error) => {
             if error.kind() != std::io::ErrorKind::NotFound {
                 let shown = directory.to_string_lossy();
-                findings.add(
-                    &shown,
-                    None,
-                    FindingKind::Unusable,
-                    format!("as a directory of skills: {}", words(&error)),
-                );
+                findings.unusable(&shown, None, format!("as a directory of skills: {}", words(&error)));
             }
             return Vec::new();
         }
