@@ -12,15 +12,19 @@ pub(super) struct Streams<'a> {
     pub(super) own: &'a BTreeSet<StreamId>,
 }
 
+/// The name that a session and its branches share.
+pub(crate) fn root(id: &StreamId) -> &str {
+    id.as_str().split('~').next().unwrap_or_default()
+}
+
 /// The session's own name: without the number of a branch and the mark of a copy.
 pub(crate) fn native(id: &StreamId) -> &str {
-    let root = id.as_str().split('~').next().filter(|root| !root.is_empty()).unwrap_or(id.as_str());
+    let root = Some(root(id)).filter(|root| !root.is_empty()).unwrap_or(id.as_str());
     root.split('@').next().filter(|root| !root.is_empty()).unwrap_or(root)
 }
 
 /// A session and its branches: `ID`, `ID~2`, `ID~3` and so on, as far as they forked from each other.
 pub(super) fn own_streams(id: &StreamId, streams: &[StreamInfo]) -> BTreeSet<StreamId> {
-    let root = |id: &StreamId| id.as_str().split('~').next().map(ToOwned::to_owned);
     let ours: Vec<&StreamInfo> = streams.iter().filter(|info| root(&info.id) == root(id)).collect();
     let mut own = BTreeSet::from([id.clone()]);
     loop {

@@ -16,7 +16,7 @@ use crate::query_batch::{EVERY, NEWEST, marked};
 use crate::stored::{decode_event, read_texts};
 use crate::texts::text_of;
 pub use erased::{Along, Erased};
-pub(crate) use family::native;
+pub(crate) use family::{native, root};
 use files::{records_of, sources_of, unshared_writes};
 pub use text::{TextFound, TextPlace, TextRecord};
 
@@ -103,16 +103,8 @@ impl Session {
                 let erasure = |id| Erasure { session: name.clone(), what: Gone::Event(id) };
                 raw.erasures.extend(live.events.into_iter().map(erasure));
                 let all = std::mem::take(&mut raw);
-                sum.add(
-                    forget_runs(
-                        &session,
-                        &[(from, info.head)],
-                        reason,
-                        Streams { all: &streams, own: &own },
-                        all,
-                    )
-                    .await?,
-                );
+                let (runs, family) = ([(from, info.head)], Streams { all: &streams, own: &own });
+                sum.add(forget_runs(&session, &runs, reason, family, all).await?);
             }
             self.engine.scrubbed().await?;
             sum.children = children.into_iter().collect();

@@ -12,7 +12,7 @@ use crate::future::BoxFuture;
 use crate::imported_records::{Needle, RecordHit, RecordQuery, find_records};
 use crate::limits::ERASE_TEXT_MIN;
 use crate::originals::list_revisions;
-use crate::store::{Erasure, Gone, SourceSpan, StreamInfo, Write};
+use crate::store::{SourceSpan, StreamInfo, Write};
 use crate::stored::with_whole_texts;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -58,11 +58,7 @@ pub struct TextRecord {
     /// One past its last byte.
     pub to: u64,
     #[serde(skip)]
-    span: SourceSpan,
-    #[serde(skip)]
-    session: String,
-    #[serde(skip)]
-    record: String,
+    hit: RecordHit,
 }
 
 impl TextFound {
@@ -116,9 +112,9 @@ impl TextFound {
                 }
                 let (path, handle) = (source.key.clone(), source.revision.handle);
                 let wanted = RecordQuery { text: Some(needle.clone()), ..RecordQuery::default() };
-                for RecordHit { span, session, record } in find_records(engine, source, wanted).await? {
-                    let (path, from, to) = (path.clone(), span.offset, span.offset + span.len);
-                    found.originals.push(TextRecord { path, handle, from, to, span, session, record });
+                for hit in find_records(engine, source, wanted).await? {
+                    let (path, from, to) = (path.clone(), hit.span.offset, hit.span.offset + hit.span.len);
+                    found.originals.push(TextRecord { path, handle, from, to, hit });
                 }
             }
             found.names.sort_unstable();
@@ -135,10 +131,8 @@ impl TextFound {
     pub fn erase<'a>(&'a self, engine: &'a Engine, reason: Option<&'a str>) -> BoxFuture<'a, Erased> {
         Box::pin(async move {
             let mut by_session: BTreeMap<&str, Raw> = BTreeMap::new();
-            for TextRecord { span, session, record, .. } in &self.originals {
-                let raw = by_session.entry(session).or_default();
-                raw.spans.insert(*span);
-                raw.erasures.insert(Erasure { session: session.clone(), what: Gone::Record(record.clone()) });
+            for TextRecord { hit, .. } in &self.originals {
+                by_session.entry(&hit.session).or_default().take(vec![hit.clone()]);
             }
             let mut sum = Erased::default();
             for (stream, runs) in self.runs() {

@@ -15,7 +15,7 @@ pub(super) struct RawBytes {
     /// Bytes below this offset are stored already.
     stored: u64,
     /// How far the file has been read.
-    read: u64,
+    pub(super) read: u64,
     /// What waits, and the offset of its first byte.
     waiting: Vec<u8>,
     base: u64,
@@ -38,11 +38,6 @@ impl RawBytes {
             chunks: Vec::new(),
             erased: Vec::new(),
         }
-    }
-
-    /// How far the file has been read.
-    pub(super) fn read(&self) -> u64 {
-        self.read
     }
 
     /// How many bytes wait for their records.
@@ -117,7 +112,7 @@ mod tests {
         raw.release(u64::MAX);
         raw.end();
         assert_eq!(all(&raw), b"cd fgh");
-        assert_eq!((raw.chunks[0].offset, raw.read(), raw.waiting()), (6, 12, 0));
+        assert_eq!((raw.chunks[0].offset, raw.read, raw.waiting()), (6, 12, 0));
         assert_eq!(raw.erased, [(8, 9)]);
     }
 

@@ -96,20 +96,6 @@ impl<'e> Feed<'e> {
         TranscriptReader::new(self.format, &self.name)
     }
 
-    /// Says where in the file reading begins.
-    pub(super) fn start(&mut self, at: u64) {
-        self.bytes = RawBytes::new(at, self.claim.len);
-    }
-
-    /// Takes in the file's next bytes.
-    pub(super) fn raw(&mut self, bytes: &[u8]) {
-        self.bytes.push(bytes);
-    }
-
-    pub(super) fn blank(&mut self, from: u64, to: u64) {
-        self.bytes.blank(from, to);
-    }
-
     /// Stores bytes up to an offset, whatever their records say.
     pub(super) async fn store(&mut self, to: u64) -> Result<(), Error> {
         self.bytes.release(to);

@@ -1,5 +1,6 @@
 //! Reads a file: line by line in bounded memory, or whole where it is one document.
 
+use super::bytes::RawBytes;
 use super::change;
 use super::feed::Feed;
 use super::imported::OnBytes;
@@ -61,8 +62,8 @@ pub(super) async fn document(
     let mut bytes = Vec::new();
     opened.file.seek(SeekFrom::Start(0)).map_err(|error| file_error(path, &error))?;
     opened.file.read_to_end(&mut bytes).map_err(|error| file_error(path, &error))?;
-    feed.start(0);
-    feed.raw(&bytes);
+    feed.bytes = RawBytes::new(0, feed.claim.len);
+    feed.bytes.push(&bytes);
     let mut reader = feed.reader();
     let mut records = reader.document(&bytes);
     records.extend(reader.finish());
@@ -86,7 +87,7 @@ pub(super) async fn lines(
         Some(saved) => resume_import(feed, saved).await?,
         None => (feed.reader(), 0, 0),
     };
-    feed.start(at);
+    feed.bytes = RawBytes::new(at, feed.claim.len);
     let mut file = opened.file.try_clone().map_err(|error| file_error(path, &error))?;
     file.seek(SeekFrom::Start(at)).map_err(|error| file_error(path, &error))?;
     let file = BufReader::with_capacity(SOURCE_CHUNK, file);
@@ -182,7 +183,7 @@ impl LineInput<'_> {
             }
             size += bytes.len();
             let (offset, number) = (self.offset, self.number + 1);
-            feed.raw(&bytes);
+            feed.bytes.push(&bytes);
             let bare = strip_end(&bytes);
             feed.remind(reader, bare).await?;
             let records = reader.line(offset, number, bare);
@@ -214,9 +215,9 @@ impl LineInput<'_> {
             let text = part.strip_suffix(b"\n").unwrap_or(&part);
             len += text.len() as u64;
             ends |= part.ends_with(b"\n");
-            feed.raw(&part);
+            feed.bytes.push(&part);
             if blanked {
-                feed.blank(self.offset, self.offset + text.len() as u64);
+                feed.bytes.blank(self.offset, self.offset + text.len() as u64);
             }
             self.offset += part.len() as u64;
             feed.store(self.offset).await?;

@@ -3,11 +3,11 @@
 use super::feed::Feed;
 use super::known::first_message;
 use super::name::{event_id, is_of};
-use super::session::{link_stream, open_child, says_message};
+use super::session::{fork_stream, link_stream, open_child, says_message};
 use super::tree::{Branch, Point, RecordPlacement, SessionOrigin, SessionTree};
 use crate::engine::unexpected;
+use crate::erase::root;
 use crate::error::Error;
-use crate::record::{StreamStart, forking_writes};
 use crate::store::codec::{commitment, content_hash, record_key};
 use wunderblock_core::event::{Fact, MessageAppended, SessionForked};
 use wunderblock_core::id::StreamId;
@@ -114,7 +114,7 @@ async fn place_of_kin(
     let Some(tree) = feed.sessions.get(session) else { return Ok(None) };
     let SessionOrigin::Kin { parent, .. } = &tree.standing else { return Ok(None) };
     let places = record.id.as_ref().and_then(|id| feed.known.places.get(&record_key(id)));
-    let found = places.into_iter().flatten().find(|(stream, _)| same_session(stream, parent)).cloned();
+    let found = places.into_iter().flatten().find(|(stream, _)| root(stream) == root(parent)).cloned();
     if let (Some((stream, seq)), Some(id)) = (found, &record.id) {
         let same = match first_message(record) {
             Some(message) => says_message(feed, &stream, id, message).await?,
@@ -277,12 +277,7 @@ async fn fork_branch(
         said = known.max(at_seq);
         link_stream(feed, &name).await?;
     } else {
-        let scope = feed.engine.info(&forked.parent).await?.map(|info| info.scope).unwrap_or_default();
-        let from = Some((feed.claim.source, feed.claim.revision));
-        let mut writes = vec![feed.claim.renewal(feed.engine.now())];
-        writes.extend(forking_writes(feed.engine, StreamStart { stream: &name, at, from }, forked, scope)?);
-        feed.engine.storage.commit(writes).await?;
-        feed.done.appended += 1;
+        fork_stream(feed, &name, at, forked).await?;
     }
     let Some(tree) = feed.sessions.get_mut(session) else { return Ok(()) };
     let mut branch = Branch::new(name, at_seq, said);
@@ -315,10 +310,4 @@ async fn branch_name(
 /// The position before a session's own first event.
 fn first_of(tree: &SessionTree) -> Seq {
     tree.branches.first().map_or(Seq::START, |branch| branch.opened)
-}
-
-/// Whether two streams are branches of one session.
-fn same_session(a: &StreamId, b: &StreamId) -> bool {
-    let root = |id: &StreamId| id.as_str().split('~').next().map(ToOwned::to_owned);
-    root(a) == root(b)
 }

@@ -15,8 +15,7 @@ use super::name::{event_id, is_of, path_mark, session_name};
 use super::saved::Saved;
 use super::tree::{Belongs, Branch, SessionOrigin, SessionTree};
 use super::twin::name_file;
-use crate::erase::family::native;
-use crate::erase::indexed_stretches;
+use crate::erase::{indexed_stretches, native, root};
 use crate::error::{Error, ImportReason};
 use crate::imported_records::Lost;
 use crate::record::{StreamStart, forking_writes, opening_writes};
@@ -27,11 +26,6 @@ use wunderblock_core::id::StreamId;
 use wunderblock_core::message::Message;
 use wunderblock_core::units::{Millis, Seq};
 use wunderblock_wire::transcript::{RecordItem, RecordPlace, TranscriptReader, TranscriptRecord};
-
-/// The session a branch belongs to.
-fn root(id: &StreamId) -> Option<StreamId> {
-    StreamId::new(id.as_str().split('~').next()?).ok()
-}
 
 /// The session a record belongs to; opens it with the first record. `None` if it was erased.
 pub(super) async fn session_of(
@@ -85,7 +79,7 @@ async fn session_tree(
     let ids = feed.known.ids.get(key).into_iter().flatten();
     let places = ids.filter_map(|id| feed.known.places.get(id)).flatten();
     let copy = places.map(|(stream, _)| stream).find(|stream| native(stream) == first.as_str()).cloned();
-    if let Some(copy) = copy.and_then(|copy| root(&copy))
+    if let Some(copy) = copy.and_then(|copy| StreamId::new(root(&copy)).ok())
         && let Some(info) = feed.engine.info(&copy).await?
     {
         return found_session(feed, info, name).await;
@@ -167,10 +161,8 @@ async fn open_session(
     let at = record.at.unwrap_or(feed.newest);
     let from = Some((feed.claim.source, feed.claim.revision));
     feed.arrive().await?;
-    let mut writes = vec![feed.claim.renewal(feed.engine.now())];
-    writes.extend(opening_writes(feed.engine, StreamStart { stream: &stream, at, from }, opened)?);
-    feed.engine.storage.commit(writes).await?;
-    feed.done.appended += 1;
+    let writes = opening_writes(feed.engine, StreamStart { stream: &stream, at, from }, opened)?;
+    begin_stream(feed, writes).await?;
     let branch = Branch::new(stream.clone(), Seq(1), Seq(1));
     Ok(SessionTree::new(stream, name, SessionOrigin::Open { before: false }, branch))
 }
@@ -183,6 +175,27 @@ async fn found_session(feed: &mut Feed<'_>, info: StreamInfo, name: String) -> R
     let ids = feed.known.events_at_hand.clone();
     feed.look_for_events(&info.id, &ids).await?;
     Ok(SessionTree::new(info.id, name, SessionOrigin::Open { before: true }, branch))
+}
+
+/// Begins a stream, which is a fork of another one, as a part of this import.
+pub(super) async fn fork_stream(
+    feed: &mut Feed<'_>,
+    stream: &StreamId,
+    at: Millis,
+    forked: SessionForked,
+) -> Result<(), Error> {
+    let scope = feed.engine.info(&forked.parent).await?.map(|info| info.scope).unwrap_or_default();
+    let from = Some((feed.claim.source, feed.claim.revision));
+    let writes = forking_writes(feed.engine, StreamStart { stream, at, from }, forked, scope)?;
+    begin_stream(feed, writes).await
+}
+
+async fn begin_stream(feed: &mut Feed<'_>, opening: Vec<Write>) -> Result<(), Error> {
+    let mut writes = vec![feed.claim.renewal(feed.engine.now())];
+    writes.extend(opening);
+    feed.engine.storage.commit(writes).await?;
+    feed.done.appended += 1;
+    Ok(())
 }
 
 pub(super) async fn link_stream(feed: &mut Feed<'_>, stream: &StreamId) -> Result<(), Error> {
@@ -244,17 +257,7 @@ pub(super) async fn open_child(feed: &mut Feed<'_>, session: usize, at: Millis) 
     let SessionOrigin::Kin { parent, at_seq } = tree.standing.clone() else { return Ok(()) };
     let stream = tree.root.clone();
     feed.arrive().await?;
-    let scope = feed.engine.info(&parent).await?.map(|info| info.scope).unwrap_or_default();
-    let from = Some((feed.claim.source, feed.claim.revision));
-    let mut writes = vec![feed.claim.renewal(feed.engine.now())];
-    writes.extend(forking_writes(
-        feed.engine,
-        StreamStart { stream: &stream, at, from },
-        SessionForked { parent, at_seq },
-        scope,
-    )?);
-    feed.engine.storage.commit(writes).await?;
-    feed.done.appended += 1;
+    fork_stream(feed, &stream, at, SessionForked { parent, at_seq }).await?;
     if let Some(tree) = feed.sessions.get_mut(session) {
         tree.standing = SessionOrigin::Open { before: true };
         tree.branches = vec![Branch::new(stream, at_seq, at_seq)];

@@ -46,7 +46,7 @@ const HELD_BYTES: usize = 256 << 10;
 pub(crate) async fn end_line(feed: &mut Feed<'_>, reader: &TranscriptReader) -> Result<(), Error> {
     if feed.held.is_empty() && feed.bytes.waiting() >= SOURCE_CHUNK {
         let checkpoint = reader.checkpoint();
-        let read = feed.bytes.read();
+        let read = feed.bytes.read;
         feed.bytes.release(checkpoint.map_or(0, |checkpoint| checkpoint.resume.unwrap_or(read)));
     }
     if feed.waiting_events >= IMPORT_BATCH_EVENTS
@@ -248,7 +248,7 @@ pub(crate) async fn finish_import(
     let others = feed.sessions.iter().enumerate().filter(|(index, _)| Some(*index) != own);
     let others = others.filter_map(|(_, tree)| Some(tree.branch()?.stream.clone()));
     feed.done.sessions.extend(others);
-    feed.done.bytes = feed.bytes.read();
+    feed.done.bytes = feed.bytes.read;
     if feed.unlisted > 0 {
         feed.done.warnings.push(format!("and {} more", feed.unlisted));
     }

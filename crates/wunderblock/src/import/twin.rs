@@ -85,7 +85,7 @@ async fn is_twin(feed: &Feed<'_>, stream: &StreamId, told: &[NamelessRecord]) ->
     if told.get(shared).is_some_and(|next| last > Some(next.offset)) {
         return Ok(false);
     }
-    let is_read = feed.is_document || feed.path.metadata().is_ok_and(|meta| meta.len() <= feed.bytes.read());
+    let is_read = feed.is_document || feed.path.metadata().is_ok_and(|meta| meta.len() <= feed.bytes.read);
     let is_whole = is_read && shared == told.len() && told.last().map(|one| one.offset) == last;
     let tells = shared >= TELLING || told.iter().take(shared).any(|one| one.is_reply);
     let is_enough = if same.contains(&Some(true)) { tells } else { tells && shared >= PLACES };
