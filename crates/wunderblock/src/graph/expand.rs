@@ -264,30 +264,18 @@ impl Graph {
             }
             Err(seq) => (seq, format!("#{seq} summary"), None, 0),
         };
-        let instead = text.is_none().then(|| "⟨its text is not in the ledger, or was erased⟩".to_owned());
-        let text = text.unwrap_or_default();
-        let item = PageItem {
-            seq: Some(seq),
-            part: 0,
-            kind: ItemKind::Summary,
-            role: None,
-            address: self.stream.handle.range(seq, seq),
-            from_byte: 0,
-            to_byte: 0,
-            bytes: text.len() as u64,
-            text,
-            matched: Vec::new(),
-        };
-        let leaf = Leaf { mark: String::new(), short: "", instead, tokens, item };
+        let instead = text.is_none().then_some("⟨its text is not in the ledger, or was erased⟩");
+        let address = self.stream.handle.range(seq, seq);
+        let item = PageItem::new(Some(seq), ItemKind::Summary, address, text.unwrap_or_default());
+        let leaf = Leaf::bare(item, tokens, instead);
         PageEntry { heading, place: (0, tokens.saturating_add(HEAD)), leaves: vec![leaf] }
     }
 }
 
 fn body(handle: Handle, text: &str) -> PageEntry {
     let tokens = u64::from(Vocabulary::O200k.count(text));
-    let item = PageItem::body(handle, text);
     let heading = format!("{handle} · {} bytes", grouped(text.len() as u64));
-    let leaf = Leaf { mark: String::new(), short: "", instead: None, tokens, item };
+    let leaf = Leaf::bare(PageItem::body(handle, text), tokens, None);
     PageEntry { heading, place: (0, tokens.saturating_add(HEAD)), leaves: vec![leaf] }
 }
 
@@ -333,7 +321,7 @@ pub(super) fn finished(
 ) -> Expanded {
     let PageNo { page, pages } = number;
     let (text, tokens) = page::write(&pieces, page, most);
-    let items = pieces.into_iter().map(|piece| piece.item).collect();
+    let items = pieces.into_iter().map(|piece| piece.leaf.item).collect();
     let next = (page < pages).then(|| page.saturating_add(1));
     Expanded { address, shows, items, text, tokens, page, pages, next, matches: None, more: None }
 }

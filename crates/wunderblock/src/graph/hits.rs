@@ -5,7 +5,7 @@
 //! the words on one line, then those with more of them at all, then the newer.
 
 use super::expand::{Expanded, PageNo, Shows, finished, shown_bodies};
-use super::item::{MessageReader, PageItem, PagePiece};
+use super::item::{Leaf, MessageReader, PageItem, PagePiece};
 use super::place::{GraphPlace, Positions};
 use crate::engine::Engine;
 use crate::error::Error;
@@ -194,7 +194,7 @@ async fn excerpts(
         item.matched = wanted.named(merit.words);
         let heading =
             said_where(&format!("{} · {}", entry.heading, handle.range(row.seq, row.seq)), &item, best.1);
-        pieces.push(PagePiece { heading, mark: leaf.mark, short: leaf.short, instead: None, item });
+        pieces.push(PagePiece { heading, leaf: Leaf { item, instead: None, ..leaf } });
     }
     Ok(pieces)
 }
@@ -226,8 +226,7 @@ async fn body_hits(
         item.matched = wanted.named(merit.words);
         covered.push((item.from_byte, item.to_byte));
         let heading = said_where(&handle.to_string(), &item, number);
-        let piece = PagePiece { heading, mark: String::new(), short: "", instead: None, item };
-        if !sheet.add(piece) {
+        if !sheet.add(PagePiece { heading, leaf: Leaf::bare(item, 0, None) }) {
             break;
         }
     }
@@ -273,7 +272,8 @@ impl HitPage {
 
     /// Whether there was room for it.
     fn add(&mut self, piece: PagePiece) -> bool {
-        let words = [&piece.heading, &piece.mark, &piece.item.text].map(|text| Vocabulary::O200k.count(text));
+        let words = [&piece.heading, &piece.leaf.mark, &piece.leaf.item.text]
+            .map(|text| Vocabulary::O200k.count(text));
         // Ends of lines take a token each at most.
         let tokens = words.into_iter().map(u64::from).sum::<u64>() + 5;
         if tokens > self.left {

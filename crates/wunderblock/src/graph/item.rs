@@ -42,20 +42,25 @@ pub struct PageItem {
 }
 
 impl PageItem {
-    /// A text that was asked for by its own handle, before a part of it is chosen.
-    pub(super) fn body(handle: Handle, text: &str) -> Self {
+    /// A text in its place, before a part of it is chosen.
+    pub(super) fn new(seq: Option<Seq>, kind: ItemKind, address: String, text: String) -> Self {
         Self {
-            seq: None,
+            seq,
             part: 0,
-            kind: ItemKind::Body,
+            kind,
             role: None,
-            address: handle.to_string(),
+            address,
             from_byte: 0,
             to_byte: 0,
             bytes: text.len() as u64,
-            text: text.to_owned(),
+            text,
             matched: Vec::new(),
         }
+    }
+
+    /// A text that was asked for by its own handle.
+    pub(super) fn body(handle: Handle, text: &str) -> Self {
+        Self::new(None, ItemKind::Body, handle.to_string(), text.to_owned())
     }
 }
 
@@ -105,13 +110,17 @@ pub(super) struct PageEntry {
     pub(super) leaves: Vec<Leaf>,
 }
 
+impl Leaf {
+    /// A text with nothing above it; `instead` is in its place, if it has none.
+    pub(super) fn bare(item: PageItem, tokens: u64, instead: Option<&str>) -> Self {
+        Self { mark: String::new(), short: "", instead: instead.map(str::to_owned), tokens, item }
+    }
+}
+
 /// A part of a text on a page.
 pub(super) struct PagePiece {
     pub(super) heading: String,
-    pub(super) mark: String,
-    pub(super) short: &'static str,
-    pub(super) instead: Option<String>,
-    pub(super) item: PageItem,
+    pub(super) leaf: Leaf,
 }
 
 impl PageEntry {
@@ -148,13 +157,7 @@ impl PageEntry {
             }
             let text = leaf.item.text.get(head..tail).unwrap_or_default().to_owned();
             let item = PageItem { from_byte: head as u64, to_byte: tail as u64, text, ..leaf.item };
-            pieces.push(PagePiece {
-                heading: self.heading.clone(),
-                mark: leaf.mark,
-                short: leaf.short,
-                instead: leaf.instead,
-                item,
-            });
+            pieces.push(PagePiece { heading: self.heading.clone(), leaf: Leaf { item, ..leaf } });
         }
         pieces
     }
@@ -192,45 +195,26 @@ impl MessageReader<'_> {
             return None;
         }
         let Some(Fact::MessageAppended(said)) = fact else {
-            let item = self.item(seq, (0, ItemKind::Erased, None), String::new());
-            let leaf = Leaf {
-                mark: String::new(),
-                short: "",
-                instead: Some("⟨erased⟩".to_owned()),
-                tokens: 0,
-                item,
-            };
+            let leaf = Leaf::bare(self.item(seq, ItemKind::Erased), 0, Some("⟨erased⟩"));
             return Some(PageEntry { heading: format!("#{seq} erased"), place, leaves: vec![leaf] });
         };
         let message = &said.message;
         let tokens = tokens_of(fact, self.counts);
         let mut shown: Vec<Leaf> = Vec::new();
         for (number, ((part, body), tokens)) in leaves(message).into_iter().zip(tokens).enumerate() {
-            let item = self.item(seq, (number, ItemKind::Text, Some(message.role)), String::new());
+            let item = PageItem { part: number, role: Some(message.role), ..self.item(seq, ItemKind::Text) };
             shown.push(self.leaf(item, part, body, tokens));
         }
         self.results(message, &mut shown);
         if shown.is_empty() {
-            let item = self.item(seq, (0, ItemKind::Text, Some(message.role)), String::new());
-            let instead = Some("⟨no content⟩".to_owned());
-            shown.push(Leaf { mark: String::new(), short: "", instead, tokens: 0, item });
+            let item = PageItem { role: Some(message.role), ..self.item(seq, ItemKind::Text) };
+            shown.push(Leaf::bare(item, 0, Some("⟨no content⟩")));
         }
         Some(PageEntry { heading: heading(seq, message), place, leaves: shown })
     }
 
-    fn item(&self, seq: Seq, (part, kind, role): (usize, ItemKind, Option<Role>), text: String) -> PageItem {
-        PageItem {
-            seq: Some(seq),
-            part,
-            kind,
-            role,
-            address: self.stream.range(seq, seq),
-            from_byte: 0,
-            to_byte: 0,
-            bytes: text.len() as u64,
-            text,
-            matched: Vec::new(),
-        }
+    fn item(&self, seq: Seq, kind: ItemKind) -> PageItem {
+        PageItem::new(Some(seq), kind, self.stream.range(seq, seq), String::new())
     }
 
     /// A text of a message; `item` says where it stands.

@@ -38,8 +38,8 @@ pub(super) fn write(pieces: &[PagePiece], page: u64, most: u64) -> (String, Toke
 fn text(pieces: &[PagePiece], page: u64, marks: MarkDetail) -> String {
     let mut out = String::new();
     let mut above: Option<(Option<wunderblock_core::units::Seq>, &str)> = None;
-    for piece in pieces {
-        let key = Some((piece.item.seq, piece.heading.as_str()));
+    for PagePiece { heading, leaf } in pieces {
+        let key = Some((leaf.item.seq, heading.as_str()));
         let fresh = above != key;
         above = key;
         if fresh && marks != MarkDetail::None {
@@ -47,20 +47,20 @@ fn text(pieces: &[PagePiece], page: u64, marks: MarkDetail) -> String {
                 end_line(&mut out);
                 out.push('\n');
             }
-            out.push_str(&piece.heading);
+            out.push_str(heading);
             out.push('\n');
         }
         match marks {
-            MarkDetail::Full => line(&mut out, &piece.mark),
-            MarkDetail::Short => line(&mut out, piece.short),
+            MarkDetail::Full => line(&mut out, &leaf.mark),
+            MarkDetail::Short => line(&mut out, leaf.short),
             MarkDetail::Heading | MarkDetail::None => {}
         }
         if matches!(marks, MarkDetail::Full | MarkDetail::Short) {
-            line(&mut out, &extent(&piece.item, page));
-            line(&mut out, piece.instead.as_deref().unwrap_or_default());
+            line(&mut out, &extent(&leaf.item, page));
+            line(&mut out, leaf.instead.as_deref().unwrap_or_default());
         }
-        out.push_str(&piece.item.text);
-        if !piece.item.text.is_empty() && matches!(marks, MarkDetail::Full | MarkDetail::Short) {
+        out.push_str(&leaf.item.text);
+        if !leaf.item.text.is_empty() && matches!(marks, MarkDetail::Full | MarkDetail::Short) {
             end_line(&mut out);
         }
     }
