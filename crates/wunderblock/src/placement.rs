@@ -166,10 +166,6 @@ fn block_placement(
     let whole = block.body.as_ref().and_then(|body| sought.line(body, draft));
     let named = sought.names(&block.name).then(|| block.name.to_string());
     let line = shown.clone().or(whole).or(named)?;
-    let entry =
-        draft.report.entries.iter().find(|entry| {
-            entry.seq.is_none() && entry.section == block.section && *entry.what == *block.name
-        });
     let limit = draft.report.limit;
     let crowded = || {
         let most = options.shares.most(block.section, limit);
@@ -197,7 +193,7 @@ fn block_placement(
         what: block.name.to_string(),
         treatment,
         section: Some(block.section),
-        tokens: entry.filter(|_| block.shown != Inclusion::Out).map(|entry| entry.tokens),
+        tokens: draft.tokens_of(block),
         why,
         gives,
         handle: block.body.as_ref().unwrap_or(&block.text).handle(),
@@ -244,33 +240,26 @@ fn finding_placement(
     let PlacementQuery::Text(text) = sought else { return None };
     let said = sought.names(&finding.source).then(|| finding.source.to_string());
     let line = said.or_else(|| line_with(&finding.detail, text)).or_else(|| in_file(finding, text, root))?;
-    let (treatment, gives) = match finding.what {
-        FindingKind::Refused => {
-            (Treatment::LeftOut, Some("the file that locks the block would have to allow it"))
-        }
-        FindingKind::Replaced => {
-            (Treatment::LeftOut, Some("the file that replaces it would have to add to it instead"))
-        }
-        FindingKind::Ignored => {
-            (Treatment::LeftOut, Some("the ignore rule would have to go; it holds from the next session on"))
-        }
-        FindingKind::Repeated => (Treatment::Verbatim, None),
-        FindingKind::Conflict => (Treatment::Verbatim, Some("one of the two files would have to give way")),
-        FindingKind::Deferred => {
-            (Treatment::LeftOut, Some("sources that take effect now, or the lane's next step"))
-        }
-        FindingKind::NoRoom => (Treatment::LeftOut, Some("its section would need a larger share or maximum")),
-        FindingKind::Unusable => (Treatment::LeftOut, Some("the file would have to be fixed")),
+    let gives = match finding.what {
+        FindingKind::Refused => "the file that locks the block would have to allow it",
+        FindingKind::Replaced => "the file that replaces it would have to add to it instead",
+        FindingKind::Ignored => "the ignore rule would have to go; it holds from the next session on",
+        FindingKind::Repeated => "",
+        FindingKind::Conflict => "one of the two files would have to give way",
+        FindingKind::Deferred => "sources that take effect now, or the lane's next step",
+        FindingKind::NoRoom => "its section would need a larger share or maximum",
+        FindingKind::Unusable => "the file would have to be fixed",
     };
+    let is_there = matches!(finding.what, FindingKind::Repeated | FindingKind::Conflict);
     let place = finding.line.map(|line| format!(":{line}")).unwrap_or_default();
     Some(Placement {
         seq: None,
         what: format!("{}{place}", finding.source),
-        treatment,
+        treatment: if is_there { Treatment::Verbatim } else { Treatment::LeftOut },
         section: None,
         tokens: None,
         why: finding.detail.to_string(),
-        gives: gives.map(str::to_owned),
+        gives: (!gives.is_empty()).then(|| gives.to_owned()),
         handle: None,
         line,
     })
@@ -341,12 +330,8 @@ fn said(
     let (treatment, why, gives) = match (entry, run) {
         (Some(entry), _) => match entry.treatment {
             Treatment::Stub => {
-                let more = size.saturating_sub(entry.tokens);
-                (
-                    Treatment::Stub,
-                    "older than what fits word for word".to_owned(),
-                    Some(needs(more, draft, seq)),
-                )
+                let gives = needs(size.saturating_sub(entry.tokens), draft, seq);
+                (Treatment::Stub, "older than what fits word for word".to_owned(), Some(gives))
             }
             Treatment::Reduced if !entry.reduced.is_empty() => shorter(entry),
             Treatment::Reduced => {
@@ -420,26 +405,19 @@ fn needs(more: Tokens, draft: &Draft, seq: Seq) -> String {
     }
     let short = more.saturating_sub(free);
     let window = report.window + short;
-    let mut large: Vec<&EntryLine> = report
-        .entries
-        .iter()
-        .filter(|entry| entry.section != Section::Prompt && entry.section != Section::System)
-        .collect();
+    let fixed = |entry: &&EntryLine| matches!(entry.section, Section::Prompt | Section::System);
+    let mut large: Vec<&EntryLine> = report.entries.iter().filter(|entry| !fixed(entry)).collect();
     large.sort_by_key(|entry| std::cmp::Reverse(entry.tokens));
-    let large: Vec<String> = large
-        .iter()
-        .take(3)
-        .map(|entry| match entry.seq {
-            Some(seq) => format!("position {seq} ({})", grouped(entry.tokens.0)),
-            None => format!("{} ({})", entry.what, grouped(entry.tokens.0)),
-        })
-        .collect();
+    let large = large.iter().take(3).map(|entry| match entry.seq {
+        Some(seq) => format!("position {seq} ({})", grouped(entry.tokens.0)),
+        None => format!("{} ({})", entry.what, grouped(entry.tokens.0)),
+    });
     format!(
         "it needs about {} tokens and {} are free: a window of {}, or less of {}",
         grouped(more.0),
         grouped(free.0),
         grouped(window.0),
-        large.join(", ")
+        large.collect::<Vec<_>>().join(", ")
     )
 }
 
