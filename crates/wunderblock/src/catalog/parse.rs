@@ -5,6 +5,7 @@ use super::{CacheMode, CacheRule, CatalogError, ModelRow};
 use crate::tokens::{Family, Vocabulary};
 use serde::Deserialize;
 use toml::Spanned;
+use toml::value::Datetime;
 use wunderblock_core::message::Dialect;
 use wunderblock_core::units::{Bytes, Millis, Tokens};
 
@@ -252,25 +253,8 @@ fn micro(dollars: f64) -> Result<MicroDollars, String> {
 
 /// The beginning of a day of the Gregorian calendar written `YYYY-MM-DD`, in UTC.
 fn day(text: &str) -> Option<Millis> {
-    let bytes = text.as_bytes();
-    if bytes.len() != 10 || bytes.get(4) != Some(&b'-') || bytes.get(7) != Some(&b'-') {
-        return None;
-    }
-    let number = |from: usize, to: usize| {
-        let digits = text.get(from..to)?;
-        digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse::<i64>().ok())?
-    };
-    let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
-    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let length = match month {
-        4 | 6 | 9 | 11 => 30,
-        2 => 28 + i64::from(leap),
-        1..=12 => 31,
-        _ => return None,
-    };
-    if !(1..=length).contains(&day) {
-        return None;
-    }
+    let Datetime { date: Some(date), time: None, .. } = text.parse().ok()? else { return None };
+    let (year, month, day) = (i64::from(date.year), i64::from(date.month), i64::from(date.day));
     // Years are counted from March, so that the leap day comes last.
     let (year, month) = if month <= 2 { (year - 1, month + 9) } else { (year, month - 3) };
     let days = year * 365 + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);

@@ -165,73 +165,68 @@ const LIMITS: &[PolicyKey] = &[
 
 /// The steps by the word of their `do`.
 pub(super) const STEPS: &[(&str, &[PolicyKey])] = &[
-    (
-        "curate",
-        &[
-            DO,
-            key("thinking_after", COUNT),
-            key("invalid_runs", ValueKind::Flag),
-            key("placeholder", ValueKind::Flag),
-            key("repeated", ValueKind::Flag),
-            GAIN,
-            SAVES,
-        ],
-    ),
+    ("curate", CURATE),
     ("dedupe", &[DO, key("min_bytes", COUNT), GAIN, SAVES]),
-    (
-        "stub",
-        &[
-            DO,
-            key("keep", COUNT),
-            key("keep_tokens", COUNT),
-            key("over", COUNT),
-            key("arguments", ValueKind::Flag),
-            GAIN,
-            SAVES,
-        ],
-    ),
-    (
-        "shrink",
-        &[
-            DO,
-            required("over", COUNT),
-            required("to", COUNT),
-            key("head", ValueKind::Part),
-            key("keep", COUNT),
-            GAIN,
-            SAVES,
-        ],
-    ),
-    (
-        "summarise",
-        &[
-            DO,
-            key("by", ValueKind::Word(&["length", "task"])),
-            key("chunk", COUNT),
-            key("chunk_share", ValueKind::Part),
-            key("chunk_least", ValueKind::Part),
-            key("anchored", ValueKind::Flag),
-            key("oldest", ValueKind::Part),
-            key("all", ValueKind::Flag),
-            GAIN,
-            SAVES,
-        ],
-    ),
-    (
-        "condense",
-        &[
-            DO,
-            required("leaves", COUNT),
-            required("nodes", COUNT),
-            key("chunk", COUNT),
-            key("most", SMALL),
-            key("above", ValueKind::Part),
-            key("above_tokens", COUNT),
-            GAIN,
-            SAVES,
-        ],
-    ),
+    ("stub", STUB),
+    ("shrink", SHRINK),
+    ("summarise", SUMMARISE),
+    ("condense", CONDENSE),
     ("drop", &[DO, key("by", ValueKind::Word(&["age", "importance"])), key("keep", COUNT), GAIN, SAVES]),
+];
+
+const CURATE: &[PolicyKey] = &[
+    DO,
+    key("thinking_after", COUNT),
+    key("invalid_runs", ValueKind::Flag),
+    key("placeholder", ValueKind::Flag),
+    key("repeated", ValueKind::Flag),
+    GAIN,
+    SAVES,
+];
+
+const STUB: &[PolicyKey] = &[
+    DO,
+    key("keep", COUNT),
+    key("keep_tokens", COUNT),
+    key("over", COUNT),
+    key("arguments", ValueKind::Flag),
+    GAIN,
+    SAVES,
+];
+
+const SHRINK: &[PolicyKey] = &[
+    DO,
+    required("over", COUNT),
+    required("to", COUNT),
+    key("head", ValueKind::Part),
+    key("keep", COUNT),
+    GAIN,
+    SAVES,
+];
+
+const SUMMARISE: &[PolicyKey] = &[
+    DO,
+    key("by", ValueKind::Word(&["length", "task"])),
+    key("chunk", COUNT),
+    key("chunk_share", ValueKind::Part),
+    key("chunk_least", ValueKind::Part),
+    key("anchored", ValueKind::Flag),
+    key("oldest", ValueKind::Part),
+    key("all", ValueKind::Flag),
+    GAIN,
+    SAVES,
+];
+
+const CONDENSE: &[PolicyKey] = &[
+    DO,
+    required("leaves", COUNT),
+    required("nodes", COUNT),
+    key("chunk", COUNT),
+    key("most", SMALL),
+    key("above", ValueKind::Part),
+    key("above_tokens", COUNT),
+    GAIN,
+    SAVES,
 ];
 
 /// The words of `do`.
