@@ -2,7 +2,7 @@
 
 use super::digest::{Digest, digest, spoken};
 use super::history::History;
-use super::names::{EntityNames, Name, keys};
+use super::names::{EntityNames, Name, each_once, keys};
 use crate::error::Error;
 use crate::parallel;
 use crate::request::target::Target;
@@ -171,8 +171,7 @@ impl Index {
                 }
             }
         }
-        names.sort_unstable();
-        names.dedup();
+        let mut names = each_once(names);
         let is_far = |name: &Name| {
             let place = last.get(*name as usize).copied().flatten();
             place.is_some_and(|place| self.tokens.saturating_sub(place) > FAR)
@@ -192,10 +191,7 @@ impl Index {
         let shown = mentions.iter().take(end).flatten();
         let digests = shown.filter_map(|(event, part)| parts.get(*event)?.get(*part));
         let known = digests.filter_map(|digest| self.parts.get(digest));
-        let mut ever: Vec<Name> = known.flat_map(|known| known.names.iter().copied()).collect();
-        ever.sort_unstable();
-        ever.dedup();
-        ever
+        each_once(known.flat_map(|known| known.names.iter().copied()).collect())
     }
 }
 

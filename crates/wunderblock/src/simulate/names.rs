@@ -11,6 +11,13 @@ pub(super) fn keys(text: &str, into: &mut Vec<u64>) {
     into.extend(literals(text).filter(|literal| literal.is_entity()).map(|literal| literal.key()));
 }
 
+/// Each name once, in order.
+pub(super) fn each_once(mut names: Vec<Name>) -> Vec<Name> {
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
 /// The entities of a session, numbered in the order in which they come.
 #[derive(Default)]
 pub(super) struct EntityNames {
@@ -21,24 +28,19 @@ impl EntityNames {
     /// Numbers entities; each comes once in the answer.
     pub(super) fn intern(&mut self, keys: &[u64]) -> Box<[Name]> {
         let next = |numbers: &HashMap<u64, Name>| Name::try_from(numbers.len()).unwrap_or(Name::MAX);
-        let mut names: Vec<Name> = keys
+        let names = keys
             .iter()
             .map(|key| {
                 let fresh = next(&self.numbers);
                 *self.numbers.entry(*key).or_insert(fresh)
             })
             .collect();
-        names.sort_unstable();
-        names.dedup();
-        names.into()
+        each_once(names).into()
     }
 
     /// The numbers of those that the session has; each comes once in the answer.
     pub(super) fn known(&self, keys: &[u64]) -> Vec<Name> {
-        let mut names: Vec<Name> = keys.iter().filter_map(|key| self.numbers.get(key).copied()).collect();
-        names.sort_unstable();
-        names.dedup();
-        names
+        each_once(keys.iter().filter_map(|key| self.numbers.get(key).copied()).collect())
     }
 
     /// How many there are.

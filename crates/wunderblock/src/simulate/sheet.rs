@@ -2,7 +2,7 @@
 
 use super::digest::{Digest, digest, feed, finish, spoken};
 use super::index::Index;
-use super::names::{Name, keys};
+use super::names::{Name, each_once, keys};
 use super::reach::{EventsByPosition, reach};
 use crate::texts::text_of;
 use std::collections::HashMap;
@@ -108,9 +108,8 @@ impl Sheet {
                 keys(text, &mut found);
                 leads.extend(reach(text, reading.index, reading.positions));
             }
-            leads.sort_unstable();
-            leads.dedup();
-            Own { cost: cost::part(part, reading.costs), names: reading.index.names.known(&found), leads }
+            let names = reading.index.names.known(&found);
+            Own { cost: cost::part(part, reading.costs), names, leads: each_once(leads) }
         });
         RequestPiece { speaker, digest, cost: own.cost }
     }
