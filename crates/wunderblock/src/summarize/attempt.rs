@@ -169,10 +169,8 @@ impl AttemptJob<'_> {
         loop {
             let put = Put { limit, redactor, correction: &correction };
             let Some(task) = prompt::task(self.material, &brief, &put, self.costs) else {
-                course.reject(
-                    &format!("what it can be given, {limit} tokens, holds nothing of the range"),
-                    redactor,
-                );
+                let why = format!("what it can be given, {limit} tokens, holds nothing of the range");
+                course.reject(&why, redactor);
                 return None;
             };
             let written = match summariser.summarise(&task, &mut |bytes| (self.options.progress)(bytes)) {

@@ -1,6 +1,5 @@
 //! What a summariser is given, what it answers, and how it fails.
 
-use std::fmt;
 use wunderblock_core::compact::Detail;
 use wunderblock_core::compaction::SummarySpend;
 use wunderblock_core::policy::Template;
@@ -93,46 +92,36 @@ pub struct SummaryText {
 }
 
 /// Why a summariser gave nothing.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SummaryFailure {
     /// It took too long.
+    #[error("it took too long")]
     TimedOut,
     /// It answered nothing.
+    #[error("it answered nothing")]
     Empty,
     /// It was given more than it takes.
+    #[error("it was given more than it takes")]
     TooLarge,
     /// It does not let us in. Trying again does not help.
+    #[error("it does not let us in: {0}")]
     Unauthorised(String),
     /// Too many calls; where it says so, after how many seconds to try again.
+    #[error("too many calls{}", .0.map(|seconds| format!("; again after {seconds} seconds")).unwrap_or_default())]
     Limited(Option<u64>),
     /// It failed on its side, with this status.
+    #[error("it failed with status {0}")]
     Server(u16),
     /// It would not: the request was wrong, or it declined.
+    #[error("it refused: {0}")]
     Refused(String),
     /// It could not be reached or started.
+    #[error("it could not be reached: {0}")]
     Unreachable(String),
     /// Its answer broke off or made no sense.
+    #[error("its answer is broken: {0}")]
     Broken(String),
     /// Whoever asked stopped it.
+    #[error("it was stopped")]
     Stopped,
 }
-
-impl fmt::Display for SummaryFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TimedOut => f.write_str("it took too long"),
-            Self::Empty => f.write_str("it answered nothing"),
-            Self::TooLarge => f.write_str("it was given more than it takes"),
-            Self::Unauthorised(why) => write!(f, "it does not let us in: {why}"),
-            Self::Limited(None) => f.write_str("too many calls"),
-            Self::Limited(Some(seconds)) => write!(f, "too many calls; again after {seconds} seconds"),
-            Self::Server(status) => write!(f, "it failed with status {status}"),
-            Self::Refused(why) => write!(f, "it refused: {why}"),
-            Self::Unreachable(why) => write!(f, "it could not be reached: {why}"),
-            Self::Broken(why) => write!(f, "its answer is broken: {why}"),
-            Self::Stopped => f.write_str("it was stopped"),
-        }
-    }
-}
-
-impl std::error::Error for SummaryFailure {}

@@ -17,46 +17,33 @@ const MARK: Tokens = Tokens(24);
 /// What is done, in order.
 enum ShrinkStage {
     /// Texts of a kind are cut to their next length.
-    Cut(fn(SpeakerKind) -> bool, usize),
+    Cut(&'static [SpeakerKind], usize),
     /// Records of a kind are left out.
-    Drop(fn(SpeakerKind) -> bool),
+    Drop(&'static [SpeakerKind]),
 }
 
 const STAGES: [ShrinkStage; 13] = [
-    ShrinkStage::Cut(is_result, 1),
-    ShrinkStage::Cut(is_result, 2),
-    ShrinkStage::Cut(is_result, 3),
-    ShrinkStage::Cut(is_result, 4),
-    ShrinkStage::Cut(is_said, 1),
-    ShrinkStage::Cut(is_said, 2),
-    ShrinkStage::Drop(is_done),
-    ShrinkStage::Cut(is_user, 1),
-    ShrinkStage::Cut(is_user, 2),
-    ShrinkStage::Drop(is_earlier),
-    ShrinkStage::Cut(is_user, 3),
-    ShrinkStage::Cut(is_user, 4),
-    ShrinkStage::Drop(is_user),
+    ShrinkStage::Cut(RESULTS, 1),
+    ShrinkStage::Cut(RESULTS, 2),
+    ShrinkStage::Cut(RESULTS, 3),
+    ShrinkStage::Cut(RESULTS, 4),
+    ShrinkStage::Cut(SPOKEN, 1),
+    ShrinkStage::Cut(SPOKEN, 2),
+    ShrinkStage::Drop(WORK),
+    ShrinkStage::Cut(USERS, 1),
+    ShrinkStage::Cut(USERS, 2),
+    ShrinkStage::Drop(EARLIER),
+    ShrinkStage::Cut(USERS, 3),
+    ShrinkStage::Cut(USERS, 4),
+    ShrinkStage::Drop(USERS),
 ];
 
-fn is_result(kind: SpeakerKind) -> bool {
-    kind == SpeakerKind::Result
-}
-
-fn is_user(kind: SpeakerKind) -> bool {
-    kind == SpeakerKind::User
-}
-
-fn is_earlier(kind: SpeakerKind) -> bool {
-    kind == SpeakerKind::Earlier
-}
-
-fn is_said(kind: SpeakerKind) -> bool {
-    matches!(kind, SpeakerKind::Assistant | SpeakerKind::Note | SpeakerKind::Earlier)
-}
-
-fn is_done(kind: SpeakerKind) -> bool {
-    matches!(kind, SpeakerKind::Assistant | SpeakerKind::Note | SpeakerKind::Call | SpeakerKind::Result)
-}
+const RESULTS: &[SpeakerKind] = &[SpeakerKind::Result];
+const USERS: &[SpeakerKind] = &[SpeakerKind::User];
+const EARLIER: &[SpeakerKind] = &[SpeakerKind::Earlier];
+const SPOKEN: &[SpeakerKind] = &[SpeakerKind::Assistant, SpeakerKind::Note, SpeakerKind::Earlier];
+const WORK: &[SpeakerKind] =
+    &[SpeakerKind::Assistant, SpeakerKind::Note, SpeakerKind::Call, SpeakerKind::Result];
 
 /// A record as it is shown so far.
 struct ShownRecord<'r> {
@@ -81,16 +68,16 @@ pub(super) fn fit(records: &[PromptRecord], room: Tokens, costs: &dyn CostModel)
                 return Some(compose(&shown));
             }
             match stage {
-                ShrinkStage::Cut(applies, level) => {
+                ShrinkStage::Cut(kinds, level) => {
                     let Some(one) = shown.get_mut(*at) else { continue };
                     let is_long = one.record.body.len() > length(one.record.kind, level);
-                    if !one.is_gone && applies(one.record.kind) && is_long {
+                    if !one.is_gone && kinds.contains(&one.record.kind) && is_long {
                         let cost = measure(one.record, level);
                         total = total.saturating_sub(one.cost) + cost;
                         (one.level, one.cost) = (level, cost);
                     }
                 }
-                ShrinkStage::Drop(applies) => total = drop_one(&mut shown, *at, applies, total),
+                ShrinkStage::Drop(kinds) => total = drop_one(&mut shown, *at, kinds, total),
             }
         }
     }
@@ -102,13 +89,13 @@ pub(super) fn fit(records: &[PromptRecord], room: Tokens, costs: &dyn CostModel)
 fn drop_one(
     shown: &mut [ShownRecord<'_>],
     at: usize,
-    applies: fn(SpeakerKind) -> bool,
+    kinds: &'static [SpeakerKind],
     total: Tokens,
 ) -> Tokens {
     let is_gone = |at: Option<usize>| at.and_then(|at| shown.get(at)).is_some_and(|one| one.is_gone);
     let (before, after) = (is_gone(at.checked_sub(1)), is_gone(at.checked_add(1)));
     let Some(one) = shown.get_mut(at) else { return total };
-    if one.is_gone || !applies(one.record.kind) {
+    if one.is_gone || !kinds.contains(&one.record.kind) {
         return total;
     }
     one.is_gone = true;
