@@ -138,11 +138,8 @@ fn absurd(file: &File) -> Option<(&'static str, &'static str, String)> {
         return Some(("compaction", "hooks", "a hook has no command to run".to_owned()));
     }
     if file.context.model.as_deref().is_some_and(|model| model.trim().is_empty()) {
-        return Some((
-            "context",
-            "model",
-            "`model` is empty; leave it out to take the transcript's".to_owned(),
-        ));
+        let why = "`model` is empty; leave it out to take the transcript's";
+        return Some(("context", "model", why.to_owned()));
     }
     let mut warn = file.context.warn.iter().flatten();
     if let Some(percent) = warn.find(|percent| !(1..=100).contains(*percent)) {

@@ -33,13 +33,9 @@ pub(crate) async fn known_session(engine: &Engine, global: &Global, text: &str) 
         return Ok(session);
     }
     if is_transcript(path)? {
-        let found = engine.imported(path).await?;
-        return match found {
-            Some((id, _)) => Ok(engine.session_by_id(id)),
-            None => {
-                Err(wrong(format!("{text} has not been imported yet; `wunderblock import {text}` does it")))
-            }
-        };
+        let missing = || format!("{text} has not been imported yet; `wunderblock import {text}` does it");
+        let (id, _) = engine.imported(path).await?.ok_or_else(|| wrong(missing()))?;
+        return Ok(engine.session_by_id(id));
     }
     Ok(engine.find_session(text).await?)
 }
@@ -96,14 +92,8 @@ async fn by_id(engine: &Engine, global: &Global, text: &str) -> Result<Option<Se
     }
     match engine.find_session(text).await {
         Ok(session) => {
-            say(
-                global,
-                &format!(
-                    "`{0}` is the session {1}; for the file of that name write ./{0}",
-                    clean(text),
-                    clean(session.id().as_str())
-                ),
-            );
+            let (name, id) = (clean(text), clean(session.id().as_str()));
+            say(global, &format!("`{name}` is the session {id}; for the file of that name write ./{name}"));
             Ok(Some(session))
         }
         Err(Error::NoSession(_) | Error::Ambiguous { .. } | Error::Id(_)) => Ok(None),

@@ -84,22 +84,22 @@ pub(crate) fn picture(built: &Built, paint: Paint, all: bool, out: &mut String) 
         for group in blocks.chunk_by(|a, b| a.section == b.section) {
             let most = if all { group.len() } else { LISTED };
             group.iter().take(most).for_each(|block| out.push_str(&block_line(block, built, paint)));
-            if group.len() > most {
-                let more = format!("and {} more; -v shows all", group.len() - most);
-                out.push_str(&format!("  {}\n", paint.dim(&more)));
-            }
+            out.push_str(&rest(group.len().saturating_sub(most), "; -v shows all", paint));
         }
     }
     changes("changed with this request", &built.draft.changes, paint, out);
     changes("waits for the lane's next step, or --now", &built.draft.pending, paint, out);
     if !built.draft.pending.is_empty() && built.draft.cache.expected > Tokens::ZERO {
-        let price = format!(
-            "  now it would cost the {} tokens expected in the cache",
-            grouped(built.draft.cache.expected.0)
-        );
+        let expected = grouped(built.draft.cache.expected.0);
+        let price = format!("  now it would cost the {expected} tokens expected in the cache");
         out.push_str(&format!("{}\n", paint.dim(&price)));
     }
     findings(&built.draft.findings, paint, all, out);
+}
+
+/// What is not listed.
+fn rest(left: usize, how: &str, paint: Paint) -> String {
+    if left == 0 { String::new() } else { format!("  {}\n", paint.dim(&format!("and {left} more{how}"))) }
 }
 
 fn block_line(block: &PreambleBlock, built: &Built, paint: Paint) -> String {
@@ -123,16 +123,10 @@ fn changes(title: &str, changes: &[PreambleChange], paint: Paint, out: &mut Stri
     }
     out.push_str(&format!("\n{}\n", paint.bold(title)));
     for change in changes.iter().take(LISTED) {
-        out.push_str(&format!(
-            "  {:<13} {} {}\n",
-            change.section.name(),
-            clean(&change.name),
-            change.how.label()
-        ));
+        let (section, name) = (change.section.name(), clean(&change.name));
+        out.push_str(&format!("  {section:<13} {name} {}\n", change.how.label()));
     }
-    if changes.len() > LISTED {
-        out.push_str(&format!("  {}\n", paint.dim(&format!("and {} more", changes.len() - LISTED))));
-    }
+    out.push_str(&rest(changes.len().saturating_sub(LISTED), "", paint));
 }
 
 fn findings(findings: &[Finding], paint: Paint, all: bool, out: &mut String) {
@@ -150,12 +144,7 @@ fn findings(findings: &[Finding], paint: Paint, all: bool, out: &mut String) {
         let first = wrapped.get(indent..).unwrap_or_default();
         out.push_str(&format!("  {:<11} {first}", word(finding.what)));
     }
-    if findings.len() > most {
-        out.push_str(&format!(
-            "  {}\n",
-            paint.dim(&format!("and {} more; -v shows all", findings.len() - most))
-        ));
-    }
+    out.push_str(&rest(findings.len().saturating_sub(most), "; -v shows all", paint));
 }
 
 /// A finding's kind in a word.

@@ -206,20 +206,16 @@ fn left_out_row(run: &LeftOut) -> [String; 4] {
 }
 
 fn range(run: &LeftOut) -> String {
-    if run.from_seq == run.to_seq {
-        run.from_seq.to_string()
-    } else {
-        format!("{}–{}", run.from_seq, run.to_seq)
-    }
+    let (from, to) = (run.from_seq, run.to_seq);
+    if from == to { from.to_string() } else { format!("{from}–{to}") }
 }
 
 fn entries(report: &BudgetReport, paint: Paint, all: bool, out: &mut String) {
     let skip = if all { 0 } else { report.entries.len().saturating_sub(ENTRIES) };
     out.push_str(&format!("\n{}", paint.bold("entries")));
     if skip > 0 {
-        out.push_str(
-            &paint.dim(&format!("  the newest {ENTRIES} of {}; -v shows all", report.entries.len())),
-        );
+        let newest = format!("  the newest {ENTRIES} of {}; -v shows all", report.entries.len());
+        out.push_str(&paint.dim(&newest));
     }
     out.push('\n');
     for entry in report.entries.iter().skip(skip) {

@@ -174,14 +174,12 @@ fn prepare_groups(
 fn ready(session: &Session, lines: Vec<Line>) -> Vec<Answerable> {
     let (mut events, mut ids) = (Vec::with_capacity(lines.len()), Vec::with_capacity(lines.len()));
     for (number, line) in lines {
-        ids.push((
-            number,
-            line.map(|event| {
-                let id = event.id.clone();
-                events.push(event);
-                id
-            }),
-        ));
+        let id = line.map(|event| {
+            let id = event.id.clone();
+            events.push(event);
+            id
+        });
+        ids.push((number, id));
     }
     let (mut prepared, fault) = match ReadyEvent::prepare(session, events) {
         Ok(prepared) => (prepared.into_iter(), String::new()),

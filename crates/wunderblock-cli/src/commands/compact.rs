@@ -99,11 +99,8 @@ fn picture(session: &str, done: &Compacted, paint: Paint) -> String {
         out.push_str(&paint.dim(&format!("  … {} summaries in all\n", done.nodes.len())));
     }
     for rejected in &done.rejected {
-        out.push_str(&wrap(
-            &format!("not taken, by {}: {}", clean(&rejected.producer), clean(&rejected.why)),
-            width(),
-            2,
-        ));
+        let line = format!("not taken, by {}: {}", clean(&rejected.producer), clean(&rejected.why));
+        out.push_str(&wrap(&line, width(), 2));
     }
     for spent in &done.spent {
         let dollars =

@@ -61,11 +61,10 @@ fn line(node: &GraphNode, depth: usize, paint: Paint) -> String {
     facts.extend(saved(node));
     facts.push(node.producer.to_string());
     // As it was asked for, a summary need not say how it came about.
-    facts.extend(
-        node.manner.filter(|manner| *manner != Manner::Normal).map(|manner| manner.word().to_owned()),
-    );
-    facts
-        .extend(node.lane.as_ref().filter(|lane| lane.as_str() != "main").map(|lane| format!("lane {lane}")));
+    let manner = node.manner.filter(|manner| *manner != Manner::Normal);
+    facts.extend(manner.map(|manner| manner.word().to_owned()));
+    let lane = node.lane.as_ref().filter(|lane| lane.as_str() != "main");
+    facts.extend(lane.map(|lane| format!("lane {lane}")));
     facts.extend(score(node));
     if node.shown {
         facts.push("shown".to_owned());

@@ -68,14 +68,8 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Erase) ->
 fn left(global: &Global, sessions: &[StreamId], whose: &str, flag: &str) {
     if !sessions.is_empty() {
         let names = sessions.iter().map(StreamId::as_str).collect::<Vec<_>>().join(", ");
-        let names = clean(&names);
-        say(
-            global,
-            &format!(
-                "left: {} {whose}: {names}; {flag} erases them, too",
-                plural(sessions.len() as u64, "session", "sessions")
-            ),
-        );
+        let (names, count) = (clean(&names), plural(sessions.len() as u64, "session", "sessions"));
+        say(global, &format!("left: {count} {whose}: {names}; {flag} erases them, too"));
     }
 }
 

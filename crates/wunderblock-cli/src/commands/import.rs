@@ -105,36 +105,31 @@ fn line(imported: &Imported) -> String {
     let names: Vec<&str> = imported.sessions.iter().map(|id| id.as_str()).collect();
     let shown = names.iter().take(3).copied().collect::<Vec<_>>().join(" ");
     let more = if names.len() > 3 { format!(" and {} more", names.len() - 3) } else { String::new() };
-    let what = if imported.unchanged {
-        "nothing new".to_owned()
-    } else {
-        let known = if imported.duplicates > 0 {
-            format!(", {} known", grouped(imported.duplicates))
-        } else {
-            String::new()
-        };
-        let opaque = if imported.opaque_bytes > 0 {
-            let tenths = imported.opaque_bytes.saturating_mul(1000) / imported.bytes.max(1);
-            format!(", {}.{} % of the bytes of unknown shape", tenths / 10, tenths % 10)
-        } else {
-            String::new()
-        };
-        let broken = if imported.broken > 0 {
-            format!(", {}", plural(imported.broken, "broken record", "broken records"))
-        } else {
-            String::new()
-        };
-        let erased = if imported.erased > 0 {
-            format!(", {} not stored again", plural(imported.erased, "erased record", "erased records"))
-        } else {
-            String::new()
-        };
-        format!("{}{known}{erased}{opaque}{broken}", plural(imported.appended, "event", "events"))
-    };
+    let what = if imported.unchanged { "nothing new".to_owned() } else { amounts(imported) };
     format!(
         "{}: {}, {what}  → {}{more}\n",
         clean(&imported.path.to_string_lossy()),
         imported.format.name(),
         clean(&shown)
     )
+}
+
+/// How much of a file is new, known, not stored, of unknown shape, broken.
+fn amounts(imported: &Imported) -> String {
+    let mut out = plural(imported.appended, "event", "events");
+    if imported.duplicates > 0 {
+        out.push_str(&format!(", {} known", grouped(imported.duplicates)));
+    }
+    if imported.erased > 0 {
+        let erased = plural(imported.erased, "erased record", "erased records");
+        out.push_str(&format!(", {erased} not stored again"));
+    }
+    if imported.opaque_bytes > 0 {
+        let tenths = imported.opaque_bytes.saturating_mul(1000) / imported.bytes.max(1);
+        out.push_str(&format!(", {}.{} % of the bytes of unknown shape", tenths / 10, tenths % 10));
+    }
+    if imported.broken > 0 {
+        out.push_str(&format!(", {}", plural(imported.broken, "broken record", "broken records")));
+    }
+    out
 }

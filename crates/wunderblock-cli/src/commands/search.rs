@@ -37,14 +37,8 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Search) -
     }
     match found.hits.first() {
         Some(hit) if std::io::stdout().is_terminal() && !global.json => {
-            say(
-                global,
-                &format!(
-                    "\nwunderblock show {} --at {} shows the first",
-                    clean(hit.session.as_str()),
-                    hit.seq
-                ),
-            );
+            let session = clean(hit.session.as_str());
+            say(global, &format!("\nwunderblock show {session} --at {} shows the first", hit.seq));
         }
         Some(_) => {}
         None => say(global, "nothing found; grep looks for exact text, secrets included"),

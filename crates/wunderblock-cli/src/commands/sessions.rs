@@ -13,7 +13,7 @@ use wunderblock::report::SessionReport;
 use wunderblock::store::{StreamFilter, StreamInfo};
 use wunderblock::{Engine, originals};
 use wunderblock_core::event::Fact;
-use wunderblock_core::message::{Body, Part};
+use wunderblock_core::message::Part;
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Bytes, Millis};
@@ -126,7 +126,7 @@ async fn beginning(engine: &Engine, info: &StreamInfo) -> Result<Option<String>,
         return Ok(from);
     };
     let words = said.message.parts.iter().find_map(|part| match part {
-        Part::Text { text, .. } => text_of(text, &bodies),
+        Part::Text { text, .. } => text.inline().or_else(|| bodies.text(text.handle()?)),
         _ => None,
     });
     let words = words.map(|text| {
@@ -134,8 +134,4 @@ async fn beginning(engine: &Engine, info: &StreamInfo) -> Result<Option<String>,
         clean(&head.split_whitespace().collect::<Vec<_>>().join(" "))
     });
     Ok(words.or(from))
-}
-
-fn text_of<'t>(body: &'t Body, bodies: &'t dyn Bodies) -> Option<&'t str> {
-    body.inline().or_else(|| bodies.text(body.handle()?))
 }

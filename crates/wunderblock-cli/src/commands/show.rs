@@ -13,6 +13,7 @@ use crate::typed::seqs;
 use std::process::ExitCode;
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::message::{Body, MessageOrigin, Part, Role};
+use wunderblock_core::ports::Bodies;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Bytes, Seq};
 
@@ -49,11 +50,8 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Show) -> 
         describe(event, &bodies, (paint, global.verbose), &mut out);
     }
     if info.head > to || from > Seq(1) {
-        out.push_str(&paint.dim(&format!(
-            "{} of {}; --at A-B shows others\n",
-            span(from, to.min(info.head)),
-            info.head
-        )));
+        let shown = span(from, to.min(info.head));
+        out.push_str(&paint.dim(&format!("{shown} of {}; --at A-B shows others\n", info.head)));
     }
     print(&out)?;
     Ok(ExitCode::SUCCESS)
@@ -63,12 +61,7 @@ fn span(from: Seq, to: Seq) -> String {
     if from == to { format!("position {from}") } else { format!("positions {from}–{to}") }
 }
 
-fn describe(
-    event: &Event,
-    bodies: &dyn wunderblock_core::ports::Bodies,
-    (paint, all): (Paint, bool),
-    out: &mut String,
-) {
+fn describe(event: &Event, bodies: &dyn Bodies, (paint, all): (Paint, bool), out: &mut String) {
     let head = |who: &str| {
         format!("{} {} {}\n", paint.bold(&format!("{:>6}", event.seq.0)), who, paint.dim(&time(event.at)))
     };
@@ -108,9 +101,9 @@ fn describe(
 /// What an event that is no message says: its fields, in words.
 fn facts(fact: &Fact) -> String {
     let Ok(serde_json::Value::Object(fields)) = serde_json::to_value(fact) else { return String::new() };
-    let words = fields.iter().filter(|(name, _)| *name != "kind").map(|(name, value)| match value {
-        serde_json::Value::String(text) => format!("{} {text}", name.replace('_', " ")),
-        other => format!("{} {other}", name.replace('_', " ")),
+    let words = fields.iter().filter(|(name, _)| *name != "kind").map(|(name, value)| {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        format!("{} {value}", name.replace('_', " "))
     });
     words.collect::<Vec<_>>().join(" · ")
 }
@@ -119,7 +112,7 @@ fn indented(line: &str) -> String {
     if line.is_empty() { "\n".to_owned() } else { format!("       {line}\n") }
 }
 
-fn show_part(part: &Part, bodies: &dyn wunderblock_core::ports::Bodies, all: bool, out: &mut String) {
+fn show_part(part: &Part, bodies: &dyn Bodies, all: bool, out: &mut String) {
     match part {
         Part::Text { text, .. } => body(text, bodies, all, out),
         Part::Thinking { text, .. } => {
@@ -127,13 +120,8 @@ fn show_part(part: &Part, bodies: &dyn wunderblock_core::ports::Bodies, all: boo
             body(text, bodies, all, out);
         }
         Part::ToolCall { name, input, gist, .. } => {
-            let what =
-                gist.as_deref().map(ToOwned::to_owned).or_else(|| input.inline().map(ToOwned::to_owned));
-            out.push_str(&format!(
-                "       → {} {}\n",
-                clean(name),
-                fit(&clean(&what.unwrap_or_default()), width() - 12)
-            ));
+            let what = clean(gist.as_deref().or_else(|| input.inline()).unwrap_or_default());
+            out.push_str(&format!("       → {} {}\n", clean(name), fit(&what, width() - 12)));
         }
         Part::ToolResult { content, failed, .. } => {
             out.push_str(if *failed { "       ← failed\n" } else { "       ←\n" });
@@ -151,17 +139,14 @@ fn show_part(part: &Part, bodies: &dyn wunderblock_core::ports::Bodies, all: boo
     }
 }
 
-fn line_of(line: &str, all: bool, columns: usize) -> String {
-    if all { line.to_owned() } else { fit(line, columns) }
-}
-
-fn body(body: &Body, bodies: &dyn wunderblock_core::ports::Bodies, all: bool, out: &mut String) {
+fn body(body: &Body, bodies: &dyn Bodies, all: bool, out: &mut String) {
     let text = body.inline().or_else(|| bodies.text(body.handle()?)).unwrap_or("⟨erased⟩");
     let columns = width().saturating_sub(8);
     let lines: Vec<&str> = text.lines().collect();
     for line in lines.iter().take(if all { usize::MAX } else { LINES }) {
         let line = clean_lines(line);
-        out.push_str(&indented(line_of(&line, all, columns).trim_end()));
+        let line = if all { line } else { fit(&line, columns) };
+        out.push_str(&indented(line.trim_end()));
     }
     if !all && lines.len() > LINES {
         let handle = body.handle().map(|handle| format!(" · read {handle}")).unwrap_or_default();

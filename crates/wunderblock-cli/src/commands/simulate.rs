@@ -89,11 +89,8 @@ fn picture(found: &Simulation, per_turn: bool, paint: Paint) -> String {
         let name = names(found);
         for policy in &found.policies {
             let bars = bars(&policy.series, found.limit, width().saturating_sub(name + 2));
-            out.push_str(&format!(
-                "{}  {}\n",
-                pad(&fit(&clean(&policy.name), name + 1), name),
-                paint.dim(&bars)
-            ));
+            let shown = pad(&fit(&clean(&policy.name), name + 1), name);
+            out.push_str(&format!("{shown}  {}\n", paint.dim(&bars)));
         }
     }
     out.push('\n');

@@ -66,11 +66,8 @@ fn text(given: &str) -> Result<String, Failure> {
     }
     let mut text = String::new();
     std::io::stdin().lock().take(MAX_TEXT).read_to_string(&mut text)?;
-    Ok(text
-        .strip_suffix('\n')
-        .map(|text| text.strip_suffix('\r').unwrap_or(text))
-        .unwrap_or(&text)
-        .to_owned())
+    let line = text.strip_suffix('\n').map(|line| line.strip_suffix('\r').unwrap_or(line));
+    Ok(line.unwrap_or(&text).to_owned())
 }
 
 async fn look(global: &Global, engine: &Engine, text: &str) -> Result<TextFound, Failure> {
