@@ -37,9 +37,6 @@ impl SummaryWriter<'_> {
             focus: self.focus,
             detail: job.detail,
         };
-        let extract = |material: &Material<'_>, brief: &Brief<'_>, costs: &dyn CostModel| {
-            extract(material, brief, costs)
-        };
         let verify = |text: &str, material: &Material<'_>, brief: &Brief<'_>, costs: &dyn CostModel| {
             let tokens = costs.text(text).tokens;
             let against = Against { tokens, replaces: job.tokens, grounded: summary.grounded };

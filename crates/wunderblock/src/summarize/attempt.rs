@@ -99,15 +99,11 @@ pub fn write(
     };
     let mut course = Course { name: summariser.name().into(), rejected: Vec::new(), spent: None };
     match job.ask(summariser, &mut course) {
-        Some(taken) => SummaryDraft {
-            text: taken.text,
-            producer: course.name,
-            prompt: Some(taken.prompt),
-            check: Some(taken.check),
-            rejected: course.rejected,
-            spent: course.spent,
-            manner: taken.manner,
-        },
+        Some(Taken { text, prompt, check, manner }) => {
+            let Course { name: producer, rejected, spent } = course;
+            let (prompt, check) = (Some(prompt), Some(check));
+            SummaryDraft { text, producer, prompt, check, rejected, spent, manner }
+        }
         None => job.mechanical(course.rejected, course.spent, Manner::Fallback),
     }
 }
@@ -246,16 +242,9 @@ impl AttemptJob<'_> {
         let cut = self.cut(&text);
         let manner = if cut.is_some() { Manner::Capped } else { manner };
         let text = cut.unwrap_or(text);
-        let check = (self.options.floor.verify)(&text, self.material, self.brief, self.costs).check;
-        SummaryDraft {
-            text,
-            producer: EXTRACTIVE.into(),
-            prompt: None,
-            check: Some(check),
-            rejected,
-            spent,
-            manner,
-        }
+        let check = Some((self.options.floor.verify)(&text, self.material, self.brief, self.costs).check);
+        let producer = EXTRACTIVE.into();
+        SummaryDraft { text, producer, prompt: None, check, rejected, spent, manner }
     }
 
     /// As many whole lines of a text as fit, if it does not fit; of a line that is too long by itself, its beginning.

@@ -5,7 +5,6 @@ use super::extract::{Cue, Found, demands, glean, has, heading, restored, stamp, 
 use crate::summarize::task::{Brief, Material};
 use crate::texts::text_of;
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 use wunderblock_core::compact::Detail;
 use wunderblock_core::compaction::SummaryCheck;
 use wunderblock_core::grounding::SourceNames;
@@ -38,11 +37,16 @@ pub struct Verdict {
 }
 
 /// What is wrong with a summary, in words that tell whoever wrote it what to mend.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SummaryFault {
     /// It says nothing.
+    #[error("The summary is empty. Write it with all parts of the template.")]
     Empty,
     /// It takes no less than what it replaces.
+    #[error(
+        "The summary takes {tokens} tokens, and what it replaces {replaces}. Make it much shorter: keep names, \
+         decisions and what is open; leave out what can be read again."
+    )]
     NotSmaller {
         /// What it takes.
         tokens: Tokens,
@@ -50,50 +54,32 @@ pub enum SummaryFault {
         replaces: Tokens,
     },
     /// A part of the template is not there.
+    #[error(
+        "The part \"{0}\" is missing. Write its heading exactly so, with `–` below it if there is nothing to say."
+    )]
     MissingSection(Box<str>),
     /// It does not name what it has to.
+    #[error("These names have to be in the summary, spelt exactly so: {}.", quoted(.0))]
     MissingLiteral(Vec<Box<str>>),
     /// It names what its range does not contain.
+    #[error(
+        "These names, numbers or quotations do not stand in the conversation: {}. Take them out, or copy exactly \
+         what stands there. Write counts of your own as ×12.",
+        quoted(.0)
+    )]
     Ungrounded(Vec<Box<str>>),
     /// It is a copy of what it should summarise, or says one thing over and over.
+    #[error(
+        "The text repeats the conversation, or itself, instead of summing it up. Say each thing once, in your own \
+         words."
+    )]
     Repeats,
     /// It gives orders outside quotation marks; the first of them.
+    #[error(
+        "The summary gives its reader an order: \"{0}\". It is for reference only: report what was said, and put \
+         what somebody demanded into quotation marks."
+    )]
     Directive(Box<str>),
-}
-
-impl fmt::Display for SummaryFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Empty => f.write_str("The summary is empty. Write it with all parts of the template."),
-            Self::NotSmaller { tokens, replaces } => write!(
-                f,
-                "The summary takes {tokens} tokens, and what it replaces {replaces}. Make it much shorter: keep names, \
-                 decisions and what is open; leave out what can be read again."
-            ),
-            Self::MissingSection(name) => write!(
-                f,
-                "The part \"{name}\" is missing. Write its heading exactly so, with `–` below it if there is nothing to say."
-            ),
-            Self::MissingLiteral(names) => {
-                write!(f, "These names have to be in the summary, spelt exactly so: {}.", quoted(names))
-            }
-            Self::Ungrounded(names) => write!(
-                f,
-                "These names, numbers or quotations do not stand in the conversation: {}. Take them out, or copy exactly \
-                 what stands there. Write counts of your own as ×12.",
-                quoted(names)
-            ),
-            Self::Repeats => f.write_str(
-                "The text repeats the conversation, or itself, instead of summing it up. Say each thing once, in your own \
-                 words.",
-            ),
-            Self::Directive(order) => write!(
-                f,
-                "The summary gives its reader an order: \"{order}\". It is for reference only: report what was said, and put \
-                 what somebody demanded into quotation marks."
-            ),
-        }
-    }
 }
 
 fn quoted(names: &[Box<str>]) -> String {
@@ -115,11 +101,8 @@ pub fn verify(text: &str, material: &Material<'_>, brief: &Brief<'_>, against: A
         faults.extend(missing(text, brief).map(SummaryFault::MissingSection));
     }
     let demanded = demands(&found, brief);
-    let absent: Vec<Box<str>> = demanded
-        .iter()
-        .filter(|demand| !has(text, demand))
-        .map(|demand| demand.text.as_str().into())
-        .collect();
+    let absent = demanded.iter().filter(|demand| !has(text, demand));
+    let absent: Vec<Box<str>> = absent.map(|demand| demand.text.as_str().into()).collect();
     let kept = demanded.len() - absent.len();
     if !absent.is_empty() {
         faults.push(SummaryFault::MissingLiteral(absent));
@@ -163,9 +146,7 @@ fn known(text: &str, material: &Material<'_>, found: &Found<'_>, brief: &Brief<'
         known.learn(&stamp(at));
     }
     // What stands where a secret stood.
-    for piece in
-        text.split("[[secret:").skip(1).filter_map(|rest| rest.split_once("]]")).map(|(inner, _)| inner)
-    {
+    for (piece, _) in text.split("[[secret:").skip(1).filter_map(|rest| rest.split_once("]]")) {
         if piece.len() <= 60 && !piece.contains(char::is_whitespace) {
             known.learn(&format!("[[secret:{piece}]]"));
         }
@@ -242,16 +223,9 @@ fn repeats(text: &str, material: &Material<'_>) -> bool {
     let bytes = |lines: &HashSet<&str>| lines.iter().map(|line| line.len()).sum::<usize>();
     let mut missing: HashSet<&str> = counts.keys().copied().collect();
     let all = bytes(&missing);
-    for source in material.entries.iter().flat_map(|entry| entry.message.parts.iter().flat_map(Part::bodies))
-    {
-        for line in text_of(source, material.bodies)
-            .unwrap_or_default()
-            .lines()
-            .map(bare)
-            .filter(|line| line.len() >= LINE_MIN)
-        {
-            missing.remove(line);
-        }
+    let bodies = material.entries.iter().flat_map(|entry| &entry.message.parts).flat_map(Part::bodies);
+    for line in bodies.filter_map(|body| text_of(body, material.bodies)).flat_map(str::lines) {
+        missing.remove(bare(line));
     }
     let copied = all - bytes(&missing);
     // One line that is copied is a quotation without marks.

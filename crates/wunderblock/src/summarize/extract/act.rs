@@ -1,8 +1,10 @@
 //! What a tool call does: by the tool's name and what it was given.
 
 use super::shell::{self, Shell};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 /// What was done to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,17 +47,21 @@ pub(super) struct ParsedCall {
     pub(super) shows: bool,
 }
 
-const PATHS: [&str; 9] = [
-    "file_path",
-    "path",
-    "filename",
-    "notebook_path",
-    "file",
-    "filepath",
-    "filePath",
-    "target_file",
-    "file_name",
-];
+/// The words by which calls are read; what each list is for, `act.toml` says.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ActWords {
+    paths: Vec<String>,
+    plan: Vec<String>,
+    write: Vec<String>,
+    other: Vec<String>,
+    read: Vec<String>,
+    run: Vec<String>,
+}
+
+// That the embedded words can be read is what tests are for.
+static WORDS: LazyLock<ActWords> =
+    LazyLock::new(|| toml::from_str(include_str!("act.toml")).unwrap_or_default());
 
 /// Reads a call. `input` is looked into only where name and gist do not say enough.
 pub(super) fn read(name: &str, gist: Option<&str>, input: &str) -> ParsedCall {
@@ -85,14 +91,18 @@ fn file(name: &str, gist: &str, input: &str) -> ParsedCall {
         matches!(word, "view" | "create" | "str_replace" | "insert" | "undo_edit" | "write" | "read" | "edit")
     };
     let fields = if gist.is_empty() || says(gist) { fields(input) } else { HashMap::new() };
-    let field = |names: &[&str]| names.iter().find_map(|name| fields.get(*name).and_then(|raw| text(raw)));
-    let mode = field(&["command", "action", "mode"]).unwrap_or_default();
+    let field = |name: &str| fields.get(name).and_then(|raw| text(raw));
+    let mode = ["command", "action", "mode"].into_iter().find_map(field).unwrap_or_default();
     let kind = match mode.as_str() {
         "view" | "read" => Kind::Read,
         mode if says(mode) => Kind::Write,
         _ => self::kind(name),
     };
-    let paths = field(&PATHS).unwrap_or_else(|| if says(gist) { String::new() } else { gist.to_owned() });
+    let paths = WORDS
+        .paths
+        .iter()
+        .find_map(|name| field(name))
+        .unwrap_or_else(|| if says(gist) { String::new() } else { gist.to_owned() });
     let deed = match kind {
         Kind::Read => Deed::Read,
         _ if name.to_ascii_lowercase().contains("delete") => Deed::Removed,
@@ -147,39 +157,14 @@ fn kind(name: &str) -> Kind {
         word.extend(c.to_lowercase().filter(|c| c.is_alphanumeric()));
     }
     words.push(word);
-    let is = |any: &[&str]| words.iter().any(|word| any.contains(&word.as_str()));
-    if is(&["todo", "todos", "todowrite", "todoread", "plan", "checklist"]) {
+    let is = |any: &[String]| words.iter().any(|word| any.contains(word));
+    if is(&WORDS.plan) {
         Kind::Plan
-    } else if is(&[
-        "write",
-        "edit",
-        "multiedit",
-        "patch",
-        "create",
-        "apply",
-        "replace",
-        "insert",
-        "delete",
-        "editor",
-        "update",
-    ]) && !is(&["memory", "task", "issue", "ticket", "reservation", "order", "user"])
-    {
+    } else if is(&WORDS.write) && !is(&WORDS.other) {
         Kind::Write
-    } else if is(&["read", "view", "cat", "open"]) {
+    } else if is(&WORDS.read) {
         Kind::Read
-    } else if is(&[
-        "bash",
-        "shell",
-        "exec",
-        "run",
-        "terminal",
-        "command",
-        "execute",
-        "python",
-        "ipython",
-        "sh",
-        "powershell",
-    ]) {
+    } else if is(&WORDS.run) {
         Kind::Run
     } else {
         Kind::Other

@@ -61,13 +61,8 @@ pub(in super::super) fn demands(found: &Found<'_>, brief: &Brief<'_>) -> Vec<Dem
         }
     }
     if has(Fill::Errors) {
-        for trouble in found
-            .troubles
-            .iter()
-            .rev()
-            .filter(|trouble| trouble.of_step && trouble.is_open())
-            .take(ERRORS_MAX)
-        {
+        let open = found.troubles.iter().rev().filter(|trouble| trouble.of_step && trouble.is_open());
+        for trouble in open.take(ERRORS_MAX) {
             list.take(&trouble.line, Fill::Errors, trouble.at, |literal| literal.kind == LiteralKind::Code);
         }
     }

@@ -285,11 +285,10 @@ impl<'f> Pick<'f> {
             .map(|named| (self.worth(named, newest), named))
             .collect();
         best.sort_by_key(|(weight, named)| (std::cmp::Reverse(*weight), named.first));
-        best.truncate(NAMES);
-        let best: Vec<(i64, &Named)> =
-            best.into_iter().filter(|(_, named)| !files.contains(named.text.as_str())).collect();
-        for (weight, named) in best {
-            self.named(Fill::Identifiers, "", named, weight);
+        for (weight, named) in best.into_iter().take(NAMES) {
+            if !files.contains(named.text.as_str()) {
+                self.named(Fill::Identifiers, "", named, weight);
+            }
         }
     }
 
