@@ -154,18 +154,14 @@ impl crate::session::Session {
         Box::pin(async move {
             let info = self.info().await?;
             let sources = originals(self).await?;
-            let none =
-                || Error::Address(format!("session `{}` was not imported: it has no original", info.id));
-            let source = match number {
-                None => sources.last().ok_or_else(none)?,
-                Some(number) => sources.get(number.saturating_sub(1)).ok_or_else(|| {
-                    Error::Address(format!(
-                        "session `{}` has {} originals; there is no number {number}",
-                        info.id,
-                        sources.len()
-                    ))
-                })?,
+            let (id, count) = (&info.id, sources.len());
+            let found = match number {
+                None => sources.last().ok_or(format!("session `{id}` was not imported: it has no original")),
+                Some(number) => sources
+                    .get(number.saturating_sub(1))
+                    .ok_or(format!("session `{id}` has {count} originals; there is no number {number}")),
             };
+            let source = found.map_err(Error::Address)?;
             let revision = &source.revision;
             if !revision.whole {
                 return Err(Error::Unfinished { session: info.id, path: source.key.clone() });
@@ -240,12 +236,8 @@ fn cut(bytes: &[u8], slice: &Slice) -> Result<Content, Error> {
         Slice::Lines(from, to) => {
             let lines = bytes.split_inclusive(|byte| *byte == b'\n');
             let skip = index(from.saturating_sub(1));
-            let part: Vec<u8> = lines
-                .skip(skip)
-                .take(index(to.saturating_sub(from.saturating_sub(1))))
-                .flatten()
-                .copied()
-                .collect();
+            let count = index(to.saturating_sub(from.saturating_sub(1)));
+            let part: Vec<u8> = lines.skip(skip).take(count).flatten().copied().collect();
             if part.is_empty() {
                 return Err(Error::Address(format!("there are no lines {from} to {to}")));
             }

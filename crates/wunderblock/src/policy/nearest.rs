@@ -19,7 +19,7 @@ pub(super) fn nearest<'k>(typed: &str, known: impl IntoIterator<Item = &'k str>)
 
 /// `; did you mean …?` where a word is near, and what there is.
 pub(super) fn suggestion(typed: &str, known: &[&str]) -> String {
-    let all = known.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+    let all = quoted(known);
     match nearest(typed, known.iter().copied()) {
         Some(near) => format!("; did you mean `{near}`? There are: {all}"),
         None => format!("; there are: {all}"),
@@ -59,4 +59,9 @@ mod tests {
         }
         assert_eq!(nearest(&"fraction".repeat(1_000), known), None);
     }
+}
+
+/// Words in backticks, one after the other.
+pub(super) fn quoted(words: &[&str]) -> String {
+    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }

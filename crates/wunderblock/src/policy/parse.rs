@@ -5,7 +5,7 @@
 //! ```
 
 use super::finding::{PolicyError, PolicyFinding};
-use super::nearest::{said, suggestion};
+use super::nearest::{quoted, said, suggestion};
 use super::schema::{DOES, POLICY, PolicyKey, STEPS, ValueKind, home};
 use crate::limits::MAX_POLICY;
 use std::ops::Range;
@@ -218,10 +218,6 @@ impl KeyCheck<'_> {
 
 fn joined(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
-}
-
-fn quoted(words: &[&str]) -> String {
-    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }
 
 fn is_part(value: &DeValue<'_>) -> Result<(), String> {
