@@ -203,11 +203,7 @@ async fn read_blocks(
         return Ok(HashMap::new());
     }
     let blocks = engine.ask(Query::Blocks { tenant: engine.tenant.no, wanted }, Answer::blocks).await?;
-    Ok(places
-        .into_iter()
-        .zip(blocks)
-        .filter_map(|(place, block)| block.map(|block| (place, block)))
-        .collect())
+    Ok(places.into_iter().zip(blocks).filter_map(|(place, block)| Some((place, block?))).collect())
 }
 
 /// What the index has not reached, scanned for the query, and how many messages that are.

@@ -29,7 +29,7 @@ use wunderblock_core::compaction::{CompactionOutcome, SessionCompacted};
 use wunderblock_core::decision::PlacedSummary;
 use wunderblock_core::event::{Fact, ViewTrimmed};
 use wunderblock_core::id::LaneId;
-use wunderblock_core::message::Body;
+use wunderblock_core::message::{Body, Part};
 use wunderblock_core::pair::arrange;
 use wunderblock_core::plan::{Trim, TrimReason};
 use wunderblock_core::policy::{Action, Permille, Policy};
@@ -151,10 +151,8 @@ async fn sweep_chunk(session: &Session, sweep: &mut Sweep<'_>, costs: &TokenCost
     let events = session.events(sweep.begins, sweep.end, (limits::VIEW_EVENTS, text)).await?;
     let Some(last) = events.last().map(|event| event.seq) else { return Ok(false) };
     let mut view = View::new(sweep.lane.clone());
-    events
-        .iter()
-        .filter(|event| matches!(event.fact, Some(Fact::MessageAppended(_))))
-        .for_each(|event| view.apply(event));
+    let said = events.iter().filter(|event| matches!(event.fact, Some(Fact::MessageAppended(_))));
+    said.for_each(|event| view.apply(event));
     // What goes on behind the chunk begins the next one, unless it is all there is.
     let arrangement = arrange(&view);
     let open = arrangement.exchanges.iter().filter(|unit| unit.is_waiting() || unit.last == last);
@@ -163,12 +161,8 @@ async fn sweep_chunk(session: &Session, sweep: &mut Sweep<'_>, costs: &TokenCost
     let entries: Vec<ViewEntry> = view.entries().filter(|entry| entry.seq <= to).cloned().collect();
     let mut texts = Texts::default();
     read_view_texts(&session.engine, &view, &mut texts).await?;
-    let bytes: u64 = entries
-        .iter()
-        .flat_map(|entry| &entry.message.parts)
-        .flat_map(|part| part.bodies())
-        .map(|body| body.bytes().0)
-        .sum();
+    let bodies = entries.iter().flat_map(|entry| &entry.message.parts).flat_map(Part::bodies);
+    let bytes: u64 = bodies.map(|body| body.bytes().0).sum();
     let tokens = Tokens(bytes / BYTES_PER_TOKEN);
     let summary = &sweep.options.compactor.policy.summary;
     // However dense the policy's own summaries are, a whole session's must fit beside one another.
@@ -211,12 +205,9 @@ async fn put_work(
     let (redactor, costs) = (Arc::clone(&session.engine.config.redactor), costs.clone());
     let budget = sweep.budget.clone();
     let (job, draft, tokens) = on_thread(move || {
-        let earlier = earlier.iter().map(|standing| Earlier {
-            at: standing.placed.at,
-            from: standing.placed.from,
-            to: standing.placed.to,
-            level: standing.level,
-            text: &standing.text,
+        let earlier = earlier.iter().map(|SweptSummary { placed, level, text, .. }| {
+            let PlacedSummary { at, from, to } = *placed;
+            Earlier { at, from, to, level: *level, text }
         });
         let material = Material {
             from: job.from,
@@ -403,15 +394,9 @@ fn condense(sweep: &Sweep<'_>) -> Option<(SummaryJob, Vec<SweptSummary>)> {
     let (leaves, nodes) = fans.unwrap_or(FANS);
     let level = sweep.standing.last()?.level;
     let fan = usize::try_from(if level == 0 { leaves } else { nodes }).unwrap_or(usize::MAX).max(2);
-    let run: Vec<SweptSummary> = sweep
-        .standing
-        .iter()
-        .rev()
-        .take_while(|standing| standing.level == level)
-        .take(fan)
-        .cloned()
-        .collect();
-    let run: Vec<SweptSummary> = run.into_iter().rev().collect();
+    let newest = sweep.standing.iter().rev().take_while(|standing| standing.level == level).take(fan);
+    let mut run: Vec<SweptSummary> = newest.cloned().collect();
+    run.reverse();
     let joins = |two: &[SweptSummary]| matches!(two, [a, b] if a.placed.to.next() == b.placed.from);
     if run.len() < fan || !run.windows(2).all(joins) {
         return None;

@@ -11,6 +11,7 @@ pub(super) struct RawChunk {
 }
 
 /// Bytes read so far and not yet committed.
+#[derive(Default)]
 pub(super) struct RawBytes {
     /// Bytes below this offset are stored already.
     stored: u64,
@@ -29,15 +30,7 @@ pub(super) struct RawBytes {
 impl RawBytes {
     /// Bytes from `begin` on, of which those below `stored` are there.
     pub(super) fn new(begin: u64, stored: u64) -> Self {
-        Self {
-            stored,
-            read: begin,
-            waiting: Vec::new(),
-            base: begin,
-            chunk: Vec::new(),
-            chunks: Vec::new(),
-            erased: Vec::new(),
-        }
+        Self { stored, read: begin, base: begin, ..Self::default() }
     }
 
     /// How many bytes wait for their records.

@@ -303,7 +303,8 @@ async fn branch_name(
         if begins && info.said <= forked.at_seq {
             return Ok((name, Some(info.said)));
         }
-        tree.pass_over();
+        // The name means another branch already.
+        tree.taken += 1;
     }
 }
 

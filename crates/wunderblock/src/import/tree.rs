@@ -159,11 +159,6 @@ impl SessionTree {
     pub(super) fn next_name(&self) -> String {
         format!("{}~{}", self.root, self.branches.len() + self.taken + 1)
     }
-
-    /// Passes over a name that means another branch already.
-    pub(super) fn pass_over(&mut self) {
-        self.taken += 1;
-    }
 }
 
 /// Where a record was put.
