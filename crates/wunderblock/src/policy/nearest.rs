@@ -35,6 +35,11 @@ pub(super) fn said(typed: &str) -> String {
     short.escape_debug().collect()
 }
 
+/// Words in backticks, one after the other.
+pub(super) fn quoted(words: &[&str]) -> String {
+    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -59,9 +64,4 @@ mod tests {
         }
         assert_eq!(nearest(&"fraction".repeat(1_000), known), None);
     }
-}
-
-/// Words in backticks, one after the other.
-pub(super) fn quoted(words: &[&str]) -> String {
-    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }
