@@ -8,7 +8,6 @@ use crate::request::draft::Draft;
 use crate::request::options::ContextOptions;
 use crate::session::Session;
 use crate::store::{Answer, Query};
-use crate::texts::text_of;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -16,6 +15,7 @@ use wunderblock_core::budget::{EntryLine, Reason, Treatment};
 use wunderblock_core::id::Handle;
 use wunderblock_core::instruction::{Finding, FindingKind, pieces};
 use wunderblock_core::message::{Body, MessageOrigin, Part};
+use wunderblock_core::ports::Bodies;
 use wunderblock_core::preamble::{Deferral, Inclusion, PreambleBlock, ToolBlock};
 use wunderblock_core::section::Section;
 use wunderblock_core::stub::grouped;
@@ -57,7 +57,7 @@ enum PlacementQuery<'t> {
 impl PlacementQuery<'_> {
     /// The line of a body that has it.
     fn line(&self, body: &Body, draft: &Draft) -> Option<String> {
-        let text = || text_of(body, &draft.planned.texts);
+        let text = || draft.planned.texts.of(body);
         match self {
             Self::Handle(handle) => {
                 (body.handle() == Some(*handle)).then(|| first_line(text().unwrap_or_default()))

@@ -14,7 +14,7 @@ use crate::parallel;
 use crate::query_batch::QueryBatch;
 use crate::store::{Answer, Query, StoreError, StreamInfo, StreamNo};
 use crate::stored::{decode_event, read_page, read_texts};
-use crate::texts::{Texts, text_of};
+use crate::texts::Texts;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
@@ -22,6 +22,7 @@ use std::sync::Arc;
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::message::{Body, Message, Part, Role};
+use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Millis, Seq};
 
 pub use crate::index::SearchOrder;
@@ -240,7 +241,7 @@ async fn search_tail(engine: &Engine, words: &Words, ground: &Ground) -> Result<
 /// What of a message is searched, without its secrets.
 fn redacted_texts(engine: &Engine, message: &Message, texts: &Texts) -> Vec<String> {
     let redact = |text| engine.config.redactor.redact_keyed(&engine.tenant.key, text).text.into_owned();
-    searched(message).filter_map(|body| text_of(body, texts)).map(redact).collect()
+    searched(message).filter_map(|body| texts.of(body)).map(redact).collect()
 }
 
 /// Hits with what people want to see of them; those whose text has not the phrases asked for are gone.

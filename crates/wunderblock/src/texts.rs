@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use wunderblock_core::id::Handle;
-use wunderblock_core::message::Body;
 use wunderblock_core::ports::Bodies;
 
 /// Texts by their handles. Cheap to clone: the texts are shared.
@@ -47,11 +46,6 @@ impl Texts {
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Handle, &str)> {
         self.0.iter().map(|(handle, text)| (*handle, &**text))
     }
-}
-
-/// A body's text; none for a blob that is not here.
-pub(crate) fn text_of<'a>(body: &'a Body, bodies: &'a dyn Bodies) -> Option<&'a str> {
-    body.inline().or_else(|| bodies.text(body.handle()?))
 }
 
 impl Bodies for Texts {

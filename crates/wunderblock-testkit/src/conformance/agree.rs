@@ -134,6 +134,7 @@ impl StorePair<'_> {
     fn ask(&self, queries: Vec<Query>) -> Vec<Answer> {
         let from_a = block_on(self.a.query(queries.clone())).map(sorted).unwrap();
         let from_b = block_on(self.b.query(queries.clone())).map(sorted).unwrap();
+        assert_eq!([from_a.len(), from_b.len()], [queries.len(); 2], "one answer to each query");
         for ((query, from_a), from_b) in queries.iter().zip(&from_a).zip(&from_b) {
             assert_eq!(from_a, from_b, "both were asked {query:?}");
         }

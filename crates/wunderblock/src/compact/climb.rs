@@ -9,7 +9,6 @@ use crate::parallel::on_thread;
 use crate::redact::Redactor;
 use crate::summarize::attempt::SummaryDraft;
 use crate::summarize::{Earlier, Material, Summarise};
-use crate::texts::text_of;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -135,7 +134,7 @@ impl Climb<'_> {
             return Some(Earlier { at, from: job.from, to: job.to, level: job.level, text });
         }
         let node = self.ask.view.node(at)?;
-        let text = text_of(&node.text, self.ask.bodies)?;
+        let text = self.ask.bodies.of(&node.text)?;
         Some(Earlier { at, from: node.from, to: node.to, level: node.level, text })
     }
 }

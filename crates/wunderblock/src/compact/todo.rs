@@ -1,6 +1,5 @@
 //! Where tasks begin and end by what became of the todo list: an item that is done ends one.
 
-use crate::texts::text_of;
 use std::collections::BTreeMap;
 use wunderblock_core::compact::{TaskMark, task::TaskSource};
 use wunderblock_core::message::Part;
@@ -25,7 +24,7 @@ pub(super) fn marks(view: &View, texts: &dyn Bodies) -> Vec<TaskMark> {
             if !TOOLS.iter().any(|tool| tool.eq_ignore_ascii_case(name)) {
                 continue;
             }
-            let Some(items) = text_of(input, texts).and_then(items) else { continue };
+            let Some(items) = texts.of(input).and_then(items) else { continue };
             for (words, done) in &items {
                 if *done && before.get(words) == Some(&false) {
                     let title = Some(words.as_str().into());

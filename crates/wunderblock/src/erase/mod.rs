@@ -14,7 +14,6 @@ use crate::future::BoxFuture;
 use crate::imported_records::{RecordQuery, beginning, find_records};
 use crate::query_batch::{EVERY, NEWEST, marked};
 use crate::stored::{decode_event, read_texts};
-use crate::texts::text_of;
 pub use erased::{Along, Erased};
 pub(crate) use family::{native, root};
 use files::{records_of, sources_of, unshared_writes};
@@ -36,6 +35,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::event::{ContentErased, EventSource, Fact, NewEvent};
 use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_core::message::Body;
+use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::Seq;
 
 /// Where what is erased came from.
@@ -229,7 +229,7 @@ async fn add_range(session: &Session, (from, to): (Seq, Seq), range: &mut Range)
         let bodies = || facts.iter().flat_map(|fact| fact.bodies());
         let texts =
             read_texts(&session.engine, bodies().filter_map(Body::handle).collect::<Vec<_>>()).await?;
-        let text = |body| text_of(body, &texts).and_then(beginning);
+        let text = |body| texts.of(body).and_then(beginning);
         range.beginnings.extend(bodies().filter_map(text));
         for event in &events {
             if let EventSource::Import { source, revision, offset, len } = event.source {

@@ -2,7 +2,6 @@
 
 use super::grid::{Grid, HEAD};
 use super::token_line::{leaves, tokens_of};
-use crate::texts::text_of;
 use serde::Serialize;
 use std::collections::HashMap;
 use wunderblock_core::event::Fact;
@@ -230,7 +229,7 @@ impl MessageReader<'_> {
         };
         let address = body.handle().map_or_else(|| item.address.clone(), |handle| handle.to_string());
         let is_data = matches!(part, Part::Media { form: MediaForm::Base64, .. });
-        let text = text_of(body, self.texts).filter(|_| !is_data);
+        let text = self.texts.of(body).filter(|_| !is_data);
         let instead = match text {
             _ if is_data => Some(format!("⟨{} bytes of data: read {address}⟩", grouped(body.bytes().0))),
             None => Some("⟨erased⟩".to_owned()),

@@ -7,7 +7,6 @@ use crate::query_batch::{EVERY, NEWEST, QueryBatch, marked};
 use crate::session::Session;
 use crate::store::{Answer, Marked, Query, StoredEvent, StreamInfo, TallyRow};
 use crate::stored::{decode_event, read_texts};
-use crate::texts::text_of;
 use crate::tokens::Vocabulary;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,6 +14,7 @@ use wunderblock_core::compaction::Manner;
 use wunderblock_core::event::{Fact, SessionCompacted, SummaryCheck};
 use wunderblock_core::id::{Handle, LaneId, StreamId};
 use wunderblock_core::message::Body;
+use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 
 /// A summary, and its place among the others.
@@ -182,7 +182,7 @@ async fn known_nodes(
     let query = Query::Tallies { tenant: engine.tenant.no, stream: info.id.clone(), seqs };
     let tallies = engine.ask(query, Answer::tallies).await?;
     let known = |((seq, made), tallies): ((&Seq, &SessionCompacted), &[TallyRow])| {
-        let text = made.summary.as_ref().and_then(|body| text_of(body, &texts)).map(ToOwned::to_owned);
+        let text = made.summary.as_ref().and_then(|body| texts.of(body)).map(ToOwned::to_owned);
         let [before, after] = tallies else { return None };
         let node = node(info, (*seq, made), text.as_deref());
         let covered = after.tokens.zip(before.tokens).map(|(after, before)| after.saturating_sub(before));

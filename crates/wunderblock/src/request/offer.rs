@@ -187,7 +187,8 @@ fn files(instructions: &Instructions, view: &View, texts: &Texts) -> FilesWanted
     let is_first =
         old.ignore.is_empty() && !old.blocks.iter().any(|block| block.section == Section::Instructions);
     let recorded = recorded.filter(|_| !is_first);
-    let frozen = |file: &IgnoreFile| (file.path.to_string(), text_of(&file.text, texts));
+    let frozen =
+        |file: &IgnoreFile| (file.path.to_string(), texts.of(&file.text).unwrap_or_default().to_owned());
     let scans = instructions.rules.scan && !old.scanned.is_empty();
     FilesWanted {
         workspace: instructions.workspace.clone(),
@@ -262,11 +263,6 @@ fn file_block(file: &InstructionFile, text: &str, packer: &Packer) -> Option<Pre
     }
     let body = packer.pack(text.to_owned());
     Some(PreambleBlock::instruction(&file.path, file.level, file.reason.clone(), (&file.digest, body)))
-}
-
-fn text_of(body: &Body, texts: &Texts) -> String {
-    let text = body.inline().or_else(|| texts.text(body.handle()?));
-    text.unwrap_or_default().to_owned()
 }
 
 /// What work has touched: what calls in the view name, and what brought in the files that are on record.

@@ -91,8 +91,7 @@ fn turn_words(view: &View, texts: &Texts) -> String {
     let mut words = String::new();
     for part in newest(view).into_iter().flat_map(|said| &said.parts) {
         if let Part::Text { text, .. } = part {
-            let text = text.inline().or_else(|| texts.text(text.handle()?));
-            words.push_str(text.unwrap_or_default());
+            words.push_str(texts.of(text).unwrap_or_default());
             words.push('\n');
         }
     }

@@ -1,6 +1,5 @@
 //! What a part says, as a number, and as texts.
 
-use crate::texts::text_of;
 use wunderblock_core::message::{Body, Part};
 use wunderblock_core::ports::Bodies;
 
@@ -50,7 +49,7 @@ fn write(hasher: &mut blake3::Hasher, part: &Part, bodies: &dyn Bodies) {
     };
     feed(hasher, extra.as_deref().unwrap_or_default());
     for body in part.bodies() {
-        feed(hasher, text_of(body, bodies).unwrap_or_default());
+        feed(hasher, bodies.of(body).unwrap_or_default());
     }
 }
 

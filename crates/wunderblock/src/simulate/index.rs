@@ -6,7 +6,6 @@ use super::names::{EntityNames, Name, each_once, keys};
 use crate::error::Error;
 use crate::parallel;
 use crate::request::target::Target;
-use crate::texts::text_of;
 use crate::token_costs::TokenCosts;
 use std::collections::HashMap;
 use wunderblock_core::cost;
@@ -14,6 +13,7 @@ use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::id::{CallId, Handle};
 use wunderblock_core::message::{Message, MessageOrigin, Part, Role};
 use wunderblock_core::pair::{ExchangeKind, arrange};
+use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Cost, Millis, Seq, Tokens};
 use wunderblock_core::view::View;
 
@@ -266,7 +266,7 @@ fn look(event: &Event, history: &History) -> Vec<SeenPart> {
             let mut seen =
                 SeenPart { digest: digest(part, &*history.texts), keys: Vec::new(), handles: Vec::new() };
             for body in spoken(part) {
-                let Some(text) = text_of(body, &*history.texts) else { continue };
+                let Some(text) = history.texts.of(body) else { continue };
                 let from = seen.keys.len();
                 keys(text, &mut seen.keys);
                 if let Some(handle) = body.handle() {

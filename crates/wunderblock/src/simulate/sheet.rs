@@ -4,7 +4,6 @@ use super::digest::{Digest, digest, feed, finish, spoken};
 use super::index::Index;
 use super::names::{Name, each_once, keys};
 use super::reach::{EventsByPosition, reach};
-use crate::texts::text_of;
 use std::collections::HashMap;
 use wunderblock_core::cost;
 use wunderblock_core::message::{Part, Role};
@@ -104,7 +103,7 @@ impl Sheet {
         let own = self.own.entry(digest).or_insert_with(|| {
             let mut found = Vec::new();
             let mut leads = Vec::new();
-            for text in spoken(part).into_iter().filter_map(|body| text_of(body, &Nothing)) {
+            for text in spoken(part).into_iter().filter_map(|body| Nothing.of(body)) {
                 keys(text, &mut found);
                 leads.extend(reach(text, reading.index, reading.positions));
             }

@@ -3,7 +3,6 @@
 
 use super::extract::{Cue, Found, demands, glean, has, heading, restored, stamp, without_colour};
 use crate::summarize::task::{Brief, Material};
-use crate::texts::text_of;
 use std::collections::{HashMap, HashSet};
 use wunderblock_core::compact::Detail;
 use wunderblock_core::compaction::SummaryCheck;
@@ -168,7 +167,7 @@ fn sources<'m>(material: &'m Material<'_>) -> Vec<&'m str> {
                 texts.push(name);
                 texts.extend(gist.as_deref());
             }
-            texts.extend(part.bodies().into_iter().filter_map(|body| text_of(body, material.bodies)));
+            texts.extend(part.bodies().into_iter().filter_map(|body| material.bodies.of(body)));
         }
         if let wunderblock_core::message::MessageOrigin::Failed(why) = &entry.message.standing {
             texts.push(why);
@@ -224,7 +223,7 @@ fn repeats(text: &str, material: &Material<'_>) -> bool {
     let mut missing: HashSet<&str> = counts.keys().copied().collect();
     let all = bytes(&missing);
     let bodies = material.entries.iter().flat_map(|entry| &entry.message.parts).flat_map(Part::bodies);
-    for line in bodies.filter_map(|body| text_of(body, material.bodies)).flat_map(str::lines) {
+    for line in bodies.filter_map(|body| material.bodies.of(body)).flat_map(str::lines) {
         missing.remove(bare(line));
     }
     let copied = all - bytes(&missing);

@@ -206,7 +206,8 @@ fn what_is_no_ledger_is_refused_and_left_alone() {
     let named = home.path("named.db");
     Connection::open(&named).unwrap().execute_batch("PRAGMA application_id = 77").unwrap();
     let short = home.file("short.db", "SQLite for");
-    for path in [&text, &other, &named, &short, &home.folder.path().to_owned()] {
+    let letter = home.file("letter.txt", "n");
+    for path in [&text, &other, &named, &short, &letter, &home.folder.path().to_owned()] {
         let before = std::fs::read(path).ok();
         for access in [Access::Read, Access::Write, Access::Create] {
             let error = refused(path, access);

@@ -7,7 +7,7 @@
 use super::access::{APPLICATION_ID, FORMAT};
 use super::failure::StoreResult;
 use super::failure::failure;
-use super::open::{is_blank, traces};
+use super::open::{is_blank, is_too_short, traces};
 use super::place::{FolderLock, folder, make_private, place, private};
 use crate::store::StoreError;
 use rusqlite::{Connection, MAIN_DB, OpenFlags, TransactionBehavior};
@@ -20,7 +20,7 @@ pub(super) fn create(path: &Path, patience: Duration) -> StoreResult<()> {
     let parent = folder(path);
     std::fs::create_dir_all(parent).map_err(|error| at(parent, &error))?;
     match path.metadata() {
-        Ok(meta) if meta.is_dir() => return Ok(()),
+        Ok(meta) if meta.is_dir() || is_too_short(&meta) => return Ok(()),
         Ok(meta) => {
             if names(&meta) > 1 {
                 sweep(path, &lock(path, patience)?);

@@ -8,6 +8,7 @@ use super::upgrade::upgrade;
 use crate::store::StoreError;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
+use std::fs::Metadata;
 use std::path::Path;
 use std::time::Duration;
 
@@ -69,12 +70,19 @@ fn missing(path: &Path) -> StoreError {
     traces(path).err().unwrap_or_else(|| StoreError::Missing(path.display().to_string()))
 }
 
+/// Whether a file has content, but less than the shortest page of a database, 512 bytes. SQLite takes a file of one byte
+/// for an empty one, and writes over it.
+pub(super) fn is_too_short(meta: &Metadata) -> bool {
+    (1..512).contains(&meta.len())
+}
+
 pub(super) fn connect(path: &Path, access: Access, patience: Duration) -> StoreResult<Connection> {
-    if !path.exists() {
-        return Err(missing(path));
-    }
-    if path.is_dir() {
+    let Ok(meta) = path.metadata() else { return Err(missing(path)) };
+    if meta.is_dir() {
         return Err(StoreError::Foreign(format!("{} (a folder)", path.display())));
+    }
+    if is_too_short(&meta) {
+        return Err(StoreError::Foreign(path.display().to_string()));
     }
     let mode = if access == Access::Read {
         OpenFlags::SQLITE_OPEN_READ_ONLY

@@ -8,7 +8,6 @@ use super::plain::{cut, cut_after, without_colour};
 use super::todo::{self, Plan};
 use crate::redact::Redactor;
 use crate::summarize::task::Material;
-use crate::texts::text_of;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -197,13 +196,13 @@ impl<'a> Found<'a> {
         for part in &said.parts {
             match part {
                 Part::ToolCall { call, name, input, gist, .. } => {
-                    let input = text_of(input, material.bodies).unwrap_or_default();
+                    let input = material.bodies.of(input).unwrap_or_default();
                     self.call(entry.seq, name, gist.as_deref(), input);
                     self.waiting.insert(call, self.steps.len().saturating_sub(1));
                 }
                 Part::ToolResult { call, content, failed, .. } => {
                     let texts = content.iter().filter_map(|part| match part {
-                        Part::Text { text, .. } => text_of(text, material.bodies),
+                        Part::Text { text, .. } => material.bodies.of(text),
                         _ => None,
                     });
                     self.result(entry.seq, call, texts, *failed);
@@ -215,7 +214,7 @@ impl<'a> Found<'a> {
 
     fn say(&mut self, at: Seq, said: &'a Message, material: &Material<'a>) {
         let mut texts = said.parts.iter().filter_map(|part| match part {
-            Part::Text { text, .. } => text_of(text, material.bodies).filter(|text| !text.trim().is_empty()),
+            Part::Text { text, .. } => material.bodies.of(text).filter(|text| !text.trim().is_empty()),
             _ => None,
         });
         let Some(first) = texts.next() else { return };

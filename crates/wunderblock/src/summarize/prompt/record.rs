@@ -2,7 +2,6 @@
 
 use crate::redact::Redactor;
 use crate::summarize::task::{Earlier, Material};
-use crate::texts::text_of;
 use std::collections::HashMap;
 use wunderblock_core::fence::plain;
 use wunderblock_core::id::CallId;
@@ -137,13 +136,13 @@ impl<'m> RecordReader<'m> {
     }
 
     fn text(&self, body: &Body) -> String {
-        text_of(body, self.bodies).map_or_else(|| "⟨erased⟩".to_owned(), |text| self.clean(text))
+        self.bodies.of(body).map_or_else(|| "⟨erased⟩".to_owned(), |text| self.clean(text))
     }
 
     /// What a call does, in a line. It is found anew in the arguments without secrets: one that was found before may have
     /// been cut in the middle of a secret.
     fn gist(&self, name: &str, input: &Body, recorded: Option<&str>) -> String {
-        let Some(text) = text_of(input, self.bodies) else {
+        let Some(text) = self.bodies.of(input) else {
             return recorded.map(|gist| self.clean(gist)).unwrap_or_default();
         };
         let text = self.clean(text);
