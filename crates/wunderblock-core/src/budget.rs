@@ -210,7 +210,7 @@ pub struct BudgetReport {
     pub limit: Tokens,
     /// What they use. Equal to the sum of `sections`.
     pub total_tokens: Tokens,
-    /// The request's size.
+    /// The request's maximum size, by section and entry; the exact one is the length of its body.
     pub total_bytes: Bytes,
     /// How sure the token counts are.
     pub certainty: Certainty,

@@ -1,6 +1,7 @@
 //! What is to be read: a handle, with a range of positions where it names a session.
 
 use crate::error::Error;
+use std::fmt;
 use std::str::FromStr;
 use wunderblock_core::id::Handle;
 use wunderblock_core::units::Seq;
@@ -12,6 +13,15 @@ pub struct Address {
     pub handle: Handle,
     /// Positions of a session.
     pub range: Option<(Seq, Seq)>,
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.range {
+            None => self.handle.fmt(f),
+            Some((from, to)) => f.write_str(&self.handle.range(from, to)),
+        }
+    }
 }
 
 impl FromStr for Address {
