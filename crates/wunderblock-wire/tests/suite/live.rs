@@ -1,0 +1,98 @@
+//! Lines of the live door: what is ours in them, and what is the message's own.
+
+use wunderblock_core::event::Fact;
+use wunderblock_core::message::{Dialect, Message, Role};
+use wunderblock_core::request::Request;
+use wunderblock_wire::{LiveError, LiveLine, decode_line, encode};
+
+fn read(line: &str) -> LiveLine {
+    decode_line(line.as_bytes()).unwrap_or_else(|error| panic!("{error}: {line}"))
+}
+
+fn message(line: &str) -> Message {
+    match read(line).fact {
+        Fact::MessageAppended(said) => said.message,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn sent(messages: Vec<Message>) -> String {
+    let request = Request { messages, ..Request::default() };
+    String::from_utf8(encode(Dialect::OpenaiChat, &request).unwrap().bytes).unwrap()
+}
+
+#[test]
+fn the_envelope_is_no_part_of_the_message() {
+    let bare = [
+        r#"{"role":"user","content":"pay 5"}"#,
+        r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"Bash","arguments":"{}"}}]}"#,
+        r#"{"role":"tool","tool_call_id":"c1","content":"Cargo.toml"}"#,
+        r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"x"}]}"#,
+        r#"{"role":"tool","tool_call_id":"c1","content":"x","cache":true}"#,
+    ];
+    for text in bare {
+        let said = message(text);
+        for envelope in [
+            r#"{"id":"m1","#,
+            r#"{"id":"m1","at":1700000000000,"#,
+            r#"{"session":"s","at":1700000000999,"id":"m2","#,
+        ] {
+            let line = text.replacen('{', envelope, 1);
+            let read = read(&line);
+            assert!(read.id.is_some(), "{line}");
+            assert_eq!(message(&line), said, "{line}");
+        }
+    }
+    assert_eq!(read(r#"{"id":"m1","at":17,"role":"user","content":"x"}"#).at.unwrap().0, 17);
+    let tool =
+        message(r#"{"id":"m3","at":17,"session":"s","role":"tool","tool_call_id":"c1","content":"x"}"#);
+    let call = message(bare[1]);
+    let body = sent(vec![call, tool]);
+    assert!(body.contains(r#"{"role":"tool","tool_call_id":"c1","content":"x"}"#), "{body}");
+}
+
+#[test]
+fn what_is_the_providers_own_stays() {
+    let reply = r#"{"id":"msg_1","type":"message","role":"assistant","model":"claude-sonnet-4-5","content":[{"type":"text","text":"hi"}],"stop_reason":"end_turn","usage":{"input_tokens":3,"output_tokens":4}}"#;
+    let said = message(reply);
+    assert_eq!(said.api_id.as_deref(), Some("msg_1"));
+    assert_eq!(read(reply).id.as_deref(), Some("msg_1"));
+    assert_eq!(
+        message(&reply.replacen('{', r#"{"at":5,"#, 1)),
+        said,
+        "a retry at another time says the same"
+    );
+    // Under `message` the object is whole.
+    let inner = r#"{"id":"k","at":3,"message":{"id":"theirs","at":"noon","role":"tool","tool_call_id":"c","content":"x"}}"#;
+    let said = format!("{:?}", message(inner));
+    assert!(said.contains("theirs") && said.contains("noon"), "{said}");
+    let inner = format!(r#"{{"id":"k","message":{reply}}}"#);
+    assert_eq!(message(&inner).api_id.as_deref(), Some("msg_1"));
+    assert_eq!(read(&inner).id.as_deref(), Some("k"));
+}
+
+#[test]
+fn a_line_that_is_no_event_says_why() {
+    let table = [
+        ("[1]", LiveError::NotAnObject),
+        (r#"{"id":1,"role":"user","content":"x"}"#, LiveError::Field("id", "a string")),
+        (
+            r#"{"at":"noon","role":"user","content":"x"}"#,
+            LiveError::Field("at", "a whole number of milliseconds"),
+        ),
+        (r#"{"content":"x"}"#, LiveError::Neither),
+        (r#"{"kind":"session.opened","erased":true}"#, LiveError::Erased),
+        (
+            r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":"x"},{"type":"text","text":"and"}]}"#,
+            LiveError::Several,
+        ),
+    ];
+    for (line, why) in table {
+        assert_eq!(decode_line(line.as_bytes()), Err(why), "{line}");
+    }
+    assert_eq!(decode_line(b"{\"role\":\"\xff\"}"), Err(LiveError::Encoding));
+    assert!(matches!(decode_line(br#"{"role":"user""#), Err(LiveError::Json(_))));
+    assert!(matches!(decode_line(br#"{"kind":"no.such.kind"}"#), Err(LiveError::Event(_))));
+    assert!(matches!(decode_line(br#"{"role":"emperor","content":"x"}"#), Err(LiveError::Message(_))));
+    assert_eq!(message(r#"{"role":"user","content":"x","id":null,"at":null,"kind":null}"#).role, Role::User);
+}

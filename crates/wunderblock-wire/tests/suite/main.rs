@@ -1,0 +1,19 @@
+//! What the formats promise.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that meets what it does not expect fails"
+)]
+
+mod cache;
+mod encode;
+mod live;
+mod reply;
+mod round_trip;
+mod shared;
+mod text;
+mod transcript;
+mod validate;

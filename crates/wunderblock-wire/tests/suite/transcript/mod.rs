@@ -1,0 +1,175 @@
+//! What the transcript readers promise.
+// Clippy takes only functions marked as tests for tests; the helpers beside them are none.
+mod aider;
+mod checkpoint;
+mod claude_code;
+mod codex;
+mod detect;
+mod json;
+mod openai_chat;
+mod pi;
+mod promises;
+mod wunderblock;
+
+use wunderblock_core::message::{Message, MessageOrigin, Part};
+use wunderblock_wire::transcript::{
+    FileShape, Format, RecordItem, RecordPlace, RecordStatus, TranscriptReader, TranscriptRecord, detect,
+};
+
+/// Reads a text as the format says.
+fn read_as(format: Format, name: &str, text: &[u8]) -> Vec<TranscriptRecord> {
+    let mut reader = TranscriptReader::new(format, name);
+    let mut records = feed(&mut reader, format.shape(text), text);
+    records.extend(reader.finish());
+    if format.shape(text) == FileShape::Lines {
+        checkpoint::check_splits(format, name, text);
+    }
+    records
+}
+
+fn feed(reader: &mut TranscriptReader, shape: FileShape, text: &[u8]) -> Vec<TranscriptRecord> {
+    if shape == FileShape::Document {
+        return reader.document(text);
+    }
+    let mut records = Vec::new();
+    let mut offset = 0;
+    for (index, line) in text.split_inclusive(|byte| *byte == b'\n').enumerate() {
+        let bytes = line.strip_suffix(b"\n").unwrap_or(line);
+        records.extend(reader.line(offset, index as u64 + 1, bytes));
+        offset += line.len() as u64;
+    }
+    records
+}
+
+/// Reads a text whose format is told from itself, and checks what holds for every file.
+fn read(name: &str, text: &str) -> Vec<TranscriptRecord> {
+    let format = detect(name, text.as_bytes()).unwrap();
+    let records = read_as(format, name, text.as_bytes());
+    check_spans(text.as_bytes(), &records);
+    records
+}
+
+/// Every byte that says something stands in exactly one record, and the records stand in order.
+fn check_spans(text: &[u8], records: &[TranscriptRecord]) {
+    let mut end = 0;
+    for record in records {
+        let (from, to) = (record.offset as usize, (record.offset + record.len) as usize);
+        assert!(from >= end, "record at {from} overlaps the one before it, which ends at {end}");
+        assert!(to <= text.len() && from < to, "record {from}..{to} of {} bytes", text.len());
+        assert_blank(text, end, from);
+        let lines = text[..from].iter().filter(|byte| **byte == b'\n').count() as u64 + 1;
+        assert_eq!(record.line, lines, "line of the record at {from}");
+        end = to;
+    }
+    assert_blank(text, end, text.len());
+}
+
+fn assert_blank(text: &[u8], from: usize, to: usize) {
+    let gap = text[from..to].strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text[from..to]);
+    let blank = gap.iter().all(|byte| byte.is_ascii_whitespace() || *byte == b',');
+    assert!(blank, "{from}..{to} is in no record: {:?}", String::from_utf8_lossy(gap));
+}
+
+/// The share of bytes in records that were not understood.
+fn opaque_share(records: &[TranscriptRecord]) -> f64 {
+    let total: u64 = records.iter().map(|record| record.len).sum();
+    let unknown = records
+        .iter()
+        .filter(|record| matches!(record.kept, RecordStatus::Opaque { .. } | RecordStatus::Broken { .. }));
+    unknown.map(|record| record.len).sum::<u64>() as f64 / total.max(1) as f64
+}
+
+/// Everything records say, one line each.
+fn tell(records: &[TranscriptRecord]) -> String {
+    let mut out = String::new();
+    for record in records {
+        let session = record.session.as_deref().map(|name| format!("[{name}] ")).unwrap_or_default();
+        let place = match &record.place {
+            RecordPlace::Next => String::new(),
+            RecordPlace::After(id) => format!("after {id}: "),
+            RecordPlace::Root => "root: ".to_owned(),
+            RecordPlace::RolledBack { turns } => format!("back {turns}: "),
+        };
+        let kept = match &record.kept {
+            RecordStatus::Understood => "",
+            RecordStatus::Bookkeeping => "-",
+            RecordStatus::Opaque { .. } => "?",
+            RecordStatus::Broken { .. } => "!",
+        };
+        out.push_str(&format!("{}{kept} {session}{place}", record.kind));
+        out.push_str(&record.items.iter().map(tell_item).collect::<Vec<_>>().join(" + "));
+        out.truncate(out.trim_end().len());
+        out.push('\n');
+    }
+    out
+}
+
+fn tell_item(item: &RecordItem) -> String {
+    match item {
+        RecordItem::Opened(opened) => format!("opened({})", opened.cwd.as_deref().unwrap_or("")),
+        RecordItem::Message(message) => tell_message(message),
+        RecordItem::Usage(usage) => format!(
+            "usage({} {}/{}/{}/{})",
+            usage.api_id.as_deref().unwrap_or("-"),
+            usage.input,
+            usage.cache_read,
+            usage.cache_write,
+            usage.output
+        ),
+        RecordItem::Turn(turn) => {
+            format!("turn({} {})", turn.stop_reason, turn.error_code.as_deref().unwrap_or("-"))
+        }
+        RecordItem::Compacted { before, summary, trigger, tokens_before, .. } => format!(
+            "compacted(before {} {:?} {} {})",
+            before.as_deref().unwrap_or("-"),
+            summary.as_deref().unwrap_or(""),
+            trigger.as_deref().unwrap_or("-"),
+            tokens_before.unwrap_or_default()
+        ),
+        RecordItem::Spawned(session) => format!("spawned({session})"),
+        RecordItem::Pinned { record, pinned } => format!("pinned({record} {pinned})"),
+        RecordItem::Fact(fact) => format!("fact({})", fact.kind()),
+    }
+}
+
+fn tell_message(message: &Message) -> String {
+    let standing = match &message.standing {
+        MessageOrigin::Said => String::new(),
+        MessageOrigin::Injected(what) => format!(" injected={what}"),
+        MessageOrigin::Failed(why) => format!(" failed={why}"),
+        MessageOrigin::Aside(why) => format!(" aside={why}"),
+    };
+    let parts: Vec<String> = message.parts.iter().map(tell_part).collect();
+    format!("{:?}{standing}({})", message.role, parts.join(" | "))
+}
+
+fn tell_part(part: &Part) -> String {
+    let inline = |body: &wunderblock_core::message::Body| body.inline().unwrap_or("").replace('\n', "/");
+    match part {
+        Part::Text { text, .. } => inline(text),
+        Part::Thinking { text, signature, .. } => {
+            format!(
+                "thinks {}{}",
+                inline(text),
+                signature.as_ref().map(|s| format!(" ~{s}")).unwrap_or_default()
+            )
+        }
+        Part::ToolCall { call, name, input, .. } => {
+            format!("call {} {name} {}", call.as_str(), inline(input))
+        }
+        Part::ToolResult { call, content, failed, .. } => {
+            let content: Vec<String> = content.iter().map(tell_part).collect();
+            format!("result {}{} {}", call.as_str(), if *failed { " failed" } else { "" }, content.join(" "))
+        }
+        Part::Media { mime, form, body, .. } => format!("media {mime} {form:?} {}", inline(body)),
+        Part::Opaque { raw, .. } => format!("opaque {}", inline(raw)),
+    }
+}
+
+/// Compares whole outputs; indentation and blank lines of the expectation do not count.
+fn check(records: &[TranscriptRecord], expected: &str) {
+    let expected: Vec<&str> = expected.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let told = tell(records);
+    let told: Vec<&str> = told.lines().collect();
+    assert_eq!(told, expected, "\n{}", told.join("\n"));
+}

@@ -1,0 +1,16 @@
+//! What is promised of compaction, tried from outside: on sessions of all kinds, by every policy, while other things go
+//! on and go wrong.
+
+mod breaker;
+mod conformance;
+mod crash;
+mod crowd;
+mod damage;
+mod errand;
+mod facts;
+mod hostile;
+mod overflow;
+mod scene;
+mod summaries;
+mod sweep;
+mod undo;

@@ -1,0 +1,16 @@
+//! The library's promises, tried at its boundary.
+
+mod care;
+mod cases;
+mod copies;
+mod door;
+mod examples;
+mod history;
+mod imports;
+mod live;
+mod promises;
+mod recorded;
+mod road;
+mod send;
+mod storage;
+mod trips;

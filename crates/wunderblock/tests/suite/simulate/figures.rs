@@ -1,0 +1,204 @@
+//! The figures, each against something that was found another way.
+
+use crate::simulate::scene::{Step, events, of, options, played, presets, simulate};
+use futures_executor::block_on;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use wunderblock::catalog::{BilledTokens, Catalog, MicroDollars};
+use wunderblock::{ContextOptions, Error, SimulateOptions};
+use wunderblock_core::event::{EventSource, Fact, MessageAppended, NewEvent};
+use wunderblock_core::id::EventId;
+use wunderblock_core::message::{Message, Part, Role};
+use wunderblock_core::units::{Millis, Tokens};
+
+const MINUTE: i64 = 60_000;
+
+fn at(id: &str, minutes: i64, message: Message) -> NewEvent {
+    let fact = Fact::MessageAppended(MessageAppended { message });
+    let at = Millis(1_790_000_000_000 + minutes * MINUTE);
+    NewEvent { id: EventId::new(id).unwrap(), at, source: EventSource::Live, fact }
+}
+
+fn said(id: &str, minutes: i64, role: Role, text: &str) -> NewEvent {
+    at(id, minutes, Message::text(role, text))
+}
+
+/// Words without a literal in them.
+fn filler(words: usize) -> String {
+    "plain words go on and on ".repeat(words.div_ceil(6))
+}
+
+/// What a simulation says of `off` is what the engine says of requests it builds one by one.
+#[test]
+fn off_costs_what_its_requests_cost() {
+    let steps: Vec<Step> = (0..14)
+        .flat_map(|turn| {
+            [
+                Step::User(300),
+                Step::Reply(500, vec![(Some(2_000 + turn * 100), false)]),
+                Step::Reply(200, Vec::new()),
+            ]
+        })
+        .collect();
+    let all = events(&steps);
+    let live = played(Vec::new());
+    let context = ContextOptions {
+        model: Some("claude-sonnet-4-5".to_owned()),
+        window: Some(Tokens(200_000)),
+        ..ContextOptions::uncompacted()
+    };
+    let mut sent = Vec::new();
+    for event in &all {
+        let is_reply =
+            matches!(&event.fact, Fact::MessageAppended(said) if said.message.role == Role::Assistant);
+        if is_reply {
+            sent.push(block_on(live.session.context(&context)).unwrap().draft.report.total_tokens.0);
+        }
+        block_on(live.session.append(vec![event.clone()])).unwrap();
+    }
+    let found = simulate(&played(all).session, &options(200_000, None, presets(&["off"])));
+    let off = of(&found, "off");
+    assert_eq!(off.series, sent, "each request takes what the engine's own takes");
+    // Nothing is left out, so each request begins with all of the one before it; the cache is asked within its lifetime.
+    let catalog = Catalog::embedded();
+    let row = catalog.lookup("claude-sonnet-4-5").row;
+    let price = row.price_at(Millis(1_700_000_000_000)).unwrap();
+    let mut before = 0;
+    let mut cost = MicroDollars::ZERO;
+    for total in sent {
+        let cached = if before >= row.cache.minimum.0 { before } else { 0 };
+        let writes = total >= row.cache.minimum.0;
+        let fresh = Tokens(total - cached);
+        cost += price.cost(BilledTokens {
+            input: if writes { Tokens::ZERO } else { fresh },
+            cache_read: Tokens(cached),
+            cache_write: if writes { fresh } else { Tokens::ZERO },
+            output: Tokens::ZERO,
+        });
+        before = total;
+    }
+    assert_eq!(off.cost, Some(cost.0));
+}
+
+/// A session in which the agent comes back to something it saw long ago.
+fn far_back(between: usize) -> Vec<NewEvent> {
+    let call = |id: &str, path: &str| Part::ToolCall {
+        call: id.into(),
+        name: "Read".into(),
+        input: format!("{{\"file_path\":\"{path}\"}}").into(),
+        gist: None,
+        extra: None,
+    };
+    let result = |id: &str, text: String| Part::ToolResult {
+        call: id.into(),
+        content: vec![Part::text(text)],
+        failed: false,
+        extra: None,
+    };
+    let note = format!("{}\nthe retry limit is max_retry_4711 there\n{}", filler(300), filler(300));
+    let mut events = vec![
+        said("u1", 0, Role::User, "please look into the queue"),
+        at("a1", 1, Message::new(Role::Assistant, vec![call("c1", "src/queue/worker.rs")])),
+        at("r1", 2, Message::new(Role::Tool, vec![result("c1", note)])),
+    ];
+    for nth in 0..between {
+        let (reply, user) = (format!("b{nth}"), format!("v{nth}"));
+        events.push(said(&reply, 3, Role::Assistant, &filler(1_000)));
+        events.push(said(&user, 3, Role::User, &filler(1_000)));
+    }
+    let back = "It was max_retry_4711 in src/queue/worker.rs, and unheard_of_8812 is new.";
+    events.push(said("z1", 4, Role::Assistant, back));
+    events
+}
+
+#[test]
+fn what_is_named_again_soon_is_no_far_reference() {
+    let found = simulate(&played(far_back(1)).session, &options(200_000, None, presets(&["off"])));
+    assert_eq!(found.far_references, 0);
+    assert_eq!(of(&found, "off").far_reference_recall, 1.0, "nothing was missed");
+}
+
+#[test]
+fn a_stub_that_says_what_it_stands_for_can_be_followed() {
+    let found = simulate(&played(far_back(8)).session, &options(200_000, None, presets(&["off", "manus"])));
+    assert_eq!(found.far_references, 2, "the path and the name; what is new was never named before");
+    assert_eq!(of(&found, "off").recalled, 2);
+    let found = simulate(&played(far_back(8)).session, &options(14_000, Some(1_000), presets(&["manus"])));
+    let manus = of(&found, "manus");
+    assert!(manus.compactions + manus.steps > 0, "{manus:?}");
+    assert_eq!(manus.recalled, 1, "the path stands in the call; what was read does not: {manus:?}");
+    assert_eq!(manus.reached, 2, "the stub names the path and shows the handle: {manus:?}");
+}
+
+#[test]
+fn a_pause_lets_the_cache_go_cold() {
+    let session = |minutes: i64| {
+        vec![
+            said("u1", 0, Role::User, &filler(3_000)),
+            said("a1", 1, Role::Assistant, "done"),
+            said("u2", minutes, Role::User, "and now?"),
+            said("a2", minutes + 1, Role::Assistant, "done, too"),
+        ]
+    };
+    let cached = |minutes| {
+        let found = simulate(&played(session(minutes)).session, &options(200_000, None, presets(&["off"])));
+        of(&found, "off").cached_tokens
+    };
+    assert!(cached(3) > 3_000, "{}", cached(3));
+    assert_eq!(cached(30), 0, "it is kept for five minutes");
+}
+
+#[test]
+fn nothing_is_recorded() {
+    let played = played(far_back(8));
+    let before = block_on(played.session.info()).unwrap();
+    simulate(&played.session, &options(14_000, Some(1_000), presets(&["balanced", "lossless"])));
+    assert_eq!(block_on(played.session.info()).unwrap().head, before.head);
+}
+
+#[test]
+fn whoever_watches_can_stop_it() {
+    let played = played(far_back(8));
+    let told = Arc::new(AtomicU64::new(0));
+    let count = Arc::clone(&told);
+    let progress = Arc::new(move |done, of| {
+        assert!(done <= of);
+        count.fetch_add(1, Ordering::Relaxed) < 3
+    });
+    let options =
+        SimulateOptions { progress: Some(progress), ..options(200_000, None, presets(&["off", "balanced"])) };
+    assert!(
+        block_on(played.session.engine().simulate(std::slice::from_ref(&played.session), &options))
+            .unwrap()
+            .is_none()
+    );
+    assert!(told.load(Ordering::Relaxed) < 10);
+}
+
+#[test]
+fn a_session_without_a_reply_has_nothing_to_play() {
+    let played = played(vec![said("u1", 0, Role::User, "hello")]);
+    let found = block_on(
+        played
+            .session
+            .engine()
+            .simulate(std::slice::from_ref(&played.session), &options(200_000, None, presets(&["off"]))),
+    );
+    assert!(matches!(found, Err(Error::Silence(_))), "{found:?}");
+    assert!(block_on(played.engine.find_session("played")).is_ok());
+}
+
+#[test]
+fn a_user_turn_larger_than_the_window_is_still_no_failure() {
+    let events = vec![
+        said("u1", 0, Role::User, &filler(60_000)),
+        said("a1", 1, Role::Assistant, "that is long"),
+        said("u2", 2, Role::User, "go on"),
+        said("a2", 3, Role::Assistant, "gladly"),
+    ];
+    let found =
+        simulate(&played(events).session, &options(8_000, None, crate::simulate::scene::every_preset()));
+    for policy in &found.policies {
+        assert_eq!((policy.over_budget, policy.refused), (0, 0), "{policy:?}");
+    }
+}

@@ -1,0 +1,56 @@
+//! Whatever is said: under every preset, in every window.
+
+use crate::simulate::scene::{events, every_preset, of, options, played, presets, simulate, steps};
+use proptest::prelude::*;
+
+fn cases(number: u32) -> ProptestConfig {
+    let factor = std::env::var("PROPTEST_FACTOR").ok().and_then(|text| text.parse().ok()).unwrap_or(1_u32);
+    ProptestConfig { cases: number * factor, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+proptest! {
+    #![proptest_config(cases(6))]
+
+    /// No request exceeds its limit, every token was either in the cache or not, and every request is accounted for.
+    #[test]
+    fn no_request_is_over_budget(
+        steps in steps(),
+        window in prop_oneof![4_000..16_000_u64, 16_000..64_000_u64, 64_000..1_000_000_u64],
+    ) {
+        let played = played(events(&steps));
+        let found = simulate(&played.session, &options(window, None, every_preset()));
+        for policy in &found.policies {
+            let name = &policy.name;
+            prop_assert_eq!(policy.over_budget, 0, "{}", name);
+            prop_assert_eq!(policy.cached_tokens + policy.fresh_tokens, policy.tokens_sent, "{}", name);
+            prop_assert_eq!(policy.series.iter().sum::<u64>(), policy.tokens_sent, "{}", name);
+            prop_assert_eq!(policy.requests + policy.refused, found.requests, "{}", name);
+            prop_assert!(policy.peak_tokens <= found.limit, "{}", name);
+            prop_assert!(policy.recalled <= policy.reached && policy.reached <= found.far_references, "{}", name);
+            prop_assert!(policy.literals_lost <= found.literals, "{}", name);
+            prop_assert!(!policy.dominates.contains(name) && !policy.dominated_by.contains(name));
+        }
+    }
+
+    /// Where everything fits, everything that is referred to is there, and nothing is lost.
+    #[test]
+    fn with_room_for_all_nothing_is_missed(steps in steps()) {
+        let played = played(events(&steps));
+        let found = simulate(&played.session, &options(100_000_000, Some(1_000), presets(&["off", "balanced"])));
+        for policy in &found.policies {
+            prop_assert_eq!(policy.recalled, found.far_references, "{}", &policy.name);
+            prop_assert_eq!(policy.literals_lost, 0, "{}", &policy.name);
+            prop_assert_eq!(policy.user_messages_verbatim_mean, 1.0, "{}", &policy.name);
+            prop_assert_eq!(policy.compactions + policy.steps + policy.refused, 0, "{}", &policy.name);
+        }
+        prop_assert_eq!(of(&found, "off").cost, of(&found, "balanced").cost);
+    }
+
+    /// The same session gives the same figures.
+    #[test]
+    fn twice_is_the_same(steps in steps(), window in 6_000..40_000_u64) {
+        let played = played(events(&steps));
+        let options = options(window, None, presets(&["balanced", "lossless", "layered", "off"]));
+        prop_assert_eq!(simulate(&played.session, &options), simulate(&played.session, &options));
+    }
+}

@@ -1,0 +1,194 @@
+//! Each misbehaviour of a provider is one failure, and the summary is there all the same.
+
+use crate::summarisers::scene::{DIALECTS, GOOD, KEY, draft, limits, model, patient};
+use std::time::{Duration, Instant};
+use wunderblock::model::ModelLimits;
+use wunderblock::summarize::{Manner, Summarise, SummaryFailure, SummaryTask};
+use wunderblock_core::message::Dialect;
+use wunderblock_core::units::{Bytes, Millis, Tokens};
+use wunderblock_testkit::server::{Behaviour, ScriptedProvider};
+
+fn task() -> SummaryTask {
+    SummaryTask {
+        system: "Condense.".into(), prompt: "⟨a: it⟩ … ⟨a: end⟩".into(), most: Tokens(300)
+    }
+}
+
+fn good() -> String {
+    GOOD.to_owned()
+}
+
+/// What a failure is, without its words.
+fn kind(failure: &SummaryFailure) -> &'static str {
+    match failure {
+        SummaryFailure::TimedOut => "timed out",
+        SummaryFailure::Empty => "empty",
+        SummaryFailure::TooLarge => "too large",
+        SummaryFailure::Unauthorised(_) => "unauthorised",
+        SummaryFailure::Limited(_) => "limited",
+        SummaryFailure::Server(_) => "server",
+        SummaryFailure::Refused(_) => "refused",
+        SummaryFailure::Unreachable(_) => "unreachable",
+        SummaryFailure::Broken(_) => "broken",
+        SummaryFailure::Stopped => "stopped",
+    }
+}
+
+#[test]
+fn each_misbehaviour_is_one_failure_and_the_floor_holds() {
+    let table = [
+        (Behaviour::Empty, "empty"),
+        (Behaviour::Hang, "timed out"),
+        (Behaviour::HangMidStream(good()), "timed out"),
+        (Behaviour::Slow(good(), 600), "timed out"),
+        (Behaviour::Status(400, None), "refused"),
+        (Behaviour::Status(401, None), "unauthorised"),
+        (Behaviour::Status(403, None), "unauthorised"),
+        (Behaviour::Status(404, None), "refused"),
+        (Behaviour::Status(408, None), "timed out"),
+        (Behaviour::Status(413, None), "too large"),
+        (Behaviour::Status(429, Some(3_600)), "limited"),
+        (Behaviour::Status(429, None), "limited"),
+        (Behaviour::Status(500, None), "server"),
+        (Behaviour::Status(504, None), "timed out"),
+        (Behaviour::Status(529, None), "server"),
+        (Behaviour::Status(302, None), "refused"),
+        (Behaviour::Overflow, "too large"),
+        (Behaviour::Declines, "refused"),
+        (Behaviour::CutMidStream(good()), "broken"),
+        (Behaviour::MalformedJson, "broken"),
+        (Behaviour::WrongContentType, "broken"),
+        (Behaviour::ErrorEventMidStream(good()), "server"),
+    ];
+    for (behaviour, expected) in table {
+        for dialect in DIALECTS {
+            let provider = ScriptedProvider::start([behaviour.clone()]).unwrap();
+            let limits = if expected == "timed out" { limits() } else { patient() };
+            let summariser = model(&provider, dialect, limits);
+            let failure = summariser.summarise(&task(), &mut |_| true).unwrap_err();
+            assert_eq!(kind(&failure), expected, "{behaviour:?}: {failure}");
+            assert!(!failure.to_string().contains(KEY));
+            let draft = draft(&summariser);
+            assert_eq!((draft.manner, &*draft.producer), (Manner::Fallback, "extractive"), "{behaviour:?}");
+            assert_eq!(*draft.rejected[0].why, *failure.to_string(), "{behaviour:?}");
+            assert_eq!(&*draft.rejected[0].producer, dialect.1);
+        }
+    }
+}
+
+#[test]
+fn what_is_slow_or_comes_in_crumbs_but_comes_is_taken() {
+    for behaviour in [Behaviour::Good(good()), Behaviour::Slow(good(), 10), Behaviour::DripOneByte(good())] {
+        for dialect in DIALECTS {
+            let provider = ScriptedProvider::start([behaviour.clone()]).unwrap();
+            let written = model(&provider, dialect, patient()).summarise(&task(), &mut |_| true).unwrap();
+            assert_eq!(written.text, GOOD, "{behaviour:?}");
+            let spent = written.spent.unwrap();
+            assert_eq!((&*spent.model, spent.calls), (dialect.1, 1));
+            assert!(spent.input > Tokens::ZERO && spent.output == Tokens(GOOD.len() as u64 / 4));
+            assert!(spent.micro_dollars.is_some_and(|cost| cost > 0));
+        }
+    }
+}
+
+#[test]
+fn a_stream_of_crumbs_ends_with_the_time_for_everything() {
+    let provider = ScriptedProvider::start([Behaviour::DripOneByte("word ".repeat(20_000))]).unwrap();
+    let limits = ModelLimits { total: Millis(500), ..patient() };
+    let failure = model(&provider, DIALECTS[0], limits).summarise(&task(), &mut |_| true).unwrap_err();
+    assert_eq!(failure, SummaryFailure::TimedOut);
+}
+
+#[test]
+fn a_stream_that_stops_is_waited_for_no_longer_than_between_two_pieces() {
+    let provider = ScriptedProvider::start([Behaviour::HangMidStream(good())]).unwrap();
+    // Nothing but the time between two pieces can end it.
+    let limits =
+        ModelLimits { idle: Millis(300), first_byte: Millis(600_000), total: Millis(600_000), ..patient() };
+    let failure = model(&provider, DIALECTS[0], limits).summarise(&task(), &mut |_| true).unwrap_err();
+    assert_eq!(failure, SummaryFailure::TimedOut);
+}
+
+#[test]
+fn an_answer_without_end_is_not_read_on() {
+    for dialect in DIALECTS {
+        let provider = ScriptedProvider::start([Behaviour::TenTimes]).unwrap();
+        let limits = ModelLimits { response: Bytes(5_000), ..patient() };
+        let failure = model(&provider, dialect, limits).summarise(&task(), &mut |_| true).unwrap_err();
+        assert_eq!(failure, SummaryFailure::Broken("the reply is longer than 5000 bytes".into()));
+    }
+}
+
+#[test]
+fn new_tries_are_made_where_they_may_help_and_only_there() {
+    let again = |status| Behaviour::Status(status, Some(0));
+    let table: [(Vec<Behaviour>, &str, usize); 8] = [
+        (vec![again(429), Behaviour::Good(good())], "", 2),
+        (vec![again(500), again(529), Behaviour::Good(good())], "", 3),
+        (vec![Behaviour::ErrorEventMidStream(good()), Behaviour::Good(good())], "", 2),
+        (vec![again(503)], "server", 3),
+        (vec![Behaviour::Status(429, Some(3_600))], "limited", 1),
+        (vec![again(401)], "unauthorised", 1),
+        (vec![again(400)], "refused", 1),
+        (vec![Behaviour::CutMidStream(good())], "broken", 1),
+    ];
+    for (script, expected, calls) in table {
+        let provider = ScriptedProvider::start(script.clone()).unwrap();
+        // More than two are not made, whatever is asked for.
+        let summariser = model(&provider, DIALECTS[0], ModelLimits { retries: 9, ..patient() });
+        match summariser.summarise(&task(), &mut |_| true) {
+            Ok(written) => assert_eq!((expected, written.spent.unwrap().calls), ("", calls as u32)),
+            Err(failure) => assert_eq!(kind(&failure), expected, "{script:?}"),
+        }
+        assert_eq!(provider.requests().len(), calls, "{script:?}");
+    }
+}
+
+#[test]
+fn nobody_there_is_said_and_not_waited_for() {
+    let provider = ScriptedProvider::start([Behaviour::Empty]).unwrap();
+    let url = provider.url(Dialect::Anthropic);
+    let gone = model(&provider, DIALECTS[0], patient());
+    drop(provider);
+    // The thread that listened closes its port when it wakes.
+    std::thread::sleep(Duration::from_millis(100));
+    let failure = gone.summarise(&task(), &mut |_| true).unwrap_err();
+    assert_eq!(kind(&failure), "unreachable", "{failure}");
+    let draft = draft(&gone);
+    assert_eq!(draft.manner, Manner::Fallback, "{url}");
+}
+
+#[test]
+fn whoever_asked_can_stop_at_any_time() {
+    for behaviour in [Behaviour::Hang, Behaviour::HangMidStream(good()), Behaviour::Status(429, Some(2))] {
+        let provider = ScriptedProvider::start([behaviour.clone()]).unwrap();
+        let limits = ModelLimits { retries: 2, ..patient() };
+        let started = Instant::now();
+        let mut go_on = |_| started.elapsed() < Duration::from_millis(300);
+        let failure = model(&provider, DIALECTS[0], limits).summarise(&task(), &mut go_on).unwrap_err();
+        assert_eq!(failure, SummaryFailure::Stopped, "{behaviour:?}");
+    }
+}
+
+#[test]
+fn requests_are_what_providers_take() {
+    for (dialect, name) in DIALECTS {
+        let provider = ScriptedProvider::start([Behaviour::Good(good())]).unwrap();
+        let big = SummaryTask { most: Tokens(1 << 40), ..task() };
+        let summariser = model(&provider, (dialect, name), patient());
+        // What cannot fit is not sent.
+        assert_eq!(summariser.summarise(&big, &mut |_| true).unwrap().text, GOOD);
+        let long = SummaryTask { prompt: "word ".repeat(250_000), ..task() };
+        assert_eq!(summariser.summarise(&long, &mut |_| true), Err(SummaryFailure::TooLarge));
+        let requests = provider.requests();
+        assert_eq!(requests.len(), 1);
+        assert_eq!(wunderblock_wire::validate(dialect, &requests[0].body), []);
+        let sent = wunderblock_wire::decode(dialect, &requests[0].body).unwrap();
+        let row_most = if dialect == Dialect::Anthropic { 64_000 } else { 16_384 };
+        assert_eq!(sent.max_output, Some(Tokens(row_most)), "the most the model can write");
+        assert!(sent.extra.unwrap().contains("\"stream\":true"));
+        let key = if dialect == Dialect::Anthropic { "x-api-key" } else { "authorization" };
+        assert!(requests[0].header(key).unwrap().contains(KEY));
+        assert_eq!(requests[0].header("anthropic-version").is_some(), dialect == Dialect::Anthropic);
+    }
+}

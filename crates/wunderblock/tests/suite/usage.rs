@@ -1,0 +1,205 @@
+//! What a session's recorded usage says of its context and of our estimates.
+
+use futures_executor::block_on;
+use wunderblock::store::sqlite::{Access, Sqlite};
+use wunderblock::{Config, ContextOptions, Engine, Session, Usage};
+use wunderblock_core::event::{
+    EventSource, Fact, MessageAppended, NewEvent, SessionCompacted, TurnCompleted, UsageMeasured,
+};
+use wunderblock_core::id::{EventId, StreamId};
+use wunderblock_core::message::{Message, MessageOrigin, Part, Role};
+use wunderblock_core::units::{Millis, Seq, Tokens};
+use wunderblock_core::usage::Calibration;
+use wunderblock_testkit::backdoor::put;
+
+const MODEL: &str = "claude-sonnet-4-5-20250929";
+
+/// A session that is written event by event.
+struct Scene {
+    folder: tempfile::TempDir,
+    session: Session,
+    events: u64,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger.db");
+        let engine = block_on(Engine::open_with(&path, Access::Create, Config::default())).unwrap();
+        let session = engine.session_by_id(StreamId::new("s").unwrap());
+        Self { folder, session, events: 0 }
+    }
+
+    fn add(&mut self, fact: Fact) -> Seq {
+        self.events += 1;
+        let id = EventId::new(format!("e{}", self.events)).unwrap();
+        let event = NewEvent { id, at: Millis(1_700_000_000_000), source: EventSource::Live, fact };
+        if !event.fact.is_open() {
+            let storage = Sqlite::open(&self.folder.path().join("ledger.db"), Access::Write).unwrap();
+            return put(&storage, "local", self.session.id(), vec![event])[0];
+        }
+        block_on(self.session.append(vec![event])).unwrap().last().unwrap().seq
+    }
+
+    fn say(&mut self, message: Message) -> Seq {
+        self.add(Fact::MessageAppended(MessageAppended { message }))
+    }
+
+    fn ask(&mut self, text: &str) -> Seq {
+        self.say(Message::text(Role::User, text))
+    }
+
+    fn answer(&mut self, api_id: &str, text: &str) -> Seq {
+        let said = Message::text(Role::Assistant, text);
+        self.say(Message { api_id: Some(api_id.into()), model: Some(MODEL.into()), ..said })
+    }
+
+    fn usage(&mut self, api_id: &str, model: &str, (input, cached, output): (u64, u64, u64)) -> Seq {
+        self.add(Fact::UsageMeasured(UsageMeasured {
+            api_id: Some(api_id.into()),
+            model: Some(model.into()),
+            input: Tokens(input),
+            cache_read: Tokens(cached),
+            cache_write: Tokens(3),
+            output: Tokens(output),
+            window: None,
+        }))
+    }
+
+    fn told(&self, options: &ContextOptions) -> Usage {
+        block_on(self.session.usage(options)).unwrap().unwrap()
+    }
+
+    /// Position, measured tokens and tokens since.
+    fn anchor(&self) -> Option<(Seq, u64, u64)> {
+        let told = self.told(&ContextOptions::uncompacted());
+        told.anchor.map(|anchor| (anchor.seq, anchor.measured.0, anchor.since.0))
+    }
+}
+
+/// A user's text of ten o200k tokens, as prose for Claude with its frames: 6 and 5, and 12 the provider adds.
+const TEN: &str = "one two three four five six seven eight nine ten";
+const TEN_COSTS: u64 = 13 + 6 + 5 + 12;
+
+#[test]
+fn an_anchor_moves_with_the_session() {
+    let mut scene = Scene::new();
+    scene.ask("hello");
+    assert_eq!(block_on(scene.session.usage(&ContextOptions::uncompacted())).unwrap(), None, "no model yet");
+    scene.answer("msg_1", "hi");
+    assert_eq!(scene.anchor(), None);
+    let first = scene.usage("msg_1", MODEL, (10, 1_000, 20));
+    assert_eq!(scene.anchor(), Some((first, 1_033, 0)));
+    scene.ask(TEN);
+    assert_eq!(scene.anchor(), Some((first, 1_033, TEN_COSTS)));
+
+    // A reply in pieces, with its usage told twice.
+    scene.answer("msg_2", TEN);
+    scene.usage("msg_2", MODEL, (10, 1_100, 1));
+    scene.answer("msg_2", TEN);
+    let second = scene.usage("msg_2", MODEL, (10, 1_100, 40));
+    assert_eq!(scene.anchor(), Some((second, 1_153, 0)));
+
+    // A failed reply, an aside, another model's reply: none of them is this model's context.
+    let failed = Message { api_id: Some("msg_3".into()), ..Message::text(Role::Assistant, TEN) };
+    scene.say(failed.standing(MessageOrigin::Failed("aborted".into())));
+    scene.usage("msg_3", MODEL, (10, 7_000, 1));
+    scene.say(Message::text(Role::User, TEN).standing(MessageOrigin::Aside("a note".into())));
+    assert_eq!(scene.anchor(), Some((second, 1_153, 0)));
+    scene.ask(TEN);
+    scene.answer("msg_4", TEN);
+    scene.usage("msg_4", "gpt-4o", (10, 7_000, 1));
+    assert_eq!(scene.anchor(), Some((second, 1_153, 2 * TEN_COSTS)));
+    let elsewhere =
+        scene.told(&ContextOptions { model: Some("gpt-4o".into()), ..ContextOptions::uncompacted() });
+    assert_eq!(elsewhere.anchor.unwrap().measured, Tokens(7_014));
+
+    // A turn that was cut short takes the reply before it along; a refusal for want of room does not.
+    let turn = |code: Option<&str>| TurnCompleted {
+        stop_reason: "error".into(),
+        error_code: code.map(Into::into),
+        ..TurnCompleted::default()
+    };
+    scene.answer("msg_5", TEN);
+    let fifth = scene.usage("msg_5", MODEL, (10, 1_300, 12));
+    scene.add(Fact::TurnCompleted(turn(Some("context_overflow"))));
+    assert_eq!(scene.anchor(), Some((fifth, 1_325, 0)));
+    scene.say(Message::text(Role::User, TEN).standing(MessageOrigin::Aside("a note".into())));
+    scene.add(Fact::TurnCompleted(turn(None)));
+    assert_eq!(scene.anchor(), Some((second, 1_153, 3 * TEN_COSTS)));
+
+    let compacted = SessionCompacted::new(Seq(2), fifth, "an agent");
+    scene.add(Fact::SessionCompacted(Box::new(compacted)));
+    scene.ask(TEN);
+    assert_eq!(scene.anchor(), None);
+    scene.answer("msg_6", TEN);
+    let last = scene.usage("msg_6", "anthropic/claude-sonnet-4-5", (10, 200, 12));
+    assert_eq!(scene.anchor(), Some((last, 225, 0)));
+    // As of an earlier position, what was known then.
+    let before = ContextOptions { at: Some(first), ..ContextOptions::uncompacted() };
+    assert_eq!(scene.told(&before).anchor.unwrap().seq, first);
+}
+
+/// Ten replies whose input grows by `grows` with each, and by `TEN_COSTS` twice with each by our estimate.
+fn growing(model: &str, grows: u64, thinking: bool) -> Scene {
+    let mut scene = Scene::new();
+    for number in 0..10 {
+        scene.ask(&format!("{TEN}\n{}", "word ".repeat(400)));
+        let api_id = format!("msg_{number}");
+        let mut said = Message::text(Role::Assistant, TEN);
+        if thinking {
+            let text = "hm".into();
+            said.parts.insert(0, Part::Thinking { text, signature: Some("c2ln".into()), extra: None });
+        }
+        scene.say(Message { api_id: Some(api_id.as_str().into()), model: Some(model.into()), ..said });
+        scene.usage(&api_id, model, (10, 1_000 + number * grows, 20));
+    }
+    scene
+}
+
+#[test]
+fn estimates_are_corrected_by_the_models_own_usage_and_no_others() {
+    let learned = |scene: &Scene, model: &str| {
+        let options = ContextOptions { model: Some(model.into()), ..ContextOptions::uncompacted() };
+        scene.told(&options).calibration.map(|Calibration { per_mille, replies }| (per_mille, replies))
+    };
+    let scene = growing(MODEL, 600, false);
+    let (per_mille, replies) = learned(&scene, MODEL).unwrap();
+    // By our estimate each adds 522 (411 tokens of a text at 1.27), 13, 24 around them and 22 of frames.
+    assert_eq!(replies, 9);
+    assert!((1_025..=1_040).contains(&per_mille), "{per_mille}");
+    assert_eq!(learned(&scene, "claude-sonnet-4-5"), Some((per_mille, replies)), "the same model");
+    assert_eq!(learned(&scene, "claude-sonnet-4"), None, "another one of its family");
+    assert_eq!(learned(&scene, "gemini-2.5-pro"), None);
+    // What has come since is corrected as well.
+    let since = |scene: &mut Scene| {
+        scene.ask(TEN);
+        scene.anchor().unwrap().2
+    };
+    let mut large = growing(MODEL, 5_000, false);
+    assert_eq!(learned(&large, MODEL), Some((2_000, 9)));
+    assert_eq!(since(&mut large), 11 + 2 * (TEN_COSTS - 11));
+    // A model that is counted is not corrected, and too little growth teaches nothing.
+    assert_eq!(learned(&growing("gpt-4o", 900, false), "gpt-4o"), None);
+    assert_eq!(learned(&growing(MODEL, 100, false), MODEL), None);
+    // Reasoning is dropped when the next turn begins: growth over that says nothing.
+    assert_eq!(learned(&growing(MODEL, 600, true), MODEL), None);
+}
+
+#[test]
+fn a_request_of_ours_is_compared_with_what_it_was_measured_at() {
+    let mut scene = Scene::new();
+    let long = "word ".repeat(3_000);
+    let options = ContextOptions { model: Some(MODEL.into()), ..ContextOptions::uncompacted() };
+    for number in 0..8 {
+        scene.ask(&format!("{number} {long}"));
+        let built = block_on(scene.session.context(&options)).unwrap();
+        let api_id = format!("msg_{number}");
+        scene.answer(&api_id, TEN);
+        let measured = built.draft.report.total_tokens.0 * 5 / 4;
+        scene.usage(&api_id, MODEL, (measured - 3, 0, 20));
+    }
+    let calibration = scene.told(&options).calibration.unwrap();
+    assert!((1_249..=1_250).contains(&calibration.per_mille), "{calibration:?}");
+    assert_eq!(calibration.replies, 8);
+}
