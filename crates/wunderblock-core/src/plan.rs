@@ -313,7 +313,9 @@ impl<'a> ExchangeCosts<'a> {
 
     /// Nothing of the transcript but what must be there; the user's words as head and tail, since they are too long.
     fn last_resort(&self, roomy: Cost) -> Result<Trim, Box<PlanRefusal>> {
-        let after = self.ask.view.head().next();
+        // Not behind the head: what the engine recorded since the newest message is nothing that is left out.
+        let last = self.ask.view.entries().next_back().map_or(Seq::START, |entry| entry.seq);
+        let after = last.next().max(self.ask.view.trim().drop_before);
         let keep = self.newest.into_iter().collect();
         let trim = Trim { drop_before: after, stub_before: after, keep, ..Trim::default() };
         let spoken = self.newest.and_then(|seq| {

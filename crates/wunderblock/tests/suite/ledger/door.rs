@@ -3,10 +3,11 @@
 use crate::scene::*;
 use futures_executor::block_on;
 use wunderblock::store::sqlite::{Access, Sqlite};
-use wunderblock::{Engine, Error, ErrorKind, Unappendable};
+use wunderblock::{Engine, Error, ErrorKind, Hint, Unappendable};
 use wunderblock_core::event::{EventSource, Fact, NewEvent, SessionOpened};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::message::Role;
+use wunderblock_core::units::Tokens;
 use wunderblock_testkit::backdoor::put;
 
 /// A fact of each kind.
@@ -185,4 +186,27 @@ fn a_forged_record_does_not_brick_a_session() {
         let grown = String::from_utf8(built(&session, &window(8_000)).draft.body).unwrap();
         assert!(grown.contains("the third question") && grown.contains("the first answer"), "{grown}");
     }
+}
+
+/// A request that is refused leaves a record, and what the record says is needed is enough.
+#[test]
+fn a_refusal_says_what_the_next_try_needs() {
+    let home = Home::new();
+    let engine = home.engine();
+    append(&engine, "s", vec![said("1", Role::User, &"word after word ".repeat(1_000))]);
+    let session = session(&engine, "s");
+    let mut demanded = Vec::new();
+    let built = (150..400).find_map(|tokens| match block_on(session.context(window(tokens))) {
+        Ok(built) => Some(built),
+        Err(error) => {
+            let Some(Hint::RaiseWindow { needed, .. }) = error.hint() else { panic!("{error}") };
+            demanded.push(needed);
+            None
+        }
+    });
+    let (report, body) = built.map(|built| (built.draft.report, built.draft.body)).unwrap();
+    demanded.dedup();
+    assert_eq!(demanded.len(), 1, "refusals demand no more each time: {demanded:?}");
+    assert!(report.limit <= demanded[0] + Tokens(1), "{} fits into {}", demanded[0], report.limit);
+    assert!(!String::from_utf8(body).unwrap().contains("left out: positions"), "nothing else was said");
 }
