@@ -28,27 +28,26 @@ fn main() {
 
 fn write_vocabulary(out: &Path, name: &str, encoder: &CoreBpe) {
     let size = u32::try_from(encoder.vocab_size()).expect("fewer tokens than numbers");
-    let mut slots = vec![0_u32; (size as usize * 2).next_power_of_two()];
+    let mut slots = vec![0_u32; size as usize * 4 / 3];
     let mut pairs = vec![layout::ABSENT; 1 << 16];
     // The first place is left out: a slot of 0 is empty.
-    let mut records = vec![0_u8; layout::UNIT];
+    let mut records = vec![0_u8; 1];
     for rank in 0..size {
         let token = encoder.decode(&[rank]);
         if let [first, second] = token[..] {
             pairs[usize::from(first) << 8 | usize::from(second)] = rank;
         }
-        let place = u32::try_from(records.len() / layout::UNIT).expect("a small table");
+        let place = u32::try_from(records.len()).expect("a small table");
         assert!(place < 1 << layout::PLACE_BITS && rank < 1 << 24, "{name}: the table is too large");
         let length = u8::try_from(token.len()).expect("a token of at most 255 bytes");
         assert!(length > 0, "{name}: ranks are consecutive");
         records.extend_from_slice(&(rank | u32::from(length) << 24).to_le_bytes());
         records.extend_from_slice(&token);
-        records.resize(records.len().next_multiple_of(layout::UNIT), 0);
 
         let hash = key::hash(&token);
-        let mut at = hash as usize & (slots.len() - 1);
+        let mut at = layout::home(hash, slots.len());
         while slots[at] != 0 {
-            at = (at + 1) & (slots.len() - 1);
+            at = (at + 1) % slots.len();
         }
         slots[at] = place | layout::tag(hash);
     }

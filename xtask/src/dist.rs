@@ -89,6 +89,9 @@ fn build(root: &Path, triple: &str) -> ChoreResult<PathBuf> {
     cargo.args(["--target-dir", "target/static"]);
     if triple.contains("linux-gnu") {
         cargo.env("RUSTFLAGS", "-C target-feature=+crt-static");
+    } else if triple == STATIC {
+        // Relocations as bits of a map: 0.9 MB less.
+        cargo.env("RUSTFLAGS", "-C link-arg=-Wl,-z,pack-relative-relocs");
     }
     if !cargo.current_dir(root).status()?.success() {
         return Err("the program does not build".into());
