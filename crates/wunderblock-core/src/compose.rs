@@ -190,7 +190,7 @@ impl FullPreamble {
         {
             for block in &offer.nested {
                 let absorbed = of_section(Section::Instructions, old).any(|had| had.name == block.name);
-                let said = view.said(Section::Instructions, &block.name);
+                let said = view.last_injected(Section::Instructions, &block.name);
                 stale |= said.is_some_and(|(_, body)| *body != block.text);
                 if absorbed && said.is_none() { head.push(block.clone()) } else { nested.push(block.clone()) }
             }
@@ -233,7 +233,7 @@ impl FullPreamble {
     fn moves(&self, view: &View) -> Vec<PreambleChange> {
         let offered: BTreeMap<&str, &Body> =
             self.nested.iter().map(|block| (block.name.as_ref(), &block.text)).collect();
-        let of = |name: &str| match (offered.get(name), view.said(Section::Instructions, name)) {
+        let of = |name: &str| match (offered.get(name), view.last_injected(Section::Instructions, name)) {
             (None, _) => ChangeKind::Removed,
             (Some(now), Some((_, said))) if *now == said => ChangeKind::Moved,
             _ => ChangeKind::Altered,
@@ -272,7 +272,7 @@ impl FullPreamble {
             .sum();
         // Once said, a text takes the room it took to say it, its fence included: no other may come in for less.
         let weight = |name: &str| {
-            let (_, text) = view.said(Section::Instructions, name)?;
+            let (_, text) = view.last_injected(Section::Instructions, name)?;
             let offered = self.nested.iter().find(|block| block.name.as_ref() == name);
             let cost = offered.map(|block| PreambleBlock { text: text.clone(), ..block.clone() });
             Some(
@@ -284,7 +284,7 @@ impl FullPreamble {
         let mut room = input.shares.most(Section::Instructions, input.limit).saturating_sub(taken + said);
         let (mut tail, mut findings) = (Vec::new(), Vec::new());
         for block in self.nested {
-            if view.said(Section::Instructions, &block.name).is_some() {
+            if view.last_injected(Section::Instructions, &block.name).is_some() {
                 continue;
             }
             let cost = cost::block(&block, input.costs).tokens;

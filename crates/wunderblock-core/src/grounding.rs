@@ -184,7 +184,7 @@ impl SourceNames {
     #[must_use]
     pub fn has_words(&self, text: &str) -> bool {
         let mut before = None;
-        for word in words(text) {
+        for word in word_hashes(text) {
             if word == GAP {
                 before = None;
                 continue;
@@ -294,7 +294,7 @@ const fn pair(before: u64, word: u64) -> u64 {
 /// The hashes of a text's words, and of each two that stand side by side.
 fn word_marks(text: &str) -> impl Iterator<Item = u64> {
     let mut before = None;
-    words(text).flat_map(move |word| {
+    word_hashes(text).flat_map(move |word| {
         let next = Some(word).filter(|word| *word != GAP);
         let joined = before.zip(next).map(|(before, word)| pair(before, word));
         before = next;
@@ -306,7 +306,7 @@ fn word_marks(text: &str) -> impl Iterator<Item = u64> {
 const GAP: u64 = 0;
 
 /// The words of a text as hashes, without case. Characters of scripts that write no spaces are words of their own.
-fn words(text: &str) -> impl Iterator<Item = u64> {
+fn word_hashes(text: &str) -> impl Iterator<Item = u64> {
     let bytes = text.as_bytes();
     let mut at = 0;
     std::iter::from_fn(move || {

@@ -91,7 +91,7 @@ impl<'v> Pairer<'v> {
         match (reason, message.role) {
             (Some(reason), _) => self.arrangement.aside.push((entry.seq, reason)),
             (None, Role::Assistant) => self.reply(entry.seq, message),
-            (None, Role::System | Role::User | Role::Tool) => self.words(entry.seq, message),
+            (None, Role::System | Role::User | Role::Tool) => self.add_message(entry.seq, message),
         }
     }
 
@@ -166,7 +166,7 @@ impl<'v> Pairer<'v> {
     }
 
     /// A message that is no reply: its results go to their calls, its words are an exchange of their own.
-    fn words(&mut self, seq: Seq, message: &'v Message) {
+    fn add_message(&mut self, seq: Seq, message: &'v Message) {
         for (index, part) in message.parts.iter().enumerate() {
             if let Part::ToolResult { call, .. } = part {
                 self.result(call, part, (seq, index));

@@ -185,7 +185,7 @@ impl<'a> ExchangeCosts<'a> {
 
     fn is_said(&self, item: &Injection, trim: &Trim) -> bool {
         let view = self.ask.view;
-        let Some((at, body)) = view.said(item.section, &item.what) else { return false };
+        let Some((at, body)) = view.last_injected(item.section, &item.what) else { return false };
         let exchange = self.exchanges.iter().find(|(exchange, _)| exchange.members.contains(&at));
         // What a step has made a stub of is said again: the state belongs at the end, where a model looks.
         *body == item.body

@@ -31,20 +31,20 @@ pub struct PreambleText<'p> {
 
 /// Puts a preamble into the form of a request.
 #[must_use]
-pub fn lead<'p>(preamble: &'p Preamble, costs: &dyn CostModel) -> PreambleText<'p> {
-    let mut lead = PreambleText::default();
+pub fn preamble_text<'p>(preamble: &'p Preamble, costs: &dyn CostModel) -> PreambleText<'p> {
+    let mut text = PreambleText::default();
     let shown = || preamble.blocks.iter().filter(|block| block.shown != Inclusion::Out);
     for block in shown().filter(|block| block.authority.commands()) {
         let heading = fence::heading(block).map(Part::text);
-        let parts: Vec<Part> = heading.into_iter().chain([said(block)]).collect();
-        lead.lines.push(line(block, parts.iter().map(|part| cost::part(part, costs)).sum()));
-        let place = if block.section == Section::Safety { &mut lead.safety } else { &mut lead.system };
+        let parts: Vec<Part> = heading.into_iter().chain([text_part(block)]).collect();
+        text.lines.push(line(block, parts.iter().map(|part| cost::part(part, costs)).sum()));
+        let place = if block.section == Section::Safety { &mut text.safety } else { &mut text.system };
         place.extend(parts);
     }
     for tool in preamble.tools.iter().filter(|tool| tool.deferred.is_none()) {
         let cost = cost::tool_block(tool, costs);
-        lead.lines.push(SourceLine::outside(Section::Tools, format!("tool {}", tool.name), cost));
-        lead.tools.push(tool);
+        text.lines.push(SourceLine::outside(Section::Tools, format!("tool {}", tool.name), cost));
+        text.tools.push(tool);
     }
     let fenced: Vec<&PreambleBlock> = shown().filter(|block| !block.authority.commands()).collect();
     let mut first = Enclosure { costs, parts: Vec::new(), lines: Vec::new() };
@@ -58,16 +58,16 @@ pub fn lead<'p>(preamble: &'p Preamble, costs: &dyn CostModel) -> PreambleText<'
     if let Some(line) = first.lines.first_mut() {
         line.cost += cost::frame(costs);
         let message = Message::new(Role::User, first.parts);
-        lead.message = Some(message.standing(MessageOrigin::Injected("preamble".into())));
+        text.message = Some(message.standing(MessageOrigin::Injected("preamble".into())));
     }
-    lead.lines.append(&mut first.lines);
-    lead
+    text.lines.append(&mut first.lines);
+    text
 }
 
 /// What a preamble takes up, part by part.
 #[must_use]
 pub fn fixed(preamble: &Preamble, costs: &dyn CostModel) -> Vec<Fixed> {
-    let lines = lead(preamble, costs).lines.into_iter();
+    let lines = preamble_text(preamble, costs).lines.into_iter();
     lines.map(|line| Fixed { section: line.section, what: line.what, cost: line.cost }).collect()
 }
 
@@ -79,16 +79,16 @@ pub fn cache_points(
     costs: &dyn CostModel,
     (min, further): (Tokens, Tokens),
 ) -> Vec<CachePoint> {
-    let lead = lead(preamble, costs);
-    let all: Tokens = lead.lines.iter().map(|line| line.cost.tokens).sum();
-    let message = lead.message.as_ref().map_or(Tokens::ZERO, |said| cost::message(said, costs).tokens);
+    let text = preamble_text(preamble, costs);
+    let all: Tokens = text.lines.iter().map(|line| line.cost.tokens).sum();
+    let message = text.message.as_ref().map_or(Tokens::ZERO, |said| cost::message(said, costs).tokens);
     let own = all.saturating_sub(message);
     let mut points = Vec::new();
     if own + further >= min {
-        let has_system = further > Tokens::ZERO || !(lead.safety.is_empty() && lead.system.is_empty());
+        let has_system = further > Tokens::ZERO || !(text.safety.is_empty() && text.system.is_empty());
         points.push(if has_system { CachePoint::System } else { CachePoint::Tools });
     }
-    if lead.message.is_some() && all + further >= min {
+    if text.message.is_some() && all + further >= min {
         points.push(CachePoint::Preamble);
     }
     points
@@ -121,7 +121,7 @@ impl Enclosure<'_> {
         let mut fence = cost::part(&open, self.costs) + cost::part(&close, self.costs);
         self.parts.push(open);
         for block in group {
-            let part = said(block);
+            let part = text_part(block);
             let cost = cost::part(&part, self.costs) + std::mem::take(&mut fence);
             self.lines.push(line(block, cost));
             self.parts.push(part);
@@ -135,7 +135,7 @@ fn in_one_fence(a: &PreambleBlock, b: &PreambleBlock) -> bool {
     a.is_listed() && b.is_listed() && a.section == b.section && a.authority == b.authority
 }
 
-fn said(block: &PreambleBlock) -> Part {
+fn text_part(block: &PreambleBlock) -> Part {
     Part::Text { text: block.text.clone(), extra: None }
 }
 

@@ -73,16 +73,23 @@ pub fn measure(request: &Request, costs: &dyn CostModel) -> Cost {
 
 /// Renders what a trim shows of a view that has been trimmed with it.
 #[must_use]
-pub fn render(view: &View, trim: &Trim, scene: RenderInput<'_>) -> RenderedRequest {
+pub fn render(view: &View, trim: &Trim, input: RenderInput<'_>) -> RenderedRequest {
     let arrangement = arrange(view);
-    let stage = Presentation::new(&arrangement, trim, view);
+    let presentation = Presentation::new(&arrangement, trim, view);
     let newest = view.newest_user();
-    let mut writer =
-        RequestWriter { view, trim, scene, stage, newest, out: RenderedRequest::default(), spoken: false };
+    let mut writer = RequestWriter {
+        view,
+        trim,
+        input,
+        presentation,
+        newest,
+        out: RenderedRequest::default(),
+        spoken: false,
+    };
     let system = match view.preamble() {
-        Some(preamble) => writer.lead(preamble),
+        Some(preamble) => writer.preamble(preamble),
         None => {
-            scene.tools.iter().for_each(|tool| writer.tool(tool));
+            input.tools.iter().for_each(|tool| writer.tool(tool));
             Vec::new()
         }
     };
@@ -108,11 +115,11 @@ pub fn render(view: &View, trim: &Trim, scene: RenderInput<'_>) -> RenderedReque
 /// The bodies a rendering reads.
 #[must_use]
 pub fn handles(view: &View, trim: &Trim) -> BTreeSet<Handle> {
-    let lead = view.preamble().into_iter().flat_map(|preamble| preamble.shown());
-    let mut handles: BTreeSet<Handle> = lead.filter_map(Body::handle).collect();
+    let blocks = view.preamble().into_iter().flat_map(|preamble| preamble.shown());
+    let mut handles: BTreeSet<Handle> = blocks.filter_map(Body::handle).collect();
     handles.extend(trim.nodes.iter().filter_map(|placed| view.node(placed.at)?.text.handle()));
     let arrangement = arrange(view);
-    let stage = Presentation::new(&arrangement, trim, view);
+    let presentation = Presentation::new(&arrangement, trim, view);
     for exchange in &arrangement.exchanges {
         let treatment = treatment(exchange, trim, view);
         if treatment == Treatment::LeftOut {
@@ -120,7 +127,7 @@ pub fn handles(view: &View, trim: &Trim) -> BTreeSet<Handle> {
         }
         for entry in exchange.members.iter().filter_map(|seq| view.entry(*seq)) {
             for (index, part) in entry.message.parts.iter().enumerate() {
-                let form = stage.of((entry.seq, index), part, treatment, None);
+                let form = presentation.of((entry.seq, index), part, treatment, None);
                 let bodies = form.shown(part).into_iter().flat_map(Part::bodies);
                 handles.extend(bodies.filter_map(Body::handle));
             }
@@ -145,8 +152,8 @@ pub fn edges(view: &View, trim: &Trim) -> Vec<Seq> {
 struct RequestWriter<'a> {
     view: &'a View,
     trim: &'a Trim,
-    scene: RenderInput<'a>,
-    stage: Presentation<'a>,
+    input: RenderInput<'a>,
+    presentation: Presentation<'a>,
     newest: Option<Seq>,
     out: RenderedRequest,
     /// Whether there has been a message: system text before the first is not part of the conversation.
@@ -176,26 +183,26 @@ impl ExchangeLines {
 
 impl<'a> RequestWriter<'a> {
     fn tool(&mut self, tool: &Tool) {
-        let (what, cost) = (format!("tool {}", tool.name), cost::tool(tool, self.scene.costs));
+        let (what, cost) = (format!("tool {}", tool.name), cost::tool(tool, self.input.costs));
         self.out.lines.push(SourceLine::outside(Section::Tools, what, cost));
         self.out.request.tools.push(tool.clone());
     }
 
     /// What stands before the conversation. The answer is the system text that goes after the transcript's own.
-    fn lead(&mut self, preamble: &Preamble) -> Vec<Part> {
-        let lead = preamble_text::lead(preamble, self.scene.costs);
-        let resolved = |part: &Part| stub::resolve(part, self.scene.bodies);
-        self.out.lines.extend(lead.lines);
-        self.out.request.system.extend(lead.safety.iter().filter_map(resolved));
+    fn preamble(&mut self, preamble: &Preamble) -> Vec<Part> {
+        let text = preamble_text::preamble_text(preamble, self.input.costs);
+        let resolved = |part: &Part| stub::resolve(part, self.input.bodies);
+        self.out.lines.extend(text.lines);
+        self.out.request.system.extend(text.safety.iter().filter_map(resolved));
         self.out
             .request
             .tools
-            .extend(lead.tools.iter().map(|tool| preamble_text::declared(tool, self.scene.bodies)));
-        if let Some(message) = lead.message {
+            .extend(text.tools.iter().map(|tool| preamble_text::declared(tool, self.input.bodies)));
+        if let Some(message) = text.message {
             let parts = message.parts.iter().filter_map(resolved).collect();
             self.out.request.messages.push(Message { parts, ..message });
         }
-        lead.system.iter().filter_map(resolved).collect()
+        text.system.iter().filter_map(resolved).collect()
     }
 
     fn stand(&mut self, stand: GapOrSummary<'_>) {
@@ -207,10 +214,10 @@ impl<'a> RequestWriter<'a> {
 
     /// A summary; one whose text is gone is the mark of a gap.
     fn summary(&mut self, node: &SummaryNode) {
-        let message = fence::summary(node, self.scene.stream);
-        let cost = cost::message(&message, self.scene.costs);
+        let message = fence::summary(node, self.input.stream);
+        let cost = cost::message(&message, self.input.costs);
         let parts: Option<Vec<Part>> =
-            message.parts.iter().map(|part| stub::resolve(part, self.scene.bodies)).collect();
+            message.parts.iter().map(|part| stub::resolve(part, self.input.bodies)).collect();
         let what = format!("summary of positions {}–{}, level {}", node.from, node.to, node.level);
         let line = SourceLine::outside(Section::Summaries, what, cost);
         self.out.lines.push(SourceLine { seq: Some(node.at), handle: node.text.handle(), ..line });
@@ -218,9 +225,9 @@ impl<'a> RequestWriter<'a> {
     }
 
     fn mark(&mut self, from: Seq, to: Seq) {
-        let handle = self.scene.stream.range(from, to);
+        let handle = self.input.stream.range(from, to);
         let message = Message::text(Role::User, format!("⟨left out: positions {from}–{to} · read {handle}⟩"));
-        let cost = cost::message(&message, self.scene.costs);
+        let cost = cost::message(&message, self.input.costs);
         self.out.lines.push(SourceLine::mark(
             Section::Summaries,
             format!("mark of positions {from}–{to}"),
@@ -236,23 +243,23 @@ impl<'a> RequestWriter<'a> {
 
     fn exchange(&mut self, exchange: &Exchange, treatment: Treatment) {
         match &exchange.shape {
-            ExchangeKind::System => self.words(exchange, Role::System, treatment),
-            ExchangeKind::User => self.words(exchange, Role::User, treatment),
+            ExchangeKind::System => self.plain_exchange(exchange, Role::System, treatment),
+            ExchangeKind::User => self.plain_exchange(exchange, Role::User, treatment),
             ExchangeKind::Exchange { calls } => self.reply(exchange, calls, treatment),
         }
     }
 
     /// An exchange of one speaker's words, no results.
-    fn words(&mut self, exchange: &Exchange, role: Role, treatment: Treatment) {
+    fn plain_exchange(&mut self, exchange: &Exchange, role: Role, treatment: Treatment) {
         for entry in exchange.speakers.iter().filter_map(|seq| self.view.entry(*seq)) {
             let clip = self.trim.clip_of(entry.seq);
             let mut parts = Vec::new();
             let mut cost = Cost::ZERO;
             let mut reduced = false;
             for (index, piece) in self.sendable(entry) {
-                let clipped = clip.and_then(|bytes| stub::clip(piece, bytes, self.scene.bodies));
+                let clipped = clip.and_then(|bytes| stub::clip(piece, bytes, self.input.bodies));
                 let piece = clipped.as_ref().unwrap_or(piece);
-                let form = self.stage.of((entry.seq, index), piece, treatment, None);
+                let form = self.presentation.of((entry.seq, index), piece, treatment, None);
                 reduced |= treatment != Treatment::Stub && form != Stubbed::Kept;
                 cost += self.put(piece, &form, &mut parts);
             }
@@ -265,7 +272,7 @@ impl<'a> RequestWriter<'a> {
             if leading {
                 self.out.request.system.append(&mut parts);
             } else {
-                cost += cost::frame(self.scene.costs);
+                cost += cost::frame(self.input.costs);
                 self.say(Message::new(role, parts));
             }
             let section = self.section(entry, leading);
@@ -277,7 +284,7 @@ impl<'a> RequestWriter<'a> {
     fn sendable(&mut self, entry: &'a ViewEntry) -> Vec<(usize, &'a Part)> {
         let mut parts = Vec::new();
         for (index, part) in entry.message.parts.iter().enumerate() {
-            match self.scene.costs.refuses(part) {
+            match self.input.costs.refuses(part) {
                 _ if matches!(part, Part::ToolResult { .. }) => {}
                 Some(reason) => self.list(entry.seq, Some(index), reason),
                 None => parts.push((index, part)),
@@ -291,19 +298,19 @@ impl<'a> RequestWriter<'a> {
         let mut account = ExchangeLines::default();
         let mut names = calls.iter().map(|call| &call.name);
         let mut parts = Vec::new();
-        let mut frame = cost::frame(self.scene.costs);
+        let mut frame = cost::frame(self.input.costs);
         for entry in exchange.speakers.iter().filter_map(|seq| self.view.entry(*seq)) {
             let mut cost = std::mem::take(&mut frame);
             for (index, piece) in self.sendable(entry) {
                 let name = if matches!(piece, Part::ToolCall { .. }) { names.next() } else { None };
                 let piece = renamed(piece, name);
-                let form = self.stage.of((entry.seq, index), &piece, treatment, None);
+                let form = self.presentation.of((entry.seq, index), &piece, treatment, None);
                 if form != Stubbed::Kept {
                     account.reduced.insert(entry.seq);
                 }
                 cost += self.put(&piece, &form, &mut parts);
             }
-            if cost::is_marked_alone(entry, self.trim, self.scene.costs) {
+            if cost::is_marked_alone(entry, self.trim, self.input.costs) {
                 account.reduced.insert(entry.seq);
                 cost += self.put(&presentation::mark(), &Stubbed::Kept, &mut parts);
             }
@@ -337,25 +344,25 @@ impl<'a> RequestWriter<'a> {
 
     fn results(&self, calls: &[PairedCall], treatment: Treatment, account: &mut ExchangeLines) -> Vec<Part> {
         let mut parts = Vec::with_capacity(calls.len());
-        let mut frame = cost::frame(self.scene.costs);
+        let mut frame = cost::frame(self.input.costs);
         for call in calls {
-            let cost = cost::frame(self.scene.costs) + std::mem::take(&mut frame);
+            let cost = cost::frame(self.input.costs) + std::mem::take(&mut frame);
             match call.result.and_then(|place| Some((place, self.view.part(place)?))) {
                 Some((place, piece)) => {
                     let seq = place.0;
                     let gist = cost::gist(self.view.part(call.place));
                     let piece = renamed(piece, Some(&call.name));
-                    let form = self.stage.of(place, &piece, treatment, gist);
+                    let form = self.presentation.of(place, &piece, treatment, gist);
                     if form != Stubbed::Kept {
                         account.reduced.insert(seq);
-                        let shorter = self.stage.shorter(place, &piece, treatment);
+                        let shorter = self.presentation.shorter(place, &piece, treatment);
                         account.shorter.extend(shorter.map(|shorter| (seq, shorter)));
                     }
                     account.add(seq, cost + self.put(&piece, &form, &mut parts));
                 }
                 None => {
                     let stand_in = missing_result(&call.name);
-                    account.lines.push((None, cost + cost::part(&stand_in, self.scene.costs)));
+                    account.lines.push((None, cost + cost::part(&stand_in, self.input.costs)));
                     parts.push(stand_in);
                 }
             }
@@ -367,18 +374,18 @@ impl<'a> RequestWriter<'a> {
     fn put(&self, piece: &Part, form: &Stubbed, parts: &mut Vec<Part>) -> Cost {
         let Some(form) = form.shown(piece) else { return Cost::ZERO };
         let is_whole = form.bodies().iter().all(|body| body.handle().is_none_or(|blob| self.holds(blob)));
-        let Some(shown) = stub::resolve(form, self.scene.bodies) else { return Cost::ZERO };
+        let Some(shown) = stub::resolve(form, self.input.bodies) else { return Cost::ZERO };
         if matches!(&shown, Part::Text { .. }) && !shown.speaks() {
             return Cost::ZERO;
         }
         // A body in a blob is counted once for all; one that is gone costs what stands in its place.
-        let cost = cost::part(if is_whole { form } else { &shown }, self.scene.costs);
+        let cost = cost::part(if is_whole { form } else { &shown }, self.input.costs);
         parts.push(shown);
         cost
     }
 
     fn holds(&self, blob: Handle) -> bool {
-        self.scene.bodies.text(blob).is_some()
+        self.input.bodies.text(blob).is_some()
     }
 
     fn section(&self, entry: &ViewEntry, leading: bool) -> Section {
@@ -407,7 +414,7 @@ impl<'a> RequestWriter<'a> {
             section,
             treatment,
             cost,
-            what: describe(entry.seq, &entry.message, self.view, self.scene.bodies),
+            what: describe(entry.seq, &entry.message, self.view, self.input.bodies),
             handle: largest.and_then(Body::handle),
             reduced,
         });
@@ -425,7 +432,7 @@ impl<'a> RequestWriter<'a> {
 
     /// Lists an entry, or one part of it.
     fn list(&mut self, seq: Seq, part: Option<usize>, reason: Reason) {
-        let costs = self.scene.costs;
+        let costs = self.input.costs;
         let cost = match part {
             Some(index) => self.view.part((seq, index)).map(|part| cost::part(part, costs)),
             None => self.view.entry(seq).map(|entry| cost::message(&entry.message, costs)),

@@ -82,7 +82,7 @@ pub struct View {
     /// The entries that came in at the tail by this lane: anybody may put in messages, and call them what they like.
     ours: BTreeSet<Seq>,
     /// What has come in at the tail from outside, by what it is called: where it was said last, and as what.
-    said: BTreeMap<(Section, Box<str>), (Seq, Body)>,
+    injected: BTreeMap<(Section, Box<str>), (Seq, Body)>,
     /// Where the lane's last request is recorded, and the newest position it considered.
     built: Option<(Seq, Seq)>,
     /// The newest position any request of the lane considered, or the last before its frontier. Steps do not reset it.
@@ -123,7 +123,7 @@ impl View {
                     self.ours.insert(event.seq);
                     for item in injected.items.iter().filter(|item| item.is_new()) {
                         let name = (item.section, item.what.clone());
-                        self.said.insert(name, (event.seq, item.body.clone()));
+                        self.injected.insert(name, (event.seq, item.body.clone()));
                     }
                 }
             }
@@ -250,7 +250,7 @@ impl View {
     fn forget(&mut self, seq: Seq) {
         let Some(entry) = self.entries.remove(&seq) else { return };
         if self.ours.remove(&seq) {
-            self.said.retain(|_, (at, _)| *at != seq);
+            self.injected.retain(|_, (at, _)| *at != seq);
         }
         for call in entry.message.calls() {
             if let Some(gists) = self.gists.get_mut(call) {
@@ -393,8 +393,8 @@ impl View {
 
     /// Where a text from outside was said last at the tail, and as what; none once it has been left out.
     #[must_use]
-    pub fn said(&self, section: Section, name: &str) -> Option<(Seq, &Body)> {
-        self.said.get(&(section, name.into())).map(|(seq, body)| (*seq, body))
+    pub fn last_injected(&self, section: Section, name: &str) -> Option<(Seq, &Body)> {
+        self.injected.get(&(section, name.into())).map(|(seq, body)| (*seq, body))
     }
 
     /// Whether this lane put the entry in at the tail.
@@ -405,7 +405,7 @@ impl View {
 
     /// The names under which texts of a section stand at the tail.
     pub fn said_names(&self, section: Section) -> impl Iterator<Item = &str> {
-        self.said.keys().filter(move |(of, _)| *of == section).map(|(_, name)| name.as_ref())
+        self.injected.keys().filter(move |(of, _)| *of == section).map(|(_, name)| name.as_ref())
     }
 
     /// The pinned positions.

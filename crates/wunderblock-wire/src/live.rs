@@ -77,11 +77,11 @@ pub fn decode_line(line: &[u8]) -> Result<LiveLine, LiveError> {
     let fact = match fields.get("message").filter(|raw| json::is_object(raw)) {
         Some(inner) => {
             let message = RawFields::of(inner).ok_or(LiveError::Neither)?;
-            said(inner.get(), dialect(&message)?)?
+            appended(inner.get(), dialect(&message)?)?
         }
         None => {
             let dialect = dialect(&fields)?;
-            said(&without_envelope(fields, whole, dialect), dialect)?
+            appended(&without_envelope(fields, whole, dialect), dialect)?
         }
     };
     Ok(LiveLine { id, at, fact })
@@ -112,7 +112,7 @@ fn without_envelope(mut fields: RawFields<'_>, whole: &str, dialect: Dialect) ->
     extra::object(fields.rest()).unwrap_or_else(|| "{}".to_owned())
 }
 
-fn said(message: &str, dialect: Dialect) -> Result<Fact, LiveError> {
+fn appended(message: &str, dialect: Dialect) -> Result<Fact, LiveError> {
     let mut messages = crate::decode_message(dialect, message)?;
     match (messages.pop(), messages.is_empty()) {
         (Some(message), true) => Ok(Fact::MessageAppended(MessageAppended { message })),

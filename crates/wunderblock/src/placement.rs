@@ -114,7 +114,7 @@ impl Session {
                 *seq <= draft.through && !placements.iter().any(|placement| placement.seq == Some(*seq))
             });
             let sizes = measure_places(self, &places, draft).await?;
-            let places = places.into_iter().map(|place| said(place, draft, &sizes));
+            let places = places.into_iter().map(|place| entry_placement(place, draft, &sizes));
             let (there, records): (Vec<Placement>, Vec<Placement>) =
                 places.partition(|placement| placement.why != NO_MESSAGE);
             placements.extend(there);
@@ -312,13 +312,13 @@ fn at_the_tail(sought: &PlacementQuery<'_>, draft: &Draft) -> Vec<Placement> {
             _ => None,
         });
         let Some(line) = texts.filter_map(|text| sought.line(text, draft)).next_back() else { continue };
-        placements.push(said((entry.seq, None, line), draft, &BTreeMap::new()));
+        placements.push(entry_placement((entry.seq, None, line), draft, &BTreeMap::new()));
     }
     placements
 }
 
 /// What became of an entry of the session.
-fn said(
+fn entry_placement(
     (seq, handle, line): (Seq, Option<Handle>, String),
     draft: &Draft,
     sizes: &BTreeMap<Seq, Tokens>,

@@ -97,7 +97,7 @@ fn reads(engine: &Engine, events: usize) -> ChoreResult<(f64, f64)> {
     Ok((times.percentile(50), times.percentile(95)))
 }
 
-fn words(event: &NewEvent) -> HashSet<&str> {
+fn event_words(event: &NewEvent) -> HashSet<&str> {
     let texts = event.fact.bodies().into_iter().filter_map(Body::inline);
     texts
         .flat_map(|text| text.split(|c: char| !c.is_ascii_alphanumeric()))
@@ -116,7 +116,7 @@ fn rare_word(events: &[NewEvent]) -> ChoreResult<String> {
 /// The word in the fewest events of those that are in 30 % or more of them, with that share; else the most frequent.
 fn frequent_word(events: &[NewEvent]) -> ChoreResult<(String, f64)> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
-    for word in events.iter().take(SAMPLE).flat_map(words) {
+    for word in events.iter().take(SAMPLE).flat_map(event_words) {
         *counts.entry(word).or_default() += 1;
     }
     let enough = SAMPLE.min(events.len()) * 32 / 100;
@@ -124,6 +124,6 @@ fn frequent_word(events: &[NewEvent]) -> ChoreResult<(String, f64)> {
     sorted.sort_unstable();
     let word =
         sorted.iter().find(|(count, _)| *count >= enough).or(sorted.last()).ok_or("there are no words")?.1;
-    let found = events.iter().filter(|event| words(event).contains(word)).count();
+    let found = events.iter().filter(|event| event_words(event).contains(word)).count();
     Ok((word.to_owned(), found as f64 * 100.0 / events.len() as f64))
 }

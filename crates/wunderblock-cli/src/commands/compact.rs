@@ -44,7 +44,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: CompactArg
         dry_run: wanted.dry_run,
         sweep: true,
         progress: Some(Arc::new(move |stage: &CompactionStage| {
-            shown.set_message(words(stage));
+            shown.set_message(stage_text(stage));
             shown.tick();
             true
         })),
@@ -62,7 +62,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: CompactArg
     Ok(if changed { ExitCode::SUCCESS } else { ExitCode::from(REFUSED) })
 }
 
-fn words(stage: &CompactionStage) -> String {
+fn stage_text(stage: &CompactionStage) -> String {
     match stage {
         CompactionStage::Summarising { done, of, bytes: 0 } => format!("summary {} of {of}", done + 1),
         CompactionStage::Summarising { done, of, bytes } => {

@@ -23,7 +23,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Doctor) -
             let bytes = settings.db.metadata().map_or(0, |meta| meta.len());
             let path = Some(settings.db.clone());
             let problems = vec![problem];
-            said(global, &Diagnosis { path, bytes, problems, ..Diagnosis::default() })
+            print_diagnosis(global, &Diagnosis { path, bytes, problems, ..Diagnosis::default() })
         }
         other => other,
     }
@@ -59,10 +59,10 @@ async fn checked(global: &Global, settings: &Settings, wanted: &Doctor) -> Exit 
             }
         }
     }
-    said(global, &diagnosis)
+    print_diagnosis(global, &diagnosis)
 }
 
-fn said(global: &Global, diagnosis: &Diagnosis) -> Exit {
+fn print_diagnosis(global: &Global, diagnosis: &Diagnosis) -> Exit {
     let ok = diagnosis.problems.is_empty();
     answer(global, &DiagnosisReport { ok, diagnosis }, || picture(diagnosis))?;
     Ok(if ok { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })

@@ -65,7 +65,7 @@ async fn folder(
     let mut failed = Vec::new();
     for (number, file) in files.into_iter().enumerate() {
         if let Some(Some(imported)) = unchanged.get(number) {
-            told(global, imported)?;
+            print_imported(global, imported)?;
             continue;
         }
         match one(global, engine, &file, wanted).await {
@@ -94,10 +94,10 @@ fn text(failure: &Failure) -> String {
 async fn one(global: &Global, engine: &Engine, path: &Path, wanted: &Import) -> Result<(), Failure> {
     is_transcript(path)?;
     let imported = import(global, engine, path, (format(wanted.format), wanted.verify)).await?;
-    told(global, &imported)
+    print_imported(global, &imported)
 }
 
-fn told(global: &Global, imported: &Imported) -> Result<(), Failure> {
+fn print_imported(global: &Global, imported: &Imported) -> Result<(), Failure> {
     if global.json { print_report(imported) } else { print(&line(imported)) }
 }
 

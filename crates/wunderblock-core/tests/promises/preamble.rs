@@ -367,7 +367,7 @@ proptest! {
             let preamble = lane.view.preamble();
             for block in preamble.iter().flat_map(|preamble| &preamble.blocks) {
                 prop_assert!(!block.authority.commands() || block.shown == Inclusion::Whole);
-                prop_assert!(lane.view.said(block.section, &block.name).is_none(), "{} stands at the tail too", block.name);
+                prop_assert!(lane.view.last_injected(block.section, &block.name).is_none(), "{} stands at the tail too", block.name);
             }
             // What commands is what is offered now.
             for section in [Section::Safety, Section::System, Section::Instructions] {

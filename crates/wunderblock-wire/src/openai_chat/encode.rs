@@ -100,13 +100,13 @@ fn system(parts: &[Part], writing: &mut Writing) -> Result<Vec<String>, WireErro
             continue;
         };
         if let Some(begun) = extra::open(extra, OWN)?.own_raw(MESSAGE) {
-            written.extend(said("system", &pieces, &extra::open(&whole, OWN)?));
+            written.extend(plain_message("system", &pieces, &extra::open(&whole, OWN)?));
             pieces.clear();
             whole = Some(begun.get().into());
         }
         pieces.extend(piece(part, "system", writing)?);
     }
-    written.extend(said("system", &pieces, &extra::open(&whole, OWN)?));
+    written.extend(plain_message("system", &pieces, &extra::open(&whole, OWN)?));
     Ok(written)
 }
 
@@ -226,7 +226,7 @@ impl Chat {
                 pieces.extend(piece(part, role, writing)?);
             }
         }
-        self.others.extend(said(role, &pieces, &opened));
+        self.others.extend(plain_message(role, &pieces, &opened));
         Ok(())
     }
 
@@ -332,7 +332,7 @@ impl Speech {
 }
 
 /// A message of the system or the user; none if nothing is in it and it did not come that way.
-fn said(role: &str, pieces: &[ContentPiece], opened: &OpenedExtra<'_>) -> Option<String> {
+fn plain_message(role: &str, pieces: &[ContentPiece], opened: &OpenedExtra<'_>) -> Option<String> {
     let role = opened.own_word(ROLE).unwrap_or_else(|| role.to_owned());
     let form = opened.own_word(SHAPE);
     if pieces.is_empty() && form.is_none() {

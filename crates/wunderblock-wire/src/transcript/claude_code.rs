@@ -118,7 +118,7 @@ impl ClaudeCode {
             _ => {
                 record.set_opaque(format!("no record type of Claude Code: `{kind}`"));
                 let pairing = &mut self.sessions.get(&at).pairing;
-                generic::said(object, pairing, &mut record);
+                generic::read_message(object, pairing, &mut record);
                 self.sessions.complete(&mut record, &at, object);
             }
         }
@@ -134,7 +134,7 @@ impl ClaudeCode {
             "attachment" => self.attachment(record, object, at),
             "tool_use" | "tool_result" => self.early_tool(record, object, at),
             "user" if object.flag("isCompactSummary") => self.summary(record, object, at),
-            _ => self.said(record, object, at),
+            _ => self.message(record, object, at),
         }
     }
 
@@ -201,10 +201,10 @@ impl ClaudeCode {
         record.push(boundary.into_item(text.filter(|text| !text.is_empty())));
     }
 
-    fn said(&mut self, record: &mut TranscriptRecord, object: &Object<'_>, at: &RecordOwner) {
+    fn message(&mut self, record: &mut TranscriptRecord, object: &Object<'_>, at: &RecordOwner) {
         let Some(said) = object.object("message") else {
             record.set_opaque("a message record whose `message` is no object");
-            return generic::said(object, &mut self.sessions.get(at).pairing, record);
+            return generic::read_message(object, &mut self.sessions.get(at).pairing, record);
         };
         if !said.has("content") {
             return record.set_opaque("a message without `content`");

@@ -188,7 +188,7 @@ impl Codex {
             "world_state" | "inter_agent_communication_metadata" => {}
             _ => {
                 record.set_opaque(format!("no record type of Codex: `{kind}`"));
-                generic::said(&payload, &mut self.pairing, &mut record);
+                generic::read_message(&payload, &mut self.pairing, &mut record);
             }
         }
         record
@@ -206,7 +206,7 @@ impl Codex {
             self.meta(record, object);
         } else {
             record.set_opaque("no envelope and no item of Codex");
-            generic::said(object, &mut self.pairing, record);
+            generic::read_message(object, &mut self.pairing, record);
         }
     }
 
@@ -243,7 +243,7 @@ impl Codex {
         let mut blocks = Blocks::new(Dialect::OpenaiResponses, &mut self.pairing, &base);
         let Some(mut message) = items::message(&kind, item, &mut blocks) else {
             record.set_opaque(format!("no item of Codex: `{kind}`"));
-            return generic::said(item, &mut self.pairing, record);
+            return generic::read_message(item, &mut self.pairing, record);
         };
         if message.role == Role::Assistant {
             message.model.clone_from(&self.model);

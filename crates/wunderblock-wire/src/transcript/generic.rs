@@ -73,7 +73,7 @@ impl Generic {
             }
         }
         let mut record = TranscriptRecord::opaque(span, &kind(object), "no known format");
-        said(object, &mut self.pairing, &mut record);
+        read_message(object, &mut self.pairing, &mut record);
         self.opened(vec![record])
     }
 
@@ -131,7 +131,7 @@ impl Generic {
             return TranscriptRecord::opaque(span, "element", "no object where a message was expected");
         };
         let mut record = TranscriptRecord::opaque(span, &kind(&object), "no known format");
-        said(&object, &mut self.pairing, &mut record);
+        read_message(&object, &mut self.pairing, &mut record);
         record
     }
 
@@ -192,7 +192,7 @@ pub(super) fn is_message(object: &Object<'_>) -> bool {
 }
 
 /// Takes role, text, calls and results from an object, and says in `record` how far that went.
-pub(super) fn said(object: &Object<'_>, pairing: &mut CallPairing, record: &mut TranscriptRecord) {
+pub(super) fn read_message(object: &Object<'_>, pairing: &mut CallPairing, record: &mut TranscriptRecord) {
     let why = |record: &mut TranscriptRecord, more: &str| {
         if let RecordStatus::Opaque { why } = &mut record.kept {
             why.push_str(more);

@@ -53,7 +53,7 @@ impl OpenaiChat {
         if records.is_empty() {
             let mut record = TranscriptRecord::opaque(span, "object", "no chat message and none inside");
             if let Ok(object) = Object::parse(text) {
-                generic::said(&object, &mut self.pairing, &mut record);
+                generic::read_message(&object, &mut self.pairing, &mut record);
             }
             self.open(&mut record);
             return vec![record];
@@ -142,7 +142,7 @@ impl OpenaiChat {
             "tool" | "function" => Message::new(Role::Tool, vec![result(object, &mut blocks)]),
             _ => {
                 record.set_opaque(format!("no role of OpenAI chat: `{role}`"));
-                return generic::said(object, &mut self.pairing, record);
+                return generic::read_message(object, &mut self.pairing, record);
             }
         };
         let results = message.parts.iter().all(|part| matches!(part, Part::ToolResult { .. }));

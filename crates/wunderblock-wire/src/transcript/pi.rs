@@ -134,7 +134,7 @@ impl Pi {
             "custom" | "label" | "model_change" | "session_info" | "thinking_level_change" => {}
             _ => {
                 record.set_opaque(format!("no entry of pi: `{kind}`"));
-                generic::said(object, &mut self.pairing, record);
+                generic::read_message(object, &mut self.pairing, record);
             }
         }
     }
@@ -173,7 +173,7 @@ impl Pi {
             }
             _ => {
                 record.set_opaque(format!("no role of pi: `{role}`"));
-                generic::said(said, &mut self.pairing, record);
+                generic::read_message(said, &mut self.pairing, record);
             }
         }
     }

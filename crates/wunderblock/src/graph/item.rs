@@ -223,7 +223,7 @@ impl MessageReader<'_> {
             Part::ToolCall { name, gist, .. } => {
                 (ItemKind::Call, format!("→ {}", named(name, gist.as_deref())), "→")
             }
-            Part::Media { mime, .. } => (ItemKind::Media, format!("[{}]", words(mime)), "[media]"),
+            Part::Media { mime, .. } => (ItemKind::Media, format!("[{}]", first_words(mime)), "[media]"),
             Part::Opaque { .. } => (ItemKind::Opaque, "[block of unknown shape]".to_owned(), "[block]"),
             Part::Text { .. } | Part::ToolResult { .. } => (ItemKind::Text, String::new(), ""),
         };
@@ -268,7 +268,7 @@ fn heading(seq: Seq, message: &Message) -> String {
         MessageOrigin::Failed(what) => ("failed", what),
         MessageOrigin::Aside(what) => ("aside", what),
     };
-    format!("#{seq} {who} ({how}: {})", words(stub::head(what, 40)))
+    format!("#{seq} {who} ({how}: {})", first_words(stub::head(what, 40)))
 }
 
 pub(super) fn role_name(role: Role) -> &'static str {
@@ -282,13 +282,13 @@ pub(super) fn role_name(role: Role) -> &'static str {
 
 fn named(name: &str, gist: Option<&str>) -> String {
     match gist {
-        Some(gist) => format!("{} · {}", words(name), words(gist)),
-        None => words(name),
+        Some(gist) => format!("{} · {}", first_words(name), first_words(gist)),
+        None => first_words(name),
     }
 }
 
 /// A few words on one line.
-fn words(text: &str) -> String {
+fn first_words(text: &str) -> String {
     let short = stub::head(text, WORDS);
     let mut out: String = short.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     if short.len() < text.len() {

@@ -27,7 +27,7 @@ pub(super) fn suggestion(typed: &str, known: &[&str]) -> String {
 }
 
 /// What was typed, short enough to be said again.
-pub(super) fn said(typed: &str) -> String {
+pub(super) fn shortened(typed: &str) -> String {
     let mut short: String = typed.chars().take(40).collect();
     if short.len() < typed.len() {
         short.push('…');

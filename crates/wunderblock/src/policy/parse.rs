@@ -5,7 +5,7 @@
 //! ```
 
 use super::finding::{PolicyError, PolicyFinding};
-use super::nearest::{quoted, said, suggestion};
+use super::nearest::{quoted, shortened, suggestion};
 use super::schema::{DOES, POLICY, PolicyKey, STEPS, ValueKind, home};
 use crate::limits::MAX_POLICY;
 use std::ops::Range;
@@ -69,7 +69,7 @@ fn extended(mut own: Table, bases: &Bases<'_>, chain: &mut Vec<String>) -> Resul
         return Err(format!("`{}` extends `{name}` again: a loop", chain.join("` extends `")));
     }
     let Some(text) = (bases.text)(&name) else {
-        return Err(format!("there is no policy `{}`{}", said(&name), suggestion(&name, bases.names)));
+        return Err(format!("there is no policy `{}`{}", shortened(&name), suggestion(&name, bases.names)));
     };
     let base: Table =
         toml::from_str(text).map_err(|error| format!("`{name}` cannot be read: {}", error.message()))?;
@@ -151,7 +151,7 @@ impl KeyCheck<'_> {
                         Some(home) => format!("there is no such key here; it stands in `{home}`"),
                         None => format!("there is no such key{}", suggestion(typed, &known)),
                     };
-                    self.findings.push(PolicyFinding::error(Some(at), joined(path, &said(typed)), what));
+                    self.findings.push(PolicyFinding::error(Some(at), joined(path, &shortened(typed)), what));
                 }
             }
         }
@@ -251,7 +251,7 @@ fn count(value: &DeValue<'_>) -> Option<u64> {
 fn is_word(value: &DeValue<'_>, words: &[&str]) -> Result<(), String> {
     match value.as_str() {
         Some(word) if words.contains(&word) => Ok(()),
-        Some(word) => Err(format!("`{}` is not a word it knows{}", said(word), suggestion(word, words))),
+        Some(word) => Err(format!("`{}` is not a word it knows{}", shortened(word), suggestion(word, words))),
         None => Err(format!("{} is not a word it knows: {}", spoken(value), quoted(words))),
     }
 }
@@ -273,9 +273,9 @@ fn mismatch(kind: ValueKind, value: &DeValue<'_>, path: &str) -> String {
 /// A value in a few words.
 fn spoken(value: &DeValue<'_>) -> String {
     match value {
-        DeValue::String(text) => format!("the text \"{}\"", said(text)),
-        DeValue::Integer(number) => said(&number.to_string()),
-        DeValue::Float(number) => said(number.as_str()),
+        DeValue::String(text) => format!("the text \"{}\"", shortened(text)),
+        DeValue::Integer(number) => shortened(&number.to_string()),
+        DeValue::Float(number) => shortened(number.as_str()),
         DeValue::Boolean(flag) => format!("`{flag}`"),
         DeValue::Datetime(_) => "a date".to_owned(),
         DeValue::Array(_) => "a list".to_owned(),

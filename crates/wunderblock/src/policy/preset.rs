@@ -1,7 +1,7 @@
 //! The policies that are part of the program.
 
 use super::finding::{PolicyError, PolicyFinding};
-use super::nearest::{said, suggestion};
+use super::nearest::{shortened, suggestion};
 use super::parse::{Bases, Parsed, line_of_key, parse};
 use std::sync::Arc;
 use wunderblock_core::policy::{Policy, PolicyFault, Severity};
@@ -71,7 +71,7 @@ impl Policies {
     pub fn named(&self, name: &str) -> Result<Arc<Policy>, PolicyError> {
         self.preset(name).ok_or_else(|| {
             let what = format!("there is no such policy{}", suggestion(name, NAMES));
-            PolicyError::new(&format!("`{}`", said(name)), vec![PolicyFinding::error(None, "", what)])
+            PolicyError::new(&format!("`{}`", shortened(name)), vec![PolicyFinding::error(None, "", what)])
         })
     }
 

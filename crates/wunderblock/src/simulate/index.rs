@@ -89,7 +89,7 @@ impl Index {
         for (event, seen) in history.events.iter().zip(&seen) {
             let gists = own_gists(event, &mut gists);
             let mut all: Vec<u64> = Vec::new();
-            for (piece, seen) in said(event).into_iter().flat_map(|said| &said.parts).zip(seen) {
+            for (piece, seen) in message_of(event).into_iter().flat_map(|said| &said.parts).zip(seen) {
                 all.extend(&seen.keys);
                 let names = index.names.intern(&seen.keys);
                 let cost = cost::part(piece, &costs);
@@ -118,7 +118,7 @@ impl Index {
         let mut reply: Option<&str> = None;
         let mut begun = false;
         for (at, event) in history.events.iter().enumerate() {
-            if let Some(message) = said(event) {
+            if let Some(message) = message_of(event) {
                 let is_reply = message.role == Role::Assistant && message.standing == MessageOrigin::Said;
                 let api_id = message.api_id.as_deref();
                 let goes_on = is_reply && api_id.is_some() && reply == api_id;
@@ -197,8 +197,9 @@ impl Index {
 
 /// The records of the reply that begins at an event.
 fn pieces(events: &[Event], at: usize) -> impl Iterator<Item = (usize, &Message)> {
-    let first = events.get(at).and_then(said).and_then(|said| said.api_id.as_deref());
-    let replies = events.iter().enumerate().skip(at).filter_map(|(index, event)| Some((index, said(event)?)));
+    let first = events.get(at).and_then(message_of).and_then(|said| said.api_id.as_deref());
+    let replies =
+        events.iter().enumerate().skip(at).filter_map(|(index, event)| Some((index, message_of(event)?)));
     replies
         .filter(|(_, said)| said.role == Role::Assistant && said.standing == MessageOrigin::Said)
         .take_while(move |(index, said)| *index == at || (first.is_some() && said.api_id.as_deref() == first))
@@ -236,7 +237,7 @@ fn mentions(history: &History) -> Vec<Vec<(usize, usize)>> {
     mentions
 }
 
-pub(super) fn said(event: &Event) -> Option<&Message> {
+pub(super) fn message_of(event: &Event) -> Option<&Message> {
     match &event.fact {
         Some(Fact::MessageAppended(said)) => Some(&said.message),
         _ => None,
@@ -246,7 +247,7 @@ pub(super) fn said(event: &Event) -> Option<&Message> {
 /// The commands or paths an event's calls, or the calls of its results, are known by.
 fn own_gists<'e>(event: &'e Event, gists: &mut HashMap<&'e CallId, &'e str>) -> Vec<Box<str>> {
     let mut own: Vec<Box<str>> = Vec::new();
-    for part in said(event).into_iter().flat_map(|said| &said.parts) {
+    for part in message_of(event).into_iter().flat_map(|said| &said.parts) {
         match part {
             Part::ToolCall { call, gist: Some(gist), .. } => {
                 gists.insert(call, gist);
@@ -260,7 +261,7 @@ fn own_gists<'e>(event: &'e Event, gists: &mut HashMap<&'e CallId, &'e str>) -> 
 }
 
 fn look(event: &Event, history: &History) -> Vec<SeenPart> {
-    let parts = said(event).into_iter().flat_map(|said| &said.parts);
+    let parts = message_of(event).into_iter().flat_map(|said| &said.parts);
     parts
         .map(|part| {
             let mut seen =

@@ -28,7 +28,7 @@ pub(super) fn resolve_knowing(
 ) -> Result<Option<PathBuf>, String> {
     let metadata = match fs::symlink_metadata(path) {
         Err(error) if is_absence(&error) => return Ok(None),
-        Err(error) => return Err(words(&error)),
+        Err(error) => return Err(describe_error(&error)),
         Ok(metadata) => metadata,
     };
     if metadata.is_file()
@@ -40,7 +40,7 @@ pub(super) fn resolve_knowing(
     match fs::canonicalize(path) {
         Ok(canonical) => Ok(Some(canonical)),
         Err(error) if is_absence(&error) => Err("is a link to something that does not exist".to_owned()),
-        Err(error) => Err(format!("is a link that cannot be followed ({})", words(&error))),
+        Err(error) => Err(format!("is a link that cannot be followed ({})", describe_error(&error))),
     }
 }
 
@@ -64,13 +64,13 @@ fn directory(path: &Path, known: &mut HashMap<PathBuf, PathBuf>) -> Option<PathB
 /// It is no regular file, too large, binary, not UTF-8, or cannot be read, in words.
 pub(super) fn read(canonical: &Path, most: u64) -> Result<TextFile, String> {
     // Looked at before it is opened: opening a pipe would wait for somebody to write.
-    regular(&fs::metadata(canonical).map_err(|error| words(&error))?, most)?;
-    let file = File::open(canonical).map_err(|error| words(&error))?;
-    let metadata = file.metadata().map_err(|error| words(&error))?;
+    regular(&fs::metadata(canonical).map_err(|error| describe_error(&error))?, most)?;
+    let file = File::open(canonical).map_err(|error| describe_error(&error))?;
+    let metadata = file.metadata().map_err(|error| describe_error(&error))?;
     regular(&metadata, most)?;
     let length = metadata.len();
     let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default().saturating_add(1));
-    file.take(most + 1).read_to_end(&mut bytes).map_err(|error| words(&error))?;
+    file.take(most + 1).read_to_end(&mut bytes).map_err(|error| describe_error(&error))?;
     let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
     if length > most {
         return Err(too_large(length, most));
@@ -122,7 +122,7 @@ pub(super) fn is_absence(error: &io::Error) -> bool {
 }
 
 /// An error in plain words.
-pub(super) fn words(error: &io::Error) -> String {
+pub(super) fn describe_error(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "does not exist".to_owned(),
         io::ErrorKind::PermissionDenied => "may not be read (permission denied)".to_owned(),

@@ -1,6 +1,6 @@
 //! Skills: directories with a `SKILL.md` whose front matter says what it is for.
 
-use super::file::{read, resolve, words};
+use super::file::{describe_error, read, resolve};
 use super::front_matter;
 use super::loader::FindingList;
 use crate::limits::{MAX_SKILLS, MAX_SOURCE_FILE};
@@ -72,7 +72,11 @@ fn files(directory: &Path, findings: &mut FindingList) -> Vec<PathBuf> {
         Err(error) => {
             if error.kind() != std::io::ErrorKind::NotFound {
                 let shown = directory.to_string_lossy();
-                findings.unusable(&shown, None, format!("as a directory of skills: {}", words(&error)));
+                findings.unusable(
+                    &shown,
+                    None,
+                    format!("as a directory of skills: {}", describe_error(&error)),
+                );
             }
             return Vec::new();
         }

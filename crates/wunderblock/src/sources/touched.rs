@@ -23,7 +23,7 @@ pub fn touched<'a>(gists: impl Iterator<Item = &'a str>, workspace: &Workspace) 
     let mut left = MAX_TOUCHED_WORDS;
     for gist in gists {
         looking.base.clone_from(&workspace.cwd);
-        let mut words = words(gist).peekable();
+        let mut words = split_words(gist).peekable();
         let mut enters = false;
         let mut first = true;
         while let Some(word) = words.next() {
@@ -95,7 +95,7 @@ impl PathScan<'_> {
     }
 }
 
-fn words(gist: &str) -> impl Iterator<Item = &str> {
+fn split_words(gist: &str) -> impl Iterator<Item = &str> {
     let ends = |c: char| {
         c.is_whitespace() || matches!(c, '"' | '\'' | ';' | '|' | '&' | '(' | ')' | '<' | '>' | ',' | '=')
     };

@@ -1,6 +1,6 @@
 //! Where work happens: the working directory, the project's root above it, and which project that is.
 
-use super::file::words;
+use super::file::describe_error;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
@@ -39,7 +39,7 @@ impl Workspace {
     /// `cwd` is no directory, or cannot be looked at.
     pub fn find(cwd: &Path, markers: &[String]) -> Result<Self, SourceError> {
         let refuse = |why| SourceError { path: cwd.to_owned(), why };
-        let cwd = fs::canonicalize(cwd).map_err(|error| refuse(words(&error)))?;
+        let cwd = fs::canonicalize(cwd).map_err(|error| refuse(describe_error(&error)))?;
         if !cwd.is_dir() {
             return Err(refuse("is not a directory".to_owned()));
         }

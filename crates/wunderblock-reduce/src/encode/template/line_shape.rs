@@ -47,7 +47,7 @@ impl LineShape {
     }
 
     /// The number of words that its lines have in common, of the words of one.
-    pub(super) fn words(&self, words: &[ShapeWord]) -> usize {
+    pub(super) fn shared_words(&self, words: &[ShapeWord]) -> usize {
         self.head.map_or(words.len(), usize::from)
     }
 }

@@ -168,7 +168,7 @@ fn shape_cost(lines: &NewlineSplit<'_>, shape: &LineShape) -> ShapeCost {
     let (mut words, mut last_words) = (Vec::with_capacity(MAX_WORDS), Vec::with_capacity(MAX_WORDS));
     let line = shape.example(lines);
     line_words::split_words(line, &mut words);
-    let head = shape.words(&words);
+    let head = shape.shared_words(&words);
     let said = line.get(..words.get(head).map_or(line.len(), |word| word.start)).unwrap_or("");
     let last = lines.get(shape.last as usize).unwrap_or("");
     line_words::split_words(last, &mut last_words);

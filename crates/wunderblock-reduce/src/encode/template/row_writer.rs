@@ -114,7 +114,7 @@ impl<'t> LearntTemplate<'t> {
         let line = shape.example(lines);
         line_words::split_words(line, words);
         let is_value = |at: usize, word: &ShapeWord| word.value || shape.values >> at & 1 == 1;
-        let columns = words.iter().take(shape.words(words)).enumerate();
+        let columns = words.iter().take(shape.shared_words(words)).enumerate();
         let columns = columns.map(|(at, word)| TemplateColumn::new(line, word, is_value(at, word))).collect();
         Self {
             columns,

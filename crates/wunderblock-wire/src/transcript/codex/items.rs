@@ -55,7 +55,7 @@ pub(super) fn standing(text: &str) -> MessageOrigin {
 /// The message an item is; nothing for one nobody knows.
 pub(super) fn message(kind: &str, item: &Object<'_>, blocks: &mut Blocks<'_>) -> Option<Message> {
     match kind {
-        "message" => said(item, blocks),
+        "message" => spoken_message(item, blocks),
         "reasoning" => Some(Message::new(Role::Assistant, reasoning(item))),
         "function_call" | "tool_call" => called(item, blocks),
         "custom_tool_call" => Some(custom_call(item, blocks)),
@@ -73,7 +73,7 @@ pub(super) fn message(kind: &str, item: &Object<'_>, blocks: &mut Blocks<'_>) ->
     }
 }
 
-fn said(item: &Object<'_>, blocks: &mut Blocks<'_>) -> Option<Message> {
+fn spoken_message(item: &Object<'_>, blocks: &mut Blocks<'_>) -> Option<Message> {
     let role = match item.text("role")?.as_ref() {
         "user" => Role::User,
         "assistant" => Role::Assistant,

@@ -284,7 +284,7 @@ fn items_of(text: &str, block: &str, fills: &[Fill], at: Seq, form: &SummaryForm
             let refs = if own.is_empty() { refs.clone() } else { own };
             item(fill, ItemText::Packed { label, name: tame(name, form) }, refs)
         });
-        return several.filter(|item| item.words().len() > 2).collect();
+        return several.filter(|item| item.search_text().len() > 2).collect();
     }
     let fill = kind_of(said, fills).unwrap_or(first);
     let (lead, quote, tail) = split(said, form);

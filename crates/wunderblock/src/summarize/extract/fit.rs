@@ -55,7 +55,7 @@ const fn share(fill: Fill) -> (u64, u8) {
 }
 
 /// Words without case; of scripts without spaces, pairs of characters.
-fn words(text: &str) -> HashSet<String> {
+fn distinct_words(text: &str) -> HashSet<String> {
     let mut found = HashSet::new();
     let mut before: Option<char> = None;
     let mut word = String::new();
@@ -87,7 +87,7 @@ struct ItemGroup<'i> {
 
 impl<'f> Fit<'f> {
     pub(super) fn new(brief: &Brief<'_>, costs: &'f dyn CostModel, form: &'f SummaryForm) -> Self {
-        let focus = brief.focus.map(words).unwrap_or_default();
+        let focus = brief.focus.map(distinct_words).unwrap_or_default();
         let target = Tokens(brief.target.0.min(brief.most.0));
         Self { costs, form, target, most: brief.most, focus, cost: RefCell::default() }
     }
@@ -163,7 +163,7 @@ impl<'f> Fit<'f> {
         if self.focus.is_empty() {
             return 0;
         }
-        let shared = words(&item.words()).intersection(&self.focus).count();
+        let shared = distinct_words(&item.search_text()).intersection(&self.focus).count();
         i64::try_from(shared).unwrap_or(i64::MAX).saturating_mul(4_000).min(20_000)
     }
 

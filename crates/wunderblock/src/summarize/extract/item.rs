@@ -84,7 +84,7 @@ impl SummaryItem {
     }
 
     /// What it says, to look for words in.
-    pub(super) fn words(&self) -> String {
+    pub(super) fn search_text(&self) -> String {
         match &self.text {
             ItemText::Line { lead, quote, tail } => format!("{lead} {quote} {tail}"),
             ItemText::Block(text) => text.clone(),

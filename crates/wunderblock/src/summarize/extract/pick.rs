@@ -92,7 +92,7 @@ impl<'f> Pick<'f> {
     }
 
     /// Somebody's words on one line, at most so many bytes of them.
-    fn words(&self, text: &str, most: usize) -> String {
+    fn short_line(&self, text: &str, most: usize) -> String {
         // White space takes room too, so somewhat more is read than is kept.
         let look = cut(text, most.saturating_mul(2).max(64));
         let (kept, more) = (text.get(..look).unwrap_or_default(), look < text.len());
@@ -102,7 +102,7 @@ impl<'f> Pick<'f> {
     }
 
     fn quote(&mut self, fill: Fill, lead: &str, text: &str, at: (Seq, i64)) {
-        let quote = self.words(text, REQUEST);
+        let quote = self.short_line(text, REQUEST);
         if !quote.is_empty() {
             self.items.push(SummaryItem::quote(fill, lead, quote, at.0, at.1));
         }
@@ -212,7 +212,7 @@ impl<'f> Pick<'f> {
         }
         for step in found.steps.iter().filter(|step| step.key.starts_with("run git commit")) {
             if step.outcome.as_ref().is_some_and(|outcome| !outcome.failed) {
-                let what = self.words(&step.what, COMMAND);
+                let what = self.short_line(&step.what, COMMAND);
                 let lead = format!("`{}`", code(&what, self.marks()));
                 let weight = self.span.newness(step.at) + 400;
                 self.items.push(SummaryItem::quote(Fill::Done, &lead, String::new(), step.at, weight));
@@ -228,22 +228,22 @@ impl<'f> Pick<'f> {
         };
         let mut items = Vec::new();
         if let Some(asked) = found.users.last() {
-            items.push(current("asked last: ", self.words(&asked.text, CURRENT), asked, 9_000));
+            items.push(current("asked last: ", self.short_line(&asked.text, CURRENT), asked, 9_000));
         }
         if let Some(told) = found.replies.last() {
-            items.push(current("said last: ", self.words(conclusion(&told.text), CURRENT), told, 8_000));
+            items.push(current("said last: ", self.short_line(conclusion(&told.text), CURRENT), told, 8_000));
         }
         if found.users.is_empty()
             && found.replies.is_empty()
             && let Some(other) = found.others.last()
         {
-            items.push(current("was given: ", self.words(&other.text, CURRENT / 2), other, 7_000));
+            items.push(current("was given: ", self.short_line(&other.text, CURRENT / 2), other, 7_000));
         }
         for (weight, step) in (5_997..=6_000).rev().zip(found.steps.iter().rev()) {
-            let (lead, quote) = self.told(step, 1);
+            let (lead, quote) = self.step_line(step, 1);
             items.push(SummaryItem::quote(Fill::Current, &lead, quote, step.at, weight));
         }
-        self.items.extend(items.into_iter().filter(|item| item.words().trim().len() > 2));
+        self.items.extend(items.into_iter().filter(|item| item.search_text().trim().len() > 2));
     }
 
     fn recent(&mut self) {
@@ -253,11 +253,11 @@ impl<'f> Pick<'f> {
         let mut items: Vec<SummaryItem> = said
             .chain(told)
             .map(|(lead, said)| {
-                SummaryItem::quote(Fill::Recent, lead, self.words(&said.text, 160), said.at, 0)
+                SummaryItem::quote(Fill::Recent, lead, self.short_line(&said.text, 160), said.at, 0)
             })
             .collect();
         for step in found.steps.iter().rev().take(RECENT) {
-            let (lead, quote) = self.told(step, 1);
+            let (lead, quote) = self.step_line(step, 1);
             items.push(SummaryItem::quote(Fill::Recent, &lead, quote, step.at, 0));
         }
         items.sort_by_key(|item| std::cmp::Reverse(item.order));

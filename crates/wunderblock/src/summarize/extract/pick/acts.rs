@@ -63,7 +63,7 @@ impl Pick<'_> {
             let weight =
                 self.span.newness(step.at) + i64::from(count.min(8)) * 60 + if failed { 150 } else { 0 }
                     - if step.shows { 900 } else { 0 };
-            let (lead, quote) = self.told(step, count);
+            let (lead, quote) = self.step_line(step, count);
             self.items.push(SummaryItem::quote(Fill::Commands, &lead, quote, step.at, weight));
         }
     }
@@ -75,8 +75,8 @@ impl Pick<'_> {
     }
 
     /// A step and how it ended.
-    pub(super) fn told(&self, step: &Step, count: u32) -> (String, String) {
-        let what = counted(&code(&self.words(&step.what, COMMAND), self.marks()), count);
+    pub(super) fn step_line(&self, step: &Step, count: u32) -> (String, String) {
+        let what = counted(&code(&self.short_line(&step.what, COMMAND), self.marks()), count);
         let Some(outcome) = &step.outcome else {
             let waits = if self.waits(step.at) { " → no result yet" } else { "" };
             return (format!("{what}{waits}"), String::new());
@@ -90,7 +90,8 @@ impl Pick<'_> {
         } else if !step.shows || step.kind == Kind::Write {
             lead.push_str(" → ok");
         }
-        let quote = outcome.telling.as_deref().map(|telling| self.words(telling, 200)).unwrap_or_default();
+        let quote =
+            outcome.telling.as_deref().map(|telling| self.short_line(telling, 200)).unwrap_or_default();
         if !quote.is_empty() {
             lead.push_str(": ");
         }
@@ -103,9 +104,9 @@ impl Pick<'_> {
             folded(found.troubles.iter(), |trouble| (trouble.what.as_str(), trouble.line.as_str()));
         for (count, trouble) in troubles {
             let Trouble { at, what, line, of_step, fixed, by } = trouble;
-            let what = self.words(what, COMMAND);
+            let what = self.short_line(what, COMMAND);
             let lead = if *of_step { counted(&code(&what, self.marks()), count) } else { what };
-            let quote = self.words(line, 220);
+            let quote = self.short_line(line, 220);
             let lead = if quote.is_empty() { format!("{lead} failed") } else { format!("{lead}: ") };
             let tail = match (fixed, by) {
                 (Some(_), Some(path)) => format!(" → fixed after changing `{}`", code(path, self.marks())),
