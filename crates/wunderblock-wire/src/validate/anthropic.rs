@@ -14,17 +14,17 @@ struct MergedTurn<'a> {
     blocks: Vec<(String, ContentBlock<'a>)>,
 }
 
-/// A block, or a whole content that is a string.
+/// A block, opened once for all that look at it, or a whole content that is a string.
 enum ContentBlock<'a> {
     Plain(String),
-    Node(ValueNode<'a>),
+    Opened(NodeKind<'a>),
 }
 
 impl ContentBlock<'_> {
     fn kind(&self) -> String {
         match self {
             Self::Plain(_) => "text".to_owned(),
-            Self::Node(node) => node.text_of("type").unwrap_or_default(),
+            Self::Opened(node) => node.text_of("type").unwrap_or_default(),
         }
     }
 }
@@ -109,7 +109,7 @@ fn check_system(system: ValueNode<'_>, marks: &mut usize, findings: &mut Violati
         NodeKind::List(blocks) => {
             for (at, block) in blocks.into_iter().enumerate() {
                 let path = format!("system[{at}]");
-                let block = ContentBlock::Node(block);
+                let block = ContentBlock::Opened(block.kind());
                 findings.demand(
                     block.kind() == "text",
                     &path,
@@ -139,8 +139,8 @@ fn combine<'a>(messages: Vec<ValueNode<'a>>, findings: &mut Violations) -> Vec<M
             Some(NodeKind::Text(text)) if text.is_empty() => {}
             Some(NodeKind::Text(text)) => blocks.push((content.clone(), ContentBlock::Plain(text))),
             Some(NodeKind::List(items)) => {
-                let numbered = |(at, item)| (format!("{content}[{at}]"), ContentBlock::Node(item));
-                blocks.extend(items.into_iter().enumerate().map(numbered));
+                let opened = items.into_iter().map(|item| ContentBlock::Opened(item.kind()));
+                blocks.extend(opened.enumerate().map(|(at, block)| (format!("{content}[{at}]"), block)));
             }
             Some(NodeKind::Unreadable(reason)) => findings.add(&content, "json", reason),
             _ => findings.add(&content, "missing-field", "a string or a list of blocks is required"),
@@ -179,20 +179,16 @@ fn check_block(
     marks: &mut usize,
     findings: &mut Violations,
 ) {
-    let node = match block {
+    let fields = match block {
         ContentBlock::Plain(text) => {
-            findings.demand(!text.trim().is_empty(), path, "empty-text", "text of white space only");
-            return;
+            return findings.demand(!text.trim().is_empty(), path, "empty-text", "text of white space only");
         }
-        ContentBlock::Node(node) => node,
-    };
-    let fields = match node.kind() {
-        NodeKind::Object(fields) => fields,
-        NodeKind::Unreadable(reason) => return findings.add(path, "json", reason),
-        _ => return findings.add(path, "shape", "a block is an object"),
+        ContentBlock::Opened(NodeKind::Object(fields)) => fields,
+        ContentBlock::Opened(NodeKind::Unreadable(reason)) => return findings.add(path, "json", reason),
+        ContentBlock::Opened(_) => return findings.add(path, "shape", "a block is an object"),
     };
     let text = |name: &str| fields.get(name).and_then(|node| node.text());
-    if is_marked(&fields) {
+    if is_marked(fields) {
         *marks += 1;
         let kind = text("type").unwrap_or_default();
         let empty = kind == "text" && text("text").is_none_or(|text| text.is_empty());
@@ -200,7 +196,7 @@ fn check_block(
         findings.demand(!empty && !thinks, path, "cache-place", "no cache_control on thinking or empty text");
     }
     let kind = text("type").unwrap_or_default();
-    let owner = check_fields((path, &kind), &fields, marks, findings);
+    let owner = check_fields((path, &kind), fields, marks, findings);
     if let Some(owner) = owner.filter(|owner| *owner != role) {
         findings.add(
             path,
@@ -278,7 +274,7 @@ fn check_result(path: &str, content: ValueNode<'_>, marks: &mut usize, findings:
         _ => return findings.add(path, "shape", "a string or a list of blocks"),
     };
     for (at, item) in items.into_iter().enumerate() {
-        let path = format!("{path}[{at}]");
+        let (path, item) = (format!("{path}[{at}]"), item.kind());
         let kind = item.text_of("type").unwrap_or_default();
         if ["tool_use", "tool_result", "thinking", "redacted_thinking"].contains(&kind.as_str()) {
             findings.add(&path, "result-block", format!("{kind} inside a tool result"));
@@ -291,9 +287,9 @@ fn check_result(path: &str, content: ValueNode<'_>, marks: &mut usize, findings:
                 "empty-text",
                 "text with nothing in it",
             );
-            *marks += usize::from(item.object().is_some_and(|fields| is_marked(&fields)));
+            *marks += usize::from(matches!(&item, NodeKind::Object(fields) if is_marked(fields)));
         } else {
-            check_block(&path, &ContentBlock::Node(item), "user", marks, findings);
+            check_block(&path, &ContentBlock::Opened(item), "user", marks, findings);
         }
     }
 }
@@ -303,6 +299,7 @@ fn check_source(path: &str, kind: &str, source: Option<ValueNode<'_>>, findings:
         findings.add(path, "missing-field", "a source is required");
         return;
     };
+    let source = source.kind();
     let form = source.text_of("type").unwrap_or_default();
     let mime = source.text_of("media_type").unwrap_or_default();
     match (form.as_str(), kind) {
@@ -334,7 +331,7 @@ fn check_pairs(turns: &[MergedTurn<'_>], findings: &mut Violations) {
         let mut others = false;
         let mut calls = BTreeSet::new();
         for (path, block) in &turn.blocks {
-            let ContentBlock::Node(node) = block else {
+            let ContentBlock::Opened(node) = block else {
                 others = true;
                 continue;
             };
@@ -368,7 +365,7 @@ fn check_end(turns: &[MergedTurn<'_>], thinks: bool, findings: &mut Violations) 
         findings.add(&turn.path, "prefill", "newer models refuse to continue a message of the assistant");
         let end = match turn.blocks.last() {
             Some((_, ContentBlock::Plain(text))) => Some(text.clone()),
-            Some((_, ContentBlock::Node(node))) => node.text_of("text"),
+            Some((_, ContentBlock::Opened(node))) => node.text_of("text"),
             None => None,
         };
         let trails = end.is_some_and(|text| text.ends_with(char::is_whitespace));

@@ -76,6 +76,16 @@ impl<'a> ValueNode<'a> {
 
     /// A field's text.
     pub(super) fn text_of(self, name: &str) -> Option<String> {
-        self.object()?.get(name)?.text()
+        self.kind().text_of(name)
+    }
+}
+
+impl NodeKind<'_> {
+    /// A field's text, if it is an object.
+    pub(super) fn text_of(&self, name: &str) -> Option<String> {
+        match self {
+            Self::Object(fields) => fields.get(name)?.text(),
+            _ => None,
+        }
     }
 }
