@@ -35,12 +35,12 @@ use failure::failure;
 use futures_channel::oneshot;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Sender, SyncSender, channel, sync_channel};
-use std::sync::{Arc, Mutex};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
-use threads::{ReadJob, WriteJob, WriterState, gone, read_loop, spawn};
+use threads::{ReaderPool, WriteJob, WriterState, gone, spawn};
 
 pub use access::{Access, FORMAT};
 pub use check::{Checked, FileProblem, OPEN_TO_OTHERS, UNSCRUBBED};
@@ -48,15 +48,14 @@ pub(crate) use copy::{Replacement, copy_file, renew};
 pub(crate) use place::{KEPT, RESTORING};
 /// Writes that may wait before senders block.
 const QUEUE: usize = 256;
-/// Reader threads.
-const READERS: usize = 2;
 
 /// A ledger in a SQLite file.
 pub struct Sqlite {
     path: PathBuf,
     writer: Option<SyncSender<WriteJob>>,
-    readers: Sender<ReadJob>,
-    threads: Vec<thread::JoinHandle<()>>,
+    /// None when it is to end.
+    writing: Option<thread::JoinHandle<()>>,
+    readers: ReaderPool,
     /// The ledger that was opened: after a restore another one is in the file.
     generation: [u8; 16],
     waiting: Arc<AtomicBool>,
@@ -92,32 +91,33 @@ impl Sqlite {
         });
         let first = opened.map_err(|error| open::reason(path, error))?;
         let open::FileState { generation, unscrubbed } = open::standing(&first)?;
-        let (readers, jobs) = channel::<ReadJob>();
-        let jobs = Arc::new(Mutex::new(jobs));
         let waiting = Arc::new(AtomicBool::new(false));
-        let mut threads = Vec::new();
-        let mut spare = Some(first);
-        let writer = if access == Access::Read {
-            None
-        } else {
-            let connection = spare.take().map_or_else(|| open::connect(path, access, patience), Ok)?;
-            let log = place::beside(path, "-wal");
-            let mut writer =
-                WriterState { connection, log, patience, generation, waiting: Arc::clone(&waiting) };
-            if unscrubbed > 0 {
-                writer.tidy();
-            }
-            let (sender, receiver) = sync_channel(QUEUE);
-            threads.push(spawn("ledger writer", move || writer.run(&receiver))?);
-            Some(sender)
+        let reading = if access == Access::Read { Access::Read } else { Access::Write };
+        let place = path.to_owned();
+        let connect = move || open::connect(&place, reading, patience);
+        let mut opened = Self {
+            path: path.to_owned(),
+            writer: None,
+            writing: None,
+            readers: ReaderPool::new(connect),
+            generation,
+            waiting: Arc::clone(&waiting),
         };
-        for _ in 0..READERS {
-            let reading = if access == Access::Read { Access::Read } else { Access::Write };
-            let connection = spare.take().map_or_else(|| open::connect(path, reading, patience), Ok)?;
-            let jobs = Arc::clone(&jobs);
-            threads.push(spawn("ledger reader", move || read_loop(&connection, &jobs))?);
+        if access == Access::Read {
+            opened.readers.start(first)?;
+            return Ok(opened);
         }
-        Ok(Self { path: path.to_owned(), writer, readers, threads, generation, waiting })
+        let log = place::beside(path, "-wal");
+        let mut writer = WriterState { connection: first, log, patience, generation, waiting };
+        if unscrubbed > 0 {
+            writer.tidy();
+        }
+        let (sender, receiver) = sync_channel(QUEUE);
+        opened.writing = Some(spawn("ledger writer", move || writer.run(&receiver))?);
+        opened.writer = Some(sender);
+        let reader = open::connect(path, Access::Write, patience)?;
+        opened.readers.start(reader)?;
+        Ok(opened)
     }
 
     /// The file.
@@ -145,16 +145,14 @@ impl Sqlite {
     ) -> Answering<'_, T> {
         let (reply, answer) = oneshot::channel();
         let generation = self.generation;
-        let sent = self.readers.send(Box::new(move |connection| {
-            let snapshot = connection.unchecked_transaction().map_err(|error| failure(&error));
-            let done = snapshot.and_then(|snapshot| {
-                open::still(&snapshot, generation)?;
-                job(&snapshot)
-            });
-            let _ = reply.send(done);
-        }));
+        let job = move |connection: &Connection| {
+            let snapshot = connection.unchecked_transaction().map_err(|error| failure(&error))?;
+            open::still(&snapshot, generation)?;
+            job(&snapshot)
+        };
+        let sent = self.readers.send(job, reply);
         Box::pin(async move {
-            sent.map_err(|_| gone())?;
+            sent?;
             answer.await.map_err(|_| gone())?
         })
     }
@@ -229,17 +227,12 @@ impl Storage for Sqlite {
 
 impl Drop for Sqlite {
     fn drop(&mut self) {
-        // The readers end when no sender is left. The writer's connection is closed after theirs: of connections that are
-        // closed at once none is the last one, which empties the log and removes it.
-        let (closed, _) = channel();
-        self.readers = closed;
-        let writer = usize::from(self.writer.is_some()).min(self.threads.len());
-        for thread in self.threads.drain(writer..) {
-            let _ = thread.join();
-        }
+        // The writer's connection is closed after theirs: of connections that are closed at once none is the last one,
+        // which empties the log and removes it.
+        self.readers.end();
         self.writer = None;
-        for thread in self.threads.drain(..) {
-            let _ = thread.join();
+        if let Some(writing) = self.writing.take() {
+            let _ = writing.join();
         }
     }
 }
