@@ -7,18 +7,16 @@ use wunderblock_core::stub::grouped;
 
 /// What a compaction gained: fewer tokens, or summaries of what is not shown where nothing that is became less.
 pub(crate) fn gain(done: &Compacted) -> String {
-    match done.recorded {
-        Some(_) => format!("{} → {} tokens", grouped(done.before.0), grouped(done.after.0)),
-        None => {
-            let made = plural(done.nodes.len() as u64, "summary", "summaries");
-            format!("{made} of what is not shown")
-        }
+    if done.after < done.before {
+        return format!("{} → {} tokens", grouped(done.before.0), grouped(done.after.0));
     }
+    let made = plural(done.nodes.len() as u64, "summary", "summaries");
+    format!("{made} of what is not shown")
 }
 
 /// What came of it, and what to do next.
 pub(crate) fn verdict(session: &str, done: &Compacted) -> String {
-    let (before, after) = (grouped(done.before.0), grouped(done.after.0));
+    let before = grouped(done.before.0);
     let session = clean(session);
     match &done.outcome {
         CompactionResult::Compacted => format!(
@@ -26,7 +24,12 @@ pub(crate) fn verdict(session: &str, done: &Compacted) -> String {
              `wunderblock undo {session}` brings back the view from before.",
             gain(done)
         ),
-        CompactionResult::WouldCompact => format!("{before} → {after} tokens, if it were done."),
+        CompactionResult::WouldCompact => {
+            let writer = done.stands_in_for.as_deref().map(clean);
+            let writer =
+                writer.map(|name| format!(" {name} would write the summaries; here they are extractive."));
+            format!("{}, if it were done.{}", gain(done), writer.unwrap_or_default())
+        }
         CompactionResult::NothingGained => {
             format!(
                 "{before} tokens; no step saves what it must: nothing was changed. Another --policy may do more."

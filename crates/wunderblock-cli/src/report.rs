@@ -145,6 +145,10 @@ fn compaction_line(session: &str, done: &Compacted) -> String {
             gain(done),
             clean(session)
         ),
+        CompactionResult::WouldCompact => {
+            let verdict = verdict(session, done);
+            format!("`context` compacts first, by `{policy}` ({level}: {why}): {verdict}")
+        }
         _ => {
             let verdict = verdict(session, done);
             format!("a compaction by `{policy}` was due ({level}: {why}): {verdict}")

@@ -182,10 +182,7 @@ impl Agent<'_> {
         };
         let compacted =
             built.compacted.as_ref().is_some_and(|done| done.outcome == CompactionResult::Compacted);
-        assert!(
-            compacted || must(explained).draft.body == built.draft.body,
-            "what is explained is what is built"
-        );
+        assert!(must(explained).draft.body == built.draft.body, "what is explained is what is built");
         let report = &built.draft.report;
         assert!(report.total_tokens <= report.limit, "{} of {} tokens", report.total_tokens, report.limit);
         assert!(Bytes(built.draft.body.len() as u64) <= report.total_bytes, "the bytes are accounted for");

@@ -2,9 +2,12 @@
 
 use crate::compact::state::{LaneState, read_lane_state};
 use crate::compact::undo::{Undone, undo_compaction};
+use crate::context::due_for;
 use crate::future::BoxFuture;
 use crate::memory::{MemoryLane, lane_in_memory};
+use crate::request::options::ContextOptions;
 use crate::session::Session;
+use wunderblock_core::compact::Due;
 use wunderblock_core::id::LaneId;
 
 /// One lane of a session: what a consumer of it is shown. Cheap to clone.
@@ -29,6 +32,15 @@ impl SessionLane {
     /// When there is none.
     pub fn undo<'a>(&'a self) -> BoxFuture<'a, Undone> {
         Box::pin(async move { undo_compaction(&self.session, &self.id).await })
+    }
+
+    /// Whether the lane's next request makes it due for a compaction by the options' policy, and why.
+    ///
+    /// # Errors
+    /// When the ledger cannot be used.
+    pub fn due(&self, options: impl Into<ContextOptions>) -> BoxFuture<'_, Option<Due>> {
+        let options = ContextOptions { lane: Some(self.id.clone()), ..options.into() };
+        Box::pin(async move { due_for(&self.session, &options).await })
     }
 
     /// What the lane is doing.

@@ -3,7 +3,9 @@
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::future::BoxFuture;
+use crate::store::overlay::Overlay;
 use crate::store::{Answer, Query, ReadOrder, StreamInfo, codec};
+use std::sync::Arc;
 use wunderblock_core::event::Event;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::{Bytes, Seq};
@@ -13,11 +15,21 @@ use wunderblock_core::units::{Bytes, Seq};
 pub struct Session {
     pub(crate) engine: Engine,
     pub(crate) id: StreamId,
+    /// What is done here is recorded nowhere: no model is asked, and no program runs.
+    pub(crate) aside: bool,
 }
 
 impl Session {
     pub(crate) fn new(engine: Engine, id: StreamId) -> Self {
-        Self { engine, id }
+        Self { engine, id, aside: false }
+    }
+
+    /// The same session, in which everything can be done and nothing is recorded.
+    pub(crate) fn aside(&self) -> Self {
+        let Engine { storage, tenant, .. } = &self.engine;
+        let storage = Arc::new(Overlay::new(Arc::clone(storage), tenant.no, self.id.clone()));
+        let engine = Engine { storage, file: None, ..self.engine.clone() };
+        Self { engine, id: self.id.clone(), aside: true }
     }
 
     /// Its id.

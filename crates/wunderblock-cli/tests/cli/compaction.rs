@@ -102,10 +102,12 @@ fn a_request_that_is_too_long_is_compacted_first_and_says_so() {
         |desk: &Desk| desk.run(&["sessions", "--json"]).exits(0).json()["sessions"][0]["events"].clone();
     let before = events(&desk);
     let explained = desk.run(&with(&["explain", "work", "--json"], &[])).exits(0).json();
-    assert_eq!(explained["compaction_due"]["level"], "overflow");
+    let compaction = &explained["compaction"];
+    assert_eq!((&compaction["level"], &compaction["outcome"]), (&json!("overflow"), &json!("would_compact")));
     assert_eq!(events(&desk), before, "explain records nothing");
     let built = desk.run(&with(&["context", "work", "--json"], &[])).exits(0).json();
     assert_eq!(built["compaction"]["compacted"], true);
+    assert_eq!(built["digest"], explained["digest"], "what is explained is what is built");
     assert!(built["total_tokens"].as_u64().unwrap() <= built["limit"].as_u64().unwrap());
     let summarised = built["left_out"].as_array().unwrap().iter().any(|run| run["reason"] == "summarised");
     assert!(summarised, "{}", built["left_out"]);
@@ -150,15 +152,21 @@ fn what_cannot_be_a_policy_or_a_summariser_is_refused_with_a_way_out() {
 
 #[test]
 fn a_program_writes_summaries_and_a_broken_one_is_replaced() {
-    let desk = desk();
-    let writer =
-        |line: &'static str| with(&["compact", "work", "--json", "--dry-run", "--summarizer", line], &[]);
-    let done = desk.run(&writer("command:sh -c 'cat >/dev/null; echo; exit 1'")).exits(0).json();
+    let writer = |line: &'static str| with(&["compact", "work", "--json", "--summarizer", line], &[]);
+    let broken = "command:sh -c 'cat >/dev/null; echo; exit 1'";
+    // Who only looks asks nobody.
+    let mut looking = writer(broken);
+    looking.push("--dry-run");
+    let looked = desk().run(&looking).exits(0).json();
+    assert_eq!((&looked["outcome"], &looked["rejected"]), (&json!("would_compact"), &json!([])));
+    assert_eq!(looked["stands_in_for"], "command:sh");
+    let done = desk().run(&writer(broken)).exits(0).json();
     assert!(done["summaries"].as_array().unwrap().iter().all(|made| made["producer"] == "extractive"));
     let refused = done["rejected"].as_array().unwrap();
     assert!(!refused.is_empty() && refused[0]["producer"] == "command:sh", "{refused:?}");
     // A program that makes things up is refused, too.
-    let done = desk.run(&writer("command:echo I changed src/made_up.rs and src/invented.rs")).exits(0).json();
+    let done = desk().run(&writer("command:echo I changed src/made_up.rs and src/invented.rs"));
+    let done = done.exits(0).json();
     assert!(done["summaries"].as_array().unwrap().iter().all(|made| made["producer"] == "extractive"));
 }
 

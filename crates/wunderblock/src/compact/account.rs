@@ -81,6 +81,8 @@ pub struct Compacted {
     pub spent: Vec<SummarySpend>,
     /// How long summarisers took, in milliseconds.
     pub writing: Millis,
+    /// Who would have written the summaries, where nobody is asked because nothing is recorded.
+    pub stands_in_for: Option<String>,
     /// The tasks it went by; none where the policy does not go by tasks.
     pub tasks: Vec<TaskRange>,
 }
@@ -142,7 +144,16 @@ impl Compacted {
             rejected: Vec::new(),
             spent: Vec::new(),
             writing: Millis::ZERO,
+            stands_in_for: None,
             tasks: Vec::new(),
+        }
+    }
+
+    /// The account of what was done aside: it would be so.
+    pub(crate) fn unrecord(&mut self) {
+        self.recorded = None;
+        if self.outcome == CompactionResult::Compacted {
+            self.outcome = CompactionResult::WouldCompact;
         }
     }
 

@@ -49,6 +49,11 @@ impl Session {
     /// When the ledger cannot be used. That nothing was gained is no error but an [`CompactionResult`].
     pub fn compact<'a>(&'a self, options: &'a CompactOptions) -> BoxFuture<'a, Compacted> {
         Box::pin(async move {
+            if options.dry_run && !self.aside {
+                let mut done = self.aside().compact(options).await?;
+                done.unrecord();
+                return Ok(done);
+            }
             let lane = options.context.lane.clone().unwrap_or_else(LaneId::main);
             let due = options
                 .due
@@ -58,15 +63,22 @@ impl Session {
                 return Ok(Compacted::empty(options, lane, due, CompactionResult::Off));
             }
             let holder = new_holder()?;
+            // Nobody's work is done twice by who only looks.
             if !options.dry_run
                 && let Some(other) = claim_lease(self, &lane, &holder).await?
             {
                 return Ok(Compacted::empty(options, lane, due, CompactionResult::Busy(other)));
             }
-            let work = compact_held(self, options, &lane, due);
-            if options.dry_run {
-                return work.await;
+            let mut options = options.clone();
+            let mut stands_in_for = None;
+            if self.aside {
+                stands_in_for = options.compactor.summariser.take().map(|writer| writer.name());
+                options.compactor.hooks.clear();
             }
+            let work = async {
+                let done = compact_held(self, &options, &lane, due).await?;
+                Ok(Compacted { stands_in_for, ..done })
+            };
             let done = while_holding(self, &lane, &holder, work).await;
             release_lease(self, &lane, &holder).await?;
             done
@@ -86,7 +98,7 @@ async fn compact_held(
         Urgency::Manual => u32::MAX,
         _ => most.saturating_sub(count_calls(session, lane).await?),
     });
-    if options.sweep && !options.dry_run {
+    if options.sweep {
         swept = sweep(session, options, lane, &budget).await?;
     }
     let prepared = prepare(session, options).await?;
@@ -96,7 +108,7 @@ async fn compact_held(
     let asked = hook::before(options, &prepared, &due, &session.id).await;
     if let Some(why) = asked.veto {
         let account = Compacted::empty(options, lane.clone(), due, CompactionResult::Vetoed(why));
-        return reject(session, options, account, prepared.tokens).await;
+        return reject(session, account, prepared.tokens).await;
     }
     let mut options = options.clone();
     options.focus = options.focus.into_iter().chain(asked.focus).reduce(|all, more| format!("{all}\n{more}"));
@@ -118,11 +130,7 @@ async fn compact_held(
             account.outcome = CompactionResult::Compacted;
             return Ok(account);
         }
-        return reject(session, options, account, prepared.tokens).await;
-    }
-    if options.dry_run {
-        account.outcome = CompactionResult::WouldCompact;
-        return Ok(account);
+        return reject(session, account, prepared.tokens).await;
     }
     match publish(session, &prepared, &climbed, &account, options).await? {
         Some((recorded, shift)) => {
@@ -135,21 +143,13 @@ async fn compact_held(
         }
         None => {
             account.outcome = CompactionResult::Overtaken;
-            reject(session, options, account, prepared.tokens).await
+            reject(session, account, prepared.tokens).await
         }
     }
 }
 
-/// Records that a compaction changed nothing, unless a person only asked what would be.
-async fn reject(
-    session: &Session,
-    options: &CompactOptions,
-    account: Compacted,
-    tokens: Tokens,
-) -> Result<Compacted, Error> {
-    if options.dry_run {
-        return Ok(account);
-    }
+/// Records that a compaction changed nothing.
+async fn reject(session: &Session, account: Compacted, tokens: Tokens) -> Result<Compacted, Error> {
     let round = count_rounds(session, &account.lane).await?.map_or(0, |(round, _)| round);
     let mut rejected = account.rejection(tokens, round);
     rejected.round = rejected.round.saturating_add(u32::from(rejected.counts()));

@@ -13,6 +13,7 @@ use crate::request::stages::{ShorterTexts, Stopped, shorter_of};
 use crate::session::Session;
 use crate::store::StoreError;
 use wunderblock_core::compact::{Due, Urgency};
+use wunderblock_core::policy::Policy;
 use wunderblock_core::units::Tokens;
 
 /// What has been done about a lane that is due.
@@ -36,6 +37,19 @@ impl AutoCompaction {
     }
 }
 
+/// Whether what was built, or why nothing was, makes the lane due.
+pub(super) async fn find_due(
+    session: &Session,
+    policy: &Policy,
+    drafted: &Result<Draft, Stopped>,
+) -> Result<Option<Due>, Error> {
+    match drafted {
+        Ok(draft) => is_due(session, policy, draft).await,
+        Err(Stopped::Refused { refusal, .. }) => Ok(after_refusal(policy, refusal)),
+        Err(Stopped::Failed(_)) => Ok(None),
+    }
+}
+
 /// Compacts the lane if what was built says that it is due, once. Whether the build is to begin again.
 pub(super) async fn compact_if_due(
     session: &Session,
@@ -44,12 +58,7 @@ pub(super) async fn compact_if_due(
     auto: &mut AutoCompaction,
 ) -> Result<bool, Error> {
     let Some(compactor) = options.compactor.as_ref().filter(|_| !auto.tried) else { return Ok(false) };
-    let due = match drafted {
-        Ok(draft) => is_due(session, &compactor.policy, draft).await?,
-        Err(Stopped::Refused { refusal, .. }) => after_refusal(&compactor.policy, refusal),
-        Err(Stopped::Failed(_)) => None,
-    };
-    let Some(due) = due else { return Ok(false) };
+    let Some(due) = find_due(session, &compactor.policy, drafted).await? else { return Ok(false) };
     auto.tried = true;
     let mut compactor = compactor.clone();
     if compactor.background {

@@ -10,11 +10,10 @@ mod auto_compact;
 mod built;
 mod record;
 
-use crate::compact::due::is_due;
 use crate::compact::state::refuse_unsettled;
 use crate::drive::{context_job, run_build};
 use crate::future::BoxFuture;
-use auto_compact::{AutoCompaction, compact_if_due};
+use auto_compact::{AutoCompaction, compact_if_due, find_due};
 pub use built::Built;
 use record::{record_overflow, record_request};
 pub(crate) use record::{refused, to_record};
@@ -26,6 +25,7 @@ use crate::request::options::ContextOptions;
 use crate::request::stages::Stopped;
 use crate::session::Session;
 use crate::store::StoreError;
+use wunderblock_core::compact::Due;
 
 impl Session {
     /// Builds the next request and records it. When even the least does not fit, that is recorded, too: as
@@ -37,7 +37,9 @@ impl Session {
         build_context(self, options.into())
     }
 
-    /// Builds the request that [`Session::context`] would build, and records nothing.
+    /// Builds the request that [`Session::context`] would build, compaction included, and records nothing. No model is asked
+    /// and no hook runs: where a model would write summaries, those of the extractive summariser stand in their places, and
+    /// [`Compacted::stands_in_for`](crate::Compacted::stands_in_for) names it.
     ///
     /// # Errors
     /// As [`Session::context`].
@@ -79,13 +81,24 @@ fn build_context(session: &Session, options: ContextOptions) -> BoxFuture<'_, Bu
     })
 }
 
+/// Whether the lane's next request makes it due for a compaction by the options' policy, and why.
+pub(crate) async fn due_for(session: &Session, options: &ContextOptions) -> Result<Option<Due>, Error> {
+    let Some(compactor) = &options.compactor else { return Ok(None) };
+    let drafted = run_build(session, Build::draft(context_job(session, options))).await?;
+    find_due(session, &compactor.policy, &drafted).await
+}
+
 fn build_draft(session: &Session, options: ContextOptions) -> BoxFuture<'_, Built> {
     Box::pin(async move {
-        let draft = run_build(session, Build::draft(context_job(session, &options))).await??;
-        let due = match &options.compactor {
-            Some(compactor) if options.at.is_none() => is_due(session, &compactor.policy, &draft).await?,
-            _ => None,
-        };
-        Ok(Built { draft, recorded: None, compacted: None, due })
+        if options.at.is_some() {
+            let draft = run_build(session, Build::draft(context_job(session, &options))).await??;
+            return Ok(Built { draft, recorded: None, compacted: None, due: None });
+        }
+        let mut built = build_context(&session.aside(), options).await?;
+        built.recorded = None;
+        if let Some(done) = &mut built.compacted {
+            done.unrecord();
+        }
+        Ok(built)
     })
 }

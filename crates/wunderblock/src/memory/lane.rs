@@ -27,6 +27,7 @@ use wunderblock_core::units::{Millis, Seq, Tokens};
 const HOUR: i64 = 3_600_000;
 
 /// A lane of one session. Its builds need nothing from outside but files and state providers.
+#[derive(Clone)]
 pub(crate) struct Lane {
     pub(crate) snapshot: Snapshot,
     /// Texts that this lane shares with others.

@@ -37,6 +37,7 @@ use wunderblock_core::policy::Reduce;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 
 /// A lane held in memory.
+#[derive(Clone)]
 pub struct MemoryLane {
     config: Config,
     stream: StreamId,
@@ -246,15 +247,21 @@ impl MemoryLane {
         }
     }
 
-    /// Builds the request that [`MemoryLane::context`] would build without compacting, and records nothing.
+    /// Builds the request that [`MemoryLane::context`] would build, and records nothing; no model is asked. It works on a copy
+    /// of the lane.
     ///
     /// # Errors
     /// As [`MemoryLane::context`].
     pub fn explain(&self, options: impl Into<ContextOptions>) -> Result<Built, Error> {
-        let options = &options.into();
-        let drafted = self.draft(options)?;
-        let due = options.compactor.as_ref().and_then(|compactor| self.is_due(compactor, &drafted));
-        Ok(Built { draft: drafted?, recorded: None, compacted: None, due })
+        let mut options = options.into();
+        let writer = options.compactor.as_mut().and_then(|compactor| compactor.summariser.take());
+        let mut built = self.clone().context(options)?;
+        built.recorded = None;
+        if let Some(done) = &mut built.compacted {
+            done.unrecord();
+            done.stands_in_for = writer.map(|writer| writer.name());
+        }
+        Ok(built)
     }
 
     fn draft(&self, options: &ContextOptions) -> Result<Result<Draft, Stopped>, Error> {

@@ -37,6 +37,8 @@ pub struct CompactionReport {
     pub seq: Option<u64>,
     /// The summaries that were made.
     pub summaries: Vec<SummaryReport>,
+    /// Who would have written the summaries, where nothing is recorded and nobody asked: these are extractive.
+    pub stands_in_for: Option<String>,
     /// The tasks it went by.
     pub tasks: Vec<TaskReport>,
     /// The steps of the policy that were tried.
@@ -139,6 +141,7 @@ impl CompactionReport {
             target_reached: done.reached,
             seq: done.recorded.map(|seq| seq.0),
             summaries: done.nodes.iter().map(SummaryReport::new).collect(),
+            stands_in_for: done.stands_in_for.clone(),
             tasks: done.tasks.iter().map(TaskReport::new).collect(),
             steps: done.rungs.clone(),
             writing_ms: done.writing.0,

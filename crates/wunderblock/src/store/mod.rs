@@ -6,6 +6,7 @@
 //! Records arrive encoded ([`codec`]): a store compares, orders and counts them, and never looks inside.
 
 pub mod codec;
+pub(crate) mod overlay;
 mod query;
 mod row;
 #[cfg(feature = "sqlite")]

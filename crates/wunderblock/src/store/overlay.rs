@@ -1,0 +1,310 @@
+//! A ledger to try things on: it reads another, and keeps in memory what is appended.
+//!
+//! What a request would be is found by building it, with its compaction, and throwing away what that appended. So nobody
+//! has to guess, and nothing is recorded. It knows of one session; everything else is the ledger's own. Where that session
+//! grows in the ledger beneath, it says that the head has moved, as any store does.
+
+use super::codec::{VERSION, commitment};
+use super::{
+    Answer, Answering, Appended, BodyCount, EventMark, KnownEvent, Lease, Marked, PackedBlob, PackedEvent,
+    Query, ReadOrder, Storage, StoreError, StoredEvent, StreamInfo, TallyRow, TenantNo, Write, Written,
+};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use wunderblock_core::id::{Handle, StreamId};
+use wunderblock_core::units::{Bytes, Seq};
+
+/// A session of a ledger, and what is appended to it here alone.
+pub(crate) struct Overlay {
+    base: Arc<dyn Storage>,
+    tenant: TenantNo,
+    stream: StreamId,
+    tail: Mutex<Tail>,
+}
+
+/// What was appended here.
+#[derive(Clone, Default)]
+struct Tail {
+    /// The session as the ledger beneath has it, and as it is with the tail; none before the first append.
+    grown: Option<(StreamInfo, StreamInfo)>,
+    rows: BTreeMap<Seq, Row>,
+    blobs: HashMap<Handle, PackedBlob>,
+    counts: HashMap<Handle, BodyCount>,
+    leases: HashMap<String, Lease>,
+}
+
+/// An event of the tail.
+#[derive(Clone)]
+struct Row {
+    event: StoredEvent,
+    mark: EventMark,
+    /// Messages and bytes of text up to here.
+    tally: TallyRow,
+    blobs: Vec<Handle>,
+}
+
+impl Overlay {
+    /// Over a session of a ledger.
+    pub(crate) fn new(base: Arc<dyn Storage>, tenant: TenantNo, stream: StreamId) -> Self {
+        Self { base, tenant, stream, tail: Mutex::default() }
+    }
+
+    fn tail(&self) -> MutexGuard<'_, Tail> {
+        // What is written is put in its place whole.
+        self.tail.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The ledger's answers to some queries, of the state the tail was appended to.
+    async fn ask(
+        &self,
+        mut queries: Vec<Query>,
+    ) -> Result<(Option<Box<StreamInfo>>, Vec<Answer>), StoreError> {
+        queries.push(Query::Stream { tenant: self.tenant, stream: self.stream.clone() });
+        let mut answers = self.base.query(queries).await?;
+        let info = answers.pop().and_then(Answer::stream).flatten();
+        let head = info.as_ref().map_or(Seq::START, |info| info.head);
+        match self.tail().grown.as_ref().map(|(before, _)| before.head).filter(|before| *before != head) {
+            Some(expected) => Err(StoreError::HeadMoved { expected, actual: head }),
+            None => Ok((info, answers)),
+        }
+    }
+}
+
+impl Storage for Overlay {
+    fn commit(&self, writes: Vec<Write>) -> Answering<'_, Vec<Written>> {
+        Box::pin(async move {
+            let (tenant, stream) = (self.tenant, &self.stream);
+            let (mut ids, mut keys) = (Vec::new(), Vec::new());
+            for write in &writes {
+                match write {
+                    Write::Append { events, .. } => ids.extend(events.iter().map(|event| event.id.clone())),
+                    Write::Claim { key, .. } => keys.push(key.clone()),
+                    _ => {}
+                }
+            }
+            let leases = keys.iter().map(|key| Query::Lease { tenant, key: key.clone() });
+            let known = Query::Ids { tenant, stream: stream.clone(), ids: ids.clone() };
+            let (info, answers) = self.ask(leases.chain([known]).collect()).await?;
+            let mut answers = answers.into_iter();
+            let mut next = self.tail().clone();
+            for (key, answer) in keys.into_iter().zip(answers.by_ref()) {
+                if let Some(lease) = answer.lease().flatten() {
+                    next.leases.entry(key).or_insert(lease);
+                }
+            }
+            let known = answers.next().and_then(Answer::known).unwrap_or_default();
+            let known: HashMap<_, _> = ids.into_iter().zip(known).collect();
+            let info = info.ok_or_else(|| StoreError::NoStream(stream.clone()))?;
+            let mut written = Vec::with_capacity(writes.len());
+            for write in writes {
+                written.push(match write {
+                    Write::Append { stream: to, expect_head, events, .. } if to == *stream => {
+                        let known = |event: &PackedEvent| known.get(&event.id).copied().flatten();
+                        Written::Appended(next.append(&info, expect_head, events, known)?)
+                    }
+                    Write::Counts { counts, .. } => {
+                        next.counts.extend(counts);
+                        Written::Done
+                    }
+                    Write::Claim { key, holder, now, until, .. } => {
+                        let other = next.leases.get(&key);
+                        let other =
+                            other.filter(|lease| lease.until > now && lease.holder != holder).cloned();
+                        if other.is_none() {
+                            next.leases.insert(key, Lease { holder, until });
+                        }
+                        Written::Claimed(other)
+                    }
+                    Write::Release { key, holder, .. } => {
+                        next.leases.retain(|held, lease| *held != key || lease.holder != holder);
+                        Written::Done
+                    }
+                    _ => return Err(StoreError::ReadOnly),
+                });
+            }
+            *self.tail() = next;
+            Ok(written)
+        })
+    }
+
+    fn query(&self, queries: Vec<Query>) -> Answering<'_, Vec<Answer>> {
+        Box::pin(async move {
+            let narrowed = {
+                let tail = self.tail();
+                queries.iter().map(|query| tail.narrowed(query, &self.stream)).collect()
+            };
+            let (_, answers) = self.ask(narrowed).await?;
+            let tail = self.tail();
+            Ok(queries
+                .iter()
+                .zip(answers)
+                .map(|(query, answer)| tail.completed(query, answer, &self.stream))
+                .collect())
+        })
+    }
+}
+
+impl Tail {
+    fn append(
+        &mut self,
+        info: &StreamInfo,
+        expect_head: Option<Seq>,
+        events: Vec<PackedEvent>,
+        known: impl Fn(&PackedEvent) -> Option<KnownEvent>,
+    ) -> Result<Vec<Appended>, StoreError> {
+        let (_, grown) = self.grown.get_or_insert_with(|| (info.clone(), info.clone()));
+        let actual = grown.head;
+        if let Some(expected) = expect_head.filter(|expected| *expected != actual) {
+            return Err(StoreError::HeadMoved { expected, actual });
+        }
+        let mut appended = Vec::with_capacity(events.len());
+        for event in events {
+            let own = self.rows.values().find(|row| row.event.id == event.id);
+            let own = own.map(|row| KnownEvent { seq: row.event.seq, proof: row.event.proof });
+            let Some(there) = known(&event).or(own) else {
+                appended.push(Appended { seq: self.insert(event), duplicate: false });
+                continue;
+            };
+            if there.proof.is_some_and(|(salt, proof)| commitment(&salt, &event.content) != proof) {
+                return Err(StoreError::Conflict { id: event.id, seq: there.seq });
+            }
+            appended.push(Appended { seq: there.seq, duplicate: true });
+        }
+        Ok(appended)
+    }
+
+    fn insert(&mut self, event: PackedEvent) -> Seq {
+        let Some((_, info)) = &mut self.grown else { return Seq::START };
+        let seq = info.head.next();
+        info.head = seq;
+        info.messages += u64::from(event.mark != EventMark::Control);
+        info.text += event.text;
+        info.updated_at = info.updated_at.max(event.at);
+        if event.mark == EventMark::UserTurn {
+            info.first_user.get_or_insert(seq);
+        }
+        if event.facets.role.is_some() {
+            info.said = seq;
+        }
+        let tally = TallyRow { messages: info.messages, text: info.text, tokens: None };
+        let blobs = event.blobs.iter().map(|blob| blob.handle).collect();
+        self.blobs.extend(event.blobs.into_iter().map(|blob| (blob.handle, blob)));
+        let stored = StoredEvent {
+            stream: info.no,
+            seq,
+            id: event.id,
+            at: event.at,
+            kind: event.kind.to_owned(),
+            version: VERSION,
+            origin: event.origin,
+            payload: Some(event.payload),
+            proof: Some((event.salt, commitment(&event.salt, &event.content))),
+            checksum: Some(event.checksum),
+            counts: Vec::new(),
+        };
+        self.rows.insert(seq, Row { event: stored, mark: event.mark, tally, blobs });
+        seq
+    }
+
+    /// What the ledger beneath is to be asked so that the tail's part can stand beside its answer.
+    fn narrowed(&self, query: &Query, own: &StreamId) -> Query {
+        let Query::Events { stream, from, to, order: ReadOrder::Descending, limit, text, .. } = query else {
+            return query.clone();
+        };
+        let rows = self.rows.range(*from..=*to);
+        let (Some((_, newest)), Some((before, _))) = (rows.clone().next_back(), &self.grown) else {
+            return query.clone();
+        };
+        if stream != own {
+            return query.clone();
+        }
+        // Texts are counted from the newest row on, which tells of those before it.
+        let read = newest.tally.text.0 - before.text.0;
+        let rows = rows.count() as u64;
+        let mut narrowed = query.clone();
+        if let Query::Events { limit: left, text: room, .. } = &mut narrowed {
+            *left = if read > text.0 { 0 } else { limit.saturating_sub(rows) };
+            *room = Bytes(text.0.saturating_sub(read));
+        }
+        narrowed
+    }
+
+    fn completed(&self, query: &Query, answer: Answer, own: &StreamId) -> Answer {
+        let Some((before, grown)) = &self.grown else { return self.with_bodies(query, answer) };
+        match (query, answer) {
+            (Query::Stream { stream, .. }, _) if stream == own => {
+                Answer::Stream(Some(Box::new(grown.clone())))
+            }
+            (Query::Events { stream, .. }, Answer::Events(rows)) if stream == own => {
+                Answer::Events(self.events(query, rows, before.head))
+            }
+            (Query::At { stream, seqs, .. }, Answer::Events(rows)) if stream == own => {
+                let beneath: HashMap<Seq, StoredEvent> = rows.into_iter().map(|row| (row.seq, row)).collect();
+                let row = |seq: &Seq| self.row(*seq).or_else(|| beneath.get(seq).cloned());
+                Answer::Events(seqs.iter().filter_map(row).collect())
+            }
+            (Query::Marked { stream, what, to, limit, .. }, Answer::Events(rows)) if stream == own => {
+                let is_meant = |row: &&Row| match what {
+                    Marked::System => row.mark == EventMark::System,
+                    Marked::Kind(kind) => row.mark == EventMark::Control && row.event.kind == *kind,
+                };
+                let tail = self.rows.range(..=*to).rev().map(|(_, row)| row).filter(is_meant);
+                let all = tail.map(|row| row.event.clone()).chain(rows);
+                Answer::Events(all.take(usize::try_from(*limit).unwrap_or(usize::MAX)).collect())
+            }
+            (Query::Tallies { stream, seqs, .. }, Answer::Tallies(rows)) if stream == own => {
+                let tail = |seq: &Seq| self.rows.range(..=*seq).next_back().map(|(_, row)| row.tally);
+                Answer::Tallies(seqs.iter().zip(rows).map(|(seq, row)| tail(seq).unwrap_or(row)).collect())
+            }
+            (Query::Lineage { stream, .. }, Answer::Lineage(mut stretches)) if stream == own => {
+                if let Some(newest) = stretches.first_mut() {
+                    newest.to = grown.head;
+                }
+                Answer::Lineage(stretches)
+            }
+            (query, answer) => self.with_bodies(query, answer),
+        }
+    }
+
+    fn with_bodies(&self, query: &Query, answer: Answer) -> Answer {
+        match (query, answer) {
+            (Query::Blobs { handles, .. }, Answer::Blobs(blobs)) => {
+                let blob = |(handle, blob): (&Handle, Option<PackedBlob>)| {
+                    blob.or_else(|| self.blobs.get(handle).cloned())
+                };
+                Answer::Blobs(handles.iter().zip(blobs).map(blob).collect())
+            }
+            (Query::Counts { handles, .. }, Answer::Counts(counts)) => {
+                let count = |(handle, count): (&Handle, Option<BodyCount>)| {
+                    count.or_else(|| self.counts.get(handle).copied())
+                };
+                Answer::Counts(handles.iter().zip(counts).map(count).collect())
+            }
+            (Query::Lease { key, .. }, Answer::Lease(lease)) => {
+                Answer::Lease(self.leases.get(key).cloned().or(lease))
+            }
+            (_, answer) => answer,
+        }
+    }
+
+    /// Rows of the ledger beneath and of the tail, as one run of events.
+    fn events(&self, query: &Query, rows: Vec<StoredEvent>, head: Seq) -> Vec<StoredEvent> {
+        let Query::Events { from, to, order, limit, text, .. } = query else { return rows };
+        let limit = usize::try_from(*limit).unwrap_or(usize::MAX);
+        let tail = self.rows.range(*from..=*to);
+        if *order == ReadOrder::Ascending {
+            let ended = *from > head || rows.last().is_some_and(|last| last.seq >= head.min(*to));
+            let tail = tail.filter(|_| ended).filter_map(|(seq, _)| self.row(*seq));
+            return rows.into_iter().chain(tail).take(limit).collect();
+        }
+        let newest = self.rows.range(*from..=*to).next_back().map_or(0, |(_, row)| row.tally.text.0);
+        let tail = tail.rev().take_while(|(_, row)| newest - row.tally.text.0 <= text.0);
+        tail.filter_map(|(seq, _)| self.row(*seq)).chain(rows).take(limit).collect()
+    }
+
+    fn row(&self, seq: Seq) -> Option<StoredEvent> {
+        let row = self.rows.get(&seq)?;
+        let counts = row.blobs.iter().filter_map(|handle| Some((*handle, *self.counts.get(handle)?)));
+        Some(StoredEvent { counts: counts.collect(), ..row.event.clone() })
+    }
+}
