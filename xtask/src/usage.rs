@@ -139,6 +139,8 @@ fn marks<'a>(told: &'a [UsageEntry], costs: &CorrectedCounter) -> Vec<UsageMark<
             input: *input,
             output: *output,
             live: false,
+            // What is foretold here is the next request of whoever sent this one.
+            sent: true,
         })),
         UsageEntry::Reset => Some(UsageMark::Reset),
     };

@@ -20,6 +20,16 @@ impl Calibration {
     }
 }
 
+/// What was learned of a model.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelCalibration {
+    /// The model.
+    pub model: Box<str>,
+    /// What was learned.
+    #[serde(flatten)]
+    pub learned: Calibration,
+}
+
 /// The newest count a provider gave, and our estimate of what has come since.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Anchor {

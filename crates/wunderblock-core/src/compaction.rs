@@ -1,5 +1,6 @@
 //! What is recorded of compactions. Data only, since events hold it; [`crate::compact`] decides.
 
+use crate::calibration::ModelCalibration;
 use crate::id::LaneId;
 use crate::message::Body;
 use crate::policy::Permille;
@@ -152,6 +153,15 @@ pub struct CompactionOutcome {
     /// What the summaries should look at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub focus: Focus,
+    /// What it was counted with: the replies that was learned from may have left the view.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<ModelCalibration>,
+}
+
+// serde asks for functions that take references.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_none(tokens: &Tokens) -> bool {
+    *tokens == Tokens::ZERO
 }
 
 /// A step of a ladder, and what came of it.
@@ -163,6 +173,9 @@ pub struct RungTaken {
     pub taken: bool,
     /// The tokens it saved, or would have saved.
     pub saved: Tokens,
+    /// The tokens it added: what has room is shown again.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub added: Tokens,
     /// Why it was not taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<Box<str>>,

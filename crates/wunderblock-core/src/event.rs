@@ -422,6 +422,10 @@ pub struct UsageMeasured {
     /// The context window, where the provider told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<Tokens>,
+    /// The position of the `context.built` whose request was sent as it was built, where the caller says so. Usage that is
+    /// told right after a request was built need not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<Seq>,
 }
 
 impl UsageMeasured {
@@ -430,7 +434,7 @@ impl UsageMeasured {
     pub fn of(reply: &Message, tokens: [u64; 4]) -> Self {
         let [input, cache_read, cache_write, output] = tokens.map(Tokens);
         let (api_id, model) = (reply.api_id.clone(), reply.model.clone());
-        Self { api_id, model, input, cache_read, cache_write, output, window: None }
+        Self { api_id, model, input, cache_read, cache_write, output, window: None, request: None }
     }
 }
 

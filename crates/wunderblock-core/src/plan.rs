@@ -318,6 +318,9 @@ impl<'a> ExchangeCosts<'a> {
         let after = last.next().max(self.ask.view.trim().drop_before);
         let keep = self.newest.into_iter().collect();
         let trim = Trim { drop_before: after, stub_before: after, keep, ..Trim::default() };
+        if self.total(&trim).fits(self.limit) {
+            return Ok(trim);
+        }
         let spoken = self.newest.and_then(|seq| {
             let own = self.exchanges.iter().find(|(exchange, _)| exchange.speakers.contains(&seq));
             own.map(|(exchange, whole)| (seq, *exchange, whole))

@@ -121,6 +121,8 @@ pub struct Measured<'a> {
     /// Told while it happened: a request of ours right before it is the one that was measured. A transcript's requests
     /// were made by the program that wrote it.
     pub live: bool,
+    /// Its caller says that it measures a request of ours, sent as it was built.
+    pub sent: bool,
 }
 
 /// What a session holds that measurements speak of.
@@ -179,6 +181,11 @@ impl<'a> MeasuredReply<'a> {
         // What answers a request of ours for another model or lane speaks of another context.
         let elsewhere = measured.live && self.built.is_some_and(|(name, _)| name != model);
         (!self.failed && !elsewhere).then_some(measured)
+    }
+
+    /// Whether what was measured was a request of this ledger, and nobody else's.
+    fn is_ours(&self, measured: &Measured<'_>) -> bool {
+        measured.sent || (measured.live && self.built.is_some_and(|(model, _)| model == measured.model))
     }
 }
 
@@ -278,7 +285,8 @@ impl<'a> Replies<'a> {
     }
 }
 
-/// The newest good measurement of a model's context, and our estimate of what has come since; none since the last reset.
+/// The newest good measurement of a request of ours, and our estimate of what has come since; none since the last reset.
+/// What others sent had another beginning, and was compacted by others: it says nothing of the size of ours.
 ///
 /// Good is a reply of this model that neither failed nor was cut short. What the marks weigh should be calibrated.
 #[must_use]
@@ -289,7 +297,7 @@ pub fn anchor<'a>(marks: impl IntoIterator<Item = UsageMark<'a>>, model: &str) -
             return None;
         }
         since += reply.after;
-        if let Some(good) = reply.good(model) {
+        if let Some(good) = reply.good(model).filter(|good| reply.is_ours(good)) {
             return Some(Anchor {
                 seq: good.seq,
                 model: model.into(),

@@ -88,8 +88,11 @@ fn picture(session: &str, done: &Compacted, paint: Paint) -> String {
     for rung in &done.rungs {
         let sign = if rung.taken { "✓" } else { "·" };
         let why = rung.why.as_deref().map(|why| format!("  {}", clean(why))).unwrap_or_default();
-        let line =
-            format!("  {sign} {:<10} {:>9} tokens{why}", rung.rung, format!("−{}", grouped(rung.saved.0)));
+        let by = match rung.added.0 {
+            0 => format!("−{}", grouped(rung.saved.0)),
+            added => format!("+{}", grouped(added)),
+        };
+        let line = format!("  {sign} {:<10} {by:>9} tokens{why}", rung.rung);
         out.push_str(&format!("{}\n", fit(&line, width())));
     }
     for node in done.nodes.iter().rev().take(NODES).rev() {

@@ -103,7 +103,7 @@ fn a_request_that_is_too_long_is_compacted_first_and_says_so() {
     let before = events(&desk);
     let explained = desk.run(&with(&["explain", "work", "--json"], &[])).exits(0).json();
     let compaction = &explained["compaction"];
-    assert_eq!((&compaction["level"], &compaction["outcome"]), (&json!("overflow"), &json!("would_compact")));
+    assert_eq!((&compaction["level"], &compaction["outcome"]), (&json!("cold"), &json!("would_compact")));
     assert_eq!(events(&desk), before, "explain records nothing");
     let built = desk.run(&with(&["context", "work", "--json"], &[])).exits(0).json();
     assert_eq!(built["compaction"]["compacted"], true);

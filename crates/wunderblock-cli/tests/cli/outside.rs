@@ -128,7 +128,14 @@ fn names_of_fields_are_a_promise() {
     desk.run(&["import", "session.jsonl", "-q"]).exits(0);
     let args = [&["context", SESSION, "--cwd", "repo/tools", "--json"], &FLAGS[..]].concat();
     let mut names = BTreeSet::new();
-    fields(&desk.run(&args).exits(0).json(), "", &mut names);
+    let first = desk.run(&args).exits(0).json();
+    fields(&first, "", &mut names);
+    // What a provider counted of it.
+    let usage = serde_json::json!({
+        "id": "u1", "at": 1_800_000_000_000_u64, "kind": "usage.measured", "model": first["model"], "input": 5_000,
+        "cache_read": 0, "cache_write": 0, "output": 9, "request": first["recorded"],
+    });
+    desk.feed(&["append", first["session"].as_str().unwrap()], &format!("{usage}\n")).exits(0);
     desk.write("memory.md", "The release is on Monday.\n");
     desk.write("repo/docs/style.md", "Long lines.\n");
     for more in [&[][..], &["--window", "3500", "--reserve", "100"]] {

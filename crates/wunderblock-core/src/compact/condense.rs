@@ -17,9 +17,12 @@ pub(super) struct CondenseRules {
     pub(super) above: Tokens,
     /// Summaries of so many tokens together go into one, unless fewer would not be enough of them; 0 for no limit.
     pub(super) chunk: Tokens,
+    /// What is above must go, whatever the levels.
+    pub(super) must: bool,
 }
 
-/// The oldest run of summaries of one level that is long enough, the lowest level first.
+/// The oldest run of summaries of one level that is long enough, the lowest level first. Where there is none, and room is what
+/// is short, the oldest that follow one another, whatever their levels.
 pub(super) fn job(rules: CondenseRules, policy: &Policy, ask: &PlanInput<'_>) -> Option<SummaryJob> {
     let nodes: Vec<&SummaryNode> = ask.view.nodes().collect();
     let cost = |node: &&SummaryNode| cost::node(node, ask.costs).tokens;
@@ -27,6 +30,14 @@ pub(super) fn job(rules: CondenseRules, policy: &Policy, ask: &PlanInput<'_>) ->
     if all <= rules.above {
         return None;
     }
+    let within = |run: &[&SummaryNode], fan: usize| {
+        let mut together = Tokens::ZERO;
+        let fits = |node: &&&SummaryNode| {
+            together += cost(node);
+            rules.chunk == Tokens::ZERO || together <= rules.chunk
+        };
+        run.iter().take_while(fits).count().max(fan).min(run.len())
+    };
     let mut levels: Vec<u32> = nodes.iter().map(|node| node.level).collect();
     levels.sort_unstable();
     levels.dedup();
@@ -34,32 +45,40 @@ pub(super) fn job(rules: CondenseRules, policy: &Policy, ask: &PlanInput<'_>) ->
         let fan = if level == 0 { rules.leaves } else { rules.nodes };
         let fan = usize::try_from(fan).unwrap_or(usize::MAX).max(2);
         let joins = |a: &&SummaryNode, b: &&SummaryNode| a.level == b.level && a.to.next() == b.from;
-        for run in nodes.chunk_by(|a, b| joins(a, b)).filter(|run| run.len() >= fan) {
-            let mut together = Tokens::ZERO;
-            let fits = |node: &&&SummaryNode| {
-                together += cost(node);
-                rules.chunk == Tokens::ZERO || together <= rules.chunk
-            };
-            let count = run.iter().take_while(fits).count().max(fan);
-            let Some(run) = run.get(..count).filter(|run| run.iter().all(|node| node.level == level)) else {
-                continue;
-            };
-            let (Some(first), Some(last)) = (run.first(), run.last()) else { continue };
-            let tokens: Tokens = run.iter().map(cost).sum();
-            let most = Tokens(tokens.0 / 2).max(policy.summary.at_least);
-            return Some(SummaryJob {
-                from: first.from,
-                to: last.to,
-                entries: Vec::new(),
-                sources: run.iter().map(|node| node.at).collect(),
-                level: level + 1,
-                detail: if policy.goes_by_tasks() { Detail::Statistics } else { Detail::Full },
-                tokens,
-                target: policy.summary.condensed.min(most),
-                splits: false,
-                inner: false,
-            });
+        let mut runs = nodes.chunk_by(joins).filter(|run| run.len() >= fan);
+        if let Some(run) = runs.find(|run| run.first().is_some_and(|node| node.level == level)) {
+            return one_of(run.get(..within(run, fan))?, (all, rules), policy, ask);
         }
     }
-    None
+    let joins = |a: &&SummaryNode, b: &&SummaryNode| a.to.next() == b.from;
+    let run = nodes.chunk_by(joins).find(|run| run.len() >= 2).filter(|_| rules.must)?;
+    let fan = usize::try_from(rules.leaves).unwrap_or(usize::MAX).max(2);
+    one_of(run.get(..within(run, 2).min(fan))?, (all, rules), policy, ask)
+}
+
+/// One summary of several: half as long, and no longer than what there is room for beside the others.
+fn one_of(
+    run: &[&SummaryNode],
+    (all, CondenseRules { above, must, .. }): (Tokens, CondenseRules),
+    policy: &Policy,
+    ask: &PlanInput<'_>,
+) -> Option<SummaryJob> {
+    let (first, last) = (run.first()?, run.last()?);
+    let tokens: Tokens = run.iter().map(|node| cost::node(node, ask.costs).tokens).sum();
+    let half = Tokens(tokens.0 / 2);
+    let room = above.saturating_sub(all.saturating_sub(tokens));
+    let most = if must { half.min(room) } else { half };
+    let most = most.max(policy.summary.at_least);
+    Some(SummaryJob {
+        from: first.from,
+        to: last.to,
+        entries: Vec::new(),
+        sources: run.iter().map(|node| node.at).collect(),
+        level: run.iter().map(|node| node.level).max().unwrap_or_default() + 1,
+        detail: if policy.goes_by_tasks() { Detail::Statistics } else { Detail::Full },
+        tokens,
+        target: policy.summary.condensed.min(most),
+        splits: false,
+        inner: false,
+    })
 }

@@ -2,7 +2,7 @@
 
 use super::guard::is_open;
 use crate::pair::{Arrangement, ExchangeKind};
-use crate::policy::{Boundary, FractionBase, Policy, TriggerLevel};
+use crate::policy::{Boundary, FractionBase, Permille, Policy, TriggerLevel};
 use crate::units::{Millis, Tokens};
 use crate::view::View;
 
@@ -25,6 +25,8 @@ pub struct LaneMeasurement {
     pub age: Millis,
     /// Until the provider's cache of the lane's last request ends; none if nothing is cached.
     pub cache_left: Option<Millis>,
+    /// No request of the lane was built before.
+    pub first: bool,
     /// What the request took after the last compaction; none if there was none.
     pub after_last: Option<Tokens>,
     /// Where the conversation stands.
@@ -54,6 +56,8 @@ pub enum Urgency {
     Hard,
     /// The request does not fit.
     Overflow,
+    /// The lane's first request does not fit, or is at a level.
+    Cold,
     /// A person asked.
     Manual,
 }
@@ -66,6 +70,7 @@ impl Urgency {
             Self::Soft => "soft",
             Self::Hard => "hard",
             Self::Overflow => "overflow",
+            Self::Cold => "cold",
             Self::Manual => "manual",
         }
     }
@@ -83,6 +88,12 @@ pub struct Due {
 /// Whether a policy says that a lane is due. A policy that is off never does.
 #[must_use]
 pub fn due(policy: &Policy, measure: &LaneMeasurement) -> Option<Due> {
+    let found = live(policy, measure)?;
+    let is_cold = measure.first && !measure.refused && policy.trigger.cold > Permille::ZERO;
+    Some(if is_cold { Due { level: Urgency::Cold, ..found } } else { found })
+}
+
+fn live(policy: &Policy, measure: &LaneMeasurement) -> Option<Due> {
     if policy.is_off() {
         return None;
     }

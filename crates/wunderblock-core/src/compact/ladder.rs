@@ -1,11 +1,14 @@
 //! The climb: step after step, each taken if it saves enough, until the request is small enough.
 
+mod fill;
+
 use super::due::{LaneMeasurement, Urgency, whole};
 use super::guard::{Guard, RungInput, guard};
 use super::job::SummaryJob;
 use super::task::TaskRange;
 use super::{condense, curate, dedupe, drop, shrink, stub, summarise};
 use crate::compaction::RungTaken;
+use crate::cost;
 use crate::decision::{PartForm, PartPosition, PlacedSummary, Trim};
 use crate::event::ContentReduced;
 use crate::message::Body;
@@ -29,6 +32,8 @@ pub struct Ladder<'a> {
     whole: Tokens,
     /// A person asked: summaries are made even where the target is reached without.
     forced: bool,
+    /// It is the lane's first request.
+    cold: bool,
     view: View,
     before: Tokens,
     now: Tokens,
@@ -104,17 +109,22 @@ impl<'a> Ladder<'a> {
             Permille::ZERO => limit.min(before).saturating_sub(Tokens(1)),
             part => part.of(whole),
         };
+        // What fires at once would be compacted twice.
+        let soft = policy.trigger.soft.fraction.map_or(limit, |soft| soft.of(whole));
+        let cold = policy.trigger.cold.of(limit).min(COLD_MOST.of(soft));
         Self {
             policy,
             guard,
             tasks,
             // A request that was too long must become shorter, whatever it is by our count.
             target: match level {
+                Urgency::Cold => cold,
                 Urgency::Overflow => down_to.min(limit).min(Tokens(before.0 / 4 * 3)),
                 _ => down_to.min(limit),
             },
             whole,
             forced: level == Urgency::Manual,
+            cold: level == Urgency::Cold,
             view: ask.view.clone(),
             before,
             now: before,
@@ -153,7 +163,10 @@ impl<'a> Ladder<'a> {
         while let Some(action) = policy.steps.get(self.rung) {
             let deep =
                 matches!(action, Action::Summarise { .. } | Action::Condense { .. } | Action::Drop { .. });
-            if self.now <= self.target && !(self.forced && deep) && !is_standing(action) {
+            // The first request of a lane is filled up behind its summaries: those keep to their room.
+            let keeps = self.cold && matches!(action, Action::Condense { .. });
+            let is_enough = self.now <= self.target && !(self.forced && deep);
+            if is_enough && !keeps && !is_standing(action) {
                 self.rung += 1;
                 continue;
             }
@@ -179,7 +192,7 @@ impl<'a> Ladder<'a> {
             let Some(text) = text.filter(says_something) else { break };
             let at = Seq(self.next.0 + drafts.len() as u64);
             let mut draft = NodeDraft { at, job, text, tokens: Tokens::ZERO, made: first + index };
-            draft.tokens = crate::cost::node(&node(&draft), self.ask.costs).tokens;
+            draft.tokens = cost::node(&node(&draft), self.ask.costs).tokens;
             drafts.push(draft);
         }
         let repeats = matches!(action, Action::Condense { .. });
@@ -203,7 +216,17 @@ impl<'a> Ladder<'a> {
     fn jobs(&self, action: &Action) -> Vec<SummaryJob> {
         let ask = self.ask();
         match *action {
-            Action::Summarise { by, chunk, chunk_share, chunk_least, oldest, all, anchored, .. } => {
+            Action::Summarise {
+                by,
+                chunk,
+                chunk_share,
+                chunk_least,
+                oldest,
+                all,
+                anchored,
+                as_needed,
+                ..
+            } => {
                 let rules = summarise::SummariseRules {
                     policy: self.policy,
                     by,
@@ -212,6 +235,7 @@ impl<'a> Ladder<'a> {
                     chunk_least,
                     oldest,
                     all: all || self.forced,
+                    as_needed: as_needed && self.now > self.target,
                     anchored,
                     excess: self.now.saturating_sub(self.target),
                     next: self.next,
@@ -226,7 +250,8 @@ impl<'a> Ladder<'a> {
                     (above, Tokens::ZERO) => above,
                     (above, tokens) => above.min(tokens),
                 };
-                let rules = condense::CondenseRules { leaves, nodes, most, above, chunk };
+                let above = if self.cold { above.min(self.room()) } else { above };
+                let rules = condense::CondenseRules { leaves, nodes, most, above, chunk, must: self.cold };
                 condense::job(rules, self.policy, &ask).into_iter().collect()
             }
             _ => Vec::new(),
@@ -240,14 +265,24 @@ impl<'a> Ladder<'a> {
         let replaced: Tokens = shown().map(|job| job.tokens).sum();
         let asked: Tokens = shown().map(|job| job.target).sum();
         let limit = plan::limit(&self.ask).tokens;
-        let room = ROOM.of(limit).saturating_sub(self.now.saturating_sub(replaced));
+        let stand: Tokens = self.view.nodes().map(|node| cost::node(node, self.ask.costs).tokens).sum();
+        let room = limit.saturating_sub(self.now.saturating_sub(replaced));
+        let room = room.min(self.room().saturating_sub(stand));
+        // Of a window that is smaller than any summary, a summary takes a part all the same.
+        let least = self.policy.summary.at_least.min(COLD_ROOM.of(limit));
         if asked > room {
             for job in jobs.iter_mut().filter(|job| !job.inner) {
                 let part = Tokens(room.0.saturating_mul(job.target.0) / asked.0.max(1));
-                job.target = part.max(LEAST).min(job.target);
+                job.target = part.max(least).min(job.target);
             }
         }
         jobs
+    }
+
+    /// What all summaries may take: of a lane's first request no more than leaves half of it for what stands word for word.
+    fn room(&self) -> Tokens {
+        let room = self.policy.summary.room.of(plan::limit(&self.ask).tokens);
+        if self.cold { room.min(COLD_ROOM.of(self.target)) } else { room }
     }
 
     /// What a step that needs no text makes of the trim.
@@ -270,6 +305,7 @@ impl<'a> Ladder<'a> {
                 let trim = drop::drop(input, by, keep, excess);
                 return (trim != *self.view.trim()).then_some((trim, Vec::new()));
             }
+            Action::Summarise { as_needed: true, .. } => return self.told_gone(),
             Action::Summarise { .. } | Action::Condense { .. } => return None,
         };
         (!forms.is_empty()).then(|| (with_forms(self.view.trim(), forms), Vec::new()))
@@ -304,29 +340,37 @@ impl<'a> Ladder<'a> {
             return Some(Trim { nodes, ..old.clone() });
         }
         let drop_before = last.job.to.next().max(old.drop_before);
-        let arrangement = arrange(&self.view);
-        let head = arrangement.exchanges.iter().filter(|exchange| exchange.last < self.guard.head);
-        let head = head.flat_map(|exchange| exchange.speakers.iter().copied());
-        let mut keep = self.guard.kept(old, drop_before);
-        keep.extend(head);
-        let keep = keep.into_iter().collect();
-        Some(Trim { drop_before, stub_before: old.stub_before.max(drop_before), keep, nodes, ..old.clone() })
+        let trim = self.cut_at(drop_before, nodes);
+        let fills = matches!(action, Action::Summarise { as_needed: true, .. });
+        Some(if fills { self.filled(trim, drafts) } else { trim })
+    }
+
+    /// The view a trim shows, settled, and what it takes.
+    fn weighed(
+        &self,
+        mut trim: Trim,
+        (drafts, reduced): (&[NodeDraft], &[(Seq, ContentReduced)]),
+    ) -> (View, Tokens) {
+        let all = self.ask.view;
+        trim::settle(&mut trim, &arrange(all), all);
+        let nodes = self.nodes.iter().chain(drafts).map(node);
+        let nodes: Vec<SummaryNode> = nodes.chain(all.nodes().cloned()).collect();
+        let reduced = self.reduced.iter().chain(reduced);
+        let mut texts: Vec<(Seq, Body)> = reduced.map(|(at, reduced)| (*at, reduced.text.clone())).collect();
+        texts.extend(trim.named().filter_map(|at| Some((at, all.reduced(at)?.clone()))));
+        let view = all.with(&trim, &nodes, &texts);
+        let now = plan::weigh(&PlanInput { view: &view, ..self.ask }).tokens;
+        (view, now)
     }
 
     /// Takes a trim if it saves what the step must save.
     fn judge(
         &mut self,
         action: &Action,
-        mut trim: Trim,
+        trim: Trim,
         (drafts, reduced): (Vec<NodeDraft>, Vec<(Seq, ContentReduced)>),
     ) -> bool {
-        trim::settle(&mut trim, &arrange(&self.view), &self.view);
-        let nodes: Vec<SummaryNode> = drafts.iter().map(node).chain(self.view.nodes().cloned()).collect();
-        let mut texts: Vec<(Seq, Body)> =
-            reduced.iter().map(|(at, reduced)| (*at, reduced.text.clone())).collect();
-        texts.extend(trim.named().filter_map(|at| Some((at, self.view.reduced(at)?.clone()))));
-        let view = self.view.with(&trim, &nodes, &texts);
-        let now = plan::weigh(&PlanInput { view: &view, ..self.ask }).tokens;
+        let (view, now) = self.weighed(trim, (&drafts, &reduced));
         let saved = self.now.saturating_sub(now);
         let (part, least) = action.gain();
         let needed = part.of(self.now).max(least).max(Tokens(1));
@@ -346,10 +390,11 @@ impl<'a> Ladder<'a> {
 
     fn note(&mut self, action: &Action, taken: bool, saved: Tokens, why: Option<&str>) {
         let why = why.map(Into::into);
-        self.taken.push(RungTaken { rung: action.name().into(), taken, saved, why });
+        self.taken.push(RungTaken { rung: action.name().into(), taken, saved, added: Tokens::ZERO, why });
     }
 
     fn proposal(&mut self) -> Proposal {
+        self.fill();
         let gained = self.now < self.before;
         Proposal {
             head: self.ask.view.head(),
@@ -364,10 +409,10 @@ impl<'a> Ladder<'a> {
     }
 }
 
-/// The part of the limit up to which summaries may fill a request.
-const ROOM: Permille = Permille(650);
-/// No summary is asked for that is shorter.
-const LEAST: Tokens = Tokens(64);
+/// A lane's first request is this part of the soft level at most.
+const COLD_MOST: Permille = Permille(900);
+/// The part of its goal that summaries take of a lane's first request.
+const COLD_ROOM: Permille = Permille(450);
 
 /// A step that is not for room but for order: so many messages, and no more; or one that its system always takes.
 fn is_standing(action: &Action) -> bool {

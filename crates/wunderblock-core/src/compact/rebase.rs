@@ -30,9 +30,10 @@ pub fn rebase(proposal: &Proposal, old: &View, new: &View) -> Option<Proposal> {
         return None;
     }
     let (before, after) = (arrange(old), arrange(new));
+    let told = trim.nodes.last().map_or(Seq::START, |node| node.to.next()).max(trim.drop_before);
     let formed: HashSet<Seq> = trim.forms.iter().map(|((at, _), _)| *at).collect();
     let touched = |exchange: &&Exchange| {
-        exchange.last < trim.drop_before || exchange.members.iter().any(|seq| formed.contains(seq))
+        exchange.last < told || exchange.members.iter().any(|seq| formed.contains(seq))
     };
     let begins = |exchange: &Exchange| exchange.speakers.first().copied();
     let now: HashMap<Option<Seq>, &Exchange> =

@@ -2,14 +2,15 @@
 
 use super::guard::RungInput;
 use super::stub::newest_results;
-use crate::cost;
 use crate::decision::PartPosition;
 use crate::event::ContentReduced;
 use crate::message::{Body, Part};
+use crate::pair::Exchange;
 use crate::plan::PlanInput;
 use crate::policy::Permille;
 use crate::stub::{ends, head, tail};
 use crate::units::{Bytes, Tokens};
+use crate::{cost, presentation};
 
 /// Shorter texts for what is not protected and not among the newest results. The rules are those of
 /// [`Action::Shrink`](crate::policy::Action::Shrink).
@@ -24,27 +25,70 @@ pub(super) fn shrink(
     let newest = newest_results(keep, Tokens::ZERO, input);
     let mut reduced = Vec::new();
     for exchange in input.free() {
-        for at in crate::presentation::parts(exchange, ask.view) {
+        for at in presentation::parts(exchange, ask.view) {
             let is_result = |part: &&Part| matches!(part, Part::ToolResult { .. });
             let Some(part) = ask.view.part(at).filter(is_result) else { continue };
-            if crate::presentation::shown(at, ask.view.trim(), ask.view).is_some() || at >= newest {
+            if presentation::shown(at, ask.view.trim(), ask.view).is_some() || at >= newest {
                 continue;
             }
             if let Some(text) = shortened(ask, part, (over, to, head)) {
-                let short = ContentReduced {
-                    target: at.0,
-                    part: u32::try_from(at.1).unwrap_or(u32::MAX),
-                    text,
-                    reducer: "head-tail".into(),
-                    bytes_before: texts(part).unwrap_or_default().iter().map(|body| body.bytes()).sum(),
-                    standing: false,
-                    how: None,
-                };
-                reduced.push((at, short));
+                reduced.push((at, as_event(at, part, text)));
             }
         }
     }
     reduced
+}
+
+/// Shorter texts for the largest results of an exchange, so that it takes less by so much; none if that cannot be had.
+pub(super) fn cut(
+    ask: &PlanInput<'_>,
+    exchange: &Exchange,
+    mut excess: Tokens,
+) -> Option<Vec<(PartPosition, ContentReduced)>> {
+    let trim = ask.view.trim();
+    let priced = presentation::Priced { trim, view: ask.view, costs: ask.costs };
+    let results = exchange.calls().iter().filter_map(|call| call.result);
+    let results = results.filter(|at| trim.form_of(*at).is_none());
+    let parts = results.filter_map(|at| Some((at, ask.view.part(at)?)));
+    let mut parts: Vec<_> =
+        parts.map(|(at, part)| (presentation::cost(at, part, priced, None).tokens, at, part)).collect();
+    parts.sort_by_key(|(tokens, at, _)| (std::cmp::Reverse(*tokens), *at));
+    let mut reduced = Vec::new();
+    for (tokens, at, part) in parts {
+        if excess == Tokens::ZERO {
+            break;
+        }
+        // What is left may be denser than the whole: a second cut knows by how much.
+        let most = tokens.saturating_sub(excess);
+        let of = |to: Tokens| {
+            let text = shortened(ask, part, (to, to, Permille(500))).filter(|_| to >= CUT_LEAST)?;
+            let now = ask.bodies.of(&text).map_or(tokens, |text| ask.costs.text(text).tokens);
+            Some((text, now))
+        };
+        let Some(mut cut) = of(most) else { continue };
+        if cut.1 > most {
+            let denser = Tokens(most.0.saturating_mul(most.0) * 9 / 10 / cut.1.0.max(1));
+            cut = of(denser).unwrap_or(cut);
+        }
+        excess = excess.saturating_sub(tokens.saturating_sub(cut.1));
+        reduced.push((at, as_event(at, part, cut.0)));
+    }
+    (excess == Tokens::ZERO).then_some(reduced)
+}
+
+/// A text that would be shorter than this is not cut: its handle says as much.
+const CUT_LEAST: Tokens = Tokens(64);
+
+fn as_event(at: PartPosition, part: &Part, text: Body) -> ContentReduced {
+    ContentReduced {
+        target: at.0,
+        part: u32::try_from(at.1).unwrap_or(u32::MAX),
+        text,
+        reducer: "head-tail".into(),
+        bytes_before: texts(part).unwrap_or_default().iter().map(|body| body.bytes()).sum(),
+        standing: false,
+        how: None,
+    }
 }
 
 /// Head and tail of a part's texts, if that is shorter. None of a part with content that a text cannot stand for.

@@ -19,6 +19,8 @@ pub(super) struct SummariseRules<'a> {
     pub(super) chunk_least: Permille,
     pub(super) oldest: Permille,
     pub(super) all: bool,
+    /// Only the stretch whose summary saves `excess`.
+    pub(super) as_needed: bool,
     pub(super) anchored: bool,
     /// What is to be saved, if not all of it is to be summarised.
     pub(super) excess: Tokens,
@@ -57,18 +59,25 @@ pub(super) fn jobs(
     // At least one, however small the part.
     let max = rules.oldest.of(Tokens(messages)).0.max(1);
     let chunk = rules.chunk(ask, Tokens(tokens.0 / messages.max(1)));
-    let begins = ask.view.trim().drop_before.max(ask.floor).max(guard.head).max(Seq(2));
+    // What a summary stands for already is not told again: it goes as it is.
+    let told = ask.view.trim().nodes.last().map_or(Seq::START, |node| node.to.next());
+    let begins = ask.view.trim().drop_before.max(ask.floor).max(guard.head).max(told).max(Seq(2));
     let (by, jobs, open) = (rules.by, Vec::new(), Vec::new());
     let mut ranges = Ranges { policy, by, chunk, jobs, begins, open, taken: Tokens::ZERO };
     let (mut used, mut saved) = (0, Tokens::ZERO);
     for (exchange, tokens) in before {
         let is_free = guard.is_free(exchange);
+        if exchange.last < told && exchange.last >= ask.view.trim().drop_before {
+            saved += if is_free { tokens } else { Tokens::ZERO };
+            continue;
+        }
         // What stands before the frontier and goes is told of once more; what stays there is no part of any range.
         if !is_free && exchange.last < begins {
             continue;
         }
         let joined = ranges.ends() == Some(exchange.last);
-        if is_free && used >= max && !joined {
+        let enough = rules.as_needed && saved + ranges.gain() >= rules.excess;
+        if is_free && (used >= max || enough) && !joined {
             break;
         }
         let task = tasks.get(tasks.partition_point(|task| task.to < exchange.last));
@@ -123,6 +132,12 @@ impl<'a> Ranges<'a> {
     fn is_worth(&self) -> bool {
         let summary = target(&self.policy.summary, self.taken) + crate::fence::SUMMARY_FRAME.tokens;
         self.taken > summary
+    }
+
+    /// What a summary of what is open saves.
+    fn gain(&self) -> Tokens {
+        let summary = target(&self.policy.summary, self.taken) + crate::fence::SUMMARY_FRAME.tokens;
+        self.taken.saturating_sub(summary)
     }
 
     /// Where the exchange that came last ends.

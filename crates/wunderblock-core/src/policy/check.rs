@@ -115,6 +115,9 @@ impl Policy {
                 ),
             );
         }
+        if trigger.cold > Permille::ONE {
+            faults.error("trigger.cold", "a request that takes more than its limit does not fit");
+        }
         if trigger.down_to > Permille::ONE {
             faults.error("trigger.down_to", "a request that takes more than the whole does not fit");
         } else if trigger.regrow > Permille::ONE {

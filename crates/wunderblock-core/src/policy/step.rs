@@ -102,6 +102,9 @@ pub enum Action {
         /// Only this part of the messages that are not protected, the oldest; 1 for all of them.
         #[serde(default = "one")]
         oldest: Permille,
+        /// Only the oldest stretch without which the goal is reached; what is newer stays word for word, as much as has room.
+        #[serde(default)]
+        as_needed: bool,
         /// It is taken, and goes on to the end of the range, even where the target has been reached before.
         #[serde(default)]
         all: bool,

@@ -20,6 +20,8 @@ pub struct Summary {
     pub at_least: Tokens,
     /// Target of a summary of summaries, in tokens.
     pub condensed: Tokens,
+    /// What all summaries of a request may take, as a part of its limit.
+    pub room: Permille,
     /// A summary longer than this many times its target is cut.
     pub overage: Permille,
     /// A second try, when the first was no shorter than what it replaces, aims at this part of the target.
@@ -44,6 +46,7 @@ impl Default for Summary {
             share: Permille(350),
             at_least: Tokens(192),
             condensed: Tokens(2_000),
+            room: Permille(650),
             overage: Permille(3_000),
             second: Permille(550),
             floor: Tokens(512),

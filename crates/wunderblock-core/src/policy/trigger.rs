@@ -18,6 +18,9 @@ pub struct Triggers {
     pub boundary: Boundary,
     /// The steps go on until the request takes no more than this part of the whole; 0 for "until the trigger no longer fires".
     pub down_to: Permille,
+    /// What a lane's first request is compacted to, as a part of its limit, where it is due; 0 for `down_to`. Nobody has seen
+    /// that request's beginning yet, so nothing is gained by room for what comes.
+    pub cold: Permille,
     /// Fires again only when the context has grown by this part of the whole since the last compaction.
     pub regrow: Permille,
 }

@@ -23,7 +23,30 @@ fn other(scaled: u64) -> UsageMark<'static> {
 
 fn told<'a>(seq: u64, model: &'a str, api_id: Option<&'a str>, (input, output): (u64, u64)) -> UsageMark<'a> {
     let (input, output) = (Tokens(input), Tokens(output));
-    UsageMark::Measured(Measured { seq: Seq(seq), model, api_id, input, output, live: true })
+    UsageMark::Measured(Measured { seq: Seq(seq), model, api_id, input, output, live: true, sent: true })
+}
+
+/// Usage of requests that others made.
+fn heard(mark: UsageMark<'_>) -> UsageMark<'_> {
+    match mark {
+        UsageMark::Measured(measured) => UsageMark::Measured(Measured { sent: false, ..measured }),
+        other => other,
+    }
+}
+
+#[test]
+fn only_a_request_of_ours_is_an_anchor() {
+    let others = [other(5), reply(Some("a"), 40), heard(told(1, MODEL, Some("a"), (1_000, 30)))];
+    assert_eq!(anchor(others, MODEL), None, "nobody knows what it held");
+    let ours = [built(MODEL, 900), reply(Some("b"), 9), heard(told(2, MODEL, Some("b"), (950, 8))), other(4)];
+    let after = anchor([&others[..], &ours[..]].concat(), MODEL).unwrap();
+    assert_eq!((after.seq, after.measured, after.since), (Seq(2), Tokens(958), Tokens(4)));
+    let elsewhere = [built("", 900), reply(None, 9), heard(told(3, MODEL, None, (70, 8)))];
+    assert_eq!(
+        anchor([&ours[..], &elsewhere[..]].concat(), MODEL).unwrap().seq,
+        Seq(2),
+        "another lane's request"
+    );
 }
 
 fn built(model: &'static str, estimate: u64) -> UsageMark<'static> {

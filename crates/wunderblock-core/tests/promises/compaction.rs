@@ -80,7 +80,7 @@ pub(crate) struct Round {
 }
 
 pub(crate) fn round(most: usize) -> impl Strategy<Value = Round> {
-    let level = select(vec![Urgency::Soft, Urgency::Hard, Urgency::Overflow, Urgency::Manual]);
+    let level = select(vec![Urgency::Soft, Urgency::Hard, Urgency::Overflow, Urgency::Cold, Urgency::Manual]);
     (prop::collection::vec(step(), 1..most), policies(), level, scribe(), any::<bool>())
         .prop_map(|(steps, policy, level, scribe, builds)| Round { steps, policy, level, scribe, builds })
 }

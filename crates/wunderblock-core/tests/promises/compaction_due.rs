@@ -43,6 +43,7 @@ fn triggered() -> impl Strategy<Value = Policy> {
                     of,
                     boundary,
                     down_to: Permille::ZERO,
+                    cold: Permille::ZERO,
                     regrow: Permille(regrow),
                 },
                 steps: vec![plain_stub(0)],
@@ -75,6 +76,7 @@ fn measured() -> impl Strategy<Value = LaneMeasurement> {
                 messages,
                 age: Millis(age),
                 cache_left: cache.map(Millis),
+                first: false,
                 after_last: last.map(Tokens),
                 stands,
             }
@@ -119,6 +121,16 @@ proptest! {
             let expected = (measure.overflows || measure.refused).then_some(Urgency::Overflow);
             prop_assert_eq!(level(&policy, &measure), expected);
         }
+    }
+
+    #[test]
+    fn a_first_request_is_cold_wherever_it_is_due(policy in triggered(), measure in measured(), cold in 0..1_000u16) {
+        let mut policy = policy;
+        policy.trigger.cold = Permille(cold);
+        let found = level(&policy, &LaneMeasurement { first: true, ..measure });
+        prop_assert_eq!(found.is_some(), level(&policy, &measure).is_some());
+        let is_cold = cold > 0 && !measure.refused;
+        prop_assert!(found.is_none_or(|found| (found == Urgency::Cold) == is_cold));
     }
 
     #[test]

@@ -73,14 +73,15 @@ fn curate() -> impl Strategy<Value = Action> {
 
 fn summarise() -> impl Strategy<Value = Action> {
     let share = select(vec![(0u16, 0u16), (0, 0), (400, 150), (100, 100)]);
-    let flags = (any::<bool>(), any::<bool>());
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>());
     let chunk = select(vec![0u64, 1, 300, 2_000, 12_000, 100_000]);
     let oldest = prop_oneof![3 => Just(1_000u16), 1 => 1..=1_000u16];
     (select(vec![Division::Length, Division::Task]), chunk, share, oldest, flags, gain()).prop_map(
-        |(by, chunk, share, oldest, (all, anchored), (min_gain, min_tokens))| Action::Summarise {
+        |(by, chunk, share, oldest, (all, anchored, as_needed), (min_gain, min_tokens))| Action::Summarise {
             by,
             chunk: Tokens(chunk),
             anchored,
+            as_needed,
             chunk_share: Permille(share.0),
             chunk_least: Permille(share.1),
             oldest: Permille(oldest),
@@ -157,6 +158,7 @@ pub(crate) fn plain_summarise(chunk: Tokens) -> Action {
         by: Division::Length,
         chunk,
         anchored: false,
+        as_needed: false,
         chunk_share: Permille::ZERO,
         chunk_least: Permille::ZERO,
         oldest: Permille::ONE,

@@ -94,6 +94,7 @@ impl SessionEvents {
         let api_id = format!("msg_01{:016x}", self.random.next_u64());
         let output = 40 + self.random.below(900) as u64;
         let usage = UsageMeasured {
+            request: None,
             api_id: Some(api_id.as_str().into()),
             model: Some(MODEL.into()),
             input: Tokens(self.random.below(12) as u64),

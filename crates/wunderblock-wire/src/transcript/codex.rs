@@ -327,6 +327,7 @@ impl Codex {
         }
         let (read, write) = (count("cached_input_tokens"), count("cache_write_input_tokens"));
         Some(UsageMeasured {
+            request: None,
             api_id: None,
             model: self.model.clone(),
             input: Tokens(count("input_tokens").saturating_sub(read).saturating_sub(write)),

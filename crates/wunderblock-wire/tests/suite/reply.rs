@@ -57,7 +57,7 @@ fn said(reply: &ModelReply) -> Vec<String> {
 fn usage(id: &str, model: &str, tokens: [u64; 4]) -> UsageMeasured {
     let [input, cache_read, cache_write, output] = tokens.map(Tokens);
     let (api_id, model) = (Some(id.into()), Some(model.into()));
-    UsageMeasured { api_id, model, input, cache_read, cache_write, output, window: None }
+    UsageMeasured { api_id, model, input, cache_read, cache_write, output, window: None, request: None }
 }
 
 fn start() -> Value {

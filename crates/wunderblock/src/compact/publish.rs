@@ -12,9 +12,10 @@ use crate::request::snapshot::LaneWanted;
 use crate::session::Session;
 use crate::store::StoreError;
 use crate::summarize::attempt::SummaryDraft;
+use wunderblock_core::calibration::ModelCalibration;
 use wunderblock_core::compact::{Due, Proposal, rebase};
 use wunderblock_core::compaction::{CompactionOutcome, SessionCompacted};
-use wunderblock_core::event::{Fact, NewEvent, ViewTrimmed};
+use wunderblock_core::event::{Fact, ViewTrimmed};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::plan::TrimReason;
 use wunderblock_core::policy::Policy;
@@ -29,9 +30,19 @@ pub(super) async fn publish(
     account: &Compacted,
     options: &CompactOptions,
 ) -> Result<Option<(Seq, u64)>, Error> {
+    let prompt = prompt(&options.compactor.policy);
+    let made = CompactionOrigin {
+        lane: &account.lane,
+        policy: &account.policy,
+        due: &account.due,
+        focus: options.focus.as_deref(),
+        prompt: &prompt,
+        calibration: prepared.bench.calibration.as_ref(),
+    };
     let mut proposal = climbed.proposal.clone();
     for _ in 0..limits::BUILD_RETRIES {
-        let events = publish_events(session, &proposal, climbed, account, options)?;
+        let facts = facts(&proposal, &climbed.drafts, &made).into_iter();
+        let events = facts.map(|(at, fact)| engine_event(session, at, fact)).collect::<Result<_, _>>()?;
         match append_events(&session.engine, &session.id, Some(proposal.head), events).await {
             Ok(_) => {
                 let shift = proposal.head.0 - climbed.proposal.head.0;
@@ -53,25 +64,6 @@ pub(super) async fn publish(
     Err(Error::Restless)
 }
 
-fn publish_events(
-    session: &Session,
-    proposal: &Proposal,
-    climbed: &Climbed,
-    account: &Compacted,
-    options: &CompactOptions,
-) -> Result<Vec<NewEvent>, Error> {
-    let prompt = prompt(&options.compactor.policy);
-    let made = CompactionOrigin {
-        lane: &account.lane,
-        policy: &account.policy,
-        due: &account.due,
-        focus: options.focus.as_deref(),
-        prompt: &prompt,
-    };
-    let facts = facts(proposal, &climbed.drafts, &made);
-    facts.into_iter().map(|(at, fact)| engine_event(session, at, fact)).collect()
-}
-
 /// By whom a compaction is made, and why.
 pub(crate) struct CompactionOrigin<'a> {
     pub(crate) lane: &'a LaneId,
@@ -81,6 +73,7 @@ pub(crate) struct CompactionOrigin<'a> {
     pub(crate) focus: Option<&'a str>,
     /// See [`prompt`].
     pub(crate) prompt: &'a str,
+    pub(crate) calibration: Option<&'a ModelCalibration>,
 }
 
 /// What a proposal means as facts, each at its position: the lane's step first.
@@ -99,6 +92,7 @@ pub(crate) fn facts(
         tokens_after: proposal.after,
         rungs: proposal.rungs.clone(),
         focus: focus.clone(),
+        calibration: by.calibration.cloned(),
     };
     let trimmed = ViewTrimmed {
         lane: by.lane.clone(),

@@ -24,6 +24,7 @@ use crate::texts::Texts;
 use crate::token_costs::TokenCosts;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use wunderblock_core::calibration::ModelCalibration;
 use wunderblock_core::compact::{Detail, SummaryJob};
 use wunderblock_core::compaction::{CompactionOutcome, SessionCompacted};
 use wunderblock_core::decision::PlacedSummary;
@@ -84,6 +85,7 @@ struct Sweep<'a> {
     options: &'a CompactOptions,
     lane: &'a LaneId,
     budget: &'a CallBudget,
+    calibration: Option<ModelCalibration>,
     /// The lane's state as it was published last.
     trim: Trim,
     /// Summaries that stood there before it, which stay.
@@ -117,6 +119,7 @@ pub(super) async fn sweep(
         options,
         lane,
         budget,
+        calibration: bench.calibration.clone(),
         kept: trim.nodes.clone(),
         frontier: if trim.drop_before > Seq::START { trim.drop_before } else { bench.floor },
         trim,
@@ -286,6 +289,7 @@ fn sweep_events(
         tokens_after: Tokens::ZERO,
         rungs: Vec::new(),
         focus: sweep.options.focus.as_deref().map(Into::into),
+        calibration: sweep.calibration.clone(),
     };
     let trimmed = ViewTrimmed {
         lane: sweep.lane.clone(),

@@ -89,6 +89,7 @@ fn restored_step(lane: &LaneId, compaction: Seq, trim: Trim, done: &CompactionOu
         tokens_after: done.tokens_before,
         rungs: Vec::new(),
         focus: None,
+        calibration: None,
     };
     ViewTrimmed {
         lane: lane.clone(),

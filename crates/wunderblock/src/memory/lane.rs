@@ -242,8 +242,14 @@ impl Lane {
             self.rounds = None;
             let prompt = prompt(policy);
             let (lane, due) = (job.lane.clone(), means.due);
-            let by =
-                CompactionOrigin { lane: &lane, policy: &policy.name, due, focus: None, prompt: &prompt };
+            let by = CompactionOrigin {
+                lane: &lane,
+                policy: &policy.name,
+                due,
+                focus: None,
+                prompt: &prompt,
+                calibration: prepared.bench.calibration.as_ref(),
+            };
             for (_, fact) in facts(&climbed.proposal, &climbed.drafts, &by) {
                 self.decide(job, fact)?;
             }

@@ -64,6 +64,7 @@ const TRIGGER: &[PolicyKey] = &[
     key("of", ValueKind::Word(&["budget", "window"])),
     key("boundary", ValueKind::Word(&["exchange", "turn", "task"])),
     key("down_to", ValueKind::Part),
+    key("cold", ValueKind::Part),
     key("regrow", ValueKind::Part),
 ];
 
@@ -114,6 +115,7 @@ const SUMMARY: &[PolicyKey] = &[
     key("share", ValueKind::Part),
     key("at_least", COUNT),
     key("condensed", COUNT),
+    key("room", ValueKind::Part),
     key("overage", ValueKind::Part),
     key("second", ValueKind::Part),
     key("floor", COUNT),
@@ -212,6 +214,7 @@ const SUMMARISE: &[PolicyKey] = &[
     key("chunk_least", ValueKind::Part),
     key("anchored", ValueKind::Flag),
     key("oldest", ValueKind::Part),
+    key("as_needed", ValueKind::Flag),
     key("all", ValueKind::Flag),
     GAIN,
     SAVES,

@@ -9,6 +9,7 @@ use super::target::Target;
 use crate::catalog::CacheMode;
 use crate::error::Error;
 use crate::token_costs::TokenCosts;
+use wunderblock_core::calibration::ModelCalibration;
 use wunderblock_core::compose::{ComposeInput, Composed, compose};
 use wunderblock_core::decision::Injection;
 use wunderblock_core::message::Body;
@@ -58,6 +59,9 @@ pub(super) async fn bench(mut gathered: Gathered, job: &BuildJob, ask: &Asking) 
         view: lane.snapshot.view,
         budget: lane.target.budget,
         costs: lane.costs,
+        calibration: lane
+            .calibration
+            .map(|learned| ModelCalibration { model: lane.target.model.as_str().into(), learned }),
         texts,
     })
 }

@@ -8,6 +8,7 @@ use crate::token_costs::TokenCosts;
 use std::cell::RefCell;
 use std::iter::Peekable;
 use wunderblock_core::message::{MessageOrigin, Part, Role};
+use wunderblock_core::units::Seq;
 use wunderblock_core::usage::{self, Anchor, Calibration, Measured, NEWEST, UsageMark, Weight};
 use wunderblock_core::view::{View, ViewEntry};
 
@@ -22,11 +23,17 @@ pub(crate) fn calibration(
     model: &str,
     costs: &TokenCosts,
 ) -> Option<Calibration> {
-    if costs.calibration().is_some() || !costs.estimates() || !snapshot.is_measured() {
+    if costs.calibration().is_some() || !costs.estimates() {
         return costs.calibration();
     }
+    if !snapshot.is_measured() {
+        return snapshot.learned(model);
+    }
     let sought = ModelQuery::new(catalog, model);
-    usage::calibrate(UsageMarks::new(snapshot, &sought, costs, NEWEST + RECENT), &sought.name)
+    let fresh = usage::calibrate(UsageMarks::new(snapshot, &sought, costs, NEWEST + RECENT), &sought.name);
+    // What was learned stays when the replies it was learned from have left the view.
+    let kept = snapshot.learned(model).filter(|kept| fresh.is_none_or(|fresh| fresh.replies < kept.replies));
+    kept.or(fresh)
 }
 
 /// The newest size of the context that the model's provider told, and what has come since by the cost model.
@@ -45,6 +52,21 @@ pub(crate) fn anchor(
 }
 
 impl Snapshot {
+    /// What the lane's last request for a model, or its last compaction, was counted with.
+    fn learned(&self, model: &str) -> Option<Calibration> {
+        let step = self.step.as_ref().and_then(|(at, step)| Some((*at, step.compaction.as_ref()?)));
+        let stepped = step.and_then(|(at, done)| Some((at, done.calibration.as_ref()?)));
+        let stepped = stepped.filter(|(_, learned)| *learned.model == *model);
+        let built = self.before().filter(|(_, built)| *built.model == *model);
+        let built = built.and_then(|(at, built)| Some((at, built.calibration?)));
+        stepped
+            .map(|(at, learned)| (at, learned.learned))
+            .into_iter()
+            .chain(built)
+            .max_by_key(|(at, _)| *at)
+            .map(|(_, learned)| learned)
+    }
+
     /// Whether a provider has measured anything. Without that no entry need be weighed.
     fn is_measured(&self) -> bool {
         self.notes.iter().any(|note| matches!(note.what, What::Measured(..)))
@@ -81,6 +103,8 @@ struct UsageMarks<'a> {
     costs: &'a TokenCosts,
     entries: Peekable<Box<dyn Iterator<Item = &'a ViewEntry> + 'a>>,
     notes: Peekable<std::slice::Iter<'a, MeasurementNote>>,
+    /// Where requests of the lane are recorded, as far back as is looked.
+    built: Vec<Seq>,
     speaker: Option<&'a str>,
     thought: bool,
     /// An entry that makes growth incomparable has said its own mark; this is the other.
@@ -100,12 +124,15 @@ impl<'a> UsageMarks<'a> {
         let start = snapshot.notes.partition_point(|note| note.seq < from);
         let entries: Box<dyn Iterator<Item = &'a ViewEntry> + 'a> =
             Box::new(snapshot.view.entries().skip_while(move |entry| entry.seq < from));
+        let notes = snapshot.notes.get(start..).unwrap_or_default();
+        let ours = |note: &&MeasurementNote| matches!(note.what, What::Built { ours: true, .. });
         Self {
             sought,
             view: &snapshot.view,
             costs,
             entries: entries.peekable(),
-            notes: snapshot.notes.get(start..).unwrap_or_default().iter().peekable(),
+            notes: notes.iter().peekable(),
+            built: notes.iter().filter(ours).map(|note| note.seq).collect(),
             speaker: None,
             thought: false,
             blur: false,
@@ -143,6 +170,7 @@ impl<'a> UsageMarks<'a> {
                 input: usage.input + usage.cache_read + usage.cache_write,
                 output: usage.output,
                 live: *live,
+                sent: usage.request.is_some_and(|at| self.built.contains(&at)),
             }),
             What::Built { model, estimate, ours } => {
                 let model = if *ours { self.same(Some(model)) } else { "" };

@@ -13,6 +13,7 @@ use crate::token_costs::TokenCosts;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use wunderblock_core::budget::Budget;
+use wunderblock_core::calibration::ModelCalibration;
 use wunderblock_core::compose::{Composed, Offer};
 use wunderblock_core::decision::Injection;
 use wunderblock_core::event::NewEvent;
@@ -150,6 +151,8 @@ pub(crate) struct Bench {
     pub(crate) view: Arc<View>,
     pub(crate) budget: Budget,
     pub(crate) costs: TokenCosts,
+    /// What the costs were corrected by.
+    pub(crate) calibration: Option<ModelCalibration>,
     pub(crate) texts: Texts,
     pub(crate) fixed: Vec<Fixed>,
     pub(crate) must: Vec<Injection>,

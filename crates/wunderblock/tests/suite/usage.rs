@@ -19,6 +19,8 @@ struct Scene {
     folder: tempfile::TempDir,
     session: Session,
     events: u64,
+    /// The request of ours that usage speaks of; others' if none.
+    request: Option<Seq>,
 }
 
 impl Scene {
@@ -27,7 +29,7 @@ impl Scene {
         let path = folder.path().join("ledger.db");
         let engine = block_on(Engine::open_with(&path, Access::Create, Config::default())).unwrap();
         let session = engine.session_by_id(StreamId::new("s").unwrap());
-        Self { folder, session, events: 0 }
+        Self { folder, session, events: 0, request: None }
     }
 
     fn add(&mut self, fact: Fact) -> Seq {
@@ -63,7 +65,14 @@ impl Scene {
             cache_write: Tokens(3),
             output: Tokens(output),
             window: None,
+            request: self.request,
         }))
+    }
+
+    /// What is told from here on is of a request of ours, sent as it was built.
+    fn sends(&mut self) {
+        let options = ContextOptions { model: Some(MODEL.into()), ..ContextOptions::uncompacted() };
+        self.request = block_on(self.session.context(&options)).unwrap().recorded;
     }
 
     fn told(&self, options: &ContextOptions) -> Usage {
@@ -88,6 +97,9 @@ fn an_anchor_moves_with_the_session() {
     assert_eq!(block_on(scene.session.usage(&ContextOptions::uncompacted())).unwrap(), None, "no model yet");
     scene.answer("msg_1", "hi");
     assert_eq!(scene.anchor(), None);
+    scene.usage("msg_1", MODEL, (10, 1_000, 20));
+    assert_eq!(scene.anchor(), None, "nobody knows what others sent");
+    scene.sends();
     let first = scene.usage("msg_1", MODEL, (10, 1_000, 20));
     assert_eq!(scene.anchor(), Some((first, 1_033, 0)));
     scene.ask(TEN);
@@ -173,6 +185,8 @@ fn estimates_are_corrected_by_the_models_own_usage_and_no_others() {
     assert_eq!(learned(&scene, "gemini-2.5-pro"), None);
     // What has come since is corrected as well.
     let since = |scene: &mut Scene| {
+        scene.sends();
+        scene.usage("msg_9", MODEL, (10, 46_000, 20));
         scene.ask(TEN);
         scene.anchor().unwrap().2
     };

@@ -42,7 +42,7 @@ template = 1
 "#,
             r#"mine.toml cannot be used as a policy:
   line 3: trigger.fraction: there is no such key here; it stands in `trigger.soft`
-  line 4: trigger.leaves: there is no such key; there are: `soft`, `hard`, `of`, `boundary`, `down_to`, `regrow`
+  line 4: trigger.leaves: there is no such key; there are: `soft`, `hard`, `of`, `boundary`, `down_to`, `cold`, `regrow`
   line 6: trigger.soft.template: there is no such key here; it stands in `summary`"#,
         ),
         (

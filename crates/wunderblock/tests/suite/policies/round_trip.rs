@@ -68,9 +68,16 @@ fn level(fraction: std::ops::Range<u16>) -> impl Strategy<Value = TriggerLevel> 
 fn triggers() -> impl Strategy<Value = Triggers> {
     let of = prop_oneof![Just(FractionBase::Budget), Just(FractionBase::Window)];
     let boundary = prop_oneof![Just(Boundary::Exchange), Just(Boundary::Turn), Just(Boundary::Task)];
-    (level(400..700), level(700..1_001), of, boundary, within(0..400), within(0..600)).prop_map(
-        |(soft, hard, of, boundary, down_to, regrow)| Triggers { soft, hard, of, boundary, down_to, regrow },
-    )
+    (level(400..700), level(700..1_001), of, boundary, (within(0..400), within(0..1_001)), within(0..600))
+        .prop_map(|(soft, hard, of, boundary, (down_to, cold), regrow)| Triggers {
+            soft,
+            hard,
+            of,
+            boundary,
+            down_to,
+            cold,
+            regrow,
+        })
 }
 
 fn protect() -> impl Strategy<Value = Protect> {
@@ -163,6 +170,7 @@ fn action() -> impl Strategy<Value = Action> {
                         oldest,
                         all,
                         anchored: !all,
+                        as_needed: !all && by_task,
                         min_gain,
                         min_tokens,
                     }
@@ -216,19 +224,27 @@ fn summary() -> impl Strategy<Value = Summary> {
     let input =
         prop_oneof![4 => Just(Tokens(0)), 4 => (400_000..900_000_u64).prop_map(Tokens), 1 => tokens()];
     let amounts = ((500..300_000_u64).prop_map(Tokens), least, amount(), tokens(), input);
-    let parts = (within(1..1_000), 990..4_000_u16, within(1..1_001), 990..2_000_u16, within(0..1_001));
+    let parts = (
+        within(1..1_000),
+        within(1..1_001),
+        990..4_000_u16,
+        within(1..1_001),
+        990..2_000_u16,
+        within(0..1_001),
+    );
     (template(), name(), amounts, parts).prop_map(
         |(
             template,
             model,
             (target, at_least, condensed, floor, input),
-            (share, overage, second, margin, grounded),
+            (share, room, overage, second, margin, grounded),
         )| {
             Summary {
                 template,
                 model,
                 target,
                 share,
+                room,
                 at_least,
                 condensed,
                 overage: Permille(overage),

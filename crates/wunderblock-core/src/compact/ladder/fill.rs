@@ -1,0 +1,130 @@
+//! How far back a compacted request reaches: as much stays word for word as its goal allows.
+
+use super::{Ladder, NodeDraft, with_forms};
+use crate::compact::{guard, shrink};
+use crate::compaction::RungTaken;
+use crate::decision::{PartForm, PlacedSummary, Trim};
+use crate::event::ContentReduced;
+use crate::pair::arrange;
+use crate::plan;
+use crate::policy::{Action, Permille};
+use crate::units::{Seq, Tokens};
+use std::collections::BTreeMap;
+
+/// The least part of the limit for which a text is cut.
+const CUT: Permille = Permille(50);
+
+impl Ladder<'_> {
+    /// The trim without what summaries tell of and is shown all the same, as far as that has to go.
+    pub(super) fn told_gone(&self) -> Option<(Trim, Vec<(Seq, ContentReduced)>)> {
+        let old = self.view.trim();
+        let told = old.nodes.last().map(|node| node.to.next()).filter(|told| *told > old.drop_before)?;
+        let trim = self.filled(self.cut_at(told, old.nodes.clone()), &[]);
+        Some((trim, Vec::new()))
+    }
+
+    /// The trim that shows what ends from a position on, beside what is protected before it.
+    pub(super) fn cut_at(&self, drop_before: Seq, nodes: Vec<PlacedSummary>) -> Trim {
+        let old = self.view.trim();
+        let arrangement = arrange(&self.view);
+        let head = arrangement.exchanges.iter().filter(|exchange| exchange.last < self.guard.head);
+        let head = head.flat_map(|exchange| exchange.speakers.iter().copied());
+        let mut keep = self.guard.kept(old, drop_before);
+        keep.extend(head);
+        let keep = keep.into_iter().collect();
+        Trim { drop_before, stub_before: old.stub_before.max(drop_before), keep, nodes, ..old.clone() }
+    }
+
+    /// The trim with its frontier as far back as the goal allows: summaries may be shorter than they were asked to be, and
+    /// what they stand for can be shown beside them.
+    pub(super) fn filled(&self, trim: Trim, drafts: &[NodeDraft]) -> Trim {
+        let mut room = self.target.saturating_sub(self.weighed(trim.clone(), (drafts, &[])).1);
+        let arrangement = arrange(self.ask.view);
+        let before = guard::shown(&self.ask, &arrangement);
+        let before: Vec<_> = before.iter().filter(|(exchange, _)| exchange.last < trim.drop_before).collect();
+        let mut begin = before.len();
+        for (index, (exchange, tokens)) in before.iter().enumerate().rev() {
+            let is_free = self.guard.is_free(exchange);
+            if exchange.last < self.guard.head || (is_free && *tokens > room) {
+                break;
+            }
+            room = if is_free { room.saturating_sub(*tokens) } else { room };
+            begin = index;
+        }
+        // Marks take room, too, and a record can end two exchanges.
+        while begin < before.len() {
+            let last = begin.checked_sub(1).and_then(|index| before.get(index));
+            let frontier = last.map_or(Seq::START, |(exchange, _)| exchange.last.next());
+            let frontier = frontier.max(self.earliest(&trim));
+            let whole = self.ask.view.trim().stub_before.max(frontier);
+            let further = self.cut_at(frontier, trim.nodes.clone());
+            let further = Trim { forms: trim.forms.clone(), stub_before: whole, ..further };
+            if self.weighed(further.clone(), (drafts, &[])).1 <= self.target {
+                return further;
+            }
+            begin += 1;
+        }
+        trim
+    }
+
+    /// Shows what has room beside the summaries, where the policy keeps as much as it can.
+    pub(super) fn fill(&mut self) {
+        let is_as_needed = |action: &Action| matches!(action, Action::Summarise { as_needed: true, .. });
+        let is_summarised =
+            |taken: &RungTaken| taken.taken && matches!(&*taken.rung, "summarise" | "condense");
+        let has_summarised = self.taken.iter().any(is_summarised);
+        // Who asks for a compaction that is not due wants less than the goal.
+        if !self.policy.steps.iter().any(is_as_needed) || !has_summarised || self.before <= self.target {
+            return;
+        }
+        let before = self.now;
+        let trim = self.filled(self.view.trim().clone(), &[]);
+        (self.view, self.now) = self.weighed(trim, (&[], &[]));
+        self.cut();
+        let added = self.now.saturating_sub(before);
+        if added > Tokens::ZERO {
+            let rung = RungTaken { rung: "fill".into(), taken: true, saved: Tokens::ZERO, added, why: None };
+            self.taken.push(rung);
+        }
+    }
+
+    /// Shows the newest exchange that has no room whole with head and tail of its results, where a fair part of it has room.
+    fn cut(&mut self) {
+        let room = self.target.saturating_sub(self.now);
+        if room < CUT.of(plan::limit(&self.ask).tokens) {
+            return;
+        }
+        let trim = self.view.trim();
+        let arrangement = arrange(self.ask.view);
+        let before = guard::shown(&self.ask, &arrangement);
+        let newest = before.iter().rev().find(|(exchange, _)| exchange.last < trim.drop_before);
+        let Some((exchange, tokens)) = newest.filter(|(exchange, _)| self.guard.is_free(exchange)) else {
+            return;
+        };
+        let earlier = before.iter().rev().find(|(earlier, _)| earlier.last < exchange.last);
+        let frontier = earlier.map_or(Seq::START, |(earlier, _)| earlier.last.next());
+        let frontier = frontier.max(self.earliest(trim));
+        let Some(short) = shrink::cut(&self.ask, exchange, tokens.saturating_sub(room)) else { return };
+        let numbered = (self.next.0..).map(Seq).zip(short);
+        let (forms, placed): (BTreeMap<_, _>, Vec<_>) =
+            numbered.map(|(seq, (at, reduced))| ((at, PartForm::Reduced(seq)), (seq, reduced))).unzip();
+        let whole = self.ask.view.trim().stub_before.max(frontier);
+        let trim = Trim {
+            forms: trim.forms.clone(),
+            stub_before: whole,
+            ..self.cut_at(frontier, trim.nodes.clone())
+        };
+        let (view, now) = self.weighed(with_forms(&trim, forms), (&[], &placed));
+        if now <= self.target {
+            self.next = Seq(self.next.0 + placed.len() as u64);
+            self.reduced.extend(placed);
+            (self.view, self.now) = (view, now);
+        }
+    }
+
+    /// The first position a frontier may stand at: a summary stands for something that is not shown.
+    fn earliest(&self, trim: &Trim) -> Seq {
+        let newest = trim.nodes.last().map_or(Seq::START, |node| node.from.next());
+        newest.max(self.ask.view.trim().drop_before)
+    }
+}
