@@ -108,6 +108,8 @@ pub enum Reason {
     Empty,
     /// A tool result whose call is not known.
     OrphanResult,
+    /// A call in it waits for its result, and nothing has come after it.
+    Waiting,
     /// Another result for the same call is in the request.
     DuplicateResult,
     /// The target dialect has no form for it.
@@ -132,6 +134,7 @@ impl Reason {
             Self::Aside => "beside the conversation",
             Self::Empty => "nothing in it",
             Self::OrphanResult => "a result without a call",
+            Self::Waiting => "waits for a result",
             Self::DuplicateResult => "a second result for a call",
             Self::Dialect => "the format has no place for it",
             Self::Unsigned => "thinking without a signature",

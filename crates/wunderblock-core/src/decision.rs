@@ -40,6 +40,10 @@ pub struct Trim {
     /// The summaries that stand before `drop_before`, in the order of their ranges, which do not overlap.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<PlacedSummary>,
+    /// Speakers of the newest exchanges that are not shown yet, since results are outstanding. It holds for one request: no
+    /// step takes it along.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waiting: Vec<Seq>,
     /// Parts that are shown in another form than the frontiers say, ascending by place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub forms: Vec<(PartPosition, PartForm)>,

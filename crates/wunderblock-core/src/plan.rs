@@ -97,8 +97,9 @@ impl fmt::Display for PlanRefusal {
 /// When fixed parts, system messages, pinned entries and the newest turn, clipped as far as allowed, exceed the limit.
 pub fn plan(ask: &PlanInput<'_>) -> Result<Plan, Box<PlanRefusal>> {
     let arrangement = arrange(ask.view);
-    let scale = ExchangeCosts::new(ask, &arrangement);
-    let mut plan = Plan { through: ask.view.head(), trim: ask.view.trim().clone(), ..Plan::default() };
+    let scale = ExchangeCosts::new(ask, &arrangement, waiting(&arrangement, ask.view));
+    let trim = Trim { waiting: scale.waiting.clone(), ..ask.view.trim().clone() };
+    let mut plan = Plan { through: ask.view.head(), trim, ..Plan::default() };
     if ask.floor > plan.trim.drop_before.max(FIRST) || !scale.total(&plan.trim).fits(scale.limit) {
         plan.trim = scale.step()?;
         plan.step = Some(TrimReason::OverBudget);
@@ -108,7 +109,10 @@ pub fn plan(ask: &PlanInput<'_>) -> Result<Plan, Box<PlanRefusal>> {
     if plan.step.is_some() {
         trim::settle(&mut plan.trim, &arrangement, ask.view);
     }
-    plan.inject = scale.unsaid(&plan.trim).cloned().chain(scale.returning(&plan.trim)).collect();
+    // What enters now would stand behind what waits, and then before it.
+    if plan.trim.waiting.is_empty() {
+        plan.inject = scale.unsaid(&plan.trim).cloned().chain(scale.returning(&plan.trim)).collect();
+    }
     plan.synthetic = synthetic(&arrangement, &plan.trim, ask.view);
     Ok(plan)
 }
@@ -117,7 +121,7 @@ pub fn plan(ask: &PlanInput<'_>) -> Result<Plan, Box<PlanRefusal>> {
 #[must_use]
 pub fn weigh(ask: &PlanInput<'_>) -> Cost {
     let arrangement = arrange(ask.view);
-    ExchangeCosts::new(ask, &arrangement).total(ask.view.trim())
+    ExchangeCosts::new(ask, &arrangement, Vec::new()).total(ask.view.trim())
 }
 
 /// What sections and shares leave for it.
@@ -133,7 +137,7 @@ fn has_changed(exchange: &Exchange, view: &View) -> bool {
     let Some((_, through)) = view.last_built().filter(|(_, through)| exchange.last > *through) else {
         return false;
     };
-    let spoke = exchange.speakers.first().is_some_and(|seq| *seq <= through);
+    let spoke = exchange.speakers.first().is_some_and(|seq| *seq <= through && !view.waited().contains(seq));
     let end = exchange.members.iter().rev().find(|seq| **seq <= through);
     let shown = end.is_some_and(|seq| *seq >= view.trim().drop_before);
     spoke && (shown || trim::stays(exchange, view.trim(), view))
@@ -152,16 +156,45 @@ struct ExchangeCosts<'a> {
     limit: Cost,
     fixed: Cost,
     newest: Option<Seq>,
+    /// Without those that wait.
     exchanges: Vec<(&'a Exchange, EntryCost)>,
+    /// The speakers of those.
+    waiting: Vec<Seq>,
+}
+
+/// The newest exchanges with calls whose results are outstanding: a mark in their places would be replaced in the next
+/// request. What the user has gone on from waits no longer, nor what an earlier request has shown with a mark.
+fn waiting(arrangement: &Arrangement, view: &View) -> Vec<Seq> {
+    let (newest, built) = (view.newest_user(), view.last_built().map(|(_, through)| through));
+    let is_shown = |seq: &Seq| built.is_some_and(|through| *seq <= through) && !view.waited().contains(seq);
+    let waits = |exchange: &Exchange| {
+        exchange.is_waiting()
+            && exchange.speakers.iter().all(|seq| !is_shown(seq) && newest.is_none_or(|user| *seq > user))
+    };
+    let exchanges = &arrangement.exchanges;
+    let mut from = exchanges.iter().rposition(|exchange| !waits(exchange)).map_or(0, |index| index + 1);
+    // Behind all that is shown, wherever that stands after a step.
+    let mut last = exchanges.iter().take(from).map(|exchange| exchange.last).max();
+    for (index, exchange) in exchanges.iter().enumerate().skip(from) {
+        if last.is_none_or(|last| exchange.speakers.first().is_some_and(|seq| *seq <= last)) {
+            from = index + 1;
+            last = exchanges.iter().take(from).map(|exchange| exchange.last).max();
+        }
+    }
+    let mut speakers: Vec<Seq> =
+        exchanges.iter().skip(from).flat_map(|exchange| exchange.speakers.iter().copied()).collect();
+    speakers.sort_unstable();
+    speakers
 }
 
 impl<'a> ExchangeCosts<'a> {
-    fn new(ask: &'a PlanInput<'a>, arrangement: &'a Arrangement) -> Self {
+    fn new(ask: &'a PlanInput<'a>, arrangement: &'a Arrangement, waiting: Vec<Seq>) -> Self {
+        let is_there = |exchange: &&Exchange| !exchange.speakers.iter().any(|seq| waiting.contains(seq));
         let cost = |exchange| (exchange, cost::exchange(exchange, ask.view.trim(), ask.view, ask.costs));
-        let mut exchanges: Vec<_> = arrangement.exchanges.iter().map(cost).collect();
+        let mut exchanges: Vec<_> = arrangement.exchanges.iter().filter(is_there).map(cost).collect();
         exchanges.sort_by_key(|(exchange, _)| exchange.last);
         let fixed: Cost = ask.fixed.iter().map(|part| part.cost).sum();
-        Self { ask, limit: limit(ask), fixed, newest: ask.view.newest_user(), exchanges }
+        Self { ask, limit: limit(ask), fixed, newest: ask.view.newest_user(), exchanges, waiting }
     }
 
     fn total(&self, trim: &Trim) -> Cost {
@@ -277,7 +310,9 @@ impl<'a> ExchangeCosts<'a> {
         let view = self.ask.view;
         let (old, after) = (view.trim(), view.head().next());
         let forms = old.forms.clone();
-        let mut trim = Trim { drop_before: after, stub_before: after, keep, nodes, forms, ..Trim::default() };
+        let waiting = self.waiting.clone();
+        let mut trim =
+            Trim { drop_before: after, stub_before: after, keep, nodes, forms, waiting, ..Trim::default() };
         let min = self.total(&trim);
         if !min.fits(target) {
             return None;
@@ -317,7 +352,8 @@ impl<'a> ExchangeCosts<'a> {
         let last = self.ask.view.entries().next_back().map_or(Seq::START, |entry| entry.seq);
         let after = last.next().max(self.ask.view.trim().drop_before);
         let keep = self.newest.into_iter().collect();
-        let trim = Trim { drop_before: after, stub_before: after, keep, ..Trim::default() };
+        let waiting = self.waiting.clone();
+        let trim = Trim { drop_before: after, stub_before: after, keep, waiting, ..Trim::default() };
         if self.total(&trim).fits(self.limit) {
             return Ok(trim);
         }

@@ -449,6 +449,10 @@ impl<'a> RequestWriter<'a> {
         for (from, to, reason) in trim::left_out(shown.iter().copied().collect(), self.trim, self.view) {
             self.out.missing.push(Missing { from, to, known: None, reason });
         }
+        let waiting = arrangement.exchanges.iter().filter(|exchange| trim::waits(exchange, self.trim));
+        for seq in waiting.flat_map(|exchange| &exchange.members).filter(|seq| **seq >= frontier) {
+            self.list(*seq, None, Reason::Waiting);
+        }
         for (seq, reason) in arrangement.aside.iter().filter(|(seq, _)| *seq >= frontier) {
             self.list(*seq, None, *reason);
         }

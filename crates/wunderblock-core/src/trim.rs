@@ -14,7 +14,9 @@ pub const HELD_WAITING: usize = 64;
 /// Whether an exchange is in a request under a trim, and in which form.
 #[must_use]
 pub fn treatment(exchange: &Exchange, trim: &Trim, view: &View) -> Treatment {
-    if exchange.speakers.iter().any(|seq| trim.clip_of(*seq).is_some()) {
+    if waits(exchange, trim) {
+        Treatment::LeftOut
+    } else if exchange.speakers.iter().any(|seq| trim.clip_of(*seq).is_some()) {
         Treatment::Clipped
     } else if exchange.last >= trim.stub_before || stays(exchange, trim, view) {
         Treatment::Verbatim
@@ -23,6 +25,11 @@ pub fn treatment(exchange: &Exchange, trim: &Trim, view: &View) -> Treatment {
     } else {
         Treatment::LeftOut
     }
+}
+
+/// Whether an exchange is not shown before its results are there.
+pub(crate) fn waits(exchange: &Exchange, trim: &Trim) -> bool {
+    !trim.waiting.is_empty() && exchange.speakers.iter().any(|seq| trim.waiting.contains(seq))
 }
 
 /// Whether an exchange stays wherever the frontiers are. A record can hold the words of a kept turn beside results of an

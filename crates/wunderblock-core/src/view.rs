@@ -85,6 +85,8 @@ pub struct View {
     injected: BTreeMap<(Section, Box<str>), (Seq, Body)>,
     /// Where the lane's last request is recorded, and the newest position it considered.
     built: Option<(Seq, Seq)>,
+    /// What that request did not show yet, since results were outstanding.
+    waited: Vec<Seq>,
     /// The newest position any request of the lane considered, or the last before its frontier. Steps do not reset it.
     shown: Seq,
     /// Where the lane's newest step is recorded.
@@ -148,6 +150,7 @@ impl View {
             }
             Fact::ContextBuilt(built) if built.lane == self.lane => {
                 self.built = Some((event.seq, built.plan.through));
+                self.waited.clone_from(&built.plan.trim.waiting);
                 self.shown = self.shown.max(built.plan.through);
             }
             _ => {}
@@ -267,6 +270,7 @@ impl View {
     /// The lane has taken a step: what the last request showed is no promise any more.
     pub fn trim_to(&mut self, trim: Trim) {
         self.built = None;
+        self.waited.clear();
         self.arranged = Arranged::default();
         let before = self.entries.range(..trim.drop_before).map(|(seq, _)| *seq);
         let gone: Vec<Seq> = before.filter(|seq| !trim.needs(*seq)).collect();
@@ -442,6 +446,12 @@ impl View {
     #[must_use]
     pub fn last_built(&self) -> Option<(Seq, Seq)> {
         self.built
+    }
+
+    /// Speakers that the lane's last request did not show, since results were outstanding.
+    #[must_use]
+    pub fn waited(&self) -> &[Seq] {
+        &self.waited
     }
 
     /// The model of the newest assistant message here that names one.

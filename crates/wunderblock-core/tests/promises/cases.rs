@@ -130,8 +130,13 @@ fn results_stand_right_after_their_calls_wherever_they_were_stored() {
         ),
         (
             "a result that never came, and one nobody asked for",
-            vec![user("go"), call(&["a"]), answer("b", "?")],
-            vec!["User: go".into(), "Assistant: call(a)".into(), format!("Tool: a={none}")],
+            vec![user("go"), call(&["a"]), answer("b", "?"), user("so?")],
+            vec![
+                "User: go".into(),
+                "Assistant: call(a)".into(),
+                format!("Tool: a={none}"),
+                "User: so?".into(),
+            ],
         ),
     ];
     for (name, messages, expected) in cases {
@@ -301,7 +306,7 @@ fn a_fork_sees_its_parent_up_to_the_fork_and_leaves_it_alone() {
 
 #[test]
 fn a_late_result_changes_what_was_shown_in_a_recorded_step() {
-    let mut history = ledger(vec![user("go"), call(&["a"])]);
+    let mut history = ledger(vec![user("go"), call(&["a"]), user("what is it?")]);
     let mut view = view_of(&history.events);
     assert_eq!(build(&mut history, &mut view, window(8_000), &[]).unwrap().plan.step, None);
     history.say(answer("a", "1"));
@@ -311,6 +316,23 @@ fn a_late_result_changes_what_was_shown_in_a_recorded_step() {
         Some(TrimReason::LateResult)
     );
     assert_eq!(build(&mut history, &mut view, window(8_000), &[]).unwrap().plan.step, None, "once");
+}
+
+#[test]
+fn a_call_waits_at_the_tail_for_its_results() {
+    let mut history = ledger(vec![user("go"), call(&["a", "b"])]);
+    let mut view = view_of(&history.events);
+    let mut said = |message| {
+        history.say(message);
+        view.apply(history.events.last().unwrap());
+        let built = build(&mut history, &mut view, window(8_000), &[]).unwrap();
+        let waiting = built.rendered.missing.iter().any(|missing| missing.reason == Reason::Waiting);
+        (lines(&built), built.plan.step, waiting)
+    };
+    let (first, step, waiting) = said(answer("a", "1"));
+    assert_eq!((first.as_slice(), step, waiting), (&["User: go".to_owned()][..], None, true));
+    let (second, step, waiting) = said(answer("b", "2"));
+    assert!(second.len() > 1 && second[0] == first[0] && step.is_none() && !waiting, "{second:?}");
 }
 
 #[test]
@@ -344,10 +366,12 @@ fn the_result_of_an_exchange_that_is_left_out_goes_to_no_later_call() {
     let built = build(&mut history, &mut view, window(8_000), &[]).unwrap();
     assert!(lines(&built).contains(&"User: and now?".to_owned()));
     assert!(!lines(&built).contains(&"Assistant: call(a)".to_owned()));
-    history.say(call(&["a"]));
-    view.apply(history.events.last().unwrap());
+    for message in [call(&["a"]), user("well?")] {
+        history.say(message);
+        view.apply(history.events.last().unwrap());
+    }
     let built = build(&mut history, &mut view, window(8_000), &[]).unwrap();
-    assert_eq!(lines(&built).last().unwrap(), "Tool: a=⟨no result was recorded for this call⟩");
+    assert!(lines(&built).contains(&"Tool: a=⟨no result was recorded for this call⟩".to_owned()));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::compaction::{Round, Stage, climb, play, rounds, weight};
 use crate::history::{History, budget, config};
-use crate::lane::{decide, show, view_of};
+use crate::lane::{decide, show, show_trimmed, view_of};
 use crate::resume::resume;
 use crate::wellformed;
 use proptest::prelude::*;
@@ -307,7 +307,7 @@ pub(crate) fn check_fits(stage: &Stage<'_>) {
     let mut history = stage.history.clone();
     let mut view = stage.after.clone();
     history.record(&next).iter().for_each(|event| view.apply(event));
-    let rendered = show(&history, &view);
+    let rendered = show_trimmed(&history, &view, &next.plan.trim);
     wellformed::check(&rendered.request);
     let counted = measure(&rendered.request, &history.wax);
     assert!(counted.fits(stage.budget.limit()), "{counted:?} of {:?}", stage.budget);

@@ -14,7 +14,7 @@ use wunderblock_core::event::{
 };
 use wunderblock_core::id::{EventId, Handle, LaneId, StreamId, TenantId};
 use wunderblock_core::message::{Body, Dialect, MediaForm, Message, MessageOrigin, Part, Role, count_lines};
-use wunderblock_core::plan::{Injection, Plan};
+use wunderblock_core::plan::{Injection, Plan, Trim};
 use wunderblock_core::ports::{Bodies, CostModel};
 use wunderblock_core::preamble::{Preamble, PreambleBlock, PreambleChanged};
 use wunderblock_core::request::Tool;
@@ -595,7 +595,7 @@ impl History {
             self.append(Fact::ViewTrimmed(ViewTrimmed {
                 compaction: None,
                 lane: lane.clone(),
-                trim: plan.trim.clone(),
+                trim: Trim { waiting: Vec::new(), ..plan.trim.clone() },
                 reason,
             }));
         }

@@ -8,7 +8,7 @@ use wunderblock_core::cost;
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::id::{Handle, LaneId};
 use wunderblock_core::message::Body;
-use wunderblock_core::plan::{Fixed, Injection, Plan, PlanInput, PlanRefusal, TrimReason, plan};
+use wunderblock_core::plan::{Fixed, Injection, Plan, PlanInput, PlanRefusal, Trim, TrimReason, plan};
 use wunderblock_core::preamble::{Preamble, PreambleChange, PreambleChanged};
 use wunderblock_core::preamble_text;
 use wunderblock_core::render::{RenderInput, RenderedRequest, render};
@@ -135,10 +135,15 @@ pub(crate) fn decide(
 }
 
 pub(crate) fn show(history: &History, view: &View) -> RenderedRequest {
+    show_trimmed(history, view, view.trim())
+}
+
+/// What a view shows under a plan's trim.
+pub(crate) fn show_trimmed(history: &History, view: &View, trim: &Trim) -> RenderedRequest {
     let tools = tools();
     render(
         view,
-        view.trim(),
+        trim,
         RenderInput { stream: STREAM, bodies: &history.wax, costs: &history.wax, tools: &tools },
     )
 }
@@ -162,7 +167,7 @@ pub(crate) fn build(
     for event in history.record(&decided) {
         view.apply(&event);
     }
-    let rendered = show(history, view);
+    let rendered = show_trimmed(history, view, &decided.plan.trim);
     let event = history.built(decided.plan.clone(), budget);
     view.apply(&event);
     Ok(Built { plan: decided.plan, rendered, upto })

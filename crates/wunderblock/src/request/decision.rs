@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::texts::Texts;
 use std::sync::Arc;
 use wunderblock_core::compose::Composed;
-use wunderblock_core::decision::Injection;
+use wunderblock_core::decision::{Injection, Trim};
 use wunderblock_core::event::{ContextInjected, Event, EventSource, Fact, NewEvent, ViewTrimmed};
 use wunderblock_core::id::{EventId, LaneId, StreamId, TenantId};
 use wunderblock_core::message::Body;
@@ -64,8 +64,8 @@ impl Decision {
     /// The plan: what is left out, and what enters at the tail, a message for each section.
     pub(super) fn follow(&mut self, plan: Plan, texts: &Texts) -> Result<(), Error> {
         if let Some(reason) = plan.step {
-            let trimmed =
-                ViewTrimmed { lane: self.lane.clone(), trim: plan.trim.clone(), reason, compaction: None };
+            let trim = Trim { waiting: Vec::new(), ..plan.trim.clone() };
+            let trimmed = ViewTrimmed { lane: self.lane.clone(), trim, reason, compaction: None };
             self.take(Fact::ViewTrimmed(trimmed), texts)?;
         }
         for section in [Section::Instructions, Section::State, Section::Recall] {
