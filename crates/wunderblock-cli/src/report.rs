@@ -193,7 +193,7 @@ fn left_out(report: &BudgetReport, paint: Paint, all: bool, out: &mut String) {
         out.push_str(&format!(
             "  {place:<places$}  {token:>tokens$}  {count:<counts$}  {}  {}\n",
             paint.dim(&format!("{handle:<handles$}")),
-            run.reason.label(),
+            run.why(),
         ));
     }
 }

@@ -96,6 +96,8 @@ impl Treatment {
 pub enum Reason {
     /// No room: older than everything that fits.
     Budget,
+    /// It went at an earlier step, and a request only grows until the next. It may have room now.
+    Stepped,
     /// A summary stands for it.
     Summarised,
     /// A policy left it out: it says nothing, or says again what was said.
@@ -128,6 +130,7 @@ impl Reason {
     pub const fn label(self) -> &'static str {
         match self {
             Self::Budget => "no room",
+            Self::Stepped => "left out at a step",
             Self::Summarised => "a summary stands for it",
             Self::Curated => "left out by the policy",
             Self::FailedTurn => "a failed turn",
@@ -159,8 +162,22 @@ pub struct LeftOut {
     pub certainty: Certainty,
     /// Why.
     pub reason: Reason,
+    /// Where the step is recorded that left them out, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<Seq>,
     /// What `read` takes to give them back: a handle, with a range of positions.
     pub handle: String,
+}
+
+impl LeftOut {
+    /// Why, in words.
+    #[must_use]
+    pub fn why(&self) -> String {
+        match self.step {
+            Some(step) => format!("left out at the step of #{step}"),
+            None => self.reason.label().to_owned(),
+        }
+    }
 }
 
 /// What one section takes up.

@@ -1,6 +1,6 @@
 //! The account of a rendered request, for people and machines.
 
-use crate::budget::{Budget, BudgetReport, Certainty, EntryLine, LeftOut, SectionLine};
+use crate::budget::{Budget, BudgetReport, Certainty, EntryLine, LeftOut, Reason, SectionLine};
 use crate::id::Handle;
 use crate::render::{Missing, RenderedRequest};
 use crate::section::Section;
@@ -66,6 +66,19 @@ pub fn report(
     }
 }
 
+impl BudgetReport {
+    /// Says of what was left out for want of room that it went at the lane's newest step: "no room" is true only in the
+    /// request that takes the step, and only of what is larger than what is free.
+    pub fn at_step(&mut self, step: Seq, taken_now: bool) {
+        let free = self.limit.saturating_sub(self.total_tokens);
+        let gone = self.left_out.iter_mut().filter(|run| run.reason == Reason::Budget);
+        for run in gone.filter(|run| !taken_now || run.tokens <= free) {
+            run.reason = Reason::Stepped;
+            run.step = Some(step);
+        }
+    }
+}
+
 fn left_out(
     missing: &Missing,
     certainty: Certainty,
@@ -90,6 +103,7 @@ fn left_out(
         tokens,
         certainty,
         reason: missing.reason,
+        step: None,
         handle: stream.range(missing.from, missing.to),
     }
 }

@@ -448,6 +448,12 @@ impl View {
         self.built
     }
 
+    /// Where the lane's newest step is recorded; none before the first.
+    #[must_use]
+    pub fn stepped(&self) -> Option<Seq> {
+        (self.stepped > Seq::START).then_some(self.stepped)
+    }
+
     /// Speakers that the lane's last request did not show, since results were outstanding.
     #[must_use]
     pub fn waited(&self) -> &[Seq] {

@@ -342,15 +342,22 @@ fn entry_placement(
             form => (form, reason_in(entry), None),
         },
         (None, Some(run)) => {
+            let stream = run.handle.split('#').next().unwrap_or_default();
+            let read = format!("reading {stream}#{seq} gives it back word for word");
+            let has_room = size <= report.limit.saturating_sub(report.total_tokens);
             let gives = match run.reason {
-                Reason::Budget => Some(needs(size, draft, seq)),
-                Reason::Summarised => Some(format!(
-                    "expanding {} gives it back word for word; undoing the compaction, the whole view",
-                    run.handle
-                )),
+                Reason::Budget if !has_room => Some(needs(size, draft, seq)),
+                Reason::Budget | Reason::Stepped => Some(read),
+                Reason::Summarised => Some(format!("{read}; undoing the compaction, the whole view")),
                 _ => None,
             };
-            (Treatment::LeftOut, run.reason.label().to_owned(), gives)
+            let why = match run.reason {
+                Reason::Budget if has_room => {
+                    format!("left out at this step, with positions {}–{}", run.from_seq, run.to_seq)
+                }
+                _ => run.why(),
+            };
+            (Treatment::LeftOut, why, gives)
         }
         (None, None) => (Treatment::LeftOut, NO_MESSAGE.to_owned(), None),
     };

@@ -116,7 +116,10 @@ pub(super) fn encode(request: Rendered, job: &BuildJob) -> Result<Draft, Error> 
         let (tokens, certainty) = scaled(row, target.row.counter(), planned.calibration);
         Tally { messages: row.messages, tokens, certainty: certainty.max(target.certainty) }
     };
-    let report = report(&rendered, target.budget, target.certainty, job.stream_handle(), &tally);
+    let mut report = report(&rendered, target.budget, target.certainty, job.stream_handle(), &tally);
+    if let Some(step) = decision.view.stepped() {
+        report.at_step(step, decision.plan.step.is_some());
+    }
     let marks = preamble.as_ref().map_or(&[][..], |preamble| &preamble.cache);
     let blocks = rendered.request.messages.iter().map(|message| message.parts.len() as u64).sum();
     let size = RequestSize { blocks, tokens: report.total_tokens };
