@@ -134,10 +134,11 @@ pub fn limit(ask: &PlanInput<'_>) -> Cost {
 
 /// Whether the lane's last request showed this exchange, and it has grown since.
 fn has_changed(exchange: &Exchange, view: &View) -> bool {
-    let Some((_, through)) = view.last_built().filter(|(_, through)| exchange.last > *through) else {
+    let Some((_, through)) = view.progress().built.filter(|(_, through)| exchange.last > *through) else {
         return false;
     };
-    let spoke = exchange.speakers.first().is_some_and(|seq| *seq <= through && !view.waited().contains(seq));
+    let spoke =
+        exchange.speakers.first().is_some_and(|seq| *seq <= through && !view.progress().waited.contains(seq));
     let end = exchange.members.iter().rev().find(|seq| **seq <= through);
     let shown = end.is_some_and(|seq| *seq >= view.trim().drop_before);
     spoke && (shown || trim::stays(exchange, view.trim(), view))
@@ -165,8 +166,9 @@ struct ExchangeCosts<'a> {
 /// The newest exchanges with calls whose results are outstanding: a mark in their places would be replaced in the next
 /// request. What the user has gone on from waits no longer, nor what an earlier request has shown with a mark.
 fn waiting(arrangement: &Arrangement, view: &View) -> Vec<Seq> {
-    let (newest, built) = (view.newest_user(), view.last_built().map(|(_, through)| through));
-    let is_shown = |seq: &Seq| built.is_some_and(|through| *seq <= through) && !view.waited().contains(seq);
+    let (newest, built) = (view.newest_user(), view.progress().built.map(|(_, through)| through));
+    let is_shown =
+        |seq: &Seq| built.is_some_and(|through| *seq <= through) && !view.progress().waited.contains(seq);
     let waits = |exchange: &Exchange| {
         exchange.is_waiting()
             && exchange.speakers.iter().all(|seq| !is_shown(seq) && newest.is_none_or(|user| *seq > user))

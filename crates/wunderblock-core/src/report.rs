@@ -71,7 +71,7 @@ impl BudgetReport {
     /// request that takes the step, and only of what is larger than what is free.
     pub fn at_step(&mut self, step: Seq, taken_now: bool) {
         let free = self.limit.saturating_sub(self.total_tokens);
-        let gone = self.left_out.iter_mut().filter(|run| run.reason == Reason::Budget);
+        let gone = self.left_out.iter_mut().filter(|run| run.reason == Reason::Budget && step > Seq::START);
         for run in gone.filter(|run| !taken_now || run.tokens <= free) {
             run.reason = Reason::Stepped;
             run.step = Some(step);

@@ -45,6 +45,20 @@ pub struct SummaryNode {
     pub made: Millis,
 }
 
+/// How far a lane has come.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LaneProgress {
+    /// Where its last request is recorded, and the newest position it considered; none since its last step.
+    pub built: Option<(Seq, Seq)>,
+    /// Speakers that that request did not show, since results were outstanding.
+    pub waited: Vec<Seq>,
+    /// The newest position any of its requests considered, or the last before its frontier. Steps do not reset it: what came
+    /// later nobody has shown yet.
+    pub shown: Seq,
+    /// Where its newest step is recorded; [`Seq::START`] before the first.
+    pub stepped: Seq,
+}
+
 /// The ordered entries a model could see, and what the lane has done with them so far.
 ///
 /// # Resuming
@@ -83,14 +97,8 @@ pub struct View {
     ours: BTreeSet<Seq>,
     /// What has come in at the tail from outside, by what it is called: where it was said last, and as what.
     injected: BTreeMap<(Section, Box<str>), (Seq, Body)>,
-    /// Where the lane's last request is recorded, and the newest position it considered.
-    built: Option<(Seq, Seq)>,
-    /// What that request did not show yet, since results were outstanding.
-    waited: Vec<Seq>,
-    /// The newest position any request of the lane considered, or the last before its frontier. Steps do not reset it.
-    shown: Seq,
-    /// Where the lane's newest step is recorded.
-    stepped: Seq,
+    /// How far the lane has come.
+    progress: LaneProgress,
     /// How the entries belong together.
     arranged: Arranged,
 }
@@ -144,14 +152,14 @@ impl View {
             }
             Fact::ContentErased(erased) => self.erase(erased.from_seq, erased.to_seq, erased.events),
             // A view that is resumed meets steps that were taken before the one it began with.
-            Fact::ViewTrimmed(trimmed) if trimmed.lane == self.lane && event.seq >= self.stepped => {
-                self.stepped = event.seq;
+            Fact::ViewTrimmed(trimmed) if trimmed.lane == self.lane && event.seq >= self.progress.stepped => {
+                self.progress.stepped = event.seq;
                 self.trim_to(trimmed.trim.clone());
             }
             Fact::ContextBuilt(built) if built.lane == self.lane => {
-                self.built = Some((event.seq, built.plan.through));
-                self.waited.clone_from(&built.plan.trim.waiting);
-                self.shown = self.shown.max(built.plan.through);
+                self.progress.built = Some((event.seq, built.plan.through));
+                self.progress.waited.clone_from(&built.plan.trim.waiting);
+                self.progress.shown = self.progress.shown.max(built.plan.through);
             }
             _ => {}
         }
@@ -159,7 +167,7 @@ impl View {
 
     /// A shorter text counts if the trim names it, or if it stands and the lane has not shown the part.
     fn shorten(&mut self, event: Seq, reduced: &ContentReduced) {
-        let unseen = reduced.target > self.shown && reduced.target < event;
+        let unseen = reduced.target > self.progress.shown && reduced.target < event;
         if reduced.standing && unseen && reduced.target >= self.trim.drop_before {
             self.reduced.stand(event, reduced);
         } else if self.named.contains(&event) {
@@ -200,7 +208,7 @@ impl View {
             && built.lane == self.lane
             && fact.contradiction(event.seq).is_none()
         {
-            self.shown = self.shown.max(built.plan.through);
+            self.progress.shown = self.progress.shown.max(built.plan.through);
         }
     }
 
@@ -269,8 +277,8 @@ impl View {
     ///
     /// The lane has taken a step: what the last request showed is no promise any more.
     pub fn trim_to(&mut self, trim: Trim) {
-        self.built = None;
-        self.waited.clear();
+        self.progress.built = None;
+        self.progress.waited.clear();
         self.arranged = Arranged::default();
         let before = self.entries.range(..trim.drop_before).map(|(seq, _)| *seq);
         let gone: Vec<Seq> = before.filter(|seq| !trim.needs(*seq)).collect();
@@ -279,7 +287,7 @@ impl View {
         self.named = trim.named().collect();
         self.nodes.retain(|at, _| self.named.contains(at));
         self.reduced.trim(&self.named, trim.drop_before);
-        self.shown = self.shown.max(trim.drop_before.prev());
+        self.progress.shown = self.progress.shown.max(trim.drop_before.prev());
         self.trim = trim;
     }
 
@@ -377,12 +385,6 @@ impl View {
         self.reduced.standing().filter(|(at, _)| is_result(self.part(*at)))
     }
 
-    /// The newest position any request of the lane has considered: what came later nobody has shown yet.
-    #[must_use]
-    pub fn shown_through(&self) -> Seq {
-        self.shown
-    }
-
     /// What stands before the conversation; none until the lane has recorded something.
     #[must_use]
     pub fn preamble(&self) -> Option<&Arc<Preamble>> {
@@ -442,22 +444,10 @@ impl View {
         self.entries.values().filter(|entry| entry.message.is_user_turn()).map(|entry| entry.seq)
     }
 
-    /// Where the lane's last request is recorded, and the newest position it considered; none since the lane's last step.
+    /// How far the lane has come.
     #[must_use]
-    pub fn last_built(&self) -> Option<(Seq, Seq)> {
-        self.built
-    }
-
-    /// Where the lane's newest step is recorded; none before the first.
-    #[must_use]
-    pub fn stepped(&self) -> Option<Seq> {
-        (self.stepped > Seq::START).then_some(self.stepped)
-    }
-
-    /// Speakers that the lane's last request did not show, since results were outstanding.
-    #[must_use]
-    pub fn waited(&self) -> &[Seq] {
-        &self.waited
+    pub fn progress(&self) -> &LaneProgress {
+        &self.progress
     }
 
     /// The model of the newest assistant message here that names one.

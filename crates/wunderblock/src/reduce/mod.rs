@@ -80,7 +80,7 @@ impl<'a> Choice<'a> {
     /// Begins; `room` is what a request can hold.
     pub(crate) fn new(view: &'a View, means: &ReduceContext<'a>, room: Tokens) -> Self {
         let ReduceContext { rules, costs, .. } = *means;
-        let fresh = view.shown_through().next().max(view.trim().stub_before);
+        let fresh = view.progress().shown.next().max(view.trim().stub_before);
         let entries: Vec<&ViewEntry> = match rules.is_off() {
             true => Vec::new(),
             false => view.entries().rev().take_while(|entry| entry.seq >= fresh).collect(),

@@ -23,8 +23,9 @@ use wunderblock_core::view::View;
 pub(super) async fn decide(mut gathered: Gathered, job: &BuildJob, ask: &Asking) -> Result<Planned, Stopped> {
     let snapshot = &gathered.lane.snapshot;
     // A lane that has taken a step since its last request begins again, too.
-    let begins =
-        snapshot.view.preamble().is_none() || snapshot.ignores_steps || snapshot.view.last_built().is_none();
+    let begins = snapshot.view.preamble().is_none()
+        || snapshot.ignores_steps
+        || snapshot.view.progress().built.is_none();
     let mut attempt = gathered.attempt(job, ask, begins).await?;
     let steps = |plan: &Plan| plan.step == Some(TrimReason::OverBudget);
     if !begins && attempt.plan.as_ref().map_or(true, steps) {

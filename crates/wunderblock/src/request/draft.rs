@@ -117,9 +117,7 @@ pub(super) fn encode(request: Rendered, job: &BuildJob) -> Result<Draft, Error> 
         Tally { messages: row.messages, tokens, certainty: certainty.max(target.certainty) }
     };
     let mut report = report(&rendered, target.budget, target.certainty, job.stream_handle(), &tally);
-    if let Some(step) = decision.view.stepped() {
-        report.at_step(step, decision.plan.step.is_some());
-    }
+    report.at_step(decision.view.progress().stepped, decision.plan.step.is_some());
     let marks = preamble.as_ref().map_or(&[][..], |preamble| &preamble.cache);
     let blocks = rendered.request.messages.iter().map(|message| message.parts.len() as u64).sum();
     let size = RequestSize { blocks, tokens: report.total_tokens };
@@ -156,7 +154,7 @@ pub(super) fn encode(request: Rendered, job: &BuildJob) -> Result<Draft, Error> 
 impl Planned {
     /// What the provider counted of the lane's own last request, with what has come since: nearer than any estimate.
     pub(crate) fn measured(&self) -> Tokens {
-        let built = self.decision.view.last_built().map(|(at, _)| at);
+        let built = self.decision.view.progress().built.map(|(at, _)| at);
         let own = self.anchor.as_ref().filter(|anchor| built.is_some_and(|at| anchor.seq > at));
         own.map(Anchor::total).unwrap_or_default()
     }
