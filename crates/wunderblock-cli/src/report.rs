@@ -45,6 +45,9 @@ pub(crate) fn picture(session: &str, built: &Built, paint: Paint, all: bool) -> 
         let line = format!("a compaction is due ({}): {}", due.level.word(), clean(&due.why));
         out.push_str(&wrap(&line, width(), 2));
     }
+    for level in &built.out_of_reach {
+        out.push_str(&wrap(&level.to_string(), width(), 2));
+    }
     if let Some(step) = built.draft.step {
         let step = format!("the lane took a step with this request: {}", step.label());
         out.push_str(&format!("  {}\n", paint.dim(&step)));

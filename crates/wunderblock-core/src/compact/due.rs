@@ -5,6 +5,7 @@ use crate::pair::{Arrangement, ExchangeKind};
 use crate::policy::{Boundary, FractionBase, Permille, Policy, TriggerLevel};
 use crate::units::{Millis, Tokens};
 use crate::view::View;
+use std::fmt;
 
 /// What is measured of a lane before a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -158,6 +159,44 @@ fn fires(level: &TriggerLevel, measure: &LaneMeasurement, of: FractionBase) -> O
     let left = measure.cache_left?;
     let within = level.cache_s.filter(|within| left.0 <= seconds(*within))?;
     Some(format!("the provider's cache ends within {within} seconds"))
+}
+
+/// A level of a policy that no request of a window reaches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutOfReach {
+    /// Its key, as in a policy file.
+    pub key: &'static str,
+    /// Where it would fire.
+    pub level: Tokens,
+    /// What a request may take.
+    pub limit: Tokens,
+}
+
+impl fmt::Display for OutOfReach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { key, level, limit } = self;
+        write!(f, "{key} can never fire here: it stands at {level} tokens, and a request may take {limit}")
+    }
+}
+
+/// The levels of a policy that can never fire in a window: a request that large does not fit, and is compacted for that.
+#[must_use]
+pub fn out_of_reach(policy: &Policy, limit: Tokens, window: Tokens) -> Vec<OutOfReach> {
+    let whole = whole(policy.trigger.of, &LaneMeasurement { limit, window, ..LaneMeasurement::default() });
+    let keys = [
+        (&policy.trigger.soft, ["trigger.soft.fraction", "trigger.soft.tokens", "trigger.soft.free"]),
+        (&policy.trigger.hard, ["trigger.hard.fraction", "trigger.hard.tokens", "trigger.hard.free"]),
+    ];
+    let levels = keys.into_iter().flat_map(|(level, keys)| {
+        let at = [
+            level.fraction.map(|fraction| fraction.of(whole)),
+            level.tokens,
+            level.free.map(|free| window.saturating_sub(free)),
+        ];
+        keys.into_iter().zip(at)
+    });
+    let beyond = levels.filter_map(|(key, at)| Some((key, at.filter(|at| *at > limit)?)));
+    beyond.map(|(key, level)| OutOfReach { key, level, limit }).collect()
 }
 
 fn seconds(number: u64) -> i64 {

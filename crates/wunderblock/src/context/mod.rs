@@ -15,6 +15,7 @@ use crate::drive::{context_job, run_build};
 use crate::future::BoxFuture;
 use auto_compact::{AutoCompaction, compact_if_due, find_due};
 pub use built::Built;
+pub(crate) use built::unreached;
 use record::{record_overflow, record_request};
 pub(crate) use record::{refused, to_record};
 
@@ -73,7 +74,8 @@ fn build_context(session: &Session, options: ContextOptions) -> BoxFuture<'_, Bu
                 Err(error) => return Err(error),
                 Ok(recorded) => {
                     let AutoCompaction { compacted, due, .. } = auto;
-                    return Ok(Built { draft, recorded: Some(recorded), compacted, due });
+                    let out_of_reach = unreached(&options, &draft);
+                    return Ok(Built { draft, recorded: Some(recorded), compacted, out_of_reach, due });
                 }
             }
         }
@@ -92,7 +94,8 @@ fn build_draft(session: &Session, options: ContextOptions) -> BoxFuture<'_, Buil
     Box::pin(async move {
         if options.at.is_some() {
             let draft = run_build(session, Build::draft(context_job(session, &options))).await??;
-            return Ok(Built { draft, recorded: None, compacted: None, due: None });
+            let out_of_reach = unreached(&options, &draft);
+            return Ok(Built { draft, recorded: None, compacted: None, out_of_reach, due: None });
         }
         let mut built = build_context(&session.aside(), options).await?;
         built.recorded = None;

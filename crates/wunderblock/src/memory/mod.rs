@@ -10,7 +10,7 @@ use crate::compact::account::{Compacted, CompactionResult};
 use crate::compact::due::MeasuredSize;
 use crate::compact::options::CompactOptions;
 use crate::compactor::Compactor;
-use crate::context::{Built, refused, to_record};
+use crate::context::{Built, refused, to_record, unreached};
 use crate::door::admit;
 use crate::engine::{Config, random};
 use crate::error::Error;
@@ -242,7 +242,8 @@ impl MemoryLane {
             Ok(draft) => {
                 let (recorded, events) = to_record(&draft, &self.stream, job.now)?;
                 self.adopt(&job, events);
-                Ok(Built { draft, recorded: Some(recorded), compacted, due: left })
+                let out_of_reach = unreached(options, &draft);
+                Ok(Built { draft, recorded: Some(recorded), compacted, out_of_reach, due: left })
             }
         }
     }

@@ -40,6 +40,8 @@ pub struct RequestReport {
     pub step: Option<&'static str>,
     /// The compaction that was made for it.
     pub compaction: Option<CompactionReport>,
+    /// Levels of the policy that can never fire in this window, each in a sentence.
+    pub out_of_reach: Vec<String>,
     /// That a compaction is due.
     pub compaction_due: Option<DueReport>,
     /// What the format could not carry.
@@ -201,6 +203,7 @@ impl RequestReport {
             recorded: built.recorded.map(|seq| seq.0),
             step: draft.step.map(|step| step.label()),
             compaction: built.compacted.as_ref().map(|done| CompactionReport::new(session, done)),
+            out_of_reach: built.out_of_reach.iter().map(ToString::to_string).collect(),
             compaction_due: built.due.as_ref().map(DueReport::new),
             dropped: dropped.collect(),
             blocks: blocks.map(|block| BlockReport::new(block, draft)).collect(),

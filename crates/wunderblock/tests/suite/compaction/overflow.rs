@@ -43,6 +43,21 @@ fn a_request_that_does_not_fit_is_compacted_and_built_once_more() {
 }
 
 #[test]
+fn levels_that_can_never_fire_are_named() {
+    let scene = Scene::of(4);
+    let named = |policy: &str, window| -> Vec<String> {
+        scene.build(&under(&preset(policy), window)).out_of_reach.iter().map(ToString::to_string).collect()
+    };
+    // 0.92 of the window lies above what the answer leaves of it.
+    let [soft] = &named("claude-code", 32_000)[..] else { panic!("one level") };
+    assert!(
+        soft.starts_with("trigger.soft.fraction can never fire here: it stands at 29440 tokens"),
+        "{soft}"
+    );
+    assert_eq!(named("balanced", 8_000), Vec::<String>::new(), "a part of the limit is always reached");
+}
+
+#[test]
 fn only_what_cannot_fit_ends_the_turn() {
     // What is pinned stays, whatever a policy takes: here it is more than the window.
     let scene = Scene::of(8);
