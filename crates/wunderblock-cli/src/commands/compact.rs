@@ -5,7 +5,7 @@ use crate::args::{CompactArgs, Global};
 use crate::columns::{fit, wrap};
 use crate::console::{answer, print};
 use crate::exit::{Exit, REFUSED, unwritten};
-use crate::lookup::session;
+use crate::lookup::{reading, session};
 use crate::outcome::verdict;
 use crate::paint::Paint;
 use crate::progress::bar;
@@ -20,8 +20,11 @@ use wunderblock_core::compaction::Manner;
 use wunderblock_core::stub::grouped;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: CompactArgs) -> Exit {
-    let engine = if wanted.dry_run { settings.either().await? } else { settings.write().await? };
-    let session = session(&engine, global, &wanted.session.session).await?;
+    let session = if wanted.dry_run {
+        reading(settings, global, &wanted.session.session).await?.1
+    } else {
+        session(&settings.write().await?, global, &wanted.session.session).await?
+    };
     let context = build::options(settings, &wanted.build, None)?;
     let Some(compactor) = context.compactor.clone() else { return Ok(ExitCode::SUCCESS) };
     let due = if wanted.if_due {
