@@ -67,12 +67,11 @@ pub fn report(
 }
 
 impl BudgetReport {
-    /// Says of what was left out for want of room that it went at the lane's newest step: "no room" is true only in the
-    /// request that takes the step, and only of what is larger than what is free.
-    pub fn at_step(&mut self, step: Seq, taken_now: bool) {
-        let free = self.limit.saturating_sub(self.total_tokens);
+    /// Says of what was left out for want of room that it went at the lane's newest step. How much room there is changes with
+    /// each request, and how large a run is may be known by estimate only: the step is what is true of it.
+    pub fn at_step(&mut self, step: Seq) {
         let gone = self.left_out.iter_mut().filter(|run| run.reason == Reason::Budget && step > Seq::START);
-        for run in gone.filter(|run| !taken_now || run.tokens <= free) {
+        for run in gone {
             run.reason = Reason::Stepped;
             run.step = Some(step);
         }

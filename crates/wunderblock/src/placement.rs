@@ -346,18 +346,12 @@ fn entry_placement(
             let read = format!("reading {stream}#{seq} gives it back word for word");
             let has_room = size <= report.limit.saturating_sub(report.total_tokens);
             let gives = match run.reason {
-                Reason::Budget if !has_room => Some(needs(size, draft, seq)),
+                Reason::Budget | Reason::Stepped if !has_room => Some(needs(size, draft, seq)),
                 Reason::Budget | Reason::Stepped => Some(read),
                 Reason::Summarised => Some(format!("{read}; undoing the compaction, the whole view")),
                 _ => None,
             };
-            let why = match run.reason {
-                Reason::Budget if has_room => {
-                    format!("left out at this step, with positions {}–{}", run.from_seq, run.to_seq)
-                }
-                _ => run.why(),
-            };
-            (Treatment::LeftOut, why, gives)
+            (Treatment::LeftOut, run.why(), gives)
         }
         (None, None) => (Treatment::LeftOut, NO_MESSAGE.to_owned(), None),
     };

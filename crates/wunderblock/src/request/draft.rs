@@ -117,7 +117,7 @@ pub(super) fn encode(request: Rendered, job: &BuildJob) -> Result<Draft, Error> 
         Tally { messages: row.messages, tokens, certainty: certainty.max(target.certainty) }
     };
     let mut report = report(&rendered, target.budget, target.certainty, job.stream_handle(), &tally);
-    report.at_step(decision.view.progress().stepped, decision.plan.step.is_some());
+    report.at_step(decision.view.progress().stepped);
     let marks = preamble.as_ref().map_or(&[][..], |preamble| &preamble.cache);
     let blocks = rendered.request.messages.iter().map(|message| message.parts.len() as u64).sum();
     let size = RequestSize { blocks, tokens: report.total_tokens };
