@@ -148,6 +148,23 @@ kinds! {
 }
 
 impl Fact {
+    /// The lane it belongs to; `None` for what is said in the session or true of all its lanes.
+    #[must_use]
+    pub fn lane(&self) -> Option<&LaneId> {
+        match self {
+            Self::ContextBuilt(built) => Some(&built.lane),
+            Self::ContextInjected(injected) => Some(&injected.lane),
+            Self::ContentReduced(reduced) => reduced.lane.as_ref(),
+            Self::ViewTrimmed(trimmed) => Some(&trimmed.lane),
+            Self::PreambleChanged(changed) => Some(&changed.lane),
+            Self::BudgetWarned(warned) => Some(&warned.lane),
+            Self::SessionCompacted(made) => made.lane.as_ref(),
+            Self::CompactionRejected(rejected) => Some(&rejected.lane),
+            Self::CompactionUndone(undone) => Some(&undone.lane),
+            _ => None,
+        }
+    }
+
     /// The bodies the fact carries, to be moved into blobs.
     pub fn bodies_mut(&mut self) -> Vec<&mut Body> {
         match self {

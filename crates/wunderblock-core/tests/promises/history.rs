@@ -388,6 +388,7 @@ impl History {
             reducer: "test".into(),
             bytes_before: Bytes(0),
             standing,
+            lane: None,
             how: standing.then(|| Reduction {
                 kind: "prose".into(),
                 level: "fold".into(),

@@ -37,6 +37,7 @@ pub(super) async fn shorten(mut lane: Weighed, job: &BuildJob, ask: &Asking) -> 
     let through = view.head();
     let mut decision = Decision::begin(job, view);
     for fact in facts {
+        let fact = ContentReduced { lane: Some(view.lane().clone()), ..fact };
         decision.take(Fact::ContentReduced(Box::new(fact)), &texts)?;
     }
     lane.snapshot.view = decision.view;

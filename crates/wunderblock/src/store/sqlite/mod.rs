@@ -16,6 +16,7 @@ mod erase;
 mod failure;
 mod lease;
 mod log;
+mod marked;
 mod open;
 pub(crate) mod place;
 mod read;

@@ -1,17 +1,18 @@
 //! Answers queries from a snapshot.
 
 use super::failure::failure;
+use super::marked::{Newest, marked};
 use super::source::{self, Revision};
 use super::sql::{handle_of, handle_sql, row, rows, stream_id, unreadable};
 use crate::store::StoreError;
-use crate::store::query::{Answer, Marked, Query, ReadOrder};
+use crate::store::query::{Answer, Query, ReadOrder};
 use crate::store::row::{
     BodyCount, HandleTarget, KnownEvent, SegmentInfo, SourceNo, StoredEvent, StreamFilter, StreamInfo,
     StreamNo, Stretch, TallyRow, Tenant, TenantNo,
 };
 use crate::store::write::PackedBlob;
 use rusqlite::{Connection, Row, params};
-use wunderblock_core::id::{EventId, Handle, Scope, StreamId};
+use wunderblock_core::id::{EventId, Handle, LaneId, Scope, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 
 pub(super) fn answer(db: &Connection, query: &Query) -> Result<Answer, StoreError> {
@@ -24,7 +25,7 @@ pub(super) fn answer(db: &Connection, query: &Query) -> Result<Answer, StoreErro
         Query::Events { .. } => Answer::Events(events(db, query)?),
         Query::At { tenant, stream, seqs } => Answer::Events(at(db, *tenant, stream, seqs)?),
         Query::Marked { tenant, stream, what, to, limit } => {
-            Answer::Events(marked(db, *tenant, stream, *what, Newest { to: *to, limit: *limit })?)
+            Answer::Events(marked(db, *tenant, stream, what, Newest { to: *to, limit: *limit })?)
         }
         Query::Blobs { tenant, handles } => {
             Answer::Blobs(each(handles, |handle| blob(db, *tenant, *handle))?)
@@ -229,10 +230,9 @@ pub(super) fn lineage(db: &Connection, tenant: TenantNo, id: &StreamId) -> Resul
     Ok(stretches)
 }
 
-const EVENT: &str =
-    "SELECT stream, seq, id, at, kind, version, origin, payload, salt, proof, text, checksum FROM events";
+pub(super) const EVENT: &str = "SELECT stream, seq, id, at, kind, version, origin, payload, salt, proof, text, checksum, lane FROM events";
 
-fn event_row(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
+pub(super) fn event_row(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
     let salt: Option<[u8; 16]> = row.get(8)?;
     Ok(StoredEvent {
         stream: StreamNo(row.get(0)?),
@@ -245,6 +245,7 @@ fn event_row(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
         payload: row.get(7)?,
         proof: salt.map(|salt| row.get(9).map(|proof| (salt, proof))).transpose()?,
         checksum: row.get(11)?,
+        lane: row.get::<_, Option<String>>(12)?.map(LaneId::new).transpose().map_err(unreadable)?,
         counts: Vec::new(),
     })
 }
@@ -338,40 +339,6 @@ fn count_row(row: &Row<'_>) -> rusqlite::Result<BodyCount> {
         escaped: row.get(3)?,
         quotes: row.get(4)?,
     })
-}
-
-/// Which events of several are read: the newest up to a position.
-struct Newest {
-    to: Seq,
-    limit: u64,
-}
-
-fn marked(
-    db: &Connection,
-    tenant: TenantNo,
-    stream: &StreamId,
-    what: Marked,
-    newest: Newest,
-) -> Result<Vec<StoredEvent>, StoreError> {
-    let (mark, kind) = match what {
-        Marked::System => (2, "message.appended"),
-        Marked::Kind(kind) => (3, kind),
-    };
-    // Without being told, SQLite would rather walk through the whole stream.
-    let sql = format!(
-        "{EVENT} INDEXED BY events_marked WHERE tenant = ?1 AND stream = ?2 AND mark = ?3 AND kind = ?4 AND seq BETWEEN ?5 AND ?6 AND mark >= 2
-         ORDER BY seq DESC LIMIT ?7"
-    );
-    let mut found = Vec::new();
-    for stretch in lineage(db, tenant, stream)? {
-        let left = newest.limit.saturating_sub(found.len() as u64).min(i64::MAX as u64);
-        let high = stretch.to.min(newest.to).0.min(i64::MAX as u64);
-        if left > 0 {
-            let values = params![tenant.0, stretch.no.0, mark, kind, stretch.from.0, high, left];
-            found.extend(rows(db, &sql, values, event_row)?);
-        }
-    }
-    Ok(found)
 }
 
 fn blob(db: &Connection, tenant: TenantNo, handle: Handle) -> Result<Option<PackedBlob>, StoreError> {
