@@ -15,6 +15,7 @@ use crate::terminal::{clean, clean_json, width};
 use crate::typed::dialect;
 use std::path::Path;
 use std::process::ExitCode;
+use wunderblock::policy::Policies;
 use wunderblock::report::{PlacementReport, RequestReport};
 use wunderblock::{Built, ContextOptions, Error, Placement, Session};
 use wunderblock_core::id::LaneId;
@@ -55,8 +56,19 @@ fn report(global: &Global, session: &Session, built: &Built, to_stderr: bool) ->
 }
 
 pub(crate) async fn explain(global: &Global, settings: &Settings, wanted: Explain) -> Exit {
-    let options = options(settings, &wanted.build, wanted.at)?;
+    let mut options = options(settings, &wanted.build, wanted.at)?;
     let (_, session) = reading(settings, global, &wanted.session.session).await?;
+    let unnamed = options.lane.is_none() && options.model.is_none() && options.window.is_none();
+    if unnamed
+        && wanted.build.policy.policy.is_none()
+        && let Some(last) = session.lane(None).built().await?
+    {
+        let preset = last.policy.as_deref().and_then(|name| Policies::embedded().preset(name));
+        if let Some((compactor, policy)) = options.compactor.as_mut().zip(preset) {
+            compactor.policy = policy;
+        }
+        options = last.resume(options);
+    }
     let built = session.explain(&options).await?;
     match &wanted.find {
         Some(text) => find(global, &session, (&options, &built), text).await,
@@ -108,6 +120,11 @@ fn placement_lines(placement: &Placement) -> String {
     out
 }
 
+/// The lane that is named, if one is.
+pub(super) fn lane(name: Option<&str>) -> Result<Option<LaneId>, Failure> {
+    Ok(name.map(LaneId::new).transpose().map_err(Error::from)?)
+}
+
 pub(super) fn options(
     settings: &Settings,
     build: &BuildArgs,
@@ -124,7 +141,7 @@ pub(super) fn options(
         (dialect, at.is_some()),
     )?;
     Ok(ContextOptions {
-        lane: Some(LaneId::new(build.lane.clone()).map_err(Error::from)?),
+        lane: lane(build.lane.as_deref())?,
         model: build.reader.model.clone().or_else(|| defaults.model.clone()),
         window: build.reader.window.or(defaults.window).map(Tokens),
         reserve: build.reader.reserve.or(defaults.reserve).map(Tokens),

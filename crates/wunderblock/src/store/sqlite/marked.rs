@@ -31,75 +31,71 @@ pub(super) fn marked(
         if left == 0 {
             break;
         }
+        let part = MarkedPart { db, tenant, stretch: &stretch, limit: left };
         found.extend(match what {
-            Marked::System => by_mark(db, tenant, &stretch, (2, "message.appended"), left)?,
-            Marked::Kind(kind) => by_mark(db, tenant, &stretch, (3, kind), left)?,
-            Marked::OfLane(kind, lane) => by_lane(db, tenant, &stretch, (kind, lane.as_str()), left)?,
-            Marked::EachLane(kind) => each_lane(db, tenant, &stretch, kind, &mut lanes)?,
+            Marked::System => part.by_mark(2, "message.appended")?,
+            Marked::Kind(kind) => part.by_mark(3, kind)?,
+            Marked::OfLane(kind, lane) => part.by_lane(kind, lane.as_str())?,
+            Marked::EachLane(kind) => part.each_lane(kind, &mut lanes)?,
         });
     }
     found.truncate(usize::try_from(newest.limit).unwrap_or(usize::MAX));
     Ok(found)
 }
 
-fn by_mark(
-    db: &Connection,
+/// What is looked through at a time.
+struct MarkedPart<'a> {
+    db: &'a Connection,
     tenant: TenantNo,
-    stretch: &Stretch,
-    (mark, kind): (u8, &str),
+    stretch: &'a Stretch,
     limit: u64,
-) -> Result<Vec<StoredEvent>, StoreError> {
-    // Without being told, SQLite would rather walk through the whole stream.
-    let sql = format!(
-        "{EVENT} INDEXED BY events_marked WHERE tenant = ?1 AND stream = ?2 AND mark = ?3 AND kind = ?4 AND seq BETWEEN ?5 AND ?6 AND mark >= 2
-         ORDER BY seq DESC LIMIT ?7"
-    );
-    let values = params![tenant.0, stretch.no.0, mark, kind, stretch.from.0, stretch.to.0, limit];
-    rows(db, &sql, values, event_row)
 }
 
-fn by_lane(
-    db: &Connection,
-    tenant: TenantNo,
-    stretch: &Stretch,
-    (kind, lane): (&str, &str),
-    limit: u64,
-) -> Result<Vec<StoredEvent>, StoreError> {
-    let sql = format!(
-        "{EVENT} INDEXED BY events_by_lane WHERE tenant = ?1 AND stream = ?2 AND kind = ?3 AND lane = ?4 AND seq BETWEEN ?5 AND ?6 AND lane IS NOT NULL
-         ORDER BY seq DESC LIMIT ?7"
-    );
-    let values = params![tenant.0, stretch.no.0, kind, lane, stretch.from.0, stretch.to.0, limit];
-    rows(db, &sql, values, event_row)
-}
+impl MarkedPart<'_> {
+    fn by_mark(&self, mark: u8, kind: &str) -> Result<Vec<StoredEvent>, StoreError> {
+        // Without being told, SQLite would rather walk through the whole stream.
+        let sql = format!(
+            "{EVENT} INDEXED BY events_marked WHERE tenant = ?1 AND stream = ?2 AND mark = ?3 AND kind = ?4 AND seq BETWEEN ?5 AND ?6 AND mark >= 2
+             ORDER BY seq DESC LIMIT ?7"
+        );
+        let Stretch { no, from, to, .. } = self.stretch;
+        let values = params![self.tenant.0, no.0, mark, kind, from.0, to.0, self.limit];
+        rows(self.db, &sql, values, event_row)
+    }
 
-/// The latest of each lane that is not among `lanes`. The index is entered once for each lane, however long its history.
-fn each_lane(
-    db: &Connection,
-    tenant: TenantNo,
-    stretch: &Stretch,
-    kind: &str,
-    lanes: &mut HashSet<String>,
-) -> Result<Vec<StoredEvent>, StoreError> {
-    let sql = "
-        WITH RECURSIVE found (lane) AS (
-            SELECT min(lane) FROM events INDEXED BY events_by_lane
-            WHERE tenant = ?1 AND stream = ?2 AND kind = ?3 AND lane IS NOT NULL
-            UNION ALL
-            SELECT (SELECT min(e.lane) FROM events e INDEXED BY events_by_lane
-                    WHERE e.tenant = ?1 AND e.stream = ?2 AND e.kind = ?3 AND e.lane > found.lane AND e.lane IS NOT NULL)
-            FROM found WHERE found.lane IS NOT NULL)
-        SELECT lane, (SELECT max(e.seq) FROM events e INDEXED BY events_by_lane
-                      WHERE e.tenant = ?1 AND e.stream = ?2 AND e.kind = ?3 AND e.lane = found.lane
-                      AND e.seq BETWEEN ?4 AND ?5 AND e.lane IS NOT NULL)
-        FROM found WHERE lane IS NOT NULL";
-    let values = params![tenant.0, stretch.no.0, kind, stretch.from.0, stretch.to.0];
-    let newest: Vec<(String, Option<u64>)> =
-        rows(db, sql, values, |row| Ok((row.get(0)?, row.get::<_, Option<u64>>(1)?)))?;
-    let mut places: Vec<u64> =
-        newest.into_iter().filter_map(|(lane, seq)| seq.filter(|_| lanes.insert(lane))).collect();
-    places.sort_unstable_by(|a, b| b.cmp(a));
-    let sql = format!("{EVENT} WHERE tenant = ?1 AND stream = ?2 AND seq = ?3");
-    let event = |seq: u64| row(db, &sql, params![tenant.0, stretch.no.0, seq], event_row);
-    places.into_iter().filter_map(|seq| event(seq).transpose()).collect()
+    fn by_lane(&self, kind: &str, lane: &str) -> Result<Vec<StoredEvent>, StoreError> {
+        let sql = format!(
+            "{EVENT} INDEXED BY events_by_lane WHERE tenant = ?1 AND stream = ?2 AND kind = ?3 AND lane = ?4 AND seq BETWEEN ?5 AND ?6 AND lane IS NOT NULL
+             ORDER BY seq DESC LIMIT ?7"
+        );
+        let Stretch { no, from, to, .. } = self.stretch;
+        let values = params![self.tenant.0, no.0, kind, lane, from.0, to.0, self.limit];
+        rows(self.db, &sql, values, event_row)
+    }
+
+    /// The latest of each lane that is not among `lanes`. The index is entered once for each lane, however long its history.
+    fn each_lane(&self, kind: &str, lanes: &mut HashSet<String>) -> Result<Vec<StoredEvent>, StoreError> {
+        let sql = "
+            WITH RECURSIVE found (lane) AS (
+                SELECT min(lane) FROM events INDEXED BY events_by_lane
+                WHERE tenant = ?1 AND stream = ?2 AND kind = ?3 AND lane IS NOT NULL
+                UNION ALL
+                SELECT (SELECT min(e.lane) FROM events e INDEXED BY events_by_lane
+                        WHERE e.tenant = ?1 AND e.stream = ?2 AND e.kind = ?3 AND e.lane > found.lane AND e.lane IS NOT NULL)
+                FROM found WHERE found.lane IS NOT NULL)
+            SELECT lane, (SELECT max(e.seq) FROM events e INDEXED BY events_by_lane
+                          WHERE e.tenant = ?1 AND e.stream = ?2 AND e.kind = ?3 AND e.lane = found.lane
+                          AND e.seq BETWEEN ?4 AND ?5 AND e.lane IS NOT NULL)
+            FROM found WHERE lane IS NOT NULL";
+        let Stretch { no, from, to, .. } = self.stretch;
+        let values = params![self.tenant.0, no.0, kind, from.0, to.0];
+        let newest: Vec<(String, Option<u64>)> =
+            rows(self.db, sql, values, |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let mut places: Vec<u64> =
+            newest.into_iter().filter_map(|(lane, seq)| seq.filter(|_| lanes.insert(lane))).collect();
+        places.sort_unstable_by(|a, b| b.cmp(a));
+        let sql = format!("{EVENT} WHERE tenant = ?1 AND stream = ?2 AND seq = ?3");
+        let event = |seq: u64| row(self.db, &sql, params![self.tenant.0, no.0, seq], event_row);
+        places.into_iter().filter_map(|seq| event(seq).transpose()).collect()
+    }
 }
