@@ -35,11 +35,11 @@ use call_budget::CallBudget;
 use due::{check_breaker, count_rounds};
 use lease::{claim_lease, new_holder, release_lease, while_holding};
 use options::CompactOptions;
-use prepare::prepare;
+use prepare::{Prepared, prepare};
 use publish::publish;
 use state::count_calls;
 use std::sync::Arc;
-use sweep::sweep;
+use sweep::{Swept, sweep};
 use wunderblock_core::compact::{Due, Urgency};
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::LaneId;
@@ -99,7 +99,7 @@ async fn compact_held(
     lane: &LaneId,
     due: Due,
 ) -> Result<Compacted, Error> {
-    let mut swept = Vec::new();
+    let mut swept = Swept::default();
     let most = options.compactor.policy.limits.calls_per_hour;
     let budget = CallBudget::of(match due.level {
         Urgency::Manual => u32::MAX,
@@ -127,13 +127,14 @@ async fn compact_held(
     if options.compactor.policy.goes_by_tasks() {
         account.tasks.clone_from(&prepared.tasks);
     }
-    account.nodes.splice(0..0, swept);
+    account.nodes.splice(0..0, swept.made);
+    account.adopted = swept.adopted + count_adopted(&prepared, &climbed);
     if climbed.interrupted {
         account.outcome = CompactionResult::Interrupted;
         return Ok(account);
     }
     if climbed.proposal.trim.is_none() {
-        if !account.nodes.is_empty() {
+        if !account.nodes.is_empty() || account.adopted > 0 {
             account.outcome = CompactionResult::Compacted;
             return Ok(account);
         }
@@ -153,6 +154,12 @@ async fn compact_held(
             reject(session, account, prepared.tokens).await
         }
     }
+}
+
+/// How many summaries of other lanes a proposal places.
+fn count_adopted(prepared: &Prepared, climbed: &climb::Climbed) -> usize {
+    let placed = climbed.proposal.trim.iter().flat_map(|trim| &trim.nodes);
+    placed.filter(|placed| prepared.adopted.iter().any(|node| node.at == placed.at)).count()
 }
 
 /// Records that a compaction changed nothing.
