@@ -15,3 +15,4 @@ mod scene;
 mod summaries;
 mod sweep;
 mod undo;
+mod words;
