@@ -24,7 +24,8 @@ use wunderblock_core::units::{Seq, Tokens};
 
 pub(crate) async fn context(global: &Global, settings: &Settings, wanted: ContextArgs) -> Exit {
     let to_stdout = wanted.out.as_deref() == Some(Path::new("-"));
-    let options = options(settings, &wanted.build, wanted.at)?;
+    let options =
+        ContextOptions { prompt: prompt(wanted.prompt)?, ..options(settings, &wanted.build, wanted.at)? };
     let engine = settings.write().await?;
     let session = session(&engine, global, &wanted.session.session).await?;
     if wanted.build.query.is_some() {
@@ -55,7 +56,8 @@ fn report(global: &Global, session: &Session, built: &Built, to_stderr: bool) ->
 }
 
 pub(crate) async fn explain(global: &Global, settings: &Settings, wanted: Explain) -> Exit {
-    let options = options(settings, &wanted.build, wanted.at)?;
+    let options =
+        ContextOptions { prompt: prompt(wanted.prompt)?, ..options(settings, &wanted.build, wanted.at)? };
     let (_, session) = reading(settings, global, &wanted.session.session).await?;
     let built = session.explain(&options).await?;
     match &wanted.find {
@@ -108,6 +110,16 @@ fn placement_lines(placement: &Placement) -> String {
     out
 }
 
+/// The user's next turn.
+fn prompt(text: Option<String>) -> Result<Option<String>, Failure> {
+    match text {
+        Some(text) if text.trim().is_empty() => {
+            Err(wrong("--prompt is empty; say what the user says, or leave it out"))
+        }
+        text => Ok(text),
+    }
+}
+
 pub(super) fn options(
     settings: &Settings,
     build: &BuildArgs,
@@ -130,6 +142,7 @@ pub(super) fn options(
         reserve: build.reader.reserve.or(defaults.reserve).map(Tokens),
         dialect,
         query: build.query.clone(),
+        prompt: None,
         at: at.map(Seq),
         sources,
         shares: settings.file.budget.clone(),
