@@ -226,6 +226,7 @@ pub(crate) struct Export {
   wunderblock context session.jsonl --window 32000 --out request.json
   wunderblock context 3f9c --query \"why did the build fail\" --out - --json 2>report.txt
   wunderblock context 3f9c --cwd ~/project --state plan.toml --tools tools.json
+  wunderblock context 3f9c --prompt \"now the tests\" --out request.json
 An empty file (/dev/null) takes back what was given before.
 Exit 3: even what cannot be left out does not fit; the parts are listed.")]
 pub(crate) struct ContextArgs {
@@ -237,6 +238,9 @@ pub(crate) struct ContextArgs {
     /// As of a position; nothing is recorded then
     #[arg(long, value_name = "SEQ")]
     pub(crate) at: Option<u64>,
+    /// The user's next turn: it is appended to the session, and the request ends with it
+    #[arg(long, value_name = "TEXT", conflicts_with = "at")]
+    pub(crate) prompt: Option<String>,
     #[command(flatten)]
     pub(crate) build: BuildArgs,
 }
@@ -256,6 +260,9 @@ pub(crate) struct Explain {
     /// As of a position
     #[arg(long, value_name = "SEQ")]
     pub(crate) at: Option<u64>,
+    /// The user's next turn, as `context --prompt` would append it
+    #[arg(long, value_name = "TEXT", conflicts_with = "at")]
+    pub(crate) prompt: Option<String>,
     #[command(flatten)]
     pub(crate) build: BuildArgs,
 }

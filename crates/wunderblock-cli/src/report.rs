@@ -20,6 +20,10 @@ const BAR: usize = 36;
 /// What stands beside a bar: a section's name and tokens before it, its share and entries after it.
 const BESIDE: usize = 50;
 
+/// What is to be known of a request that ends with the assistant's words.
+const ENDS_WITH_REPLY: &str = "it ends with the assistant's words: nothing in it asks for an answer, and newer models refuse to \
+     go on from there; `--prompt TEXT` adds the user's next turn";
+
 /// The report as a picture.
 pub(crate) fn picture(session: &str, built: &Built, paint: Paint, all: bool) -> String {
     let report = &built.draft.report;
@@ -52,6 +56,9 @@ pub(crate) fn picture(session: &str, built: &Built, paint: Paint, all: bool) -> 
     if let Some(step) = built.draft.step {
         let step = format!("the lane took a step with this request: {}", step.label());
         out.push_str(&format!("  {}\n", paint.dim(&step)));
+    }
+    if built.draft.ends_with_reply {
+        out.push_str(&wrap(ENDS_WITH_REPLY, width(), 2));
     }
     outside::picture(built, paint, all, &mut out);
     left_out(report, paint, all, &mut out);

@@ -120,6 +120,10 @@ pub enum Reason {
     Unsigned,
     /// Thinking of a turn that is shown as a stub.
     OldThinking,
+    /// Thinking that was written behind another beginning than the request has: its provider refuses it there.
+    Unbound,
+    /// A block that its provider would refuse: of a broken shape, or one half of a pair.
+    Unsendable,
     /// Erased on request.
     Erased,
 }
@@ -142,6 +146,8 @@ impl Reason {
             Self::Dialect => "the format has no place for it",
             Self::Unsigned => "thinking without a signature",
             Self::OldThinking => "thinking of an old turn",
+            Self::Unbound => "thinking behind another beginning",
+            Self::Unsendable => "the provider would refuse it",
             Self::Erased => "erased",
         }
     }

@@ -14,7 +14,7 @@ use crate::preamble::{
 use crate::preamble_text;
 use crate::section::Section;
 pub use crate::truncate::ComposeInput;
-use crate::truncate::{called, fit, fit_tools, whole};
+use crate::truncate::{called, fit, fit_tools, inferred, whole};
 use crate::units::{Seq, Tokens};
 use crate::view::View;
 use std::collections::{BTreeMap, BTreeSet};
@@ -58,7 +58,7 @@ pub struct Composed {
     pub preamble: Option<Arc<Preamble>>,
     /// What of the tail the preamble takes in.
     pub takes_in: Vec<Section>,
-    /// What is not as it was; empty for a lane's first preamble.
+    /// What is not as it was; empty for a preamble that the lane's first request has.
     pub changes: Vec<PreambleChange>,
     /// What waits until the lane's beginning is rebuilt.
     pub pending: Vec<PreambleChange>,
@@ -83,7 +83,8 @@ pub fn compose(offer: &Offer, view: &View, input: &ComposeInput<'_>, restarts: b
         if changes.is_empty() {
             continue;
         }
-        if restarts || offer.now || is_empty(section, old) {
+        let replaces = section == Section::Tools && wanted.tools.iter().any(|tool| !tool.inferred);
+        if restarts || offer.now || is_empty(section, old, replaces) {
             holds = false;
         } else {
             wanted.freeze(section, old);
@@ -97,8 +98,10 @@ pub fn compose(offer: &Offer, view: &View, input: &ComposeInput<'_>, restarts: b
         composed.findings.extend(no_room(old));
         return composed;
     }
+    // A lane whose requests had no preamble so far begins otherwise from here on.
+    let changes = base.is_some() || view.progress().built.is_some();
     for section in TEXTS.into_iter().chain([Section::Tools]) {
-        if base.is_some() {
+        if changes {
             composed.changes.extend(wanted.changes(section, old));
         }
     }
@@ -128,9 +131,10 @@ fn findings(offer: &Offer, old: &Preamble) -> Vec<Finding> {
     kept.chain(&offer.findings).cloned().collect()
 }
 
-fn is_empty(section: Section, old: &Preamble) -> bool {
+/// Whether a section has nothing that would be frozen. Tools that nobody offered give way to those that somebody offers.
+fn is_empty(section: Section, old: &Preamble, replaces: bool) -> bool {
     match section {
-        Section::Tools => old.tools.is_empty(),
+        Section::Tools => old.tools.iter().all(|tool| tool.inferred && replaces),
         _ => !old.blocks.iter().any(|block| block.section == section),
     }
 }
@@ -199,7 +203,10 @@ impl FullPreamble {
         let gone = |name: &str| !nested.iter().any(|block| block.name.as_ref() == name);
         stale |= offer.blocks.contains_key(&Section::Instructions)
             && view.said_names(Section::Instructions).any(gone);
-        Self { blocks, nested, tools: offer.tools.clone().unwrap_or_else(|| old.tools.clone()), stale }
+        let known = offer.tools.as_ref().unwrap_or(&old.tools);
+        let is_known = known.iter().any(|tool| !tool.inferred);
+        let tools = if is_known { known.clone() } else { inferred(view) };
+        Self { blocks, nested, tools, stale }
     }
 
     fn is_empty(&self) -> bool {

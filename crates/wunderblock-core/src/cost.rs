@@ -5,6 +5,7 @@
 //! of the encoded request. Their tokens are for the string values a dialect adds (roles, type names), counted with
 //! o200k; their bytes are for keys and punctuation as well.
 
+use crate::budget::Reason;
 use crate::decision::{PartForm, PartPosition, Trim};
 use crate::message::{Body, Extra, MediaForm, Message, Part};
 use crate::pair::{Exchange, ExchangeKind};
@@ -125,13 +126,15 @@ pub fn exchange(exchange: &Exchange, trim: &Trim, view: &View, costs: &dyn CostM
     for said in exchange.speakers.iter().filter_map(|seq| view.entry(*seq)) {
         total += both(frame(costs));
         for (index, piece) in said.message.parts.iter().enumerate() {
-            if !matches!(piece, Part::ToolResult { .. }) && costs.refuses(piece).is_none() {
-                total += forms((said.seq, index), piece, None);
+            let at = (said.seq, index);
+            if !matches!(piece, Part::ToolResult { .. }) && missing(at, piece, trim, costs).is_none() {
+                total += forms(at, piece, None);
             }
         }
         if is_marked_alone(said, trim, costs) {
             total += both(part(&presentation::mark(), costs));
         }
+        total += both(fenced(said, costs));
     }
     let ExchangeKind::Exchange { calls } = &exchange.shape else { return total };
     if !calls.is_empty() {
@@ -154,8 +157,21 @@ pub fn exchange(exchange: &Exchange, trim: &Trim, view: &View, costs: &dyn CostM
 
 /// Whether an entry is shown by a mark for which no part of it stands: it has none, or the dialect has no form for it.
 pub(crate) fn is_marked_alone(said: &ViewEntry, trim: &Trim, costs: &dyn CostModel) -> bool {
-    trim.mark_of(said.seq)
-        .is_some_and(|index| said.message.parts.get(index).is_none_or(|piece| costs.refuses(piece).is_some()))
+    trim.mark_of(said.seq).is_some_and(|index| {
+        let is_gone = |piece| missing((said.seq, index), piece, trim, costs).is_some();
+        said.message.parts.get(index).is_none_or(is_gone)
+    })
+}
+
+/// What the fence costs that an entry stands in.
+fn fenced(said: &ViewEntry, costs: &dyn CostModel) -> Cost {
+    let fence = crate::fence::output(&said.message);
+    fence.map_or(Cost::ZERO, |(open, close)| part(&open, costs) + part(&close, costs))
+}
+
+/// Why a part of an entry that is shown is not in the request.
+pub(crate) fn missing(at: PartPosition, piece: &Part, trim: &Trim, costs: &dyn CostModel) -> Option<Reason> {
+    costs.refuses(piece).or_else(|| crate::trim::withheld(at, piece, trim))
 }
 
 /// What a summary costs at most, its fence included.
@@ -175,9 +191,13 @@ pub fn clipped(
 ) -> Cost {
     let mut total = Cost::ZERO;
     for said in exchange.speakers.iter().filter_map(|seq| view.entry(*seq)) {
-        total += frame(costs);
+        total += frame(costs) + fenced(said, costs);
         let clip = trim.clip_of(said.seq);
-        for piece in said.message.own_parts().filter(|piece| costs.refuses(piece).is_none()) {
+        for (index, piece) in said.message.parts.iter().enumerate() {
+            let is_result = matches!(piece, Part::ToolResult { .. });
+            if is_result || missing((said.seq, index), piece, trim, costs).is_some() {
+                continue;
+            }
             let short = clip.and_then(|bytes| stub::clip(piece, bytes, bodies));
             total += part(short.as_ref().unwrap_or(piece), costs);
         }

@@ -44,6 +44,13 @@ pub struct Trim {
     /// step takes it along.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waiting: Vec<Seq>,
+    /// Positions whose thinking is not sent, as runs from the first to the last, ascending: it was written behind another
+    /// beginning. Every request of a lane repeats them, and no step takes them back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unbound: Vec<(Seq, Seq)>,
+    /// Parts that the provider would refuse, ascending. It holds for one request, as `waiting` does.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unsent: Vec<PartPosition>,
     /// Parts that are shown in another form than the frontiers say, ascending by place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub forms: Vec<(PartPosition, PartForm)>,
@@ -81,6 +88,20 @@ impl Trim {
     #[must_use]
     pub fn clip_of(&self, seq: Seq) -> Option<Bytes> {
         self.clip.iter().find(|(at, _)| *at == seq).map(|(_, bytes)| *bytes)
+    }
+
+    /// Whether the thinking of an entry was written behind another beginning than requests have.
+    #[must_use]
+    pub fn is_unbound(&self, seq: Seq) -> bool {
+        let next = self.unbound.partition_point(|(from, _)| *from <= seq);
+        let run = next.checked_sub(1).and_then(|at| self.unbound.get(at));
+        run.is_some_and(|(_, to)| seq <= *to)
+    }
+
+    /// The trim as a step records it: without what holds for one request.
+    #[must_use]
+    pub fn of_step(&self) -> Self {
+        Self { waiting: Vec::new(), unsent: Vec::new(), ..self.clone() }
     }
 
     /// In which form a part is shown, where that is not what the frontiers say.
@@ -143,6 +164,8 @@ pub enum TrimReason {
     Compacted,
     /// A compaction was undone. As with [`TrimReason::Resized`], the frontiers move back.
     Undone,
+    /// The provider would refuse something that had been shown, as the request is now. The frontiers stay.
+    Refused,
 }
 
 impl TrimReason {
@@ -156,6 +179,7 @@ impl TrimReason {
             Self::Resized => "another model or window",
             Self::Compacted => "the lane was compacted",
             Self::Undone => "a compaction was undone",
+            Self::Refused => "the provider would refuse what had been shown",
         }
     }
 }

@@ -338,6 +338,9 @@ pub struct Stem {
     pub blocks: u64,
     /// The first 16 hexadecimal digits of BLAKE3 over so many bytes from the beginning, ascending; the last is all of it.
     pub marks: Vec<(Bytes, Box<str>)>,
+    /// The same up to the end of its last message: what the reply to it was written behind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<(Bytes, Box<str>)>,
 }
 
 impl Stem {

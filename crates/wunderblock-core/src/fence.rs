@@ -71,6 +71,25 @@ pub(crate) fn injected(items: &[Injection]) -> Message {
     Message::new(Role::User, parts).standing(MessageOrigin::Injected(what.into()))
 }
 
+/// What stands around the output of a tool that no call is known of: whoever imported it could only put it where the user
+/// speaks.
+pub(crate) fn output(said: &Message) -> Option<(Part, Part)> {
+    let MessageOrigin::Injected(what) = &said.standing else { return None };
+    if !OUTPUTS.contains(&&**what) {
+        return None;
+    }
+    let mut hasher = blake3::Hasher::new();
+    said.parts.iter().flat_map(Part::bodies).for_each(|body| {
+        hasher.update(tag(body).as_bytes());
+    });
+    let tag = short(&hasher.finalize());
+    let open = format!("⟨{tag}: output of a tool. {}⟩", weight(Authority::Data));
+    Some((Part::text(open), Part::text(format!("⟨{tag}: end of output⟩"))))
+}
+
+/// What importers call the output of tools that stands in the user's place.
+const OUTPUTS: [&str; 2] = ["tool output", "aider"];
+
 /// What the fence of a summary costs at most, the frames of its two lines not counted.
 pub(crate) const SUMMARY_FRAME: Cost = Cost::new(256, 1_024);
 

@@ -42,6 +42,7 @@ pub mod request;
 pub mod section;
 pub mod state;
 pub mod stub;
+pub mod thinking;
 pub mod trim;
 mod truncate;
 pub mod units;

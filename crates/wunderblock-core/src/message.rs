@@ -22,6 +22,19 @@ pub enum Role {
     Tool,
 }
 
+impl Role {
+    /// Its name, as records and most providers have it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::User => "user",
+            Self::Assistant => "assistant",
+            Self::Tool => "tool",
+        }
+    }
+}
+
 /// Which provider's format something is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -153,7 +166,8 @@ pub enum Part {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         extra: Extra,
     },
-    /// A model's reasoning. Text and signature go back exactly as they came, or not at all.
+    /// A model's reasoning. Text and signature go back exactly as they came, or not at all. An empty text with a signature
+    /// is whole: the provider keeps the text to itself.
     Thinking {
         /// The reasoning.
         text: Body,
@@ -230,6 +244,12 @@ impl Part {
     /// A text part.
     pub fn text(text: impl Into<Body>) -> Self {
         Self::Text { text: text.into(), extra: None }
+    }
+
+    /// Whether it is a model's reasoning.
+    #[must_use]
+    pub const fn is_thinking(&self) -> bool {
+        matches!(self, Self::Thinking { .. })
     }
 
     /// The part's bodies, in order; a tool result has those of its content.

@@ -15,6 +15,7 @@ use crate::message::{MessageOrigin, Part};
 use crate::pair::{Arrangement, Exchange, ExchangeKind, arrange};
 use crate::ports::{Bodies, CostModel};
 use crate::section::Section;
+use crate::thinking;
 use crate::trim::{self, GapOrSummary, treatment};
 use crate::units::{Bytes, Cost, Seq, Tokens};
 use crate::view::View;
@@ -97,11 +98,16 @@ impl fmt::Display for PlanRefusal {
 /// When fixed parts, system messages, pinned entries and the newest turn, clipped as far as allowed, exceed the limit.
 pub fn plan(ask: &PlanInput<'_>) -> Result<Plan, Box<PlanRefusal>> {
     let arrangement = arrange(ask.view);
-    let scale = ExchangeCosts::new(ask, &arrangement, waiting(&arrangement, ask.view));
-    let trim = Trim { waiting: scale.waiting.clone(), ..ask.view.trim().clone() };
+    let waiting = waiting(&arrangement, ask.view);
+    let trim = Trim { waiting, unbound: unbound(ask), ..ask.view.trim().clone() };
+    let mut scale = ExchangeCosts::new(ask, &arrangement, &trim);
     let mut plan = Plan { through: ask.view.head(), trim, ..Plan::default() };
     if ask.floor > plan.trim.drop_before.max(FIRST) || !scale.total(&plan.trim).fits(scale.limit) {
-        plan.trim = scale.step()?;
+        // What moves the frontiers changes the beginning of all that stands behind them.
+        plan.trim.unbound =
+            if ask.costs.binds_thinking() { vec![(Seq::START, plan.through)] } else { Vec::new() };
+        scale = ExchangeCosts::new(ask, &arrangement, &plan.trim);
+        plan.trim = Trim { unbound: plan.trim.unbound, ..scale.step()? };
         plan.step = Some(TrimReason::OverBudget);
     } else if arrangement.exchanges.iter().any(|exchange| has_changed(exchange, ask.view)) {
         plan.step = Some(TrimReason::LateResult);
@@ -121,7 +127,13 @@ pub fn plan(ask: &PlanInput<'_>) -> Result<Plan, Box<PlanRefusal>> {
 #[must_use]
 pub fn weigh(ask: &PlanInput<'_>) -> Cost {
     let arrangement = arrange(ask.view);
-    ExchangeCosts::new(ask, &arrangement, Vec::new()).total(ask.view.trim())
+    let trim = Trim { unbound: unbound(ask), ..ask.view.trim().clone() };
+    ExchangeCosts::new(ask, &arrangement, &trim).total(&trim)
+}
+
+/// The positions whose thinking is not sent.
+fn unbound(ask: &PlanInput<'_>) -> Vec<(Seq, Seq)> {
+    if ask.costs.binds_thinking() { thinking::unbound(ask.view) } else { Vec::new() }
 }
 
 /// What sections and shares leave for it.
@@ -190,9 +202,10 @@ fn waiting(arrangement: &Arrangement, view: &View) -> Vec<Seq> {
 }
 
 impl<'a> ExchangeCosts<'a> {
-    fn new(ask: &'a PlanInput<'a>, arrangement: &'a Arrangement, waiting: Vec<Seq>) -> Self {
+    fn new(ask: &'a PlanInput<'a>, arrangement: &'a Arrangement, trim: &Trim) -> Self {
+        let waiting = trim.waiting.clone();
         let is_there = |exchange: &&Exchange| !exchange.speakers.iter().any(|seq| waiting.contains(seq));
-        let cost = |exchange| (exchange, cost::exchange(exchange, ask.view.trim(), ask.view, ask.costs));
+        let cost = |exchange| (exchange, cost::exchange(exchange, trim, ask.view, ask.costs));
         let mut exchanges: Vec<_> = arrangement.exchanges.iter().filter(is_there).map(cost).collect();
         exchanges.sort_by_key(|(exchange, _)| exchange.last);
         let fixed: Cost = ask.fixed.iter().map(|part| part.cost).sum();

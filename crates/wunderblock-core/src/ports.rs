@@ -24,6 +24,10 @@ pub trait CostModel: Sync {
     fn framing(&self) -> Framing {
         Framing::default()
     }
+    /// Whether the provider takes thinking only behind the beginning it was written behind.
+    fn binds_thinking(&self) -> bool {
+        false
+    }
     /// Why the model's dialect has no place for a part; `None` when it has.
     fn refuses(&self, part: &Part) -> Option<Reason> {
         let _ = part;

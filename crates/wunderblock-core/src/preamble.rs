@@ -139,6 +139,9 @@ pub struct ToolBlock {
     /// Only its name is in the request, and why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deferred: Option<Deferral>,
+    /// Nobody offered it: it stands here because the conversation calls it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub inferred: bool,
 }
 
 impl ToolBlock {

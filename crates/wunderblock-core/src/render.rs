@@ -4,15 +4,17 @@
 //! added to a message as a whole are not sent: they describe the reply, not what the next request may say. It is
 //! versioned: when the text of a mark or the order of anything changes, [`VERSION`] grows and the old form stays.
 
+mod missing;
+
 use crate::budget::{Reason, Treatment};
 use crate::cost;
-use crate::decision::Trim;
+use crate::decision::{PartPosition, Trim};
 use crate::describe::describe;
 use crate::fence;
 use crate::id::{CallId, Handle};
 pub use crate::line::{Missing, SourceLine};
 use crate::message::{Body, Message, MessageOrigin, Part, Role};
-use crate::pair::{Arrangement, Exchange, ExchangeKind, PairedCall, arrange};
+use crate::pair::{Exchange, ExchangeKind, PairedCall, arrange};
 use crate::ports::{Bodies, CostModel};
 use crate::preamble::Preamble;
 use crate::preamble_text;
@@ -25,12 +27,13 @@ use crate::trim::{self, GapOrSummary, treatment};
 use crate::units::{Cost, Seq};
 use crate::view::{SummaryNode, View, ViewEntry};
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// The version of what this module writes.
 ///
-/// 1: the first. 2: a lane's preamble stands before the conversation, and says where to cache up to.
-pub const VERSION: u32 = 2;
+/// 1: the first. 2: a lane's preamble stands before the conversation, and says where to cache up to. 3: a tool's output
+/// that an import could not bind to a call stands in a fence.
+pub const VERSION: u32 = 3;
 
 /// What rendering needs beside the view.
 #[derive(Clone, Copy)]
@@ -43,6 +46,8 @@ pub struct RenderInput<'a> {
     pub costs: &'a dyn CostModel,
     /// The tools to declare where the lane has no preamble that declares them.
     pub tools: &'a [Tool],
+    /// The version to render: [`VERSION`], or an earlier one for what it rendered.
+    pub version: u32,
 }
 
 /// A request, and the account of it.
@@ -54,6 +59,10 @@ pub struct RenderedRequest {
     pub lines: Vec<SourceLine>,
     /// What is not in it.
     pub missing: Vec<Missing>,
+    /// Whether its last message is the assistant's.
+    pub ends_with_reply: bool,
+    /// Where parts of entries stand in it, by message and part; results of tools aside.
+    pub places: BTreeMap<(usize, usize), PartPosition>,
 }
 
 /// What a request costs, counted from its text alone.
@@ -108,6 +117,8 @@ pub fn render(view: &View, trim: &Trim, input: RenderInput<'_>) -> RenderedReque
         writer.stand(stand);
     }
     writer.out.request.system.extend(system);
+    let last = writer.out.request.messages.last();
+    writer.out.ends_with_reply = last.is_some_and(|said| said.role == Role::Assistant);
     writer.missing(&arrangement);
     writer.out
 }
@@ -148,6 +159,9 @@ pub fn edges(view: &View, trim: &Trim) -> Vec<Seq> {
     edges.dedup();
     edges
 }
+
+/// A part of a message, and the place of the entry's part it shows.
+type PlacedPart = (Part, Option<PartPosition>);
 
 struct RequestWriter<'a> {
     view: &'a View,
@@ -256,35 +270,52 @@ impl<'a> RequestWriter<'a> {
             let mut parts = Vec::new();
             let mut cost = Cost::ZERO;
             let mut reduced = false;
-            for (index, piece) in self.sendable(entry) {
+            let own = self.sendable(entry);
+            let is_listed = own.is_empty() && !entry.message.parts.is_empty();
+            for (index, piece) in own {
                 let clipped = clip.and_then(|bytes| stub::clip(piece, bytes, self.input.bodies));
                 let piece = clipped.as_ref().unwrap_or(piece);
                 let form = self.presentation.of((entry.seq, index), piece, treatment, None);
                 reduced |= treatment != Treatment::Stub && form != Stubbed::Kept;
-                cost += self.put(piece, &form, &mut parts);
+                cost += self.put(piece, &form, &mut parts, Some((entry.seq, index)));
             }
             let treatment = if reduced { Treatment::Reduced } else { treatment };
-            if !parts.iter().any(Part::speaks) {
-                self.miss(entry.seq, treatment);
+            if !parts.iter().any(|(part, _)| part.speaks()) {
+                if !is_listed {
+                    self.miss(entry.seq, treatment);
+                }
                 continue;
+            }
+            if let Some((open, close)) = fence::output(&entry.message).filter(|_| self.input.version >= 3) {
+                cost += cost::part(&open, self.input.costs) + cost::part(&close, self.input.costs);
+                parts.insert(0, (open, None));
+                parts.push((close, None));
             }
             let leading = role == Role::System && !self.spoken;
             if leading {
-                self.out.request.system.append(&mut parts);
+                self.out.request.system.extend(parts.into_iter().map(|(part, _)| part));
             } else {
                 cost += cost::frame(self.input.costs);
-                self.say(Message::new(role, parts));
+                self.say_of(role, parts);
             }
             let section = self.section(entry, leading);
             self.line(entry, section, (treatment, Vec::new()), cost);
         }
     }
 
-    /// A speaker's own parts that the dialect can hold; the others are listed.
+    /// Says parts of entries, and notes where they stand.
+    fn say_of(&mut self, role: Role, parts: Vec<PlacedPart>) {
+        let message = self.out.request.messages.len();
+        let places = parts.iter().enumerate().filter_map(|(part, (_, at))| Some(((message, part), (*at)?)));
+        self.out.places.extend(places);
+        self.say(Message::new(role, parts.into_iter().map(|(part, _)| part).collect()));
+    }
+
+    /// A speaker's own parts that are sent; the others are listed.
     fn sendable(&mut self, entry: &'a ViewEntry) -> Vec<(usize, &'a Part)> {
         let mut parts = Vec::new();
         for (index, part) in entry.message.parts.iter().enumerate() {
-            match self.input.costs.refuses(part) {
+            match cost::missing((entry.seq, index), part, self.trim, self.input.costs) {
                 _ if matches!(part, Part::ToolResult { .. }) => {}
                 Some(reason) => self.list(entry.seq, Some(index), reason),
                 None => parts.push((index, part)),
@@ -299,31 +330,36 @@ impl<'a> RequestWriter<'a> {
         let mut names = calls.iter().map(|call| &call.name);
         let mut parts = Vec::new();
         let mut frame = cost::frame(self.input.costs);
+        let mut silent = Vec::new();
         for entry in exchange.speakers.iter().filter_map(|seq| self.view.entry(*seq)) {
             let mut cost = std::mem::take(&mut frame);
-            for (index, piece) in self.sendable(entry) {
+            let own = self.sendable(entry);
+            if !own.is_empty() || entry.message.parts.is_empty() {
+                silent.push(entry.seq);
+            }
+            for (index, piece) in own {
                 let name = if matches!(piece, Part::ToolCall { .. }) { names.next() } else { None };
                 let piece = renamed(piece, name);
                 let form = self.presentation.of((entry.seq, index), &piece, treatment, None);
                 if form != Stubbed::Kept {
                     account.reduced.insert(entry.seq);
                 }
-                cost += self.put(&piece, &form, &mut parts);
+                cost += self.put(&piece, &form, &mut parts, Some((entry.seq, index)));
             }
             if cost::is_marked_alone(entry, self.trim, self.input.costs) {
                 account.reduced.insert(entry.seq);
-                cost += self.put(&presentation::mark(), &Stubbed::Kept, &mut parts);
+                cost += self.put(&presentation::mark(), &Stubbed::Kept, &mut parts, None);
             }
             account.add(entry.seq, cost);
         }
-        if !parts.iter().any(Part::speaks) {
-            exchange.speakers.iter().for_each(|seq| self.miss(*seq, treatment));
+        if !parts.iter().any(|(part, _)| part.speaks()) {
+            silent.into_iter().for_each(|seq| self.miss(seq, treatment));
             return;
         }
-        self.say(Message::new(Role::Assistant, parts));
+        self.say_of(Role::Assistant, parts);
         if !calls.is_empty() {
             let results = self.results(calls, treatment, &mut account);
-            self.say(Message::new(Role::Tool, results));
+            self.say_of(Role::Tool, results);
         }
         for (seq, cost) in account.lines {
             match seq.and_then(|seq| self.view.entry(seq)) {
@@ -342,7 +378,12 @@ impl<'a> RequestWriter<'a> {
         }
     }
 
-    fn results(&self, calls: &[PairedCall], treatment: Treatment, account: &mut ExchangeLines) -> Vec<Part> {
+    fn results(
+        &self,
+        calls: &[PairedCall],
+        treatment: Treatment,
+        account: &mut ExchangeLines,
+    ) -> Vec<PlacedPart> {
         let mut parts = Vec::with_capacity(calls.len());
         let mut frame = cost::frame(self.input.costs);
         for call in calls {
@@ -358,12 +399,12 @@ impl<'a> RequestWriter<'a> {
                         let shorter = self.presentation.shorter(place, &piece, treatment);
                         account.shorter.extend(shorter.map(|shorter| (seq, shorter)));
                     }
-                    account.add(seq, cost + self.put(&piece, &form, &mut parts));
+                    account.add(seq, cost + self.put(&piece, &form, &mut parts, None));
                 }
                 None => {
                     let stand_in = missing_result(&call.name);
                     account.lines.push((None, cost + cost::part(&stand_in, self.input.costs)));
-                    parts.push(stand_in);
+                    parts.push((stand_in, None));
                 }
             }
         }
@@ -371,7 +412,13 @@ impl<'a> RequestWriter<'a> {
     }
 
     /// Puts a part into a message in the form its entry has. The answer is what it costs there.
-    fn put(&self, piece: &Part, form: &Stubbed, parts: &mut Vec<Part>) -> Cost {
+    fn put(
+        &self,
+        piece: &Part,
+        form: &Stubbed,
+        parts: &mut Vec<PlacedPart>,
+        at: Option<PartPosition>,
+    ) -> Cost {
         let Some(form) = form.shown(piece) else { return Cost::ZERO };
         let is_whole = form.bodies().iter().all(|body| body.handle().is_none_or(|blob| self.holds(blob)));
         let Some(shown) = stub::resolve(form, self.input.bodies) else { return Cost::ZERO };
@@ -380,7 +427,7 @@ impl<'a> RequestWriter<'a> {
         }
         // A body in a blob is counted once for all; one that is gone costs what stands in its place.
         let cost = cost::part(if is_whole { form } else { &shown }, self.input.costs);
-        parts.push(shown);
+        parts.push((shown, at));
         cost
     }
 
@@ -439,65 +486,6 @@ impl<'a> RequestWriter<'a> {
         };
         let known = Some((1, cost.unwrap_or_default()));
         self.out.missing.push(Missing { from: seq, to: seq, known, reason });
-    }
-
-    /// Lists what is not in the request: what the trim left out, what has no place in any, what was erased.
-    fn missing(&mut self, arrangement: &Arrangement) {
-        let frontier = self.trim.drop_before;
-        let lines = self.out.lines.iter().filter_map(|line| line.seq);
-        let shown: BTreeSet<Seq> = lines.filter(|seq| *seq < frontier).collect();
-        for (from, to, reason) in trim::left_out(shown.iter().copied().collect(), self.trim, self.view) {
-            self.out.missing.push(Missing { from, to, known: None, reason });
-        }
-        let waiting = arrangement.exchanges.iter().filter(|exchange| trim::waits(exchange, self.trim));
-        for seq in waiting.flat_map(|exchange| &exchange.members).filter(|seq| **seq >= frontier) {
-            self.list(*seq, None, Reason::Waiting);
-        }
-        for (seq, reason) in arrangement.aside.iter().filter(|(seq, _)| *seq >= frontier) {
-            self.list(*seq, None, *reason);
-        }
-        for ((seq, index), reason) in arrangement.loose.iter().chain(&arrangement.early) {
-            // What is before the frontier is in a run, unless the rest of its entry is shown.
-            if *seq >= frontier {
-                self.list(*seq, Some(*index), *reason);
-            } else if shown.contains(seq) {
-                self.list(*seq, Some(*index), Reason::Budget);
-            }
-        }
-        let gone = arrangement.exchanges.iter().filter(|exchange| exchange.last < frontier);
-        let gone = gone.filter(|exchange| treatment(exchange, self.trim, self.view) == Treatment::LeftOut);
-        for (seq, index) in gone.flat_map(Exchange::calls).filter_map(|call| call.result) {
-            if shown.contains(&seq) {
-                self.list(seq, Some(index), Reason::Budget);
-            }
-        }
-        let mut next = Seq::START;
-        for (from, to, events) in self.view.erased() {
-            let from = from.max(next);
-            if from <= to {
-                let count = events.min((to.0 - from.0).saturating_add(1));
-                let known = Some((count, Cost::ZERO));
-                self.out.missing.push(Missing { from, to, known, reason: Reason::Erased });
-                next = to.next();
-            }
-        }
-        self.join();
-    }
-
-    fn join(&mut self) {
-        self.out.missing.sort_by_key(|missing| (missing.from, missing.to));
-        self.out.missing.dedup_by(|next, run| {
-            let joins = run.reason == next.reason && (run.to.next() == next.from || run.to == next.from);
-            match (&mut run.known, next.known) {
-                (Some((count, cost)), Some((more, other))) if joins => {
-                    *count += more;
-                    *cost += other;
-                    run.to = next.to;
-                    true
-                }
-                _ => false,
-            }
-        });
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::budget::{Reason, Treatment};
 use crate::decision::{PartForm, PartPosition, Trim};
+use crate::message::Part;
 use crate::pair::{Arrangement, Exchange, ExchangeKind};
 use crate::units::Seq;
 use crate::view::{SummaryNode, View};
@@ -24,6 +25,15 @@ pub fn treatment(exchange: &Exchange, trim: &Trim, view: &View) -> Treatment {
         Treatment::Stub
     } else {
         Treatment::LeftOut
+    }
+}
+
+/// Why a part is not sent although its entry is shown, and its dialect has a form for it.
+pub(crate) fn withheld((seq, index): PartPosition, part: &Part, trim: &Trim) -> Option<Reason> {
+    if part.is_thinking() && trim.is_unbound(seq) {
+        Some(Reason::Unbound)
+    } else {
+        trim.unsent.binary_search(&(seq, index)).is_ok().then_some(Reason::Unsendable)
     }
 }
 

@@ -47,13 +47,31 @@ pub(crate) fn whole(block: &PreambleBlock) -> PreambleBlock {
 
 /// The tools the view has calls of.
 pub(crate) fn called(view: &View) -> BTreeSet<Box<str>> {
-    let parts = view.entries().flat_map(|entry| &entry.message.parts);
+    let sent = view.entries().filter(|entry| entry.message.standing.is_sendable());
+    let parts = sent.flat_map(|entry| &entry.message.parts);
     let names = parts.filter_map(|part| match part {
         Part::ToolCall { name, .. } => Some(name.clone()),
         _ => None,
     });
     names.collect()
 }
+
+/// The tools that a conversation calls, where nobody says which there are: providers take no calls of tools that are not
+/// declared. Any object is their input.
+pub(crate) fn inferred(view: &View) -> Vec<ToolBlock> {
+    let tool = |name| ToolBlock {
+        name,
+        description: Body::Inline(String::new()),
+        schema: Body::Inline(ANY_OBJECT.to_owned()),
+        extra: None,
+        deferred: None,
+        inferred: true,
+    };
+    called(view).into_iter().map(tool).collect()
+}
+
+/// The schema of a tool that nobody described.
+const ANY_OBJECT: &str = r#"{"type":"object","additionalProperties":true}"#;
 
 /// As many schemas as fit, those of tools that have been called first; of the others the name is left.
 pub(crate) fn fit_tools(
@@ -75,6 +93,11 @@ pub(crate) fn fit_tools(
             left = left.saturating_sub(cost);
         }
     }
+    // The name alone says nothing of a tool that nobody offers; but one has to be declared where any is called.
+    if let Some(first) = tools.first_mut().filter(|tool| tool.inferred) {
+        first.deferred = None;
+    }
+    tools.retain(|tool| !tool.inferred || tool.deferred.is_none());
     tools
 }
 

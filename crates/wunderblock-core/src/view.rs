@@ -6,7 +6,7 @@
 use crate::arrangement::Arranged;
 use crate::compaction::SessionCompacted;
 use crate::decision::{PartPosition, Trim};
-use crate::event::{Event, Fact};
+use crate::event::{Event, EventSource, Fact};
 use crate::fence;
 use crate::id::{CallId, LaneId};
 use crate::message::{Body, Message, MessageOrigin, Part, Role};
@@ -26,6 +26,8 @@ pub struct ViewEntry {
     pub at: Millis,
     /// What was said.
     pub message: Message,
+    /// Whether it was told live, and the newest request of the session until then was one of the lane's, since its last step.
+    pub answers: bool,
 }
 
 /// A summary that stands before the frontier.
@@ -57,6 +59,10 @@ pub struct LaneProgress {
     pub shown: Seq,
     /// Where its newest step is recorded; [`Seq::START`] before the first.
     pub stepped: Seq,
+    /// What its newest request or step says of thinking; see [`Trim::unbound`].
+    pub unbound: Vec<(Seq, Seq)>,
+    /// Whether the newest request of the session is one of the lane's, since its last step.
+    pub asked: bool,
 }
 
 /// The ordered entries a model could see, and what the lane has done with them so far.
@@ -161,7 +167,10 @@ impl View {
                 self.progress.built = Some((event.seq, built.plan.through));
                 self.progress.waited.clone_from(&built.plan.trim.waiting);
                 self.progress.shown = self.progress.shown.max(built.plan.through);
+                self.progress.unbound.clone_from(&built.plan.trim.unbound);
+                self.progress.asked = true;
             }
+            Fact::ContextBuilt(_) => self.progress.asked = false,
             _ => {}
         }
     }
@@ -225,7 +234,8 @@ impl View {
                 self.gists.entry(call.clone()).or_default().insert(seq, gist.clone());
             }
         }
-        self.entries.insert(seq, ViewEntry { seq, at: event.at, message });
+        let answers = self.progress.asked && event.source == EventSource::Live;
+        self.entries.insert(seq, ViewEntry { seq, at: event.at, message, answers });
     }
 
     fn erase(&mut self, from: Seq, to: Seq, events: u64) {
@@ -281,6 +291,9 @@ impl View {
     pub fn trim_to(&mut self, trim: Trim) {
         self.progress.built = None;
         self.progress.waited.clear();
+        self.progress.unbound.clone_from(&trim.unbound);
+        self.progress.asked = false;
+        self.entries.values_mut().for_each(|entry| entry.answers = false);
         self.arranged = Arranged::default();
         let before = self.entries.range(..trim.drop_before).map(|(seq, _)| *seq);
         let gone: Vec<Seq> = before.filter(|seq| !trim.needs(*seq)).collect();

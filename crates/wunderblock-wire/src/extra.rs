@@ -3,8 +3,9 @@
 //! An [`Extra`] is the text of a JSON object. Names that begin with `wb:` are ours: `wb:from` says whose object it was,
 //! the others say in which of several equal forms it was written (a string or an array of blocks, say), so that the
 //! object can be written again as it came. All other names are the provider's own, verbatim, and go back to that
-//! provider only. An extra without `wb:from` was put there by a caller, who answers for it: it goes to whoever is
-//! encoded for. A provider's own name that begins with `wb:` is kept as `wb:=` and the name.
+//! provider only. An extra without `wb:from` was put there by a caller, or by an agent whose transcript was imported: of a
+//! message's part, a request that we make has those of its fields that the provider is known to take. A provider's own
+//! name that begins with `wb:` is kept as `wb:=` and the name.
 
 use crate::json::{ObjectWriter, RawFields, quote, text};
 use crate::outcome::{Dropped, WireError};
@@ -128,6 +129,19 @@ impl<'a> OpenedExtra<'a> {
         self.unknown.retain(|(name, _)| name != field);
     }
 
+    /// Leaves out what is not known to be a field of the provider's, where nobody says whose it is; answers with its names.
+    pub(crate) fn keep_known(&mut self, known: &[&str]) -> Vec<String> {
+        if self.from.is_some() {
+            return Vec::new();
+        }
+        let (kept, lost) = std::mem::take(&mut self.unknown)
+            .into_iter()
+            .partition(|(name, _)| known.contains(&name.as_str()));
+        self.unknown = kept;
+        let lost: Vec<(String, &RawValue)> = lost;
+        lost.into_iter().map(|(name, _)| name).collect()
+    }
+
     /// Whether it may go to the dialect it was opened for.
     pub(crate) fn is_own(&self) -> bool {
         self.own
@@ -181,6 +195,6 @@ impl<'a> OpenedExtra<'a> {
         let more = if self.unknown.len() > names.len() { ", …" } else { "" };
         let from = self.from.as_deref().unwrap_or_default();
         let what = format!("fields that only {from} knows: {}{more}", names.join(", "));
-        Some(Dropped { message, part, reason: Reason::Dialect, what })
+        Some(Dropped { message, part, reason: Reason::Dialect, what, whole: false })
     }
 }

@@ -35,5 +35,5 @@ pub fn encode(request: &Request) -> Result<Encoded, WireError> {
     let rest = serde_json::to_vec(&rest).map_err(|error| unreadable(&error))?;
     let stem = bytes.len() - rest.len() + r#"{"messages":["#.len();
     let blocks = request.messages.iter().map(|message| message.parts.len() as u64).sum();
-    Ok(Encoded { bytes, stem, blocks, dropped: Vec::new() })
+    Ok(Encoded { bytes, stem, blocks, asked: stem, starts: Vec::new(), dropped: Vec::new() })
 }

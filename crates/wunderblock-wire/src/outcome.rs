@@ -73,6 +73,10 @@ pub struct Encoded {
     ///
     /// [`CachePoint::Block`]: wunderblock_core::request::CachePoint::Block
     pub blocks: u64,
+    /// How many of the first bytes stand up to the end of the last message: what a reply to the request is written behind.
+    pub asked: usize,
+    /// Of messages with thinking in them, by index: where in `bytes` the one begins that they were written as.
+    pub starts: Vec<(usize, usize)>,
     /// What the request holds and the body does not.
     pub dropped: Vec<Dropped>,
 }
@@ -84,8 +88,10 @@ pub struct Dropped {
     pub message: Option<usize>,
     /// Index of the part in the message (or of the system part or tool).
     pub part: usize,
-    /// `Dialect`, `Unsigned`, `Empty`; `FailedTurn` and `Aside` for messages that are never sent.
+    /// `Dialect`, `Unsigned`, `Empty`, `Unsendable`; `FailedTurn` and `Aside` for messages that are never sent.
     pub reason: Reason,
     /// What it was, for people.
     pub what: String,
+    /// Whether it is the part itself; otherwise something of it, or of its message, while the rest is sent.
+    pub whole: bool,
 }

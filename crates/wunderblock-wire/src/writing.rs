@@ -6,7 +6,7 @@ use crate::outcome::{Dropped, WireError};
 use std::collections::HashMap;
 use wunderblock_core::budget::Reason;
 use wunderblock_core::message::{Body, Dialect, Extra, Message, MessageOrigin, Part};
-use wunderblock_core::request::Tool;
+use wunderblock_core::request::{Request, Tool};
 
 /// The state of one encoding.
 pub(crate) struct Writing {
@@ -17,11 +17,31 @@ pub(crate) struct Writing {
     pub(crate) dropped: Vec<Dropped>,
     message: Option<usize>,
     part: usize,
+    nested: bool,
+    /// Whether the request was made by us: of blocks that came from the provider only what it takes is written. A request
+    /// that was read is written as it came.
+    made: bool,
 }
 
 impl Writing {
-    pub(crate) fn new(dialect: Dialect) -> Self {
-        Self { dialect, owned: None, dropped: Vec::new(), message: None, part: 0 }
+    pub(crate) fn new(dialect: Dialect, request: &Request) -> Self {
+        let made = request.cache.is_some();
+        Self { dialect, owned: None, dropped: Vec::new(), message: None, part: 0, nested: false, made }
+    }
+
+    /// Whether a field is none of the provider's: earlier versions of the live door took those of its lines for fields of a
+    /// tool's message.
+    pub(crate) fn is_envelope(&self, field: &str) -> bool {
+        self.made && ["id", "at", "session"].contains(&field)
+    }
+
+    /// Leaves a block out that the provider would refuse; `false` if it stays.
+    pub(crate) fn refuse(&mut self, why: Option<&str>) -> bool {
+        let why = why.filter(|_| self.made);
+        if let Some(why) = why {
+            self.drop_part(Reason::Unsendable, why);
+        }
+        why.is_some()
     }
 
     /// From here on the provider's field of this name is written by the encoder alone: where it stands in an extra it is
@@ -40,10 +60,23 @@ impl Writing {
         (self.message, self.part) = (message, part);
     }
 
-    /// Notes that something is left out.
+    /// Notes that something of a part, or of a message, is left out.
     pub(crate) fn drop(&mut self, reason: Reason, what: impl Into<String>) {
         let (message, part) = (self.message, self.part);
-        self.dropped.push(Dropped { message, part, reason, what: what.into() });
+        self.dropped.push(Dropped { message, part, reason, what: what.into(), whole: false });
+    }
+
+    /// Notes that a part is left out.
+    pub(crate) fn drop_part(&mut self, reason: Reason, what: impl Into<String>) {
+        self.drop(reason, what);
+        if let Some(last) = self.dropped.last_mut() {
+            last.whole = !self.nested;
+        }
+    }
+
+    /// Whether what is written next stands inside a part.
+    pub(crate) fn nest(&mut self, nested: bool) {
+        self.nested = nested;
     }
 
     /// Opens an extra, noting the fields that cannot be sent.
@@ -53,6 +86,12 @@ impl Writing {
             opened.forget(field);
         }
         self.dropped.extend(opened.lost(self.message, self.part));
+        if self.made && self.message.is_some() {
+            let lost = opened.keep_known(known_fields(self.dialect));
+            if !lost.is_empty() {
+                self.drop(Reason::Dialect, format!("fields that no request has: {}", lost.join(", ")));
+            }
+        }
         Ok(opened)
     }
 
@@ -68,7 +107,7 @@ impl Writing {
     /// Notes a medium that the dialect has no form for.
     pub(crate) fn drop_medium(&mut self, kind: &str, mime: &str, body: &str) {
         let mime = if mime.is_empty() { "no type" } else { mime };
-        self.drop(Reason::Dialect, format!("a medium ({kind}, {mime}, {} bytes)", body.len()));
+        self.drop_part(Reason::Dialect, format!("a medium ({kind}, {mime}, {} bytes)", body.len()));
     }
 
     /// Adds fields of a message to those of the one it becomes part of.
@@ -91,7 +130,7 @@ impl Writing {
         body: &'a Body,
     ) -> Result<Option<&'a str>, WireError> {
         if dialect != self.dialect {
-            self.drop(Reason::Dialect, format!("a block that only {} knows", dialect.name()));
+            self.drop_part(Reason::Dialect, format!("a block that only {} knows", dialect.name()));
             return Ok(None);
         }
         checked(inline(body)?, "an opaque part").map(Some)
@@ -107,6 +146,14 @@ impl Writing {
         self.at(Some(at), 0);
         self.drop(reason, format!("the message: {why}"));
         false
+    }
+}
+
+/// The optional fields of blocks that the provider's reference names, beyond those we have words for.
+const fn known_fields(dialect: Dialect) -> &'static [&'static str] {
+    match dialect {
+        Dialect::Anthropic => &["cache_control", "citations", "context", "title"],
+        _ => &[],
     }
 }
 

@@ -162,11 +162,18 @@ impl CostModel for TokenCosts {
         Framing { message: self.correct(framing.message), call: self.correct(framing.call) }
     }
 
+    fn binds_thinking(&self) -> bool {
+        self.dialect == Dialect::Anthropic
+    }
+
     fn refuses(&self, part: &Part) -> Option<Reason> {
         match (part, self.dialect) {
             (_, Dialect::Neutral) => None,
-            (Part::Thinking { signature: None, .. }, Dialect::Anthropic) => Some(Reason::Unsigned),
-            (Part::Thinking { .. }, Dialect::Anthropic) => None,
+            // A text may be empty, a signature may not.
+            (Part::Thinking { signature, .. }, Dialect::Anthropic) => {
+                let is_signed = signature.as_deref().is_some_and(|signature| !signature.is_empty());
+                (!is_signed).then_some(Reason::Unsigned)
+            }
             (Part::Thinking { .. }, _) => Some(Reason::Dialect),
             (Part::Opaque { dialect, .. }, target) => (*dialect != target).then_some(Reason::Dialect),
             _ => None,

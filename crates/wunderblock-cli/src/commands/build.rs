@@ -25,7 +25,8 @@ use wunderblock_core::units::{Seq, Tokens};
 
 pub(crate) async fn context(global: &Global, settings: &Settings, wanted: ContextArgs) -> Exit {
     let to_stdout = wanted.out.as_deref() == Some(Path::new("-"));
-    let options = options(settings, &wanted.build, wanted.at)?;
+    let options =
+        ContextOptions { prompt: prompt(wanted.prompt)?, ..options(settings, &wanted.build, wanted.at)? };
     let engine = settings.write().await?;
     let session = session(&engine, global, &wanted.session.session).await?;
     if wanted.build.query.is_some() {
@@ -56,7 +57,8 @@ fn report(global: &Global, session: &Session, built: &Built, to_stderr: bool) ->
 }
 
 pub(crate) async fn explain(global: &Global, settings: &Settings, wanted: Explain) -> Exit {
-    let mut options = options(settings, &wanted.build, wanted.at)?;
+    let mut options =
+        ContextOptions { prompt: prompt(wanted.prompt)?, ..options(settings, &wanted.build, wanted.at)? };
     let (_, session) = reading(settings, global, &wanted.session.session).await?;
     let unnamed = options.lane.is_none() && options.model.is_none() && options.window.is_none();
     if unnamed
@@ -125,6 +127,16 @@ pub(super) fn lane(name: Option<&str>) -> Result<Option<LaneId>, Failure> {
     Ok(name.map(LaneId::new).transpose().map_err(Error::from)?)
 }
 
+/// The user's next turn.
+fn prompt(text: Option<String>) -> Result<Option<String>, Failure> {
+    match text {
+        Some(text) if text.trim().is_empty() => {
+            Err(wrong("--prompt is empty; say what the user says, or leave it out"))
+        }
+        text => Ok(text),
+    }
+}
+
 pub(super) fn options(
     settings: &Settings,
     build: &BuildArgs,
@@ -147,6 +159,7 @@ pub(super) fn options(
         reserve: build.reader.reserve.or(defaults.reserve).map(Tokens),
         dialect,
         query: build.query.clone(),
+        prompt: None,
         at: at.map(Seq),
         sources,
         shares: settings.file.budget.clone(),

@@ -120,6 +120,7 @@ impl Desk {
                     schema: "{}".into(),
                     extra: None,
                     deferred: (number == 4).then_some(Deferral::Asked),
+                    inferred: false,
                 };
                 let mut tools: Vec<ToolBlock> = (0..*count).map(tool).collect();
                 tools.sort_by(|a, b| a.name.cmp(&b.name));

@@ -75,7 +75,14 @@ fn everywhere(text: &str, name: &str) -> Lane {
     offer.blocks.get_mut(&Section::Skills).unwrap().extend((0..2).map(listed));
     let (description, schema) = (text.into(), "{}".into());
     let deferred = Some(Deferral::Asked);
-    offer.tools = Some(vec![ToolBlock { name: name.into(), description, schema, extra: None, deferred }]);
+    offer.tools = Some(vec![ToolBlock {
+        name: name.into(),
+        description,
+        schema,
+        extra: None,
+        deferred,
+        inferred: false,
+    }]);
     lane.build(&offer, (Tokens(1_000_000), true));
     let nested = PreambleBlock::instruction(
         &format!("{name} nested"),

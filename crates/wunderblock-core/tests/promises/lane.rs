@@ -144,7 +144,13 @@ pub(crate) fn show_trimmed(history: &History, view: &View, trim: &Trim) -> Rende
     render(
         view,
         trim,
-        RenderInput { stream: STREAM, bodies: &history.wax, costs: &history.wax, tools: &tools },
+        RenderInput {
+            version: wunderblock_core::render::VERSION,
+            stream: STREAM,
+            bodies: &history.wax,
+            costs: &history.wax,
+            tools: &tools,
+        },
     )
 }
 

@@ -79,7 +79,7 @@ fn nested(name: &str, text: &str) -> PreambleBlock {
 
 fn tool(name: &str, description: &str) -> ToolBlock {
     let (name, description) = (name.into(), description.into());
-    ToolBlock { name, description, schema: "{}".into(), extra: None, deferred: None }
+    ToolBlock { name, description, schema: "{}".into(), extra: None, deferred: None, inferred: false }
 }
 
 /// An offer of one text in each section, and one tool.

@@ -153,6 +153,7 @@ fn block(raw: &RawValue, nested: bool) -> Part {
         "text" => text_block(fields),
         "image" | "document" => media(fields, &kind),
         "thinking" if !nested => thinking(fields),
+        "redacted_thinking" if !nested => redacted(fields),
         "tool_use" if !nested => tool_use(fields),
         "tool_result" if !nested => tool_result(fields),
         _ => None,
@@ -169,6 +170,13 @@ fn thinking(mut fields: RawFields<'_>) -> Option<Part> {
     let text = fields.take_text("thinking")?;
     let signature = fields.take_text("signature").map(String::into_boxed_str);
     Some(Part::Thinking { text: text.into(), signature, extra: extra::keep(OWN, Vec::new(), fields) })
+}
+
+/// Thinking that only its signature is left of.
+fn redacted(mut fields: RawFields<'_>) -> Option<Part> {
+    let signature = Some(fields.take_word("data")?.into_boxed_str());
+    let extra = extra::keep(OWN, vec![hint(KIND, "redacted")], fields);
+    Some(Part::Thinking { text: "".into(), signature, extra })
 }
 
 fn tool_use(mut fields: RawFields<'_>) -> Option<Part> {

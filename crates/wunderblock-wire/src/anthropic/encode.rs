@@ -7,6 +7,7 @@
 //! Where a request says what to cache, marks that came with an imported conversation are not written, and content is
 //! always a list of blocks, so that what joins a message later changes nothing before it.
 
+use super::blocks;
 use super::cache::{self, WrittenBlock};
 use super::{IMAGES, PDF, block_for};
 use crate::call_id::{self, CallIds};
@@ -16,6 +17,7 @@ use crate::outcome::{Encoded, WireError};
 use crate::writing::{Union, Writing, checked, inline, name_of};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use wunderblock_core::budget::Reason;
 use wunderblock_core::message::{Body, Dialect, Extra, MediaForm, Message, Part, Role};
 use wunderblock_core::request::{CachePoint, Request, Tool};
@@ -38,11 +40,13 @@ struct ApiMessage {
     /// Its content as a string, if it came as one.
     plain: Option<String>,
     fields: Union,
+    /// The messages of the request it is made of that hold thinking.
+    thinking: Vec<usize>,
 }
 
 /// Writes a request.
 pub(crate) fn request(request: &Request) -> Result<Encoded, WireError> {
-    let mut writing = Writing::new(OWN);
+    let mut writing = Writing::new(OWN, request);
     let points = request.cache.as_deref().unwrap_or_default();
     if request.cache.is_some() {
         writing.own(cache::FIELD);
@@ -68,6 +72,7 @@ pub(crate) fn request(request: &Request) -> Result<Encoded, WireError> {
     }
     let mut turns = Turns {
         ids: call_id::choose(&request.messages, IDS),
+        refused: blocks::refused(&request.messages),
         turns: Vec::new(),
         run: None,
         preamble: wanted(CachePoint::Preamble),
@@ -77,15 +82,29 @@ pub(crate) fn request(request: &Request) -> Result<Encoded, WireError> {
             turns.add(at, message, &mut writing)?;
         }
     }
-    let Conversation { messages, blocks, open } = turns.finish(request.cache.as_deref());
+    let Conversation { messages, blocks, open, thinking } = turns.finish(request.cache.as_deref());
     object = object.raw("messages", &array(&messages));
-    let stem = object.len() - "]".len() - open;
+    let asked = object.len() - "]".len();
+    let stem = asked - open;
+    let starts = starts(asked, &messages, &thinking);
     if wanted(CachePoint::End) {
         // After the messages, so that nothing before them depends on it.
         object = object.raw(cache::FIELD, cache::MARK);
     }
     let bytes = object.unknown(opened.fields()).finish().into_bytes();
-    Ok(Encoded { bytes, stem, blocks, dropped: writing.dropped })
+    Ok(Encoded { bytes, stem, blocks, asked, starts, dropped: writing.dropped })
+}
+
+/// Where messages begin, by what went into them: `end` is where the last one ends.
+fn starts(end: usize, messages: &[String], thinking: &[(usize, usize)]) -> Vec<(usize, usize)> {
+    let all: usize = messages.iter().map(String::len).sum::<usize>() + messages.len().saturating_sub(1);
+    let mut at = end - all;
+    let mut begins = Vec::with_capacity(messages.len());
+    for message in messages {
+        begins.push(at);
+        at += message.len() + ",".len();
+    }
+    thinking.iter().filter_map(|(said, turn)| Some((*said, *begins.get(*turn)?))).collect()
 }
 
 fn listed(blocks: &[WrittenBlock]) -> String {
@@ -149,10 +168,14 @@ struct Conversation {
     blocks: u64,
     /// Bytes of the last one that stand after its last block and change when another joins it.
     open: usize,
+    /// Messages of the request that hold thinking, and which of these they went into.
+    thinking: Vec<(usize, usize)>,
 }
 
 struct Turns {
     ids: CallIds,
+    /// Blocks that the provider would refuse, and why.
+    refused: BTreeMap<(usize, usize), &'static str>,
     turns: Vec<ApiMessage>,
     /// The first turn since the assistant last spoke.
     run: Option<usize>,
@@ -192,6 +215,7 @@ impl Turns {
                     let block = tool_use(id, name, input, &writing.open(extra)?)?;
                     turn.blocks.push(WrittenBlock::new(block, true));
                 }
+                Part::Opaque { .. } if writing.refuse(self.refused.get(&(at, place)).copied()) => {}
                 other => {
                     // What we have no form for may be thinking under another name.
                     let bears = !matches!(other, Part::Thinking { .. } | Part::Opaque { .. });
@@ -212,10 +236,9 @@ impl Turns {
         {
             turn.plain = Some(quote(inline(text)?));
         }
-        for (name, value) in opened.fields() {
-            turn.fields.add(name, value);
-        }
         writing.at(Some(at), 0);
+        writing.unite(&mut turn.fields, opened.fields());
+        turn.thinking.extend(message.parts.iter().any(Part::is_thinking).then_some(at));
         self.join(turn, writing);
         Ok(())
     }
@@ -239,6 +262,7 @@ impl Turns {
                 last.plain = None;
                 last.results.append(&mut turn.results);
                 last.blocks.append(&mut turn.blocks);
+                last.thinking.append(&mut turn.thinking);
                 writing.unite(&mut last.fields, turn.fields.iter());
             }
             _ if turn.results.is_empty() && turn.blocks.is_empty() => {}
@@ -267,9 +291,11 @@ impl Turns {
             self.turns.iter_mut().flat_map(|turn| &mut turn.results).collect();
         cache::mark_numbered(points.unwrap_or_default(), &mut blocks);
         let blocks = blocks.len() as u64;
-        let mut conversation =
-            Conversation { messages: Vec::with_capacity(self.turns.len()), blocks, open: 0 };
-        for ApiMessage { role, results: blocks, plain, fields, .. } in self.turns {
+        let messages = Vec::with_capacity(self.turns.len());
+        let mut conversation = Conversation { messages, blocks, open: 0, thinking: Vec::new() };
+        for (turn, message) in self.turns.into_iter().enumerate() {
+            let ApiMessage { role, results: blocks, plain, fields, thinking, .. } = message;
+            conversation.thinking.extend(thinking.into_iter().map(|said| (said, turn)));
             let object = ObjectWriter::default().text("role", role);
             let before = object.len() + r#","content":"#.len();
             let (content, end) = match plain {
@@ -317,11 +343,16 @@ fn block(part: &Part, role: &str, writing: &mut Writing) -> Result<Option<String
             let opened = writing.open(extra)?;
             let signature = signature.as_deref().filter(|signature| !signature.is_empty() && opened.is_own());
             let Some(signature) = signature else {
-                writing.drop(Reason::Unsigned, "thinking without a signature of this provider");
+                writing.drop_part(Reason::Unsigned, "thinking without a signature of this provider");
                 return Ok(None);
             };
-            let object =
-                ObjectWriter::typed("thinking").text("thinking", inline(text)?).text("signature", signature);
+            let object = match opened.own_word(KIND).as_deref() {
+                Some("redacted") => ObjectWriter::typed("redacted_thinking").text("data", signature),
+                _ => {
+                    let object = ObjectWriter::typed("thinking").text("thinking", inline(text)?);
+                    object.text("signature", signature)
+                }
+            };
             Ok(Some(object.unknown(opened.fields()).finish()))
         }
         Part::Media { mime, form, body, extra } if role == "user" => {
@@ -329,7 +360,7 @@ fn block(part: &Part, role: &str, writing: &mut Writing) -> Result<Option<String
         }
         Part::Opaque { dialect, raw } => opaque(*dialect, raw, writing),
         other => {
-            writing.drop(Reason::Dialect, format!("{} in a message of role {role}", name_of(other)));
+            writing.drop_part(Reason::Dialect, format!("{} in a message of role {role}", name_of(other)));
             Ok(None)
         }
     }
@@ -343,7 +374,7 @@ fn text_block(
 ) -> Result<Option<String>, WireError> {
     let text = inline(text)?;
     if text.is_empty() || (place == TextContainer::Message && text.trim().is_empty()) {
-        writing.drop(Reason::Empty, "a text with nothing in it");
+        writing.drop_part(Reason::Empty, "a text with nothing in it");
         return Ok(None);
     }
     let object = if opened.own_word(KIND).as_deref() == Some("document") {
@@ -385,8 +416,12 @@ fn result(
         ([], _) => object,
         (parts, _) => {
             let mut blocks = Vec::with_capacity(parts.len());
+            writing.nest(true);
             for part in parts {
                 blocks.extend(match part {
+                    Part::Opaque { dialect: OWN, raw } if writing.refuse(blocks::broken(inline(raw)?)) => {
+                        None
+                    }
                     Part::Text { text, extra } => {
                         let opened = writing.open(extra)?;
                         text_block(text, &opened, TextContainer::Result, writing)?
@@ -394,6 +429,7 @@ fn result(
                     other => block(other, "user", writing)?,
                 });
             }
+            writing.nest(false);
             object.raw("content", &array(&blocks))
         }
     };

@@ -25,7 +25,7 @@ const IDS: call_id::IdRule = call_id::IdRule {
 
 /// Writes a request.
 pub(crate) fn request(request: &Request) -> Result<Encoded, WireError> {
-    let mut writing = Writing::new(OWN);
+    let mut writing = Writing::new(OWN, request);
     let opened = writing.open(&request.extra)?;
     let mut object = ObjectWriter::default();
     if let Some(model) = &request.model {
@@ -62,7 +62,7 @@ pub(crate) fn request(request: &Request) -> Result<Encoded, WireError> {
     let object = object.raw("messages", &array(&messages));
     let (stem, blocks) = (object.len() - 1, messages.len() as u64);
     let bytes = object.unknown(opened.fields()).finish().into_bytes();
-    Ok(Encoded { bytes, stem, blocks, dropped: writing.dropped })
+    Ok(Encoded { bytes, stem, blocks, asked: stem, starts: Vec::new(), dropped: writing.dropped })
 }
 
 fn tools(tools: &[Tool], writing: &mut Writing) -> Result<Vec<String>, WireError> {
@@ -192,7 +192,7 @@ impl Chat {
                                 REASONING.into_iter().find(|name| *name == kind).unwrap_or(REASONING[0]);
                             speech.reasoning.push((name, inline(text)?.to_owned()));
                         }
-                        None => writing.drop(Reason::Dialect, "thinking"),
+                        None => writing.drop_part(Reason::Dialect, "thinking"),
                     }
                 }
                 Part::Text { text, extra }
@@ -242,12 +242,14 @@ impl Chat {
             writing.drop(Reason::Dialect, "the mark that the tool failed");
         }
         let (mut pieces, mut media) = (Vec::new(), Vec::new());
+        writing.nest(true);
         for part in parts {
             match (part, piece(part, "user", writing)?) {
                 (Part::Media { .. }, Some(written)) => media.push(written.json()),
                 (_, written) => pieces.extend(written),
             }
         }
+        writing.nest(false);
         if !media.is_empty() {
             let text = ObjectWriter::typed("text")
                 .text("text", &format!("From the result of tool call {id}:"))
@@ -263,7 +265,8 @@ impl Chat {
             object = object.text("tool_call_id", id);
         }
         object = with_content(object, &pieces, form.as_deref(), "\"\"");
-        self.results.push(object.unknown(opened.fields()).finish());
+        let fields = opened.fields().into_iter().filter(|(name, _)| !writing.is_envelope(name));
+        self.results.push(object.unknown(fields).finish());
         Ok(())
     }
 
@@ -364,10 +367,14 @@ fn piece(part: &Part, role: &str, writing: &mut Writing) -> Result<Option<Conten
             media((mime, *form, body), extra, writing)
         }
         Part::Opaque { dialect, raw } => {
-            Ok(writing.opaque(*dialect, raw)?.map(|raw| ContentPiece::Part(raw.to_owned())))
+            let raw = writing.opaque(*dialect, raw)?;
+            // What of this provider's parts can be sent is read as what it is.
+            let unsendable = "a part of content of no kind that a message can hold, or not a whole one";
+            let raw = raw.filter(|_| !writing.refuse(Some(unsendable)));
+            Ok(raw.map(|raw| ContentPiece::Part(raw.to_owned())))
         }
         other => {
-            writing.drop(Reason::Dialect, format!("{} in a message of role {role}", name_of(other)));
+            writing.drop_part(Reason::Dialect, format!("{} in a message of role {role}", name_of(other)));
             Ok(None)
         }
     }

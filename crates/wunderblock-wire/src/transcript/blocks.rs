@@ -4,6 +4,7 @@
 //! provider's it is. A block nobody knows stays whole as [`Part::Opaque`].
 
 use super::object::{self, Object, array, string};
+use crate::extra::KIND;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::collections::VecDeque;
@@ -138,8 +139,9 @@ impl<'p> Blocks<'p> {
         let kind = block.text("type");
         match kind.as_deref().unwrap_or("") {
             "text" | "input_text" | "output_text" | "summary_text" | "reasoning_text" => Some(Part::Text {
-                text: block.text("text")?.into_owned().into(),
-                extra: self.extra(block, &["type", "text"]),
+                // Some write the text under the name of the field it stands in.
+                text: first_text(block, &["text", "content"])?.into(),
+                extra: self.extra(block, &["type", "text", "content"]),
             }),
             "thinking" | "think" | "reasoning" => {
                 let text = first_text(block, &["thinking", "think", "text", "reasoning"])?;
@@ -149,6 +151,11 @@ impl<'p> Blocks<'p> {
                     extra: self.extra(block, &["type", "thinking", "signature"]),
                 })
             }
+            "redacted_thinking" => Some(Part::Thinking {
+                text: "".into(),
+                signature: block.word("data"),
+                extra: crate::extra::with_hint(self.dialect, &None, crate::extra::hint(KIND, "redacted")),
+            }),
             "tool_use" | "toolCall" | "tool_call" | "tool-call" | "function_call" => {
                 let mut part = self.tool_call(block)?;
                 if let Part::ToolCall { extra, .. } = &mut part {

@@ -139,7 +139,7 @@ fn imported_marks_give_way_to_the_plan_and_are_no_loss() {
         r#"{"type":"image","source":{"type":"url","url":"https://x.example/a"},"cache_control":{"type":"ephemeral"}}]},"#,
         r#"{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"T","input":{"cache_control":1},"cache_control":{"type":"ephemeral"}}]},"#,
         r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"r","cache_control":{"type":"ephemeral"}},{"type":"u","cache_control":{}}]}]},"#,
-        r#"{"role":"assistant","content":[{"type":"server_tool_use","id":"s","name":"n","input":{"cache_control":2},"cache_control":{}}]},"#,
+        r#"{"role":"assistant","content":[{"type":"server_tool_use","id":"s","name":"n","input":{"cache_control":2},"cache_control":{}},{"type":"n_tool_result","tool_use_id":"s","content":[]}]},"#,
         r#"{"role":"user","content":"q"}],"cache_control":{"type":"ephemeral"},"stream":true}"#,
     );
     let mut request = decode(Dialect::Anthropic, json.as_bytes()).unwrap();

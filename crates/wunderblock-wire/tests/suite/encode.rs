@@ -318,3 +318,152 @@ proptest! {
         }
     }
 }
+
+/// A request of ours: what the provider would refuse is not written.
+fn made(messages: Vec<Message>) -> Request {
+    Request { cache: Some(Vec::new()), max_output: Some(Tokens(9)), ..talk(messages) }
+}
+
+fn opaque(dialect: Dialect, raw: &str) -> Part {
+    Part::Opaque { dialect, raw: raw.into() }
+}
+
+#[test]
+fn blocks_that_are_not_whole_are_left_out_and_listed() {
+    let anthropic = [
+        r#"{"type":"text","content":"odd"}"#,
+        r#"{"type":"image"}"#,
+        r#"{"type":"tool_use","name":"x"}"#,
+        r#"{"type":"compaction","content":"what was","signature":"s"}"#,
+        "7",
+    ];
+    let openai =
+        [r#"{"type":"text","content":"odd"}"#, r#"{"type":"image_url"}"#, r#"{"type":"video","video":{}}"#];
+    for (dialect, broken) in [(Dialect::Anthropic, &anthropic[..]), (Dialect::OpenaiChat, &openai)] {
+        for raw in broken {
+            let user = Message::new(Role::User, vec![opaque(dialect, raw), Part::text("q")]);
+            let told = result("a", vec![opaque(dialect, raw), Part::text("r")]);
+            let request = made(vec![
+                user,
+                Message::new(Role::Assistant, vec![call("a", "{}")]),
+                Message::new(Role::Tool, vec![told]),
+            ]);
+            let encoded = encode(dialect, &request).unwrap();
+            assert_eq!(validate(dialect, &encoded.bytes), [], "{raw}");
+            let found: Vec<_> =
+                encoded.dropped.iter().map(|drop| (drop.message, drop.reason, drop.whole)).collect();
+            let unsendable = Reason::Unsendable;
+            assert_eq!(found, [(Some(0), unsendable, true), (Some(2), unsendable, false)], "{raw}");
+            let read = Request { cache: None, ..request };
+            assert!(
+                encode(dialect, &read).unwrap().dropped.is_empty(),
+                "what was read is written as it came: {raw}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_a_server_did_goes_back_in_pairs() {
+    let block = |raw: &str| opaque(Dialect::Anthropic, raw);
+    let used = |id: &str| {
+        block(&format!(r#"{{"type":"server_tool_use","id":"{id}","name":"web_search","input":{{}}}}"#))
+    };
+    let found = |id: &str| {
+        block(&format!(r#"{{"type":"web_search_tool_result","tool_use_id":"{id}","content":[]}}"#))
+    };
+    let said = |parts: Vec<Part>| Message::new(Role::Assistant, parts);
+    let user = || Message::text(Role::User, "q");
+    // What is said, and how many of its blocks of the server's are written.
+    let cases = [
+        (vec![user(), said(vec![used("s"), found("s"), Part::text("a")]), user()], 2),
+        // A turn that was paused goes on in the next reply.
+        (
+            vec![
+                user(),
+                said(vec![Part::text("a"), used("s")]),
+                said(vec![found("s"), Part::text("b")]),
+                user(),
+            ],
+            2,
+        ),
+        (vec![user(), said(vec![Part::text("a"), used("s")])], 1),
+        (vec![user(), said(vec![Part::text("a"), used("s")]), user()], 0),
+        (vec![user(), said(vec![found("s"), Part::text("a")]), user()], 0),
+        (
+            vec![
+                user(),
+                said(vec![used("s"), Part::text("a")]),
+                user(),
+                said(vec![found("s"), Part::text("b")]),
+            ],
+            0,
+        ),
+    ];
+    for (messages, count) in cases {
+        let encoded = encode(Dialect::Anthropic, &made(messages)).unwrap();
+        let text = String::from_utf8(encoded.bytes).unwrap();
+        assert_eq!(text.matches(r#""s""#).count(), count, "{text}");
+        assert!(encoded.dropped.iter().all(|drop| drop.whole && drop.reason == Reason::Unsendable));
+    }
+}
+
+#[test]
+fn thinking_of_which_only_the_signature_is_left_goes_back_as_it_came() {
+    let json = concat!(
+        r#"{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[{"type":"text","text":"q"}]},"#,
+        r#"{"role":"assistant","content":[{"type":"thinking","thinking":"","signature":"c2ln"},"#,
+        r#"{"type":"redacted_thinking","data":"ZGF0YQ=="},{"type":"text","text":"a"}]}]}"#,
+    );
+    let mut request = decode(Dialect::Anthropic, json.as_bytes()).unwrap();
+    request.cache = Some(Vec::new());
+    let encoded = encode(Dialect::Anthropic, &request).unwrap();
+    assert_eq!(encoded.dropped, []);
+    assert_eq!(String::from_utf8(encoded.bytes.clone()).unwrap(), json);
+    let (asked, start) = (&encoded.bytes[..encoded.asked], encoded.starts[0].1);
+    assert!(asked.ends_with(br#""text":"a"}]}"#));
+    assert!(encoded.bytes[start..].starts_with(br#"{"role":"assistant""#));
+}
+
+#[test]
+fn nothing_of_our_envelope_reaches_a_provider() {
+    let extra =
+        Some(r#"{"wb:from":"openai-chat","id":"m3","at":1700000000000,"session":"s","name":"bash"}"#.into());
+    let told = Part::ToolResult { call: "a".into(), content: vec![Part::text("r")], failed: false, extra };
+    let request = made(vec![
+        Message::text(Role::User, "q"),
+        Message::new(Role::Assistant, vec![call("a", "{}")]),
+        Message::new(Role::Tool, vec![told]),
+    ]);
+    let text = body(Dialect::OpenaiChat, &request);
+    assert!(text.contains(r#"{"role":"tool","tool_call_id":"a","content":"r","name":"bash"}"#), "{text}");
+}
+
+#[test]
+fn a_field_that_an_extra_has_twice_is_listed() {
+    let doubled = Message { extra: Some(r#"{"x":1,"x":2}"#.into()), ..Message::text(Role::User, "q") };
+    let dropped = encode(Dialect::Anthropic, &talk(vec![doubled])).unwrap().dropped;
+    assert_eq!(
+        dropped.iter().map(|drop| drop.what.as_str()).collect::<Vec<_>>(),
+        ["the field x: the turn has another already"]
+    );
+}
+
+#[test]
+fn fields_of_unknown_origin_go_along_only_where_the_provider_has_them() {
+    let extra: Option<Box<str>> = Some(r#"{"citations":[],"tool_name":"Bash"}"#.into());
+    let request = made(vec![Message::new(Role::User, vec![Part::Text { text: "q".into(), extra }])]);
+    for (dialect, written, lost) in [
+        (
+            Dialect::Anthropic,
+            r#"{"type":"text","text":"q","citations":[]}"#,
+            "fields that no request has: tool_name",
+        ),
+        (Dialect::OpenaiChat, r#""content":"q""#, "fields that no request has: citations, tool_name"),
+    ] {
+        let encoded = encode(dialect, &request).unwrap();
+        assert_eq!(encoded.dropped.iter().map(|drop| drop.what.as_str()).collect::<Vec<_>>(), [lost]);
+        let text = String::from_utf8(encoded.bytes).unwrap();
+        assert!(text.contains(written), "{text}");
+    }
+}

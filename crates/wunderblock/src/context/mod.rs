@@ -27,6 +27,7 @@ use crate::request::stages::Stopped;
 use crate::session::Session;
 use crate::store::StoreError;
 use wunderblock_core::compact::Due;
+use wunderblock_core::message::Message;
 
 impl Session {
     /// Builds the next request and records it. When even the least does not fit, that is recorded, too: as
@@ -51,6 +52,9 @@ impl Session {
 
 fn build_context(session: &Session, options: ContextOptions) -> BoxFuture<'_, Built> {
     Box::pin(async move {
+        if let Some(prompt) = &options.prompt {
+            session.append(Message::user(prompt.as_str())).await?;
+        }
         let mut auto = AutoCompaction::default();
         if let Some(compactor) = &options.compactor {
             refuse_unsettled(session, &compactor.policy, &options).await?;
@@ -93,6 +97,10 @@ pub(crate) async fn due_for(session: &Session, options: &ContextOptions) -> Resu
 fn build_draft(session: &Session, options: ContextOptions) -> BoxFuture<'_, Built> {
     Box::pin(async move {
         if options.at.is_some() {
+            if options.prompt.is_some() {
+                let why = "a prompt is the session's next turn; leave it out for a request as of an earlier position";
+                return Err(Error::Config(why.to_owned()));
+            }
             let draft = run_build(session, Build::draft(context_job(session, &options))).await??;
             let out_of_reach = unreached(&options, &draft);
             return Ok(Built { draft, recorded: None, compacted: None, out_of_reach, due: None });

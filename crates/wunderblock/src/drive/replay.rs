@@ -153,6 +153,7 @@ async fn rebuild_request(
         bodies: &texts,
         costs: &costs,
         tools: &tools,
+        version: built.render,
     };
     let rendered = render(&view, &built.plan.trim, scene);
     let erased = !texts.missing(needed).is_empty()
@@ -160,7 +161,7 @@ async fn rebuild_request(
         || view.erased().next().is_some();
     // The first version of the renderer said nothing of a cache.
     let points = (built.render > 1).then_some(built.cache.as_slice());
-    Ok((draft::bytes(rendered, &target, points)?, erased))
+    Ok((draft::bytes(rendered.request, &target, points)?, erased))
 }
 
 async fn find_causes(session: &Session, a: &Replayed, b: &Replayed) -> Result<Vec<(Seq, String)>, Error> {

@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use wunderblock_core::event::{Fact, NewEvent};
 use wunderblock_core::id::{Handle, StreamId};
-use wunderblock_core::message::{Message, MessageOrigin, Part, Role};
+use wunderblock_core::message::{Dialect, Message, MessageOrigin, Part, Role};
 use wunderblock_core::units::{Millis, Seq};
 use wunderblock_wire::transcript::{
     Format, RecordItem, RecordPlace, RecordStatus, TranscriptReader, TranscriptRecord,
@@ -160,11 +160,31 @@ impl<'e> Feed<'e> {
                 self.done.broken += 1;
                 ("kept as it is", why)
             }
-            RecordStatus::Understood | RecordStatus::Bookkeeping => return,
+            RecordStatus::Understood | RecordStatus::Bookkeeping => return self.account_blocks(record),
         };
         self.done.opaque_bytes += record.len;
         let text = format!("{}:{}: {word}: {why}", self.path.display(), record.line);
         self.warn(text);
+    }
+
+    /// Blocks of unknown shape in a message that was understood otherwise. Items that Codex keeps are known by their type, and
+    /// are kept as they are on purpose.
+    fn account_blocks(&mut self, record: &TranscriptRecord) {
+        let messages = record.items.iter().filter_map(|item| match item {
+            RecordItem::Message(message) => Some(message),
+            _ => None,
+        });
+        let leaves = messages.flat_map(|message| &message.parts).flat_map(Part::leaves);
+        let unknown = leaves.filter_map(|(part, body)| match part {
+            Part::Opaque { dialect, .. } if *dialect != Dialect::OpenaiResponses => Some(body.bytes().0),
+            _ => None,
+        });
+        let (blocks, bytes) = unknown.fold((0_u64, 0), |(blocks, sum), bytes| (blocks + 1, sum + bytes));
+        if blocks > 0 {
+            self.done.opaque_bytes += bytes;
+            let what = if blocks == 1 { "a block".to_owned() } else { format!("{blocks} blocks") };
+            self.warn(format!("{}:{}: not known: {what} of unknown shape", self.path.display(), record.line));
+        }
     }
 
     pub(super) fn warn(&mut self, text: String) {

@@ -48,6 +48,8 @@ pub struct RequestReport {
     pub out_of_reach: Vec<String>,
     /// That a compaction is due.
     pub compaction_due: Option<DueReport>,
+    /// Whether it ends with the assistant's words, so that nothing asks for an answer.
+    pub ends_with_reply: bool,
     /// What the format could not carry.
     pub dropped: Vec<DroppedReport>,
     /// What stands before the conversation.
@@ -122,6 +124,8 @@ pub struct ToolReport {
     pub tokens: Option<u64>,
     /// Why only its name is declared, if so.
     pub deferred: Option<Deferral>,
+    /// Whether nobody offered it: it is declared because the conversation calls it.
+    pub inferred: bool,
 }
 
 /// What a provider measured of the context.
@@ -211,6 +215,7 @@ impl RequestReport {
             compaction: built.compacted.as_ref().map(|done| CompactionReport::new(session, done)),
             out_of_reach: built.out_of_reach.iter().map(ToString::to_string).collect(),
             compaction_due: built.due.as_ref().map(DueReport::new),
+            ends_with_reply: draft.ends_with_reply,
             dropped: dropped.collect(),
             blocks: blocks.map(|block| BlockReport::new(block, draft)).collect(),
             tools: tools.map(|tool| ToolReport::new(tool, draft)).collect(),
@@ -260,7 +265,12 @@ impl ToolReport {
         let name = format!("tool {}", tool.name);
         let is_it = |entry: &&EntryLine| entry.section == Section::Tools && entry.what == name;
         let entry = draft.report.entries.iter().find(is_it);
-        Self { name: tool.name.clone(), tokens: entry.map(|entry| entry.tokens.0), deferred: tool.deferred }
+        Self {
+            name: tool.name.clone(),
+            tokens: entry.map(|entry| entry.tokens.0),
+            deferred: tool.deferred,
+            inferred: tool.inferred,
+        }
     }
 }
 

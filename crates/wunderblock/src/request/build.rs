@@ -1,7 +1,7 @@
 //! The way to a request, from top to bottom.
 
 use super::compose::{bench, decide};
-use super::draft::{Draft, encode};
+use super::draft::{self, Draft, encode};
 use super::job::BuildJob;
 use super::lane::LaneChoice;
 use super::measured::calibration;
@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use wunderblock_core::id::Handle;
 use wunderblock_core::plan::Injection;
-use wunderblock_core::render::{self, RenderInput, render};
+use wunderblock_core::render;
 use wunderblock_core::units::{Bytes, Tokens};
 
 pub(crate) use super::need::{Build, Polled};
@@ -165,11 +165,5 @@ async fn show(mut planned: Planned, job: &BuildJob, ask: &Asking) -> Result<Rend
     let edges = render::edges(view, trim);
     let shown = ask.ask(|reply| Need::Shown(ShownWanted { handles, edges }, reply)).await?;
     planned.texts.extend(shown.texts);
-    let (view, trim) = (&planned.decision.view, &planned.decision.plan.trim);
-    let costs = &planned.costs;
-    let scene = RenderInput { stream: job.stream_handle(), bodies: &planned.texts, costs, tools: &[] };
-    let mut rendered = render(view, trim, scene);
-    rendered.lines.insert(0, planned.target.model_line(costs));
-    let total = rendered.lines.iter().map(|line| line.cost).sum();
-    Ok(Rendered { planned, rendered, tallies: shown.tallies, total })
+    Ok(draft::rendered(planned, shown.tallies, job))
 }

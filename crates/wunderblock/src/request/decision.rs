@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::texts::Texts;
 use std::sync::Arc;
 use wunderblock_core::compose::Composed;
-use wunderblock_core::decision::{Injection, Trim};
+use wunderblock_core::decision::{Injection, Trim, TrimReason};
 use wunderblock_core::event::{ContextInjected, Event, EventSource, Fact, NewEvent, ViewTrimmed};
 use wunderblock_core::id::{EventId, LaneId, StreamId, TenantId};
 use wunderblock_core::message::Body;
@@ -64,10 +64,7 @@ impl Decision {
     /// The plan: what is left out, and what enters at the tail, a message for each section.
     pub(super) fn follow(&mut self, plan: Plan, texts: &Texts) -> Result<(), Error> {
         if let Some(reason) = plan.step {
-            let trim = Trim { waiting: Vec::new(), ..plan.trim.clone() };
-            let trimmed =
-                ViewTrimmed { lane: self.lane.clone(), trim, reason, target: None, compaction: None };
-            self.take(Fact::ViewTrimmed(trimmed), texts)?;
+            self.step(&plan.trim, reason, texts)?;
         }
         for section in [Section::Instructions, Section::State, Section::Recall] {
             let items: Vec<Injection> =
@@ -78,6 +75,18 @@ impl Decision {
         }
         self.plan = plan;
         Ok(())
+    }
+
+    /// A step of the lane: what it leaves out from here on.
+    pub(super) fn step(&mut self, trim: &Trim, reason: TrimReason, texts: &Texts) -> Result<(), Error> {
+        let trimmed = ViewTrimmed {
+            lane: self.lane.clone(),
+            trim: trim.of_step(),
+            reason,
+            target: None,
+            compaction: None,
+        };
+        self.take(Fact::ViewTrimmed(trimmed), texts)
     }
 
     /// Takes in a fact as the ledger will hold it; it is appended with its texts in full.

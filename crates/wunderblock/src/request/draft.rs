@@ -4,9 +4,11 @@ use super::job::BuildJob;
 use super::prefix::{self, CachePlan, RequestSize};
 use super::stages::{Planned, Rendered};
 use super::target::Target;
+use super::withhold::Withheld;
 use crate::error::Error;
 use crate::store::TallyRow;
 use crate::tokens::{Class, Counted, Counter};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use wunderblock_core::budget::{BudgetReport, Certainty};
 use wunderblock_core::event::{ContextBuilt, Stem};
@@ -15,7 +17,7 @@ use wunderblock_core::instruction::Finding;
 use wunderblock_core::message::{Dialect, Message};
 use wunderblock_core::plan::{Plan, TrimReason};
 use wunderblock_core::preamble::{Inclusion, Preamble, PreambleBlock, PreambleChange};
-use wunderblock_core::render;
+use wunderblock_core::render::{self, RenderInput};
 use wunderblock_core::report::{Tally, report};
 use wunderblock_core::request::{CachePoint, Request};
 use wunderblock_core::units::{Bytes, Seq, Tokens};
@@ -41,8 +43,10 @@ pub struct Draft {
     pub model_known: bool,
     /// Where every token went.
     pub report: BudgetReport,
-    /// What the format could not carry.
+    /// What the format could not carry. Whole parts are listed in the report, too.
     pub dropped: Vec<Dropped>,
+    /// Whether it ends with the assistant's words: nothing asks for an answer, and newer models refuse to go on from there.
+    pub ends_with_reply: bool,
     /// The position of the newest event it was built from.
     pub through: Seq,
     /// Why the lane took a step with this request, if it did.
@@ -113,30 +117,26 @@ impl Draft {
 ///
 /// # Errors
 /// When there is nothing to send, or the provider would refuse it.
-pub(super) fn encode(request: Rendered, job: &BuildJob) -> Result<Draft, Error> {
-    let Rendered { planned, rendered, tallies, .. } = request;
-    let Planned { snapshot, target, decision, .. } = &planned;
-    let preamble = decision.view.preamble().cloned();
-    if is_silent(&rendered.request.messages, preamble.as_ref()) {
-        return Err(Error::Silence(job.stream.clone()));
+pub(super) fn encode(mut request: Rendered, job: &BuildJob) -> Result<Draft, Error> {
+    let mut account = account(&mut request, job)?;
+    let withheld = Withheld::of(&request, &account.encoded);
+    let mut dropped = Vec::new();
+    if !withheld.is_empty() {
+        dropped = account.encoded.dropped;
+        dropped.retain(|dropped| dropped.whole);
+        withheld.decide(&mut request.planned)?;
+        request = rendered(request.planned, request.tallies, job);
+        account = self::account(&mut request, job)?;
     }
-    let tally = |seq: Seq| {
-        let row = tallies.get(&seq).copied().unwrap_or_default();
-        let (tokens, certainty) = scaled(row, target.row.counter(), planned.calibration);
-        Tally { messages: row.messages, tokens, certainty: certainty.max(target.certainty) }
-    };
-    let mut report = report(&rendered, target.budget, target.certainty, job.stream_handle(), &tally);
+    let Account { mut report, points, encoded } = account;
+    let Rendered { planned, rendered, .. } = request;
+    let Planned { snapshot, target, decision, .. } = &planned;
     report.at_step(decision.view.progress().stepped);
-    let marks = preamble.as_ref().map_or(&[][..], |preamble| &preamble.cache);
-    let blocks = rendered.request.messages.iter().map(|message| message.parts.len() as u64).sum();
-    let size = RequestSize { blocks, tokens: report.total_tokens };
-    let before = snapshot.before().filter(|_| !snapshot.begins());
-    let points = prefix::points(target, marks, &size, before);
-    let encoded = bytes(rendered, target, Some(&points))?;
     check(&encoded, target)?;
     let now = if job.options.at.is_some() { snapshot.newest_at } else { job.now };
     let cache = prefix::plan(target, &encoded, report.total_tokens, snapshot, now);
     let used = percent(report.total_tokens.max(planned.measured()), report.limit);
+    dropped.extend(encoded.dropped.iter().cloned());
     Ok(Draft {
         digest: blake3::hash(&encoded.bytes).to_hex().to_string(),
         stem: Bytes(encoded.stem as u64),
@@ -147,10 +147,11 @@ pub(super) fn encode(request: Rendered, job: &BuildJob) -> Result<Draft, Error> 
         policy: job.options.policy().to_owned(),
         model_known: target.known,
         report,
-        dropped: encoded.dropped,
+        dropped,
+        ends_with_reply: rendered.ends_with_reply,
         through: planned.through(),
         step: decision.plan.step.or(snapshot.is_resized().then_some(TrimReason::Resized)),
-        preamble,
+        preamble: decision.view.preamble().cloned(),
         changes: planned.composed.changes.clone(),
         pending: planned.composed.pending.clone(),
         findings: planned.composed.findings.clone(),
@@ -160,6 +161,49 @@ pub(super) fn encode(request: Rendered, job: &BuildJob) -> Result<Draft, Error> 
         warned: job.options.warn.iter().copied().filter(|warn| used >= u64::from(*warn)).max(),
         planned: Arc::new(planned),
     })
+}
+
+/// A request as bytes, and the account of it.
+struct Account {
+    report: BudgetReport,
+    points: Vec<CachePoint>,
+    encoded: Encoded,
+}
+
+/// Encodes a request, whose text is taken out of it, and accounts for it.
+fn account(request: &mut Rendered, job: &BuildJob) -> Result<Account, Error> {
+    let Rendered { planned, rendered, tallies, .. } = request;
+    let Planned { snapshot, target, decision, .. } = &*planned;
+    let preamble = decision.view.preamble();
+    if is_silent(&rendered.request.messages, preamble) {
+        return Err(Error::Silence(job.stream.clone()));
+    }
+    let tally = |seq: Seq| {
+        let row = tallies.get(&seq).copied().unwrap_or_default();
+        let (tokens, certainty) = scaled(row, target.row.counter(), planned.calibration);
+        Tally { messages: row.messages, tokens, certainty: certainty.max(target.certainty) }
+    };
+    let report = report(rendered, target.budget, target.certainty, job.stream_handle(), &tally);
+    let marks = preamble.map_or(&[][..], |preamble| &preamble.cache);
+    let blocks = rendered.request.messages.iter().map(|message| message.parts.len() as u64).sum();
+    let size = RequestSize { blocks, tokens: report.total_tokens };
+    let before = snapshot.before().filter(|_| !snapshot.begins());
+    let points = prefix::points(target, marks, &size, before);
+    let encoded = bytes(std::mem::take(&mut rendered.request), target, Some(&points))?;
+    Ok(Account { report, points, encoded })
+}
+
+/// Renders what was planned. All texts it shows are there.
+pub(super) fn rendered(planned: Planned, tallies: BTreeMap<Seq, TallyRow>, job: &BuildJob) -> Rendered {
+    let (view, trim) = (&planned.decision.view, &planned.decision.plan.trim);
+    let costs = &planned.costs;
+    let version = render::VERSION;
+    let scene =
+        RenderInput { stream: job.stream_handle(), bodies: &planned.texts, costs, tools: &[], version };
+    let mut rendered = render::render(view, trim, scene);
+    rendered.lines.insert(0, planned.target.model_line(costs));
+    let total = rendered.lines.iter().map(|line| line.cost).sum();
+    Rendered { planned, rendered, tallies, total }
 }
 
 impl Planned {
@@ -222,7 +266,7 @@ fn scaled(row: TallyRow, counter: Counter, calibration: Option<Calibration>) -> 
 
 /// The bytes of a rendered request.
 pub(crate) fn bytes(
-    rendered: render::RenderedRequest,
+    request: Request,
     target: &Target,
     points: Option<&[CachePoint]>,
 ) -> Result<Encoded, Error> {
@@ -230,7 +274,7 @@ pub(crate) fn bytes(
         model: Some(target.model.as_str().into()),
         max_output: Some(target.budget.reserve),
         cache: points.map(<[CachePoint]>::to_vec),
-        ..rendered.request
+        ..request
     };
     Ok(wunderblock_wire::encode(target.dialect, &request)?)
 }

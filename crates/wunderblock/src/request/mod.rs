@@ -31,3 +31,4 @@ pub(crate) mod snapshot;
 pub(crate) mod sources;
 pub(crate) mod stages;
 pub(crate) mod target;
+mod withhold;

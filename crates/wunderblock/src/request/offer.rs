@@ -139,6 +139,7 @@ fn tool_blocks(tools: &[OfferedTool], packer: &Packer, findings: &mut Vec<Findin
             schema: packer.pack(tool.schema.to_string()),
             extra: tool.extra.clone(),
             deferred: deferred.then_some(Deferral::Asked),
+            inferred: false,
         });
     }
     blocks.sort_by(|a, b| a.name.cmp(&b.name));

@@ -27,6 +27,8 @@ pub struct ContextOptions {
     pub dialect: Option<Dialect>,
     /// Older entries are ranked by this and come back where there is room.
     pub query: Option<String>,
+    /// The user's next turn. It is appended to the session before the request is built, so the next request repeats it.
+    pub prompt: Option<String>,
     /// As of this position; the head if none. Only for requests that are not recorded.
     pub at: Option<Seq>,
     /// What enters from outside the ledger.
@@ -48,6 +50,7 @@ impl Default for ContextOptions {
             reserve: None,
             dialect: None,
             query: None,
+            prompt: None,
             at: None,
             sources: Sources::default(),
             shares: Shares::default(),

@@ -66,7 +66,15 @@ pub(super) fn stem(encoded: &Encoded) -> Stem {
         at += chunk.len();
         marks.push((Bytes(at as u64), short(&hasher)));
     }
-    Stem { blocks: encoded.blocks, marks }
+    let asked = without_marks(encoded.bytes.get(..encoded.asked).unwrap_or_default());
+    Stem { blocks: encoded.blocks, marks, asked: Some(digest(&asked)) }
+}
+
+/// How long a beginning is, and the digest of it.
+pub(super) fn digest(beginning: &[u8]) -> (Bytes, Box<str>) {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(beginning);
+    (Bytes(beginning.len() as u64), short(&hasher))
 }
 
 fn short(hasher: &blake3::Hasher) -> Box<str> {
@@ -74,7 +82,7 @@ fn short(hasher: &blake3::Hasher) -> Box<str> {
 }
 
 /// How many bytes at the beginning are those of the request before: at least so many, exactly if it is all of its stem.
-fn common(bytes: &[u8], before: &Stem) -> Bytes {
+pub(super) fn common(bytes: &[u8], before: &Stem) -> Bytes {
     let bytes = without_marks(bytes);
     let mut hasher = blake3::Hasher::new();
     let mut same = Bytes::ZERO;

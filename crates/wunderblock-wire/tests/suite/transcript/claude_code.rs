@@ -285,8 +285,12 @@ fn unknown_blocks_and_fields_travel_along() {
     let blocks = r#"{"type":"redacted_thinking","data":"zz"},{"type":"text","text":"t","citations":[1.50]}"#;
     let records = File::default().user("u", "null", "x").assistant("a", "u", ("m", blocks)).read();
     let RecordItem::Message(message) = &records[1].items[0] else { panic!() };
-    let Part::Opaque { raw, .. } = &message.parts[0] else { panic!() };
-    assert_eq!(raw.inline(), Some(r#"{"type":"redacted_thinking","data":"zz"}"#));
+    let Part::Thinking { text, signature, .. } = &message.parts[0] else { panic!() };
+    assert_eq!(
+        (text.inline(), signature.as_deref()),
+        (Some(""), Some("zz")),
+        "all of it is in the signature"
+    );
     let Part::Text { extra, .. } = &message.parts[1] else { panic!() };
     assert_eq!(extra.as_deref(), Some(r#"{"citations":[1.50]}"#));
 }

@@ -64,7 +64,7 @@ fn entries(messages: impl IntoIterator<Item = Message>) -> Vec<ViewEntry> {
     let at = |place: u64| Millis(1_700_000_000_000 + 60_000 * i64::try_from(place).unwrap());
     (0..)
         .zip(messages)
-        .map(|(place, message)| ViewEntry { seq: Seq(101 + place), at: at(place), message })
+        .map(|(place, message)| ViewEntry { seq: Seq(101 + place), at: at(place), message, answers: false })
         .collect()
 }
 

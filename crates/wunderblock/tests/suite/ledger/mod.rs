@@ -1,5 +1,6 @@
 //! The library's promises, tried at its boundary.
 
+mod apis;
 mod care;
 mod cases;
 mod copies;

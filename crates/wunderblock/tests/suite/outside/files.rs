@@ -37,6 +37,7 @@ fn a_directorys_instructions_enter_at_the_tail_and_move_up_with_the_next_change(
     let session = begun(&engine, "s");
     let nested = long("Here we speak French");
     let project = Project::new(&[("AGENTS.md", "Use tabs."), ("sub/AGENTS.md", &nested)]);
+    append(&engine, "s", reads(9, "b.txt"));
     let first = built(&session, &with(project.sources()));
     assert_eq!(times(&first, "French"), 0);
     append(&engine, "s", reads(1, "sub/a.txt"));

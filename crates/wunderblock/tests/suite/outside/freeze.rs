@@ -138,7 +138,7 @@ fn a_source_that_is_not_named_stays_as_it_was() {
     let emptied =
         Sources { tools: Some(Vec::new()), skills: Some(Vec::new()), now: true, ..Sources::default() };
     let fourth = built(&session, &with(emptied));
-    assert_eq!(told(&fourth.draft.changes), ["tools Read removed", "skills bake removed"]);
+    assert_eq!(told(&fourth.draft.changes), ["tools Read altered", "skills bake removed"]);
     assert!(
         times(&fourth, "first tool") == 0
             && times(&fourth, "first skill") == 0

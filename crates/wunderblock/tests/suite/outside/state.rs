@@ -28,6 +28,7 @@ fn state_is_said_at_the_tail_and_again_when_it_changes() {
     let home = Home::new();
     let engine = home.engine();
     let session = begun(&engine, "s");
+    append(&engine, "s", reads(9, "b.txt"));
     let first = built(&session, &with(plan(&[("bake", ItemStatus::InProgress)])));
     let lines = tail(&first, 3);
     assert!(
@@ -61,6 +62,7 @@ fn a_provider_is_asked_at_each_build_and_its_answer_recorded() {
     let asked = answer.clone();
     let provider = StateProvider::new("git status", move || asked.lock().unwrap().clone());
     let sources = || Sources { providers: vec![provider.clone()], ..Sources::default() };
+    append(&engine, "s", reads(9, "b.txt"));
     let first = built(&session, &with(sources()));
     assert!(tail(&first, 3)[1] == "2 files changed" && first.draft.findings.is_empty());
     *answer.lock().unwrap() = Err("it does not answer".to_owned());
@@ -110,6 +112,7 @@ fn whoever_says_nothing_of_the_state_leaves_it_as_it_is() {
     let home = Home::new();
     let engine = home.engine();
     let session = begun(&engine, "s");
+    append(&engine, "s", reads(9, "b.txt"));
     let first = built(&session, &with(plan(&[("bake", ItemStatus::InProgress)])));
     append(&engine, "s", reads(1, "a.txt"));
     let second = built(&session, &with(Sources::default()));

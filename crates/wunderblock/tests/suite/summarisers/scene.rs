@@ -50,7 +50,7 @@ pub(crate) fn redactor() -> Arc<Redactor> {
 }
 
 pub(crate) fn entry(seq: u64, message: Message) -> ViewEntry {
-    ViewEntry { seq: Seq(seq), at: Millis(0), message }
+    ViewEntry { seq: Seq(seq), at: Millis(0), message, answers: false }
 }
 
 pub(crate) fn call(id: &str, name: &str, input: &str) -> Part {

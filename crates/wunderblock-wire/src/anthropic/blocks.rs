@@ -1,0 +1,87 @@
+//! Blocks that go back as they came: which of them the API takes.
+//!
+//! What a server did stands in pairs: a call (`server_tool_use`, `mcp_tool_use`) and its result in the same message of the
+//! assistant, never with a `tool_result`. One without the other is refused, except a call at the very end: there the
+//! server goes on with it (`pause_turn`). Facts are of the pages on server tools, tool search and compaction
+//! (platform.claude.com/docs/en/agents-and-tools, build-with-claude/compaction).
+
+use crate::json::RawFields;
+use std::collections::{BTreeMap, HashSet};
+use wunderblock_core::message::{Body, Dialect, Message, Part, Role};
+
+/// Blocks of which the encoder has forms of its own: one that was not read as such is not whole.
+const OWN_FORMS: [&str; 7] =
+    ["text", "image", "document", "thinking", "redacted_thinking", "tool_use", "tool_result"];
+
+/// What a block is to the server.
+enum ServerBlock {
+    Call(String),
+    Result(String),
+}
+
+/// The opaque blocks that the API refuses, by message and part, and why.
+pub(super) fn refused(messages: &[Message]) -> BTreeMap<(usize, usize), &'static str> {
+    let mut refused = BTreeMap::new();
+    let mut turn = Vec::new();
+    let sent = || messages.iter().enumerate().filter(|(_, message)| message.standing.is_sendable());
+    let mut said = sent().peekable();
+    while let Some((at, message)) = said.next() {
+        for (place, part) in message.parts.iter().enumerate() {
+            let Part::Opaque { dialect: Dialect::Anthropic, raw: Body::Inline(raw) } = part else { continue };
+            if let Some(why) = broken(raw) {
+                refused.insert((at, place), why);
+            } else if let Some(block) = server_block(raw) {
+                turn.push(((at, place), block));
+            }
+        }
+        let next = said.peek().map(|(_, message)| message.role);
+        if message.role != Role::Assistant || next != Some(Role::Assistant) {
+            refused.extend(unpaired(std::mem::take(&mut turn), next.is_none()));
+        }
+    }
+    refused
+}
+
+/// Why the API refuses a block, wherever it stands.
+pub(super) fn broken(raw: &str) -> Option<&'static str> {
+    let kind = RawFields::parse(raw).ok().and_then(|block| block.text("type"));
+    match kind.as_deref() {
+        None => Some("a block without a type"),
+        Some("compaction") => Some("the provider's own compaction: what it stands for is in the ledger"),
+        Some(kind) if OWN_FORMS.contains(&kind) => Some("a block that is not whole"),
+        Some(_) => None,
+    }
+}
+
+/// Halves of pairs in one turn of the assistant.
+fn unpaired(
+    turn: Vec<((usize, usize), ServerBlock)>,
+    is_last: bool,
+) -> impl Iterator<Item = ((usize, usize), &'static str)> {
+    let (mut calls, mut results) = (HashSet::new(), HashSet::new());
+    for (_, block) in &turn {
+        match block {
+            ServerBlock::Call(id) => calls.insert(id.clone()),
+            ServerBlock::Result(id) => results.insert(id.clone()),
+        };
+    }
+    turn.into_iter().filter_map(move |(at, block)| match block {
+        ServerBlock::Call(id) if !is_last && !results.contains(&id) => {
+            Some((at, "a call that the provider ran, without its result"))
+        }
+        ServerBlock::Result(id) if !calls.contains(&id) => {
+            Some((at, "a result of the provider's, without its call"))
+        }
+        _ => None,
+    })
+}
+
+fn server_block(raw: &str) -> Option<ServerBlock> {
+    let block = RawFields::parse(raw).ok()?;
+    let kind = block.text("type")?;
+    match kind.as_str() {
+        "server_tool_use" | "mcp_tool_use" => Some(ServerBlock::Call(block.text("id")?)),
+        kind if kind.ends_with("_tool_result") => Some(ServerBlock::Result(block.text("tool_use_id")?)),
+        _ => None,
+    }
+}
