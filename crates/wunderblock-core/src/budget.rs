@@ -120,6 +120,8 @@ pub enum Reason {
     Unsigned,
     /// Thinking of a turn that is shown as a stub.
     OldThinking,
+    /// A person or program hid it.
+    Hidden,
     /// Erased on request.
     Erased,
 }
@@ -142,6 +144,7 @@ impl Reason {
             Self::Dialect => "the format has no place for it",
             Self::Unsigned => "thinking without a signature",
             Self::OldThinking => "thinking of an old turn",
+            Self::Hidden => "hidden",
             Self::Erased => "erased",
         }
     }

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use std::collections::HashMap;
 use wunderblock_core::budget::{Budget, WindowSource};
 use wunderblock_core::event::{
-    ContentErased, ContentPinned, ContentReduced, ContextBuilt, ContextInjected, Event, EventSource, Fact,
+    ContentErased, ContentHidden, ContentPinned, ContentReduced, ContextBuilt, ContextInjected, Event, EventSource, Fact,
     MessageAppended, Reduction, SessionOpened, TurnCompleted, ViewTrimmed,
 };
 use wunderblock_core::id::{EventId, Handle, LaneId, StreamId, TenantId};
@@ -43,6 +43,7 @@ pub(crate) enum Step {
     Elsewhere,
     /// A pin or unpin of an earlier position, as a share of the history.
     Pin(u8, bool),
+    Hide(u8, bool),
     /// Erasure of some positions from one on, as a share of the history.
     Erase(u8, u8),
     /// A source says something else.
@@ -340,6 +341,11 @@ impl History {
             Step::Pin(share, pinned) => {
                 let target = self.at(*share);
                 self.append(Fact::ContentPinned(ContentPinned { target, pinned: *pinned }));
+                return false;
+            }
+            Step::Hide(share, hidden) => {
+                let target = self.at(*share);
+                self.append(Fact::ContentHidden(ContentHidden { target, hidden: *hidden }));
                 return false;
             }
             Step::Erase(share, more) => {

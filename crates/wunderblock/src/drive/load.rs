@@ -139,6 +139,7 @@ impl Loading<'_> {
         let systems =
             batch.ask(marked(self.engine, self.stream, Marked::System, (to, EVERY)), Answer::events);
         let pins = batch.ask(kind("content.pinned", EVERY), Answer::events);
+        let hides = batch.ask(kind("content.hidden", EVERY), Answer::events);
         let erasures = batch.ask(kind("content.erased", EVERY), Answer::events);
         let usages = batch.ask(kind("usage.measured", REPORTS as u64), Answer::events);
         let preambles = batch.ask(kind("preamble.changed", LANE_PAGE), Answer::events);
@@ -155,6 +156,7 @@ impl Loading<'_> {
             }
         }
         first.keep(pins);
+        first.keep(answers.take(hides)?);
         first.keep(answers.take(erasures)?);
         for row in answers.take(usages)? {
             if let Some(Fact::UsageMeasured(usage)) = self.event(&row)?.fact {

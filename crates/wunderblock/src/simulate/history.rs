@@ -115,9 +115,9 @@ async fn add_given(session: &Session, lane: &LaneId, events: &mut Vec<Event>) ->
             let seq = events.last().map_or(Seq::START.next(), |event| event.seq.next());
             places.insert(event.seq, seq);
             event.seq = seq;
-            if let Some(Fact::ContentPinned(pin)) = &mut event.fact {
-                let Some(target) = places.get(&pin.target) else { continue };
-                pin.target = *target;
+            if let Some(target) = event.fact.as_mut().and_then(Fact::target_mut) {
+                let Some(place) = places.get(target) else { continue };
+                *target = *place;
             }
             events.push(event);
         }

@@ -1,0 +1,98 @@
+//! What is hidden is in no request, is listed, and can be shown again; all else that is promised holds beside it.
+
+use crate::fit::check_account;
+use crate::history::{History, Step, budget, config, new_history, steps};
+use crate::lane::{Built, build, decide, show, view_of};
+use crate::prefix::{check_grown, says_so};
+use crate::resume::resume;
+use crate::wellformed;
+use proptest::prelude::*;
+use wunderblock_core::budget::Reason;
+use wunderblock_core::event::{ContentHidden, Fact};
+use wunderblock_core::pair::arrange;
+use wunderblock_core::render::measure;
+use wunderblock_core::units::Seq;
+
+/// A history in which something is hidden, or shown again, now and then.
+fn hiding(max: usize) -> impl Strategy<Value = Vec<Step>> {
+    let hide = prop::option::weighted(0.2, (any::<u8>(), prop::bool::weighted(0.8)));
+    let hides = prop::collection::vec(hide, max);
+    (steps(max), hides).prop_map(|(steps, hides)| {
+        let steps = steps.into_iter().filter(|step| !matches!(step, Step::Pin(..))).zip(hides);
+        steps
+            .flat_map(|(step, hide)| {
+                std::iter::once(step).chain(hide.map(|(at, hidden)| Step::Hide(at, hidden)))
+            })
+            .collect()
+    })
+}
+
+fn hide(history: &mut History, target: Seq, hidden: bool) {
+    history.append(Fact::ContentHidden(ContentHidden { target, hidden }));
+}
+
+proptest! {
+    #![proptest_config(config(200))]
+
+    #[test]
+    fn requests_without_what_is_hidden_fit_are_well_formed_and_grow_at_their_end(
+        steps in hiding(40), budget in budget()
+    ) {
+        let mut history = new_history();
+        let mut view = view_of(&history.events);
+        let mut last: Option<(Built, usize)> = None;
+        for step in &steps {
+            let from = history.events.len();
+            history.play(step);
+            history.events[from..].iter().for_each(|event| view.apply(event));
+            if matches!(step, Step::Erase(..) | Step::Hide(..)) {
+                continue;
+            }
+            let Ok(built) = build(&mut history, &mut view, budget, &[]) else { continue };
+            let cost = measure(&built.rendered.request, &history.wax);
+            prop_assert!(cost.fits(budget.limit()), "{cost:?} exceeds {:?}", budget.limit());
+            check_account(&built.rendered, &view, &history.wax, budget);
+            wellformed::check(&built.rendered.request);
+            if let Some((before, end)) = &last
+                && !history.events[*end..].iter().any(says_so)
+            {
+                check_grown(before, &built);
+            }
+            last = Some((built, history.events.len()));
+        }
+        let resumed = resume(&history.events);
+        prop_assert_eq!(decide(&history, &resumed, budget, &[]), decide(&history, &view, budget, &[]));
+        prop_assert_eq!(show(&history, &resumed), show(&history, &view));
+    }
+
+    #[test]
+    fn an_exchange_is_hidden_as_one_and_listed_and_comes_back_as_it_was(
+        steps in steps(30), share in any::<u8>(), budget in budget()
+    ) {
+        let mut history = new_history();
+        steps.iter().for_each(|step| { history.play(step); });
+        let whole = view_of(&history.events);
+        let target = Seq(1 + u64::from(share) * (history.events.len() as u64 - 1) / 255);
+        let arrangement = arrange(&whole);
+        let taken = arrangement.exchanges.iter().filter(|exchange| exchange.members.contains(&target));
+        let along: Vec<Seq> = taken.flat_map(|exchange| exchange.speakers.clone()).collect();
+        hide(&mut history, target, true);
+        let mut hidden = view_of(&history.events);
+        if let Ok(built) = build(&mut history, &mut hidden, budget, &[]) {
+            for seq in &along {
+                let is_it = |missing: &&wunderblock_core::render::Missing| (missing.from..=missing.to).contains(seq);
+                let reasons: Vec<Reason> = built.rendered.missing.iter().filter(is_it).map(|missing| missing.reason).collect();
+                prop_assert!(reasons.iter().any(|reason| matches!(reason, Reason::Hidden | Reason::Budget)), "#{seq}: {reasons:?}");
+                prop_assert!(built.rendered.lines.iter().all(|line| line.seq != Some(*seq)));
+            }
+        }
+        let mut history = new_history();
+        steps.iter().for_each(|step| { history.play(step); });
+        let before = decide(&history, &whole, budget, &[]).map(|decided| decided.plan.trim);
+        hide(&mut history, target, true);
+        hide(&mut history, target, false);
+        let again = view_of(&history.events);
+        prop_assert_eq!(arrange(&again), arrangement);
+        prop_assert_eq!(decide(&history, &again, budget, &[]).map(|decided| decided.plan.trim), before);
+    }
+}
