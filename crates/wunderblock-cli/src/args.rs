@@ -6,6 +6,7 @@ mod graph;
 mod reduce;
 mod shared;
 mod simulate;
+mod visibility;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 pub(crate) use compaction::{CompactArgs, PolicyArgs, UndoArgs};
@@ -15,6 +16,7 @@ pub(crate) use reduce::{HowArgs, LevelArg, ReduceArgs, RunArgs};
 pub(crate) use shared::{BuildArgs, DialectArg, SessionArg, SourceArgs};
 pub(crate) use simulate::SimulateArgs;
 use std::path::PathBuf;
+pub(crate) use visibility::VisibilityArgs;
 
 /// A context and memory engine for LLM agents: it keeps every session in a durable ledger, builds each model request from
 /// it inside a budget, and accounts for every token.
@@ -79,6 +81,14 @@ pub(crate) enum Command {
     Compact(CompactArgs),
     /// Bring back the view from before a compaction
     Undo(UndoArgs),
+    /// Keep a message in every request that shows it
+    Pin(VisibilityArgs),
+    /// Take a pin back
+    Unpin(VisibilityArgs),
+    /// Keep a message, and what belongs to it, out of every request; it stays in the ledger
+    Hide(VisibilityArgs),
+    /// Let a hidden message into requests again
+    Unhide(VisibilityArgs),
     /// Rebuild a recorded request and prove it byte for byte
     Replay(Replay),
     /// Say where two recorded requests part, and why

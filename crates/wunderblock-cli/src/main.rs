@@ -6,6 +6,7 @@ mod columns;
 mod commands;
 mod config;
 mod console;
+mod entry;
 mod exit;
 mod hint;
 mod importing;

@@ -141,6 +141,9 @@ pub enum TrimReason {
     Compacted,
     /// A compaction was undone. As with [`TrimReason::Widened`], the frontiers move back.
     Undone,
+    /// What the lane had left out was pinned and is held again. As with [`TrimReason::Widened`], a view takes it by being
+    /// resumed.
+    Pinned,
 }
 
 impl TrimReason {
@@ -154,6 +157,7 @@ impl TrimReason {
             Self::Widened => "the window has become larger",
             Self::Compacted => "the lane was compacted",
             Self::Undone => "a compaction was undone",
+            Self::Pinned => "what had been left out was pinned",
         }
     }
 }

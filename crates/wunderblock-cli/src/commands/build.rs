@@ -1,8 +1,8 @@
 //! `context` and `explain`: the next request, and the account of it.
 
 use crate::args::{BuildArgs, ContextArgs, Explain, Global};
-use crate::columns::{fit, wrap};
-use crate::console::{answer, deliver, print, say};
+use super::find;
+use crate::console::{deliver, print};
 use crate::exit::{Exit, Failure, wrong};
 use crate::lookup::{reading, session};
 use crate::paint::Paint;
@@ -11,15 +11,13 @@ use crate::progress::catch_up;
 use crate::report::picture;
 use crate::settings::Settings;
 use crate::sources::sources;
-use crate::terminal::{clean, clean_json, width};
+use crate::terminal::{clean, clean_json};
 use crate::typed::dialect;
 use std::path::Path;
 use std::process::ExitCode;
-use wunderblock::report::{PlacementReport, RequestReport};
-use wunderblock::{Built, ContextOptions, Error, Placement, Session};
+use wunderblock::report::RequestReport;
+use wunderblock::{Built, ContextOptions, Error, Session};
 use wunderblock_core::id::LaneId;
-use wunderblock_core::section::Section;
-use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Seq, Tokens};
 
 pub(crate) async fn context(global: &Global, settings: &Settings, wanted: ContextArgs) -> Exit {
@@ -59,53 +57,12 @@ pub(crate) async fn explain(global: &Global, settings: &Settings, wanted: Explai
     let (_, session) = reading(settings, global, &wanted.session.session).await?;
     let built = session.explain(&options).await?;
     match &wanted.find {
-        Some(text) => find(global, &session, (&options, &built), text).await,
+        Some(text) => find::run(global, &session, (&options, &built), text).await,
         None => {
             print(&report(global, &session, &built, false)?)?;
             Ok(ExitCode::SUCCESS)
         }
     }
-}
-
-/// What became of a text or a handle: where it is and as what, or why it is not there and what would have to give.
-async fn find(
-    global: &Global,
-    session: &Session,
-    (options, built): (&ContextOptions, &Built),
-    text: &str,
-) -> Exit {
-    let placements = session.locate(options, &built.draft, text).await?;
-    for placement in &placements {
-        answer(global, &PlacementReport::new(placement), || placement_lines(placement))?;
-    }
-    if placements.is_empty() {
-        say(global, "it is nowhere in the session, and in none of its sources");
-    }
-    Ok(if placements.is_empty() { ExitCode::from(crate::exit::FAILED) } else { ExitCode::SUCCESS })
-}
-
-/// One placement for people: where, in which form and why, then the line, then what would have to give.
-fn placement_lines(placement: &Placement) -> String {
-    let place = placement.seq.map(|seq| seq.to_string()).unwrap_or_default();
-    let section = placement.section.map_or("", Section::name);
-    let tokens =
-        placement.tokens.map(|tokens| format!(" · {} tokens", grouped(tokens.0))).unwrap_or_default();
-    let read = placement.handle.map(|handle| format!(" · read {handle}")).unwrap_or_default();
-    let head = format!(
-        "{place:>6}  {:<9} {section:<13} {}{tokens}{read}",
-        placement.treatment.label(),
-        clean(&placement.why)
-    );
-    let what = fit(&clean(&placement.what), width() - 8);
-    let mut out = format!("{}\n", head.trim_end());
-    if !what.trim().is_empty() && placement.seq.is_none() {
-        out.push_str(&format!("        {what}\n"));
-    }
-    out.push_str(&format!("        {}\n", fit(clean(placement.line.trim()).as_str(), width() - 8)));
-    if let Some(gives) = &placement.gives {
-        out.push_str(&wrap(&format!("→ {}", clean(gives)), width(), 8));
-    }
-    out
 }
 
 pub(super) fn options(

@@ -16,6 +16,7 @@ mod output;
 mod request;
 mod requests;
 mod session;
+mod visibility;
 
 pub use compaction::{CompactionReport, DueReport, SummaryReport, TaskReport, UndoReport};
 #[cfg(feature = "sqlite")]
@@ -24,11 +25,12 @@ pub use output::{GapFactReport, GapReport, OutputReport};
 pub use request::{
     AnchorReport, BlockReport, CacheReport, DroppedReport, FoundInCache, RequestReport, ToolReport,
 };
-pub use requests::{CauseReport, DifferenceReport, PlacementReport, ReplayReport};
+pub use requests::{CauseReport, DifferenceReport, FoundReport, PlacementReport, ReplayReport};
 pub use session::{
     ContentReport, DiagnosisReport, EraseReport, EraseTextReport, ForkReport, SessionReport, SourceReport,
     SummariesReport,
 };
+pub use visibility::{EntryReport, VisibilityReport};
 
 /// The version of the reports' fields.
 pub const VERSION: u32 = 1;

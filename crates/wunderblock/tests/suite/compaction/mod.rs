@@ -14,3 +14,4 @@ mod scene;
 mod summaries;
 mod sweep;
 mod undo;
+mod visibility;
