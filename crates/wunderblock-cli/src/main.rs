@@ -6,6 +6,7 @@ mod columns;
 mod commands;
 mod config;
 mod console;
+mod conversation;
 mod entry;
 mod exit;
 mod hint;

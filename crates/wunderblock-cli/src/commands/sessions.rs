@@ -113,7 +113,7 @@ fn since(text: &str) -> Result<Millis, Failure> {
 }
 
 /// What a session is about, as far as one line can tell: the first words of its user, or where it comes from.
-async fn beginning(engine: &Engine, info: &StreamInfo) -> Result<Option<String>, Failure> {
+pub(crate) async fn beginning(engine: &Engine, info: &StreamInfo) -> Result<Option<String>, Failure> {
     let from = match (&info.fork, &info.parent) {
         (_, Some(parent)) => Some(clean(&format!("sub-agent of {parent}"))),
         (Some((parent, at)), None) => Some(clean(&format!("fork of {parent} at {at}"))),
