@@ -234,6 +234,7 @@ pub(crate) struct Export {
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   wunderblock context session.jsonl --window 32000 --out request.json
+  wunderblock context 3f9c --out request.md                 to read it oneself
   wunderblock context 3f9c --query \"why did the build fail\" --out - --json 2>report.txt
   wunderblock context 3f9c --cwd ~/project --state plan.toml --tools tools.json
 An empty file (/dev/null) takes back what was given before.
@@ -241,7 +242,7 @@ Exit 3: even what cannot be left out does not fit; the parts are listed.")]
 pub(crate) struct ContextArgs {
     #[command(flatten)]
     pub(crate) session: SessionArg,
-    /// Write the request to a file; `-`: to stdout, and the report to stderr
+    /// Write the request to a file, as text to read if its name ends in .md; `-`: to stdout, and the report to stderr
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// As of a position; nothing is recorded then

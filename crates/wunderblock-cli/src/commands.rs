@@ -13,6 +13,7 @@ mod export;
 mod find;
 mod grep;
 mod import;
+mod leaving;
 mod read;
 mod reduce;
 mod replay;

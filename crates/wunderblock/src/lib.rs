@@ -84,6 +84,7 @@ pub use wunderblock_core as core;
 pub use address::Address;
 pub use catch_up::Progress;
 pub use compact::account::{Compacted, CompactionResult, MadeNode};
+pub use compact::leaving::{CompactionMoney, Leaving, LeavingKind};
 pub use compact::options::{CompactOptions, CompactionStage, OnProgress};
 pub use compact::state::LaneState;
 pub use compact::undo::Undone;

@@ -15,7 +15,7 @@ use crate::terminal::{clean, clean_json};
 use crate::typed::dialect;
 use std::path::Path;
 use std::process::ExitCode;
-use wunderblock::report::RequestReport;
+use wunderblock::report::{RequestReport, request_text};
 use wunderblock::{Built, ContextOptions, Error, Session};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::units::{Seq, Tokens};
@@ -34,7 +34,10 @@ pub(crate) async fn context(global: &Global, settings: &Settings, wanted: Contex
         session.context(&options).await?
     };
     let report = report(global, &session, &built, to_stdout)?;
-    deliver(wanted.out.as_deref(), &built.draft.body, &report)?;
+    let is_text = wanted.out.as_deref().and_then(Path::extension).is_some_and(|end| end.eq_ignore_ascii_case("md"));
+    let text = if is_text { Some(request_text(session.id().as_str(), &built.draft)?) } else { None };
+    let request = text.as_deref().map_or(built.draft.body.as_slice(), str::as_bytes);
+    deliver(wanted.out.as_deref(), request, &report)?;
     if let Some(path) = wanted.out.filter(|_| !to_stdout && !global.json) {
         print(&format!("request in {}\n", clean(&path.to_string_lossy())))?;
     }

@@ -13,6 +13,7 @@ pub(crate) mod climb;
 pub(crate) mod due;
 pub(crate) mod history;
 mod hook;
+pub(crate) mod leaving;
 mod lease;
 pub(crate) mod options;
 pub(crate) mod prepare;
@@ -30,6 +31,7 @@ use crate::session::Session;
 use account::{Compacted, CompactionResult, MadeNode};
 use call_budget::CallBudget;
 use due::{check_breaker, count_rounds};
+use leaving::{CompactionMoney, Leaving};
 use lease::{claim_lease, new_holder, release_lease, while_holding};
 use options::CompactOptions;
 use prepare::prepare;
@@ -121,6 +123,9 @@ async fn compact_held(
         account.tasks.clone_from(&prepared.tasks);
     }
     account.nodes.splice(0..0, swept);
+    account.leaving = Leaving::of(&prepared, &climbed, &account.nodes);
+    let sizes = (account.before, account.after);
+    account.money = CompactionMoney::of(&prepared, sizes, session.engine.now());
     if climbed.interrupted {
         account.outcome = CompactionResult::Interrupted;
         return Ok(account);

@@ -16,9 +16,13 @@ mod output;
 mod request;
 mod requests;
 mod session;
+mod text;
 mod visibility;
 
-pub use compaction::{CompactionReport, DueReport, SummaryReport, TaskReport, UndoReport};
+pub use compaction::{
+    CompactionReport, DueReport, LeavingKindReport, LeavingReport, NotedReport, SummaryReport, TaskReport,
+    UndoReport,
+};
 #[cfg(feature = "sqlite")]
 pub use copies::{BackupReport, RestoreReport};
 pub use output::{GapFactReport, GapReport, OutputReport};
@@ -30,6 +34,7 @@ pub use session::{
     ContentReport, DiagnosisReport, EraseReport, EraseTextReport, ForkReport, SessionReport, SourceReport,
     SummariesReport,
 };
+pub use text::request_text;
 pub use visibility::{EntryReport, VisibilityReport};
 
 /// The version of the reports' fields.

@@ -17,6 +17,7 @@ mod form;
 mod glean;
 mod item;
 mod names;
+mod notable;
 mod outcome;
 mod pick;
 mod plain;
@@ -29,6 +30,8 @@ pub(super) use cue::Cue;
 pub(super) use demand::{demands, has};
 pub(super) use form::heading;
 pub(super) use glean::{Found, glean, stamp};
+pub(crate) use notable::notable;
+pub use notable::{Notable, Noted};
 pub(super) use plain::{restored, without_colour};
 
 use crate::summarize::task::{Brief, Material};
