@@ -257,13 +257,17 @@ pub(crate) struct ContextArgs {
   wunderblock explain 3f9c --window 32000                       what the next request would be
   wunderblock explain 3f9c --find \"cannot find module\"          where that is in it, or why it is not
   wunderblock explain 3f9c --find wb:3f9c1a7be2d04c58           the same for a handle
-  wunderblock explain 3f9c --at 120                             what it would have been then")]
+  wunderblock explain 3f9c --at 120                             what it would have been then
+  wunderblock explain 3f9c --agent-view --find \"port 4711\"      whether the agent itself still saw it")]
 pub(crate) struct Explain {
     #[command(flatten)]
     pub(crate) session: SessionArg,
     /// Say where a text or a handle is in the request, or why it is not there
     #[arg(long, value_name = "TEXT|HANDLE")]
     pub(crate) find: Option<String>,
+    /// Instead: what the agent that recorded the session had in view, by its own compactions
+    #[arg(long)]
+    pub(crate) agent_view: bool,
     /// As of a position
     #[arg(long, value_name = "SEQ")]
     pub(crate) at: Option<u64>,

@@ -1,5 +1,6 @@
 //! One file per command: parse → one call of the engine → print.
 
+mod agent_view;
 mod append;
 mod backup;
 mod build;

@@ -14,6 +14,7 @@
 //! engine passes a [`Config`].
 
 mod address;
+mod agent_view;
 #[cfg(feature = "sqlite")]
 mod backup;
 pub mod catalog;
@@ -82,6 +83,7 @@ pub use futures_executor::block_on;
 pub use wunderblock_core as core;
 
 pub use address::Address;
+pub use agent_view::{AgentBoundary, AgentFound, AgentPlace, AgentView};
 pub use catch_up::Progress;
 pub use compact::account::{Compacted, CompactionResult, MadeNode};
 pub use compact::leaving::{CompactionMoney, Leaving, LeavingKind};

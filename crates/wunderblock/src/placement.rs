@@ -514,7 +514,7 @@ fn line_with(text: &str, sought: &str) -> Option<String> {
 const BESIDE: usize = 160;
 
 /// A text in a line, with what stands around it.
-fn around(line: &str, sought: &str) -> String {
+pub(crate) fn around(line: &str, sought: &str) -> String {
     let at = line.find(sought).unwrap_or_default();
     let (before, after) = (line.get(..at).unwrap_or_default(), line.get(at..).unwrap_or_default());
     let from = before.char_indices().rev().nth(BESIDE - 1).map_or(0, |(at, _)| at);

@@ -1,7 +1,7 @@
 //! `context` and `explain`: the next request, and the account of it.
 
 use crate::args::{BuildArgs, ContextArgs, Explain, Global};
-use super::find;
+use super::{agent_view, find};
 use crate::console::{deliver, print};
 use crate::exit::{Exit, Failure, wrong};
 use crate::lookup::{reading, session};
@@ -58,6 +58,9 @@ fn report(global: &Global, session: &Session, built: &Built, to_stderr: bool) ->
 pub(crate) async fn explain(global: &Global, settings: &Settings, wanted: Explain) -> Exit {
     let options = options(settings, &wanted.build, wanted.at)?;
     let (_, session) = reading(settings, global, &wanted.session.session).await?;
+    if wanted.agent_view {
+        return agent_view::run(global, &session, &wanted).await;
+    }
     let built = session.explain(&options).await?;
     match &wanted.find {
         Some(text) => find::run(global, &session, (&options, &built), text).await,

@@ -98,13 +98,18 @@ fn picture(session: &str, done: &Compacted, paint: Paint, all: bool) -> String {
         let line = format!("  {sign} {:<10} {by:>9} tokens{why}", rung.rung);
         out.push_str(&format!("{}\n", fit(&line, width())));
     }
-    let shown = if all { usize::MAX } else { NODES };
-    for node in done.nodes.iter().rev().take(shown).rev() {
+    let listed: Vec<&MadeNode> = done.nodes.iter().filter(|node| all || node.shown).collect();
+    let skipped = if all { 0 } else { listed.len().saturating_sub(NODES) };
+    for node in listed.iter().skip(skipped) {
         out.push_str(&node_line(node, done));
-        out.push_str(&said(node, paint, all));
+        if node.shown {
+            out.push_str(&said(node, paint, all));
+        }
     }
-    if done.nodes.len() > shown {
-        out.push_str(&paint.dim(&format!("  … {} summaries in all; -v shows them\n", done.nodes.len())));
+    let rest = (done.nodes.len() - listed.len() + skipped) as u64;
+    if rest > 0 {
+        let more = plural(rest, "summary more was", "summaries more were");
+        out.push_str(&paint.dim(&format!("  {more} made on the way; -v shows them\n")));
     }
     out.push_str(&leaving::picture(done, paint, all));
     for rejected in &done.rejected {
@@ -135,17 +140,20 @@ fn node_line(node: &MadeNode, done: &Compacted) -> String {
         Manner::Normal => String::new(),
         manner => format!(", {}", manner.word()),
     };
+    let share = match node.shown {
+        true => format!("{} of the request", percent(node.after.0, done.after.0)),
+        false => "went into the next level".to_owned(),
+    };
     let line = format!(
-        "  #{} summary of {}–{}, level {}, by {}{manner}: {before} → {after} tokens ({}), {} of the request",
+        "#{} summary of {}–{}, level {}, by {}{manner}: {before} → {after} tokens ({}), {share}",
         node.at,
         node.from,
         node.to,
         node.level,
         clean(&node.producer),
         percent(node.after.0, node.before.0),
-        percent(node.after.0, done.after.0)
     );
-    wrap(line.trim_start(), width(), 2)
+    wrap(&line, width(), 2)
 }
 
 /// What a summary says: its beginning, or all of it.

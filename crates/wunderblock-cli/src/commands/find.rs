@@ -1,9 +1,9 @@
 //! `explain --find`: what became of a text or a handle.
 
 use crate::args::Global;
-use crate::columns::{columns, fit, plural, wrap};
+use crate::columns::{plural, wrap};
 use crate::console::{answer, say};
-use crate::entry::{entry_head, joined_positions};
+use crate::entry::{Excerpt, entry_head, joined_positions};
 use crate::exit::{Exit, FAILED};
 use crate::paint::Paint;
 use crate::terminal::{clean, width};
@@ -71,7 +71,8 @@ impl FindPicture<'_> {
         };
         let head = format!("{name} {}{who}", self.state(place));
         let mut out = format!("\n{}", wrap(&head, width(), 0));
-        out.push_str(&format!("    {}\n", self.excerpt(place.line.trim(), width().saturating_sub(4))));
+        let excerpt = Excerpt { sought: self.sought, paint: self.paint };
+        out.push_str(&format!("    {}\n", excerpt.of(place.line.trim(), width().saturating_sub(4))));
         if let Some(advice) = &place.advice {
             let (words, command) = self.advice(advice);
             out.push_str(&wrap(&format!("→ {words}"), width(), 4));
@@ -91,27 +92,6 @@ impl FindPicture<'_> {
             _ if !place.shown => format!("in the request without these words{section}: {}", clean(&place.why)),
             _ => format!("in the request{section}: {}", clean(&place.why)),
         }
-    }
-
-    /// What was found in the middle of what stands around it, so that it is seen whatever the width.
-    fn excerpt(&self, line: &str, room: usize) -> String {
-        let line = clean(line);
-        let Some(at) = line.find(self.sought) else { return fit(&line, room) };
-        let (before, after) = line.split_at(at);
-        let (hit, after) = after.split_at(self.sought.len());
-        let beside = room.saturating_sub(columns(hit) + 2);
-        let left = columns(before).min((beside / 2).max(beside.saturating_sub(columns(after))));
-        let mut used = 0;
-        let from = before.char_indices().rev().take_while(|(_, c)| {
-            used += columns(c.encode_utf8(&mut [0; 4]));
-            used <= left
-        });
-        let from = from.last().map_or(before.len(), |(at, _)| at);
-        let mark = if from > 0 { "…" } else { "" };
-        let before = before.get(from..).unwrap_or_default();
-        let tail = room.saturating_sub(columns(mark) + columns(before) + columns(hit));
-        let after = if columns(after) > tail { fit(after, tail) } else { after.to_owned() };
-        if columns(hit) + 2 > room { fit(hit, room) } else { format!("{mark}{before}{}{after}", self.paint.bold(hit)) }
     }
 
     /// What to do, and the command that does it.

@@ -113,6 +113,8 @@ pub struct MadeNode {
     pub after: Tokens,
     /// What it says.
     pub text: String,
+    /// Whether requests show it; others went into one of a higher level.
+    pub shown: bool,
 }
 
 impl MadeNode {
@@ -128,6 +130,7 @@ impl MadeNode {
             before: job.tokens,
             after: tokens,
             text: draft.text.clone(),
+            shown: true,
         }
     }
 }

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use wunderblock_core::budget::Treatment;
 use wunderblock_core::cost;
 use wunderblock_core::pair::arrange;
+use wunderblock_core::ports::Bodies as _;
 use wunderblock_core::trim::treatment;
 use wunderblock_core::units::{Millis, Seq, Tokens};
 use wunderblock_core::view::ViewEntry;
@@ -49,7 +50,7 @@ pub struct CompactionMoney {
 
 impl Leaving {
     /// What goes with a proposal; nothing if there is none.
-    pub(super) fn of(prepared: &Prepared, climbed: &Climbed, nodes: &[MadeNode]) -> Self {
+    pub(super) fn of(prepared: &Prepared, climbed: &Climbed, made: &[MadeNode]) -> Self {
         let Some(after) = &climbed.proposal.trim else { return Self::default() };
         let bench = &prepared.bench;
         let (view, before) = (&bench.view, bench.view.trim());
@@ -66,6 +67,9 @@ impl Leaving {
         let earlier = Vec::new();
         let material = Material { from: *first, to: *last, entries, bodies: &bench.texts, earlier };
         let Notable { user_words, rules, decisions, files, errors } = notable(&material);
+        let earlier = view.nodes().filter(|node| after.nodes.iter().any(|placed| placed.at == node.at));
+        let mut summaries: Vec<&str> = earlier.filter_map(|node| bench.texts.of(&node.text)).collect();
+        summaries.extend(made.iter().filter(|node| node.shown).map(|node| node.text.as_str()));
         let kinds = [
             ("user words", user_words),
             ("rules", rules),
@@ -76,21 +80,21 @@ impl Leaving {
         let kinds = kinds.into_iter().filter(|(_, all)| !all.is_empty()).map(|(name, all)| LeavingKind {
             name,
             count: all.len(),
-            untold: all.into_iter().filter(|noted| !is_told(noted, nodes)).collect(),
+            untold: all.into_iter().filter(|noted| !is_told(noted, &summaries)).collect(),
         });
         Self { entries: count, tokens, kinds: kinds.collect() }
     }
 }
 
 /// Whether a summary says it, or names the position it stands at.
-fn is_told(noted: &Noted, nodes: &[MadeNode]) -> bool {
+fn is_told(noted: &Noted, summaries: &[&str]) -> bool {
     let place = format!("#{}", noted.at);
     let head: String = noted.text.chars().take(WORDS).collect();
     let names_it = |text: &str| {
         let mut places = text.match_indices(&place);
         places.any(|(at, _)| !text.get(at + place.len()..).unwrap_or_default().starts_with(|c: char| c.is_ascii_digit()))
     };
-    nodes.iter().any(|node| names_it(&node.text) || node.text.contains(&head))
+    summaries.iter().any(|text| names_it(text) || text.contains(&head))
 }
 
 /// So many characters of a text are the text, when a summary is searched for it.

@@ -123,6 +123,10 @@ async fn compact_held(
         account.tasks.clone_from(&prepared.tasks);
     }
     account.nodes.splice(0..0, swept);
+    if let Some(trim) = &climbed.proposal.trim {
+        let stands = |node: &MadeNode| trim.nodes.iter().any(|placed| placed.at == node.at);
+        account.nodes.iter_mut().for_each(|node| node.shown = stands(node));
+    }
     account.leaving = Leaving::of(&prepared, &climbed, &account.nodes);
     let sizes = (account.before, account.after);
     account.money = CompactionMoney::of(&prepared, sizes, session.engine.now());

@@ -116,6 +116,8 @@ pub struct SummaryReport {
     pub tokens_after: u64,
     /// What it says.
     pub text: String,
+    /// Whether requests show it; others went into one of a higher level.
+    pub shown: bool,
 }
 
 /// A task of a session.
@@ -227,6 +229,7 @@ impl SummaryReport {
             tokens_before: node.before.0,
             tokens_after: node.after.0,
             text: node.text.clone(),
+            shown: node.shown,
         }
     }
 }

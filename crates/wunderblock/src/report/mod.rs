@@ -8,6 +8,7 @@
 //! [`Described`](crate::graph::Described), [`Expanded`](crate::graph::Expanded), [`Simulation`](crate::Simulation). The
 //! same version covers them.
 
+mod agent_view;
 mod compaction;
 #[cfg(feature = "sqlite")]
 mod copies;
@@ -19,6 +20,7 @@ mod session;
 mod text;
 mod visibility;
 
+pub use agent_view::{AgentFoundReport, AgentPlaceReport, AgentViewReport, BoundaryReport};
 pub use compaction::{
     CompactionReport, DueReport, LeavingKindReport, LeavingReport, NotedReport, SummaryReport, TaskReport,
     UndoReport,
