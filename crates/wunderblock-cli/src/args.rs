@@ -258,6 +258,7 @@ pub(crate) struct ContextArgs {
   wunderblock explain 3f9c --find \"cannot find module\"          where that is in it, or why it is not
   wunderblock explain 3f9c --find wb:3f9c1a7be2d04c58           the same for a handle
   wunderblock explain 3f9c --at 120                             what it would have been then
+  wunderblock explain 3f9c --html request.html                  a page to click through
   wunderblock explain 3f9c --agent-view --find \"port 4711\"      whether the agent itself still saw it")]
 pub(crate) struct Explain {
     #[command(flatten)]
@@ -265,6 +266,9 @@ pub(crate) struct Explain {
     /// Say where a text or a handle is in the request, or why it is not there
     #[arg(long, value_name = "TEXT|HANDLE")]
     pub(crate) find: Option<String>,
+    /// Write a page for a browser to a file, too: sections, timeline, gaps to read. It loads and runs nothing
+    #[arg(long, value_name = "FILE", conflicts_with = "agent_view")]
+    pub(crate) html: Option<PathBuf>,
     /// Instead: what the agent that recorded the session had in view, by its own compactions
     #[arg(long)]
     pub(crate) agent_view: bool,

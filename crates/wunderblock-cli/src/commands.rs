@@ -30,7 +30,6 @@ mod visibility;
 use crate::args::{Args, Command};
 use crate::exit::Exit;
 use crate::settings::Settings;
-pub(crate) use sessions::beginning;
 use clap::CommandFactory;
 use std::io::Write;
 use std::process::ExitCode;

@@ -56,6 +56,10 @@ impl Excerpt<'_> {
         let before = before.get(from..).unwrap_or_default();
         let tail = room.saturating_sub(columns(mark) + columns(before) + columns(hit));
         let after = if columns(after) > tail { fit(after, tail) } else { after.to_owned() };
-        if columns(hit) + 2 > room { fit(hit, room) } else { format!("{mark}{before}{}{after}", self.paint.bold(hit)) }
+        if columns(hit) + 2 > room {
+            fit(hit, room)
+        } else {
+            format!("{mark}{before}{}{after}", self.paint.bold(hit))
+        }
     }
 }

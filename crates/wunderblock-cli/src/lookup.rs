@@ -1,8 +1,8 @@
 //! The session that an argument means: an id, the beginning of one, or the path of a transcript.
 
 use crate::args::Global;
-use crate::conversation::{conversation, split};
 use crate::console::say;
+use crate::conversation::{conversation, split};
 use crate::exit::{Failure, wrong};
 use crate::importing::import;
 use crate::settings::Settings;

@@ -130,7 +130,11 @@ impl AgentView {
                 if hit.seq <= self.at && hits.last().is_none_or(|(seq, _)| *seq != hit.seq) {
                     hits.push((hit.seq, around(&hit.text, sought)));
                 }
-                if hits.len() < limits::PLACEMENTS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+                if hits.len() < limits::PLACEMENTS {
+                    ControlFlow::Continue(())
+                } else {
+                    ControlFlow::Break(())
+                }
             };
             session.engine.grep(sought, &scope, &mut keep).await?;
             let said = said_at(session, hits.iter().map(|(seq, _)| *seq).collect()).await?;
@@ -282,9 +286,13 @@ mod tests {
 
     #[test]
     fn the_nearest_line_shares_words_or_has_what_was_sought() {
-        let summary = "## Goal\n- write the parser\n- the tokens are kept in a table\n- 数据库的端口是 4711\n";
+        let summary =
+            "## Goal\n- write the parser\n- the tokens are kept in a table\n- 数据库的端口是 4711\n";
         let near = |text: &str, sought: &str| nearest_line(summary, text, sought);
-        assert_eq!(near("Keep all tokens in one table, please", "one").as_deref(), Some("- the tokens are kept in a table"));
+        assert_eq!(
+            near("Keep all tokens in one table, please", "one").as_deref(),
+            Some("- the tokens are kept in a table")
+        );
         assert_eq!(near("port", "parser").as_deref(), Some("- write the parser"));
         assert_eq!(near("请把数据库端口改掉", "端口").as_deref(), Some("- 数据库的端口是 4711"));
         assert_eq!(near("something else", "nowhere"), None);

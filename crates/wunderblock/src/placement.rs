@@ -95,7 +95,10 @@ impl std::fmt::Display for Advice {
             Self::Read { address, lacks: None } => write!(f, "reading {address} gives it back word for word"),
             Self::Read { address, lacks: Some((needs, free)) } => {
                 let (needs, free) = (grouped(needs.0), grouped(free.0));
-                write!(f, "it needs about {needs} tokens and {free} are free: reading {address} gives it back")
+                write!(
+                    f,
+                    "it needs about {needs} tokens and {free} are free: reading {address} gives it back"
+                )
             }
             Self::Unhide(seq) => write!(f, "unhiding position {seq} lets it into requests again"),
             Self::Source(words) => f.write_str(words),

@@ -134,10 +134,7 @@ async fn is_set(session: &Session, kind: &'static str, (seq, head): (Seq, Seq)) 
 }
 
 /// The newest steps of the lanes that have left the entry out, with their positions.
-async fn steps_without(
-    session: &Session,
-    (seq, head): (Seq, Seq),
-) -> Result<Vec<(Seq, ViewTrimmed)>, Error> {
+async fn steps_without(session: &Session, (seq, head): (Seq, Seq)) -> Result<Vec<(Seq, ViewTrimmed)>, Error> {
     let mut seen = BTreeSet::new();
     let mut steps = Vec::new();
     for event in marked_events(session, Marked::Kind("view.trimmed"), head).await? {

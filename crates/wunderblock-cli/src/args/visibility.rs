@@ -6,6 +6,7 @@ use clap::Args as ClapArgs;
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   wunderblock pin 3f9c 118       position 118 stays in every request, word for word
+  wunderblock unpin 3f9c 118     takes that back
   wunderblock hide 3f9c 131      position 131 is in no request from here on
   wunderblock unhide 3f9c 131    takes that back
 

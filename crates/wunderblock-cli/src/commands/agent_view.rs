@@ -39,7 +39,7 @@ struct ViewPicture<'a> {
 impl ViewPicture<'_> {
     fn picture(&self, session: &str, found: Option<&AgentFound>) -> String {
         let view = self.view;
-        let agent = view.boundaries.last().map_or("the agent", |boundary| &boundary.agent);
+        let agent = view.boundaries.last().map_or("the agent", |boundary| agent_name(&boundary.agent));
         let head = format!("what {} had in view at #{} of {}", clean(agent), view.at, clean(session));
         let mut out = wrap(&self.paint.bold(&head), width(), 0);
         if view.boundaries.is_empty() {
@@ -66,8 +66,7 @@ impl ViewPicture<'_> {
     }
 
     fn boundary(&self, boundary: &AgentBoundary) -> String {
-        let trigger =
-            boundary.trigger.as_deref().map(|why| format!(" ({})", clean(why))).unwrap_or_default();
+        let trigger = boundary.trigger.as_deref().map(|why| format!(" ({})", clean(why))).unwrap_or_default();
         let tokens = boundary.tokens_before.map(|tokens| format!(", {} tokens", grouped(tokens.0)));
         let line = format!(
             "#{} {}  compacted{trigger}: {} of #{}–#{}{} became a summary",
@@ -87,12 +86,17 @@ impl ViewPicture<'_> {
             0 => String::new(),
             count => format!(", about {} of the user that it keeps", plural(count, "message", "messages")),
         };
-        format!("in view: the summary of #{}{kept}, and {messages} from #{} on, word for word", newest.seq, self.view.from)
+        format!(
+            "in view: the summary of #{}{kept}, and {messages} from #{} on, word for word",
+            newest.seq, self.view.from
+        )
     }
 
     /// What the summary says that was in view.
     fn summary(&self, newest: &AgentBoundary) -> String {
-        let Some(text) = &newest.summary else { return "  the transcript does not have its text\n".to_owned() };
+        let Some(text) = &newest.summary else {
+            return "  the transcript does not have its text\n".to_owned();
+        };
         let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
         let shown = if self.all { lines.len() } else { LINES };
         let mut out = format!("\n{}\n", self.paint.bold("what its summary says"));
@@ -116,7 +120,10 @@ impl ViewPicture<'_> {
         let mut out = format!("\n{}\n", self.paint.bold(&head));
         found.best.iter().for_each(|place| out.push_str(&self.place(place)));
         if found.count > found.best.len() {
-            let more = format!("\n{} more; `wunderblock grep` lists every line", grouped((found.count - found.best.len()) as u64));
+            let more = format!(
+                "\n{} more; `wunderblock grep` lists every line",
+                grouped((found.count - found.best.len()) as u64)
+            );
             out.push_str(&format!("{more}\n"));
         }
         out
@@ -132,17 +139,32 @@ impl ViewPicture<'_> {
                 format!("compacted away at #{at}{when}")
             }
         };
-        let mut out = format!("\n{}", wrap(&format!("#{} {state} · {}", entry.seq, entry_head(entry)), width(), 0));
+        let mut out =
+            format!("\n{}", wrap(&format!("#{} {state} · {}", entry.seq, entry_head(entry)), width(), 0));
         let excerpt = Excerpt { sought: self.sought, paint: self.paint };
         out.push_str(&format!("    {}\n", excerpt.of(place.line.trim(), width().saturating_sub(4))));
         if place.compacted_at.is_some() {
             match &place.said_instead {
-                Some(line) => out.push_str(&wrap(&format!("its summary says: {}", clean(line.trim())), width(), 4)),
-                None => out.push_str("    its summary says nothing of it\n"),
+                Some(line) => out.push_str(&wrap(
+                    &format!("nearest in its summary: {}", clean(line.trim())),
+                    width(),
+                    4,
+                )),
+                None => out.push_str("    its summary has nothing like it\n"),
             }
             out.push_str(&format!("    → to read it:\n      wunderblock read {}\n", entry.address));
         }
         out
+    }
+}
+
+/// An agent as people call it, by the name of its format.
+fn agent_name(format: &str) -> &str {
+    match format {
+        "claude-code" => "Claude Code",
+        "codex" => "Codex",
+        "openclaw" => "OpenClaw",
+        other => other,
     }
 }
 

@@ -1,9 +1,9 @@
 //! `context` and `explain`: the next request, and the account of it.
 
-use crate::args::{BuildArgs, ContextArgs, Explain, Global};
 use super::{agent_view, find};
-use crate::console::{deliver, print};
-use crate::exit::{Exit, Failure, wrong};
+use crate::args::{BuildArgs, ContextArgs, Explain, Global};
+use crate::console::{deliver, print, say};
+use crate::exit::{Exit, Failure, unwritten, wrong};
 use crate::lookup::{reading, session};
 use crate::paint::Paint;
 use crate::policy::compactor;
@@ -16,7 +16,7 @@ use crate::typed::dialect;
 use std::path::Path;
 use std::process::ExitCode;
 use wunderblock::report::{RequestReport, request_text};
-use wunderblock::{Built, ContextOptions, Error, Session};
+use wunderblock::{Built, ContextOptions, Error, Page, Session};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::units::{Seq, Tokens};
 
@@ -34,7 +34,8 @@ pub(crate) async fn context(global: &Global, settings: &Settings, wanted: Contex
         session.context(&options).await?
     };
     let report = report(global, &session, &built, to_stdout)?;
-    let is_text = wanted.out.as_deref().and_then(Path::extension).is_some_and(|end| end.eq_ignore_ascii_case("md"));
+    let is_text =
+        wanted.out.as_deref().and_then(Path::extension).is_some_and(|end| end.eq_ignore_ascii_case("md"));
     let text = if is_text { Some(request_text(session.id().as_str(), &built.draft)?) } else { None };
     let request = text.as_deref().map_or(built.draft.body.as_slice(), str::as_bytes);
     deliver(wanted.out.as_deref(), request, &report)?;
@@ -62,6 +63,11 @@ pub(crate) async fn explain(global: &Global, settings: &Settings, wanted: Explai
         return agent_view::run(global, &session, &wanted).await;
     }
     let built = session.explain(&options).await?;
+    if let Some(path) = &wanted.html {
+        let page = Page::of(&session, &built.draft).await?.html();
+        std::fs::write(path, page).map_err(|error| unwritten(path, &error))?;
+        say(global, &format!("page in {}", clean(&path.to_string_lossy())));
+    }
     match &wanted.find {
         Some(text) => find::run(global, &session, (&options, &built), text).await,
         None => {

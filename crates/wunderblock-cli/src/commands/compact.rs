@@ -60,7 +60,9 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: CompactArg
         std::fs::write(path, text.join("\n\n")).map_err(|error| unwritten(path, &error))?;
     }
     let id = session.id().as_str();
-    answer(global, &CompactionReport::new(id, &done), || picture(id, &done, Paint::stdout(), global.verbose))?;
+    answer(global, &CompactionReport::new(id, &done), || {
+        picture(id, &done, Paint::stdout(), global.verbose)
+    })?;
     let changed = matches!(done.outcome, CompactionResult::Compacted | CompactionResult::WouldCompact);
     Ok(if changed { ExitCode::SUCCESS } else { ExitCode::from(REFUSED) })
 }

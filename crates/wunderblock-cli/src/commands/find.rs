@@ -39,7 +39,10 @@ impl FindPicture<'_> {
     fn picture(&self, found: &Found, all: bool) -> String {
         let least = if found.more { " or more" } else { "" };
         let count = plural(found.places.len() as u64, "place", "places");
-        let mut out = format!("{}\n", self.paint.bold(&format!("{count}{least}, {} in the request", found.in_request())));
+        let mut out = format!(
+            "{}\n",
+            self.paint.bold(&format!("{count}{least}, {} in the request", found.in_request()))
+        );
         for (index, entry) in &found.best {
             if let Some(place) = found.places.get(*index) {
                 out.push_str(&self.place(place, entry.as_ref()));
@@ -89,7 +92,9 @@ impl FindPicture<'_> {
         match place.treatment {
             Treatment::LeftOut => format!("not in the request: {}", clean(&place.why)),
             Treatment::Stub => format!("in the request as a stub{section}: {}", clean(&place.why)),
-            _ if !place.shown => format!("in the request without these words{section}: {}", clean(&place.why)),
+            _ if !place.shown => {
+                format!("in the request without these words{section}: {}", clean(&place.why))
+            }
             _ => format!("in the request{section}: {}", clean(&place.why)),
         }
     }
@@ -107,7 +112,9 @@ impl FindPicture<'_> {
             Advice::Read { address, lacks: Some((needs, free)) } => {
                 (format!("{}; to read it:", room(needs, free)), Some(format!("read {address}")))
             }
-            Advice::Read { address, lacks: None } => ("to read it:".to_owned(), Some(format!("read {address}"))),
+            Advice::Read { address, lacks: None } => {
+                ("to read it:".to_owned(), Some(format!("read {address}")))
+            }
             Advice::Unhide(seq) => ("to show it again:".to_owned(), Some(format!("unhide {session} {seq}"))),
             Advice::Source(words) => (clean(words), None),
         }

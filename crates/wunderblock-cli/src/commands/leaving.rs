@@ -25,10 +25,7 @@ pub(super) fn picture(done: &Compacted, paint: Paint, all: bool) -> String {
         let line = format!(
             "money: the next request about {}, written to the cache anew, instead of {} read from it; each later one {} \
              instead of {}; answers not counted",
-            money.next,
-            money.next_without,
-            money.later,
-            money.next_without,
+            money.next, money.next_without, money.later, money.next_without,
         );
         out.push_str(&wrap(&line, width(), 2));
     }

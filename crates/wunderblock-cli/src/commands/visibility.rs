@@ -53,7 +53,10 @@ fn words(session: &str, change: Visibility, done: &VisibilityChange) -> String {
             if done.brought_back {
                 say(&format!("it comes back into lanes that had left it out: {lanes}"), "");
             }
-            say("it stays in every request, word for word. To take that back:", &format!("unpin {session} {seq}"));
+            say(
+                "it stays in every request, word for word. To take that back:",
+                &format!("unpin {session} {seq}"),
+            );
         }
         Visibility::Unpin => say("it may leave requests again, as everything may.", ""),
         Visibility::Hide => {
@@ -68,7 +71,9 @@ fn words(session: &str, change: Visibility, done: &VisibilityChange) -> String {
         }
         Visibility::Unhide if done.left_out.is_empty() => say("it is in requests again.", ""),
         Visibility::Unhide => {
-            let line = format!("lanes that have left it out do not show it by themselves: {lanes}. To bring it back:");
+            let line = format!(
+                "lanes that have left it out do not show it by themselves: {lanes}. To bring it back:"
+            );
             say(&line, &format!("pin {session} {seq}"));
         }
     }

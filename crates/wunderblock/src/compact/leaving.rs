@@ -92,7 +92,9 @@ fn is_told(noted: &Noted, summaries: &[&str]) -> bool {
     let head: String = noted.text.chars().take(WORDS).collect();
     let names_it = |text: &str| {
         let mut places = text.match_indices(&place);
-        places.any(|(at, _)| !text.get(at + place.len()..).unwrap_or_default().starts_with(|c: char| c.is_ascii_digit()))
+        places.any(|(at, _)| {
+            !text.get(at + place.len()..).unwrap_or_default().starts_with(|c: char| c.is_ascii_digit())
+        })
     };
     summaries.iter().any(|text| names_it(text) || text.contains(&head))
 }

@@ -1,7 +1,7 @@
 //! What is said of recorded requests: rebuilt, compared, searched.
 
-use crate::drive::replay::{Difference, Replayed};
 use super::visibility::EntryReport;
+use crate::drive::replay::{Difference, Replayed};
 use crate::found::Found;
 use crate::placement::Placement;
 use serde::Serialize;

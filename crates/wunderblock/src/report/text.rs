@@ -5,7 +5,8 @@ use crate::request::draft::Draft;
 use wunderblock_core::message::{Body, Message, Part, Role};
 use wunderblock_core::stub::grouped;
 
-/// The request as Markdown. It is read back from the bytes that are sent, so it says nothing that is not in them.
+/// The request as Markdown. It is read back from the bytes that are sent, so it says nothing that is not in them; only
+/// characters that would act on a terminal are dots.
 ///
 /// What was said stands behind `>`, what programs wrote between fences that nothing in it can close.
 ///
@@ -38,7 +39,16 @@ pub fn request_text(session: &str, draft: &Draft) -> Result<String, Error> {
         out.push_str(&format!("\n## {}. {}\n", number + 1, speaker(message)));
         message.parts.iter().for_each(|part| write_part(part, &mut out));
     }
-    Ok(out)
+    Ok(visible(&out))
+}
+
+/// A text in which nothing acts on the terminal or editor that shows it: control and direction marks become a dot.
+fn visible(text: &str) -> String {
+    let acts = |c: char| {
+        (c.is_control() && c != '\n' && c != '\t')
+            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    text.chars().map(|c| if acts(c) { '·' } else { c }).collect()
 }
 
 fn speaker(message: &Message) -> &'static str {

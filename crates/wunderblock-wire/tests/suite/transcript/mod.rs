@@ -11,6 +11,7 @@ mod pi;
 mod promises;
 mod wunderblock;
 
+use wunderblock_core::event::Fact;
 use wunderblock_core::message::{Message, MessageOrigin, Part};
 use wunderblock_wire::transcript::{
     FileShape, Format, RecordItem, RecordPlace, RecordStatus, TranscriptReader, TranscriptRecord, detect,
