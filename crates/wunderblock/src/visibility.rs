@@ -9,10 +9,12 @@ use crate::record::{append_events, engine_event};
 use crate::session::Session;
 use crate::store::{Marked, StoreError};
 use std::collections::BTreeSet;
-use wunderblock_core::decision::TrimReason;
+use wunderblock_core::decision::{Injection, TrimReason};
 use wunderblock_core::event::{ContentHidden, ContentPinned, Fact, ViewTrimmed};
-use wunderblock_core::id::LaneId;
-use wunderblock_core::units::Seq;
+use wunderblock_core::id::{Handle, LaneId};
+use wunderblock_core::message::Body;
+use wunderblock_core::section::Section;
+use wunderblock_core::units::{Bytes, Seq};
 
 /// Whether an entry shall be in every request of its session, or in none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +36,8 @@ pub struct VisibilityChange {
     pub entry: EntryDescription,
     /// Where it is recorded; none where it was so before.
     pub recorded: Option<Seq>,
+    /// Copies of it that came back at the tail of requests, by their positions: they are hidden, and shown, with it.
+    pub copies: Vec<Seq>,
     /// Whether the entry is hidden now; a pin shows nothing that is.
     pub hidden: bool,
     /// Lanes whose newest step has left the entry out, and where that step is recorded.
@@ -99,6 +103,14 @@ impl Visibility {
         };
         let steps = steps_without(session, (target, head)).await?;
         let mut events = if was { Vec::new() } else { vec![stamp.event(fact)?] };
+        let copies = match self {
+            Self::Hide | Self::Unhide => copies(session, (target, head)).await?,
+            Self::Pin | Self::Unpin => Vec::new(),
+        };
+        for target in copies.iter().filter(|_| !was) {
+            let hidden = self == Self::Hide;
+            events.push(stamp.event(Fact::ContentHidden(ContentHidden { target: *target, hidden }))?);
+        }
         let brings_back = self == Self::Pin && !steps.is_empty();
         if brings_back {
             for (_, step) in &steps {
@@ -114,6 +126,7 @@ impl Visibility {
         Ok(VisibilityChange {
             entry: entry.clone(),
             recorded: (!was).then(|| head.next()),
+            copies,
             hidden: if matches!(self, Self::Hide | Self::Unhide) { self == Self::Hide } else { is_hidden },
             left_out: steps.into_iter().map(|(at, step)| (step.lane, at)).collect(),
             brought_back: brings_back,
@@ -131,6 +144,23 @@ async fn is_set(session: &Session, kind: &'static str, (seq, head): (Seq, Seq)) 
         _ => None,
     });
     Ok(said.unwrap_or(false))
+}
+
+/// Where a text of an entry came back at the tail of a request.
+async fn copies(session: &Session, (seq, head): (Seq, Seq)) -> Result<Vec<Seq>, Error> {
+    let said = session.events(seq, seq, (1, Bytes(1 << 20))).await?;
+    let own = said.iter().filter_map(|event| event.fact.as_ref()).flat_map(Fact::bodies);
+    let own: BTreeSet<Handle> = own.filter_map(Body::handle).collect();
+    let is_copy = |item: &Injection| {
+        let is_from = item.section == Section::Recall && item.from_stream.is_none() && item.from_seq == seq;
+        is_from || item.body.handle().is_some_and(|handle| own.contains(&handle))
+    };
+    let injected = marked_events(session, Marked::Kind("context.injected"), head).await?;
+    let copies = injected.into_iter().filter_map(|event| match event.fact {
+        Some(Fact::ContextInjected(injected)) if injected.items.iter().any(is_copy) => Some(event.seq),
+        _ => None,
+    });
+    Ok(copies.collect())
 }
 
 /// The newest steps of the lanes that have left the entry out, with their positions.
@@ -165,7 +195,7 @@ async fn no_entry(session: &Session, (seq, head): (Seq, Seq)) -> Error {
     if seq > head || seq == Seq::START {
         return Error::Address(format!("position {seq} does not exist: the session has 1 to {head}"));
     }
-    let events = session.events(seq, seq, (1, wunderblock_core::units::Bytes(1))).await;
+    let events = session.events(seq, seq, (1, Bytes(1))).await;
     let what = match events.ok().and_then(|events| events.into_iter().next()) {
         Some(event) => match (event.fact, event.erased) {
             (Some(fact), _) => format!("`{}`, which requests do not show", fact.kind()),

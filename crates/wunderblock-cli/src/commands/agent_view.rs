@@ -113,7 +113,7 @@ impl ViewPicture<'_> {
     fn found(&self, found: &AgentFound) -> String {
         let count = plural(found.count as u64, "place", "places");
         let head = if found.count == 0 {
-            "nobody said it up to here".to_owned()
+            "not found up to here".to_owned()
         } else {
             format!("{count}, {} in its view", found.in_view)
         };

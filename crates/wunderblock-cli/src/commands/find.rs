@@ -55,7 +55,7 @@ impl FindPicture<'_> {
             rest.iter().for_each(|place| out.push_str(&self.place(place, None)));
         } else if !rest.is_empty() {
             let seqs: Vec<Seq> = rest.iter().filter_map(|place| place.seq).collect();
-            let line = format!("\nalso at {}; -v tells of all", joined_positions(&seqs));
+            let line = format!("\nalso at {}; -v lists all", joined_positions(&seqs));
             out.push_str(&wrap(&line, width(), 0));
         }
         out

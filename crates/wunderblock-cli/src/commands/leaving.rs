@@ -32,19 +32,19 @@ pub(super) fn picture(done: &Compacted, paint: Paint, all: bool) -> String {
     out
 }
 
-/// How many of a kind, how many of them the summaries tell of, and those they do not.
+/// How many of a kind, how many of them stand in the summaries, and those that do not.
 fn kind_lines(kind: &LeavingKind, paint: Paint, all: bool) -> String {
     let untold = kind.untold.len();
     let told = match (kind.count - untold, untold) {
-        (_, 0) => "the summaries tell of all".to_owned(),
-        (0, _) => "the summaries tell of none".to_owned(),
-        (told, _) => format!("the summaries tell of {}", grouped(told as u64)),
+        (_, 0) => "all of it in the summaries".to_owned(),
+        (0, _) => "none of it in the summaries".to_owned(),
+        (told, _) => format!("{} in the summaries", grouped(told as u64)),
     };
     let mut out = format!("    {:<10} {:>5}  {told}\n", kind.name, grouped(kind.count as u64));
     let shown = if all { untold } else { NAMED };
     // The newest matter most.
     for noted in kind.untold.iter().rev().take(shown) {
-        let line = format!("not told: #{} {}", noted.at, clean(&noted.text));
+        let line = format!("missing: #{} {}", noted.at, clean(&noted.text));
         out.push_str(&format!("{:19}{}\n", "", paint.dim(&fit(&line, width().saturating_sub(19)))));
     }
     if untold > shown {

@@ -34,6 +34,10 @@ fn words(session: &str, change: Visibility, done: &VisibilityChange) -> String {
         let line = format!("what belongs to it goes along: {}", joined_positions(&entry.along));
         out.push_str(&wrap(&line, width(), 2));
     }
+    if !done.copies.is_empty() {
+        let line = format!("so do its copies that came back at the tail: {}", joined_positions(&done.copies));
+        out.push_str(&wrap(&line, width(), 2));
+    }
     let mut say = |line: &str, command: &str| {
         out.push_str(&wrap(line, width(), 2));
         if !command.is_empty() {

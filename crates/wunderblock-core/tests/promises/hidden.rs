@@ -1,5 +1,6 @@
 //! What is hidden is in no request, is listed, and can be shown again; all else that is promised holds beside it.
 
+use crate::compaction::{Round, play, round};
 use crate::fit::check_account;
 use crate::history::{History, Step, budget, config, new_history, steps};
 use crate::lane::{Built, build, decide, show, view_of};
@@ -25,6 +26,10 @@ fn hiding(max: usize) -> impl Strategy<Value = Vec<Step>> {
             })
             .collect()
     })
+}
+
+fn hides() -> impl Strategy<Value = Vec<(u8, bool)>> {
+    prop::collection::vec((any::<u8>(), prop::bool::weighted(0.8)), 0..5)
 }
 
 fn hide(history: &mut History, target: Seq, hidden: bool) {
@@ -94,5 +99,27 @@ proptest! {
         let again = view_of(&history.events);
         prop_assert_eq!(arrange(&again), arrangement);
         prop_assert_eq!(decide(&history, &again, budget, &[]).map(|decided| decided.plan.trim), before);
+    }
+
+    #[test]
+    fn no_summary_is_made_from_what_is_hidden_and_no_compaction_shows_it(
+        rounds in prop::collection::vec((round(15), hides()), 1..4), budget in budget()
+    ) {
+        let rounds: Vec<Round> = rounds.into_iter().map(|(round, hides)| {
+            let mut steps: Vec<Step> = round.steps.into_iter().filter(|step| !matches!(step, Step::Pin(..))).collect();
+            steps.extend(hides.into_iter().map(|(at, hidden)| Step::Hide(at, hidden)));
+            Round { steps, ..round }
+        }).collect();
+        play(&rounds, budget, |stage| {
+            let hidden = stage.before.hidden();
+            for node in &stage.climbed.proposal.nodes {
+                assert!(node.job.entries.iter().all(|seq| !hidden.contains(seq)), "{:?}", node.job);
+            }
+            for rendered in [&stage.old, &stage.new] {
+                wellformed::check(&rendered.request);
+                let shown = rendered.lines.iter().filter_map(|line| line.seq);
+                assert_eq!(shown.filter(|seq| hidden.contains(seq)).count(), 0);
+            }
+        });
     }
 }

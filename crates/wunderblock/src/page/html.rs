@@ -163,7 +163,7 @@ fn bar_rects(bar: &PageBar, (head, most): (Seq, u64)) -> String {
 }
 
 fn x(seq: Seq, head: Seq) -> u64 {
-    seq.0.saturating_sub(1).saturating_mul(WIDE) / head.0.max(1)
+    (seq.0.saturating_sub(1).saturating_mul(WIDE) / head.0.max(1)).min(WIDE)
 }
 
 fn gaps(page: &Page, out: &mut String) {
@@ -209,14 +209,14 @@ fn gap_texts(number: usize, gap: &PageGap, out: &mut String) {
         ));
         if let Some(address) = whole {
             out.push_str(&format!(
-                "<p class=\"dim\">the whole: <code>wunderblock read {}</code></p>\n",
+                "<p class=\"dim\">the whole: read <code>{}</code></p>\n",
                 escaped(address)
             ));
         }
     }
     if let Some(address) = &gap.rest {
         out.push_str(&format!(
-            "<p>the rest is too large for a page: <code>wunderblock read {}</code></p>\n",
+            "<p>the rest is too large for a page: read <code>{}</code></p>\n",
             escaped(address)
         ));
     }

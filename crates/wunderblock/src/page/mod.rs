@@ -24,6 +24,7 @@ use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::id::{Handle, LaneId};
 use wunderblock_core::message::{Body, Part, Role};
 use wunderblock_core::ports::Bodies;
+use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 
 /// Bars of the timeline.
@@ -96,14 +97,15 @@ impl Page {
     pub fn of<'a>(session: &'a Session, draft: &'a Draft) -> BoxFuture<'a, Self> {
         Box::pin(async move {
             let lane = draft.planned.snapshot.lane().clone();
-            let head = draft.through;
+            // Behind the newest message stand records of requests alone.
+            let head = session.info().await?.said.min(draft.through).max(Seq(2));
             Ok(Self {
                 session: session.id().to_string(),
                 model: draft.model.clone(),
                 report: draft.report.clone(),
                 head,
-                bars: bars(session, draft).await?,
-                marks: marks(session, (&lane, head), draft).await?,
+                bars: bars(session, head, draft).await?,
+                marks: marks(session, (&lane, draft.through), draft).await?,
                 gaps: gaps(session, &draft.report.left_out).await?,
                 lane,
             })
@@ -118,8 +120,8 @@ impl Page {
 }
 
 /// The session in equal stretches of positions.
-async fn bars(session: &Session, draft: &Draft) -> Result<Vec<PageBar>, Error> {
-    let (begin, end) = (1, draft.through.0);
+async fn bars(session: &Session, head: Seq, draft: &Draft) -> Result<Vec<PageBar>, Error> {
+    let (begin, end) = (1, head.0);
     let count = BARS.min(end.saturating_sub(begin)).max(1);
     let edges: BTreeSet<Seq> = (0..=count).map(|bar| Seq(begin + (end - begin) * bar / count)).collect();
     let edges: Vec<Seq> = edges.into_iter().collect();
@@ -127,11 +129,15 @@ async fn bars(session: &Session, draft: &Draft) -> Result<Vec<PageBar>, Error> {
     let query = Query::Tallies { tenant, stream, seqs: edges.clone() };
     let rows = session.engine.ask(query, Answer::tallies).await?;
     let tokens: Vec<Tokens> = rows.into_iter().map(|row| draft.tally_tokens(row)).collect();
+    let nodes = session.nodes(None).await?;
     let stretches = edges.windows(2).zip(tokens.windows(2));
     let bar = |(edges, tokens): (&[Seq], &[Tokens])| {
         let ([before, to], [from_tokens, to_tokens]) = (edges, tokens) else { return None };
         let from = before.next();
-        let said = to_tokens.saturating_sub(*from_tokens);
+        // A summary is recorded where it was made; nobody said it there.
+        let made = nodes.iter().filter(|node| (from..=*to).contains(&node.seq));
+        let made: Tokens = made.filter_map(|node| node.tokens_after).sum();
+        let said = to_tokens.saturating_sub(*from_tokens).saturating_sub(made);
         let inside = draft.report.entries.iter().filter(|entry| {
             entry.seq.is_some_and(|seq| (from..=*to).contains(&seq))
                 && entry.section != wunderblock_core::section::Section::Summaries
@@ -151,7 +157,7 @@ async fn marks(
     let view = AgentView::at(session, Some(head)).await?;
     let own = recorded_steps(session, lane, head).await?.into_iter().filter_map(|(seq, step)| {
         let done = step.compaction?;
-        let (before, after) = (done.tokens_before, done.tokens_after);
+        let (before, after) = (grouped(done.tokens_before.0), grouped(done.tokens_after.0));
         Some((seq, format!("compacted by `{}`: {before} → {after} tokens", done.policy)))
     });
     let mut marks = Vec::new();

@@ -17,14 +17,14 @@ p{margin:4px 0 12px}
 .legend{display:flex;flex-wrap:wrap;gap:4px 20px;margin:8px 0;padding:0;list-style:none}
 .legend b{display:inline-block;width:12px;height:12px;border-radius:2px;margin-right:6px;vertical-align:-1px}
 .system,.safety{background:#57606a}.instructions{background:#8250df}.tools,.skills{background:#bf3989}
-.memory,.resources,.recall,.state{background:#bf8700}.summaries{background:#6e7781}.transcript{background:#218bff}.prompt{background:#1a7f37}
+.memory,.resources,.recall,.state{background:#bf8700}.summaries{background:#1b7c83}.transcript{background:#218bff}.prompt{background:#1a7f37}
 svg{display:block;width:100%;height:180px}
 svg .said{fill:var(--said)}svg .shown{fill:var(--shown)}
 svg .own{stroke:var(--own)}svg .other{stroke:var(--other)}
 svg a rect{fill:var(--other);fill-opacity:.55;cursor:pointer}svg a:hover rect{fill-opacity:1}
 svg text{fill:var(--dim);font:11px system-ui,sans-serif}
 table{border-collapse:collapse;width:100%}
-td,th{padding:4px 8px;text-align:left;border-bottom:1px solid var(--line);vertical-align:top}
+td,th{padding:4px 8px;text-align:left;border-bottom:1px solid var(--line);vertical-align:top;overflow-wrap:anywhere}
 td.n{text-align:right;white-space:nowrap}
 a{color:var(--shown)}
 code{font:13px ui-monospace,monospace;overflow-wrap:anywhere}

@@ -114,10 +114,10 @@ pub struct SummaryReport {
     pub tokens_before: u64,
     /// Its tokens.
     pub tokens_after: u64,
-    /// What it says.
-    pub text: String,
     /// Whether requests show it; others went into one of a higher level.
     pub shown: bool,
+    /// What it says, if requests show it.
+    pub text: Option<String>,
 }
 
 /// A task of a session.
@@ -228,8 +228,8 @@ impl SummaryReport {
             manner: node.manner,
             tokens_before: node.before.0,
             tokens_after: node.after.0,
-            text: node.text.clone(),
             shown: node.shown,
+            text: node.shown.then(|| node.text.clone()),
         }
     }
 }

@@ -37,6 +37,8 @@ pub struct VisibilityReport {
     pub along: Vec<u64>,
     /// Where it is recorded; none where it was so before.
     pub recorded: Option<u64>,
+    /// Copies of it at the tail of requests, which are hidden and shown with it.
+    pub copies: Vec<u64>,
     /// Whether the entry is hidden.
     pub hidden: bool,
     /// Lanes that had left the entry out.
@@ -72,6 +74,7 @@ impl VisibilityReport {
             entry: EntryReport::new(&change.entry),
             along: change.entry.along.iter().map(|seq| seq.0).collect(),
             recorded: change.recorded.map(|seq| seq.0),
+            copies: change.copies.iter().map(|seq| seq.0).collect(),
             hidden: change.hidden,
             left_out_by: change.left_out.iter().map(|(lane, _)| lane.to_string()).collect(),
             brought_back: change.brought_back,

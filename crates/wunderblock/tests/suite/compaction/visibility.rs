@@ -2,7 +2,8 @@
 
 use crate::compaction::scene::*;
 use futures_executor::block_on;
-use wunderblock::{Built, CompactionResult, GrepOptions, Visibility, VisibilityChange};
+use std::collections::BTreeSet;
+use wunderblock::{Built, CompactionResult, ContextOptions, GrepOptions, Visibility, VisibilityChange};
 use wunderblock_core::budget::{Reason, Treatment};
 use wunderblock_core::units::Seq;
 
@@ -108,5 +109,56 @@ fn what_holds_no_message_can_be_neither_pinned_nor_hidden() {
             let error = block_on(what.set(&scene.session, Seq(seq))).unwrap_err().to_string();
             assert!(error.contains(why), "{error}");
         }
+    }
+}
+
+#[test]
+fn a_copy_that_came_back_is_hidden_with_its_original() {
+    let scene = Scene::of(2);
+    let said = scene.user("The codename of the migration is heliotrope-44.");
+    scene.turns(2..40);
+    let options = window(8_000);
+    scene.build(&options);
+    let asked =
+        ContextOptions { query: Some("codename migration heliotrope-44".to_owned()), ..options.clone() };
+    let text = |built: &Built| String::from_utf8_lossy(&built.draft.body).into_owned();
+    let recalled = scene.build(&asked);
+    assert!(text(&recalled).contains("heliotrope-44"), "it came back");
+    let change = set(&scene, Visibility::Hide, said);
+    assert_eq!(change.copies.len(), 1, "{change:?}");
+    assert!(!text(&scene.build(&options)).contains("heliotrope-44"), "the copy is hidden, too");
+    assert!(!text(&scene.build(&asked)).contains("heliotrope-44"), "no query brings it back");
+    set(&scene, Visibility::Unhide, said);
+    assert!(text(&scene.build(&options)).contains("heliotrope-44"));
+    assert_eq!(scene.problems(), [""; 0]);
+}
+
+#[test]
+fn an_account_says_what_left_the_view_and_what_of_it_no_summary_has() {
+    for policy in active().filter(|policy| policy.summarises()) {
+        let scene = Scene::of(40);
+        let options = window(64_000);
+        let before = scene.build(&options);
+        let done = scene.compact(&by_hand(&policy, 64_000));
+        if done.recorded.is_none() {
+            continue;
+        }
+        let after = scene.build(&options);
+        let shown = |built: &Built| -> BTreeSet<Seq> {
+            built.draft.report.entries.iter().filter_map(|entry| entry.seq).collect()
+        };
+        let (was, is) = (shown(&before), shown(&after));
+        let gone: Vec<&Seq> = was.difference(&is).collect();
+        assert_eq!(done.leaving.entries, gone.len() as u64, "{}", policy.name);
+        let body = String::from_utf8_lossy(&after.draft.body).into_owned();
+        for kind in &done.leaving.kinds {
+            assert!(kind.untold.len() <= kind.count, "{}", policy.name);
+            for noted in &kind.untold {
+                assert!(gone.contains(&&noted.at), "{}: {noted:?}", policy.name);
+                assert!(!body.contains(&format!("#{} ", noted.at)), "{}: {noted:?}", policy.name);
+            }
+        }
+        let money = done.money.unwrap_or_else(|| panic!("{}: the model has a price", policy.name));
+        assert!(money.later <= money.next_without && money.later <= money.next, "{}: {money:?}", policy.name);
     }
 }
