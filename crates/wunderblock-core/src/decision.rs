@@ -77,6 +77,18 @@ pub enum PartForm {
 }
 
 impl Trim {
+    /// The same trim, which holds on to further entries before its frontier: what had been left out can be shown again, if
+    /// it is pinned. `members` are the entries of whole exchanges; their results may be taken by their calls again.
+    #[must_use]
+    pub fn holding(&self, members: &[Seq]) -> Self {
+        let mut trim = self.clone();
+        trim.hold.extend(members.iter().copied().filter(|seq| *seq < self.drop_before));
+        trim.hold.sort_unstable();
+        trim.hold.dedup();
+        trim.spent.retain(|(seq, _)| !members.contains(seq));
+        trim
+    }
+
     /// How many bytes of each text of an entry are shown, if it is clipped.
     #[must_use]
     pub fn clip_of(&self, seq: Seq) -> Option<Bytes> {

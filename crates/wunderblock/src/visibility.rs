@@ -181,12 +181,8 @@ async fn steps_without(session: &Session, (seq, head): (Seq, Seq)) -> Result<Vec
 
 /// A step that leaves out what an older one did, except an entry and what belongs to it.
 fn holding(step: &ViewTrimmed, entry: &EntryDescription) -> ViewTrimmed {
-    let mut trim = step.trim.clone();
-    let members = entry.along.iter().chain([&entry.seq]);
-    trim.hold.extend(members.copied().filter(|seq| *seq < step.trim.drop_before));
-    trim.hold.sort_unstable();
-    trim.hold.dedup();
-    trim.spent.retain(|(seq, _)| *seq != entry.seq && !entry.along.contains(seq));
+    let members: Vec<Seq> = entry.along.iter().copied().chain([entry.seq]).collect();
+    let trim = step.trim.holding(&members);
     ViewTrimmed { lane: step.lane.clone(), trim, reason: TrimReason::Pinned, compaction: None }
 }
 

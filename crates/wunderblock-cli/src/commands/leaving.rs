@@ -36,8 +36,8 @@ pub(super) fn picture(done: &Compacted, paint: Paint, all: bool) -> String {
 fn kind_lines(kind: &LeavingKind, paint: Paint, all: bool) -> String {
     let untold = kind.untold.len();
     let told = match (kind.count - untold, untold) {
-        (_, 0) => "all of it in the summaries".to_owned(),
-        (0, _) => "none of it in the summaries".to_owned(),
+        (_, 0) => "all in the summaries".to_owned(),
+        (0, _) => "none in the summaries".to_owned(),
         (told, _) => format!("{} in the summaries", grouped(told as u64)),
     };
     let mut out = format!("    {:<10} {:>5}  {told}\n", kind.name, grouped(kind.count as u64));

@@ -25,7 +25,7 @@ fn nothing_hostile_is_written_by_what_people_read() {
         &name,
         format!("{{\"role\":\"user\",\"content\":{}}}\n{{broken {HOSTILE}\n", serde_json::json!(HOSTILE)),
     );
-    let table: [&[&str]; 22] = [
+    let table: [&[&str]; 28] = [
         &["import", &name],
         &["import", &name, "--json"],
         &["sessions"],

@@ -8,10 +8,13 @@ use crate::prefix::{check_grown, says_so};
 use crate::resume::resume;
 use crate::wellformed;
 use proptest::prelude::*;
-use wunderblock_core::budget::Reason;
-use wunderblock_core::event::{ContentHidden, Fact};
+use wunderblock_core::budget::{Reason, Treatment};
+use wunderblock_core::decision::TrimReason;
+use wunderblock_core::event::{ContentHidden, ContentPinned, Event, Fact, ViewTrimmed};
+use wunderblock_core::id::LaneId;
 use wunderblock_core::pair::arrange;
 use wunderblock_core::render::measure;
+use wunderblock_core::section::Section;
 use wunderblock_core::units::Seq;
 
 /// A history in which something is hidden, or shown again, now and then.
@@ -91,9 +94,15 @@ proptest! {
                 prop_assert!(built.rendered.lines.iter().all(|line| line.seq != Some(*seq)));
             }
         }
+        // Positions that went by for something else leave the same.
         let mut history = new_history();
         steps.iter().for_each(|step| { history.play(step); });
-        let before = decide(&history, &whole, budget, &[]).map(|decided| decided.plan.trim);
+        for _ in 0..2 {
+            hide(&mut history, target, false);
+        }
+        let before = decide(&history, &view_of(&history.events), budget, &[]).map(|decided| decided.plan.trim);
+        let mut history = new_history();
+        steps.iter().for_each(|step| { history.play(step); });
         hide(&mut history, target, true);
         hide(&mut history, target, false);
         let again = view_of(&history.events);
@@ -117,9 +126,60 @@ proptest! {
             }
             for rendered in [&stage.old, &stage.new] {
                 wellformed::check(&rendered.request);
-                let shown = rendered.lines.iter().filter_map(|line| line.seq);
+                // A summary's line has the position of its event, which is no entry.
+                let entries = rendered.lines.iter().filter(|line| line.section != Section::Summaries);
+                let shown = entries.filter_map(|line| line.seq);
                 assert_eq!(shown.filter(|seq| hidden.contains(seq)).count(), 0);
             }
         });
+    }
+
+    #[test]
+    fn a_pin_brings_back_an_exchange_that_was_left_out(
+        steps in steps(40), share in any::<u8>(), budget in budget()
+    ) {
+        let mut history = new_history();
+        let mut view = view_of(&history.events);
+        for step in steps.iter().filter(|step| !matches!(step, Step::Pin(..))) {
+            let from = history.events.len();
+            history.play(step);
+            history.events[from..].iter().for_each(|event| view.apply(event));
+            let _ = build(&mut history, &mut view, budget, &[]);
+        }
+        let trim = view.trim().clone();
+        let is_step = |event: &&Event| matches!(event.fact, Some(Fact::ViewTrimmed(_)));
+        let whole = view_of(history.events.iter().filter(|event| !is_step(event)));
+        let arrangement = arrange(&whole);
+        let gone = arrangement.exchanges.iter().filter(|exchange| {
+            exchange.last < trim.drop_before && !exchange.members.iter().any(|seq| trim.needs(*seq))
+        });
+        let gone: Vec<_> = gone.collect();
+        if gone.is_empty() {
+            return Ok(());
+        }
+        let exchange = gone[usize::from(share) * (gone.len() - 1) / 255];
+        let target = exchange.members[0];
+        history.append(Fact::ContentPinned(ContentPinned { target, pinned: true }));
+        let step = ViewTrimmed {
+            lane: LaneId::main(),
+            trim: trim.holding(&exchange.members),
+            reason: TrimReason::Pinned,
+            compaction: None,
+        };
+        history.append(Fact::ViewTrimmed(step));
+        let mut resumed = resume(&history.events);
+        match build(&mut history, &mut resumed, budget, &[]) {
+            Ok(built) => {
+                wellformed::check(&built.rendered.request);
+                prop_assert!(measure(&built.rendered.request, &history.wax).fits(budget.limit()));
+                check_account(&built.rendered, &resumed, &history.wax, budget);
+                let shown = |seq: &Seq| built.rendered.lines.iter().any(|line| line.seq == Some(*seq) && line.treatment != Treatment::Stub);
+                let listed = |seq: &Seq| built.rendered.missing.iter().any(|missing| missing.known.is_some() && (missing.from..=missing.to).contains(seq));
+                for seq in &exchange.speakers {
+                    prop_assert!(shown(seq) || listed(seq), "#{seq} is not back");
+                }
+            }
+            Err(refusal) => prop_assert!(!refusal.needed.fits(budget.limit())),
+        }
     }
 }
