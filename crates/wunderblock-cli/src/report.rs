@@ -26,10 +26,11 @@ pub(crate) fn picture(session: &str, built: &Built, paint: Paint, all: bool) -> 
     let mut out = String::new();
     let known = if built.draft.model_known { "" } else { " (not in the catalog: defaults)" };
     out.push_str(&format!(
-        "{}  {}{known} · {}\n",
+        "{}  {}{known} · {} · lane {}\n",
         paint.bold(&clean(session)),
         clean(&built.draft.model),
-        built.draft.dialect.name()
+        built.draft.dialect.name(),
+        clean(built.draft.lane().as_str())
     ));
     for line in wrap(&budget_line(report), width(), 0).lines() {
         out.push_str(&format!("{}\n", paint.dim(line)));

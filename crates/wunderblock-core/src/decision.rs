@@ -146,12 +146,14 @@ pub enum TrimReason {
     LateResult,
     /// Something that had been shown was erased.
     Erased,
-    /// The window has become larger: what had been left out for want of room was considered again. The frontiers may move
-    /// back, so a view takes this step by being resumed, not by going on.
-    Widened,
+    /// The lane begins again, for another model or window: what had been left out is considered again. The frontiers may
+    /// move back, so a view takes this step by being resumed, not by going on. Records of earlier versions call it
+    /// `widened`.
+    #[serde(alias = "widened")]
+    Resized,
     /// A policy compacted the lane.
     Compacted,
-    /// A compaction was undone. As with [`TrimReason::Widened`], the frontiers move back.
+    /// A compaction was undone. As with [`TrimReason::Resized`], the frontiers move back.
     Undone,
     /// What the lane had left out was pinned and is held again. As with [`TrimReason::Widened`], a view takes it by being
     /// resumed.
@@ -166,7 +168,7 @@ impl TrimReason {
             Self::OverBudget => "the request no longer fitted",
             Self::LateResult => "a reply became more complete",
             Self::Erased => "content was erased",
-            Self::Widened => "the window has become larger",
+            Self::Resized => "another model or window",
             Self::Compacted => "the lane was compacted",
             Self::Undone => "a compaction was undone",
             Self::Pinned => "what had been left out was pinned",

@@ -150,6 +150,23 @@ kinds! {
 }
 
 impl Fact {
+    /// The lane it belongs to; `None` for what is said in the session or true of all its lanes.
+    #[must_use]
+    pub fn lane(&self) -> Option<&LaneId> {
+        match self {
+            Self::ContextBuilt(built) => Some(&built.lane),
+            Self::ContextInjected(injected) => Some(&injected.lane),
+            Self::ContentReduced(reduced) => reduced.lane.as_ref(),
+            Self::ViewTrimmed(trimmed) => Some(&trimmed.lane),
+            Self::PreambleChanged(changed) => Some(&changed.lane),
+            Self::BudgetWarned(warned) => Some(&warned.lane),
+            Self::SessionCompacted(made) => made.lane.as_ref(),
+            Self::CompactionRejected(rejected) => Some(&rejected.lane),
+            Self::CompactionUndone(undone) => Some(&undone.lane),
+            _ => None,
+        }
+    }
+
     /// The bodies the fact carries, to be moved into blobs.
     pub fn bodies_mut(&mut self) -> Vec<&mut Body> {
         match self {
@@ -271,6 +288,9 @@ pub struct ContextBuilt {
     pub lane: LaneId,
     /// The model it was built for.
     pub model: Box<str>,
+    /// The name of the policy its lane is compacted by; `None` in records from before lanes were told apart by it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<Box<str>>,
     /// The format it was written in.
     pub dialect: Dialect,
     /// The version of the renderer. Old versions stay in the program.
@@ -408,9 +428,21 @@ pub struct ViewTrimmed {
     pub trim: Trim,
     /// Why the lane moved.
     pub reason: TrimReason,
+    /// What the lane's requests are for from here on, where a step was taken for that before a request was built.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<LaneTarget>,
     /// Of a step that a policy took: what it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compaction: Option<Box<CompactionOutcome>>,
+}
+
+/// What a lane's requests are for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LaneTarget {
+    /// The model.
+    pub model: Box<str>,
+    /// Its window.
+    pub window: Tokens,
 }
 
 /// See [`Fact::UsageMeasured`]. Counts follow one convention, whatever the provider's: the parts add up.

@@ -1,11 +1,12 @@
 //! Shorter texts as they are recorded. What makes them is not this crate's business.
 //!
-//! A trim can name one, and shows it then. A *standing* one needs no trim to name it: every lane that has not shown the part
-//! before shows the shorter text from then on, and one that has shown it goes on as it did. Which of the two holds follows
+//! A trim can name one, and shows it then. A *standing* one needs no trim to name it: a lane that has not shown the part
+//! before shows the shorter text from then on, and one that has shown it goes on as it did. It stands for the lane whose
+//! policy asked for it: what one lane records changes no other. Which of the two holds follows
 //! from the order of events alone, so a request still only grows at its end.
 
 use crate::decision::PartPosition;
-use crate::id::Handle;
+use crate::id::{Handle, LaneId};
 use crate::message::Body;
 use crate::units::{Bytes, Seq, Tokens, is_default};
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,9 @@ pub struct ContentReduced {
     /// Whether it holds without a trim that names it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub standing: bool,
+    /// The lane by whose policy it stands; every lane's if `None`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lane: Option<LaneId>,
     /// What the text was taken for, and what shortening it came to, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub how: Option<Reduction>,

@@ -143,7 +143,8 @@ impl View {
                 self.preamble = Some((event.seq, Arc::new(changed.preamble.clone())));
                 self.absorb(event.seq, &changed.takes_in);
             }
-            Fact::SessionCompacted(made) if made.lane.as_ref() == Some(&self.lane) => self.place(event, made),
+            // A trim names those that stand: this lane's, or another's that it began with.
+            Fact::SessionCompacted(made) if made.lane.is_some() => self.place(event, made),
             Fact::ContentReduced(reduced) => self.shorten(event.seq, reduced),
             Fact::ContentPinned(pin) => set(&mut self.pinned, pin.target, pin.pinned),
             Fact::ContentHidden(hide) => set(&mut self.hidden, hide.target, hide.hidden),
@@ -165,7 +166,8 @@ impl View {
     /// A shorter text counts if the trim names it, or if it stands and the lane has not shown the part.
     fn shorten(&mut self, event: Seq, reduced: &ContentReduced) {
         let unseen = reduced.target > self.progress.shown && reduced.target < event;
-        if reduced.standing && unseen && reduced.target >= self.trim.drop_before {
+        let ours = reduced.lane.as_ref().is_none_or(|lane| *lane == self.lane);
+        if reduced.standing && ours && unseen && reduced.target >= self.trim.drop_before {
             self.reduced.stand(event, reduced);
         } else if self.named.contains(&event) {
             self.reduced.name(event, reduced);

@@ -1,8 +1,8 @@
-//! A ledger of format 1, written by the program of that time, and what that program gave for everything in it.
+//! A ledger of each older format, written by the program of that time, and what that program gave for everything in it.
 //!
 //! Every later version opens a copy of it, upgrades it, and gives the same: each session's events, each imported file,
-//! each recorded request byte for byte. `cargo run -p xtask -- record-ledger` writes it; it is never written again for
-//! format 1, since only the program of that time can.
+//! each recorded request byte for byte. `cargo run -p xtask -- record-ledger` writes it; it is never written again for an
+//! older format, since only the program of that time can.
 
 use futures_executor::block_on;
 use serde::{Deserialize, Serialize};
@@ -12,8 +12,28 @@ use wunderblock::{Config, Engine, Error, Session};
 use wunderblock_core::id::{StreamId, TenantId};
 use wunderblock_core::units::Seq;
 
-const LEDGER: &[u8] = include_bytes!("../fixtures/format1/ledger.db.zst");
-const MANIFEST: &str = include_str!("../fixtures/format1/manifest.json");
+/// A recorded ledger.
+#[derive(Clone, Copy, Debug)]
+pub struct Recording {
+    /// The format of the file.
+    pub format: i64,
+    ledger: &'static [u8],
+    manifest: &'static str,
+}
+
+/// A ledger of each older format, the oldest first.
+pub const RECORDINGS: [Recording; 2] = [
+    Recording {
+        format: 1,
+        ledger: include_bytes!("../fixtures/format1/ledger.db.zst"),
+        manifest: include_str!("../fixtures/format1/manifest.json"),
+    },
+    Recording {
+        format: 2,
+        ledger: include_bytes!("../fixtures/format2/ledger.db.zst"),
+        manifest: include_str!("../fixtures/format2/manifest.json"),
+    },
+];
 
 /// What a program gave for a ledger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,22 +94,24 @@ pub enum ReplayVerdict {
     Failed,
 }
 
-/// The manifest.
-///
-/// # Errors
-/// When it does not hold what [`Manifest`] says.
-pub fn manifest() -> serde_json::Result<Manifest> {
-    serde_json::from_str(MANIFEST)
-}
+impl Recording {
+    /// The manifest.
+    ///
+    /// # Errors
+    /// When it does not hold what [`Manifest`] says.
+    pub fn manifest(&self) -> serde_json::Result<Manifest> {
+        serde_json::from_str(self.manifest)
+    }
 
-/// Puts a copy of the ledger into a folder.
-///
-/// # Errors
-/// When it cannot be written.
-pub fn unpack(folder: &Path) -> std::io::Result<PathBuf> {
-    let path = folder.join("ledger.db");
-    std::fs::write(&path, zstd::decode_all(LEDGER)?)?;
-    Ok(path)
+    /// Puts a copy of the ledger into a folder.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn unpack(&self, folder: &Path) -> std::io::Result<PathBuf> {
+        let path = folder.join("ledger.db");
+        std::fs::write(&path, zstd::decode_all(self.ledger)?)?;
+        Ok(path)
+    }
 }
 
 /// 16 digits of BLAKE3 of an exported line. Whether the line of an erased event says its kind does not count: the first

@@ -106,6 +106,7 @@ pub use hint::Hint;
 pub use import::{Imported, MAX_WARNINGS, OnBytes, Transcripts, transcripts};
 pub use incoming::{Clock, IdSource, IntoEvents, Stamp};
 pub use lane::SessionLane;
+pub use lane::built::LaneBuilt;
 pub use maintenance::Ledger;
 pub use maintenance::Maintenance;
 pub use originals::originals;

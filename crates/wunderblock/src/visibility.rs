@@ -183,7 +183,7 @@ async fn steps_without(session: &Session, (seq, head): (Seq, Seq)) -> Result<Vec
 fn holding(step: &ViewTrimmed, entry: &EntryDescription) -> ViewTrimmed {
     let members: Vec<Seq> = entry.along.iter().copied().chain([entry.seq]).collect();
     let trim = step.trim.holding(&members);
-    ViewTrimmed { lane: step.lane.clone(), trim, reason: TrimReason::Pinned, compaction: None }
+    ViewTrimmed { trim, reason: TrimReason::Pinned, compaction: None, ..step.clone() }
 }
 
 /// Why there is nothing at a position that a request could show.

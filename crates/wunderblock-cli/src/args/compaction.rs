@@ -52,7 +52,7 @@ What was summarised since stays readable: describe SESSION."
 pub(crate) struct UndoArgs {
     #[command(flatten)]
     pub(crate) session: super::shared::SessionArg,
-    /// Which consumer's view
-    #[arg(long, default_value = "main", value_name = "NAME")]
-    pub(crate) lane: String,
+    /// Which consumer's view [default: the one built last]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) lane: Option<String>,
 }

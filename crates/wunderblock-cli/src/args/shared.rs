@@ -49,9 +49,9 @@ pub(crate) struct BuildArgs {
     /// The format of the request [default: the model's own]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) to: Option<DialectArg>,
-    /// Which consumer's view of the session
-    #[arg(long, value_name = "NAME", default_value = "main")]
-    pub(crate) lane: String,
+    /// Which consumer's view of the session [default: the latest for this model, window and policy, else a new one]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) lane: Option<String>,
     #[command(flatten)]
     pub(crate) policy: PolicyArgs,
     #[command(flatten)]

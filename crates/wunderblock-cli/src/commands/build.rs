@@ -15,6 +15,7 @@ use crate::terminal::{clean, clean_json};
 use crate::typed::dialect;
 use std::path::Path;
 use std::process::ExitCode;
+use wunderblock::policy::Policies;
 use wunderblock::report::{RequestReport, request_text};
 use wunderblock::{Built, ContextOptions, Error, Page, Session};
 use wunderblock_core::id::LaneId;
@@ -57,16 +58,25 @@ fn report(global: &Global, session: &Session, built: &Built, to_stderr: bool) ->
 }
 
 pub(crate) async fn explain(global: &Global, settings: &Settings, wanted: Explain) -> Exit {
-    let options = options(settings, &wanted.build, wanted.at)?;
+    let mut options = options(settings, &wanted.build, wanted.at)?;
     let (_, session) = reading(settings, global, &wanted.session.session).await?;
     if wanted.agent_view {
         return agent_view::run(global, &session, &wanted).await;
     }
+    let unnamed = options.lane.is_none() && options.model.is_none() && options.window.is_none();
+    if unnamed
+        && wanted.build.policy.policy.is_none()
+        && let Some(last) = session.lane(None).built().await?
+    {
+        let preset = last.policy.as_deref().and_then(|name| Policies::embedded().preset(name));
+        if let Some((compactor, policy)) = options.compactor.as_mut().zip(preset) {
+            compactor.policy = policy;
+        }
+        options = last.resume(options);
+    }
     let built = session.explain(&options).await?;
     if let Some(path) = &wanted.html {
-        let page = Page::of(&session, &built.draft).await?.html();
-        std::fs::write(path, page).map_err(|error| unwritten(path, &error))?;
-        say(global, &format!("page in {}", clean(&path.to_string_lossy())));
+        write_page(global, (&session, &built), path).await?;
     }
     match &wanted.find {
         Some(text) => find::run(global, &session, (&options, &built), text).await,
@@ -75,6 +85,23 @@ pub(crate) async fn explain(global: &Global, settings: &Settings, wanted: Explai
             Ok(ExitCode::SUCCESS)
         }
     }
+}
+
+/// The request as a page for a browser.
+async fn write_page(
+    global: &Global,
+    (session, built): (&Session, &Built),
+    path: &Path,
+) -> Result<(), Failure> {
+    let page = Page::of(session, &built.draft).await?.html();
+    std::fs::write(path, page).map_err(|error| unwritten(path, &error))?;
+    say(global, &format!("page in {}", clean(&path.to_string_lossy())));
+    Ok(())
+}
+
+/// The lane that is named, if one is.
+pub(super) fn lane(name: Option<&str>) -> Result<Option<LaneId>, Failure> {
+    Ok(name.map(LaneId::new).transpose().map_err(Error::from)?)
 }
 
 pub(super) fn options(
@@ -93,7 +120,7 @@ pub(super) fn options(
         (dialect, at.is_some()),
     )?;
     Ok(ContextOptions {
-        lane: Some(LaneId::new(build.lane.clone()).map_err(Error::from)?),
+        lane: lane(build.lane.as_deref())?,
         model: build.reader.model.clone().or_else(|| defaults.model.clone()),
         window: build.reader.window.or(defaults.window).map(Tokens),
         reserve: build.reader.reserve.or(defaults.reserve).map(Tokens),

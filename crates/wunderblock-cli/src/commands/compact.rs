@@ -28,7 +28,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: CompactArg
     let context = build::options(settings, &wanted.build, None)?;
     let Some(compactor) = context.compactor.clone() else { return Ok(ExitCode::SUCCESS) };
     let due = if wanted.if_due {
-        let due = session.lane(context.lane()).due(&context).await?;
+        let due = session.lane(context.lane.clone()).due(&context).await?;
         if due.is_none() {
             print("the lane is not due: nothing was done\n")?;
             return Ok(ExitCode::SUCCESS);

@@ -1,4 +1,4 @@
-//! A ledger of the first format, upgraded by a program that is killed meanwhile.
+//! Ledgers of older formats, upgraded by a program that is killed meanwhile.
 //!
 //! `WUNDERBLOCK_TEST_UPGRADES` says how many copies are upgraded (default 4), each by a program that is killed ten times;
 //! `WUNDERBLOCK_TEST_SEED` from which numbers the moments are drawn.
@@ -8,17 +8,17 @@ use crate::desk::Desk;
 use std::time::Duration;
 use wunderblock::store::sqlite::Access;
 use wunderblock::{Engine, block_on};
-use wunderblock_testkit::recorded::{compare, manifest, unpack};
+use wunderblock_testkit::recorded::{RECORDINGS, Recording, compare};
 
 #[test]
 fn an_upgrade_that_is_killed_loses_nothing() {
     let copies = setting("WUNDERBLOCK_TEST_UPGRADES", 4);
     let seed = setting("WUNDERBLOCK_TEST_SEED", 1);
     let mut draw = Draw(seed ^ 0x0f02);
-    let manifest = manifest().unwrap();
-    for copy in 0..copies {
+    for (copy, recording) in (0..copies).zip(RECORDINGS.iter().cycle()) {
+        let manifest = recording.manifest().unwrap();
         let desk = Desk::bare();
-        let path = unpack(desk.folder()).unwrap();
+        let path = recording.unpack(desk.folder()).unwrap();
         for _ in 0..10 {
             // Opens the ledger for writing, and has nothing else to do.
             let mut child = desk.start(&["append", "nothing"]);
@@ -27,7 +27,7 @@ fn an_upgrade_that_is_killed_loses_nothing() {
             child.kill().unwrap();
             child.wait().unwrap();
         }
-        let access = if copy % 2 == 0 { Access::Write } else { Access::Read };
+        let access = if copy / 2 % 2 == 0 { Access::Write } else { Access::Read };
         if access == Access::Read {
             desk.run(&["append", "nothing"]).exits(0);
         }
@@ -40,11 +40,16 @@ fn an_upgrade_that_is_killed_loses_nothing() {
 
 #[cfg(unix)]
 #[test]
-fn a_ledger_of_the_first_format_that_cannot_be_written_is_refused_with_a_reason() {
+fn a_ledger_of_an_older_format_that_cannot_be_written_is_refused_with_a_reason() {
+    RECORDINGS.iter().for_each(is_refused_with_a_reason);
+}
+
+#[cfg(unix)]
+fn is_refused_with_a_reason(recording: &Recording) {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
     use std::os::unix::process::CommandExt;
     let desk = Desk::bare();
-    let path = unpack(desk.folder()).unwrap();
+    let path = recording.unpack(desk.folder()).unwrap();
     let ledger = desk.path("ledger.db");
     if path != ledger {
         std::fs::rename(path, &ledger).unwrap();
@@ -79,7 +84,8 @@ fn a_ledger_of_the_first_format_that_cannot_be_written_is_refused_with_a_reason(
             let told = String::from_utf8(done.stderr).unwrap();
             if folder == 0o555 || is_root {
                 assert_eq!(done.status.code(), Some(1), "{args:?}: {told}");
-                assert!(told.contains("the database has format 1 and cannot be written"), "{args:?}: {told}");
+                let why = format!("the database has format {} and cannot be written", recording.format);
+                assert!(told.contains(&why), "{args:?}: {told}");
                 assert!(told.contains("upgrade it once"), "{args:?}: {told}");
             }
         }

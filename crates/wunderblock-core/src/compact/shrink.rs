@@ -87,6 +87,7 @@ fn as_event(at: PartPosition, part: &Part, text: Body) -> ContentReduced {
         reducer: "head-tail".into(),
         bytes_before: texts(part).unwrap_or_default().iter().map(|body| body.bytes()).sum(),
         standing: false,
+        lane: None,
         how: None,
     }
 }

@@ -158,7 +158,13 @@ pub(crate) fn publish(history: &mut History, proposal: &Proposal) -> Vec<Event> 
     assert_eq!(history.head(), proposal.head, "it is for another head");
     let lane = LaneId::main();
     let from = history.events.len();
-    let trimmed = ViewTrimmed { lane: lane.clone(), trim, reason: TrimReason::Compacted, compaction: None };
+    let trimmed = ViewTrimmed {
+        lane: lane.clone(),
+        trim,
+        reason: TrimReason::Compacted,
+        target: None,
+        compaction: None,
+    };
     let mut facts = vec![(proposal.head.next(), Fact::ViewTrimmed(trimmed))];
     for node in &proposal.nodes {
         let text = node.text.inline().unwrap().to_owned();

@@ -174,7 +174,7 @@ fn forms_hold_on_both_sides_of_the_frontier_a_reply_goes_across() {
         let trim = Trim { drop_before: frontier, stub_before: Seq(6), hold, ..Trim::default() };
         let reason = TrimReason::OverBudget;
         let lane = LaneId::main();
-        history.append(Fact::ViewTrimmed(ViewTrimmed { lane, trim, reason, compaction: None }));
+        history.append(Fact::ViewTrimmed(ViewTrimmed { lane, trim, reason, target: None, compaction: None }));
         let made = compact(&mut history, &exchange(vec![plain_stub(0)], 1));
         let forms = made.trim.unwrap().forms;
         let forms: Vec<_> = forms.iter().map(|((seq, _), form)| (seq.0, *form)).collect();

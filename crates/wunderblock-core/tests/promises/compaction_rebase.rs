@@ -154,7 +154,7 @@ proptest! {
         let pin = !view.pinned().contains(&at);
         pinned.append(Fact::ContentPinned(ContentPinned { target: at, pinned: pin }));
         prop_assert_eq!(rebase(&climbed.proposal, &view, &view_of(&pinned.events)), None, "{} was pinned", at);
-        let trimmed = ViewTrimmed { lane: LaneId::main(), trim, reason: TrimReason::OverBudget, compaction: None };
+        let trimmed = ViewTrimmed { lane: LaneId::main(), trim, reason: TrimReason::OverBudget, target: None, compaction: None };
         history.append(Fact::ViewTrimmed(trimmed));
         prop_assert_eq!(rebase(&climbed.proposal, &view, &view_of(&history.events)), None, "the lane has stepped");
     }

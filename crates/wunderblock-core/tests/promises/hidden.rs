@@ -164,6 +164,7 @@ proptest! {
             lane: LaneId::main(),
             trim: trim.holding(&exchange.members),
             reason: TrimReason::Pinned,
+            target: None,
             compaction: None,
         };
         history.append(Fact::ViewTrimmed(step));

@@ -344,7 +344,13 @@ impl History {
                     ..Default::default()
                 };
                 let reason = wunderblock_core::plan::TrimReason::OverBudget;
-                self.append(Fact::ViewTrimmed(ViewTrimmed { lane, trim, reason, compaction: None }));
+                self.append(Fact::ViewTrimmed(ViewTrimmed {
+                    lane,
+                    trim,
+                    reason,
+                    target: None,
+                    compaction: None,
+                }));
                 return false;
             }
             Step::Pin(share, pinned) => {
@@ -403,6 +409,7 @@ impl History {
             reducer: "test".into(),
             bytes_before: Bytes(0),
             standing,
+            lane: None,
             how: standing.then(|| Reduction {
                 kind: "prose".into(),
                 level: "fold".into(),
@@ -608,6 +615,7 @@ impl History {
         }
         if let Some(reason) = plan.step {
             self.append(Fact::ViewTrimmed(ViewTrimmed {
+                target: None,
                 compaction: None,
                 lane: lane.clone(),
                 trim: Trim { waiting: Vec::new(), ..plan.trim.clone() },
@@ -631,6 +639,7 @@ impl History {
     fn built_for(&mut self, lane: LaneId, plan: Plan, budget: Budget) -> Event {
         self.append(Fact::ContextBuilt(Box::new(ContextBuilt {
             lane,
+            policy: None,
             model: "model-a".into(),
             dialect: Dialect::Neutral,
             render: wunderblock_core::render::VERSION,

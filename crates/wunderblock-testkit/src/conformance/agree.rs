@@ -9,7 +9,7 @@ use wunderblock::store::{
     Query, ReadOrder, SegmentReach, SourceBy, SourceInfo, SourceNo, SourceSpan, Storage, StoreError,
     StreamFilter, StreamInfo, TenantNo, Write, Written,
 };
-use wunderblock_core::id::{EventId, Scope, StreamId};
+use wunderblock_core::id::{EventId, LaneId, Scope, StreamId};
 use wunderblock_core::message::Role;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 
@@ -94,11 +94,19 @@ fn event(id: u8, content: u8) -> PackedEvent {
         blobs: (0..content % 3).map(|which| body(&body_name(content.wrapping_add(which)))).collect(),
         text: Bytes(text.len() as u64),
         checksum: i64::from(content),
-        facets: Facets { role: (content % 6 > 1).then_some(Role::Assistant), ..Facets::default() },
+        facets: Facets {
+            role: (content % 6 > 1).then_some(Role::Assistant),
+            lane: (mark == EventMark::Control && content % 4 > 0).then(|| lane(content % 4)),
+            ..Facets::default()
+        },
         records: (0..content % 3)
             .map(|which| record_key(&record_name(content.wrapping_add(which))))
             .collect(),
     }
+}
+
+fn lane(number: u8) -> LaneId {
+    LaneId::new(format!("lane {number}")).unwrap()
 }
 
 fn record_name(number: u8) -> String {
@@ -395,7 +403,12 @@ fn stream_queries(tenant: TenantNo, number: u8) -> Vec<Query> {
         Query::SourcesOf { tenant, stream: stream() },
         Query::Ids { tenant, stream: stream(), ids: (0..24).map(|id| event(id, 0).id).collect() },
     ];
-    queries.extend(KINDS.map(|kind| marked(Marked::Kind(kind), 7, 99)));
+    for kind in KINDS {
+        queries.push(marked(Marked::Kind(kind), 7, 99));
+        queries.push(marked(Marked::EachLane(kind), 99, 99));
+        queries.push(marked(Marked::EachLane(kind), 6, 2));
+        queries.extend((1..4).map(|number| marked(Marked::OfLane(kind, lane(number)), 30, 2)));
+    }
     queries
 }
 

@@ -64,6 +64,7 @@ cases! {
     ranges_have_limits,
     events_at_positions,
     marked_events,
+    events_of_lanes,
     streams_by_prefix,
     streams_by_scope,
     tenants_are_listed,

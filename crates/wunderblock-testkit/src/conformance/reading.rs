@@ -1,12 +1,12 @@
 //! Events by range, position, mark and call; streams; forks.
 
 use super::derived::tally;
-use super::tenant::{TestTenant, answered, happened, placed, said, seqs, stream_id, texts};
+use super::tenant::{TestTenant, answered, happened, happened_in, placed, said, seqs, stream_id, texts};
 use wunderblock::store::{
     Answer, EventMark, Marked, Opening, PackedEvent, Query, ReadOrder, StoreError, StreamFilter, StreamNo,
     Stretch, TenantNo, Write,
 };
-use wunderblock_core::id::Scope;
+use wunderblock_core::id::{LaneId, Scope};
 use wunderblock_core::units::{Bytes, Millis, Seq};
 
 /// Three streams: `a` with 1 to 6, `b` from 4 with 5 to 7, `c` from `b`'s 6 with 7 and 8.
@@ -161,13 +161,13 @@ pub(super) fn marked_events(scene: &TestTenant<'_>) {
     scene.fork("f", "s", 5);
     scene.append("f", vec![happened("k6", "view.trimmed", "f"), system("y7"), said("m8", "m")]);
     let marked = |stream: &str, what, to, limit| seqs(&scene.marked(stream, what, (to, limit)));
-    let trimmed = Marked::Kind("view.trimmed");
+    let trimmed = || Marked::Kind("view.trimmed");
     assert_eq!(marked("s", Marked::System, 99, 99), [4, 1]);
-    assert_eq!(marked("s", trimmed, 99, 99), [6, 3]);
+    assert_eq!(marked("s", trimmed(), 99, 99), [6, 3]);
     assert_eq!(marked("f", Marked::System, 99, 99), [7, 4, 1]);
     assert_eq!(marked("f", Marked::System, 6, 1), [4]);
-    assert_eq!(marked("f", trimmed, 99, 99), [6, 3]);
-    assert_eq!(marked("f", trimmed, 5, 99), [3]);
+    assert_eq!(marked("f", trimmed(), 99, 99), [6, 3]);
+    assert_eq!(marked("f", trimmed(), 5, 99), [3]);
     assert_eq!(marked("f", Marked::Kind("usage.measured"), 99, 99), [5]);
     assert_eq!(
         marked("f", Marked::Kind("message.appended"), 99, 99),
@@ -176,6 +176,39 @@ pub(super) fn marked_events(scene: &TestTenant<'_>) {
     );
     assert_eq!(marked("f", Marked::System, 99, 0), [0; 0]);
     assert_eq!(marked("f", Marked::System, 0, 99), [0; 0]);
+}
+
+/// Control events are found by the lane they belong to, and the newest of every lane at once, through forks.
+pub(super) fn events_of_lanes(scene: &TestTenant<'_>) {
+    scene.open("s");
+    let lane = |name: &str| LaneId::new(name).unwrap();
+    let (built, trimmed) = ("context.built", "view.trimmed");
+    scene.append("s", vec![happened_in("b", "1", built), said("2", "m"), happened_in("a", "3", built)]);
+    scene.append(
+        "s",
+        vec![happened_in("b", "4", trimmed), happened("5", built, ""), happened_in("b", "6", built)],
+    );
+    scene.fork("f", "s", 5);
+    scene.append("f", vec![happened_in("a", "f6", built), happened_in("c", "f7", built)]);
+    let marked = |stream: &str, what, to, limit| seqs(&scene.marked(stream, what, (to, limit)));
+    let of = |name: &str| Marked::OfLane(built, lane(name));
+    assert_eq!(marked("s", of("b"), 99, 99), [6, 1]);
+    assert_eq!(marked("s", of("b"), 99, 1), [6]);
+    assert_eq!(marked("s", of("b"), 5, 99), [1]);
+    assert_eq!(marked("f", of("b"), 99, 99), [1]);
+    assert_eq!(marked("f", of("a"), 99, 99), [6, 3]);
+    assert_eq!(marked("s", of("d"), 99, 99), [0; 0]);
+    assert_eq!(marked("s", Marked::OfLane(trimmed, lane("b")), 99, 99), [4]);
+    assert_eq!(marked("s", Marked::EachLane(built), 99, 99), [6, 3]);
+    assert_eq!(marked("s", Marked::EachLane(built), 99, 1), [6]);
+    assert_eq!(marked("s", Marked::EachLane(built), 2, 99), [1]);
+    assert_eq!(marked("f", Marked::EachLane(built), 99, 99), [7, 6, 1]);
+    assert_eq!(marked("f", Marked::EachLane(trimmed), 99, 99), [4]);
+    assert_eq!(marked("f", Marked::EachLane("session.compacted"), 99, 99), [0; 0]);
+    let lanes = |stream: &str| -> Vec<_> {
+        scene.marked(stream, Marked::EachLane(built), (99, 99)).into_iter().map(|event| event.lane).collect()
+    };
+    assert_eq!(lanes("f"), [Some(lane("c")), Some(lane("a")), Some(lane("b"))]);
 }
 
 /// Streams are listed by prefix, those with the newest event first.

@@ -7,7 +7,7 @@ use wunderblock::store::{
     Query, ReadOrder, SegmentReach, SourceNo, SourceSpan, Storage, StoreError, StoredEvent, StreamFilter,
     StreamInfo, TallyRow, Tenant, Write, Written,
 };
-use wunderblock_core::id::{EventId, Handle, Scope, StreamId};
+use wunderblock_core::id::{EventId, Handle, LaneId, Scope, StreamId};
 use wunderblock_core::message::Role;
 use wunderblock_core::units::{Bytes, Millis, Seq};
 
@@ -42,7 +42,12 @@ pub(super) fn said(id: &str, text: &str) -> PackedEvent {
         blobs: Vec::new(),
         text: Bytes(text.len() as u64),
         checksum: checksum(&[text.as_bytes()]),
-        facets: Facets { role: Some(Role::Assistant), tool: Some("Read".into()), path: Some("/f".into()) },
+        facets: Facets {
+            role: Some(Role::Assistant),
+            tool: Some("Read".into()),
+            path: Some("/f".into()),
+            lane: None,
+        },
         records: vec![record_key(id)],
     }
 }
@@ -50,6 +55,12 @@ pub(super) fn said(id: &str, text: &str) -> PackedEvent {
 /// Something that happened, other than a message.
 pub(super) fn happened(id: &str, kind: &'static str, text: &str) -> PackedEvent {
     PackedEvent { kind, mark: EventMark::Control, facets: Facets::default(), ..said(id, text) }
+}
+
+/// Something that happened in a lane.
+pub(super) fn happened_in(lane: &str, id: &str, kind: &'static str) -> PackedEvent {
+    let facets = Facets { lane: Some(LaneId::new(lane).unwrap()), ..Facets::default() };
+    PackedEvent { facets, ..happened(id, kind, "") }
 }
 
 /// A message that holds bodies.

@@ -2,10 +2,10 @@
 
 use super::rows::{LedgerTables, MarkKey, within};
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use wunderblock::store::{
-    Answer, HandleTarget, KnownEvent, Query, ReadOrder, StoreError, StoredEvent, StreamFilter, StreamInfo,
-    StreamNo, Stretch, TenantNo,
+    Answer, HandleTarget, KnownEvent, Marked, Query, ReadOrder, StoreError, StoredEvent, StreamFilter,
+    StreamInfo, StreamNo, Stretch, TenantNo,
 };
 use wunderblock_core::id::{EventId, Handle, StreamId};
 use wunderblock_core::units::{Bytes, Seq};
@@ -155,15 +155,33 @@ impl LedgerTables {
                 events
             }
             Query::Marked { tenant, stream, what, to, limit } => {
-                let (spans, key) = (self.spans(tenant, &stream, Seq(1), to)?, MarkKey::from(what));
-                let places = spans.iter().flat_map(|span| {
-                    let rows = self.marked.range((span.no, key, span.from)..=(span.no, key, span.to));
-                    rows.rev().map(|((no, _, seq), ())| (*no, *seq))
-                });
-                self.stored(places.take(size(limit)))
+                let spans = self.spans(tenant, &stream, Seq(1), to)?;
+                let mut lanes = HashSet::new();
+                let places = spans.iter().flat_map(|span| self.marked_in(span, &what));
+                let mut events = self.stored(places);
+                events
+                    .retain(|event| !matches!(what, Marked::EachLane(_)) || lanes.insert(event.lane.clone()));
+                events.truncate(size(limit));
+                events
             }
             _ => Vec::new(),
         })
+    }
+
+    /// Where the events of a stretch stand that are marked so, the newest first.
+    fn marked_in(&self, span: &Stretch, what: &Marked) -> Vec<(StreamNo, Seq)> {
+        let key = match what {
+            Marked::System => MarkKey::System,
+            Marked::Kind(kind) => MarkKey::Kind(kind),
+            Marked::OfLane(kind, lane) => MarkKey::OfLane(kind, lane.clone()),
+            Marked::EachLane(wanted) => {
+                let rows = self.events.range((span.no, span.from)..=(span.no, span.to)).rev();
+                let rows = rows.filter(|(_, row)| row.event.kind == **wanted && row.event.lane.is_some());
+                return rows.map(|(place, _)| *place).collect();
+            }
+        };
+        let rows = self.marked.range((span.no, key.clone(), span.from)..=(span.no, key, span.to));
+        rows.rev().map(|((no, _, seq), ())| (*no, *seq)).collect()
     }
 
     /// Who holds the positions `from..=to` of a stream, the newest first.

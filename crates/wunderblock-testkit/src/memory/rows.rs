@@ -2,10 +2,10 @@
 
 use super::table::RollbackTable;
 use wunderblock::store::{
-    BodyCount, Chunk, EventMark, Gone, Lease, Marked, PackedBlob, RevisionInfo, SegmentInfo, SourceNo,
-    StoredEvent, StreamInfo, StreamNo, Stretch, TallyRow, Tenant, TenantNo,
+    BodyCount, Chunk, EventMark, Gone, Lease, PackedBlob, RevisionInfo, SegmentInfo, SourceNo, StoredEvent,
+    StreamInfo, StreamNo, Stretch, TallyRow, Tenant, TenantNo,
 };
-use wunderblock_core::id::{EventId, Handle, StreamId};
+use wunderblock_core::id::{EventId, Handle, LaneId, StreamId};
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 
 /// A stream.
@@ -39,10 +39,11 @@ pub(super) struct EventRow {
 }
 
 /// What an event can be looked up by, besides its position and id.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum MarkKey {
     System,
     Kind(&'static str),
+    OfLane(&'static str, LaneId),
 }
 
 impl MarkKey {
@@ -51,15 +52,6 @@ impl MarkKey {
             EventMark::Plain | EventMark::UserTurn => None,
             EventMark::System => Some(Self::System),
             EventMark::Control => Some(Self::Kind(kind)),
-        }
-    }
-}
-
-impl From<Marked> for MarkKey {
-    fn from(what: Marked) -> Self {
-        match what {
-            Marked::System => Self::System,
-            Marked::Kind(kind) => Self::Kind(kind),
         }
     }
 }

@@ -217,8 +217,9 @@ impl LedgerTables {
             self.refs.put((tenant, blob.handle, no, seq), ());
             self.keep(tenant, blob)?;
         }
-        if let Some(mark) = MarkKey::of(event.mark, event.kind) {
-            self.marked.put((no, mark, seq), ());
+        let lane = event.facets.lane.as_ref().map(|lane| MarkKey::OfLane(event.kind, lane.clone()));
+        for key in MarkKey::of(event.mark, event.kind).into_iter().chain(lane) {
+            self.marked.put((no, key, seq), ());
         }
         self.event_ids.put((no, event.id.clone()), seq);
         let stored = StoredEvent {
@@ -227,6 +228,7 @@ impl LedgerTables {
             id: event.id,
             at: event.at,
             kind: event.kind.to_owned(),
+            lane: event.facets.lane,
             version: VERSION,
             origin: event.origin,
             payload: Some(event.payload),

@@ -56,7 +56,7 @@ pub(crate) fn measure(planned: &Planned, size: MeasuredSize, now: Millis) -> Lan
         // It fitted only because something was left out.
         overflows: planned.decision.plan.step == Some(TrimReason::OverBudget),
         refused: snapshot.refused,
-        first: snapshot.before().is_none(),
+        first: snapshot.begins(),
         messages: size.messages,
         age: Millis(now.0.saturating_sub(since.0)),
         cache_left: until.map(|until| Millis(until.saturating_sub(now.0))),

@@ -26,7 +26,9 @@ mod writing;
 
 use crate::error::Error;
 use crate::future::BoxFuture;
+use crate::lane::built::resumed;
 use crate::record::append_fact;
+use crate::request::options::ContextOptions;
 use crate::session::Session;
 use account::{Compacted, CompactionResult, MadeNode};
 use call_budget::CallBudget;
@@ -56,7 +58,11 @@ impl Session {
                 done.unrecord();
                 return Ok(done);
             }
-            let lane = options.context.lane.clone().unwrap_or_else(LaneId::main);
+            let policy =
+                ContextOptions { compactor: Some(options.compactor.clone()), ..options.context.clone() };
+            let context = ContextOptions { compactor: None, ..resumed(self, &policy).await? };
+            let options = &CompactOptions { context, ..options.clone() };
+            let lane = options.context.lane.clone().unwrap_or_default();
             let due = options
                 .due
                 .clone()

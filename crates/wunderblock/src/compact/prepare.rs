@@ -5,9 +5,12 @@ use super::history::task_marks;
 use super::options::CompactOptions;
 use crate::drive::{context_job, read_view_texts, run_build};
 use crate::error::Error;
+use crate::limits;
+use crate::record::append_events;
 use crate::request::build::Build;
-use crate::request::stages::Bench;
+use crate::request::stages::{Bench, ShorterTexts};
 use crate::session::Session;
+use crate::store::StoreError;
 use wunderblock_core::compact::{TaskMark, TaskRange, task};
 use wunderblock_core::plan::weigh;
 use wunderblock_core::units::Tokens;
@@ -37,8 +40,24 @@ impl Prepared {
 }
 
 pub(super) async fn prepare(session: &Session, options: &CompactOptions) -> Result<Prepared, Error> {
-    let mut bench = run_build(session, Build::bench(context_job(session, &options.context))).await??;
+    let mut bench = build_bench(session, options).await?;
     read_view_texts(&session.engine, &bench.view, &mut bench.texts).await?;
     let marks = task_marks(session, &bench.view, &bench.texts).await?;
     Ok(Prepared::new(bench, &marks))
+}
+
+/// The lane as a compaction finds it. That it begins again, for another model or window, is recorded first.
+pub(super) async fn build_bench(session: &Session, options: &CompactOptions) -> Result<Bench, Error> {
+    for _ in 0..limits::BUILD_RETRIES {
+        let bench = run_build(session, Build::bench(context_job(session, &options.context))).await??;
+        let ShorterTexts { through, events } = bench.shorter.clone();
+        if events.is_empty() {
+            return Ok(bench);
+        }
+        match append_events(&session.engine, &session.id, Some(through), events).await {
+            Ok(_) | Err(Error::Store(StoreError::HeadMoved { .. })) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(Error::Restless)
 }

@@ -8,6 +8,7 @@ use crate::drive::load::load_lane;
 use crate::error::Error;
 use crate::limits;
 use crate::record::{append_events, engine_event};
+use crate::request::lane::LaneChoice;
 use crate::request::snapshot::LaneWanted;
 use crate::session::Session;
 use crate::store::StoreError;
@@ -15,7 +16,7 @@ use crate::summarize::attempt::SummaryDraft;
 use wunderblock_core::calibration::ModelCalibration;
 use wunderblock_core::compact::{Due, Proposal, rebase};
 use wunderblock_core::compaction::{CompactionOutcome, SessionCompacted};
-use wunderblock_core::event::{Fact, ViewTrimmed};
+use wunderblock_core::event::{Fact, LaneTarget, ViewTrimmed};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::plan::TrimReason;
 use wunderblock_core::policy::Policy;
@@ -33,6 +34,7 @@ pub(super) async fn publish(
     let prompt = prompt(&options.compactor.policy);
     let made = CompactionOrigin {
         lane: &account.lane,
+        target: &prepared.bench.target,
         policy: &account.policy,
         due: &account.due,
         focus: options.focus.as_deref(),
@@ -53,7 +55,7 @@ pub(super) async fn publish(
         }
         let window = prepared.bench.budget.window;
         let text = Bytes(window.0.saturating_mul(limits::VIEW_BYTES_PER_TOKEN));
-        let lane = account.lane.clone();
+        let lane = LaneChoice::Named(account.lane.clone());
         let wanted = LaneWanted { lane, at: None, text, reach: None, ignores_steps: false };
         let now = load_lane(&session.engine, &session.id, &wanted).await?;
         match rebase(&climbed.proposal, &prepared.bench.view, &now.view) {
@@ -67,6 +69,8 @@ pub(super) async fn publish(
 /// By whom a compaction is made, and why.
 pub(crate) struct CompactionOrigin<'a> {
     pub(crate) lane: &'a LaneId,
+    /// What its requests are for.
+    pub(crate) target: &'a LaneTarget,
     /// The policy's name.
     pub(crate) policy: &'a str,
     pub(crate) due: &'a Due,
@@ -98,6 +102,7 @@ pub(crate) fn facts(
         lane: by.lane.clone(),
         trim,
         reason: TrimReason::Compacted,
+        target: Some(by.target.clone()),
         compaction: Some(Box::new(compaction)),
     };
     let mut facts = vec![(proposal.head.next(), Fact::ViewTrimmed(trimmed))];

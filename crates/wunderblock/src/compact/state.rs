@@ -3,8 +3,10 @@
 use super::history::marked_events;
 use super::lease::lease_key;
 use crate::error::Error;
+use crate::lane::built::find_lane;
 use crate::limits;
 use crate::parallel::on_thread;
+use crate::request::options::ContextOptions;
 use crate::session::Session;
 use crate::store::{Answer, Marked, Query};
 use wunderblock_core::event::Fact;
@@ -41,10 +43,15 @@ pub(crate) async fn read_lane_state(session: &Session, lane: &LaneId) -> Result<
 }
 
 /// Where the policy says so, waits until nobody compacts the lane.
-pub(crate) async fn refuse_unsettled(session: &Session, policy: &Policy, lane: &LaneId) -> Result<(), Error> {
+pub(crate) async fn refuse_unsettled(
+    session: &Session,
+    policy: &Policy,
+    options: &ContextOptions,
+) -> Result<(), Error> {
     if policy.limits.meanwhile == Meanwhile::GoOn {
         return Ok(());
     }
+    let lane = &find_lane(session, options).await?;
     let mut waited = 0;
     while waited < limits::COMPACTION_LEASE && read_lane_state(session, lane).await? != LaneState::Active {
         on_thread(|| std::thread::sleep(PAUSE)).await?;

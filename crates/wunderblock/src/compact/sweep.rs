@@ -7,14 +7,15 @@
 use super::account::MadeNode;
 use super::call_budget::CallBudget;
 use super::options::{CompactOptions, CompactionStage};
+use super::prepare::build_bench;
 use super::writing::SummaryWriter;
 use crate::drive::load::load_lane;
-use crate::drive::{context_job, read_view_texts, run_build};
+use crate::drive::read_view_texts;
 use crate::error::Error;
 use crate::limits;
 use crate::parallel::on_thread;
 use crate::record::{append_events, engine_event};
-use crate::request::build::Build;
+use crate::request::lane::LaneChoice;
 use crate::request::snapshot::LaneWanted;
 use crate::session::Session;
 use crate::store::StoreError;
@@ -28,7 +29,7 @@ use wunderblock_core::calibration::ModelCalibration;
 use wunderblock_core::compact::{Detail, SummaryJob};
 use wunderblock_core::compaction::{CompactionOutcome, SessionCompacted};
 use wunderblock_core::decision::PlacedSummary;
-use wunderblock_core::event::{Fact, ViewTrimmed};
+use wunderblock_core::event::{Fact, LaneTarget, ViewTrimmed};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::message::{Body, Part};
 use wunderblock_core::pair::{Exchange, arrange};
@@ -88,6 +89,8 @@ struct Sweep<'a> {
     /// What no summary is made from.
     hidden: BTreeSet<Seq>,
     calibration: Option<ModelCalibration>,
+    /// What the lane's requests are for.
+    target: LaneTarget,
     /// The lane's state as it was published last.
     trim: Trim,
     /// Summaries that stood there before it, which stay.
@@ -115,7 +118,7 @@ pub(super) async fn sweep(
     if !options.compactor.policy.summarises() {
         return Ok(Vec::new());
     }
-    let bench = run_build(session, Build::bench(context_job(session, &options.context))).await??;
+    let bench = build_bench(session, options).await?;
     let trim = bench.view.trim().clone();
     let mut sweep = Sweep {
         options,
@@ -123,6 +126,7 @@ pub(super) async fn sweep(
         budget,
         hidden: bench.view.hidden().clone(),
         calibration: bench.calibration.clone(),
+        target: bench.target.clone(),
         kept: trim.nodes.clone(),
         frontier: if trim.drop_before > Seq::START { trim.drop_before } else { bench.floor },
         trim,
@@ -264,7 +268,7 @@ async fn publish_sweep(session: &Session, sweep: &mut Sweep<'_>) -> Result<(), E
             }
             Err(Error::Store(StoreError::HeadMoved { actual, .. })) => {
                 let wanted = LaneWanted {
-                    lane: sweep.lane.clone(),
+                    lane: LaneChoice::Named(sweep.lane.clone()),
                     at: None,
                     text: Bytes(limits::USUAL_WINDOW.0),
                     reach: None,
@@ -302,6 +306,7 @@ fn sweep_events(
         lane: sweep.lane.clone(),
         trim: trim.clone(),
         reason: TrimReason::Compacted,
+        target: Some(sweep.target.clone()),
         compaction: Some(Box::new(compaction)),
     };
     let mut events = vec![engine_event(session, sweep.head.next(), Fact::ViewTrimmed(trimmed))?];

@@ -18,6 +18,8 @@ use wunderblock_core::units::{Seq, Tokens};
 /// What was undone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Undone {
+    /// The lane.
+    pub lane: LaneId,
     /// Where the compaction is recorded.
     pub compaction: Seq,
     /// Its policy.
@@ -67,6 +69,7 @@ pub(crate) async fn undo_compaction(session: &Session, lane: &LaneId) -> Result<
             Err(error) => return Err(error),
             Ok(recorded) => {
                 return Ok(Undone {
+                    lane: lane.clone(),
                     compaction: *at,
                     policy: done.policy.to_string(),
                     before: done.tokens_before,
@@ -95,6 +98,7 @@ fn restored_step(lane: &LaneId, compaction: Seq, trim: Trim, done: &CompactionOu
         lane: lane.clone(),
         trim,
         reason: TrimReason::Undone,
+        target: None,
         compaction: Some(Box::new(compaction)),
     }
 }

@@ -13,6 +13,7 @@ use crate::request::stages::{ShorterTexts, Stopped, shorter_of};
 use crate::session::Session;
 use crate::store::StoreError;
 use wunderblock_core::compact::{Due, Urgency};
+use wunderblock_core::id::LaneId;
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::Tokens;
 
@@ -69,10 +70,11 @@ pub(super) async fn compact_if_due(
         // Nobody waits for a model here.
         compactor.summariser = None;
     }
+    let Some(lane) = lane_of(drafted).cloned() else { return Ok(false) };
     let shortens = record_shorter(session, drafted).await?;
-    let sweeps = compactor.summariser.is_none() && has_room_for_a_sweep(session, options, drafted).await?;
+    let sweeps = compactor.summariser.is_none() && has_room_for_a_sweep(session, &lane, drafted).await?;
     let wanted = CompactOptions {
-        context: ContextOptions { compactor: None, ..options.clone() },
+        context: ContextOptions { lane: Some(lane), compactor: None, ..options.clone() },
         compactor,
         due: Some(due),
         focus: None,
@@ -80,13 +82,29 @@ pub(super) async fn compact_if_due(
         sweep: sweeps,
         progress: None,
     };
-    let compacted = session.compact(&wanted).await?;
+    let compacted = match session.compact(&wanted).await {
+        // Somebody else built the lane meanwhile: what there is to do now is found by building it again.
+        Err(Error::Overtaken(_)) => {
+            auto.tried = false;
+            return Ok(true);
+        }
+        compacted => compacted?,
+    };
     let again = shortens || compacted.outcome == CompactionResult::Compacted;
     auto.compacted = Some(Box::new(compacted));
     Ok(again)
 }
 
-/// Records what enters the request shorter: a compaction is to find the lane as the request would. Whether anything
+/// The lane that was built, or could not be.
+fn lane_of(drafted: &Result<Draft, Stopped>) -> Option<&LaneId> {
+    match drafted {
+        Ok(draft) => Some(draft.lane()),
+        Err(Stopped::Refused { lane, .. }) => Some(lane),
+        Err(Stopped::Failed(_)) => None,
+    }
+}
+
+/// Records that the lane begins again, and what enters the request shorter: a compaction is to find the lane as the request would. Whether anything
 /// does.
 async fn record_shorter(session: &Session, drafted: &Result<Draft, Stopped>) -> Result<bool, Error> {
     let shorter = shorter_of(drafted, |draft| &draft.planned);
@@ -105,13 +123,12 @@ async fn record_shorter(session: &Session, drafted: &Result<Draft, Stopped>) -> 
 /// be paid for it, and there is room for the summaries.
 async fn has_room_for_a_sweep(
     session: &Session,
-    options: &ContextOptions,
+    lane: &LaneId,
     drafted: &Result<Draft, Stopped>,
 ) -> Result<bool, Error> {
     let room = drafted.as_ref().map_or(Tokens::ZERO, |draft| {
         let used = draft.report.total_tokens.max(draft.planned.measured());
         draft.report.limit.saturating_sub(used)
     });
-    Ok(session.info().await?.text <= limits::SWEEP_AT_ONCE
-        && !is_short_of(session, &options.lane(), room).await?)
+    Ok(session.info().await?.text <= limits::SWEEP_AT_ONCE && !is_short_of(session, lane, room).await?)
 }

@@ -53,7 +53,7 @@ fn build_context(session: &Session, options: ContextOptions) -> BoxFuture<'_, Bu
     Box::pin(async move {
         let mut auto = AutoCompaction::default();
         if let Some(compactor) = &options.compactor {
-            refuse_unsettled(session, &compactor.policy, &options.lane()).await?;
+            refuse_unsettled(session, &compactor.policy, &options).await?;
         }
         for _ in 0..limits::BUILD_RETRIES {
             let drafted = run_build(session, Build::draft(context_job(session, &options))).await?;
@@ -63,9 +63,9 @@ fn build_context(session: &Session, options: ContextOptions) -> BoxFuture<'_, Bu
             let draft = match drafted {
                 Ok(draft) => draft,
                 Err(Stopped::Failed(error)) => return Err(error),
-                Err(Stopped::Refused { refusal, .. }) => {
+                Err(Stopped::Refused { lane, refusal, .. }) => {
                     let done = auto.describe(options.compactor.as_ref());
-                    record_overflow(session, &options.lane(), &refusal, &done).await?;
+                    record_overflow(session, &lane, &refusal, &done).await?;
                     return Err(Error::OverBudget(refusal));
                 }
             };

@@ -4,7 +4,9 @@ use crate::engine::{Engine, unexpected};
 use crate::error::Error;
 use crate::limits::VIEW_EVENTS;
 use crate::query_batch::{EVERY, QueryBatch, marked};
-use crate::request::snapshot::{LaneWanted, REPORTS, Snapshot, is_step, spoken};
+use crate::request::lane::LaneChoice;
+use crate::request::snapshot::{LaneWanted, REPORTS, Snapshot, is_step, speaker, spoken};
+use crate::request::target::SessionModel;
 use crate::store::codec::{self, CodecError};
 use crate::store::{Answer, BodyCount, Marked, Query, ReadOrder, StoredEvent, StreamInfo};
 use crate::stored::decode_event;
@@ -13,16 +15,19 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use wunderblock_core::decision::PartPosition;
 use wunderblock_core::event::{ContextBuilt, Event, Fact, UsageMeasured};
-use wunderblock_core::id::{Handle, StreamId};
+use wunderblock_core::id::{Handle, LaneId, StreamId};
 use wunderblock_core::message::Body;
 use wunderblock_core::pair::arrange;
 use wunderblock_core::plan::Trim;
 use wunderblock_core::preamble::Preamble;
 use wunderblock_core::units::{Bytes, Millis, Seq};
-use wunderblock_core::view::{View, ViewEntry, preamble_id};
+use wunderblock_core::view::{View, ViewEntry};
 
-/// Lane events that are looked through for the newest of one lane at a time.
-const LANE_PAGE: u64 = 16;
+/// Events of a lane that are read for its latest: damaged records are passed over.
+const LANE_PAGE: u64 = 4;
+
+/// The kinds of event that steer a lane.
+const STEERING: [&str; 3] = ["context.built", "view.trimmed", "preamble.changed"];
 
 /// Takes a snapshot of a lane.
 pub(crate) async fn load_lane(
@@ -49,7 +54,8 @@ impl Loading<'_> {
         let frontier = first.trim.as_ref().map_or(Seq::START, |(_, trim)| trim.drop_before);
         // What has been shown must stay where it is, so the view reaches back to the frontier whatever that takes. A lane
         // that has built and left nothing out has shown everything.
-        let shows_all = first.trim.is_none() && first.before.is_some() && !wanted.ignores_steps;
+        let stepped = first.trim.as_ref().map_or(Seq::START, |(event, _)| event.seq);
+        let shows_all = frontier == Seq::START && first.built > stepped && !wanted.ignores_steps;
         let from = if shows_all { Seq::START.next() } else { frontier };
         let from =
             wanted.reach.map_or(from, |reach| from.max(Seq::START.next()).min(reach.max(Seq::START.next())));
@@ -57,7 +63,7 @@ impl Loading<'_> {
         let mut singles: BTreeSet<Seq> =
             first.trim.iter().flat_map(|(_, trim)| trim.hold.iter().chain(&trim.keep)).copied().collect();
         singles.extend(first.trim.iter().flat_map(|(_, trim)| trim.named()));
-        if first.trim.is_none() {
+        if frontier == Seq::START {
             singles.extend(first.info.first_user.filter(|seq| *seq <= to));
             singles.extend(first.pins.iter().copied());
         }
@@ -83,8 +89,8 @@ impl Loading<'_> {
     /// Folds what was loaded, in the order a view is resumed in.
     fn assemble(self, first: First) -> Result<Snapshot, Error> {
         let ignores_steps = self.wanted.ignores_steps;
-        let mut view = View::new(self.wanted.lane.clone());
-        let mut snapshot = Snapshot::new(self.wanted.lane.clone());
+        let mut view = View::new(first.lane.clone());
+        let mut snapshot = Snapshot::new(first.lane.clone());
         if let Some((event, _)) = &first.trim {
             view.apply(event);
         }
@@ -105,7 +111,7 @@ impl Loading<'_> {
             reports: first.reports,
             before: first.before,
             opened_at: first.info.opened_at,
-            ignores_steps,
+            model: first.model.or(snapshot.model),
             step: first.trim.and_then(|(event, _)| match event.fact {
                 Some(Fact::ViewTrimmed(step)) => Some((event.at, step)),
                 _ => None,
@@ -131,23 +137,35 @@ impl Loading<'_> {
             counts: true,
         };
         let kind = |kind, limit| marked(self.engine, self.stream, Marked::Kind(kind), (to, limit));
+        let of_lane = |kind| match &wanted.lane {
+            LaneChoice::Named(lane) => self.of_lane(kind, lane, to),
+            LaneChoice::Fitting(_) => marked(self.engine, self.stream, Marked::EachLane(kind), (to, EVERY)),
+        };
         let mut batch = QueryBatch::default();
         let info = batch.ask(Query::Stream { tenant, stream: stream.clone() }, Answer::stream);
         let recent = batch.ask(newest, Answer::events);
-        let trims = batch.ask(kind("view.trimmed", LANE_PAGE), Answer::events);
-        let builds = batch.ask(kind("context.built", LANE_PAGE), Answer::events);
+        let steering = STEERING.map(|kind| batch.ask(of_lane(kind), Answer::events));
         let systems =
             batch.ask(marked(self.engine, self.stream, Marked::System, (to, EVERY)), Answer::events);
         let pins = batch.ask(kind("content.pinned", EVERY), Answer::events);
         let hides = batch.ask(kind("content.hidden", EVERY), Answer::events);
         let erasures = batch.ask(kind("content.erased", EVERY), Answer::events);
         let usages = batch.ask(kind("usage.measured", REPORTS as u64), Answer::events);
-        let preambles = batch.ask(kind("preamble.changed", LANE_PAGE), Answer::events);
         let mut answers = self.engine.ask_all(batch).await?;
         let info = answers.take(info)?.ok_or_else(|| Error::NoSession(stream.to_string()))?;
         let recent = answers.take(recent)?;
         let mut first = First::new(*info, &recent);
-        self.lane_events(&mut first, answers.take(trims)?, answers.take(builds)?).await?;
+        for row in answers.take(usages)? {
+            if let Some(Fact::UsageMeasured(usage)) = self.event(&row)?.fact {
+                first.reports.insert(0, (row.seq, usage));
+            }
+        }
+        first.model = self.newest_speaker(&recent)?;
+        let mut rows = Vec::new();
+        for asked in steering {
+            rows.push(answers.take(asked)?);
+        }
+        self.steering(&mut first, rows).await?;
         first.keep(answers.take(systems)?);
         let pins = answers.take(pins)?;
         for row in &pins {
@@ -158,79 +176,94 @@ impl Loading<'_> {
         first.keep(pins);
         first.keep(answers.take(hides)?);
         first.keep(answers.take(erasures)?);
-        for row in answers.take(usages)? {
-            if let Some(Fact::UsageMeasured(usage)) = self.event(&row)?.fact {
-                first.reports.insert(0, (row.seq, usage));
-            }
-        }
-        let preamble = self.newest_of_lane(answers.take(preambles)?, "preamble.changed").await?;
-        if let Some(Event { fact: Some(Fact::PreambleChanged(changed)), .. }) = preamble.1 {
-            first.preamble = Some(changed.preamble);
-        }
-        first.keep(preamble.0);
         // Last, so that what carries counts wins over the same event without.
         first.keep(recent);
         Ok(first)
     }
 
-    /// Takes in the lane's newest step and its newest request.
-    async fn lane_events(
-        self,
-        first: &mut First,
-        trims: Vec<StoredEvent>,
-        builds: Vec<StoredEvent>,
-    ) -> Result<(), Error> {
-        let wanted = self.wanted;
-        let trimmed = self.newest_of_lane(trims, "view.trimmed").await?;
-        if let Some(event) = trimmed.1.filter(|_| !wanted.ignores_steps)
-            && let Some(Fact::ViewTrimmed(moved)) = &event.fact
-        {
-            let trim = moved.trim.clone();
-            first.trim = Some((event, trim));
+    fn of_lane(self, kind: &'static str, lane: &LaneId, to: Seq) -> Query {
+        marked(self.engine, self.stream, Marked::OfLane(kind, lane.clone()), (to, LANE_PAGE))
+    }
+
+    /// The model that spoke last, of what was read from the newest on.
+    fn newest_speaker(self, recent: &[StoredEvent]) -> Result<Option<Box<str>>, Error> {
+        for row in recent.iter().filter(|row| row.kind == "message.appended") {
+            if let Some(model) = speaker(&self.event(row)?) {
+                return Ok(Some(model.into()));
+            }
         }
-        let built = self.newest_of_lane(builds, "context.built").await?;
-        if let Some(Event { fact: Some(Fact::ContextBuilt(last)), at, .. }) = built.1 {
-            first.before = Some((at, Arc::from(last)));
+        Ok(None)
+    }
+
+    /// Finds the lane, and takes in what steers it: its latest request, step and preamble.
+    async fn steering(self, first: &mut First, rows: Vec<Vec<StoredEvent>>) -> Result<(), Error> {
+        first.lane = match &self.wanted.lane {
+            LaneChoice::Named(lane) => lane.clone(),
+            LaneChoice::Fitting(query) => {
+                let mut lanes = Vec::new();
+                for row in rows.iter().flatten().filter(|row| row.kind == STEERING[0]) {
+                    lanes.extend(self.built(row)?);
+                }
+                query.choose(&first.said(), &lanes)?
+            }
+        };
+        let mut newest = Vec::new();
+        for (kind, mut rows) in STEERING.into_iter().zip(rows) {
+            rows.retain(|row| row.lane.as_ref() == Some(&first.lane));
+            newest.extend(self.newest_of_lane(rows, kind, &first.lane).await?);
         }
-        // An older step of the lane is no part of a view that ignores steps.
-        first.keep(trimmed.0.into_iter().chain(built.0).filter(|_| !wanted.ignores_steps));
+        for (row, event) in newest {
+            let is_step = matches!(event.fact, Some(Fact::ViewTrimmed(_) | Fact::ContextBuilt(_)));
+            match &event.fact {
+                Some(Fact::ContextBuilt(built)) => {
+                    first.before = Some((event.at, Arc::new(built.as_ref().clone())));
+                    first.built = event.seq;
+                }
+                Some(Fact::ViewTrimmed(moved)) if !self.wanted.ignores_steps => {
+                    let trim = moved.trim.clone();
+                    first.trim = Some((event, trim));
+                }
+                Some(Fact::PreambleChanged(changed)) => first.preamble = Some(changed.preamble.clone()),
+                _ => {}
+            }
+            // An older step of the lane is no part of a view that ignores steps.
+            if !(is_step && self.wanted.ignores_steps) {
+                first.keep([row]);
+            }
+        }
         Ok(())
     }
 
-    /// The newest event of a kind that belongs to the lane; looks further back only when other lanes crowd it out.
+    /// What a record says of a request that was built, if it can be true.
+    fn built(self, row: &StoredEvent) -> Result<Option<ContextBuilt>, Error> {
+        let fact = self.event(row)?.fact.filter(|fact| fact.contradiction(row.seq).is_none());
+        Ok(match fact {
+            Some(Fact::ContextBuilt(built)) => Some(*built),
+            _ => None,
+        })
+    }
+
+    /// The latest event of a kind that the lane follows; looks further back only where records are passed over. An erased
+    /// preamble is one: it says that there is none.
     async fn newest_of_lane(
         self,
         mut rows: Vec<StoredEvent>,
         kind: &'static str,
-    ) -> Result<(Option<StoredEvent>, Option<Event>), Error> {
+        lane: &LaneId,
+    ) -> Result<Option<(StoredEvent, Event)>, Error> {
         loop {
             for row in &rows {
                 let event = self.event(row)?;
-                if event.fact.as_ref().is_some_and(|fact| fact.contradiction(event.seq).is_some()) {
-                    continue;
-                }
-                if event.fact.is_none() && event.id.as_str().starts_with(&preamble_id(&self.wanted.lane)) {
-                    return Ok((Some(row.clone()), Some(event)));
-                }
-                let lane = match &event.fact {
-                    Some(Fact::ViewTrimmed(trimmed)) => &trimmed.lane,
-                    Some(Fact::ContextBuilt(built)) => &built.lane,
-                    Some(Fact::PreambleChanged(changed)) => &changed.lane,
-                    _ => continue,
+                let holds = match &event.fact {
+                    Some(fact) => fact.contradiction(event.seq).is_none(),
+                    None => kind == "preamble.changed",
                 };
-                if *lane == self.wanted.lane {
-                    return Ok((Some(row.clone()), Some(event)));
+                if holds {
+                    return Ok(Some((row.clone(), event)));
                 }
             }
-            let oldest = rows.iter().map(|row| row.seq).min();
-            match oldest {
-                Some(oldest) if rows.len() as u64 >= LANE_PAGE => {
-                    let query =
-                        marked(self.engine, self.stream, Marked::Kind(kind), (oldest.prev(), LANE_PAGE));
-                    rows = self.engine.ask(query, Answer::events).await?;
-                }
-                _ => return Ok((None, None)),
-            }
+            let Some(oldest) = rows.iter().map(|row| row.seq).min() else { return Ok(None) };
+            rows = self.engine.ask(self.of_lane(kind, lane, oldest.prev()), Answer::events).await?;
         }
     }
 
@@ -336,6 +369,10 @@ struct Further {
 /// What the first round trip brings.
 struct First {
     info: StreamInfo,
+    /// The lane that is meant.
+    lane: LaneId,
+    /// The model that spoke last.
+    model: Option<Box<str>>,
     events: BTreeMap<Seq, StoredEvent>,
     floor: Seq,
     /// The lane's newest trim, and the event of it.
@@ -343,6 +380,8 @@ struct First {
     pins: Vec<Seq>,
     reports: Vec<(Seq, UsageMeasured)>,
     before: Option<(Millis, Arc<ContextBuilt>)>,
+    /// Where that is recorded.
+    built: Seq,
     /// What stands before the lane's conversation.
     preamble: Option<Preamble>,
 }
@@ -351,14 +390,23 @@ impl First {
     fn new(info: StreamInfo, recent: &[StoredEvent]) -> Self {
         Self {
             info,
+            lane: LaneId::main(),
+            model: None,
             events: BTreeMap::new(),
             floor: recent.iter().map(|row| row.seq).min().unwrap_or(Seq::START),
             trim: None,
             pins: Vec::new(),
             reports: Vec::new(),
             before: None,
+            built: Seq::START,
             preamble: None,
         }
+    }
+
+    /// The model the session has been with.
+    fn said(&self) -> SessionModel<'_> {
+        let window = self.reports.last().and_then(|(_, usage)| usage.window);
+        SessionModel { model: self.model.as_deref(), window }
     }
 
     fn keep(&mut self, rows: impl IntoIterator<Item = StoredEvent>) {

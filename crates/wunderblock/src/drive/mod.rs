@@ -10,6 +10,7 @@ use crate::parallel::on_thread;
 use crate::query_batch::QueryBatch;
 use crate::request::build::{Build, Polled};
 use crate::request::job::BuildJob;
+use crate::request::lane::LaneChoice;
 use crate::request::need::{Need, ShownTexts, ShownWanted};
 use crate::request::options::ContextOptions;
 use crate::request::recall::answer;
@@ -33,11 +34,12 @@ use wunderblock_core::view::View;
 pub(crate) fn context_job(session: &Session, options: &ContextOptions) -> BuildJob {
     let config = &session.engine.config;
     let rules = options.compactor.as_ref().map_or_else(Reduce::default, |one| one.policy.reduce.clone());
+    let options = Arc::new(options.clone());
     BuildJob {
         tenant: config.tenant.clone(),
         stream: session.id.clone(),
-        lane: options.lane(),
-        options: Arc::new(options.clone()),
+        lane: LaneChoice::of(&options, &config.catalog),
+        options,
         rules,
         now: session.engine.now(),
         key: session.engine.tenant.key,

@@ -7,6 +7,7 @@ use crate::future::BoxFuture;
 use crate::limits;
 use crate::query_batch::{NEWEST, marked};
 use crate::request::draft;
+use crate::request::lane::LaneChoice;
 use crate::request::snapshot::LaneWanted;
 use crate::request::target::Target;
 use crate::session::Session;
@@ -22,7 +23,7 @@ use wunderblock_core::ports::Bodies as _;
 use wunderblock_core::preamble::PreambleChange;
 use wunderblock_core::render::{self, RenderInput, render};
 use wunderblock_core::request::Tool;
-use wunderblock_core::units::{Bytes, Millis, Seq};
+use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 use wunderblock_wire::Encoded;
 
 /// A request rebuilt from its record.
@@ -134,7 +135,7 @@ async fn rebuild_request(
 ) -> Result<(Encoded, bool), Error> {
     let engine = &session.engine;
     let wanted = LaneWanted {
-        lane: built.lane.clone(),
+        lane: LaneChoice::Named(built.lane.clone()),
         at: Some(seq.prev()),
         text: Bytes(built.budget.window.0.saturating_mul(limits::VIEW_BYTES_PER_TOKEN)),
         // What has been recorded since it was loaded for that build takes up none of its reach.
@@ -179,10 +180,12 @@ async fn find_causes(session: &Session, a: &Replayed, b: &Replayed) -> Result<Ve
     for event in events {
         let why = match &event.fact {
             Some(Fact::ViewTrimmed(ViewTrimmed { lane, compaction: Some(done), .. })) if *lane == b.lane => {
-                format!(
-                    "compacted by `{}` ({}): {} → {} tokens",
-                    done.policy, done.trigger, done.tokens_before, done.tokens_after
-                )
+                let (before, after) = (done.tokens_before, done.tokens_after);
+                let tokens = match before.max(after) {
+                    Tokens::ZERO => String::new(),
+                    _ => format!(": {before} → {after} tokens"),
+                };
+                format!("compacted by `{}` ({}){tokens}", done.policy, done.trigger)
             }
             Some(Fact::ViewTrimmed(trimmed)) if trimmed.lane == b.lane => format!(
                 "the lane left more out ({}): shown from position {}, verbatim from {}",

@@ -181,8 +181,7 @@ impl Lane {
         let Some(events) = self.events.as_ref().filter(|_| is_past || wanted.ignores_steps) else {
             return self.snapshot.clone();
         };
-        let mut snapshot = Snapshot::new(wanted.lane.clone());
-        snapshot.ignores_steps = wanted.ignores_steps;
+        let mut snapshot = Snapshot::new(self.snapshot.lane().clone());
         let up_to = |event: &&Event| wanted.at.is_none_or(|at| event.seq <= at);
         events.iter().take_while(up_to).for_each(|event| fold(&mut snapshot, event, wanted.ignores_steps));
         snapshot
@@ -241,9 +240,10 @@ impl Lane {
         } else {
             self.rounds = None;
             let prompt = prompt(policy);
-            let (lane, due) = (job.lane.clone(), means.due);
+            let (lane, due) = (self.snapshot.lane().clone(), means.due);
             let by = CompactionOrigin {
                 lane: &lane,
+                target: &prepared.bench.target,
                 policy: &policy.name,
                 due,
                 focus: None,

@@ -19,6 +19,7 @@ use crate::record::normalise;
 use crate::request::build::Build;
 use crate::request::draft::Draft;
 use crate::request::job::BuildJob;
+use crate::request::lane::LaneChoice;
 use crate::request::options::ContextOptions;
 use crate::request::stages::{Stopped, shorter_of};
 use crate::session::Session;
@@ -226,13 +227,13 @@ impl MemoryLane {
         }
         let job = self.job(options)?;
         match drafted {
-            Err(Stopped::Refused { refusal, .. }) => {
+            Err(Stopped::Refused { lane, refusal, .. }) => {
                 let done = if compacted.is_some() {
                     "a compaction could not make room"
                 } else {
                     "nothing was compacted"
                 };
-                let event = refused(&job.lane, &refusal, done, job.now)?;
+                let event = refused(&lane, &refusal, done, job.now)?;
                 if !self.ids.contains_key(&event.id) {
                     self.take(event, Some([0; 32]));
                 }
@@ -278,7 +279,7 @@ impl MemoryLane {
         Ok(BuildJob {
             tenant: self.config.tenant.clone(),
             stream: self.stream.clone(),
-            lane,
+            lane: LaneChoice::Named(lane),
             options: Arc::new(options.clone()),
             rules,
             now: (self.config.clock)(),
@@ -318,13 +319,12 @@ impl MemoryLane {
         };
         let means = CompactContext { compactor, redactor: &self.config.redactor.clone(), due: &due };
         let tried = self.lane.compact(&job, &means)?;
+        let lane = self.lane.snapshot.lane().clone();
         self.tally();
         Ok(match tried {
-            Tried::Stopped(rounds) => {
-                Compacted::empty(&wanted, job.lane, due, CompactionResult::Stopped(rounds))
-            }
+            Tried::Stopped(rounds) => Compacted::empty(&wanted, lane, due, CompactionResult::Stopped(rounds)),
             Tried::Climbed(climbed, prepared) => {
-                let mut account = Compacted::of(&wanted, &job.lane, due, &climbed);
+                let mut account = Compacted::of(&wanted, &lane, due, &climbed);
                 if climbed.proposal.trim.is_some() {
                     account.outcome = CompactionResult::Compacted;
                     account.recorded = Some(climbed.proposal.head.next());

@@ -255,6 +255,7 @@ fn facts(
             reducer: how.kind.clone(),
             bytes_before: candidate.bytes,
             standing: true,
+            lane: None,
             how: Some(how),
         })
     };

@@ -6,7 +6,6 @@ use crate::compact::undo::Undone;
 use serde::Serialize;
 use wunderblock_core::compact::{Due, TaskRange, TaskState};
 use wunderblock_core::compaction::{Manner, Rejection, RungTaken, SummarySpend};
-use wunderblock_core::id::LaneId;
 
 /// The account of a compaction.
 #[derive(Clone, Debug, Serialize)]
@@ -255,10 +254,10 @@ impl DueReport {
 impl UndoReport {
     /// The report of an undoing.
     #[must_use]
-    pub fn new(session: &str, lane: &LaneId, undone: &Undone) -> Self {
+    pub fn new(session: &str, undone: &Undone) -> Self {
         Self {
             session: session.to_owned(),
-            lane: lane.to_string(),
+            lane: undone.lane.to_string(),
             undone_seq: undone.compaction.0,
             policy: undone.policy.clone(),
             tokens_before: undone.after.0,

@@ -22,6 +22,10 @@ pub struct RequestReport {
     pub budget: BudgetReport,
     /// The session.
     pub session: String,
+    /// The lane.
+    pub lane: String,
+    /// The name of the policy by which it is compacted.
+    pub policy: String,
     /// The model.
     pub model: String,
     /// Whether the catalog knows the model.
@@ -194,6 +198,8 @@ impl RequestReport {
         Self {
             budget: draft.report.clone(),
             session: session.to_owned(),
+            lane: built.draft.lane().to_string(),
+            policy: built.draft.policy.clone(),
             model: draft.model.clone(),
             model_known: draft.model_known,
             dialect: draft.dialect.name(),

@@ -3,12 +3,13 @@
 use super::compose::{bench, decide};
 use super::draft::{Draft, encode};
 use super::job::BuildJob;
+use super::lane::LaneChoice;
 use super::measured::calibration;
 use super::need::{Asking, Need, ShownWanted};
 use super::offer::{offer, outside};
 use super::packer::Packer;
 use super::recall::recall;
-use super::shorten::shorten;
+use super::shorten::{resize, shorten};
 use super::snapshot::{LaneWanted, newest_turn, view_handles};
 use super::stages::{Bench, Gathered, Loaded, Planned, Rendered, Shortened, ShorterTexts, Stopped, Weighed};
 use super::target::Target;
@@ -21,13 +22,9 @@ use std::sync::Arc;
 use wunderblock_core::id::Handle;
 use wunderblock_core::plan::Injection;
 use wunderblock_core::render::{self, RenderInput, render};
-use wunderblock_core::units::{Bytes, Seq, Tokens};
+use wunderblock_core::units::{Bytes, Tokens};
 
 pub(crate) use super::need::{Build, Polled};
-
-/// The part of its last window a lane's window must grow by for what was left out to be considered again, as a divisor: a
-/// fifth, as large as a step.
-const WIDENED_DIVISOR: u64 = 5;
 
 impl Build<Result<Draft, Stopped>> {
     /// The next request as bytes, and the account of it.
@@ -47,9 +44,10 @@ impl Build<Result<Bench, Error>> {
     /// A lane as a compaction finds it.
     pub(crate) fn bench(job: BuildJob) -> Self {
         Self::new(async move |ask| {
-            let lane = weigh(load(&job, &ask).await?, &job, &ask).await?;
+            let mut lane = weigh(load(&job, &ask).await?, &job, &ask).await?;
             // What enters shorter is on record before a compaction begins.
-            let shortened = Shortened { lane, shorter: ShorterTexts::default(), texts: Texts::default() };
+            let shorter = ShorterTexts::of(lane.snapshot.view.head(), resize(&mut lane, &job)?);
+            let shortened = Shortened { lane, shorter, texts: Texts::default() };
             bench(gather(shortened, &job, &ask, Recalls::Nothing).await?, &job, &ask).await
         })
     }
@@ -79,38 +77,36 @@ async fn rendered(job: &BuildJob, ask: &Asking) -> Result<Rendered, Stopped> {
 }
 
 /// Loads as much as the window can hold. The window decides how far back to look, and the transcript may decide the
-/// window, so a second look can be needed; likewise when the lane has stepped for a smaller window than this one.
+/// window, so a second look can be needed; likewise when the lane was last built for another model or window, and begins
+/// again.
 async fn load(job: &BuildJob, ask: &Asking) -> Result<Loaded, Error> {
     let options = &job.options;
-    let look = |window: Tokens, ignores_steps: bool| {
+    let look = |lane: LaneChoice, window: Tokens, ignores_steps: bool| {
         let text = Bytes(window.0.saturating_mul(limits::VIEW_BYTES_PER_TOKEN));
-        let lane = job.lane.clone();
         let wanted = LaneWanted { lane, at: options.at, text, reach: None, ignores_steps };
         ask.ask(|reply| Need::Lane(wanted, reply))
     };
     let window_of = |model: &String| job.catalog.lookup(model).row.window;
     let guess = options.window.or_else(|| options.model.as_ref().map(window_of));
     let guess = guess.unwrap_or(limits::USUAL_WINDOW);
-    let snapshot = look(guess, false).await?;
-    let target = Target::of(&job.catalog, options, &snapshot)?;
+    let snapshot = look(job.lane.clone(), guess, false).await?;
+    let target = Target::of(&job.catalog, options, &snapshot.said())?;
     let window = target.budget.window;
-    let trim = snapshot.view.trim();
-    let grown = |last: Tokens| window.0 > last.0.saturating_add(last.0 / WIDENED_DIVISOR);
-    // What a compaction has summarised stays summarised.
-    let trimmed = trim.drop_before > Seq::START && trim.nodes.is_empty();
-    let widened = trimmed && snapshot.before().is_some_and(|(_, built)| grown(built.budget.window));
-    if !widened && (window <= guess || snapshot.floor <= trim.drop_before) {
-        return Ok(Loaded { snapshot, target });
+    let resizes = snapshot.target().is_some_and(|was| was != target.lane());
+    let is_whole = window <= guess || snapshot.floor <= snapshot.view.trim().drop_before;
+    if !resizes && is_whole {
+        return Ok(Loaded { snapshot, target, resizes });
     }
-    let snapshot = look(window, widened).await?;
-    let target = Target::of(&job.catalog, options, &snapshot)?;
-    Ok(Loaded { snapshot, target })
+    let lane = LaneChoice::Named(snapshot.lane().clone());
+    let snapshot = look(lane, window, resizes).await?;
+    let target = Target::of(&job.catalog, options, &snapshot.said())?;
+    Ok(Loaded { snapshot, target, resizes })
 }
 
 /// Makes a cost model that knows every body of the view, corrected by what providers measured. Bodies that nobody has counted
 /// yet are counted now.
 async fn weigh(loaded: Loaded, job: &BuildJob, ask: &Asking) -> Result<Weighed, Error> {
-    let Loaded { snapshot, target } = loaded;
+    let Loaded { snapshot, target, resizes } = loaded;
     let costs = TokenCosts::new(target.row.counter(), target.dialect, Arc::clone(&job.counts));
     snapshot.counts.iter().for_each(|(handle, count)| costs.learn(*handle, *count));
     let unknown: BTreeSet<Handle> =
@@ -121,7 +117,7 @@ async fn weigh(loaded: Loaded, job: &BuildJob, ask: &Asking) -> Result<Weighed, 
     fresh.iter().for_each(|(handle, count)| costs.learn(*handle, *count));
     let calibration = calibration(&snapshot, &job.catalog, &target.model, &costs);
     let costs = costs.calibrated(calibration);
-    Ok(Weighed { snapshot, target, costs, calibration, fresh })
+    Ok(Weighed { snapshot, target, costs, calibration, fresh, resizes })
 }
 
 /// What a build brings back.

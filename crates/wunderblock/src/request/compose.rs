@@ -23,9 +23,7 @@ use wunderblock_core::view::View;
 pub(super) async fn decide(mut gathered: Gathered, job: &BuildJob, ask: &Asking) -> Result<Planned, Stopped> {
     let snapshot = &gathered.lane.snapshot;
     // A lane that has taken a step since its last request begins again, too.
-    let begins = snapshot.view.preamble().is_none()
-        || snapshot.ignores_steps
-        || snapshot.view.progress().built.is_none();
+    let begins = snapshot.view.preamble().is_none() || snapshot.view.progress().built.is_none();
     let mut attempt = gathered.attempt(job, ask, begins).await?;
     let steps = |plan: &Plan| plan.step == Some(TrimReason::OverBudget);
     if !begins && attempt.plan.as_ref().map_or(true, steps) {
@@ -33,25 +31,27 @@ pub(super) async fn decide(mut gathered: Gathered, job: &BuildJob, ask: &Asking)
     }
     let Attempt { composed, mut decision, plan } = attempt;
     let Gathered { lane, shorter, texts, .. } = gathered;
-    let mut plan = match plan {
+    let plan = match plan {
         Ok(plan) => plan,
-        Err(refusal) => return Err(Stopped::Refused { refusal, shorter }),
+        Err(refusal) => {
+            let lane = lane.snapshot.lane().clone();
+            return Err(Stopped::Refused { lane, refusal, shorter });
+        }
     };
-    if lane.snapshot.ignores_steps {
-        plan.step = Some(TrimReason::Widened);
-    }
     decision.follow(plan, &texts)?;
     let anchor = lane.anchor(&job.catalog);
-    let Weighed { snapshot, target, costs, calibration, fresh } = lane;
+    let Weighed { snapshot, target, costs, calibration, fresh, .. } = lane;
     Ok(Planned { snapshot, target, costs, calibration, anchor, fresh, shorter, composed, decision, texts })
 }
 
 /// Composes as a lane's next step would, and plans nothing: what a compaction begins with.
 pub(super) async fn bench(mut gathered: Gathered, job: &BuildJob, ask: &Asking) -> Result<Bench, Error> {
     let (composed, decision) = gathered.compose(job, ask, true).await?;
-    let Gathered { lane, texts, state, .. } = gathered;
+    let Gathered { lane, shorter, texts, state, .. } = gathered;
     let limit = lane.target.budget.limit().tokens;
     Ok(Bench {
+        target: lane.target.lane(),
+        shorter,
         fixed: fixed(&lane.target, &decision.view, &lane.costs),
         must: composed.tail.into_iter().chain(state).collect(),
         recall: job.options.shares.most(Section::Recall, limit),

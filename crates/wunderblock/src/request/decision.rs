@@ -37,7 +37,7 @@ impl Decision {
             plan: Plan::default(),
             events: Vec::new(),
             view: Arc::clone(view),
-            lane: job.lane.clone(),
+            lane: view.lane().clone(),
             tenant: job.tenant.clone(),
             stream: job.stream.clone(),
             at: job.now,
@@ -65,7 +65,8 @@ impl Decision {
     pub(super) fn follow(&mut self, plan: Plan, texts: &Texts) -> Result<(), Error> {
         if let Some(reason) = plan.step {
             let trim = Trim { waiting: Vec::new(), ..plan.trim.clone() };
-            let trimmed = ViewTrimmed { lane: self.lane.clone(), trim, reason, compaction: None };
+            let trimmed =
+                ViewTrimmed { lane: self.lane.clone(), trim, reason, target: None, compaction: None };
             self.take(Fact::ViewTrimmed(trimmed), texts)?;
         }
         for section in [Section::Instructions, Section::State, Section::Recall] {

@@ -10,7 +10,7 @@ use crate::tokens::{Class, Counted, Counter};
 use std::sync::Arc;
 use wunderblock_core::budget::{BudgetReport, Certainty};
 use wunderblock_core::event::{ContextBuilt, Stem};
-use wunderblock_core::id::StreamId;
+use wunderblock_core::id::{LaneId, StreamId};
 use wunderblock_core::instruction::Finding;
 use wunderblock_core::message::{Dialect, Message};
 use wunderblock_core::plan::{Plan, TrimReason};
@@ -35,6 +35,8 @@ pub struct Draft {
     pub dialect: Dialect,
     /// The model.
     pub model: String,
+    /// The name of the policy its lane is compacted by.
+    pub policy: String,
     /// Whether the catalog knows the model.
     pub model_known: bool,
     /// Where every token went.
@@ -68,12 +70,19 @@ pub struct Draft {
 }
 
 impl Draft {
+    /// The lane it was built for.
+    #[must_use]
+    pub fn lane(&self) -> &LaneId {
+        self.planned.snapshot.lane()
+    }
+
     /// The record of the request.
     pub(crate) fn record(&self, stream: &StreamId) -> ContextBuilt {
         let Planned { snapshot, target, decision, .. } = &*self.planned;
         ContextBuilt {
             lane: snapshot.lane().clone(),
             model: self.model.as_str().into(),
+            policy: Some(self.policy.as_str().into()),
             dialect: self.dialect,
             render: render::VERSION,
             budget: target.budget,
@@ -121,7 +130,8 @@ pub(super) fn encode(request: Rendered, job: &BuildJob) -> Result<Draft, Error> 
     let marks = preamble.as_ref().map_or(&[][..], |preamble| &preamble.cache);
     let blocks = rendered.request.messages.iter().map(|message| message.parts.len() as u64).sum();
     let size = RequestSize { blocks, tokens: report.total_tokens };
-    let points = prefix::points(target, marks, &size, snapshot.before());
+    let before = snapshot.before().filter(|_| !snapshot.begins());
+    let points = prefix::points(target, marks, &size, before);
     let encoded = bytes(rendered, target, Some(&points))?;
     check(&encoded, target)?;
     let now = if job.options.at.is_some() { snapshot.newest_at } else { job.now };
@@ -134,11 +144,12 @@ pub(super) fn encode(request: Rendered, job: &BuildJob) -> Result<Draft, Error> 
         body: encoded.bytes,
         dialect: target.dialect,
         model: target.model.clone(),
+        policy: job.options.policy().to_owned(),
         model_known: target.known,
         report,
         dropped: encoded.dropped,
         through: planned.through(),
-        step: decision.plan.step,
+        step: decision.plan.step.or(snapshot.is_resized().then_some(TrimReason::Resized)),
         preamble,
         changes: planned.composed.changes.clone(),
         pending: planned.composed.pending.clone(),

@@ -1,12 +1,13 @@
 //! What a build is for, and what it works with: nothing of it changes while the build is under way.
 
+use super::lane::LaneChoice;
 use super::options::ContextOptions;
 use crate::catalog::Catalog;
 use crate::engine::Reducer;
 use crate::store::codec::name_handle;
 use crate::token_costs::Counts;
 use std::sync::Arc;
-use wunderblock_core::id::{Handle, LaneId, StreamId, TenantId};
+use wunderblock_core::id::{Handle, StreamId, TenantId};
 use wunderblock_core::policy::Reduce;
 use wunderblock_core::units::Millis;
 
@@ -15,7 +16,7 @@ use wunderblock_core::units::Millis;
 pub(crate) struct BuildJob {
     pub(crate) tenant: TenantId,
     pub(crate) stream: StreamId,
-    pub(crate) lane: LaneId,
+    pub(crate) lane: LaneChoice,
     pub(crate) options: Arc<ContextOptions>,
     /// How tool results are made shorter.
     pub(crate) rules: Reduce,

@@ -15,6 +15,7 @@ pub(crate) mod compose;
 pub(crate) mod decision;
 pub(crate) mod draft;
 pub(crate) mod job;
+pub(crate) mod lane;
 pub(crate) mod measured;
 mod mention;
 pub(crate) mod need;

@@ -7,11 +7,15 @@ use wunderblock_core::id::LaneId;
 use wunderblock_core::message::Dialect;
 use wunderblock_core::units::{Seq, Tokens};
 
-/// What is asked of a build. The default builds the main lane's request for the transcript's last model, and compacts it by
-/// the default policy where that finds it due.
+/// The name of no policy.
+const OFF: &str = "off";
+
+/// What is asked of a build. The default builds a request for the transcript's last model, and compacts its lane by the
+/// default policy where that finds it due.
 #[derive(Clone, Debug)]
 pub struct ContextOptions {
-    /// Which consumer's view; the main lane if none.
+    /// Which consumer's view. Without a name the session's latest lane for the same model, window and policy, else a new
+    /// one, the first of which is the main lane.
     pub lane: Option<LaneId>,
     /// The model; the transcript's last one if none, else the catalog's default.
     pub model: Option<String>,
@@ -60,10 +64,9 @@ impl ContextOptions {
         Self { compactor: None, ..Self::default() }
     }
 
-    /// The lane that is meant.
-    #[must_use]
-    pub fn lane(&self) -> LaneId {
-        self.lane.clone().unwrap_or_else(LaneId::main)
+    /// The name of the policy by which the lane is compacted.
+    pub(crate) fn policy(&self) -> &str {
+        self.compactor.as_ref().map_or(OFF, |compactor| &compactor.policy.name)
     }
 }
 

@@ -1,4 +1,5 @@
-//! What enters the next request shorter: loaded, shortened, and applied to the view as the events it means.
+//! Whether the lane begins again, and what enters the next request shorter: loaded, shortened, and applied to the view as
+//! the events it means.
 //!
 //! Nothing is recorded here. A build that is recorded records these events before it; one that only looks gets the same
 //! request from them.
@@ -13,19 +14,33 @@ use crate::reduce::{Choice, ReduceContext, in_order, named, shorten as shorten_t
 use crate::texts::Texts;
 use std::collections::HashSet;
 use std::sync::Arc;
-use wunderblock_core::event::{ContentReduced, Fact};
+use wunderblock_core::event::{ContentReduced, Fact, ViewTrimmed};
 use wunderblock_core::id::Handle;
+use wunderblock_core::plan::{Trim, TrimReason};
 use wunderblock_core::ports::Bodies as _;
 use wunderblock_core::view::View;
 
+/// Lets a lane begin again that was last built for another model or window. The decision is that, and no more.
+pub(super) fn resize(lane: &mut Weighed, job: &BuildJob) -> Result<Decision, Error> {
+    let (snapshot, target) = (&mut lane.snapshot, Some(lane.target.lane()));
+    let mut decision = Decision::begin(job, &snapshot.view);
+    if lane.resizes {
+        let (lane, trim) = (snapshot.lane().clone(), Trim::default());
+        let step = ViewTrimmed { lane, trim, reason: TrimReason::Resized, target, compaction: None };
+        decision.take(Fact::ViewTrimmed(step.clone()), &Texts::default())?;
+        snapshot.view = Arc::clone(&decision.view);
+        snapshot.step = Some((job.now, step));
+    }
+    Ok(decision)
+}
+
 /// Shortens what the lane's requests have not shown yet, and applies that to the view.
 pub(super) async fn shorten(mut lane: Weighed, job: &BuildJob, ask: &Asking) -> Result<Shortened, Error> {
+    let through = lane.snapshot.view.head();
+    let mut decision = resize(&mut lane, job)?;
     let packer = Packer::new(job.key);
     let mut texts = Texts::default();
     let facts = shorter_texts(&lane, job, ask, &mut texts, &packer).await?;
-    if facts.is_empty() {
-        return Ok(Shortened { lane, shorter: ShorterTexts::default(), texts });
-    }
     let view = &lane.snapshot.view;
     let replaced = facts.iter().filter_map(|fact| {
         let part = view.part(fact.at())?;
@@ -34,13 +49,12 @@ pub(super) async fn shorten(mut lane: Weighed, job: &BuildJob, ask: &Asking) -> 
     let replaced: HashSet<Handle> = replaced.collect();
     texts.drop_all(&replaced);
     packer.unload(&lane.costs, &mut texts);
-    let through = view.head();
-    let mut decision = Decision::begin(job, view);
     for fact in facts {
+        let fact = ContentReduced { lane: Some(view.lane().clone()), ..fact };
         decision.take(Fact::ContentReduced(Box::new(fact)), &texts)?;
     }
-    lane.snapshot.view = decision.view;
-    Ok(Shortened { lane, shorter: ShorterTexts { through, events: decision.events }, texts })
+    lane.snapshot.view = Arc::clone(&decision.view);
+    Ok(Shortened { lane, shorter: ShorterTexts::of(through, decision), texts })
 }
 
 async fn shorter_texts(

@@ -1,20 +1,25 @@
 //! A lane as a build finds it: its view, and what else the lane's past says of its next request.
 
+use super::lane::{LaneChoice, target_of};
 use super::note::MeasurementNote;
+use super::target::SessionModel;
 use crate::store::BodyCount;
 use crate::texts::Texts;
 use std::collections::HashMap;
 use std::sync::Arc;
-use wunderblock_core::event::{ContextBuilt, Event, Fact, UsageMeasured, ViewTrimmed};
+use wunderblock_core::event::{
+    ContextBuilt, Event, Fact, LaneTarget, MessageAppended, UsageMeasured, ViewTrimmed,
+};
 use wunderblock_core::id::{Handle, LaneId};
-use wunderblock_core::message::{Body, Message, Part};
+use wunderblock_core::message::{Body, Message, MessageOrigin, Part, Role};
+use wunderblock_core::plan::TrimReason;
 use wunderblock_core::units::{Bytes, Millis, Seq};
 use wunderblock_core::view::View;
 
 /// Which snapshot of a lane to take.
 #[derive(Clone, Debug)]
 pub(crate) struct LaneWanted {
-    pub(crate) lane: LaneId,
+    pub(crate) lane: LaneChoice,
     /// As of this position; the head if none.
     pub(crate) at: Option<Seq>,
     /// Maximum text the window can hold.
@@ -45,8 +50,8 @@ pub(crate) struct Snapshot {
     pub(crate) opened_at: Millis,
     /// When the newest event happened.
     pub(crate) newest_at: Millis,
-    /// Whether the lane's steps so far were taken no account of.
-    pub(crate) ignores_steps: bool,
+    /// The model that spoke last.
+    pub(crate) model: Option<Box<str>>,
     /// The lane's newest step, and when it took it.
     pub(crate) step: Option<(Millis, ViewTrimmed)>,
     /// Whether the provider refused the lane's last request as too long.
@@ -66,7 +71,7 @@ impl Snapshot {
             before: None,
             opened_at: Millis::ZERO,
             newest_at: Millis::ZERO,
-            ignores_steps: false,
+            model: None,
             step: None,
             refused: false,
         }
@@ -82,6 +87,30 @@ impl Snapshot {
         self.before.as_ref().map(|(at, built)| (*at, &**built))
     }
 
+    /// The model the session has been with.
+    pub(crate) fn said(&self) -> SessionModel<'_> {
+        let window = self.reports.last().and_then(|(_, usage)| usage.window);
+        SessionModel { model: self.model.as_deref(), window }
+    }
+
+    /// Whether the lane begins with its next request: its first, or its first since it was resized.
+    pub(crate) fn begins(&self) -> bool {
+        self.before.is_none() || self.is_resized()
+    }
+
+    /// Whether the lane has been resized, and has built nothing since.
+    pub(crate) fn is_resized(&self) -> bool {
+        let resized = |(_, step): &(Millis, ViewTrimmed)| step.reason == TrimReason::Resized;
+        self.step.as_ref().is_some_and(resized) && self.view.progress().built.is_none()
+    }
+
+    /// What the lane's requests are for: its last one, or a step that was taken for the next.
+    pub(crate) fn target(&self) -> Option<LaneTarget> {
+        let step = self.step.as_ref().filter(|_| self.view.progress().built.is_none());
+        let stepped = step.and_then(|(_, step)| step.target.clone());
+        stepped.or_else(|| self.before().map(|(_, built)| target_of(built)))
+    }
+
     /// Takes in what an event says beside the view.
     pub(crate) fn note(&mut self, event: &Event) {
         let lane = self.view.lane();
@@ -92,11 +121,21 @@ impl Snapshot {
         }
         self.refused = refused;
         self.newest_at = event.at;
+        if let Some(model) = speaker(event) {
+            self.model = Some(model.into());
+        }
     }
 }
 
 /// Reports of usage that are looked at: the newest, and one before it that is of another reply.
 pub(crate) const REPORTS: usize = 4;
+
+/// The model that speaks in an event.
+pub(crate) fn speaker(event: &Event) -> Option<&str> {
+    let Some(Fact::MessageAppended(MessageAppended { message: said })) = &event.fact else { return None };
+    let spoke = said.role == Role::Assistant && said.standing == MessageOrigin::Said;
+    said.model.as_deref().filter(|_| spoke)
+}
 
 /// What a message says in words.
 pub(crate) fn spoken(said: &Message) -> impl Iterator<Item = &Body> {

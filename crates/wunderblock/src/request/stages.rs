@@ -16,8 +16,8 @@ use wunderblock_core::budget::Budget;
 use wunderblock_core::calibration::ModelCalibration;
 use wunderblock_core::compose::{Composed, Offer};
 use wunderblock_core::decision::Injection;
-use wunderblock_core::event::NewEvent;
-use wunderblock_core::id::Handle;
+use wunderblock_core::event::{LaneTarget, NewEvent};
+use wunderblock_core::id::{Handle, LaneId};
 use wunderblock_core::plan::{Fixed, PlanInput, PlanRefusal};
 use wunderblock_core::render;
 use wunderblock_core::units::{Cost, Seq, Tokens};
@@ -28,6 +28,8 @@ use wunderblock_core::view::View;
 pub(crate) struct Loaded {
     pub(crate) snapshot: Snapshot,
     pub(crate) target: Target,
+    /// Whether the lane begins again, since it was last built for another model or window.
+    pub(crate) resizes: bool,
 }
 
 /// … with a cost model that knows every body of the view.
@@ -39,6 +41,8 @@ pub(crate) struct Weighed {
     pub(crate) calibration: Option<Calibration>,
     /// Bodies nobody had counted before.
     pub(crate) fresh: Vec<(Handle, BodyCount)>,
+    /// See [`Loaded::resizes`].
+    pub(crate) resizes: bool,
 }
 
 impl Weighed {
@@ -48,13 +52,22 @@ impl Weighed {
     }
 }
 
-/// What enters a request shorter: applied to the view, not recorded yet.
+/// That the lane begins again, and what enters a request shorter: applied to the view, not recorded yet.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ShorterTexts {
     /// The head of the ledger it was made from.
     pub(crate) through: Seq,
     /// What is to be appended, texts in full.
     pub(crate) events: Vec<NewEvent>,
+}
+
+impl ShorterTexts {
+    pub(crate) fn of(head: Seq, decision: Decision) -> Self {
+        match decision.events.is_empty() {
+            true => Self::default(),
+            false => Self { through: head, events: decision.events },
+        }
+    }
 }
 
 /// … with what enters shorter from this request on.
@@ -113,7 +126,7 @@ pub(crate) struct Rendered {
 /// Why there is no request.
 pub(crate) enum Stopped {
     /// Even the least does not fit. What would have entered shorter is known all the same.
-    Refused { refusal: Box<PlanRefusal>, shorter: ShorterTexts },
+    Refused { lane: LaneId, refusal: Box<PlanRefusal>, shorter: ShorterTexts },
     /// Something failed.
     Failed(Error),
 }
@@ -156,6 +169,10 @@ pub(crate) struct Bench {
     /// What the costs were corrected by.
     pub(crate) calibration: Option<ModelCalibration>,
     pub(crate) texts: Texts,
+    /// What the lane is for.
+    pub(crate) target: LaneTarget,
+    /// See [`ShorterTexts`]: recorded before a compaction begins.
+    pub(crate) shorter: ShorterTexts,
     pub(crate) fixed: Vec<Fixed>,
     pub(crate) must: Vec<Injection>,
     pub(crate) recall: Tokens,

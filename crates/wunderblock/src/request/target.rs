@@ -1,13 +1,12 @@
 //! The model a request is for, and what follows from it: window, reserve, margin, format.
 
 use super::options::ContextOptions;
-use super::snapshot::Snapshot;
 use crate::catalog::{CacheMode, Catalog, ModelRow};
 use crate::error::Error;
 use crate::limits;
 use crate::token_costs::TokenCosts;
 use wunderblock_core::budget::{Budget, Certainty, WindowSource};
-use wunderblock_core::event::ContextBuilt;
+use wunderblock_core::event::{ContextBuilt, LaneTarget};
 use wunderblock_core::line::SourceLine;
 use wunderblock_core::message::Dialect;
 use wunderblock_core::ports::CostModel as _;
@@ -20,6 +19,15 @@ const DEFAULT_MODEL: &str = "claude-sonnet-4-5";
 const REQUEST_FRAME: Cost = Cost::new(0, 128);
 /// Where to cache up to: a mark at the end, or the names of the places.
 const CACHE_FRAME: Cost = Cost::new(12, 96);
+
+/// The model a session has been with.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SessionModel<'a> {
+    /// The one that spoke last.
+    pub(crate) model: Option<&'a str>,
+    /// The window its provider told last.
+    pub(crate) window: Option<Tokens>,
+}
 
 /// The model a request is for, and what follows from it.
 #[derive(Clone, Debug)]
@@ -40,20 +48,12 @@ impl Target {
     pub(crate) fn of(
         catalog: &Catalog,
         options: &ContextOptions,
-        snapshot: &Snapshot,
+        said: &SessionModel<'_>,
     ) -> Result<Self, Error> {
-        let model = options.model.clone().or_else(|| snapshot.view.model().map(ToOwned::to_owned));
-        let named = model.unwrap_or_else(|| DEFAULT_MODEL.to_owned());
+        let named = Self::name(options, said).to_owned();
         let found = catalog.lookup(&named);
         let row = found.row.clone();
-        let measured = snapshot.reports.last().filter(|_| options.model.is_none());
-        let provider = measured.and_then(|(_, usage)| usage.window);
-        let (window, window_source) = match (options.window, provider) {
-            (Some(window), _) => (window, WindowSource::Declared),
-            (None, Some(window)) => (window, WindowSource::Provider),
-            (None, None) if found.known => (row.window, WindowSource::Catalog),
-            (None, None) => (row.window, WindowSource::Default),
-        };
+        let (window, window_source) = Self::window(catalog, options, said);
         let certainty = match row.vocabulary {
             Some(_) => Certainty::Exact,
             None => crate::tokens::certainty(row.family, crate::tokens::Class::Prose),
@@ -79,6 +79,26 @@ impl Target {
         Ok(Self { model: named, known: found.known, row, dialect, budget, certainty })
     }
 
+    /// The model that options mean in a session.
+    pub(crate) fn name<'a>(options: &'a ContextOptions, said: &SessionModel<'a>) -> &'a str {
+        options.model.as_deref().or(said.model).unwrap_or(DEFAULT_MODEL)
+    }
+
+    /// The window of that model, and who says so.
+    pub(crate) fn window(
+        catalog: &Catalog,
+        options: &ContextOptions,
+        said: &SessionModel<'_>,
+    ) -> (Tokens, WindowSource) {
+        let found = catalog.lookup(Self::name(options, said));
+        match (options.window, said.window.filter(|_| options.model.is_none())) {
+            (Some(window), _) => (window, WindowSource::Declared),
+            (None, Some(window)) => (window, WindowSource::Provider),
+            (None, None) if found.known => (found.row.window, WindowSource::Catalog),
+            (None, None) => (found.row.window, WindowSource::Default),
+        }
+    }
+
     /// The target of a recorded request.
     pub(crate) fn recorded(catalog: &Catalog, built: &ContextBuilt) -> Self {
         let found = catalog.lookup(&built.model);
@@ -90,6 +110,11 @@ impl Target {
             budget: built.budget,
             certainty: Certainty::Exact,
         }
+    }
+
+    /// What the lane is for.
+    pub(crate) fn lane(&self) -> LaneTarget {
+        LaneTarget { model: self.model.as_str().into(), window: self.budget.window }
     }
 
     /// A request says which model it is for, and what it says is counted.

@@ -28,6 +28,8 @@ const COUNT: usize = 64;
 pub(super) struct History {
     /// What its requests are for, as of no time yet.
     pub(super) job: BuildJob,
+    /// The lane they are built in.
+    pub(super) lane: LaneId,
     pub(super) events: Vec<Event>,
     pub(super) texts: Arc<Texts>,
     counts: Vec<(Handle, BodyCount)>,
@@ -37,17 +39,17 @@ pub(super) struct History {
 pub(super) async fn read_history(
     engine: &Engine,
     sessions: &[Session],
-    job: BuildJob,
+    (job, lane): (BuildJob, LaneId),
     target: &Target,
 ) -> Result<History, Error> {
     let mut events: Vec<Event> = Vec::new();
     for session in sessions {
-        add_given(session, &job.lane, &mut events).await?;
+        add_given(session, &lane, &mut events).await?;
     }
     let handles: BTreeSet<Handle> = events.iter().flat_map(bodies).collect();
     let texts = read_texts(engine, handles.iter().copied()).await?;
     let counts = count_bodies(engine, handles.into_iter().collect(), &texts, target).await?;
-    Ok(History { job, events, texts: Arc::new(texts), counts })
+    Ok(History { job, lane, events, texts: Arc::new(texts), counts })
 }
 
 /// What is known of bodies; what nobody has counted yet is counted now.

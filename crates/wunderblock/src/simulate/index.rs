@@ -207,7 +207,7 @@ fn pieces(events: &[Event], at: usize) -> impl Iterator<Item = (usize, &Message)
 
 /// For each event the parts that a request can show from then on, word for word: results from when their call is known.
 fn mentions(history: &History) -> Vec<Vec<(usize, usize)>> {
-    let mut view = View::new(history.job.lane.clone());
+    let mut view = View::new(history.lane.clone());
     let mut numbers: HashMap<Seq, usize> = HashMap::new();
     for (number, event) in history.events.iter().enumerate() {
         view.apply(event);

@@ -33,6 +33,7 @@ use crate::error::Error;
 use crate::parallel::{self, on_thread};
 use crate::request::build::Build;
 use crate::request::job::BuildJob;
+use crate::request::lane::LaneChoice;
 use crate::request::options::ContextOptions;
 use crate::request::stages::Loaded;
 use crate::request::target::Target;
@@ -95,13 +96,15 @@ impl Engine {
         Box::pin(async move {
             let Some(last) = sessions.last() else { return Err(Error::NoSession(String::new())) };
             let job = context_job(last, &options.context);
-            let Loaded { target, .. } = run_build(last, Build::loaded(job)).await??;
+            let Loaded { snapshot, target, .. } = run_build(last, Build::loaded(job)).await??;
+            let lane = snapshot.lane().clone();
             let first = sessions.first().unwrap_or(last);
             let job = BuildJob {
                 options: Arc::new(options.requests(&target)),
+                lane: LaneChoice::Named(lane.clone()),
                 ..context_job(first, &options.context)
             };
-            let history = read_history(self, sessions, job, &target).await?;
+            let history = read_history(self, sessions, (job, lane), &target).await?;
             let redactor = Arc::clone(&self.config.redactor);
             let (options, sessions) = (options.clone(), sessions.len() as u64);
             on_thread(move || {

@@ -53,7 +53,7 @@ impl<'a> Play<'a> {
             history,
             index,
             target,
-            lane: Lane::new(history.job.lane.clone(), Arc::clone(&history.texts)),
+            lane: Lane::new(history.lane.clone(), Arc::clone(&history.texts)),
             job: BuildJob {
                 rules: compactor.policy.reduce.clone(),
                 counts: history.counts(),
@@ -189,8 +189,9 @@ impl<'a> Play<'a> {
         self.account.send(sent, self.job.now, self.target);
         // As far as a view, and what is due, look at it.
         let built = ContextBuilt {
-            lane: self.job.lane.clone(),
+            lane: self.lane.snapshot.lane().clone(),
             model: self.target.model.as_str().into(),
+            policy: None,
             dialect: Dialect::Neutral,
             render: render::VERSION,
             budget: self.target.budget,

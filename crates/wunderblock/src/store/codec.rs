@@ -305,7 +305,9 @@ pub fn pack_event(key: &[u8; 32], salt: [u8; 16], event: NewEvent) -> Result<Pac
 
 /// What a fact can be filtered by. What stands beside the conversation has no role in it.
 fn facets(fact: &Fact) -> Facets {
-    let Fact::MessageAppended(said) = fact else { return Facets::default() };
+    let Fact::MessageAppended(said) = fact else {
+        return Facets { lane: fact.lane().cloned(), ..Facets::default() };
+    };
     let message = &said.message;
     let call = message.parts.iter().find_map(|part| match part {
         Part::ToolCall { name, input, .. } => Some((name.clone(), input.inline().and_then(path_of))),
@@ -313,7 +315,7 @@ fn facets(fact: &Fact) -> Facets {
     });
     let (tool, path) = call.unzip();
     let role = (!matches!(message.standing, MessageOrigin::Aside(_))).then_some(message.role);
-    Facets { role, tool, path: path.flatten() }
+    Facets { role, tool, path: path.flatten(), lane: None }
 }
 
 /// The file that a tool call is about, by the names agents give that argument.
@@ -326,7 +328,6 @@ fn path_of(input: &str) -> Option<Box<str>> {
     serde_json::from_str::<Input>(input).ok()?.file_path
 }
 
-/// Moves a body of at least so many bytes into a blob.
 /// Moves bodies out of a fact as they will stand beside its record: those that are read on demand, and all of
 /// [`INLINE_MAX`] bytes and more.
 pub(crate) fn move_out(key: &[u8; 32], fact: &mut Fact, each: &mut dyn FnMut([u8; 32], &str)) {

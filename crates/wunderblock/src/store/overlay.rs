@@ -9,7 +9,7 @@ use super::{
     Answer, Answering, Appended, BodyCount, EventMark, KnownEvent, Lease, Marked, PackedBlob, PackedEvent,
     Query, ReadOrder, Storage, StoreError, StoredEvent, StreamInfo, TallyRow, TenantNo, Write, Written,
 };
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::{Bytes, Seq};
@@ -195,6 +195,7 @@ impl Tail {
             id: event.id,
             at: event.at,
             kind: event.kind.to_owned(),
+            lane: event.facets.lane,
             version: VERSION,
             origin: event.origin,
             payload: Some(event.payload),
@@ -243,14 +244,8 @@ impl Tail {
                 let row = |seq: &Seq| self.row(*seq).or_else(|| beneath.get(seq).cloned());
                 Answer::Events(seqs.iter().filter_map(row).collect())
             }
-            (Query::Marked { stream, what, to, limit, .. }, Answer::Events(rows)) if stream == own => {
-                let is_meant = |row: &&Row| match what {
-                    Marked::System => row.mark == EventMark::System,
-                    Marked::Kind(kind) => row.mark == EventMark::Control && row.event.kind == *kind,
-                };
-                let tail = self.rows.range(..=*to).rev().map(|(_, row)| row).filter(is_meant);
-                let all = tail.map(|row| row.event.clone()).chain(rows);
-                Answer::Events(all.take(usize::try_from(*limit).unwrap_or(usize::MAX)).collect())
+            (Query::Marked { stream, .. }, Answer::Events(rows)) if stream == own => {
+                Answer::Events(self.marked(query, rows))
             }
             (Query::Tallies { stream, seqs, .. }, Answer::Tallies(rows)) if stream == own => {
                 let tail = |seq: &Seq| self.rows.range(..=*seq).next_back().map(|(_, row)| row.tally);
@@ -300,6 +295,23 @@ impl Tail {
         let newest = self.rows.range(*from..=*to).next_back().map_or(0, |(_, row)| row.tally.text.0);
         let tail = tail.rev().take_while(|(_, row)| newest - row.tally.text.0 <= text.0);
         tail.filter_map(|(seq, _)| self.row(*seq)).chain(rows).take(limit).collect()
+    }
+
+    /// What is marked in the ledger beneath and in the tail, the latest first.
+    fn marked(&self, query: &Query, beneath: Vec<StoredEvent>) -> Vec<StoredEvent> {
+        let Query::Marked { what, to, limit, .. } = query else { return beneath };
+        let is_meant = |row: &&Row| match what {
+            Marked::System => row.mark == EventMark::System,
+            Marked::Kind(kind) => row.mark == EventMark::Control && row.event.kind == *kind,
+            Marked::OfLane(kind, lane) => row.event.kind == *kind && row.event.lane.as_ref() == Some(lane),
+            Marked::EachLane(kind) => row.event.kind == *kind && row.event.lane.is_some(),
+        };
+        let tail = self.rows.range(..=*to).rev().map(|(_, row)| row).filter(is_meant);
+        let all = tail.map(|row| row.event.clone()).chain(beneath);
+        let mut lanes = HashSet::new();
+        let is_newest =
+            |row: &StoredEvent| !matches!(what, Marked::EachLane(_)) || lanes.insert(row.lane.clone());
+        all.filter(is_newest).take(usize::try_from(*limit).unwrap_or(usize::MAX)).collect()
     }
 
     fn row(&self, seq: Seq) -> Option<StoredEvent> {

@@ -5,7 +5,7 @@ use super::row::{
     StoredEvent, StreamFilter, StreamInfo, StreamNo, Stretch, TallyRow, Tenant, TenantNo,
 };
 use super::write::PackedBlob;
-use wunderblock_core::id::{EventId, Handle, StreamId};
+use wunderblock_core::id::{EventId, Handle, LaneId, StreamId};
 use wunderblock_core::units::{Bytes, Seq};
 
 /// Which way to read.
@@ -244,12 +244,16 @@ pub enum Query {
 }
 
 /// What [`Query::Marked`] looks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Marked {
     /// System messages.
     System,
     /// Control events of a kind.
     Kind(&'static str),
+    /// Control events of a kind that belong to a lane.
+    OfLane(&'static str, LaneId),
+    /// Of each lane the latest control event of a kind.
+    EachLane(&'static str),
 }
 
 /// What names a source.

@@ -1,6 +1,6 @@
 //! What a store holds, row by row.
 
-use wunderblock_core::id::{EventId, Handle, Scope, StreamId};
+use wunderblock_core::id::{EventId, Handle, LaneId, Scope, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 
 /// A tenant's number in the store.
@@ -91,6 +91,8 @@ pub struct StoredEvent {
     pub at: Millis,
     /// Its kind.
     pub kind: String,
+    /// The lane it belongs to, if it belongs to one.
+    pub lane: Option<LaneId>,
     /// The version its payload was written in.
     pub version: u32,
     /// Where it came from, encoded.

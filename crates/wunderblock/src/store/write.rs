@@ -1,7 +1,7 @@
 //! What a store is asked to make durable, and what it answers.
 
 use super::row::{BodyCount, Erasure, Lease, Owner, SourceNo, StreamInfo, StreamNo, Tenant, TenantNo};
-use wunderblock_core::id::{EventId, Handle, Scope, StreamId};
+use wunderblock_core::id::{EventId, Handle, LaneId, Scope, StreamId};
 use wunderblock_core::message::Role;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 
@@ -73,6 +73,8 @@ pub struct Facets {
     pub tool: Option<Box<str>>,
     /// The file that call is about.
     pub path: Option<Box<str>>,
+    /// The lane it belongs to. It is no content: it stays when the event is erased.
+    pub lane: Option<LaneId>,
 }
 
 /// How a stream begins.

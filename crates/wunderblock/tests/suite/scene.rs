@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use wunderblock::store::sqlite::Access;
 use wunderblock::{Address, Built, Config, ContextOptions, Engine, Imported, Session, Slice};
 use wunderblock_core::event::{Event, EventSource, Fact, MessageAppended, NewEvent};
-use wunderblock_core::id::{EventId, StreamId};
+use wunderblock_core::id::{EventId, LaneId, StreamId};
 use wunderblock_core::message::{Message, Part, Role};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 
@@ -153,7 +153,11 @@ fn part_words(part: &Part) -> String {
 }
 
 pub(crate) fn window(tokens: u64) -> ContextOptions {
-    ContextOptions { window: Some(Tokens(tokens)), ..ContextOptions::uncompacted() }
+    ContextOptions {
+        lane: Some(LaneId::main()),
+        window: Some(Tokens(tokens)),
+        ..ContextOptions::uncompacted()
+    }
 }
 
 pub(crate) fn built(session: &Session, options: &ContextOptions) -> Built {

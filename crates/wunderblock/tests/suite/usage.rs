@@ -6,7 +6,7 @@ use wunderblock::{Config, ContextOptions, Engine, Session, Usage};
 use wunderblock_core::event::{
     EventSource, Fact, MessageAppended, NewEvent, SessionCompacted, TurnCompleted, UsageMeasured,
 };
-use wunderblock_core::id::{EventId, StreamId};
+use wunderblock_core::id::{EventId, LaneId, StreamId};
 use wunderblock_core::message::{Message, MessageOrigin, Part, Role};
 use wunderblock_core::units::{Millis, Seq, Tokens};
 use wunderblock_core::usage::Calibration;
@@ -71,7 +71,7 @@ impl Scene {
 
     /// What is told from here on is of a request of ours, sent as it was built.
     fn sends(&mut self) {
-        let options = ContextOptions { model: Some(MODEL.into()), ..ContextOptions::uncompacted() };
+        let options = ContextOptions { model: Some(MODEL.into()), ..in_main() };
         self.request = block_on(self.session.context(&options)).unwrap().recorded;
     }
 
@@ -81,9 +81,14 @@ impl Scene {
 
     /// Position, measured tokens and tokens since.
     fn anchor(&self) -> Option<(Seq, u64, u64)> {
-        let told = self.told(&ContextOptions::uncompacted());
+        let told = self.told(&in_main());
         told.anchor.map(|anchor| (anchor.seq, anchor.measured.0, anchor.since.0))
     }
+}
+
+/// The main lane, whatever the model.
+fn in_main() -> ContextOptions {
+    ContextOptions { lane: Some(LaneId::main()), ..ContextOptions::uncompacted() }
 }
 
 /// A user's text of ten o200k tokens, as prose for Claude with its frames: 6 and 5, and 12 the provider adds.
@@ -122,8 +127,7 @@ fn an_anchor_moves_with_the_session() {
     scene.answer("msg_4", TEN);
     scene.usage("msg_4", "gpt-4o", (10, 7_000, 1));
     assert_eq!(scene.anchor(), Some((second, 1_153, 2 * TEN_COSTS)));
-    let elsewhere =
-        scene.told(&ContextOptions { model: Some("gpt-4o".into()), ..ContextOptions::uncompacted() });
+    let elsewhere = scene.told(&ContextOptions { model: Some("gpt-4o".into()), ..in_main() });
     assert_eq!(elsewhere.anchor.unwrap().measured, Tokens(7_014));
 
     // A turn that was cut short takes the reply before it along; a refusal for want of room does not.

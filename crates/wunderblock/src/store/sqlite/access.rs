@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// The format this program writes, as `PRAGMA user_version`.
-pub const FORMAT: i64 = 2;
+pub const FORMAT: i64 = 3;
 /// `PRAGMA application_id`: "WBlk".
 pub(super) const APPLICATION_ID: i64 = 0x5742_6c6b;
 /// How long a write waits for another process's transaction.

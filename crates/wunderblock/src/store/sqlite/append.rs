@@ -7,7 +7,7 @@ use crate::store::codec::{self, commitment};
 use crate::store::row::{StreamNo, TenantNo};
 use crate::store::write::{Appended, EventMark, MAX_HOLDERS, PackedBlob, PackedEvent};
 use rusqlite::{Connection, OptionalExtension, params};
-use wunderblock_core::id::{EventId, StreamId};
+use wunderblock_core::id::{EventId, LaneId, StreamId};
 use wunderblock_core::units::{Millis, Seq};
 
 /// The counters of a stream while it grows.
@@ -134,8 +134,8 @@ fn insert(
     run(
         db,
         "INSERT INTO events (tenant, stream, seq, id, at, kind, mark, version, messages, text, origin, salt, proof,
-             covers, checksum, role, tool, path, payload)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
+             covers, checksum, role, tool, path, lane, payload)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
         params![
             tenant.0,
             growing.no.0,
@@ -155,6 +155,7 @@ fn insert(
             event.facets.role.map(|role| role as u8),
             event.facets.tool,
             event.facets.path,
+            event.facets.lane.as_ref().map(LaneId::as_str),
             event.payload
         ],
     )?;

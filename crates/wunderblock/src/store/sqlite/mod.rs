@@ -8,6 +8,7 @@
 //! in the files.
 
 mod access;
+mod answer;
 mod append;
 mod check;
 mod copy;
@@ -16,6 +17,7 @@ mod erase;
 mod failure;
 mod lease;
 mod log;
+mod marked;
 mod open;
 pub(crate) mod place;
 mod read;
@@ -221,7 +223,7 @@ impl Storage for Sqlite {
     }
 
     fn query(&self, queries: Vec<Query>) -> Answering<'_, Vec<Answer>> {
-        self.read(move |snapshot| queries.iter().map(|query| read::answer(snapshot, query)).collect())
+        self.read(move |snapshot| queries.iter().map(|query| answer::answer(snapshot, query)).collect())
     }
 }
 

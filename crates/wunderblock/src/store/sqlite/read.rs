@@ -1,79 +1,17 @@
-//! Answers queries from a snapshot.
+//! Reads rows from a snapshot.
 
 use super::failure::failure;
-use super::source::{self, Revision};
 use super::sql::{handle_of, handle_sql, row, rows, stream_id, unreadable};
 use crate::store::StoreError;
-use crate::store::query::{Answer, Marked, Query, ReadOrder};
+use crate::store::query::{Query, ReadOrder};
 use crate::store::row::{
     BodyCount, HandleTarget, KnownEvent, SegmentInfo, SourceNo, StoredEvent, StreamFilter, StreamInfo,
     StreamNo, Stretch, TallyRow, Tenant, TenantNo,
 };
 use crate::store::write::PackedBlob;
 use rusqlite::{Connection, Row, params};
-use wunderblock_core::id::{EventId, Handle, Scope, StreamId};
+use wunderblock_core::id::{EventId, Handle, LaneId, Scope, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
-
-pub(super) fn answer(db: &Connection, query: &Query) -> Result<Answer, StoreError> {
-    Ok(match query {
-        Query::Tenant { name } => Answer::Tenant(tenant(db, name)?),
-        Query::Tenants => Answer::Tenants(tenants(db)?),
-        Query::Stream { tenant, stream: id } => Answer::Stream(stream(db, *tenant, id)?.map(Box::new)),
-        Query::Streams { tenant, filter, limit } => Answer::Streams(streams(db, *tenant, filter, *limit)?),
-        Query::Lineage { tenant, stream } => Answer::Lineage(lineage(db, *tenant, stream)?),
-        Query::Events { .. } => Answer::Events(events(db, query)?),
-        Query::At { tenant, stream, seqs } => Answer::Events(at(db, *tenant, stream, seqs)?),
-        Query::Marked { tenant, stream, what, to, limit } => {
-            Answer::Events(marked(db, *tenant, stream, *what, Newest { to: *to, limit: *limit })?)
-        }
-        Query::Blobs { tenant, handles } => {
-            Answer::Blobs(each(handles, |handle| blob(db, *tenant, *handle))?)
-        }
-        Query::Counts { tenant, handles } => {
-            Answer::Counts(each(handles, |handle| count(db, *tenant, *handle))?)
-        }
-        Query::Tallies { tenant, stream, seqs } => Answer::Tallies(tallies(db, *tenant, stream, seqs)?),
-        Query::Resolve { tenant, handle } => Answer::Named(resolve(db, *tenant, *handle)?),
-        Query::Holders { tenant, handle, limit } => Answer::Holders(holders(db, *tenant, *handle, *limit)?),
-        Query::Source { tenant, by, revision } => {
-            Answer::Source(source::info(db, *tenant, by, *revision)?.map(Box::new))
-        }
-        Query::SourcesOf { tenant, stream } => Answer::Sources(source::of_stream(db, *tenant, stream)?),
-        Query::ReadFrom { tenant, source, revision } => {
-            Answer::Streams(read_from(db, *tenant, *source, *revision)?)
-        }
-        Query::Sources { tenant } => Answer::Sources(source::all(db, *tenant)?),
-        Query::Chunks { source, revision, from, to, limit } => Answer::Chunks(source::chunks(
-            db,
-            Revision { source: *source, no: *revision },
-            *from..*to,
-            *limit,
-        )?),
-        Query::Records { tenant, records } => {
-            Answer::Places(each(records, |record| places(db, *tenant, *record))?)
-        }
-        Query::Ids { tenant, stream, ids } => Answer::Known(known(db, *tenant, stream, ids)?),
-        Query::Erasures { tenant, sessions } => {
-            Answer::Erasures(super::erase::erasures(db, *tenant, sessions)?)
-        }
-        Query::StreamsByNo { tenant, streams } => {
-            let found = each(streams, |no| stream_by_no(db, *tenant, *no))?;
-            Answer::Streams(found.into_iter().flatten().collect())
-        }
-        Query::Behind { tenant, limit } => Answer::Streams(behind(db, *tenant, *limit)?),
-        Query::Lease { tenant, key } => Answer::Lease(super::lease::lease(db, *tenant, key)?),
-        Query::Epoch => Answer::Epoch(epoch(db)?),
-        Query::Segments { tenant } => Answer::Segments(segments(db, *tenant)?),
-        Query::Blocks { tenant, wanted } => {
-            Answer::Blocks(each(wanted, |(segment, number)| block(db, *tenant, *segment, *number))?)
-        }
-        Query::SegmentBlocks { tenant, segment } => Answer::Blocks(segment_blocks(db, *tenant, *segment)?),
-    })
-}
-
-fn each<T, R>(items: &[T], ask: impl Fn(&T) -> Result<R, StoreError>) -> Result<Vec<R>, StoreError> {
-    items.iter().map(ask).collect()
-}
 
 pub(super) fn tenant(db: &Connection, name: &str) -> Result<Option<Tenant>, StoreError> {
     row(db, "SELECT tenant, key FROM tenants WHERE name = ?1", params![name], |row| {
@@ -81,7 +19,7 @@ pub(super) fn tenant(db: &Connection, name: &str) -> Result<Option<Tenant>, Stor
     })
 }
 
-fn tenants(db: &Connection) -> Result<Vec<String>, StoreError> {
+pub(super) fn tenants(db: &Connection) -> Result<Vec<String>, StoreError> {
     rows(db, "SELECT name FROM tenants ORDER BY tenant", [], |row| row.get(0))
 }
 
@@ -132,12 +70,16 @@ pub(super) fn stream(
     row(db, &sql, params![tenant.0, id.as_str()], stream_row)
 }
 
-fn stream_by_no(db: &Connection, tenant: TenantNo, no: StreamNo) -> Result<Option<StreamInfo>, StoreError> {
+pub(super) fn stream_by_no(
+    db: &Connection,
+    tenant: TenantNo,
+    no: StreamNo,
+) -> Result<Option<StreamInfo>, StoreError> {
     let sql = format!("{STREAM} WHERE s.tenant = ?1 AND s.stream = ?2");
     row(db, &sql, params![tenant.0, no.0], stream_row)
 }
 
-fn streams(
+pub(super) fn streams(
     db: &Connection,
     tenant: TenantNo,
     filter: &StreamFilter,
@@ -154,7 +96,7 @@ fn streams(
     rows(db, &sql, values, stream_row)
 }
 
-fn read_from(
+pub(super) fn read_from(
     db: &Connection,
     tenant: TenantNo,
     source: SourceNo,
@@ -168,14 +110,18 @@ fn read_from(
     rows(db, &sql, params![tenant.0, source.0, revision], stream_row)
 }
 
-fn places(db: &Connection, tenant: TenantNo, record: i64) -> Result<Vec<(StreamId, Seq)>, StoreError> {
+pub(super) fn places(
+    db: &Connection,
+    tenant: TenantNo,
+    record: i64,
+) -> Result<Vec<(StreamId, Seq)>, StoreError> {
     let sql = "SELECT s.id, r.seq FROM records r JOIN streams s ON s.stream = r.stream
                WHERE r.tenant = ?1 AND r.record = ?2 ORDER BY r.stream";
     rows(db, sql, params![tenant.0, record], |row| Ok((stream_id(row.get(0)?)?, Seq(row.get(1)?))))
 }
 
 /// Which of the ids are known in a stream and what it continues.
-fn known(
+pub(super) fn known(
     db: &Connection,
     tenant: TenantNo,
     stream: &StreamId,
@@ -184,7 +130,7 @@ fn known(
     let stretches = lineage(db, tenant, stream)?;
     let sql =
         "SELECT seq, salt, proof FROM events WHERE tenant = ?1 AND stream = ?2 AND id = ?3 AND seq <= ?4";
-    each(ids, |id| {
+    let find = |id: &EventId| {
         for part in &stretches {
             let values = params![tenant.0, part.no.0, id.as_str(), part.to.0.min(i64::MAX as u64)];
             let found = row(db, sql, values, |row| {
@@ -196,10 +142,11 @@ fn known(
             }
         }
         Ok(None)
-    })
+    };
+    ids.iter().map(find).collect()
 }
 
-fn behind(db: &Connection, tenant: TenantNo, limit: u64) -> Result<Vec<StreamInfo>, StoreError> {
+pub(super) fn behind(db: &Connection, tenant: TenantNo, limit: u64) -> Result<Vec<StreamInfo>, StoreError> {
     let sql = format!(
         "{STREAM} WHERE s.tenant = ?1 AND (s.counted < s.head OR s.indexed < s.head) ORDER BY s.stream LIMIT ?2"
     );
@@ -229,10 +176,9 @@ pub(super) fn lineage(db: &Connection, tenant: TenantNo, id: &StreamId) -> Resul
     Ok(stretches)
 }
 
-const EVENT: &str =
-    "SELECT stream, seq, id, at, kind, version, origin, payload, salt, proof, text, checksum FROM events";
+pub(super) const EVENT: &str = "SELECT stream, seq, id, at, kind, version, origin, payload, salt, proof, text, checksum, lane FROM events";
 
-fn event_row(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
+pub(super) fn event_row(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
     let salt: Option<[u8; 16]> = row.get(8)?;
     Ok(StoredEvent {
         stream: StreamNo(row.get(0)?),
@@ -245,11 +191,12 @@ fn event_row(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
         payload: row.get(7)?,
         proof: salt.map(|salt| row.get(9).map(|proof| (salt, proof))).transpose()?,
         checksum: row.get(11)?,
+        lane: row.get::<_, Option<String>>(12)?.map(LaneId::new).transpose().map_err(unreadable)?,
         counts: Vec::new(),
     })
 }
 
-fn events(db: &Connection, query: &Query) -> Result<Vec<StoredEvent>, StoreError> {
+pub(super) fn events(db: &Connection, query: &Query) -> Result<Vec<StoredEvent>, StoreError> {
     let Query::Events { tenant, stream, from, to, order, limit, text, counts } = query else {
         return Ok(Vec::new());
     };
@@ -295,7 +242,7 @@ fn events(db: &Connection, query: &Query) -> Result<Vec<StoredEvent>, StoreError
     Ok(found)
 }
 
-fn at(
+pub(super) fn at(
     db: &Connection,
     tenant: TenantNo,
     stream: &StreamId,
@@ -340,48 +287,22 @@ fn count_row(row: &Row<'_>) -> rusqlite::Result<BodyCount> {
     })
 }
 
-/// Which events of several are read: the newest up to a position.
-struct Newest {
-    to: Seq,
-    limit: u64,
-}
-
-fn marked(
+pub(super) fn blob(
     db: &Connection,
     tenant: TenantNo,
-    stream: &StreamId,
-    what: Marked,
-    newest: Newest,
-) -> Result<Vec<StoredEvent>, StoreError> {
-    let (mark, kind) = match what {
-        Marked::System => (2, "message.appended"),
-        Marked::Kind(kind) => (3, kind),
-    };
-    // Without being told, SQLite would rather walk through the whole stream.
-    let sql = format!(
-        "{EVENT} INDEXED BY events_marked WHERE tenant = ?1 AND stream = ?2 AND mark = ?3 AND kind = ?4 AND seq BETWEEN ?5 AND ?6 AND mark >= 2
-         ORDER BY seq DESC LIMIT ?7"
-    );
-    let mut found = Vec::new();
-    for stretch in lineage(db, tenant, stream)? {
-        let left = newest.limit.saturating_sub(found.len() as u64).min(i64::MAX as u64);
-        let high = stretch.to.min(newest.to).0.min(i64::MAX as u64);
-        if left > 0 {
-            let values = params![tenant.0, stretch.no.0, mark, kind, stretch.from.0, high, left];
-            found.extend(rows(db, &sql, values, event_row)?);
-        }
-    }
-    Ok(found)
-}
-
-fn blob(db: &Connection, tenant: TenantNo, handle: Handle) -> Result<Option<PackedBlob>, StoreError> {
+    handle: Handle,
+) -> Result<Option<PackedBlob>, StoreError> {
     let sql = "SELECT hash, bytes, data FROM blobs WHERE tenant = ?1 AND handle = ?2";
     row(db, sql, params![tenant.0, handle_sql(handle)], |row| {
         Ok(PackedBlob { handle, hash: row.get(0)?, bytes: Bytes(row.get(1)?), data: row.get(2)? })
     })
 }
 
-fn count(db: &Connection, tenant: TenantNo, handle: Handle) -> Result<Option<BodyCount>, StoreError> {
+pub(super) fn count(
+    db: &Connection,
+    tenant: TenantNo,
+    handle: Handle,
+) -> Result<Option<BodyCount>, StoreError> {
     let sql =
         "SELECT c.o200k, c.cl100k, c.class, c.escaped, c.quotes FROM blobs b JOIN counts c ON c.blob = b.blob
                WHERE b.tenant = ?1 AND b.handle = ?2";
@@ -422,7 +343,11 @@ fn tally(db: &Connection, tenant: TenantNo, stretches: &[Stretch], seq: Seq) -> 
     Ok(TallyRow { messages, text: Bytes(text), tokens })
 }
 
-fn resolve(db: &Connection, tenant: TenantNo, handle: Handle) -> Result<Option<HandleTarget>, StoreError> {
+pub(super) fn resolve(
+    db: &Connection,
+    tenant: TenantNo,
+    handle: Handle,
+) -> Result<Option<HandleTarget>, StoreError> {
     let values = params![tenant.0, handle_sql(handle)];
     if row(db, "SELECT 1 FROM blobs WHERE tenant = ?1 AND handle = ?2", values, |_| Ok(()))?.is_some() {
         return Ok(Some(HandleTarget::Blob));
@@ -443,7 +368,7 @@ fn resolve(db: &Connection, tenant: TenantNo, handle: Handle) -> Result<Option<H
     row(db, sql, values, |row| Ok(HandleTarget::Source(SourceNo(row.get(0)?), Some(row.get(1)?))))
 }
 
-fn holders(
+pub(super) fn holders(
     db: &Connection,
     tenant: TenantNo,
     handle: Handle,
@@ -460,7 +385,7 @@ pub(super) fn epoch(db: &Connection) -> Result<u64, StoreError> {
     found.ok_or_else(|| StoreError::Damaged("the table `ledger` is empty".to_owned()))
 }
 
-fn segments(db: &Connection, tenant: TenantNo) -> Result<Vec<SegmentInfo>, StoreError> {
+pub(super) fn segments(db: &Connection, tenant: TenantNo) -> Result<Vec<SegmentInfo>, StoreError> {
     let sql =
         "SELECT segment, docs, bytes, header FROM index_segments WHERE tenant = ?1 ORDER BY segment DESC";
     rows(db, sql, params![tenant.0], |row| {
@@ -468,7 +393,7 @@ fn segments(db: &Connection, tenant: TenantNo) -> Result<Vec<SegmentInfo>, Store
     })
 }
 
-fn block(
+pub(super) fn block(
     db: &Connection,
     tenant: TenantNo,
     segment: u64,
@@ -478,7 +403,7 @@ fn block(
     row(db, sql, params![tenant.0, segment, number], |row| row.get(0))
 }
 
-fn segment_blocks(
+pub(super) fn segment_blocks(
     db: &Connection,
     tenant: TenantNo,
     segment: u64,

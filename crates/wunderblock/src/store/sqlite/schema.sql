@@ -1,5 +1,5 @@
--- The ledger, format 2. Ground truth: ledger, tenants, streams, events, blobs, refs, records, sources and what belongs
--- to them, erasures. The rest is derived. `upgrade.rs` makes this of format 1.
+-- The ledger, format 3. Ground truth: ledger, tenants, streams, events, blobs, refs, records, sources and what belongs
+-- to them, erasures. The rest is derived. `upgrade.rs` makes this of older formats.
 
 CREATE TABLE ledger (                -- one row: what is true of the file as a whole
     one        INTEGER PRIMARY KEY CHECK (one = 1),
@@ -62,11 +62,13 @@ CREATE TABLE events (
     role     INTEGER,               -- 0 system, 1 user, 2 assistant, 3 tool; none outside the conversation
     tool     TEXT,                  -- of its first call; dies with the payload
     path     TEXT,                  -- the file that call is about; dies with the payload
+    lane     TEXT,                  -- the lane it belongs to; none for what is said in the session
     payload  BLOB,
     PRIMARY KEY (tenant, stream, seq)
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX events_by_id ON events (tenant, stream, id);
 CREATE INDEX events_marked ON events (tenant, stream, mark, kind, seq) WHERE mark >= 2;
+CREATE INDEX events_by_lane ON events (tenant, stream, kind, lane, seq) WHERE lane IS NOT NULL;
 
 CREATE TABLE blobs (
     blob   INTEGER PRIMARY KEY,

@@ -1,13 +1,18 @@
-//! Format 1 becomes format 2: in one transaction, so that a kill leaves one of the two and the next opening goes on.
+//! An older format becomes the present one: in one transaction, so that a kill leaves one of the two and the next opening
+//! goes on.
 //!
-//! No event, body or byte of a source is rewritten. New columns of events are filled in new events only: a record of
-//! format 1 has no checksum, and its proof (`covers` 1) goes on to hold.
+//! No event, body or byte of a source is rewritten. Of the new columns of events, format 3's lane is filled from what the
+//! records say; format 2's are filled in new events only: a record of format 1 has no checksum, and its proof (`covers` 1)
+//! goes on to hold.
 
+use super::access::FORMAT;
 use super::failure::failure;
 use super::sql::{handle_of, handle_sql, rows, run};
 use crate::store::StoreError;
 use crate::store::codec::revision_handle;
 use rusqlite::{Connection, TransactionBehavior, params};
+use wunderblock_core::id::LaneId;
+use wunderblock_core::view::preamble_id;
 
 /// Small tables whose columns change are made again under their own name; large ones only get new columns.
 const BEFORE: &str = "
@@ -85,25 +90,56 @@ const AFTER: &str = "
     DROP TABLE old_sources;
     DROP TABLE old_streams;";
 
-/// Brings a ledger of format 1 to format 2.
+/// Format 2 did not tell the lanes of events apart.
+const LANES: &str = "ALTER TABLE events ADD COLUMN lane TEXT;";
+
+/// What records say of their lanes. A damaged one says nothing, and is told when it is read.
+const LANE_OF: &str = "
+    UPDATE events SET lane = CAST(payload AS TEXT) ->> '$.lane'
+    WHERE mark = 3 AND payload IS NOT NULL AND json_valid(CAST(payload AS TEXT)) AND kind IN ('context.built', 'context.injected', 'content.reduced',
+        'view.trimmed', 'preamble.changed', 'budget.warned', 'session.compacted', 'compaction.rejected',
+        'compaction.undone');";
+
+/// Brings a ledger of an older format to the present one.
 pub(super) fn upgrade(connection: &mut Connection) -> Result<(), StoreError> {
     let failed = |error: rusqlite::Error| failure(&error);
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
     // Another process may have done it while this one waited.
-    if super::open::pragma(&transaction, "user_version")? != 1 {
+    let from = super::open::pragma(&transaction, "user_version")?;
+    if from >= FORMAT {
         return Ok(());
     }
-    transaction.execute_batch(BEFORE).map_err(failed)?;
-    transaction.execute_batch(&created(include_str!("schema.sql"))).map_err(failed)?;
-    for step in [STREAMS, SOURCES, LINKS, ERASED] {
-        transaction.execute_batch(step).map_err(failed)?;
+    transaction.execute_batch(LANES).map_err(failed)?;
+    if from < 2 {
+        transaction.execute_batch(BEFORE).map_err(failed)?;
     }
-    name_revisions(&transaction)?;
-    transaction.execute_batch(AFTER).map_err(failed)?;
-    let first = "INSERT INTO ledger (one, generation, unscrubbed) VALUES (1, randomblob(16), 0)";
-    run(&transaction, first, [])?;
-    transaction.execute_batch("PRAGMA user_version = 2").map_err(failed)?;
+    transaction.execute_batch(&created(include_str!("schema.sql"))).map_err(failed)?;
+    if from < 2 {
+        for step in [STREAMS, SOURCES, LINKS, ERASED] {
+            transaction.execute_batch(step).map_err(failed)?;
+        }
+        name_revisions(&transaction)?;
+        transaction.execute_batch(AFTER).map_err(failed)?;
+        let first = "INSERT INTO ledger (one, generation, unscrubbed) VALUES (1, randomblob(16), 0)";
+        run(&transaction, first, [])?;
+    }
+    transaction.execute_batch(LANE_OF).map_err(failed)?;
+    name_erased(&transaction)?;
+    transaction.execute_batch(&format!("PRAGMA user_version = {FORMAT}")).map_err(failed)?;
     transaction.commit().map_err(failed)
+}
+
+/// An erased record does not say which lane it was of. Only a lane's preamble can be erased, and its id is made of the lane:
+/// one of those that other records name.
+fn name_erased(db: &Connection) -> Result<(), StoreError> {
+    let sql = "SELECT DISTINCT lane FROM events WHERE lane IS NOT NULL";
+    for lane in rows(db, sql, [], |row| row.get::<_, String>(0))? {
+        let Ok(id) = LaneId::new(lane.as_str()) else { continue };
+        let sql = "UPDATE events SET lane = ?1 WHERE kind = 'preamble.changed' AND payload IS NULL
+                   AND substr(id, 1, length(?2)) = ?2";
+        run(db, sql, params![lane, preamble_id(&id)])?;
+    }
+    Ok(())
 }
 
 /// The statements of the schema for what is not there.

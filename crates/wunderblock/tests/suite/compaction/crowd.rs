@@ -316,7 +316,7 @@ fn requests_wait_for_the_end_where_the_policy_says_so() {
                     background: true,
                     ..wunderblock::Compactor::new(policy)
                 }),
-                ..window(200_000)
+                ..window(WINDOW)
             },
         );
         let (built, done) = mpsc::channel();

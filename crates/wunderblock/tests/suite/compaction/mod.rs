@@ -9,6 +9,7 @@ mod damage;
 mod errand;
 mod facts;
 mod hostile;
+mod lanes;
 mod overflow;
 mod scene;
 mod summaries;

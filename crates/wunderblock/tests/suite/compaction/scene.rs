@@ -16,7 +16,7 @@ use wunderblock_core::decision::{Trim, TrimReason};
 use wunderblock_core::event::{
     CompactionRejected, Event, EventSource, Fact, MessageAppended, NewEvent, SessionCompacted, ViewTrimmed,
 };
-use wunderblock_core::id::{EventId, StreamId};
+use wunderblock_core::id::{EventId, LaneId, StreamId};
 use wunderblock_core::message::{Body, Message, Part, Role};
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::{Millis, Seq, Tokens};
@@ -59,6 +59,7 @@ pub(crate) fn active() -> impl Iterator<Item = Arc<Policy>> {
 /// A request for the main lane with this window.
 pub(crate) fn window(tokens: u64) -> ContextOptions {
     ContextOptions {
+        lane: Some(LaneId::main()),
         model: Some(MODEL.to_owned()),
         window: Some(Tokens(tokens)),
         reserve: Some(Tokens(tokens / 8)),

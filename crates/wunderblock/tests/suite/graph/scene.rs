@@ -120,6 +120,7 @@ impl Scene {
             lane,
             trim,
             reason: TrimReason::Compacted,
+            target: None,
             compaction: None,
         }))
     }

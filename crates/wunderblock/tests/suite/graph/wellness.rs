@@ -125,7 +125,7 @@ fn a_view_of_summaries_that_are_not_there_is_named() {
     ] {
         let trim = Trim { nodes, ..Trim::default() };
         let (lane, reason) = (lane("main"), TrimReason::Compacted);
-        scene.one(Fact::ViewTrimmed(ViewTrimmed { lane, trim, reason, compaction: None }));
+        scene.one(Fact::ViewTrimmed(ViewTrimmed { lane, trim, reason, target: None, compaction: None }));
         scene.catch_up();
         let found = scene.problems();
         assert_eq!(found.len(), problems, "{found:?}");

@@ -5,7 +5,7 @@ mod cases;
 mod copies;
 mod door;
 mod examples;
-mod history;
+pub(crate) mod history;
 mod imports;
 mod live;
 mod promises;

@@ -1,4 +1,4 @@
-//! A ledger that the first format's program wrote: every later version gives for it what that program gave.
+//! Ledgers that the programs of older formats wrote: every later version gives for them what those gave.
 
 use crate::scene::{Home, config};
 use futures_executor::block_on;
@@ -6,7 +6,7 @@ use std::path::Path;
 use wunderblock::store::sqlite::Access;
 use wunderblock::{Engine, Error};
 use wunderblock_core::id::TenantId;
-use wunderblock_testkit::recorded::{self, Manifest, ReplayVerdict, manifest, unpack};
+use wunderblock_testkit::recorded::{self, Manifest, RECORDINGS, Recording, ReplayVerdict};
 
 const NONE: [&str; 0] = [];
 
@@ -27,10 +27,14 @@ fn bytes(folder: &Path) -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
-fn a_ledger_of_the_first_format_gives_what_it_gave() {
+fn a_ledger_of_an_older_format_gives_what_it_gave() {
+    RECORDINGS.iter().for_each(gives_what_it_gave);
+}
+
+fn gives_what_it_gave(recording: &Recording) {
     let home = Home::new();
-    let path = unpack(home.folder.path()).unwrap();
-    let manifest = manifest().unwrap();
+    let path = recording.unpack(home.folder.path()).unwrap();
+    let manifest = recording.manifest().unwrap();
     assert_eq!(compare(&path, Access::Write, &manifest).unwrap(), NONE);
     let once = bytes(home.folder.path());
     assert_eq!(compare(&path, Access::Write, &manifest).unwrap(), NONE);
@@ -46,21 +50,27 @@ fn a_ledger_of_the_first_format_gives_what_it_gave() {
 
 #[test]
 fn who_may_only_read_it_reads_the_same_and_writes_nothing() {
-    let home = Home::new();
-    let path = unpack(home.folder.path()).unwrap();
-    let before = std::fs::read(&path).unwrap();
-    match compare(&path, Access::Read, &manifest().unwrap()) {
-        Ok(differences) => assert_eq!(differences, NONE),
-        // A version that must upgrade it first says so.
-        Err(Error::Store(error)) => assert!(Error::Store(error.clone()).hint().is_some(), "{error}"),
-        Err(error) => panic!("{error}"),
+    for recording in &RECORDINGS {
+        let home = Home::new();
+        let path = recording.unpack(home.folder.path()).unwrap();
+        let before = std::fs::read(&path).unwrap();
+        match compare(&path, Access::Read, &recording.manifest().unwrap()) {
+            Ok(differences) => assert_eq!(differences, NONE),
+            // A version that must upgrade it first says so.
+            Err(Error::Store(error)) => assert!(Error::Store(error.clone()).hint().is_some(), "{error}"),
+            Err(error) => panic!("{error}"),
+        }
+        assert!(before == std::fs::read(&path).unwrap(), "the file is as it was");
     }
-    assert!(before == std::fs::read(&path).unwrap(), "the file is as it was");
 }
 
 #[test]
-fn the_recording_holds_what_later_versions_are_tried_on() {
-    let manifest = manifest().unwrap();
+fn the_recordings_hold_what_later_versions_are_tried_on() {
+    RECORDINGS.iter().for_each(holds_what_later_versions_are_tried_on);
+}
+
+fn holds_what_later_versions_are_tried_on(recording: &Recording) {
+    let manifest = recording.manifest().unwrap();
     let requests: Vec<_> = manifest.sessions.iter().flat_map(|session| &session.requests).collect();
     let of = |verdict| requests.iter().filter(|request| request.verdict == verdict).count();
     assert!(requests.len() >= 20 && of(ReplayVerdict::Proved) >= 15 && of(ReplayVerdict::Erased) >= 1);
@@ -78,8 +88,8 @@ fn the_recording_holds_what_later_versions_are_tried_on() {
 #[test]
 fn a_changed_ledger_is_told_from_the_recorded_one() {
     let home = Home::new();
-    let path = unpack(home.folder.path()).unwrap();
-    let mut manifest = manifest().unwrap();
+    let path = RECORDINGS[0].unpack(home.folder.path()).unwrap();
+    let mut manifest = RECORDINGS[0].manifest().unwrap();
     let session = manifest.sessions.iter_mut().find(|session| session.requests.len() > 3).unwrap();
     session.events[1] = "0".repeat(16);
     session.requests[0].blake3 = "0".repeat(64);

@@ -50,6 +50,28 @@ fn a_build_takes_four_round_trips_however_long_the_session() {
     }
 }
 
+/// However many lanes a session has: the latest of the right one is found among the events of all.
+#[test]
+fn a_build_takes_four_round_trips_with_fifty_lanes() {
+    let (engine, faults) = behind_weather(Arc::new(MemoryStorage::new()));
+    append(&engine, "s", wunderblock_testkit::generate::session(400, 11).collect());
+    let options = |window| ContextOptions { window: Some(Tokens(window)), ..ContextOptions::uncompacted() };
+    let lane = |number: u64| wunderblock_core::id::LaneId::new(format!("lane {number}")).unwrap();
+    let named = |number| ContextOptions { lane: Some(lane(number)), ..options(8_000 + number) };
+    for number in 0..50 {
+        built(&session_of(&engine), &named(number));
+    }
+    catch_up(&engine);
+    for (number, options) in [(0, named(0)), (25, named(25)), (0, options(8_000)), (31, options(8_031))] {
+        append(&engine, "s", vec![said(&format!("for {number} {:?}", options.lane), Role::User, "and more")]);
+        catch_up(&engine);
+        let before = faults.trips(PortMethod::Query) + faults.trips(PortMethod::Commit);
+        assert_eq!(*built(&session_of(&engine), &options).draft.lane(), lane(number));
+        let trips = faults.trips(PortMethod::Query) + faults.trips(PortMethod::Commit) - before;
+        assert!(trips <= 4, "{trips} round trips for lane {number}");
+    }
+}
+
 fn session_of(engine: &Engine) -> wunderblock::Session {
     engine.session_by_id(stream("s"))
 }

@@ -70,7 +70,12 @@ fn lists_that_change_wait_for_the_next_step() {
         "s",
         (0..40).map(|n| said(&format!("n{n}"), Role::User, &"many words ".repeat(400))).collect(),
     );
-    let narrow = wunderblock::ContextOptions { window: Some(Tokens(24_000)), ..with(listed("second")) };
+    let main = wunderblock_core::id::LaneId::main();
+    let narrow = wunderblock::ContextOptions {
+        lane: Some(main),
+        window: Some(Tokens(24_000)),
+        ..with(listed("second"))
+    };
     let third = built(&session, &narrow);
     assert_eq!(third.draft.step, Some(TrimReason::OverBudget));
     assert_eq!((told(&third.draft.changes), third.draft.pending.len()), (four("altered"), 0));

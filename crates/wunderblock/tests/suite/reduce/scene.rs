@@ -40,6 +40,7 @@ pub(crate) fn off() -> Arc<Policy> {
 
 pub(crate) fn under(policy: &Arc<Policy>) -> ContextOptions {
     ContextOptions {
+        lane: Some(LaneId::main()),
         model: Some("gpt-4o".to_owned()),
         window: Some(Tokens(100_000)),
         compactor: Some(Compactor::new(Arc::clone(policy))),

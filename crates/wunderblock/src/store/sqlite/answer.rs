@@ -1,0 +1,75 @@
+//! Answers queries from a snapshot.
+
+use super::erase::erasures;
+use super::lease::lease;
+use super::marked::{Newest, marked};
+use super::read;
+use super::source::{self, Revision};
+use crate::store::StoreError;
+use crate::store::query::{Answer, Query};
+use rusqlite::Connection;
+
+pub(super) fn answer(db: &Connection, query: &Query) -> Result<Answer, StoreError> {
+    Ok(match query {
+        Query::Tenant { name } => Answer::Tenant(read::tenant(db, name)?),
+        Query::Tenants => Answer::Tenants(read::tenants(db)?),
+        Query::Stream { tenant, stream: id } => Answer::Stream(read::stream(db, *tenant, id)?.map(Box::new)),
+        Query::Streams { tenant, filter, limit } => {
+            Answer::Streams(read::streams(db, *tenant, filter, *limit)?)
+        }
+        Query::Lineage { tenant, stream } => Answer::Lineage(read::lineage(db, *tenant, stream)?),
+        Query::Events { .. } => Answer::Events(read::events(db, query)?),
+        Query::At { tenant, stream, seqs } => Answer::Events(read::at(db, *tenant, stream, seqs)?),
+        Query::Marked { tenant, stream, what, to, limit } => {
+            Answer::Events(marked(db, *tenant, stream, what, Newest { to: *to, limit: *limit })?)
+        }
+        Query::Blobs { tenant, handles } => {
+            Answer::Blobs(each(handles, |handle| read::blob(db, *tenant, *handle))?)
+        }
+        Query::Counts { tenant, handles } => {
+            Answer::Counts(each(handles, |handle| read::count(db, *tenant, *handle))?)
+        }
+        Query::Tallies { tenant, stream, seqs } => Answer::Tallies(read::tallies(db, *tenant, stream, seqs)?),
+        Query::Resolve { tenant, handle } => Answer::Named(read::resolve(db, *tenant, *handle)?),
+        Query::Holders { tenant, handle, limit } => {
+            Answer::Holders(read::holders(db, *tenant, *handle, *limit)?)
+        }
+        Query::Source { tenant, by, revision } => {
+            Answer::Source(source::info(db, *tenant, by, *revision)?.map(Box::new))
+        }
+        Query::SourcesOf { tenant, stream } => Answer::Sources(source::of_stream(db, *tenant, stream)?),
+        Query::ReadFrom { tenant, source, revision } => {
+            Answer::Streams(read::read_from(db, *tenant, *source, *revision)?)
+        }
+        Query::Sources { tenant } => Answer::Sources(source::all(db, *tenant)?),
+        Query::Chunks { source, revision, from, to, limit } => Answer::Chunks(source::chunks(
+            db,
+            Revision { source: *source, no: *revision },
+            *from..*to,
+            *limit,
+        )?),
+        Query::Records { tenant, records } => {
+            Answer::Places(each(records, |record| read::places(db, *tenant, *record))?)
+        }
+        Query::Ids { tenant, stream, ids } => Answer::Known(read::known(db, *tenant, stream, ids)?),
+        Query::Erasures { tenant, sessions } => Answer::Erasures(erasures(db, *tenant, sessions)?),
+        Query::StreamsByNo { tenant, streams } => {
+            let found = each(streams, |no| read::stream_by_no(db, *tenant, *no))?;
+            Answer::Streams(found.into_iter().flatten().collect())
+        }
+        Query::Behind { tenant, limit } => Answer::Streams(read::behind(db, *tenant, *limit)?),
+        Query::Lease { tenant, key } => Answer::Lease(lease(db, *tenant, key)?),
+        Query::Epoch => Answer::Epoch(read::epoch(db)?),
+        Query::Segments { tenant } => Answer::Segments(read::segments(db, *tenant)?),
+        Query::Blocks { tenant, wanted } => {
+            Answer::Blocks(each(wanted, |(segment, number)| read::block(db, *tenant, *segment, *number))?)
+        }
+        Query::SegmentBlocks { tenant, segment } => {
+            Answer::Blocks(read::segment_blocks(db, *tenant, *segment)?)
+        }
+    })
+}
+
+fn each<T, R>(items: &[T], ask: impl Fn(&T) -> Result<R, StoreError>) -> Result<Vec<R>, StoreError> {
+    items.iter().map(ask).collect()
+}

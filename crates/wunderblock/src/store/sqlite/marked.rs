@@ -1,0 +1,101 @@
+//! Events that are found without reading those between: by their mark, or by the lane they belong to.
+
+use super::read::{EVENT, event_row, lineage};
+use super::sql::{row, rows};
+use crate::store::StoreError;
+use crate::store::query::Marked;
+use crate::store::row::{StoredEvent, Stretch, TenantNo};
+use rusqlite::{Connection, params};
+use std::collections::HashSet;
+use wunderblock_core::id::StreamId;
+use wunderblock_core::units::Seq;
+
+/// Which events of several are read: the latest up to a position.
+pub(super) struct Newest {
+    pub(super) to: Seq,
+    pub(super) limit: u64,
+}
+
+pub(super) fn marked(
+    db: &Connection,
+    tenant: TenantNo,
+    stream: &StreamId,
+    what: &Marked,
+    newest: Newest,
+) -> Result<Vec<StoredEvent>, StoreError> {
+    let mut found = Vec::new();
+    let mut lanes = HashSet::new();
+    for mut stretch in lineage(db, tenant, stream)? {
+        let left = newest.limit.saturating_sub(found.len() as u64).min(i64::MAX as u64);
+        stretch.to = Seq(stretch.to.min(newest.to).0.min(i64::MAX as u64));
+        if left == 0 {
+            break;
+        }
+        let part = MarkedPart { db, tenant, stretch: &stretch, limit: left };
+        found.extend(match what {
+            Marked::System => part.by_mark(2, "message.appended")?,
+            Marked::Kind(kind) => part.by_mark(3, kind)?,
+            Marked::OfLane(kind, lane) => part.by_lane(kind, lane.as_str())?,
+            Marked::EachLane(kind) => part.each_lane(kind, &mut lanes)?,
+        });
+    }
+    found.truncate(usize::try_from(newest.limit).unwrap_or(usize::MAX));
+    Ok(found)
+}
+
+/// What is looked through at a time.
+struct MarkedPart<'a> {
+    db: &'a Connection,
+    tenant: TenantNo,
+    stretch: &'a Stretch,
+    limit: u64,
+}
+
+impl MarkedPart<'_> {
+    fn by_mark(&self, mark: u8, kind: &str) -> Result<Vec<StoredEvent>, StoreError> {
+        // Without being told, SQLite would rather walk through the whole stream.
+        let sql = format!(
+            "{EVENT} INDEXED BY events_marked WHERE tenant = ?1 AND stream = ?2 AND mark = ?3 AND kind = ?4 AND seq BETWEEN ?5 AND ?6 AND mark >= 2
+             ORDER BY seq DESC LIMIT ?7"
+        );
+        let Stretch { no, from, to, .. } = self.stretch;
+        let values = params![self.tenant.0, no.0, mark, kind, from.0, to.0, self.limit];
+        rows(self.db, &sql, values, event_row)
+    }
+
+    fn by_lane(&self, kind: &str, lane: &str) -> Result<Vec<StoredEvent>, StoreError> {
+        let sql = format!(
+            "{EVENT} INDEXED BY events_by_lane WHERE tenant = ?1 AND stream = ?2 AND kind = ?3 AND lane = ?4 AND seq BETWEEN ?5 AND ?6 AND lane IS NOT NULL
+             ORDER BY seq DESC LIMIT ?7"
+        );
+        let Stretch { no, from, to, .. } = self.stretch;
+        let values = params![self.tenant.0, no.0, kind, lane, from.0, to.0, self.limit];
+        rows(self.db, &sql, values, event_row)
+    }
+
+    /// The latest of each lane that is not among `lanes`. The index is entered once for each lane, however long its history.
+    fn each_lane(&self, kind: &str, lanes: &mut HashSet<String>) -> Result<Vec<StoredEvent>, StoreError> {
+        let sql = "
+            WITH RECURSIVE found (lane) AS (
+                SELECT min(lane) FROM events INDEXED BY events_by_lane
+                WHERE tenant = ?1 AND stream = ?2 AND kind = ?3 AND lane IS NOT NULL
+                UNION ALL
+                SELECT (SELECT min(e.lane) FROM events e INDEXED BY events_by_lane
+                        WHERE e.tenant = ?1 AND e.stream = ?2 AND e.kind = ?3 AND e.lane > found.lane AND e.lane IS NOT NULL)
+                FROM found WHERE found.lane IS NOT NULL)
+            SELECT lane, (SELECT max(e.seq) FROM events e INDEXED BY events_by_lane
+                          WHERE e.tenant = ?1 AND e.stream = ?2 AND e.kind = ?3 AND e.lane = found.lane
+                          AND e.seq BETWEEN ?4 AND ?5 AND e.lane IS NOT NULL)
+            FROM found WHERE lane IS NOT NULL";
+        let Stretch { no, from, to, .. } = self.stretch;
+        let values = params![self.tenant.0, no.0, kind, from.0, to.0];
+        let newest: Vec<(String, Option<u64>)> =
+            rows(self.db, sql, values, |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let mut places: Vec<u64> =
+            newest.into_iter().filter_map(|(lane, seq)| seq.filter(|_| lanes.insert(lane))).collect();
+        places.sort_unstable_by(|a, b| b.cmp(a));
+        let sql = format!("{EVENT} WHERE tenant = ?1 AND stream = ?2 AND seq = ?3");
+        let event = |seq: u64| row(self.db, &sql, params![self.tenant.0, no.0, seq], event_row);
+        places.into_iter().filter_map(|seq| event(seq).transpose()).collect()
+    }
+}

@@ -1,0 +1,199 @@
+//! Lanes: which one is meant, and that none changes another.
+
+use crate::compaction::scene::*;
+use futures_executor::block_on;
+use proptest::prelude::*;
+use std::sync::Arc;
+use wunderblock::{Built, ContextOptions};
+use wunderblock_core::decision::TrimReason;
+use wunderblock_core::id::LaneId;
+use wunderblock_core::units::Tokens;
+
+/// A request by a policy for whichever lane fits.
+fn unnamed(policy: &str, tokens: u64) -> ContextOptions {
+    ContextOptions { lane: None, ..under(&preset(policy), tokens) }
+}
+
+/// More than a window of 32,000 holds.
+const TURNS: u64 = 120;
+
+fn lane(name: &str) -> LaneId {
+    LaneId::new(name).unwrap()
+}
+
+fn named(name: &str, options: ContextOptions) -> ContextOptions {
+    ContextOptions { lane: Some(lane(name)), ..options }
+}
+
+#[test]
+fn a_request_without_a_lane_goes_on_with_the_one_for_its_model_window_and_policy() {
+    let scene = Scene::of(12);
+    let of = |built: &Built| built.draft.lane().to_string();
+    assert_eq!(of(&scene.build(&unnamed("balanced", 64_000))), "main");
+    assert_eq!(of(&scene.build(&unnamed("balanced", 16_000))), format!("{MODEL}@16000"));
+    assert_eq!(of(&scene.build(&unnamed("lossless", 16_000))), format!("{MODEL}@16000+lossless"));
+    let other = ContextOptions { model: Some("gpt-4o".to_owned()), ..unnamed("balanced", 64_000) };
+    assert_eq!(of(&scene.build(&other)), "gpt-4o@64000");
+    scene.user("Go on.");
+    for (options, lane) in [
+        (unnamed("balanced", 64_000), "main".to_owned()),
+        (unnamed("lossless", 16_000), format!("{MODEL}@16000+lossless")),
+        (other, "gpt-4o@64000".to_owned()),
+        (unnamed("balanced", 16_000), format!("{MODEL}@16000")),
+    ] {
+        assert_eq!(of(&scene.explain(&options)), lane);
+        let built = scene.build(&options);
+        assert_eq!((of(&built), built.draft.step), (lane, None));
+    }
+    // A caller's own name is taken for what it was built for, too; the latest counts.
+    scene.build(&named("mine", unnamed("balanced", 64_000)));
+    assert_eq!(of(&scene.build(&unnamed("balanced", 64_000))), "mine");
+    // A name that is taken is not taken again.
+    scene.build(&named(&format!("{MODEL}@9000"), unnamed("balanced", 64_000)));
+    assert_eq!(of(&scene.build(&unnamed("balanced", 9_000))), format!("{MODEL}@9000+balanced"));
+}
+
+#[test]
+fn what_is_asked_without_a_lane_is_asked_of_the_one_built_last() {
+    let scene = Scene::of(40);
+    let latest = || block_on(scene.session.lane(None).built()).unwrap();
+    assert_eq!(latest(), None);
+    scene.build(&unnamed("balanced", 64_000));
+    scene.build(&unnamed("balanced", 8_000));
+    let last = latest().unwrap();
+    assert_eq!((last.lane.clone(), last.budget.window), (lane(&format!("{MODEL}@8000")), Tokens(8_000)));
+    assert_eq!(last.policy.as_deref(), Some("balanced"));
+    let bare = wunderblock::CompactOptions::new(
+        ContextOptions::uncompacted(),
+        wunderblock::Compactor::new(preset("lossless")),
+    );
+    scene.turns(40..60);
+    assert_eq!(scene.compact(&bare).lane, last.lane, "whatever it is compacted by");
+    assert_eq!(block_on(scene.session.lane(None).undo()).unwrap().lane, last.lane);
+    let main = named("main", unnamed("balanced", 64_000));
+    scene.build(&main);
+    assert_eq!(latest().unwrap().lane, LaneId::main());
+    let of = block_on(scene.session.lane(last.lane.clone()).built()).unwrap().unwrap();
+    assert_eq!(of.budget.window, Tokens(8_000));
+}
+
+/// 200k, 32k, 8k and 200k again: what was tried leaves no trace in what comes later.
+#[test]
+fn a_window_that_is_tried_changes_no_later_request() {
+    let scene = Scene::of(TURNS);
+    let first = scene.build(&unnamed("balanced", 200_000));
+    for window in [32_000, 8_000] {
+        assert!(scene.build(&unnamed("balanced", window)).compacted.is_some());
+    }
+    let last = scene.build(&unnamed("balanced", 200_000));
+    assert!(last.draft.body == first.draft.body);
+    // A lane that a caller names begins again each time, as a recorded step.
+    let first = scene.build(&named("mine", unnamed("balanced", 200_000)));
+    for window in [32_000, 8_000] {
+        let small = scene.build(&named("mine", unnamed("balanced", window)));
+        assert_eq!(small.compacted.unwrap().due.level.word(), "cold");
+    }
+    let last = scene.build(&named("mine", unnamed("balanced", 200_000)));
+    assert_eq!(last.draft.step, Some(TrimReason::Resized));
+    assert!(last.draft.body == first.draft.body);
+    assert_eq!(scene.build(&named("mine", unnamed("balanced", 200_000))).draft.step, None);
+    let of_mine = scene.steps().into_iter().filter(|(_, step)| step.lane == lane("mine"));
+    assert_eq!(of_mine.filter(|(_, step)| step.reason == TrimReason::Resized).count(), 3);
+    scene.is_whole();
+}
+
+#[test]
+fn builds_of_one_lane_at_once_all_succeed() {
+    for round in 0..6 {
+        let scene = Scene::of(TURNS);
+        let sessions: Vec<_> = (0..6).map(|_| scene.elsewhere()).collect();
+        let window = [8_000, 16_000, 32_000][round % 3];
+        let bodies: Vec<Vec<u8>> = std::thread::scope(|threads| {
+            let build = |session| {
+                move || {
+                    let session: &wunderblock::Session = session;
+                    block_on(session.context(unnamed("balanced", window))).map(|built| built.draft.body)
+                }
+            };
+            let all: Vec<_> = sessions.iter().map(|session| threads.spawn(build(session))).collect();
+            all.into_iter().map(|one| one.join().unwrap().unwrap_or_else(|error| panic!("{error}"))).collect()
+        });
+        assert_eq!(bodies.len(), 6);
+        scene.is_whole();
+    }
+}
+
+/// What another lane does.
+#[derive(Clone, Copy, Debug)]
+enum Act {
+    Build,
+    Compact,
+    Sweep,
+    Undo,
+    Resize,
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    prop_oneof![Just(Act::Build), Just(Act::Compact), Just(Act::Sweep), Just(Act::Undo), Just(Act::Resize)]
+}
+
+fn window_and_policy() -> impl Strategy<Value = (u64, String)> {
+    let windows = prop_oneof![Just(2_000_u64), Just(8_000), Just(32_000), Just(200_000)];
+    let names: Vec<String> = policies().names().map(ToOwned::to_owned).collect();
+    (windows, proptest::sample::select(names))
+}
+
+proptest! {
+    #![proptest_config(crate::ledger::history::tries(24))]
+
+    /// Nothing that one lane records changes another's bytes.
+    #[test]
+    fn no_lane_changes_another(
+        (window, policy) in window_and_policy(),
+        (other, its_policy) in window_and_policy(),
+        turns in 4..60_u64,
+        acts in proptest::collection::vec(act(), 1..5),
+    ) {
+        let scene = Scene::of(turns);
+        let options = named("one", under(&preset(&policy), window));
+        if scene.build_or_none(&options).is_none() {
+            return Ok(());
+        }
+        scene.turns(turns..turns + 3);
+        let before = block_on(scene.session.explain(&options)).map(|built| built.draft.body);
+        let by = preset(&its_policy);
+        let theirs = |window| named("other", under(&by, window));
+        for act in acts {
+            match act {
+                Act::Build => drop(scene.build_or_none(&theirs(other))),
+                Act::Resize => drop(scene.build_or_none(&theirs(other / 2 + 1_000))),
+                Act::Undo => drop(block_on(scene.session.lane(lane("other")).undo())),
+                Act::Compact | Act::Sweep => {
+                    let sweep = matches!(act, Act::Sweep);
+                    let asked = wunderblock::CompactOptions { context: theirs(other), sweep, ..by_hand(&by, other) };
+                    drop(block_on(scene.session.compact(&asked)));
+                }
+            }
+        }
+        let after = block_on(scene.session.explain(&options)).map(|built| built.draft.body);
+        prop_assert_eq!(before.is_ok(), after.is_ok());
+        if let (Ok(before), Ok(after)) = (before, after) {
+            prop_assert!(before == after, "{} bytes, then {}", before.len(), after.len());
+        }
+    }
+}
+
+#[test]
+fn the_options_of_a_lane_resume_it() {
+    let scene = Scene::of(20);
+    scene.build(&unnamed("balanced", 32_000));
+    let last = block_on(scene.session.lane(None).built()).unwrap().unwrap();
+    let policy = preset(last.policy.as_deref().unwrap());
+    let bare = ContextOptions {
+        compactor: Some(wunderblock::Compactor::new(Arc::clone(&policy))),
+        ..ContextOptions::default()
+    };
+    scene.turns(20..23);
+    let resumed = scene.explain(&last.resume(bare));
+    assert!(resumed.draft.body == scene.build(&unnamed("balanced", 32_000)).draft.body);
+}
