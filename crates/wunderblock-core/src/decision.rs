@@ -155,7 +155,7 @@ pub enum TrimReason {
     Compacted,
     /// A compaction was undone. As with [`TrimReason::Resized`], the frontiers move back.
     Undone,
-    /// What the lane had left out was pinned and is held again. As with [`TrimReason::Widened`], a view takes it by being
+    /// What the lane had left out was pinned and is held again. As with [`TrimReason::Undone`], a view takes it by being
     /// resumed.
     Pinned,
 }
