@@ -1,4 +1,5 @@
-//! Whether events speak the truth about positions: of what came before them, and of erasures that were.
+//! Whether events speak the truth about positions: of what came before them, and of erasures that were; and whether
+//! requests show what they must.
 //!
 //! Lanes take no account of those that do not; `doctor` names them.
 
@@ -37,6 +38,31 @@ pub(crate) async fn examine_claims(
                 let detail = format!("{place}: the message at position {at} was not erased");
                 diagnosis.found("what was erased is gone", detail);
             }
+        }
+    }
+    examine_requests(engine, (info, base), diagnosis).await
+}
+
+/// Checks that each lane's latest request shows the user's newest turn. Earlier versions did not promise it, nor recorded the
+/// policy.
+async fn examine_requests(
+    engine: &Engine,
+    (info, base): (&StreamInfo, Seq),
+    diagnosis: &mut Diagnosis,
+) -> Result<(), Error> {
+    let latest = marked(engine, &info.id, Marked::EachLane("context.built"), (info.head, EVERY));
+    for row in engine.ask(latest, Answer::events).await?.iter().filter(|row| row.seq > base) {
+        let Ok(event) = decode_event(engine, &info.id, row) else { continue };
+        let Some(Fact::ContextBuilt(built)) = event.fact else { continue };
+        let Some(trim) = built.policy.is_some().then_some(&built.plan.trim) else { continue };
+        let turn = marked(engine, &info.id, Marked::UserTurn, (built.plan.through, 1));
+        let turn = engine.ask(turn, Answer::events).await?;
+        let is_shown =
+            |seq: Seq| seq >= trim.drop_before || trim.keep.contains(&seq) || trim.hold.contains(&seq);
+        if let Some(turn) = turn.iter().find(|turn| turn.payload.is_some() && !is_shown(turn.seq)) {
+            let (at, lane) = (row.seq, &built.lane);
+            let detail = format!("{} position {at}: lane {lane} leaves out position {}", info.id, turn.seq);
+            diagnosis.found("requests show the user's newest turn", detail);
         }
     }
     Ok(())

@@ -398,6 +398,8 @@ fn stream_queries(tenant: TenantNo, number: u8) -> Vec<Query> {
         Query::At { tenant, stream: stream(), seqs: seqs() },
         marked(Marked::System, 99, 99),
         marked(Marked::System, 5, 2),
+        marked(Marked::UserTurn, 99, 99),
+        marked(Marked::UserTurn, 7, 1),
         Query::Tallies { tenant, stream: stream(), seqs: seqs() },
         Query::Resolve { tenant, handle: handle(stream().as_str()) },
         Query::SourcesOf { tenant, stream: stream() },

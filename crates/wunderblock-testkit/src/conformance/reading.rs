@@ -161,6 +161,11 @@ pub(super) fn marked_events(scene: &TestTenant<'_>) {
     scene.fork("f", "s", 5);
     scene.append("f", vec![happened("k6", "view.trimmed", "f"), system("y7"), said("m8", "m")]);
     let marked = |stream: &str, what, to, limit| seqs(&scene.marked(stream, what, (to, limit)));
+    let user = |id: &str| PackedEvent { mark: EventMark::UserTurn, ..said(id, id) };
+    scene.open("u");
+    scene.append("u", vec![user("1"), said("2", "m"), user("3"), said("4", "m")]);
+    assert_eq!(marked("u", Marked::UserTurn, 99, 1), [3]);
+    assert_eq!(marked("u", Marked::UserTurn, 2, 99), [1]);
     let trimmed = || Marked::Kind("view.trimmed");
     assert_eq!(marked("s", Marked::System, 99, 99), [4, 1]);
     assert_eq!(marked("s", trimmed(), 99, 99), [6, 3]);

@@ -172,6 +172,7 @@ impl LedgerTables {
     fn marked_in(&self, span: &Stretch, what: &Marked) -> Vec<(StreamNo, Seq)> {
         let key = match what {
             Marked::System => MarkKey::System,
+            Marked::UserTurn => MarkKey::UserTurn,
             Marked::Kind(kind) => MarkKey::Kind(kind),
             Marked::OfLane(kind, lane) => MarkKey::OfLane(kind, lane.clone()),
             Marked::EachLane(wanted) => {

@@ -42,6 +42,7 @@ pub(super) struct EventRow {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum MarkKey {
     System,
+    UserTurn,
     Kind(&'static str),
     OfLane(&'static str, LaneId),
 }
@@ -49,7 +50,8 @@ pub(super) enum MarkKey {
 impl MarkKey {
     pub(super) fn of(mark: EventMark, kind: &'static str) -> Option<Self> {
         match mark {
-            EventMark::Plain | EventMark::UserTurn => None,
+            EventMark::Plain => None,
+            EventMark::UserTurn => Some(Self::UserTurn),
             EventMark::System => Some(Self::System),
             EventMark::Control => Some(Self::Kind(kind)),
         }

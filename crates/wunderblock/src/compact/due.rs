@@ -8,18 +8,21 @@ use crate::request::stages::{Planned, Rendered};
 use crate::session::Session;
 use crate::store::Marked;
 use wunderblock_core::compact::{Due, LaneMeasurement, TaskMark, Urgency, due, due::stands};
+use wunderblock_core::cost;
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::LaneId;
 use wunderblock_core::pair::arrange;
 use wunderblock_core::plan::{Fixed, PlanRefusal, TrimReason};
 use wunderblock_core::policy::{Permille, Policy};
 use wunderblock_core::section::Section;
-use wunderblock_core::units::{Millis, Tokens};
+use wunderblock_core::units::{Millis, Seq, Tokens};
 use wunderblock_core::view::View;
 
-/// After a compaction was undone, and after the breaker stopped it, a lane must grow by this part of its limit before it is
-/// compacted again by itself.
+/// After the breaker stopped it, a lane must grow by this part of its limit before it is compacted again by itself.
 const REGROW: Permille = Permille(100);
+/// After a compaction was undone, this part of the window must be appended before the lane is compacted again by itself.
+/// Until then it leaves out what does not fit, without summaries: whoever undid one does not want the next.
+const UNDONE: Permille = Permille(200);
 
 /// How large a request is, as far as that makes its lane due.
 #[derive(Clone, Copy)]
@@ -69,10 +72,19 @@ pub(crate) fn measure(planned: &Planned, size: MeasuredSize, now: Millis) -> Lan
 /// is known where tasks end.
 pub(crate) fn found(policy: &Policy, measure: &LaneMeasurement, planned: &Planned) -> Option<Due> {
     let found = due(policy, measure)?;
-    let undone = planned.snapshot.step.as_ref().is_some_and(|(_, step)| step.reason == TrimReason::Undone);
-    let least = measure.after_last.unwrap_or_default() + REGROW.of(measure.limit);
-    let too_soon = undone && found.level < Urgency::Overflow && measure.tokens < least;
-    (!too_soon).then_some(found)
+    let is_soon = |undone: Seq| appended(planned, undone) < UNDONE.of(measure.window);
+    (!planned.snapshot.undone.is_some_and(is_soon)).then_some(found)
+}
+
+/// What the lane shows of what was appended after a position. Where its frontier has passed that, it is more than any part
+/// of the window.
+fn appended(planned: &Planned, after: Seq) -> Tokens {
+    let view = &planned.decision.view;
+    if view.trim().drop_before > after {
+        return Tokens(u64::MAX);
+    }
+    let entries = view.entries().rev().take_while(|entry| entry.seq > after);
+    entries.map(|entry| cost::message(&entry.message, &planned.costs).tokens).sum()
 }
 
 /// What is due where no request could be built. Where what cannot be left out does not fit by itself, no compaction can help.

@@ -128,7 +128,10 @@ pub(super) async fn sweep(
         calibration: bench.calibration.clone(),
         target: bench.target.clone(),
         kept: trim.nodes.clone(),
-        frontier: if trim.drop_before > Seq::START { trim.drop_before } else { bench.floor },
+        frontier: match (trim.drop_before, bench.view.newest_user()) {
+            (Seq::START, user) => user.map_or(bench.floor, |user| user.min(bench.floor)),
+            (frontier, _) => frontier,
+        },
         trim,
         standing: Vec::new(),
         fresh: Vec::new(),

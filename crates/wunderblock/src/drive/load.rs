@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::limits::VIEW_EVENTS;
 use crate::query_batch::{EVERY, QueryBatch, marked};
 use crate::request::lane::LaneChoice;
-use crate::request::snapshot::{LaneWanted, REPORTS, Snapshot, is_step, speaker, spoken};
+use crate::request::snapshot::{LaneWanted, REPORTS, Snapshot, is_compaction, is_step, speaker, spoken};
 use crate::request::target::SessionModel;
 use crate::store::codec::{self, CodecError};
 use crate::store::{Answer, BodyCount, Marked, Query, ReadOrder, StoredEvent, StreamInfo};
@@ -27,7 +27,7 @@ use wunderblock_core::view::{View, ViewEntry};
 const LANE_PAGE: u64 = 4;
 
 /// The kinds of event that steer a lane.
-const STEERING: [&str; 3] = ["context.built", "view.trimmed", "preamble.changed"];
+const STEERING: [&str; 4] = ["context.built", "view.trimmed", "preamble.changed", "compaction.undone"];
 
 /// Takes a snapshot of a lane.
 pub(crate) async fn load_lane(
@@ -63,6 +63,7 @@ impl Loading<'_> {
         let mut singles: BTreeSet<Seq> =
             first.trim.iter().flat_map(|(_, trim)| trim.hold.iter().chain(&trim.keep)).copied().collect();
         singles.extend(first.trim.iter().flat_map(|(_, trim)| trim.named()));
+        singles.extend(first.user);
         if frontier == Seq::START {
             singles.extend(first.info.first_user.filter(|seq| *seq <= to));
             singles.extend(first.pins.iter().copied());
@@ -89,6 +90,8 @@ impl Loading<'_> {
     /// Folds what was loaded, in the order a view is resumed in.
     fn assemble(self, first: First) -> Result<Snapshot, Error> {
         let ignores_steps = self.wanted.ignores_steps;
+        let compacted =
+            first.trim.as_ref().filter(|(event, _)| is_compaction(event)).map(|(event, _)| event.seq);
         let mut view = View::new(first.lane.clone());
         let mut snapshot = Snapshot::new(first.lane.clone());
         if let Some((event, _)) = &first.trim {
@@ -112,6 +115,7 @@ impl Loading<'_> {
             before: first.before,
             opened_at: first.info.opened_at,
             model: first.model.or(snapshot.model),
+            undone: first.undone.filter(|at| compacted.is_none_or(|compacted| compacted < *at)),
             step: first.trim.and_then(|(event, _)| match event.fact {
                 Some(Fact::ViewTrimmed(step)) => Some((event.at, step)),
                 _ => None,
@@ -147,6 +151,7 @@ impl Loading<'_> {
         let steering = STEERING.map(|kind| batch.ask(of_lane(kind), Answer::events));
         let systems =
             batch.ask(marked(self.engine, self.stream, Marked::System, (to, EVERY)), Answer::events);
+        let user = batch.ask(marked(self.engine, self.stream, Marked::UserTurn, (to, 1)), Answer::events);
         let pins = batch.ask(kind("content.pinned", EVERY), Answer::events);
         let hides = batch.ask(kind("content.hidden", EVERY), Answer::events);
         let erasures = batch.ask(kind("content.erased", EVERY), Answer::events);
@@ -167,6 +172,7 @@ impl Loading<'_> {
         }
         self.steering(&mut first, rows).await?;
         first.keep(answers.take(systems)?);
+        first.user = answers.take(user)?.first().map(|row| row.seq);
         let pins = answers.take(pins)?;
         for row in &pins {
             if let Some(Fact::ContentPinned(pin)) = self.event(row)?.fact {
@@ -223,6 +229,7 @@ impl Loading<'_> {
                     let trim = moved.trim.clone();
                     first.trim = Some((event, trim));
                 }
+                Some(Fact::CompactionUndone(_)) => first.undone = Some(event.seq),
                 Some(Fact::PreambleChanged(changed)) => first.preamble = Some(changed.preamble.clone()),
                 _ => {}
             }
@@ -378,10 +385,14 @@ struct First {
     /// The lane's newest trim, and the event of it.
     trim: Option<(Event, Trim)>,
     pins: Vec<Seq>,
+    /// The user's newest turn.
+    user: Option<Seq>,
     reports: Vec<(Seq, UsageMeasured)>,
     before: Option<(Millis, Arc<ContextBuilt>)>,
     /// Where that is recorded.
     built: Seq,
+    /// Where the lane's latest undo is recorded.
+    undone: Option<Seq>,
     /// What stands before the lane's conversation.
     preamble: Option<Preamble>,
 }
@@ -396,9 +407,11 @@ impl First {
             floor: recent.iter().map(|row| row.seq).min().unwrap_or(Seq::START),
             trim: None,
             pins: Vec::new(),
+            user: None,
             reports: Vec::new(),
             before: None,
             built: Seq::START,
+            undone: None,
             preamble: None,
         }
     }

@@ -12,7 +12,7 @@ use crate::redact::Redactor;
 use crate::request::build::{Build, Polled};
 use crate::request::job::BuildJob;
 use crate::request::need::{Need, ShownTexts};
-use crate::request::snapshot::{LaneWanted, REPORTS, Snapshot, is_step, view_handles};
+use crate::request::snapshot::{LaneWanted, REPORTS, Snapshot, is_compaction, is_step, view_handles};
 use crate::request::stages::{Planned, Stopped};
 use crate::store::{TallyRow, codec};
 use crate::texts::Texts;
@@ -281,6 +281,10 @@ fn fold(snapshot: &mut Snapshot, event: &Event, ignores_steps: bool) {
         }
         Some(Fact::ViewTrimmed(step)) if step.lane == *snapshot.lane() && !ignores_steps => {
             snapshot.step = Some((event.at, step.clone()));
+            snapshot.undone = snapshot.undone.filter(|_| !is_compaction(event));
+        }
+        Some(Fact::CompactionUndone(undone)) if undone.lane == *snapshot.lane() => {
+            snapshot.undone = Some(event.seq);
         }
         _ => {}
     }

@@ -56,6 +56,8 @@ pub(crate) struct Snapshot {
     pub(crate) step: Option<(Millis, ViewTrimmed)>,
     /// Whether the provider refused the lane's last request as too long.
     pub(crate) refused: bool,
+    /// Where a compaction was undone, unless the lane has been compacted since.
+    pub(crate) undone: Option<Seq>,
 }
 
 impl Snapshot {
@@ -74,6 +76,7 @@ impl Snapshot {
             model: None,
             step: None,
             refused: false,
+            undone: None,
         }
     }
 
@@ -164,6 +167,11 @@ pub(crate) fn newest_turn(view: &View) -> Vec<Handle> {
 pub(crate) fn is_step(event: &Event, ignores_steps: bool) -> bool {
     matches!(event.fact, Some(Fact::ViewTrimmed(_)))
         || ignores_steps && matches!(event.fact, Some(Fact::ContextBuilt(_)))
+}
+
+/// Whether an event is a step by which a lane was compacted.
+pub(crate) fn is_compaction(event: &Event) -> bool {
+    matches!(&event.fact, Some(Fact::ViewTrimmed(step)) if step.reason == TrimReason::Compacted)
 }
 
 /// Whether, as of an event, the provider refused the lane's last request as too long.

@@ -302,6 +302,7 @@ impl Tail {
         let Query::Marked { what, to, limit, .. } = query else { return beneath };
         let is_meant = |row: &&Row| match what {
             Marked::System => row.mark == EventMark::System,
+            Marked::UserTurn => row.mark == EventMark::UserTurn,
             Marked::Kind(kind) => row.mark == EventMark::Control && row.event.kind == *kind,
             Marked::OfLane(kind, lane) => row.event.kind == *kind && row.event.lane.as_ref() == Some(lane),
             Marked::EachLane(kind) => row.event.kind == *kind && row.event.lane.is_some(),

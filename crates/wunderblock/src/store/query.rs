@@ -248,6 +248,8 @@ pub enum Query {
 pub enum Marked {
     /// System messages.
     System,
+    /// The user's own turns.
+    UserTurn,
     /// Control events of a kind.
     Kind(&'static str),
     /// Control events of a kind that belong to a lane.

@@ -33,6 +33,7 @@ pub(super) fn marked(
         }
         let part = MarkedPart { db, tenant, stretch: &stretch, limit: left };
         found.extend(match what {
+            Marked::UserTurn => part.by_mark(1, "message.appended")?,
             Marked::System => part.by_mark(2, "message.appended")?,
             Marked::Kind(kind) => part.by_mark(3, kind)?,
             Marked::OfLane(kind, lane) => part.by_lane(kind, lane.as_str())?,
@@ -55,7 +56,7 @@ impl MarkedPart<'_> {
     fn by_mark(&self, mark: u8, kind: &str) -> Result<Vec<StoredEvent>, StoreError> {
         // Without being told, SQLite would rather walk through the whole stream.
         let sql = format!(
-            "{EVENT} INDEXED BY events_marked WHERE tenant = ?1 AND stream = ?2 AND mark = ?3 AND kind = ?4 AND seq BETWEEN ?5 AND ?6 AND mark >= 2
+            "{EVENT} INDEXED BY events_marked WHERE tenant = ?1 AND stream = ?2 AND mark = ?3 AND kind = ?4 AND seq BETWEEN ?5 AND ?6 AND mark >= 1
              ORDER BY seq DESC LIMIT ?7"
         );
         let Stretch { no, from, to, .. } = self.stretch;

@@ -67,7 +67,7 @@ CREATE TABLE events (
     PRIMARY KEY (tenant, stream, seq)
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX events_by_id ON events (tenant, stream, id);
-CREATE INDEX events_marked ON events (tenant, stream, mark, kind, seq) WHERE mark >= 2;
+CREATE INDEX events_marked ON events (tenant, stream, mark, kind, seq) WHERE mark >= 1;
 CREATE INDEX events_by_lane ON events (tenant, stream, kind, lane, seq) WHERE lane IS NOT NULL;
 
 CREATE TABLE blobs (

@@ -90,8 +90,10 @@ const AFTER: &str = "
     DROP TABLE old_sources;
     DROP TABLE old_streams;";
 
-/// Format 2 did not tell the lanes of events apart.
-const LANES: &str = "ALTER TABLE events ADD COLUMN lane TEXT;";
+/// Format 2 did not tell the lanes of events apart, and found no user's turn without reading what was between.
+const LANES: &str = "
+    ALTER TABLE events ADD COLUMN lane TEXT;
+    DROP INDEX events_marked;";
 
 /// What records say of their lanes. A damaged one says nothing, and is told when it is read.
 const LANE_OF: &str = "

@@ -1,9 +1,12 @@
 //! Undoing a compaction, and showing any earlier request as it was.
 
 use crate::compaction::scene::*;
+use crate::ledger::history::tries;
 use futures_executor::block_on;
+use proptest::prelude::*;
 use std::sync::Arc;
 use wunderblock::{Built, CompactOptions, CompactionResult, ContextOptions, Error, Undone};
+use wunderblock_core::decision::TrimReason;
 use wunderblock_core::id::LaneId;
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::Seq;
@@ -158,18 +161,73 @@ fn what_was_undone_is_not_done_again_at_once() {
     assert!(after.compacted.is_none() && after.due.is_none());
     scene.user("A word more.");
     assert!(scene.build(&options).compacted.is_none());
-    // Once it has grown by a tenth, it is due again.
-    let (mut grown, at) = (None, after.draft.report.total_tokens.0);
-    for more in 0..30 {
-        scene.turns(number + more..number + more + 1);
+    // It leaves out what does not fit, and makes no summary of it, until a fifth of the window was appended.
+    let (mut grown, mut stepped) = (None, false);
+    let since = Scene::new();
+    for more in number..number + 30 {
+        scene.turns(more..more + 1);
+        since.turns(more..more + 1);
         let built = scene.build(&options);
+        stepped |= built.draft.step == Some(TrimReason::OverBudget);
         if built.compacted.is_some() {
             grown = built.compacted;
             break;
         }
     }
-    let grown = grown.expect("it is not off for ever");
-    assert!(grown.before.0 >= at + after.draft.report.limit.0 / 10, "{} after {at}", grown.before);
+    grown.expect("it is not off for ever");
+    assert!(stepped, "it did not fit before");
+    let appended = since.explain(&options).draft.report.total_tokens;
+    assert!(appended.0 >= 24_000 / 5, "{appended}");
+}
+
+/// What is done to a lane.
+#[derive(Clone, Copy, Debug)]
+enum Act {
+    Undo,
+    Sweep,
+    Compact,
+    Build,
+    Say,
+}
+
+proptest! {
+    #![proptest_config(tries(40))]
+
+    /// Whatever is undone, swept and built, the user's newest turn is in the request wherever it fits; at least as it was
+    /// cut where it does not.
+    #[test]
+    fn the_users_newest_turn_is_always_there(
+        window in prop_oneof![Just(500_u64), Just(700), Just(1_000), Just(2_000), Just(8_000), Just(32_000)],
+        turns in 1..50_u64,
+        acts in proptest::collection::vec(
+            prop_oneof![Just(Act::Undo), Just(Act::Sweep), Just(Act::Compact), Just(Act::Build), Just(Act::Say)],
+            1..8,
+        ),
+        name in proptest::sample::select(policies().names().map(str::to_owned).collect::<Vec<_>>()),
+    ) {
+        let scene = Scene::of(turns);
+        scene.user("K-9001: what came of the newest turn?");
+        let options = under(&preset(&name), window);
+        for (number, act) in (0_u64..).zip(acts) {
+            match act {
+                Act::Undo => _ = block_on(scene.session.lane(LaneId::main()).undo()),
+                Act::Build => drop(scene.build_or_none(&options)),
+                Act::Compact | Act::Sweep => {
+                    let asked = CompactOptions { sweep: matches!(act, Act::Sweep), ..by_hand(&preset(&name), window) };
+                    drop(block_on(scene.session.compact(&asked)));
+                }
+                Act::Say => {
+                    scene.turns(turns + number..turns + number + 1);
+                    scene.user("K-9001: what came of the newest turn?");
+                }
+            }
+        }
+        // The preamble is the same in all; where even the least does not fit, it is refused and not left out.
+        if let Some(built) = scene.build_or_none(&options) {
+            prop_assert!(Shown::of(&built.draft.body).says("K-9001: what came of the newest turn?"));
+            prop_assert_eq!(scene.problems(), [""; 0]);
+        }
+    }
 }
 
 /// Every request that was ever built can be shown again as it was, from any position, whatever was compacted since.
@@ -281,4 +339,15 @@ fn a_sweep_is_undone_as_a_whole() {
     undo(&scene);
     assert_eq!(scene.trim().nodes, trim.nodes, "as before the sweep");
     assert_eq!(heard(&scene.build(&options)), heard(&before));
+}
+
+/// What was recorded since takes up none of the window: summaries can be longer than all that is said.
+#[test]
+fn the_newest_turn_is_found_behind_what_was_recorded_since() {
+    let scene = Scene::of(11);
+    scene.user("K-9001: what came of the newest turn?");
+    let options = under(&preset("openclaw"), 500);
+    scene.build(&options);
+    undo(&scene);
+    assert!(Shown::of(&scene.build(&options).draft.body).says("K-9001: what came of the newest turn?"));
 }

@@ -132,6 +132,30 @@ fn a_caller_is_neither_an_import_nor_the_engine() {
     append(&engine, "s", vec![said("message.appended@6", Role::User, "x"), said("a@b", Role::User, "y")]);
 }
 
+/// A request that leaves out what the user said last is no request of ours.
+#[test]
+fn doctor_names_a_request_without_the_users_newest_turn() {
+    let home = Home::new();
+    let engine = home.engine();
+    talk(&engine);
+    let Fact::ContextBuilt(mut record) = built_by_the_engine(&engine) else { panic!("no request") };
+    let of = |rule: &str| {
+        let found = block_on(engine.maintenance().doctor(&mut |_| {})).unwrap().problems;
+        found
+            .into_iter()
+            .filter(|problem| problem.rule == rule)
+            .map(|problem| problem.detail)
+            .collect::<Vec<_>>()
+    };
+    let rule = "requests show the user's newest turn";
+    assert_eq!(of(rule), [""; 0]);
+    record.plan.trim.drop_before = record.plan.through.next();
+    let file = Sqlite::open(&home.db(), Access::Write).unwrap();
+    put(&file, "local", &stream("s"), vec![event("forged", Fact::ContextBuilt(record))]);
+    let found = of(rule);
+    assert!(found.len() == 1 && found[0].contains("leaves out position"), "{found:?}");
+}
+
 /// Records as an earlier version took them from anybody.
 #[test]
 fn a_forged_record_does_not_brick_a_session() {
