@@ -93,7 +93,7 @@ impl FindPicture<'_> {
             Treatment::LeftOut => format!("not in the request: {}", clean(&place.why)),
             Treatment::Stub => format!("in the request as a stub{section}: {}", clean(&place.why)),
             _ if !place.shown => {
-                format!("in the request without these words{section}: {}", clean(&place.why))
+                format!("in the request, but not word for word{section}: {}", clean(&place.why))
             }
             _ => format!("in the request{section}: {}", clean(&place.why)),
         }
