@@ -1,5 +1,6 @@
 //! The climb: step after step, each taken if it saves enough, until the request is small enough.
 
+mod adopt;
 mod fill;
 
 use super::due::{LaneMeasurement, Urgency, whole};
@@ -40,6 +41,8 @@ pub struct Ladder<'a> {
     rung: usize,
     taken: Vec<RungTaken>,
     nodes: Vec<NodeDraft>,
+    /// Summaries of other lanes that may stand in this one.
+    adopted: Vec<SummaryNode>,
     reduced: Vec<(Seq, ContentReduced)>,
     /// The position the next new event will have if nothing comes between.
     next: Seq,
@@ -131,6 +134,7 @@ impl<'a> Ladder<'a> {
             rung: 0,
             taken: Vec::new(),
             nodes: Vec::new(),
+            adopted: Vec::new(),
             reduced: Vec::new(),
             // The trim's event comes first.
             next: ask.view.head().next().next(),
@@ -354,7 +358,8 @@ impl<'a> Ladder<'a> {
         let all = self.ask.view;
         trim::settle(&mut trim, &arrange(all), all);
         let nodes = self.nodes.iter().chain(drafts).map(node);
-        let nodes: Vec<SummaryNode> = nodes.chain(all.nodes().cloned()).collect();
+        let nodes: Vec<SummaryNode> =
+            nodes.chain(all.nodes().cloned()).chain(self.adopted.iter().cloned()).collect();
         let reduced = self.reduced.iter().chain(reduced);
         let mut texts: Vec<(Seq, Body)> = reduced.map(|(at, reduced)| (*at, reduced.text.clone())).collect();
         texts.extend(trim.named().filter_map(|at| Some((at, all.reduced(at)?.clone()))));

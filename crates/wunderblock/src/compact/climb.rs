@@ -17,7 +17,7 @@ use wunderblock_core::message::Body;
 use wunderblock_core::plan::PlanInput;
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::Seq;
-use wunderblock_core::view::ViewEntry;
+use wunderblock_core::view::{SummaryNode, ViewEntry};
 
 /// What a climb came to.
 pub(crate) struct Climbed {
@@ -42,6 +42,7 @@ pub(super) async fn run(
         let climb = Climb {
             ask: prepared.bench.ask(),
             tasks: &prepared.tasks,
+            adopted: &prepared.adopted,
             policy: &options.compactor.policy,
             summariser: options.compactor.summariser.as_deref(),
             redactor: &redactor,
@@ -58,6 +59,8 @@ pub(super) async fn run(
 pub(crate) struct Climb<'a> {
     pub(crate) ask: PlanInput<'a>,
     pub(crate) tasks: &'a [TaskRange],
+    /// Summaries of other lanes that the lane may begin with.
+    pub(crate) adopted: &'a [SummaryNode],
     pub(crate) policy: &'a Policy,
     pub(crate) summariser: Option<&'a dyn Summarise>,
     pub(crate) redactor: &'a Redactor,
@@ -70,7 +73,8 @@ pub(crate) struct Climb<'a> {
 impl Climb<'_> {
     /// Climbs. It may block, where a summariser does.
     pub(crate) fn run(&self, level: Urgency) -> Climbed {
-        let mut ladder = Ladder::new(self.policy, self.ask, level, self.tasks);
+        let ladder = Ladder::new(self.policy, self.ask, level, self.tasks);
+        let mut ladder = ladder.adopting(self.adopted);
         let mut drafts: Vec<SummaryDraft> = Vec::new();
         let stopped = AtomicBool::new(false);
         let mut writing = Duration::ZERO;
@@ -133,7 +137,7 @@ impl Climb<'_> {
             let (job, text) = (&draft.job, draft.text.inline()?);
             return Some(Earlier { at, from: job.from, to: job.to, level: job.level, text });
         }
-        let node = self.ask.view.node(at)?;
+        let node = ladder.view().node(at)?;
         let text = self.ask.bodies.of(&node.text)?;
         Some(Earlier { at, from: node.from, to: node.to, level: node.level, text })
     }

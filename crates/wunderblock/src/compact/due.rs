@@ -125,11 +125,10 @@ pub(super) async fn check_breaker(
 /// How many compactions of a lane in a row came to nothing, and what the request took at the last.
 pub(super) async fn count_rounds(session: &Session, lane: &LaneId) -> Result<Option<(u32, Tokens)>, Error> {
     let head = session.info().await?.head;
-    let rejected = marked_events(session, Marked::Kind("compaction.rejected"), head).await?;
+    let rejected = Marked::OfLane("compaction.rejected", lane.clone());
+    let rejected = marked_events(session, rejected, head).await?;
     let newest = rejected.into_iter().find_map(|event| match event.fact {
-        Some(Fact::CompactionRejected(rejected)) if rejected.lane == *lane && rejected.counts() => {
-            Some((event.seq, rejected))
-        }
+        Some(Fact::CompactionRejected(rejected)) if rejected.counts() => Some((event.seq, rejected)),
         _ => None,
     });
     let Some((at, rejected)) = newest else { return Ok(None) };

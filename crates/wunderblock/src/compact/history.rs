@@ -6,6 +6,7 @@ use crate::session::Session;
 use crate::store::Answer;
 use crate::store::Marked;
 use crate::stored::decode_event;
+use std::collections::BTreeSet;
 use wunderblock_core::compact::TaskMark;
 use wunderblock_core::compact::task::TaskSource;
 use wunderblock_core::event::Event;
@@ -22,13 +23,23 @@ pub(crate) async fn recorded_steps(
     lane: &LaneId,
     to: Seq,
 ) -> Result<Vec<(Seq, ViewTrimmed)>, Error> {
-    let steps = marked_events(session, Marked::Kind("view.trimmed"), to).await?.into_iter();
+    let steps = marked_events(session, Marked::OfLane("view.trimmed", lane.clone()), to).await?.into_iter();
     let own = steps.filter_map(|event| match event.fact {
         Some(fact) if fact.contradiction(event.seq).is_some() => None,
-        Some(Fact::ViewTrimmed(step)) if step.lane == *lane => Some((event.seq, step)),
+        Some(Fact::ViewTrimmed(step)) => Some((event.seq, step)),
         _ => None,
     });
     Ok(own.collect())
+}
+
+/// The steps that were undone up to a position.
+pub(crate) async fn undone_steps(session: &Session, what: Marked, to: Seq) -> Result<BTreeSet<Seq>, Error> {
+    let undone = marked_events(session, what, to).await?.into_iter();
+    let step = |event: Event| match event.fact {
+        Some(Fact::CompactionUndone(undone)) => Some(undone.compaction),
+        _ => None,
+    };
+    Ok(undone.filter_map(step).collect())
 }
 
 /// Control events up to a position, the newest first.

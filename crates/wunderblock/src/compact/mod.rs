@@ -8,6 +8,7 @@
 //! is made to fit what came, or is void.
 
 pub(crate) mod account;
+mod adopt;
 pub(crate) mod call_budget;
 pub(crate) mod climb;
 pub(crate) mod due;

@@ -1,5 +1,6 @@
 //! What a climb needs: the lane's view with all its texts, and what the request holds beside the conversation.
 
+use super::adopt::adoptable;
 use super::history::task_marks;
 
 use super::options::CompactOptions;
@@ -14,6 +15,7 @@ use crate::store::StoreError;
 use wunderblock_core::compact::{TaskMark, TaskRange, task};
 use wunderblock_core::plan::weigh;
 use wunderblock_core::units::Tokens;
+use wunderblock_core::view::SummaryNode;
 
 /// A lane, ready to be compacted.
 #[derive(Clone)]
@@ -23,6 +25,8 @@ pub(crate) struct Prepared {
     pub(crate) tasks: Vec<TaskRange>,
     /// What the request takes.
     pub(crate) tokens: Tokens,
+    /// Summaries of other lanes that a lane may begin with.
+    pub(crate) adopted: Vec<SummaryNode>,
 }
 
 impl Prepared {
@@ -30,7 +34,7 @@ impl Prepared {
     pub(crate) fn new(bench: Bench, marks: &[TaskMark]) -> Self {
         let tasks = task::tasks(&bench.view, marks, &bench.texts);
         let tokens = weigh(&bench.ask()).tokens;
-        Self { bench, tasks, tokens }
+        Self { bench, tasks, tokens, adopted: Vec::new() }
     }
 
     /// What must fit.
@@ -43,7 +47,8 @@ pub(super) async fn prepare(session: &Session, options: &CompactOptions) -> Resu
     let mut bench = build_bench(session, options).await?;
     read_view_texts(&session.engine, &bench.view, &mut bench.texts).await?;
     let marks = task_marks(session, &bench.view, &bench.texts).await?;
-    Ok(Prepared::new(bench, &marks))
+    let adopted = adoptable(session, &mut bench).await?;
+    Ok(Prepared { adopted, ..Prepared::new(bench, &marks) })
 }
 
 /// The lane as a compaction finds it. That it begins again, for another model or window, is recorded first.

@@ -66,11 +66,11 @@ pub(super) async fn count_calls(session: &Session, lane: &LaneId) -> Result<u32,
     let since = Millis(session.engine.now().0.saturating_sub(HOUR));
     let mut calls = 0_u32;
     for kind in ["session.compacted", "compaction.rejected"] {
-        let recent = marked_events(session, Marked::Kind(kind), head).await?;
+        let recent = marked_events(session, Marked::OfLane(kind, lane.clone()), head).await?;
         for event in recent.into_iter().take_while(|event| event.at >= since) {
             let spent = match event.fact {
-                Some(Fact::SessionCompacted(made)) if made.lane.as_ref() == Some(lane) => made.spent,
-                Some(Fact::CompactionRejected(rejected)) if rejected.lane == *lane => rejected.spent,
+                Some(Fact::SessionCompacted(made)) => made.spent,
+                Some(Fact::CompactionRejected(rejected)) => rejected.spent,
                 _ => None,
             };
             calls = calls.saturating_add(spent.map_or(0, |spent| spent.calls));

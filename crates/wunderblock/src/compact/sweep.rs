@@ -5,6 +5,7 @@
 //! the mark of a gap.
 
 use super::account::MadeNode;
+use super::adopt::adoptable;
 use super::call_budget::CallBudget;
 use super::options::{CompactOptions, CompactionStage};
 use super::prepare::build_bench;
@@ -37,7 +38,7 @@ use wunderblock_core::plan::{Trim, TrimReason};
 use wunderblock_core::policy::{Action, Permille, Policy};
 use wunderblock_core::ports::{Bodies, CostModel};
 use wunderblock_core::units::{Bytes, Seq, Tokens};
-use wunderblock_core::view::{View, ViewEntry};
+use wunderblock_core::view::{SummaryNode, View, ViewEntry};
 
 /// New summaries that are published together.
 const BATCH: usize = 32;
@@ -118,8 +119,18 @@ pub(super) async fn sweep(
     if !options.compactor.policy.summarises() {
         return Ok(Vec::new());
     }
-    let bench = build_bench(session, options).await?;
+    let mut bench = build_bench(session, options).await?;
     let trim = bench.view.trim().clone();
+    let frontier = match (trim.drop_before, bench.view.newest_user()) {
+        (Seq::START, user) => user.map_or(bench.floor, |user| user.min(bench.floor)),
+        (frontier, _) => frontier,
+    };
+    let mut kept = trim.nodes.clone();
+    if kept.is_empty() {
+        let adopted = adoptable(session, &mut bench).await?.into_iter();
+        let adopted = adopted.take_while(|node| node.to < frontier);
+        kept.extend(adopted.map(|SummaryNode { at, from, to, .. }| PlacedSummary { at, from, to }));
+    }
     let mut sweep = Sweep {
         options,
         lane,
@@ -127,11 +138,8 @@ pub(super) async fn sweep(
         hidden: bench.view.hidden().clone(),
         calibration: bench.calibration.clone(),
         target: bench.target.clone(),
-        kept: trim.nodes.clone(),
-        frontier: match (trim.drop_before, bench.view.newest_user()) {
-            (Seq::START, user) => user.map_or(bench.floor, |user| user.min(bench.floor)),
-            (frontier, _) => frontier,
-        },
+        kept,
+        frontier,
         trim,
         standing: Vec::new(),
         fresh: Vec::new(),

@@ -1,6 +1,6 @@
 //! Undoing: the lane's state before a compaction, recorded anew.
 
-use super::history::{marked_events, recorded_steps};
+use super::history::{recorded_steps, undone_steps};
 use super::sweep::SWEEP;
 use crate::engine::unexpected;
 use crate::error::Error;
@@ -8,7 +8,6 @@ use crate::limits;
 use crate::record::{append_events, engine_event};
 use crate::session::Session;
 use crate::store::{Marked, StoreError};
-use std::collections::BTreeSet;
 use wunderblock_core::compaction::{CompactionOutcome, CompactionUndone};
 use wunderblock_core::event::{Fact, ViewTrimmed};
 use wunderblock_core::id::LaneId;
@@ -39,14 +38,7 @@ pub struct Undone {
 pub(crate) async fn undo_compaction(session: &Session, lane: &LaneId) -> Result<Undone, Error> {
     for _ in 0..limits::BUILD_RETRIES {
         let head = session.info().await?.head;
-        let undone: BTreeSet<Seq> = marked_events(session, Marked::Kind("compaction.undone"), head)
-            .await?
-            .into_iter()
-            .filter_map(|event| match event.fact {
-                Some(Fact::CompactionUndone(undone)) if undone.lane == *lane => Some(undone.compaction),
-                _ => None,
-            })
-            .collect();
+        let undone = undone_steps(session, Marked::OfLane("compaction.undone", lane.clone()), head).await?;
         let steps = recorded_steps(session, lane, head).await?;
         let place = steps.iter().position(|(at, step)| {
             step.reason == TrimReason::Compacted && step.compaction.is_some() && !undone.contains(at)

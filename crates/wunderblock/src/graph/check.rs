@@ -95,13 +95,6 @@ impl RecordedNodes {
         if sources.len() < node.sources.len() {
             return;
         }
-        for (source, made) in sources.iter().filter(|(_, made)| made.lane != node.lane) {
-            let lane = |made: &SessionCompacted| {
-                made.lane.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string)
-            };
-            let detail = format!("that at {source} is of lane {}, it of lane {}", lane(made), lane(node));
-            flaws.push(("a summary is made from its own lane's", detail));
-        }
         let level = sources.iter().map(|(_, made)| made.level).max().map_or(0, |most| most.saturating_add(1));
         if node.level != level {
             let detail = format!("it has level {}, and what it was made from makes it {level}", node.level);

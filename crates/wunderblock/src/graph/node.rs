@@ -85,9 +85,6 @@ pub(super) struct Graph {
     pub(super) stream: StreamInfo,
     pub(super) nodes: BTreeMap<Seq, LoadedNode>,
 }
-
-/// How many steps of lanes are looked at together.
-const STEPS: u64 = 32;
 /// Characters of a title.
 const TITLE: usize = 120;
 
@@ -108,16 +105,16 @@ impl Session {
 
 pub(super) async fn read_graph(engine: &Engine, stream: &StreamId) -> Result<Graph, Error> {
     let tenant = engine.tenant.no;
-    let newest = |kind, limit| marked(engine, stream, Marked::Kind(kind), (NEWEST, limit));
+    let newest = |what| marked(engine, stream, what, (NEWEST, EVERY));
     let mut batch = QueryBatch::default();
     let info = batch.ask(Query::Stream { tenant, stream: stream.clone() }, Answer::stream);
-    let rows = batch.ask(newest("session.compacted", EVERY), Answer::events);
-    let steps = batch.ask(newest("view.trimmed", STEPS), Answer::events);
+    let rows = batch.ask(newest(Marked::Kind("session.compacted")), Answer::events);
+    let steps = batch.ask(newest(Marked::EachLane("view.trimmed")), Answer::events);
     let mut answers = engine.ask_all(batch).await?;
     let info = *answers.take(info)?.ok_or_else(|| Error::NoSession(stream.to_string()))?;
     let (rows, steps) = (answers.take(rows)?, answers.take(steps)?);
     let made = made_nodes(engine, stream, &rows)?;
-    let shown = shown_nodes(engine, stream, &made, steps).await?;
+    let shown = shown_nodes(engine, stream, &steps)?;
     let mut nodes = known_nodes(engine, &info, &made, &shown).await?;
     for (seq, made) in &made {
         for source in made.sources.iter().filter(|source| *source != seq) {
@@ -144,28 +141,13 @@ pub(super) fn made_nodes(
     Ok(made)
 }
 
-/// The nodes in the present view of their lane: those its newest step lists.
-async fn shown_nodes(
-    engine: &Engine,
-    stream: &StreamId,
-    made: &BTreeMap<Seq, SessionCompacted>,
-    mut rows: Vec<StoredEvent>,
-) -> Result<BTreeSet<Seq>, Error> {
-    let mut open: BTreeSet<&LaneId> = made.values().filter_map(|made| made.lane.as_ref()).collect();
+/// The nodes in the present view of a lane: those its latest step lists.
+fn shown_nodes(engine: &Engine, stream: &StreamId, steps: &[StoredEvent]) -> Result<BTreeSet<Seq>, Error> {
     let mut shown = BTreeSet::new();
-    while !open.is_empty() && !rows.is_empty() {
-        for row in &rows {
-            if let Some(Fact::ViewTrimmed(step)) = decode_event(engine, stream, row)?.fact
-                && open.remove(&step.lane)
-            {
-                let own = |at: &Seq| made.get(at).is_some_and(|node| node.lane.as_ref() == Some(&step.lane));
-                shown.extend(step.trim.nodes.iter().map(|placed| placed.at).filter(own));
-            }
+    for row in steps {
+        if let Some(Fact::ViewTrimmed(step)) = decode_event(engine, stream, row)?.fact {
+            shown.extend(step.trim.nodes.iter().map(|placed| placed.at));
         }
-        let oldest = rows.last().map_or(Seq::START, |row| row.seq);
-        let query = marked(engine, stream, Marked::Kind("view.trimmed"), (oldest.prev(), STEPS));
-        let older = engine.ask(query, Answer::events).await?;
-        rows = older;
     }
     Ok(shown)
 }

@@ -224,6 +224,7 @@ impl Lane {
         let climb = Climb {
             ask: prepared.bench.ask(),
             tasks: &prepared.tasks,
+            adopted: &prepared.adopted,
             policy,
             summariser: means.compactor.summariser.as_deref(),
             redactor: means.redactor,

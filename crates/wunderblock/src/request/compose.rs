@@ -50,6 +50,7 @@ pub(super) async fn bench(mut gathered: Gathered, job: &BuildJob, ask: &Asking) 
     let Gathered { lane, shorter, texts, state, .. } = gathered;
     let limit = lane.target.budget.limit().tokens;
     Ok(Bench {
+        begins: lane.snapshot.begins(),
         target: lane.target.lane(),
         shorter,
         fixed: fixed(&lane.target, &decision.view, &lane.costs),

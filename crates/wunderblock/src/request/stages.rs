@@ -169,6 +169,8 @@ pub(crate) struct Bench {
     /// What the costs were corrected by.
     pub(crate) calibration: Option<ModelCalibration>,
     pub(crate) texts: Texts,
+    /// Whether the lane begins.
+    pub(crate) begins: bool,
     /// What the lane is for.
     pub(crate) target: LaneTarget,
     /// See [`ShorterTexts`]: recorded before a compaction begins.

@@ -1,5 +1,6 @@
 //! How far back a compacted request reaches: as much stays word for word as its goal allows.
 
+use super::adopt::ADOPT;
 use super::{Ladder, NodeDraft, with_forms};
 use crate::compact::{guard, shrink};
 use crate::compaction::RungTaken;
@@ -71,7 +72,7 @@ impl Ladder<'_> {
     pub(super) fn fill(&mut self) {
         let is_as_needed = |action: &Action| matches!(action, Action::Summarise { as_needed: true, .. });
         let is_summarised =
-            |taken: &RungTaken| taken.taken && matches!(&*taken.rung, "summarise" | "condense");
+            |taken: &RungTaken| taken.taken && matches!(&*taken.rung, "summarise" | "condense" | ADOPT);
         let has_summarised = self.taken.iter().any(is_summarised);
         // Who asks for a compaction that is not due wants less than the goal.
         if !self.policy.steps.iter().any(is_as_needed) || !has_summarised || self.before <= self.target {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use wunderblock::{Built, ContextOptions};
 use wunderblock_core::decision::TrimReason;
 use wunderblock_core::id::LaneId;
-use wunderblock_core::units::Tokens;
+use wunderblock_core::units::{Seq, Tokens};
 
 /// A request by a policy for whichever lane fits.
 fn unnamed(policy: &str, tokens: u64) -> ContextOptions {
@@ -196,4 +196,29 @@ fn the_options_of_a_lane_resume_it() {
     scene.turns(20..23);
     let resumed = scene.explain(&last.resume(bare));
     assert!(resumed.draft.body == scene.build(&unnamed("balanced", 32_000)).draft.body);
+}
+
+/// A lane that begins takes over what another has summarised: nobody pays for a summary twice. What was undone is not
+/// taken over.
+#[test]
+fn a_lane_begins_with_the_summaries_of_others() {
+    for undoes in [false, true] {
+        let scene = Scene::of(TURNS);
+        let first = scene.build(&unnamed("balanced", 32_000));
+        let theirs: Vec<Seq> = first.compacted.unwrap().nodes.iter().map(|node| node.at).collect();
+        if undoes {
+            while block_on(scene.session.lane(None).undo()).is_ok() {}
+        }
+        let small = scene.build(&unnamed("balanced", 24_000));
+        let done = small.compacted.as_ref().unwrap();
+        let shown = scene.trim().nodes;
+        let adopted = shown.iter().filter(|node| theirs.contains(&node.at)).count();
+        assert_eq!(adopted > 0, !undoes, "{shown:?}");
+        assert_eq!(done.rungs.iter().any(|rung| &*rung.rung == "adopt"), !undoes);
+        assert_eq!(scene.unreachable(&small), []);
+        scene.is_whole();
+        assert_eq!(scene.problems(), [""; 0]);
+        // A window that holds the whole session needs none of them.
+        assert!(scene.build(&unnamed("balanced", 200_000)).compacted.is_none());
+    }
 }

@@ -1,0 +1,87 @@
+//! Summaries that other lanes of a session have recorded, for a lane that begins.
+
+use super::history::{marked_events, undone_steps};
+use crate::error::Error;
+use crate::request::stages::Bench;
+use crate::session::Session;
+use crate::store::Marked;
+use crate::stored::read_more_texts;
+use std::collections::{BTreeMap, BTreeSet};
+use wunderblock_core::event::{Fact, SessionCompacted};
+use wunderblock_core::id::LaneId;
+use wunderblock_core::message::Body;
+use wunderblock_core::units::{Millis, Seq, Tokens};
+use wunderblock_core::view::SummaryNode;
+
+/// The summaries a lane may begin with, in the order of their ranges, with their texts in the bench: those of the lane that
+/// tells most. Summaries of summaries tell less than what they were made of, so only those of events are taken.
+pub(super) async fn adoptable(session: &Session, bench: &mut Bench) -> Result<Vec<SummaryNode>, Error> {
+    if !bench.begins {
+        return Ok(Vec::new());
+    }
+    let head = bench.view.head();
+    let rejected = undone_summaries(session, head).await?;
+    let mut lanes: BTreeMap<LaneId, Vec<(Seq, Millis, SessionCompacted)>> = BTreeMap::new();
+    // The latest first: of two for one range the later counts.
+    for event in marked_events(session, Marked::Kind("session.compacted"), head).await? {
+        let Some(Fact::SessionCompacted(made)) = event.fact else { continue };
+        let Some(lane) = made.lane.clone().filter(|_| is_leaf(&made) && !rejected.contains(&event.seq))
+        else {
+            continue;
+        };
+        lanes.entry(lane).or_default().push((event.seq, event.at, *made));
+    }
+    let chains = lanes.into_values().map(chain);
+    let told = |nodes: &Vec<(SummaryNode, Tokens)>| nodes.iter().map(|(_, tokens)| *tokens).sum::<Tokens>();
+    let chain = chains.max_by_key(told).unwrap_or_default();
+    let nodes: Vec<SummaryNode> = chain.into_iter().map(|(node, _)| node).collect();
+    let handles: Vec<_> = nodes.iter().filter_map(|node| node.text.handle()).collect();
+    read_more_texts(&session.engine, &mut bench.texts, handles.clone()).await?;
+    for handle in handles {
+        if let Some(text) = bench.texts.get(handle) {
+            bench.costs.learn(handle, bench.costs.measure(text));
+        }
+    }
+    // What is erased is not there.
+    let is_there =
+        |node: &SummaryNode| node.text.handle().is_none_or(|handle| bench.texts.get(handle).is_some());
+    Ok(nodes.into_iter().take_while(is_there).collect())
+}
+
+/// The summaries that compactions made which were undone.
+async fn undone_summaries(session: &Session, head: Seq) -> Result<BTreeSet<Seq>, Error> {
+    let undone = undone_steps(session, Marked::Kind("compaction.undone"), head).await?;
+    if undone.is_empty() {
+        return Ok(undone);
+    }
+    let steps = marked_events(session, Marked::Kind("view.trimmed"), head).await?.into_iter();
+    let steps = steps.filter(|event| undone.contains(&event.seq));
+    let made = steps.filter_map(|event| match event.fact {
+        // What a compaction makes is recorded behind its step.
+        Some(Fact::ViewTrimmed(step)) => {
+            Some(step.trim.nodes.into_iter().map(|node| node.at).filter(move |at| *at > event.seq))
+        }
+        _ => None,
+    });
+    Ok(made.flatten().collect())
+}
+
+/// Whether a summary is one of events, and was checked.
+fn is_leaf(made: &SessionCompacted) -> bool {
+    made.level == 0 && made.sources.is_empty() && made.check.is_some() && made.summary.is_some()
+}
+
+/// Summaries whose ranges do not overlap, ascending.
+fn chain(made: Vec<(Seq, Millis, SessionCompacted)>) -> Vec<(SummaryNode, Tokens)> {
+    let mut chain: BTreeMap<Seq, (SummaryNode, Tokens)> = BTreeMap::new();
+    for (at, when, SessionCompacted { from_seq: from, to_seq: to, summary, tokens_after, .. }) in made {
+        let before = chain.range(..=to).next_back();
+        if before.is_some_and(|(_, (node, _))| node.to >= from) {
+            continue;
+        }
+        let text = summary.unwrap_or_else(|| Body::from(""));
+        let node = SummaryNode { at, from, to, level: 0, text, made: when };
+        chain.insert(from, (node, tokens_after.unwrap_or_default()));
+    }
+    chain.into_values().collect()
+}
