@@ -5,6 +5,7 @@ use futures_executor::block_on;
 use std::collections::BTreeSet;
 use wunderblock::{Built, CompactionResult, ContextOptions, GrepOptions, Visibility, VisibilityChange};
 use wunderblock_core::budget::{Reason, Treatment};
+use wunderblock_core::id::LaneId;
 use wunderblock_core::units::Seq;
 
 fn set(scene: &Scene, what: Visibility, seq: Seq) -> VisibilityChange {
@@ -161,4 +162,25 @@ fn an_account_says_what_left_the_view_and_what_of_it_no_summary_has() {
         let money = done.money.unwrap_or_else(|| panic!("{}: the model has a price", policy.name));
         assert!(money.later <= money.next_without && money.later <= money.next, "{}: {money:?}", policy.name);
     }
+}
+
+#[test]
+fn a_lane_that_begins_takes_over_no_summary_that_tells_of_what_is_hidden() {
+    let scene = Scene::of(2);
+    let said = scene.user("Never rename heliotrope-44: it must stay as it is.");
+    scene.turns(3..40);
+    let policy = preset("balanced");
+    let text = |built: &Built| String::from_utf8_lossy(&built.draft.body).into_owned();
+    let first = scene.build(&under(&policy, 16_000));
+    assert!(scene.nodes().iter().any(|node| node.from <= said && said <= node.to), "it was summarised");
+    assert!(text(&first).contains("heliotrope-44"), "and the summary tells of it");
+    let elsewhere =
+        |name: &str| ContextOptions { lane: Some(LaneId::new(name).unwrap()), ..under(&policy, 16_000) };
+    assert!(
+        text(&scene.build(&elsewhere("before"))).contains("heliotrope-44"),
+        "a lane that begins tells of it, too"
+    );
+    set(&scene, Visibility::Hide, said);
+    assert!(!text(&scene.build(&elsewhere("after"))).contains("heliotrope-44"));
+    assert_eq!(scene.problems(), [""; 0]);
 }
