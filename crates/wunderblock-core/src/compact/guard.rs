@@ -14,6 +14,10 @@ use std::collections::BTreeSet;
 /// gain, and the next compaction would follow at once.
 const TAIL_DIVISOR: u64 = 2;
 
+/// A turn that takes more than this part of the user's share, as a divisor, is passed over where it has no room: what
+/// somebody pasted must not push out everything else they said.
+const PASTED_DIVISOR: u64 = 4;
+
 /// What a policy protects of a lane, decided once for a compaction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Guard {
@@ -215,13 +219,27 @@ fn keep(
     newest: Option<Seq>,
 ) -> Vec<Seq> {
     let mut keep: BTreeSet<Seq> = BTreeSet::new();
+    let turns = || before.iter().filter(|(exchange, _)| is_turn(ask, exchange));
     let mut room = policy.protect.user_tokens;
-    for (exchange, tokens) in before.iter().rev().filter(|(exchange, _)| is_turn(ask, exchange)) {
+    for (exchange, tokens) in turns().rev() {
         if newest.is_some_and(|seq| exchange.speakers.contains(&seq)) || *tokens <= room {
             keep.extend(&exchange.speakers);
             room = room.saturating_sub(*tokens);
         } else {
             room = Tokens::ZERO;
+        }
+    }
+    let share = policy.protect.user_share.of(plan::limit(ask).tokens);
+    let mut room = share;
+    for (exchange, tokens) in turns().next().into_iter().chain(turns().rev()) {
+        if exchange.speakers.iter().all(|seq| keep.contains(seq)) {
+            continue;
+        }
+        if *tokens <= room {
+            keep.extend(&exchange.speakers);
+            room = room.saturating_sub(*tokens);
+        } else if *tokens <= Tokens(share.0 / PASTED_DIVISOR) {
+            break;
         }
     }
     let pinned = |exchange: &Exchange| exchange.members.iter().any(|seq| ask.view.pinned().contains(seq));

@@ -32,6 +32,8 @@ pub struct Protect {
     pub to_newest_user: bool,
     /// The user's own messages before the tail, the newest first, up to so many tokens.
     pub user_tokens: Tokens,
+    /// The user's first message and their own messages before the tail, the newest first, up to this part of the limit.
+    pub user_share: Permille,
 }
 
 /// Where what is kept may begin. Never between a call and its result.

@@ -96,18 +96,22 @@ fn protect() -> impl Strategy<Value = Protect> {
     let counts = (select(vec![0u64, 0, 1, 3]), select(vec![0u64, 0, 2, 5, 10]), select(vec![0u64, 0, 1, 2]));
     let tokens = (select(vec![0u64, 0, 500, 5_000]), select(vec![0u64, 0, 500, 5_000]));
     let parts = (select(vec![0u16, 0, 300]), select(vec![0u16, 0, 25, 150]), any::<bool>(), any::<bool>());
-    (counts, tokens, parts).prop_map(|(counts, tokens, (history, window, bounded, to_newest_user))| Protect {
-        first: counts.0,
-        messages: counts.1,
-        turns: counts.2,
-        tokens: Tokens(tokens.0),
-        history: Permille(history),
-        window: Permille(window),
-        at_least: Tokens(if bounded { 1_000 } else { 0 }),
-        at_most: Tokens(if bounded { 3_000 } else { 0 }),
-        to_newest_user,
-        user_tokens: Tokens(tokens.1),
-    })
+    let parts = (parts, select(vec![0u16, 0, 50, 200]));
+    (counts, tokens, parts).prop_map(
+        |(counts, tokens, ((history, window, bounded, to_newest_user), share))| Protect {
+            first: counts.0,
+            messages: counts.1,
+            turns: counts.2,
+            tokens: Tokens(tokens.0),
+            history: Permille(history),
+            window: Permille(window),
+            at_least: Tokens(if bounded { 1_000 } else { 0 }),
+            at_most: Tokens(if bounded { 3_000 } else { 0 }),
+            to_newest_user,
+            user_tokens: Tokens(tokens.1),
+            user_share: Permille(share),
+        },
+    )
 }
 
 fn random() -> impl Strategy<Value = Policy> {

@@ -74,6 +74,8 @@ pub struct Compacted {
     pub recorded: Option<Seq>,
     /// The summaries that were made: their positions, ranges, levels, tokens before and after.
     pub nodes: Vec<MadeNode>,
+    /// How many summaries of other lanes it took over.
+    pub adopted: usize,
     /// The steps that were tried.
     pub rungs: Vec<RungTaken>,
     /// Summaries that were not taken.
@@ -148,6 +150,7 @@ impl Compacted {
             reached: false,
             recorded: None,
             nodes: Vec::new(),
+            adopted: 0,
             rungs: Vec::new(),
             rejected: Vec::new(),
             spent: Vec::new(),

@@ -1,6 +1,6 @@
 //! What a compaction takes out of view, and what it costs and saves.
 
-use super::account::MadeNode;
+use super::account::{Compacted, MadeNode};
 use super::climb::Climbed;
 use super::prepare::Prepared;
 use crate::catalog::{BilledTokens, MicroDollars};
@@ -48,9 +48,19 @@ pub struct CompactionMoney {
     pub later: MicroDollars,
 }
 
+/// Puts into an account which of its summaries requests show, what leaves the view, and its money.
+pub(super) fn tell_leaving(account: &mut Compacted, (prepared, climbed): (&Prepared, &Climbed), now: Millis) {
+    if let Some(trim) = &climbed.proposal.trim {
+        let stands = |node: &MadeNode| trim.nodes.iter().any(|placed| placed.at == node.at);
+        account.nodes.iter_mut().for_each(|node| node.shown = stands(node));
+    }
+    account.leaving = Leaving::of(prepared, climbed, &account.nodes);
+    account.money = CompactionMoney::of(prepared, (account.before, account.after), now);
+}
+
 impl Leaving {
     /// What goes with a proposal; nothing if there is none.
-    pub(super) fn of(prepared: &Prepared, climbed: &Climbed, made: &[MadeNode]) -> Self {
+    fn of(prepared: &Prepared, climbed: &Climbed, made: &[MadeNode]) -> Self {
         let Some(after) = &climbed.proposal.trim else { return Self::default() };
         let bench = &prepared.bench;
         let (view, before) = (&bench.view, bench.view.trim());
@@ -67,7 +77,8 @@ impl Leaving {
         let earlier = Vec::new();
         let material = Material { from: *first, to: *last, entries, bodies: &bench.texts, earlier };
         let Notable { user_words, rules, decisions, files, errors } = notable(&material);
-        let earlier = view.nodes().filter(|node| after.nodes.iter().any(|placed| placed.at == node.at));
+        let known = view.nodes().chain(&prepared.adopted);
+        let earlier = known.filter(|node| after.nodes.iter().any(|placed| placed.at == node.at));
         let mut summaries: Vec<&str> = earlier.filter_map(|node| bench.texts.of(&node.text)).collect();
         summaries.extend(made.iter().filter(|node| node.shown).map(|node| node.text.as_str()));
         let kinds = [
@@ -104,7 +115,7 @@ const WORDS: usize = 48;
 
 impl CompactionMoney {
     /// What a compaction costs; none if no price is known.
-    pub(super) fn of(prepared: &Prepared, (before, after): (Tokens, Tokens), now: Millis) -> Option<Self> {
+    fn of(prepared: &Prepared, (before, after): (Tokens, Tokens), now: Millis) -> Option<Self> {
         let row = &prepared.bench.row;
         let price = row.price_at(now)?;
         let again = |tokens| price.cost(BilledTokens { cache_read: tokens, ..BilledTokens::default() });

@@ -35,13 +35,13 @@ use account::{Compacted, CompactionResult, MadeNode};
 use call_budget::CallBudget;
 use due::{check_breaker, count_rounds};
 use lease::{claim_lease, new_holder, release_lease, while_holding};
-use leaving::{CompactionMoney, Leaving};
+use leaving::tell_leaving;
 use options::CompactOptions;
-use prepare::prepare;
+use prepare::{Prepared, prepare};
 use publish::publish;
 use state::count_calls;
 use std::sync::Arc;
-use sweep::sweep;
+use sweep::{Swept, sweep};
 use wunderblock_core::compact::{Due, Urgency};
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::LaneId;
@@ -101,7 +101,7 @@ async fn compact_held(
     lane: &LaneId,
     due: Due,
 ) -> Result<Compacted, Error> {
-    let mut swept = Vec::new();
+    let mut swept = Swept::default();
     let most = options.compactor.policy.limits.calls_per_hour;
     let budget = CallBudget::of(match due.level {
         Urgency::Manual => u32::MAX,
@@ -129,20 +129,15 @@ async fn compact_held(
     if options.compactor.policy.goes_by_tasks() {
         account.tasks.clone_from(&prepared.tasks);
     }
-    account.nodes.splice(0..0, swept);
-    if let Some(trim) = &climbed.proposal.trim {
-        let stands = |node: &MadeNode| trim.nodes.iter().any(|placed| placed.at == node.at);
-        account.nodes.iter_mut().for_each(|node| node.shown = stands(node));
-    }
-    account.leaving = Leaving::of(&prepared, &climbed, &account.nodes);
-    let sizes = (account.before, account.after);
-    account.money = CompactionMoney::of(&prepared, sizes, session.engine.now());
+    account.nodes.splice(0..0, swept.made);
+    account.adopted = swept.adopted + count_adopted(&prepared, &climbed);
+    tell_leaving(&mut account, (&prepared, &climbed), session.engine.now());
     if climbed.interrupted {
         account.outcome = CompactionResult::Interrupted;
         return Ok(account);
     }
     if climbed.proposal.trim.is_none() {
-        if !account.nodes.is_empty() {
+        if !account.nodes.is_empty() || account.adopted > 0 {
             account.outcome = CompactionResult::Compacted;
             return Ok(account);
         }
@@ -162,6 +157,12 @@ async fn compact_held(
             reject(session, account, prepared.tokens).await
         }
     }
+}
+
+/// How many summaries of other lanes a proposal places.
+fn count_adopted(prepared: &Prepared, climbed: &climb::Climbed) -> usize {
+    let placed = climbed.proposal.trim.iter().flat_map(|trim| &trim.nodes);
+    placed.filter(|placed| prepared.adopted.iter().any(|node| node.at == placed.at)).count()
 }
 
 /// Records that a compaction changed nothing.

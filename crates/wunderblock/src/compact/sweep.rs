@@ -82,6 +82,14 @@ struct SweepTask {
     earlier: Vec<SweptSummary>,
 }
 
+/// What a sweep came to.
+#[derive(Default)]
+pub(super) struct Swept {
+    pub(super) made: Vec<MadeNode>,
+    /// Summaries of other lanes that it took over.
+    pub(super) adopted: usize,
+}
+
 /// A sweep under way.
 struct Sweep<'a> {
     options: &'a CompactOptions,
@@ -115,9 +123,9 @@ pub(super) async fn sweep(
     options: &CompactOptions,
     lane: &LaneId,
     budget: &CallBudget,
-) -> Result<Vec<MadeNode>, Error> {
+) -> Result<Swept, Error> {
     if !options.compactor.policy.summarises() {
-        return Ok(Vec::new());
+        return Ok(Swept::default());
     }
     let mut bench = build_bench(session, options).await?;
     let trim = bench.view.trim().clone();
@@ -126,6 +134,7 @@ pub(super) async fn sweep(
         (frontier, _) => frontier,
     };
     let mut kept = trim.nodes.clone();
+    let stood = kept.len();
     if kept.is_empty() {
         let adopted = adoptable(session, &mut bench).await?.into_iter();
         let adopted = adopted.take_while(|node| node.to < frontier);
@@ -162,7 +171,7 @@ pub(super) async fn sweep(
         }
     }
     publish_sweep(session, &mut sweep).await?;
-    Ok(sweep.made)
+    Ok(Swept { adopted: sweep.kept.len() - stood, made: sweep.made })
 }
 
 /// Reads and summarises the next chunk. Whether there was one.
@@ -266,7 +275,7 @@ async fn put_work(
 
 /// Appends what was made since the last time.
 async fn publish_sweep(session: &Session, sweep: &mut Sweep<'_>) -> Result<(), Error> {
-    if sweep.fresh.is_empty() {
+    if sweep.next_trim().nodes == sweep.trim.nodes {
         return Ok(());
     }
     for _ in 0..limits::BUILD_RETRIES {

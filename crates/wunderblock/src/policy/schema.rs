@@ -88,6 +88,7 @@ const PROTECT: &[PolicyKey] = &[
     key("at_most", COUNT),
     key("to_newest_user", ValueKind::Flag),
     key("user_tokens", COUNT),
+    key("user_share", ValueKind::Part),
 ];
 
 const SPLIT: &[PolicyKey] = &[

@@ -16,3 +16,4 @@ mod summaries;
 mod sweep;
 mod undo;
 mod visibility;
+mod words;
