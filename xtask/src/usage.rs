@@ -113,7 +113,7 @@ fn read(file: &str) -> ChoreResult<Vec<UsageEntry>> {
                     RecordItem::Opened(_)
                     | RecordItem::Turn(_)
                     | RecordItem::Spawned(_)
-                    | RecordItem::Pinned { .. }
+                    | RecordItem::About { .. }
                     | RecordItem::Fact(_) => {}
                 }
             }

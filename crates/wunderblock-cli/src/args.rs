@@ -6,6 +6,7 @@ mod graph;
 mod reduce;
 mod shared;
 mod simulate;
+mod visibility;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 pub(crate) use compaction::{CompactArgs, PolicyArgs, UndoArgs};
@@ -15,6 +16,7 @@ pub(crate) use reduce::{HowArgs, LevelArg, ReduceArgs, RunArgs};
 pub(crate) use shared::{BuildArgs, DialectArg, SessionArg, SourceArgs};
 pub(crate) use simulate::SimulateArgs;
 use std::path::PathBuf;
+pub(crate) use visibility::VisibilityArgs;
 
 /// A context and memory engine for LLM agents: it keeps every session in a durable ledger, builds each model request from
 /// it inside a budget, and accounts for every token.
@@ -79,6 +81,14 @@ pub(crate) enum Command {
     Compact(CompactArgs),
     /// Bring back the view from before a compaction
     Undo(UndoArgs),
+    /// Keep a message in every request that shows it
+    Pin(VisibilityArgs),
+    /// Take a pin back
+    Unpin(VisibilityArgs),
+    /// Keep a message, and what belongs to it, out of every request; it stays in the ledger
+    Hide(VisibilityArgs),
+    /// Let a hidden message into requests again
+    Unhide(VisibilityArgs),
     /// Rebuild a recorded request and prove it byte for byte
     Replay(Replay),
     /// Say where two recorded requests part, and why
@@ -224,6 +234,7 @@ pub(crate) struct Export {
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   wunderblock context session.jsonl --window 32000 --out request.json
+  wunderblock context 3f9c --out request.md                 to read it oneself
   wunderblock context 3f9c --query \"why did the build fail\" --out - --json 2>report.txt
   wunderblock context 3f9c --cwd ~/project --state plan.toml --tools tools.json
   wunderblock context 3f9c --prompt \"now the tests\" --out request.json
@@ -232,7 +243,7 @@ Exit 3: even what cannot be left out does not fit; the parts are listed.")]
 pub(crate) struct ContextArgs {
     #[command(flatten)]
     pub(crate) session: SessionArg,
-    /// Write the request to a file; `-`: to stdout, and the report to stderr
+    /// Write the request to a file, as text to read if its name ends in .md; `-`: to stdout, and the report to stderr
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// As of a position; nothing is recorded then
@@ -250,13 +261,21 @@ pub(crate) struct ContextArgs {
   wunderblock explain 3f9c --window 32000                       what the next request would be
   wunderblock explain 3f9c --find \"cannot find module\"          where that is in it, or why it is not
   wunderblock explain 3f9c --find wb:3f9c1a7be2d04c58           the same for a handle
-  wunderblock explain 3f9c --at 120                             what it would have been then")]
+  wunderblock explain 3f9c --at 120                             what it would have been then
+  wunderblock explain 3f9c --html request.html                  a page to click through
+  wunderblock explain 3f9c --agent-view --find \"port 4711\"      whether the agent itself still saw it")]
 pub(crate) struct Explain {
     #[command(flatten)]
     pub(crate) session: SessionArg,
     /// Say where a text or a handle is in the request, or why it is not there
     #[arg(long, value_name = "TEXT|HANDLE")]
     pub(crate) find: Option<String>,
+    /// Write a page for a browser to a file, too: sections, timeline, gaps to read. It loads and runs nothing
+    #[arg(long, value_name = "FILE", conflicts_with = "agent_view")]
+    pub(crate) html: Option<PathBuf>,
+    /// Instead: what the agent that recorded the session had in view, by its own compactions
+    #[arg(long)]
+    pub(crate) agent_view: bool,
     /// As of a position
     #[arg(long, value_name = "SEQ")]
     pub(crate) at: Option<u64>,

@@ -1,5 +1,6 @@
 //! One file per command: parse → one call of the engine → print.
 
+mod agent_view;
 mod append;
 mod backup;
 mod build;
@@ -10,8 +11,10 @@ mod doctor;
 mod erase;
 mod expand;
 mod export;
+mod find;
 mod grep;
 mod import;
+mod leaving;
 mod read;
 mod reduce;
 mod replay;
@@ -22,6 +25,7 @@ mod sessions;
 mod show;
 mod simulate;
 mod undo;
+mod visibility;
 
 use crate::args::{Args, Command};
 use crate::exit::Exit;
@@ -29,6 +33,7 @@ use crate::settings::Settings;
 use clap::CommandFactory;
 use std::io::Write;
 use std::process::ExitCode;
+use wunderblock::Visibility;
 
 /// Runs what was typed.
 pub(crate) async fn run(args: Args) -> Exit {
@@ -60,6 +65,10 @@ pub(crate) async fn run(args: Args) -> Exit {
         Command::Simulate(wanted) => simulate::run(global, &settings, wanted).await,
         Command::Compact(wanted) => compact::run(global, &settings, wanted).await,
         Command::Undo(wanted) => undo::run(global, &settings, &wanted).await,
+        Command::Pin(wanted) => visibility::run(global, &settings, (&wanted, Visibility::Pin)).await,
+        Command::Unpin(wanted) => visibility::run(global, &settings, (&wanted, Visibility::Unpin)).await,
+        Command::Hide(wanted) => visibility::run(global, &settings, (&wanted, Visibility::Hide)).await,
+        Command::Unhide(wanted) => visibility::run(global, &settings, (&wanted, Visibility::Unhide)).await,
         Command::Replay(wanted) => replay::run(global, &settings, &wanted).await,
         Command::Diff(wanted) => diff::run(global, &settings, &wanted).await,
         Command::Read(wanted) => read::run(global, &settings, &wanted).await,

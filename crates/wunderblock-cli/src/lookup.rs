@@ -2,6 +2,7 @@
 
 use crate::args::Global;
 use crate::console::say;
+use crate::conversation::{conversation, split};
 use crate::exit::{Failure, wrong};
 use crate::importing::import;
 use crate::settings::Settings;
@@ -12,6 +13,13 @@ use wunderblock::{Engine, Error, Session};
 
 /// The session an argument means. A transcript's path is imported first.
 pub(crate) async fn session(engine: &Engine, global: &Global, text: &str) -> Result<Session, Failure> {
+    let (file, wanted) = split(text);
+    let session = session_of_file(engine, global, file).await?;
+    conversation(global, session, (file, wanted)).await
+}
+
+/// The session of a path as a whole: its newest branch, or the first of many conversations.
+async fn session_of_file(engine: &Engine, global: &Global, text: &str) -> Result<Session, Failure> {
     let path = Path::new(text);
     if let Some(session) = by_id(engine, global, text).await? {
         return Ok(session);
@@ -28,6 +36,7 @@ pub(crate) async fn session(engine: &Engine, global: &Global, text: &str) -> Res
 
 /// The same for commands that must not write: a path is taken for the session it was imported as.
 pub(crate) async fn known_session(engine: &Engine, global: &Global, text: &str) -> Result<Session, Failure> {
+    let (text, wanted) = split(text);
     let path = Path::new(text);
     if let Some(session) = by_id(engine, global, text).await? {
         return Ok(session);
@@ -35,7 +44,7 @@ pub(crate) async fn known_session(engine: &Engine, global: &Global, text: &str) 
     if is_transcript(path)? {
         let missing = || format!("{text} has not been imported yet; `wunderblock import {text}` does it");
         let (id, _) = engine.imported(path).await?.ok_or_else(|| wrong(missing()))?;
-        return Ok(engine.session_by_id(id));
+        return conversation(global, engine.session_by_id(id), (text, wanted)).await;
     }
     Ok(engine.find_session(text).await?)
 }
@@ -43,6 +52,18 @@ pub(crate) async fn known_session(engine: &Engine, global: &Global, text: &str) 
 /// The ledger, and the session that a command which only reads is about. A transcript that is not in the ledger yet, or
 /// has grown since, is imported first; where the ledger cannot be written, it is read as it stands.
 pub(crate) async fn reading(
+    settings: &Settings,
+    global: &Global,
+    text: &str,
+) -> Result<(Engine, Session), Failure> {
+    let (file, wanted) = split(text);
+    let (engine, session) = reading_file(settings, global, file).await?;
+    let session = conversation(global, session, (file, wanted)).await?;
+    Ok((engine, session))
+}
+
+/// The same for a command that takes all conversations of a file.
+pub(crate) async fn reading_file(
     settings: &Settings,
     global: &Global,
     text: &str,
@@ -71,7 +92,7 @@ pub(crate) async fn reading(
         Some((known, true, engine)) => Ok((engine, known)),
         older => match (settings.write().await, older) {
             (Ok(engine), _) => {
-                let session = session(&engine, global, text).await?;
+                let session = session_of_file(&engine, global, text).await?;
                 Ok((engine, session))
             }
             (Err(Failure::Engine(Error::Store(StoreError::ReadOnly | StoreError::Io(_)))), Some(older)) => {

@@ -6,6 +6,8 @@ mod columns;
 mod commands;
 mod config;
 mod console;
+mod conversation;
+mod entry;
 mod exit;
 mod hint;
 mod importing;

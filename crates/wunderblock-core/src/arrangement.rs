@@ -70,6 +70,8 @@ impl Exchange {
 pub struct Arrangement {
     /// In the order of a request.
     pub exchanges: Vec<Exchange>,
+    /// Those that are in no request because an entry of them is hidden, in the same order. Their entries are aside.
+    pub hidden: Vec<Exchange>,
     /// Entries that can be in no request, with the reason.
     pub aside: Vec<(Seq, Reason)>,
     /// Results that cannot be shown, with the reason; the rest of their entry can.

@@ -124,6 +124,8 @@ pub enum Reason {
     Unbound,
     /// A block that its provider would refuse: of a broken shape, or one half of a pair.
     Unsendable,
+    /// A person or program hid it.
+    Hidden,
     /// Erased on request.
     Erased,
 }
@@ -148,6 +150,7 @@ impl Reason {
             Self::OldThinking => "thinking of an old turn",
             Self::Unbound => "thinking behind another beginning",
             Self::Unsendable => "the provider would refuse it",
+            Self::Hidden => "hidden",
             Self::Erased => "erased",
         }
     }

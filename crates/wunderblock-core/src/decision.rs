@@ -84,6 +84,18 @@ pub enum PartForm {
 }
 
 impl Trim {
+    /// The same trim, which holds on to further entries before its frontier: what had been left out can be shown again, if
+    /// it is pinned. `members` are the entries of whole exchanges; their results may be taken by their calls again.
+    #[must_use]
+    pub fn holding(&self, members: &[Seq]) -> Self {
+        let mut trim = self.clone();
+        trim.hold.extend(members.iter().copied().filter(|seq| *seq < self.drop_before));
+        trim.hold.sort_unstable();
+        trim.hold.dedup();
+        trim.spent.retain(|(seq, _)| !members.contains(seq));
+        trim
+    }
+
     /// How many bytes of each text of an entry are shown, if it is clipped.
     #[must_use]
     pub fn clip_of(&self, seq: Seq) -> Option<Bytes> {
@@ -166,6 +178,9 @@ pub enum TrimReason {
     Undone,
     /// The provider would refuse something that had been shown, as the request is now. The frontiers stay.
     Refused,
+    /// What the lane had left out was pinned and is held again. As with [`TrimReason::Undone`], a view takes it by being
+    /// resumed.
+    Pinned,
 }
 
 impl TrimReason {
@@ -180,6 +195,7 @@ impl TrimReason {
             Self::Compacted => "the lane was compacted",
             Self::Undone => "a compaction was undone",
             Self::Refused => "the provider would refuse what had been shown",
+            Self::Pinned => "what had been left out was pinned",
         }
     }
 }

@@ -114,6 +114,8 @@ kinds! {
         MessageAppended(MessageAppended) = "message.appended",
         /// An entry shall stay in every request, or no longer.
         ContentPinned(ContentPinned) = "content.pinned",
+        /// An entry shall be in no request, or may be again. It stays in the ledger, readable and found by searches.
+        ContentHidden(ContentHidden) = "content.hidden",
         /// A provider reported what a call used.
         UsageMeasured(UsageMeasured) = "usage.measured",
         /// A turn of the agent ended.
@@ -391,6 +393,15 @@ pub struct ContentPinned {
     pub target: Seq,
     /// Whether it is pinned from here on.
     pub pinned: bool,
+}
+
+/// See [`Fact::ContentHidden`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContentHidden {
+    /// The entry. What it belongs to goes along: a call with its results, and a result with its call.
+    pub target: Seq,
+    /// Whether it is hidden from here on.
+    pub hidden: bool,
 }
 
 /// See [`Fact::ContentErased`].

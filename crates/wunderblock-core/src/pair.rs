@@ -218,8 +218,38 @@ impl<'v> Pairer<'v> {
         self.arrangement.exchanges =
             self.drafts.into_iter().filter_map(|draft| exchange(draft, frontier)).collect();
         self.arrangement.exchanges.sort_by_key(|exchange| exchange.key);
+        hide(&mut self.arrangement, self.view);
         self.arrangement
     }
+}
+
+/// Takes out the exchanges of which an entry is hidden: pairing and the names of calls stay as they are. An entry that an
+/// exchange which stays needs as well loses the results of the hidden one only.
+fn hide(arrangement: &mut Arrangement, view: &View) {
+    if view.hidden().is_empty() {
+        return;
+    }
+    let is_hidden = |exchange: &Exchange| exchange.members.iter().any(|seq| view.hidden().contains(seq));
+    let (hidden, shown) = std::mem::take(&mut arrangement.exchanges).into_iter().partition(is_hidden);
+    (arrangement.hidden, arrangement.exchanges) = (hidden, shown);
+    let needed: HashSet<Seq> =
+        arrangement.exchanges.iter().flat_map(|exchange| exchange.members.iter().copied()).collect();
+    let (mut aside, mut loose) = (HashSet::new(), Vec::new());
+    for exchange in &arrangement.hidden {
+        aside.extend(exchange.members.iter().filter(|seq| !needed.contains(seq)));
+        let results = exchange.calls().iter().filter_map(|call| call.result);
+        loose.extend(results.filter(|(seq, _)| needed.contains(seq)).map(|at| (at, Reason::Hidden)));
+    }
+    // What has no words and no pair, but was hidden all the same, says so, too.
+    for (seq, reason) in &mut arrangement.aside {
+        if view.hidden().contains(seq) || aside.remove(seq) {
+            *reason = Reason::Hidden;
+        }
+    }
+    arrangement.aside.extend(aside.into_iter().map(|seq| (seq, Reason::Hidden)));
+    arrangement.aside.sort_unstable();
+    arrangement.loose.extend(loose);
+    arrangement.loose.sort_unstable();
 }
 
 fn exchange(draft: OpenExchange<'_>, frontier: Seq) -> Option<Exchange> {

@@ -55,7 +55,8 @@ pub(crate) fn stays(exchange: &Exchange, trim: &Trim, view: &View) -> bool {
 pub(crate) fn settle(trim: &mut Trim, arrangement: &Arrangement, view: &View) {
     let mut waiting = HELD_WAITING;
     let (mut hold, mut left) = (Vec::new(), Vec::new());
-    for exchange in arrangement.exchanges.iter().rev() {
+    let hidden = arrangement.hidden.iter();
+    for exchange in arrangement.exchanges.iter().chain(hidden).rev() {
         let waits = exchange.is_waiting() && waiting > 0;
         if exchange.last >= trim.drop_before || stays(exchange, trim, view) {
             hold.extend(exchange.members.iter().copied().filter(|seq| *seq < trim.drop_before));
@@ -69,7 +70,9 @@ pub(crate) fn settle(trim: &mut Trim, arrangement: &Arrangement, view: &View) {
     hold.sort_unstable();
     hold.dedup();
     trim.hold = hold;
-    left.extend(arrangement.loose.iter().map(|(at, _)| *at));
+    // What is hidden keeps its results: it may be shown again.
+    let loose = arrangement.loose.iter().filter(|(_, reason)| *reason != Reason::Hidden);
+    left.extend(loose.map(|(at, _)| *at));
     left.retain(|(seq, _)| trim.needs(*seq));
     left.sort_unstable();
     left.dedup();
@@ -176,11 +179,28 @@ pub(crate) fn left_out(shown: Vec<Seq>, trim: &Trim, view: &View) -> Vec<(Seq, S
     for (from, to) in runs(shown, trim.drop_before) {
         let covered =
             over(from, to, &nodes).map(|node| (node.from.max(from), node.to.min(to), Reason::Summarised));
-        let bare = outside(from, to, &nodes).map(|(from, to)| (from, to, Reason::Budget));
+        let bare = outside(from, to, &nodes).flat_map(|(from, to)| around_hidden(from, to, view));
         runs_with_reason.extend(covered.chain(bare));
     }
     runs_with_reason.sort_unstable_by_key(|(from, ..)| *from);
     runs_with_reason
+}
+
+/// A run that no summary stands for, parted at what is hidden.
+fn around_hidden(from: Seq, to: Seq, view: &View) -> Vec<(Seq, Seq, Reason)> {
+    let mut pieces = Vec::new();
+    let mut next = from;
+    for seq in view.hidden().range(from..=to) {
+        if next < *seq {
+            pieces.push((next, seq.prev(), Reason::Budget));
+        }
+        pieces.push((*seq, *seq, Reason::Hidden));
+        next = seq.next();
+    }
+    if next <= to {
+        pieces.push((next, to, Reason::Budget));
+    }
+    pieces
 }
 
 /// The runs a request marks as left out. An exchange that goes on behind the frontier stands there and parts no run, so

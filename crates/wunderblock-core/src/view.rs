@@ -72,7 +72,8 @@ pub struct LaneProgress {
 /// A view need not be folded from the first event. The same view, plan and request come from applying, in this order:
 ///
 /// 1. the lane's latest `view.trimmed`, if there is one;
-/// 2. the lane's latest `preamble.changed` and every `content.pinned` and `content.erased` before its `drop_before`, in order;
+/// 2. the lane's latest `preamble.changed` and every `content.pinned`, `content.hidden` and `content.erased` before its
+///    `drop_before`, in order;
 /// 3. the events at the positions of its `hold`, of its `nodes`, and those its `forms` name, in order;
 /// 4. every event from `drop_before` on, in order (the trim comes by again; that changes nothing).
 ///
@@ -80,7 +81,7 @@ pub struct LaneProgress {
 ///
 /// Without a trim that is every event. More than that does no harm: [`View::apply`] drops what the trim does not
 /// [need](Trim::needs). Erasure takes the content of messages, injections and summaries; events that steer a view
-/// (trims, pins, builds, receipts of erasure) hold none, and must keep what they say.
+/// (trims, pins, hides, builds, receipts of erasure) hold none, and must keep what they say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct View {
     lane: LaneId,
@@ -89,6 +90,7 @@ pub struct View {
     gists: HashMap<CallId, BTreeMap<Seq, Box<str>>>,
     trim: Trim,
     pinned: BTreeSet<Seq>,
+    hidden: BTreeSet<Seq>,
     /// First position of a run, its last, and how many events lost their content in it.
     erased: BTreeMap<Seq, (Seq, u64)>,
     /// What stands before the conversation, and where that is recorded.
@@ -150,13 +152,8 @@ impl View {
             // A trim names those that stand: this lane's, or another's that it began with.
             Fact::SessionCompacted(made) if made.lane.is_some() => self.place(event, made),
             Fact::ContentReduced(reduced) => self.shorten(event.seq, reduced),
-            Fact::ContentPinned(pin) => {
-                if pin.pinned {
-                    self.pinned.insert(pin.target);
-                } else {
-                    self.pinned.remove(&pin.target);
-                }
-            }
+            Fact::ContentPinned(pin) => set(&mut self.pinned, pin.target, pin.pinned),
+            Fact::ContentHidden(hide) => set(&mut self.hidden, hide.target, hide.hidden),
             Fact::ContentErased(erased) => self.erase(erased.from_seq, erased.to_seq, erased.events),
             // A view that is resumed meets steps that were taken before the one it began with.
             Fact::ViewTrimmed(trimmed) if trimmed.lane == self.lane && event.seq >= self.progress.stepped => {
@@ -250,6 +247,7 @@ impl View {
             self.preamble = None;
         }
         self.pinned.retain(|seq| !(from..=to).contains(seq));
+        self.hidden.retain(|seq| !(from..=to).contains(seq));
         if to < self.trim.drop_before {
             return;
         }
@@ -435,6 +433,12 @@ impl View {
         &self.pinned
     }
 
+    /// The positions that are in no request because a person or program hid them. A hidden entry takes its exchange along.
+    #[must_use]
+    pub fn hidden(&self) -> &BTreeSet<Seq> {
+        &self.hidden
+    }
+
     /// The erased runs from the frontier on, ascending: first and last position, and how many events.
     pub fn erased(&self) -> impl Iterator<Item = (Seq, Seq, u64)> {
         let frontier = self.trim.drop_before;
@@ -456,7 +460,8 @@ impl View {
     }
 
     fn turns(&self) -> impl DoubleEndedIterator<Item = Seq> {
-        self.entries.values().filter(|entry| entry.message.is_user_turn()).map(|entry| entry.seq)
+        let turns = self.entries.values().filter(|entry| entry.message.is_user_turn()).map(|entry| entry.seq);
+        turns.filter(|seq| !self.hidden.contains(seq))
     }
 
     /// How far the lane has come.
@@ -482,6 +487,14 @@ impl View {
         let gists = self.gists.get(call)?;
         let nearest = gists.range(..=at).next_back().or_else(|| gists.iter().next());
         nearest.map(|(_, gist)| gist.as_ref())
+    }
+}
+
+fn set(positions: &mut BTreeSet<Seq>, target: Seq, is_in: bool) {
+    if is_in {
+        positions.insert(target);
+    } else {
+        positions.remove(&target);
     }
 }
 

@@ -14,6 +14,7 @@
 //! engine passes a [`Config`].
 
 mod address;
+mod agent_view;
 #[cfg(feature = "sqlite")]
 mod backup;
 pub mod catalog;
@@ -26,8 +27,10 @@ mod doctor;
 mod door;
 mod drive;
 mod engine;
+mod entry;
 mod erase;
 mod error;
+mod found;
 mod future;
 pub mod graph;
 mod grep;
@@ -48,6 +51,7 @@ pub mod model;
 mod open;
 mod originals;
 mod output;
+mod page;
 mod parallel;
 mod placement;
 pub mod policy;
@@ -73,14 +77,17 @@ mod texts;
 mod token_costs;
 pub mod tokens;
 mod usage;
+mod visibility;
 
 /// Runs a future to its end on this thread: for programs without an executor of their own. None is required.
 pub use futures_executor::block_on;
 pub use wunderblock_core as core;
 
 pub use address::Address;
+pub use agent_view::{AgentBoundary, AgentFound, AgentPlace, AgentView};
 pub use catch_up::Progress;
 pub use compact::account::{Compacted, CompactionResult, MadeNode};
+pub use compact::leaving::{CompactionMoney, Leaving, LeavingKind};
 pub use compact::options::{CompactOptions, CompactionStage, OnProgress};
 pub use compact::state::LaneState;
 pub use compact::undo::Undone;
@@ -89,8 +96,10 @@ pub use context::Built;
 pub use doctor::diagnosis::{Diagnosis, DoctorNote, Problem};
 pub use drive::replay::{Difference, Replayed};
 pub use engine::{Config, Engine, Reducer};
+pub use entry::EntryDescription;
 pub use erase::{Along, Erased, TextFound, TextPlace, TextRecord};
 pub use error::{Error, ErrorKind, ImportReason, Unappendable};
+pub use found::Found;
 pub use future::BoxFuture;
 pub use grep::{GrepOptions, Match};
 pub use hint::Hint;
@@ -102,7 +111,8 @@ pub use maintenance::Ledger;
 pub use maintenance::Maintenance;
 pub use originals::originals;
 pub use output::{Keep, Output, OutputOptions, ShortenedOutput};
-pub use placement::Placement;
+pub use page::Page;
+pub use placement::{Advice, Placement};
 pub use read::{Content, Slice};
 pub use record::ReadyEvent;
 pub use request::draft::Draft;
@@ -116,3 +126,4 @@ pub use search::{SearchHit, SearchOptions, SearchOrder, SearchResult};
 pub use session::Session;
 pub use simulate::{OnSimulated, PolicyResult, SimulateOptions, Simulation};
 pub use usage::Usage;
+pub use visibility::{Visibility, VisibilityChange};

@@ -1,9 +1,9 @@
 //! `context` and `explain`: the next request, and the account of it.
 
+use super::{agent_view, find};
 use crate::args::{BuildArgs, ContextArgs, Explain, Global};
-use crate::columns::{fit, wrap};
-use crate::console::{answer, deliver, print, say};
-use crate::exit::{Exit, Failure, wrong};
+use crate::console::{deliver, print, say};
+use crate::exit::{Exit, Failure, unwritten, wrong};
 use crate::lookup::{reading, session};
 use crate::paint::Paint;
 use crate::policy::compactor;
@@ -11,16 +11,14 @@ use crate::progress::catch_up;
 use crate::report::picture;
 use crate::settings::Settings;
 use crate::sources::sources;
-use crate::terminal::{clean, clean_json, width};
+use crate::terminal::{clean, clean_json};
 use crate::typed::dialect;
 use std::path::Path;
 use std::process::ExitCode;
 use wunderblock::policy::Policies;
-use wunderblock::report::{PlacementReport, RequestReport};
-use wunderblock::{Built, ContextOptions, Error, Placement, Session};
+use wunderblock::report::{RequestReport, request_text};
+use wunderblock::{Built, ContextOptions, Error, Page, Session};
 use wunderblock_core::id::LaneId;
-use wunderblock_core::section::Section;
-use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Seq, Tokens};
 
 pub(crate) async fn context(global: &Global, settings: &Settings, wanted: ContextArgs) -> Exit {
@@ -38,7 +36,11 @@ pub(crate) async fn context(global: &Global, settings: &Settings, wanted: Contex
         session.context(&options).await?
     };
     let report = report(global, &session, &built, to_stdout)?;
-    deliver(wanted.out.as_deref(), &built.draft.body, &report)?;
+    let is_text =
+        wanted.out.as_deref().and_then(Path::extension).is_some_and(|end| end.eq_ignore_ascii_case("md"));
+    let text = if is_text { Some(request_text(session.id().as_str(), &built.draft)?) } else { None };
+    let request = text.as_deref().map_or(built.draft.body.as_slice(), str::as_bytes);
+    deliver(wanted.out.as_deref(), request, &report)?;
     if let Some(path) = wanted.out.filter(|_| !to_stdout && !global.json) {
         print(&format!("request in {}\n", clean(&path.to_string_lossy())))?;
     }
@@ -57,9 +59,14 @@ fn report(global: &Global, session: &Session, built: &Built, to_stderr: bool) ->
 }
 
 pub(crate) async fn explain(global: &Global, settings: &Settings, wanted: Explain) -> Exit {
-    let mut options =
-        ContextOptions { prompt: prompt(wanted.prompt)?, ..options(settings, &wanted.build, wanted.at)? };
+    let mut options = ContextOptions {
+        prompt: prompt(wanted.prompt.clone())?,
+        ..options(settings, &wanted.build, wanted.at)?
+    };
     let (_, session) = reading(settings, global, &wanted.session.session).await?;
+    if wanted.agent_view {
+        return agent_view::run(global, &session, &wanted).await;
+    }
     let unnamed = options.lane.is_none() && options.model.is_none() && options.window.is_none();
     if unnamed
         && wanted.build.policy.policy.is_none()
@@ -72,8 +79,11 @@ pub(crate) async fn explain(global: &Global, settings: &Settings, wanted: Explai
         options = last.resume(options);
     }
     let built = session.explain(&options).await?;
+    if let Some(path) = &wanted.html {
+        write_page(global, (&session, &built), path).await?;
+    }
     match &wanted.find {
-        Some(text) => find(global, &session, (&options, &built), text).await,
+        Some(text) => find::run(global, &session, (&options, &built), text).await,
         None => {
             print(&report(global, &session, &built, false)?)?;
             Ok(ExitCode::SUCCESS)
@@ -81,45 +91,16 @@ pub(crate) async fn explain(global: &Global, settings: &Settings, wanted: Explai
     }
 }
 
-/// What became of a text or a handle: where it is and as what, or why it is not there and what would have to give.
-async fn find(
+/// The request as a page for a browser.
+async fn write_page(
     global: &Global,
-    session: &Session,
-    (options, built): (&ContextOptions, &Built),
-    text: &str,
-) -> Exit {
-    let placements = session.locate(options, &built.draft, text).await?;
-    for placement in &placements {
-        answer(global, &PlacementReport::new(placement), || placement_lines(placement))?;
-    }
-    if placements.is_empty() {
-        say(global, "it is nowhere in the session, and in none of its sources");
-    }
-    Ok(if placements.is_empty() { ExitCode::from(crate::exit::FAILED) } else { ExitCode::SUCCESS })
-}
-
-/// One placement for people: where, in which form and why, then the line, then what would have to give.
-fn placement_lines(placement: &Placement) -> String {
-    let place = placement.seq.map(|seq| seq.to_string()).unwrap_or_default();
-    let section = placement.section.map_or("", Section::name);
-    let tokens =
-        placement.tokens.map(|tokens| format!(" · {} tokens", grouped(tokens.0))).unwrap_or_default();
-    let read = placement.handle.map(|handle| format!(" · read {handle}")).unwrap_or_default();
-    let head = format!(
-        "{place:>6}  {:<9} {section:<13} {}{tokens}{read}",
-        placement.treatment.label(),
-        clean(&placement.why)
-    );
-    let what = fit(&clean(&placement.what), width() - 8);
-    let mut out = format!("{}\n", head.trim_end());
-    if !what.trim().is_empty() && placement.seq.is_none() {
-        out.push_str(&format!("        {what}\n"));
-    }
-    out.push_str(&format!("        {}\n", fit(clean(placement.line.trim()).as_str(), width() - 8)));
-    if let Some(gives) = &placement.gives {
-        out.push_str(&wrap(&format!("→ {}", clean(gives)), width(), 8));
-    }
-    out
+    (session, built): (&Session, &Built),
+    path: &Path,
+) -> Result<(), Failure> {
+    let page = Page::of(session, &built.draft).await?.html();
+    std::fs::write(path, page).map_err(|error| unwritten(path, &error))?;
+    say(global, &format!("page in {}", clean(&path.to_string_lossy())));
+    Ok(())
 }
 
 /// The lane that is named, if one is.

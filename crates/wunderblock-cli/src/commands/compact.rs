@@ -1,8 +1,8 @@
 //! `compact`: a lane compacted now, and the account of it.
 
-use super::build;
+use super::{build, leaving};
 use crate::args::{CompactArgs, Global};
-use crate::columns::{fit, wrap};
+use crate::columns::{fit, plural, wrap};
 use crate::console::{answer, print};
 use crate::exit::{Exit, REFUSED, unwritten};
 use crate::lookup::{reading, session};
@@ -60,7 +60,9 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: CompactArg
         std::fs::write(path, text.join("\n\n")).map_err(|error| unwritten(path, &error))?;
     }
     let id = session.id().as_str();
-    answer(global, &CompactionReport::new(id, &done), || picture(id, &done, Paint::stdout()))?;
+    answer(global, &CompactionReport::new(id, &done), || {
+        picture(id, &done, Paint::stdout(), global.verbose)
+    })?;
     let changed = matches!(done.outcome, CompactionResult::Compacted | CompactionResult::WouldCompact);
     Ok(if changed { ExitCode::SUCCESS } else { ExitCode::from(REFUSED) })
 }
@@ -78,7 +80,7 @@ fn stage_text(stage: &CompactionStage) -> String {
 }
 
 /// The account, for people.
-fn picture(session: &str, done: &Compacted, paint: Paint) -> String {
+fn picture(session: &str, done: &Compacted, paint: Paint, all: bool) -> String {
     let mut out =
         format!("{} · lane {} · policy {}\n", clean(session), clean(done.lane.as_str()), done.policy);
     out.push_str(&wrap(&format!("{}: {}", done.due.level.word(), clean(&done.due.why)), width(), 2));
@@ -98,12 +100,20 @@ fn picture(session: &str, done: &Compacted, paint: Paint) -> String {
         let line = format!("  {sign} {:<10} {by:>9} tokens{why}", rung.rung);
         out.push_str(&format!("{}\n", fit(&line, width())));
     }
-    for node in done.nodes.iter().rev().take(NODES).rev() {
-        out.push_str(&node_line(node));
+    let listed: Vec<&MadeNode> = done.nodes.iter().filter(|node| all || node.shown).collect();
+    let skipped = if all { 0 } else { listed.len().saturating_sub(NODES) };
+    for node in listed.iter().skip(skipped) {
+        out.push_str(&node_line(node, done));
+        if node.shown {
+            out.push_str(&said(node, paint, all));
+        }
     }
-    if done.nodes.len() > NODES {
-        out.push_str(&paint.dim(&format!("  … {} summaries in all\n", done.nodes.len())));
+    let rest = (done.nodes.len() - listed.len() + skipped) as u64;
+    if rest > 0 {
+        let more = plural(rest, "summary more was", "summaries more were");
+        out.push_str(&paint.dim(&format!("  {more} made on the way; -v shows them\n")));
     }
+    out.push_str(&leaving::picture(done, paint, all));
     for rejected in &done.rejected {
         let line = format!("not taken, by {}: {}", clean(&rejected.producer), clean(&rejected.why));
         out.push_str(&wrap(&line, width(), 2));
@@ -121,21 +131,49 @@ fn picture(session: &str, done: &Compacted, paint: Paint) -> String {
 
 /// Summaries that are listed, the newest.
 const NODES: usize = 12;
+/// Lines of a summary that are shown.
+const LINES: usize = 6;
 
-fn node_line(node: &MadeNode) -> String {
+/// What a summary stands for, who wrote it, and what part of it and of the request it is.
+fn node_line(node: &MadeNode, done: &Compacted) -> String {
     let (before, after) = (grouped(node.before.0), grouped(node.after.0));
     // As it was asked for, a summary need not say how it came about.
     let manner = match node.manner {
         Manner::Normal => String::new(),
         manner => format!(", {}", manner.word()),
     };
+    let share = match node.shown {
+        true => format!("{} of the request", percent(node.after.0, done.after.0)),
+        false => "went into the next level".to_owned(),
+    };
     let line = format!(
-        "  #{} summary of {}–{}, level {}: {before} → {after} tokens, {}{manner}",
+        "#{} summary of {}–{}, level {}, by {}{manner}: {before} → {after} tokens ({}), {share}",
         node.at,
         node.from,
         node.to,
         node.level,
-        clean(&node.producer)
+        clean(&node.producer),
+        percent(node.after.0, node.before.0),
     );
-    format!("{}\n", fit(&line, width()))
+    wrap(&line, width(), 2)
+}
+
+/// What a summary says: its beginning, or all of it.
+fn said(node: &MadeNode, paint: Paint, all: bool) -> String {
+    let lines: Vec<&str> = node.text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let shown = if all { lines.len() } else { LINES };
+    let mut out = String::new();
+    for line in lines.iter().take(shown) {
+        out.push_str(&format!("    {}\n", paint.dim(&fit(&clean(line), width() - 4))));
+    }
+    if lines.len() > shown {
+        let more = format!("… {} more; -v shows them", plural((lines.len() - shown) as u64, "line", "lines"));
+        out.push_str(&format!("    {}\n", paint.dim(&more)));
+    }
+    out
+}
+
+fn percent(part: u64, whole: u64) -> String {
+    let tenths = part.saturating_mul(1000) / whole.max(1);
+    format!("{}.{} %", tenths / 10, tenths % 10)
 }

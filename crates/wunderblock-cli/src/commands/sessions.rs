@@ -3,6 +3,7 @@
 use crate::args::{Global, Sessions};
 use crate::columns::{columns, fit, pad, size};
 use crate::console::{print, print_report, say, time, zone};
+use crate::conversation::beginning;
 use crate::exit::{Exit, Failure, wrong};
 use crate::paint::Paint;
 use crate::settings::Settings;
@@ -12,9 +13,6 @@ use std::process::ExitCode;
 use wunderblock::report::SessionReport;
 use wunderblock::store::{StreamFilter, StreamInfo};
 use wunderblock::{Engine, originals};
-use wunderblock_core::event::Fact;
-use wunderblock_core::message::Part;
-use wunderblock_core::ports::Bodies;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Bytes, Millis};
 
@@ -110,28 +108,4 @@ fn since(text: &str) -> Result<Millis, Failure> {
     let time = text.parse::<jiff::Timestamp>().ok().or_else(date);
     let why = || wrong(format!("`{text}` is not a time; give 2026-11-01 or 2026-11-01T09:30:00Z"));
     Ok(Millis(time.ok_or_else(why)?.as_millisecond()))
-}
-
-/// What a session is about, as far as one line can tell: the first words of its user, or where it comes from.
-async fn beginning(engine: &Engine, info: &StreamInfo) -> Result<Option<String>, Failure> {
-    let from = match (&info.fork, &info.parent) {
-        (_, Some(parent)) => Some(clean(&format!("sub-agent of {parent}"))),
-        (Some((parent, at)), None) => Some(clean(&format!("fork of {parent} at {at}"))),
-        (None, None) => None,
-    };
-    let Some(first) = info.first_user.filter(|_| info.parent.is_none()) else { return Ok(from) };
-    let events = engine.session_by_id(info.id.clone()).events(first, first, (1, Bytes(1 << 20))).await?;
-    let bodies = engine.bodies(&events).await?;
-    let Some(Fact::MessageAppended(said)) = events.first().and_then(|event| event.fact.as_ref()) else {
-        return Ok(from);
-    };
-    let words = said.message.parts.iter().find_map(|part| match part {
-        Part::Text { text, .. } => text.inline().or_else(|| bodies.text(text.handle()?)),
-        _ => None,
-    });
-    let words = words.map(|text| {
-        let head: String = text.chars().take(400).collect();
-        clean(&head.split_whitespace().collect::<Vec<_>>().join(" "))
-    });
-    Ok(words.or(from))
 }

@@ -5,7 +5,7 @@ use crate::chart::draw;
 use crate::columns::{fit, pad, wrap};
 use crate::console::answer;
 use crate::exit::{Exit, unwritten};
-use crate::lookup::reading;
+use crate::lookup::reading_file;
 use crate::paint::Paint;
 use crate::policy::policy;
 use crate::progress::{bar, update};
@@ -30,8 +30,12 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: SimulateAr
     };
     let policies = named.into_iter().map(policy).collect::<Result<Vec<_>, _>>()?;
     let typed = &wanted.session.session;
-    let (engine, session) = reading(settings, global, typed).await?;
-    let sessions = if Path::new(typed).is_file() { session.siblings().await? } else { vec![session] };
+    let (engine, session) = reading_file(settings, global, typed).await?;
+    let sessions = if Path::new(typed).is_file() {
+        session.siblings().await?.into_iter().map(|one| engine.session_by_id(one.id)).collect()
+    } else {
+        vec![session]
+    };
     let defaults = &settings.file.context;
     let context = ContextOptions {
         model: wanted.reader.model.or_else(|| defaults.model.clone()),

@@ -107,7 +107,7 @@ fn every_other_answer_has_its_fields() {
     desk.run(&["context", SESSION, "-q"]).exits(0);
     let handle =
         desk.run(&["grep", "P0042", "--json"]).exits(0).lines()[0]["handle"].as_str().unwrap().to_owned();
-    let table: [(&[&str], &[&str]); 10] = [
+    let table: [(&[&str], &[&str]); 12] = [
         (
             &["sessions", "--json"],
             &[
@@ -150,7 +150,25 @@ fn every_other_answer_has_its_fields() {
         (&["search", "brace", "--json"], &["session", "seq", "at", "score", "matched", "snippet"]),
         (
             &["explain", SESSION, "--find", "brace", "--json"],
-            &["seq", "treatment", "section", "reason", "handle", "text"],
+            &["sought", "count", "in_request", "more", "places"],
+        ),
+        (
+            &["explain", SESSION, "--agent-view", "--json"],
+            &["session", "at", "compactions", "from", "messages", "kept", "found"],
+        ),
+        (
+            &["pin", SESSION, "2", "--json"],
+            &[
+                "session",
+                "now",
+                "entry",
+                "along",
+                "recorded",
+                "hidden",
+                "left_out_by",
+                "brought_back",
+                "told_by",
+            ],
         ),
         (
             &["doctor", "--json"],

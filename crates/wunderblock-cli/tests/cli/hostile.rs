@@ -25,7 +25,7 @@ fn nothing_hostile_is_written_by_what_people_read() {
         &name,
         format!("{{\"role\":\"user\",\"content\":{}}}\n{{broken {HOSTILE}\n", serde_json::json!(HOSTILE)),
     );
-    let table: [&[&str]; 22] = [
+    let table: [&[&str]; 28] = [
         &["import", &name],
         &["import", &name, "--json"],
         &["sessions"],
@@ -42,6 +42,12 @@ fn nothing_hostile_is_written_by_what_people_read() {
         &["context", &name, "-v"],
         &["explain", SESSION, "--find", "red"],
         &["explain", SESSION, "--find", "red", "--json"],
+        &["explain", SESSION, "--agent-view", "--find", "red"],
+        &["explain", SESSION, "--agent-view", "--find", "red", "--json"],
+        &["pin", SESSION, "5"],
+        &["hide", SESSION, "5", "--json"],
+        &["unhide", SESSION, "5"],
+        &["compact", SESSION, "--dry-run", "-v"],
         &["explain", &name],
         &["doctor"],
         &["show", "\u{1b}[31mnosuch"],

@@ -25,6 +25,8 @@ mod keeping;
 mod names;
 mod output;
 mod outside;
+mod page;
+mod people;
 mod recorded;
 mod reduce;
 mod session;

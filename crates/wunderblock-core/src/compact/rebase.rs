@@ -8,7 +8,7 @@ use crate::view::View;
 use std::collections::{HashMap, HashSet};
 
 /// The proposal for a session that has grown from the view it was made from: its own events have later positions. `None`
-/// when something it consumed is not as it was: the lane took a step, an entry or a summary was erased, an entry was pinned,
+/// when something it consumed is not as it was: the lane took a step, an entry or a summary was erased, an entry was pinned or hidden,
 /// an exchange that waited for nothing got another result.
 #[must_use]
 pub fn rebase(proposal: &Proposal, old: &View, new: &View) -> Option<Proposal> {
@@ -17,6 +17,7 @@ pub fn rebase(proposal: &Proposal, old: &View, new: &View) -> Option<Proposal> {
     let stand = |view: &View| view.nodes().map(|node| node.at).collect::<Vec<Seq>>();
     if old.trim() != new.trim()
         || old.pinned() != new.pinned()
+        || old.hidden() != new.hidden()
         || !old.erased().eq(new.erased())
         || stand(old) != stand(new)
     {

@@ -9,6 +9,15 @@ use crate::decision::Trim;
 use crate::units::Seq;
 
 impl Fact {
+    /// The position that a pin or a hide is about: where a session is told anew, the entry stands elsewhere.
+    pub fn target_mut(&mut self) -> Option<&mut Seq> {
+        match self {
+            Self::ContentPinned(pin) => Some(&mut pin.target),
+            Self::ContentHidden(hide) => Some(&mut hide.target),
+            _ => None,
+        }
+    }
+
     /// Why the fact cannot be true at a position; `None` if it can.
     #[must_use]
     pub fn contradiction(&self, at: Seq) -> Option<&'static str> {

@@ -32,7 +32,10 @@ fn meanwhile(first: &[Step], round: &Round, budget: wunderblock_core::budget::Bu
     });
     let upto = history.events.len();
     for step in &round.steps {
-        if !matches!(step, Step::Pin(..) | Step::Erase(..) | Step::Elsewhere | Step::Shorten(..)) {
+        if !matches!(
+            step,
+            Step::Pin(..) | Step::Hide(..) | Step::Erase(..) | Step::Elsewhere | Step::Shorten(..)
+        ) {
             history.play(step);
         }
     }

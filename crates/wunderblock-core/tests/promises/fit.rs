@@ -17,7 +17,7 @@ use wunderblock_core::trim::treatment;
 use wunderblock_core::units::{Cost, Seq, Tokens};
 use wunderblock_core::view::View;
 
-fn check_account(rendered: &RenderedRequest, view: &View, costs: &dyn CostModel, budget: Budget) {
+pub(crate) fn check_account(rendered: &RenderedRequest, view: &View, costs: &dyn CostModel, budget: Budget) {
     let sum: Cost = rendered.lines.iter().map(|line| line.cost).sum();
     assert_eq!(sum, measure(&rendered.request, costs), "the lines add up to the request");
     let tally = |seq: Seq| Tally { messages: seq.0, tokens: Tokens(seq.0), certainty: Certainty::Exact };
@@ -25,9 +25,11 @@ fn check_account(rendered: &RenderedRequest, view: &View, costs: &dyn CostModel,
     assert_eq!(account.total_tokens, account.sections.iter().map(|section| section.tokens).sum());
     assert_eq!(account.total_tokens, account.entries.iter().map(|entry| entry.tokens).sum());
     let shown: BTreeSet<Seq> = rendered.lines.iter().filter_map(|line| line.seq).collect();
+    assert_eq!(shown.intersection(view.hidden()).next(), None, "it is hidden, and shown");
     let mut runs: Vec<(Seq, Seq)> = Vec::new();
     for missing in &rendered.missing {
-        let of_a_part = matches!(missing.reason, Reason::DuplicateResult | Reason::OrphanResult);
+        let of_a_part =
+            matches!(missing.reason, Reason::DuplicateResult | Reason::OrphanResult | Reason::Hidden);
         if missing.known.is_none() || !of_a_part && missing.reason != Reason::Budget {
             assert!(shown.range(missing.from..=missing.to).next().is_none(), "{missing:?} is shown as well");
             if let Some((_, to)) = runs.last() {

@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use std::collections::HashMap;
 use wunderblock_core::budget::{Budget, WindowSource};
 use wunderblock_core::event::{
-    ContentErased, ContentPinned, ContentReduced, ContextBuilt, ContextInjected, Event, EventSource, Fact,
-    MessageAppended, Reduction, SessionOpened, TurnCompleted, ViewTrimmed,
+    ContentErased, ContentHidden, ContentPinned, ContentReduced, ContextBuilt, ContextInjected, Event,
+    EventSource, Fact, MessageAppended, Reduction, SessionOpened, TurnCompleted, ViewTrimmed,
 };
 use wunderblock_core::id::{EventId, Handle, LaneId, StreamId, TenantId};
 use wunderblock_core::message::{Body, Dialect, MediaForm, Message, MessageOrigin, Part, Role, count_lines};
@@ -32,9 +32,18 @@ pub(crate) fn config(cases: u32) -> ProptestConfig {
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     /// The person says something: parts by number, and a length.
-    User { text: Text, media: bool, with_result: bool },
+    User {
+        text: Text,
+        media: bool,
+        with_result: bool,
+    },
     /// A reply with so many calls, and what becomes of their results.
-    Reply { text: Option<Text>, thinking: Thinking, split: bool, calls: Vec<Answer> },
+    Reply {
+        text: Option<Text>,
+        thinking: Thinking,
+        split: bool,
+        calls: Vec<Answer>,
+    },
     /// Operator's text.
     System(Text),
     /// A message that is never sent, or hardly.
@@ -43,6 +52,7 @@ pub(crate) enum Step {
     Elsewhere,
     /// A pin or unpin of an earlier position, as a share of the history.
     Pin(u8, bool),
+    Hide(u8, bool),
     /// Erasure of some positions from one on, as a share of the history.
     Erase(u8, u8),
     /// A source says something else.
@@ -346,6 +356,11 @@ impl History {
             Step::Pin(share, pinned) => {
                 let target = self.at(*share);
                 self.append(Fact::ContentPinned(ContentPinned { target, pinned: *pinned }));
+                return false;
+            }
+            Step::Hide(share, hidden) => {
+                let target = self.at(*share);
+                self.append(Fact::ContentHidden(ContentHidden { target, hidden: *hidden }));
                 return false;
             }
             Step::Erase(share, more) => {

@@ -18,6 +18,7 @@ mod compaction_scale;
 mod desk;
 mod fence;
 mod fit;
+mod hidden;
 mod history;
 mod lane;
 mod policies;

@@ -20,7 +20,7 @@ pub(crate) fn says_so(event: &Event) -> bool {
     match &event.fact {
         Some(Fact::ViewTrimmed(trimmed)) => trimmed.lane == LaneId::main(),
         Some(Fact::PreambleChanged(changed)) => changed.lane == LaneId::main(),
-        Some(Fact::ContentErased(_) | Fact::ContentPinned(_)) => true,
+        Some(Fact::ContentErased(_) | Fact::ContentPinned(_) | Fact::ContentHidden(_)) => true,
         _ => false,
     }
 }

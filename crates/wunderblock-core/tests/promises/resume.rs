@@ -21,8 +21,10 @@ pub(crate) fn resume(events: &[Event]) -> View {
     let preamble = events.iter().rev().find(is_own).map(|event| event.seq);
     let steering = |event: &&Event| {
         event.seq < trim.drop_before
-            && (matches!(event.fact, Some(Fact::ContentPinned(_) | Fact::ContentErased(_)))
-                || Some(event.seq) == preamble)
+            && (matches!(
+                event.fact,
+                Some(Fact::ContentPinned(_) | Fact::ContentHidden(_) | Fact::ContentErased(_))
+            ) || Some(event.seq) == preamble)
     };
     let held = |event: &&Event| trim.hold.contains(&event.seq) || trim.names(event.seq);
     let after = |event: &&Event| event.seq >= trim.drop_before;

@@ -8,7 +8,7 @@ use super::object::Object;
 use super::record::{ByteSpan, RecordItem, RecordStatus, TranscriptRecord};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use wunderblock_core::event::{ContentPinned, Fact, SessionCompacted, SessionOpened};
+use wunderblock_core::event::{Fact, SessionCompacted, SessionOpened};
 use wunderblock_core::message::Body;
 use wunderblock_core::units::{Millis, Seq};
 
@@ -21,6 +21,7 @@ pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
     ("task.finished", "end of a task"),
     ("message.appended", "message"),
     ("content.pinned", "pin of the same record"),
+    ("content.hidden", "hide of the same record"),
     ("usage.measured", "usage"),
     ("turn.completed", "end of a turn"),
     ("subagent.spawned", "start of a sub-agent"),
@@ -145,7 +146,7 @@ impl ExportedSession {
             Fact::TurnCompleted(turn) => Some(RecordItem::Turn(turn)),
             Fact::SubagentSpawned(spawned) => Some(RecordItem::Spawned(spawned.session.as_str().into())),
             Fact::SessionCompacted(made) => self.summary(*made),
-            Fact::ContentPinned(pin) => self.pin(&pin),
+            fact @ (Fact::ContentPinned(_) | Fact::ContentHidden(_)) => self.about(fact),
             fact @ (Fact::SessionClosed(_) | Fact::TaskStarted(_) | Fact::TaskFinished(_)) => {
                 Some(RecordItem::Fact(Box::new(fact)))
             }
@@ -170,8 +171,9 @@ impl ExportedSession {
         })
     }
 
-    fn pin(&self, pin: &ContentPinned) -> Option<RecordItem> {
-        let (_, record) = self.first_from(pin.target).filter(|(at, _)| *at == pin.target)?;
-        Some(RecordItem::Pinned { record: record.clone(), pinned: pin.pinned })
+    fn about(&self, mut fact: Fact) -> Option<RecordItem> {
+        let target = *fact.target_mut()?;
+        let (_, record) = self.first_from(target).filter(|(at, _)| *at == target)?;
+        Some(RecordItem::About { record: record.clone(), fact: Box::new(fact) })
     }
 }

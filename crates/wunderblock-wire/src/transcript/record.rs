@@ -48,12 +48,12 @@ pub enum RecordItem {
     },
     /// A sub-agent was started in this session.
     Spawned(Box<str>),
-    /// A record shall stay in every request, or no longer.
-    Pinned {
+    /// A pin or a hide of a record; the position it names is for the reader to fill in.
+    About {
         /// The native id of the record.
         record: Box<str>,
-        /// Whether it is pinned from here on.
-        pinned: bool,
+        /// What is said of it.
+        fact: Box<Fact>,
     },
     /// An event of ours that speaks of no position: a task, the end of a session.
     Fact(Box<Fact>),

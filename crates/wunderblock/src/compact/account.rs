@@ -1,6 +1,7 @@
 //! The account of a compaction.
 
 use super::climb::Climbed;
+use super::leaving::{CompactionMoney, Leaving};
 use super::options::CompactOptions;
 use crate::summarize::attempt::{SummaryDraft, sum_spent};
 use wunderblock_core::compact::{Due, SummaryJob, TaskRange};
@@ -87,6 +88,10 @@ pub struct Compacted {
     pub stands_in_for: Option<String>,
     /// The tasks it went by; none where the policy does not go by tasks.
     pub tasks: Vec<TaskRange>,
+    /// What it takes out of view.
+    pub leaving: Leaving,
+    /// What it costs now and saves later; none if no price is known.
+    pub money: Option<CompactionMoney>,
 }
 
 /// A summary that was made.
@@ -110,6 +115,8 @@ pub struct MadeNode {
     pub after: Tokens,
     /// What it says.
     pub text: String,
+    /// Whether requests show it; others went into one of a higher level.
+    pub shown: bool,
 }
 
 impl MadeNode {
@@ -125,6 +132,7 @@ impl MadeNode {
             before: job.tokens,
             after: tokens,
             text: draft.text.clone(),
+            shown: true,
         }
     }
 }
@@ -149,6 +157,8 @@ impl Compacted {
             writing: Millis::ZERO,
             stands_in_for: None,
             tasks: Vec::new(),
+            leaving: Leaving::default(),
+            money: None,
         }
     }
 

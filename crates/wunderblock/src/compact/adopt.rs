@@ -25,10 +25,10 @@ pub(super) async fn adoptable(session: &Session, bench: &mut Bench) -> Result<Ve
     // The latest first: of two for one range the later counts.
     for event in marked_events(session, Marked::Kind("session.compacted"), head).await? {
         let Some(Fact::SessionCompacted(made)) = event.fact else { continue };
-        let Some(lane) = made.lane.clone().filter(|_| is_leaf(&made) && !rejected.contains(&event.seq))
-        else {
-            continue;
-        };
+        // What was hidden since would be told of by a summary from before.
+        let tells_hidden = bench.view.hidden().range(made.from_seq..=made.to_seq).next().is_some();
+        let fits = is_leaf(&made) && !rejected.contains(&event.seq) && !tells_hidden;
+        let Some(lane) = made.lane.clone().filter(|_| fits) else { continue };
         lanes.entry(lane).or_default().push((event.seq, event.at, *made));
     }
     let chains = lanes.into_values().map(chain);

@@ -15,6 +15,7 @@ pub(crate) mod due;
 pub(crate) mod history;
 mod hook;
 mod lease;
+pub(crate) mod leaving;
 pub(crate) mod options;
 pub(crate) mod prepare;
 pub(crate) mod publish;
@@ -34,6 +35,7 @@ use account::{Compacted, CompactionResult, MadeNode};
 use call_budget::CallBudget;
 use due::{check_breaker, count_rounds};
 use lease::{claim_lease, new_holder, release_lease, while_holding};
+use leaving::tell_leaving;
 use options::CompactOptions;
 use prepare::{Prepared, prepare};
 use publish::publish;
@@ -129,6 +131,7 @@ async fn compact_held(
     }
     account.nodes.splice(0..0, swept.made);
     account.adopted = swept.adopted + count_adopted(&prepared, &climbed);
+    tell_leaving(&mut account, (&prepared, &climbed), session.engine.now());
     if climbed.interrupted {
         account.outcome = CompactionResult::Interrupted;
         return Ok(account);

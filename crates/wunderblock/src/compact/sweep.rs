@@ -33,7 +33,7 @@ use wunderblock_core::decision::PlacedSummary;
 use wunderblock_core::event::{Fact, LaneTarget, ViewTrimmed};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::message::{Body, Part};
-use wunderblock_core::pair::arrange;
+use wunderblock_core::pair::{Exchange, arrange};
 use wunderblock_core::plan::{Trim, TrimReason};
 use wunderblock_core::policy::{Action, Permille, Policy};
 use wunderblock_core::ports::{Bodies, CostModel};
@@ -95,6 +95,8 @@ struct Sweep<'a> {
     options: &'a CompactOptions,
     lane: &'a LaneId,
     budget: &'a CallBudget,
+    /// What no summary is made from.
+    hidden: BTreeSet<Seq>,
     calibration: Option<ModelCalibration>,
     /// What the lane's requests are for.
     target: LaneTarget,
@@ -142,6 +144,7 @@ pub(super) async fn sweep(
         options,
         lane,
         budget,
+        hidden: bench.view.hidden().clone(),
         calibration: bench.calibration.clone(),
         target: bench.target.clone(),
         kept,
@@ -185,7 +188,11 @@ async fn sweep_chunk(session: &Session, sweep: &mut Sweep<'_>, costs: &TokenCost
     let open = arrangement.exchanges.iter().filter(|unit| unit.is_waiting() || unit.last == last);
     let cut = open.map(|unit| unit.key).min().filter(|key| last < sweep.end && *key > sweep.begins);
     let to = cut.map_or(last, Seq::prev);
-    let entries: Vec<ViewEntry> = view.entries().filter(|entry| entry.seq <= to).cloned().collect();
+    let is_hidden = |unit: &&Exchange| unit.members.iter().any(|seq| sweep.hidden.contains(seq));
+    let hidden = arrangement.exchanges.iter().filter(is_hidden);
+    let hidden: BTreeSet<Seq> = hidden.flat_map(|unit| unit.members.iter().copied()).collect();
+    let told = view.entries().filter(|entry| entry.seq <= to && !hidden.contains(&entry.seq));
+    let entries: Vec<ViewEntry> = told.cloned().collect();
     let mut texts = Texts::default();
     read_view_texts(&session.engine, &view, &mut texts).await?;
     let bodies = entries.iter().flat_map(|entry| &entry.message.parts).flat_map(Part::bodies);

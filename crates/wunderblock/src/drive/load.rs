@@ -153,6 +153,7 @@ impl Loading<'_> {
             batch.ask(marked(self.engine, self.stream, Marked::System, (to, EVERY)), Answer::events);
         let user = batch.ask(marked(self.engine, self.stream, Marked::UserTurn, (to, 1)), Answer::events);
         let pins = batch.ask(kind("content.pinned", EVERY), Answer::events);
+        let hides = batch.ask(kind("content.hidden", EVERY), Answer::events);
         let erasures = batch.ask(kind("content.erased", EVERY), Answer::events);
         let usages = batch.ask(kind("usage.measured", REPORTS as u64), Answer::events);
         let mut answers = self.engine.ask_all(batch).await?;
@@ -179,6 +180,7 @@ impl Loading<'_> {
             }
         }
         first.keep(pins);
+        first.keep(answers.take(hides)?);
         first.keep(answers.take(erasures)?);
         // Last, so that what carries counts wins over the same event without.
         first.keep(recent);

@@ -198,6 +198,10 @@ async fn find_causes(session: &Session, a: &Replayed, b: &Replayed) -> Result<Ve
                 preamble_words(&changed.changes)
             }
             Some(Fact::ContentPinned(pin)) => format!("position {} was pinned or unpinned", pin.target),
+            Some(Fact::ContentHidden(hide)) => {
+                let how = if hide.hidden { "hidden" } else { "shown again" };
+                format!("position {} was {how}", hide.target)
+            }
             Some(Fact::ContentErased(gone)) => {
                 format!("positions {} to {} were erased", gone.from_seq, gone.to_seq)
             }

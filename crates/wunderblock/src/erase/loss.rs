@@ -50,7 +50,11 @@ pub(super) fn stays(event: &Event) -> bool {
     matches!(
         event.fact,
         None | Some(
-            Fact::SessionForked(_) | Fact::ContentErased(_) | Fact::ViewTrimmed(_) | Fact::SessionOpened(_)
+            Fact::SessionForked(_)
+                | Fact::ContentErased(_)
+                | Fact::ContentHidden(_)
+                | Fact::ViewTrimmed(_)
+                | Fact::SessionOpened(_)
         )
     )
 }

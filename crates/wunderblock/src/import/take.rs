@@ -22,7 +22,6 @@ use crate::limits::IMPORT_BATCH_EVENTS;
 use crate::limits::SOURCE_CHUNK;
 use crate::store::Write;
 use crate::store::codec::record_key;
-use wunderblock_core::event::ContentPinned;
 use wunderblock_core::event::EventSource;
 use wunderblock_core::event::Fact;
 use wunderblock_core::event::MessageAppended;
@@ -181,14 +180,13 @@ pub(crate) async fn fact_of(
             Err(_) => return Ok(None),
         },
         RecordItem::Fact(fact) => *fact,
-        RecordItem::Pinned { record, pinned } => {
+        RecordItem::About { record, mut fact } => {
             feed.arrive().await?;
             let place = place_of(feed, session, &record);
-            let target = feed.sessions.get(session).and_then(|tree| tree.seq(place?));
-            match target {
-                Some(target) => Fact::ContentPinned(ContentPinned { target, pinned }),
-                None => return Ok(None),
-            }
+            let known = feed.sessions.get(session).and_then(|tree| tree.seq(place?));
+            let (Some(known), Some(target)) = (known, fact.target_mut()) else { return Ok(None) };
+            *target = known;
+            *fact
         }
         RecordItem::Compacted { from, before, summary, trigger, tokens_before } => {
             // Its range is told in positions, so what came before must have some.

@@ -1,6 +1,7 @@
 //! What a compaction did.
 
 use crate::compact::account::{Compacted, CompactionResult, MadeNode};
+use crate::compact::leaving::Leaving;
 use crate::compact::undo::Undone;
 use serde::Serialize;
 use wunderblock_core::compact::{Due, TaskRange, TaskState};
@@ -36,6 +37,14 @@ pub struct CompactionReport {
     pub seq: Option<u64>,
     /// The summaries that were made.
     pub summaries: Vec<SummaryReport>,
+    /// What is no longer in view.
+    pub leaving: LeavingReport,
+    /// What the next request costs, written anew, in dollars; the answer is not counted.
+    pub next_cost_usd: Option<String>,
+    /// What it would cost without the compaction, read from the cache.
+    pub next_cost_without_usd: Option<String>,
+    /// What each later request of this size costs, read from the cache.
+    pub later_cost_usd: Option<String>,
     /// Who would have written the summaries, where nothing is recorded and nobody asked: these are extractive.
     pub stands_in_for: Option<String>,
     /// The tasks it went by.
@@ -48,6 +57,40 @@ pub struct CompactionReport {
     pub rejected: Vec<Rejection>,
     /// What models cost.
     pub spent: Vec<SummarySpend>,
+}
+
+/// What is no longer in view after a compaction.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct LeavingReport {
+    /// Entries.
+    pub entries: u64,
+    /// What they took.
+    pub tokens: u64,
+    /// What of them people would miss, by kind.
+    pub kinds: Vec<LeavingKindReport>,
+}
+
+/// Things of one kind that are no longer in view.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct LeavingKindReport {
+    /// `user words`, `rules`, `decisions`, `files`, `errors`.
+    pub kind: &'static str,
+    /// How many.
+    pub count: usize,
+    /// Those of which no summary tells.
+    pub untold: Vec<NotedReport>,
+}
+
+/// Something that is no longer in view.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct NotedReport {
+    /// Where it stands.
+    pub seq: u64,
+    /// What it says.
+    pub text: String,
 }
 
 /// A summary that was made.
@@ -70,6 +113,10 @@ pub struct SummaryReport {
     pub tokens_before: u64,
     /// Its tokens.
     pub tokens_after: u64,
+    /// Whether requests show it; others went into one of a higher level.
+    pub shown: bool,
+    /// What it says, if requests show it.
+    pub text: Option<String>,
 }
 
 /// A task of a session.
@@ -140,6 +187,10 @@ impl CompactionReport {
             target_reached: done.reached,
             seq: done.recorded.map(|seq| seq.0),
             summaries: done.nodes.iter().map(SummaryReport::new).collect(),
+            leaving: LeavingReport::new(&done.leaving),
+            next_cost_usd: done.money.map(|money| money.next.to_string()),
+            next_cost_without_usd: done.money.map(|money| money.next_without.to_string()),
+            later_cost_usd: done.money.map(|money| money.later.to_string()),
             stands_in_for: done.stands_in_for.clone(),
             tasks: done.tasks.iter().map(TaskReport::new).collect(),
             steps: done.rungs.clone(),
@@ -147,6 +198,21 @@ impl CompactionReport {
             rejected: done.rejected.clone(),
             spent: done.spent.clone(),
         }
+    }
+}
+
+impl LeavingReport {
+    fn new(leaving: &Leaving) -> Self {
+        let kinds = leaving.kinds.iter().map(|kind| LeavingKindReport {
+            kind: kind.name,
+            count: kind.count,
+            untold: kind
+                .untold
+                .iter()
+                .map(|noted| NotedReport { seq: noted.at.0, text: noted.text.clone() })
+                .collect(),
+        });
+        Self { entries: leaving.entries, tokens: leaving.tokens.0, kinds: kinds.collect() }
     }
 }
 
@@ -161,6 +227,8 @@ impl SummaryReport {
             manner: node.manner,
             tokens_before: node.before.0,
             tokens_after: node.after.0,
+            shown: node.shown,
+            text: node.shown.then(|| node.text.clone()),
         }
     }
 }

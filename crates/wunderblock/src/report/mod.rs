@@ -8,6 +8,7 @@
 //! [`Described`](crate::graph::Described), [`Expanded`](crate::graph::Expanded), [`Simulation`](crate::Simulation). The
 //! same version covers them.
 
+mod agent_view;
 mod compaction;
 #[cfg(feature = "sqlite")]
 mod copies;
@@ -16,19 +17,27 @@ mod output;
 mod request;
 mod requests;
 mod session;
+mod text;
+mod visibility;
 
-pub use compaction::{CompactionReport, DueReport, SummaryReport, TaskReport, UndoReport};
+pub use agent_view::{AgentFoundReport, AgentPlaceReport, AgentViewReport, BoundaryReport};
+pub use compaction::{
+    CompactionReport, DueReport, LeavingKindReport, LeavingReport, NotedReport, SummaryReport, TaskReport,
+    UndoReport,
+};
 #[cfg(feature = "sqlite")]
 pub use copies::{BackupReport, RestoreReport};
 pub use output::{GapFactReport, GapReport, OutputReport};
 pub use request::{
     AnchorReport, BlockReport, CacheReport, DroppedReport, FoundInCache, RequestReport, ToolReport,
 };
-pub use requests::{CauseReport, DifferenceReport, PlacementReport, ReplayReport};
+pub use requests::{CauseReport, DifferenceReport, FoundReport, PlacementReport, ReplayReport};
 pub use session::{
     ContentReport, DiagnosisReport, EraseReport, EraseTextReport, ForkReport, SessionReport, SourceReport,
     SummariesReport,
 };
+pub use text::request_text;
+pub use visibility::{EntryReport, VisibilityReport};
 
 /// The version of the reports' fields.
 pub const VERSION: u32 = 1;

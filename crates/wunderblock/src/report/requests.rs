@@ -1,6 +1,8 @@
 //! What is said of recorded requests: rebuilt, compared, searched.
 
+use super::visibility::EntryReport;
 use crate::drive::replay::{Difference, Replayed};
+use crate::found::Found;
 use crate::placement::Placement;
 use serde::Serialize;
 
@@ -82,12 +84,32 @@ pub struct PlacementReport {
     pub tokens: Option<u64>,
     /// Why it is there, or not.
     pub reason: String,
-    /// What would have to give for it to be there.
+    /// Whether the request shows the text that was looked for.
+    pub shown: bool,
+    /// What brings it there, or gives it back.
     pub gives: Option<String>,
     /// How to read it.
     pub handle: Option<String>,
-    /// The line that has it.
+    /// The line that has it, or as much of it as stands around it.
     pub text: String,
+    /// The entry, of the best places.
+    pub entry: Option<EntryReport>,
+}
+
+/// What was found of a text or a handle.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct FoundReport {
+    /// What was looked for.
+    pub sought: String,
+    /// In how many places it is.
+    pub count: usize,
+    /// How many of them the request shows.
+    pub in_request: usize,
+    /// Whether there may be more places.
+    pub more: bool,
+    /// The places, the best five first.
+    pub places: Vec<PlacementReport>,
 }
 
 impl ReplayReport {
@@ -143,9 +165,31 @@ impl PlacementReport {
             section: placement.section.map(|section| section.name()),
             tokens: placement.tokens.map(|tokens| tokens.0),
             reason: placement.why.clone(),
-            gives: placement.gives.clone(),
+            shown: placement.shown,
+            gives: placement.advice.as_ref().map(ToString::to_string),
             handle: placement.handle.map(|handle| handle.to_string()),
             text: placement.line.clone(),
+            entry: None,
+        }
+    }
+}
+
+impl FoundReport {
+    /// The report of what was found.
+    #[must_use]
+    pub fn new(sought: &str, found: &Found) -> Self {
+        let best = found.best.iter().filter_map(|(index, entry)| {
+            let place = PlacementReport::new(found.places.get(*index)?);
+            Some(PlacementReport { entry: entry.as_ref().map(EntryReport::new), ..place })
+        });
+        let is_best = |index: usize| found.best.iter().any(|(best, _)| *best == index);
+        let rest = found.places.iter().enumerate().filter(|(index, _)| !is_best(*index));
+        Self {
+            sought: sought.to_owned(),
+            count: found.places.len(),
+            in_request: found.in_request(),
+            more: found.more,
+            places: best.chain(rest.map(|(_, place)| PlacementReport::new(place))).collect(),
         }
     }
 }

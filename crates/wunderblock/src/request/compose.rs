@@ -60,6 +60,7 @@ pub(super) async fn bench(mut gathered: Gathered, job: &BuildJob, ask: &Asking) 
         floor: lane.snapshot.floor,
         view: lane.snapshot.view,
         budget: lane.target.budget,
+        row: lane.target.row.clone(),
         costs: lane.costs,
         calibration: lane
             .calibration

@@ -42,6 +42,8 @@ pub(super) async fn recall(
         let query = query.to_owned();
         hits.extend(ask.ask(|reply| Need::Search(query, reply)).await?);
     }
+    // What was hidden comes back only by its handle.
+    hits.retain(|hit| hit.from_stream.is_some() || !view.hidden().contains(&hit.from_seq));
     hits.dedup_by(|a, b| a.body == b.body);
     // Those that come back are loaded with all else that is shown; here only those nobody has counted yet.
     let handles = hits.iter().filter_map(|hit| hit.body.handle());

@@ -5,7 +5,7 @@ use super::measured;
 use super::packer::Packer;
 use super::snapshot::Snapshot;
 use super::target::Target;
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, ModelRow};
 use crate::error::Error;
 use crate::store::{BodyCount, TallyRow};
 use crate::texts::Texts;
@@ -163,6 +163,8 @@ impl From<Stopped> for Error {
 pub(crate) struct Bench {
     pub(crate) view: Arc<View>,
     pub(crate) budget: Budget,
+    /// The model it is for.
+    pub(crate) row: ModelRow,
     pub(crate) costs: TokenCosts,
     /// What the costs were corrected by.
     pub(crate) calibration: Option<ModelCalibration>,

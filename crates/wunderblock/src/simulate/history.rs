@@ -8,7 +8,7 @@ use crate::parallel;
 use crate::request::job::BuildJob;
 use crate::request::target::Target;
 use crate::session::Session;
-use crate::store::{Answer, BodyCount, Query};
+use crate::store::{Answer, BodyCount, Query, StreamInfo};
 use crate::stored::read_texts;
 use crate::texts::Texts;
 use crate::token_costs::{Counts, TokenCosts};
@@ -79,24 +79,24 @@ async fn count_bodies(
 }
 
 impl Session {
-    /// The sessions that a file holds of which this is the first: all that are no branch and no sub-agent of another.
+    /// The conversations that its file holds, in the order in which they began: sessions that are no branch and no sub-agent
+    /// of another. This one alone where the file holds one.
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub fn siblings<'a>(&'a self) -> BoxFuture<'a, Vec<Self>> {
+    pub fn siblings<'a>(&'a self) -> BoxFuture<'a, Vec<StreamInfo>> {
         Box::pin(async move {
             let info = self.info().await?;
-            let mut own = vec![self.clone()];
             let Some(source) = info.source.filter(|_| info.fork.is_none() && info.parent.is_none()) else {
-                return Ok(own);
+                return Ok(vec![info]);
             };
             let mut all = self.engine.streams("", u64::from(u32::MAX)).await?;
             all.retain(|other| other.source == Some(source) && other.parent.is_none());
             if all.len() > 1 && all.iter().all(|other| other.fork.is_none()) {
                 all.sort_by_key(|other| (other.opened_at, other.no));
-                own = all.into_iter().map(|other| self.engine.session_by_id(other.id)).collect();
+                return Ok(all);
             }
-            Ok(own)
+            Ok(vec![info])
         })
     }
 }
@@ -117,9 +117,9 @@ async fn add_given(session: &Session, lane: &LaneId, events: &mut Vec<Event>) ->
             let seq = events.last().map_or(Seq::START.next(), |event| event.seq.next());
             places.insert(event.seq, seq);
             event.seq = seq;
-            if let Some(Fact::ContentPinned(pin)) = &mut event.fact {
-                let Some(target) = places.get(&pin.target) else { continue };
-                pin.target = *target;
+            if let Some(target) = event.fact.as_mut().and_then(Fact::target_mut) {
+                let Some(place) = places.get(target) else { continue };
+                *target = *place;
             }
             events.push(event);
         }

@@ -19,7 +19,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wunderblock_core::compact::Due;
-use wunderblock_core::event::{ContentPinned, ContextBuilt, Event, Fact};
+use wunderblock_core::event::{ContextBuilt, Event, Fact};
 use wunderblock_core::message::Dialect;
 use wunderblock_core::plan::TrimReason;
 use wunderblock_core::render;
@@ -96,9 +96,9 @@ impl<'a> Play<'a> {
         let seq = self.lane.head().next();
         self.moved.insert(event.seq, seq);
         let mut event = Event { seq, ..event.clone() };
-        if let Some(Fact::ContentPinned(pin)) = &mut event.fact {
-            let Some(target) = self.moved.get(&pin.target) else { return };
-            *pin = ContentPinned { target: *target, ..pin.clone() };
+        if let Some(target) = event.fact.as_mut().and_then(Fact::target_mut) {
+            let Some(place) = self.moved.get(target) else { return };
+            *target = *place;
         }
         // What providers measured and refused was of other requests.
         match &event.fact {

@@ -16,7 +16,8 @@ mod verify;
 
 pub use attempt::{AttemptOptions, Floor, Judgement, SummaryDraft};
 pub use command::CommandSummariser;
-pub use extract::extract;
+pub use extract::{Notable, Noted, extract};
+pub(crate) use extract::{notable, stamp};
 #[cfg(feature = "http")]
 pub use model::ModelSummariser;
 pub use task::{Brief, Earlier, Material, Summarise, SummaryFailure, SummaryTask, SummaryText};

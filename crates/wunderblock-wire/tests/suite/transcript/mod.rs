@@ -11,6 +11,7 @@ mod pi;
 mod promises;
 mod wunderblock;
 
+use wunderblock_core::event::Fact;
 use wunderblock_core::message::{Message, MessageOrigin, Part};
 use wunderblock_wire::transcript::{
     FileShape, Format, RecordItem, RecordPlace, RecordStatus, TranscriptReader, TranscriptRecord, detect,
@@ -127,7 +128,11 @@ fn tell_item(item: &RecordItem) -> String {
             tokens_before.unwrap_or_default()
         ),
         RecordItem::Spawned(session) => format!("spawned({session})"),
-        RecordItem::Pinned { record, pinned } => format!("pinned({record} {pinned})"),
+        RecordItem::About { record, fact } => match fact.as_ref() {
+            Fact::ContentPinned(pin) => format!("pinned({record} {})", pin.pinned),
+            Fact::ContentHidden(hide) => format!("hidden({record} {})", hide.hidden),
+            other => format!("{}({record})", other.kind()),
+        },
         RecordItem::Fact(fact) => format!("fact({})", fact.kind()),
     }
 }

@@ -162,7 +162,7 @@ fn readable<'a>(text: &'a str) -> Cow<'a, str> {
 }
 
 /// A moment as a summary writes it, in UTC to the minute.
-pub(in super::super) fn stamp(at: Millis) -> String {
+pub(crate) fn stamp(at: Millis) -> String {
     let minutes = at.0.div_euclid(60_000);
     let (days, minute) = (minutes.div_euclid(1_440), minutes.rem_euclid(1_440));
     // Days since 1970-01-01 to a date of the Gregorian calendar, by eras of 400 years that begin on 1 March.

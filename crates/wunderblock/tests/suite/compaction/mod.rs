@@ -15,4 +15,5 @@ mod scene;
 mod summaries;
 mod sweep;
 mod undo;
+mod visibility;
 mod words;

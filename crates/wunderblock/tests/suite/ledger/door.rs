@@ -11,13 +11,14 @@ use wunderblock_core::units::Tokens;
 use wunderblock_testkit::backdoor::put;
 
 /// A fact of each kind.
-const FACTS: [&str; 20] = [
+const FACTS: [&str; 21] = [
     r#"{"kind":"session.opened"}"#,
     r#"{"kind":"session.closed"}"#,
     r#"{"kind":"task.started","task":"1"}"#,
     r#"{"kind":"task.finished","task":"1"}"#,
     r#"{"kind":"message.appended","message":{"role":"user","parts":[]}}"#,
     r#"{"kind":"content.pinned","target":2,"pinned":true}"#,
+    r#"{"kind":"content.hidden","target":2,"hidden":true}"#,
     r#"{"kind":"usage.measured","input":1,"cache_read":0,"cache_write":0,"output":1}"#,
     r#"{"kind":"turn.completed","stop_reason":"end"}"#,
     r#"{"kind":"subagent.spawned","session":"other"}"#,
@@ -64,7 +65,7 @@ fn only_open_kinds_are_appended() {
     let mut kinds: Vec<&str> = facts.iter().map(Fact::kind).collect();
     kinds.sort_unstable();
     kinds.dedup();
-    assert_eq!(kinds.len(), 20, "a fact of every kind");
+    assert_eq!(kinds.len(), 21, "a fact of every kind");
     assert_eq!(Fact::OPEN_KINDS.len() + Fact::ENGINE_KINDS.len(), kinds.len());
     for fact in facts {
         let kind = fact.kind();

@@ -1,0 +1,55 @@
+//! What a compaction takes out of view, and its money, for people.
+
+use crate::columns::{fit, plural, wrap};
+use crate::paint::Paint;
+use crate::terminal::{clean, width};
+use wunderblock::{Compacted, LeavingKind};
+use wunderblock_core::stub::grouped;
+
+/// Things of a kind that are named.
+const NAMED: usize = 3;
+
+/// What leaves the view, and what it costs and saves.
+pub(super) fn picture(done: &Compacted, paint: Paint, all: bool) -> String {
+    let leaving = &done.leaving;
+    let mut out = String::new();
+    if leaving.entries > 0 {
+        let entries = plural(leaving.entries, "entry", "entries");
+        let head = format!("leaves the view: {entries}, {} tokens", grouped(leaving.tokens.0));
+        out.push_str(&format!("  {}\n", paint.bold(&head)));
+        for kind in &leaving.kinds {
+            out.push_str(&kind_lines(kind, paint, all));
+        }
+    }
+    if let Some(money) = done.money.filter(|_| done.after > wunderblock_core::units::Tokens::ZERO) {
+        let line = format!(
+            "money: the next request about {}, written to the cache anew, instead of {} read from it; each later one {} \
+             instead of {}; answers not counted",
+            money.next, money.next_without, money.later, money.next_without,
+        );
+        out.push_str(&wrap(&line, width(), 2));
+    }
+    out
+}
+
+/// How many of a kind, how many of them stand in the summaries, and those that do not.
+fn kind_lines(kind: &LeavingKind, paint: Paint, all: bool) -> String {
+    let untold = kind.untold.len();
+    let told = match (kind.count - untold, untold) {
+        (_, 0) => "all in the summaries".to_owned(),
+        (0, _) => "none in the summaries".to_owned(),
+        (told, _) => format!("{} in the summaries", grouped(told as u64)),
+    };
+    let mut out = format!("    {:<10} {:>5}  {told}\n", kind.name, grouped(kind.count as u64));
+    let shown = if all { untold } else { NAMED };
+    // The newest matter most.
+    for noted in kind.untold.iter().rev().take(shown) {
+        let line = format!("missing: #{} {}", noted.at, clean(&noted.text));
+        out.push_str(&format!("{:19}{}\n", "", paint.dim(&fit(&line, width().saturating_sub(19)))));
+    }
+    if untold > shown {
+        let more = format!("and {} more; -v lists them", grouped((untold - shown) as u64));
+        out.push_str(&format!("{:19}{}\n", "", paint.dim(&more)));
+    }
+    out
+}

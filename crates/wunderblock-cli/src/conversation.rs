@@ -1,0 +1,136 @@
+//! A file that holds many conversations: which one is meant, and which there are.
+
+use crate::args::Global;
+use crate::columns::{fit, plural};
+use crate::console::{say, time};
+use crate::exit::{Failure, wrong};
+use crate::terminal::{clean, width};
+use std::path::Path;
+use wunderblock::store::StreamInfo;
+use wunderblock::{Engine, Session};
+use wunderblock_core::event::Fact;
+use wunderblock_core::message::Part;
+use wunderblock_core::ports::Bodies;
+use wunderblock_core::stub::grouped;
+use wunderblock_core::units::Bytes;
+
+/// Conversations that are listed, the newest.
+const LISTED: usize = 6;
+
+/// A path, and which of its conversations is meant: `chat.md#12`. A file whose own name has a `#` is that file.
+pub(crate) fn split(text: &str) -> (&str, Option<&str>) {
+    match text.rsplit_once('#') {
+        Some((file, wanted)) if !Path::new(text).exists() && Path::new(file).is_file() => {
+            (file, Some(wanted))
+        }
+        _ => (text, None),
+    }
+}
+
+/// The conversation of a file that is meant: the one that is named, by its number or the end of its id, else the newest in
+/// which something was said. A file that holds several says so, and lists them.
+pub(crate) async fn conversation(
+    global: &Global,
+    session: Session,
+    (file, wanted): (&str, Option<&str>),
+) -> Result<Session, Failure> {
+    if !Path::new(file).is_file() {
+        return Ok(session);
+    }
+    let all = session.siblings().await?;
+    if all.len() < 2 && wanted.is_none() {
+        return Ok(session);
+    }
+    let place = match wanted {
+        Some(wanted) => named(&all, wanted).ok_or_else(|| {
+            let count = plural(all.len() as u64, "conversation", "conversations");
+            wrong(format!(
+                "{file} holds {count}, and none is `{wanted}`; give a number from 1 to {}",
+                all.len()
+            ))
+        })?,
+        None => all.iter().rposition(has_content).unwrap_or(all.len() - 1),
+    };
+    let Some(chosen) = all.get(place) else { return Ok(session) };
+    let engine = session.engine();
+    if wanted.is_none() && !global.quiet {
+        list(global, engine, (file, place), &all).await?;
+    }
+    Ok(engine.session_by_id(chosen.id.clone()))
+}
+
+fn has_content(info: &StreamInfo) -> bool {
+    info.first_user.is_some() && info.messages > 1
+}
+
+fn named(all: &[StreamInfo], wanted: &str) -> Option<usize> {
+    let number = wanted.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    let by_number = number.filter(|place| *place < all.len());
+    by_number.or_else(|| {
+        let mut fits = (0..all.len()).filter(|place| {
+            all.get(*place).is_some_and(|info| !wanted.is_empty() && info.id.as_str().ends_with(wanted))
+        });
+        fits.next().filter(|_| fits.next().is_none())
+    })
+}
+
+/// Says which conversations a file holds, and which is taken.
+async fn list(
+    global: &Global,
+    engine: &Engine,
+    (file, place): (&str, usize),
+    all: &[StreamInfo],
+) -> Result<(), Failure> {
+    let (name, count) = (clean(file), grouped(all.len() as u64));
+    say(
+        global,
+        &format!(
+            "{name} holds {count} conversations. This is #{}, the newest in which something was said:",
+            place + 1
+        ),
+    );
+    let first = all.len().saturating_sub(LISTED).min(place);
+    for (index, info) in all.iter().enumerate().skip(first).rev() {
+        if index + LISTED < all.len() && index != place {
+            continue;
+        }
+        let begins = beginning(engine, info).await?.unwrap_or_default();
+        let mark = if index == place { "→" } else { " " };
+        let said = plural(info.messages, "message", "messages");
+        let line = format!("{mark} #{:<6} {}  {said:>14}  {begins}", index + 1, time(info.opened_at));
+        say(global, &fit(&line, width()));
+    }
+    say(
+        global,
+        &format!(
+            "another one: {name}#{}; all of them: `wunderblock sessions -n {}`",
+            place.max(1),
+            all.len()
+        ),
+    );
+    Ok(())
+}
+
+/// What a session is about, as far as one line can tell: the first words of its user, or where it comes from.
+pub(crate) async fn beginning(engine: &Engine, info: &StreamInfo) -> Result<Option<String>, Failure> {
+    let from = match (&info.fork, &info.parent) {
+        (_, Some(parent)) => Some(clean(&format!("sub-agent of {parent}"))),
+        (Some((parent, at)), None) => Some(clean(&format!("fork of {parent} at {at}"))),
+        (None, None) => None,
+    };
+    let Some(first) = info.first_user.filter(|_| info.parent.is_none()) else { return Ok(from) };
+    let events = engine.session_by_id(info.id.clone()).events(first, first, (1, Bytes(1 << 20))).await?;
+    let bodies = engine.bodies(&events).await?;
+    let Some(Fact::MessageAppended(said)) = events.first().and_then(|event| event.fact.as_ref()) else {
+        return Ok(from);
+    };
+    let words = said.message.parts.iter().find_map(|part| match part {
+        Part::Text { text, .. } => text.inline().or_else(|| bodies.text(text.handle()?)),
+        _ => None,
+    });
+    let words = words.map(|text| {
+        let head: String = text.chars().take(400).collect();
+        clean(&head.split_whitespace().collect::<Vec<_>>().join(" "))
+    });
+    Ok(words.or(from))
+}

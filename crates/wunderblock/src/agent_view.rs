@@ -1,0 +1,300 @@
+//! What an agent had in view: told from the compactions that its transcript records, not from requests of ours.
+
+use crate::compact::history::marked_events;
+use crate::entry::{EntryDescription, describe_entries};
+use crate::error::Error;
+use crate::future::BoxFuture;
+use crate::grep::{GrepOptions, Match};
+use crate::limits;
+use crate::placement::around;
+use crate::session::Session;
+use crate::store::{Answer, Marked, Query};
+use crate::stored::read_texts;
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use wunderblock_core::event::{Event, Fact};
+use wunderblock_core::id::Handle;
+use wunderblock_core::message::{Body, Role};
+use wunderblock_core::ports::Bodies as _;
+use wunderblock_core::units::{Millis, Seq, Tokens};
+
+/// Tokens of the user's newest messages that Codex keeps beside its summary: `COMPACT_USER_MESSAGE_MAX_TOKENS` of its
+/// source.
+const CODEX_KEEPS: Tokens = Tokens(20_000);
+/// Bytes to a token, about, as Codex estimates them.
+const BYTES_PER_TOKEN: u64 = 4;
+/// Places that are told of in full.
+const BEST: usize = 5;
+/// Places that are looked at to find the best.
+const RANKED: usize = 40;
+
+/// What an agent had in view at a position.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentView {
+    /// The position.
+    pub at: Seq,
+    /// Its compactions up to there, ascending.
+    pub boundaries: Vec<AgentBoundary>,
+    /// The first position it saw word for word.
+    pub from: Seq,
+    /// Messages from there on, up to the position.
+    pub messages: u64,
+    /// What the user said before, and the agent keeps word for word beside its summary. Ascending.
+    pub kept: Vec<Seq>,
+}
+
+/// A compaction that an agent recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentBoundary {
+    /// Where it is recorded.
+    pub seq: Seq,
+    /// When.
+    pub at: Millis,
+    /// The agent, by the name of its format.
+    pub agent: Box<str>,
+    /// What set it off, in its word.
+    pub trigger: Option<Box<str>>,
+    /// The first position that was compacted away.
+    pub from: Seq,
+    /// The last.
+    pub to: Seq,
+    /// How many messages those are.
+    pub messages: u64,
+    /// The tokens of the context before, as the agent counted.
+    pub tokens_before: Option<Tokens>,
+    /// What its summary said; none where the transcript does not have it, or it was erased.
+    pub summary: Option<String>,
+}
+
+/// Where a text was in an agent's view.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentPlace {
+    /// The entry that has it.
+    pub entry: EntryDescription,
+    /// The text with what stands around it.
+    pub line: String,
+    /// Where the compaction is recorded that took it out of view; none if it was in view, word for word.
+    pub compacted_at: Option<Seq>,
+    /// The line of the summary in view that has most words in common with it.
+    pub said_instead: Option<String>,
+}
+
+/// What was found in an agent's view.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentFound {
+    /// How many messages have it.
+    pub count: usize,
+    /// How many of them were in view.
+    pub in_view: usize,
+    /// The best places: people's words first, then the model's, then what tools wrote; the newest first.
+    pub best: Vec<AgentPlace>,
+}
+
+impl AgentView {
+    /// What the agent that recorded a session had in view at a position; at its end, if none is given.
+    ///
+    /// # Errors
+    /// When there is no such session, or a record is damaged.
+    pub fn at<'a>(session: &'a Session, at: Option<Seq>) -> BoxFuture<'a, Self> {
+        Box::pin(async move {
+            let info = session.info().await?;
+            let at = at.unwrap_or(info.head).min(info.head);
+            let boundaries = boundaries(session, at).await?;
+            let newest = boundaries.last();
+            let from = newest.map_or(Seq(2), |boundary| boundary.to.next());
+            let seqs = vec![from.prev(), at];
+            let query = Query::Tallies { tenant: session.engine.tenant.no, stream: session.id.clone(), seqs };
+            let rows = session.engine.ask(query, Answer::tallies).await?;
+            let messages = match rows.as_slice() {
+                [before, through] => through.messages.saturating_sub(before.messages),
+                _ => 0,
+            };
+            let kept = match newest.filter(|boundary| &*boundary.agent == "codex") {
+                Some(boundary) => kept_words(session, boundary.to).await?,
+                None => Vec::new(),
+            };
+            Ok(Self { at, boundaries, from, messages, kept })
+        })
+    }
+
+    /// Looks for a text in what was said up to the position, and tells whether the agent still saw it.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub fn find<'a>(&'a self, session: &'a Session, sought: &'a str) -> BoxFuture<'a, AgentFound> {
+        Box::pin(async move {
+            let mut hits: Vec<(Seq, String)> = Vec::new();
+            let scope = GrepOptions { session: Some(session.id.clone()), ..GrepOptions::default() };
+            let mut keep = |hit: Match| {
+                if hit.seq <= self.at && hits.last().is_none_or(|(seq, _)| *seq != hit.seq) {
+                    hits.push((hit.seq, around(&hit.text, sought)));
+                }
+                if hits.len() < limits::PLACEMENTS {
+                    ControlFlow::Continue(())
+                } else {
+                    ControlFlow::Break(())
+                }
+            };
+            session.engine.grep(sought, &scope, &mut keep).await?;
+            let said = said_at(session, hits.iter().map(|(seq, _)| *seq).collect()).await?;
+            hits.retain(|(seq, _)| said.contains(seq));
+            let in_view = hits.iter().filter(|(seq, _)| self.compacted_at(*seq).is_none()).count();
+            let count = hits.len();
+            let best = self.best(session, hits, sought).await?;
+            Ok(AgentFound { count, in_view, best })
+        })
+    }
+
+    /// Where the compaction is recorded that took a position out of view.
+    #[must_use]
+    pub fn compacted_at(&self, seq: Seq) -> Option<Seq> {
+        if seq >= self.from || self.kept.binary_search(&seq).is_ok() {
+            return None;
+        }
+        self.boundaries.iter().find(|boundary| seq <= boundary.to).map(|boundary| boundary.seq)
+    }
+
+    async fn best(
+        &self,
+        session: &Session,
+        hits: Vec<(Seq, String)>,
+        sought: &str,
+    ) -> Result<Vec<AgentPlace>, Error> {
+        let seqs: Vec<Seq> = hits.iter().map(|(seq, _)| *seq).take(RANKED).collect();
+        let mut known = describe_entries(session, seqs).await?;
+        let summary = self.boundaries.last().and_then(|boundary| boundary.summary.as_deref());
+        let mut places: Vec<AgentPlace> = hits
+            .into_iter()
+            .filter_map(|(seq, line)| {
+                let compacted_at = self.compacted_at(seq);
+                let instead = summary.filter(|_| compacted_at.is_some());
+                let said_instead = instead.and_then(|text| nearest_line(text, &line, sought));
+                Some(AgentPlace { entry: known.remove(&seq)?, line, compacted_at, said_instead })
+            })
+            .collect();
+        let rank = |place: &AgentPlace| {
+            let who = match place.entry.role {
+                Role::User | Role::System => 0,
+                Role::Assistant => 1,
+                Role::Tool => 2,
+            };
+            (place.compacted_at.is_none(), who, Reverse(place.entry.seq))
+        };
+        places.sort_by_key(rank);
+        places.truncate(BEST);
+        Ok(places)
+    }
+}
+
+/// The compactions up to a position that some other program recorded, ascending.
+async fn boundaries(session: &Session, at: Seq) -> Result<Vec<AgentBoundary>, Error> {
+    let nodes = session.nodes(None).await?;
+    let mut events: Vec<Event> = marked_events(session, Marked::Kind("session.compacted"), at).await?;
+    events.reverse();
+    let mut boundaries = Vec::new();
+    for event in events {
+        let Some(Fact::SessionCompacted(made)) = event.fact else { continue };
+        if made.lane.is_some() {
+            continue;
+        }
+        let handles: Vec<Handle> = made.summary.iter().filter_map(Body::handle).collect();
+        let texts = read_texts(&session.engine, handles).await?;
+        let summary = made.summary.as_ref().and_then(|body| texts.of(body)).map(ToOwned::to_owned);
+        let messages = nodes.iter().find(|node| node.seq == event.seq).map_or(0, |node| node.messages);
+        boundaries.push(AgentBoundary {
+            seq: event.seq,
+            at: event.at,
+            agent: made.producer,
+            trigger: made.trigger,
+            from: made.from_seq,
+            to: made.to_seq,
+            messages,
+            tokens_before: made.tokens_before,
+            summary,
+        });
+    }
+    Ok(boundaries)
+}
+
+/// The positions of these that hold messages.
+async fn said_at(session: &Session, seqs: Vec<Seq>) -> Result<BTreeSet<Seq>, Error> {
+    let query = Query::At { tenant: session.engine.tenant.no, stream: session.id.clone(), seqs };
+    let rows = session.engine.ask(query, Answer::events).await?;
+    Ok(rows.into_iter().filter(|row| row.kind == "message.appended").map(|row| row.seq).collect())
+}
+
+/// The user's messages that Codex keeps word for word: the newest before a compaction, as far as its allowance goes.
+async fn kept_words(session: &Session, to: Seq) -> Result<Vec<Seq>, Error> {
+    let mut said: Vec<(Seq, u64)> = Vec::new();
+    let mut pages = session.pages(Seq::START, to);
+    while let Some(events) = pages.next().await? {
+        said.extend(events.iter().filter_map(|event| match &event.fact {
+            Some(Fact::MessageAppended(said)) if said.message.is_user_turn() => {
+                let bytes = said.message.parts.iter().flat_map(|part| part.bodies());
+                Some((event.seq, bytes.map(|body| body.bytes().0).sum()))
+            }
+            _ => None,
+        }));
+    }
+    let mut room = CODEX_KEEPS.0.saturating_mul(BYTES_PER_TOKEN);
+    let fits = said.into_iter().rev().take_while(|(_, bytes)| {
+        let fits = *bytes <= room;
+        room = room.saturating_sub(*bytes);
+        fits
+    });
+    let mut kept: Vec<Seq> = fits.map(|(seq, _)| seq).collect();
+    kept.reverse();
+    Ok(kept)
+}
+
+/// The line of a summary that has most words in common with a text; none where they share fewer than two, unless the line
+/// has what was looked for.
+fn nearest_line(summary: &str, text: &str, sought: &str) -> Option<String> {
+    let wanted = words(text);
+    let low = sought.to_lowercase();
+    let score = |line: &&str| {
+        let has_it = line.to_lowercase().contains(&low);
+        let common = words(line).intersection(&wanted).count();
+        if has_it { common + SOUGHT } else { common }
+    };
+    let best = summary.lines().map(str::trim).filter(|line| !line.is_empty()).max_by_key(score)?;
+    (score(&best) >= 2).then(|| around(best, sought))
+}
+
+/// As many shared words as it counts that a line has what was looked for.
+const SOUGHT: usize = 100;
+
+/// The words of a text that say something, in small letters: those of four letters and more, and pairs of Chinese, Japanese
+/// and Korean characters.
+fn words(text: &str) -> BTreeSet<String> {
+    let mut words = BTreeSet::new();
+    for word in text.split(|c: char| !c.is_alphanumeric() && c != '_') {
+        let letters: Vec<char> = word.to_lowercase().chars().collect();
+        if letters.iter().any(|c| !c.is_ascii()) {
+            words.extend(letters.windows(2).map(|pair| pair.iter().collect::<String>()));
+        } else if letters.len() >= 4 {
+            words.insert(letters.into_iter().collect());
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_line_shares_words_or_has_what_was_sought() {
+        let summary =
+            "## Goal\n- write the parser\n- the tokens are kept in a table\n- 数据库的端口是 4711\n";
+        let near = |text: &str, sought: &str| nearest_line(summary, text, sought);
+        assert_eq!(
+            near("Keep all tokens in one table, please", "one").as_deref(),
+            Some("- the tokens are kept in a table")
+        );
+        assert_eq!(near("port", "parser").as_deref(), Some("- write the parser"));
+        assert_eq!(near("请把数据库端口改掉", "端口").as_deref(), Some("- 数据库的端口是 4711"));
+        assert_eq!(near("something else", "nowhere"), None);
+    }
+}

@@ -1,0 +1,128 @@
+//! What a compaction takes out of view, and what it costs and saves.
+
+use super::account::{Compacted, MadeNode};
+use super::climb::Climbed;
+use super::prepare::Prepared;
+use crate::catalog::{BilledTokens, MicroDollars};
+use crate::request::prefix::billed;
+use crate::summarize::{Material, Notable, Noted, notable};
+use std::collections::BTreeSet;
+use wunderblock_core::budget::Treatment;
+use wunderblock_core::cost;
+use wunderblock_core::pair::arrange;
+use wunderblock_core::ports::Bodies as _;
+use wunderblock_core::trim::treatment;
+use wunderblock_core::units::{Millis, Seq, Tokens};
+use wunderblock_core::view::ViewEntry;
+
+/// What is no longer in view after a compaction.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Leaving {
+    /// Entries that are no longer shown.
+    pub entries: u64,
+    /// What they took.
+    pub tokens: Tokens,
+    /// What of them people would miss.
+    pub kinds: Vec<LeavingKind>,
+}
+
+/// Things of one kind that are no longer in view.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeavingKind {
+    /// `user words`, `rules`, `decisions`, `files`, `errors`.
+    pub name: &'static str,
+    /// How many there are.
+    pub count: usize,
+    /// Those of which no summary tells, in order.
+    pub untold: Vec<Noted>,
+}
+
+/// What a compaction costs, and saves later. Answers are not counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CompactionMoney {
+    /// The next request, none of it in the cache any more.
+    pub next: MicroDollars,
+    /// The next request as it would be without the compaction, read from the cache.
+    pub next_without: MicroDollars,
+    /// Each later request of this size, read from the cache.
+    pub later: MicroDollars,
+}
+
+/// Puts into an account which of its summaries requests show, what leaves the view, and its money.
+pub(super) fn tell_leaving(account: &mut Compacted, (prepared, climbed): (&Prepared, &Climbed), now: Millis) {
+    if let Some(trim) = &climbed.proposal.trim {
+        let stands = |node: &MadeNode| trim.nodes.iter().any(|placed| placed.at == node.at);
+        account.nodes.iter_mut().for_each(|node| node.shown = stands(node));
+    }
+    account.leaving = Leaving::of(prepared, climbed, &account.nodes);
+    account.money = CompactionMoney::of(prepared, (account.before, account.after), now);
+}
+
+impl Leaving {
+    /// What goes with a proposal; nothing if there is none.
+    fn of(prepared: &Prepared, climbed: &Climbed, made: &[MadeNode]) -> Self {
+        let Some(after) = &climbed.proposal.trim else { return Self::default() };
+        let bench = &prepared.bench;
+        let (view, before) = (&bench.view, bench.view.trim());
+        let arrangement = arrange(view);
+        let goes = arrangement.exchanges.iter().filter(|exchange| {
+            let is_shown = |trim| treatment(exchange, trim, view) != Treatment::LeftOut;
+            is_shown(before) && !is_shown(after) && exchange.last >= bench.floor
+        });
+        let seqs: BTreeSet<Seq> = goes.flat_map(|exchange| exchange.members.iter().copied()).collect();
+        let entries: Vec<&ViewEntry> = seqs.iter().filter_map(|seq| view.entry(*seq)).collect();
+        let (Some(first), Some(last)) = (seqs.first(), seqs.last()) else { return Self::default() };
+        let tokens = entries.iter().map(|entry| cost::message(&entry.message, &bench.costs).tokens).sum();
+        let count = entries.len() as u64;
+        let earlier = Vec::new();
+        let material = Material { from: *first, to: *last, entries, bodies: &bench.texts, earlier };
+        let Notable { user_words, rules, decisions, files, errors } = notable(&material);
+        let known = view.nodes().chain(&prepared.adopted);
+        let earlier = known.filter(|node| after.nodes.iter().any(|placed| placed.at == node.at));
+        let mut summaries: Vec<&str> = earlier.filter_map(|node| bench.texts.of(&node.text)).collect();
+        summaries.extend(made.iter().filter(|node| node.shown).map(|node| node.text.as_str()));
+        let kinds = [
+            ("user words", user_words),
+            ("rules", rules),
+            ("decisions", decisions),
+            ("files", files),
+            ("errors", errors),
+        ];
+        let kinds = kinds.into_iter().filter(|(_, all)| !all.is_empty()).map(|(name, all)| LeavingKind {
+            name,
+            count: all.len(),
+            untold: all.into_iter().filter(|noted| !is_told(noted, &summaries)).collect(),
+        });
+        Self { entries: count, tokens, kinds: kinds.collect() }
+    }
+}
+
+/// Whether a summary says it, or names the position it stands at.
+fn is_told(noted: &Noted, summaries: &[&str]) -> bool {
+    let place = format!("#{}", noted.at);
+    let head: String = noted.text.chars().take(WORDS).collect();
+    let names_it = |text: &str| {
+        let mut places = text.match_indices(&place);
+        places.any(|(at, _)| {
+            !text.get(at + place.len()..).unwrap_or_default().starts_with(|c: char| c.is_ascii_digit())
+        })
+    };
+    summaries.iter().any(|text| names_it(text) || text.contains(&head))
+}
+
+/// So many characters of a text are the text, when a summary is searched for it.
+const WORDS: usize = 48;
+
+impl CompactionMoney {
+    /// What a compaction costs; none if no price is known.
+    fn of(prepared: &Prepared, (before, after): (Tokens, Tokens), now: Millis) -> Option<Self> {
+        let row = &prepared.bench.row;
+        let price = row.price_at(now)?;
+        let again = |tokens| price.cost(BilledTokens { cache_read: tokens, ..BilledTokens::default() });
+        Some(Self {
+            next: price.cost(billed(&row.cache, Tokens::ZERO, after)),
+            next_without: again(before),
+            later: again(after),
+        })
+    }
+}

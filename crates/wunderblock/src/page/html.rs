@@ -1,0 +1,280 @@
+//! The page as HTML. Every text of a session goes through [`escaped`]; nothing else writes into it.
+
+use super::style::STYLE;
+use super::{Page, PageBar, PageGap, PageText};
+use wunderblock_core::budget::{Certainty, EntryLine};
+use wunderblock_core::message::Role;
+use wunderblock_core::section::Section;
+use wunderblock_core::stub::grouped;
+use wunderblock_core::units::{Millis, Seq};
+
+/// The width of the timeline, in units of its own.
+const WIDE: u64 = 1_000;
+/// The height of its bars.
+const HIGH: u64 = 120;
+/// Entries of a section that stand by themselves; the smallest are drawn as one.
+const CELLS: usize = 120;
+
+pub(super) fn write(page: &Page) -> String {
+    let mut out = String::from("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n");
+    out.push_str(
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n",
+    );
+    out.push_str("<meta name=\"viewport\" content=\"width=device-width\">\n");
+    out.push_str(&format!(
+        "<title>{}</title>\n<style>{STYLE}</style></head><body>\n",
+        escaped(&page.session)
+    ));
+    head(page, &mut out);
+    area(page, &mut out);
+    timeline(page, &mut out);
+    gaps(page, &mut out);
+    entries(page, &mut out);
+    out.push_str("</body></html>\n");
+    out
+}
+
+fn head(page: &Page, out: &mut String) {
+    let report = &page.report;
+    let about = match report.certainty {
+        Certainty::Exact => "counted exactly",
+        Certainty::Measured => "as measured by the provider",
+        _ => "estimated",
+    };
+    out.push_str(&format!("<h1>{}</h1>\n", escaped(&page.session)));
+    out.push_str(&format!(
+        "<p class=\"dim\">The next request of lane {}, for {}: {} of {} tokens ({about}), built from positions 1 to {}.</p>\n",
+        escaped(page.lane.as_str()),
+        escaped(&page.model),
+        grouped(report.total_tokens.0),
+        grouped(report.limit.0),
+        page.head
+    ));
+}
+
+/// The sections as columns as wide as their tokens, the entries in them as high as theirs: areas are tokens.
+fn area(page: &Page, out: &mut String) {
+    let report = &page.report;
+    let whole = report.limit.0.max(report.total_tokens.0).max(1);
+    out.push_str("<h2>What the request is made of</h2>\n<div class=\"area\" role=\"img\" aria-label=\"sections by tokens\">\n");
+    for section in &report.sections {
+        let name = section.name.name();
+        out.push_str(&format!("<div style=\"flex:{} 0 0\">", section.tokens.0.max(whole / 400)));
+        let mut cells: Vec<&EntryLine> =
+            report.entries.iter().filter(|entry| entry.section == section.name).collect();
+        cells.sort_by_key(|entry| std::cmp::Reverse(entry.tokens));
+        let small: u64 = cells.iter().skip(CELLS).map(|entry| entry.tokens.0).sum();
+        cells.truncate(CELLS);
+        cells.sort_by_key(|entry| entry.seq);
+        for entry in cells {
+            let place = entry.seq.map(|seq| format!("#{seq} ")).unwrap_or_default();
+            let title = format!("{place}{} · {} tokens", entry.what, grouped(entry.tokens.0));
+            let size = entry.tokens.0.max(1);
+            out.push_str(&format!(
+                "<i class=\"{}\" style=\"flex:{size} 0 0\" title=\"{}\"></i>",
+                class(section.name),
+                escaped(&title)
+            ));
+        }
+        if small > 0 {
+            out.push_str(&format!(
+                "<i class=\"{}\" style=\"flex:{small} 0 0\" title=\"smaller entries of {name}\"></i>",
+                class(section.name)
+            ));
+        }
+        out.push_str("</div>\n");
+    }
+    let free = report.limit.saturating_sub(report.total_tokens).0;
+    if free > 0 {
+        out.push_str(&format!(
+            "<div class=\"free\" style=\"flex:{free} 0 0\" title=\"free · {} tokens\"></div>\n",
+            grouped(free)
+        ));
+    }
+    out.push_str("</div>\n<ul class=\"legend\">\n");
+    for section in &report.sections {
+        out.push_str(&format!(
+            "<li><b class=\"{}\"></b>{} {} <span class=\"dim\">{}</span></li>\n",
+            class(section.name),
+            section.name.name(),
+            grouped(section.tokens.0),
+            percent(section.tokens.0, whole)
+        ));
+    }
+    out.push_str(&format!(
+        "<li>free {} <span class=\"dim\">{}</span></li>\n</ul>\n",
+        grouped(free),
+        percent(free, whole)
+    ));
+}
+
+/// The session from left to right: what was said, what of it is in the request, compactions, gaps.
+fn timeline(page: &Page, out: &mut String) {
+    let most = page.bars.iter().map(|bar| bar.said.0).max().unwrap_or_default().max(1);
+    out.push_str("<h2 id=\"timeline\">The session, and what of it is in the request</h2>\n<p class=\"dim\">Left to right: positions. Height: tokens said there; blue: in the request. Vertical lines: compactions, orange by the agent that recorded the session, green by this lane. The strip below: gaps; click one and read it.</p>\n");
+    out.push_str(&format!(
+        "<svg viewBox=\"0 0 {WIDE} 180\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"timeline\">\n"
+    ));
+    for bar in &page.bars {
+        out.push_str(&bar_rects(bar, (page.head, most)));
+    }
+    for mark in &page.marks {
+        let (x, class) = (x(mark.seq, page.head), if mark.is_own { "own" } else { "other" });
+        let title = format!("#{} {} {}", mark.seq, stamp(mark.at), mark.label);
+        out.push_str(&format!("<line class=\"{class}\" x1=\"{x}\" x2=\"{x}\" y1=\"0\" y2=\"{}\" stroke-width=\"2\"><title>{}</title></line>\n", HIGH + 4, escaped(&title)));
+    }
+    for (number, gap) in page.gaps.iter().enumerate() {
+        let (from, to) = (x(gap.run.from_seq, page.head), x(gap.run.to_seq.next(), page.head));
+        let title = format!("#{}–#{}: {}", gap.run.from_seq, gap.run.to_seq, gap.run.why());
+        out.push_str(&format!("<a href=\"#gap-{number}\"><rect x=\"{from}\" y=\"{}\" width=\"{}\" height=\"22\"><title>{}</title></rect></a>\n", HIGH + 8, (to - from).max(3), escaped(&title)));
+    }
+    out.push_str("</svg>\n");
+    if !page.marks.is_empty() {
+        out.push_str("<table><tr><th>compaction</th><th>when (UTC)</th><th></th></tr>\n");
+        for mark in &page.marks {
+            out.push_str(&format!(
+                "<tr><td class=\"n\">#{}</td><td>{}</td><td>{}</td></tr>\n",
+                mark.seq,
+                stamp(mark.at),
+                escaped(&mark.label)
+            ));
+        }
+        out.push_str("</table>\n");
+    }
+}
+
+fn bar_rects(bar: &PageBar, (head, most): (Seq, u64)) -> String {
+    let (from, to) = (x(bar.from, head), x(bar.to.next(), head));
+    let wide = to.saturating_sub(from).max(1);
+    let high = |tokens: u64| (tokens.saturating_mul(HIGH) / most).max(u64::from(tokens > 0));
+    let (said, shown) = (high(bar.said.0), high(bar.shown.0));
+    let title = format!(
+        "#{}–#{}: {} tokens, {} in the request",
+        bar.from,
+        bar.to,
+        grouped(bar.said.0),
+        grouped(bar.shown.0)
+    );
+    format!(
+        "<g><title>{title}</title><rect class=\"said\" x=\"{from}\" y=\"{}\" width=\"{wide}\" height=\"{said}\"/><rect class=\"shown\" x=\"{from}\" y=\"{}\" width=\"{wide}\" height=\"{shown}\"/></g>\n",
+        HIGH - said,
+        HIGH - shown
+    )
+}
+
+fn x(seq: Seq, head: Seq) -> u64 {
+    (seq.0.saturating_sub(1).saturating_mul(WIDE) / head.0.max(1)).min(WIDE)
+}
+
+fn gaps(page: &Page, out: &mut String) {
+    out.push_str("<h2>Left out</h2>\n");
+    if page.gaps.is_empty() {
+        out.push_str("<p>Nothing.</p>\n");
+        return;
+    }
+    out.push_str("<table><tr><th>positions</th><th>tokens</th><th>entries</th><th>why</th><th></th></tr>\n");
+    for (number, gap) in page.gaps.iter().enumerate() {
+        let run = &gap.run;
+        out.push_str(&format!(
+            "<tr><td>#{}–#{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td><td><a href=\"#gap-{number}\">read</a></td></tr>\n",
+            run.from_seq, run.to_seq, grouped(run.tokens.0), grouped(run.count), escaped(&run.why())
+        ));
+    }
+    out.push_str("</table>\n");
+    for (number, gap) in page.gaps.iter().enumerate() {
+        gap_texts(number, gap, out);
+    }
+}
+
+/// What a gap holds; it is seen once its link is followed.
+fn gap_texts(number: usize, gap: &PageGap, out: &mut String) {
+    let run = &gap.run;
+    out.push_str(&format!(
+        "<article class=\"gap\" id=\"gap-{number}\"><h3>#{}–#{}: {}</h3>\n",
+        run.from_seq,
+        run.to_seq,
+        escaped(&run.why())
+    ));
+    for PageText { seq, at, role, text, whole } in &gap.texts {
+        let who = match role {
+            Role::System => "system",
+            Role::User => "user",
+            Role::Assistant => "assistant",
+            Role::Tool => "tool result",
+        };
+        out.push_str(&format!(
+            "<div><span class=\"who\">#{seq} {who}</span> <span class=\"dim\">{}</span></div><pre>{}</pre>\n",
+            stamp(*at),
+            escaped(text)
+        ));
+        if let Some(address) = whole {
+            out.push_str(&format!(
+                "<p class=\"dim\">the whole: read <code>{}</code></p>\n",
+                escaped(address)
+            ));
+        }
+    }
+    if let Some(address) = &gap.rest {
+        out.push_str(&format!(
+            "<p>the rest is too large for a page: read <code>{}</code></p>\n",
+            escaped(address)
+        ));
+    }
+    out.push_str("<p><a href=\"#timeline\">back to the timeline</a></p></article>\n");
+}
+
+fn entries(page: &Page, out: &mut String) {
+    out.push_str("<h2>Entries of the request</h2>\n<table><tr><th></th><th>section</th><th>tokens</th><th>what</th></tr>\n");
+    for entry in &page.report.entries {
+        let place = entry.seq.map(|seq| format!("#{seq}")).unwrap_or_default();
+        let read = entry.handle.map(|handle| format!(" <code>{handle}</code>")).unwrap_or_default();
+        out.push_str(&format!(
+            "<tr><td class=\"n\">{place}</td><td>{}</td><td class=\"n\">{}</td><td>{}{read}</td></tr>\n",
+            entry.section.name(),
+            grouped(entry.tokens.0),
+            escaped(&entry.what)
+        ));
+    }
+    out.push_str("</table>\n");
+}
+
+const fn class(section: Section) -> &'static str {
+    match section {
+        Section::Safety | Section::System => "system",
+        Section::Instructions => "instructions",
+        Section::Tools | Section::Skills => "tools",
+        Section::PinnedMemory | Section::Resources | Section::Recall | Section::State => "memory",
+        Section::Summaries => "summaries",
+        Section::Transcript => "transcript",
+        Section::Prompt => "prompt",
+    }
+}
+
+fn stamp(at: Millis) -> String {
+    crate::summarize::stamp(at)
+}
+
+fn percent(part: u64, whole: u64) -> String {
+    let tenths = part.saturating_mul(1_000) / whole.max(1);
+    format!("{}.{} %", tenths / 10, tenths % 10)
+}
+
+/// A text that is text wherever it stands in the page. Characters that act or turn text around become a dot.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            '\n' | '\t' => out.push(c),
+            '\r' => {}
+            c if c.is_control() => out.push('·'),
+            '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => out.push('·'),
+            c => out.push(c),
+        }
+    }
+    out
+}
