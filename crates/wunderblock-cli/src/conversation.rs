@@ -63,15 +63,17 @@ fn has_content(info: &StreamInfo) -> bool {
     info.first_user.is_some() && info.messages > 1
 }
 
+/// A number is a place, whichever ids end like it: an id is named by its end from this many digits on.
+const ID_END: usize = 8;
+
 fn named(all: &[StreamInfo], wanted: &str) -> Option<usize> {
-    let number = wanted.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-    let by_number = number.filter(|place| *place < all.len());
-    by_number.or_else(|| {
-        let mut fits = (0..all.len()).filter(|place| {
-            all.get(*place).is_some_and(|info| !wanted.is_empty() && info.id.as_str().ends_with(wanted))
-        });
-        fits.next().filter(|_| fits.next().is_none())
-    })
+    if wanted.len() < ID_END {
+        let place = wanted.parse::<usize>().ok()?.checked_sub(1)?;
+        return (place < all.len()).then_some(place);
+    }
+    let mut fits =
+        (0..all.len()).filter(|place| all.get(*place).is_some_and(|info| info.id.as_str().ends_with(wanted)));
+    fits.next().filter(|_| fits.next().is_none())
 }
 
 /// Says which conversations a file holds, and which is taken.
