@@ -3,7 +3,7 @@
 //! Data only, since events hold it; [`crate::trim`] and [`crate::plan`] say what follows from it.
 
 use crate::authority::Authority;
-use crate::id::{CallId, StreamId};
+use crate::id::{CallId, Handle, StreamId};
 use crate::message::Body;
 use crate::section::Section;
 use crate::units::{Bytes, Seq};
@@ -54,6 +54,45 @@ pub struct Trim {
     /// Parts that are shown in another form than the frontiers say, ascending by place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub forms: Vec<(PartPosition, PartForm)>,
+    /// What the user ordered for all that comes, in turns that are not shown.
+    #[serde(default, skip_serializing_if = "StandingRules::is_unknown")]
+    pub rules: StandingRules,
+}
+
+/// The user's standing rules, as quotes of their own turns.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StandingRules {
+    /// The newest position at which rules were looked for; [`Seq::START`] where nobody has looked.
+    pub through: Seq,
+    /// The quotes, ascending by place.
+    pub quotes: Vec<Quote>,
+}
+
+impl StandingRules {
+    /// Whether nobody has looked for rules.
+    #[must_use]
+    pub fn is_unknown(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The bodies that are quoted from, where those are in blobs.
+    pub fn blobs(&self) -> impl Iterator<Item = Handle> + '_ {
+        self.quotes.iter().filter_map(|quote| quote.blob)
+    }
+}
+
+/// Some words of a text part. It holds no text, so that an erasure of the entry takes the quote along.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Quote {
+    /// The part.
+    pub at: PartPosition,
+    /// Where the words begin in its text, in bytes.
+    pub from: Bytes,
+    /// Where they end.
+    pub to: Bytes,
+    /// The part's body, where that is in a blob.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blob: Option<Handle>,
 }
 
 /// A summary in its place.

@@ -14,6 +14,7 @@ use crate::id::CallId;
 use crate::message::{MessageOrigin, Part};
 use crate::pair::{Arrangement, Exchange, ExchangeKind, arrange};
 use crate::ports::{Bodies, CostModel};
+use crate::quote;
 use crate::section::Section;
 use crate::thinking;
 use crate::trim::{self, GapOrSummary, treatment};
@@ -168,6 +169,8 @@ struct ExchangeCosts<'a> {
     ask: &'a PlanInput<'a>,
     limit: Cost,
     fixed: Cost,
+    /// The user's standing rules: no step changes them but a compaction.
+    rules: Cost,
     newest: Option<Seq>,
     /// Without those that wait.
     exchanges: Vec<(&'a Exchange, EntryCost)>,
@@ -209,7 +212,8 @@ impl<'a> ExchangeCosts<'a> {
         let mut exchanges: Vec<_> = arrangement.exchanges.iter().filter(is_there).map(cost).collect();
         exchanges.sort_by_key(|(exchange, _)| exchange.last);
         let fixed: Cost = ask.fixed.iter().map(|part| part.cost).sum();
-        Self { ask, limit: limit(ask), fixed, newest: ask.view.newest_user(), exchanges, waiting }
+        let rules = quote::total(trim, ask.view, ask.bodies, ask.costs);
+        Self { ask, limit: limit(ask), fixed, rules, newest: ask.view.newest_user(), exchanges, waiting }
     }
 
     fn total(&self, trim: &Trim) -> Cost {
@@ -250,7 +254,8 @@ impl<'a> ExchangeCosts<'a> {
             GapOrSummary::Gap(..) => GAP_COST,
             GapOrSummary::Node(node) => cost::node(node, self.ask.costs),
         };
-        stands.iter().map(cost).sum()
+        let rules = if trim.rules.quotes.is_empty() { Cost::ZERO } else { self.rules };
+        rules + stands.iter().map(cost).sum()
     }
 
     /// The limit less what a step sets free: of a window that is mostly reserved, and of the bytes, no more than half.
@@ -324,10 +329,11 @@ impl<'a> ExchangeCosts<'a> {
     ) -> Option<Trim> {
         let view = self.ask.view;
         let (old, after) = (view.trim(), view.head().next());
-        let forms = old.forms.clone();
+        let (forms, rules) = (old.forms.clone(), old.rules.clone());
         let waiting = self.waiting.clone();
+        let (drop_before, stub_before) = (after, after);
         let mut trim =
-            Trim { drop_before: after, stub_before: after, keep, nodes, forms, waiting, ..Trim::default() };
+            Trim { drop_before, stub_before, keep, nodes, forms, waiting, rules, ..Trim::default() };
         let min = self.total(&trim);
         if !min.fits(target) {
             return None;

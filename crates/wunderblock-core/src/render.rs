@@ -19,6 +19,7 @@ use crate::ports::{Bodies, CostModel};
 use crate::preamble::Preamble;
 use crate::preamble_text;
 use crate::presentation::{self, Presentation};
+use crate::quote;
 use crate::reduction::ShownShorter;
 use crate::request::{Request, Tool};
 use crate::section::Section;
@@ -103,19 +104,23 @@ pub fn render(view: &View, trim: &Trim, input: RenderInput<'_>) -> RenderedReque
         }
     };
     let mut stands = trim::stands(arrangement.exchanges.iter(), trim, view).into_iter().peekable();
+    let mut rules = quote::message(trim, view, input.bodies);
     for exchange in &arrangement.exchanges {
         let treatment = treatment(exchange, trim, view);
         if treatment == Treatment::LeftOut {
             continue;
         }
         while let Some(stand) = stands.next_if(|stand| stand.key() < exchange.key) {
+            writer.rules(rules.take());
             writer.stand(stand);
         }
         writer.exchange(exchange, treatment);
     }
     for stand in stands {
+        writer.rules(rules.take());
         writer.stand(stand);
     }
+    writer.rules(rules);
     writer.out.request.system.extend(system);
     let last = writer.out.request.messages.last();
     writer.out.ends_with_reply = last.is_some_and(|said| said.role == Role::Assistant);
@@ -129,6 +134,7 @@ pub fn handles(view: &View, trim: &Trim) -> BTreeSet<Handle> {
     let blocks = view.preamble().into_iter().flat_map(|preamble| preamble.shown());
     let mut handles: BTreeSet<Handle> = blocks.filter_map(Body::handle).collect();
     handles.extend(trim.nodes.iter().filter_map(|placed| view.node(placed.at)?.text.handle()));
+    handles.extend(trim.rules.blobs());
     let arrangement = arrange(view);
     let presentation = Presentation::new(&arrangement, trim, view);
     for exchange in &arrangement.exchanges {
@@ -217,6 +223,15 @@ impl<'a> RequestWriter<'a> {
             self.out.request.messages.push(Message { parts, ..message });
         }
         text.system.iter().filter_map(resolved).collect()
+    }
+
+    /// The user's standing rules, before the first thing that is not shown.
+    fn rules(&mut self, message: Option<Message>) {
+        let Some(message) = message else { return };
+        let cost = cost::message(&message, self.input.costs);
+        let what = "the user's standing rules".to_owned();
+        self.out.lines.push(SourceLine::outside(Section::Summaries, what, cost));
+        self.say(message);
     }
 
     fn stand(&mut self, stand: GapOrSummary<'_>) {

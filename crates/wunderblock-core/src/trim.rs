@@ -50,6 +50,12 @@ pub(crate) fn stays(exchange: &Exchange, trim: &Trim, view: &View) -> bool {
         || (!view.pinned().is_empty() && exchange.members.iter().any(|seq| view.pinned().contains(seq)))
 }
 
+/// Whether a standing rule is quoted from an exchange.
+fn is_quoted(exchange: &Exchange, trim: &Trim) -> bool {
+    let quotes = &trim.rules.quotes;
+    exchange.speakers.iter().any(|seq| quotes.binary_search_by_key(seq, |quote| quote.at.0).is_ok())
+}
+
 /// Completes a trim whose frontiers have been set: what a view must hold on to, so that its later requests are those of
 /// a view that forgot nothing.
 pub(crate) fn settle(trim: &mut Trim, arrangement: &Arrangement, view: &View) {
@@ -58,7 +64,7 @@ pub(crate) fn settle(trim: &mut Trim, arrangement: &Arrangement, view: &View) {
     let hidden = arrangement.hidden.iter();
     for exchange in arrangement.exchanges.iter().chain(hidden).rev() {
         let waits = exchange.is_waiting() && waiting > 0;
-        if exchange.last >= trim.drop_before || stays(exchange, trim, view) {
+        if exchange.last >= trim.drop_before || stays(exchange, trim, view) || is_quoted(exchange, trim) {
             hold.extend(exchange.members.iter().copied().filter(|seq| *seq < trim.drop_before));
         } else if waits {
             waiting -= 1;

@@ -304,6 +304,16 @@ impl View {
         self.trim = trim;
     }
 
+    /// Takes a message back in that lies before the frontier, so that the next step can hold on to it.
+    pub fn hold(&mut self, event: &Event) {
+        let Some(Fact::MessageAppended(said)) = &event.fact else { return };
+        if event.seq < self.trim.drop_before && !self.entries.contains_key(&event.seq) {
+            let (seq, at, message) = (event.seq, event.at, said.message.clone());
+            self.entries.insert(seq, ViewEntry { seq, at, message, answers: false });
+            self.arranged = Arranged::default();
+        }
+    }
+
     /// The view as it would be with a trim, and the summaries and shorter texts that trim names.
     #[must_use]
     pub fn with(&self, trim: &Trim, nodes: &[SummaryNode], reduced: &[(Seq, Body)]) -> Self {
@@ -468,17 +478,6 @@ impl View {
     #[must_use]
     pub fn progress(&self) -> &LaneProgress {
         &self.progress
-    }
-
-    /// The model of the newest assistant message here that names one.
-    #[must_use]
-    pub fn model(&self) -> Option<&str> {
-        self.entries
-            .values()
-            .rev()
-            .map(|entry| &entry.message)
-            .filter(|said| said.role == Role::Assistant && said.standing == MessageOrigin::Said)
-            .find_map(|said| said.model.as_deref())
     }
 
     /// What the call was whose result stands at `at`: the nearest call of that id before it, else the first after it.

@@ -9,6 +9,7 @@ use crate::json::{self, RawFields, list, text};
 use crate::outcome::WireError;
 use wunderblock_core::event::{Fact, MessageAppended};
 use wunderblock_core::message::Dialect;
+use wunderblock_core::typed;
 use wunderblock_core::units::Millis;
 
 /// What a line says.
@@ -115,7 +116,9 @@ fn without_envelope(mut fields: RawFields<'_>, whole: &str, dialect: Dialect) ->
 fn appended(message: &str, dialect: Dialect) -> Result<Fact, LiveError> {
     let mut messages = crate::decode_message(dialect, message)?;
     match (messages.pop(), messages.is_empty()) {
-        (Some(message), true) => Ok(Fact::MessageAppended(MessageAppended { message })),
+        (Some(message), true) => {
+            Ok(Fact::MessageAppended(MessageAppended { message: typed::settled(message) }))
+        }
         _ => Err(LiveError::Several),
     }
 }

@@ -123,3 +123,5 @@ pub const COMPACTION_LEASE: i64 = 120_000;
 pub const SWEEP_LEAST: u64 = 200;
 /// A session of so much text or less is swept whole where its lane is compacted for a request: a second's work.
 pub const SWEEP_AT_ONCE: Bytes = Bytes(8 << 20);
+/// Turns of the user that a compaction reads for standing rules where nobody has looked yet, the newest.
+pub const RULE_TURNS: u64 = 4_096;

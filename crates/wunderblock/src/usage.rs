@@ -5,7 +5,9 @@ use crate::future::BoxFuture;
 use crate::request::build::Build;
 use crate::request::options::ContextOptions;
 use crate::session::Session;
+use wunderblock_core::message::{MessageOrigin, Role};
 use wunderblock_core::usage::{Anchor, Calibration};
+use wunderblock_core::view::View;
 
 /// What a session's recorded usage says of one model.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,10 +31,18 @@ impl Session {
     pub fn usage<'a>(&'a self, options: &'a ContextOptions) -> BoxFuture<'a, Option<Usage>> {
         Box::pin(async move {
             let weighed = run_build(self, Build::weighed(context_job(self, options))).await??;
-            let named = options.model.is_some() || weighed.snapshot.view.model().is_some();
+            let named = options.model.is_some() || names_model(&weighed.snapshot.view);
             let anchor = weighed.anchor(&self.engine.config.catalog);
             let (model, calibration) = (weighed.target.model, weighed.calibration);
             Ok(named.then_some(Usage { model, anchor, calibration }))
         })
     }
+}
+
+/// Whether an assistant's message in a view names the model that said it.
+fn names_model(view: &View) -> bool {
+    let mut said = view.entries().map(|entry| &entry.message);
+    said.any(|said| {
+        said.role == Role::Assistant && said.standing == MessageOrigin::Said && said.model.is_some()
+    })
 }

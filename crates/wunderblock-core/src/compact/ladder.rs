@@ -2,6 +2,7 @@
 
 mod adopt;
 mod fill;
+mod rules;
 
 use super::due::{LaneMeasurement, Urgency, whole};
 use super::guard::{Guard, RungInput, guard};
@@ -19,6 +20,7 @@ use crate::policy::{Action, Division, Permille, Policy};
 use crate::trim;
 use crate::units::{Seq, Tokens};
 use crate::view::{SummaryNode, View};
+use rules::PricedRule;
 use std::collections::{BTreeMap, HashSet};
 
 /// A compaction under way.
@@ -43,6 +45,8 @@ pub struct Ladder<'a> {
     nodes: Vec<NodeDraft>,
     /// Summaries of other lanes that may stand in this one.
     adopted: Vec<SummaryNode>,
+    /// The user's standing rules, those first that go first into a request.
+    rules: Vec<PricedRule>,
     reduced: Vec<(Seq, ContentReduced)>,
     /// The position the next new event will have if nothing comes between.
     next: Seq,
@@ -135,6 +139,7 @@ impl<'a> Ladder<'a> {
             taken: Vec::new(),
             nodes: Vec::new(),
             adopted: Vec::new(),
+            rules: Vec::new(),
             reduced: Vec::new(),
             // The trim's event comes first.
             next: ask.view.head().next().next(),
@@ -356,7 +361,9 @@ impl<'a> Ladder<'a> {
         (drafts, reduced): (&[NodeDraft], &[(Seq, ContentReduced)]),
     ) -> (View, Tokens) {
         let all = self.ask.view;
-        trim::settle(&mut trim, &arrange(all), all);
+        let arrangement = arrange(all);
+        trim.rules = self.standing(&trim, &arrangement);
+        trim::settle(&mut trim, &arrangement, all);
         let nodes = self.nodes.iter().chain(drafts).map(node);
         let nodes: Vec<SummaryNode> =
             nodes.chain(all.nodes().cloned()).chain(self.adopted.iter().cloned()).collect();

@@ -1,8 +1,10 @@
 //! Whether a proposal still holds after the session has grown, and what it is then.
 
 use super::ladder::Proposal;
+use crate::budget::Treatment;
 use crate::decision::{PartForm, PartPosition};
-use crate::pair::{Exchange, arrange};
+use crate::pair::{Exchange, ExchangeKind, arrange};
+use crate::trim::treatment;
 use crate::units::Seq;
 use crate::view::View;
 use std::collections::{HashMap, HashSet};
@@ -33,8 +35,11 @@ pub fn rebase(proposal: &Proposal, old: &View, new: &View) -> Option<Proposal> {
     let (before, after) = (arrange(old), arrange(new));
     let told = trim.nodes.last().map_or(Seq::START, |node| node.to.next()).max(trim.drop_before);
     let formed: HashSet<Seq> = trim.forms.iter().map(|((at, _), _)| *at).collect();
+    // A turn that is only held, for what is quoted from it, is not in every view.
     let touched = |exchange: &&Exchange| {
-        exchange.last < told || exchange.members.iter().any(|seq| formed.contains(seq))
+        let is_held = exchange.shape == ExchangeKind::User
+            && treatment(exchange, old.trim(), old) == Treatment::LeftOut;
+        !is_held && exchange.last < told || exchange.members.iter().any(|seq| formed.contains(seq))
     };
     let begins = |exchange: &Exchange| exchange.speakers.first().copied();
     let now: HashMap<Option<Seq>, &Exchange> =

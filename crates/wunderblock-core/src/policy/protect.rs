@@ -34,6 +34,8 @@ pub struct Protect {
     pub user_tokens: Tokens,
     /// The user's first message and their own messages before the tail, the newest first, up to this part of the limit.
     pub user_share: Permille,
+    /// What the user ordered for all that comes, quoted from messages that are not shown, up to this part of the limit.
+    pub rules_share: Permille,
 }
 
 /// Where what is kept may begin. Never between a call and its result.

@@ -51,7 +51,8 @@ pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
 ];
 
 /// Texts the harness writes in the user's place, by how they begin.
-const HARNESS_TEXTS: [(&str, &str); 7] = [
+const HARNESS_TEXTS: [(&str, &str); 8] = [
+    ("[Request interrupted by user", "interrupted"),
     ("<local-command-stdout>", "local-command-stdout"),
     ("<local-command-stderr>", "local-command-stderr"),
     ("<local-command-caveat>", "local-command-caveat"),

@@ -3,6 +3,7 @@
 use wunderblock_core::event::{Fact, SessionOpened, TurnCompleted, UsageMeasured};
 use wunderblock_core::id::Scope;
 use wunderblock_core::message::Message;
+use wunderblock_core::typed;
 use wunderblock_core::units::{Millis, Tokens};
 
 /// Where a record belongs.
@@ -158,9 +159,9 @@ impl TranscriptRecord {
         self.items.push(item);
     }
 
-    /// Adds a message.
+    /// Adds a message. What a harness wrote in the user's place is not the user's.
     pub(crate) fn say(&mut self, message: Message) {
-        self.push(RecordItem::Message(message));
+        self.push(RecordItem::Message(typed::settled(message)));
     }
 
     /// Puts the opening of a session first of which nothing is known but its format.

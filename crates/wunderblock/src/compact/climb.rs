@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use wunderblock_core::compact::{Ladder, NextStep, Proposal, SummaryJob, TaskRange, Urgency};
+use wunderblock_core::decision::Quote;
 use wunderblock_core::message::Body;
 use wunderblock_core::plan::PlanInput;
 use wunderblock_core::policy::Policy;
@@ -43,6 +44,7 @@ pub(super) async fn run(
             ask: prepared.bench.ask(),
             tasks: &prepared.tasks,
             adopted: &prepared.adopted,
+            rules: &prepared.rules,
             policy: &options.compactor.policy,
             summariser: options.compactor.summariser.as_deref(),
             redactor: &redactor,
@@ -61,6 +63,8 @@ pub(crate) struct Climb<'a> {
     pub(crate) tasks: &'a [TaskRange],
     /// Summaries of other lanes that the lane may begin with.
     pub(crate) adopted: &'a [SummaryNode],
+    /// The user's standing rules, best first.
+    pub(crate) rules: &'a [Quote],
     pub(crate) policy: &'a Policy,
     pub(crate) summariser: Option<&'a dyn Summarise>,
     pub(crate) redactor: &'a Redactor,
@@ -74,7 +78,7 @@ impl Climb<'_> {
     /// Climbs. It may block, where a summariser does.
     pub(crate) fn run(&self, level: Urgency) -> Climbed {
         let ladder = Ladder::new(self.policy, self.ask, level, self.tasks);
-        let mut ladder = ladder.adopting(self.adopted);
+        let mut ladder = ladder.adopting(self.adopted).with_rules(self.rules);
         let mut drafts: Vec<SummaryDraft> = Vec::new();
         let stopped = AtomicBool::new(false);
         let mut writing = Duration::ZERO;

@@ -7,13 +7,24 @@ use super::options::CompactOptions;
 use crate::drive::{context_job, read_view_texts, run_build};
 use crate::error::Error;
 use crate::limits;
+use crate::query_batch::marked;
 use crate::record::append_events;
 use crate::request::build::Build;
+use crate::request::snapshot::spoken;
 use crate::request::stages::{Bench, ShorterTexts};
 use crate::session::Session;
-use crate::store::StoreError;
+use crate::store::{Answer, Marked, StoreError};
+use crate::stored::{decode_event, read_more_texts};
+use crate::summarize::standing::{has_rules, standing_rules};
+use crate::texts::Texts;
+use std::sync::Arc;
 use wunderblock_core::compact::{TaskMark, TaskRange, task};
+use wunderblock_core::decision::Quote;
+use wunderblock_core::event::Fact;
+use wunderblock_core::id::Handle;
+use wunderblock_core::message::Body;
 use wunderblock_core::plan::weigh;
+use wunderblock_core::policy::{Permille, Policy};
 use wunderblock_core::units::Tokens;
 use wunderblock_core::view::SummaryNode;
 
@@ -27,6 +38,8 @@ pub(crate) struct Prepared {
     pub(crate) tokens: Tokens,
     /// Summaries of other lanes that a lane may begin with.
     pub(crate) adopted: Vec<SummaryNode>,
+    /// The user's standing rules, best first.
+    pub(crate) rules: Vec<Quote>,
 }
 
 impl Prepared {
@@ -34,7 +47,15 @@ impl Prepared {
     pub(crate) fn new(bench: Bench, marks: &[TaskMark]) -> Self {
         let tasks = task::tasks(&bench.view, marks, &bench.texts);
         let tokens = weigh(&bench.ask()).tokens;
-        Self { bench, tasks, tokens, adopted: Vec::new() }
+        Self { bench, tasks, tokens, adopted: Vec::new(), rules: Vec::new() }
+    }
+
+    /// … with the user's standing rules, if the policy has a share for them.
+    pub(crate) fn with_rules(mut self, policy: &Policy) -> Self {
+        if policy.protect.rules_share > Permille::ZERO {
+            self.rules = standing_rules(&self.bench.view, &self.bench.texts);
+        }
+        self
     }
 
     /// What must fit.
@@ -48,7 +69,39 @@ pub(super) async fn prepare(session: &Session, options: &CompactOptions) -> Resu
     read_view_texts(&session.engine, &bench.view, &mut bench.texts).await?;
     let marks = task_marks(session, &bench.view, &bench.texts).await?;
     let adopted = adoptable(session, &mut bench).await?;
-    Ok(Prepared { adopted, ..Prepared::new(bench, &marks) })
+    let policy = &options.compactor.policy;
+    if policy.protect.rules_share > Permille::ZERO {
+        hold_turns(session, &mut bench).await?;
+    }
+    Ok(Prepared { adopted, ..Prepared::new(bench, &marks) }.with_rules(policy))
+}
+
+/// Puts turns of the user back into the view in which nobody has looked for rules, and in which there are some: those before
+/// a frontier that moved without a compaction, and of a lane that begins all of them.
+async fn hold_turns(session: &Session, bench: &mut Bench) -> Result<(), Error> {
+    let engine = &session.engine;
+    let trim = bench.view.trim();
+    let (known, frontier) = (trim.rules.through, trim.drop_before);
+    if known.next() >= frontier {
+        return Ok(());
+    }
+    let query = marked(engine, &session.id, Marked::UserTurn, (frontier.prev(), limits::RULE_TURNS));
+    let rows = engine.ask(query, Answer::events).await?;
+    let turns = rows.iter().filter(|row| row.seq > known);
+    let turns = turns.map(|row| decode_event(engine, &session.id, row)).collect::<Result<Vec<_>, _>>()?;
+    let said = turns.iter().filter_map(|event| match &event.fact {
+        Some(Fact::MessageAppended(said)) => Some((event, &said.message)),
+        _ => None,
+    });
+    let said: Vec<_> = said.collect();
+    let handles = said.iter().flat_map(|(_, message)| spoken(message)).filter_map(Body::handle);
+    let handles: Vec<Handle> = handles.collect();
+    let mut texts = Texts::default();
+    read_more_texts(engine, &mut texts, handles).await?;
+    let view = Arc::make_mut(&mut bench.view);
+    said.iter().filter(|(_, message)| has_rules(message, &texts)).for_each(|(event, _)| view.hold(event));
+    bench.texts.extend(texts);
+    Ok(())
 }
 
 /// The lane as a compaction finds it. That it begins again, for another model or window, is recorded first.

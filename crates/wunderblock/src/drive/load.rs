@@ -70,6 +70,7 @@ impl Loading<'_> {
         }
         singles.retain(|seq| !first.events.contains_key(seq));
         let mut texts = self.newest_turn(&first)?;
+        texts.extend(first.trim.iter().flat_map(|(_, trim)| trim.rules.blobs()));
         let preamble = first.preamble.as_ref();
         let ignore = preamble.into_iter().flat_map(|preamble| &preamble.ignore);
         texts.extend(ignore.filter_map(|file| file.text.handle()));

@@ -215,8 +215,8 @@ impl Lane {
         let missing = bench.texts.missing(view_handles(&bench.view));
         bench.texts.extend(self.some(missing));
         let marks = settled(self.marks.clone(), &bench.view, &bench.texts);
-        let prepared = Prepared::new(bench, &marks);
         let policy = &means.compactor.policy;
+        let prepared = Prepared::new(bench, &marks).with_rules(policy);
         if let Some(rounds) = self.rounds.filter(|rounds| is_stopped(policy, *rounds, &prepared)) {
             return Ok(Tried::Stopped(rounds.0));
         }
@@ -225,6 +225,7 @@ impl Lane {
             ask: prepared.bench.ask(),
             tasks: &prepared.tasks,
             adopted: &prepared.adopted,
+            rules: &prepared.rules,
             policy,
             summariser: means.compactor.summariser.as_deref(),
             redactor: means.redactor,

@@ -10,7 +10,7 @@ use super::offer::{offer, outside};
 use super::packer::Packer;
 use super::recall::recall;
 use super::shorten::{resize, shorten};
-use super::snapshot::{LaneWanted, newest_turn, view_handles};
+use super::snapshot::{LaneWanted, planned_texts, view_handles};
 use super::stages::{Bench, Gathered, Loaded, Planned, Rendered, Shortened, ShorterTexts, Stopped, Weighed};
 use super::target::Target;
 use crate::error::Error;
@@ -143,7 +143,7 @@ async fn gather(
             recall(&lane.snapshot, query, &lane.costs, &mut texts, ask).await?
         }
         Recalls::Nothing => {
-            ask.texts(&mut texts, newest_turn(&lane.snapshot.view)).await?;
+            ask.texts(&mut texts, planned_texts(&lane.snapshot.view)).await?;
             Vec::new()
         }
     };

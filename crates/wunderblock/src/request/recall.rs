@@ -2,7 +2,7 @@
 
 use super::mention::needs_details;
 use super::need::{Asking, Need};
-use super::snapshot::{Snapshot, newest_turn};
+use super::snapshot::{Snapshot, planned_texts};
 use crate::error::Error;
 use crate::texts::Texts;
 use crate::token_costs::TokenCosts;
@@ -27,7 +27,7 @@ pub(super) async fn recall(
     ask: &Asking,
 ) -> Result<Vec<Injection>, Error> {
     let view = &snapshot.view;
-    ask.texts(texts, newest_turn(view)).await?;
+    ask.texts(texts, planned_texts(view)).await?;
     let words = turn_words(view, texts);
     let mut hits = Vec::new();
     // Whether the request shows a candidate anyway is for the plan to say: only it knows where the frontiers will be.

@@ -157,10 +157,11 @@ pub(crate) fn view_handles(view: &View) -> impl Iterator<Item = Handle> + '_ {
     said.chain(shown.chain(made).chain(view.shorter()).filter_map(Body::handle))
 }
 
-/// The handles of the user's newest turn.
-pub(crate) fn newest_turn(view: &View) -> Vec<Handle> {
-    let turn = view.newest_user().and_then(|seq| view.entry(seq));
-    turn.into_iter().flat_map(|entry| spoken(&entry.message)).filter_map(Body::handle).collect()
+/// The handles of texts that a plan reads: the user's newest turn, and what standing rules are quoted from.
+pub(crate) fn planned_texts(view: &View) -> Vec<Handle> {
+    let turn = view.newest_user().and_then(|seq| view.entry(seq)).into_iter();
+    let turn = turn.flat_map(|entry| spoken(&entry.message)).filter_map(Body::handle);
+    turn.chain(view.trim().rules.blobs()).collect()
 }
 
 /// Whether an event is a lane's step, which the newest one makes void; of a view that ignores steps, also its requests.

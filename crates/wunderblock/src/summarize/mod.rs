@@ -10,7 +10,9 @@ mod command;
 mod extract;
 #[cfg(feature = "http")]
 mod model;
+mod phrase;
 pub mod prompt;
+pub(crate) mod standing;
 pub(crate) mod task;
 mod verify;
 

@@ -1,6 +1,7 @@
 //! Sentences that say what kind of sentence they are: `must`, `decided`, `turns out`, `next`, and the same in Chinese.
 
 use super::plain::cut;
+use crate::summarize::phrase::stands_alone;
 use aho_corasick::{AhoCorasick, MatchKind};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
@@ -10,7 +11,7 @@ use std::sync::OnceLock;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(in super::super) enum Cue {
-    /// What was ruled out, demanded or preferred.
+    /// What was ruled out, demanded or preferred: found by another reader, which weighs sentences.
     Constraint,
     /// What was decided.
     Decision,
@@ -72,17 +73,6 @@ pub(super) fn sentences<'t>(text: &'t str, mut told: impl FnMut(Cue, &'t str)) {
             told(cue, sentence);
         }
     }
-}
-
-/// A cue in letters is a word, and no part of one.
-fn stands_alone(text: &str, from: usize, to: usize) -> bool {
-    let bytes = text.as_bytes();
-    let letter = |at: Option<usize>| {
-        at.and_then(|at| bytes.get(at))
-            .is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'/'))
-    };
-    let is_ascii = bytes.get(from).is_some_and(u8::is_ascii);
-    !is_ascii || !letter(from.checked_sub(1)) && !letter(Some(to))
 }
 
 /// The sentence that holds `from..to`.

@@ -21,6 +21,10 @@ const OLDER_MAX: usize = 48;
 /// So many items in a row that do not fit, and the rest of their kind is not tried.
 const MISSES_MAX: usize = 48;
 
+/// The part of a summary that names by themselves take at most, in percent: a list of names tells what was touched and
+/// nothing of what for. Without a limit they took half of a summary.
+const NAMES_MOST: u64 = 15;
+
 /// What items are chosen by.
 pub(super) struct Fit<'f> {
     costs: &'f dyn CostModel,
@@ -83,6 +87,8 @@ struct ItemGroup<'i> {
     items: Vec<(usize, &'i SummaryItem)>,
     need: u64,
     room: u64,
+    /// What it may take beside what it has.
+    most: u64,
 }
 
 impl<'f> Fit<'f> {
@@ -151,7 +157,10 @@ impl<'f> Fit<'f> {
             match kinds.iter_mut().find(|kind| kind.fill == item.fill) {
                 Some(kind) if kind.items.len() < most => kind.items.push((at, item)),
                 Some(_) => {}
-                None => kinds.push(ItemGroup { fill: item.fill, items: vec![(at, item)], need: 0, room: 0 }),
+                None => {
+                    let (fill, items) = (item.fill, vec![(at, item)]);
+                    kinds.push(ItemGroup { fill, items, need: 0, room: 0, most: u64::MAX });
+                }
             }
         }
         kinds.sort_by_key(|kind| share(kind.fill).1);
@@ -175,6 +184,8 @@ impl<'f> Fit<'f> {
             chosen.push(item.clone());
         }
         let mut kinds = self.kinds(items);
+        let names = kinds.iter_mut().filter(|kind| kind.fill == Fill::Identifiers);
+        names.for_each(|kind| kind.most = room * NAMES_MOST / 100);
         self.first(&mut kinds, &mut left, &mut chosen);
         self.divide(&mut kinds, left);
         let mut spare = left;
@@ -187,13 +198,15 @@ impl<'f> Fit<'f> {
             }
             let before = kind.room;
             self.serve(kind, &mut chosen);
+            kind.most -= before - kind.room;
             spare = spare.saturating_sub(before - kind.room);
         }
         // What a kind could not use, for a line too long, goes to the next.
         for kind in &mut kinds {
-            kind.room = spare;
+            let room = spare.min(kind.most);
+            kind.room = room;
             self.serve(kind, &mut chosen);
-            spare = kind.room;
+            spare -= room - kind.room;
         }
         chosen.extend(kinds.iter().filter_map(|kind| self.older(kind)));
         chosen
@@ -250,6 +263,7 @@ impl<'f> Fit<'f> {
                     break;
                 }
             }
+            kind.need = kind.need.min(kind.most);
         }
         // A focus gives more room to the kinds that have something to say of it.
         let weight = |kind: &ItemGroup<'_>| {

@@ -2,11 +2,12 @@
 
 use super::act::{self, Deed, Kind, ParsedCall};
 use super::cue::{self, Cue};
-use super::names::Names;
+use super::names::{Author, Names};
 use super::outcome::{self, Outcome};
 use super::plain::{cut, cut_after, without_colour};
 use super::todo::{self, Plan};
 use crate::redact::Redactor;
+use crate::summarize::standing::rules_of_text;
 use crate::summarize::task::Material;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -247,24 +248,25 @@ impl<'a> Found<'a> {
     }
 
     fn heard(&mut self, at: Seq, text: &str, by_user: bool) {
-        self.names.learn(text, at, by_user);
+        self.names.learn(text, at, Author::of(by_user));
         self.names.learn_terms(text, at, by_user);
         if let Some(plan) = todo::of_text(text) {
             self.plan = Some((at, plan));
         }
         let sentences = &mut self.sentences;
+        let mut keep = |cue, sentence: &str| {
+            let kept = sentences.entry(cue).or_default();
+            if kept.len() >= FIRST_SENTENCES + 2 * NEWEST_SENTENCES {
+                kept.drain(FIRST_SENTENCES..kept.len() - NEWEST_SENTENCES);
+            }
+            kept.push(Sentence { at, by_user, text: sentence.to_owned() });
+        };
+        if by_user {
+            rules_of_text(text).into_iter().for_each(|rule| keep(Cue::Constraint, rule));
+        }
         cue::sentences(text, |cue, sentence| {
-            let fits = match cue {
-                Cue::Constraint => by_user,
-                Cue::Finding | Cue::Next | Cue::Done => !by_user,
-                Cue::Decision | Cue::Todo => true,
-            };
-            if fits {
-                let kept = sentences.entry(cue).or_default();
-                if kept.len() >= FIRST_SENTENCES + 2 * NEWEST_SENTENCES {
-                    kept.drain(FIRST_SENTENCES..kept.len() - NEWEST_SENTENCES);
-                }
-                kept.push(Sentence { at, by_user, text: sentence.to_owned() });
+            if !by_user || matches!(cue, Cue::Decision | Cue::Todo) {
+                keep(cue, sentence);
             }
         });
     }
@@ -298,7 +300,7 @@ impl<'a> Found<'a> {
         let gist = gist.map(readable);
         let ParsedCall { kind, what, key, program, files, shows } = act::read(name, gist.as_deref(), input);
         let what = readable(&what).into_owned();
-        self.names.learn(&what, at, false);
+        self.names.learn(&what, at, Author::Model);
         if !program.is_empty() && !EVERYDAY.contains(&program.as_str()) {
             self.names.term(&program, at, false);
         }
@@ -333,7 +335,7 @@ impl<'a> Found<'a> {
         let files = std::mem::take(&mut step.files);
         step.outcome = Some(ended.clone());
         for text in named {
-            self.names.learn(&readable(text), at, false);
+            self.names.learn(&readable(text), at, Author::Tool);
         }
         if ended.failed {
             self.tally.failed += 1;
@@ -362,7 +364,7 @@ impl<'a> Found<'a> {
         if line.is_empty() && !of_step {
             return None;
         }
-        self.names.learn(&line, at, false);
+        self.names.learn(&line, at, Author::Tool);
         self.troubles.push(Trouble { at, what: what.to_owned(), line, of_step, fixed: None, by: None });
         Some(self.troubles.len() - 1)
     }

@@ -17,6 +17,22 @@ pub(in super::super) struct Named {
     pub(in super::super) last: Seq,
     /// A user said it.
     pub(in super::super) by_user: bool,
+    /// A user or the model wrote it: it does not only stand in what tools answered.
+    pub(super) is_written: bool,
+}
+
+/// Who wrote a text that names are taken from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Author {
+    User,
+    Model,
+    Tool,
+}
+
+impl Author {
+    pub(super) fn of(by_user: bool) -> Self {
+        if by_user { Self::User } else { Self::Model }
+    }
 }
 
 /// Names in the order in which they came up first.
@@ -38,17 +54,19 @@ const NAME_MAX: usize = 160;
 
 impl Names {
     /// Takes in the entities of a text.
-    pub(super) fn learn(&mut self, text: &str, at: Seq, by_user: bool) {
+    pub(super) fn learn(&mut self, text: &str, at: Seq, by: Author) {
+        let (by_user, is_written) = (by == Author::User, by != Author::Tool);
         for literal in literals(text).filter(wunderblock_core::literal::Literal::is_entity) {
             let key = literal.key();
             if let Some(named) = self.places.get(&key).and_then(|place| self.entities.get_mut(*place)) {
                 named.count = named.count.saturating_add(1);
                 named.last = at;
                 named.by_user |= by_user;
+                named.is_written |= is_written;
             } else if self.entities.len() < NAMES_MAX && literal.text.len() <= NAME_MAX {
                 self.places.insert(key, self.entities.len());
                 let (text, kind) = (literal.normal().to_owned(), Some(literal.kind));
-                self.entities.push(Named { text, kind, count: 1, first: at, last: at, by_user });
+                self.entities.push(Named { text, kind, count: 1, first: at, last: at, by_user, is_written });
             }
         }
     }
@@ -62,7 +80,16 @@ impl Names {
         } else if self.terms_found.len() < NAMES_MAX && word.len() <= 40 {
             self.terms.insert(word.to_owned(), self.terms_found.len());
             let text = word.to_owned();
-            self.terms_found.push(Named { text, kind: None, count: 1, first: at, last: at, by_user });
+            let is_written = true;
+            self.terms_found.push(Named {
+                text,
+                kind: None,
+                count: 1,
+                first: at,
+                last: at,
+                by_user,
+                is_written,
+            });
         }
     }
 

@@ -281,6 +281,7 @@ impl<'f> Pick<'f> {
             .names
             .entities
             .iter()
+            .filter(|named| is_worth_naming(named))
             .filter(|named| named.count >= 2 || named.last >= newest || named.by_user)
             .map(|named| (self.worth(named, newest), named))
             .collect();
@@ -295,7 +296,6 @@ impl<'f> Pick<'f> {
     /// What a name is worth: who said it, how often, and how long ago.
     fn worth(&self, named: &Named, newest: Seq) -> i64 {
         let kind = match named.kind {
-            Some(literal::LiteralKind::Number) => -400,
             Some(literal::LiteralKind::Id) => -100,
             _ => 0,
         };
@@ -321,6 +321,11 @@ impl<'f> Pick<'f> {
             self.items.push(line(&format!("from {} to {}", stamp(since), stamp(until)), 1));
         }
     }
+}
+
+/// Whether a name is of the work: somebody wrote it, and it is no number, and no flag of a command.
+fn is_worth_naming(named: &Named) -> bool {
+    named.is_written && named.kind != Some(literal::LiteralKind::Number) && !named.text.starts_with('-')
 }
 
 /// A name in backticks, and how often it came up.

@@ -216,7 +216,7 @@ fn each_part_says_what_its_range_holds() {
         ("Current", &["asked last: ", "docs/since.md", "said last: ", "`npm run lint` → failed"]),
         ("Next", &["Next, the docs."]),
         ("Recent", &["`npm run lint`"]),
-        ("Names", &["`--since`", "`docs/since.md`"]),
+        ("Names", &["`docs/since.md`"]),
         ("Numbers", &["calls ×8", "failed ×2"]),
     ];
     for (name, all) in expected {

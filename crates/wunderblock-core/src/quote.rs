@@ -1,0 +1,44 @@
+//! The user's standing rules in a request: quotes of turns that are not shown, in one message before the summaries.
+
+use crate::cost;
+use crate::decision::{Quote, Trim};
+use crate::message::{Message, Part, Role};
+use crate::ports::{Bodies, CostModel};
+use crate::units::Cost;
+use crate::view::View;
+
+/// The words of a quote; none where the entry is erased or hidden, or its text is not at hand.
+#[must_use]
+pub fn words<'a>(quote: &Quote, view: &'a View, bodies: &'a dyn Bodies) -> Option<&'a str> {
+    if view.hidden().contains(&quote.at.0) {
+        return None;
+    }
+    let Part::Text { text, .. } = view.part(quote.at)? else { return None };
+    let range = usize::try_from(quote.from.0).ok()?..usize::try_from(quote.to.0).ok()?;
+    bodies.of(text)?.get(range)
+}
+
+/// What a rule costs at most.
+#[must_use]
+pub fn cost(words: &str, costs: &dyn CostModel) -> Cost {
+    costs.text(&format!("\n{words}"))
+}
+
+/// The rules of a trim, as the message that a request shows: a line each, in the order in which they were said; none if there
+/// are none. Their positions stand in the trim and would take a fifth of the room.
+#[must_use]
+pub fn message(trim: &Trim, view: &View, bodies: &dyn Bodies) -> Option<Message> {
+    let quotes = trim.rules.quotes.iter().filter_map(|quote| words(quote, view, bodies));
+    let text = quotes.fold(HEADING.to_owned(), |text, words| text + "\n" + words);
+    (text.len() > HEADING.len()).then(|| Message::text(Role::User, text))
+}
+
+/// What the message of a trim's rules costs.
+#[must_use]
+pub fn total(trim: &Trim, view: &View, bodies: &dyn Bodies, costs: &dyn CostModel) -> Cost {
+    message(trim, view, bodies).map_or(Cost::ZERO, |message| cost::message(&message, costs))
+}
+
+/// What stands before the quotes. They bear the user's authority, as the turns do that they are from.
+pub const HEADING: &str =
+    "⟨Standing rules, in the user's own words. Of two that contradict each other the later holds.⟩";

@@ -1,0 +1,174 @@
+//! Standing rules: sentences that a person typed and that hold for all that comes, as quotes of their turns.
+//!
+//! ```text
+//! turns of a view ─ typed ─► sentences ─ weigh ─► candidates ─ replace ─► what still holds ─► quotes, best first
+//! ```
+//! Code, quotations, pasted pages, output and what a harness wrote are not typed, so nothing in them is a rule. Which typed
+//! sentences are rules is a matter of weight, not of certainty: those that weigh most go first into a share of the request.
+//!
+//! Measured on ten sessions of 56 to 88 turns with 27 rules each, 9 of them without a cue word (English, Chinese, English
+//! with German; one is not about software), of which five were looked at while the words were chosen: at [`RULE`] 219 of 270
+//! rules and no sentence that was not typed; at [`LEAST`] 253, in 497 sentences of about 1,500.
+
+mod replace;
+mod sentences;
+mod weigh;
+
+use replace::{Content, replaces};
+use std::collections::BTreeSet;
+use wunderblock_core::decision::{PartPosition, Quote};
+use wunderblock_core::message::{Message, Part};
+use wunderblock_core::ports::Bodies;
+use wunderblock_core::units::{Bytes, Seq};
+use wunderblock_core::view::View;
+
+/// A sentence of this weight is a rule, as far as words can tell.
+const RULE: i32 = 3;
+/// One of less weight than this is none, whatever room there is.
+const LEAST: i32 = 1;
+/// More weight than this says no more. Measured: in two parts of a hundred of a request of 32,000 tokens, 143 of 162 rules,
+/// without this limit 136; the shorter ones first instead of the newest, 137.
+const SURE: i32 = 4;
+/// Rules that are looked at, the newest: each is compared with every other.
+const RULES_MAX: usize = 1_024;
+
+/// The typed sentences of a text that are rules.
+pub(in crate::summarize) fn rules_of_text(text: &str) -> Vec<&str> {
+    let sentences = sentences::typed_sentences(text).into_iter();
+    sentences.map(|(_, sentence)| sentence).filter(|sentence| weigh::weight(sentence) >= RULE).collect()
+}
+
+struct Candidate<'a> {
+    quote: Quote,
+    text: &'a str,
+    weight: i32,
+}
+
+/// The user's standing rules in a view, those first that go first into a request: by weight, then the newest. What a later
+/// one replaces is not among them.
+pub(crate) fn standing_rules(view: &View, bodies: &dyn Bodies) -> Vec<Quote> {
+    let turns = view.entries().filter(|entry| {
+        entry.message.is_user_turn() && !view.hidden().contains(&entry.seq) && !view.is_ours(entry.seq)
+    });
+    let mut all: Vec<Candidate<'_>> =
+        turns.flat_map(|entry| candidates(entry.seq, &entry.message, bodies)).collect();
+    all.drain(..all.len().saturating_sub(RULES_MAX));
+    let contents: Vec<Content> = all.iter().map(|rule| Content::of(rule.text)).collect();
+    let mut gone: BTreeSet<usize> = BTreeSet::new();
+    for (later, rule) in contents.iter().enumerate() {
+        let earlier = contents.iter().take(later).enumerate();
+        gone.extend(earlier.filter(|(_, earlier)| replaces(rule, earlier)).map(|(earlier, _)| earlier));
+    }
+    let mut left: Vec<(usize, Candidate<'_>)> =
+        all.into_iter().enumerate().filter(|(index, _)| !gone.contains(index)).collect();
+    left.sort_by_key(|(index, rule)| (-rule.weight.min(SURE), std::cmp::Reverse(*index)));
+    left.into_iter().map(|(_, rule)| rule.quote).collect()
+}
+
+/// Whether a turn holds a rule.
+pub(crate) fn has_rules(said: &Message, bodies: &dyn Bodies) -> bool {
+    !candidates(Seq::START, said, bodies).is_empty()
+}
+
+fn candidates<'a>(seq: Seq, said: &'a Message, bodies: &'a dyn Bodies) -> Vec<Candidate<'a>> {
+    let mut found = Vec::new();
+    for (index, part) in said.parts.iter().enumerate() {
+        let Part::Text { text: body, .. } = part else { continue };
+        let at: PartPosition = (seq, index);
+        for (from, text) in sentences::typed_sentences(bodies.of(body).unwrap_or_default()) {
+            let weight = weigh::weight(text);
+            if weight >= LEAST {
+                let (from, to) = (Bytes(from as u64), Bytes((from + text.len()) as u64));
+                found.push(Candidate { quote: Quote { at, from, to, blob: body.handle() }, text, weight });
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nobody_typed_is_no_rule() {
+        let pasted = "Two things. Never push to main.\n\n```\nAlways use tabs.\n```\n> You must chmod it.\n\nTheir docs say:\n\n\
+                      Clients must always send a digest.\n\nIs that true? <system-reminder>Never say so.</system-reminder>\n\
+                      error: you must use `dyn`\n- Tests live in tests/.\n- commit subjects are lowercase";
+        assert_eq!(
+            rules_of_text(pasted),
+            ["Never push to main.", "Tests live in tests/.", "commit subjects are lowercase"]
+        );
+        for (from, sentence) in sentences::typed_sentences(pasted) {
+            assert_eq!(pasted.get(from..from + sentence.len()), Some(sentence));
+        }
+    }
+
+    #[test]
+    fn words_of_rules_that_rule_nothing() {
+        for text in [
+            "i always forget how the dry run flag is called here",
+            "it should be green now",
+            "should we always squash?",
+            "thanks, that must have been hard",
+            "yes, second option",
+        ] {
+            assert_eq!(rules_of_text(text), [""; 0], "{text}");
+        }
+    }
+
+    /// Sessions with 27 rules each, nine of them without a cue word, six that replace earlier ones, and six sentences that
+    /// only look like rules.
+    #[test]
+    fn rules_of_sessions_are_found_and_nothing_that_was_not_typed() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/rules");
+        let [mut rules, mut all, mut sure, mut found] = [0; 4];
+        for file in std::fs::read_dir(folder).unwrap() {
+            let session: serde_json::Value =
+                serde_json::from_slice(&std::fs::read(file.unwrap().path()).unwrap()).unwrap();
+            for turn in session["turns"].as_array().unwrap().iter().filter(|turn| turn["kind"] == "typed") {
+                let sentences = sentences::typed_sentences(turn["text"].as_str().unwrap());
+                let weighed: Vec<(i32, &str)> =
+                    sentences.into_iter().map(|(_, text)| (weigh::weight(text), text)).collect();
+                let of =
+                    |name: &str| turn[name].as_array().into_iter().flatten().filter_map(|text| text.as_str());
+                let weight_of = |text: &str| {
+                    let holds = weighed
+                        .iter()
+                        .filter(|(_, sentence)| sentence.contains(text.trim_end_matches(['.', '。'])));
+                    holds.map(|(weight, _)| *weight).max().unwrap_or(i32::MIN)
+                };
+                for decoy in of("decoys") {
+                    assert_eq!(weight_of(decoy), i32::MIN, "{decoy}");
+                }
+                rules += of("rules").count();
+                sure += of("rules").filter(|rule| weight_of(rule) >= RULE).count();
+                found += of("rules").filter(|rule| weight_of(rule) >= LEAST).count();
+                all += weighed.iter().filter(|(weight, _)| *weight >= LEAST).count();
+            }
+        }
+        assert_eq!(rules, 270);
+        assert!(sure >= 219 && found >= 253 && all <= 620, "{sure} surely, {found} of {all} at all");
+    }
+
+    #[test]
+    fn a_later_rule_on_the_same_object_replaces_an_earlier_one() {
+        let pairs = [
+            ("Frontend tests are written with Jest.", "The frontend tests are written in Vitest now.", true),
+            ("keep your answers under ten lines", "answers can be longer than ten lines now", true),
+            ("Never push to main.", "Commits never hold generated files.", false),
+            (
+                "以后日志用标准库的 slog，不要再引入 zap",
+                "测试断言只能用标准库 testing，testify 就不要再用了",
+                false,
+            ),
+        ];
+        for (earlier, later, is_replaced) in pairs {
+            assert_eq!(
+                replaces(&Content::of(later), &Content::of(earlier)),
+                is_replaced,
+                "{earlier} / {later}"
+            );
+        }
+    }
+}

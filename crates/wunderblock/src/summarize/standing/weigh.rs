@@ -1,0 +1,86 @@
+//! How much speaks for a sentence being a rule for all that comes.
+
+use crate::summarize::phrase::stands_alone;
+use aho_corasick::{AhoCorasick, MatchKind};
+use regex::Regex;
+use serde::Deserialize;
+use std::sync::LazyLock;
+
+#[derive(Deserialize)]
+struct Lists {
+    list: Vec<List>,
+    form: Vec<Form>,
+}
+
+/// Phrases, each of which weighs so much. Of a list, two count at most.
+#[derive(Deserialize)]
+struct List {
+    weight: i32,
+    phrases: Vec<String>,
+}
+
+/// A form of sentence.
+#[derive(Deserialize)]
+struct Form {
+    weight: i32,
+    pattern: String,
+}
+
+struct Scales {
+    finder: AhoCorasick,
+    /// By pattern: its list.
+    lists: Vec<usize>,
+    weights: Vec<i32>,
+    forms: Vec<(i32, Regex)>,
+}
+
+/// Phrases of one list that count.
+const OF_A_LIST: i32 = 2;
+/// A sentence of fewer words is an answer, not a rule. Two characters of Chinese are about a word.
+const WORDS_MIN: usize = 4;
+/// What too few words weigh.
+const TOO_SHORT: i32 = -3;
+
+static SCALES: LazyLock<Option<Scales>> = LazyLock::new(|| {
+    let lists: Lists = toml::from_str(include_str!("words.toml")).ok()?;
+    let finder = AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .match_kind(MatchKind::LeftmostLongest)
+        .build(lists.list.iter().flat_map(|list| &list.phrases))
+        .ok()?;
+    let places = lists.list.iter().enumerate();
+    let forms = lists.form.iter().map(|form| Some((form.weight, Regex::new(&form.pattern).ok()?)));
+    Some(Scales {
+        finder,
+        lists: places.flat_map(|(index, list)| list.phrases.iter().map(move |_| index)).collect(),
+        weights: lists.list.iter().map(|list| list.weight).collect(),
+        forms: forms.collect::<Option<_>>()?,
+    })
+});
+
+/// The weight of a sentence; a question has none.
+pub(super) fn weight(sentence: &str) -> i32 {
+    let Some(scales) = SCALES.as_ref().filter(|_| !sentence.ends_with(['?', '？'])) else { return i32::MIN };
+    let text = without_quotations(sentence);
+    let mut counts = vec![0; scales.weights.len()];
+    for hit in scales.finder.find_iter(&text) {
+        let list = scales.lists.get(hit.pattern().as_usize()).and_then(|list| counts.get_mut(*list));
+        if let Some(count) = list.filter(|_| stands_alone(&text, hit.start(), hit.end())) {
+            *count += 1;
+        }
+    }
+    let phrases: i32 =
+        counts.iter().zip(&scales.weights).map(|(count, weight)| weight * OF_A_LIST.min(*count)).sum();
+    let forms: i32 =
+        scales.forms.iter().filter(|(_, form)| form.is_match(&text)).map(|(weight, _)| weight).sum();
+    let wide = text.chars().filter(|c| c.len_utf8() >= 3).count();
+    let is_short = text.split_whitespace().count() + wide / 2 < WORDS_MIN;
+    phrases + forms + if is_short { TOO_SHORT } else { 0 }
+}
+
+/// In lower case, without what stands in quotation marks.
+fn without_quotations(sentence: &str) -> String {
+    static QUOTED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new("\"[^\"]{12,}\"|“[^”]{12,}”").ok());
+    let text = sentence.to_lowercase();
+    QUOTED.as_ref().map_or_else(|| text.clone(), |quoted| quoted.replace_all(&text, " ").into_owned())
+}

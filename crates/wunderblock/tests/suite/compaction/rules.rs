@@ -1,0 +1,100 @@
+//! What the user ordered for all that comes stays in view, however often the lane is compacted.
+
+use crate::compaction::scene::*;
+use serde_json::Value;
+use wunderblock_core::message::{Message, Role};
+
+/// A recorded conversation's turns: what a person typed, and what stands between.
+fn session(name: &str) -> Value {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/rules");
+    serde_json::from_slice(&std::fs::read(format!("{folder}/{name}.json")).unwrap()).unwrap()
+}
+
+fn texts<'v>(turn: &'v Value, name: &str) -> impl Iterator<Item = &'v str> {
+    turn[name].as_array().into_iter().flatten().filter_map(Value::as_str)
+}
+
+/// What stands in the last request after so many compactions.
+struct Kept {
+    /// Rules that stand in it, of all.
+    rules: usize,
+    of: usize,
+    /// Tokens of the message of rules.
+    tokens: u64,
+    lost: Vec<String>,
+}
+
+/// Plays a session with work between its turns, goes on until the lane has been compacted so often, and looks.
+fn kept(name: &str, (window, compactions): (u64, usize)) -> Kept {
+    let scene = Scene::new();
+    let options = under(&policy("extends = \"balanced\"\n"), window);
+    let session = session(name);
+    let turns = session["turns"].as_array().unwrap();
+    for (number, turn) in turns.iter().enumerate() {
+        let text = turn["text"].as_str().unwrap();
+        let id = format!("look_{number}");
+        match turn["kind"].as_str() {
+            Some("typed") => vec![scene.user(text)],
+            _ => scene.add(vec![
+                said(Message::new(Role::Assistant, vec![call(&id, "Read", r#"{"path":"README.md"}"#)])),
+                said(result(&id, text)),
+            ]),
+        };
+        work(&scene, number, 4);
+        scene.build(&options);
+    }
+    let mut number = turns.len();
+    while scene.compactions() < compactions {
+        scene.user(&format!("now the next part, number {number}"));
+        work(&scene, number, 24);
+        scene.build(&options);
+        number += 1;
+    }
+    let built = scene.build(&options);
+    assert_eq!(scene.unreachable(&built), []);
+    let shown = Shown::of(&built.draft.body);
+    let quoted: Vec<&String> =
+        shown.texts.iter().filter(|text| text.starts_with("⟨Standing rules")).collect();
+    assert_eq!(quoted.len(), 1, "one message of rules");
+    for decoy in turns.iter().flat_map(|turn| texts(turn, "decoys")) {
+        assert!(!quoted[0].contains(decoy), "{decoy}");
+    }
+    let all: Vec<&str> = turns.iter().flat_map(|turn| texts(turn, "rules")).collect();
+    let lost: Vec<String> = all
+        .iter()
+        .filter(|rule| !shown.says(rule.trim_end_matches(['.', '。'])))
+        .map(|rule| (*rule).to_owned())
+        .collect();
+    let lines = built.draft.report.entries.iter().filter(|line| line.what.contains("standing rules"));
+    let tokens = lines.map(|line| line.tokens.0).sum();
+    Kept { rules: all.len() - lost.len(), of: all.len(), tokens, lost }
+}
+
+fn work(scene: &Scene, number: usize, replies: usize) {
+    let said_so =
+        |line| format!("Part {number}.{line} of the work: {}", "it goes on as was said. ".repeat(24));
+    scene.add((0..replies).map(|line| said(Message::text(Role::Assistant, said_so(line)))).collect());
+}
+
+#[test]
+fn what_holds_for_all_that_comes_is_quoted() {
+    let Kept { rules, of, tokens, lost } = kept("b2", (32_000, 12));
+    assert!(rules >= 20, "{rules} of {of} in {tokens} tokens: {lost:?}");
+    assert!(tokens * 50 <= 32_000, "{tokens} tokens");
+}
+
+#[test]
+#[ignore = "minutes: run with --release"]
+fn rules_outlive_fifty_compactions() {
+    // At 32,000 tokens two parts of a hundred hold about thirty short sentences.
+    for (window, least) in [(32_000, 225), (64_000, 265)] {
+        let mut all = 0;
+        for name in ["a1", "a2", "b1", "b2", "c1", "c2", "c3", "mixed", "zh1", "zh2"] {
+            let Kept { rules, of, tokens, lost } = kept(name, (window, 50));
+            eprintln!("{window} {name}: {rules} of {of} in {tokens} tokens; lost {lost:?}");
+            assert!(tokens * 50 <= window, "{name}: {tokens} tokens");
+            all += rules;
+        }
+        assert!(all >= least, "{all} of 270 at {window}");
+    }
+}
