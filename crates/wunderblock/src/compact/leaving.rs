@@ -11,6 +11,7 @@ use wunderblock_core::budget::Treatment;
 use wunderblock_core::cost;
 use wunderblock_core::pair::arrange;
 use wunderblock_core::ports::Bodies as _;
+use wunderblock_core::quote;
 use wunderblock_core::trim::treatment;
 use wunderblock_core::units::{Millis, Seq, Tokens};
 use wunderblock_core::view::ViewEntry;
@@ -80,6 +81,8 @@ impl Leaving {
         let known = view.nodes().chain(&prepared.adopted);
         let earlier = known.filter(|node| after.nodes.iter().any(|placed| placed.at == node.at));
         let mut summaries: Vec<&str> = earlier.filter_map(|node| bench.texts.of(&node.text)).collect();
+        let quotes = after.rules.quotes.iter();
+        summaries.extend(quotes.filter_map(|quote| quote::words(quote, view, &bench.texts)));
         summaries.extend(made.iter().filter(|node| node.shown).map(|node| node.text.as_str()));
         let kinds = [
             ("user words", user_words),
