@@ -1,7 +1,9 @@
 //! What the user ordered for all that comes stays in view, however often the lane is compacted.
 
 use crate::compaction::scene::*;
+use futures_executor::block_on;
 use serde_json::Value;
+use wunderblock_core::event::{ContentHidden, Fact};
 use wunderblock_core::message::{Message, Role};
 
 /// A recorded conversation's turns: what a person typed, and what stands between.
@@ -97,4 +99,35 @@ fn rules_outlive_fifty_compactions() {
         }
         assert!(all >= least, "{all} of 270 at {window}");
     }
+}
+
+#[test]
+fn a_rule_goes_with_its_turn() {
+    let scene = Scene::new();
+    let options = under(&policy("extends = \"balanced\"\n"), 16_000);
+    scene.user("Look around.");
+    let first = scene.user("Yes. Never push to the branch called release.");
+    let second = scene.user("Commit subjects are lowercase and imperative. Now the first part.");
+    for number in 0..12 {
+        scene.user(&format!("now the next part, number {number}, {}", "as we said. ".repeat(20)));
+        work(&scene, number, 24);
+        scene.build(&options);
+    }
+    let rules = |built: &wunderblock::Built| {
+        let shown = Shown::of(&built.draft.body);
+        shown.texts.into_iter().find(|text| text.starts_with("⟨Standing rules")).unwrap_or_default()
+    };
+    let built = scene.build(&options);
+    assert!(rules(&built).ends_with(
+        "⟩\nNever push to the branch called release.\nCommit subjects are lowercase and imperative."
+    ));
+    assert_eq!(rules(&scene.explain(&options)), rules(&built));
+    scene.add(vec![Fact::ContentHidden(ContentHidden { target: first, hidden: true })]);
+    let built = scene.build(&options);
+    assert!(rules(&built).ends_with("⟩\nCommit subjects are lowercase and imperative."));
+    let replay = || block_on(scene.session.replay(built.recorded)).unwrap();
+    assert!(!replay().erased);
+    block_on(scene.session.erase(second, second, None)).unwrap();
+    assert!(replay().erased);
+    assert_eq!(rules(&scene.build(&options)), "");
 }
