@@ -40,5 +40,4 @@ pub fn total(trim: &Trim, view: &View, bodies: &dyn Bodies, costs: &dyn CostMode
 }
 
 /// What stands before the quotes. They bear the user's authority, as the turns do that they are from.
-pub const HEADING: &str =
-    "⟨Standing rules, in the user's own words. Of two that contradict each other the later holds.⟩";
+pub const HEADING: &str = "⟨What the user said that may hold for all that comes, word for word. Of two that contradict each other the later holds.⟩";

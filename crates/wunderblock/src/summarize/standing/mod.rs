@@ -8,7 +8,7 @@
 //!
 //! Measured on ten sessions of 56 to 88 turns with 27 rules each, 9 of them without a cue word (English, Chinese, English
 //! with German; one is not about software), of which five were looked at while the words were chosen: at [`RULE`] 219 of 270
-//! rules and no sentence that was not typed; at [`LEAST`] 253, in 497 sentences of about 1,500.
+//! rules and no sentence that was not typed; at [`LEAST`] 253, in 493 sentences of about 1,500.
 
 mod replace;
 mod sentences;
@@ -148,7 +148,7 @@ mod tests {
             }
         }
         assert_eq!(rules, 270);
-        assert!(sure >= 219 && found >= 253 && all <= 620, "{sure} surely, {found} of {all} at all");
+        assert!(sure >= 219 && found >= 253 && all <= 500, "{sure} surely, {found} of {all} at all");
     }
 
     #[test]

@@ -25,7 +25,7 @@ static SPEAKS: LazyLock<Option<Regex>> =
 /// How lines of output begin.
 static OUTPUT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let begins = r#"\d{4}[-/]\d\d|\d\d:\d\d|(?:error|warning|note|info)[:\[]|at \S+\(|File "|-->|={2,}|-{3,}|running \d|thread "#;
-    Regex::new(&format!(r"^(?:[$|><+<\[{{@]|(?:{begins}))| \.\.\. ok$")).ok()
+    Regex::new(&format!(r"(?i)^(?:[$|><+<\[{{@]|(?:{begins}))| \.\.\. ok$")).ok()
 });
 
 fn finds(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {

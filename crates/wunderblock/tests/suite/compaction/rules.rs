@@ -56,7 +56,7 @@ fn kept(name: &str, (window, compactions): (u64, usize)) -> Kept {
     assert_eq!(scene.unreachable(&built), []);
     let shown = Shown::of(&built.draft.body);
     let quoted: Vec<&String> =
-        shown.texts.iter().filter(|text| text.starts_with("⟨Standing rules")).collect();
+        shown.texts.iter().filter(|text| text.starts_with("⟨What the user said that may hold")).collect();
     assert_eq!(quoted.len(), 1, "one message of rules");
     for decoy in turns.iter().flat_map(|turn| texts(turn, "decoys")) {
         assert!(!quoted[0].contains(decoy), "{decoy}");
@@ -115,7 +115,11 @@ fn a_rule_goes_with_its_turn() {
     }
     let rules = |built: &wunderblock::Built| {
         let shown = Shown::of(&built.draft.body);
-        shown.texts.into_iter().find(|text| text.starts_with("⟨Standing rules")).unwrap_or_default()
+        shown
+            .texts
+            .into_iter()
+            .find(|text| text.starts_with("⟨What the user said that may hold"))
+            .unwrap_or_default()
     };
     let built = scene.build(&options);
     assert!(rules(&built).ends_with(
