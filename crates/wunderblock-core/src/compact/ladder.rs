@@ -95,7 +95,9 @@ pub struct Proposal {
     pub before: Tokens,
     /// What it would take.
     pub after: Tokens,
-    /// Whether that is what the policy wants to reach.
+    /// What the policy wants to reach.
+    pub goal: Tokens,
+    /// Whether that is reached.
     pub reached: bool,
 }
 
@@ -409,6 +411,7 @@ impl<'a> Ladder<'a> {
             rungs: std::mem::take(&mut self.taken),
             before: self.before,
             after: self.now,
+            goal: self.target,
             reached: self.now <= self.target,
         }
     }

@@ -79,9 +79,10 @@ impl Ladder<'_> {
             return;
         }
         let before = self.now;
-        let trim = self.filled(self.view.trim().clone(), &[]);
-        (self.view, self.now) = self.weighed(trim, (&[], &[]));
-        self.cut();
+        self.refill();
+        if self.cut() {
+            self.refill();
+        }
         let added = self.now.saturating_sub(before);
         if added > Tokens::ZERO {
             let rung = RungTaken { rung: "fill".into(), taken: true, saved: Tokens::ZERO, added, why: None };
@@ -89,23 +90,29 @@ impl Ladder<'_> {
         }
     }
 
+    fn refill(&mut self) {
+        let trim = self.filled(self.view.trim().clone(), &[]);
+        (self.view, self.now) = self.weighed(trim, (&[], &[]));
+    }
+
     /// Shows the newest exchange that has no room whole with head and tail of its results, where a fair part of it has room.
-    fn cut(&mut self) {
+    /// Whether it does.
+    fn cut(&mut self) -> bool {
         let room = self.target.saturating_sub(self.now);
         if room < CUT.of(plan::limit(&self.ask).tokens) {
-            return;
+            return false;
         }
         let trim = self.view.trim();
         let arrangement = arrange(self.ask.view);
         let before = guard::shown(&self.ask, &arrangement);
         let newest = before.iter().rev().find(|(exchange, _)| exchange.last < trim.drop_before);
         let Some((exchange, tokens)) = newest.filter(|(exchange, _)| self.guard.is_free(exchange)) else {
-            return;
+            return false;
         };
         let earlier = before.iter().rev().find(|(earlier, _)| earlier.last < exchange.last);
         let frontier = earlier.map_or(Seq::START, |(earlier, _)| earlier.last.next());
         let frontier = frontier.max(self.earliest(trim));
-        let Some(short) = shrink::cut(&self.ask, exchange, tokens.saturating_sub(room)) else { return };
+        let Some(short) = shrink::cut(&self.ask, exchange, tokens.saturating_sub(room)) else { return false };
         let numbered = (self.next.0..).map(Seq).zip(short);
         let (forms, placed): (BTreeMap<_, _>, Vec<_>) =
             numbered.map(|(seq, (at, reduced))| ((at, PartForm::Reduced(seq)), (seq, reduced))).unzip();
@@ -116,11 +123,13 @@ impl Ladder<'_> {
             ..self.cut_at(frontier, trim.nodes.clone())
         };
         let (view, now) = self.weighed(with_forms(&trim, forms), (&[], &placed));
-        if now <= self.target {
+        let has_room = now <= self.target;
+        if has_room {
             self.next = Seq(self.next.0 + placed.len() as u64);
             self.reduced.extend(placed);
             (self.view, self.now) = (view, now);
         }
+        has_room
     }
 
     /// The first position a frontier may stand at: a summary stands for something that is not shown.
