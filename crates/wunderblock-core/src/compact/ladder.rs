@@ -117,7 +117,7 @@ impl<'a> Ladder<'a> {
         // What fires at once would be compacted twice.
         let soft = policy.trigger.soft.fraction.map_or(limit, |soft| soft.of(whole));
         let cold = policy.trigger.cold.of(limit).min(COLD_MOST.of(soft));
-        Self {
+        let mut ladder = Self {
             policy,
             guard,
             tasks,
@@ -142,7 +142,9 @@ impl<'a> Ladder<'a> {
             next: ask.view.head().next().next(),
             asked: Vec::new(),
             ask,
-        }
+        };
+        ladder.cut_newest();
+        ladder
     }
 
     /// What is protected.
@@ -317,13 +319,8 @@ impl<'a> Ladder<'a> {
         (!forms.is_empty()).then(|| (with_forms(self.view.trim(), forms), Vec::new()))
     }
 
-    fn shrunk(
-        &self,
-        short: Vec<(PartPosition, ContentReduced)>,
-    ) -> Option<(Trim, Vec<(Seq, ContentReduced)>)> {
-        let numbered = (self.next.0..).map(Seq).zip(short);
-        let (forms, placed): (BTreeMap<_, _>, Vec<_>) =
-            numbered.map(|(seq, (at, reduced))| ((at, PartForm::Reduced(seq)), (seq, reduced))).unzip();
+    fn shrunk(&self, short: fill::ShortTexts) -> Option<(Trim, Vec<(Seq, ContentReduced)>)> {
+        let (forms, placed) = self.placed(short);
         (!forms.is_empty()).then(|| (with_forms(self.view.trim(), forms), placed))
     }
 
