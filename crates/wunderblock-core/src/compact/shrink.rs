@@ -80,7 +80,7 @@ fn level(lengths: impl Iterator<Item = Tokens>, excess: Tokens) -> Option<Tokens
     while let Some(length) = lengths.next() {
         sum += length;
         count += 1;
-        let level = Tokens(sum.0.checked_sub(excess.0).unwrap_or_default() / count);
+        let level = Tokens(sum.saturating_sub(excess).0 / count);
         if sum >= excess && lengths.peek().is_none_or(|next| *next <= level) {
             return Some(level);
         }

@@ -115,7 +115,7 @@ impl Model {
 
     /// The bytes of a lane's next request, if there is one.
     fn next(&self, lane: usize) -> Option<Vec<u8>> {
-        let shown = block_on(self.scene.session.explain(&self.lanes[lane].options()));
+        let shown = block_on(self.scene.session.explain(self.lanes[lane].options()));
         shown.ok().map(|built| built.draft.body)
     }
 
