@@ -319,7 +319,7 @@ impl<'a> Ladder<'a> {
         (!forms.is_empty()).then(|| (with_forms(self.view.trim(), forms), Vec::new()))
     }
 
-    fn shrunk(&self, short: fill::ShortTexts) -> Option<(Trim, Vec<(Seq, ContentReduced)>)> {
+    fn shrunk(&self, short: shrink::ShortTexts) -> Option<(Trim, Vec<(Seq, ContentReduced)>)> {
         let (forms, placed) = self.placed(short);
         (!forms.is_empty()).then(|| (with_forms(self.view.trim(), forms), placed))
     }

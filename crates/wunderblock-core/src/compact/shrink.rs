@@ -12,6 +12,9 @@ use crate::stub::{ends, head, tail};
 use crate::units::{Bytes, Tokens};
 use crate::{cost, presentation};
 
+/// Shorter texts for parts.
+pub(super) type ShortTexts = Vec<(PartPosition, ContentReduced)>;
+
 /// Shorter texts for what is not protected and not among the newest results. The rules are those of
 /// [`Action::Shrink`](crate::policy::Action::Shrink).
 pub(super) fn shrink(
@@ -20,7 +23,7 @@ pub(super) fn shrink(
     to: Tokens,
     head: Permille,
     keep: u64,
-) -> Vec<(PartPosition, ContentReduced)> {
+) -> ShortTexts {
     let ask = input.ask;
     let newest = newest_results(keep, Tokens::ZERO, input);
     let mut reduced = Vec::new();
@@ -41,11 +44,7 @@ pub(super) fn shrink(
 
 /// Shorter texts for the largest results of an exchange, all cut to one length, so that it takes less by so much; none where
 /// that would leave nothing worth showing. What is left may take somewhat more.
-pub(super) fn cut(
-    ask: &PlanInput<'_>,
-    exchange: &Exchange,
-    excess: Tokens,
-) -> Option<Vec<(PartPosition, ContentReduced)>> {
+pub(super) fn cut(ask: &PlanInput<'_>, exchange: &Exchange, excess: Tokens) -> Option<ShortTexts> {
     let trim = ask.view.trim();
     let priced = presentation::Priced { trim, view: ask.view, costs: ask.costs };
     let results = exchange.calls().iter().filter_map(|call| call.result);

@@ -15,8 +15,6 @@ use std::collections::BTreeMap;
 /// The least part of the limit for which a text is cut.
 const CUT: Permille = Permille(50);
 
-/// Shorter texts for parts.
-pub(super) type ShortTexts = Vec<(PartPosition, ContentReduced)>;
 /// The forms in which parts are shown.
 type Forms = BTreeMap<PartPosition, PartForm>;
 
@@ -168,7 +166,7 @@ impl Ladder<'_> {
     }
 
     /// Shorter texts with the positions their events will have, and the forms that name them.
-    pub(super) fn placed(&self, short: ShortTexts) -> (Forms, Vec<(Seq, ContentReduced)>) {
+    pub(super) fn placed(&self, short: shrink::ShortTexts) -> (Forms, Vec<(Seq, ContentReduced)>) {
         let numbered = (self.next.0..).map(Seq).zip(short);
         numbered.map(|(seq, (at, reduced))| ((at, PartForm::Reduced(seq)), (seq, reduced))).unzip()
     }

@@ -157,7 +157,8 @@ impl Model {
         let shown = block_on(session.explain(&options));
         let built = match (shown, block_on(session.context(&options))) {
             (Ok(shown), Ok(built)) => {
-                assert_eq!(parts(&shown.draft.body, &built.draft.body), None, "what `explain` shows is sent");
+                let (shown, sent) = (&shown.draft.body, &built.draft.body);
+                assert!(shown == sent, "what `explain` shows is sent: {:?}", parts(shown, sent));
                 built
             }
             (Err(shown), Err(error)) => {
@@ -172,7 +173,7 @@ impl Model {
         sound(&built);
         let recorded = built.recorded.unwrap();
         let replayed = block_on(session.replay(Some(recorded))).unwrap().body;
-        assert_eq!(parts(&built.draft.body, &replayed), None, "replayed");
+        assert!(replayed == built.draft.body, "replayed: {:?}", parts(&built.draft.body, &replayed));
         let again = block_on(session.explain(&options)).unwrap();
         let told = |built: &Built| {
             let done = built.compacted.as_ref();
@@ -210,13 +211,13 @@ impl Model {
             runs.any(|run| (run.from_seq..=run.to_seq).contains(seq) && !room.contains(&run.reason))
         };
         // Pictures are no text of a request, and an encoding that loses nothing has other words.
-        let pictures = |message: &Message| {
+        let has_picture = |message: &Message| {
             let leaves = message.parts.iter().flat_map(Part::leaves);
             leaves.into_iter().any(|(leaf, _)| matches!(leaf, Part::Media { .. }))
         };
         let messages = self.scene.messages();
         let pictures: Vec<Seq> =
-            messages.iter().filter(|(_, message)| pictures(message)).map(|(seq, _)| *seq).collect();
+            messages.iter().filter(|(_, message)| has_picture(message)).map(|(seq, _)| *seq).collect();
         let is_whole = |seq: &Seq| {
             let mut lines = built.draft.report.entries.iter().filter(|line| line.seq == Some(*seq));
             let lossless = |line: &EntryLine| line.reduced.iter().any(|shown| shown.how.lossless);
@@ -307,7 +308,7 @@ proptest! {
         let elsewhere = model.scene.elsewhere();
         for (at, body) in &model.sent {
             let replayed = block_on(elsewhere.replay(Some(*at))).unwrap().body;
-            prop_assert_eq!(parts(body, &replayed), None, "the request of {}, replayed", at);
+            prop_assert!(replayed == *body, "the request of {}: {:?}", at, parts(body, &replayed));
         }
         model.scene.is_whole();
     }
