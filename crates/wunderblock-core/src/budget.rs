@@ -148,7 +148,7 @@ impl Reason {
             Self::Dialect => "the format has no place for it",
             Self::Unsigned => "thinking without a signature",
             Self::OldThinking => "thinking of an old turn",
-            Self::Unbound => "thinking behind another beginning",
+            Self::Unbound => "thinking out of its place",
             Self::Unsendable => "the provider would refuse it",
             Self::Hidden => "hidden",
             Self::Erased => "erased",

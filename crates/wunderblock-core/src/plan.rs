@@ -328,7 +328,7 @@ impl<'a> ExchangeCosts<'a> {
         (keep, nodes): (Vec<Seq>, Vec<PlacedSummary>),
     ) -> Option<Trim> {
         let view = self.ask.view;
-        let (old, after) = (view.trim(), view.head().next());
+        let (old, after) = (view.trim(), self.end());
         let (forms, rules) = (old.forms.clone(), old.rules.clone());
         let waiting = self.waiting.clone();
         let (drop_before, stub_before) = (after, after);
@@ -367,11 +367,17 @@ impl<'a> ExchangeCosts<'a> {
         Some(trim)
     }
 
+    /// The first position behind all that could be shown. Not behind the head: what the engine recorded since the newest
+    /// message is nothing that is left out.
+    fn end(&self) -> Seq {
+        let view = self.ask.view;
+        let last = view.entries().next_back().map_or(Seq::START, |entry| entry.seq);
+        last.next().max(view.trim().drop_before).max(self.ask.floor)
+    }
+
     /// Nothing of the transcript but what must be there; the user's words as head and tail, since they are too long.
     fn last_resort(&self, roomy: Cost) -> Result<Trim, Box<PlanRefusal>> {
-        // Not behind the head: what the engine recorded since the newest message is nothing that is left out.
-        let last = self.ask.view.entries().next_back().map_or(Seq::START, |entry| entry.seq);
-        let after = last.next().max(self.ask.view.trim().drop_before);
+        let after = self.end();
         let keep = self.newest.into_iter().collect();
         let waiting = self.waiting.clone();
         let trim = Trim { drop_before: after, stub_before: after, keep, waiting, ..Trim::default() };

@@ -43,7 +43,7 @@ pub(crate) async fn examine_claims(
     examine_requests(engine, (info, base), diagnosis).await
 }
 
-/// Checks that each lane's latest request shows the user's newest turn. Earlier versions did not promise it, nor recorded the
+/// Checks that each lane's latest request shows the user's newest turn, unless it is hidden. Earlier versions did not promise it, nor recorded the
 /// policy.
 async fn examine_requests(
     engine: &Engine,
@@ -60,12 +60,28 @@ async fn examine_requests(
         let is_shown =
             |seq: Seq| seq >= trim.drop_before || trim.keep.contains(&seq) || trim.hold.contains(&seq);
         if let Some(turn) = turn.iter().find(|turn| turn.payload.is_some() && !is_shown(turn.seq)) {
+            if is_hidden(engine, info, (turn.seq, built.plan.through)).await? {
+                continue;
+            }
             let (at, lane) = (row.seq, &built.lane);
             let detail = format!("{} position {at}: lane {lane} leaves out position {}", info.id, turn.seq);
             diagnosis.found("requests show the user's newest turn", detail);
         }
     }
     Ok(())
+}
+
+/// Whether an entry is hidden as of a position.
+async fn is_hidden(engine: &Engine, info: &StreamInfo, (seq, as_of): (Seq, Seq)) -> Result<bool, Error> {
+    let hides = marked(engine, &info.id, Marked::Kind("content.hidden"), (as_of, EVERY));
+    for row in engine.ask(hides, Answer::events).await? {
+        let Ok(event) = decode_event(engine, &info.id, &row) else { continue };
+        match event.fact {
+            Some(Fact::ContentHidden(mark)) if mark.target == seq => return Ok(mark.hidden),
+            _ => {}
+        }
+    }
+    Ok(false)
 }
 
 /// A message in the range of a receipt of erasure that is there.

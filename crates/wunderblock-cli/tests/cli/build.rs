@@ -27,11 +27,7 @@ fn people_get_the_report_on_stderr_when_the_request_is_on_stdout() {
     let desk = Desk::with_session();
     let done = desk.run(&["context", SESSION, "--out", "-"]).exits(0);
     serde_json::from_str::<Value>(&done.out).expect("only the request");
-    assert!(
-        done.err.contains("thinking behind another beginning") && done.err.contains("total"),
-        "{}",
-        done.err
-    );
+    assert!(done.err.contains("thinking out of its place") && done.err.contains("total"), "{}", done.err);
 }
 
 /// Everything that could hold what was written.

@@ -99,7 +99,9 @@ pub struct Proposal {
     pub before: Tokens,
     /// What it would take.
     pub after: Tokens,
-    /// Whether that is what the policy wants to reach.
+    /// What the policy wants to reach.
+    pub goal: Tokens,
+    /// Whether that is reached.
     pub reached: bool,
 }
 
@@ -119,7 +121,7 @@ impl<'a> Ladder<'a> {
         // What fires at once would be compacted twice.
         let soft = policy.trigger.soft.fraction.map_or(limit, |soft| soft.of(whole));
         let cold = policy.trigger.cold.of(limit).min(COLD_MOST.of(soft));
-        Self {
+        let mut ladder = Self {
             policy,
             guard,
             tasks,
@@ -145,7 +147,9 @@ impl<'a> Ladder<'a> {
             next: ask.view.head().next().next(),
             asked: Vec::new(),
             ask,
-        }
+        };
+        ladder.cut_newest();
+        ladder
     }
 
     /// What is protected.
@@ -320,13 +324,8 @@ impl<'a> Ladder<'a> {
         (!forms.is_empty()).then(|| (with_forms(self.view.trim(), forms), Vec::new()))
     }
 
-    fn shrunk(
-        &self,
-        short: Vec<(PartPosition, ContentReduced)>,
-    ) -> Option<(Trim, Vec<(Seq, ContentReduced)>)> {
-        let numbered = (self.next.0..).map(Seq).zip(short);
-        let (forms, placed): (BTreeMap<_, _>, Vec<_>) =
-            numbered.map(|(seq, (at, reduced))| ((at, PartForm::Reduced(seq)), (seq, reduced))).unzip();
+    fn shrunk(&self, short: shrink::ShortTexts) -> Option<(Trim, Vec<(Seq, ContentReduced)>)> {
+        let (forms, placed) = self.placed(short);
         (!forms.is_empty()).then(|| (with_forms(self.view.trim(), forms), placed))
     }
 
@@ -416,6 +415,7 @@ impl<'a> Ladder<'a> {
             rungs: std::mem::take(&mut self.taken),
             before: self.before,
             after: self.now,
+            goal: self.target,
             reached: self.now <= self.target,
         }
     }

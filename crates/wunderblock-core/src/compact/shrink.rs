@@ -12,6 +12,9 @@ use crate::stub::{ends, head, tail};
 use crate::units::{Bytes, Tokens};
 use crate::{cost, presentation};
 
+/// Shorter texts for parts.
+pub(super) type ShortTexts = Vec<(PartPosition, ContentReduced)>;
+
 /// Shorter texts for what is not protected and not among the newest results. The rules are those of
 /// [`Action::Shrink`](crate::policy::Action::Shrink).
 pub(super) fn shrink(
@@ -20,7 +23,7 @@ pub(super) fn shrink(
     to: Tokens,
     head: Permille,
     keep: u64,
-) -> Vec<(PartPosition, ContentReduced)> {
+) -> ShortTexts {
     let ask = input.ask;
     let newest = newest_results(keep, Tokens::ZERO, input);
     let mut reduced = Vec::new();
@@ -39,12 +42,9 @@ pub(super) fn shrink(
     reduced
 }
 
-/// Shorter texts for the largest results of an exchange, so that it takes less by so much; none if that cannot be had.
-pub(super) fn cut(
-    ask: &PlanInput<'_>,
-    exchange: &Exchange,
-    mut excess: Tokens,
-) -> Option<Vec<(PartPosition, ContentReduced)>> {
+/// Shorter texts for the largest results of an exchange, all cut to one length, so that it takes less by so much; none where
+/// that would leave nothing worth showing. What is left may take somewhat more.
+pub(super) fn cut(ask: &PlanInput<'_>, exchange: &Exchange, excess: Tokens) -> Option<ShortTexts> {
     let trim = ask.view.trim();
     let priced = presentation::Priced { trim, view: ask.view, costs: ask.costs };
     let results = exchange.calls().iter().filter_map(|call| call.result);
@@ -53,27 +53,38 @@ pub(super) fn cut(
     let mut parts: Vec<_> =
         parts.map(|(at, part)| (presentation::cost(at, part, priced, None).tokens, at, part)).collect();
     parts.sort_by_key(|(tokens, at, _)| (std::cmp::Reverse(*tokens), *at));
+    let most = level(parts.iter().map(|(tokens, ..)| *tokens), excess).filter(|most| *most >= CUT_LEAST)?;
     let mut reduced = Vec::new();
-    for (tokens, at, part) in parts {
-        if excess == Tokens::ZERO {
-            break;
-        }
-        // What is left may be denser than the whole: a second cut knows by how much.
-        let most = tokens.saturating_sub(excess);
+    for (_, at, part) in parts.into_iter().filter(|(tokens, ..)| *tokens > most) {
         let of = |to: Tokens| {
-            let text = shortened(ask, part, (to, to, Permille(500))).filter(|_| to >= CUT_LEAST)?;
-            let now = ask.bodies.of(&text).map_or(tokens, |text| ask.costs.text(text).tokens);
+            let text = shortened(ask, part, (to, to, Permille(500)))?;
+            let now = ask.bodies.of(&text).map_or(most, |text| ask.costs.text(text).tokens);
             Some((text, now))
         };
-        let Some(mut cut) = of(most) else { continue };
+        let mut cut = of(most)?;
+        // What is left may be denser than the whole: a second cut knows by how much.
         if cut.1 > most {
             let denser = Tokens(most.0.saturating_mul(most.0) * 9 / 10 / cut.1.0.max(1));
             cut = of(denser).unwrap_or(cut);
         }
-        excess = excess.saturating_sub(tokens.saturating_sub(cut.1));
         reduced.push((at, as_event(at, part, cut.0)));
     }
-    (excess == Tokens::ZERO).then_some(reduced)
+    (!reduced.is_empty()).then_some(reduced)
+}
+
+/// The length to which the longest must be cut so that all together take less by `excess`; `lengths` descend.
+fn level(lengths: impl Iterator<Item = Tokens>, excess: Tokens) -> Option<Tokens> {
+    let mut lengths = lengths.peekable();
+    let (mut sum, mut count) = (Tokens::ZERO, 0);
+    while let Some(length) = lengths.next() {
+        sum += length;
+        count += 1;
+        let level = Tokens(sum.saturating_sub(excess).0 / count);
+        if sum >= excess && lengths.peek().is_none_or(|next| *next <= level) {
+            return Some(level);
+        }
+    }
+    None
 }
 
 /// A text that would be shorter than this is not cut: its handle says as much.

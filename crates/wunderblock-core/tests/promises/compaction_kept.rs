@@ -9,12 +9,14 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::budget::Treatment;
 use wunderblock_core::compact::NodeDraft;
+use wunderblock_core::compaction::RungTaken;
+use wunderblock_core::cost;
 use wunderblock_core::decision::{PartForm, PartPosition};
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::message::{Body, Part};
 use wunderblock_core::pair::{Exchange, ExchangeKind, arrange};
-use wunderblock_core::plan::Trim;
+use wunderblock_core::plan::{GAP_COST, Trim};
 use wunderblock_core::policy::Action;
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::render::{RenderedRequest, SourceLine, measure};
@@ -119,8 +121,8 @@ pub(crate) fn check_account(stage: &Stage<'_>) {
     assert!(counted.fits(weight), "it weighs {weight:?} and measures {counted:?}");
     let mut now = proposal.before;
     for rung in proposal.rungs.iter() {
-        if &*rung.rung == "fill" {
-            now += rung.added;
+        if matches!(&*rung.rung, "fill" | "cut") {
+            now = now.saturating_sub(rung.saved) + rung.added;
             continue;
         }
         let action = policy.steps.iter().find(|action| action.name() == rung.rung.as_ref()).unwrap();
@@ -192,6 +194,12 @@ pub(crate) fn check_protected(stage: &Stage<'_>) {
         let same = now.iter().find(|other| other.speakers == exchange.speakers);
         let is = same.map(|exchange| treatment(exchange, after.trim(), after));
         assert!(is.is_some_and(|is| is <= was), "{exchange:?} was {was:?} and is {is:?}");
+        // The newest exchange is cut where it would not fit otherwise.
+        let last = arrange(before).exchanges.iter().map(|exchange| exchange.last).max();
+        if stage.climbed.proposal.rungs.iter().any(|rung| &*rung.rung == "cut") && Some(exchange.last) == last
+        {
+            continue;
+        }
         for at in places(&exchange, before) {
             let form =
                 |view: &View| view.trim().form_of(at).or_else(|| view.standing(at).map(PartForm::Reduced));
@@ -299,6 +307,47 @@ fn without(stage: &Stage<'_>) -> View {
     view
 }
 
+/// Of the newest exchanges as many stay as the goal allows: the newest that is left out would take it beyond, or lies where
+/// the frontier cannot stand. Summaries of what is older are told in no more detail than those of what is newer.
+fn check_longest(stage: &Stage<'_>) {
+    let (before, after, proposal) = (stage.before, stage.after, &stage.climbed.proposal);
+    for pair in after.nodes().collect::<Vec<_>>().windows(2) {
+        let follows = pair[0].to.next() == pair[1].from;
+        assert!(!follows || pair[0].level >= pair[1].level, "{:?}", after.nodes().collect::<Vec<_>>());
+    }
+    let is_as_needed = |action: &Action| matches!(action, Action::Summarise { as_needed: true, .. });
+    let is_told = |rung: &RungTaken| rung.taken && matches!(&*rung.rung, "summarise" | "condense");
+    let fills = stage.round.policy.steps.iter().any(is_as_needed) && proposal.rungs.iter().any(is_told);
+    if !fills || proposal.before <= proposal.goal {
+        return;
+    }
+    let earliest = after.trim().nodes.last().map_or(Seq::START, |node| node.from.next());
+    let earliest = earliest.max(before.trim().drop_before);
+    let now = arrange(after).exchanges.clone();
+    let is_shown = |exchange: &Exchange| {
+        let same = now.iter().find(|other| other.speakers == exchange.speakers);
+        same.is_some_and(|exchange| treatment(exchange, after.trim(), after) != Treatment::LeftOut)
+    };
+    let arrangement = arrange(before);
+    let gone = arrangement.exchanges.iter().filter(|exchange| {
+        treatment(exchange, before.trim(), before) != Treatment::LeftOut && !is_shown(exchange)
+    });
+    let Some(newest) = gone.max_by_key(|exchange| exchange.last).filter(|it| it.last >= earliest) else {
+        return;
+    };
+    let ending = arrangement.exchanges.iter().filter(|exchange| exchange.last == newest.last);
+    let tokens: Tokens = ending
+        .map(|exchange| cost::exchange(exchange, after.trim(), before, &stage.history.wax).verbatim.tokens)
+        .sum();
+    let marks = GAP_COST.tokens + GAP_COST.tokens;
+    assert!(
+        proposal.after + tokens + marks > proposal.goal,
+        "{newest:?} takes {tokens}; {} of {} are taken",
+        proposal.after,
+        proposal.goal
+    );
+}
+
 pub(crate) fn check_fits(stage: &Stage<'_>) {
     let next = decide(stage.history, stage.after, stage.budget, &[]);
     let other = decide(stage.history, &without(stage), stage.budget, &[]);
@@ -348,6 +397,11 @@ proptest! {
             check_account(stage);
             check_untaken(stage);
         });
+    }
+
+    #[test]
+    fn as_much_stays_word_for_word_as_the_goal_allows(rounds in rounds(), budget in budget()) {
+        play(&rounds, budget, check_longest);
     }
 
     #[test]

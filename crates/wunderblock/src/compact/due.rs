@@ -11,12 +11,13 @@ use wunderblock_core::compact::{Due, LaneMeasurement, TaskMark, Urgency, due, du
 use wunderblock_core::cost;
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::LaneId;
+use wunderblock_core::message::MessageOrigin;
 use wunderblock_core::pair::arrange;
 use wunderblock_core::plan::{Fixed, PlanRefusal, TrimReason};
 use wunderblock_core::policy::{Permille, Policy};
 use wunderblock_core::section::Section;
 use wunderblock_core::units::{Millis, Seq, Tokens};
-use wunderblock_core::view::View;
+use wunderblock_core::view::{View, ViewEntry};
 
 /// After the breaker stopped it, a lane must grow by this part of its limit before it is compacted again by itself.
 const REGROW: Permille = Permille(100);
@@ -73,7 +74,20 @@ pub(crate) fn measure(planned: &Planned, size: MeasuredSize, now: Millis) -> Lan
 pub(crate) fn found(policy: &Policy, measure: &LaneMeasurement, planned: &Planned) -> Option<Due> {
     let found = due(policy, measure)?;
     let is_soon = |undone: Seq| appended(planned, undone) < UNDONE.of(measure.window);
-    (!planned.snapshot.undone.is_some_and(is_soon)).then_some(found)
+    let waits = found.level < Urgency::Overflow && is_settled(policy, planned);
+    (!waits && !planned.snapshot.undone.is_some_and(is_soon)).then_some(found)
+}
+
+/// Whether the lane's newest step was for a request by this policy, and nothing was said since: the same request built again
+/// is the same request, also by a policy that goes down in several compactions.
+fn is_settled(policy: &Policy, planned: &Planned) -> bool {
+    let view = &planned.decision.view;
+    let stepped = view.progress().stepped;
+    let is_since = view.progress().built.is_some_and(|(at, _)| at > stepped);
+    let before = planned.snapshot.before().filter(|_| is_since && stepped > Seq::START);
+    let is_said = |entry: &ViewEntry| entry.seq > stepped && entry.message.standing == MessageOrigin::Said;
+    before.is_some_and(|(_, built)| built.policy.as_deref() == Some(&policy.name))
+        && !view.entries().rev().any(is_said)
 }
 
 /// What the lane shows of what was appended after a position. Where its frontier has passed that, it is more than any part

@@ -4,7 +4,7 @@ use super::adopt::ADOPT;
 use super::{Ladder, NodeDraft, with_forms};
 use crate::compact::{guard, shrink};
 use crate::compaction::RungTaken;
-use crate::decision::{PartForm, PlacedSummary, Trim};
+use crate::decision::{PartForm, PartPosition, PlacedSummary, Trim};
 use crate::event::ContentReduced;
 use crate::pair::arrange;
 use crate::plan;
@@ -14,6 +14,9 @@ use std::collections::BTreeMap;
 
 /// The least part of the limit for which a text is cut.
 const CUT: Permille = Permille(50);
+
+/// The forms in which parts are shown.
+type Forms = BTreeMap<PartPosition, PartForm>;
 
 impl Ladder<'_> {
     /// The trim without what summaries tell of and is shown all the same, as far as that has to go.
@@ -79,9 +82,10 @@ impl Ladder<'_> {
             return;
         }
         let before = self.now;
-        let trim = self.filled(self.view.trim().clone(), &[]);
-        (self.view, self.now) = self.weighed(trim, (&[], &[]));
-        self.cut();
+        self.refill();
+        if self.cut() {
+            self.refill();
+        }
         let added = self.now.saturating_sub(before);
         if added > Tokens::ZERO {
             let rung = RungTaken { rung: "fill".into(), taken: true, saved: Tokens::ZERO, added, why: None };
@@ -89,26 +93,30 @@ impl Ladder<'_> {
         }
     }
 
+    fn refill(&mut self) {
+        let trim = self.filled(self.view.trim().clone(), &[]);
+        (self.view, self.now) = self.weighed(trim, (&[], &[]));
+    }
+
     /// Shows the newest exchange that has no room whole with head and tail of its results, where a fair part of it has room.
-    fn cut(&mut self) {
+    /// Whether it does.
+    fn cut(&mut self) -> bool {
         let room = self.target.saturating_sub(self.now);
         if room < CUT.of(plan::limit(&self.ask).tokens) {
-            return;
+            return false;
         }
         let trim = self.view.trim();
         let arrangement = arrange(self.ask.view);
         let before = guard::shown(&self.ask, &arrangement);
         let newest = before.iter().rev().find(|(exchange, _)| exchange.last < trim.drop_before);
         let Some((exchange, tokens)) = newest.filter(|(exchange, _)| self.guard.is_free(exchange)) else {
-            return;
+            return false;
         };
         let earlier = before.iter().rev().find(|(earlier, _)| earlier.last < exchange.last);
         let frontier = earlier.map_or(Seq::START, |(earlier, _)| earlier.last.next());
         let frontier = frontier.max(self.earliest(trim));
-        let Some(short) = shrink::cut(&self.ask, exchange, tokens.saturating_sub(room)) else { return };
-        let numbered = (self.next.0..).map(Seq).zip(short);
-        let (forms, placed): (BTreeMap<_, _>, Vec<_>) =
-            numbered.map(|(seq, (at, reduced))| ((at, PartForm::Reduced(seq)), (seq, reduced))).unzip();
+        let Some(short) = shrink::cut(&self.ask, exchange, tokens.saturating_sub(room)) else { return false };
+        let (forms, placed) = self.placed(short);
         let whole = self.ask.view.trim().stub_before.max(frontier);
         let trim = Trim {
             forms: trim.forms.clone(),
@@ -116,11 +124,51 @@ impl Ladder<'_> {
             ..self.cut_at(frontier, trim.nodes.clone())
         };
         let (view, now) = self.weighed(with_forms(&trim, forms), (&[], &placed));
-        if now <= self.target {
+        let has_room = now <= self.target;
+        if has_room {
             self.next = Seq(self.next.0 + placed.len() as u64);
             self.reduced.extend(placed);
             (self.view, self.now) = (view, now);
         }
+        has_room
+    }
+
+    /// Cuts the results of the newest exchange where it would not fit beside what is protected: its stub would tell nothing of
+    /// what was asked for last. It takes half of what has room; what led to it takes the rest.
+    pub(super) fn cut_newest(&mut self) {
+        let arrangement = arrange(self.ask.view);
+        let shown = guard::shown(&self.ask, &arrangement);
+        let Some((exchange, tokens)) = shown.last() else { return };
+        let earlier = shown.iter().rev().find(|(earlier, _)| earlier.last < exchange.last);
+        let frontier = earlier.map_or(Seq::START, |(earlier, _)| earlier.last.next());
+        let least = self
+            .weighed(self.cut_at(frontier.max(self.earliest(self.view.trim())), Vec::new()), (&[], &[]))
+            .1;
+        if least <= plan::limit(&self.ask).tokens {
+            return;
+        }
+        let room = self.target.saturating_sub(least.saturating_sub(*tokens));
+        let most = Tokens(room.0 / 2);
+        let Some(short) = shrink::cut(&self.ask, exchange, tokens.saturating_sub(most)) else { return };
+        let (forms, placed) = self.placed(short);
+        let trim = with_forms(self.view.trim(), forms);
+        let (view, now) = self.weighed(trim, (&[], &placed));
+        if now >= self.now {
+            return;
+        }
+        let saved = self.now.saturating_sub(now);
+        self.taken.push(RungTaken { rung: "cut".into(), taken: true, saved, added: Tokens::ZERO, why: None });
+        self.next = Seq(self.next.0 + placed.len() as u64);
+        self.reduced.extend(placed);
+        (self.view, self.now) = (view, now);
+        let now = self.ask();
+        self.guard = guard::guard(self.policy, &now, &arrange(&self.view));
+    }
+
+    /// Shorter texts with the positions their events will have, and the forms that name them.
+    pub(super) fn placed(&self, short: shrink::ShortTexts) -> (Forms, Vec<(Seq, ContentReduced)>) {
+        let numbered = (self.next.0..).map(Seq).zip(short);
+        numbered.map(|(seq, (at, reduced))| ((at, PartForm::Reduced(seq)), (seq, reduced))).unzip()
     }
 
     /// The first position a frontier may stand at: a summary stands for something that is not shown.

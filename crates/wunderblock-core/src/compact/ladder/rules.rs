@@ -25,6 +25,10 @@ impl Ladder<'_> {
             Some(PricedRule { quote: *quote, tokens: quote::cost(words, costs).tokens })
         });
         self.rules = priced.collect();
+        // What was cut at once was weighed without them.
+        if !self.taken.is_empty() {
+            (self.view, self.now) = self.weighed(self.view.trim().clone(), (&[], &[]));
+        }
         self
     }
 

@@ -1,7 +1,6 @@
 //! The conformance cases of compaction: what is lost, in which order it stands, what is reported.
 
 use crate::compaction::scene::*;
-use proptest::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use wunderblock::CompactionResult;
@@ -41,59 +40,6 @@ fn nothing_is_lost_whichever_policy_compacts() {
         assert_eq!(before.len(), 4 * 12 * 4);
         scene.is_whole();
         assert!(scene.compactions() > 0, "{} did something", policy.name);
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
-
-    /// C-01 to C-07: random sessions, random windows, random policies, one compaction after another.
-    #[test]
-    fn any_session_under_any_policy_stays_whole(
-        lengths in prop::collection::vec((0_u8..6, 1_usize..3_000), 4..60),
-        name in prop::sample::select(policies().names().filter(|name| !preset(name).is_off()).collect::<Vec<_>>()),
-        (size, every) in (prop::sample::select(vec![4_000_u64, 8_000, 32_000, 200_000, 1_000_000]), 3_usize..20),
-    ) {
-        let (scene, policy) = (Scene::new(), preset(name));
-        let mut newest = None;
-        for (number, (kind, length)) in lengths.into_iter().enumerate() {
-            let words = format!("n{number} {}", "the quick path/to/file_12.rs 1234 ".repeat(length / 30));
-            match kind {
-                0 => { scene.say(Message::text(Role::System, &*words.chars().take(200).collect::<String>())); }
-                1 => { scene.reply(&words); }
-                2 => {
-                    let id = format!("c{number}");
-                    scene.say(Message::new(Role::Assistant, vec![call(&id, "Read", r#"{"path":"x"}"#)]));
-                    scene.say(result(&id, &words));
-                }
-                3 => {
-                    // A call that waits.
-                    scene.say(Message::new(Role::Assistant, vec![call(&format!("c{number}"), "Run", &format!("{{\"n\":{number}}}"))]));
-                }
-                _ => { scene.user(&words); newest = Some(words); }
-            }
-            if number % every == 0 && newest.is_some() {
-                let done = scene.compact(&by_hand(&policy, size));
-                prop_assert!(done.after <= done.before);
-            }
-        }
-        let Some(newest) = newest else { return Ok(()) };
-        match futures_executor::block_on(scene.session.context(under(&policy, size))) {
-            Ok(built) => {
-                crate::scene::sound(&built);
-                prop_assert_eq!(scene.unreachable(&built), []);
-                let shown = Shown::of(&built.draft.body);
-                // Half a window of words fits always.
-                if (newest.len() as u64) < size {
-                    prop_assert!(shown.says(&newest), "C-07: the newest request is there, verbatim");
-                }
-            }
-            Err(wunderblock::Error::OverBudget(refusal)) => {
-                prop_assert!(!refusal.needed.fits(refusal.limit), "{}", refusal);
-            }
-            Err(error) => return Err(TestCaseError::fail(error.to_string())),
-        }
-        scene.is_whole();
     }
 }
 

@@ -2,7 +2,6 @@
 
 use crate::compaction::scene::*;
 use futures_executor::block_on;
-use proptest::prelude::*;
 use std::sync::Arc;
 use wunderblock::{Built, ContextOptions};
 use wunderblock_core::decision::TrimReason;
@@ -120,66 +119,6 @@ fn builds_of_one_lane_at_once_all_succeed() {
         });
         assert_eq!(bodies.len(), 6);
         scene.is_whole();
-    }
-}
-
-/// What another lane does.
-#[derive(Clone, Copy, Debug)]
-enum Act {
-    Build,
-    Compact,
-    Sweep,
-    Undo,
-    Resize,
-}
-
-fn act() -> impl Strategy<Value = Act> {
-    prop_oneof![Just(Act::Build), Just(Act::Compact), Just(Act::Sweep), Just(Act::Undo), Just(Act::Resize)]
-}
-
-fn window_and_policy() -> impl Strategy<Value = (u64, String)> {
-    let windows = prop_oneof![Just(2_000_u64), Just(8_000), Just(32_000), Just(200_000)];
-    let names: Vec<String> = policies().names().map(ToOwned::to_owned).collect();
-    (windows, proptest::sample::select(names))
-}
-
-proptest! {
-    #![proptest_config(crate::ledger::history::tries(24))]
-
-    /// Nothing that one lane records changes another's bytes.
-    #[test]
-    fn no_lane_changes_another(
-        (window, policy) in window_and_policy(),
-        (other, its_policy) in window_and_policy(),
-        turns in 4..60_u64,
-        acts in proptest::collection::vec(act(), 1..5),
-    ) {
-        let scene = Scene::of(turns);
-        let options = named("one", under(&preset(&policy), window));
-        if scene.build_or_none(&options).is_none() {
-            return Ok(());
-        }
-        scene.turns(turns..turns + 3);
-        let before = block_on(scene.session.explain(&options)).map(|built| built.draft.body);
-        let by = preset(&its_policy);
-        let theirs = |window| named("other", under(&by, window));
-        for act in acts {
-            match act {
-                Act::Build => drop(scene.build_or_none(&theirs(other))),
-                Act::Resize => drop(scene.build_or_none(&theirs(other / 2 + 1_000))),
-                Act::Undo => drop(block_on(scene.session.lane(lane("other")).undo())),
-                Act::Compact | Act::Sweep => {
-                    let sweep = matches!(act, Act::Sweep);
-                    let asked = wunderblock::CompactOptions { context: theirs(other), sweep, ..by_hand(&by, other) };
-                    drop(block_on(scene.session.compact(&asked)));
-                }
-            }
-        }
-        let after = block_on(scene.session.explain(&options)).map(|built| built.draft.body);
-        prop_assert_eq!(before.is_ok(), after.is_ok());
-        if let (Ok(before), Ok(after)) = (before, after) {
-            prop_assert!(before == after, "{} bytes, then {}", before.len(), after.len());
-        }
     }
 }
 

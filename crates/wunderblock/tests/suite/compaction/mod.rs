@@ -11,6 +11,7 @@ mod facts;
 mod hostile;
 mod lanes;
 mod overflow;
+mod proof;
 mod rules;
 mod scene;
 mod summaries;

@@ -252,3 +252,37 @@ fn a_compaction_is_not_tried_twice_for_one_request() {
     assert!(built.draft.report.total_tokens <= built.draft.report.limit);
     assert!(built.draft.report.total_tokens > Tokens(1_000), "head and tail of it are shown");
 }
+
+/// What was asked for last is in the request, also where it is larger than the window: head and tail of it, beside what led
+/// to it. Several results of one exchange are cut to one length.
+#[test]
+fn a_result_larger_than_the_window_is_cut_and_not_left_out() {
+    for count in [1_u64, 3] {
+        let scene = Scene::of(60);
+        scene.user("Read the tables.");
+        let ids: Vec<String> = (0..count).map(|number| format!("table_{number}")).collect();
+        let calls = ids.iter().map(|id| call(id, "Read", "{\"path\":\"tables\"}")).collect();
+        scene.say(Message::new(Role::Assistant, calls));
+        for id in &ids {
+            let rows: String =
+                (0..4_000 / count).map(|row| format!("{id} row {row}: {}\n", row * row)).collect();
+            scene.say(result(id, &rows));
+        }
+        let built = scene.build(&under(&preset("balanced"), 32_000));
+        let shown = Shown::of(&built.draft.body);
+        for id in &ids {
+            assert!(shown.says(&format!("{id} row 0: ")), "its beginning");
+            assert!(shown.says(&format!("{id} row {}: ", 4_000 / count - 1)), "its end");
+        }
+        assert!(shown.says("Read the tables.") && shown.says("step_59_7"), "what led to it");
+        let report = &built.draft.report;
+        assert!(
+            report.total_tokens.0 * 10 >= report.limit.0 * 6,
+            "{} of {}",
+            report.total_tokens,
+            report.limit
+        );
+        assert_eq!(scene.unreachable(&built), []);
+        scene.is_whole();
+    }
+}

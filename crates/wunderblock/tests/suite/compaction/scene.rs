@@ -268,8 +268,12 @@ impl Scene {
     fn is_shown(&self, part: &Part, shown: &Shown) -> bool {
         match part {
             Part::ToolResult { content, .. } => content.iter().all(|part| self.is_shown(part, shown)),
-            // A provider has arguments as an object, not as text.
-            Part::ToolCall { input, .. } if shown.has_values(text_of(input)) => true,
+            // A provider has arguments and blocks as objects, not as text.
+            Part::ToolCall { input: json, .. } | Part::Opaque { raw: json, .. }
+                if shown.has_values(text_of(json)) =>
+            {
+                true
+            }
             part => part.bodies().into_iter().all(|body| {
                 let text = body.inline().unwrap();
                 let read = |handle: &String| {

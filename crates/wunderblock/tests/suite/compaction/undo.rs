@@ -1,9 +1,7 @@
 //! Undoing a compaction, and showing any earlier request as it was.
 
 use crate::compaction::scene::*;
-use crate::ledger::history::tries;
 use futures_executor::block_on;
-use proptest::prelude::*;
 use std::sync::Arc;
 use wunderblock::{Built, CompactOptions, CompactionResult, ContextOptions, Error, Undone};
 use wunderblock_core::decision::TrimReason;
@@ -178,56 +176,6 @@ fn what_was_undone_is_not_done_again_at_once() {
     assert!(stepped, "it did not fit before");
     let appended = since.explain(&options).draft.report.total_tokens;
     assert!(appended.0 >= 24_000 / 5, "{appended}");
-}
-
-/// What is done to a lane.
-#[derive(Clone, Copy, Debug)]
-enum Act {
-    Undo,
-    Sweep,
-    Compact,
-    Build,
-    Say,
-}
-
-proptest! {
-    #![proptest_config(tries(40))]
-
-    /// Whatever is undone, swept and built, the user's newest turn is in the request wherever it fits; at least as it was
-    /// cut where it does not.
-    #[test]
-    fn the_users_newest_turn_is_always_there(
-        window in prop_oneof![Just(500_u64), Just(700), Just(1_000), Just(2_000), Just(8_000), Just(32_000)],
-        turns in 1..50_u64,
-        acts in proptest::collection::vec(
-            prop_oneof![Just(Act::Undo), Just(Act::Sweep), Just(Act::Compact), Just(Act::Build), Just(Act::Say)],
-            1..8,
-        ),
-        name in proptest::sample::select(policies().names().map(str::to_owned).collect::<Vec<_>>()),
-    ) {
-        let scene = Scene::of(turns);
-        scene.user("K-9001: what came of the newest turn?");
-        let options = under(&preset(&name), window);
-        for (number, act) in (0_u64..).zip(acts) {
-            match act {
-                Act::Undo => _ = block_on(scene.session.lane(LaneId::main()).undo()),
-                Act::Build => drop(scene.build_or_none(&options)),
-                Act::Compact | Act::Sweep => {
-                    let asked = CompactOptions { sweep: matches!(act, Act::Sweep), ..by_hand(&preset(&name), window) };
-                    drop(block_on(scene.session.compact(&asked)));
-                }
-                Act::Say => {
-                    scene.turns(turns + number..turns + number + 1);
-                    scene.user("K-9001: what came of the newest turn?");
-                }
-            }
-        }
-        // The preamble is the same in all; where even the least does not fit, it is refused and not left out.
-        if let Some(built) = scene.build_or_none(&options) {
-            prop_assert!(Shown::of(&built.draft.body).says("K-9001: what came of the newest turn?"));
-            prop_assert_eq!(scene.problems(), [""; 0]);
-        }
-    }
 }
 
 /// Every request that was ever built can be shown again as it was, from any position, whatever was compacted since.
