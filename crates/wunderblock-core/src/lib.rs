@@ -48,3 +48,4 @@ mod truncate;
 pub mod units;
 pub mod usage;
 pub mod view;
+pub mod work;
