@@ -110,6 +110,7 @@ fn protect() -> impl Strategy<Value = Protect> {
             to_newest_user,
             user_tokens: Tokens(tokens.1),
             user_share: Permille(share),
+            work_share: Permille(0),
         },
     )
 }

@@ -89,6 +89,7 @@ const PROTECT: &[PolicyKey] = &[
     key("to_newest_user", ValueKind::Flag),
     key("user_tokens", COUNT),
     key("user_share", ValueKind::Part),
+    key("work_share", ValueKind::Part),
 ];
 
 const SPLIT: &[PolicyKey] = &[
