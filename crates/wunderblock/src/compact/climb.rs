@@ -16,7 +16,7 @@ use wunderblock_core::compact::{Ladder, NextStep, Proposal, SummaryJob, TaskRang
 use wunderblock_core::message::Body;
 use wunderblock_core::plan::PlanInput;
 use wunderblock_core::policy::Policy;
-use wunderblock_core::units::Seq;
+use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_core::view::{SummaryNode, ViewEntry};
 
 /// What a climb came to.
@@ -42,6 +42,7 @@ pub(super) async fn run(
         let climb = Climb {
             ask: prepared.bench.ask(),
             tasks: &prepared.tasks,
+            before: (prepared.tokens, prepared.spare),
             adopted: &prepared.adopted,
             policy: &options.compactor.policy,
             summariser: options.compactor.summariser.as_deref(),
@@ -59,6 +60,8 @@ pub(super) async fn run(
 pub(crate) struct Climb<'a> {
     pub(crate) ask: PlanInput<'a>,
     pub(crate) tasks: &'a [TaskRange],
+    /// What the request takes as it stands; what the work log will add that need not be said.
+    pub(crate) before: (Tokens, Tokens),
     /// Summaries of other lanes that the lane may begin with.
     pub(crate) adopted: &'a [SummaryNode],
     pub(crate) policy: &'a Policy,
@@ -73,7 +76,8 @@ pub(crate) struct Climb<'a> {
 impl Climb<'_> {
     /// Climbs. It may block, where a summariser does.
     pub(crate) fn run(&self, level: Urgency) -> Climbed {
-        let ladder = Ladder::new(self.policy, self.ask, level, self.tasks);
+        let ladder =
+            Ladder::new(self.policy, self.ask, level, self.tasks).adding(self.before.0, self.before.1);
         let mut ladder = ladder.adopting(self.adopted);
         let mut drafts: Vec<SummaryDraft> = Vec::new();
         let stopped = AtomicBool::new(false);

@@ -10,12 +10,17 @@ use crate::limits;
 use crate::record::append_events;
 use crate::request::build::Build;
 use crate::request::stages::{Bench, ShorterTexts};
+use crate::request::work::{expected, work_log};
 use crate::session::Session;
 use crate::store::StoreError;
+use std::sync::Arc;
 use wunderblock_core::compact::{TaskMark, TaskRange, task};
+use wunderblock_core::id::Handle;
 use wunderblock_core::plan::weigh;
+use wunderblock_core::policy::Policy;
 use wunderblock_core::units::Tokens;
-use wunderblock_core::view::SummaryNode;
+use wunderblock_core::view::{SummaryNode, forget_work};
+use wunderblock_core::work::WorkLog;
 
 /// A lane, ready to be compacted.
 #[derive(Clone)]
@@ -27,14 +32,25 @@ pub(crate) struct Prepared {
     pub(crate) tokens: Tokens,
     /// Summaries of other lanes that a lane may begin with.
     pub(crate) adopted: Vec<SummaryNode>,
+    /// What the work has come to: what is recorded of it with the compaction.
+    pub(crate) work: Option<WorkLog>,
+    /// What saying it adds to the request, where nothing was said of it before.
+    pub(crate) spare: Tokens,
 }
 
 impl Prepared {
     /// A lane with the texts of all its view, and where its tasks begin and end.
-    pub(crate) fn new(bench: Bench, marks: &[TaskMark]) -> Self {
+    pub(crate) fn new(mut bench: Bench, marks: &[TaskMark], stream: Handle, policy: &Policy) -> Self {
         let tasks = task::tasks(&bench.view, marks, &bench.texts);
         let tokens = weigh(&bench.ask()).tokens;
-        Self { bench, tasks, tokens, adopted: Vec::new() }
+        let work = work_log(&bench.view, &bench.texts, policy.protect.work_share);
+        // What the compaction says of the work replaces what stands of it.
+        let stood = forget_work(Arc::make_mut(&mut bench.view));
+        let limit = bench.budget.limit().tokens;
+        let says = work.as_ref().and_then(|log| expected(log, (stream, limit), &bench.costs));
+        let spare = says.iter().filter(|_| !stood).map(|(_, tokens)| *tokens).sum();
+        bench.must.extend(says.map(|(item, _)| item));
+        Self { bench, tasks, tokens, adopted: Vec::new(), work, spare }
     }
 
     /// What must fit.
@@ -48,7 +64,8 @@ pub(super) async fn prepare(session: &Session, options: &CompactOptions) -> Resu
     read_view_texts(&session.engine, &bench.view, &mut bench.texts).await?;
     let marks = task_marks(session, &bench.view, &bench.texts).await?;
     let adopted = adoptable(session, &mut bench).await?;
-    Ok(Prepared { adopted, ..Prepared::new(bench, &marks) })
+    let stream = context_job(session, &options.context).stream_handle();
+    Ok(Prepared { adopted, ..Prepared::new(bench, &marks, stream, &options.compactor.policy) })
 }
 
 /// The lane as a compaction finds it. That it begins again, for another model or window, is recorded first.

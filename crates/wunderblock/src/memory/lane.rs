@@ -215,8 +215,8 @@ impl Lane {
         let missing = bench.texts.missing(view_handles(&bench.view));
         bench.texts.extend(self.some(missing));
         let marks = settled(self.marks.clone(), &bench.view, &bench.texts);
-        let prepared = Prepared::new(bench, &marks);
         let policy = &means.compactor.policy;
+        let prepared = Prepared::new(bench, &marks, job.stream_handle(), policy);
         if let Some(rounds) = self.rounds.filter(|rounds| is_stopped(policy, *rounds, &prepared)) {
             return Ok(Tried::Stopped(rounds.0));
         }
@@ -224,6 +224,7 @@ impl Lane {
         let climb = Climb {
             ask: prepared.bench.ask(),
             tasks: &prepared.tasks,
+            before: (prepared.tokens, prepared.spare),
             adopted: &prepared.adopted,
             policy,
             summariser: means.compactor.summariser.as_deref(),
@@ -250,6 +251,7 @@ impl Lane {
                 focus: None,
                 prompt: &prompt,
                 calibration: prepared.bench.calibration.as_ref(),
+                work: prepared.work.as_ref(),
             };
             for (_, fact) in facts(&climbed.proposal, &climbed.drafts, &by) {
                 self.decide(job, fact)?;

@@ -17,3 +17,4 @@ mod sweep;
 mod undo;
 mod visibility;
 mod words;
+mod work;
