@@ -41,7 +41,9 @@ impl Paint {
         let code = match section {
             Section::Safety | Section::System | Section::Instructions => "34",
             Section::Tools | Section::Skills => "35",
-            Section::PinnedMemory | Section::Resources | Section::Recall | Section::State => "33",
+            Section::PinnedMemory | Section::Resources | Section::Recall | Section::State | Section::Work => {
+                "33"
+            }
             Section::Summaries => "90",
             Section::Transcript => "36",
             Section::Prompt => "32",

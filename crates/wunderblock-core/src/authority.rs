@@ -77,6 +77,7 @@ impl Authority {
             | Section::Summaries
             | Section::Transcript
             | Section::State
+            | Section::Work
             | Section::Recall => Self::Data,
         }
     }

@@ -18,6 +18,7 @@ pub use crate::reduction::{ContentReduced, Reduction};
 use crate::request::CachePoint;
 use crate::section::Section;
 use crate::units::{Bytes, Cost, Millis, Seq, Tokens};
+use crate::work::WorkLog;
 
 use serde::{Deserialize, Serialize};
 
@@ -384,6 +385,17 @@ pub struct ContextInjected {
     pub lane: LaneId,
     /// What came back, in order.
     pub items: Vec<Injection>,
+    /// What the lane's work has come to, where the items tell of it; it replaces what was recorded of it before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work: Option<Box<WorkLog>>,
+}
+
+impl ContextInjected {
+    /// Texts that came in at a lane's tail.
+    #[must_use]
+    pub const fn new(lane: LaneId, items: Vec<Injection>) -> Self {
+        Self { lane, items, work: None }
+    }
 }
 
 /// See [`Fact::ContentPinned`].

@@ -50,3 +50,4 @@ pub mod typed;
 pub mod units;
 pub mod usage;
 pub mod view;
+pub mod work;

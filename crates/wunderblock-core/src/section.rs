@@ -24,8 +24,10 @@ pub enum Section {
     Summaries,
     /// What was said and done.
     Transcript,
-    /// Plan, todo, execution state.
+    /// Plan, todo, execution state, as the caller says it.
     State,
+    /// What the work has come to, as the session shows it.
+    Work,
     /// Bodies and memories that came back.
     Recall,
     /// The newest turn of the user.
@@ -34,7 +36,7 @@ pub enum Section {
 
 impl Section {
     /// All sections, in order.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Safety,
         Self::System,
         Self::Instructions,
@@ -45,6 +47,7 @@ impl Section {
         Self::Summaries,
         Self::Transcript,
         Self::State,
+        Self::Work,
         Self::Recall,
         Self::Prompt,
     ];
@@ -63,6 +66,7 @@ impl Section {
             Self::Summaries => "summaries",
             Self::Transcript => "transcript",
             Self::State => "state",
+            Self::Work => "work",
             Self::Recall => "recall",
             Self::Prompt => "prompt",
         }

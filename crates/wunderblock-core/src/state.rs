@@ -22,7 +22,9 @@ pub enum ItemStatus {
 }
 
 impl ItemStatus {
-    const fn mark(self) -> &'static str {
+    /// The mark that stands before an item.
+    #[must_use]
+    pub const fn mark(self) -> &'static str {
         match self {
             Self::Pending => "[ ]",
             Self::InProgress => "[>]",

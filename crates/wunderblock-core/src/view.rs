@@ -3,9 +3,12 @@
 //! A view belongs to one lane of one session. It forgets nothing that a later request could show, and holds nothing
 //! else: what lies before the lane's frontier is gone from it, so its size follows the window, not the history.
 
+mod entry;
+mod work;
+
 use crate::arrangement::Arranged;
 use crate::compaction::SessionCompacted;
-use crate::decision::{PartPosition, Trim};
+use crate::decision::{PartPosition, Trim, TrimReason};
 use crate::event::{Event, EventSource, Fact};
 use crate::fence;
 use crate::id::{CallId, LaneId};
@@ -13,57 +16,13 @@ use crate::message::{Body, Message, MessageOrigin, Part, Role};
 use crate::preamble::Preamble;
 use crate::reduction::{ContentReduced, Reduction, Reductions};
 use crate::section::Section;
-use crate::units::{Millis, Seq};
+use crate::units::Seq;
+use crate::work::WorkLog;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
+use work::WorkHistory;
 
-/// One thing a model could see.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ViewEntry {
-    /// Its position.
-    pub seq: Seq,
-    /// When it happened.
-    pub at: Millis,
-    /// What was said.
-    pub message: Message,
-    /// Whether it was told live, and the newest request of the session until then was one of the lane's, since its last step.
-    pub answers: bool,
-}
-
-/// A summary that stands before the frontier.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SummaryNode {
-    /// The position of its event.
-    pub at: Seq,
-    /// The first position it stands for.
-    pub from: Seq,
-    /// The last.
-    pub to: Seq,
-    /// 0 for a summary of events.
-    pub level: u32,
-    /// What it says.
-    pub text: Body,
-    /// When it was made.
-    pub made: Millis,
-}
-
-/// How far a lane has come.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LaneProgress {
-    /// Where its last request is recorded, and the newest position it considered; none since its last step.
-    pub built: Option<(Seq, Seq)>,
-    /// Speakers that that request did not show, since results were outstanding.
-    pub waited: Vec<Seq>,
-    /// The newest position any of its requests considered, or the last before its frontier. Steps do not reset it: what came
-    /// later nobody has shown yet.
-    pub shown: Seq,
-    /// Where its newest step is recorded; [`Seq::START`] before the first.
-    pub stepped: Seq,
-    /// What its newest request or step says of thinking; see [`Trim::unbound`].
-    pub unbound: Vec<(Seq, Seq)>,
-    /// Whether the newest request of the session is one of the lane's, since its last step.
-    pub asked: bool,
-}
+pub use entry::{LaneProgress, SummaryNode, ViewEntry};
 
 /// The ordered entries a model could see, and what the lane has done with them so far.
 ///
@@ -105,6 +64,8 @@ pub struct View {
     ours: BTreeSet<Seq>,
     /// What has come in at the tail from outside, by what it is called: where it was said last, and as what.
     injected: BTreeMap<(Section, Box<str>), (Seq, Body)>,
+    /// What the lane's work has come to: the newest record last.
+    work: WorkHistory<ToldWork>,
     /// How far the lane has come.
     progress: LaneProgress,
     /// How the entries belong together.
@@ -136,8 +97,12 @@ impl View {
         match fact {
             Fact::MessageAppended(said) => self.say(event, || said.message.clone()),
             Fact::ContextInjected(injected) if injected.lane == self.lane => {
-                self.say(event, || fence::injected(&injected.items));
-                if self.trim.needs(event.seq) {
+                if let Some(log) = &injected.work {
+                    let told = take_told(self);
+                    self.work.push(event.seq, log, told);
+                }
+                if !injected.items.is_empty() && self.trim.needs(event.seq) {
+                    self.say(event, || fence::injected(&injected.items));
                     self.ours.insert(event.seq);
                     for item in injected.items.iter().filter(|item| item.is_new()) {
                         let name = (item.section, item.what.clone());
@@ -150,16 +115,22 @@ impl View {
                 self.absorb(event.seq, &changed.takes_in);
             }
             // A trim names those that stand: this lane's, or another's that it began with.
-            Fact::SessionCompacted(made) if made.lane.is_some() => self.place(event, made),
+            Fact::SessionCompacted(made) if made.lane.is_some() => place(self, event, made),
             Fact::ContentReduced(reduced) => self.shorten(event.seq, reduced),
             Fact::ContentPinned(pin) => set(&mut self.pinned, pin.target, pin.pinned),
-            Fact::ContentHidden(hide) => set(&mut self.hidden, hide.target, hide.hidden),
+            Fact::ContentHidden(hidden) => hide(self, hidden.target, hidden.hidden),
             Fact::ContentErased(erased) => self.erase(erased.from_seq, erased.to_seq, erased.events),
             // A view that is resumed meets steps that were taken before the one it began with.
             Fact::ViewTrimmed(trimmed) if trimmed.lane == self.lane && event.seq >= self.progress.stepped => {
                 self.progress.stepped = event.seq;
                 self.trim_to(trimmed.trim.clone());
+                // A lane that begins again says of the work what it sees.
+                if trimmed.reason == TrimReason::Resized {
+                    take_told(self);
+                    self.work = WorkHistory::default();
+                }
             }
+            Fact::CompactionUndone(undone) if undone.lane == self.lane => undo_work(self, undone.compaction),
             Fact::ContextBuilt(built) if built.lane == self.lane => {
                 self.progress.built = Some((event.seq, built.plan.through));
                 self.progress.waited.clone_from(&built.plan.trim.waiting);
@@ -181,16 +152,6 @@ impl View {
         } else if self.named.contains(&event) {
             self.reduced.name(event, reduced);
         }
-    }
-
-    fn place(&mut self, event: &Event, made: &SessionCompacted) {
-        if !self.named.contains(&event.seq) {
-            return;
-        }
-        let Some(text) = made.summary.clone() else { return };
-        let (at, level) = (event.seq, made.level);
-        let node = SummaryNode { at, from: made.from_seq, to: made.to_seq, level, text, made: event.at };
-        self.nodes.insert(at, node);
     }
 
     /// Forgets what came in at the tail before a preamble that takes it in.
@@ -246,6 +207,10 @@ impl View {
         if self.preamble_at().is_some_and(|at| from <= at && at <= to) {
             self.preamble = None;
         }
+        if self.work.has(from, to) {
+            take_told(self);
+            self.work = WorkHistory::default();
+        }
         self.pinned.retain(|seq| !(from..=to).contains(seq));
         self.hidden.retain(|seq| !(from..=to).contains(seq));
         if to < self.trim.drop_before {
@@ -297,6 +262,7 @@ impl View {
         let gone: Vec<Seq> = before.filter(|seq| !trim.needs(*seq)).collect();
         gone.into_iter().for_each(|seq| self.forget(seq));
         self.erased.retain(|_, (to, _)| *to >= trim.drop_before);
+        self.work.forget_before(trim.drop_before);
         self.named = trim.named().collect();
         self.nodes.retain(|at, _| self.named.contains(at));
         self.reduced.trim(&self.named, trim.drop_before);
@@ -437,6 +403,12 @@ impl View {
         self.injected.keys().filter(move |(of, _)| *of == section).map(|(_, name)| name.as_ref())
     }
 
+    /// What the lane's work has come to, as it was recorded last.
+    #[must_use]
+    pub fn work(&self) -> Option<&Arc<WorkLog>> {
+        self.work.newest()
+    }
+
     /// The pinned positions.
     #[must_use]
     pub fn pinned(&self) -> &BTreeSet<Seq> {
@@ -486,6 +458,57 @@ impl View {
         let gists = self.gists.get(call)?;
         let nearest = gists.range(..=at).next_back().or_else(|| gists.iter().next());
         nearest.map(|(_, gist)| gist.as_ref())
+    }
+}
+
+/// Puts a summary that the trim names into its place.
+fn place(view: &mut View, event: &Event, made: &SessionCompacted) {
+    if !view.named.contains(&event.seq) {
+        return;
+    }
+    let Some(text) = made.summary.clone() else { return };
+    let (at, level) = (event.seq, made.level);
+    let node = SummaryNode { at, from: made.from_seq, to: made.to_seq, level, text, made: event.at };
+    view.nodes.insert(at, node);
+}
+
+/// An entry that tells what the work has come to, under its name, and its text.
+type ToldWork = (ViewEntry, Box<str>, Body);
+
+/// Forgets the entry that tells what the work has come to: another takes its place. Whether there was one.
+pub fn forget_work(view: &mut View) -> bool {
+    take_told(view).is_some()
+}
+
+fn take_told(view: &mut View) -> Option<ToldWork> {
+    let mut told = view.injected.iter().filter(|((section, _), _)| *section == Section::Work);
+    let ((_, name), (seq, body)) = told.next()?;
+    let (name, seq, body) = (name.clone(), *seq, body.clone());
+    let entry = view.entries.get(&seq).cloned();
+    view.forget(seq);
+    view.arranged = Arranged::default();
+    entry.map(|entry| (entry, name, body))
+}
+
+/// Takes back what was said of the work since a compaction that was undone: what was told before is told again.
+fn undo_work(view: &mut View, compaction: Seq) {
+    if !view.work.undo(compaction) {
+        return;
+    }
+    take_told(view);
+    let Some((entry, name, body)) = view.work.take_told() else { return };
+    if view.trim.needs(entry.seq) {
+        view.ours.insert(entry.seq);
+        view.injected.insert((Section::Work, name), (entry.seq, body));
+        view.entries.insert(entry.seq, entry);
+    }
+}
+
+/// Hides an entry, or shows it again. What its exchange said of the work is said no longer.
+fn hide(view: &mut View, target: Seq, hidden: bool) {
+    set(&mut view.hidden, target, hidden);
+    if hidden && view.work.hide(target) {
+        take_told(view);
     }
 }
 

@@ -496,7 +496,7 @@ fn reason_in(entry: &EntryLine) -> &'static str {
         Section::System => "the operator's words stay",
         Section::Prompt => "the user's newest turn stays word for word",
         Section::Recall => "it came back at the tail",
-        Section::State => "the newest word on the state of the work",
+        Section::State | Section::Work => "the newest word on the state of the work",
         Section::Instructions => "instructions of a place that work has reached",
         _ => "in full",
     }

@@ -105,7 +105,7 @@ fn picture(found: &Simulation, per_turn: bool, paint: Paint) -> String {
 }
 
 const HEAD: &str =
-    "policy         recall reach words cuts tries    sent cached      cost  peak   lost   time    won";
+    "policy         recall reach next words cuts tries    sent cached      cost  peak   lost   time   won";
 
 /// The longest name, up to where the table has room.
 fn names(found: &Simulation) -> usize {
@@ -125,10 +125,11 @@ fn row(policy: &PolicyResult, paint: Paint) -> String {
     let won = format!("{}/{}", policy.dominates.len(), policy.dominated_by.len());
     let seconds = f64::from(u32::try_from(policy.time_ms).unwrap_or(u32::MAX)) / 1_000.0;
     let mut line = format!(
-        "{} {:>6} {:>5} {:>5} {:>4} {:>5} {:>7} {:>4} % {:>9} {:>5} {:>6} {:>4.1} s {:>6}",
+        "{} {:>6} {:>5} {:>4} {:>5} {:>4} {:>5} {:>7} {:>4} % {:>9} {:>5} {:>6} {:>4.1} s {:>5}",
         paint.bold(&name),
         percent(policy.far_reference_recall),
         percent(policy.far_reference_reachable),
+        if policy.needed > 0 { format!("{:.0}", policy.needs_reachable * 100.0) } else { "–".to_owned() },
         whole(policy.user_messages_verbatim_mean),
         policy.compactions,
         policy.rejected,
@@ -187,6 +188,9 @@ fn notes(found: &Simulation) -> Vec<String> {
          8,000 tokens before, how many in a hundred stood in the request. reach: or could be read in one step, by a line of \
          the request that shows where and says what it is."
             .to_owned(),
+        "next: of the paths, ids and replaced texts that the three calls after each compaction need and that were known before \
+         it, how many in a hundred stood in the request or could be read in one step."
+            .to_owned(),
         "words: the user's turns that stood word for word, on average. cuts, tries: compactions, and those that changed \
          nothing. lost: what was named, and is neither in the last request nor in reach of it. time: of building and \
          compacting."
@@ -228,6 +232,8 @@ mod tests {
             rejected: 12_345,
             far_reference_recall: 1.0,
             far_reference_reachable: 1.0,
+            needed: 1,
+            needs_reachable: 1.0,
             user_messages_verbatim_mean: 1.0,
             peak_share: 1.0,
             literals_lost: 123_456,

@@ -37,8 +37,12 @@ pub struct Ladder<'a> {
     forced: bool,
     /// It is the lane's first request.
     cold: bool,
+    /// The request was too long.
+    overflows: bool,
     view: View,
     before: Tokens,
+    /// What a text takes that is left out where nothing would be gained with it.
+    spare: Tokens,
     now: Tokens,
     rung: usize,
     taken: Vec<RungTaken>,
@@ -101,7 +105,9 @@ pub struct Proposal {
     pub after: Tokens,
     /// What the policy wants to reach.
     pub goal: Tokens,
-    /// Whether that is reached.
+    /// Whether it gains with the text that it adds; see [`Ladder::adding`].
+    pub adds: bool,
+    /// Whether the goal is reached.
     pub reached: bool,
 }
 
@@ -134,8 +140,10 @@ impl<'a> Ladder<'a> {
             whole,
             forced: level == Urgency::Manual,
             cold: level == Urgency::Cold,
+            overflows: level == Urgency::Overflow,
             view: ask.view.clone(),
             before,
+            spare: Tokens::ZERO,
             now: before,
             rung: 0,
             taken: Vec::new(),
@@ -150,6 +158,17 @@ impl<'a> Ladder<'a> {
         };
         ladder.cut_newest();
         ladder
+    }
+
+    /// Says what the request took before, where a text is among those that must be said which only the compaction makes, and
+    /// what of that text need not be said where nothing would be gained with it.
+    #[must_use]
+    pub fn adding(mut self, before: Tokens, spare: Tokens) -> Self {
+        (self.before, self.spare) = (before, spare);
+        if self.overflows {
+            self.target = self.target.min(Tokens(before.0 / 4 * 3));
+        }
+        self
     }
 
     /// What is protected.
@@ -406,7 +425,9 @@ impl<'a> Ladder<'a> {
 
     fn proposal(&mut self) -> Proposal {
         self.fill();
-        let gained = self.now < self.before;
+        let adds = self.now < self.before;
+        let now = if adds { self.now } else { self.now.saturating_sub(self.spare) };
+        let gained = now < self.before;
         Proposal {
             head: self.ask.view.head(),
             trim: gained.then(|| self.view.trim().clone()),
@@ -414,9 +435,11 @@ impl<'a> Ladder<'a> {
             reduced: if gained { std::mem::take(&mut self.reduced) } else { Vec::new() },
             rungs: std::mem::take(&mut self.taken),
             before: self.before,
-            after: self.now,
+            // Where nothing is recorded, nothing changes.
+            after: if gained { now } else { self.before },
+            adds,
             goal: self.target,
-            reached: self.now <= self.target,
+            reached: now <= self.target,
         }
     }
 }

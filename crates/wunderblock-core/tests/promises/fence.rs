@@ -93,7 +93,7 @@ fn everywhere(text: &str, name: &str) -> Lane {
     lane.build(&Offer { nested: vec![nested], ..offer }, (Tokens(1_000_000), false));
     let recalled = Injection { what: name.into(), why: name.into(), body: text.into(), ..injection(1) };
     for items in [vec![state(name, text.into()), state("another", text.into())], vec![recalled]] {
-        lane.append(Fact::ContextInjected(ContextInjected { lane: LaneId::main(), items }));
+        lane.append(Fact::ContextInjected(ContextInjected::new(LaneId::main(), items)));
     }
     lane
 }

@@ -324,10 +324,10 @@ impl History {
             }
             Step::Elsewhere => {
                 let lane = LaneId::new("other").unwrap();
-                self.append(Fact::ContextInjected(ContextInjected {
-                    lane: lane.clone(),
-                    items: vec![injection(1), state("state 1", "of another lane".into())],
-                }));
+                self.append(Fact::ContextInjected(ContextInjected::new(
+                    lane.clone(),
+                    vec![injection(1), state("state 1", "of another lane".into())],
+                )));
                 let said =
                     PreambleBlock::new(Section::System, "of another lane", ("", "Be somebody else.".into()));
                 let preamble = Preamble { blocks: vec![said], ..Preamble::default() };
@@ -626,7 +626,7 @@ impl History {
             let items: Vec<Injection> =
                 plan.inject.iter().filter(|item| item.section == section).cloned().collect();
             if !items.is_empty() {
-                self.append(Fact::ContextInjected(ContextInjected { lane: lane.clone(), items }));
+                self.append(Fact::ContextInjected(ContextInjected::new(lane.clone(), items)));
             }
         }
         self.events[from..].to_vec()

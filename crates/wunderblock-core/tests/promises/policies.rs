@@ -111,6 +111,7 @@ fn protect() -> impl Strategy<Value = Protect> {
             user_tokens: Tokens(tokens.1),
             user_share: Permille(share),
             rules_share: Permille(share / 3),
+            work_share: Permille(0),
         },
     )
 }

@@ -49,7 +49,7 @@ impl Lane {
         }
         if !composed.tail.is_empty() {
             let items = composed.tail.clone();
-            self.append(Fact::ContextInjected(ContextInjected { lane: LaneId::main(), items }));
+            self.append(Fact::ContextInjected(ContextInjected::new(LaneId::main(), items)));
         }
         composed
     }

@@ -17,7 +17,7 @@ use wunderblock_core::decision::Quote;
 use wunderblock_core::message::Body;
 use wunderblock_core::plan::PlanInput;
 use wunderblock_core::policy::Policy;
-use wunderblock_core::units::Seq;
+use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_core::view::{SummaryNode, ViewEntry};
 
 /// What a climb came to.
@@ -43,6 +43,7 @@ pub(super) async fn run(
         let climb = Climb {
             ask: prepared.bench.ask(),
             tasks: &prepared.tasks,
+            before: (prepared.tokens, prepared.spare),
             adopted: &prepared.adopted,
             rules: &prepared.rules,
             policy: &options.compactor.policy,
@@ -61,6 +62,8 @@ pub(super) async fn run(
 pub(crate) struct Climb<'a> {
     pub(crate) ask: PlanInput<'a>,
     pub(crate) tasks: &'a [TaskRange],
+    /// What the request takes as it stands; what the work log will add that need not be said.
+    pub(crate) before: (Tokens, Tokens),
     /// Summaries of other lanes that the lane may begin with.
     pub(crate) adopted: &'a [SummaryNode],
     /// The user's standing rules, best first.
@@ -77,7 +80,8 @@ pub(crate) struct Climb<'a> {
 impl Climb<'_> {
     /// Climbs. It may block, where a summariser does.
     pub(crate) fn run(&self, level: Urgency) -> Climbed {
-        let ladder = Ladder::new(self.policy, self.ask, level, self.tasks);
+        let ladder =
+            Ladder::new(self.policy, self.ask, level, self.tasks).adding(self.before.0, self.before.1);
         let mut ladder = ladder.adopting(self.adopted).with_rules(self.rules);
         let mut drafts: Vec<SummaryDraft> = Vec::new();
         let stopped = AtomicBool::new(false);

@@ -38,7 +38,7 @@ use lease::{claim_lease, new_holder, release_lease, while_holding};
 use leaving::tell_leaving;
 use options::CompactOptions;
 use prepare::{Prepared, prepare};
-use publish::publish;
+use publish::{publish, work_fact};
 use state::count_calls;
 use std::sync::Arc;
 use sweep::{Swept, sweep};
@@ -139,6 +139,10 @@ async fn compact_held(
     if climbed.proposal.trim.is_none() {
         if !account.nodes.is_empty() || account.adopted > 0 {
             account.outcome = CompactionResult::Compacted;
+            // The sweep was all there was to do.
+            if let Some(work) = &prepared.work {
+                append_fact(session, work_fact(lane, work)).await?;
+            }
             return Ok(account);
         }
         return reject(session, account, prepared.tokens).await;

@@ -12,6 +12,7 @@ use crate::record::append_events;
 use crate::request::build::Build;
 use crate::request::snapshot::spoken;
 use crate::request::stages::{Bench, ShorterTexts};
+use crate::request::work::{expected, work_log};
 use crate::session::Session;
 use crate::store::{Answer, Marked, StoreError};
 use crate::stored::{decode_event, read_more_texts};
@@ -26,7 +27,8 @@ use wunderblock_core::message::Body;
 use wunderblock_core::plan::weigh;
 use wunderblock_core::policy::{Permille, Policy};
 use wunderblock_core::units::Tokens;
-use wunderblock_core::view::SummaryNode;
+use wunderblock_core::view::{SummaryNode, forget_work};
+use wunderblock_core::work::WorkLog;
 
 /// A lane, ready to be compacted.
 #[derive(Clone)]
@@ -40,22 +42,29 @@ pub(crate) struct Prepared {
     pub(crate) adopted: Vec<SummaryNode>,
     /// The user's standing rules, best first.
     pub(crate) rules: Vec<Quote>,
+    /// What the work has come to: what is recorded of it with the compaction.
+    pub(crate) work: Option<WorkLog>,
+    /// What saying it adds to the request, where nothing was said of it before.
+    pub(crate) spare: Tokens,
 }
 
 impl Prepared {
     /// A lane with the texts of all its view, and where its tasks begin and end.
-    pub(crate) fn new(bench: Bench, marks: &[TaskMark]) -> Self {
+    pub(crate) fn new(mut bench: Bench, marks: &[TaskMark], stream: Handle, policy: &Policy) -> Self {
         let tasks = task::tasks(&bench.view, marks, &bench.texts);
         let tokens = weigh(&bench.ask()).tokens;
-        Self { bench, tasks, tokens, adopted: Vec::new(), rules: Vec::new() }
-    }
-
-    /// … with the user's standing rules, if the policy has a share for them.
-    pub(crate) fn with_rules(mut self, policy: &Policy) -> Self {
-        if policy.protect.rules_share > Permille::ZERO {
-            self.rules = standing_rules(&self.bench.view, &self.bench.texts);
-        }
-        self
+        let rules = match policy.protect.rules_share {
+            Permille::ZERO => Vec::new(),
+            _ => standing_rules(&bench.view, &bench.texts),
+        };
+        let work = work_log(&bench.view, &bench.texts, policy.protect.work_share);
+        // What the compaction says of the work replaces what stands of it.
+        let stood = forget_work(Arc::make_mut(&mut bench.view));
+        let limit = bench.budget.limit().tokens;
+        let says = work.as_ref().and_then(|log| expected(log, (stream, limit), &bench.costs));
+        let spare = says.iter().filter(|_| !stood).map(|(_, tokens)| *tokens).sum();
+        bench.must.extend(says.map(|(item, _)| item));
+        Self { bench, tasks, tokens, adopted: Vec::new(), rules, work, spare }
     }
 
     /// What must fit.
@@ -73,7 +82,8 @@ pub(super) async fn prepare(session: &Session, options: &CompactOptions) -> Resu
     if policy.protect.rules_share > Permille::ZERO {
         hold_turns(session, &mut bench).await?;
     }
-    Ok(Prepared { adopted, ..Prepared::new(bench, &marks) }.with_rules(policy))
+    let stream = context_job(session, &options.context).stream_handle();
+    Ok(Prepared { adopted, ..Prepared::new(bench, &marks, stream, policy) })
 }
 
 /// Puts turns of the user back into the view in which nobody has looked for rules, and in which there are some: those before

@@ -16,11 +16,12 @@ use crate::summarize::attempt::SummaryDraft;
 use wunderblock_core::calibration::ModelCalibration;
 use wunderblock_core::compact::{Due, Proposal, rebase};
 use wunderblock_core::compaction::{CompactionOutcome, SessionCompacted};
-use wunderblock_core::event::{Fact, LaneTarget, ViewTrimmed};
+use wunderblock_core::event::{ContextInjected, Fact, LaneTarget, ViewTrimmed};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::plan::TrimReason;
-use wunderblock_core::policy::Policy;
+use wunderblock_core::policy::{Permille, Policy};
 use wunderblock_core::units::{Bytes, Seq};
+use wunderblock_core::work::WorkLog;
 
 /// Appends a compaction. The answer is where its step stands, and by how much its positions have moved; none if it was
 /// overtaken.
@@ -40,6 +41,7 @@ pub(super) async fn publish(
         focus: options.focus.as_deref(),
         prompt: &prompt,
         calibration: prepared.bench.calibration.as_ref(),
+        work: prepared.work.as_ref(),
     };
     let mut proposal = climbed.proposal.clone();
     for _ in 0..limits::BUILD_RETRIES {
@@ -78,6 +80,8 @@ pub(crate) struct CompactionOrigin<'a> {
     /// See [`prompt`].
     pub(crate) prompt: &'a str,
     pub(crate) calibration: Option<&'a ModelCalibration>,
+    /// What the work has come to.
+    pub(crate) work: Option<&'a WorkLog>,
 }
 
 /// What a proposal means as facts, each at its position: the lane's step first.
@@ -131,7 +135,18 @@ pub(crate) fn facts(
         facts.push((*at, Fact::ContentReduced(Box::new(reduced.clone()))));
     }
     facts.sort_by_key(|(at, _)| *at);
+    let last = facts.last().map_or(proposal.head, |(at, _)| *at);
+    // Where there is no room to say it, the next compaction goes on from it all the same.
+    let share = |work: &WorkLog| if proposal.adds { work.share } else { Permille::ZERO };
+    let work = by.work.map(|work| WorkLog { share: share(work), ..work.clone() });
+    facts.extend(work.map(|work| (last.next(), work_fact(by.lane, &work))));
     facts
+}
+
+/// What the work has come to, as it is recorded.
+pub(super) fn work_fact(lane: &LaneId, work: &WorkLog) -> Fact {
+    let work = Some(Box::new(work.clone()));
+    Fact::ContextInjected(ContextInjected { work, ..ContextInjected::new(lane.clone(), Vec::new()) })
 }
 
 /// What the summaries were made by.

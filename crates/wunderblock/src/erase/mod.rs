@@ -300,6 +300,7 @@ async fn add_made_from(engine: &Engine, loss: &mut Loss, (from, to): (Seq, Seq))
             let carries = match &event.fact {
                 Some(Fact::ContextInjected(injected)) => {
                     injected.items.iter().any(|item| inside(item.from_seq))
+                        || injected.work.as_ref().is_some_and(|work| work.touches(from, to))
                 }
                 Some(Fact::SessionCompacted(made)) => {
                     made.summary.is_some() && made.from_seq <= to && from <= made.to_seq

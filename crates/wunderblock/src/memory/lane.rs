@@ -216,7 +216,7 @@ impl Lane {
         bench.texts.extend(self.some(missing));
         let marks = settled(self.marks.clone(), &bench.view, &bench.texts);
         let policy = &means.compactor.policy;
-        let prepared = Prepared::new(bench, &marks).with_rules(policy);
+        let prepared = Prepared::new(bench, &marks, job.stream_handle(), policy);
         if let Some(rounds) = self.rounds.filter(|rounds| is_stopped(policy, *rounds, &prepared)) {
             return Ok(Tried::Stopped(rounds.0));
         }
@@ -224,6 +224,7 @@ impl Lane {
         let climb = Climb {
             ask: prepared.bench.ask(),
             tasks: &prepared.tasks,
+            before: (prepared.tokens, prepared.spare),
             adopted: &prepared.adopted,
             rules: &prepared.rules,
             policy,
@@ -251,6 +252,7 @@ impl Lane {
                 focus: None,
                 prompt: &prompt,
                 calibration: prepared.bench.calibration.as_ref(),
+                work: prepared.work.as_ref(),
             };
             for (_, fact) in facts(&climbed.proposal, &climbed.drafts, &by) {
                 self.decide(job, fact)?;

@@ -243,7 +243,9 @@ const fn class(section: Section) -> &'static str {
         Section::Safety | Section::System => "system",
         Section::Instructions => "instructions",
         Section::Tools | Section::Skills => "tools",
-        Section::PinnedMemory | Section::Resources | Section::Recall | Section::State => "memory",
+        Section::PinnedMemory | Section::Resources | Section::Recall | Section::State | Section::Work => {
+            "memory"
+        }
         Section::Summaries => "summaries",
         Section::Transcript => "transcript",
         Section::Prompt => "prompt",

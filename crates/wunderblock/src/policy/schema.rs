@@ -90,6 +90,7 @@ const PROTECT: &[PolicyKey] = &[
     key("user_tokens", COUNT),
     key("user_share", ValueKind::Part),
     key("rules_share", ValueKind::Part),
+    key("work_share", ValueKind::Part),
 ];
 
 const SPLIT: &[PolicyKey] = &[

@@ -13,6 +13,7 @@ use super::shorten::{resize, shorten};
 use super::snapshot::{LaneWanted, planned_texts, view_handles};
 use super::stages::{Bench, Gathered, Loaded, Planned, Rendered, Shortened, ShorterTexts, Stopped, Weighed};
 use super::target::Target;
+use super::work;
 use crate::error::Error;
 use crate::limits;
 use crate::texts::Texts;
@@ -153,7 +154,11 @@ async fn gather(
         None => None,
     };
     let packer = Packer::new(job.key);
-    let (offer, state) = offer(sources, view, outside, &packer);
+    let (offer, mut state) = offer(sources, view, outside, &packer);
+    let limit = lane.target.budget.limit().tokens;
+    if recalls == Recalls::Hits {
+        state.extend(work::standing(view, (job.stream_handle(), limit), &lane.costs, &packer));
+    }
     packer.unload(&lane.costs, &mut texts);
     Ok(Gathered { lane, shorter, texts, hits, offer, state, packer })
 }

@@ -30,7 +30,7 @@ pub(super) async fn decide(mut gathered: Gathered, job: &BuildJob, ask: &Asking)
         attempt = gathered.attempt(job, ask, true).await?;
     }
     let Attempt { composed, mut decision, plan } = attempt;
-    let Gathered { lane, shorter, texts, .. } = gathered;
+    let Gathered { lane, shorter, mut texts, .. } = gathered;
     let plan = match plan {
         Ok(plan) => plan,
         Err(refusal) => {
@@ -38,6 +38,9 @@ pub(super) async fn decide(mut gathered: Gathered, job: &BuildJob, ask: &Asking)
             return Err(Stopped::Refused { lane, refusal, shorter });
         }
     };
+    // What a step has dropped is said again as it was recorded.
+    let again = plan.inject.iter().filter(|item| item.section == Section::Work);
+    ask.texts(&mut texts, again.filter_map(|item| item.body.handle()).collect::<Vec<_>>()).await?;
     decision.follow(plan, &texts)?;
     let anchor = lane.anchor(&job.catalog);
     let Weighed { snapshot, target, costs, calibration, fresh, .. } = lane;

@@ -63,14 +63,19 @@ impl Decision {
 
     /// The plan: what is left out, and what enters at the tail, a message for each section.
     pub(super) fn follow(&mut self, plan: Plan, texts: &Texts) -> Result<(), Error> {
+        // A step may drop what it told, and the log with it.
+        let work = self.view.work().cloned();
         if let Some(reason) = plan.step {
             self.step(&plan.trim, reason, texts)?;
         }
-        for section in [Section::Instructions, Section::State, Section::Recall] {
+        for section in [Section::Instructions, Section::State, Section::Work, Section::Recall] {
             let items: Vec<Injection> =
                 plan.inject.iter().filter(|item| item.section == section).cloned().collect();
             if !items.is_empty() {
-                self.take(Fact::ContextInjected(ContextInjected { lane: self.lane.clone(), items }), texts)?;
+                let work = work.as_ref().filter(|_| section == Section::Work);
+                let work = work.map(|work| Box::new(work.as_ref().clone()));
+                let injected = ContextInjected { work, ..ContextInjected::new(self.lane.clone(), items) };
+                self.take(Fact::ContextInjected(injected), texts)?;
             }
         }
         self.plan = plan;

@@ -32,3 +32,4 @@ pub(crate) mod sources;
 pub(crate) mod stages;
 pub(crate) mod target;
 mod withhold;
+pub(crate) mod work;

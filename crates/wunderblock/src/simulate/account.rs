@@ -1,6 +1,8 @@
 //! What a policy's requests come to.
 
 use super::index::{Index, Moment};
+use super::names::Name;
+use super::needs;
 use super::result::PolicyResult;
 use super::sheet::Sheet;
 use crate::catalog::MicroDollars;
@@ -19,6 +21,8 @@ pub(super) struct PolicyAccount {
     /// The sum of the shares of the user's turns that stood in a request.
     verbatim: f64,
     requests: u32,
+    /// Calls that are still looked at since the newest compaction, and the event before which what they need must be known.
+    after: (usize, usize),
 }
 
 impl PolicyAccount {
@@ -66,11 +70,39 @@ impl PolicyAccount {
             result.recalled += u64::from(shown);
             result.reached += u64::from(shown || sheet.leads_to(*name));
         }
+        self.look_ahead(sheet, moment, index);
+        let result = &mut self.result;
         let turns = index.turns.get(..moment.turns).unwrap_or_default();
         let held = turns.iter().filter(|turn| sheet.holds(turn)).count();
         result.user_messages_verbatim = share(held as u64, turns.len() as u64);
         self.verbatim += result.user_messages_verbatim;
         self.requests += 1;
+    }
+
+    /// Notes that the lane was compacted before the reply that begins at an event.
+    pub(super) fn compacted(&mut self, before: usize) {
+        self.after = (needs::CALLS, before);
+    }
+
+    /// Counts what a request holds of what the next calls after a compaction need, as far as it was known before.
+    fn look_ahead(&mut self, sheet: &Sheet, moment: &Moment, index: &Index) {
+        let (left, known) = self.after;
+        let from = index.calls.partition_point(|call| call.event < moment.before);
+        let own = index.calls.iter().skip(from).take_while(|call| call.event < moment.until);
+        for call in own.take(left) {
+            self.after.0 -= 1;
+            for item in &call.items {
+                let was_known = |name: &Name| index.first.get(*name as usize).is_some_and(|at| *at < known);
+                if !item.iter().all(was_known) {
+                    continue;
+                }
+                let shown = item.iter().all(|name| sheet.shows(*name));
+                let reached = item.iter().all(|name| sheet.shows(*name) || sheet.leads_to(*name));
+                self.result.needed += 1;
+                self.result.needed_shown += u64::from(shown);
+                self.result.needed_reached += u64::from(reached);
+            }
+        }
     }
 
     /// The account, when the last request is sent.
@@ -80,6 +112,8 @@ impl PolicyAccount {
         result.cost = self.cost.map(|cost| cost.0);
         result.far_reference_recall = share(result.recalled, far);
         result.far_reference_reachable = share(result.reached, far);
+        result.needs_visible = share(result.needed_shown, result.needed);
+        result.needs_reachable = share(result.needed_reached, result.needed);
         result.peak_share = share(result.peak_tokens, target.budget.limit().tokens.0);
         result.user_messages_verbatim_mean =
             if self.requests == 0 { 1.0 } else { rounded(self.verbatim / f64::from(self.requests)) };

@@ -139,7 +139,9 @@ impl History {
 fn is_given(event: &Event, lane: &LaneId) -> bool {
     match &event.fact {
         Some(Fact::ContextInjected(injected)) => {
-            injected.lane != *lane || injected.items.iter().all(|item| item.section != Section::Recall)
+            injected.lane != *lane
+                || injected.work.is_none()
+                    && injected.items.iter().all(|item| item.section != Section::Recall)
         }
         Some(Fact::SessionCompacted(made)) => made.lane.is_none(),
         // Its content is gone already; the receipt has nothing more to take.

@@ -3,11 +3,12 @@
 use super::digest::{Digest, digest, spoken};
 use super::history::History;
 use super::names::{EntityNames, Name, each_once, keys};
+use super::needs::{self, CallNeeds};
 use crate::error::Error;
 use crate::parallel;
 use crate::request::target::Target;
 use crate::token_costs::TokenCosts;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use wunderblock_core::cost;
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::id::{CallId, Handle};
@@ -19,6 +20,8 @@ use wunderblock_core::view::View;
 
 /// What was said last more than so many tokens ago lies far back.
 pub(super) const FAR: Tokens = Tokens(8_000);
+/// Maximum that one read of a handle or a position gives, in tokens.
+const READ: Tokens = Tokens(2_000);
 /// Events that are looked through together.
 const SOME: usize = 64;
 
@@ -31,7 +34,7 @@ pub(super) struct KnownPart {
 /// What stands behind a position, or a handle.
 #[derive(Default)]
 pub(super) struct PositionSource {
-    /// What it mentions.
+    /// What one read of it mentions.
     pub(super) names: Box<[Name]>,
     /// The commands or paths of the calls it belongs to.
     pub(super) gists: Vec<Box<str>>,
@@ -41,6 +44,8 @@ pub(super) struct PositionSource {
 pub(super) struct Moment {
     /// The event it is built before.
     pub(super) before: usize,
+    /// The event behind the reply: the next request is built before one from there on.
+    pub(super) until: usize,
     /// When.
     pub(super) now: Millis,
     /// What the reply names that was said before, last far back.
@@ -53,6 +58,14 @@ pub(super) struct Moment {
 #[derive(Default)]
 pub(super) struct Index {
     pub(super) names: EntityNames,
+    /// Lines that calls replace have the first numbers: so many.
+    lines: usize,
+    /// The same, by their keys.
+    pub(super) wanted: HashSet<u64>,
+    /// The calls, in order.
+    pub(super) calls: Vec<CallNeeds>,
+    /// The event that mentions each name first.
+    pub(super) first: Vec<usize>,
     /// The parts, by what they say.
     pub(super) parts: HashMap<Digest, KnownPart>,
     /// By the number of the event.
@@ -71,26 +84,40 @@ pub(super) struct Index {
 struct SeenPart {
     digest: Digest,
     keys: Vec<u64>,
+    /// Of those, what its first tokens mention, as many as one read gives.
+    near: Vec<u64>,
     handles: Vec<(Handle, Vec<u64>)>,
+    /// Whether one read gives all of it.
+    whole: bool,
+    /// What it needs, if it is a call.
+    needs: Option<Vec<Vec<u64>>>,
 }
 
 impl Index {
     /// Looks through a session.
     pub(super) fn of(history: &History, target: &Target) -> Result<Self, Error> {
         let costs = TokenCosts::new(target.row.counter(), target.dialect, history.counts());
-        let mut index = Self::default();
+        let wanted = wanted(history);
+        let mut index = Self { wanted: wanted.iter().copied().collect(), ..Self::default() };
+        index.lines = index.names.intern(&wanted).len();
         let chunks: Vec<&[Event]> = history.events.chunks(SOME).collect();
         let seen = parallel::map(chunks, |events| {
-            Ok(events.iter().map(|event| look(event, history)).collect::<Vec<_>>())
+            Ok(events.iter().map(|event| look(event, history, &index.wanted, &costs)).collect::<Vec<_>>())
         })?;
         let seen: Vec<Vec<SeenPart>> = seen.into_iter().flatten().collect();
         let mut gists: HashMap<&CallId, &str> = HashMap::new();
         let mut parts: Vec<Vec<Digest>> = Vec::with_capacity(seen.len());
-        for (event, seen) in history.events.iter().zip(&seen) {
+        for (number, (event, seen)) in history.events.iter().zip(&seen).enumerate() {
             let gists = own_gists(event, &mut gists);
             let mut all: Vec<u64> = Vec::new();
             for (piece, seen) in message_of(event).into_iter().flat_map(|said| &said.parts).zip(seen) {
-                all.extend(&seen.keys);
+                // What stands behind a long part is not in the same read.
+                if all.is_empty() || seen.whole {
+                    all.extend(&seen.near);
+                }
+                if let Some(needs) = &seen.needs {
+                    index.calls.push(CallNeeds::new(number, needs, &mut index.names));
+                }
                 let names = index.names.intern(&seen.keys);
                 let cost = cost::part(piece, &costs);
                 index.parts.entry(seen.digest).or_insert(KnownPart { cost, names });
@@ -113,6 +140,7 @@ impl Index {
     /// Goes through the session as it happened: requests, and what each reply refers to.
     fn walk(&mut self, history: &History, parts: &[Vec<Digest>], costs: &TokenCosts) {
         let mentions = mentions(history);
+        self.first = vec![usize::MAX; self.names.len()];
         let mut last: Vec<Option<Tokens>> = vec![None; self.names.len()];
         let mut now = Millis::ZERO;
         let mut reply: Option<&str> = None;
@@ -124,7 +152,9 @@ impl Index {
                 let goes_on = is_reply && api_id.is_some() && reply == api_id;
                 if is_reply && !goes_on && begun {
                     let far = self.far((at, parts), history, &last);
-                    self.moments.push(Moment { before: at, now, far, turns: self.turns.len() });
+                    let until = history.events.len();
+                    self.moments.iter_mut().next_back().into_iter().for_each(|last| last.until = at);
+                    self.moments.push(Moment { before: at, until, now, far, turns: self.turns.len() });
                 }
                 if is_reply {
                     reply = api_id;
@@ -148,6 +178,9 @@ impl Index {
             let frame = if shown.is_empty() { Tokens::ZERO } else { cost::frame(costs).tokens };
             self.tokens += cost + frame;
             for name in known.flat_map(|known| known.names.iter()) {
+                if let Some(first) = self.first.get_mut(*name as usize) {
+                    *first = (*first).min(at);
+                }
                 if let Some(place) = last.get_mut(*name as usize) {
                     *place = Some(self.tokens);
                 }
@@ -176,7 +209,7 @@ impl Index {
             let place = last.get(*name as usize).copied().flatten();
             place.is_some_and(|place| self.tokens.saturating_sub(place) > FAR)
         };
-        names.retain(is_far);
+        names.retain(|name| !self.is_line(*name) && is_far(name));
         names.into()
     }
 
@@ -191,8 +224,27 @@ impl Index {
         let shown = mentions.iter().take(end).flatten();
         let digests = shown.filter_map(|(event, part)| parts.get(*event)?.get(*part));
         let known = digests.filter_map(|digest| self.parts.get(digest));
-        each_once(known.flat_map(|known| known.names.iter().copied()).collect())
+        let names = known.flat_map(|known| known.names.iter().copied());
+        each_once(names.filter(|name| !self.is_line(*name)).collect())
     }
+
+    /// Whether a name is that of a line some call replaces.
+    fn is_line(&self, name: Name) -> bool {
+        (name as usize) < self.lines
+    }
+}
+
+/// The lines that calls replace, each once.
+fn wanted(history: &History) -> Vec<u64> {
+    let parts = history.events.iter().filter_map(message_of).flat_map(|said| &said.parts);
+    let inputs = parts.filter_map(|part| match part {
+        Part::ToolCall { input, .. } => history.texts.of(input),
+        _ => None,
+    });
+    let mut lines: Vec<u64> = inputs.flat_map(needs::replaced).collect();
+    lines.sort_unstable();
+    lines.dedup();
+    lines
 }
 
 /// The records of the reply that begins at an event.
@@ -260,21 +312,46 @@ fn own_gists<'e>(event: &'e Event, gists: &mut HashMap<&'e CallId, &'e str>) -> 
     own
 }
 
-fn look(event: &Event, history: &History) -> Vec<SeenPart> {
+fn look(event: &Event, history: &History, wanted: &HashSet<u64>, costs: &TokenCosts) -> Vec<SeenPart> {
     let parts = message_of(event).into_iter().flat_map(|said| &said.parts);
-    parts
-        .map(|part| {
-            let mut seen =
-                SeenPart { digest: digest(part, &*history.texts), keys: Vec::new(), handles: Vec::new() };
-            for body in spoken(part) {
-                let Some(text) = history.texts.of(body) else { continue };
-                let from = seen.keys.len();
-                keys(text, &mut seen.keys);
-                if let Some(handle) = body.handle() {
-                    seen.handles.push((handle, seen.keys.get(from..).unwrap_or_default().to_vec()));
-                }
-            }
-            seen
-        })
-        .collect()
+    parts.map(|part| look_at(part, history, wanted, costs)).collect()
+}
+
+fn look_at(part: &Part, history: &History, wanted: &HashSet<u64>, costs: &TokenCosts) -> SeenPart {
+    let tokens = cost::part(part, costs).tokens;
+    let needs = match part {
+        Part::ToolCall { input, .. } => history.texts.of(input).map(needs::needs),
+        _ => None,
+    };
+    let (digest, whole) = (digest(part, &*history.texts), tokens <= READ);
+    let mut seen = SeenPart { digest, keys: Vec::new(), near: Vec::new(), handles: Vec::new(), whole, needs };
+    for body in spoken(part) {
+        let Some(text) = history.texts.of(body) else { continue };
+        let from = seen.keys.len();
+        all_keys(text, wanted, &mut seen.keys);
+        let near = if whole {
+            seen.keys.get(from..).unwrap_or_default().to_vec()
+        } else {
+            let mut near = Vec::new();
+            all_keys(first_tokens(text, tokens), wanted, &mut near);
+            near
+        };
+        seen.near.extend(&near);
+        if let Some(handle) = body.handle() {
+            seen.handles.push((handle, near));
+        }
+    }
+    seen
+}
+
+/// The beginning of a text that takes some tokens: as much of it as one read gives.
+fn first_tokens(text: &str, tokens: Tokens) -> &str {
+    let bytes = (text.len() as u64).saturating_mul(READ.0) / tokens.0.max(1);
+    wunderblock_core::stub::head(text, usize::try_from(bytes).unwrap_or(usize::MAX))
+}
+
+/// The keys of what a text names, and of its lines that some call replaces.
+pub(super) fn all_keys(text: &str, wanted: &HashSet<u64>, into: &mut Vec<u64>) {
+    keys(text, into);
+    needs::lines(text, wanted, into);
 }

@@ -15,6 +15,7 @@ mod digest;
 mod history;
 mod index;
 mod names;
+mod needs;
 mod play;
 mod reach;
 mod result;

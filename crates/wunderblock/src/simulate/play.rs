@@ -113,7 +113,7 @@ impl<'a> Play<'a> {
         let begun = Instant::now();
         let mut drafted = self.lane.run(Build::rendered(self.job.clone()))?;
         if let Some(due) = self.is_due(&drafted)
-            && self.compact(&due, &drafted, redactor)?
+            && self.compact(&due, &drafted, moment, redactor)?
         {
             drafted = self.lane.run(Build::rendered(self.job.clone()))?;
         }
@@ -142,6 +142,7 @@ impl<'a> Play<'a> {
         &mut self,
         due: &Due,
         drafted: &Result<Rendered, Stopped>,
+        moment: &Moment,
         redactor: &Redactor,
     ) -> Result<bool, Error> {
         let shorter = shorter_of(drafted, |request| &request.planned);
@@ -164,6 +165,8 @@ impl<'a> Play<'a> {
         }
         let nodes = &climbed.proposal.nodes;
         result.compactions += 1;
+        self.account.compacted(moment.before);
+        let result = &mut self.account.result;
         result.summaries += nodes.len() as u64;
         result.summary_tokens += nodes.iter().map(|node| node.tokens.0).sum::<u64>();
         Ok(true)

@@ -76,6 +76,17 @@ pub struct PolicyResult {
     pub recalled: u64,
     /// How many of them stood there or could be read back.
     pub reached: u64,
+    /// What the next three calls after each compaction needed of what was known before it: paths and ids in their arguments,
+    /// and texts that they replace.
+    pub needed: u64,
+    /// How many of them stood in the request that the call answers.
+    pub needed_shown: u64,
+    /// How many of them stood there or could be read back in one step of at most 2,000 tokens.
+    pub needed_reached: u64,
+    /// Which part of them stood there; 1 where nothing was needed.
+    pub needs_visible: f64,
+    /// … or could be read back.
+    pub needs_reachable: f64,
     /// How many of the literals neither stand in the last request nor can be read back from it in one step.
     pub literals_lost: u64,
     /// How many summaries were made.

@@ -1,8 +1,8 @@
 //! A request as a list of pieces, and what changes in it from one request to the next.
 
 use super::digest::{Digest, digest, feed, finish, spoken};
-use super::index::Index;
-use super::names::{Name, each_once, keys};
+use super::index::{Index, all_keys};
+use super::names::{Name, each_once};
 use super::reach::{EventsByPosition, reach};
 use std::collections::HashMap;
 use wunderblock_core::cost;
@@ -104,7 +104,7 @@ impl Sheet {
             let mut found = Vec::new();
             let mut leads = Vec::new();
             for text in spoken(part).into_iter().filter_map(|body| Nothing.of(body)) {
-                keys(text, &mut found);
+                all_keys(text, &reading.index.wanted, &mut found);
                 leads.extend(reach(text, reading.index, reading.positions));
             }
             let names = reading.index.names.known(&found);

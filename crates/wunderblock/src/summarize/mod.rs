@@ -19,7 +19,7 @@ mod verify;
 pub use attempt::{AttemptOptions, Floor, Judgement, SummaryDraft};
 pub use command::CommandSummariser;
 pub use extract::{Notable, Noted, extract};
-pub(crate) use extract::{notable, stamp};
+pub(crate) use extract::{follow, notable, stamp, todo_call, work};
 #[cfg(feature = "http")]
 pub use model::ModelSummariser;
 pub use task::{Brief, Earlier, Material, Summarise, SummaryFailure, SummaryTask, SummaryText};

@@ -7,14 +7,22 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// What was done to a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(in super::super) enum Deed {
     /// It was looked at.
     Read,
-    /// It was made or changed.
+    /// It was written as a whole.
+    Created,
+    /// It was changed.
     Changed,
-    /// It was removed or moved away.
+    /// It was moved here from this path.
+    MovedFrom(String),
+    /// It was removed.
     Removed,
+    /// Its changes were taken back.
+    Reverted,
+    /// All changes were committed.
+    Committed,
 }
 
 /// What kind of step a call is.
@@ -45,6 +53,8 @@ pub(super) struct ParsedCall {
     pub(super) files: Vec<(Deed, String)>,
     /// Whether what it answers is content, in which `error` is a word like any other.
     pub(super) shows: bool,
+    /// The checks a command runs.
+    pub(super) checks: Vec<String>,
 }
 
 /// The words by which calls are read; what each list is for, `act.toml` says.
@@ -54,6 +64,8 @@ struct ActWords {
     paths: Vec<String>,
     plan: Vec<String>,
     write: Vec<String>,
+    create: Vec<String>,
+    delete: Vec<String>,
     other: Vec<String>,
     read: Vec<String>,
     run: Vec<String>,
@@ -70,9 +82,12 @@ pub(super) fn read(name: &str, gist: Option<&str>, input: &str) -> ParsedCall {
     match kind {
         Kind::Run => {
             let given = if gist.is_empty() { command(input).unwrap_or_default() } else { gist.to_owned() };
-            let Shell { key, program, files, shows } = shell::read(&given);
+            let Shell { key, program, mut files, shows, checks } = shell::read(&given);
+            if program == PATCH {
+                files.extend(patched(&command(input).unwrap_or_default()));
+            }
             let what = if given.is_empty() { name.to_owned() } else { given };
-            ParsedCall { kind, key: format!("run {key}"), what, program, files, shows }
+            ParsedCall { kind, key: format!("run {key}"), what, program, files, shows, checks }
         }
         Kind::Plan => plain(kind, name, String::new()),
         Kind::Other => plain(kind, name, gist.to_owned()),
@@ -82,7 +97,34 @@ pub(super) fn read(name: &str, gist: Option<&str>, input: &str) -> ParsedCall {
 
 fn plain(kind: Kind, name: &str, gist: String) -> ParsedCall {
     let what = if gist.is_empty() { name.to_owned() } else { format!("{name} {gist}") };
-    ParsedCall { kind, key: what.clone(), what, program: String::new(), files: Vec::new(), shows: true }
+    let (program, files, checks) = (String::new(), Vec::new(), Vec::new());
+    ParsedCall { kind, key: what.clone(), what, program, files, shows: true, checks }
+}
+
+/// The program by which agents apply patches that name their files.
+const PATCH: &str = "apply_patch";
+
+/// What a patch does to files, by its own marks.
+fn patched(text: &str) -> Vec<(Deed, String)> {
+    let mut files: Vec<(Deed, String)> = Vec::new();
+    for line in text.lines() {
+        let Some((mark, path)) = line.strip_prefix("*** ").and_then(|line| line.split_once(": ")) else {
+            continue;
+        };
+        let path = path.trim().to_owned();
+        match mark {
+            "Add File" => files.push((Deed::Created, path)),
+            "Update File" => files.push((Deed::Changed, path)),
+            "Delete File" => files.push((Deed::Removed, path)),
+            "Move to" => {
+                if let Some((_, from)) = files.pop() {
+                    files.push((Deed::MovedFrom(from), path));
+                }
+            }
+            _ => {}
+        }
+    }
+    files
 }
 
 /// A tool that works on files. Some do several things, and say which in an argument.
@@ -105,23 +147,31 @@ fn file(name: &str, gist: &str, input: &str) -> ParsedCall {
         .unwrap_or_else(|| if says(gist) { String::new() } else { gist.to_owned() });
     let deed = match kind {
         Kind::Read => Deed::Read,
-        _ if name.to_ascii_lowercase().contains("delete") => Deed::Removed,
+        _ if has_word(name, &WORDS.delete) => Deed::Removed,
+        _ if mode == "create" || mode == "write" || has_word(name, &WORDS.create) => Deed::Created,
         _ => Deed::Changed,
     };
     // A patch names several files, with spaces between; one name may hold spaces.
     let several = name.contains("patch") && paths.split(' ').all(|path| path.contains(['/', '.']));
+    let marked = if name.contains("patch") {
+        patched(&command(input).unwrap_or_else(|| input.to_owned()))
+    } else {
+        Vec::new()
+    };
     let pieces: Vec<&str> = if several { paths.split(' ').collect() } else { vec![paths.as_str()] };
     let files: Vec<(Deed, String)> = pieces
         .into_iter()
         .map(|path| without_lines(path).to_owned())
         .filter(|path| !path.is_empty() && !path.contains('='))
-        .map(|path| (deed, path))
+        .map(|path| (deed.clone(), path))
         .collect();
+    let files = if marked.is_empty() { files } else { marked };
     let first = files.first().map(|(_, path)| path.clone()).unwrap_or_default();
     let word = if kind == Kind::Read { "read" } else { "edit" };
     let what =
         if gist.is_empty() || says(gist) { format!("{name} {first}") } else { format!("{name} {gist}") };
-    ParsedCall { kind, what, key: format!("{word} {first}"), program: String::new(), files, shows: true }
+    let key = format!("{word} {first}");
+    ParsedCall { kind, what, key, program: String::new(), files, shows: true, checks: Vec::new() }
 }
 
 /// Without the lines a gist names after a path.
@@ -139,15 +189,23 @@ fn text(raw: &RawValue) -> Option<String> {
     serde_json::from_str(raw.get()).ok()
 }
 
+/// The first of some arguments that is a text.
+pub(super) fn argument(input: &str, names: &[String]) -> Option<String> {
+    let fields = fields(input);
+    names.iter().find_map(|name| fields.get(name.as_str()).and_then(|raw| text(raw)))
+}
+
 /// The command a call runs: one text, or words.
 fn command(input: &str) -> Option<String> {
     let fields = fields(input);
-    let raw = ["command", "cmd", "script", "code", "input"].iter().find_map(|name| fields.get(*name))?;
+    let raw = ["command", "cmd", "script", "code", "input", "patch", "diff"]
+        .iter()
+        .find_map(|name| fields.get(*name))?;
     text(raw).or_else(|| serde_json::from_str::<Vec<String>>(raw.get()).ok().map(|words| words.join(" ")))
 }
 
-/// By the words a tool's name is made of.
-fn kind(name: &str) -> Kind {
+/// The words a tool's name is made of.
+fn words_of(name: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();
     for c in name.chars() {
@@ -157,6 +215,16 @@ fn kind(name: &str) -> Kind {
         word.extend(c.to_lowercase().filter(|c| c.is_alphanumeric()));
     }
     words.push(word);
+    words
+}
+
+fn has_word(name: &str, any: &[String]) -> bool {
+    words_of(name).iter().any(|word| any.contains(word))
+}
+
+/// By the words a tool's name is made of.
+pub(super) fn kind(name: &str) -> Kind {
+    let words = words_of(name);
     let is = |any: &[String]| words.iter().any(|word| any.contains(word));
     if is(&WORDS.plan) {
         Kind::Plan

@@ -2,10 +2,12 @@
 
 use super::act::{self, Deed, Kind, ParsedCall};
 use super::cue::{self, Cue};
+use super::files::Files;
 use super::names::{Author, Names};
 use super::outcome::{self, Outcome};
 use super::plain::{cut, cut_after, without_colour};
-use super::todo::{self, Plan};
+use super::skill;
+use super::todo::{self, Plan, TodoCall};
 use crate::redact::Redactor;
 use crate::summarize::standing::rules_of_text;
 use crate::summarize::task::Material;
@@ -16,6 +18,7 @@ use wunderblock_core::id::CallId;
 use wunderblock_core::message::{Message, MessageOrigin, Part, Role};
 use wunderblock_core::units::{Millis, Seq};
 use wunderblock_core::view::ViewEntry;
+use wunderblock_core::work::{InvokedSkill, TodoItem};
 
 /// Of a longer text, so much of its beginning is read, in bytes …
 const HEAD: usize = 48 << 10;
@@ -50,26 +53,16 @@ pub(in super::super) struct Step {
     pub(super) key: String,
     pub(super) files: Vec<(Deed, String)>,
     pub(super) shows: bool,
+    /// The checks it runs.
+    pub(super) checks: Vec<String>,
+    /// What it makes of the list of what is to be done.
+    pub(super) todo: Option<TodoCall>,
+    /// The skill it invokes, and the beginning of what that says.
+    pub(super) skill: Option<InvokedSkill>,
     /// None while no result is there.
     pub(super) outcome: Option<Outcome>,
-}
-
-/// What was done to a file.
-#[derive(Clone, Debug)]
-pub(in super::super) struct File {
-    pub(in super::super) path: String,
-    pub(super) read: u32,
-    pub(super) changed: u32,
-    pub(super) removed: bool,
-    pub(super) last_read: Seq,
-    pub(in super::super) last_changed: Seq,
-}
-
-impl File {
-    /// Whether it was made, changed or removed.
-    pub(in super::super) fn is_changed(&self) -> bool {
-        self.changed > 0 || self.removed
-    }
+    /// Where its result stands; its own position while there is none.
+    pub(super) ended: Seq,
 }
 
 /// An error, and the step that mended it.
@@ -122,7 +115,7 @@ pub(in super::super) struct Found<'a> {
     /// What neither user nor model said.
     pub(super) others: Vec<Said<'a>>,
     pub(in super::super) steps: Vec<Step>,
-    pub(in super::super) files: Vec<File>,
+    pub(in super::super) files: Files,
     pub(in super::super) troubles: Vec<Trouble>,
     sentences: HashMap<Cue, Vec<Sentence>>,
     /// The newest list of what is to be done, and where it stands.
@@ -131,10 +124,9 @@ pub(in super::super) struct Found<'a> {
     pub(super) done: Vec<Said<'a>>,
     pub(in super::super) names: Names,
     pub(super) tally: GleanCounts,
-    places: HashMap<String, usize>,
+    todo: Vec<TodoItem>,
     waiting: HashMap<&'a CallId, usize>,
     open: HashMap<String, Vec<usize>>,
-    changed: Option<(Seq, String)>,
 }
 
 /// Reads a range. Secrets are not in what it finds.
@@ -279,11 +271,11 @@ impl<'a> Found<'a> {
         for line in text.lines().take(400) {
             let line = line.trim_start_matches(['>', ' ']);
             if let Some(path) = line.strip_prefix("Applied edit to ") {
-                self.touch(at, Deed::Changed, path.trim());
+                self.files.touch((at, at), &Deed::Changed, path.trim());
             } else if let Some(path) =
                 line.strip_prefix("Added ").and_then(|rest| rest.split_once(" to the chat"))
             {
-                self.touch(at, Deed::Read, path.0.trim());
+                self.files.touch((at, at), &Deed::Read, path.0.trim());
             } else if line.starts_with("Commit ") {
                 self.done.push(Said { at, text: Cow::Owned(line.to_owned()) });
             }
@@ -292,24 +284,41 @@ impl<'a> Found<'a> {
             let line = line.trim_start_matches(['>', ' ']).to_owned();
             self.trouble(at, "printed", line, false);
         }
+        if let Some(skill) = self.steps.last_mut().and_then(|step| step.skill.as_mut()) {
+            skill::read(skill, at, &text);
+        }
         self.others.push(Said { at, text });
     }
 
     fn call(&mut self, at: Seq, name: &str, gist: Option<&str>, input: &str) {
         self.tally.calls += 1;
         let gist = gist.map(readable);
-        let ParsedCall { kind, what, key, program, files, shows } = act::read(name, gist.as_deref(), input);
+        let ParsedCall { kind, what, key, program, files, shows, checks } =
+            act::read(name, gist.as_deref(), input);
         let what = readable(&what).into_owned();
         self.names.learn(&what, at, Author::Model);
         if !program.is_empty() && !EVERYDAY.contains(&program.as_str()) {
             self.names.term(&program, at, false);
         }
-        if kind == Kind::Plan
-            && let Some(plan) = todo::of_call(&readable(input))
-        {
-            self.plan = Some((at, plan));
+        let todo = if todo::keeps_list(name) { todo::todo_call(name, &readable(input)) } else { None };
+        let skill = skill::called(name, input, &files);
+        if let Some(call) = &todo {
+            todo::follow(&mut self.todo, at, call);
+            self.plan = Some((at, Plan::of(&self.todo)));
         }
-        self.steps.push(Step { at, kind, what, key, files, shows, outcome: None });
+        self.steps.push(Step {
+            at,
+            ended: at,
+            kind,
+            what,
+            key,
+            files,
+            shows,
+            checks,
+            todo,
+            skill,
+            outcome: None,
+        });
     }
 
     fn result<'t>(&mut self, at: Seq, call: &'a CallId, texts: impl Iterator<Item = &'t str>, failed: bool) {
@@ -317,7 +326,18 @@ impl<'a> Found<'a> {
         let Some(step) = self.steps.get_mut(place) else { return };
         let mut ended = Outcome { failed, ..Outcome::default() };
         let mut named = Vec::new();
+        step.ended = at;
         for text in texts {
+            if let Some(call) = &mut step.todo {
+                call.named(text);
+                // What was added has its name only now.
+                if let (TodoCall::Added(item), Some(last)) = (call, self.todo.last_mut()) {
+                    last.id.clone_from(&item.id);
+                }
+            }
+            if let Some(skill) = &mut step.skill {
+                skill::read(skill, at, &readable(text));
+            }
             let part = outcome::read(text, failed, step.shows);
             ended = Outcome {
                 failed: ended.failed || part.failed,
@@ -332,7 +352,7 @@ impl<'a> Found<'a> {
         ended.telling = ended.telling.map(|line| readable(&line).into_owned());
         let (what, key, began) = (step.what.clone(), step.key.clone(), step.at);
         let shows = step.shows && step.kind == Kind::Run;
-        let files = std::mem::take(&mut step.files);
+        let files = step.files.clone();
         step.outcome = Some(ended.clone());
         for text in named {
             self.names.learn(&readable(text), at, Author::Tool);
@@ -347,10 +367,10 @@ impl<'a> Found<'a> {
             }
         } else {
             for (deed, path) in &files {
-                self.touch(began, *deed, path);
+                self.files.touch((began, at), deed, path);
             }
             for place in self.open.remove(&key).unwrap_or_default() {
-                let by = self.changed.clone();
+                let by = self.files.changed.clone();
                 if let Some(trouble) = self.troubles.get_mut(place) {
                     trouble.fixed = Some(at);
                     trouble.by = by.filter(|(changed, _)| *changed > trouble.at).map(|(_, path)| path);
@@ -369,37 +389,11 @@ impl<'a> Found<'a> {
         Some(self.troubles.len() - 1)
     }
 
-    fn touch(&mut self, at: Seq, deed: Deed, path: &str) {
-        let path = path.strip_prefix("./").unwrap_or(path).trim();
-        if path.is_empty() || path.len() > 300 {
-            return;
-        }
-        let place = *self.places.entry(path.to_owned()).or_insert_with(|| {
-            let (last_read, last_changed) = (Seq::START, Seq::START);
-            let path = path.to_owned();
-            self.files.push(File { path, read: 0, changed: 0, removed: false, last_read, last_changed });
-            self.files.len() - 1
-        });
-        let Some(file) = self.files.get_mut(place) else { return };
-        match deed {
-            Deed::Read => {
-                file.read += 1;
-                file.last_read = at;
-            }
-            Deed::Changed | Deed::Removed => {
-                file.changed += 1;
-                file.removed = deed == Deed::Removed;
-                file.last_changed = at;
-                self.changed = Some((at, path.to_owned()));
-            }
-        }
-    }
-
     /// Takes in the files of calls whose results are not there.
-    pub(super) fn unanswered(&self) -> impl Iterator<Item = (Seq, Deed, &str)> {
+    pub(super) fn unanswered(&self) -> impl Iterator<Item = (Seq, &Deed, &str)> {
         self.steps
             .iter()
             .filter(|step| step.outcome.is_none())
-            .flat_map(|step| step.files.iter().map(|(deed, path)| (step.at, *deed, path.as_str())))
+            .flat_map(|step| step.files.iter().map(|(deed, path)| (step.at, deed, path.as_str())))
     }
 }

@@ -12,6 +12,7 @@ mod act;
 mod condense;
 mod cue;
 mod demand;
+mod files;
 mod fit;
 mod form;
 mod glean;
@@ -22,9 +23,11 @@ mod outcome;
 mod pick;
 mod plain;
 mod shell;
+mod skill;
 #[cfg(test)]
 mod tests;
 mod todo;
+mod work;
 
 pub(super) use cue::Cue;
 pub(super) use demand::{demands, has};
@@ -34,6 +37,8 @@ pub(super) use glean::{Found, glean};
 pub(crate) use notable::notable;
 pub use notable::{Notable, Noted};
 pub(super) use plain::{restored, without_colour};
+pub(crate) use todo::{follow, todo_call};
+pub(crate) use work::work;
 
 use crate::summarize::task::{Brief, Material};
 use fit::Fit;

@@ -1,6 +1,8 @@
 //! What a shell command reads and changes, as far as its words say so.
 
 use super::act::Deed;
+use serde::Deserialize;
+use std::sync::LazyLock;
 
 /// So much of a command is looked at, in bytes.
 const LOOK: usize = 4096;
@@ -18,12 +20,28 @@ pub(super) struct Shell {
     pub(super) files: Vec<(Deed, String)>,
     /// Whether all it does is to show something.
     pub(super) shows: bool,
+    /// The checks it runs, without their flags: `cargo test`.
+    pub(super) checks: Vec<String>,
 }
+
+/// The words by which checks are known; what each list is for, `check.toml` says.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CheckWords {
+    checkers: Vec<String>,
+    runners: Vec<String>,
+    verbs: Vec<String>,
+    through: Vec<String>,
+}
+
+// That the embedded words can be read is what tests are for.
+static CHECKS: LazyLock<CheckWords> =
+    LazyLock::new(|| toml::from_str(include_str!("check.toml")).unwrap_or_default());
 
 enum ShellPiece {
     Word(String),
-    /// `>` or `>>`.
-    To,
+    /// `>`, or `>>`, which appends.
+    To(bool),
     /// `<` or `<<`.
     From,
     /// `&&`, `||`, `|`, `;`, a line's end.
@@ -33,7 +51,7 @@ enum ShellPiece {
 pub(super) fn read(command: &str) -> Shell {
     let mut shell = Shell { shows: true, ..Shell::default() };
     let mut words: Vec<String> = Vec::new();
-    let (mut to_file, mut from) = (false, false);
+    let (mut to_file, mut appends, mut from) = (false, false, false);
     for piece in pieces(command) {
         match piece {
             ShellPiece::Word(_) if from => from = false,
@@ -41,11 +59,11 @@ pub(super) fn read(command: &str) -> Shell {
                 to_file = false;
                 if !word.starts_with('&') && !word.starts_with("/dev/") {
                     shell.shows = false;
-                    shell.add(Deed::Changed, &word);
+                    shell.add(if appends { Deed::Changed } else { Deed::Created }, &word);
                 }
             }
             ShellPiece::Word(word) => words.push(word),
-            ShellPiece::To => to_file = true,
+            ShellPiece::To(twice) => (to_file, appends) = (true, twice),
             ShellPiece::From => from = true,
             ShellPiece::End => {
                 shell.segment(&words);
@@ -78,6 +96,9 @@ impl Shell {
         };
         let words: Vec<&String> = words.iter().skip_while(before).collect();
         let Some((program, rest)) = words.split_first() else { return };
+        if let Some(check) = check(&words).filter(|check| !self.checks.contains(check)) {
+            self.checks.push(check);
+        }
         let program = program.rsplit('/').next().unwrap_or_default();
         let named: Vec<&str> =
             rest.iter().map(|word| word.as_str()).filter(|word| !word.starts_with('-')).collect();
@@ -104,6 +125,39 @@ impl Shell {
         self.files_of(program, rest, &named);
     }
 
+    /// `mv`: into a directory, or to another name.
+    fn moved(&mut self, named: &[&str]) {
+        let [from @ .., to] = named else { return };
+        let into = from.len() > 1 || to.ends_with(['/', '.']);
+        for file in from {
+            let name = file.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+            let target = if into { format!("{}/{name}", to.trim_end_matches('/')) } else { (*to).to_owned() };
+            self.add(Deed::MovedFrom((*file).to_owned()), &target);
+        }
+    }
+
+    /// What git does to the files of the working tree.
+    fn git(&mut self, named: &[&str], words: &[&String]) {
+        let has = |word: &str| words.iter().any(|given| *given == word);
+        match named {
+            ["rm", files @ ..] => files.iter().for_each(|file| self.add(Deed::Removed, file)),
+            ["mv", files @ ..] => self.moved(files),
+            ["commit", ..] => self.files.push((Deed::Committed, String::new())),
+            ["stash"] | ["stash", "push" | "save", ..] => self.files.push((Deed::Reverted, ".".to_owned())),
+            ["reset", ..] if has("--hard") => self.files.push((Deed::Reverted, ".".to_owned())),
+            ["checkout" | "restore", files @ ..] if !has("--staged") => {
+                for file in files {
+                    if *file == "." {
+                        self.files.push((Deed::Reverted, ".".to_owned()));
+                    } else if has("--") || looks_like_file(file) {
+                        self.add(Deed::Reverted, file);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
     fn files_of(&mut self, program: &str, rest: &[&String], named: &[&str]) {
         let flag = |flag: &str| rest.iter().any(|word| word.starts_with(flag));
         match program {
@@ -123,27 +177,38 @@ impl Shell {
                 }
             }
             "rm" | "rmdir" | "unlink" => named.iter().for_each(|file| self.add(Deed::Removed, file)),
-            "touch" | "tee" | "truncate" => named.iter().for_each(|file| self.add(Deed::Changed, file)),
-            "mv" | "cp" => {
-                if let [from @ .., to] = named {
-                    if program == "mv" {
-                        from.iter().for_each(|file| self.add(Deed::Removed, file));
-                    }
-                    self.add(Deed::Changed, to);
-                }
-            }
-            "git" => match named {
-                ["rm", files @ ..] => files.iter().for_each(|file| self.add(Deed::Removed, file)),
-                ["mv", from, to, ..] => {
-                    self.add(Deed::Removed, from);
-                    self.add(Deed::Changed, to);
-                }
-                _ => {}
-            },
+            "tee" if flag("-a") => named.iter().for_each(|file| self.add(Deed::Changed, file)),
+            "touch" | "tee" | "truncate" => named.iter().for_each(|file| self.add(Deed::Created, file)),
+            "mv" => self.moved(named),
+            "cp" => named.iter().skip(1).next_back().into_iter().for_each(|to| self.add(Deed::Created, to)),
+            "git" => self.git(named, rest),
             _ => {}
         }
     }
 }
+
+/// The check a command runs: a program that is one, or what a program is told to do if that names one.
+fn check(words: &[&String]) -> Option<String> {
+    let base = |word: &str| word.rsplit('/').next().unwrap_or_default().to_owned();
+    let is = |list: &[String], word: &str| list.iter().any(|known| known == word);
+    let mut words = words
+        .iter()
+        .map(|word| word.as_str())
+        .filter(|word| !word.starts_with(['-', '+']) && !is(&CHECKS.through, word));
+    let program = base(words.next()?);
+    if is(&CHECKS.checkers, &program) {
+        return Some(program);
+    }
+    if !is(&CHECKS.runners, &program) {
+        return None;
+    }
+    let is_verb = |word: &&str| CHECKS.verbs.iter().any(|verb| word.contains(verb.as_str()));
+    let told = words.take(RUNNER_WORDS).find(is_verb)?;
+    Some(format!("{program} {told}"))
+}
+
+/// Words behind a runner that may say what it is to do.
+const RUNNER_WORDS: usize = 3;
 
 fn looks_like_file(word: &str) -> bool {
     word.contains(['/', '.'])
@@ -178,7 +243,7 @@ fn pieces(command: &str) -> Vec<ShellPiece> {
             '\n' if here => break,
             '\n' | ';' | '|' | '&' => {
                 // `2>&1` is one word.
-                if c == '&' && matches!(pieces.last(), Some(ShellPiece::To)) && word.is_empty() {
+                if c == '&' && matches!(pieces.last(), Some(ShellPiece::To(_))) && word.is_empty() {
                     word.push('&');
                     continue;
                 }
@@ -190,10 +255,12 @@ fn pieces(command: &str) -> Vec<ShellPiece> {
                     flush(&mut word, &mut pieces);
                 }
                 word.clear();
+                let mut twice = false;
                 while chars.peek() == Some(&'>') {
                     chars.next();
+                    twice = true;
                 }
-                pieces.push(ShellPiece::To);
+                pieces.push(ShellPiece::To(twice));
             }
             '<' => {
                 flush(&mut word, &mut pieces);
@@ -217,11 +284,12 @@ mod tests {
 
     #[test]
     fn a_command_says_what_it_touches() {
-        use Deed::{Changed, Read, Removed};
+        use Deed::{Changed, Created, MovedFrom, Read, Removed};
+        let moved = |from: &str| MovedFrom(from.to_owned());
         type Case<'a> = (&'a str, &'a str, &'a [(Deed, &'a str)]);
         let cases: &[Case<'_>] = &[
             ("cd /x && cargo test -p core 2>&1 | tail -5", "cargo test", &[]),
-            ("cat > src/a.rs <<'EOF'\nrm b.rs\nEOF", "cat ", &[(Changed, "src/a.rs")]),
+            ("cat > src/a.rs <<'EOF'\nrm b.rs\nEOF", "cat ", &[(Created, "src/a.rs")]),
             ("sed -n '1,20p' src/a.rs", "sed 1,20p", &[(Read, "src/a.rs")]),
             (
                 "sed -i 's/a/b/' src/a.rs src/b.rs",
@@ -229,17 +297,13 @@ mod tests {
                 &[(Changed, "src/a.rs"), (Changed, "src/b.rs")],
             ),
             ("RUST_LOG=1 sudo rm -rf build/old", "rm build/old", &[(Removed, "build/old")]),
-            (
-                "git mv a.rs b.rs; mv c.rs d/",
-                "git mv",
-                &[(Removed, "a.rs"), (Changed, "b.rs"), (Removed, "c.rs"), (Changed, "d/")],
-            ),
+            ("git mv a.rs b.rs; mv c.rs d/", "git mv", &[(moved("a.rs"), "b.rs"), (moved("c.rs"), "d/c.rs")]),
             ("echo hi >> notes.txt 2>/dev/null", "", &[(Changed, "notes.txt")]),
         ];
         for (command, key, files) in cases {
             let shell = read(command);
             let found: Vec<(Deed, &str)> =
-                shell.files.iter().map(|(deed, path)| (*deed, path.as_str())).collect();
+                shell.files.iter().map(|(deed, path)| (deed.clone(), path.as_str())).collect();
             assert_eq!((shell.key.as_str(), found.as_slice()), (*key, *files), "{command}");
         }
         assert!(read("cat a.rs | grep x").shows && !read("cargo test").shows);

@@ -1,4 +1,5 @@
 mod properties;
+mod work_log;
 
 use super::*;
 use crate::summarize::task::Earlier;

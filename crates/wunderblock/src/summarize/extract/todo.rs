@@ -1,6 +1,13 @@
-//! The newest state of a list of what is to be done.
+//! Lists of what is to be done, as agents keep them: by a tool that writes the whole list, by tools that write or change
+//! one item, or as boxes in a text.
 
-use serde_json::Value;
+use super::act::{Kind, kind};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::sync::LazyLock;
+use wunderblock_core::state::ItemStatus;
+use wunderblock_core::units::Seq;
+use wunderblock_core::work::TodoItem;
 
 /// A list as it stood at some moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -11,107 +18,218 @@ pub(in super::super) struct Plan {
     pub(in super::super) done: Vec<String>,
 }
 
+/// What a call makes of the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum TodoCall {
+    /// It is this.
+    Whole(Vec<TodoItem>),
+    /// These are added to it, or replace those of the same name.
+    Merged(Vec<TodoItem>),
+    /// This is added to it; its result tells its name.
+    Added(TodoItem),
+    /// The item of this name is changed: its status, its words.
+    Changed(Box<str>, Option<ItemStatus>, Option<Box<str>>),
+}
+
 /// A longer list is read no further.
 const ENTRIES_MAX: usize = 200;
 /// A list in a larger text is not looked for, in bytes.
 const INPUT_MAX: usize = 256 << 10;
 
-const TEXTS: [&str; 8] = ["content", "step", "text", "title", "task", "subject", "description", "name"];
-const STATES: [&str; 4] = ["status", "state", "done", "completed"];
+/// How lists are read; what each field is for, `todo.toml` says.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TodoWords {
+    adds: Vec<String>,
+    changes: Vec<String>,
+    merges: Vec<String>,
+    texts: Vec<String>,
+    states: Vec<String>,
+    ids: Vec<String>,
+    done: Vec<String>,
+    doing: Vec<String>,
+    blocked: Vec<String>,
+    dropped: Vec<String>,
+}
+
+// That the embedded words can be read is what tests are for.
+static WORDS: LazyLock<TodoWords> =
+    LazyLock::new(|| toml::from_str(include_str!("todo.toml")).unwrap_or_default());
 
 impl Plan {
+    /// A list, by how far its items are.
+    pub(super) fn of(items: &[TodoItem]) -> Self {
+        let mut plan = Self::default();
+        items.iter().for_each(|item| plan.add(&item.what, item.status));
+        plan
+    }
+
     fn is_empty(&self) -> bool {
         self.open.is_empty() && self.done.is_empty()
     }
 
-    fn add(&mut self, text: &str, state: TodoState) {
+    fn add(&mut self, text: &str, state: ItemStatus) {
         let text = text.trim().to_owned();
         match state {
             _ if text.is_empty() => {}
-            TodoState::Done => self.done.push(text),
-            TodoState::Open => self.open.push((text, false)),
-            TodoState::Doing => self.open.push((text, true)),
+            ItemStatus::Done | ItemStatus::Dropped => self.done.push(text),
+            ItemStatus::InProgress => self.open.push((text, true)),
+            ItemStatus::Pending | ItemStatus::Blocked => self.open.push((text, false)),
         }
     }
 }
 
-#[derive(Clone, Copy)]
-enum TodoState {
-    Open,
-    Doing,
-    Done,
+/// Whether a tool keeps a list, or some of its items.
+pub(super) fn keeps_list(name: &str) -> bool {
+    kind(name) == Kind::Plan || WORDS.adds.contains(&plain(name)) || WORDS.changes.contains(&plain(name))
 }
 
-/// The list in the input of a call: an array of objects that have a text and a state.
-pub(super) fn of_call(input: &str) -> Option<Plan> {
-    if input.len() > INPUT_MAX {
+/// A name without case and signs.
+fn plain(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// What a call makes of the list; none if it keeps none.
+pub(crate) fn todo_call(name: &str, input: &str) -> Option<TodoCall> {
+    if !keeps_list(name) || input.len() > INPUT_MAX {
         return None;
     }
+    let (adds, changes) = (WORDS.adds.contains(&plain(name)), WORDS.changes.contains(&plain(name)));
     let Value::Object(fields) = serde_json::from_str(input).ok()? else { return None };
-    let mut plan = Plan::default();
-    for value in fields.values() {
-        let list = match value {
-            Value::Array(list) => list.clone(),
-            // Some harnesses pass the list as a text.
-            Value::String(text) if text.trim_start().starts_with('[') => {
-                serde_json::from_str(text).unwrap_or_default()
-            }
-            Value::String(text) => {
-                if let Some(read) = of_text(text) {
-                    return Some(read);
-                }
-                continue;
-            }
-            _ => continue,
-        };
-        for entry in list.iter().take(ENTRIES_MAX) {
-            let Value::Object(entry) = entry else { continue };
-            let text = TEXTS.iter().find_map(|name| entry.get(*name)).and_then(Value::as_str);
-            let state = STATES.iter().find_map(|name| entry.get(*name));
-            if let (Some(text), Some(state)) = (text, state) {
-                plan.add(text, state_of(state));
-            }
-        }
-        if !plan.is_empty() {
-            break;
-        }
+    if adds {
+        return item(&fields, true).map(TodoCall::Added);
     }
-    (!plan.is_empty()).then_some(plan)
+    if changes {
+        let id = id(&fields)?;
+        let state = first(&fields, &WORDS.states).map(state_of);
+        let words = first(&fields, &WORDS.texts).and_then(Value::as_str).map(Into::into);
+        return Some(TodoCall::Changed(id, state, words));
+    }
+    let items = fields.values().find_map(list)?;
+    let merges = first(&fields, &WORDS.merges).is_some_and(|value| value == &Value::Bool(true));
+    Some(if merges { TodoCall::Merged(items) } else { TodoCall::Whole(items) })
 }
 
-fn state_of(value: &Value) -> TodoState {
+/// A list in an argument: an array of objects that have a text and a state, or boxes in a text.
+fn list(value: &Value) -> Option<Vec<TodoItem>> {
+    let items: Vec<TodoItem> = match value {
+        Value::Array(list) => {
+            list.iter().take(ENTRIES_MAX).filter_map(|entry| item(entry.as_object()?, false)).collect()
+        }
+        // Some harnesses pass the list as a text.
+        Value::String(text) if text.trim_start().starts_with('[') => {
+            let parsed = serde_json::from_str::<Value>(text).ok();
+            return parsed.as_ref().and_then(list).or_else(|| boxes(text));
+        }
+        Value::String(text) => return boxes(text),
+        _ => return None,
+    };
+    (!items.is_empty()).then_some(items)
+}
+
+fn first<'v>(fields: &'v Map<String, Value>, names: &[String]) -> Option<&'v Value> {
+    names.iter().find_map(|name| fields.get(name))
+}
+
+fn id(fields: &Map<String, Value>) -> Option<Box<str>> {
+    match first(fields, &WORDS.ids)? {
+        Value::String(id) => Some(id.as_str().into()),
+        Value::Number(id) => Some(id.to_string().into()),
+        _ => None,
+    }
+}
+
+/// An item of a list; one that is new need not say how far it is.
+fn item(fields: &Map<String, Value>, is_new: bool) -> Option<TodoItem> {
+    let what = first(fields, &WORDS.texts)?.as_str()?.trim();
+    let state = first(fields, &WORDS.states);
+    if what.is_empty() || state.is_none() && !is_new {
+        return None;
+    }
+    let status = state.map(state_of).unwrap_or_default();
+    Some(TodoItem { what: what.into(), status, id: id(fields), ..TodoItem::default() })
+}
+
+fn state_of(value: &Value) -> ItemStatus {
     match value {
-        Value::Bool(true) => TodoState::Done,
-        Value::String(word) => match word.to_ascii_lowercase().as_str() {
-            "completed" | "complete" | "done" | "finished" | "cancelled" | "canceled" | "已完成" => {
-                TodoState::Done
+        Value::Bool(true) => ItemStatus::Done,
+        Value::String(word) => {
+            let word = word.to_lowercase();
+            let is = |words: &[String]| words.contains(&word);
+            match () {
+                () if is(&WORDS.done) => ItemStatus::Done,
+                () if is(&WORDS.doing) => ItemStatus::InProgress,
+                () if is(&WORDS.blocked) => ItemStatus::Blocked,
+                () if is(&WORDS.dropped) => ItemStatus::Dropped,
+                () => ItemStatus::Pending,
             }
-            "in_progress" | "in-progress" | "doing" | "active" | "进行中" => TodoState::Doing,
-            _ => TodoState::Open,
-        },
-        _ => TodoState::Open,
+        }
+        _ => ItemStatus::Pending,
+    }
+}
+
+/// The list after a call at a position.
+pub(crate) fn follow(list: &mut Vec<TodoItem>, at: Seq, call: &TodoCall) {
+    let placed = |item: &TodoItem| TodoItem { at, span: (at, at), ..item.clone() };
+    match call {
+        TodoCall::Whole(items) => *list = items.iter().map(placed).collect(),
+        TodoCall::Merged(items) => {
+            for item in items.iter().map(placed) {
+                match list.iter_mut().find(|had| had.id.is_some() && had.id == item.id) {
+                    Some(had) => *had = item,
+                    None => list.push(item),
+                }
+            }
+        }
+        TodoCall::Added(item) => list.push(placed(item)),
+        TodoCall::Changed(id, status, words) => {
+            let Some(had) = list.iter_mut().find(|had| had.id.as_ref() == Some(id)) else { return };
+            had.status = status.unwrap_or(had.status);
+            if let Some(words) = words {
+                had.what.clone_from(words);
+            }
+            (had.at, had.span) = (at, (had.span.0, at));
+        }
+    }
+    list.truncate(ENTRIES_MAX);
+}
+
+impl TodoCall {
+    /// The call with what its result tells: `#3` is the name of what was added.
+    pub(super) fn named(&mut self, result: &str) {
+        if let Self::Added(item) = self
+            && item.id.is_none()
+        {
+            let digits = result.split('#').nth(1).unwrap_or_default();
+            let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+            item.id = digits.get(..end).filter(|id| !id.is_empty()).map(Into::into);
+        }
     }
 }
 
 /// The boxes of a text: `- [ ] open`, `- [x] done`.
 pub(super) fn of_text(text: &str) -> Option<Plan> {
+    boxes(text).map(|items| Plan::of(&items)).filter(|plan| !plan.is_empty())
+}
+
+fn boxes(text: &str) -> Option<Vec<TodoItem>> {
     memchr::memchr(b'[', text.as_bytes())?;
-    let mut plan = Plan::default();
+    let mut items = Vec::new();
     for line in text.lines() {
         let line = line.trim_start();
         let Some(line) = line.strip_prefix(['-', '*', '+']) else { continue };
         let Some(rest) = line.trim_start().strip_prefix('[') else { continue };
         let Some((mark, text)) = rest.split_once(']') else { continue };
-        let state = match mark {
-            " " | "" => TodoState::Open,
-            "x" | "X" | "✓" | "✔" => TodoState::Done,
-            "~" | "-" | "/" => TodoState::Doing,
+        let status = match mark {
+            " " | "" => ItemStatus::Pending,
+            "x" | "X" | "✓" | "✔" => ItemStatus::Done,
+            "~" | "-" | "/" => ItemStatus::InProgress,
             _ => continue,
         };
         // `[x](link)` is a link.
-        if !text.starts_with('(') && plan.open.len() + plan.done.len() < ENTRIES_MAX {
-            plan.add(text, state);
+        if !text.starts_with('(') && !text.trim().is_empty() && items.len() < ENTRIES_MAX {
+            items.push(TodoItem { what: text.trim().into(), status, ..TodoItem::default() });
         }
     }
-    (!plan.is_empty()).then_some(plan)
+    (!items.is_empty()).then_some(items)
 }

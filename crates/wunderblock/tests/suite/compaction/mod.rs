@@ -19,3 +19,4 @@ mod sweep;
 mod undo;
 mod visibility;
 mod words;
+mod work;

@@ -84,31 +84,32 @@ fn protect() -> impl Strategy<Value = Protect> {
     let counts = (0..300_u64, 0..300_u64, 0..9_u64);
     let amounts =
         (amount(), amount(), prop_oneof![Just(Tokens(0)), (300_000..900_000_u64).prop_map(Tokens)], tokens());
-    (counts, amounts, within(0..1_000), within(0..400), (any::<bool>(), within(0..300), within(0..100)))
-        .prop_map(
-            |(
-                (first, messages, turns),
-                (tokens, at_least, at_most, user_tokens),
+    let shares = (any::<bool>(), within(0..300), within(0..100), within(0..200));
+    (counts, amounts, within(0..1_000), within(0..400), shares).prop_map(
+        |(
+            (first, messages, turns),
+            (tokens, at_least, at_most, user_tokens),
+            history,
+            window,
+            (to_newest_user, user_share, rules_share, work_share),
+        )| {
+            Protect {
+                first,
+                messages,
+                turns,
+                tokens,
                 history,
                 window,
-                (to_newest_user, user_share, rules_share),
-            )| {
-                Protect {
-                    first,
-                    messages,
-                    turns,
-                    tokens,
-                    history,
-                    window,
-                    at_least,
-                    at_most,
-                    to_newest_user,
-                    user_tokens,
-                    user_share,
-                    rules_share,
-                }
-            },
-        )
+                at_least,
+                at_most,
+                to_newest_user,
+                user_tokens,
+                user_share,
+                rules_share,
+                work_share,
+            }
+        },
+    )
 }
 
 fn split() -> impl Strategy<Value = Split> {

@@ -5,6 +5,7 @@ use futures_executor::block_on;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use wunderblock::catalog::{BilledTokens, Catalog, MicroDollars};
+use wunderblock::policy::Policies;
 use wunderblock::{ContextOptions, Error, SimulateOptions};
 use wunderblock_core::event::{EventSource, Fact, MessageAppended, NewEvent};
 use wunderblock_core::id::EventId;
@@ -201,4 +202,57 @@ fn a_user_turn_larger_than_the_window_is_still_no_failure() {
     for policy in &found.policies {
         assert_eq!((policy.over_budget, policy.refused), (0, 0), "{policy:?}");
     }
+}
+
+fn tool(id: &str, minutes: i64, name: &str, input: &str, answer: &str) -> [NewEvent; 2] {
+    let (call, name) = (format!("call-{id}").as_str().into(), name.into());
+    let part = Part::ToolCall { call, name, input: input.into(), gist: None, extra: None };
+    let call = format!("call-{id}").as_str().into();
+    let content = vec![Part::text(answer)];
+    let result = Part::ToolResult { call, content, failed: false, extra: None };
+    [
+        at(&format!("{id}-call"), minutes, Message::new(Role::Assistant, vec![part])),
+        at(&format!("{id}-result"), minutes, Message::new(Role::Tool, vec![result])),
+    ]
+}
+
+/// What the calls after a compaction need is counted, and what the work has come to brings more of it into reach.
+#[test]
+fn what_the_next_calls_need_is_in_the_request_or_one_read_away() {
+    let mut all = vec![said("begin", 0, Role::User, "Go through the parts, one after the other.")];
+    for turn in 0..90_i64 {
+        // Every file is read once, and edited long after.
+        let file = if turn < 30 { turn } else { turn * 7 % 30 };
+        let (path, line) = (format!("src/part_{file}.rs"), format!("let value_{file} = compute({file});"));
+        let id = |what: &str| format!("{what}{turn}");
+        all.push(said(&id("user"), turn * 4, Role::User, "Go on."));
+        if turn < 30 {
+            let body = format!("{line}\n{}", filler(200));
+            all.extend(tool(
+                &id("read"),
+                turn * 4 + 1,
+                "Read",
+                &format!(r#"{{"file_path":"{path}"}}"#),
+                &body,
+            ));
+        } else {
+            let edit =
+                format!(r#"{{"file_path":"{path}","old_string":"{line}","new_string":"let a = {turn};"}}"#);
+            all.extend(tool(&id("edit"), turn * 4 + 2, "Edit", &edit, "done"));
+        }
+        all.push(said(&id("reply"), turn * 4 + 3, Role::Assistant, &filler(120)));
+    }
+    let sharing = |name: &str, share: &str| {
+        let text = format!("extends = \"balanced\"\nname = \"{name}\"\n[protect]\nwork_share = {share}\n");
+        Arc::new(Policies::embedded().parse(&text, "own.toml").unwrap().policy)
+    };
+    let policies = vec![sharing("without", "0.0"), sharing("with", "0.1"), presets(&["off"]).remove(0)];
+    let found = simulate(&played(all).session, &options(8_000, Some(1_000), policies));
+    let (without, with, off) = (of(&found, "without"), of(&found, "with"), of(&found, "off"));
+    assert_eq!((off.compactions, off.needed), (0, 0), "nothing is compacted");
+    for policy in [without, with] {
+        assert!(policy.compactions > 3 && policy.needed > 5, "{policy:?}");
+        assert!(policy.needed_shown <= policy.needed_reached && policy.needed_reached <= policy.needed);
+    }
+    assert!(with.needs_reachable > without.needs_reachable, "{with:?}\n{without:?}");
 }

@@ -2,13 +2,15 @@
 
 use super::{COMMAND, Pick, counted};
 use crate::summarize::extract::act::{Deed, Kind};
-use crate::summarize::extract::glean::{File, Step, Trouble};
+use crate::summarize::extract::files::File;
+use crate::summarize::extract::glean::{Step, Trouble};
 use crate::summarize::extract::item::{ItemText, SummaryItem};
 use crate::summarize::extract::plain::code;
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use wunderblock_core::policy::Fill;
 use wunderblock_core::units::Seq;
+use wunderblock_core::work::FileChange;
 
 impl Pick<'_> {
     pub(super) fn files_read(&mut self) {
@@ -21,7 +23,7 @@ impl Pick<'_> {
             .collect();
         let mut seen: HashSet<&str> = files.iter().map(|(path, ..)| *path).collect();
         let unanswered =
-            found.unanswered().filter(|(_, deed, path)| *deed == Deed::Read && seen.insert(path));
+            found.unanswered().filter(|(_, deed, path)| **deed == Deed::Read && seen.insert(path));
         files.extend(unanswered.map(|(at, _, path)| (path, 1, at)));
         for (path, count, at) in files {
             let name = counted(&code(path, self.marks()), count);
@@ -33,16 +35,23 @@ impl Pick<'_> {
     pub(super) fn files_modified(&mut self) {
         let found = self.found;
         for file in found.files.iter().filter(|file| file.is_changed()) {
-            let File { path, changed, removed, last_changed, .. } = file;
+            let File { path, changed, change, from, last_changed, .. } = file;
             let name = counted(&code(path, self.marks()), *changed);
-            let lead = format!("{} {name}", if *removed { "removed" } else { "changed" });
+            let lead = match (change, from) {
+                (FileChange::Deleted, _) => format!("removed {name}"),
+                (FileChange::Reverted, _) => format!("taken back {name}"),
+                (FileChange::Moved, Some(from)) => format!("moved {} → {name}", code(from, self.marks())),
+                _ => format!("changed {name}"),
+            };
             let weight = self.span.newness(*last_changed) + i64::from((*changed).min(10)) * 40;
             let (quote, at) = (String::new(), *last_changed);
             self.items.push(SummaryItem::quote(Fill::FilesModified, &lead, quote, at, weight));
         }
         let mut seen: HashSet<&str> =
             found.files.iter().filter(|file| file.is_changed()).map(|file| file.path.as_str()).collect();
-        let waiting = found.unanswered().filter(|(_, deed, path)| *deed != Deed::Read && seen.insert(path));
+        let waiting = found
+            .unanswered()
+            .filter(|(_, deed, path)| !matches!(deed, Deed::Read | Deed::Committed) && seen.insert(path));
         for (at, deed, path) in waiting {
             let name = counted(&code(path, self.marks()), 1);
             let lead = match (self.waits(at), deed) {

@@ -1,0 +1,135 @@
+//! What a lane's work has come to, as it stands at the tail: made by each compaction, from the log before and what came
+//! since; said again by any other step that leaves it out.
+
+use super::packer::Packer;
+use crate::summarize::{Material, work};
+use crate::texts::Texts;
+use crate::token_costs::TokenCosts;
+use std::collections::HashMap;
+use std::sync::Arc;
+use wunderblock_core::authority::Authority;
+use wunderblock_core::cost;
+use wunderblock_core::decision::Injection;
+use wunderblock_core::fence;
+use wunderblock_core::id::Handle;
+use wunderblock_core::message::{Body, Role};
+use wunderblock_core::pair::{Exchange, arrange};
+use wunderblock_core::policy::Permille;
+use wunderblock_core::section::Section;
+use wunderblock_core::units::{Seq, Tokens};
+use wunderblock_core::view::{View, ViewEntry};
+use wunderblock_core::work::{FileChange, Span, WorkLog};
+
+/// The name under which it stands.
+const NAME: &str = "as of the newest compaction";
+/// What is said again as it was recorded takes at most this part of the limit: a lane can have begun again in a smaller window.
+const MOST: Permille = Permille(100);
+
+/// What the work has come to, as a compaction records it; none where there is nothing to say, and nothing was said. The next
+/// request says it, where nothing waits any more. `texts` holds those of all the view.
+pub(crate) fn work_log(view: &View, texts: &Texts, share: Permille) -> Option<WorkLog> {
+    let log = if share == Permille::ZERO { WorkLog::default() } else { log_of(view, texts) };
+    let stood = view.work().is_some_and(|work| !work.is_empty());
+    (stood || !log.is_empty()).then_some(WorkLog { share, ..log })
+}
+
+/// The log before, and what the entries behind it tell. What is hidden tells nothing.
+fn log_of(view: &View, texts: &Texts) -> WorkLog {
+    let before = view.work().cloned().unwrap_or_else(|| Arc::new(WorkLog::default()));
+    let arrangement = arrange(view);
+    let is_new = |exchange: &&Exchange| exchange.last > before.through;
+    let new: Vec<&Exchange> = arrangement.exchanges.iter().filter(is_new).collect();
+    let mut spans: HashMap<Seq, Span> = HashMap::new();
+    for exchange in &new {
+        let first = exchange.members.first().copied().unwrap_or(exchange.key);
+        spans.extend(exchange.members.iter().map(|seq| (*seq, (first, exchange.last))));
+    }
+    let entries: Vec<&ViewEntry> = view.entries().filter(|entry| spans.contains_key(&entry.seq)).collect();
+    let from = entries.first().map_or(Seq::START, |entry| entry.seq);
+    let material = Material { from, to: view.head(), entries, bodies: texts, earlier: Vec::new() };
+    work(&material, &before, &spans)
+}
+
+/// The log as a text that fits; none where nothing of it does. What is known from elsewhere goes first: files that were
+/// only read, the words of skills, old checks, old changes, the end of the list.
+fn to_say(log: &WorkLog, (stream, limit): (Handle, Tokens), costs: &TokenCosts) -> Option<String> {
+    let (mut log, most) = (log.clone(), log.share.of(limit));
+    if most == Tokens::ZERO {
+        return None;
+    }
+    while !log.is_empty() {
+        let text = log.text(stream);
+        if weight(&injection(Body::Inline(text.clone())), costs) <= most {
+            return Some(text);
+        }
+        let read = log.files.iter().rposition(|file| file.change == FileChange::Read);
+        if let Some(read) = read.filter(|_| log.files.len() > FILES_MIN) {
+            log.files.remove(read);
+        } else if log.files.len() > FILES_MIN {
+            log.files.pop();
+        } else if let Some(skill) = log.skills.iter_mut().rfind(|skill| !skill.text.is_empty()) {
+            skill.text = Box::default();
+        } else if log.checks.len() > 1 {
+            log.checks.pop();
+        } else if log.files.pop().is_none() && log.skills.pop().is_none() && log.checks.pop().is_none() {
+            log.todo.pop();
+        }
+    }
+    None
+}
+
+/// Files that are told of before anything else is shortened.
+const FILES_MIN: usize = 6;
+
+fn weight(item: &Injection, costs: &TokenCosts) -> Tokens {
+    cost::message(&fence::injected(std::slice::from_ref(item)), costs).tokens
+}
+
+fn injection(body: Body) -> Injection {
+    Injection {
+        section: Section::Work,
+        authority: Authority::of(Section::Work),
+        from_stream: None,
+        from_seq: Seq::START,
+        body,
+        what: NAME.into(),
+        why: "".into(),
+    }
+}
+
+/// What the request has to say of the work, if it does not show it: as it was recorded, unless that is too much now, or
+/// none stands.
+pub(super) fn standing(
+    view: &View,
+    (stream, limit): (Handle, Tokens),
+    costs: &TokenCosts,
+    packer: &Packer,
+) -> Option<Injection> {
+    if goes_on(view) {
+        return None;
+    }
+    if let Some((_, body)) = view.last_injected(Section::Work, NAME) {
+        let item = injection(body.clone());
+        if weight(&item, costs) <= MOST.of(limit) {
+            return Some(item);
+        }
+    }
+    to_say(view.work()?, (stream, limit), costs).map(|text| injection(packer.pack(text)))
+}
+
+/// Whether the newest entry is a record of a reply that others may follow: they would stand before what is said now.
+fn goes_on(view: &View) -> bool {
+    let newest = view.entries().next_back().map(|entry| &entry.message);
+    newest.is_some_and(|said| said.role == Role::Assistant && said.api_id.is_some() && said.stop.is_none())
+}
+
+/// What a log's first request will say of it, and what that takes.
+pub(crate) fn expected(
+    log: &WorkLog,
+    (stream, limit): (Handle, Tokens),
+    costs: &TokenCosts,
+) -> Option<(Injection, Tokens)> {
+    let item = injection(Body::Inline(to_say(log, (stream, limit), costs)?));
+    let tokens = weight(&item, costs);
+    Some((item, tokens))
+}

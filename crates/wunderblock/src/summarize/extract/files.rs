@@ -1,0 +1,140 @@
+//! What became of files, call after call.
+
+use super::act::Deed;
+use std::collections::HashMap;
+use wunderblock_core::units::Seq;
+use wunderblock_core::work::FileChange;
+
+/// A longer path is none, in bytes.
+const PATH_MAX: usize = 300;
+/// What stands for the whole working tree.
+const ALL: &str = ".";
+
+/// What was done to a file.
+#[derive(Clone, Debug)]
+pub(in super::super) struct File {
+    pub(in super::super) path: String,
+    pub(super) read: u32,
+    pub(super) changed: u32,
+    /// What became of it last.
+    pub(super) change: FileChange,
+    /// Where it was moved from.
+    pub(super) from: Option<String>,
+    pub(super) last_read: Seq,
+    pub(in super::super) last_changed: Seq,
+    /// The calls that changed it, in order.
+    pub(super) changes: Vec<Seq>,
+    /// The results that showed it, in order.
+    pub(super) shown: Vec<Seq>,
+}
+
+impl File {
+    /// Whether it was made, changed or removed.
+    pub(in super::super) fn is_changed(&self) -> bool {
+        self.changed > 0
+    }
+}
+
+/// The files of a range, in the order in which they came up first.
+#[derive(Clone, Debug, Default)]
+pub(in super::super) struct Files {
+    list: Vec<File>,
+    places: HashMap<String, usize>,
+    /// The change before: where, and of which file.
+    pub(super) changed: Option<(Seq, String)>,
+    /// Where the newest commit was recorded.
+    pub(super) committed: Seq,
+    /// Where all changes since a commit were taken back, and where that commit stands.
+    pub(super) taken_back: Vec<(Seq, Seq)>,
+}
+
+impl Files {
+    /// Those of which there is something to tell.
+    pub(in super::super) fn iter(&self) -> impl DoubleEndedIterator<Item = &File> {
+        self.list.iter().filter(|file| file.read > 0 || file.changed > 0)
+    }
+
+    /// Takes in what a call did that succeeded; its result stands at `seen`.
+    pub(super) fn touch(&mut self, (at, seen): (Seq, Seq), deed: &Deed, path: &str) {
+        let path = plain(path);
+        match deed {
+            Deed::Committed => self.committed = at,
+            Deed::Reverted if path == ALL => self.take_back(at),
+            _ if path.is_empty() || path.len() > PATH_MAX => {}
+            Deed::Read => {
+                if let Some(file) = self.file(path) {
+                    file.read += 1;
+                    file.last_read = at;
+                    file.shown.push(seen);
+                }
+            }
+            Deed::MovedFrom(from) => {
+                let from = plain(from).to_owned();
+                let gone = self.places.get(&from).and_then(|place| self.list.get_mut(*place));
+                // Under its new path it is told of once.
+                gone.into_iter().for_each(|file| (file.read, file.changed) = (0, 0));
+                self.change(at, path, FileChange::Moved);
+                if let Some(file) = self.file(path) {
+                    file.from = Some(from);
+                }
+            }
+            Deed::Created | Deed::Changed => {
+                let is_new = *deed == Deed::Created && !self.places.contains_key(path);
+                // What was made here and changed since was made here.
+                let made = self.file(path).is_some_and(|file| file.change == FileChange::Created);
+                let change = if is_new || made { FileChange::Created } else { FileChange::Edited };
+                self.change(at, path, change);
+            }
+            Deed::Removed => self.change(at, path, FileChange::Deleted),
+            Deed::Reverted => self.change(at, path, FileChange::Reverted),
+        }
+    }
+
+    fn change(&mut self, at: Seq, path: &str, change: FileChange) {
+        self.changed = Some((at, path.to_owned()));
+        if let Some(file) = self.file(path) {
+            file.changed += 1;
+            (file.change, file.last_changed) = (change, at);
+            file.changes.push(at);
+        }
+    }
+
+    fn take_back(&mut self, at: Seq) {
+        self.taken_back.push((at, self.committed));
+        for file in &mut self.list {
+            let changed = file.changed > 0 && file.last_changed > self.committed;
+            if changed && is_taken_back(file.change) {
+                (file.change, file.last_changed) = (FileChange::Reverted, at);
+                file.changes.push(at);
+            }
+        }
+    }
+
+    fn file(&mut self, path: &str) -> Option<&mut File> {
+        let next = self.list.len();
+        let place = *self.places.entry(path.to_owned()).or_insert(next);
+        if place == next {
+            self.list.push(File {
+                path: path.to_owned(),
+                read: 0,
+                changed: 0,
+                change: FileChange::Read,
+                from: None,
+                last_read: Seq::START,
+                last_changed: Seq::START,
+                changes: Vec::new(),
+                shown: Vec::new(),
+            });
+        }
+        self.list.get_mut(place)
+    }
+}
+
+/// Whether what takes back the working tree takes back such a change: what git does not know of stays.
+pub(super) fn is_taken_back(change: FileChange) -> bool {
+    matches!(change, FileChange::Edited | FileChange::Moved | FileChange::Deleted)
+}
+
+fn plain(path: &str) -> &str {
+    path.strip_prefix("./").unwrap_or(path).trim()
+}

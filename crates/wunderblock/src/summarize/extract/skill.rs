@@ -1,0 +1,49 @@
+//! Skills an agent invokes: by a tool of their own, or by reading the file that describes one.
+
+use super::act::{Deed, argument};
+use super::plain::{Escaping, head, line};
+use serde::Deserialize;
+use std::sync::LazyLock;
+use wunderblock_core::units::Seq;
+use wunderblock_core::work::InvokedSkill;
+
+/// How skills are invoked; what each field is for, `skill.toml` says.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SkillWords {
+    tools: Vec<String>,
+    names: Vec<String>,
+    file: String,
+    begins: Vec<String>,
+}
+
+// That the embedded words can be read is what tests are for.
+static WORDS: LazyLock<SkillWords> =
+    LazyLock::new(|| toml::from_str(include_str!("skill.toml")).unwrap_or_default());
+
+/// What is kept of what a skill says, in bytes.
+const TEXT: usize = 600;
+/// A shorter result only says that the skill is there, in bytes.
+const TEXT_MIN: usize = 200;
+
+/// The skill a call invokes.
+pub(super) fn called(name: &str, input: &str, files: &[(Deed, String)]) -> Option<InvokedSkill> {
+    let plain: String = name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    let called = WORDS.tools.contains(&plain).then(|| argument(input, &WORDS.names)).flatten();
+    let read = || {
+        let file = files.iter().find(|(deed, _)| *deed == Deed::Read)?;
+        let folder = file.1.strip_suffix(WORDS.file.as_str())?.trim_end_matches('/');
+        folder.rsplit('/').next().map(str::to_owned)
+    };
+    let name = called.or_else(read).filter(|name| !name.trim().is_empty())?;
+    Some(InvokedSkill { name: head(name.trim(), 80).into(), ..InvokedSkill::default() })
+}
+
+/// Takes in what a skill says, where it says more than that it is there.
+pub(super) fn read(skill: &mut InvokedSkill, at: Seq, text: &str) {
+    let begins = WORDS.begins.iter().any(|begin| text.trim_start().starts_with(begin.as_str()));
+    if skill.text.is_empty() && (text.len() >= TEXT_MIN || begins) {
+        skill.text = head(&line(head(text, 4 * TEXT).as_ref(), Escaping::Speakers), TEXT).into();
+        skill.at = at;
+    }
+}

@@ -1,0 +1,141 @@
+//! What the work has come to: the log before, and what the entries behind it tell.
+
+use super::files::is_taken_back;
+use super::glean::{Found, Step, glean};
+use super::plain::{Escaping, head, line};
+use super::todo::{self, TodoCall};
+use crate::summarize::task::Material;
+use std::collections::HashMap;
+use wunderblock_core::state::ItemStatus;
+use wunderblock_core::units::Seq;
+use wunderblock_core::work::{FileChange, InvokedSkill, LastCheck, Span, TodoItem, TouchedFile, WorkLog};
+
+/// Maximum items of each kind that a log keeps; how many are told of, the policy's share decides.
+const TODO_MAX: usize = 60;
+const FILES_MAX: usize = 40;
+/// Of a file, where it was changed and shown last.
+const CHANGES_MAX: usize = 6;
+const SHOWN_MAX: usize = 3;
+const CHECKS_MAX: usize = 8;
+const SKILLS_MAX: usize = 4;
+/// Maximum of an item's words, in bytes.
+const WORDS_MAX: usize = 200;
+
+/// The log after `material`, which holds what came behind `before`. `spans` has the exchange of each entry.
+pub(crate) fn work(material: &Material<'_>, before: &WorkLog, spans: &HashMap<Seq, Span>) -> WorkLog {
+    let found = glean(material);
+    let span = |at: Seq| spans.get(&at).copied().unwrap_or((at, at));
+    let committed = before.committed.max(found.files.committed);
+    let mut log = WorkLog { through: material.to, committed, ..WorkLog::default() };
+    log.todo = todo_after(&found, before, &span);
+    log.files = files_after(&found, before, &span);
+    log.checks.clone_from(&before.checks);
+    log.skills.clone_from(&before.skills);
+    for step in found.steps.iter().filter(|step| !step.checks.is_empty()) {
+        note_check(&mut log.checks, step, span(step.at));
+    }
+    for step in &found.steps {
+        note_skill(&mut log.skills, step, span(step.at));
+    }
+    log.checks.truncate(CHECKS_MAX);
+    log.skills.truncate(SKILLS_MAX);
+    log
+}
+
+/// Words on one line, as they may stand in a request.
+fn words(text: &str) -> Box<str> {
+    head(&line(text, Escaping::Speakers), WORDS_MAX).into()
+}
+
+/// The list as the newest calls leave it; nothing once all of it is done.
+fn todo_after(found: &Found<'_>, before: &WorkLog, span: &dyn Fn(Seq) -> Span) -> Vec<TodoItem> {
+    let mut list = before.todo.clone();
+    for step in &found.steps {
+        // A call whose result is outstanding comes by again; a whole list may be written twice.
+        let counts = match (&step.outcome, &step.todo) {
+            (Some(outcome), _) => !outcome.failed,
+            (None, call) => matches!(call, Some(TodoCall::Whole(_) | TodoCall::Merged(_))),
+        };
+        if let Some(call) = step.todo.as_ref().filter(|_| counts) {
+            todo::follow(&mut list, step.at, call);
+        }
+    }
+    if list.iter().all(|item| matches!(item.status, ItemStatus::Done | ItemStatus::Dropped)) {
+        return Vec::new();
+    }
+    list.truncate(TODO_MAX);
+    for item in list.iter_mut().filter(|item| item.at > before.through) {
+        item.span = (item.span.0.min(span(item.at).0), span(item.at).1);
+        item.what = words(&item.what);
+    }
+    list
+}
+
+fn files_after(found: &Found<'_>, before: &WorkLog, span: &dyn Fn(Seq) -> Span) -> Vec<TouchedFile> {
+    let mut files: HashMap<Box<str>, TouchedFile> =
+        before.files.iter().map(|file| (file.path.clone(), file.clone())).collect();
+    for (at, committed) in &found.files.taken_back {
+        let since = (*committed).max(before.committed);
+        let changed = |file: &TouchedFile| file.changes.first().is_some_and(|last| *last > since);
+        for file in files.values_mut().filter(|file| changed(file) && is_taken_back(file.change)) {
+            (file.change, file.span) = (FileChange::Reverted, span(*at));
+            file.changes.insert(0, *at);
+        }
+    }
+    for file in found.files.iter() {
+        let path = words(&file.path);
+        let old = files.remove(&path);
+        let known = old.as_ref().is_some_and(|old| old.change != FileChange::Deleted);
+        let mut now = TouchedFile { path: path.clone(), ..old.unwrap_or_default() };
+        newest_first(&mut now.changes, &file.changes, CHANGES_MAX);
+        newest_first(&mut now.shown, &file.shown, SHOWN_MAX);
+        now.span = span(file.last_changed.max(file.last_read));
+        if file.is_changed() {
+            now.change = match (file.change, now.change) {
+                (FileChange::Created | FileChange::Edited, FileChange::Created) => FileChange::Created,
+                (FileChange::Created, _) if known => FileChange::Edited,
+                (change, _) => change,
+            };
+            now.from = file.from.as_deref().map(words);
+            now.from.iter().for_each(|from| {
+                files.remove(from);
+            });
+        }
+        files.insert(path, now);
+    }
+    let mut files: Vec<TouchedFile> = files.into_values().collect();
+    files.sort_by(|a, b| b.touched().cmp(&a.touched()).then_with(|| a.path.cmp(&b.path)));
+    files.truncate(FILES_MAX);
+    files
+}
+
+/// Puts positions that came in order before those that are there.
+fn newest_first(places: &mut Vec<Seq>, new: &[Seq], most: usize) {
+    places.splice(0..0, new.iter().rev().copied());
+    places.dedup();
+    places.truncate(most);
+}
+
+/// Puts a check before the others. One that ended well speaks for all that it holds.
+fn note_check(checks: &mut Vec<LastCheck>, step: &Step, span: Span) {
+    let Some(outcome) = &step.outcome else { return };
+    let family: Vec<Box<str>> = step.checks.iter().map(|check| words(check)).collect();
+    let speaks_for = |other: &LastCheck| {
+        other.family == family || !outcome.failed && other.family.iter().all(|check| family.contains(check))
+    };
+    checks.retain(|other| !speaks_for(other));
+    let told = outcome.telling.as_deref().map(words).unwrap_or_default();
+    checks.insert(0, LastCheck { family, failed: outcome.failed, told, at: step.ended, span });
+}
+
+fn note_skill(skills: &mut Vec<InvokedSkill>, step: &Step, span: Span) {
+    let Some(skill) = step.skill.as_ref().filter(|_| step.outcome.as_ref().is_none_or(|it| !it.failed))
+    else {
+        return;
+    };
+    let at = if skill.text.is_empty() { step.ended } else { skill.at };
+    let name = words(&skill.name);
+    skills.retain(|other| other.name != name);
+    // What it says may stand behind its exchange.
+    skills.insert(0, InvokedSkill { name, text: skill.text.clone(), at, span: (span.0, span.1.max(at)) });
+}
