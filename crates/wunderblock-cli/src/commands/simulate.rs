@@ -105,7 +105,7 @@ fn picture(found: &Simulation, per_turn: bool, paint: Paint) -> String {
 }
 
 const HEAD: &str =
-    "policy         recall reach next words cuts tries    sent cached      cost  peak   lost   time   won";
+    "policy         recall reach next words cuts tries    sent cached      cost peak  lost   time   won";
 
 /// The longest name, up to where the table has room.
 fn names(found: &Simulation) -> usize {
@@ -118,14 +118,14 @@ const NAME: usize = 14;
 
 fn row(policy: &PolicyResult, paint: Paint) -> String {
     let percent = |share: f64| format!("{:.1}", share * 100.0);
-    let whole = |share: f64| format!("{:.0} %", share * 100.0);
+    let whole = |share: f64| format!("{:.0}", share * 100.0);
     let ratio = |part: u64, of: u64| (part * 100).checked_div(of).unwrap_or_default();
     let cost = policy.cost.map_or_else(|| "—".to_owned(), dollars);
     let name = pad(&fit(&clean(&policy.name), NAME + 1), NAME);
     let won = format!("{}/{}", policy.dominates.len(), policy.dominated_by.len());
     let seconds = f64::from(u32::try_from(policy.time_ms).unwrap_or(u32::MAX)) / 1_000.0;
     let mut line = format!(
-        "{} {:>6} {:>5} {:>4} {:>5} {:>4} {:>5} {:>7} {:>4} % {:>9} {:>5} {:>6} {:>4.1} s {:>5}",
+        "{} {:>6} {:>5} {:>4} {:>5} {:>4} {:>5} {:>7} {:>4} % {:>9} {:>4} {:>5} {:>4.1} s {:>5}",
         paint.bold(&name),
         percent(policy.far_reference_recall),
         percent(policy.far_reference_reachable),
@@ -191,7 +191,8 @@ fn notes(found: &Simulation) -> Vec<String> {
         "next: of the paths, ids and replaced texts that the three calls after each compaction need and that were known before \
          it, how many in a hundred stood in the request or could be read in one step."
             .to_owned(),
-        "words: the user's turns that stood word for word, on average. cuts, tries: compactions, and those that changed \
+        "words: the user's turns that stood word for word, on average, in a hundred. peak: the largest request, in hundredths of \
+         the limit. cuts, tries: compactions, and those that changed \
          nothing. lost: what was named, and is neither in the last request nor in reach of it. time: of building and \
          compacting."
             .to_owned(),
@@ -236,7 +237,7 @@ mod tests {
             needs_reachable: 1.0,
             user_messages_verbatim_mean: 1.0,
             peak_share: 1.0,
-            literals_lost: 123_456,
+            literals_lost: 12_345,
             ..PolicyResult::default()
         };
         let row = row(&policy, Paint::none());
