@@ -24,7 +24,7 @@ static SPEAKS: LazyLock<Option<Regex>> =
 
 /// How lines of output begin.
 static OUTPUT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let begins = r#"\d{4}[-/]\d\d|\d\d:\d\d|(?:error|warning|note|info)[:\[]|at \S+\(|File "|-->|={2,}|-{3,}|running \d|thread "#;
+    let begins = r#"\d{4}[-/]\d\d|\d\d:\d\d|\w*(?:Error|Exception): |(?:error|warning|note|info)[:\[]|at \S+\(|File "|-->|={2,}|-{3,}|running \d|thread "#;
     Regex::new(&format!(r"(?i)^(?:[$|><+<\[{{@]|(?:{begins}))| \.\.\. ok$")).ok()
 });
 
@@ -104,6 +104,7 @@ fn sentences_of_line<'t>(at: usize, line: &'t str, found: &mut Vec<(usize, &'t s
         let end = index + c.len_utf8();
         let ends = match c {
             '。' | '！' | '？' | '；' => true,
+            '.' if is_abbreviation(line.get(from..index).unwrap_or_default()) => false,
             '.' | '!' | '?' => chars.peek().is_some_and(|(_, next)| next.is_whitespace()),
             _ => false,
         };
@@ -117,6 +118,12 @@ fn sentences_of_line<'t>(at: usize, line: &'t str, found: &mut Vec<(usize, &'t s
             from = end;
         }
     }
+}
+
+/// Whether a text ends with a word that a full stop shortens: `e.g`, `z.B`, `etc`.
+fn is_abbreviation(text: &str) -> bool {
+    let word = text.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or_default();
+    matches!(word, "etc" | "vs" | "cf" | "approx") || word.len() <= 4 && word.contains('.')
 }
 
 /// Without what marks an item of a list.
