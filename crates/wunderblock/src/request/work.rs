@@ -117,9 +117,10 @@ pub(super) fn standing(
     to_say(view.work()?, (stream, limit), costs).map(|text| injection(packer.pack(text)))
 }
 
-/// Whether the newest entry is a record of a reply that others may follow: they would stand before what is said now.
+/// Whether the newest entry is a record of a reply that others may follow: they would stand before what is said now. What the
+/// lane itself put in behind it changes nothing of that.
 fn goes_on(view: &View) -> bool {
-    let newest = view.entries().next_back().map(|entry| &entry.message);
+    let newest = view.entries().rev().find(|entry| !view.is_ours(entry.seq)).map(|entry| &entry.message);
     newest.is_some_and(|said| said.role == Role::Assistant && said.api_id.is_some() && said.stop.is_none())
 }
 

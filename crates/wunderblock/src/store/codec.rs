@@ -277,7 +277,9 @@ pub fn pack_event(key: &[u8; 32], salt: [u8; 16], event: NewEvent) -> Result<Pac
         return Err(CodecError::NamedBody(handle));
     }
     let content = content_hash(&fact)?;
-    let text = fact.bodies().into_iter().map(Body::bytes).sum();
+    // What a lane records is no text of the session: how far a window looks back must not depend on other lanes.
+    let bodies = fact.bodies().into_iter().filter(|_| fact.lane().is_none());
+    let text = bodies.map(Body::bytes).sum();
     let facets = facets(&fact);
     let mut blobs = Vec::new();
     move_out(key, &mut fact, &mut |blob, text| blobs.push(packed(blob, text)));
