@@ -10,7 +10,7 @@ use crate::cost::{self, EntryCost};
 use crate::decision::PlacedSummary;
 pub use crate::decision::{Injection, Plan, Trim, TrimReason};
 use crate::fence;
-use crate::id::CallId;
+use crate::id::{CallId, Handle};
 use crate::message::{MessageOrigin, Part};
 use crate::pair::{Arrangement, Exchange, ExchangeKind, arrange};
 use crate::ports::{Bodies, CostModel};
@@ -49,6 +49,8 @@ pub struct Fixed {
 pub struct PlanInput<'a> {
     /// What could be seen.
     pub view: &'a View,
+    /// The session's own handle: marks name positions of it.
+    pub stream: Handle,
     /// What must fit.
     pub budget: Budget,
     /// What texts cost.
@@ -493,8 +495,9 @@ enum NewestForm {
     Any,
 }
 
-/// The least of a clipped text that is still worth sending.
-pub const MIN_CLIP: Bytes = Bytes(256);
+/// The least of a clipped text that is still worth sending. A text that is no longer than this may have no handle by which
+/// the rest could be read.
+pub const MIN_CLIP: Bytes = Bytes(512);
 
 /// The largest length that fits, found from [`MIN_CLIP`] up: what is measured on the way is in proportion to what fits,
 /// not to the text.

@@ -3,7 +3,6 @@
 //! A stub is one line: what it was, how large, and how to get it — by our handle, and by the least that is needed to do
 //! it again. It depends on the recorded message alone, so the same entry always has the same stub.
 
-use crate::id::Handle;
 use crate::message::{Body, Part};
 use crate::ports::Bodies;
 use crate::units::Bytes;
@@ -99,12 +98,13 @@ pub fn clip(piece: &Part, keep: Bytes, bodies: &dyn Bodies) -> Option<Part> {
         return None;
     }
     let half = usize::try_from(keep.0 / 2).unwrap_or(usize::MAX);
-    let text = ends(bodies.of(body)?, (half, half), body.handle());
+    let handle = body.handle().map(|handle| handle.to_string());
+    let text = ends(bodies.of(body)?, (half, half), handle.as_deref());
     Some(Part::Text { text: text.into(), extra: extra.clone() })
 }
 
 /// At most so many bytes of a text's head and tail, with a mark between them.
-pub(crate) fn ends(text: &str, (front, back): (usize, usize), handle: Option<Handle>) -> String {
+pub(crate) fn ends(text: &str, (front, back): (usize, usize), handle: Option<&str>) -> String {
     let (head, tail) = (head(text, front), tail(text, back));
     let gone = text.len().saturating_sub(head.len() + tail.len()) as u64;
     let handle = handle.map(|handle| format!(" · {handle}")).unwrap_or_default();
@@ -206,6 +206,7 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::id::Handle;
 
     #[test]
     fn a_stub_says_what_it_was_how_large_and_how_to_get_it() {

@@ -34,7 +34,7 @@ pub(super) fn shrink(
             if presentation::shown(at, ask.view.trim(), ask.view).is_some() || at >= newest {
                 continue;
             }
-            if let Some(text) = shortened(ask, part, (over, to, head)) {
+            if let Some(text) = shortened(ask, (at, part), (over, to, head)) {
                 reduced.push((at, as_event(at, part, text)));
             }
         }
@@ -57,7 +57,7 @@ pub(super) fn cut(ask: &PlanInput<'_>, exchange: &Exchange, excess: Tokens) -> O
     let mut reduced = Vec::new();
     for (_, at, part) in parts.into_iter().filter(|(tokens, ..)| *tokens > most) {
         let of = |to: Tokens| {
-            let text = shortened(ask, part, (to, to, Permille(500)))?;
+            let text = shortened(ask, (at, part), (to, to, Permille(500)))?;
             let now = ask.bodies.of(&text).map_or(most, |text| ask.costs.text(text).tokens);
             Some((text, now))
         };
@@ -106,7 +106,7 @@ fn as_event(at: PartPosition, part: &Part, text: Body) -> ContentReduced {
 /// Head and tail of a part's texts, if that is shorter. None of a part with content that a text cannot stand for.
 fn shortened(
     ask: &PlanInput<'_>,
-    part: &Part,
+    (at, part): (PartPosition, &Part),
     (over, to, head_part): (Tokens, Tokens, Permille),
 ) -> Option<Body> {
     let bodies = texts(part)?;
@@ -127,8 +127,10 @@ fn shortened(
     if head(&text, front).len() + tail(&text, back).len() >= text.len() {
         return None;
     }
-    let largest = bodies.into_iter().max_by_key(|body| body.bytes());
-    let short = ends(&text, (front, back), largest.and_then(Body::handle));
+    let only =
+        Some(bodies.as_slice()).filter(|bodies| bodies.len() == 1).and_then(|bodies| bodies[0].handle());
+    let whole_text = only.map_or_else(|| ask.stream.range(at.0, at.0), |handle| handle.to_string());
+    let short = ends(&text, (front, back), Some(&whole_text));
     (ask.costs.text(&short).tokens < whole).then(|| short.into())
 }
 

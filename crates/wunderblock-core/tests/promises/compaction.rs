@@ -1,7 +1,7 @@
 //! A lane that is compacted again and again: the scene in which compaction's promises are held.
 
 use crate::history::{History, Step, new_history, step};
-use crate::lane::{decide, fixed, show, view_of};
+use crate::lane::{STREAM, decide, fixed, show, view_of};
 use crate::policies::policies;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -107,6 +107,7 @@ pub(crate) fn with_ask<T>(
     let fixed = fixed(history, view);
     then(PlanInput {
         view,
+        stream: STREAM,
         budget,
         costs: &history.wax,
         bodies: &history.wax,

@@ -3,7 +3,7 @@
 use crate::cases::{answer, call, ledger, line, user, window};
 use crate::compaction::{Answer, Scribe, climb, publish};
 use crate::history::{History, picture, result};
-use crate::lane::{show, view_of};
+use crate::lane::{STREAM, show, view_of};
 use crate::policies::{
     plain_condense, plain_curate, plain_dedupe, plain_drop, plain_shrink, plain_stub, plain_summarise, policy,
 };
@@ -122,7 +122,7 @@ fn a_shorter_text_says_how_much_is_gone_and_pictures_stay() {
         [
             "User: look".into(),
             "Assistant: call(c1)".into(),
-            format!("Tool: c1={head}\n⟨904 bytes left out⟩\n{tail}+image/png"),
+            format!("Tool: c1={head}\n⟨904 bytes left out · {STREAM}#4⟩\n{tail}+image/png"),
             "User: well?".into(),
         ]
     );

@@ -104,6 +104,7 @@ fn attempt(
     let fixed = fixed(history, &next);
     let planned = plan(&PlanInput {
         view: &next,
+        stream: STREAM,
         budget,
         costs: &history.wax,
         bodies: &history.wax,

@@ -50,7 +50,7 @@ pub(crate) struct Prepared {
 
 impl Prepared {
     /// A lane with the texts of all its view, and where its tasks begin and end.
-    pub(crate) fn new(mut bench: Bench, marks: &[TaskMark], stream: Handle, policy: &Policy) -> Self {
+    pub(crate) fn new(mut bench: Bench, marks: &[TaskMark], policy: &Policy) -> Self {
         let tasks = task::tasks(&bench.view, marks, &bench.texts);
         let tokens = weigh(&bench.ask()).tokens;
         let rules = match policy.protect.rules_share {
@@ -61,7 +61,7 @@ impl Prepared {
         // What the compaction says of the work replaces what stands of it.
         let stood = forget_work(Arc::make_mut(&mut bench.view));
         let limit = bench.budget.limit().tokens;
-        let says = work.as_ref().and_then(|log| expected(log, (stream, limit), &bench.costs));
+        let says = work.as_ref().and_then(|log| expected(log, (bench.stream, limit), &bench.costs));
         let spare = says.iter().filter(|_| !stood).map(|(_, tokens)| *tokens).sum();
         bench.must.extend(says.map(|(item, _)| item));
         Self { bench, tasks, tokens, adopted: Vec::new(), rules, work, spare }
@@ -82,8 +82,7 @@ pub(super) async fn prepare(session: &Session, options: &CompactOptions) -> Resu
     if policy.protect.rules_share > Permille::ZERO {
         hold_turns(session, &mut bench).await?;
     }
-    let stream = context_job(session, &options.context).stream_handle();
-    Ok(Prepared { adopted, ..Prepared::new(bench, &marks, stream, policy) })
+    Ok(Prepared { adopted, ..Prepared::new(bench, &marks, policy) })
 }
 
 /// Puts turns of the user back into the view in which nobody has looked for rules, and in which there are some: those before

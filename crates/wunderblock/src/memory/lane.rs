@@ -216,7 +216,7 @@ impl Lane {
         bench.texts.extend(self.some(missing));
         let marks = settled(self.marks.clone(), &bench.view, &bench.texts);
         let policy = &means.compactor.policy;
-        let prepared = Prepared::new(bench, &marks, job.stream_handle(), policy);
+        let prepared = Prepared::new(bench, &marks, policy);
         if let Some(rounds) = self.rounds.filter(|rounds| is_stopped(policy, *rounds, &prepared)) {
             return Ok(Tried::Stopped(rounds.0));
         }

@@ -6,6 +6,7 @@ use super::need::Asking;
 use super::packer::Packer;
 use super::stages::{Bench, Gathered, Planned, Stopped, Weighed};
 use super::target::Target;
+use super::work::standing;
 use crate::catalog::CacheMode;
 use crate::error::Error;
 use crate::token_costs::TokenCosts;
@@ -18,8 +19,8 @@ use wunderblock_core::preamble_text;
 use wunderblock_core::section::Section;
 use wunderblock_core::view::View;
 
-/// Composes and plans. When the lane takes a step its beginning is paid for again, so what waited takes effect: there are
-/// at most two attempts, since a lane that steps in the first composes once more with all that waited.
+/// Composes and plans. When the lane takes a step its beginning is paid for again, so what waited takes effect: a lane that
+/// steps composes once more with all that waited, and once more if the work log waited for an entry that the step left out.
 pub(super) async fn decide(mut gathered: Gathered, job: &BuildJob, ask: &Asking) -> Result<Planned, Stopped> {
     let snapshot = &gathered.lane.snapshot;
     // A lane that has taken a step since its last request begins again, too.
@@ -27,6 +28,10 @@ pub(super) async fn decide(mut gathered: Gathered, job: &BuildJob, ask: &Asking)
     let mut attempt = gathered.attempt(job, ask, begins).await?;
     let steps = |plan: &Plan| plan.step == Some(TrimReason::OverBudget);
     if !begins && attempt.plan.as_ref().map_or(true, steps) {
+        attempt = gathered.attempt(job, ask, true).await?;
+    }
+    if let Some(log) = gathered.log_behind(&attempt, job) {
+        gathered.state.push(log);
         attempt = gathered.attempt(job, ask, true).await?;
     }
     let Attempt { composed, mut decision, plan } = attempt;
@@ -53,6 +58,7 @@ pub(super) async fn bench(mut gathered: Gathered, job: &BuildJob, ask: &Asking) 
     let Gathered { lane, shorter, texts, state, .. } = gathered;
     let limit = lane.target.budget.limit().tokens;
     Ok(Bench {
+        stream: job.stream_handle(),
         begins: lane.snapshot.begins(),
         target: lane.target.lane(),
         shorter,
@@ -87,6 +93,7 @@ impl Gathered {
         let limit = self.lane.target.budget.limit().tokens;
         let plan = plan(&PlanInput {
             view: &decision.view,
+            stream: job.stream_handle(),
             budget: self.lane.target.budget,
             costs: &self.lane.costs,
             bodies: &self.texts,
@@ -98,6 +105,19 @@ impl Gathered {
             floor: self.lane.snapshot.floor,
         });
         Ok(Attempt { composed, decision, plan })
+    }
+
+    /// What is to be said of the work once the lane has taken the step that was planned, if nothing of it was to be said before.
+    fn log_behind(&mut self, attempt: &Attempt, job: &BuildJob) -> Option<Injection> {
+        let plan = attempt.plan.as_ref().ok().filter(|plan| plan.step.is_some())?;
+        if self.state.iter().any(|item| item.section == Section::Work) {
+            return None;
+        }
+        let view = self.lane.snapshot.view.with(&plan.trim, &[], &[]);
+        let limit = self.lane.target.budget.limit().tokens;
+        let log = standing(&view, (job.stream_handle(), limit), &self.lane.costs, &self.packer);
+        self.packer.unload(&self.lane.costs, &mut self.texts);
+        log
     }
 
     /// Composes. What the preamble repeats of the one on record and was not offered again is loaded first.

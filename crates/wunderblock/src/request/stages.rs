@@ -173,6 +173,8 @@ pub(crate) struct Bench {
     pub(crate) begins: bool,
     /// What the lane is for.
     pub(crate) target: LaneTarget,
+    /// The session's own handle.
+    pub(crate) stream: Handle,
     /// See [`ShorterTexts`]: recorded before a compaction begins.
     pub(crate) shorter: ShorterTexts,
     pub(crate) fixed: Vec<Fixed>,
@@ -188,6 +190,7 @@ impl Bench {
     pub(crate) fn ask(&self) -> PlanInput<'_> {
         PlanInput {
             view: &self.view,
+            stream: self.stream,
             budget: self.budget,
             costs: &self.costs,
             bodies: &self.texts,

@@ -134,6 +134,7 @@ pub(crate) fn engine(session: &Session, policy: &Policy, room: Room) -> Option<T
         view.apply(event);
         let ask = PlanInput {
             view: &view,
+            stream: Handle(1),
             budget,
             costs: &sizes,
             bodies: &sizes,
