@@ -83,8 +83,9 @@ pub(crate) fn settle(trim: &mut Trim, arrangement: &Arrangement, view: &View) {
     left.sort_unstable();
     left.dedup();
     trim.spent = left;
-    // An exchange that ends behind the frontier is shown word for word from its beginning on.
-    let whole = arrangement.exchanges.iter().filter(|exchange| exchange.last >= trim.stub_before);
+    // An exchange that ends behind the frontier is shown word for word from its beginning on, one that stays wherever it is.
+    let is_whole = |exchange: &&Exchange| exchange.last >= trim.stub_before || stays(exchange, trim, view);
+    let whole = arrangement.exchanges.iter().filter(is_whole);
     let whole: HashSet<Seq> = whole.flat_map(|exchange| exchange.members.iter().copied()).collect();
     let shown =
         |seq: Seq| seq >= trim.stub_before || whole.contains(&seq) || trim.hold.binary_search(&seq).is_ok();

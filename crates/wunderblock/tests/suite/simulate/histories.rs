@@ -57,3 +57,24 @@ proptest! {
         prop_assert_eq!(simulate(&played.session, &options), simulate(&played.session, &options));
     }
 }
+
+/// A text that was cut and is then pinned stays cut, wherever the lane's frontiers are: the plan weighed it so.
+#[test]
+fn what_was_cut_and_is_pinned_stays_cut() {
+    let mut steps = vec![Step::User(120)];
+    steps.extend((0..8).map(|_| Step::Reply(300, vec![(Some(400), true)])));
+    steps.extend([
+        Step::Reply(19_492, vec![(Some(1_629), true)]),
+        Step::Pin(254),
+        Step::Reply(200, Vec::new()),
+    ]);
+    steps.extend([
+        Step::Reply(28_234, vec![(Some(773), true)]),
+        Step::Reply(200, Vec::new()),
+        Step::User(50),
+    ]);
+    let played = played(events(&steps));
+    let found = simulate(&played.session, &options(10_474, None, presets(&["manus"])));
+    let manus = of(&found, "manus");
+    assert_eq!((manus.over_budget, manus.refused), (0, 0), "{:?} of {:?}", manus.series, found.limit);
+}
