@@ -8,7 +8,7 @@ mod work;
 
 use crate::arrangement::Arranged;
 use crate::compaction::SessionCompacted;
-use crate::decision::{PartPosition, Trim, TrimReason};
+use crate::decision::{PartPosition, Trim};
 use crate::event::{Event, EventSource, Fact};
 use crate::fence;
 use crate::id::{CallId, LaneId};
@@ -124,11 +124,6 @@ impl View {
             Fact::ViewTrimmed(trimmed) if trimmed.lane == self.lane && event.seq >= self.progress.stepped => {
                 self.progress.stepped = event.seq;
                 self.trim_to(trimmed.trim.clone());
-                // A lane that begins again says of the work what it sees.
-                if trimmed.reason == TrimReason::Resized {
-                    take_told(self);
-                    self.work = WorkHistory::default();
-                }
             }
             Fact::CompactionUndone(undone) if undone.lane == self.lane => undo_work(self, undone.compaction),
             Fact::ContextBuilt(built) if built.lane == self.lane => {

@@ -14,7 +14,7 @@ use crate::reduce::{Choice, ReduceContext, in_order, named, shorten as shorten_t
 use crate::texts::Texts;
 use std::collections::HashSet;
 use std::sync::Arc;
-use wunderblock_core::event::{ContentReduced, Fact, ViewTrimmed};
+use wunderblock_core::event::{ContentReduced, ContextInjected, Fact, ViewTrimmed};
 use wunderblock_core::id::Handle;
 use wunderblock_core::plan::{Trim, TrimReason};
 use wunderblock_core::ports::Bodies as _;
@@ -26,7 +26,14 @@ pub(super) fn resize(lane: &mut Weighed, job: &BuildJob) -> Result<Decision, Err
     let mut decision = Decision::begin(job, &snapshot.view);
     if lane.resizes {
         let (lane, trim) = (snapshot.lane().clone(), Trim::default());
-        let step = ViewTrimmed { lane, trim, reason: TrimReason::Resized, target, compaction: None };
+        let step =
+            ViewTrimmed { lane: lane.clone(), trim, reason: TrimReason::Resized, target, compaction: None };
+        // A lane that begins again says of the work what it sees.
+        if snapshot.view.work().is_some_and(|work| !work.is_empty()) {
+            let work = Some(Box::default());
+            let nothing = ContextInjected { work, ..ContextInjected::new(lane.clone(), Vec::new()) };
+            decision.take(Fact::ContextInjected(nothing), &Texts::default())?;
+        }
         decision.take(Fact::ViewTrimmed(step.clone()), &Texts::default())?;
         snapshot.view = Arc::clone(&decision.view);
         snapshot.step = Some((job.now, step));
