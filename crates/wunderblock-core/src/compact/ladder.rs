@@ -447,7 +447,7 @@ impl<'a> Ladder<'a> {
 /// A lane's first request is this part of the soft level at most.
 const COLD_MOST: Permille = Permille(900);
 /// The part of its goal that summaries take of a lane's first request.
-const COLD_ROOM: Permille = Permille(400);
+const COLD_ROOM: Permille = Permille(350);
 
 /// A step that is not for room but for order: so many messages, and no more; or one that its system always takes.
 fn is_standing(action: &Action) -> bool {

@@ -42,14 +42,14 @@ pub(super) fn shrink(
     reduced
 }
 
-/// Shorter texts for the largest results of an exchange, all cut to one length, so that it takes less by so much; none where
-/// that would leave nothing worth showing. What is left may take somewhat more.
+/// Shorter texts for the largest texts and results of an exchange, all cut to one length, so that it takes less by so much;
+/// none where that would leave nothing worth showing. What is left may take somewhat more.
 pub(super) fn cut(ask: &PlanInput<'_>, exchange: &Exchange, excess: Tokens) -> Option<ShortTexts> {
     let trim = ask.view.trim();
     let priced = presentation::Priced { trim, view: ask.view, costs: ask.costs };
-    let results = exchange.calls().iter().filter_map(|call| call.result);
-    let results = results.filter(|at| trim.form_of(*at).is_none());
-    let parts = results.filter_map(|at| Some((at, ask.view.part(at)?)));
+    let whole = presentation::parts(exchange, ask.view).filter(|at| trim.form_of(*at).is_none());
+    let parts = whole.filter_map(|at| Some((at, ask.view.part(at)?)));
+    let parts = parts.filter(|(_, part)| matches!(part, Part::Text { .. } | Part::ToolResult { .. }));
     let mut parts: Vec<_> =
         parts.map(|(at, part)| (presentation::cost(at, part, priced, None).tokens, at, part)).collect();
     parts.sort_by_key(|(tokens, at, _)| (std::cmp::Reverse(*tokens), *at));

@@ -6,7 +6,7 @@ use crate::compact::{guard, shrink};
 use crate::compaction::RungTaken;
 use crate::decision::{PartForm, PartPosition, PlacedSummary, Trim};
 use crate::event::ContentReduced;
-use crate::pair::arrange;
+use crate::pair::{ExchangeKind, arrange};
 use crate::plan;
 use crate::policy::{Action, Permille};
 use crate::units::{Seq, Tokens};
@@ -98,14 +98,11 @@ impl Ladder<'_> {
         (self.view, self.now) = self.weighed(trim, (&[], &[]));
     }
 
-    /// Shows the newest exchange that has no room whole with head and tail of its results, where a fair part of it has room.
-    /// Whether it does.
+    /// Shows the newest exchange that has no room whole with head and tail of its texts and results, where a fair part of it has
+    /// room. Whether it does.
     fn cut(&mut self) -> bool {
-        let room = self.target.saturating_sub(self.now);
-        if room < CUT.of(plan::limit(&self.ask).tokens) {
-            return false;
-        }
-        let trim = self.view.trim();
+        let mut room = self.target.saturating_sub(self.now);
+        let trim = self.view.trim().clone();
         let arrangement = arrange(self.ask.view);
         let before = guard::shown(&self.ask, &arrangement);
         let newest = before.iter().rev().find(|(exchange, _)| exchange.last < trim.drop_before);
@@ -114,31 +111,36 @@ impl Ladder<'_> {
         };
         let earlier = before.iter().rev().find(|(earlier, _)| earlier.last < exchange.last);
         let frontier = earlier.map_or(Seq::START, |(earlier, _)| earlier.last.next());
-        let frontier = frontier.max(self.earliest(trim));
-        let Some(short) = shrink::cut(&self.ask, exchange, tokens.saturating_sub(room)) else { return false };
-        let (forms, placed) = self.placed(short);
+        let frontier = frontier.max(self.earliest(&trim));
         let whole = self.ask.view.trim().stub_before.max(frontier);
-        let trim = Trim {
-            forms: trim.forms.clone(),
-            stub_before: whole,
-            ..self.cut_at(frontier, trim.nodes.clone())
-        };
-        let (view, now) = self.weighed(with_forms(&trim, forms), (&[], &placed));
-        let has_room = now <= self.target;
-        if has_room {
-            self.next = Seq(self.next.0 + placed.len() as u64);
-            self.reduced.extend(placed);
-            (self.view, self.now) = (view, now);
+        let further = self.cut_at(frontier, trim.nodes.clone());
+        let further = Trim { forms: trim.forms.clone(), stub_before: whole, ..further };
+        while room >= CUT.of(plan::limit(&self.ask).tokens) {
+            let Some(short) = shrink::cut(&self.ask, exchange, tokens.saturating_sub(room)) else { break };
+            let (forms, placed) = self.placed(short);
+            let (view, now) = self.weighed(with_forms(&further, forms), (&[], &placed));
+            if now <= self.target {
+                self.next = Seq(self.next.0 + placed.len() as u64);
+                self.reduced.extend(placed);
+                (self.view, self.now) = (view, now);
+                return true;
+            }
+            // What is left may take somewhat more than it was to take, and marks take room, too.
+            room = room.saturating_sub(now.saturating_sub(self.target).max(Tokens(room.0 / 8)));
         }
-        has_room
+        false
     }
 
-    /// Cuts the results of the newest exchange where it would not fit beside what is protected: its stub would tell nothing of
+    /// Cuts the texts and results of the newest exchange where it would not fit beside what is protected: its stub would tell nothing of
     /// what was asked for last. It takes half of what has room; what led to it takes the rest.
     pub(super) fn cut_newest(&mut self) {
         let arrangement = arrange(self.ask.view);
         let shown = guard::shown(&self.ask, &arrangement);
-        let Some((exchange, tokens)) = shown.last() else { return };
+        // The user's newest words are for the plan to shorten.
+        let Some((exchange, tokens)) = shown.last().filter(|(last, _)| last.shape != ExchangeKind::User)
+        else {
+            return;
+        };
         let earlier = shown.iter().rev().find(|(earlier, _)| earlier.last < exchange.last);
         let frontier = earlier.map_or(Seq::START, |(earlier, _)| earlier.last.next());
         let least = self
