@@ -381,8 +381,9 @@ impl<'a> ExchangeCosts<'a> {
     fn last_resort(&self, roomy: Cost) -> Result<Trim, Box<PlanRefusal>> {
         let after = self.end();
         let keep = self.newest.into_iter().collect();
-        let waiting = self.waiting.clone();
-        let trim = Trim { drop_before: after, stub_before: after, keep, waiting, ..Trim::default() };
+        // What is pinned stays in the form that it was weighed in.
+        let (waiting, forms) = (self.waiting.clone(), self.ask.view.trim().forms.clone());
+        let trim = Trim { drop_before: after, stub_before: after, keep, waiting, forms, ..Trim::default() };
         if self.total(&trim).fits(self.limit) {
             return Ok(trim);
         }

@@ -61,20 +61,26 @@ proptest! {
 /// A text that was cut and is then pinned stays cut, wherever the lane's frontiers are: the plan weighed it so.
 #[test]
 fn what_was_cut_and_is_pinned_stays_cut() {
-    let mut steps = vec![Step::User(120)];
-    steps.extend((0..8).map(|_| Step::Reply(300, vec![(Some(400), true)])));
-    steps.extend([
+    let mut stubbed = vec![Step::User(120)];
+    stubbed.extend((0..8).map(|_| Step::Reply(300, vec![(Some(400), true)])));
+    stubbed.extend([
         Step::Reply(19_492, vec![(Some(1_629), true)]),
         Step::Pin(254),
         Step::Reply(200, Vec::new()),
     ]);
-    steps.extend([
+    stubbed.extend([
         Step::Reply(28_234, vec![(Some(773), true)]),
         Step::Reply(200, Vec::new()),
         Step::User(50),
     ]);
-    let played = played(events(&steps));
-    let found = simulate(&played.session, &options(10_474, None, presets(&["manus"])));
-    let manus = of(&found, "manus");
-    assert_eq!((manus.over_budget, manus.refused), (0, 0), "{:?} of {:?}", manus.series, found.limit);
+    // The newest turn does not fit beside what is pinned, even without all else.
+    let mut alone = vec![Step::User(120), Step::Reply(6_331, vec![(Some(160), false), (Some(8), true)])];
+    alone.extend([Step::Reply(2_448, Vec::new()), Step::Reply(58, Vec::new()), Step::Pin(232)]);
+    alone.extend([Step::User(3_279), Step::Reply(185, vec![(Some(42), false)]), Step::Reply(40, Vec::new())]);
+    for (steps, window, policy) in [(stubbed, 10_474, "manus"), (alone, 4_847, "always")] {
+        let played = played(events(&steps));
+        let found = simulate(&played.session, &options(window, None, presets(&[policy])));
+        let played = of(&found, policy);
+        assert_eq!((played.over_budget, played.refused), (0, 0), "{:?} of {:?}", played.series, found.limit);
+    }
 }
