@@ -54,6 +54,16 @@ pub(crate) fn summary(built: &Built, paint: Paint, out: &mut String) {
         let replies = learned.replies;
         line("calibrated", &format!("estimates × {factor}, learned from {replies} replies of this model"));
     }
+    if let Some(overhead) = &built.draft.overhead {
+        let (tokens, replies) = (grouped(overhead.tokens.0), plural(overhead.replies, "reply", "replies"));
+        let room = match built.draft.report.added {
+            Tokens::ZERO => "no part of this request",
+            _ => "room is kept for it",
+        };
+        let text =
+            format!("about {tokens} tokens of system prompt and tools, learned from {replies}; {room}");
+        line("agent adds", &text);
+    }
     if let Some(percent) = built.draft.warned {
         let text = format!("the request takes more than {percent} % of what it may");
         out.push_str(&format!("  {:<13} {}\n", "warning", paint.bold(&text)));

@@ -84,8 +84,12 @@ fn budget_line(report: &BudgetReport) -> String {
     } else {
         format!(" − {} margin for estimates", grouped(report.margin.0))
     };
+    let added = match report.added {
+        Tokens::ZERO => String::new(),
+        added => format!(" − {} that the agent adds", grouped(added.0)),
+    };
     format!(
-        "window {} ({source}) − {} for the answer{margin} = {} tokens to use",
+        "window {} ({source}) − {} for the answer{margin}{added} = {} tokens to use",
         grouped(report.window.0),
         grouped(report.reserve.0),
         grouped(report.limit.0)

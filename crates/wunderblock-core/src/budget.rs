@@ -45,18 +45,23 @@ pub struct Budget {
     pub reserve: Tokens,
     /// Kept free because counts of this model are estimates.
     pub margin: Tokens,
+    /// Kept free for what the program that sends the request adds to it: its own system prompt and tools.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub added: Tokens,
     /// The largest encoded request the provider takes.
     pub max_bytes: Bytes,
 }
 
+fn is_nothing(tokens: &Tokens) -> bool {
+    *tokens == Tokens::ZERO
+}
+
 impl Budget {
-    /// What sections may use: window − reserve − margin, and the byte limit.
+    /// What sections may use: window − reserve − margin − what is added, and the byte limit.
     #[must_use]
     pub const fn limit(&self) -> Cost {
-        Cost {
-            tokens: self.window.saturating_sub(self.reserve).saturating_sub(self.margin),
-            bytes: self.max_bytes,
-        }
+        let kept = self.window.saturating_sub(self.reserve).saturating_sub(self.margin);
+        Cost { tokens: kept.saturating_sub(self.added), bytes: self.max_bytes }
     }
 }
 
@@ -235,6 +240,9 @@ pub struct BudgetReport {
     pub reserve: Tokens,
     /// Kept free because counts are estimates.
     pub margin: Tokens,
+    /// Kept free for what the program that sends the request adds to it.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub added: Tokens,
     /// What the sections may use.
     pub limit: Tokens,
     /// What they use. Equal to the sum of `sections`.

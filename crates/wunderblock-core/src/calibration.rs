@@ -20,6 +20,16 @@ impl Calibration {
     }
 }
 
+/// What the program that made a session's requests put into them beside what is recorded: its own system prompt, its tools,
+/// files it read in. Learned as the intercept of measured input, of which [`Calibration`] is the slope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Overhead {
+    /// About how much that is.
+    pub tokens: Tokens,
+    /// From how many replies it was learned.
+    pub replies: u64,
+}
+
 /// What was learned of a model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelCalibration {

@@ -5,7 +5,7 @@ mod kind;
 mod place;
 
 use crate::budget::Budget;
-use crate::calibration::Calibration;
+use crate::calibration::{Calibration, Overhead};
 pub use crate::compaction::{
     CompactionOutcome, CompactionRejected, CompactionUndone, Focus, Rejection, RungTaken, SessionCompacted,
     SummaryCheck, SummarySpend,
@@ -323,6 +323,9 @@ pub struct ContextBuilt {
     /// What our counts were multiplied by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Calibration>,
+    /// What the program that made the session's requests added to them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overhead: Option<Overhead>,
     /// The report's sections.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sections: Vec<(Section, Tokens)>,

@@ -51,6 +51,7 @@ pub fn report(
         window_source: budget.window_source,
         reserve: budget.reserve,
         margin: budget.margin,
+        added: budget.added,
         limit: budget.limit().tokens,
         total_tokens: total.tokens,
         total_bytes: total.bytes,

@@ -1,17 +1,18 @@
 //! What providers measured, and what follows from it for our own counts.
 //!
 //! A session is told as a row of [`UsageMark`]s, oldest first: what was said and what it weighs by our own estimate, and what
-//! a provider measured of a reply. From it follow two things:
+//! a provider measured of a reply. From it follow three things:
 //!
 //! - [`anchor`]: the newest measured size of the context, and our estimate of what has come since. It is as good as the
 //!   provider's own count but for its last few entries.
 //! - [`calibrate`]: by how much our estimates of a model's texts are off. Between two measured replies of one model the
 //!   input grew by the first reply and what followed it; what it grew by is compared with what we had estimated. Where
 //!   the reply answered a request of ours, the whole of it is compared instead.
+//! - [`overhead`]: what the program that sent the first requests had in them beside what is recorded.
 //!
 //! Nothing is carried from one model to another, not even within a family: vocabularies change between versions.
 
-pub use crate::calibration::{Anchor, Calibration};
+pub use crate::calibration::{Anchor, Calibration, Overhead};
 use crate::cost;
 use crate::id::Handle;
 use crate::message::{Message, Part};
@@ -330,6 +331,33 @@ pub fn calibrate<'a>(marks: impl IntoIterator<Item = UsageMark<'a>>, model: &str
     let samples = samples(&replies(marks), model);
     let newest = samples.get(samples.len().saturating_sub(NEWEST)..).unwrap_or_default();
     whole(newest).or_else(|| grown(newest))
+}
+
+/// Replies from which an overhead is learned, the first: the less stands before them, the less an estimate can be off.
+const FIRST: usize = 8;
+/// An overhead of fewer tokens is taken for none: estimates are no better than that.
+const LEAST_OVERHEAD: Tokens = Tokens(200);
+
+/// What the program that sent a session's requests added to them, from the first replies to requests that were not of this
+/// ledger: the median of measured input less what stood before. The marks begin where the session does, and what they weigh
+/// should be calibrated. What follows media, a compaction, a step or an erasure tells nothing.
+#[must_use]
+pub fn overhead<'a>(marks: impl IntoIterator<Item = UsageMark<'a>>, model: &str) -> Option<Overhead> {
+    let mut before = Weight::ZERO;
+    let mut added: Vec<Tokens> = Vec::new();
+    for reply in replies(marks) {
+        if let Some(good) = reply.good(model).filter(|good| !reply.is_ours(good)) {
+            added.push(good.input.saturating_sub(before.total()));
+        }
+        if reply.blurred || reply.reset || added.len() == FIRST {
+            break;
+        }
+        before += reply.own;
+        before += reply.after;
+    }
+    added.sort_unstable();
+    let tokens = added.get(added.len() / 2).copied().filter(|tokens| *tokens >= LEAST_OVERHEAD)?;
+    Some(Overhead { tokens, replies: added.len() as u64 })
 }
 
 fn samples(replies: &[MeasuredReply<'_>], model: &str) -> Vec<Sample> {

@@ -43,6 +43,9 @@ pub(crate) struct ReaderArgs {
 pub(crate) struct BuildArgs {
     #[command(flatten)]
     pub(crate) reader: ReaderArgs,
+    /// Keep room for the system prompt and the tools that the agent itself adds, as its recorded usage tells
+    #[arg(long)]
+    pub(crate) harness: bool,
     /// Bring back older entries that answer this, where there is room
     #[arg(long, value_name = "TEXT")]
     pub(crate) query: Option<String>,

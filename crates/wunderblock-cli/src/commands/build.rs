@@ -138,6 +138,7 @@ pub(super) fn options(
         model: build.reader.model.clone().or_else(|| defaults.model.clone()),
         window: build.reader.window.or(defaults.window).map(Tokens),
         reserve: build.reader.reserve.or(defaults.reserve).map(Tokens),
+        harness: build.harness,
         dialect,
         query: build.query.clone(),
         prompt: None,

@@ -49,6 +49,36 @@ fn only_a_request_of_ours_is_an_anchor() {
     );
 }
 
+#[test]
+fn what_others_add_is_told_by_the_first_replies_to_their_requests() {
+    let id = |at: u64| ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"][usize::try_from(at).unwrap()];
+    // Twelve thousand are added; each reply and what follows it weighs 150, and one counts a file that nobody recorded.
+    let session = |count: u64, from: u64| -> Vec<UsageMark<'static>> {
+        let turn = |at: u64| {
+            let file = if at == 3 { 9_000 } else { 0 };
+            let input = 12_000 + 30 + at * 150 + file;
+            [reply(Some(id(at)), 50), heard(told(at, MODEL, Some(id(at)), (input, 40))), other(100)]
+        };
+        std::iter::once(other(30)).chain((from..count).flat_map(turn)).collect()
+    };
+    let found =
+        |marks: Vec<UsageMark<'static>>| overhead(marks, MODEL).map(|added| (added.tokens.0, added.replies));
+    assert_eq!(found(session(10, 0)), Some((12_000, 8)), "the first eight");
+    assert_eq!(found(session(1, 0)), Some((12_000, 1)), "one is enough");
+    let mut reset = session(2, 0);
+    reset.push(UsageMark::Reset);
+    reset.extend(session(10, 4));
+    assert_eq!(found(reset), Some((12_000, 2)), "what follows a compaction had another beginning");
+    let mut blurred = vec![UsageMark::Blur];
+    blurred.extend(session(4, 0));
+    assert_eq!(found(blurred), None, "a picture weighs nobody knows what");
+    let ours = vec![other(30), built(MODEL, 90), reply(Some("a"), 9), told(1, MODEL, Some("a"), (12_030, 8))];
+    assert_eq!(found(ours), None, "ours has nothing added");
+    let bare = vec![other(30), reply(Some("a"), 9), heard(told(1, MODEL, Some("a"), (180, 8)))];
+    assert_eq!(found(bare), None, "an estimate is no better than that");
+    assert_eq!(overhead(session(4, 0), "m2"), None, "another model");
+}
+
 fn built(model: &'static str, estimate: u64) -> UsageMark<'static> {
     UsageMark::Built { model, estimate: Some(Tokens(estimate)) }
 }

@@ -17,6 +17,7 @@ pub(crate) fn window(tokens: u64) -> Budget {
         window_source: WindowSource::Declared,
         reserve: Tokens(0),
         margin: Tokens(0),
+        added: Tokens::ZERO,
         max_bytes: Bytes(32_000_000),
     }
 }

@@ -196,6 +196,7 @@ pub(crate) fn budget() -> impl Strategy<Value = Budget> {
         window_source: WindowSource::Declared,
         reserve: Tokens(window * reserve / 100),
         margin: Tokens(window * margin / 100),
+        added: Tokens::ZERO,
         max_bytes: Bytes(bytes),
     })
 }
@@ -433,6 +434,7 @@ impl History {
             window_source: WindowSource::Declared,
             reserve: Tokens(0),
             margin: Tokens(0),
+            added: Tokens::ZERO,
             max_bytes: Bytes(1_000_000),
         };
         self.built_for(LaneId::new("other").unwrap(), plan, budget);
@@ -653,6 +655,7 @@ impl History {
             common: None,
             expected_cached: None,
             calibration: None,
+            overhead: None,
             sections: Vec::new(),
             total_tokens: Tokens(0),
             encoded_bytes: Bytes(0),

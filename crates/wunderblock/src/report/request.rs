@@ -11,7 +11,7 @@ use wunderblock_core::preamble::{Deferral, Inclusion, PreambleBlock, PreambleCha
 use wunderblock_core::request::CachePoint;
 use wunderblock_core::section::Section;
 use wunderblock_core::units::Tokens;
-use wunderblock_core::usage::Calibration;
+use wunderblock_core::usage::{Calibration, Overhead};
 
 /// The account of a request.
 #[derive(Clone, Debug, Serialize)]
@@ -66,6 +66,8 @@ pub struct RequestReport {
     pub anchor: Option<AnchorReport>,
     /// What our counts were multiplied by.
     pub calibration: Option<Calibration>,
+    /// What the program that made the session's requests added to them.
+    pub overhead: Option<Overhead>,
     /// What is expected of the provider's cache.
     pub cache: CacheReport,
     /// What sending it costs, in dollars.
@@ -224,6 +226,7 @@ impl RequestReport {
             findings: draft.findings.clone(),
             anchor,
             calibration: draft.calibration,
+            overhead: draft.overhead,
             cache: CacheReport::new(&draft.cache),
             cost_usd: draft.cache.cost.map(|cost| cost.to_string()),
             uncached_cost_usd: draft.cache.uncached_cost.map(|cost| cost.to_string()),

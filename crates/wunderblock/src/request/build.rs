@@ -4,18 +4,19 @@ use super::compose::{bench, decide};
 use super::draft::{self, Draft, encode};
 use super::job::BuildJob;
 use super::lane::LaneChoice;
-use super::measured::calibration;
+use super::measured::{OPENING, calibration, overhead};
 use super::need::{Asking, Need, ShownWanted};
 use super::offer::{offer, outside};
 use super::packer::Packer;
 use super::recall::recall;
 use super::shorten::{resize, shorten};
-use super::snapshot::{LaneWanted, planned_texts, view_handles};
+use super::snapshot::{LaneWanted, Snapshot, planned_texts, view_handles};
 use super::stages::{Bench, Gathered, Loaded, Planned, Rendered, Shortened, ShorterTexts, Stopped, Weighed};
 use super::target::Target;
 use super::work;
 use crate::error::Error;
 use crate::limits;
+use crate::store::BodyCount;
 use crate::texts::Texts;
 use crate::token_costs::TokenCosts;
 use std::collections::BTreeSet;
@@ -107,8 +108,41 @@ async fn load(job: &BuildJob, ask: &Asking) -> Result<Loaded, Error> {
 /// Makes a cost model that knows every body of the view, corrected by what providers measured. Bodies that nobody has counted
 /// yet are counted now.
 async fn weigh(loaded: Loaded, job: &BuildJob, ask: &Asking) -> Result<Weighed, Error> {
-    let Loaded { snapshot, target, resizes } = loaded;
+    let Loaded { snapshot, mut target, resizes } = loaded;
     let costs = TokenCosts::new(target.row.counter(), target.dialect, Arc::clone(&job.counts));
+    let mut fresh = count_bodies(&snapshot, &costs, ask).await?;
+    let calibration = calibration(&snapshot, &job.catalog, &target.model, &costs);
+    let costs = costs.calibrated(calibration);
+    let learned = snapshot.before().filter(|_| !resizes).map(|(_, built)| built.overhead);
+    let overhead = match learned {
+        Some(learned) => learned,
+        None if !snapshot.is_measured() => None,
+        // The first replies tell it, wherever the lane begins.
+        None => {
+            let opening = ask.ask(|reply| Need::Lane(opening(&snapshot, job), reply)).await?;
+            fresh.extend(count_bodies(&opening, &costs, ask).await?);
+            overhead(&opening, &job.catalog, &target.model, &costs)
+        }
+    };
+    if job.options.harness {
+        target.budget.added = overhead.map_or(Tokens::ZERO, |overhead| overhead.tokens);
+    }
+    Ok(Weighed { snapshot, target, costs, calibration, overhead, fresh, resizes })
+}
+
+/// The beginning of the session, as it was before any lane took a step.
+fn opening(snapshot: &Snapshot, job: &BuildJob) -> LaneWanted {
+    let lane = LaneChoice::Named(snapshot.lane().clone());
+    let at = job.options.at.map_or(OPENING, |at| at.min(OPENING));
+    LaneWanted { lane, at: Some(at), text: Bytes(u64::MAX), reach: None, ignores_steps: true }
+}
+
+/// Tells a cost model what the bodies of a view take. Those that nobody has counted yet are counted now, and returned.
+async fn count_bodies(
+    snapshot: &Snapshot,
+    costs: &TokenCosts,
+    ask: &Asking,
+) -> Result<Vec<(Handle, BodyCount)>, Error> {
     snapshot.counts.iter().for_each(|(handle, count)| costs.learn(*handle, *count));
     let unknown: BTreeSet<Handle> =
         view_handles(&snapshot.view).filter(|handle| !costs.knows(*handle)).collect();
@@ -116,9 +150,7 @@ async fn weigh(loaded: Loaded, job: &BuildJob, ask: &Asking) -> Result<Weighed, 
     ask.texts(&mut texts, unknown).await?;
     let fresh: Vec<_> = texts.iter().map(|(handle, text)| (handle, costs.measure(text))).collect();
     fresh.iter().for_each(|(handle, count)| costs.learn(*handle, *count));
-    let calibration = calibration(&snapshot, &job.catalog, &target.model, &costs);
-    let costs = costs.calibrated(calibration);
-    Ok(Weighed { snapshot, target, costs, calibration, fresh, resizes })
+    Ok(fresh)
 }
 
 /// What a build brings back.

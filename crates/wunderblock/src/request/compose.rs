@@ -48,8 +48,20 @@ pub(super) async fn decide(mut gathered: Gathered, job: &BuildJob, ask: &Asking)
     ask.texts(&mut texts, again.filter_map(|item| item.body.handle()).collect::<Vec<_>>()).await?;
     decision.follow(plan, &texts)?;
     let anchor = lane.anchor(&job.catalog);
-    let Weighed { snapshot, target, costs, calibration, fresh, .. } = lane;
-    Ok(Planned { snapshot, target, costs, calibration, anchor, fresh, shorter, composed, decision, texts })
+    let Weighed { snapshot, target, costs, calibration, overhead, fresh, .. } = lane;
+    Ok(Planned {
+        snapshot,
+        target,
+        costs,
+        calibration,
+        overhead,
+        anchor,
+        fresh,
+        shorter,
+        composed,
+        decision,
+        texts,
+    })
 }
 
 /// Composes as a lane's next step would, and plans nothing: what a compaction begins with.

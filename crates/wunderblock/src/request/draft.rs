@@ -21,7 +21,7 @@ use wunderblock_core::render::{self, RenderInput};
 use wunderblock_core::report::{Tally, report};
 use wunderblock_core::request::{CachePoint, Request};
 use wunderblock_core::units::{Bytes, Seq, Tokens};
-use wunderblock_core::usage::{Anchor, Calibration};
+use wunderblock_core::usage::{Anchor, Calibration, Overhead};
 use wunderblock_wire::{Dropped, Encoded};
 
 /// A built request, and the account of it.
@@ -63,6 +63,9 @@ pub struct Draft {
     pub anchor: Option<Anchor>,
     /// What our counts were multiplied by.
     pub calibration: Option<Calibration>,
+    /// What the program that made the session's requests added to them: its own system prompt and tools. It is no part of this
+    /// request; room is kept for it where [`ContextOptions::harness`] says so.
+    pub overhead: Option<Overhead>,
     /// What is expected of the provider's cache, and what the request costs.
     pub cache: CachePlan,
     /// The highest threshold of the limit that it has passed, in hundredths.
@@ -100,6 +103,7 @@ impl Draft {
             common: self.cache.common.map(|(same, _)| same),
             expected_cached: Some(self.cache.expected),
             calibration: self.calibration,
+            overhead: self.overhead,
             sections: self.report.sections.iter().map(|line| (line.name, line.tokens)).collect(),
             total_tokens: self.report.total_tokens,
             encoded_bytes: Bytes(self.body.len() as u64),
@@ -157,6 +161,7 @@ pub(super) fn encode(mut request: Rendered, job: &BuildJob) -> Result<Draft, Err
         findings: planned.composed.findings.clone(),
         anchor: planned.anchor.clone(),
         calibration: planned.calibration,
+        overhead: planned.overhead,
         cache: CachePlan { points, ..cache },
         warned: job.options.warn.iter().copied().filter(|warn| used >= u64::from(*warn)).max(),
         planned: Arc::new(planned),

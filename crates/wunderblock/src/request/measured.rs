@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::iter::Peekable;
 use wunderblock_core::message::{MessageOrigin, Part, Role};
 use wunderblock_core::units::Seq;
-use wunderblock_core::usage::{self, Anchor, Calibration, Measured, NEWEST, UsageMark, Weight};
+use wunderblock_core::usage::{self, Anchor, Calibration, Measured, NEWEST, Overhead, UsageMark, Weight};
 use wunderblock_core::view::{View, ViewEntry};
 
 /// The measurements that are looked at first for a good one. Weighing a session's entries is what an answer costs.
@@ -51,6 +51,23 @@ pub(crate) fn anchor(
     look(RECENT).or_else(|| look(usize::MAX))
 }
 
+/// The events at the beginning of a session among which its first measured replies are looked for.
+pub(crate) const OPENING: Seq = Seq(64);
+
+/// What the program that made the session's requests added to them; none where nothing was measured at its beginning.
+pub(crate) fn overhead(
+    opening: &Snapshot,
+    catalog: &Catalog,
+    model: &str,
+    costs: &TokenCosts,
+) -> Option<Overhead> {
+    if opening.floor.max(opening.view.trim().drop_before) > Seq(2) {
+        return None;
+    }
+    let sought = ModelQuery::new(catalog, model);
+    usage::overhead(UsageMarks::new(opening, &sought, costs, usize::MAX), &sought.name)
+}
+
 impl Snapshot {
     /// What the lane's last request for a model, or its last compaction, was counted with.
     fn learned(&self, model: &str) -> Option<Calibration> {
@@ -68,7 +85,7 @@ impl Snapshot {
     }
 
     /// Whether a provider has measured anything. Without that no entry need be weighed.
-    fn is_measured(&self) -> bool {
+    pub(super) fn is_measured(&self) -> bool {
         self.notes.iter().any(|note| matches!(note.what, What::Measured(..)))
     }
 }

@@ -23,6 +23,9 @@ pub struct ContextOptions {
     pub window: Option<Tokens>,
     /// Kept free for the answer.
     pub reserve: Option<Tokens>,
+    /// Whether the agent program that the session is of sends the request, with its own system prompt and tools: room for them
+    /// is kept, as much as its recorded usage tells.
+    pub harness: bool,
     /// The format; the model's own if none.
     pub dialect: Option<Dialect>,
     /// Older entries are ranked by this and come back where there is room.
@@ -48,6 +51,7 @@ impl Default for ContextOptions {
             model: None,
             window: None,
             reserve: None,
+            harness: false,
             dialect: None,
             query: None,
             prompt: None,

@@ -21,7 +21,7 @@ use wunderblock_core::id::{Handle, LaneId};
 use wunderblock_core::plan::{Fixed, PlanInput, PlanRefusal};
 use wunderblock_core::render;
 use wunderblock_core::units::{Cost, Seq, Tokens};
-use wunderblock_core::usage::{Anchor, Calibration};
+use wunderblock_core::usage::{Anchor, Calibration, Overhead};
 use wunderblock_core::view::View;
 
 /// A lane with all that its window can hold, and what its next request is for.
@@ -39,6 +39,8 @@ pub(crate) struct Weighed {
     pub(crate) costs: TokenCosts,
     /// What our counts are multiplied by.
     pub(crate) calibration: Option<Calibration>,
+    /// What the program that made the session's requests added to them.
+    pub(crate) overhead: Option<Overhead>,
     /// Bodies nobody had counted before.
     pub(crate) fresh: Vec<(Handle, BodyCount)>,
     /// See [`Loaded::resizes`].
@@ -98,6 +100,7 @@ pub(crate) struct Planned {
     pub(crate) target: Target,
     pub(crate) costs: TokenCosts,
     pub(crate) calibration: Option<Calibration>,
+    pub(crate) overhead: Option<Overhead>,
     pub(crate) anchor: Option<Anchor>,
     pub(crate) fresh: Vec<(Handle, BodyCount)>,
     /// What enters the request shorter; its events are the first of the decision's.

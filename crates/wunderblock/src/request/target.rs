@@ -74,7 +74,8 @@ impl Target {
                 "nothing is left of a window of {window} tokens when {reserve} are kept for the answer"
             )));
         }
-        let budget = Budget { window, window_source, reserve, margin, max_bytes: row.max_bytes };
+        let (added, max_bytes) = (Tokens::ZERO, row.max_bytes);
+        let budget = Budget { window, window_source, reserve, margin, added, max_bytes };
         let dialect = options.dialect.unwrap_or(row.dialect);
         Ok(Self { model: named, known: found.known, row, dialect, budget, certainty })
     }

@@ -207,6 +207,7 @@ impl<'a> Play<'a> {
             common: None,
             expected_cached: None,
             calibration: None,
+            overhead: None,
             sections: Vec::new(),
             total_tokens: sent.0.tokens,
             encoded_bytes: Bytes::ZERO,

@@ -127,6 +127,7 @@ pub(crate) fn engine(session: &Session, policy: &Policy, room: Room) -> Option<T
         window_source: WindowSource::Declared,
         reserve: Tokens(room.window - room.budget),
         margin: Tokens::ZERO,
+        added: Tokens::ZERO,
         max_bytes: Bytes(u64::MAX),
     };
     let mut view = View::new(LaneId::main());
