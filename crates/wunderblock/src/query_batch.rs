@@ -26,6 +26,11 @@ pub(crate) struct AnswerKey<T> {
 }
 
 impl QueryBatch {
+    /// Whether nothing is asked.
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Adds a question whose answer is read as a kind: [`Answer::events`] and so on.
     pub(crate) fn ask<T>(&mut self, query: Query, read: fn(Answer) -> Option<T>) -> AnswerKey<T> {
         self.0.push(query);

@@ -1,11 +1,13 @@
 //! A lane's snapshot from the ledger: the lane's state, and the newest events as far back as the window reaches.
 
-use crate::engine::{Engine, unexpected};
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::limits::VIEW_EVENTS;
 use crate::query_batch::{EVERY, QueryBatch, marked};
 use crate::request::lane::LaneChoice;
-use crate::request::snapshot::{LaneWanted, REPORTS, Snapshot, is_compaction, is_step, speaker, spoken};
+use crate::request::snapshot::{
+    LaneWanted, OPENING, REPORTS, Snapshot, is_compaction, is_step, speaker, spoken,
+};
 use crate::request::target::SessionModel;
 use crate::store::codec::{self, CodecError};
 use crate::store::{Answer, BodyCount, Marked, Query, ReadOrder, StoredEvent, StreamInfo};
@@ -75,8 +77,12 @@ impl Loading<'_> {
         let ignore = preamble.into_iter().flat_map(|preamble| &preamble.ignore);
         texts.extend(ignore.filter_map(|file| file.text.handle()));
         let weighed = preamble.into_iter().flat_map(Preamble::bodies).filter_map(Body::handle).collect();
-        let asked = Further { missing, singles, texts, weighed };
-        let (texts, counts) = self.second_trip(asked, &mut first.events).await?;
+        // The first replies of a session tell what its program adds to requests: a lane that begins asks for them.
+        let begins = first.before.is_none() || wanted.ignores_steps;
+        let is_apart = first.floor > Seq(2) || frontier > Seq(2);
+        let opening = (begins && is_apart && !first.reports.is_empty()).then(|| OPENING.min(to));
+        let asked = Further { missing, opening, singles, texts, weighed };
+        let (texts, counts) = self.second_trip(asked, &mut first).await?;
         if let Some((from, _)) = missing {
             first.floor = from;
         }
@@ -114,6 +120,7 @@ impl Loading<'_> {
             floor: first.floor,
             reports: first.reports,
             before: first.before,
+            opening: first.opening,
             opened_at: first.info.opened_at,
             model: first.model.or(snapshot.model),
             undone: first.undone.filter(|at| compacted.is_none_or(|compacted| compacted < *at)),
@@ -286,58 +293,63 @@ impl Loading<'_> {
         Ok(Vec::new())
     }
 
+    /// Asks for what the first trip did not bring, and puts events where they belong: texts, and what is known of bodies.
     async fn second_trip(
         self,
         asked: Further,
-        events: &mut BTreeMap<Seq, StoredEvent>,
+        first: &mut First,
     ) -> Result<(Texts, HashMap<Handle, BodyCount>), Error> {
         let (tenant, stream) = (self.engine.tenant.no, self.stream);
-        let mut queries = Vec::new();
-        if let Some((from, to)) = asked.missing {
-            queries.push(Query::Events {
-                tenant,
-                stream: stream.clone(),
-                from,
-                to,
-                order: ReadOrder::Ascending,
-                limit: u64::from(u32::MAX),
-                text: Bytes(i64::MAX.unsigned_abs()),
-                counts: true,
-            });
-        }
-        if !asked.singles.is_empty() {
-            queries.push(Query::At {
-                tenant,
-                stream: stream.clone(),
-                seqs: asked.singles.into_iter().collect(),
-            });
-        }
-        if !asked.texts.is_empty() {
-            queries.push(Query::Blobs { tenant, handles: asked.texts });
-        }
-        if !asked.weighed.is_empty() {
-            queries.push(Query::Counts { tenant, handles: asked.weighed.clone() });
-        }
+        let events = |(from, to)| Query::Events {
+            tenant,
+            stream: stream.clone(),
+            from,
+            to,
+            order: ReadOrder::Ascending,
+            limit: EVERY,
+            text: Bytes(i64::MAX.unsigned_abs()),
+            counts: true,
+        };
+        let mut batch = QueryBatch::default();
+        let missing = asked.missing.map(|range| batch.ask(events(range), Answer::events));
+        let opening = asked.opening.map(|to| batch.ask(events((Seq::START, to)), Answer::events));
+        let singles = (!asked.singles.is_empty()).then(|| {
+            let seqs = asked.singles.into_iter().collect();
+            batch.ask(Query::At { tenant, stream: stream.clone(), seqs }, Answer::events)
+        });
+        let blobs = (!asked.texts.is_empty())
+            .then(|| batch.ask(Query::Blobs { tenant, handles: asked.texts }, Answer::blobs));
+        let weighed = (!asked.weighed.is_empty())
+            .then(|| batch.ask(Query::Counts { tenant, handles: asked.weighed.clone() }, Answer::counts));
         let (mut texts, mut counts) = (Texts::default(), HashMap::new());
-        if queries.is_empty() {
+        if batch.is_empty() {
             return Ok((texts, counts));
         }
-        for answer in self.engine.storage.query(queries).await? {
-            match answer {
-                Answer::Events(rows) => events.extend(rows.into_iter().map(|row| (row.seq, row))),
-                Answer::Blobs(blobs) => {
-                    for blob in blobs.into_iter().flatten() {
-                        texts.insert(blob.handle, codec::unpack_body(&self.engine.tenant.key, &blob)?);
-                    }
-                }
-                Answer::Counts(found) => {
-                    let known = asked.weighed.iter().zip(found);
-                    counts.extend(known.filter_map(|(handle, count)| Some((*handle, count?))));
-                }
-                _ => return Err(unexpected()),
-            }
+        let mut answers = self.engine.ask_all(batch).await?;
+        for rows in [missing, singles].into_iter().flatten() {
+            first.keep(answers.take(rows)?);
+        }
+        if let Some(rows) = opening {
+            first.opening = Some(self.opening(&first.lane, &answers.take(rows)?)?);
+        }
+        for blob in blobs.map(|blobs| answers.take(blobs)).transpose()?.into_iter().flatten().flatten() {
+            texts.insert(blob.handle, codec::unpack_body(&self.engine.tenant.key, &blob)?);
+        }
+        if let Some(found) = weighed {
+            let known = asked.weighed.iter().zip(answers.take(found)?);
+            counts.extend(known.filter_map(|(handle, count)| Some((*handle, count?))));
         }
         Ok((texts, counts))
+    }
+
+    /// The beginning of the session, as it was before any lane took a step.
+    fn opening(self, lane: &LaneId, rows: &[StoredEvent]) -> Result<Box<Snapshot>, CodecError> {
+        let mut opening = Snapshot::new(lane.clone());
+        for row in rows {
+            opening.counts.extend(row.counts.iter().copied());
+            opening.fold(&self.event(row)?, true);
+        }
+        Ok(Box::new(opening))
     }
 }
 
@@ -366,6 +378,8 @@ fn is_untrue(event: &Event, rows: &BTreeMap<Seq, StoredEvent>) -> bool {
 struct Further {
     /// Positions from the frontier on that the first did not reach.
     missing: Option<(Seq, Seq)>,
+    /// Up to where the session's beginning is asked for.
+    opening: Option<Seq>,
     /// Positions before it.
     singles: BTreeSet<Seq>,
     /// Bodies whose texts are needed.
@@ -396,6 +410,8 @@ struct First {
     undone: Option<Seq>,
     /// What stands before the lane's conversation.
     preamble: Option<Preamble>,
+    /// See [`Snapshot::opening`].
+    opening: Option<Box<Snapshot>>,
 }
 
 impl First {
@@ -414,6 +430,7 @@ impl First {
             built: Seq::START,
             undone: None,
             preamble: None,
+            opening: None,
         }
     }
 

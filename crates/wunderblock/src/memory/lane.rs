@@ -12,7 +12,7 @@ use crate::redact::Redactor;
 use crate::request::build::{Build, Polled};
 use crate::request::job::BuildJob;
 use crate::request::need::{Need, ShownTexts};
-use crate::request::snapshot::{LaneWanted, REPORTS, Snapshot, is_compaction, is_step, view_handles};
+use crate::request::snapshot::{LaneWanted, OPENING, Snapshot, view_handles};
 use crate::request::stages::{Planned, Stopped};
 use crate::store::{TallyRow, codec};
 use crate::texts::Texts;
@@ -99,7 +99,7 @@ impl Lane {
     /// Takes in an event, its long bodies moved out.
     pub(crate) fn hear(&mut self, event: Event) {
         self.marks.extend(task_mark(&event));
-        fold(&mut self.snapshot, &event, false);
+        self.snapshot.fold(&event, false);
         if let Some(events) = &mut self.events {
             events.push(event);
         }
@@ -178,12 +178,20 @@ impl Lane {
     /// The lane as a build finds it.
     fn look(&self, wanted: &LaneWanted) -> Snapshot {
         let is_past = wanted.at.is_some_and(|at| at < self.head());
-        let Some(events) = self.events.as_ref().filter(|_| is_past || wanted.ignores_steps) else {
-            return self.snapshot.clone();
+        let look = |events: &Vec<Event>, at: Option<Seq>, ignores_steps| {
+            let mut snapshot = Snapshot::new(self.snapshot.lane().clone());
+            let up_to = |event: &&Event| at.is_none_or(|at| event.seq <= at);
+            events.iter().take_while(up_to).for_each(|event| snapshot.fold(event, ignores_steps));
+            snapshot
         };
-        let mut snapshot = Snapshot::new(self.snapshot.lane().clone());
-        let up_to = |event: &&Event| wanted.at.is_none_or(|at| event.seq <= at);
-        events.iter().take_while(up_to).for_each(|event| fold(&mut snapshot, event, wanted.ignores_steps));
+        let events = self.events.as_ref();
+        let mut snapshot = match events.filter(|_| is_past || wanted.ignores_steps) {
+            Some(events) => look(events, wanted.at, wanted.ignores_steps),
+            None => self.snapshot.clone(),
+        };
+        if snapshot.before.is_none() && snapshot.view.trim().drop_before > Seq(2) {
+            snapshot.opening = events.map(|events| Box::new(look(events, Some(OPENING), true)));
+        }
         snapshot
     }
 
@@ -265,37 +273,5 @@ impl Lane {
     fn budget(&self, per_hour: u32, now: Millis) -> CallBudget {
         let recent = self.calls.iter().filter(|(at, _)| now.0.saturating_sub(at.0) < HOUR);
         CallBudget::of(per_hour.saturating_sub(recent.map(|(_, calls)| *calls).sum()))
-    }
-}
-
-/// Takes an event into a snapshot, in the order of the session.
-fn fold(snapshot: &mut Snapshot, event: &Event, ignores_steps: bool) {
-    if snapshot.opened_at == Millis::ZERO {
-        snapshot.opened_at = event.at;
-    }
-    snapshot.note(event);
-    match &event.fact {
-        Some(Fact::UsageMeasured(usage)) => {
-            snapshot.reports.push((event.seq, usage.clone()));
-            let old = snapshot.reports.len().saturating_sub(REPORTS);
-            snapshot.reports.drain(..old);
-        }
-        Some(Fact::ContextBuilt(built)) if built.lane == *snapshot.lane() => {
-            snapshot.before = Some((event.at, Arc::new(built.as_ref().clone())));
-        }
-        Some(Fact::ViewTrimmed(step)) if step.lane == *snapshot.lane() && !ignores_steps => {
-            snapshot.step = Some((event.at, step.clone()));
-            snapshot.undone = snapshot.undone.filter(|_| !is_compaction(event));
-        }
-        Some(Fact::CompactionUndone(undone)) if undone.lane == *snapshot.lane() => {
-            snapshot.undone = Some(event.seq);
-        }
-        _ => {}
-    }
-    let view = Arc::make_mut(&mut snapshot.view);
-    if ignores_steps && is_step(event, true) {
-        view.pass(event);
-    } else {
-        view.apply(event);
     }
 }

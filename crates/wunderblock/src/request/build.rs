@@ -4,7 +4,7 @@ use super::compose::{bench, decide};
 use super::draft::{self, Draft, encode};
 use super::job::BuildJob;
 use super::lane::LaneChoice;
-use super::measured::{OPENING, calibration, overhead};
+use super::measured::{calibration, overhead};
 use super::need::{Asking, Need, ShownWanted};
 use super::offer::{offer, outside};
 use super::packer::Packer;
@@ -117,24 +117,16 @@ async fn weigh(loaded: Loaded, job: &BuildJob, ask: &Asking) -> Result<Weighed, 
     let overhead = match learned {
         Some(learned) => learned,
         None if !snapshot.is_measured() => None,
-        // The first replies tell it, wherever the lane begins.
         None => {
-            let opening = ask.ask(|reply| Need::Lane(opening(&snapshot, job), reply)).await?;
-            fresh.extend(count_bodies(&opening, &costs, ask).await?);
-            overhead(&opening, &job.catalog, &target.model, &costs)
+            let opening = snapshot.opening.as_deref().unwrap_or(&snapshot);
+            fresh.extend(count_bodies(opening, &costs, ask).await?);
+            overhead(opening, &job.catalog, &target.model, &costs)
         }
     };
     if job.options.harness {
         target.budget.added = overhead.map_or(Tokens::ZERO, |overhead| overhead.tokens);
     }
     Ok(Weighed { snapshot, target, costs, calibration, overhead, fresh, resizes })
-}
-
-/// The beginning of the session, as it was before any lane took a step.
-fn opening(snapshot: &Snapshot, job: &BuildJob) -> LaneWanted {
-    let lane = LaneChoice::Named(snapshot.lane().clone());
-    let at = job.options.at.map_or(OPENING, |at| at.min(OPENING));
-    LaneWanted { lane, at: Some(at), text: Bytes(u64::MAX), reach: None, ignores_steps: true }
 }
 
 /// Tells a cost model what the bodies of a view take. Those that nobody has counted yet are counted now, and returned.

@@ -51,9 +51,6 @@ pub(crate) fn anchor(
     look(RECENT).or_else(|| look(usize::MAX))
 }
 
-/// The events at the beginning of a session among which its first measured replies are looked for.
-pub(crate) const OPENING: Seq = Seq(64);
-
 /// What the program that made the session's requests added to them; none where nothing was measured at its beginning.
 pub(crate) fn overhead(
     opening: &Snapshot,

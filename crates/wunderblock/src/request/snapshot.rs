@@ -58,6 +58,9 @@ pub(crate) struct Snapshot {
     pub(crate) refused: bool,
     /// Where a compaction was undone, unless the lane has been compacted since.
     pub(crate) undone: Option<Seq>,
+    /// The first events of the session up to [`OPENING`], whatever the lane has left out; none where the view begins with them,
+    /// and for a lane that has built before.
+    pub(crate) opening: Option<Box<Self>>,
 }
 
 impl Snapshot {
@@ -77,6 +80,7 @@ impl Snapshot {
             step: None,
             refused: false,
             undone: None,
+            opening: None,
         }
     }
 
@@ -114,6 +118,38 @@ impl Snapshot {
         stepped.or_else(|| self.before().map(|(_, built)| target_of(built)))
     }
 
+    /// Takes in an event, in the order of the session.
+    pub(crate) fn fold(&mut self, event: &Event, ignores_steps: bool) {
+        if self.opened_at == Millis::ZERO {
+            self.opened_at = event.at;
+        }
+        self.note(event);
+        match &event.fact {
+            Some(Fact::UsageMeasured(usage)) => {
+                self.reports.push((event.seq, usage.clone()));
+                let old = self.reports.len().saturating_sub(REPORTS);
+                self.reports.drain(..old);
+            }
+            Some(Fact::ContextBuilt(built)) if built.lane == *self.lane() => {
+                self.before = Some((event.at, Arc::new(built.as_ref().clone())));
+            }
+            Some(Fact::ViewTrimmed(step)) if step.lane == *self.lane() && !ignores_steps => {
+                self.step = Some((event.at, step.clone()));
+                self.undone = self.undone.filter(|_| !is_compaction(event));
+            }
+            Some(Fact::CompactionUndone(undone)) if undone.lane == *self.lane() => {
+                self.undone = Some(event.seq);
+            }
+            _ => {}
+        }
+        let view = Arc::make_mut(&mut self.view);
+        if ignores_steps && is_step(event, true) {
+            view.pass(event);
+        } else {
+            view.apply(event);
+        }
+    }
+
     /// Takes in what an event says beside the view.
     pub(crate) fn note(&mut self, event: &Event) {
         let lane = self.view.lane();
@@ -129,6 +165,9 @@ impl Snapshot {
         }
     }
 }
+
+/// The position up to which a session's first replies are looked for.
+pub(crate) const OPENING: Seq = Seq(64);
 
 /// Reports of usage that are looked at: the newest, and one before it that is of another reply.
 pub(crate) const REPORTS: usize = 4;
