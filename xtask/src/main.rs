@@ -2,6 +2,7 @@
 
 mod bench;
 mod dist;
+mod fill;
 mod fixture;
 mod formats;
 mod lines;
@@ -44,6 +45,14 @@ enum Chore {
     Prove(prove::ProveArgs),
     /// Write the guide to transcript formats to stdout
     Formats,
+    /// Print how full first requests are, and how much of them is word for word, over files and folders of transcripts
+    Fill {
+        #[arg(required = true)]
+        paths: Vec<PathBuf>,
+        /// The preset to build with
+        #[arg(long)]
+        policy: Option<String>,
+    },
     /// Compare our counts with the usage that transcripts report
     Usage {
         #[arg(required = true)]
@@ -86,6 +95,7 @@ fn run(chore: Chore) -> ChoreResult<String> {
         Chore::RecordLedger { binary, folder } => fixture::run(&binary, &folder),
         Chore::Prove(args) => prove::run(&args),
         Chore::Formats => Ok(formats::guide()),
+        Chore::Fill { paths, policy } => fill::table(&paths, policy.as_deref()),
         Chore::Usage { files } => usage::table(&files),
         Chore::Reduce(args) => reduce::run(&args),
         Chore::ReduceChild { input, bytes, level } => reduce::scale::child(&input, bytes, &level),

@@ -270,13 +270,18 @@ impl<'a> ExchangeCosts<'a> {
     /// The next step: frontiers far enough forward, but no further than the newest exchange unless it must be.
     fn step(&self) -> Result<Trim, Box<PlanRefusal>> {
         let roomy = self.roomy();
-        for (target, newest) in
-            [(roomy, NewestForm::Whole), (self.limit, NewestForm::Whole), (self.limit, NewestForm::Any)]
-        {
-            for keep in [self.kept(true), self.kept(false)] {
-                if let Some(trim) = self.with_nodes(target, newest, &keep) {
-                    return Ok(trim);
-                }
+        let kept = [self.kept(true), self.kept(false)];
+        // A summary stands for more than the room that a step makes: it goes only where it does not fit at all.
+        for (target, newest, summaries) in [
+            (roomy, NewestForm::Whole, Summaries::All),
+            (self.limit, NewestForm::Whole, Summaries::All),
+            (roomy, NewestForm::Whole, Summaries::Newest),
+            (self.limit, NewestForm::Whole, Summaries::Newest),
+            (self.limit, NewestForm::Any, Summaries::Newest),
+        ] {
+            let mut trims = kept.iter().filter_map(|keep| self.with_nodes(target, (newest, summaries), keep));
+            if let Some(trim) = trims.next() {
+                return Ok(trim);
             }
         }
         self.last_resort(roomy)
@@ -296,8 +301,13 @@ impl<'a> ExchangeCosts<'a> {
         keep
     }
 
-    /// The step with as many summaries as fit, the newest: what they leave out is listed as everything else is.
-    fn with_nodes(&self, target: Cost, newest: NewestForm, keep: &[Seq]) -> Option<Trim> {
+    /// The step with all summaries, or with as many as fit, the newest: what they leave out is listed as everything else is.
+    fn with_nodes(
+        &self,
+        target: Cost,
+        (newest, summaries): (NewestForm, Summaries),
+        keep: &[Seq],
+    ) -> Option<Trim> {
         let all = &self.ask.view.trim().nodes;
         let without = |oldest: usize| {
             let nodes = all.get(oldest..).unwrap_or_default().to_vec();
@@ -305,7 +315,7 @@ impl<'a> ExchangeCosts<'a> {
             self.total(&trim).fits(self.limit).then_some(trim)
         };
         let whole = without(0);
-        if whole.is_some() || all.is_empty() {
+        if whole.is_some() || all.is_empty() || summaries == Summaries::All {
             return whole;
         }
         let mut best = without(all.len())?;
@@ -494,6 +504,13 @@ fn injection(item: &Injection, costs: &dyn CostModel) -> Cost {
 enum NewestForm {
     Whole,
     Any,
+}
+
+/// Which summaries a step keeps.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Summaries {
+    All,
+    Newest,
 }
 
 /// The least of a clipped text that is still worth sending. A text that is no longer than this may have no handle by which

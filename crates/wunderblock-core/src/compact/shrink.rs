@@ -127,8 +127,10 @@ fn shortened(
     if head(&text, front).len() + tail(&text, back).len() >= text.len() {
         return None;
     }
-    let only =
-        Some(bodies.as_slice()).filter(|bodies| bodies.len() == 1).and_then(|bodies| bodies[0].handle());
+    let only = match bodies.as_slice() {
+        [only] => only.handle(),
+        _ => None,
+    };
     let whole_text = only.map_or_else(|| ask.stream.range(at.0, at.0), |handle| handle.to_string());
     let short = ends(&text, (front, back), Some(&whole_text));
     (ask.costs.text(&short).tokens < whole).then(|| short.into())

@@ -1,0 +1,134 @@
+//! How full a lane's first request is, over transcripts that do not fit into their window.
+
+use crate::program::ChoreResult;
+use futures_executor::block_on;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use wunderblock::{ContextOptions, Engine, Session};
+use wunderblock_core::budget::{BudgetReport, Reason, Treatment};
+use wunderblock_core::section::Section;
+use wunderblock_core::units::Tokens;
+
+/// The windows that are tried.
+const WINDOWS: [u64; 6] = [8_000, 16_000, 32_000, 64_000, 128_000, 200_000];
+/// What a first request should fill of its limit, and what of that should stand word for word, in thousandths.
+const FLOORS: (u64, u64) = (600, 500);
+
+/// Whom the figures are of.
+struct FirstRequest {
+    session: String,
+    /// What it fills of its limit, in thousandths.
+    used: u64,
+    /// What of that stands word for word, in thousandths.
+    verbatim: u64,
+}
+
+/// A table in Markdown: per window the sessions that do not fit, and those below a floor.
+pub(crate) fn table(paths: &[PathBuf], policy: Option<&str>) -> ChoreResult<String> {
+    let folder = tempfile::tempdir()?;
+    let engine = block_on(Engine::open(folder.path().join("ledger.db")))?;
+    let mut sessions = Vec::new();
+    let mut refused = 0;
+    for file in paths.iter().flat_map(|path| files(path)) {
+        match block_on(engine.import(&file, None, &mut |_, _| {})) {
+            Ok(imported) => sessions.extend(imported.sessions),
+            Err(_) => refused += 1,
+        }
+    }
+    sessions.sort_unstable();
+    sessions.dedup();
+    let mut found: BTreeMap<u64, Vec<FirstRequest>> = BTreeMap::new();
+    for id in &sessions {
+        let session = engine.session_by_id(id.clone());
+        for window in WINDOWS {
+            let Some(first) = first_request(&session, window, policy)? else { break };
+            found.entry(window).or_default().extend(first);
+        }
+    }
+    let mut out = String::from(
+        "| window | sessions | used: least | median | word for word: least | median | below a floor |\n|---|---|---|---|---|---|---|\n",
+    );
+    for (window, rows) in &found {
+        let (used, verbatim) = (spread(rows, |row| row.used), spread(rows, |row| row.verbatim));
+        let below: Vec<String> =
+            rows.iter().filter(|row| row.used < FLOORS.0 || row.verbatim < FLOORS.1).map(named).collect();
+        let _ = writeln!(
+            out,
+            "| {window} | {} | {} | {} | {} | {} | {} |",
+            rows.len(),
+            part(used.0),
+            part(used.1),
+            part(verbatim.0),
+            part(verbatim.1),
+            below.join(", ")
+        );
+    }
+    let _ = write!(out, "\n{} sessions; {refused} files were refused.", sessions.len());
+    Ok(out)
+}
+
+/// The files of a folder, at any depth; a file is its own.
+fn files(path: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(path) else { return vec![path.to_owned()] };
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort_unstable();
+    paths.iter().flat_map(|path| files(path)).collect()
+}
+
+/// The first request of a session; none where all of it fits, no row where no request can be built.
+fn first_request(
+    session: &Session,
+    window: u64,
+    policy: Option<&str>,
+) -> ChoreResult<Option<Option<FirstRequest>>> {
+    let sized = |options: ContextOptions| ContextOptions { window: Some(Tokens(window)), ..options };
+    let Ok(whole) = block_on(session.explain(sized(ContextOptions::uncompacted()))) else {
+        return Ok(Some(None));
+    };
+    let is_room = |reason: Reason| matches!(reason, Reason::Budget | Reason::Stepped);
+    if !whole.draft.report.left_out.iter().any(|run| is_room(run.reason)) {
+        return Ok(None);
+    }
+    let mut options = sized(ContextOptions::default());
+    if let (Some(name), Some(compactor)) = (policy, &mut options.compactor) {
+        compactor.policy = wunderblock::policy::Policies::embedded().named(name)?;
+    }
+    let Ok(built) = block_on(session.explain(options)) else { return Ok(Some(None)) };
+    let report = &built.draft.report;
+    let session = session.id().to_string();
+    Ok(Some(Some(FirstRequest {
+        session,
+        used: thousandths(report.total_tokens, report.limit),
+        verbatim: thousandths(verbatim(report), report.total_tokens),
+    })))
+}
+
+fn verbatim(report: &BudgetReport) -> Tokens {
+    let said = [Section::System, Section::Transcript, Section::Prompt];
+    let lines = report
+        .entries
+        .iter()
+        .filter(|line| line.treatment == Treatment::Verbatim && said.contains(&line.section));
+    lines.map(|line| line.tokens).sum()
+}
+
+fn thousandths(part: Tokens, whole: Tokens) -> u64 {
+    part.0 * 1_000 / whole.0.max(1)
+}
+
+/// The least and the median.
+fn spread(rows: &[FirstRequest], of: impl Fn(&FirstRequest) -> u64) -> (u64, u64) {
+    let mut values: Vec<u64> = rows.iter().map(of).collect();
+    values.sort_unstable();
+    let at = |index: usize| values.get(index).copied().unwrap_or_default();
+    (at(0), at(values.len() / 2))
+}
+
+fn named(row: &FirstRequest) -> String {
+    format!("{} {}/{}", row.session, part(row.used), part(row.verbatim))
+}
+
+fn part(thousandths: u64) -> String {
+    format!("{}.{:02}", thousandths / 1_000, thousandths % 1_000 / 10)
+}
