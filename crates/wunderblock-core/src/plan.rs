@@ -5,6 +5,8 @@
 //! nothing that has been shown changes. What stays whatever happens: the operator's words, the user's first turn while
 //! it is short, the user's newest turn, and what is pinned.
 
+mod refusal;
+
 use crate::budget::{Budget, Treatment};
 use crate::cost::{self, EntryCost};
 use crate::decision::PlacedSummary;
@@ -20,7 +22,7 @@ use crate::thinking;
 use crate::trim::{self, GapOrSummary, treatment};
 use crate::units::{Bytes, Cost, Seq, Tokens};
 use crate::view::View;
-use std::fmt;
+pub use refusal::PlanRefusal;
 
 /// The first event of a stream opens it; a view that holds all after it is whole.
 const FIRST: Seq = Seq(2);
@@ -70,29 +72,6 @@ pub struct PlanInput<'a> {
     /// The first position of which everything is in the view. Whatever lies before it and behind the lane's frontier was
     /// not loaded, because it is more than any window holds: the lane must step past it.
     pub floor: Seq,
-}
-
-/// Why no request can be built: even the least does not fit.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub struct PlanRefusal {
-    /// What the sections may use.
-    pub limit: Cost,
-    /// What the least request would take: more than `limit`, in tokens or in bytes.
-    pub needed: Cost,
-    /// What it is made of.
-    pub parts: Vec<Fixed>,
-}
-
-impl fmt::Display for PlanRefusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (needed, limit) = (self.needed, self.limit);
-        f.write_str("the parts that cannot be left out take ")?;
-        if needed.tokens > limit.tokens {
-            write!(f, "{} tokens; {} fit", needed.tokens, limit.tokens)
-        } else {
-            write!(f, "{} bytes; {} fit", needed.bytes, limit.bytes)
-        }
-    }
 }
 
 /// Decides what goes into a request. Total: the answer is a plan that fits, or the parts that do not.

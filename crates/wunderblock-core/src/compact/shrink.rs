@@ -34,7 +34,7 @@ pub(super) fn shrink(
             if presentation::shown(at, ask.view.trim(), ask.view).is_some() || at >= newest {
                 continue;
             }
-            if let Some(text) = shortened(ask, (at, part), (over, to, head)) {
+            if let Some(text) = shortened(ask, at, (over, to, head)) {
                 reduced.push((at, as_event(at, part, text)));
             }
         }
@@ -57,7 +57,7 @@ pub(super) fn cut(ask: &PlanInput<'_>, exchange: &Exchange, excess: Tokens) -> O
     let mut reduced = Vec::new();
     for (_, at, part) in parts.into_iter().filter(|(tokens, ..)| *tokens > most) {
         let of = |to: Tokens| {
-            let text = shortened(ask, (at, part), (to, to, Permille(500)))?;
+            let text = shortened(ask, at, (to, to, Permille(500)))?;
             let now = ask.bodies.of(&text).map_or(most, |text| ask.costs.text(text).tokens);
             Some((text, now))
         };
@@ -106,10 +106,10 @@ fn as_event(at: PartPosition, part: &Part, text: Body) -> ContentReduced {
 /// Head and tail of a part's texts, if that is shorter. None of a part with content that a text cannot stand for.
 fn shortened(
     ask: &PlanInput<'_>,
-    (at, part): (PartPosition, &Part),
+    at: PartPosition,
     (over, to, head_part): (Tokens, Tokens, Permille),
 ) -> Option<Body> {
-    let bodies = texts(part)?;
+    let bodies = texts(ask.view.part(at)?)?;
     let whole: Tokens = bodies.iter().map(|body| cost::text(body, ask.costs).tokens).sum();
     if whole <= over {
         return None;

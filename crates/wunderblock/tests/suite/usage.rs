@@ -234,22 +234,22 @@ fn room_is_kept_for_what_the_agent_adds() {
     // A window that holds the end of it alone.
     let window =
         |harness| ContextOptions { window: Some(Tokens(16_000)), harness, ..ContextOptions::uncompacted() };
-    let shown = block_on(scene.session.explain(&window(true))).unwrap().draft;
-    let built = block_on(scene.session.context(&window(true))).unwrap().draft;
+    let shown = block_on(scene.session.explain(window(true))).unwrap().draft;
+    let built = block_on(scene.session.context(window(true))).unwrap().draft;
     assert_eq!(shown.body, built.body);
     let overhead = built.overhead.unwrap();
     assert_eq!(overhead.replies, 8);
     assert!((8_900..=9_003).contains(&overhead.tokens.0), "{overhead:?}");
-    let free = block_on(scene.session.explain(&window(false))).unwrap().draft;
+    let free = block_on(scene.session.explain(window(false))).unwrap().draft;
     assert_eq!(free.overhead, built.overhead, "known, and no part of the request");
     assert_eq!(free.report.limit, built.report.limit + overhead.tokens);
     assert_eq!((free.report.added, built.report.added), (Tokens::ZERO, overhead.tokens));
     assert!(built.report.total_tokens <= built.report.limit);
     // It stays with the lane, and a session that nobody measured has none.
     scene.ask(TEN);
-    assert_eq!(block_on(scene.session.context(&window(true))).unwrap().draft.overhead, Some(overhead));
+    assert_eq!(block_on(scene.session.context(window(true))).unwrap().draft.overhead, Some(overhead));
     let mut bare = Scene::new();
     bare.ask(TEN);
-    let none = block_on(bare.session.context(&window(true))).unwrap().draft;
+    let none = block_on(bare.session.context(window(true))).unwrap().draft;
     assert_eq!((none.overhead, none.report.added), (None, Tokens::ZERO));
 }

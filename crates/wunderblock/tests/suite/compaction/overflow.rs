@@ -3,6 +3,7 @@
 use crate::compaction::scene::*;
 use futures_executor::block_on;
 use wunderblock::{CompactionResult, Compactor, ContextOptions};
+use wunderblock_core::budget::EntryLine;
 use wunderblock_core::decision::TrimReason;
 use wunderblock_core::event::{ContentPinned, Fact, TurnCompleted};
 use wunderblock_core::message::{Message, Role};
@@ -285,4 +286,30 @@ fn a_result_larger_than_the_window_is_cut_and_not_left_out() {
         assert_eq!(scene.unreachable(&built), []);
         scene.is_whole();
     }
+}
+
+/// A long system text and the summary together leave no fifth of the window free: the summary stays all the same.
+#[test]
+fn a_step_does_not_pay_with_summaries_for_room() {
+    let mut stepped = 0;
+    for repeats in (150..300).step_by(10) {
+        let scene = Scene::new();
+        scene.say(Message::text(
+            Role::System,
+            "You solve riddles, one after the other, and say how. ".repeat(repeats),
+        ));
+        for number in 0..9 {
+            scene.user(&format!("riddle {number} of the book, page {}", 100 + number));
+            scene
+                .reply(&format!("Riddle {number}: {}", "the answer is in the words themselves. ".repeat(30)));
+        }
+        let built = scene.build(&under(&preset("balanced"), 8_000));
+        let is_summary = |line: &EntryLine| line.what.starts_with("summary of positions");
+        let told = built.draft.report.entries.iter().any(is_summary);
+        if built.draft.step == Some(TrimReason::OverBudget) && !scene.nodes().is_empty() {
+            stepped += 1;
+            assert!(told, "{repeats}: {:#?}", built.draft.report.entries);
+        }
+    }
+    assert!(stepped > 0, "no request took a step behind a compaction");
 }
