@@ -64,7 +64,7 @@ pub struct Draft {
     /// What our counts were multiplied by.
     pub calibration: Option<Calibration>,
     /// What the program that made the session's requests added to them: its own system prompt and tools. It is no part of this
-    /// request; room is kept for it where [`ContextOptions::harness`] says so.
+    /// request; room is kept for it where [`ContextOptions::harness`](crate::ContextOptions::harness) says so.
     pub overhead: Option<Overhead>,
     /// What is expected of the provider's cache, and what the request costs.
     pub cache: CachePlan,

@@ -3,7 +3,7 @@
 use crate::compaction::scene::*;
 use futures_executor::block_on;
 use wunderblock::{CompactionResult, Compactor, ContextOptions};
-use wunderblock_core::budget::EntryLine;
+use wunderblock_core::budget::{EntryLine, Reason};
 use wunderblock_core::decision::TrimReason;
 use wunderblock_core::event::{ContentPinned, Fact, TurnCompleted};
 use wunderblock_core::message::{Message, Role};
@@ -288,27 +288,48 @@ fn a_result_larger_than_the_window_is_cut_and_not_left_out() {
     }
 }
 
+/// A session of riddles behind a system text of so many sentences. What is asked fills the summaries.
+fn riddles(sentences: usize) -> Scene {
+    let scene = Scene::new();
+    let system = "You solve riddles, one after the other, and say how. ".repeat(sentences);
+    scene.say(Message::text(Role::System, system));
+    for number in 0..12 {
+        let page = 100 + number;
+        let hints = (0..6)
+            .map(|hint| format!(" Mind hint {hint} of page {page}, which speaks of item_{number}_{hint}."));
+        scene.user(&format!("Solve riddle {number} of the book.{}", hints.collect::<String>()));
+        let answer = "the answer is in the words themselves. ".repeat(12);
+        scene.reply(&format!("Riddle {number}: {answer}"));
+    }
+    scene
+}
+
+/// The newest exchanges are protected as far as there is room beside the operator's words: a tail that is longer would be
+/// cut by a step, and no summary would tell of what that leaves out.
+#[test]
+fn a_long_system_text_leaves_less_room_to_protect() {
+    for sentences in (100..210).step_by(10) {
+        let built = riddles(sentences).build(&under(&preset("balanced"), 8_000));
+        let report = &built.draft.report;
+        assert!(built.compacted.is_some(), "{sentences}");
+        assert_eq!(built.draft.step, None, "{sentences}: {:?}", report.left_out);
+        assert!(report.left_out.iter().all(|run| run.reason == Reason::Summarised), "{:?}", report.left_out);
+        assert!(report.total_tokens.0 * 10 >= report.limit.0 * 6, "{sentences}: {}", report.total_tokens);
+    }
+}
+
 /// A long system text and the summary together leave no fifth of the window free: the summary stays all the same.
 #[test]
 fn a_step_does_not_pay_with_summaries_for_room() {
     let mut stepped = 0;
-    for repeats in (150..300).step_by(10) {
-        let scene = Scene::new();
-        scene.say(Message::text(
-            Role::System,
-            "You solve riddles, one after the other, and say how. ".repeat(repeats),
-        ));
-        for number in 0..9 {
-            scene.user(&format!("riddle {number} of the book, page {}", 100 + number));
-            scene
-                .reply(&format!("Riddle {number}: {}", "the answer is in the words themselves. ".repeat(30)));
-        }
+    for sentences in (200..270).step_by(10) {
+        let scene = riddles(sentences);
         let built = scene.build(&under(&preset("balanced"), 8_000));
         let is_summary = |line: &EntryLine| line.what.starts_with("summary of positions");
         let told = built.draft.report.entries.iter().any(is_summary);
         if built.draft.step == Some(TrimReason::OverBudget) && !scene.nodes().is_empty() {
             stepped += 1;
-            assert!(told, "{repeats}: {:#?}", built.draft.report.entries);
+            assert!(told, "{sentences}: {:#?}", built.draft.report.entries);
         }
     }
     assert!(stepped > 0, "no request took a step behind a compaction");
