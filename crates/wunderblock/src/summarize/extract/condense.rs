@@ -180,7 +180,8 @@ fn read(earlier: &Earlier<'_>, form: &SummaryForm) -> Vec<SummaryItem> {
         }
         let bare = trimmed.trim_start_matches(['-', '*', '•']).trim_start();
         let here = if fills.is_empty() { guessed.as_slice() } else { fills };
-        for mut item in items_of(bare, &block, here, earlier.at, form) {
+        // Not the position of the summary's own record: that depends on what other lanes have recorded.
+        for mut item in items_of(bare, &block, here, earlier.from, form) {
             order += 1;
             item.order = item.refs.first().map_or(earlier.from.0, |at| at.0);
             item.weight -= order;
