@@ -15,13 +15,22 @@ const WINDOWS: [u64; 6] = [8_000, 16_000, 32_000, 64_000, 128_000, 200_000];
 /// What a first request should fill of its limit, and what of that should stand word for word, in thousandths.
 const FLOORS: (u64, u64) = (600, 500);
 
-/// Whom the figures are of.
+/// The figures of a session in a window.
 struct FirstRequest {
     session: String,
     /// What it fills of its limit, in thousandths.
     used: u64,
     /// What of that stands word for word, in thousandths.
     verbatim: u64,
+}
+
+/// What came of a window.
+enum Tried {
+    /// All of the session fits.
+    Fits,
+    /// No request can be built.
+    Refused,
+    Built(FirstRequest),
 }
 
 /// A table in Markdown: per window the sessions that do not fit, and those below a floor.
@@ -42,8 +51,11 @@ pub(crate) fn table(paths: &[PathBuf], policy: Option<&str>) -> ChoreResult<Stri
     for id in &sessions {
         let session = engine.session_by_id(id.clone());
         for window in WINDOWS {
-            let Some(first) = first_request(&session, window, policy)? else { break };
-            found.entry(window).or_default().extend(first);
+            match first_request(&session, window, policy)? {
+                Tried::Fits => break,
+                Tried::Refused => {}
+                Tried::Built(first) => found.entry(window).or_default().push(first),
+            }
         }
     }
     let mut out = String::from(
@@ -76,32 +88,28 @@ fn files(path: &Path) -> Vec<PathBuf> {
     paths.iter().flat_map(|path| files(path)).collect()
 }
 
-/// The first request of a session; none where all of it fits, no row where no request can be built.
-fn first_request(
-    session: &Session,
-    window: u64,
-    policy: Option<&str>,
-) -> ChoreResult<Option<Option<FirstRequest>>> {
+/// Builds the first request of a session, without recording it.
+fn first_request(session: &Session, window: u64, policy: Option<&str>) -> ChoreResult<Tried> {
     let sized = |options: ContextOptions| ContextOptions { window: Some(Tokens(window)), ..options };
     let Ok(whole) = block_on(session.explain(sized(ContextOptions::uncompacted()))) else {
-        return Ok(Some(None));
+        return Ok(Tried::Refused);
     };
     let is_room = |reason: Reason| matches!(reason, Reason::Budget | Reason::Stepped);
     if !whole.draft.report.left_out.iter().any(|run| is_room(run.reason)) {
-        return Ok(None);
+        return Ok(Tried::Fits);
     }
     let mut options = sized(ContextOptions::default());
     if let (Some(name), Some(compactor)) = (policy, &mut options.compactor) {
         compactor.policy = wunderblock::policy::Policies::embedded().named(name)?;
     }
-    let Ok(built) = block_on(session.explain(options)) else { return Ok(Some(None)) };
+    let Ok(built) = block_on(session.explain(options)) else { return Ok(Tried::Refused) };
     let report = &built.draft.report;
     let session = session.id().to_string();
-    Ok(Some(Some(FirstRequest {
+    Ok(Tried::Built(FirstRequest {
         session,
         used: thousandths(report.total_tokens, report.limit),
         verbatim: thousandths(verbatim(report), report.total_tokens),
-    })))
+    }))
 }
 
 fn verbatim(report: &BudgetReport) -> Tokens {

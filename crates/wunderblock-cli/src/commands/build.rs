@@ -35,6 +35,7 @@ pub(crate) async fn context(global: &Global, settings: &Settings, wanted: Contex
     } else {
         session.context(&options).await?
     };
+    warn_of_overhead(global, &options, &built);
     let report = report(global, &session, &built, to_stdout)?;
     let is_text =
         wanted.out.as_deref().and_then(Path::extension).is_some_and(|end| end.eq_ignore_ascii_case("md"));
@@ -45,6 +46,16 @@ pub(crate) async fn context(global: &Global, settings: &Settings, wanted: Contex
         print(&format!("request in {}\n", clean(&path.to_string_lossy())))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says that no room is kept for what the agent adds where nobody knows how much that is.
+fn warn_of_overhead(global: &Global, options: &ContextOptions, built: &Built) {
+    if options.harness && built.draft.overhead.is_none() {
+        say(
+            global,
+            "no recorded usage of this model tells what the agent adds: --harness keeps no room for it",
+        );
+    }
 }
 
 fn report(global: &Global, session: &Session, built: &Built, to_stderr: bool) -> Result<String, Failure> {
@@ -85,6 +96,7 @@ pub(crate) async fn explain(global: &Global, settings: &Settings, wanted: Explai
     match &wanted.find {
         Some(text) => find::run(global, &session, (&options, &built), text).await,
         None => {
+            warn_of_overhead(global, &options, &built);
             print(&report(global, &session, &built, false)?)?;
             Ok(ExitCode::SUCCESS)
         }

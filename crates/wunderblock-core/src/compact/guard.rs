@@ -151,7 +151,7 @@ fn turns(count: u64, ask: &PlanInput<'_>, exchanges: &[(&Exchange, Tokens)]) -> 
 fn cut(policy: &Policy, ask: &PlanInput<'_>, exchanges: &[(&Exchange, Tokens)], reach: usize) -> usize {
     let turn = |index: usize| exchanges.get(index).is_none_or(|(exchange, _)| is_turn(ask, exchange));
     let fixed: Tokens = ask.fixed.iter().map(|part| part.cost.tokens).sum();
-    // Nor has the tail the room of what stays before it: the operator's words, what is pinned.
+    // What stays before the tail takes room, too: the operator's words, what is pinned.
     let stays = |exchange: &Exchange| trim::stays(exchange, ask.view.trim(), ask.view);
     let before = exchanges.iter().take(reach).filter(|(exchange, _)| stays(exchange));
     let fixed = fixed + before.map(|(_, tokens)| *tokens).sum::<Tokens>();

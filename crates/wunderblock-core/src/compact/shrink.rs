@@ -42,7 +42,7 @@ pub(super) fn shrink(
     reduced
 }
 
-/// Shorter texts for the largest texts and results of an exchange, all cut to one length, so that it takes less by so much;
+/// Shorter texts for the largest texts and results of an exchange, all cut to one length, so that it takes less by `excess`;
 /// none where that would leave nothing worth showing. What is left may take somewhat more.
 pub(super) fn cut(ask: &PlanInput<'_>, exchange: &Exchange, excess: Tokens) -> Option<ShortTexts> {
     let trim = ask.view.trim();

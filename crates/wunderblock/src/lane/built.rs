@@ -11,7 +11,7 @@ use crate::stored::decode_event;
 use wunderblock_core::budget::{Budget, WindowSource};
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::LaneId;
-use wunderblock_core::units::Seq;
+use wunderblock_core::units::{Seq, Tokens};
 
 /// What a lane was built for last.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +38,7 @@ impl LaneBuilt {
             model: options.model.or_else(|| Some(self.model.clone())),
             window: options.window.or(declared.then_some(self.budget.window)),
             reserve: options.reserve.or(Some(self.budget.reserve)),
+            harness: options.harness || self.budget.added > Tokens::ZERO,
             ..options
         }
     }

@@ -245,6 +245,10 @@ fn room_is_kept_for_what_the_agent_adds() {
     assert_eq!(free.report.limit, built.report.limit + overhead.tokens);
     assert_eq!((free.report.added, built.report.added), (Tokens::ZERO, overhead.tokens));
     assert!(built.report.total_tokens <= built.report.limit);
+    // Whoever means the lane without naming it means that, too.
+    let lane = block_on(scene.session.lane(None).built()).unwrap().unwrap();
+    let resumed = block_on(scene.session.explain(lane.resume(ContextOptions::uncompacted()))).unwrap().draft;
+    assert_eq!(resumed.report.limit, built.report.limit);
     // It stays with the lane, and a session that nobody measured has none.
     scene.ask(TEN);
     assert_eq!(block_on(scene.session.context(window(true))).unwrap().draft.overhead, Some(overhead));

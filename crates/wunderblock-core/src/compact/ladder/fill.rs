@@ -10,6 +10,7 @@ use crate::pair::{ExchangeKind, arrange};
 use crate::plan;
 use crate::policy::{Action, Permille};
 use crate::units::{Seq, Tokens};
+use crate::view::View;
 use std::collections::BTreeMap;
 
 /// The least part of the limit for which a text is cut.
@@ -59,16 +60,20 @@ impl Ladder<'_> {
         while begin < before.len() {
             let last = begin.checked_sub(1).and_then(|index| before.get(index));
             let frontier = last.map_or(Seq::START, |(exchange, _)| exchange.last.next());
-            let frontier = frontier.max(self.earliest(&trim));
-            let whole = self.ask.view.trim().stub_before.max(frontier);
-            let further = self.cut_at(frontier, trim.nodes.clone());
-            let further = Trim { forms: trim.forms.clone(), stub_before: whole, ..further };
+            let further = self.reaching(&trim, frontier);
             if self.weighed(further.clone(), (drafts, &[])).1 <= self.target {
                 return further;
             }
             begin += 1;
         }
         trim
+    }
+
+    /// The same trim with its frontier further back, as far as one can stand there: what it shows more stands word for word.
+    fn reaching(&self, trim: &Trim, frontier: Seq) -> Trim {
+        let frontier = frontier.max(self.earliest(trim));
+        let stub_before = self.ask.view.trim().stub_before.max(frontier);
+        Trim { forms: trim.forms.clone(), stub_before, ..self.cut_at(frontier, trim.nodes.clone()) }
     }
 
     /// Shows what has room beside the summaries, where the policy keeps as much as it can.
@@ -102,7 +107,7 @@ impl Ladder<'_> {
     /// room. Whether it does.
     fn cut(&mut self) -> bool {
         let mut room = self.target.saturating_sub(self.now);
-        let trim = self.view.trim().clone();
+        let trim = self.view.trim();
         let arrangement = arrange(self.ask.view);
         let before = guard::shown(&self.ask, &arrangement);
         let newest = before.iter().rev().find(|(exchange, _)| exchange.last < trim.drop_before);
@@ -111,18 +116,13 @@ impl Ladder<'_> {
         };
         let earlier = before.iter().rev().find(|(earlier, _)| earlier.last < exchange.last);
         let frontier = earlier.map_or(Seq::START, |(earlier, _)| earlier.last.next());
-        let frontier = frontier.max(self.earliest(&trim));
-        let whole = self.ask.view.trim().stub_before.max(frontier);
-        let further = self.cut_at(frontier, trim.nodes.clone());
-        let further = Trim { forms: trim.forms.clone(), stub_before: whole, ..further };
+        let further = self.reaching(trim, frontier);
         while room >= CUT.of(plan::limit(&self.ask).tokens) {
             let Some(short) = shrink::cut(&self.ask, exchange, tokens.saturating_sub(room)) else { break };
             let (forms, placed) = self.placed(short);
             let (view, now) = self.weighed(with_forms(&further, forms), (&[], &placed));
             if now <= self.target {
-                self.next = Seq(self.next.0 + placed.len() as u64);
-                self.reduced.extend(placed);
-                (self.view, self.now) = (view, now);
+                self.accept(placed, (view, now));
                 return true;
             }
             // What is left may take somewhat more than it was to take, and marks take room, too.
@@ -131,8 +131,8 @@ impl Ladder<'_> {
         false
     }
 
-    /// Cuts the texts and results of the newest exchange where it would not fit beside what is protected: its stub would tell nothing of
-    /// what was asked for last. It takes half of what has room; what led to it takes the rest.
+    /// Cuts the texts and results of the newest exchange where it would not fit beside what is protected: its stub would tell
+    /// nothing of what was asked for last. It takes half of what has room; what led to it takes the rest.
     pub(super) fn cut_newest(&mut self) {
         let arrangement = arrange(self.ask.view);
         let shown = guard::shown(&self.ask, &arrangement);
@@ -160,11 +160,16 @@ impl Ladder<'_> {
         }
         let saved = self.now.saturating_sub(now);
         self.taken.push(RungTaken { rung: "cut".into(), taken: true, saved, added: Tokens::ZERO, why: None });
+        self.accept(placed, (view, now));
+        let now = self.ask();
+        self.guard = guard::guard(self.policy, &now, &arrange(&self.view));
+    }
+
+    /// Takes a view that was weighed with shorter texts.
+    fn accept(&mut self, placed: Vec<(Seq, ContentReduced)>, (view, now): (View, Tokens)) {
         self.next = Seq(self.next.0 + placed.len() as u64);
         self.reduced.extend(placed);
         (self.view, self.now) = (view, now);
-        let now = self.ask();
-        self.guard = guard::guard(self.policy, &now, &arrange(&self.view));
     }
 
     /// Shorter texts with the positions their events will have, and the forms that name them.

@@ -288,7 +288,7 @@ fn a_result_larger_than_the_window_is_cut_and_not_left_out() {
     }
 }
 
-/// A session of riddles behind a system text of so many sentences. What is asked fills the summaries.
+/// A session of riddles behind a system text of that length. What is asked fills the summaries.
 fn riddles(sentences: usize) -> Scene {
     let scene = Scene::new();
     let system = "You solve riddles, one after the other, and say how. ".repeat(sentences);
