@@ -42,6 +42,7 @@ mod pipeline;
 mod query;
 mod readers;
 mod reading;
+mod rules;
 mod sample;
 mod segment;
 mod select;

@@ -93,7 +93,8 @@ impl QueryTerms {
         for (at, span) in spans.iter().enumerate() {
             let mut length = 0u64;
             let mut counts: Vec<(usize, u64)> = Vec::new();
-            for_each_word(text.get(span.range()).unwrap_or(""), &mut |word| {
+            let own = || text.get(span.range()).unwrap_or("");
+            for_each_word(span.shown().unwrap_or_else(own), &mut |word| {
                 length += 1;
                 let Some(term) = self.terms.get(&word) else { return };
                 match counts.iter_mut().find(|(known, _)| known == term) {

@@ -1,5 +1,6 @@
 //! The choice of spans that stay, and the segments and gaps that follow from it: the same for every kind of text.
 
+mod grouped;
 mod headline;
 
 use std::borrow::Cow;
@@ -37,6 +38,11 @@ pub(crate) fn select(lines: &TextLines<'_>, spans: &[LineSpan], room: KeepLimit)
         }
     };
     close_small_gaps(spans, &mut kept);
+    if spans.iter().any(|span| span.shown().is_some()) {
+        let (spans, kept) = grouped::settle(spans, &kept);
+        listed.clear();
+        return cut_segments(lines, &spans, &kept, &listed);
+    }
     if kept.iter().all(|kept| *kept) {
         // Notes speak of what is left out.
         return vec![TextSegment::Keep(0..lines.text().len())];
@@ -55,6 +61,7 @@ pub(crate) fn join_spans(spans: &mut Vec<LineSpan>) {
             && span.range().end == next.range().start
             && span.note().is_none()
             && !next.has_notes()
+            && span.shown().is_none()
             && !seen
             && !counted;
         if joins {
@@ -127,6 +134,11 @@ fn cut_segments(
         let end = run_end(kept, at).max(at + 1);
         if kept.get(at).copied().unwrap_or(true) {
             for span in spans.get(at..end).unwrap_or_default() {
+                if let Some(shown) = span.shown() {
+                    let gap = make_gap(lines, std::slice::from_ref(span), &[]);
+                    segments.push(TextSegment::Gap { gap, shown: Some(shown.to_owned()) });
+                    continue;
+                }
                 // What stays together is one segment: most texts have few gaps and many lines.
                 match segments.last_mut() {
                     Some(TextSegment::Keep(before)) if before.end == span.range().start => {

@@ -42,6 +42,7 @@ pub(crate) struct LineSpan {
 struct SpanNotes {
     note: Option<Box<str>>,
     description: Option<Cow<'static, str>>,
+    shown: Option<Box<str>>,
 }
 
 impl LineSpan {
@@ -102,6 +103,18 @@ impl LineSpan {
         }
     }
 
+    /// The span said in other words, which stand after its mark: the text is escaped already. Spans that follow it and are
+    /// empty are said with it (a group and its parts).
+    pub(crate) fn shown_as(mut self, text: String) -> Self {
+        self.notes.get_or_insert_default().shown = Some(text.into());
+        self
+    }
+
+    /// The words in which it is said, if they are not its own.
+    pub(crate) fn shown(&self) -> Option<&str> {
+        self.notes.as_ref()?.shown.as_deref()
+    }
+
     /// Whether marks say anything about it.
     pub(crate) fn has_notes(&self) -> bool {
         self.notes.is_some()
@@ -119,7 +132,8 @@ impl LineSpan {
 
     /// Its bytes in the result, its note included.
     pub(crate) fn bytes(&self) -> usize {
-        self.range().len() + self.note().map_or(0, |note| note.len() + 1)
+        let shown = self.shown().map_or(self.range().len(), str::len);
+        shown + self.note().map_or(0, |note| note.len() + 1)
     }
 }
 

@@ -16,6 +16,7 @@ mod terminal_codes;
 mod token_estimate;
 
 use tags::EncodedBlock;
+pub(crate) use token_estimate::estimate_tokens;
 
 use crate::kind::Kind;
 use crate::sink::TextSink;

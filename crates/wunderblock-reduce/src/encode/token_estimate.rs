@@ -37,7 +37,7 @@ const CLASSES: [TokenClass; 256] = {
 };
 
 /// Tokens, about.
-pub(in crate::encode) fn estimate_tokens(text: &str) -> usize {
+pub(crate) fn estimate_tokens(text: &str) -> usize {
     let mut total = 0;
     let mut run = 0;
     let mut last = TokenClass::Newline;

@@ -1,22 +1,21 @@
-//! Compilers, build tools and package managers: each diagnostic with its place, totals; progress is left out.
+//! Compilers, linters, build tools and package managers: each diagnostic with its place, in groups; totals; progress is
+//! left out.
 
 pub(super) mod build_line;
-pub(super) mod repeated_source;
+mod groups;
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
-use std::ops::Range;
 
 use crate::lines::TextLines;
+use crate::rules::{self, BuildLine};
 use crate::sample::LineSample;
 use crate::severity::{self, LogLevel};
 use crate::span::{LineSpan, Rank};
-use crate::template::{self, LineTemplates};
+use crate::template::LineTemplates;
 
-use super::diagnostic::{self, DiagnosticPart};
-use super::progress::{is_progress, within_step};
+use super::diagnostic::{self, Diagnostic};
 use super::timestamp;
-use build_line::{BuildLine, classify, strip_prefix};
+use build_line::strip_prefix;
 
 /// Minimum lines of a run of progress that is folded.
 const MIN_RUN: usize = 4;
@@ -24,25 +23,21 @@ const MIN_RUN: usize = 4;
 const MAX_WHOLE: u32 = 6;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
-    let of_build = |line: &str| {
-        let undated = line.get(timestamp::prefix_length(line)..).unwrap_or(line);
-        let line = within_step(undated);
-        line.len() < undated.len() || diagnostic::diagnostic_part(line).is_some() || is_progress(line)
-    };
-    let strong = |line: &str| {
-        let line = strip_prefix(line);
-        let said = [DiagnosticPart::Place, DiagnosticPart::Total, DiagnosticPart::Step];
-        is_progress(line)
-            || diagnostic::diagnostic_part(line)
-                .is_some_and(|part| matches!(part, DiagnosticPart::Head(_)) || said.contains(&part))
-    };
-    let count = sample.count(strong);
+    let rules = rules::build();
+    let classes: Vec<Option<BuildLine>> =
+        sample.lines.iter().map(|line| rules.stated_class(strip_prefix(line))).collect();
+    let strong = |class: &Option<BuildLine>| matches!(class, Some(class) if !matches!(class, BuildLine::Code | BuildLine::Note | BuildLine::Lead));
+    let count = classes.iter().filter(|class| strong(class)).count() as u32;
     if count < 2 {
         return 0;
     }
+    let of_build = |line: &str| {
+        let undated = line.get(timestamp::prefix_length(line)..).unwrap_or(line);
+        strip_prefix(line).len() < undated.len() || rules.stated_class(strip_prefix(line)).is_some()
+    };
     let share = sample.share(of_build);
     // What a page of words quotes is not its kind.
-    let first = sample.lines.iter().position(|line| strong(line)).unwrap_or(0);
+    let first = classes.iter().position(strong).unwrap_or(0);
     if opens_page(&sample.lines, first) {
         return share / 3;
     }
@@ -61,23 +56,42 @@ pub(super) fn opens_page(lines: &[&str], above: usize) -> bool {
 }
 
 pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
-    let mut read: Vec<BuildLine> = lines.iter().map(|line| classify(strip_prefix(line))).collect();
-    classify_by_neighbours(lines, &mut read);
+    let classes = diagnostic::classify(lines);
     let mut spans: Vec<LineSpan> =
         (0..lines.len()).map(|at| LineSpan::new(lines.span(at), Rank::Context)).collect();
-    for (at, (span, is)) in spans.iter_mut().zip(&read).enumerate() {
-        rank_line(span, *is, lines.get(at));
+    for ((span, class), line) in spans.iter_mut().zip(&classes).zip(lines.iter()) {
+        rank_line(span, *class, line);
     }
-    fold_progress(&read, &mut spans);
-    repeated_source::fold_source(lines, &read, &mut spans);
-    fold_repeats(lines, &read, &mut spans);
-    fold_others(lines, &read, &mut spans);
+    fold_progress(&classes, &mut spans);
+    fold_others(lines, &classes, &mut spans);
     keep_last_line(lines, &mut spans);
-    join_places(lines, &read, &mut spans);
-    for span in spans.iter_mut().filter(|span| span.rank == Rank::Must && span.description().is_none()) {
+    for span in spans.iter_mut().filter(|span| span.rank == Rank::Must) {
         span.set_description(short_description(lines.text().get(span.range()).unwrap_or("")));
     }
-    spans
+    group_diagnostics(lines, &classes, spans)
+}
+
+/// Replaces the spans of diagnostics in a row by groups, where those are shorter.
+fn group_diagnostics(
+    lines: &TextLines<'_>,
+    classes: &[Option<BuildLine>],
+    spans: Vec<LineSpan>,
+) -> Vec<LineSpan> {
+    let found = diagnostic::find(lines, classes);
+    let adjoin = |one: &Diagnostic<'_>, next: &Diagnostic<'_>| one.lines.end == next.lines.start;
+    let mut grouped = Vec::with_capacity(spans.len());
+    let mut spans = spans.into_iter().enumerate().peekable();
+    for run in found.chunk_by(adjoin) {
+        let (Some(first), Some(last)) = (run.first(), run.last()) else { continue };
+        let Some(groups) = groups::spans(lines, run) else { continue };
+        while let Some((_, span)) = spans.next_if(|(at, _)| *at < first.lines.start) {
+            grouped.push(span);
+        }
+        while spans.next_if(|(at, _)| *at < last.lines.end).is_some() {}
+        grouped.extend(groups);
+    }
+    grouped.extend(spans.map(|(_, span)| span));
+    grouped
 }
 
 /// Maximum bytes of a description in the mark of a gap.
@@ -93,51 +107,19 @@ fn short_description(diagnostic: &str) -> Option<Cow<'static, str>> {
     (said.len() <= MAX_DESCRIPTION_BYTES).then(|| said.to_owned().into())
 }
 
-/// Lines that are told by the next one: a message by the place below it, source by the marks below it.
-fn classify_by_neighbours(lines: &TextLines<'_>, read: &mut [BuildLine]) {
-    for at in 0..read.len().saturating_sub(1) {
-        let line = lines.get(at);
-        if read.get(at) != Some(&BuildLine::Other) || line.trim().is_empty() {
-            continue;
-        }
-        let next = strip_prefix(lines.get(at + 1)).trim();
-        let is = match read.get(at + 1) {
-            Some(BuildLine::Part(DiagnosticPart::Place)) if next.starts_with("--> ") => {
-                DiagnosticPart::Head(severity::level_of(line).unwrap_or(LogLevel::Warning))
-            }
-            Some(BuildLine::Part(DiagnosticPart::Code)) if next.starts_with(['^', '~']) => {
-                DiagnosticPart::Code
-            }
-            // eslint and others name the file once, above its messages.
-            Some(BuildLine::Part(DiagnosticPart::Head(_)))
-                if !line.contains(' ')
-                    && line.contains(['/', '.', '\\'])
-                    && diagnostic::place_length(next).is_none()
-                    && lines.get(at + 1).starts_with(' ') =>
-            {
-                DiagnosticPart::Place
-            }
-            _ => continue,
-        };
-        if let Some(slot) = read.get_mut(at) {
-            *slot = BuildLine::Part(is);
-        }
-    }
-}
-
-fn rank_line(span: &mut LineSpan, is: BuildLine, line: &str) {
-    (span.rank, span.score) = match is {
-        BuildLine::Part(DiagnosticPart::Head(severity)) => {
+fn rank_line(span: &mut LineSpan, class: Option<BuildLine>, line: &str) {
+    (span.rank, span.score) = match class {
+        Some(BuildLine::Diagnostic(severity)) => {
             span.label = severity.label();
             (Rank::Must, 300 + 100 * severity as u16)
         }
-        BuildLine::Part(DiagnosticPart::Place) => (Rank::Must, 450),
-        BuildLine::Part(DiagnosticPart::Total) => (Rank::Must, 900),
-        BuildLine::Part(DiagnosticPart::Step) => (Rank::Frame, 40),
-        BuildLine::Part(DiagnosticPart::Help) => (Rank::Context, 30),
-        BuildLine::Part(DiagnosticPart::Code) => (Rank::Context, 20),
-        BuildLine::Progress => (Rank::Filler, 0),
-        BuildLine::Other => match severity::level_of(line) {
+        Some(BuildLine::Place | BuildLine::File) => (Rank::Must, 450),
+        Some(BuildLine::Total) => (Rank::Must, 900),
+        Some(BuildLine::Step) => (Rank::Frame, 40),
+        Some(BuildLine::Note) => (Rank::Context, 30),
+        Some(BuildLine::Code) => (Rank::Context, 20),
+        Some(BuildLine::Progress) => (Rank::Filler, 0),
+        Some(BuildLine::Lead) | None => match severity::level_of(line) {
             Some(LogLevel::Error) => (Rank::Must, 250),
             Some(LogLevel::Warning) => (Rank::Must, 150),
             _ => (Rank::Context, 10),
@@ -146,92 +128,28 @@ fn rank_line(span: &mut LineSpan, is: BuildLine, line: &str) {
 }
 
 /// Folds runs of progress: the first and the last line stay.
-fn fold_progress(read: &[BuildLine], spans: &mut [LineSpan]) {
+fn fold_progress(classes: &[Option<BuildLine>], spans: &mut [LineSpan]) {
     let mut at = 0;
-    while at < read.len() {
-        let run = read.iter().skip(at).take_while(|is| **is == BuildLine::Progress).count();
-        for (nth, span) in spans.iter_mut().skip(at).take(run).enumerate() {
-            if run < MIN_RUN || nth == 0 || nth + 1 == run {
-                span.rank = if run < MIN_RUN { Rank::Context } else { Rank::Frame };
+    for run in classes.chunk_by(|one, next| one == next) {
+        let (end, last) = (at + run.len(), run.len().saturating_sub(1));
+        if run.first() == Some(&Some(BuildLine::Progress)) {
+            for (nth, span) in spans.get_mut(at..end).unwrap_or_default().iter_mut().enumerate() {
+                if run.len() < MIN_RUN {
+                    span.rank = Rank::Context;
+                } else if nth == 0 || nth == last {
+                    span.rank = Rank::Frame;
+                }
             }
         }
-        at += run.max(1);
-    }
-}
-
-/// A diagnostic: its lines, from what leads to it to the next or to what is no part of one, and where its message is.
-struct DiagnosticLines {
-    range: Range<usize>,
-    head: usize,
-}
-
-fn find_diagnostics(lines: &TextLines<'_>, read: &[BuildLine]) -> Vec<DiagnosticLines> {
-    let mut found: Vec<DiagnosticLines> = Vec::new();
-    let (mut open, mut head): (Option<usize>, Option<usize>) = (None, None);
-    for (at, is) in read.iter().enumerate() {
-        let line = lines.get(at);
-        let (heads, leads) =
-            (matches!(is, BuildLine::Part(DiagnosticPart::Head(_))), diagnostic::is_lead(strip_prefix(line)));
-        let stops =
-            matches!(is, BuildLine::Part(DiagnosticPart::Total | DiagnosticPart::Step) | BuildLine::Progress)
-                || line.trim().is_empty();
-        if (heads || leads || stops)
-            && let (Some(start), Some(at_head)) = (open, head)
-        {
-            found.push(DiagnosticLines { range: start..at, head: at_head });
-            (open, head) = (None, None);
-        }
-        if stops {
-            open = None;
-        } else if heads || leads {
-            open = open.or(Some(at));
-            head = heads.then_some(at);
-        }
-    }
-    if let (Some(start), Some(head)) = (open, head) {
-        found.push(DiagnosticLines { range: start..read.len(), head });
-    }
-    found
-}
-
-/// A diagnostic that is the same to the last byte as one before it is a repeat: the first says how often it came.
-fn fold_repeats(lines: &TextLines<'_>, read: &[BuildLine], spans: &mut [LineSpan]) {
-    let mut seen: HashMap<u64, (usize, u32)> = HashMap::new();
-    let (mut file, mut looked) = (0u64, 0);
-    for DiagnosticLines { range, head } in find_diagnostics(lines, read) {
-        let said = head..range.end;
-        // Below a file's name the messages do not name it: the same words in another file are another message.
-        for at in looked..head {
-            if read.get(at) == Some(&BuildLine::Part(DiagnosticPart::Place)) {
-                file = template::hash(lines.get(at).as_bytes());
-            }
-        }
-        looked = head;
-        let placed = diagnostic::place_length(strip_prefix(lines.get(head)).trim_start()).is_some();
-        let key = said.fold(if placed { 0 } else { file }, |key, at| {
-            key.rotate_left(9) ^ template::hash(strip_prefix(lines.get(at)).as_bytes())
-        });
-        let entry = seen.entry(key).or_insert((head, 0));
-        entry.1 += 1;
-        if entry.1 > 1 {
-            for span in spans.get_mut(range).unwrap_or_default() {
-                span.rank = Rank::Filler;
-                span.score = 0;
-            }
-        }
-    }
-    for (first, count) in seen.into_values().filter(|(_, count)| *count > 1) {
-        if let Some(span) = spans.get_mut(first) {
-            span.set_note(Some(format!("⟨×{count} the same⟩").into()));
-        }
+        at = end;
     }
 }
 
 /// Other lines of one template: where there are many, the first and the last stay.
-fn fold_others(lines: &TextLines<'_>, read: &[BuildLine], spans: &mut [LineSpan]) {
+fn fold_others(lines: &TextLines<'_>, classes: &[Option<BuildLine>], spans: &mut [LineSpan]) {
     let mut templates = LineTemplates::default();
     let said = |at: usize| severity::read_line(lines.get(at));
-    let other = |at: usize| read.get(at) == Some(&BuildLine::Other) && !lines.get(at).trim().is_empty();
+    let other = |at: usize| classes.get(at) == Some(&None) && !lines.get(at).trim().is_empty();
     let ids: Vec<Option<u32>> = (0..lines.len())
         .map(|at| {
             other(at).then(|| templates.learn(at, strip_prefix(lines.get(at)), said(at).weight() as u8))
@@ -251,43 +169,6 @@ fn fold_others(lines: &TextLines<'_>, read: &[BuildLine], spans: &mut [LineSpan]
             span.label = said(at).label();
         }
     }
-}
-
-/// A message and the place on its next line are one thing. Where the same message came before, the place alone says it.
-fn join_places(lines: &TextLines<'_>, read: &[BuildLine], spans: &mut Vec<LineSpan>) {
-    let mut said = HashSet::new();
-    let (mut at, mut open) = (0, false);
-    spans.dedup_by(|span, before| {
-        at += 1;
-        // The first is never the later of two.
-        if at == 1 {
-            open = is_new_message(lines, read, 0, before, &mut said);
-        }
-        if open && read.get(at) == Some(&BuildLine::Part(DiagnosticPart::Place)) && span.rank == Rank::Must {
-            before.extend(span.range().end);
-            open = false;
-            return true;
-        }
-        open = is_new_message(lines, read, at, span, &mut said);
-        false
-    });
-}
-
-/// Whether a line is a message that was not there before, and so is one with its place.
-fn is_new_message(
-    lines: &TextLines<'_>,
-    read: &[BuildLine],
-    at: usize,
-    span: &mut LineSpan,
-    said: &mut HashSet<u64>,
-) -> bool {
-    if !matches!(read.get(at), Some(BuildLine::Part(DiagnosticPart::Head(_)))) || span.rank != Rank::Must {
-        return false;
-    }
-    let new = said.insert(template::hash(strip_prefix(lines.get(at)).as_bytes()));
-    let placed = read.get(at + 1) == Some(&BuildLine::Part(DiagnosticPart::Place));
-    span.score -= if !new && placed { 250 } else { 0 };
-    new
 }
 
 /// The last line that says anything is the tool's last word.

@@ -10,7 +10,7 @@ mod infra;
 mod listing;
 mod log;
 mod markdown;
-mod progress;
+mod message_shape;
 #[cfg(test)]
 mod promises;
 #[cfg(test)]
@@ -20,7 +20,6 @@ mod search;
 mod short_gaps;
 mod stack_frame;
 mod table;
-mod test_line;
 mod tests;
 mod timestamp;
 mod trace;

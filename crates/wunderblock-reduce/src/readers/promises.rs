@@ -87,7 +87,7 @@ fn rustc_build(errors: usize) -> String {
     let mut text: String = (0..60).map(|n| format!("   Compiling crate-{n} v0.{n}.1\n")).collect();
     for n in 0..errors {
         text += &format!(
-            "error[E0308]: mismatched types in field {n}\n  --> src/part_{n}.rs:{}:9\n   |\n",
+            "error[E0308]: mismatched types in the field of part_{n}\n  --> src/part_{n}.rs:{}:9\n   |\n",
             n + 10
         );
         text +=
@@ -353,7 +353,9 @@ fn a_quarter_of_the_tokens_shows_what_one_reads_a_text_for() {
         .chain(["195 passed; 5 failed".to_owned()])
         .collect();
     let build: Vec<String> = (0..9)
-        .flat_map(|n| [format!("mismatched types in field {n}"), format!("src/part_{n}.rs:{}:9", n + 10)])
+        .flat_map(|n| {
+            [format!("mismatched types in the field of part_{n}"), format!("src/part_{n}.rs:{}:9", n + 10)]
+        })
         .chain(["due to 9 previous errors".to_owned()])
         .collect();
     let words = ["lend", "return", "reserve", "renew", "buy", "sell", "bind"];

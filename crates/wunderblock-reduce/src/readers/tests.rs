@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use crate::label::Label;
 use crate::lines::TextLines;
+use crate::rules::{self, BuildLine, TestLine};
 use crate::sample::LineSample;
 use crate::severity::{self, LogLevel};
 use crate::span::{LineSpan, Rank};
@@ -16,10 +17,8 @@ use crate::template::{self, LineTemplates};
 
 use super::build::build_line::strip_prefix;
 use super::build::opens_page;
-use super::diagnostic::{self, DiagnosticPart};
-use super::progress::is_progress;
+use super::diagnostic;
 use super::stack_frame;
-use super::test_line::{self, TestLine};
 use super::trace;
 use message::{is_message, is_place};
 
@@ -43,7 +42,7 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
         return 95;
     }
     let cases: Vec<Option<TestLine>> =
-        sample.lines.iter().map(|line| test_line::parse_line(strip_prefix(line))).collect();
+        sample.lines.iter().map(|line| rules::tests().class(strip_prefix(line))).collect();
     let some = cases.iter().flatten().count();
     let said = sample.lines.iter().filter(|line| !line.trim().is_empty()).count();
     if some < 2 {
@@ -57,9 +56,8 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     }
     // A run begins like one and ends with its totals; what lies between may be anything a test printed.
     let mut last = sample.text.trim_end().rsplit('\n').take(14);
-    let ended = last.any(|line| {
-        test_line::parse_line(strip_prefix(line.trim_end_matches('\r'))) == Some(TestLine::Total)
-    });
+    let ended = last
+        .any(|line| rules::tests().class(strip_prefix(line.trim_end_matches('\r'))) == Some(TestLine::Total));
     let began = first < 60;
     match (began, ended) {
         (true, true) => 94.min(70 + share),
@@ -111,7 +109,7 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
         section: ReportSection::Run,
         message: 0,
         goes_on: false,
-        cases: lines.iter().map(|line| test_line::parse_line(strip_prefix(line))).collect(),
+        cases: lines.iter().map(|line| rules::tests().class(strip_prefix(line))).collect(),
         passing: false,
         passed: false,
         begun: None,
@@ -221,7 +219,7 @@ impl ReportReader<'_> {
             self.set(at, Rank::Filler, 0, None);
             return;
         }
-        if is_progress(line) && self.section == ReportSection::Run {
+        if rules::build().class(line) == Some(BuildLine::Progress) && self.section == ReportSection::Run {
             self.set(at, Rank::Filler, 0, None);
             return;
         }
@@ -247,9 +245,9 @@ impl ReportReader<'_> {
         if line.contains(": in ") && is_place(line) {
             return (Rank::Must, 610);
         }
-        let part = diagnostic::diagnostic_part(line);
+        let part = rules::build().class(line);
         let opens = is_message(text, line)
-            || matches!(part, Some(DiagnosticPart::Head(_)))
+            || matches!(part, Some(BuildLine::Diagnostic(_)))
             || stack_frame::is_head(line) && !text.starts_with("Traceback");
         if opens {
             self.goes_on =
@@ -269,11 +267,11 @@ impl ReportReader<'_> {
                 _ => (Rank::Context, 40),
             };
         }
-        if is_place(line) || part == Some(DiagnosticPart::Place) {
+        if is_place(line) || part == Some(BuildLine::Place) {
             return (Rank::Must, 735);
         }
         match part {
-            Some(DiagnosticPart::Total) => (Rank::Must, 650),
+            Some(BuildLine::Total) => (Rank::Must, 650),
             Some(_) => (Rank::Context, 20),
             None if self.section == ReportSection::Failure => match severity::level_of(line) {
                 Some(LogLevel::Error) => (Rank::Must, 450),

@@ -1,16 +1,6 @@
-//! One line of build output.
+//! What stands before a line of build output.
 
-use crate::readers::diagnostic::{self, DiagnosticPart};
-use crate::readers::progress::{is_progress, within_step};
 use crate::readers::timestamp;
-
-/// The sort of a line of build output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum BuildLine {
-    Progress,
-    Part(DiagnosticPart),
-    Other,
-}
 
 /// A line without the time, the step or the job that stands before it.
 pub(in crate::readers) fn strip_prefix(line: &str) -> &str {
@@ -18,11 +8,27 @@ pub(in crate::readers) fn strip_prefix(line: &str) -> &str {
     within_step(undated)
 }
 
-/// The sort of a line by itself, given without its time.
-pub(super) fn classify(line: &str) -> BuildLine {
-    match diagnostic::diagnostic_part(line) {
-        Some(part) => BuildLine::Part(part),
-        None if is_progress(line) => BuildLine::Progress,
-        None => BuildLine::Other,
+/// A line of docker's plain progress, without its step and time.
+pub(super) fn within_step(line: &str) -> &str {
+    let Some(rest) = line.strip_prefix('#') else { return line };
+    let step = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let Some(rest) = rest.get(step..).and_then(|rest| rest.strip_prefix(' ')).filter(|_| step > 0) else {
+        return line;
+    };
+    let time = rest.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
+    match rest.get(time..).and_then(|text| text.strip_prefix(' ')) {
+        Some(text) if time > 2 => text,
+        _ => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_step_of_a_line_is_set_aside() {
+        assert_eq!(within_step("#12 3.456 error: no"), "error: no");
+        assert_eq!(within_step("# title"), "# title");
     }
 }

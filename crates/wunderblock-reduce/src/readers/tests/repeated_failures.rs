@@ -4,10 +4,11 @@ use std::collections::HashMap;
 
 use super::message::{is_message, is_place};
 use crate::lines::TextLines;
-use crate::readers::build;
 use crate::readers::stack_frame::{self, FrameOwner};
-use crate::readers::test_line::TestLine;
+use crate::readers::{diagnostic, message_shape};
+use crate::rules::TestLine;
 use crate::span::{LineSpan, Rank};
+use crate::template;
 
 /// Maximum number of failures of one message that are shown with all that was printed.
 const MAX_SHOWN: u32 = 2;
@@ -15,7 +16,6 @@ const MAX_SHOWN: u32 = 2;
 /// Folds further failures of one message: their name, message and place stay.
 pub(super) fn fold_source(lines: &TextLines<'_>, cases: &[Option<TestLine>], spans: &mut [LineSpan]) {
     let mut said: HashMap<u64, u32> = HashMap::new();
-    let mut words = Vec::new();
     let mut start: Option<usize> = None;
     for at in 0..=lines.len() {
         let case = cases.get(at).copied().flatten();
@@ -26,7 +26,7 @@ pub(super) fn fold_source(lines: &TextLines<'_>, cases: &[Option<TestLine>], spa
             let Some(message) = (start..at).map(|at| lines.get(at)).find(|line| says_anything(line)) else {
                 continue;
             };
-            let count = said.entry(build::repeated_source::message_hash(message, &mut words)).or_default();
+            let count = said.entry(message_hash(message)).or_default();
             *count += 1;
             if *count > MAX_SHOWN {
                 leave_out(lines, start..at, spans);
@@ -36,6 +36,13 @@ pub(super) fn fold_source(lines: &TextLines<'_>, cases: &[Option<TestLine>], spa
             start = Some(at + 1);
         }
     }
+}
+
+/// The hash of a message without its place and without the names and numbers in it.
+fn message_hash(line: &str) -> u64 {
+    let text = line.trim_start();
+    let text = diagnostic::place_length(text).and_then(|place| text.get(place..)).unwrap_or(text);
+    template::hash(message_shape::shape(text, &message_shape::holes(text)).as_bytes())
 }
 
 fn says_anything(line: &str) -> bool {
