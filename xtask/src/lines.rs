@@ -14,6 +14,8 @@ use std::path::{Path, PathBuf};
 struct LineCount {
     production: usize,
     tests: usize,
+    /// Lines of rules, which programs read.
+    rules: usize,
     files: usize,
 }
 
@@ -24,15 +26,18 @@ pub(crate) fn table(root: &Path) -> ChoreResult<String> {
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         packages.insert(name, package(&folder)?);
     }
-    let mut out = format!("{:<24}{:>12}{:>10}{:>8}\n", "package", "production", "tests", "files");
+    let mut out =
+        format!("{:<24}{:>12}{:>10}{:>8}{:>8}\n", "package", "production", "tests", "rules", "files");
     let mut row = |name: &str, lines: LineCount| {
-        writeln!(out, "{name:<24}{:>12}{:>10}{:>8}", lines.production, lines.tests, lines.files)
+        let LineCount { production, tests, rules, files } = lines;
+        writeln!(out, "{name:<24}{production:>12}{tests:>10}{rules:>8}{files:>8}")
     };
     let mut sum = LineCount::default();
     for (name, lines) in &packages {
         row(name, *lines)?;
         sum.production += lines.production;
         sum.tests += lines.tests;
+        sum.rules += lines.rules;
         sum.files += lines.files;
     }
     row("all", sum)?;
@@ -71,6 +76,15 @@ fn package(folder: &Path) -> ChoreResult<LineCount> {
         } else {
             lines.production += production;
             lines.tests += tests;
+        }
+    }
+    if let Ok(tables) = fs::read_dir(folder.join("rules")) {
+        for table in tables {
+            let table = table?.path();
+            if table.extension().is_some_and(|end| end == "rules") {
+                let text = fs::read_to_string(table)?;
+                lines.rules += text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).count();
+            }
         }
     }
     Ok(lines)

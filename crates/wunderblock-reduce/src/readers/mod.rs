@@ -16,6 +16,7 @@ mod promises;
 #[cfg(test)]
 mod property;
 mod prose;
+mod records;
 mod search;
 mod short_gaps;
 mod stack_frame;
@@ -37,7 +38,7 @@ pub(crate) fn vote(sample: &LineSample<'_>, kind: Kind) -> u32 {
         Kind::Tests => tests::vote(sample),
         Kind::Search => search::vote(sample),
         Kind::Diff => diff::vote(sample),
-        Kind::Listing => listing::vote(sample),
+        Kind::Listing => listing::vote(sample).max(records::vote(sample)),
         Kind::Table => table::vote(sample),
         Kind::Trace => trace::vote(sample),
         Kind::Infra => infra::vote(sample),
@@ -55,7 +56,7 @@ pub(crate) fn spans(lines: &TextLines<'_>, kind: Kind) -> Vec<LineSpan> {
         Kind::Tests => tests::spans(lines),
         Kind::Search => search::spans(lines),
         Kind::Diff => diff::spans(lines),
-        Kind::Listing => listing::spans(lines),
+        Kind::Listing => records::spans(lines, None).unwrap_or_else(|| listing::spans(lines)),
         Kind::Table => table::spans(lines),
         Kind::Trace => trace::spans(lines),
         Kind::Infra => infra::spans(lines),

@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use regex::bytes::{Captures, Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 
 use crate::severity::LogLevel;
-use table::Pattern;
+use table::{Pattern, ToolTable};
 
 /// What a line of a build tool's output is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +56,39 @@ pub(crate) enum TestLine {
     Total,
 }
 
+/// What a line of a listing tool's output is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RecordLine {
+    /// A record, or a line of one.
+    Record,
+    /// It is shown where it differs from the one before.
+    Once,
+    /// It is not shown.
+    Drop,
+    /// It tells whose output this is.
+    Cue,
+}
+
+/// A tool that lists records.
+#[derive(Debug)]
+pub(crate) struct RecordTool {
+    pub(crate) name: &'static str,
+    /// What is left out of its records.
+    pub(crate) left_out: &'static str,
+    pub(crate) rules: LineRules<RecordLine>,
+    pub(crate) cues: LineRules<RecordLine>,
+    runs: Vec<&'static str>,
+}
+
+impl RecordTool {
+    /// Whether a command line begins with one of its commands.
+    pub(crate) fn runs(&self, command: &str) -> bool {
+        self.runs
+            .iter()
+            .any(|own| command.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')))
+    }
+}
+
 /// The patterns of a kind of text, in order.
 #[derive(Debug)]
 pub(crate) struct LineRules<C> {
@@ -81,21 +114,54 @@ pub(crate) struct LineParts<'t> {
     pub(crate) code: &'t str,
     pub(crate) message: &'t str,
     pub(crate) label: &'t str,
+    pub(crate) key: &'t str,
+    pub(crate) item: &'t str,
+    pub(crate) more: &'t str,
 }
 
 const BUILD: &str = include_str!("../../rules/build.rules");
 const TESTS: &str = include_str!("../../rules/tests.rules");
+const RECORDS: &str = include_str!("../../rules/records.rules");
 
 /// The rules of compilers, linters and build tools.
 pub(crate) fn build() -> &'static LineRules<BuildLine> {
     static RULES: OnceLock<LineRules<BuildLine>> = OnceLock::new();
-    RULES.get_or_init(|| LineRules::of(BUILD, build_class))
+    RULES.get_or_init(|| LineRules::of(table::patterns(BUILD).collect(), build_class))
 }
 
 /// The rules of test runners.
 pub(crate) fn tests() -> &'static LineRules<TestLine> {
     static RULES: OnceLock<LineRules<TestLine>> = OnceLock::new();
-    RULES.get_or_init(|| LineRules::of(TESTS, test_class))
+    RULES.get_or_init(|| LineRules::of(table::patterns(TESTS).collect(), test_class))
+}
+
+/// The tools that list records.
+pub(crate) fn records() -> &'static [RecordTool] {
+    static TOOLS: OnceLock<Vec<RecordTool>> = OnceLock::new();
+    TOOLS.get_or_init(|| {
+        let tool = |tool: ToolTable<'static>| {
+            let is_cue = |pattern: &Pattern<'_>| pattern.class == "cue";
+            let (cues, rules) = tool.patterns.into_iter().partition(is_cue);
+            RecordTool {
+                name: tool.name,
+                left_out: tool.says,
+                rules: LineRules::of(rules, record_class),
+                cues: LineRules::of(cues, record_class),
+                runs: tool.runs,
+            }
+        };
+        table::tools(RECORDS).into_iter().skip(1).map(tool).collect()
+    })
+}
+
+fn record_class(name: &str) -> Option<RecordLine> {
+    Some(match name {
+        "record" => RecordLine::Record,
+        "once" => RecordLine::Once,
+        "drop" => RecordLine::Drop,
+        "cue" => RecordLine::Cue,
+        _ => return None,
+    })
 }
 
 fn build_class(name: &str) -> Option<BuildLine> {
@@ -130,13 +196,13 @@ fn test_class(name: &str) -> Option<TestLine> {
 }
 
 impl<C: Copy> LineRules<C> {
-    /// The rules in a table. A pattern that is invalid is left out, and a test finds it.
-    fn of(table: &str, named: fn(&str) -> Option<C>) -> Self {
+    /// Rules of these patterns. One that is invalid is left out, and a test finds it.
+    fn of(patterns: Vec<Pattern<'_>>, named: fn(&str) -> Option<C>) -> Self {
         let rule = |pattern: Pattern<'_>| {
             let class = named(pattern.class)?;
             Some(LineRule { class, pattern: pattern.regex, captures: OnceLock::new() })
         };
-        let rules: Vec<LineRule<C>> = table::patterns(table).into_iter().filter_map(rule).collect();
+        let rules: Vec<LineRule<C>> = patterns.into_iter().filter_map(rule).collect();
         match RegexSetBuilder::new(rules.iter().map(|rule| &rule.pattern)).unicode(false).build() {
             Ok(set) => Self { set, rules },
             Err(_) => Self { set: RegexSet::empty(), rules: Vec::new() },
@@ -146,6 +212,13 @@ impl<C: Copy> LineRules<C> {
     /// The class of a line, given without its time.
     pub(crate) fn class(&self, line: &str) -> Option<C> {
         self.rule(line).map(|rule| rule.class)
+    }
+
+    /// The number of the pattern that a line matches, its class, and its parts.
+    pub(crate) fn read<'t>(&self, line: &'t str) -> Option<(usize, C, LineParts<'t>)> {
+        let number = self.set.matches(line.as_bytes()).iter().next()?;
+        let rule = self.rules.get(number)?;
+        Some((number, rule.class, rule.parts(line)))
     }
 
     /// The parts of a line; none are named in a line that no pattern matches.
@@ -192,6 +265,9 @@ impl<'t> LineParts<'t> {
             code: part("code"),
             message: part("message"),
             label: part("label"),
+            key: part("key"),
+            item: part("item"),
+            more: part("more"),
         }
     }
 }
@@ -202,10 +278,12 @@ mod tests {
 
     #[test]
     fn every_pattern_is_valid_and_has_a_class() {
-        for table in [BUILD, TESTS] {
+        for table in [BUILD, TESTS, RECORDS] {
             for pattern in table::patterns(table) {
                 RegexBuilder::new(&pattern.regex).unicode(false).build().unwrap();
-                assert!(build_class(pattern.class).is_some() || test_class(pattern.class).is_some());
+                let class = pattern.class;
+                let known = build_class(class).is_some() || test_class(class).is_some();
+                assert!(known || record_class(class).is_some(), "{class}");
             }
         }
         assert!(!build().set.is_empty() && !super::tests().set.is_empty());

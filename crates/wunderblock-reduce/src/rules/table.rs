@@ -8,38 +8,50 @@ pub(super) struct Pattern<'t> {
     pub(super) regex: String,
 }
 
-/// The patterns of a table, in order. `name WORD PATTERN` says what `{WORD}` stands for below it; `#` begins a comment,
-/// `[TOOL]` and `runs` belong to [`commands`].
-pub(super) fn patterns(table: &str) -> Vec<Pattern<'_>> {
+/// A section of a table: a tool.
+#[derive(Debug, Default)]
+pub(super) struct ToolTable<'t> {
+    pub(super) name: &'t str,
+    /// The commands whose output it is.
+    pub(super) runs: Vec<&'t str>,
+    /// What a mark says is left out.
+    pub(super) says: &'t str,
+    pub(super) patterns: Vec<Pattern<'t>>,
+}
+
+/// The sections of a table, in order. `name WORD PATTERN` says what `{WORD}` stands for below it; `#` begins a comment,
+/// `[TOOL]` a section.
+pub(super) fn tools(table: &str) -> Vec<ToolTable<'_>> {
     let mut names: Vec<(String, String)> = Vec::new();
-    let mut found = Vec::new();
-    for (class, rest) in rows(table) {
+    let mut tools: Vec<ToolTable<'_>> = vec![ToolTable::default()];
+    for line in table.lines().filter(|line| !line.starts_with('#')) {
+        if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+            tools.push(ToolTable { name, ..ToolTable::default() });
+        }
+        let (Some((class, rest)), Some(tool)) = (line.split_once(' '), tools.last_mut()) else { continue };
+        let rest = rest.trim_start();
         let regex = |pattern: &str| {
             names.iter().rev().fold(pattern.to_owned(), |regex, (name, value)| regex.replace(name, value))
         };
-        match class {
-            "runs" => {}
-            "name" => {
-                if let Some((name, pattern)) = rest.split_once(' ') {
-                    let value = regex(pattern.trim_start());
-                    names.push((format!("{{{name}}}"), value));
-                }
+        match (class, rest.split_once(' ')) {
+            ("runs", _) => tool.runs = rest.split(", ").collect(),
+            ("says", _) => tool.says = rest,
+            ("name", Some((name, pattern))) => {
+                let value = regex(pattern.trim_start());
+                names.push((format!("{{{name}}}"), value));
             }
-            class => found.push(Pattern { class, regex: regex(rest) }),
+            (class, _) if !class.starts_with('[') => {
+                tool.patterns.push(Pattern { class, regex: regex(rest) })
+            }
+            _ => {}
         }
     }
-    found
+    tools
 }
 
-/// The commands that the tables name.
-pub(super) fn commands(table: &str) -> impl Iterator<Item = &str> {
-    rows(table).filter(|(class, _)| *class == "runs").flat_map(|(_, rest)| rest.split(", "))
-}
-
-/// The first word of each line that is neither empty, a comment nor a heading, and what follows it.
-fn rows(table: &str) -> impl Iterator<Item = (&str, &str)> {
-    let lines = table.lines().filter(|line| !line.starts_with(['#', '[']));
-    lines.filter_map(|line| line.split_once(' ')).map(|(class, rest)| (class, rest.trim_start()))
+/// The patterns of all sections.
+pub(super) fn patterns(table: &str) -> impl Iterator<Item = Pattern<'_>> {
+    tools(table).into_iter().flat_map(|tool| tool.patterns)
 }
 
 #[cfg(test)]
@@ -49,8 +61,9 @@ mod tests {
     #[test]
     fn names_stand_for_patterns() {
         let table = "# words\nname n  [0-9]+\nname place  \\S+:{n}\n\n[cc]\nruns cc, c++ -c\nerror  ^{place}: (?<m>.*)\n";
-        let found = patterns(table);
+        let found: Vec<_> = patterns(table).collect();
         assert_eq!(found, [Pattern { class: "error", regex: "^\\S+:[0-9]+: (?<m>.*)".into() }]);
-        assert_eq!(commands(table).collect::<Vec<_>>(), ["cc", "c++ -c"]);
+        let cc = tools(table).pop().unwrap();
+        assert_eq!((cc.name, cc.runs), ("cc", vec!["cc", "c++ -c"]));
     }
 }

@@ -1,0 +1,133 @@
+//! Tools that list things: each record as its item, under what records in a row have in common.
+
+use std::collections::HashMap;
+
+use crate::encode::estimate_tokens;
+use crate::lines::TextLines;
+use crate::mark;
+use crate::rules::{self, LineParts, RecordLine, RecordTool};
+use crate::sample::LineSample;
+use crate::span::{LineSpan, Rank};
+
+/// Minimum share of lines that are a tool's own, in per cent.
+const OWN_PERCENT: usize = 90;
+/// Minimum number of lines by which a tool is recognised.
+const MIN_LINES: usize = 12;
+/// Lines among the first of which one has a tool's cue.
+const CUE_LINES: usize = 12;
+/// Maximum share of the text's tokens that records may have, in per cent.
+const WORTHWHILE_PERCENT: usize = 85;
+/// Bytes of a line of joined items.
+const LINE_BYTES: usize = 110;
+
+pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
+    if recognise(&sample.lines).is_some() { 97 } else { 0 }
+}
+
+/// The tool whose records most of these lines are.
+fn recognise(lines: &[&str]) -> Option<&'static RecordTool> {
+    let said: Vec<&str> = lines.iter().copied().filter(|line| !line.is_empty()).collect();
+    let is_own = |tool: &&RecordTool| {
+        let has_cue = said.iter().take(CUE_LINES).any(|line| tool.cues.class(line).is_some());
+        let own = || said.iter().filter(|line| tool.rules.class(line).is_some()).count();
+        has_cue && own() * 100 >= said.len() * OWN_PERCENT
+    };
+    if said.len() < MIN_LINES { None } else { rules::records().iter().find(is_own) }
+}
+
+/// The spans of records, if their tool is known and they are shorter as records.
+pub(crate) fn spans(lines: &TextLines<'_>, command: Option<&str>) -> Option<Vec<LineSpan>> {
+    let named = command.and_then(|command| rules::records().iter().find(|tool| tool.runs(command)));
+    let tool = named.or_else(|| recognise(&LineSample::of(lines.text()).lines))?;
+    let mut writer = RecordWriter::default();
+    for line in lines.iter() {
+        writer.read(tool, line);
+    }
+    writer.end_run();
+    let parts = writer.parts;
+    let tokens: usize = parts.iter().map(|part| estimate_tokens(part)).sum();
+    if tokens * 100 > estimate_tokens(lines.text()) * WORTHWHILE_PERCENT {
+        return None;
+    }
+    let all = 0..lines.text().len();
+    let mut ranges = Some(all.clone()).into_iter().chain(std::iter::repeat(all.end..all.end));
+    let told = format!("{}: {}", tool.name, tool.left_out);
+    let span = |text: &String| {
+        let mut escaped = String::with_capacity(text.len());
+        mark::escape(text, &mut escaped);
+        let span = LineSpan::new(ranges.next().unwrap_or_default(), Rank::Context);
+        span.described(Some(told.clone().into())).shown_as(escaped)
+    };
+    Some(parts.iter().map(span).collect())
+}
+
+/// Records as they are shown, a line each.
+#[derive(Default)]
+struct RecordWriter<'t> {
+    parts: Vec<String>,
+    /// The last line shown of each pattern whose lines are shown once.
+    shown: HashMap<usize, &'t str>,
+    run: RecordRun<'t>,
+}
+
+/// Records in a row, of one pattern, by what they have in common.
+#[derive(Default)]
+struct RecordRun<'t> {
+    pattern: usize,
+    places: HashMap<&'t str, usize>,
+    groups: Vec<(&'t str, Vec<String>)>,
+}
+
+impl<'t> RecordWriter<'t> {
+    fn read(&mut self, tool: &RecordTool, line: &'t str) {
+        match tool.rules.read(line) {
+            None | Some((_, RecordLine::Cue, _)) => self.show(line),
+            Some((_, RecordLine::Drop, _)) => {}
+            Some((pattern, RecordLine::Once, parts)) => {
+                if self.shown.insert(pattern, parts.item) != Some(parts.item) {
+                    self.show(parts.item);
+                }
+            }
+            Some((_, RecordLine::Record, parts)) if parts.key.is_empty() => self.show(&said(&parts)),
+            Some((pattern, RecordLine::Record, parts)) => {
+                if self.run.pattern != pattern {
+                    self.end_run();
+                    self.run.pattern = pattern;
+                }
+                let RecordRun { places, groups, .. } = &mut self.run;
+                let place = *places.entry(parts.key).or_insert(groups.len());
+                match groups.get_mut(place) {
+                    Some((_, items)) => items.push(said(&parts)),
+                    None => groups.push((parts.key, vec![said(&parts)])),
+                }
+            }
+        }
+    }
+
+    fn show(&mut self, line: &str) {
+        self.end_run();
+        self.parts.push(format!("{line}\n"));
+    }
+
+    /// Each key with its items: short ones side by side.
+    fn end_run(&mut self) {
+        for (key, items) in std::mem::take(&mut self.run).groups {
+            let separator = if items.iter().any(|item| item.contains(' ')) { "  " } else { " " };
+            let mut line = format!("{key} ");
+            for item in items {
+                if line.len() + item.len() > LINE_BYTES && !line.trim().is_empty() {
+                    self.parts.push(format!("{}\n", line.trim_end()));
+                    line = "  ".to_owned();
+                }
+                line.push_str(&item);
+                line.push_str(separator);
+            }
+            self.parts.push(format!("{}\n", line.trim_end()));
+        }
+    }
+}
+
+/// A record as it is shown.
+fn said(parts: &LineParts<'_>) -> String {
+    [parts.item, parts.more].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+}
