@@ -10,27 +10,61 @@ use shell::{ShellStage, pipelines};
 /// Maximum number of shells a command is wrapped in: `bash -c "sh -c '…'"`.
 const MAX_WRAPPERS: usize = 4;
 
-/// Whether the output was selected by someone already: by lines, fields, a count, a path into a document.
-///
-/// A list of commands is a selection if each of them that prints is one.
-pub(crate) fn is_selection(command: &str) -> bool {
-    every_printing_pipeline(command, &|stages| stages.iter().rev().find_map(stage_selects).unwrap_or(false))
+/// What the caller of a command asked for, which decides what may become of the output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// The text of a file, or a diff: what is looked at to be edited or applied. Its bytes stay.
+    File,
+    /// Lines, fields, matches or rows that somebody selected: `rg`, `find`, `jq`, SQL, the last filter of a pipeline.
+    Selection,
+    /// The report of one program: its words, without the folder of the program and what wraps it.
+    Report(String),
+    /// Nothing is known.
+    Unknown,
 }
 
-/// Whether the output is the text of a file, whole or in part, as it stands there: what one looks at to edit it.
-pub(crate) fn reads_file(command: &str) -> bool {
-    let tool = command.trim_start().split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-')).next();
-    if tool.is_some_and(|tool| READ_TOOLS.iter().any(|known| known.eq_ignore_ascii_case(tool))) {
-        return true;
+impl Claim {
+    /// The claim of a command line, or of a tool's name with its arguments.
+    #[must_use]
+    pub fn of(command: &str) -> Self {
+        let (tool, rest) = command
+            .trim()
+            .split_once(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-'))
+            .unwrap_or((command.trim(), ""));
+        if READ_TOOLS.iter().any(|known| known.eq_ignore_ascii_case(tool)) {
+            return if is_record(rest) { Self::Unknown } else { Self::File };
+        }
+        let mut claims =
+            printing_pipelines(command).map(|all| all.iter().map(|stages| claim(stages)).collect());
+        let claims: &mut Vec<Self> = claims.get_or_insert_default();
+        match claims.as_mut_slice() {
+            [one] => std::mem::replace(one, Self::Unknown),
+            [] => Self::Unknown,
+            all if all.iter().all(|claim| *claim == Self::File) => Self::File,
+            all if all.iter().all(|claim| matches!(claim, Self::File | Self::Selection)) => Self::Selection,
+            _ => Self::Unknown,
+        }
     }
-    every_printing_pipeline(command, &|stages| {
-        let Some((first, rest)) = stages.split_first() else { return false };
-        shows_file(first)
-            && rest.iter().all(|stage| {
-                matches!(stage.program(), "cat" | "head" | "tail" | "nl" | "less" | "more")
-                    || (stage.program() == "sed" && is_line_selection(stage))
-            })
-    })
+}
+
+/// The claim of one pipeline.
+fn claim(stages: &[ShellStage]) -> Claim {
+    let Some((first, rest)) = stages.split_first() else { return Claim::Unknown };
+    let part = |stage: &ShellStage| {
+        matches!(stage.program(), "cat" | "head" | "tail" | "nl" | "less" | "more")
+            || (stage.program() == "sed" && is_line_selection(stage))
+    };
+    if shows_file(first) && rest.iter().all(part) {
+        return Claim::File;
+    }
+    match stages.iter().rev().find_map(stage_selects) {
+        Some(true) => Claim::Selection,
+        _ if rest.iter().all(|stage| stage_selects(stage).is_none()) => {
+            let words = first.words.iter().skip(1).map(String::as_str);
+            Claim::Report(std::iter::once(first.program()).chain(words).collect::<Vec<_>>().join(" "))
+        }
+        _ => Claim::Unknown,
+    }
 }
 
 /// Names under which agents have a tool that reads a file.
@@ -47,10 +81,19 @@ const READ_TOOLS: [&str; 10] = [
     "get_file_contents",
 ];
 
-/// Whether every pipeline of a command that prints anything is such, and there is one.
-fn every_printing_pipeline(command: &str, such: &dyn Fn(&[ShellStage]) -> bool) -> bool {
+/// Whether a path is that of a record of events or rows: it is looked at, not edited.
+fn is_record(path: &str) -> bool {
+    const ENDINGS: [&str; 6] = [".log", ".jsonl", ".ndjson", ".csv", ".tsv", ".out"];
+    let path = path.trim_matches(|c: char| !c.is_alphanumeric()).to_ascii_lowercase();
+    // `app.log:10-40` names lines of it.
+    let path = path.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, ':' | '-'));
+    ENDINGS.iter().any(|ending| path.ends_with(ending))
+}
+
+/// The pipelines of a command that print anything. None where it is wrapped too often.
+fn printing_pipelines(command: &str) -> Option<Vec<Vec<ShellStage>>> {
     let mut pending = vec![(command.to_owned(), 0)];
-    let mut found = false;
+    let mut found = Vec::new();
     while let Some((command, depth)) = pending.pop() {
         for mut stages in pipelines(&command) {
             stages.iter_mut().for_each(strip_wrappers);
@@ -58,7 +101,7 @@ fn every_printing_pipeline(command: &str, such: &dyn Fn(&[ShellStage]) -> bool) 
             let Some(last) = stages.last() else { continue };
             if let Some(script) = inner_script(last) {
                 if depth == MAX_WRAPPERS {
-                    return false;
+                    return None;
                 }
                 pending.push((script.to_owned(), depth + 1));
                 continue;
@@ -66,13 +109,10 @@ fn every_printing_pipeline(command: &str, such: &dyn Fn(&[ShellStage]) -> bool) 
             if last.to_file || is_silent(last.program()) {
                 continue;
             }
-            if !such(&stages) {
-                return false;
-            }
-            found = true;
+            found.push(stages);
         }
     }
-    found
+    Some(found)
 }
 
 /// Takes away what runs another program without a word in what it prints: `sudo`, `env X=1`, `timeout 5`, `do`.
@@ -146,20 +186,15 @@ fn is_silent(program: &str) -> bool {
 fn stage_selects(stage: &ShellStage) -> Option<bool> {
     let found = match stage.program() {
         "head" | "cut" | "wc" | "uniq" | "awk" | "gawk" | "mawk" | "nawk" | "comm" | "shuf" | "csvcut"
-        | "mlr" | "paste" => true,
+        | "mlr" | "paste" | "grep" | "egrep" | "fgrep" | "zgrep" | "rg" | "ag" | "ack" | "ugrep" | "find"
+        | "fd" | "fdfind" | "locate" | "ast-grep" | "Grep" | "Glob" => true,
         "tail" => !stage.has(&["-f", "-F", "--follow"]),
         "sed" if is_line_selection(stage) => true,
-        "sed" | "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack" | "sort" => {
-            let counts = stage.program() != "sed" && stage.program() != "sort" && prints_counts(stage);
-            return if counts {
-                Some(true)
-            } else if stage.piped {
-                None
-            } else {
-                Some(false)
-            };
-        }
-        "git" if stage.words.get(1).is_some_and(|word| word == "grep") => prints_counts(stage),
+        "sed" | "sort" => return if stage.piped { None } else { Some(false) },
+        "git" => stage.words.get(1).is_some_and(|word| word == "grep" || word == "ls-files"),
+        "sqlite3" | "duckdb" => stage.words.iter().filter(|word| !word.starts_with('-')).count() > 2,
+        "psql" | "clickhouse" | "clickhouse-client" => stage.has(&["-c", "--command", "-q", "--query"]),
+        "mysql" | "mariadb" => stage.has(&["-e", "--execute"]),
         "jq" | "yq" | "gojq" | "jaq" | "dasel" | "xq" => is_subdocument(stage),
         "xmllint" => stage.has(&["--xpath"]),
         "perl" | "ruby" => stage.has(&["-n", "-ne", "-nle", "-lne", "-ane", "-lane"]),
@@ -179,21 +214,6 @@ fn stage_selects(stage: &ShellStage) -> Option<bool> {
         _ => false,
     };
     Some(found)
-}
-
-/// `grep` and its kin with an answer that is not a line of a file: counts, the matching part, names.
-fn prints_counts(stage: &ShellStage) -> bool {
-    const LONG: [&str; 8] = [
-        "--count",
-        "--count-matches",
-        "--only-matching",
-        "--files-with-matches",
-        "--files-without-match",
-        "--max-count",
-        "--quiet",
-        "--replace",
-    ];
-    stage.has(&LONG) || stage.has_letter(&['c', 'o', 'l', 'L', 'm', 'q'])
 }
 
 /// `sed -n`, or a script that ends early or takes lines away.
@@ -218,9 +238,16 @@ fn is_subdocument(stage: &ShellStage) -> bool {
     program.is_some_and(|program| !matches!(program.trim(), "." | "" | ". | ."))
 }
 
-/// Whether a stage prints a file as it is.
+/// Whether a stage prints a file as it is, or a diff. Records alone are looked at; beside another file it may be that
+/// which matters.
 fn shows_file(stage: &ShellStage) -> bool {
-    let files = stage.words.iter().skip(1).filter(|word| !word.starts_with('-')).count();
+    let named: Vec<&String> = stage
+        .words
+        .iter()
+        .skip(1)
+        .filter(|word| !word.starts_with('-') && word.parse::<u64>().is_err())
+        .collect();
+    let files = if named.iter().all(|file| is_record(file)) { 0 } else { named.len() };
     match stage.program() {
         "cat" | "less" | "more" | "bat" | "batcat" | "nl" | "view" | "Get-Content" | "type" => files > 0,
         "sed" => files > 1 && is_line_selection(stage),
@@ -232,14 +259,15 @@ fn shows_file(stage: &ShellStage) -> bool {
                     .get(1)
                     .is_some_and(|script| script.starts_with("NR") && !script.contains("print $"))
         }
-        "git" => {
-            let show = stage.words.get(1).is_some_and(|word| word == "show" || word == "cat-file");
-            show && stage
-                .words
-                .iter()
-                .skip(2)
-                .any(|word| !word.starts_with('-') && word.contains(':') && !word.ends_with(':'))
-        }
+        "diff" | "colordiff" => true,
+        "git" => match named.first().map(|word| word.as_str()) {
+            Some("diff") => {
+                !stage.has(&["--stat", "--name-only", "--name-status", "--shortstat", "--numstat"])
+            }
+            Some("show" | "cat-file") => !stage.has(&["--stat", "--name-only", "--name-status"]),
+            Some("log") => stage.has(&["-p", "--patch", "-u"]),
+            _ => false,
+        },
         _ => false,
     }
 }
@@ -252,8 +280,6 @@ mod tests {
     #[test]
     fn the_last_stage_that_chooses_decides() {
         let selected = [
-            "sed -n '10,40p' src/a.rs",
-            "cat Cargo.lock | head -40",
             "cargo test 2>&1 | tail -n 50",
             "grep -c fn src/a.rs",
             "grep -rno 'unsafe.*' src",
@@ -265,53 +291,50 @@ mod tests {
             "awk '{print $2}' f",
             "cut -d, -f1 data.csv",
             "sort names | uniq -c | sort -rn",
-            "git show HEAD~2:src/a.rs | sed -n 1,20p",
             "xxd a.bin | head",
-            "nl -ba a.rs | sed -n '5,9p'",
-            "env RUST_LOG=debug X=1 timeout 5 sudo -u root head -5 /etc/passwd",
-            "bash -lc 'cd /x && sed -n \"1,5p\" a'",
-            "bash -lc \"zsh -c 'head a'\"",
-            "cd /x && head a; tail b",
-            "for f in a b; do sed -n 1,5p $f; done",
-            "sed '1,5d' f",
-            "sed 10q f",
-            "echo --- ; head -3 f",
             "kubectl get pods -o jsonpath='{.items}'",
             "ls | grep x | head -3 | cat",
-            "wunderblock run -- head -3 f",
-            "FOO=1 head a",
             "find . -name '*.rs' | xargs wc -l",
             "head -c 20 <<< \"$(cat x | grep y)\"",
         ];
         for command in selected {
-            assert!(is_selection(command), "{command}");
+            assert_eq!(Claim::of(command), Claim::Selection, "{command}");
         }
-        let whole = [
-            "",
-            "cargo build",
-            "cat a | sort",
+        for command in [
             "grep -rn fn src",
-            "cat f",
-            "jq . a.json",
-            "yq . a",
-            "sed s/a/b/ f",
-            "head a && cargo build",
-            "cargo test | tee out",
-            "tail -f log",
-            "head a > b",
+            "rg foo",
             "ls | grep x",
-            "echo 'a | head'",
-            "kubectl get pods -o wide",
-            "printf 'x' | cat",
-            "head",
-            "bash script.sh",
+            "cargo test | grep FAIL",
+            "find . -name '*.rs'",
+            "sqlite3 a.db 'select 1'",
+            "psql -c 'select 1'",
+            "git grep x",
+            "cat app.log | grep ERROR",
+            "head a.rs; rg x",
+        ] {
+            assert_eq!(Claim::of(command), Claim::Selection, "{command}");
+        }
+        for (command, report) in [
+            ("cargo build", "cargo build"),
+            ("cd /x && FOO=1 timeout 5 /usr/bin/cargo test 2>&1", "cargo test"),
+            ("cargo test | tee out", "cargo test"),
+            ("bash -lc 'pytest -v'", "pytest -v"),
+            ("kubectl get pods -o wide", "kubectl get pods -o wide"),
+            ("git log --stat", "git log --stat"),
+        ] {
+            assert_eq!(Claim::of(command), Claim::Report(report.to_owned()), "{command}");
+        }
+        for command in [
+            "",
             "'",
             "a |",
             "| |",
-            "head a | cargo x",
-        ];
-        for command in whole {
-            assert!(!is_selection(command) || command == "head", "{command}");
+            "head a && cargo build",
+            "head a > b",
+            "echo 'a | head'",
+            "printf 'x' | cat",
+        ] {
+            assert!(!matches!(Claim::of(command), Claim::File | Claim::Selection), "{command}");
         }
     }
 
@@ -329,33 +352,41 @@ mod tests {
             "cat -n a | head -20",
             "cd x && cat a b",
             "nl -ba a | sed -n '2,3p'",
+            "cat app.log notes.md",
+            "git diff HEAD~1",
+            "git log -p -3",
+            "sed -n '10,40p' src/a.rs",
+            "cd /x && head a.rs; tail b.rs",
         ] {
-            assert!(reads_file(command), "{command}");
+            assert_eq!(Claim::of(command), Claim::File, "{command}");
         }
         for command in [
             "cat a | grep x",
             "grep x a",
-            "git show HEAD",
+            "cat app.log",
+            "Read /var/log/app.log",
+            "Read data/events.jsonl:1-2000",
+            "git diff --stat",
             "cargo build",
             "cat",
             "tail -f a",
             "cat > a <<E\nx\nE",
             "ls",
         ] {
-            assert!(!reads_file(command), "{command}");
+            assert_ne!(Claim::of(command), Claim::File, "{command}");
         }
     }
 
     proptest! {
         #[test]
         fn any_string_has_an_answer(command in "[ -~\\n]{0,80}") {
-            let _ = (is_selection(&command), reads_file(&command));
+            let _ = Claim::of(&command);
         }
 
         #[test]
         fn a_pipe_into_head_is_a_selection(command in "[a-z]{1,8}( -[a-z])?( [a-z.]{1,5})?") {
             let piped = format!("{command} | head -5");
-            prop_assert!(is_selection(&piped));
+            prop_assert!(matches!(Claim::of(&piped), Claim::Selection | Claim::File));
         }
     }
 }

@@ -88,7 +88,7 @@ fn find_blocks(lines: &TextLines<'_>, earlier: &[EarlierText<'_>]) -> Vec<Duplic
             at += 1;
             continue;
         }
-        let description = format!("{SEEN}lines {}–{} of {}", first + 1, first + run, known.handle);
+        let description = format!("{SEEN}{}#L{}-{}", known.handle, first + 1, first + run);
         blocks.push(DuplicateBlock { range, description: description.into() });
         at += run;
     }
@@ -124,7 +124,7 @@ mod tests {
         assert_eq!(
             out.text,
             format!(
-                "the second run\n⟨… lines 2–41: 40 lines, seen in lines 22–61 of wb:11 · wb:22⟩\n\
+                "the second run\n⟨… wb:22#L2-41: 40 lines, seen in wb:11#L22-61⟩\n\
                  and something new\n{}",
                 listing(90, 92)
             )
@@ -141,7 +141,7 @@ mod tests {
     fn a_failure_is_news_however_often_it_was_said() {
         let run = format!("{}test plan::fits ... FAILED\n{}", listing(0, 40), listing(40, 80));
         let out = short(&run, &[EarlierText { handle: "wb:11", text: &run }]);
-        assert!(out.text.contains("seen in lines 1–81 of wb:11"), "{}", out.text);
+        assert!(out.text.contains("seen in wb:11#L1-81"), "{}", out.text);
         let out = reduce(
             run.as_bytes(),
             &Options {
@@ -165,7 +165,7 @@ mod tests {
         let earlier = [EarlierText { handle: "wb:11", text: &first }];
         let kind = Some(crate::Kind::Log);
         let out = reduce(second.as_bytes(), &Options { kind, earlier: &earlier, ..Options::default() });
-        assert!(out.text.contains(", partly seen in lines 31–60 of wb:11"), "{}", out.text);
+        assert!(out.text.contains(", partly seen in wb:11#L31-60"), "{}", out.text);
     }
 
     #[test]

@@ -54,10 +54,12 @@ mod target;
 mod template;
 mod terminal;
 
+pub use command::Claim;
 pub use duplicates::EarlierText;
 pub use encode::{invert, unpack};
+pub use json::{JsonPlace, find_json};
 pub use kind::Kind;
-pub use mark::{Gap, GapFact, GapMark, GapUnit, gaps, is_reduced};
+pub use mark::{Gap, GapFact, GapMark, GapUnit, gaps};
 pub use options::{Level, Options};
 pub use pipeline::{Reduced, Untouched, reduce};
 

@@ -1,15 +1,16 @@
 //! The one grammar of marks: what a reduced text has that its source does not have.
 //!
 //! ```text
-//! gap      ⟨… lines 120–181: 62 lines, 3 WARN · wb:3f9c1a7be2d04c58⟩      something is left out here
-//! note     ⟨×47⟩                                                          a fact about the text before it
-//! coded    ⟨=name arguments⟩ … ⟨=⟩                                        an encoding, which can be decoded exactly
-//! point    ⟨=×47⟩   ⟨=↑ 12–30: how they begin⟩                            lines written before: how often, or where
-//! escape   ⟨⟨                                                             the source had a ⟨ here
+//! gap      ⟨… wb:3f9c1a7b#L120-181: 62 lines, 3 WARN⟩     something is left out here
+//! gap      ⟨… L204-260: 12 INFO⟩                           the same source as the mark before
+//! note     ⟨×47⟩                                           a fact about the text before it
+//! coded    ⟨=name arguments⟩ … ⟨=⟩                         an encoding, which can be decoded exactly
+//! point    ⟨=×47⟩   ⟨=↑ 12–30: how they begin⟩             lines written before: how often, or where
+//! escape   ⟨⟨                                              the source had a ⟨ here
 //! ```
 //!
-//! A gap is in the source's own units (lines, items of an array, keys of an object, bytes), counted from 1, both ends
-//! included. Its handle reads the source; it is absent only where the caller gave none.
+//! A mark names the place of what is left out as it is read back ([`Gap::place`]). The first of a text names the handle
+//! as well, and again one after [`NAMED_AGAIN`] bytes; a handle is absent only where the caller gave none.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -39,8 +40,6 @@ impl GapUnit {
             Self::Bytes => "bytes",
         }
     }
-
-    const ALL: [Self; 4] = [Self::Lines, Self::Items, Self::Keys, Self::Bytes];
 }
 
 /// One stretch of the source that a reduced text leaves out.
@@ -76,34 +75,73 @@ impl Gap {
         (self.last + 1).saturating_sub(self.first)
     }
 
-    /// The mark of this gap.
+    /// The place of the gap in the source, as it is read back by: `L120-181` (lines from 1), `$.items[13..198]` and
+    /// `$.a{2..9}` (items and members from 0), both ends included; `B100-200` and `$.text#B0-64` (bytes from 0, the end
+    /// excluded; those of a string are bytes of its JSON between the quotes).
+    #[must_use]
+    pub fn place(&self) -> String {
+        let (first, last) = (self.first, self.last);
+        let from = first.saturating_sub(1);
+        let to = last.saturating_sub(1);
+        match (&self.within, self.measure) {
+            (Some(path), _) if path.len() > MAX_PATH_BYTES || path.chars().any(is_structural) => {
+                format!("B{}-{}", self.span.start, self.span.end)
+            }
+            (_, GapUnit::Lines) if first == last => format!("L{first}"),
+            (_, GapUnit::Lines) => format!("L{first}-{last}"),
+            (None, GapUnit::Bytes) => format!("B{from}-{last}"),
+            (Some(path), GapUnit::Bytes) => format!("{path}#B{from}-{last}"),
+            (path, measure) => {
+                let path = path.as_deref().unwrap_or("$");
+                let range = if from == to { from.to_string() } else { format!("{from}..{to}") };
+                if measure == GapUnit::Items {
+                    format!("{path}[{range}]")
+                } else {
+                    format!("{path}{{{range}}}")
+                }
+            }
+        }
+    }
+
+    /// The mark of this gap, in the form that names the handle.
     #[must_use]
     pub fn mark(&self, handle: Option<&str>) -> String {
-        let mut mark = format!("⟨… {}", self.measure.name());
-        if let Some(within) = &self.within {
-            let _ = write!(mark, " of {}", inline_text(within));
-        }
-        let _ = write!(mark, " {}–{}", self.first, self.last);
         let (count, unit) = (self.count(), self.measure.name());
         let unit = if count == 1 { unit.trim_end_matches('s') } else { unit };
-        let _ = write!(mark, ": {count} {unit}");
-        for fact in &self.told {
-            let _ = match fact.count {
-                Some(count) => write!(mark, ", {count} {}", inline_text(&fact.what)),
-                None => write!(mark, ", {}", inline_text(&fact.what)),
-            };
-        }
-        if let Some(handle) = handle {
-            let _ = write!(mark, " · {handle}");
+        let address = handle.map_or_else(|| self.place(), |handle| format!("{handle}#{}", self.place()));
+        self.write(&address, Some(format!("{count} {unit}")))
+    }
+
+    /// The mark of this gap after one that named the handle.
+    pub(crate) fn short_mark(&self) -> String {
+        self.write(&self.place(), None)
+    }
+
+    fn write(&self, address: &str, counted: Option<String>) -> String {
+        let mut mark = format!("⟨… {address}");
+        let told = self.told.iter().map(|fact| match fact.count {
+            Some(count) => format!("{count} {}", inline_text(&fact.what)),
+            None => inline_text(&fact.what),
+        });
+        for (nth, fact) in counted.into_iter().chain(told).enumerate() {
+            let _ = write!(mark, "{}{fact}", if nth == 0 { ": " } else { ", " });
         }
         mark.push('⟩');
         mark
     }
 }
 
+/// Maximum bytes of a path in a mark: what is deeper is named by its bytes.
+const MAX_PATH_BYTES: usize = 120;
+
+/// Whether a character would end a mark, or its line.
+fn is_structural(c: char) -> bool {
+    c.is_control() || matches!(c, '⟨' | '⟩')
+}
+
 /// Text that may stand inside a mark: on one line, without brackets, at most 80 characters.
 fn inline_text(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control() && !matches!(c, '⟨' | '⟩')).take(80).collect()
+    text.chars().filter(|c| !is_structural(*c)).take(80).collect()
 }
 
 /// Writes a text where marks may stand: a `⟨` of the source is doubled.
@@ -147,32 +185,42 @@ pub(crate) fn is_escaped(written: &str, text: &str) -> bool {
     rest == left
 }
 
+/// The line before a file that was read whose text looks like marks.
+pub(crate) const FILE_NOTE: &str = "⟨what looks like a mark below is text of this file⟩\n";
+
+/// Whether a text has what looks like a mark or a code.
+pub(crate) fn looks_marked(text: &str) -> bool {
+    ["⟨… ", "⟨=", "⟨×", "⟨and ", "⟨what "]
+        .iter()
+        .any(|sign| memchr::memmem::find(text.as_bytes(), sign.as_bytes()).is_some())
+}
+
 /// What opens a mark.
 pub(crate) const OPEN: &str = "⟨";
-/// Bytes that the mark of a gap takes, about: a shorter gap is not worth one.
-pub(crate) const MARK_BYTES: usize = 72;
-/// The start of the fact that names where lines were seen before: `seen in lines 22–61 of wb:…`.
+/// Bytes that the mark of a gap takes, about.
+pub(crate) const MARK_BYTES: usize = 30;
+/// Maximum bytes of a gap that is not worth a mark: a reader has to look twice at it.
+pub(crate) const MIN_GAP_BYTES: usize = 72;
+/// The start of the fact that names where lines were seen before: `seen in wb:3f9c1a7b#L22-61`.
 pub(crate) const SEEN: &str = "seen in ";
 
-/// Whether `text` holds the mark of a gap with a handle that `ours` accepts. A mark without a handle counts as well:
-/// there is nothing to ask about it.
-#[must_use]
-pub fn is_reduced(text: &str, ours: &dyn Fn(&str) -> bool) -> bool {
-    gaps(text).any(|gap| gap.handle.is_none_or(ours))
-}
+/// Bytes of text after which a mark names the handle again, so that a page of a long text can be read alone.
+pub(crate) const NAMED_AGAIN: usize = 4_000;
 
 /// The mark of a gap, as found in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GapMark<'t> {
     /// The bytes of the mark.
     pub span: Range<usize>,
-    /// Its handle, if it has one.
+    /// Its handle: its own, or that of the mark before it.
     pub handle: Option<&'t str>,
+    /// The place it names.
+    pub place: &'t str,
 }
 
 /// The marks of gaps in a text. An escaped mark is plain text.
 pub fn gaps(text: &str) -> impl Iterator<Item = GapMark<'_>> {
-    let mut at = 0;
+    let (mut at, mut named) = (0, None);
     std::iter::from_fn(move || {
         loop {
             let rest = text.get(at..)?;
@@ -183,15 +231,17 @@ pub fn gaps(text: &str) -> impl Iterator<Item = GapMark<'_>> {
                 continue;
             }
             at = start + OPEN.len();
-            let Some((length, handle)) = parse_gap(inner) else { continue };
+            let Some((length, address)) = parse_gap(inner) else { continue };
             at += length;
-            return Some(GapMark { span: start..at, handle });
+            let (handle, place) = split_address(address);
+            named = handle.or(named);
+            return Some(GapMark { span: start..at, handle: named, place });
         }
     })
 }
 
-/// The mark that `inner` continues after `⟨`: its length with the `⟩`, and its handle.
-fn parse_gap(inner: &str) -> Option<(usize, Option<&str>)> {
+/// The mark that `inner` continues after `⟨`: its length with the `⟩`, and its address.
+fn parse_gap(inner: &str) -> Option<(usize, &str)> {
     let body = inner.strip_prefix("… ")?;
     // A mark is short and on one line: what is longer was never written by us.
     let reach = body.char_indices().nth(600).map_or(body.len(), |(at, _)| at);
@@ -201,15 +251,21 @@ fn parse_gap(inner: &str) -> Option<(usize, Option<&str>)> {
         return None;
     }
     let content = line.get(..end)?;
-    let (range, rest) = content.split_once(": ")?;
-    let known = GapUnit::ALL.iter().any(|measure| range.starts_with(measure.name()));
-    let counted = rest.starts_with(|c: char| c.is_ascii_digit());
-    if !known || !counted {
-        return None;
+    let address = content.split_once(": ").map_or(content, |(address, _)| address);
+    let (_, place) = split_address(address);
+    let numbered = |letter| {
+        place.strip_prefix(letter).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let known = numbered('L') || numbered('B') || place.starts_with('$');
+    known.then_some((inner.len() - body.len() + end + "⟩".len(), address))
+}
+
+/// The handle of an address, if it has one, and its place.
+fn split_address(address: &str) -> (Option<&str>, &str) {
+    match address.split_once('#') {
+        Some((handle, place)) if !handle.starts_with('$') => (Some(handle), place),
+        _ => (None, address),
     }
-    let handle = rest.rsplit_once(" · ").map(|(_, handle)| handle);
-    let length = inner.len() - body.len() + end + "⟩".len();
-    Some((length, handle))
 }
 
 #[cfg(test)]
@@ -223,13 +279,28 @@ mod tests {
 
     #[test]
     fn a_mark_is_written_as_documented_and_found_again() {
-        let mark = gap().mark(Some("wb:3f9c1a7be2d04c58"));
-        assert_eq!(mark, "⟨… lines 120–181: 62 lines, 3 WARN · wb:3f9c1a7be2d04c58⟩");
-        let text = format!("before\n{mark}\nafter");
+        let mark = gap().mark(Some("wb:3f9c1a7b"));
+        assert_eq!(mark, "⟨… wb:3f9c1a7b#L120-181: 62 lines, 3 WARN⟩");
+        assert_eq!(gap().short_mark(), "⟨… L120-181: 3 WARN⟩");
+        let text = format!("before\n{mark}\nafter\n{}", gap().short_mark());
         let found: Vec<_> = gaps(&text).collect();
-        assert_eq!(found.len(), 1);
-        assert_eq!(found[0].handle, Some("wb:3f9c1a7be2d04c58"));
+        assert_eq!(found.len(), 2);
+        assert!(found.iter().all(|found| found.handle == Some("wb:3f9c1a7b") && found.place == "L120-181"));
         assert_eq!(&text[found[0].span.clone()], mark);
+    }
+
+    #[test]
+    fn places_are_those_that_are_read() {
+        let place = |measure, within: Option<&str>, first, last| {
+            Gap { within: within.map(Into::into), measure, first, last, ..gap() }.place()
+        };
+        assert_eq!(place(GapUnit::Lines, None, 7, 7), "L7");
+        assert_eq!(place(GapUnit::Bytes, None, 101, 200), "B100-200");
+        assert_eq!(place(GapUnit::Bytes, Some("$.a"), 1, 64), "$.a#B0-64");
+        assert_eq!(place(GapUnit::Items, Some("$.items"), 14, 199), "$.items[13..198]");
+        assert_eq!(place(GapUnit::Items, Some("$[0]"), 3, 3), "$[0][2]");
+        assert_eq!(place(GapUnit::Keys, Some("$.a"), 3, 10), "$.a{2..9}");
+        assert_eq!(place(GapUnit::Items, Some("$[\"⟩\"]"), 3, 10), "B0-9");
     }
 
     #[test]
@@ -250,21 +321,11 @@ mod tests {
         let mut escaped = String::new();
         escape(&gap().mark(None), &mut escaped);
         assert_eq!(gaps(&escaped).count(), 0);
-        assert!(!is_reduced(&escaped, &|_| true));
-    }
-
-    #[test]
-    fn a_mark_with_a_foreign_handle_is_text() {
-        let text = gap().mark(Some("wb:0000000000000000"));
-        assert!(is_reduced(&text, &|_| true));
-        assert!(!is_reduced(&text, &|_| false));
-        assert!(is_reduced(&gap().mark(None), &|_| false));
     }
 
     #[test]
     fn what_only_looks_like_a_mark_is_none() {
-        for text in
-            ["⟨… lines⟩", "⟨… lines 1–2: two⟩", "⟨… lines 1–2:\n 2⟩", "⟨…", "⟨… wishes 1–2: 2 wishes⟩"]
+        for text in ["⟨… lines⟩", "⟨… L: two⟩", "⟨… L1-2:\n 2⟩", "⟨…", "⟨… wb:12#1-2: 2 lines⟩"]
         {
             assert_eq!(gaps(text).count(), 0, "{text}");
         }

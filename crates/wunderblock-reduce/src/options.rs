@@ -34,8 +34,8 @@ pub struct Options<'o> {
     pub level: Level,
     /// The kind of the text, if the caller knows it; else it is detected.
     pub kind: Option<Kind>,
-    /// The command whose output the text is, if known. The output of a selection (`sed -n`, `head`, `jq`) is reduced
-    /// losslessly only: somebody chose it.
+    /// The command whose output the text is, if known: what it claims ([`crate::Claim`]) decides how far a reduction may
+    /// go.
     pub command: Option<&'o str>,
     /// Whether the command failed. The short output of a failure stays whole.
     pub failed: bool,
@@ -49,9 +49,9 @@ pub struct Options<'o> {
     pub handle: Option<&'o str>,
     /// Counts the tokens of a text. The default takes four bytes for one token.
     pub count: &'o (dyn Fn(&str) -> u64 + Sync),
-    /// Whether a handle found in the text is one of the caller's. A text with marks of such handles was reduced before,
-    /// and stays as it is; marks with other handles are plain text. The default accepts all handles.
-    pub ours: &'o (dyn Fn(&str) -> bool + Sync),
+    /// Whether a text is a reduction that was made and shown before: it stays as it is where it fits. Its bytes decide;
+    /// what looks like a mark in any other text is text, and is escaped. The default knows none.
+    pub known: &'o (dyn Fn(&str) -> bool + Sync),
 }
 
 impl Default for Options<'_> {
@@ -65,7 +65,7 @@ impl Default for Options<'_> {
             earlier: &[],
             handle: None,
             count: &|text| text.len().div_ceil(4) as u64,
-            ours: &|_| true,
+            known: &|_| false,
         }
     }
 }

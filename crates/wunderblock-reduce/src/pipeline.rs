@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::command::Claim;
 use crate::encode::LineWording;
 use crate::kind::Kind;
 use crate::lines::{self, MAX_TEXT_BYTES};
@@ -12,7 +13,7 @@ use crate::reading::TextReading;
 use crate::segment::{self, TextSegment};
 use crate::source::{self, SourceText};
 use crate::target::SizeTarget;
-use crate::{command, detect, encode};
+use crate::{detect, encode, rules};
 
 /// Minimum bytes of a text that is reduced: below, a mark and a second look cost more than they can save.
 pub(crate) const MIN_BYTES: usize = 512;
@@ -57,8 +58,12 @@ pub enum Untouched {
     Small,
     /// It is the short output of a failed command.
     Failure,
-    /// It holds marks of this crate: it was reduced before.
+    /// It is a reduction that was shown before.
     Reduced,
+    /// It is a file that was read, or a diff: it may be edited or applied next.
+    File,
+    /// It is code, Markdown or a diff, whatever printed it.
+    Source,
     /// It is larger than the largest text that is read: 2 GiB.
     Large,
     /// No reduction made it shorter by enough.
@@ -73,6 +78,8 @@ impl Untouched {
             Self::Small => "small",
             Self::Failure => "a short failure",
             Self::Reduced => "reduced before",
+            Self::File => "a file that was read",
+            Self::Source => "source",
             Self::Large => "larger than 2 GiB",
             Self::NoGain => "no gain",
         }
@@ -86,40 +93,50 @@ impl Untouched {
 #[must_use]
 pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
     let source = source::decode(bytes);
-    let level =
-        if options.command.is_some_and(command::is_selection) { Level::Lossless } else { options.level };
-    // What is ours may have more noise to a line than what it was made from.
-    let is_ours = mark::is_reduced(&source.text, options.ours) || encode::is_encoded(&source.text);
-    if !is_ours
+    let claim = options.command.map_or(Claim::Unknown, Claim::of);
+    let level = match (&claim, options.level) {
+        (Claim::Selection, Level::Fold) => Level::Lossless,
+        (_, level) => level,
+    };
+    let known = (options.known)(&source.text);
+    // A reduction may have more noise to a line than what it was made from.
+    if !known
         && bytes.len() >= MIN_BYTES
         && let Some(noise) = source::detect_binary(bytes)
     {
         return replace_binary(noise, level, options);
     }
     let before = (options.count)(&source.text);
-    if is_ours {
-        return Original { source, tokens: before }.untouched(None, level, Untouched::Reduced, options);
-    }
-    if options.failed && bytes.len() < SHORT_FAILURE_BYTES {
-        return Original { source, tokens: before }.untouched(None, level, Untouched::Failure, options);
-    }
-    let wanted = match level {
-        Level::Budget(tokens) => before > tokens,
+    let fits = match level {
+        Level::Budget(tokens) => before <= tokens,
         Level::Lossless | Level::Fold => true,
     };
-    if bytes.len() < MIN_BYTES || !wanted {
-        return Original { source, tokens: before }.untouched(None, level, Untouched::Small, options);
+    let is_budget = matches!(level, Level::Budget(_));
+    let stays = match claim {
+        _ if known && fits => Some(Untouched::Reduced),
+        Claim::File if fits => Some(Untouched::File),
+        _ if options.failed && bytes.len() < SHORT_FAILURE_BYTES => Some(Untouched::Failure),
+        _ if bytes.len() < MIN_BYTES || is_budget && fits => Some(Untouched::Small),
+        _ => None,
+    };
+    if let Some(why) = stays {
+        return Original { source, tokens: before }.untouched(None, level, why, options);
     }
     if source.text.len() > MAX_TEXT_BYTES {
         return Original { source, tokens: before }.too_large(bytes, level, options);
     }
-    let kind = options.kind.unwrap_or_else(|| detect::detect_kind(&source.text));
-    // A file that is read is a file that may be edited next: its text must stand there as it is.
-    let read = options.command.is_some_and(command::reads_file);
-    let level = if read && is_written(kind) { Level::Lossless } else { level };
+    let report = match &claim {
+        Claim::Report(report) => Some(report.as_str()),
+        Claim::File | Claim::Selection | Claim::Unknown => None,
+    };
+    let kind = options.kind.or_else(|| report.and_then(rules::kind_of));
+    let kind = kind.unwrap_or_else(|| detect::detect_kind(&source.text));
+    if is_source(kind) && !is_budget {
+        return Original { source, tokens: before }.untouched(Some(kind), level, Untouched::Source, options);
+    }
     let query = QueryTerms::of(options.query);
     let plain = source::decode(bytes).visible();
-    let mut reading = TextReading::of(&plain.text, kind, &query, options.earlier);
+    let mut reading = TextReading::of(&plain.text, kind, report, (&query, options.earlier));
     let tried = match level {
         Level::Lossless => None,
         Level::Fold => reduce_to(&plain, &mut reading, SizeTarget::Fold, options),
@@ -139,7 +156,7 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
             drop(plain);
             reduce_to(
                 &source,
-                &mut TextReading::of(&source.text, kind, &query, options.earlier),
+                &mut TextReading::of(&source.text, kind, report, (&query, options.earlier)),
                 SizeTarget::Exact,
                 options,
             )
@@ -181,9 +198,9 @@ fn choose_result(
     }
 }
 
-/// Whether people and agents edit texts of a kind; programs print the others.
-const fn is_written(kind: Kind) -> bool {
-    matches!(kind, Kind::Code | Kind::Markdown | Kind::Html | Kind::Prose)
+/// Whether texts of a kind are edited or applied: their bytes stay, except within a budget.
+const fn is_source(kind: Kind) -> bool {
+    matches!(kind, Kind::Code | Kind::Markdown | Kind::Diff)
 }
 
 /// A text that was asked to be reduced, and the tokens it has.
@@ -193,15 +210,24 @@ struct Original<'b> {
 }
 
 impl Original<'_> {
-    /// The text as it is. Bytes that are not text are still marked as left out.
+    /// The text as it is. Bytes that are not text are still marked as left out, and what looks like a mark is escaped:
+    /// in a file that was read it stays, and a note says so.
     fn untouched(self, kind: Option<Kind>, level: Level, why: Untouched, options: &Options<'_>) -> Reduced {
         let Self { source, tokens } = self;
-        let text = source.head_marks(options.handle) + &source.text;
+        let mut text = source.head_marks(options.handle);
+        match why {
+            Untouched::Reduced => text.push_str(&source.text),
+            Untouched::File => {
+                text.push_str(if mark::looks_marked(&source.text) { mark::FILE_NOTE } else { "" });
+                text.push_str(&source.text);
+            }
+            _ => mark::escape(&source.text, &mut text),
+        }
         Reduced {
             kind: kind.or(options.kind).unwrap_or_else(|| detect::detect_kind(&source.text)),
             lossless: source.losses.is_empty(),
             tokens_before: tokens,
-            tokens_after: if source.losses.is_empty() { tokens } else { (options.count)(&text) },
+            tokens_after: if text.len() == source.text.len() { tokens } else { (options.count)(&text) },
             text,
             level,
             gaps: source.losses,
@@ -300,8 +326,8 @@ fn compose(
         [TextSegment::Keep(_)] if !text.contains(mark::OPEN) => Cow::Borrowed(text),
         _ if source.losses.is_empty() => segment::write_segments(&segments, text, options.handle).into(),
         _ => {
-            segment::write_with_marks(&segments, text, &|gap| source.locate(gap.clone()).mark(options.handle))
-                .into()
+            let locate = |gap: &Gap| source.locate(gap.clone());
+            segment::write_located(&segments, text, options.handle, &locate).into()
         }
     };
     let gaps = segments.into_iter().filter_map(|segment| match segment {

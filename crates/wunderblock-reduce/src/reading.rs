@@ -14,6 +14,8 @@ use crate::{code, html, json, readers};
 pub(crate) struct TextReading<'t> {
     text: &'t str,
     kind: Kind,
+    /// The command whose report it is.
+    report: Option<&'t str>,
     query: &'t QueryTerms,
     earlier: &'t [EarlierText<'t>],
     seen: Option<ParsedText<'t>>,
@@ -30,10 +32,10 @@ impl<'t> TextReading<'t> {
     pub(crate) fn of(
         text: &'t str,
         kind: Kind,
-        query: &'t QueryTerms,
-        earlier: &'t [EarlierText<'t>],
+        report: Option<&'t str>,
+        (query, earlier): (&'t QueryTerms, &'t [EarlierText<'t>]),
     ) -> Self {
-        Self { text, kind, query, earlier, seen: None }
+        Self { text, kind, report, query, earlier, seen: None }
     }
 
     pub(crate) fn kind(&self) -> Kind {
@@ -51,8 +53,12 @@ impl<'t> TextReading<'t> {
             SizeTarget::Bytes(bytes) => KeepLimit::Bytes(bytes),
             SizeTarget::Exact | SizeTarget::Fold => KeepLimit::Fold,
         };
-        let (text, kind, query, earlier) = (self.text, self.kind, self.query, self.earlier);
-        match self.seen.get_or_insert_with(|| parse(text, kind, target, query, earlier)) {
+        let (text, query) = (self.text, self.query);
+        if self.seen.is_none() {
+            self.seen = Some(self.parse(target));
+        }
+        let Some(seen) = &mut self.seen else { return Vec::new() };
+        match seen {
             ParsedText::Json(reading) => reading.segments(target, query),
             ParsedText::Html(reading) => reading.segments(room),
             ParsedText::Lines(..) if target == SizeTarget::Exact => vec![TextSegment::Keep(0..text.len())],
@@ -66,37 +72,30 @@ impl<'t> TextReading<'t> {
             ParsedText::Lines(lines, spans) => select::select(lines, spans, room),
         }
     }
-}
 
-fn parse<'t>(
-    text: &'t str,
-    kind: Kind,
-    target: SizeTarget,
-    query: &'t QueryTerms,
-    earlier: &[EarlierText<'_>],
-) -> ParsedText<'t> {
-    let json = (kind == Kind::Json).then(|| json::JsonReading::of(text));
-    if let Some(reading) = json.filter(|reading| !reading.is_empty()) {
-        return ParsedText::Json(reading);
-    }
-    // What was said to be JSON and has none is a text like any.
-    match kind {
-        Kind::Html => ParsedText::Html(Box::new(html::HtmlReading::of(text, query))),
-        kind => {
-            let lines = TextLines::of(text);
-            let mut spans = match (kind, target) {
-                (Kind::Code, SizeTarget::Bytes(_)) => code::spans(&lines),
-                (Kind::Code, SizeTarget::Exact | SizeTarget::Fold) => code::spans_folded(&lines),
-                (kind, _) => readers::spans(&lines, kind),
-            };
-            if !earlier.is_empty() {
-                duplicates::demote(&lines, &mut spans, earlier);
-            }
-            query.promote(text, &mut spans);
-            if !query.is_empty() && matches!(kind, Kind::Code | Kind::Markdown) {
-                select::raise_under_query(&mut spans);
-            }
-            ParsedText::Lines(lines, spans)
+    fn parse(&self, target: SizeTarget) -> ParsedText<'t> {
+        let Self { text, kind, query, .. } = *self;
+        let json = (kind == Kind::Json).then(|| json::JsonReading::of(text));
+        if let Some(reading) = json.filter(|reading| !reading.is_empty()) {
+            return ParsedText::Json(reading);
         }
+        // What was said to be JSON and has none is a text like any.
+        if kind == Kind::Html {
+            return ParsedText::Html(Box::new(html::HtmlReading::of(text, query)));
+        }
+        let lines = TextLines::of(text);
+        let mut spans = match (kind, target) {
+            (Kind::Code, SizeTarget::Bytes(_)) => code::spans(&lines),
+            (Kind::Code, SizeTarget::Exact | SizeTarget::Fold) => code::spans_folded(&lines),
+            (kind, _) => readers::spans(&lines, kind, self.report),
+        };
+        if !self.earlier.is_empty() {
+            duplicates::demote(&lines, &mut spans, self.earlier);
+        }
+        query.promote(text, &mut spans);
+        if !query.is_empty() && matches!(kind, Kind::Code | Kind::Markdown) {
+            select::raise_under_query(&mut spans);
+        }
+        ParsedText::Lines(lines, spans)
     }
 }

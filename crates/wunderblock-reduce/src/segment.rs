@@ -59,15 +59,18 @@ pub(crate) fn tiles_source(segments: &[TextSegment], len: usize) -> bool {
 
 /// The text of the segments, marks in place. A mark of lines stands on a line of its own.
 pub(crate) fn write_segments(segments: &[TextSegment], source: &str, handle: Option<&str>) -> String {
-    write_with_marks(segments, source, &|gap| gap.mark(handle))
+    write_located(segments, source, handle, &Gap::clone)
 }
 
 /// The same, where the marks name other places than those of the text at hand.
-pub(crate) fn write_with_marks(
+pub(crate) fn write_located(
     segments: &[TextSegment],
     source: &str,
-    mark: &dyn Fn(&Gap) -> String,
+    handle: Option<&str>,
+    locate: &dyn Fn(&Gap) -> Gap,
 ) -> String {
+    // Where the handle was named last.
+    let mut named: Option<usize> = None;
     let mut out = String::with_capacity(segments.iter().map(TextSegment::weight).sum());
     for segment in segments {
         match segment {
@@ -75,9 +78,15 @@ pub(crate) fn write_with_marks(
             TextSegment::Coded { text, .. } => out.push_str(text),
             TextSegment::Note(note) => insert_note(&mut out, note),
             TextSegment::Gap { gap, shown } => {
-                out.push_str(&mark(gap));
-                let whole_lines =
-                    source.get(gap.span.clone()).is_some_and(|left_out| left_out.ends_with('\n'));
+                let span = gap.span.clone();
+                let gap = locate(gap);
+                if named.is_some_and(|named| out.len() < named + mark::NAMED_AGAIN) {
+                    out.push_str(&gap.short_mark());
+                } else {
+                    out.push_str(&gap.mark(handle));
+                    named = Some(out.len());
+                }
+                let whole_lines = source.get(span).is_some_and(|left_out| left_out.ends_with('\n'));
                 if whole_lines || shown.is_some() {
                     out.push('\n');
                 }

@@ -6,7 +6,7 @@ mod headline;
 use std::borrow::Cow;
 
 use crate::lines::TextLines;
-use crate::mark::{Gap, GapFact, GapUnit, MARK_BYTES, SEEN};
+use crate::mark::{Gap, GapFact, GapUnit, MARK_BYTES, MIN_GAP_BYTES, SEEN};
 use crate::segment::TextSegment;
 use crate::span::{LineSpan, Rank, counts};
 
@@ -107,7 +107,7 @@ fn close_small_gaps(spans: &[LineSpan], kept: &mut [bool]) {
         let end = run_end(kept, at);
         let gone = !kept.get(at).copied().unwrap_or(true);
         let weight: usize = spans.get(at..end).unwrap_or_default().iter().map(LineSpan::bytes).sum();
-        if gone && weight <= MARK_BYTES {
+        if gone && weight <= MIN_GAP_BYTES {
             kept.iter_mut().take(end).skip(at).for_each(|kept| *kept = true);
         }
         at = end;
@@ -243,7 +243,7 @@ mod tests {
         assert_eq!(
             segment::write_segments(&segments, &text, Some("wb:0123456789abcdef")),
             "line 1 of a text long enough for a mark\n\
-             ⟨… lines 2–8: 7 lines · wb:0123456789abcdef⟩\n\
+             ⟨… wb:0123456789abcdef#L2-8: 7 lines⟩\n\
              line 9 of a text long enough for a mark\n"
         );
     }
@@ -268,7 +268,7 @@ mod tests {
             let segments = select(&lines, &spans, KeepLimit::Bytes(room));
             assert!(segment::tiles_source(&segments, text.len()));
             let short = segment::write_segments(&segments, &text, None);
-            assert!(short.len() <= room.max(MARK_BYTES), "{} of {room}", short.len());
+            assert!(short.len() <= room.max(MIN_GAP_BYTES), "{} of {room}", short.len());
             assert!(room < 200 || short.contains("line 21"), "{short}");
             assert!(room < 500 || short.len() * 10 >= room * 8, "{} of {room}", short.len());
         }

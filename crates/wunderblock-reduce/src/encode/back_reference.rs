@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(packed, format!("one\n{block}two\n⟨=↑ 2–7: at com.example.Service0.call(Ser⟩\nthree"));
         assert_eq!(crate::encode::decode(&packed), Some(text.clone()));
         // With lines missing, numbers would not be those of the source.
-        assert_eq!(encode(&(text + "\n⟨… lines 20–30: 11 lines⟩\n")), None);
+        assert_eq!(encode(&(text + "\n⟨… L20-30: 11 lines⟩\n")), None);
     }
 
     #[test]

@@ -10,7 +10,7 @@ const MAX_FACT_CHARS: usize = 400;
 /// Maximum characters of one fact in a mark.
 const MAX_NAME_CHARS: usize = 80;
 /// What one more gap costs, about, in bytes.
-const MARK_COST: usize = 75;
+const MARK_COST: usize = 40;
 /// An item longer than its facts by this factor is not shown for them: its mark states the facts it has room for.
 const MAX_ITEM_RATIO: usize = 16;
 /// Maximum nodes of an item that is weighed: a larger one has its facts in the mark.

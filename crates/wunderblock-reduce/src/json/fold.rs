@@ -17,9 +17,6 @@ use crate::query::QueryTerms;
 /// About how often each item of a list and each node of the document is looked at.
 const MAX_LOOKS: usize = 6;
 
-/// Maximum characters of a path in a mark.
-const MAX_PATH_CHARS: usize = 80;
-
 /// Limits of what is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FoldWidth {
@@ -371,15 +368,11 @@ impl JsonFolder<'_, '_> {
         self.cuts.cut(at, gap);
     }
 
-    /// The path of a node, its last steps if it is deep.
+    /// The path of a node.
     fn path(&self, at: usize, way: &[PathStep]) -> String {
         let mut path = String::from("$");
-        let deep = way.len().saturating_sub(6);
-        if deep > 0 {
-            path.push('…');
-        }
         let nodes = way.iter().map(|step| step.node).skip(1).chain((!way.is_empty()).then_some(at));
-        for (node, step) in nodes.zip(way).skip(deep) {
+        for (node, step) in nodes.zip(way) {
             let name = self.tree.name(node);
             if self.tree.kind(step.node) == JsonType::Array {
                 path.push_str(&format!("[{}]", step.index.saturating_sub(1)));
@@ -391,11 +384,6 @@ impl JsonFolder<'_, '_> {
             } else {
                 path.push_str(&format!("[\"{name}\"]"));
             }
-        }
-        // A mark shows a part of a long path; its end says more than its beginning.
-        let length = path.chars().count();
-        if length > MAX_PATH_CHARS {
-            return format!("$…{}", path.chars().skip(length + 2 - MAX_PATH_CHARS).collect::<String>());
         }
         path
     }

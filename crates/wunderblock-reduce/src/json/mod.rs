@@ -11,6 +11,7 @@ mod layout;
 mod layout_args;
 mod layout_print;
 mod locate;
+mod path;
 mod query_hits;
 mod schema;
 mod shared_prefix;
@@ -24,6 +25,9 @@ mod writer;
 
 pub(crate) use table_decoder::decode_block;
 
+use std::ops::Range;
+
+use crate::lines::TextLines;
 use crate::mark::{self, Gap, GapFact, GapUnit};
 use crate::query::QueryTerms;
 use crate::sample::LineSample;
@@ -34,6 +38,7 @@ use crate::target::SizeTarget;
 use cuts::JsonCuts;
 use fold::{DocumentFacts, FoldWidth};
 use layout::JsonLayout;
+pub use path::{JsonPlace, find_json};
 use tree::JsonTree;
 use writer::TableChoices;
 
@@ -57,6 +62,8 @@ struct JsonDocument<'t> {
     tree: JsonTree<'t>,
     layout: Option<JsonLayout>,
     tables: TableChoices,
+    /// Whether there is nothing else in the text.
+    is_whole: bool,
     known: Option<DocumentFacts<'t>>,
     /// The size of the whole, and of what each width leaves at least.
     full: Option<usize>,
@@ -64,21 +71,23 @@ struct JsonDocument<'t> {
 }
 
 impl<'t> JsonDocument<'t> {
-    fn of(tree: JsonTree<'t>) -> Self {
+    fn of(tree: JsonTree<'t>, is_whole: bool) -> Self {
         let (layout, tables) = (JsonLayout::of(&tree), TableChoices::of(&tree));
-        Self { tree, layout, tables, known: None, full: None, min_sizes: Default::default() }
+        Self { tree, is_whole, layout, tables, known: None, full: None, min_sizes: Default::default() }
     }
 }
 
 impl<'t> JsonReading<'t> {
     pub(crate) fn of(text: &'t str) -> Self {
-        let found = match locate::find_document(text) {
+        let document = locate::find_document(text);
+        let is_whole = document.is_some();
+        let found = match document {
             Some(tree) => vec![tree],
             // What was written here before stays as it is.
             None if text.contains("⟨=json") => Vec::new(),
             None => locate::find_documents(text),
         };
-        Self { text, documents: found.into_iter().map(JsonDocument::of).collect() }
+        Self { text, documents: found.into_iter().map(|tree| JsonDocument::of(tree, is_whole)).collect() }
     }
 
     /// Whether no document was found.
@@ -108,7 +117,29 @@ impl<'t> JsonReading<'t> {
         if at < text.len() {
             segments.push(TextSegment::Keep(at..text.len()));
         }
+        let is_one = self.documents.first().is_some_and(|first| !first.tree.lines && first.is_whole);
+        if !is_one {
+            place_in_text(text, &mut segments);
+        }
         segments
+    }
+}
+
+/// Names what is left out by lines of the text where it is whole lines, else by bytes: a path is of one document.
+fn place_in_text(text: &str, segments: &mut [TextSegment]) {
+    let lines = TextLines::of(text);
+    for segment in segments {
+        let TextSegment::Gap { gap, .. } = segment else { continue };
+        gap.within = None;
+        let Range { start, end } = gap.span;
+        let (first, last) = (lines.at(start), lines.at(end.saturating_sub(1).max(start)));
+        let begins = text.get(lines.span(first).start..start).is_some_and(|before| before.trim().is_empty());
+        let ends = text.get(end..lines.span(last).end).is_some_and(|after| after.trim().is_empty());
+        (gap.measure, gap.first, gap.last) = if begins && ends && start < end {
+            (GapUnit::Lines, first as u64 + 1, last as u64 + 1)
+        } else {
+            (GapUnit::Bytes, start as u64 + 1, end as u64)
+        };
     }
 }
 
@@ -295,8 +326,8 @@ fn decode_text(code: &str, mut out: TextSink<'_>) -> Option<String> {
     out.finish()
 }
 
-/// What a handle adds to a mark, about.
-const HANDLE_BYTES: usize = 24;
+/// What the first mark has more than the others, about: the handle, and the count.
+const NAMED_BYTES: usize = 36;
 /// What the mark of a stretch of bytes takes, about.
 const STRETCH_MARK_BYTES: usize = 88;
 
@@ -304,10 +335,11 @@ fn written_size(segments: &[TextSegment]) -> usize {
     let of = |segment: &TextSegment| match segment {
         TextSegment::Coded { text, .. } => text.len(),
         TextSegment::Keep(span) => span.len(),
-        TextSegment::Gap { gap, .. } => gap.mark(None).len() + HANDLE_BYTES,
+        TextSegment::Gap { gap, .. } => gap.short_mark().len(),
         TextSegment::Note(note) => note.len(),
     };
-    segments.iter().map(of).sum()
+    let gap = segments.iter().any(|segment| matches!(segment, TextSegment::Gap { .. }));
+    segments.iter().map(of).sum::<usize>() + if gap { NAMED_BYTES } else { 0 }
 }
 
 /// What is shown where nothing has a structure to choose by: the beginning.

@@ -209,6 +209,18 @@ fn bare(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
+/// Without what marks say beside places: the first of a text says more.
+fn placed(text: &str) -> String {
+    let (mut out, mut at) = (String::new(), 0);
+    for found in mark::gaps(text) {
+        out.push_str(&text[at..found.span.start]);
+        out.push_str(found.place);
+        at = found.span.end;
+    }
+    out.push_str(&text[at..]);
+    out
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 160, ..ProptestConfig::default() })]
 
@@ -229,10 +241,11 @@ proptest! {
             let dropped = segments.iter().any(|segment| matches!(segment, TextSegment::Gap { gap, .. } if gap.span.is_empty()));
             let written = segment::write_segments(&segments, &text, None);
             if !dropped {
-                prop_assert_eq!(encode::decode(&written), Some(meant(&segments, &text)), "{}", written);
+                let undone = encode::decode(&written).map(|text| placed(&text));
+                prop_assert_eq!(undone, Some(placed(&meant(&segments, &text))), "{}", written);
             } else {
-                let undone = encode::decode(&written).map(|text| bare(&text));
-                prop_assert_eq!(undone, Some(bare(&meant(&segments, &text))), "{}", written);
+                let undone = encode::decode(&written).map(|text| bare(&placed(&text)));
+                prop_assert_eq!(undone, Some(bare(&placed(&meant(&segments, &text)))), "{}", written);
             }
         }
     }
@@ -306,7 +319,7 @@ fn what_is_rare_wrong_or_extreme_stays() {
         assert!(short.contains(kept), "{kept} in {short}");
     }
     assert!(short.len() * 5 < text.len(), "{short}");
-    assert!(short.contains(" ok · wb:0123456789abcdef⟩"), "{short}");
+    assert!(short.contains(" ok⟩"), "{short}");
 }
 
 #[test]
@@ -383,7 +396,7 @@ fn long_strings_lose_their_middle_and_small_lists_nothing() {
         short.starts_with("⟨=json⟩{\"name\":\"a\",\"tags\":[1,2,3,4,5,6,7,8],\"data\":\"QUJDQUJD"),
         "{short}"
     );
-    assert!(short.contains("⟨… bytes of $.data "), "{short}");
+    assert!(short.contains("$.data#B"), "{short}");
     assert!(short.len() < 1_500);
 }
 

@@ -48,15 +48,15 @@ pub(crate) fn vote(sample: &LineSample<'_>, kind: Kind) -> u32 {
     }
 }
 
-/// The spans of a text of that kind. They tile the text.
-pub(crate) fn spans(lines: &TextLines<'_>, kind: Kind) -> Vec<LineSpan> {
+/// The spans of a text of that kind, the report of a command if that is known. They tile the text.
+pub(crate) fn spans(lines: &TextLines<'_>, kind: Kind, report: Option<&str>) -> Vec<LineSpan> {
     match kind {
         Kind::Log => log::spans(lines),
         Kind::Build => build::spans(lines),
         Kind::Tests => tests::spans(lines),
         Kind::Search => search::spans(lines),
         Kind::Diff => diff::spans(lines),
-        Kind::Listing => records::spans(lines, None).unwrap_or_else(|| listing::spans(lines)),
+        Kind::Listing => records::spans(lines, report).unwrap_or_else(|| listing::spans(lines)),
         Kind::Table => table::spans(lines),
         Kind::Trace => trace::spans(lines),
         Kind::Infra => infra::spans(lines),

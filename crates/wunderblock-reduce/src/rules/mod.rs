@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 
 use regex::bytes::{Captures, Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 
+use crate::kind::Kind;
 use crate::severity::LogLevel;
 use table::{Pattern, ToolTable};
 
@@ -81,11 +82,26 @@ pub(crate) struct RecordTool {
 }
 
 impl RecordTool {
-    /// Whether a command line begins with one of its commands.
-    pub(crate) fn runs(&self, command: &str) -> bool {
-        self.runs
-            .iter()
-            .any(|own| command.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')))
+    /// Whether a report is of one of its commands.
+    pub(crate) fn runs(&self, report: &str) -> bool {
+        self.runs.iter().any(|own| is_of(report, own))
+    }
+}
+
+/// Whether a command's words begin with those of another.
+fn is_of(report: &str, own: &str) -> bool {
+    report.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+}
+
+/// The kind of what a command prints, where its tool prints nothing else.
+pub(crate) fn kind_of(report: &str) -> Option<Kind> {
+    let runs =
+        |table: &str| table::tools(table).iter().any(|tool| tool.runs.iter().any(|own| is_of(report, own)));
+    match () {
+        () if runs(TESTS) => Some(Kind::Tests),
+        () if runs(RECORDS) => Some(Kind::Listing),
+        () if runs(BUILD) => Some(Kind::Build),
+        () => None,
     }
 }
 

@@ -8,8 +8,8 @@ use crate::span::{LineSpan, Rank};
 
 /// Maximum bytes of headlines in a mark.
 const MAX_HEADLINE_BYTES: usize = 400;
-/// What a mark costs: in tokens, with numbers and a handle, more than as many bytes of text.
-const MARK_COST: usize = 100;
+/// What a mark costs: in tokens, with its numbers, more than as many bytes of text.
+const MARK_COST: usize = 45;
 
 /// Whether all headlines stay, and leave a third of the room for what they head.
 pub(super) fn all_fit(spans: &[LineSpan], kept: &[bool], bytes: usize) -> bool {

@@ -32,7 +32,7 @@ fn first_sentences_and_rare_words_come_first() {
     text.push_str(&"Then words again follow here. ".repeat(20));
     let short = property::within(&text, spans, text.len() / 4);
     assert!(short.contains("Topic 0") && short.contains("Zanzibar42"), "{short}");
-    assert!(short.len() * 10 >= text.len() / 4 * 9, "{} of {}", short.len(), text.len() / 4);
+    assert!(short.len() * 100 >= text.len() / 4 * 85, "{} of {}", short.len(), text.len() / 4);
 }
 
 #[test]
