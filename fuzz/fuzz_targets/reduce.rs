@@ -20,7 +20,6 @@ fuzz_target!(|input: &[u8]| {
     let [kind, level, low, high, said, bytes @ ..] = input else { return };
     let text = String::from_utf8_lossy(bytes);
     let is = |bit: u8| said & bit != 0;
-    let ours = |handle: &str| handle == held::HANDLE;
     let options = Options {
         level: match level % 3 {
             0 => Level::Lossless,
@@ -32,7 +31,6 @@ fuzz_target!(|input: &[u8]| {
         failed: is(1),
         query: text.lines().last().filter(|_| is(4)),
         handle: (!is(8)).then_some(held::HANDLE),
-        ours: &ours,
         ..Options::default()
     };
     if let Err(broken) = held::check(bytes, &options) {

@@ -319,24 +319,28 @@ pub(crate) struct Diff {
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
-  wunderblock read wb:3f9c1a7be2d04c58                    the exact bytes
-  wunderblock read wb:3f9c1a7be2d04c58 --lines 120-181
-  wunderblock read wb:3f9c1a7be2d04c58 --grep timeout      lines that have it, with their numbers
-  wunderblock read wb:3f9c1a7be2d04c58 --page 2           a page sized for a model
-  wunderblock read wb:3f9c1a7be2d04c58#12-80              events 12 to 80 of a session
+  wunderblock read wb:3f9c1a7b                            the exact bytes
+  wunderblock read wb:3f9c1a7b#L120-181                   lines, as a mark names them
+  wunderblock read wb:3f9c1a7b '$.items[13..198]'         items 13 to 198 of an array, counted from 0
+  wunderblock read wb:3f9c1a7b --grep timeout             lines that have it, with their numbers
+  wunderblock read wb:3f9c1a7b --page 2                   a page sized for a model
+  wunderblock read wb:3f9c1a7b#12-80                      events 12 to 80 of a session
 
 On a terminal control characters are made visible; in a pipe the bytes are exact.")]
 pub(crate) struct Read {
-    /// `wb:` and 16 digits, as marks in requests and reports name it
+    /// `wb:` and 8 to 16 digits, as marks in requests and reports name it; a place may follow after `#`
     #[arg(value_name = "HANDLE")]
     pub(crate) handle: String,
+    /// A place in the text, as a mark names it: L120-181, B0-4096, `$.items[13..198]`
+    #[arg(value_name = "PLACE", conflicts_with_all = ["lines", "bytes", "json_path", "grep", "page"])]
+    pub(crate) place: Option<String>,
     /// Lines, counted from 1: 120-181
     #[arg(long, value_name = "A-B", conflicts_with_all = ["bytes", "json_path", "grep", "page"])]
     pub(crate) lines: Option<String>,
     /// Bytes, counted from 0, the end excluded: 0-4096
     #[arg(long, value_name = "A-B", conflicts_with_all = ["json_path", "grep", "page"])]
     pub(crate) bytes: Option<String>,
-    /// A value in a JSON text, such as /items/0/name or `items[0].name`
+    /// A value in a JSON text: `$.items[0].name`, /items/0/name, items `$.items[13..198]`
     #[arg(long, value_name = "PATH", conflicts_with_all = ["grep", "page"])]
     pub(crate) json_path: Option<String>,
     /// Lines that have this text, each after its number

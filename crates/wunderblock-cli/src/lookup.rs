@@ -9,13 +9,23 @@ use crate::settings::Settings;
 use crate::terminal::clean;
 use std::path::Path;
 use wunderblock::store::StoreError;
-use wunderblock::{Engine, Error, Session};
+use wunderblock::{Address, Engine, Error, Session, Slice};
 
 /// The session an argument means. A transcript's path is imported first.
 pub(crate) async fn session(engine: &Engine, global: &Global, text: &str) -> Result<Session, Failure> {
     let (file, wanted) = split(text);
     let session = session_of_file(engine, global, file).await?;
     conversation(global, session, (file, wanted)).await
+}
+
+/// What a handle names, for commands about sessions and summaries: places within a text are `read`'s.
+pub(crate) async fn session_address(engine: &Engine, text: &str) -> Result<Address, Failure> {
+    match engine.find_address(text).await? {
+        (address, Slice::All) => Ok(address),
+        (address, _) => {
+            Err(wrong(format!("`{text}` is a place in the text {address}: read it with `wunderblock read`")))
+        }
+    }
 }
 
 /// The session of a path as a whole: its newest branch, or the first of many conversations.

@@ -31,8 +31,8 @@ pub enum IdError {
         /// Which kind of id.
         what: &'static str,
     },
-    /// Not of the form `wb:` + 16 hexadecimal digits.
-    #[error("`{0}` is not a handle: a handle is `wb:` and 16 hexadecimal digits, like wb:3f9c1a7be2d04c58")]
+    /// Not of the form `wb:` + 8 to 16 hexadecimal digits.
+    #[error("`{0}` is not a handle: a handle is `wb:` and 8 to 16 hexadecimal digits, like wb:3f9c1a7b")]
     NotAHandle(String),
 }
 
@@ -175,6 +175,53 @@ impl Handle {
     #[must_use]
     pub fn range(self, from: Seq, to: Seq) -> String {
         if from == to { format!("{self}#{from}") } else { format!("{self}#{from}-{to}") }
+    }
+}
+
+/// The beginning of a handle, `wb:` and 8 to 16 digits: what a mark prints, and a person types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HandlePrefix {
+    /// The first handle that begins so.
+    pub first: Handle,
+    /// The last one.
+    pub last: Handle,
+}
+
+impl HandlePrefix {
+    /// Minimum number of digits: of 100,000 handles one given handle shares them with another with a probability of
+    /// 1 in 43,000.
+    pub const MIN_DIGITS: usize = 8;
+
+    /// The handle, if all of its digits are given.
+    #[must_use]
+    pub fn exact(self) -> Option<Handle> {
+        (self.first == self.last).then_some(self.first)
+    }
+}
+
+impl Handle {
+    /// The shortest form that stands for it in marks: `wb:` and 8 digits.
+    #[must_use]
+    pub fn short(self) -> String {
+        format!("wb:{:08x}", self.0 >> 32)
+    }
+}
+
+impl FromStr for HandlePrefix {
+    type Err = IdError;
+    fn from_str(text: &str) -> Result<Self, IdError> {
+        let wrong = || IdError::NotAHandle(text.chars().take(64).collect());
+        let digits = text.strip_prefix("wb:").ok_or_else(wrong)?;
+        let missing = 16usize.checked_sub(digits.len()).ok_or_else(wrong)?;
+        let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        if digits.len() < Self::MIN_DIGITS || !digits.bytes().all(is_digit) {
+            return Err(wrong());
+        }
+        let bound = |fill: &str| {
+            let all = format!("{digits}{}", fill.repeat(missing));
+            u64::from_str_radix(&all, 16).map(Handle).map_err(|_| wrong())
+        };
+        Ok(Self { first: bound("0")?, last: bound("f")? })
     }
 }
 

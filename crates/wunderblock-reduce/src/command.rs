@@ -40,8 +40,9 @@ impl Claim {
         match claims.as_mut_slice() {
             [one] => std::mem::replace(one, Self::Unknown),
             [] => Self::Unknown,
-            all if all.iter().all(|claim| *claim == Self::File) => Self::File,
-            all if all.iter().all(|claim| matches!(claim, Self::File | Self::Selection)) => Self::Selection,
+            // Where a file stands in the output, its bytes stay.
+            all if all.contains(&Self::File) => Self::File,
+            all if all.iter().all(|claim| *claim == Self::Selection) => Self::Selection,
             _ => Self::Unknown,
         }
     }
@@ -241,19 +242,21 @@ fn is_subdocument(stage: &ShellStage) -> bool {
 /// Whether a stage prints a file as it is, or a diff. Records alone are looked at; beside another file it may be that
 /// which matters.
 fn shows_file(stage: &ShellStage) -> bool {
+    let script = usize::from(matches!(stage.program(), "sed" | "awk"));
     let named: Vec<&String> = stage
         .words
         .iter()
         .skip(1)
         .filter(|word| !word.starts_with('-') && word.parse::<u64>().is_err())
+        .skip(script)
         .collect();
     let files = if named.iter().all(|file| is_record(file)) { 0 } else { named.len() };
     match stage.program() {
         "cat" | "less" | "more" | "bat" | "batcat" | "nl" | "view" | "Get-Content" | "type" => files > 0,
-        "sed" => files > 1 && is_line_selection(stage),
+        "sed" => files > 0 && is_line_selection(stage),
         "head" | "tail" => files > 0 && !stage.has(&["-f", "-F", "--follow"]),
         "awk" => {
-            files > 1
+            files > 0
                 && stage
                     .words
                     .get(1)
@@ -310,7 +313,6 @@ mod tests {
             "psql -c 'select 1'",
             "git grep x",
             "cat app.log | grep ERROR",
-            "head a.rs; rg x",
         ] {
             assert_eq!(Claim::of(command), Claim::Selection, "{command}");
         }
@@ -324,16 +326,7 @@ mod tests {
         ] {
             assert_eq!(Claim::of(command), Claim::Report(report.to_owned()), "{command}");
         }
-        for command in [
-            "",
-            "'",
-            "a |",
-            "| |",
-            "head a && cargo build",
-            "head a > b",
-            "echo 'a | head'",
-            "printf 'x' | cat",
-        ] {
+        for command in ["", "'", "a |", "| |", "head a > b", "echo 'a | head'", "printf 'x' | cat"] {
             assert!(!matches!(Claim::of(command), Claim::File | Claim::Selection), "{command}");
         }
     }
@@ -357,6 +350,7 @@ mod tests {
             "git log -p -3",
             "sed -n '10,40p' src/a.rs",
             "cd /x && head a.rs; tail b.rs",
+            "cargo build; cat src/lib.rs",
         ] {
             assert_eq!(Claim::of(command), Claim::File, "{command}");
         }

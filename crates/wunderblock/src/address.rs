@@ -1,9 +1,13 @@
-//! What is to be read: a handle, with a range of positions where it names a session.
+//! What is to be read: a handle, with a range of positions where it names a session, or a place in its text.
 
+use crate::engine::Engine;
 use crate::error::Error;
+use crate::future::BoxFuture;
+use crate::read::Slice;
+use crate::store::{Answer, Query};
 use std::fmt;
 use std::str::FromStr;
-use wunderblock_core::id::Handle;
+use wunderblock_core::id::{Handle, HandlePrefix};
 use wunderblock_core::units::Seq;
 
 /// What is to be read: a handle, for a session's with a range of positions.
@@ -27,16 +31,92 @@ impl fmt::Display for Address {
 impl FromStr for Address {
     type Err = Error;
 
+    /// A whole handle, and positions perhaps. [`Engine::find_address`] takes what marks print.
     fn from_str(text: &str) -> Result<Self, Error> {
-        let Some((handle, range)) = text.split_once('#') else {
-            return Ok(Self { handle: text.parse()?, range: None });
-        };
-        let wrong = || Error::Address(format!("`{range}` is no range of positions; a range is 12 or 12-80"));
-        let (from, to) = range.split_once('-').unwrap_or((range, range));
-        let (from, to): (u64, u64) = (from.parse().map_err(|_| wrong())?, to.parse().map_err(|_| wrong())?);
-        if from > to {
-            return Err(wrong());
+        let (handle, place) = split(text);
+        let range = place.map(positions).transpose()?;
+        Ok(Self { handle: handle.parse()?, range })
+    }
+}
+
+/// Maximum number of handles that an error about an ambiguous one lists.
+const MAX_CANDIDATES: u64 = 8;
+
+impl Engine {
+    /// Reads an address as marks, reports and people write it: `wb:3f9c1a7b`, a handle's first 8 digits or more; after a
+    /// `#` positions of a session (`12-80`), lines (`L120-181`, from 1), bytes (`B100-200`, from 0, the end excluded), or
+    /// a path into JSON (`$.items[13..198]`). Gives what it names, and which part of it.
+    ///
+    /// # Errors
+    /// When the address is invalid, no handle begins so, or several do: the error lists them.
+    pub fn find_address<'a>(&'a self, text: &'a str) -> BoxFuture<'a, (Address, Slice)> {
+        Box::pin(async move {
+            let (handle, place) = split(text);
+            let handle = self.find_handle(handle).await?;
+            Ok(match place {
+                None => (Address { handle, range: None }, Slice::All),
+                Some(place) if place.starts_with(|c: char| c.is_ascii_digit()) => {
+                    (Address { handle, range: Some(positions(place)?) }, Slice::All)
+                }
+                Some(place) => (Address { handle, range: None }, place.parse()?),
+            })
+        })
+    }
+
+    async fn find_handle(&self, text: &str) -> Result<Handle, Error> {
+        let HandlePrefix { first, last } = text.parse::<HandlePrefix>()?;
+        if first == last {
+            return Ok(first);
         }
-        Ok(Self { handle: handle.parse()?, range: Some((Seq(from), Seq(to))) })
+        let query = Query::Handles { tenant: self.tenant.no, first, last, limit: MAX_CANDIDATES + 1 };
+        match self.ask(query, Answer::handles).await?.as_slice() {
+            [] => Err(Error::NoHandle(text.to_owned())),
+            [handle] => Ok(*handle),
+            several => Err(Error::AmbiguousHandle { prefix: text.to_owned(), matches: several.to_vec() }),
+        }
+    }
+}
+
+/// The handle of an address, and its place.
+fn split(text: &str) -> (&str, Option<&str>) {
+    text.split_once('#').map_or((text, None), |(handle, place)| (handle, Some(place)))
+}
+
+fn positions(range: &str) -> Result<(Seq, Seq), Error> {
+    let (from, to) = numbers(range).ok_or_else(|| {
+        Error::Address(format!(
+            "`#{range}` is an invalid place; one is #12-80 (positions), #L120-181 (lines), #B100-200 (bytes) or \
+             #$.items[13..198]"
+        ))
+    })?;
+    Ok((Seq(from), Seq(to)))
+}
+
+/// `12`, or `12-80` in this order.
+fn numbers(range: &str) -> Option<(u64, u64)> {
+    let (from, to) = range.split_once('-').unwrap_or((range, range));
+    let (from, to): (u64, u64) = (from.parse().ok()?, to.parse().ok()?);
+    (from <= to).then_some((from, to))
+}
+
+impl FromStr for Slice {
+    type Err = Error;
+
+    /// A place in a text: `L120-181`, `B100-200`, `$.items[13..198]`.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let place = text.strip_prefix('#').unwrap_or(text);
+        if place.starts_with('$') {
+            return Ok(Self::JsonPath(place.to_owned()));
+        }
+        let lines = place.strip_prefix('L').and_then(numbers).filter(|(from, _)| *from > 0);
+        let bytes = || place.strip_prefix('B').and_then(numbers);
+        match lines {
+            Some((from, to)) => Ok(Self::Lines(from, to)),
+            None => bytes().map(|(from, to)| Self::Bytes(from, to)).ok_or_else(|| {
+                Error::Address(format!(
+                    "`{text}` is an invalid place; one is L120-181 (lines), B100-200 (bytes) or $.items[13..198]"
+                ))
+            }),
+        }
     }
 }

@@ -126,7 +126,15 @@ pub enum Error {
     },
     /// A handle that names nothing here.
     #[error("nothing here has the handle {0}")]
-    NoHandle(Handle),
+    NoHandle(String),
+    /// The beginning of several handles.
+    #[error("`{prefix}` fits several handles: {}", listed(matches))]
+    AmbiguousHandle {
+        /// What was given.
+        prefix: String,
+        /// What it fits, or the first of that.
+        matches: Vec<Handle>,
+    },
     /// A range or address that cannot be.
     #[error("{0}")]
     Address(String),
@@ -233,6 +241,7 @@ impl Error {
             | Self::Ambiguous { .. }
             | Self::NoHandle(_)
             | Self::Address(_)
+            | Self::AmbiguousHandle { .. }
             | Self::OtherAddress { .. }
             | Self::NoRequest(_)
             | Self::Silence(_)
@@ -249,7 +258,7 @@ impl Error {
     pub fn hint(&self) -> Option<Hint> {
         Some(match self {
             Self::NoSession(_) => Hint::ListSessions,
-            Self::Ambiguous { .. } => Hint::LengthenId,
+            Self::Ambiguous { .. } | Self::AmbiguousHandle { .. } => Hint::LengthenId,
             Self::OverBudget(refusal) => {
                 Hint::RaiseWindow { limit: refusal.limit.tokens, needed: refusal.needed.tokens }
             }
@@ -306,6 +315,10 @@ fn store_hint(error: &StoreError) -> Option<Hint> {
 
 /// Sessions that an ambiguous prefix lists.
 const LISTED: usize = 12;
+
+fn listed(handles: &[Handle]) -> String {
+    handles.iter().map(Handle::to_string).collect::<Vec<_>>().join(", ")
+}
 
 /// All of a few sessions; of many the first three, and how many more there are.
 fn named(sessions: &[StreamId]) -> String {

@@ -62,6 +62,7 @@ mod read;
 mod record;
 pub mod redact;
 mod reduce;
+mod reductions;
 pub mod report;
 mod request;
 #[cfg(feature = "sqlite")]

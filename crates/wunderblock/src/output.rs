@@ -7,15 +7,17 @@
 use crate::engine::{Engine, random, unexpected};
 use crate::error::Error;
 use crate::future::BoxFuture;
-use crate::limits::{MAX_MESSAGE_OUTPUT, SOURCE_CHUNK};
-use crate::query_batch::QueryBatch;
+use crate::limits::{self, MAX_MESSAGE_OUTPUT, SOURCE_CHUNK};
 use crate::record::{StreamStart, opening_writes, pack_all};
+use crate::reductions::known_reductions;
 use crate::session::Session;
-use crate::store::{Answer, Begin, Owner, Query, SourceBy, Write, Written, codec};
-use std::collections::{BTreeSet, HashSet};
-use wunderblock_core::event::{EventSource, Fact, MessageAppended, NewEvent, SessionOpened};
+use crate::store::{Answer, Begin, Owner, Query, SourceBy, StoreError, Write, Written, codec};
+use wunderblock_core::event::{
+    ContentReduced, EventSource, Fact, MessageAppended, NewEvent, Reduction, SessionOpened,
+};
 use wunderblock_core::id::{CallId, EventId, Handle, StreamId};
-use wunderblock_core::message::{Message, Part, Role};
+use wunderblock_core::message::{Body, Message, Part, Role};
+use wunderblock_core::units::{Bytes, Seq, Tokens};
 use wunderblock_reduce::{Kind, Level, Reduced};
 
 /// What a program wrote, and what is known of it.
@@ -78,9 +80,9 @@ impl Output<'_> {
         Box::pin(async move {
             let engine = &session.engine;
             let handle = codec::handle(&codec::body_hash(&engine.tenant.key, self.bytes));
-            let written = handle.to_string();
-            let known = known_handles(engine, self.bytes).await?;
-            let ours = |handle: &str| known.contains(handle);
+            let named = handle.short();
+            let is_known = is_reduction(engine, handle, self.bytes).await?;
+            let known = |_: &str| is_known;
             let options = wunderblock_reduce::Options {
                 level: wanted.level,
                 kind: wanted.kind,
@@ -89,9 +91,9 @@ impl Output<'_> {
                 query: wanted.query,
                 // What is kept here is not known to be in anybody's context.
                 earlier: &[],
-                handle: Some(&written),
+                handle: Some(&named),
                 count: wanted.count,
-                ours: &ours,
+                known: &known,
             };
             let reduced = wunderblock_reduce::reduce(self.bytes, &options);
             let changed = reduced.untouched.is_none() || !reduced.gaps.is_empty();
@@ -100,7 +102,7 @@ impl Output<'_> {
             }
             match std::str::from_utf8(self.bytes) {
                 Ok(text) if self.bytes.len() <= MAX_MESSAGE_OUTPUT => {
-                    keep_text(engine, &session.id, self, text).await?
+                    keep_text(engine, &session.id, self, (text, &reduced)).await?
                 }
                 _ => keep_bytes(engine, &session.id, self, handle).await?,
             }
@@ -109,41 +111,68 @@ impl Output<'_> {
     }
 }
 
-/// The handles of this ledger among those in the marks of a text: any text can hold a mark that somebody wrote.
-async fn known_handles(engine: &Engine, bytes: &[u8]) -> Result<HashSet<String>, Error> {
-    let text = String::from_utf8_lossy(bytes);
-    let named = wunderblock_reduce::gaps(&text).filter_map(|found| found.handle).take(MAX_ASKED);
-    let named: BTreeSet<&str> = named.filter(|found| found.parse::<Handle>().is_ok()).collect();
-    let mut batch = QueryBatch::default();
-    let ask = |found: &&str| {
-        let handle = found.parse().ok()?;
-        Some((
-            found.to_string(),
-            batch.ask(Query::Resolve { tenant: engine.tenant.no, handle }, Answer::named),
-        ))
-    };
-    let asked: Vec<_> = named.iter().filter_map(ask).collect();
-    let mut answers = engine.ask_all(batch).await?;
-    let mut known = HashSet::new();
-    for (found, asked) in asked {
-        if answers.take(asked)?.is_some() {
-            known.insert(found);
-        }
-    }
-    Ok(known)
+/// Whether a text is a reduction that was shown before. One without a mark is not looked for.
+async fn is_reduction(engine: &Engine, handle: Handle, bytes: &[u8]) -> Result<bool, Error> {
+    let marked = std::str::from_utf8(bytes).is_ok_and(|text| wunderblock_reduce::gaps(text).next().is_some());
+    Ok(marked && known_reductions(engine, vec![handle]).await?.contains(&handle))
 }
 
+/// Keeps a text as the result of a call, and beside it what is shown of it: whoever is handed that again knows it.
 async fn keep_text(
     engine: &Engine,
     session: &StreamId,
     output: &Output<'_>,
-    text: &str,
+    (text, reduced): (&str, &Reduced),
 ) -> Result<(), Error> {
     let call = format!("{}-{}", output.tool, hex(random::<8>()?));
-    let events = exchange_events(engine, output, &call, text.to_owned())?;
-    let writes = append_writes(engine, session, None, events).await?;
-    engine.storage.commit(writes).await?;
-    Ok(())
+    for _ in 0..limits::BUILD_RETRIES {
+        let mut events = exchange_events(engine, output, &call, text.to_owned())?;
+        let head = engine.info(session).await?.map(|info| info.head);
+        if reduced.text != text {
+            // After the opening of a new session, the call and the result.
+            let target = Seq(head.map_or(1, |head| head.0) + 2);
+            events.push(reduction_event(engine, &call, (target, text.len()), reduced)?);
+        }
+        let writes = append_writes(engine, session, (None, head), events).await?;
+        match engine.storage.commit(writes).await {
+            Err(StoreError::HeadMoved { .. } | StoreError::StreamExists(_)) => {}
+            done => return done.map(|_| ()).map_err(Error::from),
+        }
+    }
+    Err(Error::Restless)
+}
+
+/// What is shown in place of a result.
+fn reduction_event(
+    engine: &Engine,
+    call: &str,
+    (target, bytes): (Seq, usize),
+    reduced: &Reduced,
+) -> Result<NewEvent, Error> {
+    let how = Reduction {
+        kind: reduced.kind.name().into(),
+        level: reduced.level.name().into(),
+        tokens_before: Tokens(reduced.tokens_before),
+        tokens_after: Tokens(reduced.tokens_after),
+        lossless: reduced.lossless,
+        gaps: reduced.gaps.len() as u64,
+    };
+    let fact = ContentReduced {
+        target,
+        part: 0,
+        text: Body::Inline(reduced.text.clone()),
+        reducer: how.kind.clone(),
+        bytes_before: Bytes(bytes as u64),
+        standing: false,
+        lane: None,
+        how: Some(how),
+    };
+    Ok(NewEvent {
+        id: EventId::new(format!("{call}:shown"))?,
+        at: engine.now(),
+        source: EventSource::Engine,
+        fact: Fact::ContentReduced(Box::new(fact)),
+    })
 }
 
 /// A call and its result, as they are recorded.
@@ -180,11 +209,11 @@ fn exchange_events(
 async fn append_writes(
     engine: &Engine,
     session: &StreamId,
-    source: Option<(crate::store::SourceNo, u32)>,
+    (source, head): (Option<(crate::store::SourceNo, u32)>, Option<Seq>),
     events: Vec<NewEvent>,
 ) -> Result<Vec<Write>, Error> {
     let mut writes = Vec::new();
-    if engine.info(session).await?.is_none() {
+    if head.is_none() {
         writes.append(&mut opening_writes(
             engine,
             StreamStart { stream: session, at: engine.now(), from: source },
@@ -193,7 +222,7 @@ async fn append_writes(
     }
     let events = pack_all(&engine.tenant.key, events)?;
     let (tenant, stream) = (engine.tenant.no, session.clone());
-    writes.push(Write::Append { tenant, stream, expect_head: None, events });
+    writes.push(Write::Append { tenant, stream, expect_head: Some(head.unwrap_or(Seq(1))), events });
     Ok(writes)
 }
 
@@ -234,21 +263,19 @@ async fn keep_bytes(
         engine.storage.commit(vec![write]).await?;
         offset += bytes.len() as u64;
     }
-    let note = format!("⟨{offset} bytes, kept as they are · {handle}⟩");
+    let note = format!("⟨{offset} bytes, kept as they are · {}⟩", handle.short());
     let call = format!("{}-{}", output.tool, hex(random::<8>()?));
     let stream = StreamId::new(format!("{session}-{call}"))?;
     let token = owner.token;
     let mut writes = vec![Write::Whole { source, revision, token, modified: None, reader: None, leaf: None }];
     let said = exchange_events(engine, output, &call, note)?;
-    writes.append(&mut append_writes(engine, &stream, Some((source, revision)), said).await?);
+    writes.append(&mut append_writes(engine, &stream, (Some((source, revision)), None), said).await?);
     engine.storage.commit(writes).await?;
     Ok(())
 }
 
 /// The format of a source that is only bytes.
 const BYTES: &str = "bytes";
-/// Handles of marks that are looked up at most; a text with more foreign ones is text.
-const MAX_ASKED: usize = 64;
 
 fn hex(bytes: [u8; 8]) -> String {
     format!("{:016x}", u64::from_be_bytes(bytes))

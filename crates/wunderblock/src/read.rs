@@ -24,7 +24,8 @@ pub enum Slice {
     Lines(u64, u64),
     /// Bytes, counted from 0, the end excluded; widened to whole characters.
     Bytes(u64, u64),
-    /// A value in a JSON text: `/a/0/b` or `a[0].b`.
+    /// A value in a JSON text, as it stands there: `$.a[0].b`, `/a/0/b` or `a[0].b`; items `$.a[2..9]` and members
+    /// `$.a{2..9}`, counted from 0, both ends included; bytes of a string `$.a#B0-64`. A whole string is its text.
     JsonPath(String),
     /// Lines that hold a text, each after its number and a colon.
     Grep {
@@ -56,12 +57,13 @@ impl Engine {
     /// When nothing here has the handle, the part does not exist, or it was erased.
     pub fn read<'a>(&'a self, address: Address, slice: &'a Slice) -> BoxFuture<'a, Content> {
         Box::pin(async move {
+            let no_handle = || Error::NoHandle(address.handle.to_string());
             let query = Query::Resolve { tenant: self.tenant.no, handle: address.handle };
             match self.ask(query, Answer::named).await? {
-                None => Err(Error::NoHandle(address.handle)),
+                None => Err(no_handle()),
                 Some(HandleTarget::Blob) => {
                     let texts = read_texts(self, [address.handle]).await?;
-                    let text = texts.text(address.handle).ok_or(Error::NoHandle(address.handle))?;
+                    let text = texts.text(address.handle).ok_or_else(no_handle)?;
                     cut(text.as_bytes(), slice)
                 }
                 Some(HandleTarget::Stream(stream)) => {
@@ -77,8 +79,9 @@ impl Engine {
                     let info = source_info(self, source, revision).await?;
                     let len = info.revision.len;
                     if let Slice::Bytes(from, to) = slice {
+                        let (from, to) = byte_range(*from, *to, len)?;
                         let mut bytes = Vec::new();
-                        copy_source(self, &info, (*from, (*to).min(len)), &mut bytes).await?;
+                        copy_source(self, &info, (from, to), &mut bytes).await?;
                         return Ok(Content { bytes, total: len, page: None });
                     }
                     let mut bytes = Vec::new();
@@ -230,7 +233,8 @@ fn cut(bytes: &[u8], slice: &Slice) -> Result<Content, Error> {
     match slice {
         Slice::All => Ok(whole(bytes)),
         Slice::Bytes(from, to) => {
-            let (from, to) = (index(*from).min(bytes.len()), index(*to).min(bytes.len()));
+            let (from, to) = byte_range(*from, *to, total)?;
+            let (from, to) = (index(from), index(to));
             Ok(whole(bytes.get(floor_char(bytes, from)..ceil_char(bytes, to)).unwrap_or_default()))
         }
         Slice::Lines(from, to) => {
@@ -238,13 +242,17 @@ fn cut(bytes: &[u8], slice: &Slice) -> Result<Content, Error> {
             let skip = index(from.saturating_sub(1));
             let count = index(to.saturating_sub(from.saturating_sub(1)));
             let part: Vec<u8> = lines.skip(skip).take(count).flatten().copied().collect();
-            if part.is_empty() {
-                return Err(Error::Address(format!("there are no lines {from} to {to}")));
+            let all = || bytes.split_inclusive(|byte| *byte == b'\n').count() as u64;
+            if *from == 0 || to < from || *to > all() {
+                return Err(Error::Address(match all() {
+                    0 => "it is empty, so it has no lines".to_owned(),
+                    all => format!("it has the lines 1 to {all}; {from} to {to} are not all among them"),
+                }));
             }
             Ok(whole(&part))
         }
         Slice::Grep { pattern, regex } => matching(bytes, pattern, *regex).map(|part| whole(&part)),
-        Slice::JsonPath(path) => json_path(bytes, path).map(|part| whole(part.as_bytes())),
+        Slice::JsonPath(path) => json_path(bytes, path).map(|part| whole(&part)),
         Slice::Page(number) => page(bytes, *number),
     }
 }
@@ -314,31 +322,22 @@ fn page(bytes: &[u8], number: u64) -> Result<Content, Error> {
     })
 }
 
-fn json_path(bytes: &[u8], path: &str) -> Result<String, Error> {
-    let value: serde_json::Value = serde_json::from_slice(bytes)
-        .map_err(|error| Error::Address(format!("it is not JSON ({error}), so there is no path in it")))?;
-    let pointer = if path.is_empty() || path.starts_with('/') { path.to_owned() } else { pointer(path) };
-    let found = value.pointer(&pointer).ok_or_else(|| {
-        Error::Address(format!("there is nothing at {path}; paths are like /items/0/name or items[0].name"))
-    })?;
-    Ok(match found {
-        serde_json::Value::String(text) => text.clone(),
-        other => other.to_string(),
-    })
+/// Bytes from the first to before the last, if there are so many.
+fn byte_range(from: u64, to: u64, len: u64) -> Result<(u64, u64), Error> {
+    if from > to || to > len {
+        return Err(Error::Address(format!("it has {len} bytes; {from} to {to} are not all among them")));
+    }
+    Ok((from, to))
 }
 
-/// `a[0].b` as a JSON pointer (RFC 6901).
-fn pointer(path: &str) -> String {
-    let mut pointer = String::new();
-    for step in path.split(['.', '[']) {
-        let step = step.trim_end_matches(']').trim_matches('"');
-        if step.is_empty() {
-            continue;
-        }
-        pointer.push('/');
-        pointer.push_str(&step.replace('~', "~0").replace('/', "~1"));
-    }
-    pointer
+/// What a path names, as it stands there; of a whole string its text.
+fn json_path(bytes: &[u8], path: &str) -> Result<Vec<u8>, Error> {
+    let text = std::str::from_utf8(bytes)
+        .map_err(|_| Error::Address("it is not UTF-8, so no path leads into it".to_owned()))?;
+    let place = wunderblock_reduce::find_json(text, path).map_err(Error::Address)?;
+    let found = bytes.get(place.span).unwrap_or_default();
+    let string = place.is_string.then(|| serde_json::from_slice::<String>(found).ok()).flatten();
+    Ok(string.map_or_else(|| found.to_vec(), String::into_bytes))
 }
 
 #[cfg(test)]
@@ -377,16 +376,55 @@ mod tests {
         for text in ["wb:3f9c1a7be2d04c58", "wb:3f9c1a7be2d04c58#12", "wb:3f9c1a7be2d04c58#12-80"] {
             assert_eq!(text.parse::<Address>().unwrap().to_string(), text);
         }
-        for wrong in ["wb:3f9c", "3f9c1a7be2d04c58", "wb:3f9c1a7be2d04c58#80-12", "wb:3f9c1a7be2d04c58#x"] {
+        for wrong in [
+            "wb:3f9c",
+            "wb:3f9c1a7b",
+            "3f9c1a7be2d04c58",
+            "wb:3f9c1a7be2d04c58#80-12",
+            "wb:3f9c1a7be2d04c58#x",
+        ] {
             assert!(wrong.parse::<Address>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_is_out_of_range_is_an_error() {
+        let text = b"one\ntwo\nthree";
+        for (slice, wanted) in [
+            (Slice::Lines(2, 3), Some("two\nthree")),
+            (Slice::Lines(0, 2), None),
+            (Slice::Lines(3, 4), None),
+            (Slice::Lines(4, 4), None),
+            (Slice::Bytes(4, 7), Some("two")),
+            (Slice::Bytes(4, 14), None),
+            (Slice::Bytes(5, 4), None),
+        ] {
+            let got = cut(text, &slice).ok().map(|content| String::from_utf8(content.bytes).unwrap());
+            assert_eq!(got.as_deref(), wanted, "{slice:?}");
+        }
+    }
+
+    #[test]
+    fn places_are_read_as_marks_print_them() {
+        for (place, slice) in [
+            ("L120-181", Slice::Lines(120, 181)),
+            ("#L7", Slice::Lines(7, 7)),
+            ("B0-64", Slice::Bytes(0, 64)),
+            ("$.items[13..198]", Slice::JsonPath("$.items[13..198]".to_owned())),
+        ] {
+            assert_eq!(place.parse::<Slice>().unwrap(), slice);
+        }
+        for wrong in ["L0", "L9-7", "120-181", "Lx", "", "X1"] {
+            assert!(wrong.parse::<Slice>().is_err(), "{wrong}");
         }
     }
 
     #[test]
     fn json_paths_in_either_form() {
         let text = br#"{"items":[{"name":"a"},{"name":"b"}]}"#;
-        assert_eq!(json_path(text, "items[1].name").unwrap(), "b");
-        assert_eq!(json_path(text, "/items/0").unwrap(), r#"{"name":"a"}"#);
+        assert_eq!(json_path(text, "items[1].name").unwrap(), b"b");
+        assert_eq!(json_path(text, "$.items[0..1]").unwrap(), br#"{"name":"a"},{"name":"b"}"#);
+        assert_eq!(json_path(text, "/items/0").unwrap(), br#"{"name":"a"}"#);
         assert!(json_path(text, "items[2]").is_err());
     }
 }

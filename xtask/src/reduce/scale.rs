@@ -108,7 +108,7 @@ pub(crate) fn child(name: &str, bytes: usize, level: &str) -> ChoreResult<String
         "budget" => Level::Budget(about(&input) / 4),
         _ => Level::Lossless,
     };
-    let options = Options { level, handle: Some(HANDLE), ours: &|_| false, ..Options::default() };
+    let options = Options { level, handle: Some(HANDLE), ..Options::default() };
     let begun = cpu();
     let short = reduce(input.as_bytes(), &options);
     let run = ScaleRun {
@@ -127,7 +127,7 @@ fn about(text: &str) -> u64 {
 
 /// The median time of a reduction that has been done before.
 fn warm(input: &str, count: &(dyn Fn(&str) -> u64 + Sync)) -> Duration {
-    let options = Options { handle: Some(HANDLE), count, ours: &|_| false, ..Options::default() };
+    let options = Options { handle: Some(HANDLE), count, ..Options::default() };
     let mut times: Vec<Duration> = (0..TURNS)
         .map(|_| {
             let begun = Instant::now();

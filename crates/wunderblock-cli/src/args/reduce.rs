@@ -9,17 +9,19 @@ use std::path::PathBuf;
   wunderblock reduce build.log --query \"undefined reference\"
   wunderblock reduce data.json --level lossless
   wunderblock reduce server.log --level budget --budget 2000 --json
+  wunderblock reduce logs/*.log                             each after a line `==> FILE <==`
 
-Each gap is marked in place, `⟨… lines 120–181: 62 lines, 3 WARN · wb:3f9c1a7be2d04c58⟩`, and
-`wunderblock read` with the handle gives the exact bytes back. They are kept before the text is
-shown. What would hardly get shorter stays as it is. Levels and kinds: docs/reduce.md.")]
+Each gap is marked in place, `⟨… wb:3f9c1a7b#L120-181: 62 lines, 3 WARN⟩`, and later ones without the
+handle: `⟨… L204-260: 12 INFO⟩`. `wunderblock read wb:3f9c1a7b#L204-260` gives the exact bytes back.
+They are kept before the text is shown. What would hardly get shorter stays as it is, and stderr says
+why. Levels and kinds: docs/reduce.md.")]
 pub(crate) struct ReduceArgs {
-    /// The text; `-`: stdin
+    /// The texts; `-`: stdin
     #[arg(value_name = "FILE", default_value = "-")]
-    pub(crate) file: PathBuf,
+    pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) how: HowArgs,
-    /// The command that wrote the text: what was selected by hand (`sed -n`, `jq`) is reduced losslessly only
+    /// The command that wrote the text: a file that was read stays as it is, a selection (`rg`, `jq`) is never cut
     #[arg(long, value_name = "CMD")]
     pub(crate) command: Option<String>,
 }

@@ -4,12 +4,11 @@ use crate::args::{Describe, Global};
 use crate::columns::{fit, plural, wrap};
 use crate::console::{answer, say};
 use crate::exit::Exit;
-use crate::lookup::reading;
+use crate::lookup::{reading, session_address};
 use crate::paint::Paint;
 use crate::settings::Settings;
 use crate::terminal::{clean, clean_lines, width};
 use std::collections::{BTreeMap, BTreeSet};
-use wunderblock::Address;
 use wunderblock::graph::{ChildNode, Described, GraphNode, ReadingCost};
 use wunderblock::report::SummariesReport;
 use wunderblock_core::compaction::Manner;
@@ -18,8 +17,8 @@ use wunderblock_core::units::{Seq, Tokens};
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Describe) -> Exit {
     if wanted.node.starts_with("wb:") {
-        let address: Address = wanted.node.parse()?;
         let engine = settings.read_only().await?;
+        let address = session_address(&engine, &wanted.node).await?;
         let described = engine.describe(address).await?;
         return answer(global, &described, || picture(&described, Paint::stdout()));
     }

@@ -7,12 +7,15 @@ use crate::settings::Settings;
 use crate::terminal::write_bytes;
 use crate::typed::range;
 use std::process::ExitCode;
+use wunderblock::Slice;
 use wunderblock::report::ContentReport;
-use wunderblock::{Address, Slice};
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Read) -> Exit {
-    let address: Address = wanted.handle.parse()?;
-    let slice = if let Some(lines) = &wanted.lines {
+    let engine = settings.read_only().await?;
+    let (address, named) = engine.find_address(&wanted.handle).await?;
+    let slice = if let Some(place) = &wanted.place {
+        place.parse()?
+    } else if let Some(lines) = &wanted.lines {
         let (from, to) = range(lines)?;
         Slice::Lines(from, to)
     } else if let Some(bytes) = &wanted.bytes {
@@ -23,9 +26,8 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Read) -> 
     } else if let Some(pattern) = &wanted.grep {
         Slice::Grep { pattern: pattern.clone(), regex: wanted.regex }
     } else {
-        wanted.page.map_or(Slice::All, Slice::Page)
+        wanted.page.map_or(named, Slice::Page)
     };
-    let engine = settings.read_only().await?;
     let content = engine.read(address, &slice).await?;
     if global.json {
         print_report(&ContentReport::new(&wanted.handle, &content))?;

@@ -14,6 +14,7 @@ use wunderblock::report::OutputReport;
 use wunderblock::tokens::Counted;
 use wunderblock::{Error, Keep, Output, OutputOptions, ShortenedOutput};
 use wunderblock_core::id::StreamId;
+use wunderblock_core::stub::grouped;
 use wunderblock_reduce::{Kind, Level};
 
 /// The largest text that is read: it is held in memory, and so are its lines.
@@ -21,25 +22,48 @@ pub(super) const MAX_BYTES: u64 = 1 << 30;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &ReduceArgs) -> Exit {
     let how = How::of(&wanted.how)?;
-    let bytes = text(&wanted.file)?;
-    let input = json!({ "file": wanted.file.to_string_lossy() }).to_string();
-    let output = Output { bytes: &bytes, tool: "reduce", input: &input, failed: false };
-    let wish = how.wanted(wanted.command.as_deref(), &exact);
-    match kept(settings, &how, &output, &wish).await {
-        Ok(kept) if global.json => print_report(&OutputReport::new(&kept))?,
-        Ok(kept) => write_bytes(kept.reduced.text.as_bytes())?,
-        // What came through a pipe is nowhere else.
-        Err(failure) => {
-            if global.json {
-                print_json(&json!({ "text": String::from_utf8_lossy(&bytes), "handle": null }))?;
-            } else {
-                write_bytes(&bytes)?;
+    let mut worst = ExitCode::SUCCESS;
+    for file in &wanted.files {
+        let bytes = text(file)?;
+        if wanted.files.len() > 1 && !global.json {
+            write_bytes(format!("==> {} <==\n", file.display()).as_bytes())?;
+        }
+        let input = json!({ "file": file.to_string_lossy() }).to_string();
+        let output = Output { bytes: &bytes, tool: "reduce", input: &input, failed: false };
+        let wish = how.wanted(wanted.command.as_deref(), &exact);
+        match kept(settings, &how, &output, &wish).await {
+            Ok(kept) => {
+                if global.json {
+                    print_report(&OutputReport::new(&kept))?;
+                } else {
+                    write_bytes(kept.reduced.text.as_bytes())?;
+                }
+                say(global, &outcome(&kept, ""));
             }
-            say(global, "wunderblock: the text is not kept, and shown in full");
-            return Ok(failed(&failure, false));
+            // What came through a pipe is nowhere else.
+            Err(failure) => {
+                if global.json {
+                    print_json(&json!({ "text": String::from_utf8_lossy(&bytes), "handle": null }))?;
+                } else {
+                    write_bytes(&bytes)?;
+                }
+                say(global, "wunderblock: the text is not kept, and shown in full");
+                worst = failed(&failure, false);
+            }
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(worst)
+}
+
+/// One line about what became of an output: `12,431 → 812 tokens · wb:3f9c1a7b`.
+pub(super) fn outcome(kept: &ShortenedOutput, about: &str) -> String {
+    let reduced = &kept.reduced;
+    let (before, after) = (grouped(reduced.tokens_before), grouped(reduced.tokens_after));
+    let handle = kept.handle.map(|handle| format!(" · {}", handle.short())).unwrap_or_default();
+    match reduced.untouched {
+        None => format!("{about}{before} → {after} tokens{handle}"),
+        Some(why) => format!("{about}{before} tokens, unchanged: {}{handle}", why.name()),
+    }
 }
 
 async fn kept(

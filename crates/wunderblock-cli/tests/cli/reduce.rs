@@ -32,9 +32,9 @@ fn log() -> String {
 
 /// The handle and the first and last line of the first gap of lines.
 fn first_gap(text: &str) -> (String, String) {
-    let mark = text.lines().find(|line| line.starts_with("⟨… lines")).expect("a gap");
-    let handle = mark.rsplit("· ").next().expect("a handle").trim_end_matches('⟩').to_owned();
-    let lines = mark["⟨… lines ".len()..].split(':').next().expect("lines").replace('–', "-");
+    let mark = text.lines().find(|line| line.starts_with("⟨… wb:")).expect("a gap");
+    let handle = mark["⟨… ".len()..].split('#').next().expect("a handle").to_owned();
+    let lines = mark.split("#L").nth(1).and_then(|rest| rest.split(':').next()).expect("lines").to_owned();
     (handle, lines)
 }
 
@@ -92,9 +92,9 @@ fn what_is_small_selected_or_reduced_already_stays() {
     let once = desk.feed(&["reduce"], &log()).exits(0).out;
     assert_eq!(desk.feed(&["reduce"], &once).exits(0).out, once);
     // A mark with a handle this ledger never gave is text like any other.
-    let forged = format!("⟨… lines 1–9: 9 lines · wb:0000000000000000⟩\n{}", log());
+    let forged = format!("⟨… wb:00000000#L1-9: 9 lines⟩\n{}", log());
     let short = desk.feed(&["reduce"], &forged).exits(0).out;
-    assert!(short.starts_with("⟨⟨… lines 1–9"), "{short}");
+    assert!(short.starts_with("⟨⟨… wb:00000000#L1-9"), "{short}");
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn a_command_keeps_its_exit_code_and_its_streams() {
     let desk = Desk::new();
     desk.write("books.log", log());
     let done = desk.run(&["run", "--", "sh", "-c", "cat books.log; echo trouble >&2; exit 3"]).exits(3);
-    assert!(done.out.contains("⟨… lines"), "{}", done.out);
+    assert!(done.out.contains("⟨… wb:"), "{}", done.out);
     assert_eq!(done.err, "trouble\n");
     let (handle, _) = first_gap(&done.out);
     assert_eq!(desk.run_bytes(&["read", &handle]).stdout, log().into_bytes());
@@ -237,9 +237,13 @@ fn what_is_no_text_is_one_mark() {
     let bytes: Vec<u8> = (0..6_000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     desk.write("noise.bin", &bytes);
     let done = desk.run(&["run", "--", "cat", "noise.bin"]).exits(0);
-    assert!(done.out.starts_with("⟨… bytes 1–6000: 6000 bytes, no text · wb:"), "{}", done.out);
+    assert!(
+        done.out.starts_with("⟨… wb:") && done.out.contains("#B0-6000: 6000 bytes, no text⟩"),
+        "{}",
+        done.out
+    );
     assert_eq!(done.out.lines().count(), 1);
-    let handle = done.out.trim_end().rsplit("· ").next().unwrap().trim_end_matches('⟩').to_owned();
+    let handle = done.out["⟨… ".len()..].split('#').next().unwrap().to_owned();
     assert_eq!(desk.run_bytes(&["read", &handle]).stdout, bytes);
     // A reader that goes away early changes no exit code.
     let early = "{ $WB run -- sh -c 'seq 100000; exit 5'; echo $? > code; } | head -1; cat code";

@@ -11,6 +11,7 @@ use wunderblock::store::{
     Answer, BodyCount, Erasure, EventMark, Gone, HandleTarget, Marked, PackedBlob, PackedEvent, Query,
     SourceBy, Storage, StoreError, Write, Written,
 };
+use wunderblock_core::id::Handle;
 use wunderblock_core::units::Seq;
 
 /// A body is stored once in a tenant, and goes with the last event that holds it.
@@ -63,9 +64,17 @@ pub(super) fn handles_resolve(scene: &TestTenant<'_>) {
     assert_eq!(scene.named("/file"), Some(HandleTarget::Source(no, None)));
     assert_eq!(scene.named("/file 1"), Some(HandleTarget::Source(no, Some(1))));
     assert_eq!(scene.named("unknown"), None);
+    let all = |tenant, limit| Query::Handles { tenant, first: Handle(0), last: Handle(u64::MAX >> 1), limit };
+    let within = |scene: &TestTenant<'_>, limit| answered!(scene.ask(all(scene.tenant.no, limit)), Answer::Handles(handles) => handles);
+    let mut named = ["body", "s", "/file", "/file 1"].map(handle).to_vec();
+    named.retain(|handle| handle.0 <= u64::MAX >> 1);
+    named.sort_unstable();
+    assert!(named.iter().all(|handle| within(scene, 99).contains(handle)));
+    assert_eq!(within(scene, 1).len(), 1.min(named.len()));
     scene.erase("s", &[1], Vec::new());
     assert_eq!(scene.named("body"), None);
     let other = TestTenant::of(scene.store, "other");
+    assert_eq!(within(&other, 99), []);
     for text in ["body", "s", "/file", "/file 1"] {
         assert_eq!(other.named(text), None, "{text}");
     }

@@ -3,6 +3,7 @@
 use super::rows::{LedgerTables, MarkKey, within};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashSet};
+use std::ops::RangeInclusive;
 use wunderblock::store::{
     Answer, HandleTarget, KnownEvent, Marked, Query, ReadOrder, StoreError, StoredEvent, StreamFilter,
     StreamInfo, StreamNo, Stretch, TenantNo,
@@ -43,6 +44,9 @@ impl LedgerTables {
                 Answer::Counts(handles.into_iter().map(count).collect())
             }
             Query::Resolve { tenant, handle } => Answer::Named(self.resolve(tenant, handle)),
+            Query::Handles { tenant, first, last, limit } => {
+                Answer::Handles(self.handles(tenant, first..=last).into_iter().take(size(limit)).collect())
+            }
             Query::Holders { tenant, handle, limit } => {
                 let first = (tenant, handle, StreamNo(0), Seq(0));
                 let last = (tenant, handle, StreamNo(u32::MAX), Seq(u64::MAX));
@@ -237,6 +241,15 @@ impl LedgerTables {
             let count = |handle| self.counts.get(&(tenant, handle)).map(|count| (handle, *count));
             event.counts = handles.into_iter().filter_map(count).collect();
         }
+    }
+
+    fn handles(&self, tenant: TenantNo, range: RangeInclusive<Handle>) -> BTreeSet<Handle> {
+        let keys = || (tenant, *range.start())..=(tenant, *range.end());
+        let bodies = self.blobs.range(keys()).map(|((_, handle), _)| *handle);
+        let streams = self.stream_handles.range(keys()).map(|((_, handle), _)| *handle);
+        let sources = self.sources.handles.range(keys()).map(|((_, handle), _)| *handle);
+        let revisions = self.sources.revision_handles.range(keys()).map(|((_, handle), _)| *handle);
+        bodies.chain(streams).chain(sources).chain(revisions).collect()
     }
 
     fn resolve(&self, tenant: TenantNo, handle: Handle) -> Option<HandleTarget> {

@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::limits::RECALL_HITS;
 use crate::parallel::on_thread;
 use crate::query_batch::QueryBatch;
+use crate::reductions::known_reductions;
 use crate::request::build::{Build, Polled};
 use crate::request::job::BuildJob;
 use crate::request::lane::LaneChoice;
@@ -21,10 +22,8 @@ use crate::store::{Answer, Query, codec};
 use crate::stored::{decode_event, read_more_texts, read_texts};
 use crate::texts::Texts;
 use load::load_lane;
-use std::collections::HashSet;
 use std::sync::Arc;
 use wunderblock_core::event::Fact;
-use wunderblock_core::id::Handle;
 use wunderblock_core::plan::Injection;
 use wunderblock_core::policy::Reduce;
 use wunderblock_core::units::Seq;
@@ -70,7 +69,7 @@ async fn answer_need(session: &Session, need: Need) -> Result<(), Error> {
     match need {
         Need::Lane(wanted, reply) => reply.give(load_lane(engine, &session.id, &wanted).await?),
         Need::Texts(handles, reply) => reply.give(read_texts(engine, handles).await?),
-        Need::Known(handles, reply) => reply.give(known_bodies(engine, handles).await?),
+        Need::Known(handles, reply) => reply.give(known_reductions(engine, handles).await?),
         Need::Search(query, reply) => reply.give(recall_answers(session, &query).await?),
         Need::Outside(wanted, reply) => reply.give(on_thread(move || wanted.read()).await?),
         Need::Shown(wanted, reply) => reply.give(read_shown(session, wanted).await?),
@@ -112,13 +111,6 @@ async fn read_shown(session: &Session, wanted: ShownWanted) -> Result<ShownTexts
         texts.insert(blob.handle, codec::unpack_text(&blob.data)?);
     }
     Ok(ShownTexts { texts, tallies: edges.into_iter().zip(answers.take(tallies)?).collect() })
-}
-
-/// Which of these handles the ledger knows.
-async fn known_bodies(engine: &Engine, handles: Vec<Handle>) -> Result<HashSet<Handle>, Error> {
-    let query = Query::Blobs { tenant: engine.tenant.no, handles };
-    let blobs = engine.ask(query, Answer::blobs).await?;
-    Ok(blobs.into_iter().flatten().map(|blob| blob.handle).collect())
 }
 
 /// Loads every text of a view that is not there yet.

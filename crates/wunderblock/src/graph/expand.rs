@@ -113,7 +113,7 @@ impl Engine {
             match &place {
                 GraphPlace::Body(handle) => {
                     let texts = read_texts(self, [*handle]).await?;
-                    let text = texts.text(*handle).ok_or(Error::NoHandle(*handle))?;
+                    let text = texts.text(*handle).ok_or_else(|| Error::NoHandle(handle.to_string()))?;
                     listed((named, Shows::Body), vec![body(*handle, text)], wanted)
                 }
                 GraphPlace::Node(graph, seq) => {

@@ -206,7 +206,7 @@ async fn body_hits(
     wanted: &QueryWords,
 ) -> Result<Expanded, Error> {
     let texts = read_texts(engine, [handle]).await?;
-    let text = texts.text(handle).ok_or(Error::NoHandle(handle))?;
+    let text = texts.text(handle).ok_or_else(|| Error::NoHandle(handle.to_string()))?;
     let lines = wanted.pattern.lines(text.as_bytes()).into_iter();
     let merit = |(number, start, end): (u64, usize, usize)| {
         (wanted.merit(text.get(start..end).unwrap_or_default()), number, (start, end))

@@ -5,6 +5,7 @@ use crate::address::Address;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::hint::Hint;
+use crate::reductions::holders_of;
 use crate::store::{Answer, HandleTarget, Query, StreamInfo};
 use crate::stored::decode_event;
 use wunderblock_core::event::Fact;
@@ -36,13 +37,10 @@ pub(super) enum GraphPlace {
     Body(Handle),
 }
 
-/// How many holders of a text are looked at for one whose summary it is.
-const HOLDERS: u64 = 64;
-
 pub(super) async fn find_place(engine: &Engine, address: Address) -> Result<GraphPlace, Error> {
     let query = Query::Resolve { tenant: engine.tenant.no, handle: address.handle };
     match engine.ask(query, Answer::named).await? {
-        None => Err(Error::NoHandle(address.handle)),
+        None => Err(Error::NoHandle(address.handle.to_string())),
         Some(HandleTarget::Source(..)) => Err(Error::OtherAddress {
             why: format!("{} is an imported file, which has no summaries", address.handle),
             hint: Hint::Read { address: address.handle.to_string() },
@@ -61,18 +59,11 @@ pub(super) async fn find_place(engine: &Engine, address: Address) -> Result<Grap
 
 /// The first node whose text this is; the text itself if no node has it.
 async fn place_of_summary(engine: &Engine, handle: Handle) -> Result<GraphPlace, Error> {
-    let tenant = engine.tenant.no;
-    let query = Query::Holders { tenant, handle, limit: HOLDERS };
-    let holders = engine.ask(query, Answer::holders).await?;
-    for (no, seq) in holders {
-        let query = Query::StreamsByNo { tenant, streams: vec![no] };
-        let streams = engine.ask(query, Answer::streams).await?;
-        let Some(info) = streams.into_iter().next() else { continue };
-        let fact = fact_at(engine, &info, seq).await?.and_then(|(_, fact)| fact);
-        if let Some(Fact::SessionCompacted(made)) = fact
+    for holder in holders_of(engine, handle).await? {
+        if let Some(Fact::SessionCompacted(made)) = holder.fact
             && made.summary.as_ref().and_then(Body::handle) == Some(handle)
         {
-            return Ok(GraphPlace::Node(read_graph(engine, &info.id).await?, seq));
+            return Ok(GraphPlace::Node(read_graph(engine, &holder.stream.id).await?, holder.seq));
         }
     }
     Ok(GraphPlace::Body(handle))

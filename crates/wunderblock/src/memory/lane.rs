@@ -148,9 +148,8 @@ impl Lane {
         match need {
             Need::Lane(wanted, reply) => reply.give(self.look(&wanted)),
             Need::Texts(handles, reply) => reply.give(self.some(handles)),
-            Need::Known(handles, reply) => {
-                reply.give(handles.into_iter().filter(|handle| self.text(*handle).is_some()).collect());
-            }
+            // What was reduced here stands in the lane itself.
+            Need::Known(_, reply) => reply.give(std::collections::HashSet::new()),
             // There is no index to search; what a turn names by path or handle comes back all the same.
             Need::Search(_, reply) => reply.give(Vec::new()),
             Need::Outside(wanted, reply) => reply.give(wanted.read()),

@@ -24,12 +24,12 @@ use wunderblock_core::policy::{Reduce, ReductionLevel};
 use wunderblock_core::ports::{Bodies, CostModel as _};
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 use wunderblock_core::view::{View, ViewEntry};
-use wunderblock_reduce::{EarlierText, Level, Options, detect, gaps};
+use wunderblock_reduce::{EarlierText, Level, Options, gaps};
 
 /// A failure is what the next step is about. Shorter ones stay as they are.
 const FAILURE_CHARS: usize = 8_000;
-/// Handles in marks that are asked about, of all texts of one round together. A text that names more was not written here.
-const MARKS: usize = 256;
+/// Maximum number of texts with marks that are asked about in one round.
+const MAX_MARKED: usize = 256;
 /// Times a request can reach further back because what is newer has become shorter. Each gains a part of what the one
 /// before gained, and is a question to the ledger.
 const ROUNDS: usize = 8;
@@ -181,10 +181,10 @@ fn is_large(part: &Part, rules: &Reduce) -> bool {
     only_text(part).is_some_and(|body| body.bytes() >= rules.least)
 }
 
-/// The handles that marks in these texts name: whether they are ours is for the ledger to say.
-pub(crate) fn named<'t>(texts: impl Iterator<Item = &'t str>) -> HashSet<Handle> {
-    let handles = texts.flat_map(gaps).filter_map(|mark| mark.handle?.parse().ok());
-    handles.take(MARKS).collect()
+/// The candidates whose texts have marks: whether they are reductions on record is for the ledger to say.
+pub(crate) fn marked(candidates: &[Candidate], texts: &dyn Bodies) -> HashSet<Handle> {
+    let has_mark = |handle: &Handle| texts.text(*handle).is_some_and(|text| gaps(text).next().is_some());
+    candidates.iter().map(|candidate| candidate.handle).filter(has_mark).take(MAX_MARKED).collect()
 }
 
 /// What a body becomes.
@@ -194,8 +194,8 @@ struct Short {
     how: Reduction,
 }
 
-/// Shortens texts, each named by its candidate; what would not become shorter has no fact. `ours` are the handles that are
-/// known to the ledger, `pack` makes a body of a text.
+/// Shortens texts, each named by its candidate; what would not become shorter has no fact. `known` are the
+/// texts that are reductions already, `pack` makes a body of a text.
 ///
 /// # Errors
 /// When a thread ended early.
@@ -203,7 +203,7 @@ pub(crate) fn shorten(
     candidates: &[Candidate],
     texts: &dyn Bodies,
     means: &ReduceContext<'_>,
-    ours: &HashSet<Handle>,
+    known: &HashSet<Handle>,
     pack: &dyn Fn(String) -> Body,
 ) -> Result<Vec<ContentReduced>, Error> {
     // The same text may have come twice, by different commands; it is shown alike then, as the newest has it.
@@ -222,14 +222,13 @@ pub(crate) fn shorten(
         .map(|(handle, (candidate, text, tokens))| {
             let command = candidate.command.as_deref();
             let earlier = candidate.earlier.iter();
-            let earlier =
-                earlier.filter_map(|known| Some((known.to_string(), texts.text(*known)?))).collect();
+            let earlier = earlier.filter_map(|known| Some((known.short(), texts.text(*known)?))).collect();
             (handle, ReductionItem { text, tokens, command, earlier, costs: means.costs.alike() })
         })
         .collect();
     let (rules, reducer) = (means.rules, means.reducer);
     let one = |(handle, item): (Handle, ReductionItem<'_>)| {
-        Ok((handle, item.short(handle, (rules, reducer), ours)))
+        Ok((handle, item.short(handle, (rules, reducer), known.contains(&handle))))
     };
     let short: Vec<(Handle, Option<Short>)> = if bytes < SHARED {
         items.into_iter().map(one).collect::<Result<_, Error>>()?
@@ -273,16 +272,7 @@ struct ReductionItem<'t> {
 }
 
 impl ReductionItem<'_> {
-    fn short(
-        &self,
-        handle: Handle,
-        (rules, reducer): (&Reduce, Reducer),
-        ours: &HashSet<Handle>,
-    ) -> Option<Short> {
-        let kind = detect(self.text);
-        if rules.except.iter().any(|except| except.name() == kind.name()) {
-            return None;
-        }
+    fn short(&self, handle: Handle, (rules, reducer): (&Reduce, Reducer), known: bool) -> Option<Short> {
         let level = match rules.level {
             ReductionLevel::Off => return None,
             ReductionLevel::Lossless => Level::Lossless,
@@ -291,14 +281,14 @@ impl ReductionItem<'_> {
         // The text's own count is known; all others are of what it could become.
         let is_whole = |text: &str| text.len() == self.text.len() && text == self.text;
         let count = |text: &str| if is_whole(text) { self.tokens.0 } else { self.costs.text(text).tokens.0 };
-        let own = handle.to_string();
-        let ours = |named: &str| named.parse().is_ok_and(|named: Handle| ours.contains(&named));
+        let own = handle.short();
+        let known = |_: &str| known;
         let earlier = self.earlier.iter();
         let earlier: Vec<EarlierText<'_>> =
             earlier.map(|(handle, text)| EarlierText { handle, text }).collect();
         let options = Options {
             level,
-            kind: Some(kind),
+            kind: None,
             command: self.command,
             // Short failures were passed over before.
             failed: false,
@@ -306,11 +296,13 @@ impl ReductionItem<'_> {
             earlier: &earlier,
             handle: Some(&own),
             count: &count,
-            ours: &ours,
+            known: &known,
         };
         let reduced = reducer(self.text.as_bytes(), &options);
         // Neither in tokens nor in bytes of the request may it be more than what it stands for.
+        let is_excepted = rules.except.iter().any(|except| except.name() == reduced.kind.name());
         let is_shorter = reduced.untouched.is_none()
+            && !is_excepted
             && reduced.tokens_after < self.tokens.0
             && crate::tokens::escaped_len(&reduced.text) <= crate::tokens::escaped_len(self.text)
             && !reduced.text.trim().is_empty();

@@ -33,6 +33,8 @@ pub struct OutputReport<'r> {
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct GapReport<'r> {
+    /// How it is read back, `wb:3f9c1a7b#L120-181`; the place alone where there is no handle.
+    pub address: String,
     /// The unit of the numbers.
     pub measure: &'static str,
     /// The first unit that is left out, from 1.
@@ -74,16 +76,18 @@ impl<'r> OutputReport<'r> {
             tokens_before: short.tokens_before,
             tokens_after: short.tokens_after,
             lossless: short.lossless,
-            gaps: short.gaps.iter().map(GapReport::new).collect(),
+            gaps: short.gaps.iter().map(|gap| GapReport::new(gap, kept.handle)).collect(),
             untouched: short.untouched.map(Untouched::name),
         }
     }
 }
 
 impl<'r> GapReport<'r> {
-    fn new(gap: &'r Gap) -> Self {
+    fn new(gap: &'r Gap, handle: Option<Handle>) -> Self {
         let fact = |fact: &'r GapFact| GapFactReport { count: fact.count, what: &fact.what };
         Self {
+            address: handle
+                .map_or_else(|| gap.place(), |handle| format!("{}#{}", handle.short(), gap.place())),
             measure: gap.measure.name(),
             first: gap.first,
             last: gap.last,

@@ -26,7 +26,7 @@ pub(crate) enum Need {
     Lane(LaneWanted, Responder<Snapshot>),
     /// The texts of bodies; those that are erased are left out.
     Texts(Vec<Handle>, Responder<Texts>),
-    /// Which of these handles are known.
+    /// Which of these texts are reductions on record.
     Known(Vec<Handle>, Responder<HashSet<Handle>>),
     /// Older messages that answer a query, best first.
     Search(String, Responder<Vec<Injection>>),

@@ -10,14 +10,13 @@ use super::need::{Asking, Need};
 use super::packer::Packer;
 use super::stages::{Shortened, ShorterTexts, Weighed};
 use crate::error::Error;
-use crate::reduce::{Choice, ReduceContext, in_order, named, shorten as shorten_texts};
+use crate::reduce::{Choice, ReduceContext, in_order, marked, shorten as shorten_texts};
 use crate::texts::Texts;
 use std::collections::HashSet;
 use std::sync::Arc;
 use wunderblock_core::event::{ContentReduced, ContextInjected, Fact, ViewTrimmed};
 use wunderblock_core::id::Handle;
 use wunderblock_core::plan::{Trim, TrimReason};
-use wunderblock_core::ports::Bodies as _;
 use wunderblock_core::view::View;
 
 /// Lets a lane begin again that was last built for another model or window. The decision is that, and no more.
@@ -82,16 +81,15 @@ async fn shorter_texts(
         }
         let handles = candidates.iter().flat_map(|one| one.earlier.iter().copied().chain([one.handle]));
         ask.texts(texts, handles).await?;
-        let own = candidates.iter().filter_map(|candidate| texts.text(candidate.handle));
-        let ours = known(named(own), ask).await?;
-        let more = shorten_texts(&candidates, &*texts, &means, &ours, &|text| packer.pack(text))?;
+        let known = known(marked(&candidates, &*texts), ask).await?;
+        let more = shorten_texts(&candidates, &*texts, &means, &known, &|text| packer.pack_named(text))?;
         choice.gained(&more);
         facts.extend(more);
     }
 }
 
-/// Which of these handles the lane's ledger knows, at once for all of them: a text with such a mark was reduced here, and
-/// is not reduced again. Most texts have no mark, and nothing is asked.
+/// Which of these texts are reductions on record, at once for all of them: such a text is not reduced again. Most texts
+/// have no mark, and nothing is asked.
 async fn known(handles: HashSet<Handle>, ask: &Asking) -> Result<HashSet<Handle>, Error> {
     if handles.is_empty() {
         return Ok(handles);

@@ -344,6 +344,10 @@ pub(crate) fn move_out(key: &[u8; 32], fact: &mut Fact, each: &mut dyn FnMut([u8
         }
     };
     fact.on_demand_mut().into_iter().for_each(|body| out(body, 0));
+    // A text that was shown is found by its handle, however short it is.
+    if let Fact::ContentReduced(reduced) = fact {
+        out(&mut reduced.text, 0);
+    }
     fact.bodies_mut().into_iter().for_each(|body| out(body, INLINE_MAX));
 }
 

@@ -121,6 +121,17 @@ pub enum Query {
         /// The handle.
         handle: Handle,
     },
+    /// The handles in a range, of bodies, streams and sources, in order. Answers [`Answer::Handles`].
+    Handles {
+        /// Whose.
+        tenant: TenantNo,
+        /// The first handle of the range.
+        first: Handle,
+        /// The last one.
+        last: Handle,
+        /// Maximum number of handles.
+        limit: u64,
+    },
     /// Which events hold a body, by stream and position. Answers [`Answer::Holders`].
     Holders {
         /// Whose.
@@ -292,6 +303,8 @@ pub enum Answer {
     Tallies(Vec<TallyRow>),
     /// See [`Query::Resolve`].
     Named(Option<HandleTarget>),
+    /// See [`Query::Handles`].
+    Handles(Vec<Handle>),
     /// See [`Query::Holders`].
     Holders(Vec<(StreamNo, Seq)>),
     /// See [`Query::Source`].
@@ -339,6 +352,7 @@ reads! {
     counts: Counts(Vec<Option<BodyCount>>),
     tallies: Tallies(Vec<TallyRow>),
     named: Named(Option<HandleTarget>),
+    handles: Handles(Vec<Handle>),
     holders: Holders(Vec<(StreamNo, Seq)>),
     source: Source(Option<Box<SourceInfo>>),
     sources: Sources(Vec<SourceInfo>),

@@ -31,6 +31,9 @@ pub(super) fn answer(db: &Connection, query: &Query) -> Result<Answer, StoreErro
         }
         Query::Tallies { tenant, stream, seqs } => Answer::Tallies(read::tallies(db, *tenant, stream, seqs)?),
         Query::Resolve { tenant, handle } => Answer::Named(read::resolve(db, *tenant, *handle)?),
+        Query::Handles { tenant, first, last, limit } => {
+            Answer::Handles(read::handles(db, *tenant, (*first, *last), *limit)?)
+        }
         Query::Holders { tenant, handle, limit } => {
             Answer::Holders(read::holders(db, *tenant, *handle, *limit)?)
         }

@@ -368,6 +368,23 @@ pub(super) fn resolve(
     row(db, sql, values, |row| Ok(HandleTarget::Source(SourceNo(row.get(0)?), Some(row.get(1)?))))
 }
 
+pub(super) fn handles(
+    db: &Connection,
+    tenant: TenantNo,
+    (first, last): (Handle, Handle),
+    limit: u64,
+) -> Result<Vec<Handle>, StoreError> {
+    // A range has one sign: its handles agree in their first digits.
+    let sql = "SELECT handle FROM blobs WHERE tenant = ?1 AND handle BETWEEN ?2 AND ?3
+               UNION SELECT handle FROM streams WHERE tenant = ?1 AND handle BETWEEN ?2 AND ?3
+               UNION SELECT handle FROM sources WHERE tenant = ?1 AND handle BETWEEN ?2 AND ?3
+               UNION SELECT r.handle FROM source_revisions r JOIN sources s ON s.source = r.source
+                     WHERE s.tenant = ?1 AND r.handle BETWEEN ?2 AND ?3
+               ORDER BY 1 LIMIT ?4";
+    let values = params![tenant.0, handle_sql(first), handle_sql(last), limit.min(i64::MAX as u64)];
+    rows(db, sql, values, |row| Ok(handle_of(row.get(0)?)))
+}
+
 pub(super) fn holders(
     db: &Connection,
     tenant: TenantNo,

@@ -208,7 +208,7 @@ fn large_texts_are_read_in_parts_that_make_the_whole() {
     let part = |slice| String::from_utf8(read(&engine, &body, &slice)).unwrap();
     assert!(part(Slice::All) == text);
     assert_eq!(part(Slice::Lines(2, 4)), lines[1..4].concat());
-    assert_eq!(part(Slice::Lines(3_000, 99_999)).len(), lines[2_999].len() + 140_000);
+    assert_eq!(part(Slice::Lines(3_000, 3_001)).len(), lines[2_999].len() + 140_000);
     let cut = "line 1 漢".len() as u64;
     assert_eq!(part(Slice::Bytes(0, cut - 1)), "line 1 漢", "widened to whole characters");
     assert_eq!(part(Slice::Bytes(cut - 1, cut)), "漢");

@@ -5,9 +5,9 @@ use std::cell::Cell;
 use std::sync::{Arc, OnceLock};
 use wunderblock::policy::Policies;
 use wunderblock::store::{Answer, Opening, Query, Storage, Write};
-use wunderblock::{Address, Built, Compactor, Config, ContextOptions, Engine, Reducer, Session, Slice};
+use wunderblock::{Built, Compactor, Config, ContextOptions, Engine, Reducer, Session};
 use wunderblock_core::event::{ContentReduced, Event, EventSource, Fact, MessageAppended, NewEvent};
-use wunderblock_core::id::{EventId, Handle, LaneId, StreamId};
+use wunderblock_core::id::{EventId, LaneId, StreamId};
 use wunderblock_core::message::{Body, Message, Part, Role};
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
@@ -90,8 +90,8 @@ fn plain(bytes: &[u8], options: &Options<'_>) -> Reduced {
         }
         (at, start) = (at + run, end);
     }
-    let is_ours = wunderblock_reduce::is_reduced(text, options.ours);
-    let kind = options.kind.unwrap();
+    let is_ours = (options.known)(text);
+    let kind = options.kind.unwrap_or_else(|| wunderblock_reduce::detect(text));
     let (before, after) = ((options.count)(text), (options.count)(&short));
     let untouched = is_ours.then_some(Untouched::Reduced).or((after >= before).then_some(Untouched::NoGain));
     Reduced {
@@ -203,12 +203,14 @@ impl Scene {
     pub(crate) fn text(&self, body: &Body) -> String {
         match body {
             Body::Inline(text) => text.clone(),
-            Body::Blob { blob, .. } => String::from_utf8(self.read(*blob)).unwrap(),
+            Body::Blob { blob, .. } => String::from_utf8(self.read(&blob.to_string())).unwrap(),
         }
     }
 
-    pub(crate) fn read(&self, handle: Handle) -> Vec<u8> {
-        block_on(self.engine.read(Address { handle, range: None }, &Slice::All)).unwrap().bytes
+    /// What an address names, as a mark prints it.
+    pub(crate) fn read(&self, address: &str) -> Vec<u8> {
+        let (address, slice) = block_on(self.engine.find_address(address)).unwrap();
+        block_on(self.engine.read(address, &slice)).unwrap().bytes
     }
 
     /// Every request on record is rebuilt to the hash it had.

@@ -17,8 +17,14 @@ fn lead_back(scene: &Scene, outputs: &[(Seq, String)]) {
         let marks: Vec<_> = wunderblock_reduce::gaps(&text).collect();
         assert!(marks.len() as u64 <= how.gaps && (how.gaps == 0 || !marks.is_empty()), "{text}");
         for mark in marks {
-            let handle = mark.handle.expect("a mark without a way back").parse().unwrap();
+            let handle = mark.handle.expect("a mark without a way back");
             assert_eq!(scene.read(handle), whole.as_bytes(), "{at}");
+            let gone = scene.read(&format!("{handle}#{}", mark.place));
+            assert!(
+                !gone.is_empty() && whole.contains(std::str::from_utf8(&gone).unwrap()),
+                "{at} {}",
+                mark.place
+            );
         }
     }
 }
@@ -184,13 +190,14 @@ fn what_an_earlier_output_has_is_named_by_where_it_stands() {
     let [.., (_, fact, shown)] = &scene.standing()[..] else { panic!("nothing became shorter") };
     assert!(shown.contains(fresh), "{shown}");
     let seen = shown.split_once("seen in ").unwrap().1;
-    let (lines, rest) = seen.split_once(" of ").unwrap();
-    assert_eq!(lines, "lines 23–92");
-    // Both handles of the mark are read: where it was seen, and the whole.
-    let handle = |text: &str| text.trim_end_matches('⟩').parse().unwrap();
-    let (there, own) = rest.split_once(" · ").unwrap();
-    assert_eq!(scene.read(handle(there)), first.as_bytes());
-    assert_eq!(scene.read(handle(own.lines().next().unwrap())), second.as_bytes());
+    // Both addresses of the mark are read: where it was seen, and what stood here.
+    let there = seen.split_once('⟩').unwrap().0;
+    assert!(there.ends_with("#L23-92"), "{there}");
+    assert_eq!(scene.read(there), parts(20, 90).as_bytes());
+    let mark = wunderblock_reduce::gaps(shown).next().unwrap();
+    let own = format!("{}#{}", mark.handle.unwrap(), mark.place);
+    assert_eq!(scene.read(&own), parts(20, 90).as_bytes());
+    assert!(second.ends_with(&parts(20, 90)));
     assert_eq!(fact.how.as_ref().unwrap().gaps, 1);
     assert_eq!(scene.replay_all(), 2);
 }

@@ -14,7 +14,7 @@ fn a_report_says_what_became_shorter_and_how_to_read_the_whole() {
     assert_eq!(entry.treatment, Treatment::Reduced);
     let [shorter] = entry.reduced.as_slice() else { panic!("{entry:?}") };
     assert!(shorter.how.tokens_after < shorter.how.tokens_before && shorter.part == 0);
-    assert_eq!(scene.read(shorter.handle.unwrap()), output(0, 120).as_bytes());
+    assert_eq!(scene.read(&shorter.handle.unwrap().to_string()), output(0, 120).as_bytes());
     let json = serde_json::to_value(entry).unwrap();
     let told = json["reduced"][0].as_object().unwrap();
     let keys: Vec<&str> = told.keys().map(String::as_str).collect();
