@@ -14,7 +14,7 @@ use crate::span::{LineSpan, Rank};
 use crate::template::LineTemplates;
 
 use super::diagnostic::{self, Diagnostic};
-use super::timestamp;
+use super::{alike, timestamp};
 use build_line::strip_prefix;
 
 /// Minimum lines of a run of progress that is folded.
@@ -155,6 +155,7 @@ fn fold_others(lines: &TextLines<'_>, classes: &[Option<BuildLine>], spans: &mut
             other(at).then(|| templates.learn(at, strip_prefix(lines.get(at)), said(at).weight() as u8))
         })
         .collect();
+    let notes = alike::notes(lines, &templates, &ids, |template| template.count > MAX_WHOLE);
     for (at, id) in ids.into_iter().enumerate() {
         let Some(template) =
             id.and_then(|id| templates.get(id)).filter(|template| template.count > MAX_WHOLE)
@@ -163,7 +164,7 @@ fn fold_others(lines: &TextLines<'_>, classes: &[Option<BuildLine>], spans: &mut
         };
         let Some(span) = spans.get_mut(at) else { continue };
         if template.first as usize == at {
-            span.set_note(Some(format!("⟨×{}, last line {}⟩", template.count, template.last + 1).into()));
+            span.set_note(id.and_then(|id| notes.get(&id)).map(|note| note.as_str().into()));
         } else if template.last as usize != at {
             span.rank = Rank::Filler;
             span.label = said(at).label();

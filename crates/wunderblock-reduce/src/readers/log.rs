@@ -1,12 +1,14 @@
 //! Logs: what each template says stays visible, repeats between its first and last line do not.
 
+use std::collections::HashMap;
+
 use crate::lines::TextLines;
 use crate::sample::LineSample;
 use crate::severity::{self, LineSeverity, LogLevel};
 use crate::span::{LineSpan, Rank};
 use crate::template::{LineTemplate, LineTemplates};
 
-use super::timestamp;
+use super::{alike, timestamp};
 
 /// Bytes from a line's start within which a level makes it the first line of a record.
 const LEVEL_REACH: usize = 100;
@@ -89,13 +91,15 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     let mut templates = LineTemplates::default();
     let entries = parse_entries(lines, &mut templates);
     let mut outliers = LogOutliers::of(&entries);
+    let ids: Vec<Option<u32>> = entries.iter().map(|entry| Some(entry.template)).collect();
+    let notes = alike::notes(lines, &templates, &ids, |template| template.count > MAX_RARE);
     let mut spans = Vec::with_capacity(lines.len());
     let mut stays = false;
     for (at, entry) in entries.iter().enumerate() {
         let mut span = LineSpan::new(lines.span(at), Rank::Filler);
         span.label = entry.said.label();
         let count = templates.get(entry.template).map_or(0, |template| {
-            rank_line(&mut span, at, *entry, template);
+            rank_line(&mut span, at, *entry, template, &notes);
             template.count
         });
         if lines.get(at).trim().is_empty() {
@@ -185,7 +189,13 @@ impl LogOutliers {
 }
 
 /// Ranks a line among those of its template.
-fn rank_line(span: &mut LineSpan, at: usize, entry: LogEntry, template: &LineTemplate) {
+fn rank_line(
+    span: &mut LineSpan,
+    at: usize,
+    entry: LogEntry,
+    template: &LineTemplate,
+    notes: &HashMap<u32, String>,
+) {
     let weight = entry.said.weight();
     let (first, last) = (template.first as usize == at, template.last as usize == at);
     let whole = template.count <= MAX_RARE;
@@ -206,9 +216,7 @@ fn rank_line(span: &mut LineSpan, at: usize, entry: LogEntry, template: &LineTem
     }
     span.rank = if heavy { Rank::Must } else { Rank::Frame };
     if first && !whole && (entry.head || heavy) {
-        let same = if template.differ { "" } else { " the same" };
-        let last = u64::from(template.last) + 1;
-        span.set_note(Some(format!("⟨×{}{same}, last line {last}⟩", template.count).into()));
+        span.set_note(notes.get(&entry.template).map(|note| note.as_str().into()));
     }
 }
 

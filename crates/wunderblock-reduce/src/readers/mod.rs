@@ -1,6 +1,7 @@
 //! The readers of texts made of lines, one file per kind. Each votes how sure it is that a text is of its kind (0 to
 //! 100), and ranks the spans of such a text.
 
+mod alike;
 mod blob;
 mod build;
 mod diagnostic;

@@ -235,7 +235,10 @@ fn repetition_is_folded() {
 
 /// The lines of a reduced text that are the source's, without notes.
 fn shown(short: &str) -> impl Iterator<Item = &str> {
-    short.lines().filter(|line| !line.starts_with("⟨…")).map(|line| line.split(" ⟨×").next().unwrap_or(line))
+    short.lines().filter(|line| !line.starts_with("⟨…")).map(|line| {
+        let line = line.split(" ⟨×").next().unwrap_or(line);
+        line.split(" ⟨and ").next().unwrap_or(line)
+    })
 }
 
 /// How many lines the marks of a reduced text count as such.
@@ -277,9 +280,10 @@ fn the_notes_of_error_templates_add_up_to_the_errors_of_the_source() {
         let all = text.lines().filter(|line| trouble(line)).count();
         let (mut noted, mut lines, mut notes) = (0, 0, 0);
         for line in fold(&text).lines().filter(|line| !line.starts_with("⟨…") && trouble(line)) {
-            match line.split_once(" ⟨×") {
-                Some((_, note)) => {
-                    noted += note.split([',', ' ']).next().unwrap().parse::<usize>().unwrap();
+            let equal = line.split_once(" ⟨×").map(|(_, note)| (note, 0));
+            match equal.or(line.split_once(" ⟨and ").map(|(_, note)| (note, 1))) {
+                Some((note, more)) => {
+                    noted += more + note.split([',', ' ', '⟩']).next().unwrap().parse::<usize>().unwrap();
                     notes += 1;
                 }
                 None => lines += 1,
@@ -294,7 +298,7 @@ fn the_notes_of_error_templates_add_up_to_the_errors_of_the_source() {
 fn what_is_rare_in_a_log_stays_whole() {
     let short = fold(&service_log(900));
     assert!(short.contains("shop.Disk - volume /srv/books is full"), "{short}");
-    assert!(short.contains("⟨×"), "{short}");
+    assert!(short.contains("⟨and 699 alike to L900: pool-0 ×"), "{short}");
 }
 
 #[test]

@@ -15,6 +15,7 @@ use crate::severity::{self, LogLevel};
 use crate::span::{LineSpan, Rank};
 use crate::template::{self, LineTemplates};
 
+use super::alike;
 use super::build::build_line::strip_prefix;
 use super::build::opens_page;
 use super::diagnostic;
@@ -480,17 +481,22 @@ impl ReportReader<'_> {
     fn fold_others(&mut self) {
         let mut templates = LineTemplates::default();
         let others = std::mem::take(&mut self.others);
-        let ids: Vec<u32> =
-            others.iter().map(|at| templates.learn(*at, strip_prefix(self.lines.get(*at)), 0)).collect();
-        for (at, id) in others.into_iter().zip(ids) {
-            let Some(template) = templates.get(id).filter(|template| template.count > MAX_WHOLE) else {
+        let mut ids: Vec<Option<u32>> = vec![None; self.lines.len()];
+        for at in &others {
+            let id = templates.learn(*at, strip_prefix(self.lines.get(*at)), 0);
+            ids.iter_mut().skip(*at).take(1).for_each(|slot| *slot = Some(id));
+        }
+        let notes = alike::notes(self.lines, &templates, &ids, |template| template.count > MAX_WHOLE);
+        for (at, id) in ids.into_iter().enumerate() {
+            let Some((id, template)) = id.and_then(|id| Some((id, templates.get(id)?))) else { continue };
+            if template.count <= MAX_WHOLE {
                 continue;
-            };
+            }
             let Some(span) = self.spans.get_mut(at).filter(|span| span.rank == Rank::Context) else {
                 continue;
             };
             if template.first as usize == at {
-                span.set_note(Some(format!("⟨×{}, last line {}⟩", template.count, template.last + 1).into()));
+                span.set_note(notes.get(&id).map(|note| note.as_str().into()));
             } else if template.last as usize != at {
                 span.rank = Rank::Filler;
             }

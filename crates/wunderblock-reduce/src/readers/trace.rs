@@ -255,7 +255,7 @@ fn fold_equal(lines: &TextLines<'_>, read: &[TraceLine], spans: &mut [LineSpan])
         if nth == first {
             let place = traces.get(last).map_or(0, |trace| trace.start) + 1;
             if let Some(span) = spans.get_mut(trace.start) {
-                span.set_note(Some(format!("⟨×{count} traces like this, last at line {place}⟩").into()));
+                span.set_note(Some(format!("⟨×{count} traces like this, last at L{place}⟩").into()));
                 span.score += 100;
             }
         } else if nth != last {

@@ -94,7 +94,7 @@ fn without_marks(text: &str) -> String {
 fn without_notes(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
-    while let Some(at) = rest.find("⟨×") {
+    while let Some(at) = ["⟨×", "⟨and "].iter().filter_map(|note| rest.find(note)).min() {
         out.push_str(&rest[..at]);
         let end = rest[at..].find('⟩').map_or(rest.len(), |end| at + end + '⟩'.len_utf8());
         rest = &rest[end..];

@@ -2,14 +2,14 @@
 
 use super::mention::needs_details;
 use super::need::{Asking, Need};
-use super::snapshot::{Snapshot, planned_texts};
+use super::snapshot::{Snapshot, planned_texts, view_handles};
 use crate::error::Error;
 use crate::texts::Texts;
 use crate::token_costs::TokenCosts;
 use std::collections::BTreeSet;
 use wunderblock_core::authority::Authority;
 use wunderblock_core::fence::plain;
-use wunderblock_core::id::Handle;
+use wunderblock_core::id::{Handle, HandlePrefix};
 use wunderblock_core::message::{Body, Message, Part, count_lines};
 use wunderblock_core::plan::Injection;
 use wunderblock_core::ports::Bodies as _;
@@ -34,7 +34,7 @@ pub(super) async fn recall(
     for name in names(&words).into_iter().filter(|name| needs_details(&words, name)) {
         if let Some(hit) = mentioned(view, &name) {
             hits.push(hit);
-        } else if let Ok(handle) = name.parse::<Handle>() {
+        } else if let Some(handle) = handle_in(view, &name) {
             hits.extend(named(handle, texts, ask).await?);
         }
     }
@@ -55,6 +55,16 @@ pub(super) async fn recall(
         }
     }
     Ok(hits)
+}
+
+/// The handle that a name is, or the one body of the view whose handle begins so.
+fn handle_in(view: &View, name: &str) -> Option<Handle> {
+    let prefix: HandlePrefix = name.split('#').next()?.parse().ok()?;
+    let within = |handle: &Handle| (prefix.first..=prefix.last).contains(handle);
+    prefix.exact().or_else(|| {
+        let found: BTreeSet<Handle> = view_handles(view).filter(within).collect();
+        found.first().copied().filter(|_| found.len() == 1)
+    })
 }
 
 /// The body a handle in the newest turn names.
