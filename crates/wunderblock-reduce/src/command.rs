@@ -13,12 +13,14 @@ const MAX_WRAPPERS: usize = 4;
 /// Whether the output was selected by someone already: by lines, fields, a count, a path into a document.
 ///
 /// A list of commands is a selection if each of them that prints is one.
-pub(crate) fn is_selection(command: &str) -> bool {
+#[must_use]
+pub fn is_selection(command: &str) -> bool {
     every_printing_pipeline(command, &|stages| stages.iter().rev().find_map(stage_selects).unwrap_or(false))
 }
 
 /// Whether the output is the text of a file, whole or in part, as it stands there: what one looks at to edit it.
-pub(crate) fn reads_file(command: &str) -> bool {
+#[must_use]
+pub fn reads_file(command: &str) -> bool {
     let tool = command.trim_start().split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-')).next();
     if tool.is_some_and(|tool| READ_TOOLS.iter().any(|known| known.eq_ignore_ascii_case(tool))) {
         return true;

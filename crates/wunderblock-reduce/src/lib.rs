@@ -53,6 +53,7 @@ mod target;
 mod template;
 mod terminal;
 
+pub use command::{is_selection, reads_file};
 pub use duplicates::EarlierText;
 pub use encode::{invert, unpack};
 pub use kind::Kind;
