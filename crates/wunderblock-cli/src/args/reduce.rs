@@ -8,15 +8,16 @@ use std::path::PathBuf;
   cargo test 2>&1 | wunderblock reduce
   wunderblock reduce build.log --query \"undefined reference\"
   wunderblock reduce data.json --level lossless
+  wunderblock reduce logs/*.log --json
   wunderblock reduce server.log --level budget --budget 2000 --json
 
 Each gap is marked in place, `⟨… lines 120–181: 62 lines, 3 WARN · wb:3f9c1a7be2d04c58⟩`, and
 `wunderblock read` with the handle gives the exact bytes back. They are kept before the text is
 shown. What would hardly get shorter stays as it is. Levels and kinds: docs/reduce.md.")]
 pub(crate) struct ReduceArgs {
-    /// The text; `-`: stdin
+    /// The texts; `-`: stdin. Of several, each follows a line `==> FILE <==`
     #[arg(value_name = "FILE", default_value = "-")]
-    pub(crate) file: PathBuf,
+    pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) how: HowArgs,
     /// The command that wrote the text: what was selected by hand (`sed -n`, `jq`) is reduced losslessly only
