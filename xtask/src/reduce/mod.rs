@@ -56,11 +56,13 @@ pub(crate) fn run(args: &MeasureArgs) -> ChoreResult<String> {
     let (mut rows, mut results) = (Vec::new(), Vec::new());
     for file in files {
         let bytes = std::fs::read(&file)?;
-        let texts = tool_texts(&file, &bytes);
-        if texts.is_empty() && !bytes.is_empty() {
-            rows.push(measure(file.to_string_lossy().into_owned(), &bytes, &rules));
+        match tool_texts(&file, &bytes) {
+            Some(texts) => {
+                results.extend(texts.iter().map(|text| ToolFigures::of(text, &error_rules, &mark_rules)));
+            }
+            None if bytes.is_empty() => {}
+            None => rows.push(measure(file.to_string_lossy().into_owned(), &bytes, &rules)),
         }
-        results.extend(texts.iter().map(|text| ToolFigures::of(text, &error_rules, &mark_rules)));
     }
     Ok(match args {
         MeasureArgs { json: true, .. } => table::json(&rows)?,

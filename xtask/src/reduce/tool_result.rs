@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use wunderblock_core::message::{Message, Part};
+use wunderblock_core::message::{Message, Part, Role};
 use wunderblock_reduce::{is_selection, reads_file};
 use wunderblock_wire::gist;
 use wunderblock_wire::transcript::{FileShape, RecordItem, TranscriptReader, detect};
@@ -59,14 +59,19 @@ impl ToolText {
     }
 }
 
-/// The results that a file holds: all of a transcript, the one of a file of the corpus. None of any other file.
-pub(super) fn tool_texts(file: &Path, bytes: &[u8]) -> Vec<ToolText> {
+/// The results that a file holds: the large ones of a transcript, the one of a file of the corpus. None if the file is
+/// neither.
+pub(super) fn tool_texts(file: &Path, bytes: &[u8]) -> Option<Vec<ToolText>> {
     if file.extension().is_some_and(|end| end == "in") {
-        return vec![corpus_text(bytes)];
+        return Some(vec![corpus_text(bytes)]);
+    }
+    let messages = messages(&file.to_string_lossy(), bytes);
+    if !messages.iter().any(|message| message.role == Role::Assistant) {
+        return None;
     }
     let mut texts = Vec::new();
     let mut commands = HashMap::new();
-    for message in messages(&file.to_string_lossy(), bytes) {
+    for message in messages {
         for part in &message.parts {
             match part {
                 Part::ToolCall { call, name, input, .. } => {
@@ -86,7 +91,7 @@ pub(super) fn tool_texts(file: &Path, bytes: &[u8]) -> Vec<ToolText> {
         }
     }
     texts.retain(|text| text.bytes.len() >= MIN_BYTES);
-    texts
+    Some(texts)
 }
 
 /// A file of the corpus: its first line can be the command.
@@ -166,7 +171,8 @@ mod tests {
             result("c", "short"),
         ]
         .concat();
-        let texts = tool_texts(Path::new("chat.jsonl"), file.as_bytes());
+        let texts = tool_texts(Path::new("chat.jsonl"), file.as_bytes()).unwrap();
+        assert_eq!(tool_texts(Path::new("books.json"), b"[{\"id\": 1}]"), None);
         let found: Vec<_> = texts.iter().map(|text| (text.command.as_deref(), text.claim())).collect();
         assert_eq!(
             found,
