@@ -13,7 +13,12 @@
 //! wants RULE          a goal: reported, and no failure while it does not hold
 //! ```
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may stop at what cannot be")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test may stop at what cannot be"
+)]
 
 use std::collections::BTreeSet;
 use std::fs;
