@@ -64,6 +64,19 @@ impl From<serde_json::Error> for Failure {
 }
 
 impl Failure {
+    /// The exit code.
+    pub(crate) fn code(&self) -> u8 {
+        match self {
+            Self::BrokenPipe => 0,
+            Self::Door(code, _) => *code,
+            Self::Engine(error) => match error.kind() {
+                wunderblock::ErrorKind::Usage => USAGE,
+                wunderblock::ErrorKind::Refused => REFUSED,
+                _ => FAILED,
+            },
+        }
+    }
+
     /// What went wrong, in one line.
     pub(crate) fn text(&self) -> String {
         match self {
@@ -128,17 +141,11 @@ fn print_json(value: &Value) {
 
 /// Says what went wrong and what to do next.
 pub(crate) fn failed(failure: &Failure, json: bool) -> ExitCode {
-    let (code, message, hint) = match failure {
+    let code = failure.code();
+    let (message, hint) = match failure {
         Failure::BrokenPipe => return ExitCode::SUCCESS,
-        Failure::Door(code, message) => (*code, message.clone(), None),
-        Failure::Engine(error) => {
-            let code = match error.kind() {
-                wunderblock::ErrorKind::Usage => USAGE,
-                wunderblock::ErrorKind::Refused => REFUSED,
-                _ => FAILED,
-            };
-            (code, error.to_string(), error.hint().as_ref().and_then(sentence))
-        }
+        Failure::Door(_, message) => (message.clone(), None),
+        Failure::Engine(error) => (error.to_string(), error.hint().as_ref().and_then(sentence)),
     };
     let mut stderr = std::io::stderr().lock();
     if let Failure::Engine(Error::OverBudget(refusal)) = failure {

@@ -153,7 +153,8 @@ impl Session {
         text: &'a str,
     ) -> BoxFuture<'a, Vec<Placement>> {
         Box::pin(async move {
-            let address = if text.starts_with("wb:") { self.engine.find_address(text).await.ok() } else { None };
+            let address =
+                if text.starts_with("wb:") { self.engine.find_address(text).await.ok() } else { None };
             let handle = address.map(|(address, _)| address.handle);
             let sought = handle.map_or(PlacementQuery::Text(text), PlacementQuery::Handle);
             let mut placements = outside(&sought, draft, options);

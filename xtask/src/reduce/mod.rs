@@ -1,19 +1,25 @@
-//! What reduction saves on real outputs, beside what it keeps: one line per kind, and one per file.
+//! What reduction saves on real outputs, beside what it keeps: one line per kind, and one per file; of transcripts and
+//! the corpus the tool results, by what their commands asked for.
 //!
 //! Everything is checked from outside. The facts one reads an output for are found by rules of their own
 //! ([`facts`]), not by the readers that chose; that nothing left unmarked is found by putting the text together again
 //! from the source and the gaps ([`check`]).
 
 mod check;
+mod errors;
 mod facts;
 mod measure;
 pub(crate) mod scale;
 mod table;
+mod tool_figures;
+mod tool_result;
 
 use crate::program::ChoreResult;
 use clap::Args;
 use measure::measure;
 use std::path::{Path, PathBuf};
+use tool_figures::{MarkRules, ToolFigures};
+use tool_result::tool_texts;
 
 /// What to reduce, and what to say of it.
 #[derive(Args)]
@@ -30,7 +36,7 @@ pub(crate) struct MeasureArgs {
     /// The smallest size of generated inputs
     #[arg(long, default_value_t = scale::BYTES, requires = "scale")]
     bytes: usize,
-    /// Files and folders; with --scale names of inputs [default: all of them]
+    /// Files, transcripts (each tool result of them) and folders; with --scale names of inputs [default: all of them]
     #[arg(required_unless_present = "scale")]
     paths: Vec<String>,
 }
@@ -46,17 +52,26 @@ pub(crate) fn run(args: &MeasureArgs) -> ChoreResult<String> {
     }
     files.sort();
     let rules = facts::FactRules::read()?;
-    let mut rows = Vec::new();
+    let (error_rules, mark_rules) = (errors::ErrorRules::read()?, MarkRules::read()?);
+    let (mut rows, mut results) = (Vec::new(), Vec::new());
     for file in files {
         let bytes = std::fs::read(&file)?;
-        if !bytes.is_empty() {
-            rows.push(measure(file.to_string_lossy().into_owned(), &bytes, &rules));
+        match tool_texts(&file, &bytes) {
+            Some(texts) => {
+                results.extend(texts.iter().map(|text| ToolFigures::of(text, &error_rules, &mark_rules)));
+            }
+            None if bytes.is_empty() => {}
+            None => rows.push(measure(file.to_string_lossy().into_owned(), &bytes, &rules)),
         }
     }
     Ok(match args {
         MeasureArgs { json: true, .. } => table::json(&rows)?,
         MeasureArgs { missing: true, .. } => table::missing(&rows),
-        _ => table::text(&rows),
+        _ => {
+            let files = if rows.is_empty() { String::new() } else { table::text(&rows) };
+            let results = if results.is_empty() { String::new() } else { tool_figures::tables(&results) };
+            files + &results
+        }
     })
 }
 
@@ -68,7 +83,8 @@ fn find(path: &Path, files: &mut Vec<PathBuf>) -> ChoreResult<()> {
     for entry in std::fs::read_dir(path)? {
         let path = entry?.path();
         // What a folder says about itself is no output.
-        if path.file_name().is_none_or(|name| name != "SOURCE.md") {
+        let is_result = path.extension().is_some_and(|end| end == "out" || end == "why");
+        if path.file_name().is_none_or(|name| name != "SOURCE.md") && !is_result {
             find(&path, files)?;
         }
     }

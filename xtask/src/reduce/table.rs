@@ -13,7 +13,7 @@ lean-ctx 26.4 %, median 33.1 %, 7 of 25 lossy files not recoverable, 457 of 781 
 /// A line per file, a line per kind, and what it comes to.
 pub(super) fn text(rows: &[FileReduction]) -> String {
     let mut out = String::from(
-        "| file | kind | bytes | tokens | fold | facts | errors | gaps | lossless | at 25 %: tokens | facts | head+tail: facts | gzip |\n\
+        "| chosen file | kind | bytes | tokens | fold | facts | errors | gaps | head+tail of that size: facts | lossless | at 25 %: tokens | facts | gzip |\n\
          |---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
     );
     for row in rows {
@@ -28,15 +28,15 @@ pub(super) fn text(rows: &[FileReduction]) -> String {
             of(row.fold.facts),
             of(row.fold.errors),
             row.fold.gaps,
+            of(row.head_tail_facts),
             percent(row.tokens, row.lossless.tokens),
             share(row.budget.tokens, row.tokens),
             of(row.budget.facts),
-            of(row.head_tail_facts),
             row.gzip.map_or("—".to_owned(), |gzip| percent(row.bytes as u64, gzip as u64)),
             if whole(row) { "" } else { " **not whole**" },
         );
     }
-    out.push_str("\n| kind | files | tokens | fold | median | facts | errors | lossless | at 25 %: facts | head+tail |\n");
+    out.push_str("\n| kind | chosen files | tokens | fold | median | facts | errors | head+tail of that size: facts | lossless | at 25 %: facts |\n");
     out.push_str("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n");
     let mut kinds: BTreeMap<&str, Vec<&FileReduction>> = BTreeMap::new();
     for row in rows {
@@ -51,7 +51,7 @@ pub(super) fn text(rows: &[FileReduction]) -> String {
     let speed = |of: fn(&FileReduction) -> f64| bytes as f64 / 1e6 / rows.iter().map(of).sum::<f64>();
     let _ = writeln!(
         out,
-        "\n{} files, {bytes} bytes. Put together again from the text and its gaps: {} of {}. {:.1} MB/s with exact counts before and after, {:.1} MB/s without (one thread).\n\n{OTHERS}",
+        "\n{} chosen files, {bytes} bytes. Put together again from the text and its gaps: {} of {}. {:.1} MB/s with exact counts before and after, {:.1} MB/s without (one thread).\n\n{OTHERS}",
         rows.len(),
         rows.len() - broken,
         rows.len(),
@@ -108,9 +108,9 @@ fn line(out: &mut String, kind: &str, rows: &[&FileReduction]) {
         median % 10,
         of(both(|row| row.fold.facts)),
         of(both(|row| row.fold.errors)),
+        of(both(|row| row.head_tail_facts)),
         percent(before, sum(|row| row.lossless.tokens)),
         of(both(|row| row.budget.facts)),
-        of(both(|row| row.head_tail_facts)),
     );
 }
 

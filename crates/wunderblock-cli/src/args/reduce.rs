@@ -16,7 +16,7 @@ handle: `⟨… L204-260: 12 INFO⟩`. `wunderblock read wb:3f9c1a7b#L204-260` g
 They are kept before the text is shown. What would hardly get shorter stays as it is, and stderr says
 why. Levels and kinds: docs/reduce.md.")]
 pub(crate) struct ReduceArgs {
-    /// The texts; `-`: stdin
+    /// The texts; `-`: stdin. Of several, each follows a line `==> FILE <==`
     #[arg(value_name = "FILE", default_value = "-")]
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]

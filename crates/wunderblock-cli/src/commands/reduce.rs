@@ -1,18 +1,18 @@
-//! `reduce`: one text, shortened by its structure, its bytes kept.
+//! `reduce`: texts, each shortened by its structure, their bytes kept.
 
 use crate::args::{Global, HowArgs, LevelArg, ReduceArgs};
-use crate::console::{print_json, print_report, say};
+use crate::console::{print, print_json, print_report, say};
 use crate::exit::{Exit, Failure, failed, wrong};
 use crate::input::refused;
 use crate::settings::Settings;
-use crate::terminal::write_bytes;
+use crate::terminal::{clean, write_bytes};
 use serde_json::json;
 use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
 use wunderblock::report::OutputReport;
 use wunderblock::tokens::Counted;
-use wunderblock::{Error, Keep, Output, OutputOptions, ShortenedOutput};
+use wunderblock::{Engine, Error, Keep, Output, OutputOptions, ShortenedOutput};
 use wunderblock_core::id::StreamId;
 use wunderblock_core::stub::grouped;
 use wunderblock_reduce::{Kind, Level};
@@ -22,37 +22,30 @@ pub(super) const MAX_BYTES: u64 = 1 << 30;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &ReduceArgs) -> Exit {
     let how = How::of(&wanted.how)?;
-    let mut worst = ExitCode::SUCCESS;
-    for file in &wanted.files {
-        let bytes = text(file)?;
-        if wanted.files.len() > 1 && !global.json {
-            write_bytes(format!("==> {} <==\n", file.display()).as_bytes())?;
-        }
-        let input = json!({ "file": file.to_string_lossy() }).to_string();
-        let output = Output { bytes: &bytes, tool: "reduce", input: &input, failed: false };
-        let wish = how.wanted(wanted.command.as_deref(), &exact);
-        match kept(settings, &how, &output, &wish).await {
-            Ok(kept) => {
-                if global.json {
-                    print_report(&OutputReport::new(&kept))?;
-                } else {
-                    write_bytes(kept.reduced.text.as_bytes())?;
-                }
-                say(global, &outcome(&kept, ""));
-            }
-            // What came through a pipe is nowhere else.
-            Err(failure) => {
-                if global.json {
-                    print_json(&json!({ "text": String::from_utf8_lossy(&bytes), "handle": null }))?;
-                } else {
-                    write_bytes(&bytes)?;
-                }
-                say(global, "wunderblock: the text is not kept, and shown in full");
-                worst = failed(&failure, false);
-            }
-        }
+    let mut request =
+        ReduceRequest { global, settings, how, command: wanted.command.as_deref(), engine: None };
+    if let [file] = wanted.files.as_slice() {
+        let code = request.shorten(file, &text(file)?).await?;
+        return Ok(ExitCode::from(code));
     }
-    Ok(worst)
+    let (mut worst, mut gap) = (0, "");
+    for file in &wanted.files {
+        // What cannot be read keeps no other file from being shortened.
+        let bytes = match text(file) {
+            Ok(bytes) => bytes,
+            Err(failure) => {
+                worst = worst.max(failure.code());
+                failed(&failure, global.json);
+                continue;
+            }
+        };
+        if !global.json {
+            print(&format!("{gap}==> {} <==\n", clean(&file.to_string_lossy())))?;
+            gap = "\n";
+        }
+        worst = worst.max(request.shorten(file, &bytes).await?);
+    }
+    Ok(ExitCode::from(worst))
 }
 
 /// One line about what became of an output: `12,431 → 812 tokens · wb:3f9c1a7b`.
@@ -66,14 +59,53 @@ pub(super) fn outcome(kept: &ShortenedOutput, about: &str) -> String {
     }
 }
 
-async fn kept(
-    settings: &Settings,
-    how: &How<'_>,
-    output: &Output<'_>,
-    wish: &OutputOptions<'_>,
-) -> Result<ShortenedOutput, Failure> {
-    let engine = settings.write().await?;
-    Ok(output.shorten(&engine.session_by_id(how.session.clone()), Keep::IfReduced, wish).await?)
+/// What holds for all files of one call: the ledger is opened once.
+struct ReduceRequest<'a> {
+    global: &'a Global,
+    settings: &'a Settings,
+    how: How<'a>,
+    command: Option<&'a str>,
+    engine: Option<Engine>,
+}
+
+impl ReduceRequest<'_> {
+    /// Shortens and prints a text; the exit code.
+    async fn shorten(&mut self, file: &Path, bytes: &[u8]) -> Result<u8, Failure> {
+        let input = json!({ "file": file.to_string_lossy() }).to_string();
+        let output = Output { bytes, tool: "reduce", input: &input, failed: false };
+        match self.kept(&output).await {
+            Ok(kept) => {
+                if self.global.json {
+                    print_report(&OutputReport::new(&kept))?;
+                } else {
+                    write_bytes(kept.reduced.text.as_bytes())?;
+                }
+                say(self.global, &outcome(&kept, ""));
+            }
+            // What came through a pipe is nowhere else.
+            Err(failure) => {
+                if self.global.json {
+                    print_json(&json!({ "text": String::from_utf8_lossy(bytes), "handle": null }))?;
+                } else {
+                    write_bytes(bytes)?;
+                }
+                say(self.global, "wunderblock: the text is not kept, and shown in full");
+                failed(&failure, false);
+                return Ok(failure.code());
+            }
+        }
+        Ok(0)
+    }
+
+    async fn kept(&mut self, output: &Output<'_>) -> Result<ShortenedOutput, Failure> {
+        let wish = self.how.wanted(self.command, &exact);
+        if self.engine.is_none() {
+            self.engine = Some(self.settings.write().await?);
+        }
+        let engine = self.engine.as_ref().ok_or_else(|| wrong("the ledger is not open"))?;
+        let session = engine.session_by_id(self.how.session.clone());
+        Ok(output.shorten(&session, Keep::IfReduced, &wish).await?)
+    }
 }
 
 /// Exact tokens of the o200k vocabulary.

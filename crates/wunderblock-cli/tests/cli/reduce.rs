@@ -251,3 +251,19 @@ fn what_is_no_text_is_one_mark() {
     // What comes on stdin is the command's.
     assert_eq!(desk.feed(&["run", "--", "tr", "a-z", "A-Z"], "loud\n").exits(0).out, "LOUD\n");
 }
+
+#[test]
+fn several_files_are_shortened_by_one_process() {
+    let desk = Desk::new();
+    desk.write("books.log", log());
+    desk.write("note.txt", "one line\n");
+    let alone = desk.run(&["reduce", "books.log"]).exits(0).out;
+    let both = desk.run(&["reduce", "books.log", "note.txt"]).exits(0).out;
+    assert_eq!(both, format!("==> books.log <==\n{alone}\n==> note.txt <==\none line\n"));
+    let reports = desk.run(&["reduce", "--json", "books.log", "note.txt"]).exits(0).lines();
+    assert_eq!(reports.len(), 2);
+    assert_eq!(reports[1]["text"], "one line\n");
+    // The code is that of the worst; the others are shortened all the same.
+    let missing = desk.run(&["reduce", "missing.txt", "note.txt"]).exits(2);
+    assert_eq!(missing.out, "==> note.txt <==\none line\n");
+}

@@ -128,7 +128,7 @@ impl<'t> DiagnosticFinder<'t> {
         self.close();
         let mut parts = rules::build().parts(line);
         if parts == LineParts::default() {
-            parts.message = line.trim();
+            parts.said = line.trim();
         }
         if parts.file.is_empty() && !parts.line.is_empty() {
             parts.file = self.file;

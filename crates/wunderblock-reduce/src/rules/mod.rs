@@ -130,6 +130,8 @@ pub(crate) struct LineParts<'t> {
     pub(crate) code: &'t str,
     pub(crate) message: &'t str,
     pub(crate) label: &'t str,
+    /// From the first of severity, code and message to the end of the line.
+    pub(crate) said: &'t str,
     pub(crate) key: &'t str,
     pub(crate) item: &'t str,
     pub(crate) more: &'t str,
@@ -273,6 +275,9 @@ impl<C> LineRule<C> {
 impl<'t> LineParts<'t> {
     fn of(line: &'t str, found: &Captures<'_>) -> Self {
         let part = |name: &str| found.name(name).and_then(|part| line.get(part.range())).unwrap_or("");
+        let starts =
+            ["severity", "code", "message"].iter().filter_map(|name| Some(found.name(name)?.start()));
+        let said = starts.min();
         Self {
             file: part("file"),
             line: part("line"),
@@ -281,6 +286,7 @@ impl<'t> LineParts<'t> {
             code: part("code"),
             message: part("message"),
             label: part("label"),
+            said: said.and_then(|start| line.get(start..)).unwrap_or(""),
             key: part("key"),
             item: part("item"),
             more: part("more"),

@@ -2,22 +2,20 @@
 //! under its file.
 //!
 //! ```text
-//! F401 `…` imported but unused
-//!   shop/cart.py:3:8 os  5:8 sys
-//!   shop/order.py:1:8 json
+//! F401 `os` imported but unused
+//!   shop/cart.py:3:8 5:8
+//!   shop/order.py:1:8
 //! shop/cart.py
 //!   40:5 error: Incompatible return value type
 //! ```
 //! Every diagnostic's file, line, column, severity, code and message is there. The source below it is, for the first few.
 
 use std::collections::HashMap;
-use std::ops::Range;
 
 use crate::encode::estimate_tokens;
 use crate::lines::TextLines;
 use crate::mark;
 use crate::readers::diagnostic::Diagnostic;
-use crate::readers::message_shape::{self, HOLE};
 use crate::severity::LogLevel;
 use crate::span::{LineSpan, Rank};
 
@@ -27,9 +25,6 @@ const MAX_WITH_SOURCE: usize = 3;
 const MAX_PLACES: usize = 12;
 /// Maximum share of the lines' tokens that a group may have, in per cent.
 const WORTHWHILE_PERCENT: usize = 85;
-/// Maximum share of the tokens of whole messages at which messages are told with their names and numbers apart: a
-/// reader finds a whole message by its words.
-const SHAPED_PERCENT: usize = 80;
 /// Tokens of the group's mark, about.
 const MARK_TOKENS: usize = 20;
 
@@ -40,11 +35,8 @@ pub(super) fn spans(lines: &TextLines<'_>, run: &[Diagnostic<'_>]) -> Option<Vec
     let write = |groups: &[Vec<usize>]| GroupWriter::of(lines, &told).write(groups);
     let tokens = |parts: &[GroupPart]| parts.iter().map(|part| estimate_tokens(&part.text)).sum::<usize>();
     let by_file = write(&(0..told.len()).map(|nth| vec![nth]).collect::<Vec<_>>());
-    let by_message = write(&group_by(&told, |told| &told.message));
-    let by_shape = write(&group_by(&told, |told| &told.shape));
-    let exact = if tokens(&by_file) < tokens(&by_message) { by_file } else { by_message };
-    let shaped = tokens(&by_shape) * 100 <= tokens(&exact) * SHAPED_PERCENT;
-    let parts = if shaped { by_shape } else { exact };
+    let by_message = write(&group_by(&told));
+    let parts = if tokens(&by_file) < tokens(&by_message) { by_file } else { by_message };
     let before = estimate_tokens(lines.text().get(range.clone())?);
     let worthwhile = (tokens(&parts) + MARK_TOKENS) * 100 <= before * WORTHWHILE_PERCENT;
     worthwhile.then(|| {
@@ -58,15 +50,12 @@ pub(super) fn spans(lines: &TextLines<'_>, run: &[Diagnostic<'_>]) -> Option<Vec
     })
 }
 
-/// The numbers of those that have the same key, in the order of the first of each.
-fn group_by<'t>(
-    told: &'t [ToldDiagnostic<'_>],
-    key: impl Fn(&'t ToldDiagnostic<'_>) -> &'t str,
-) -> Vec<Vec<usize>> {
+/// The numbers of those that say the same, in the order of the first of each.
+fn group_by(told: &[ToldDiagnostic<'_>]) -> Vec<Vec<usize>> {
     let mut known: HashMap<&str, usize> = HashMap::new();
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (nth, told) in told.iter().enumerate() {
-        let group = *known.entry(key(told)).or_insert(groups.len());
+        let group = *known.entry(&told.message).or_insert(groups.len());
         match groups.get_mut(group) {
             Some(group) => group.push(nth),
             None => groups.push(vec![nth]),
@@ -78,34 +67,18 @@ fn group_by<'t>(
 /// A diagnostic as it is told.
 struct ToldDiagnostic<'t> {
     of: &'t Diagnostic<'t>,
-    /// Severity, code, message, and what is said under the source.
+    /// What the line says beside its place, and what is said under the source.
     message: String,
-    holes: Vec<Range<usize>>,
-    shape: String,
 }
 
 impl<'t> ToldDiagnostic<'t> {
     fn of(of: &'t Diagnostic<'t>) -> Self {
         let parts = of.parts;
-        let mut message = [parts.severity, parts.code]
-            .into_iter()
-            .filter(|part| !part.is_empty())
-            .collect::<Vec<_>>()
-            .join(" ");
-        if !message.is_empty() {
-            message.push_str(if parts.severity.is_empty() { " " } else { ": " });
-        }
-        message.push_str(parts.message.trim_end());
+        let mut message = parts.said.trim_end().to_owned();
         if !parts.label.is_empty() && !message.contains(parts.label) {
             message.push_str(&format!(" ({})", parts.label));
         }
-        let holes = message_shape::holes(&message);
-        let shape = message_shape::shape(&message, &holes);
-        Self { of, message, holes, shape }
-    }
-
-    fn hole(&self, nth: usize) -> &str {
-        self.holes.get(nth).and_then(|hole| self.message.get(hole.clone())).unwrap_or("")
+        Self { of, message }
     }
 
     /// Line and column.
@@ -154,29 +127,15 @@ impl<'w, 't> GroupWriter<'w, 't> {
     /// A message, and the places that have it.
     fn message(&mut self, group: &[&ToldDiagnostic<'_>]) {
         let Some(first) = group.first() else { return };
-        let differs: Vec<bool> = (0..first.holes.len())
-            .map(|hole| group.iter().any(|told| told.hole(hole) != first.hole(hole)))
-            .collect();
-        let shown = message_shape::fill(&first.message, &first.holes, |hole| {
-            differs.get(hole).is_some_and(|differs| *differs).then_some(HOLE)
-        });
-        let values = |told: &ToldDiagnostic<'_>| {
-            let differing = differs.iter().enumerate().filter(|(_, differs)| **differs);
-            differing.map(|(hole, _)| told.hole(hole).to_owned()).collect::<Vec<_>>().join(", ")
-        };
-        let separator = if differs.contains(&true) { "  " } else { " " };
         let score = score(first.of.level);
         for (nth, places) in group.chunks(MAX_PLACES).enumerate() {
             let mut text = String::new();
             if nth == 0 {
-                text.push_str(&format!("{shown}\n"));
+                text.push_str(&format!("{}\n", first.message));
             }
             for file in places.chunk_by(|one, other| one.of.parts.file == other.of.parts.file) {
-                let places: Vec<String> = file
-                    .iter()
-                    .map(|told| format!("{} {}", told.position(), values(told)).trim_end().to_owned())
-                    .collect();
-                text.push_str(&format!("  {}:{}\n", first_file(file), places.join(separator)));
+                let places: Vec<String> = file.iter().map(|told| told.position()).collect();
+                text.push_str(&format!("  {}:{}\n", first_file(file), places.join(" ")));
             }
             self.push(&text, Rank::Must, if nth == 0 { score } else { score - 300 });
             if nth == 0 {

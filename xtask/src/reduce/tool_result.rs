@@ -1,0 +1,180 @@
+//! The tool results of a transcript or of the corpus, each with its command.
+
+use std::collections::HashMap;
+use std::path::Path;
+use wunderblock_core::message::{Message, Part, Role};
+use wunderblock_reduce::Claim;
+use wunderblock_wire::gist;
+use wunderblock_wire::transcript::{FileShape, RecordItem, TranscriptReader, detect};
+
+/// Bytes at the beginning of a file by which its format is detected.
+const HEAD_BYTES: usize = 1 << 16;
+/// Minimum bytes of a command's output that counts: shorter ones are hardly reduced.
+pub(super) const MIN_BYTES: usize = 2_000;
+
+/// What a caller asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum ToolClaim {
+    Command,
+    File,
+    Selection,
+}
+
+impl ToolClaim {
+    pub(super) const ALL: [Self; 3] = [Self::Command, Self::File, Self::Selection];
+
+    /// Its name in tables.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Command => "command results",
+            Self::File => "file reads",
+            Self::Selection => "selections",
+        }
+    }
+
+    /// The one place that asks the crate what a command says of its output.
+    fn of(command: &str) -> Self {
+        match Claim::of(command) {
+            Claim::File => Self::File,
+            Claim::Selection => Self::Selection,
+            Claim::Report(_) | Claim::Unknown => Self::Command,
+        }
+    }
+}
+
+/// The text that a tool returned.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct ToolText {
+    /// The command, or the tool's name and its most important argument.
+    pub(super) command: Option<String>,
+    pub(super) bytes: Vec<u8>,
+    pub(super) failed: bool,
+}
+
+impl ToolText {
+    pub(super) fn claim(&self) -> ToolClaim {
+        self.command.as_deref().map_or(ToolClaim::Command, ToolClaim::of)
+    }
+}
+
+/// The results that a file holds: the large ones of a transcript, the one of a file of the corpus. None if the file is
+/// neither.
+pub(super) fn tool_texts(file: &Path, bytes: &[u8]) -> Option<Vec<ToolText>> {
+    if file.extension().is_some_and(|end| end == "in") {
+        return Some(vec![corpus_text(bytes)]);
+    }
+    let messages = messages(&file.to_string_lossy(), bytes);
+    if !messages.iter().any(|message| message.role == Role::Assistant) {
+        return None;
+    }
+    let mut texts = Vec::new();
+    let mut commands = HashMap::new();
+    for message in messages {
+        for part in &message.parts {
+            match part {
+                Part::ToolCall { call, name, input, .. } => {
+                    commands.insert(call.clone(), command(name, input.inline().unwrap_or_default()));
+                }
+                Part::ToolResult { call, content, failed, .. } => {
+                    let inner = content.iter().filter_map(|part| match part {
+                        Part::Text { text, .. } => text.inline(),
+                        _ => None,
+                    });
+                    let text = inner.collect::<Vec<_>>().join("\n");
+                    let command = commands.get(call).cloned();
+                    texts.push(ToolText { command, bytes: text.into_bytes(), failed: *failed });
+                }
+                _ => {}
+            }
+        }
+    }
+    texts.retain(|text| text.bytes.len() >= MIN_BYTES);
+    Some(texts)
+}
+
+/// A file of the corpus: its first line can be the command.
+fn corpus_text(bytes: &[u8]) -> ToolText {
+    let split = bytes.strip_prefix(b"$ ").and_then(|rest| {
+        let end = rest.iter().position(|byte| *byte == b'\n')?;
+        Some((rest.get(..end)?, rest.get(end + 1..)?))
+    });
+    let (command, text) = split.map_or((None, bytes), |(command, text)| (Some(command), text));
+    let command = command.map(|command| String::from_utf8_lossy(command).trim().to_owned());
+    ToolText { command, bytes: text.to_vec(), failed: false }
+}
+
+/// What a call runs: the command of a tool that runs commands, else the tool's name and its argument.
+fn command(tool: &str, input: &str) -> String {
+    let gist = gist(tool, input).unwrap_or_default();
+    let name = tool.to_ascii_lowercase();
+    let runs = ["bash", "shell", "exec", "command", "terminal", "run"].iter().any(|word| name.contains(word));
+    if runs { gist } else { format!("{tool} {gist}") }
+}
+
+fn messages(name: &str, bytes: &[u8]) -> Vec<Message> {
+    let head = bytes.get(..HEAD_BYTES).unwrap_or(bytes);
+    let Ok(format) = detect(name, head) else { return Vec::new() };
+    let mut reader = TranscriptReader::new(format, name);
+    let mut records = Vec::new();
+    if matches!(format.shape(head), FileShape::Document) {
+        records.extend(reader.document(bytes));
+    } else {
+        let mut offset = 0;
+        for (line, bytes) in (1..).zip(bytes.split(|byte| *byte == b'\n')) {
+            records.extend(reader.line(offset, line, bytes));
+            offset += bytes.len() as u64 + 1;
+        }
+    }
+    records.extend(reader.finish());
+    let items = records.into_iter().flat_map(|record| record.items);
+    items
+        .filter_map(|item| match item {
+            RecordItem::Message(message) => Some(message),
+            _ => None,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_the_corpus_says_its_command() {
+        let text = corpus_text(b"$ cat a.rs\nfn a() {}\n");
+        assert_eq!(text.command.as_deref(), Some("cat a.rs"));
+        assert_eq!((&*text.bytes, text.claim()), (&b"fn a() {}\n"[..], ToolClaim::File));
+        assert_eq!(corpus_text(b"$ no end").command, None);
+    }
+
+    #[test]
+    fn a_transcript_gives_its_large_results_with_their_commands() {
+        let large = "x".repeat(MIN_BYTES);
+        let call = |id: &str, command: &str| {
+            format!(
+                "{{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{{\"id\":\"{id}\",\"type\":\"function\",\
+                 \"function\":{{\"name\":\"bash\",\"arguments\":\"{{\\\"command\\\":\\\"{command}\\\"}}\"}}}}]}}\n"
+            )
+        };
+        let result = |id: &str, text: &str| {
+            format!("{{\"role\":\"tool\",\"tool_call_id\":\"{id}\",\"content\":\"{text}\"}}\n")
+        };
+        let file = [
+            "{\"role\":\"user\",\"content\":\"go\"}\n".to_owned(),
+            call("a", "cargo build"),
+            result("a", &large),
+            call("b", "sed -n 1,9p a"),
+            result("b", &large),
+            call("c", "ls"),
+            result("c", "short"),
+        ]
+        .concat();
+        let texts = tool_texts(Path::new("chat.jsonl"), file.as_bytes()).unwrap();
+        assert_eq!(tool_texts(Path::new("books.json"), b"[{\"id\": 1}]"), None);
+        let found: Vec<_> = texts.iter().map(|text| (text.command.as_deref(), text.claim())).collect();
+        assert_eq!(
+            found,
+            [(Some("cargo build"), ToolClaim::Command), (Some("sed -n 1,9p a"), ToolClaim::File)]
+        );
+    }
+}
