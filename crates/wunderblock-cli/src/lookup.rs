@@ -20,7 +20,7 @@ pub(crate) async fn session(engine: &Engine, global: &Global, text: &str) -> Res
 
 /// What a handle names, for commands about sessions and summaries: places within a text are `read`'s.
 pub(crate) async fn session_address(engine: &Engine, text: &str) -> Result<Address, Failure> {
-    match engine.find_address(text).await? {
+    match Address::find(engine, text).await? {
         (address, Slice::All) => Ok(address),
         (address, _) => {
             Err(wrong(format!("`{text}` is a place in the text {address}: read it with `wunderblock read`")))

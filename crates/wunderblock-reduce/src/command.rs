@@ -48,6 +48,16 @@ impl Claim {
     }
 }
 
+impl Claim {
+    /// The command whose report it is.
+    pub(crate) fn report(&self) -> Option<&str> {
+        match self {
+            Self::Report(report) => Some(report),
+            Self::File | Self::Selection | Self::Unknown => None,
+        }
+    }
+}
+
 /// The claim of one pipeline.
 fn claim(stages: &[ShellStage]) -> Claim {
     let Some((first, rest)) = stages.split_first() else { return Claim::Unknown };

@@ -125,10 +125,7 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
     if source.text.len() > MAX_TEXT_BYTES {
         return Original { source, tokens: before }.too_large(bytes, level, options);
     }
-    let report = match &claim {
-        Claim::Report(report) => Some(report.as_str()),
-        Claim::File | Claim::Selection | Claim::Unknown => None,
-    };
+    let report = claim.report();
     let kind = options.kind.or_else(|| report.and_then(rules::kind_of));
     let kind = kind.unwrap_or_else(|| detect::detect_kind(&source.text));
     if is_source(kind) && !is_budget {

@@ -31,7 +31,7 @@ impl fmt::Display for Address {
 impl FromStr for Address {
     type Err = Error;
 
-    /// A whole handle, and positions perhaps. [`Engine::find_address`] takes what marks print.
+    /// A whole handle, and positions perhaps. [`Address::find`] takes what marks print.
     fn from_str(text: &str) -> Result<Self, Error> {
         let (handle, place) = split(text);
         let range = place.map(positions).transpose()?;
@@ -42,17 +42,17 @@ impl FromStr for Address {
 /// Maximum number of handles that an error about an ambiguous one lists.
 const MAX_CANDIDATES: u64 = 8;
 
-impl Engine {
+impl Address {
     /// Reads an address as marks, reports and people write it: `wb:3f9c1a7b`, a handle's first 8 digits or more; after a
     /// `#` positions of a session (`12-80`), lines (`L120-181`, from 1), bytes (`B100-200`, from 0, the end excluded), or
     /// a path into JSON (`$.items[13..198]`). Gives what it names, and which part of it.
     ///
     /// # Errors
     /// When the address is invalid, no handle begins so, or several do: the error lists them.
-    pub fn find_address<'a>(&'a self, text: &'a str) -> BoxFuture<'a, (Address, Slice)> {
+    pub fn find<'a>(engine: &'a Engine, text: &'a str) -> BoxFuture<'a, (Address, Slice)> {
         Box::pin(async move {
             let (handle, place) = split(text);
-            let handle = self.find_handle(handle).await?;
+            let handle = find_handle(engine, handle).await?;
             Ok(match place {
                 None => (Address { handle, range: None }, Slice::All),
                 Some(place) if place.starts_with(|c: char| c.is_ascii_digit()) => {
@@ -62,18 +62,18 @@ impl Engine {
             })
         })
     }
+}
 
-    async fn find_handle(&self, text: &str) -> Result<Handle, Error> {
-        let HandlePrefix { first, last } = text.parse::<HandlePrefix>()?;
-        if first == last {
-            return Ok(first);
-        }
-        let query = Query::Handles { tenant: self.tenant.no, first, last, limit: MAX_CANDIDATES + 1 };
-        match self.ask(query, Answer::handles).await?.as_slice() {
-            [] => Err(Error::NoHandle(text.to_owned())),
-            [handle] => Ok(*handle),
-            several => Err(Error::AmbiguousHandle { prefix: text.to_owned(), matches: several.to_vec() }),
-        }
+async fn find_handle(engine: &Engine, text: &str) -> Result<Handle, Error> {
+    let HandlePrefix { first, last } = text.parse::<HandlePrefix>()?;
+    if first == last {
+        return Ok(first);
+    }
+    let query = Query::Handles { tenant: engine.tenant.no, first, last, limit: MAX_CANDIDATES + 1 };
+    match engine.ask(query, Answer::handles).await?.as_slice() {
+        [] => Err(Error::NoHandle(text.to_owned())),
+        [handle] => Ok(*handle),
+        several => Err(Error::AmbiguousHandle { prefix: text.to_owned(), matches: several.to_vec() }),
     }
 }
 

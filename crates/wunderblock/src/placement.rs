@@ -2,6 +2,7 @@
 
 mod outside;
 
+use crate::address::Address;
 use crate::error::Error;
 use crate::future::BoxFuture;
 use crate::grep::GrepOptions;
@@ -154,7 +155,7 @@ impl Session {
     ) -> BoxFuture<'a, Vec<Placement>> {
         Box::pin(async move {
             let address =
-                if text.starts_with("wb:") { self.engine.find_address(text).await.ok() } else { None };
+                if text.starts_with("wb:") { Address::find(&self.engine, text).await.ok() } else { None };
             let handle = address.map(|(address, _)| address.handle);
             let sought = handle.map_or(PlacementQuery::Text(text), PlacementQuery::Handle);
             let mut placements = outside(&sought, draft, options);

@@ -7,12 +7,12 @@ use crate::settings::Settings;
 use crate::terminal::write_bytes;
 use crate::typed::range;
 use std::process::ExitCode;
-use wunderblock::Slice;
 use wunderblock::report::ContentReport;
+use wunderblock::{Address, Slice};
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Read) -> Exit {
     let engine = settings.read_only().await?;
-    let (address, named) = engine.find_address(&wanted.handle).await?;
+    let (address, named) = Address::find(&engine, &wanted.handle).await?;
     let slice = if let Some(place) = &wanted.place {
         place.parse()?
     } else if let Some(lines) = &wanted.lines {

@@ -209,7 +209,7 @@ impl Scene {
 
     /// What an address names, as a mark prints it.
     pub(crate) fn read(&self, address: &str) -> Vec<u8> {
-        let (address, slice) = block_on(self.engine.find_address(address)).unwrap();
+        let (address, slice) = block_on(wunderblock::Address::find(&self.engine, address)).unwrap();
         block_on(self.engine.read(address, &slice)).unwrap().bytes
     }
 
