@@ -11,6 +11,8 @@ pub(crate) struct TextLines<'t> {
     text: &'t str,
     /// The start of each line.
     starts: Vec<u32>,
+    /// Lines of the source before the text.
+    before: usize,
 }
 
 /// A part of a text, in half the size of a slice: there may be one for each line.
@@ -28,6 +30,11 @@ pub(crate) fn count_lines(text: &str) -> usize {
 
 impl<'t> TextLines<'t> {
     pub(crate) fn of(text: &'t str) -> Self {
+        Self::after(0, text)
+    }
+
+    /// The lines of a text that follows others in its source.
+    pub(crate) fn after(before: usize, text: &'t str) -> Self {
         let mut starts = Vec::with_capacity(count_lines(text));
         if !text.is_empty() {
             starts.push(0);
@@ -35,7 +42,12 @@ impl<'t> TextLines<'t> {
         let ends = memchr::memchr_iter(b'\n', text.as_bytes());
         let after = ends.map(|at| at + 1).filter(|at| *at < text.len());
         starts.extend(after.filter_map(|at| u32::try_from(at).ok()));
-        Self { text, starts }
+        Self { text, starts, before }
+    }
+
+    /// The number of a line in the source, from 1.
+    pub(crate) fn number(&self, line: usize) -> usize {
+        self.before + line + 1
     }
 
     pub(crate) fn text(&self) -> &'t str {

@@ -47,6 +47,9 @@ pub struct Options<'o> {
     /// The handle by which the source can be read again. Every mark has it, so store the source before the text is
     /// shown.
     pub handle: Option<&'o str>,
+    /// Bytes at the beginning, whole lines, that the reader has seen as they are: the text continues after them, and
+    /// its marks name places of the whole.
+    pub shown: usize,
     /// Counts the tokens of a text. The default takes four bytes for one token.
     pub count: &'o (dyn Fn(&str) -> u64 + Sync),
     /// Whether a text is a reduction that was made and shown before: it stays as it is where it fits. Its bytes decide;
@@ -64,6 +67,7 @@ impl Default for Options<'_> {
             query: None,
             earlier: &[],
             handle: None,
+            shown: 0,
             count: &|text| text.len().div_ceil(4) as u64,
             known: &|_| false,
         }

@@ -92,7 +92,20 @@ impl Untouched {
 /// memory are linear in the size of the input.
 #[must_use]
 pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
-    let source = source::decode(bytes);
+    let (seen, bytes) = bytes.split_at_checked(options.shown).unwrap_or((&[], bytes));
+    let before = SeenPart { bytes: seen.len(), lines: memchr::memchr_iter(b'\n', seen).count() };
+    reduce_after(before, bytes, options)
+}
+
+/// What the reader has seen of a source, before what is reduced of it.
+#[derive(Clone, Copy)]
+struct SeenPart {
+    bytes: usize,
+    lines: usize,
+}
+
+fn reduce_after(seen: SeenPart, bytes: &[u8], options: &Options<'_>) -> Reduced {
+    let source = source::decode(bytes).after(seen.bytes);
     let claim = options.command.map_or(Claim::Unknown, Claim::of);
     let level = match (&claim, options.level) {
         (Claim::Selection, Level::Fold) => Level::Lossless,
@@ -104,7 +117,7 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
         && bytes.len() >= MIN_BYTES
         && let Some(noise) = source::detect_binary(bytes)
     {
-        return replace_binary(noise, level, options);
+        return replace_binary(source::shifted(noise, seen.bytes), level, options);
     }
     let before = (options.count)(&source.text);
     let fits = match level {
@@ -123,7 +136,7 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
         return Original { source, tokens: before }.untouched(None, level, why, options);
     }
     if source.text.len() > MAX_TEXT_BYTES {
-        return Original { source, tokens: before }.too_large(bytes, level, options);
+        return Original { source, tokens: before }.too_large((seen, bytes), level, options);
     }
     let report = claim.report();
     let kind = options.kind.or_else(|| report.and_then(rules::kind_of));
@@ -132,8 +145,9 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
         return Original { source, tokens: before }.untouched(Some(kind), level, Untouched::Source, options);
     }
     let query = QueryTerms::of(options.query);
-    let plain = source::decode(bytes).visible();
-    let mut reading = TextReading::of(&plain.text, kind, report, (&query, options.earlier));
+    let plain = source::decode(bytes).after(seen.bytes).visible();
+    let (lines, about) = (seen.lines, (&query, options.earlier));
+    let mut reading = TextReading::of(&plain.text, kind, report, about).after(lines);
     let tried = match level {
         Level::Lossless => None,
         Level::Fold => reduce_to(&plain, &mut reading, SizeTarget::Fold, options),
@@ -151,15 +165,11 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
         _ => {
             drop(reading);
             drop(plain);
-            reduce_to(
-                &source,
-                &mut TextReading::of(&source.text, kind, report, (&query, options.earlier)),
-                SizeTarget::Exact,
-                options,
-            )
+            let mut reading = TextReading::of(&source.text, kind, report, about).after(lines);
+            reduce_to(&source, &mut reading, SizeTarget::Exact, options)
         }
     };
-    match choose_result(exact, tried, level, || one_gap(bytes, &source.text, options)) {
+    match choose_result(exact, tried, level, || one_gap((seen, bytes), &source.text, options)) {
         Some(short) if short.tokens <= enough => short.reduced(kind, level, before),
         _ => Original { source, tokens: before }.untouched(Some(kind), level, Untouched::NoGain, options),
     }
@@ -233,7 +243,7 @@ impl Original<'_> {
     }
 
     /// A text that is too large to be read: it stays as it is, and one mark replaces it where it exceeds a budget.
-    fn too_large(self, bytes: &[u8], level: Level, options: &Options<'_>) -> Reduced {
+    fn too_large(self, bytes: (SeenPart, &[u8]), level: Level, options: &Options<'_>) -> Reduced {
         let kind = options.kind.unwrap_or(Kind::Prose);
         match level {
             Level::Budget(_) => one_gap(bytes, &self.source.text, options).reduced(kind, level, self.tokens),
@@ -293,10 +303,11 @@ fn reduce_to(
 }
 
 /// One mark in the place of the whole text, and of what would be set aside from it.
-fn one_gap(bytes: &[u8], text: &str, options: &Options<'_>) -> ShortText {
-    let last = lines::count_lines(text) as u64;
-    let span = 0..bytes.len();
-    let gap = Gap { span, measure: GapUnit::Lines, first: 1, last, within: None, told: Vec::new() };
+fn one_gap((seen, bytes): (SeenPart, &[u8]), text: &str, options: &Options<'_>) -> ShortText {
+    let first = seen.lines as u64 + 1;
+    let last = (seen.lines + lines::count_lines(text)) as u64;
+    let span = seen.bytes..seen.bytes + bytes.len();
+    let gap = Gap { span, measure: GapUnit::Lines, first, last, within: None, told: Vec::new() };
     let text = gap.mark(options.handle) + if text.ends_with('\n') { "\n" } else { "" };
     ShortText { tokens: (options.count)(&text), text, gaps: vec![gap] }
 }
@@ -321,7 +332,7 @@ fn compose(
     let written = match segments.as_slice() {
         // The text as it is: there is no second copy of it.
         [TextSegment::Keep(_)] if !text.contains(mark::OPEN) => Cow::Borrowed(text),
-        _ if source.losses.is_empty() => segment::write_segments(&segments, text, options.handle).into(),
+        _ if source.is_in_place() => segment::write_segments(&segments, text, options.handle).into(),
         _ => {
             let locate = |gap: &Gap| source.locate(gap.clone());
             segment::write_located(&segments, text, options.handle, &locate).into()

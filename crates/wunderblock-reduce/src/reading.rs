@@ -18,6 +18,8 @@ pub(crate) struct TextReading<'t> {
     report: Option<&'t str>,
     query: &'t QueryTerms,
     earlier: &'t [EarlierText<'t>],
+    /// Lines of the source before the text.
+    before: usize,
     seen: Option<ParsedText<'t>>,
 }
 
@@ -35,7 +37,12 @@ impl<'t> TextReading<'t> {
         report: Option<&'t str>,
         (query, earlier): (&'t QueryTerms, &'t [EarlierText<'t>]),
     ) -> Self {
-        Self { text, kind, report, query, earlier, seen: None }
+        Self { text, kind, report, query, earlier, before: 0, seen: None }
+    }
+
+    /// The same for a text that follows `lines` others in its source.
+    pub(crate) fn after(self, lines: usize) -> Self {
+        Self { before: lines, ..self }
     }
 
     pub(crate) fn kind(&self) -> Kind {
@@ -75,7 +82,7 @@ impl<'t> TextReading<'t> {
 
     fn parse(&self, target: SizeTarget) -> ParsedText<'t> {
         let Self { text, kind, query, .. } = *self;
-        let json = (kind == Kind::Json).then(|| json::JsonReading::of(text));
+        let json = (kind == Kind::Json).then(|| json::JsonReading::of(text, self.before));
         if let Some(reading) = json.filter(|reading| !reading.is_empty()) {
             return ParsedText::Json(reading);
         }
@@ -83,7 +90,7 @@ impl<'t> TextReading<'t> {
         if kind == Kind::Html {
             return ParsedText::Html(Box::new(html::HtmlReading::of(text, query)));
         }
-        let lines = TextLines::of(text);
+        let lines = TextLines::after(self.before, text);
         let mut spans = match (kind, target) {
             (Kind::Code, SizeTarget::Bytes(_)) => code::spans(&lines),
             (Kind::Code, SizeTarget::Exact | SizeTarget::Fold) => code::spans_folded(&lines),

@@ -168,7 +168,7 @@ fn make_gap(lines: &TextLines<'_>, run: &[LineSpan], listed: &[bool]) -> Gap {
     let facts = gap_facts(run, listed);
     let (first, last) = (lines.at(start), lines.at(end.saturating_sub(1).max(start)));
     if lines.span(first).start == start && lines.span(last).end == end {
-        let (first, last) = (first as u64 + 1, last as u64 + 1);
+        let (first, last) = (lines.number(first) as u64, lines.number(last) as u64);
         return Gap { span: start..end, measure: GapUnit::Lines, first, last, within: None, told: facts };
     }
     let (first, last) = (start as u64 + 1, end as u64);

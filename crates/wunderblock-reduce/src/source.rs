@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use crate::encoding::TextEncoding;
 use crate::mark::{Gap, GapFact, GapUnit};
 
 /// A text to be reduced, and what was set aside to get it.
@@ -14,31 +15,44 @@ pub(crate) struct SourceText<'b> {
     /// The places of the text in the bytes, if the two differ.
     places: SourceMap,
     len: usize,
+    /// Bytes of the source before these.
+    before: usize,
 }
 
-/// The bytes as text. Bytes that are not UTF-8 become U+FFFD.
+/// The bytes as text. In UTF-8, bytes that are no characters become U+FFFD.
 pub(crate) fn decode(bytes: &[u8]) -> SourceText<'_> {
     let (len, mut places) = (bytes.len(), SourceMap::default());
-    if let Ok(text) = std::str::from_utf8(bytes) {
-        return SourceText { text: Cow::Borrowed(text), losses: Vec::new(), places, len };
+    let utf8 = std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
+    let encoding = if utf8.is_some() { TextEncoding::Utf8 } else { TextEncoding::of(bytes) };
+    if let (TextEncoding::Utf8, Ok(text)) = (encoding, std::str::from_utf8(bytes)) {
+        return SourceText { text: Cow::Borrowed(text), losses: Vec::new(), places, len, before: 0 };
     }
     let mut text = String::with_capacity(len + len / 8);
     let (mut bad, mut at) = (0, 0);
-    for chunk in bytes.utf8_chunks() {
-        places.add(text.len(), at, chunk.valid().len());
-        text.push_str(chunk.valid());
-        at += chunk.valid().len() + chunk.invalid().len();
-        if !chunk.invalid().is_empty() {
-            bad += chunk.invalid().len() as u64;
-            text.push('\u{fffd}');
-        }
+    for line in encoding.lines(bytes) {
+        let shown = text.len();
+        bad += encoding.decode_line(line, &mut text);
+        let decoded = text.as_bytes().get(shown..).unwrap_or_default();
+        let same = line.iter().zip(decoded).take_while(|(one, other)| one == other).count();
+        places.start_line(shown, at, same);
+        at += line.len();
     }
-    places.add(text.len(), at, 0);
-    let loss = whole_text_gap(len, bad, "not UTF-8, shown as \u{fffd}");
-    SourceText { text: Cow::Owned(text), losses: vec![loss], places, len }
+    places.start_line(text.len(), at, 0);
+    let loss = match encoding.note() {
+        Some(note) => fact_gap(len, note.into()),
+        None => whole_text_gap(len, bad, "not UTF-8, shown as \u{fffd}"),
+    };
+    SourceText { text: Cow::Owned(text), losses: vec![loss], places, len, before: 0 }
 }
 
 impl SourceText<'_> {
+    /// The same text after bytes that its reader has seen: gaps name places of the whole.
+    pub(crate) fn after(mut self, before: usize) -> Self {
+        self.before = before;
+        self.losses = self.losses.into_iter().map(|loss| shifted(loss, before)).collect();
+        self
+    }
+
     /// The text without terminal controls: colours are removed, and a line that was written over and over (`\r`) has
     /// its last state. The number of lines stays the same, so lines in marks are those of the bytes.
     pub(crate) fn visible(mut self) -> Self {
@@ -54,7 +68,8 @@ impl SourceText<'_> {
         }
         places.add(text.len(), self.text.len(), 0);
         places.compose(&self.places);
-        self.losses.push(whole_text_gap(self.len, gone, "terminal controls and overwritten text"));
+        let loss = whole_text_gap(self.len, gone, "terminal controls and overwritten text");
+        self.losses.push(shifted(loss, self.before));
         self.text = Cow::Owned(text);
         self.places = places;
         self
@@ -63,7 +78,7 @@ impl SourceText<'_> {
     /// A gap of the text as a gap of the bytes: where the two differ in between, it covers all bytes that may be meant.
     pub(crate) fn locate(&self, mut gap: Gap) -> Gap {
         if self.losses.is_empty() {
-            return gap;
+            return shifted(gap, self.before);
         }
         gap.span = self.places.range(&gap.span, self.len);
         if gap.measure == GapUnit::Bytes {
@@ -71,7 +86,12 @@ impl SourceText<'_> {
             let all = self.places.range(&all.unwrap_or_default(), self.len);
             (gap.first, gap.last) = (all.start as u64 + 1, all.end as u64);
         }
-        gap
+        shifted(gap, self.before)
+    }
+
+    /// Whether a gap names the place that it has in the text.
+    pub(crate) fn is_in_place(&self) -> bool {
+        self.losses.is_empty() && self.before == 0
     }
 
     /// The marks of what was set aside, one on each line.
@@ -89,12 +109,20 @@ const MIN_STRETCH: usize = 64;
 
 impl SourceMap {
     fn add(&mut self, shown: usize, source: usize, len: usize) {
+        let follows =
+            |(last, from, length): &(usize, usize, usize)| last + length == shown && from + length == source;
+        // The end is always known.
+        if len == 0 || len >= MIN_STRETCH || self.0.last().is_none_or(follows) {
+            self.start_line(shown, source, len);
+        }
+    }
+
+    /// The start of a line, which is known however short what follows is: gaps consist of lines.
+    fn start_line(&mut self, shown: usize, source: usize, len: usize) {
         match self.0.last_mut() {
             Some((last, from, length)) if *last + *length == shown && *from + *length == source => {
-                *length += len
+                *length += len;
             }
-            // The end is always known.
-            Some(_) if len > 0 && len < MIN_STRETCH => {}
             _ => self.0.push((shown, source, len)),
         }
     }
@@ -133,9 +161,23 @@ impl SourceMap {
     }
 }
 
+/// A gap of bytes that follow others: lines are numbered in the whole already.
+pub(crate) fn shifted(mut gap: Gap, before: usize) -> Gap {
+    gap.span = gap.span.start + before..gap.span.end + before;
+    if gap.measure == GapUnit::Bytes && gap.within.is_none() {
+        (gap.first, gap.last) = (gap.first + before as u64, gap.last + before as u64);
+    }
+    gap
+}
+
 /// A gap that is not in one place: `count` bytes of the whole text.
 fn whole_text_gap(len: usize, count: u64, what: &str) -> Gap {
-    let facts = vec![GapFact { count: None, what: format!("of which {count} are {what}").into() }];
+    fact_gap(len, format!("of which {count} are {what}").into())
+}
+
+/// A fact about all bytes of a text.
+fn fact_gap(len: usize, what: Cow<'static, str>) -> Gap {
+    let facts = vec![GapFact { count: None, what }];
     Gap { span: 0..len, measure: GapUnit::Bytes, first: 1, last: len as u64, within: None, told: facts }
 }
 
@@ -151,7 +193,7 @@ pub(crate) fn detect_binary(bytes: &[u8]) -> Option<Gap> {
         Ok(_) => 0,
         Err(_) => bytes.utf8_chunks().map(|chunk| chunk.invalid().len()).sum(),
     };
-    if (control + bad) * 100 < bytes.len() * BINARY_PERCENT {
+    if (control + bad) * 100 < bytes.len() * BINARY_PERCENT || TextEncoding::of(bytes).note().is_some() {
         return None;
     }
     let is =
@@ -162,7 +204,7 @@ pub(crate) fn detect_binary(bytes: &[u8]) -> Option<Gap> {
 }
 
 /// The first bytes of files that commands print most often (`file(1)` has them all), and what they are.
-const SIGNATURES: [(&[u8], &str); 12] = [
+const SIGNATURES: [(&[u8], &str); 10] = [
     (b"\x7fELF", "a program (ELF)"),
     (b"\x89PNG\r\n", "a picture (PNG)"),
     (b"\xff\xd8\xff", "a picture (JPEG)"),
@@ -173,8 +215,6 @@ const SIGNATURES: [(&[u8], &str); 12] = [
     (b"\xfd7zXZ", "compressed data (xz)"),
     (b"PK\x03\x04", "an archive (zip)"),
     (b"SQLite format 3\0", "a database (SQLite)"),
-    (b"\xff\xfe", "UTF-16 text"),
-    (b"\xfe\xff", "UTF-16 text"),
 ];
 
 #[cfg(test)]

@@ -23,7 +23,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use wunderblock_reduce::{Kind, Options, Reduced, reduce, unpack};
+use wunderblock_reduce::{Gap, Kind, Level, Options, Reduced, decode_other, find_json, gaps, reduce, unpack};
 
 /// A handle as the engine would give one.
 const HANDLE: &str = "wb:3f9c1a7be2d04c58";
@@ -157,6 +157,75 @@ fn every_output_is_shortened_as_recorded() {
         "the shorter text of {} changed; write it with UPDATE_GOLDEN=1 and read the difference",
         changed.join(", ")
     );
+}
+
+fn decoded(bytes: &[u8]) -> String {
+    decode_other(bytes).unwrap_or_else(|| String::from_utf8_lossy(bytes).into_owned())
+}
+
+/// The bytes that a place names, read without the spans that the reducer knows.
+fn read(bytes: &[u8], place: &str) -> Option<Vec<u8>> {
+    let range = |range: &str| -> Option<(usize, usize)> {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        Some((first.parse().ok()?, last.parse().ok()?))
+    };
+    if let Some((first, last)) = place.strip_prefix('L').and_then(range) {
+        let text = decoded(bytes);
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        return Some(lines.get(first.checked_sub(1)?..last)?.concat().into());
+    }
+    if let Some((start, end)) = place.strip_prefix('B').and_then(range) {
+        return bytes.get(start..end).map(<[u8]>::to_vec);
+    }
+    let text = std::str::from_utf8(bytes).ok()?;
+    let (path, part) = place.split_once("#B").map_or((place, None), |(path, part)| (path, Some(part)));
+    let span = find_json(text, path).ok()?.span;
+    let value = text.get(span)?;
+    match part {
+        None => Some(value.into()),
+        Some(part) => {
+            let (start, end) = range(part)?;
+            value.trim_matches('"').get(start..end).map(Into::into)
+        }
+    }
+}
+
+/// Whether a gap's place gives its bytes; commas and spaces between values belong to none of them.
+fn is_read_back(bytes: &[u8], gap: &Gap) -> bool {
+    let trim = |bytes: &[u8]| decoded(bytes).trim_matches([',', ' ', '\n', '\r', '\t']).to_owned();
+    let left_out = bytes.get(gap.span.clone()).unwrap_or_default();
+    read(bytes, &gap.place()).is_some_and(|read| trim(&read) == trim(left_out))
+}
+
+#[test]
+fn what_a_mark_names_is_what_it_left_out() {
+    let mut wrong = Vec::new();
+    for case in cases() {
+        let lines: Vec<&[u8]> = case.text.split_inclusive(|byte| *byte == b'\n').take(3).collect();
+        for shown in [0, lines.concat().len()] {
+            let whole = case.fold().tokens_before;
+            for level in [Level::Fold, Level::Budget(whole / 4)] {
+                let command = case.command.as_deref();
+                let options = Options { handle: Some(HANDLE), level, command, shown, ..Options::default() };
+                let short = reduce(&case.text, &options);
+                let places: BTreeSet<String> = short.gaps.iter().map(Gap::place).collect();
+                for gap in short.gaps.iter().filter(|gap| !is_read_back(&case.text, gap)) {
+                    wrong.push(format!(
+                        "{} {level:?} after {shown}: {}, bytes {:?}",
+                        case.name,
+                        gap.mark(None),
+                        gap.span
+                    ));
+                }
+                for mark in gaps(&short.text) {
+                    if !places.contains(mark.place) || mark.handle != Some(HANDLE) {
+                        wrong.push(format!("{} {level:?}: no gap for {mark:?}", case.name));
+                    }
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]

@@ -92,6 +92,7 @@ impl Output<'_> {
                 // What is kept here is not known to be in anybody's context.
                 earlier: &[],
                 handle: Some(&named),
+                shown: 0,
                 count: wanted.count,
                 known: &known,
             };

@@ -238,6 +238,9 @@ fn cut(bytes: &[u8], slice: &Slice) -> Result<Content, Error> {
             Ok(whole(bytes.get(floor_char(bytes, from)..ceil_char(bytes, to)).unwrap_or_default()))
         }
         Slice::Lines(from, to) => {
+            // Of a text that is shown decoded, lines are those that were shown.
+            let decoded = wunderblock_reduce::decode_other(bytes);
+            let bytes = decoded.as_deref().map_or(bytes, str::as_bytes);
             let lines = bytes.split_inclusive(|byte| *byte == b'\n');
             let skip = index(from.saturating_sub(1));
             let count = index(to.saturating_sub(from.saturating_sub(1)));
@@ -263,6 +266,8 @@ fn matching(bytes: &[u8], pattern: &str, regex: bool) -> Result<Vec<u8>, Error> 
     let wrong = |error: regex::Error| Error::Address(format!("`{pattern}` cannot be looked for: {error}"));
     let finder = regex::bytes::RegexBuilder::new(&escaped).build().map_err(wrong)?;
     let mut found = Vec::new();
+    let decoded = wunderblock_reduce::decode_other(bytes);
+    let bytes = decoded.as_deref().map_or(bytes, str::as_bytes);
     for (index, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
         if finder.is_match(line) {
             found.extend_from_slice(format!("{}:", index + 1).as_bytes());

@@ -35,11 +35,14 @@ pub(crate) struct LineWorths {
     /// The part that a line belongs to, as an index into `descriptions` from 1; 0 for none in particular.
     part: Vec<u32>,
     descriptions: Vec<Cow<'static, str>>,
+    /// The number of the first line.
+    first: usize,
 }
 
 impl LineWorths {
-    pub(crate) fn new(lines: usize) -> Self {
-        Self { worth: vec![LineWorth::context(200); lines], part: vec![0; lines], descriptions: Vec::new() }
+    pub(crate) fn of(lines: &TextLines<'_>) -> Self {
+        let (worth, part) = (vec![LineWorth::context(200); lines.len()], vec![0; lines.len()]);
+        Self { worth, part, descriptions: Vec::new(), first: lines.number(0) }
     }
 
     pub(crate) fn worth(&self, line: usize) -> LineWorth {
@@ -84,7 +87,7 @@ impl LineWorths {
     /// Describes a definition whose lines have no room: its place, and how it begins.
     pub(crate) fn headline(&mut self, header: Range<usize>, line: &str) {
         let line = line.trim().trim_end_matches(['{', ' ', ':']);
-        self.describe(header.clone(), format!("L{} {line}", header.start + 1));
+        self.describe(header.clone(), format!("L{} {line}", self.first + header.start));
     }
 
     /// The spans. Lines of the same worth and part stand together, bodies in chunks.

@@ -41,7 +41,7 @@ pub(crate) fn spans_folded(lines: &TextLines<'_>) -> Vec<LineSpan> {
         if may_have_data(bare) {
             return outline_lines(bare);
         }
-        let mut worths = LineWorths::new(bare.len());
+        let mut worths = LineWorths::of(bare);
         keywords::rank_licence(bare, &mut worths);
         worths
     })
@@ -50,7 +50,7 @@ pub(crate) fn spans_folded(lines: &TextLines<'_>) -> Vec<LineSpan> {
 /// The spans of a source, ranked by `look`, which sees it without the line numbers that a listing has.
 fn spans_by(lines: &TextLines<'_>, look: impl FnOnce(&TextLines<'_>) -> LineWorths) -> Vec<LineSpan> {
     let numbered = line_numbers::strip_numbers(lines);
-    let stripped = numbered.as_deref().map(TextLines::of);
+    let stripped = numbered.as_deref().map(|text| TextLines::after(lines.number(0) - 1, text));
     // Only the numbers differ: the lines are the same ones.
     let bare = stripped.as_ref().filter(|bare| bare.len() == lines.len()).unwrap_or(lines);
     look(bare).spans(lines)
@@ -58,11 +58,11 @@ fn spans_by(lines: &TextLines<'_>, look: impl FnOnce(&TextLines<'_>) -> LineWort
 
 fn outline_lines(lines: &TextLines<'_>) -> LineWorths {
     let language = guess::guess_language(lines);
-    let mut worths = LineWorths::new(lines.len());
+    let mut worths = LineWorths::of(lines);
     let parsed = lines.text().len() <= MAX_PARSED_BYTES
         && language.is_some_and(|language| outline::rank_lines(lines, language, &mut worths));
     if !parsed {
-        worths = LineWorths::new(lines.len());
+        worths = LineWorths::of(lines);
         indented::rank_lines(lines, &mut worths);
     }
     if lines.text().len() > MAX_PARSED_BYTES {

@@ -194,7 +194,7 @@ fn an_outline_has_signatures_and_not_bodies() {
 fn a_part_of_a_php_file_has_the_outline_it_has_in_the_file() {
     let ranked = |text: &str| {
         let lines = TextLines::of(text);
-        let mut worths = LineWorths::new(lines.len());
+        let mut worths = LineWorths::of(&lines);
         assert!(outline::rank_lines(&lines, SourceLanguage::Php, &mut worths));
         (0..lines.len()).map(|line| (lines.get(line).to_owned(), worths.worth(line))).collect::<Vec<_>>()
     };

@@ -55,6 +55,8 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
 /// The documents of a text, and what was found out about them: a budget is tried more than once.
 pub(crate) struct JsonReading<'t> {
     text: &'t str,
+    /// Lines of the source before the text.
+    before: usize,
     documents: Vec<JsonDocument<'t>>,
 }
 
@@ -78,7 +80,7 @@ impl<'t> JsonDocument<'t> {
 }
 
 impl<'t> JsonReading<'t> {
-    pub(crate) fn of(text: &'t str) -> Self {
+    pub(crate) fn of(text: &'t str, before: usize) -> Self {
         let document = locate::find_document(text);
         let is_whole = document.is_some();
         let found = match document {
@@ -87,7 +89,8 @@ impl<'t> JsonReading<'t> {
             None if text.contains("⟨=json") => Vec::new(),
             None => locate::find_documents(text),
         };
-        Self { text, documents: found.into_iter().map(|tree| JsonDocument::of(tree, is_whole)).collect() }
+        let documents = found.into_iter().map(|tree| JsonDocument::of(tree, is_whole)).collect();
+        Self { text, before, documents }
     }
 
     /// Whether no document was found.
@@ -118,16 +121,16 @@ impl<'t> JsonReading<'t> {
             segments.push(TextSegment::Keep(at..text.len()));
         }
         let is_one = self.documents.first().is_some_and(|first| !first.tree.lines && first.is_whole);
-        if !is_one {
-            place_in_text(text, &mut segments);
+        if !is_one || self.before > 0 {
+            place_in_text(&TextLines::after(self.before, text), &mut segments);
         }
         segments
     }
 }
 
 /// Names what is left out by lines of the text where it is whole lines, else by bytes: a path is of one document.
-fn place_in_text(text: &str, segments: &mut [TextSegment]) {
-    let lines = TextLines::of(text);
+fn place_in_text(lines: &TextLines<'_>, segments: &mut [TextSegment]) {
+    let text = lines.text();
     for segment in segments {
         let TextSegment::Gap { gap, .. } = segment else { continue };
         gap.within = None;
@@ -136,7 +139,7 @@ fn place_in_text(text: &str, segments: &mut [TextSegment]) {
         let begins = text.get(lines.span(first).start..start).is_some_and(|before| before.trim().is_empty());
         let ends = text.get(end..lines.span(last).end).is_some_and(|after| after.trim().is_empty());
         (gap.measure, gap.first, gap.last) = if begins && ends && start < end {
-            (GapUnit::Lines, first as u64 + 1, last as u64 + 1)
+            (GapUnit::Lines, lines.number(first) as u64, lines.number(last) as u64)
         } else {
             (GapUnit::Bytes, start as u64 + 1, end as u64)
         };

@@ -186,7 +186,7 @@ fn any_text() -> impl Strategy<Value = String> {
 }
 
 fn segments(text: &str, target: SizeTarget, query: &QueryTerms) -> Vec<TextSegment> {
-    JsonReading::of(text).segments(target, query)
+    JsonReading::of(text, 0).segments(target, query)
 }
 
 /// What the segments mean: the source, with marks for gaps.

@@ -45,10 +45,10 @@ pub(super) fn notes(
             notes.entry(id).or_insert_with(|| format!("⟨×{}⟩", template.count));
         }
     }
-    for (id, lines) in alike {
+    for (id, words) in alike {
         if let Some(template) = templates.get(id) {
-            let (more, last) = (template.count - 1, template.last + 1);
-            let values = lines.differing();
+            let (more, last) = (template.count - 1, lines.number(template.last as usize));
+            let values = words.differing();
             let told = if values.is_empty() { String::new() } else { format!(": {}", values.join("; ")) };
             notes.insert(id, format!("⟨and {more} alike to L{last}{told}⟩"));
         }

@@ -75,7 +75,7 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
             MarkdownBlock::Heading(_, level) => {
                 let score = 40_000 - 1_000 * u16::from(level.min(6));
                 let line = lines.get(rows.start).trim();
-                let told = Some(format!("L{} {line}", rows.start + 1).into());
+                let told = Some(format!("L{} {line}", lines.number(rows.start)).into());
                 spans.push(LineSpan::new(lines.spans(rows), Rank::Frame).scored(score).described(told));
                 after_heading = true;
                 continue;

@@ -3,7 +3,7 @@
 //! The tests beside this file and the fuzzer (`fuzz/`) include it by its path: one statement of the promises, and no
 //! public item of the crate that exists for tests only.
 
-use wunderblock_reduce::{GapUnit, Level, Options, Reduced, gaps, invert, reduce, unpack};
+use wunderblock_reduce::{GapUnit, Level, Options, Reduced, decode_other, gaps, invert, reduce, unpack};
 
 /// The handle that stands in the marks.
 pub(crate) const HANDLE: &str = "wb:3f9c1a7be2d04c58";
@@ -20,8 +20,9 @@ pub(crate) fn check(bytes: &[u8], options: &Options<'_>) -> Result<Reduced, Stri
     let holds = |promise: &str, holds: bool| {
         if holds { Ok(()) } else { Err(format!("{promise}: {:?}\n{}", short.gaps, short.text)) }
     };
-    let source = String::from_utf8_lossy(bytes);
-    let is_text = std::str::from_utf8(bytes).is_ok();
+    let decoded = decode_other(bytes);
+    let is_text = decoded.is_none() && std::str::from_utf8(bytes).is_ok();
+    let source = decoded.map_or_else(|| String::from_utf8_lossy(bytes), Into::into);
     holds("tokens are those of the text", short.tokens_after == (options.count)(&short.text))?;
     holds("nothing grows", short.tokens_after <= short.tokens_before || !is_text || source.contains('⟨'))?;
     holds("what has gaps is not lossless", short.lossless == short.gaps.is_empty())?;

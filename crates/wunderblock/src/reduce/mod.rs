@@ -295,6 +295,7 @@ impl ReductionItem<'_> {
             query: None,
             earlier: &earlier,
             handle: Some(&own),
+            shown: 0,
             count: &count,
             known: &known,
         };
