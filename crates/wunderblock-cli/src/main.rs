@@ -22,6 +22,7 @@ mod report;
 mod resources;
 mod settings;
 mod sources;
+mod spool;
 mod terminal;
 mod tools;
 mod typed;

@@ -4,6 +4,7 @@ use crate::args::Global;
 use crate::config::{File, Person, parsed};
 use crate::exit::{FAILED, Failure, wrong};
 use crate::input::{read, refused};
+use crate::spool::{self, OrphanSpool};
 use etcetera::BaseStrategy;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -41,23 +42,42 @@ impl Settings {
         Ok(Self { db, file, config })
     }
 
+    /// Takes into the ledger what commands wrote whose `run` was killed. What cannot be taken now stays for the next.
+    async fn take_in(&self) {
+        let mine = |orphan: &OrphanSpool| orphan.is_of(self.config.tenant.as_str());
+        let orphans: Vec<OrphanSpool> = spool::orphans(&self.db).into_iter().filter(mine).collect();
+        if orphans.is_empty() {
+            return;
+        }
+        let Ok(engine) = Engine::open_with(&self.db, Access::Create, self.config.clone()).await else {
+            return;
+        };
+        for orphan in orphans {
+            let _ = orphan.take_in(&engine).await;
+        }
+    }
+
     /// The engine for a command that writes.
     pub(crate) async fn write(&self) -> Result<Engine, Failure> {
+        self.take_in().await;
         Ok(Engine::open_with(&self.db, Access::Create, self.config.clone()).await?)
     }
 
     /// The engine for a command that changes what is there: it makes no ledger.
     pub(crate) async fn existing(&self) -> Result<Engine, Failure> {
+        self.take_in().await;
         Ok(Engine::open_with(&self.db, Access::Write, self.config.clone()).await?)
     }
 
     /// The engine for a command that only reads: it works on a ledger that may not be written.
     pub(crate) async fn read_only(&self) -> Result<Engine, Failure> {
+        self.take_in().await;
         Ok(Engine::open_with(&self.db, Access::Read, self.config.clone()).await?)
     }
 
     /// The engine for a command that reads, but may do the background's work on the way where it can.
     pub(crate) async fn either(&self) -> Result<Engine, Failure> {
+        self.take_in().await;
         match Engine::open_with(&self.db, Access::Write, self.config.clone()).await {
             Err(wunderblock::Error::Store(
                 wunderblock::store::StoreError::ReadOnly | wunderblock::store::StoreError::Io(_),

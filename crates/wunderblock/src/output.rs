@@ -31,6 +31,8 @@ pub struct Output<'o> {
     pub input: &'o str,
     /// Whether it failed.
     pub failed: bool,
+    /// The name of the call, if it has one: what is kept twice under one name is kept once.
+    pub call: Option<&'o str>,
 }
 
 /// How an output is to be shortened.
@@ -44,6 +46,8 @@ pub struct OutputOptions<'o> {
     pub command: Option<&'o str>,
     /// What the reader looks for.
     pub query: Option<&'o str>,
+    /// Bytes at the beginning, whole lines, that were shown as they are: the text continues after them.
+    pub shown: usize,
     /// How many tokens a text has.
     pub count: &'o (dyn Fn(&str) -> u64 + Sync),
 }
@@ -51,7 +55,7 @@ pub struct OutputOptions<'o> {
 /// A shortened output.
 #[derive(Clone, Debug)]
 pub struct ShortenedOutput {
-    /// What is shown.
+    /// What is shown, after what was shown before.
     pub reduced: Reduced,
     /// How the bytes are read back; none where nothing was changed, so that nothing had to be kept.
     pub handle: Option<Handle>,
@@ -92,7 +96,7 @@ impl Output<'_> {
                 // What is kept here is not known to be in anybody's context.
                 earlier: &[],
                 handle: Some(&named),
-                shown: 0,
+                shown: wanted.shown,
                 count: wanted.count,
                 known: &known,
             };
@@ -101,13 +105,20 @@ impl Output<'_> {
             if !changed && keep == Keep::IfReduced {
                 return Ok(ShortenedOutput { reduced, handle: None });
             }
-            match std::str::from_utf8(self.bytes) {
-                Ok(text) if self.bytes.len() <= MAX_MESSAGE_OUTPUT => {
-                    keep_text(engine, &session.id, self, (text, &reduced)).await?
-                }
-                _ => keep_bytes(engine, &session.id, self, handle).await?,
-            }
+            keep_output(session, self, handle, Some((wanted.shown, &reduced))).await?;
             Ok(ShortenedOutput { reduced, handle: changed.then_some(handle) })
+        })
+    }
+
+    /// Keeps its bytes in a session as they are, durable when this returns. The handle by which they are read back.
+    ///
+    /// # Errors
+    /// When the ledger cannot be written.
+    pub fn keep<'a>(&'a self, session: &'a Session) -> BoxFuture<'a, Handle> {
+        Box::pin(async move {
+            let handle = codec::handle(&codec::body_hash(&session.engine.tenant.key, self.bytes));
+            keep_output(session, self, handle, None).await?;
+            Ok(handle)
         })
     }
 }
@@ -118,21 +129,40 @@ async fn is_reduction(engine: &Engine, handle: Handle, bytes: &[u8]) -> Result<b
     Ok(marked && known_reductions(engine, vec![handle]).await?.contains(&handle))
 }
 
+/// Keeps an output, and what is shown of it after so many bytes of its beginning.
+async fn keep_output(
+    session: &Session,
+    output: &Output<'_>,
+    handle: Handle,
+    shown: Option<(usize, &Reduced)>,
+) -> Result<(), Error> {
+    let engine = &session.engine;
+    match std::str::from_utf8(output.bytes) {
+        Ok(text) if text.len() <= MAX_MESSAGE_OUTPUT => {
+            keep_text(engine, &session.id, output, (text, shown)).await
+        }
+        _ => keep_bytes(engine, &session.id, output, handle).await,
+    }
+}
+
 /// Keeps a text as the result of a call, and beside it what is shown of it: whoever is handed that again knows it.
 async fn keep_text(
     engine: &Engine,
     session: &StreamId,
     output: &Output<'_>,
-    (text, reduced): (&str, &Reduced),
+    (text, shown): (&str, Option<(usize, &Reduced)>),
 ) -> Result<(), Error> {
-    let call = format!("{}-{}", output.tool, hex(random::<8>()?));
+    let call = call_name(output)?;
     for _ in 0..limits::BUILD_RETRIES {
         let mut events = exchange_events(engine, output, &call, text.to_owned())?;
         let head = engine.info(session).await?.map(|info| info.head);
-        if reduced.text != text {
+        if let Some((seen, reduced)) = shown
+            && text.get(seen..) != Some(&reduced.text)
+        {
             // After the opening of a new session, the call and the result.
             let target = Seq(head.map_or(1, |head| head.0) + 2);
-            events.push(reduction_event(engine, &call, (target, text.len()), reduced)?);
+            let whole = [text.get(..seen).unwrap_or_default(), &reduced.text].concat();
+            events.push(reduction_event(engine, &call, (target, text.len()), (reduced, whole))?);
         }
         let writes = append_writes(engine, session, (None, head), events).await?;
         match engine.storage.commit(writes).await {
@@ -148,7 +178,7 @@ fn reduction_event(
     engine: &Engine,
     call: &str,
     (target, bytes): (Seq, usize),
-    reduced: &Reduced,
+    (reduced, shown): (&Reduced, String),
 ) -> Result<NewEvent, Error> {
     let how = Reduction {
         kind: reduced.kind.name().into(),
@@ -161,7 +191,7 @@ fn reduction_event(
     let fact = ContentReduced {
         target,
         part: 0,
-        text: Body::Inline(reduced.text.clone()),
+        text: Body::Inline(shown),
         reducer: how.kind.clone(),
         bytes_before: Bytes(bytes as u64),
         standing: false,
@@ -218,7 +248,7 @@ async fn append_writes(
         writes.append(&mut opening_writes(
             engine,
             StreamStart { stream: session, at: engine.now(), from: source },
-            SessionOpened::default(),
+            SessionOpened { parent: parent_of(session), ..SessionOpened::default() },
         )?);
     }
     let events = pack_all(&engine.tenant.key, events)?;
@@ -265,7 +295,7 @@ async fn keep_bytes(
         offset += bytes.len() as u64;
     }
     let note = format!("⟨{offset} bytes, kept as they are · {}⟩", handle.short());
-    let call = format!("{}-{}", output.tool, hex(random::<8>()?));
+    let call = call_name(output)?;
     let stream = StreamId::new(format!("{session}-{call}"))?;
     let token = owner.token;
     let mut writes = vec![Write::Whole { source, revision, token, modified: None, reader: None, leaf: None }];
@@ -273,6 +303,36 @@ async fn keep_bytes(
     writes.append(&mut append_writes(engine, &stream, (Some((source, revision)), None), said).await?);
     engine.storage.commit(writes).await?;
     Ok(())
+}
+
+/// The end of the name of a session that keeps the outputs of commands run for another.
+const OUTPUTS: &str = "-outputs";
+
+/// The session whose outputs a session keeps, by its name.
+fn parent_of(session: &StreamId) -> Option<StreamId> {
+    let parent = session.as_str().strip_suffix(OUTPUTS)?;
+    StreamId::new(parent).ok()
+}
+
+impl Session {
+    /// The session that keeps the outputs of commands run for this one: `ID-outputs`, whose parent this one is, also where
+    /// it is not recorded yet. An agent's own session gets no calls that its model did not make. `outputs`, and a session
+    /// that keeps outputs, is its own.
+    #[must_use]
+    pub fn outputs(&self) -> Self {
+        let id = &self.id;
+        let child = StreamId::new(format!("{id}{OUTPUTS}")).ok();
+        let keeps = id.as_str() == OUTPUTS.trim_start_matches('-') || id.as_str().ends_with(OUTPUTS);
+        self.engine.session_by_id(child.filter(|_| !keeps).unwrap_or_else(|| id.clone()))
+    }
+}
+
+/// The name of an output's call.
+fn call_name(output: &Output<'_>) -> Result<String, Error> {
+    match output.call {
+        Some(call) => Ok(call.to_owned()),
+        None => Ok(format!("{}-{}", output.tool, hex(random::<8>()?))),
+    }
 }
 
 /// The format of a source that is only bytes.

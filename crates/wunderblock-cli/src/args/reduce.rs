@@ -41,7 +41,7 @@ pub(crate) struct HowArgs {
     /// What you look for: what is relevant to it stays
     #[arg(long, value_name = "TEXT")]
     pub(crate) query: Option<String>,
-    /// The session in which the original is kept
+    /// The session that the text belongs to: the original is kept beside it, in SESSION-outputs
     #[arg(long, value_name = "SESSION", default_value = "outputs")]
     pub(crate) session: String,
 }
@@ -63,13 +63,19 @@ fn kinds() -> clap::builder::PossibleValuesParser {
   wunderblock run -- cargo test --workspace
   wunderblock run --query \"timeout\" -- ./deploy.sh staging
   wunderblock run -- sh -c 'grep -rn unsafe . | sort'
+  wunderblock run --session 7d1 --heartbeat 30 -- make world
 
-The exit code is the command's own, stdout and stderr stay apart (or together, where both go to one
-pipe), and everything it wrote is kept in the session `outputs`. Only what goes into a pipe is
-shortened: on a terminal or into a file the command writes by itself, untouched.")]
+What goes into a pipe or a file is shortened; on a terminal all of it passes through. Either way it is
+kept as it comes, in the session `outputs`, also where `run` is killed. The exit code is the command's
+own, stdout and stderr stay apart (or together, where both go to one place), signals reach the command,
+and a reader that closes ends it. A command of more than a second shows its first lines at once. One
+line on stderr says what was saved: `12,431 → 812 tokens · wb:3f9c1a7b`; -q keeps it away.")]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) how: HowArgs,
+    /// Say on stderr that the command lives, at most each so many seconds
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) heartbeat: Option<std::num::NonZeroU64>,
     /// The command and its arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "CMD")]
     pub(crate) command: Vec<std::ffi::OsString>,

@@ -4,6 +4,7 @@ use crate::args::{Global, HowArgs, LevelArg, ReduceArgs};
 use crate::console::{print, print_json, print_report, say};
 use crate::exit::{Exit, Failure, failed, wrong};
 use crate::input::refused;
+use crate::lookup::outputs_session;
 use crate::settings::Settings;
 use crate::terminal::{clean, write_bytes};
 use serde_json::json;
@@ -48,10 +49,11 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &ReduceArg
     Ok(ExitCode::from(worst))
 }
 
-/// One line about what became of an output: `12,431 → 812 tokens · wb:3f9c1a7b`.
-pub(super) fn outcome(kept: &ShortenedOutput, about: &str) -> String {
+/// One line about what became of an output, of which so many tokens were shown before: `12,431 → 812 tokens ·
+/// wb:3f9c1a7b`.
+pub(super) fn outcome(kept: &ShortenedOutput, about: &str, shown: u64) -> String {
     let reduced = &kept.reduced;
-    let (before, after) = (grouped(reduced.tokens_before), grouped(reduced.tokens_after));
+    let (before, after) = (grouped(shown + reduced.tokens_before), grouped(shown + reduced.tokens_after));
     let handle = kept.handle.map(|handle| format!(" · {}", handle.short())).unwrap_or_default();
     match reduced.untouched {
         None => format!("{about}{before} → {after} tokens{handle}"),
@@ -72,7 +74,7 @@ impl ReduceRequest<'_> {
     /// Shortens and prints a text; the exit code.
     async fn shorten(&mut self, file: &Path, bytes: &[u8]) -> Result<u8, Failure> {
         let input = json!({ "file": file.to_string_lossy() }).to_string();
-        let output = Output { bytes, tool: "reduce", input: &input, failed: false };
+        let output = Output { bytes, tool: "reduce", input: &input, failed: false, call: None };
         match self.kept(&output).await {
             Ok(kept) => {
                 if self.global.json {
@@ -80,7 +82,7 @@ impl ReduceRequest<'_> {
                 } else {
                     write_bytes(kept.reduced.text.as_bytes())?;
                 }
-                say(self.global, &outcome(&kept, ""));
+                say(self.global, &outcome(&kept, "", 0));
             }
             // What came through a pipe is nowhere else.
             Err(failure) => {
@@ -103,19 +105,19 @@ impl ReduceRequest<'_> {
             self.engine = Some(self.settings.write().await?);
         }
         let engine = self.engine.as_ref().ok_or_else(|| wrong("the ledger is not open"))?;
-        let session = engine.session_by_id(self.how.session.clone());
+        let session = outputs_session(engine, self.how.session).await?;
         Ok(output.shorten(&session, Keep::IfReduced, &wish).await?)
     }
 }
 
 /// Exact tokens of the o200k vocabulary.
-fn exact(text: &str) -> u64 {
+pub(super) fn exact(text: &str) -> u64 {
     u64::from(Counted::of(text).o200k)
 }
 
 /// What was typed, understood.
 pub(super) struct How<'a> {
-    pub(super) session: StreamId,
+    pub(super) session: &'a str,
     level: Level,
     kind: Option<Kind>,
     query: Option<&'a str>,
@@ -132,8 +134,14 @@ impl<'a> How<'a> {
             }
             (_, Some(_)) => return Err(wrong("--budget is of --level budget; add that, or leave it out")),
         };
-        let session = StreamId::new(typed.session.clone()).map_err(Error::from)?;
+        StreamId::new(typed.session.clone()).map_err(Error::from)?;
+        let session = typed.session.as_str();
         Ok(Self { session, level, kind: Kind::named(&typed.kind), query: typed.query.as_deref() })
+    }
+
+    /// Whether the text has a maximum size.
+    pub(super) const fn is_budget(&self) -> bool {
+        matches!(self.level, Level::Budget(_))
     }
 
     pub(super) fn wanted<'w>(
@@ -144,7 +152,7 @@ impl<'a> How<'a> {
     where
         'a: 'w,
     {
-        OutputOptions { level: self.level, kind: self.kind, command, query: self.query, count }
+        OutputOptions { level: self.level, kind: self.kind, command, query: self.query, shown: 0, count }
     }
 }
 

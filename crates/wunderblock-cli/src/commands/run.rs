@@ -1,143 +1,241 @@
-//! `run`: a command as it is, but what it writes into a pipe is shortened, and kept.
+//! `run`: a command as it is, but what it writes is kept, and shortened unless a person looks at it.
 //!
-//! A prefix must cost next to nothing and must never be in the way: no vocabulary is loaded (a token is taken for four
-//! bytes), and whatever goes wrong on our side, the command's own output and exit code reach the caller.
+//! ```text
+//!  command ─► pipe, or a terminal in the place of ours ─► spool, as it comes ─► at the end: the ledger
+//!                                                     └─► terminal: as it comes · else: shortened, at the end
+//! ```
+//!
+//! A prefix must cost next to nothing and must never be in the way: whatever goes wrong on our side, the command's own
+//! output and exit code reach the caller.
 
-mod running;
+mod channel;
 mod signals;
+mod sink;
+mod stand_in;
+mod watch;
 
-use super::reduce::How;
+use super::reduce::{How, exact, outcome};
 use crate::args::{Global, RunArgs};
 use crate::console::{print_json, say};
 use crate::exit::{Exit, FAILED, Failure, USAGE};
+use crate::lookup::outputs_session;
 use crate::settings::Settings;
-use running::Running;
+use crate::spool::{Spool, SpoolHead};
+use channel::{Channel, Way, Written};
 use serde_json::{Value, json};
-use std::fs::File;
-use std::io::{ErrorKind, Write};
-use std::os::fd::AsFd;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use signals::Signals;
+use sink::To;
+use stand_in::StandIn;
+use std::io::ErrorKind;
+use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, ExitCode, ExitStatus};
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
+use std::time::Duration;
+use watch::{Ended, Watched};
 use wunderblock::report::OutputReport;
-use wunderblock::{Engine, Keep, Output, ShortenedOutput};
+use wunderblock::{Engine, Keep, Output, OutputOptions, ShortenedOutput};
+use wunderblock_core::id::Handle;
+use wunderblock_core::stub::grouped;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &RunArgs) -> Exit {
     let how = How::of(&wanted.how)?;
-    let (out, err) = (Sink::of(&std::io::stdout()), Sink::of(&std::io::stderr()));
-    let mut command = command(wanted)?;
-    let mut signals = signals::Signals::heed()?;
-    let running = match (global.json, out, err) {
-        (true, ..) => Running::both(&mut command)?,
-        (false, Sink::Pipe(one), Sink::Pipe(other)) if one == other => Running::both(&mut command)?,
-        (false, out, err) => Running::apart(&mut command, (out.is_pipe(), err.is_pipe()))?,
-    };
-    // The ledger is opened while the command works: then it costs no time.
-    let engine = if running.is_read() { Some(settings.write().await) } else { None };
-    signals.pass_on(running.pid());
-    let written = running.end(signals)?;
-    let line = wanted.command.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
-    let code = code(written.status);
-    if written.left {
-        say(
-            global,
-            "wunderblock: the command left something running that still holds its output; what that writes from here on \
-             is not kept",
-        );
-    }
-    let mut told = Value::Null;
-    for (bytes, to) in [(written.out, To::Out), (written.err, To::Err)] {
-        // That a command ran is kept though it said nothing; that it did not complain is not.
-        let Some(bytes) = bytes.filter(|bytes| to == To::Out || !bytes.is_empty()) else { continue };
-        let kept = shorten(engine.as_ref(), &how, (&line, &bytes, code)).await;
-        match (&kept, global.json) {
-            (Ok(kept), true) => told = serde_json::to_value(OutputReport::new(kept))?,
-            (Ok(kept), false) => to.write(kept.reduced.text.as_bytes())?,
-            // The ledger is of no use now; the command's words still are.
-            (Err(_), true) => told = json!({ "text": String::from_utf8_lossy(&bytes), "handle": null }),
-            (Err(_), false) => to.write(&bytes)?,
-        }
-        if let Err(error) = kept {
-            say(global, &format!("wunderblock: the output is not kept, and shown in full: {error}"));
-        }
-    }
-    if global.json {
-        print_json(&json!({ "exit_code": code, "command": line, "output": told }))?;
-    }
-    Ok(ExitCode::from(code))
+    let request = RunRequest { global, settings, how, line: line(wanted), cwd: cwd() };
+    let watched = request.start(wanted)?;
+    // The ledger is opened while the command works: then it costs no time, and what the command writes is taken meanwhile.
+    let at_work = std::thread::spawn(move || watched.end());
+    let engine = settings.write().await;
+    let ended = at_work
+        .join()
+        .map_err(|_| std::io::Error::other("the command's output was not read to its end"))??;
+    request.finish(engine.as_ref(), ended).await
 }
 
-async fn shorten(
-    engine: Option<&Result<Engine, Failure>>,
-    how: &How<'_>,
-    (line, bytes, code): (&str, &[u8], u8),
-) -> Result<ShortenedOutput, String> {
-    let engine = match engine {
-        Some(Ok(engine)) => engine,
-        Some(Err(error)) => return Err(error.text()),
-        None => return Err("no ledger was opened".to_owned()),
-    };
-    let cwd = std::env::current_dir().map(|cwd| cwd.to_string_lossy().into_owned()).unwrap_or_default();
-    let input = json!({ "command": line, "cwd": cwd, "exit_code": code }).to_string();
-    let output = Output { bytes, tool: "run", input: &input, failed: code != 0 };
-    let about = |text: &str| text.len().div_ceil(4) as u64;
-    let wish = how.wanted(Some(line), &about);
-    let session = engine.session_by_id(how.session.clone());
-    output.shorten(&session, Keep::Always, &wish).await.map_err(|error| Failure::from(error).text())
+/// What holds for the whole of a run.
+struct RunRequest<'a> {
+    global: &'a Global,
+    settings: &'a Settings,
+    how: How<'a>,
+    line: String,
+    cwd: String,
+}
+
+fn line(wanted: &RunArgs) -> String {
+    wanted.command.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+}
+
+fn cwd() -> String {
+    std::env::current_dir().map(|cwd| cwd.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+impl RunRequest<'_> {
+    /// Starts the command.
+    fn start(&self, wanted: &RunArgs) -> Result<Watched, Failure> {
+        let mut command = command(wanted)?;
+        let signals = Signals::heed()?;
+        let mut channels = Vec::new();
+        let (from, to) = self.ends(To::Out)?;
+        channels.push(self.channel(from, To::Out)?);
+        if self.global.json || To::are_one() {
+            command.stderr(to.try_clone()?);
+        } else {
+            let (from, to) = self.ends(To::Err)?;
+            command.stderr(to);
+            channels.push(self.channel(from, To::Err)?);
+        }
+        command.stdout(to);
+        let child = command.spawn().map_err(|error| not_started(&command, &error))?;
+        // The command keeps copies of our ends; while it has them the readers would wait for ever.
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        let heartbeat = wanted.heartbeat.map(|seconds| Duration::from_secs(seconds.get()));
+        Ok(Watched { child, channels, signals, heartbeat, held: Vec::new() })
+    }
+
+    /// What we read of a stream, and what the command writes to.
+    fn ends(&self, to: To) -> std::io::Result<(OwnedFd, OwnedFd)> {
+        if !self.global.json
+            && to.is_terminal()
+            && let Ok(StandIn { reader, command }) = to.with(|terminal| StandIn::of(terminal))
+        {
+            return Ok((reader, command));
+        }
+        let (reader, writer) = std::io::pipe()?;
+        Ok((reader.into(), writer.into()))
+    }
+
+    fn channel(&self, from: OwnedFd, to: To) -> Result<Channel, Failure> {
+        let way = match (self.global.json, to.is_terminal()) {
+            (true, _) => Way::AtEnd,
+            (false, true) => Way::Through,
+            (false, false) if self.how.is_budget() => Way::AtEnd,
+            (false, false) => Way::Shortened,
+        };
+        let head = SpoolHead {
+            call: call_name(to)?,
+            session: self.how.session.to_owned(),
+            tenant: self.settings.config().tenant.as_str().to_owned(),
+            command: self.line.clone(),
+            cwd: self.cwd.clone(),
+        };
+        Ok(Channel::new(from, (to, way), (self.settings.db.clone(), head)))
+    }
+
+    /// Keeps what the command wrote, and shows what was not shown yet; the command's exit code.
+    async fn finish(&self, engine: Result<&Engine, &Failure>, ended: Ended) -> Exit {
+        let code = code(ended.status);
+        if ended.left {
+            say(
+                self.global,
+                "wunderblock: the command left something running that still holds its output; what that writes from \
+                 here on is not kept",
+            );
+        }
+        let (mut told, mut words) = (Value::Null, Vec::new());
+        for written in ended.channels.into_iter().map(Channel::written) {
+            let Some(bytes) = &written.bytes else {
+                say(self.global, "wunderblock: more than 1 GiB passed as it is, and is not kept");
+                continue;
+            };
+            // That a command ran is kept though it said nothing; that it did not complain is not.
+            if written.to == To::Err && bytes.is_empty() {
+                continue;
+            }
+            let kept = self.keep(engine, (&written, bytes), code).await;
+            let unseen = bytes.get(written.shown..).unwrap_or_default();
+            let text = match (&kept, written.way) {
+                (_, Way::Through) => &[],
+                (Ok(Kept { short: Some(short), .. }), _) => short.reduced.text.as_bytes(),
+                (Err(_) | Ok(_), _) => unseen,
+            };
+            if self.global.json {
+                told = match &kept {
+                    Ok(Kept { short: Some(short), .. }) => serde_json::to_value(OutputReport::new(short))?,
+                    // The ledger is of no use now; the command's words still are.
+                    _ => json!({ "text": String::from_utf8_lossy(unseen), "handle": null }),
+                };
+            } else {
+                written.to.write(text)?;
+            }
+            match kept {
+                Ok(kept) => words.extend(kept.words(&written, bytes)),
+                Err(error) => {
+                    say(
+                        self.global,
+                        &format!("wunderblock: the output is not kept, and shown in full: {error}"),
+                    );
+                }
+            }
+            if let Some(spool) = written.spool {
+                spool.remove();
+            }
+        }
+        if self.global.json {
+            print_json(&json!({ "exit_code": code, "command": self.line, "output": told }))?;
+        } else if !words.is_empty() {
+            say(self.global, &format!("wunderblock: {}", words.join("; ")));
+        }
+        Ok(ExitCode::from(code))
+    }
+
+    /// Keeps what was written to a stream, shortened where it is shown so.
+    async fn keep(
+        &self,
+        engine: Result<&Engine, &Failure>,
+        (written, bytes): (&Written, &[u8]),
+        code: u8,
+    ) -> Result<Kept, String> {
+        let engine = engine.map_err(Failure::text)?;
+        let text = |error: wunderblock::Error| Failure::from(error).text();
+        let input = json!({ "command": self.line, "cwd": self.cwd, "exit_code": code }).to_string();
+        let call = written.spool.as_ref().map(Spool::call);
+        let output = Output { bytes, tool: "run", input: &input, failed: code != 0, call };
+        let session = outputs_session(engine, self.how.session).await.map_err(text)?;
+        if written.way == Way::Through {
+            let handle = output.keep(&session).await.map_err(text)?;
+            return Ok(Kept { handle: Some(handle), short: None });
+        }
+        let wish = OutputOptions { shown: written.shown, ..self.how.wanted(Some(&self.line), &exact) };
+        let short = output.shorten(&session, Keep::Always, &wish).await.map_err(text)?;
+        Ok(Kept { handle: short.handle, short: Some(short) })
+    }
+}
+
+/// What became of a stream's output.
+struct Kept {
+    handle: Option<Handle>,
+    /// None where it was shown as it came.
+    short: Option<ShortenedOutput>,
+}
+
+/// Bytes below which nothing is said of an output that a person has seen whole.
+const WORTH_SAYING: usize = 512;
+
+impl Kept {
+    /// What is said of it: what was saved, or where it is kept. Nothing where the reader has all of it.
+    fn words(&self, written: &Written, bytes: &[u8]) -> Option<String> {
+        let about = if written.to == To::Err { "stderr: " } else { "" };
+        match (&self.short, self.handle) {
+            (Some(short), Some(_)) => {
+                let shown = bytes.get(..written.shown).and_then(|first| std::str::from_utf8(first).ok());
+                Some(outcome(short, about, shown.map_or(0, exact)))
+            }
+            (None, Some(handle)) if bytes.len() >= WORTH_SAYING => {
+                Some(format!("{about}{} bytes · {}", grouped(bytes.len() as u64), handle.short()))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The name of the call of a stream's output: no other run has it at this time.
+fn call_name(to: To) -> Result<String, Failure> {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let now = now.map_err(std::io::Error::other)?.as_nanos();
+    let stream = if to == To::Err { "e" } else { "" };
+    Ok(format!("run-{now:x}-{:x}{stream}", std::process::id()))
 }
 
 /// The exit code of shells for a command that cannot be started.
 const NOT_STARTED: u8 = 127;
-
-/// Where one of our streams goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sink {
-    /// Into a pipe or socket, known by its device and number: somebody reads it.
-    Pipe((u64, u64)),
-    /// To a terminal or into a file: not ours to touch.
-    Other,
-}
-
-impl Sink {
-    fn of(stream: &impl AsFd) -> Self {
-        let Ok(meta) = stream.as_fd().try_clone_to_owned().map(File::from).and_then(|file| file.metadata())
-        else {
-            return Self::Other;
-        };
-        if meta.file_type().is_fifo() || meta.file_type().is_socket() {
-            Self::Pipe((meta.dev(), meta.ino()))
-        } else {
-            Self::Other
-        }
-    }
-
-    fn is_pipe(self) -> bool {
-        matches!(self, Self::Pipe(_))
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum To {
-    Out,
-    Err,
-}
-
-impl To {
-    fn stream(self) -> Box<dyn Write> {
-        match self {
-            Self::Out => Box::new(std::io::stdout().lock()),
-            Self::Err => Box::new(std::io::stderr().lock()),
-        }
-    }
-
-    /// Writes. That whoever read it has gone is no failure: the command's exit code is still the answer.
-    fn write(self, bytes: &[u8]) -> std::io::Result<()> {
-        let mut to = self.stream();
-        to.write_all(bytes)
-            .and_then(|()| to.flush())
-            .or_else(|error| if error.kind() == ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })
-    }
-}
 
 fn command(wanted: &RunArgs) -> Result<Command, Failure> {
     let (program, arguments) = wanted

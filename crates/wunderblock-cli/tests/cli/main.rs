@@ -29,6 +29,7 @@ mod page;
 mod people;
 mod recorded;
 mod reduce;
+mod run;
 mod session;
 mod settings;
 mod simulate;

@@ -1,10 +1,10 @@
-//! `reduce` and `run`: what is shown is marked where it has gaps, and every byte is there again.
+//! `reduce`: what is shown is marked where it has gaps, and every byte is there again.
 
 use crate::desk::Desk;
 use std::fmt::Write as _;
 
 /// A service's log: two kinds of lines many times, one that stands alone.
-fn log() -> String {
+pub(crate) fn log() -> String {
     let mut log = String::new();
     for n in 0..400 {
         let (minute, second) = (n / 60, n % 60);
@@ -31,7 +31,7 @@ fn log() -> String {
 }
 
 /// The handle and the first and last line of the first gap of lines.
-fn first_gap(text: &str) -> (String, String) {
+pub(crate) fn first_gap(text: &str) -> (String, String) {
     let mark = text.lines().find(|line| line.starts_with("⟨… wb:")).expect("a gap");
     let handle = mark["⟨… ".len()..].split('#').next().expect("a handle").to_owned();
     let lines = mark.split("#L").nth(1).and_then(|rest| rest.split(':').next()).expect("lines").to_owned();
@@ -111,34 +111,6 @@ fn bytes_that_are_no_text_come_back_as_they_were() {
 }
 
 #[test]
-fn a_command_keeps_its_exit_code_and_its_streams() {
-    let desk = Desk::new();
-    desk.write("books.log", log());
-    let done = desk.run(&["run", "--", "sh", "-c", "cat books.log; echo trouble >&2; exit 3"]).exits(3);
-    assert!(done.out.contains("⟨… wb:"), "{}", done.out);
-    assert_eq!(done.err, "trouble\n");
-    let (handle, _) = first_gap(&done.out);
-    assert_eq!(desk.run_bytes(&["read", &handle]).stdout, log().into_bytes());
-    // What a failure says in few words is read whole.
-    let few: String = log().lines().take(60).map(|line| format!("{line}\n")).collect();
-    desk.write("few.log", &few);
-    assert_eq!(desk.run(&["run", "--", "sh", "-c", "cat few.log; exit 1"]).exits(1).out, few);
-    assert_ne!(desk.run(&["run", "--", "cat", "few.log"]).exits(0).out, few);
-    let told = desk.run(&["run", "--json", "--", "cat", "few.log"]).exits(0).json();
-    assert_eq!(told["exit_code"].as_u64(), Some(0));
-    assert!(told["output"]["handle"].is_string(), "{told}");
-    // Into a file nothing is touched.
-    desk.shell("$WB run -- cat books.log > copy.log").exits(0);
-    assert_eq!(desk.bytes("copy.log"), log().into_bytes());
-    // Both streams into one pipe: the order in which they were written.
-    let both = desk.shell("$WB run -- sh -c 'echo one; echo two >&2; echo three' 2>&1 | cat").exits(0);
-    assert_eq!(both.out, "one\ntwo\nthree\n");
-    let gone = desk.run(&["run", "--", "no-such-program"]).exits(127);
-    assert!(gone.err.contains("check the name and PATH"), "{}", gone.err);
-    desk.shell("$WB run -- sh -c 'kill -9 $$' | cat; $WB run -- sh -c 'kill -9 $$'; test $? = 137").exits(0);
-}
-
-#[test]
 fn a_ledger_that_cannot_be_written_costs_no_output() {
     let desk = Desk::new();
     desk.write("books.log", log());
@@ -158,57 +130,6 @@ fn what_is_asked_wrongly_is_said() {
     let missing = desk.run(&["reduce", "no-such-file"]).exits(2);
     assert!(missing.err.contains("cannot be read"), "{}", missing.err);
     desk.run(&["run"]).exits(2);
-}
-
-/// A signal for a process, or for the group it leads.
-fn signal(of: &str, name: &str) {
-    let sent = std::process::Command::new("sh").args(["-c", &format!("kill -s {name} -- {of}")]).status();
-    assert!(sent.expect("sh runs").success());
-}
-
-/// Runs a script under `run` in a group of its own, and signals it or the group once it has said a word.
-fn signalled(script: &str, name: &str, group: bool) -> (Option<i32>, String) {
-    use std::io::Read;
-    use std::os::unix::process::CommandExt;
-    let desk = Desk::new();
-    desk.write("script", script);
-    let mut command = desk.command(&["run", "--", "sh", "script"]);
-    command.process_group(0).stdout(std::process::Stdio::piped());
-    let mut child = command.spawn().expect("the program starts");
-    while !desk.path("begun").exists() {
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
-    signal(&format!("{}{}", if group { "-" } else { "" }, child.id()), name);
-    let mut out = String::new();
-    child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
-    (child.wait().unwrap().code(), out)
-}
-
-#[test]
-fn what_a_command_wrote_before_a_signal_is_shown() {
-    let sleeps = "echo one; echo two; touch begun; sleep 20; echo late";
-    assert_eq!(signalled(sleeps, "INT", true), (Some(130), "one\ntwo\n".to_owned()));
-    assert_eq!(signalled(sleeps, "TERM", true), (Some(143), "one\ntwo\n".to_owned()));
-    // One that reached `run` alone is passed on.
-    let replaced = "echo one; echo two; touch begun; exec sleep 20";
-    assert_eq!(signalled(replaced, "TERM", false), (Some(143), "one\ntwo\n".to_owned()));
-    assert_eq!(signalled(replaced, "HUP", false), (Some(129), "one\ntwo\n".to_owned()));
-    // A command that goes on in its own way ends with its own code.
-    let goes_on = "trap 'echo caught; exit 7' INT; echo one; touch begun; sleep 20 & wait; echo late";
-    assert_eq!(signalled(goes_on, "INT", true), (Some(7), "one\ncaught\n".to_owned()));
-}
-
-#[test]
-fn what_a_command_leaves_running_is_not_waited_for() {
-    let desk = Desk::new();
-    let done = desk.run(&["run", "--", "sh", "-c", "sleep 60 & echo $! > pid; echo done"]).exits(0);
-    assert_eq!(done.out, "done\n");
-    assert!(done.err.contains("left something running"), "{}", done.err);
-    // It is running still.
-    desk.shell("kill $(cat pid)").exits(0);
-    // What is still on its way when a command ends is.
-    let late = desk.run(&["run", "--", "sh", "-c", "(sleep 1; echo late) & echo done"]).exits(0);
-    assert_eq!((late.out.as_str(), late.err.as_str()), ("done\nlate\n", ""));
 }
 
 #[test]

@@ -1,48 +1,78 @@
 //! Signals while a command works: they are for the command. What it wrote before it ended by one is still shown.
 
 use rustix::process::{Pid, Signal, kill_process};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH};
 use signal_hook::flag;
-use signal_hook::iterator::{Handle, Signals as Waiting};
+use signal_hook::iterator::backend::SignalDelivery;
+use signal_hook::iterator::exfiltrator::WithOrigin;
+use signal_hook::low_level::siginfo::Origin;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The signals that would end us.
+/// Signals that would end `run`, and that a command may wait for.
+const PASSED: [i32; 6] = [SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2];
+
+/// The signals that reach `run`, readable as soon as one has come.
 ///
-/// A keyboard's (`INT`, `QUIT`) reach the command by themselves. Those that are sent to one process (`TERM`, `HUP`) may
-/// have reached us alone, so they are passed on; a command that gets them twice has got them.
+/// What a keyboard sends (`INT`, `QUIT`) reaches the command by itself: the kernel sends it to all of the group. What a
+/// process sends may have reached `run` alone, so it is passed on; a command that gets `TERM` twice has got it.
 pub(super) struct Signals {
     over: Arc<AtomicBool>,
-    waiting: Handle,
-    passed: Option<Waiting>,
+    delivery: SignalDelivery<UnixStream, WithOrigin>,
+}
+
+/// What a signal asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// The command may have ended.
+    Child,
+    /// The terminal has another size.
+    Resized,
+    /// The command gets this signal.
+    PassOn(i32),
 }
 
 impl Signals {
-    /// From here on none of them ends us. A command that is started after this has none of it: what is handled, not
+    /// From here on none of them ends `run`. A command that is started after this has none of it: what is handled, not
     /// ignored, is as it was in a new program.
     pub(super) fn heed() -> std::io::Result<Self> {
         let over = Arc::new(AtomicBool::new(false));
-        for signal in [SIGINT, SIGQUIT, SIGTERM, SIGHUP] {
+        for signal in PASSED {
             flag::register_conditional_default(signal, Arc::clone(&over))?;
         }
-        let passed = Waiting::new([SIGTERM, SIGHUP])?;
-        Ok(Self { over, waiting: passed.handle(), passed: Some(passed) })
+        let (read, write) = UnixStream::pair()?;
+        let all = PASSED.iter().copied().chain([SIGCHLD, SIGWINCH]);
+        let delivery = SignalDelivery::with_pipe(read, write, WithOrigin::default(), all)?;
+        Ok(Self { over, delivery })
     }
 
-    /// Passes on to a process what it may not have got.
-    pub(super) fn pass_on(&mut self, pid: u32) {
-        let Some(mut passed) = self.passed.take() else { return };
-        let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return };
-        std::thread::spawn(move || {
-            for signal in passed.forever() {
-                let _ = kill_process(pid, if signal == SIGTERM { Signal::TERM } else { Signal::HUP });
-            }
-        });
+    /// What has come since the last call.
+    pub(super) fn pending(&mut self) -> impl Iterator<Item = Asked> + use<> {
+        self.delivery.pending().filter_map(|origin: Origin| match origin.signal {
+            SIGCHLD => Some(Asked::Child),
+            SIGWINCH => Some(Asked::Resized),
+            signal => origin.process.is_some().then_some(Asked::PassOn(signal)),
+        })
     }
 
-    /// The command has ended: the next of them ends us.
-    pub(super) fn end(self) {
+    /// The command has ended: the next of them ends `run`.
+    pub(super) fn end(&self) {
         self.over.store(true, Ordering::SeqCst);
-        self.waiting.close();
+    }
+}
+
+impl AsFd for Signals {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.delivery.get_read().as_fd()
+    }
+}
+
+/// Sends a process a signal. One that has ended meanwhile needs none.
+pub(super) fn send(pid: u32, signal: i32) {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    if let (Some(pid), Some(signal)) = (pid, Signal::from_named_raw(signal)) {
+        let _ = kill_process(pid, signal);
     }
 }

@@ -1,0 +1,184 @@
+//! `run`: a command as it is, its output kept as it comes, shortened where no person looks at it.
+
+use crate::desk::Desk;
+use crate::reduce::{first_gap, log};
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+#[test]
+fn a_command_keeps_its_exit_code_and_its_streams() {
+    let desk = Desk::new();
+    desk.write("books.log", log());
+    let done = desk.run(&["run", "--", "sh", "-c", "cat books.log; echo trouble >&2; exit 3"]).exits(3);
+    assert!(done.out.contains("⟨… wb:"), "{}", done.out);
+    let (handle, _) = first_gap(&done.out);
+    let (trouble, summary) = done.err.split_once('\n').unwrap();
+    assert_eq!(trouble, "trouble");
+    assert!(
+        summary.contains(" → ") && summary.trim_end().ends_with(&format!("tokens · {handle}")),
+        "{summary}"
+    );
+    assert_eq!(desk.run(&["-q", "run", "--", "cat", "books.log"]).exits(0).err, "");
+    assert_eq!(desk.run_bytes(&["read", &handle]).stdout, log().into_bytes());
+    // What a failure says in few words is read whole.
+    let few: String = log().lines().take(60).map(|line| format!("{line}\n")).collect();
+    desk.write("few.log", &few);
+    assert_eq!(desk.run(&["run", "--", "sh", "-c", "cat few.log; exit 1"]).exits(1).out, few);
+    assert_ne!(desk.run(&["run", "--", "cat", "few.log"]).exits(0).out, few);
+    let told = desk.run(&["run", "--json", "--", "cat", "few.log"]).exits(0).json();
+    assert_eq!(told["exit_code"].as_u64(), Some(0));
+    assert!(told["output"]["handle"].is_string(), "{told}");
+    // Agents hand commands a file as well as a pipe.
+    desk.shell("$WB run -- sh -c 'cat books.log; echo trouble >&2' > copy.log 2>&1").exits(0);
+    let copy = String::from_utf8(desk.bytes("copy.log")).unwrap();
+    assert!(copy.len() * 4 < log().len() && copy.contains("trouble"), "{copy}");
+    // Both streams into one pipe: the order in which they were written.
+    let both = desk.shell("$WB run -- sh -c 'echo one; echo two >&2; echo three' 2>&1 | cat").exits(0);
+    assert_eq!(both.out, "one\ntwo\nthree\n");
+    let gone = desk.run(&["run", "--", "no-such-program"]).exits(127);
+    assert!(gone.err.contains("check the name and PATH"), "{}", gone.err);
+    desk.shell("$WB run -- sh -c 'kill -9 $$' | cat; $WB run -- sh -c 'kill -9 $$'; test $? = 137").exits(0);
+}
+
+/// A signal for a process, or for the group it leads.
+fn signal(of: &str, name: &str) {
+    let sent = std::process::Command::new("sh").args(["-c", &format!("kill -s {name} -- {of}")]).status();
+    assert!(sent.expect("sh runs").success());
+}
+
+/// Runs a script under `run` in a group of its own, and signals it or the group once it has said a word.
+fn signalled(script: &str, name: &str, group: bool) -> (Option<i32>, String) {
+    let desk = Desk::new();
+    desk.write("script", script);
+    let mut command = desk.command(&["run", "--", "sh", "script"]);
+    command.process_group(0).stdout(Stdio::piped());
+    let mut child = command.spawn().expect("the program starts");
+    while !desk.path("begun").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    signal(&format!("{}{}", if group { "-" } else { "" }, child.id()), name);
+    let mut out = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+    (child.wait().unwrap().code(), out)
+}
+
+#[test]
+fn what_a_command_wrote_before_a_signal_is_shown() {
+    let sleeps = "echo one; echo two; touch begun; sleep 20; echo late";
+    assert_eq!(signalled(sleeps, "INT", true), (Some(130), "one\ntwo\n".to_owned()));
+    assert_eq!(signalled(sleeps, "TERM", true), (Some(143), "one\ntwo\n".to_owned()));
+    // One that reached `run` alone is passed on.
+    let replaced = "echo one; echo two; touch begun; exec sleep 20";
+    assert_eq!(signalled(replaced, "TERM", false), (Some(143), "one\ntwo\n".to_owned()));
+    assert_eq!(signalled(replaced, "HUP", false), (Some(129), "one\ntwo\n".to_owned()));
+    assert_eq!(signalled(replaced, "INT", false), (Some(130), "one\ntwo\n".to_owned()));
+    assert_eq!(signalled(replaced, "QUIT", false), (Some(131), "one\ntwo\n".to_owned()));
+    let told = "trap 'echo told' USR1; trap 'exit 4' QUIT; echo one; touch begun; sleep 20 & wait; kill $!";
+    assert_eq!(signalled(told, "USR1", false), (Some(0), "one\ntold\n".to_owned()));
+    // A command that goes on in its own way ends with its own code.
+    let goes_on = "trap 'echo caught; exit 7' INT; echo one; touch begun; sleep 20 & wait; echo late";
+    assert_eq!(signalled(goes_on, "INT", true), (Some(7), "one\ncaught\n".to_owned()));
+}
+
+#[test]
+fn what_a_command_leaves_running_is_not_waited_for() {
+    let desk = Desk::new();
+    let done = desk.run(&["run", "--", "sh", "-c", "sleep 60 & echo $! > pid; echo done"]).exits(0);
+    assert_eq!(done.out, "done\n");
+    assert!(done.err.contains("left something running"), "{}", done.err);
+    // It is running still.
+    desk.shell("kill $(cat pid)").exits(0);
+    // What is still on its way when a command ends is.
+    let late = desk.run(&["run", "--", "sh", "-c", "(sleep 1; echo late) & echo done"]).exits(0);
+    assert_eq!((late.out.as_str(), late.err.as_str()), ("done\nlate\n", ""));
+}
+
+/// Starts a script under `run`, and waits until it has said that it works.
+fn at_work(desk: &Desk, options: &[&str], script: &str) -> Child {
+    desk.write("script", script);
+    let args: Vec<&str> =
+        std::iter::once("run").chain(options.iter().copied()).chain(["--", "sh", "script"]).collect();
+    let mut command = desk.command(&args);
+    command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().expect("the program starts");
+    while !desk.path("begun").exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child
+}
+
+#[test]
+fn what_a_command_wrote_is_readable_after_a_kill_of_run() {
+    let desk = Desk::new();
+    let script = "cat books.log; echo 'the last word'; sleep 0.2; touch begun; sleep 20";
+    desk.write("books.log", log());
+    let mut child = at_work(&desk, &["--session", "night"], script);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let found = desk.run(&["grep", "the last word", "--json"]).exits(0).lines();
+    let handle = found[0]["handle"].as_str().expect("a handle").to_owned();
+    assert_eq!(found[0]["session"], "night-outputs");
+    let whole = format!("{}the last word\n", log());
+    assert_eq!(desk.run_bytes(&["read", &handle]).stdout, whole.as_bytes());
+    // Taken in once, and nothing of it is left beside the ledger.
+    assert_eq!(desk.run(&["grep", "the last word", "--json"]).exits(0).lines().len(), 1);
+    assert!(!desk.path("ledger.db.run").exists());
+    desk.run(&["doctor"]).exits(0);
+}
+
+#[test]
+fn a_slow_command_shows_its_first_lines_and_that_it_lives() {
+    let desk = Desk::new();
+    desk.write("books.log", log());
+    let script =
+        "head -3 books.log; touch begun; while ! test -e on; do sleep 0.05; done; tail -n +4 books.log";
+    let mut child = at_work(&desk, &["--heartbeat", "1"], script);
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut first = String::new();
+    out.read_line(&mut first).unwrap();
+    assert_eq!(Some(first.trim_end()), log().lines().next(), "before the command's end");
+    let mut err = BufReader::new(child.stderr.take().unwrap());
+    let mut beat = String::new();
+    err.read_line(&mut beat).unwrap();
+    assert!(beat.contains("still running after 1 s"), "{beat}");
+    desk.write("on", "");
+    let mut rest = String::new();
+    out.read_to_string(&mut rest).unwrap();
+    assert!(child.wait().unwrap().success());
+    let shown = first + &rest;
+    assert!(log().starts_with(&shown[..shown.lines().take(3).map(|line| line.len() + 1).sum::<usize>()]));
+    // Places are those of the whole, not of what came after the first lines.
+    let (handle, lines) = first_gap(&shown);
+    let from: usize = lines.split('-').next().unwrap().parse().unwrap();
+    let read = desk.run(&["read", &handle, "--lines", &lines]).exits(0).out;
+    assert_eq!(read.lines().next(), log().lines().nth(from - 1));
+    assert!(!shown.contains(read.lines().next().unwrap()), "{shown}");
+    assert_eq!(desk.run_bytes(&["read", &handle]).stdout, log().into_bytes());
+}
+
+#[test]
+fn a_reader_that_closes_ends_the_command() {
+    let desk = Desk::new();
+    let endless = "$WB run -- sh -c 'while :; do echo x; sleep 0.05; done'";
+    let done = desk.shell(&format!("{{ {endless}; echo $? > code; }} | head -1; cat code")).exits(0);
+    assert_eq!(done.out, "x\n141\n");
+}
+
+/// A terminal passes everything through, colours included, and all of it is kept.
+#[test]
+#[cfg(target_os = "linux")]
+fn on_a_terminal_everything_passes_through_and_is_kept() {
+    let desk = Desk::new();
+    desk.write("books.log", log());
+    let inner = "test -t 1 && test -t 2 && printf 'seen \\033[31mred\\033[0m\\n'; cat books.log; exit 6";
+    desk.write("script", inner);
+    let done = desk.shell("script -qec '$WB run -- sh script' /dev/null < /dev/null").exits(6);
+    let lines: Vec<&str> = done.out.lines().map(|line| line.trim_end_matches('\r')).collect();
+    assert_eq!(lines[0], "seen \u{1b}[31mred\u{1b}[0m");
+    assert_eq!(lines[1..401], log().lines().collect::<Vec<_>>());
+    let handle = lines[401].rsplit_once("bytes · ").expect("where it is kept").1;
+    let whole = format!("seen \u{1b}[31mred\u{1b}[0m\n{}", log());
+    assert_eq!(desk.run_bytes(&["read", handle]).stdout, whole.as_bytes());
+}
