@@ -198,7 +198,8 @@ pub fn clipped(
             if is_result || missing((said.seq, index), piece, trim, costs).is_some() {
                 continue;
             }
-            let short = clip.and_then(|bytes| stub::clip(piece, bytes, bodies));
+            // What is weighed is to be rendered: in the latest form.
+            let short = clip.and_then(|bytes| stub::clip(piece, bytes, bodies, u32::MAX));
             total += part(short.as_ref().unwrap_or(piece), costs);
         }
     }

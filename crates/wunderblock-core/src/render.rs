@@ -33,8 +33,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 /// The version of what this module writes.
 ///
 /// 1: the first. 2: a lane's preamble stands before the conversation, and says where to cache up to. 3: a tool's output
-/// that an import could not bind to a call stands in a fence.
-pub const VERSION: u32 = 3;
+/// that an import could not bind to a call stands in a fence. 4: the mark in a text that was cut says which bytes are
+/// gone, as `read` takes them.
+pub const VERSION: u32 = 4;
 
 /// What rendering needs beside the view.
 #[derive(Clone, Copy)]
@@ -288,7 +289,8 @@ impl<'a> RequestWriter<'a> {
             let own = self.sendable(entry);
             let is_listed = own.is_empty() && !entry.message.parts.is_empty();
             for (index, piece) in own {
-                let clipped = clip.and_then(|bytes| stub::clip(piece, bytes, self.input.bodies));
+                let clipped =
+                    clip.and_then(|bytes| stub::clip(piece, bytes, self.input.bodies, self.input.version));
                 let piece = clipped.as_ref().unwrap_or(piece);
                 let form = self.presentation.of((entry.seq, index), piece, treatment, None);
                 reduced |= treatment != Treatment::Stub && form != Stubbed::Kept;

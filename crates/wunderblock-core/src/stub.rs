@@ -3,9 +3,10 @@
 //! A stub is one line: what it was, how large, and how to get it — by our handle, and by the least that is needed to do
 //! it again. It depends on the recorded message alone, so the same entry always has the same stub.
 
+use crate::id::Handle;
 use crate::message::{Body, Part};
 use crate::ports::Bodies;
-use crate::units::Bytes;
+use crate::units::{Bytes, Seq};
 
 /// Tool arguments and results from this size on become stubs; what is shorter costs no more than its stub would.
 pub const TOOL_BODY_MIN: Bytes = Bytes(512);
@@ -90,25 +91,50 @@ fn shorten(content: &Part, gist: Option<&str>) -> Part {
     }
 }
 
-/// Head and tail of a text that is longer than `keep` bytes, with a mark between them.
+/// Head and tail of a text that is longer than `keep` bytes, with a mark between them, as a version of rendering has it.
 #[must_use]
-pub fn clip(piece: &Part, keep: Bytes, bodies: &dyn Bodies) -> Option<Part> {
+pub fn clip(piece: &Part, keep: Bytes, bodies: &dyn Bodies, version: u32) -> Option<Part> {
     let Part::Text { text: body, extra } = piece else { return None };
     if body.bytes() <= keep {
         return None;
     }
     let half = usize::try_from(keep.0 / 2).unwrap_or(usize::MAX);
-    let handle = body.handle().map(|handle| handle.to_string());
-    let text = ends(bodies.of(body)?, (half, half), handle.as_deref());
+    let whole = match (version, body.handle()) {
+        (..=3, handle) => WholeText::Old(handle),
+        (_, Some(handle)) => WholeText::Body(handle),
+        (_, None) => WholeText::Nowhere,
+    };
+    let text = ends(bodies.of(body)?, (half, half), whole);
     Some(Part::Text { text: text.into(), extra: extra.clone() })
 }
 
-/// At most so many bytes of a text's head and tail, with a mark between them.
-pub(crate) fn ends(text: &str, (front, back): (usize, usize), handle: Option<&str>) -> String {
+/// Where a text that was cut can be read whole.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum WholeText {
+    /// Under a handle of its own.
+    Body(Handle),
+    /// At a position of a session.
+    Position(Handle, Seq),
+    /// Nowhere by itself.
+    Nowhere,
+    /// As marks said it before version 4 of rendering, which did not say the place.
+    Old(Option<Handle>),
+}
+
+/// At most so many bytes of a text's head and tail, and a mark between them that says where the rest is read:
+/// `⟨… wb:3f9c1a7b#B600-2006: 1,406 bytes⟩`.
+pub(crate) fn ends(text: &str, (front, back): (usize, usize), whole: WholeText) -> String {
     let (head, tail) = (head(text, front), tail(text, back));
-    let gone = text.len().saturating_sub(head.len() + tail.len()) as u64;
-    let handle = handle.map(|handle| format!(" · {handle}")).unwrap_or_default();
-    format!("{head}\n⟨{} bytes left out{handle}⟩\n{tail}", grouped(gone))
+    let (from, to) = (head.len(), text.len().saturating_sub(tail.len()).max(head.len()));
+    let gone = grouped((to - from) as u64);
+    let mark = match whole {
+        WholeText::Body(handle) => format!("… {}#B{from}-{to}: {gone} bytes", handle.short()),
+        WholeText::Position(stream, at) => format!("… {}#{at}: {gone} bytes", stream.short()),
+        WholeText::Nowhere => format!("… {gone} bytes"),
+        WholeText::Old(Some(handle)) => format!("{gone} bytes left out · {handle}"),
+        WholeText::Old(None) => format!("{gone} bytes left out"),
+    };
+    format!("{head}\n⟨{mark}⟩\n{tail}")
 }
 
 /// A part with its bodies in place. What has been erased is replaced by a mark that says so; thinking is of no use

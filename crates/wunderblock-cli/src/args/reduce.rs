@@ -65,11 +65,11 @@ fn kinds() -> clap::builder::PossibleValuesParser {
   wunderblock run -- sh -c 'grep -rn unsafe . | sort'
   wunderblock run --session 7d1 --heartbeat 30 -- make world
 
-What goes into a pipe or a file is shortened; on a terminal all of it passes through. Either way it is
-kept as it comes, in the session `outputs`, also where `run` is killed. The exit code is the command's
-own, stdout and stderr stay apart (or together, where both go to one place), signals reach the command,
-and a reader that closes ends it. A command of more than a second shows its first lines at once. One
-line on stderr says what was saved: `12,431 → 812 tokens · wb:3f9c1a7b`; -q keeps it away.")]
+What goes into a pipe or a file is shortened; on a terminal all of it passes through. Either way it
+is kept as it comes, in the session `outputs`, also where `run` is killed. The exit code is that of
+the command, stdout and stderr stay apart (or together, where both go to one place), signals reach
+the command, and a reader that closes ends it. A command of more than a second shows its first lines
+at once. One line on stderr says what was saved: `12,431 → 812 tokens · wb:3f9c1a7b`; none with -q.")]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) how: HowArgs,

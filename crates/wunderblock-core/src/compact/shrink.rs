@@ -8,7 +8,7 @@ use crate::message::{Body, Part};
 use crate::pair::Exchange;
 use crate::plan::PlanInput;
 use crate::policy::Permille;
-use crate::stub::{ends, head, tail};
+use crate::stub::{WholeText, ends, head, tail};
 use crate::units::{Bytes, Tokens};
 use crate::{cost, presentation};
 
@@ -131,8 +131,8 @@ fn shortened(
         [only] => only.handle(),
         _ => None,
     };
-    let whole_text = only.map_or_else(|| ask.stream.range(at.0, at.0), |handle| handle.to_string());
-    let short = ends(&text, (front, back), Some(&whole_text));
+    let short =
+        ends(&text, (front, back), only.map_or(WholeText::Position(ask.stream, at.0), WholeText::Body));
     (ask.costs.text(&short).tokens < whole).then(|| short.into())
 }
 

@@ -122,7 +122,7 @@ fn a_shorter_text_says_how_much_is_gone_and_pictures_stay() {
         [
             "User: look".into(),
             "Assistant: call(c1)".into(),
-            format!("Tool: c1={head}\n⟨904 bytes left out · {STREAM}#4⟩\n{tail}+image/png"),
+            format!("Tool: c1={head}\n⟨… {}#4: 904 bytes⟩\n{tail}+image/png", STREAM.short()),
             "User: well?".into(),
         ]
     );
