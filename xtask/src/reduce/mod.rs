@@ -30,6 +30,9 @@ pub(crate) struct MeasureArgs {
     /// Print what does not stay visible
     #[arg(long, conflicts_with = "json")]
     missing: bool,
+    /// Print a line for each tool result, what saves the least first
+    #[arg(long, conflicts_with_all = ["json", "missing"])]
+    each: bool,
     /// Reduce generated inputs at once, twice and four times the size; print time per byte, memory, and what 20 KB cost
     #[arg(long, conflicts_with_all = ["json", "missing"])]
     scale: bool,
@@ -67,6 +70,7 @@ pub(crate) fn run(args: &MeasureArgs) -> ChoreResult<String> {
     Ok(match args {
         MeasureArgs { json: true, .. } => table::json(&rows)?,
         MeasureArgs { missing: true, .. } => table::missing(&rows),
+        MeasureArgs { each: true, .. } => tool_figures::each(results),
         _ => {
             let files = if rows.is_empty() { String::new() } else { table::text(&rows) };
             let results = if results.is_empty() { String::new() } else { tool_figures::tables(&results) };

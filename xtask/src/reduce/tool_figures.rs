@@ -15,6 +15,7 @@ const MARKED_TOKENS: u64 = 1_000;
 
 /// What was measured of one tool result.
 pub(super) struct ToolFigures {
+    command: String,
     pub(super) claim: ToolClaim,
     pub(super) kind: &'static str,
     /// Tokens of the source, and at each level.
@@ -68,6 +69,7 @@ impl ToolFigures {
         let lines = errors.lines(&source, fold.kind);
         let visible = |short: &Reduced| errors.visible(&lines, &check::shown(&short.text));
         Self {
+            command: text.command.clone().unwrap_or_default(),
             claim: text.claim(),
             kind: fold.kind.name(),
             tokens: fold.tokens_before,
@@ -107,6 +109,23 @@ pub(super) fn tables(all: &[ToolFigures]) -> String {
             line(&mut out, kind, &rows);
         }
         line(&mut out, "**all**", &of_claim);
+    }
+    out
+}
+
+/// Maximum characters of a command in a list.
+const COMMAND_CHARS: usize = 90;
+
+/// A line per tool result, what saves the least first.
+pub(super) fn each(mut all: Vec<ToolFigures>) -> String {
+    all.sort_by_key(|row| (row.claim, row.saved(row.fold)));
+    let mut out = String::new();
+    for row in all {
+        let (claim, kind, tokens, saved) =
+            (row.claim.name(), row.kind, row.tokens, tenths(row.saved(row.fold)));
+        let command: String = row.command.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let command: String = command.chars().take(COMMAND_CHARS).collect();
+        let _ = writeln!(out, "{claim:<16} {kind:<9} {tokens:>7} tokens {saved:>6} %  {command}");
     }
     out
 }
