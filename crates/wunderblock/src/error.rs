@@ -135,6 +135,9 @@ pub enum Error {
         /// What it fits, or the first of that.
         matches: Vec<Handle>,
     },
+    /// No line of a text has what was looked for.
+    #[error("no line has `{0}`")]
+    NoMatch(String),
     /// A range or address that cannot be.
     #[error("{0}")]
     Address(String),

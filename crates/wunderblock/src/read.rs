@@ -275,7 +275,7 @@ fn matching(bytes: &[u8], pattern: &str, regex: bool) -> Result<Vec<u8>, Error> 
         }
     }
     if found.is_empty() {
-        return Err(Error::Address(format!("no line has `{pattern}`")));
+        return Err(Error::NoMatch(pattern.to_owned()));
     }
     Ok(found)
 }

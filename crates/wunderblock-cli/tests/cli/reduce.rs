@@ -59,6 +59,7 @@ fn what_is_left_out_is_marked_and_read_again() {
     let found = desk.run(&["read", &handle, "--grep", "is full"]).exits(0).out;
     assert_eq!(found, "218:2031-05-04 07:03:37 ERROR books.disk volume /srv/books is full\n");
     desk.run(&["read", &handle, "--grep", "is f[aeiou]ll", "--regex"]).exits(0);
+    desk.run(&["read", &handle, "--grep", "nowhere"]).exits(1);
     desk.run(&["doctor"]).exits(0);
 }
 

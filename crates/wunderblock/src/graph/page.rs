@@ -91,11 +91,10 @@ fn extent(item: &PageItem, page: u64) -> String {
     {
         return String::new();
     }
-    let bytes =
-        format!("bytes {}–{} of {}", grouped(item.from_byte), grouped(item.to_byte), grouped(item.bytes));
+    let place = format!("B{}-{} of {} bytes", item.from_byte, item.to_byte, grouped(item.bytes));
     if item.to_byte < item.bytes {
-        format!("⟨{bytes}; goes on on page {}⟩", page.saturating_add(1))
+        format!("⟨{place}; page {} continues⟩", page.saturating_add(1))
     } else {
-        format!("⟨{bytes}⟩")
+        format!("⟨{place}⟩")
     }
 }

@@ -143,8 +143,8 @@ fn a_message_longer_than_a_page_is_split_not_skipped() {
     let pages = scene.pages(&scene.at("1-4"), &Expand::default());
     assert!(pages.len() > 20, "{}", pages.len());
     assert_eq!(joined(&pages)[1].2, long);
-    assert!(pages[0].text.starts_with("#2 user\nbefore\n\n#3 user\n⟨bytes 0–"), "{}", pages[0].text);
-    assert!(pages[0].text.contains("; goes on on page 2⟩\nline 0 of"), "{}", pages[0].text);
+    assert!(pages[0].text.starts_with("#2 user\nbefore\n\n#3 user\n⟨B0-"), "{}", pages[0].text);
+    assert!(pages[0].text.contains("; page 2 continues⟩\nline 0 of"), "{}", pages[0].text);
     assert!(pages.last().unwrap().text.ends_with("#4 user\nafter\n"));
     let items = pages.iter().flat_map(|page| &page.items);
     assert!(
