@@ -12,10 +12,10 @@ pub(super) fn shown(text: &str) -> String {
     shown
 }
 
-/// Whether the source is the short text with every gap filled from the source at the place its mark names.
+/// Whether every line of the source stands in the short text, or in a gap that has its mark.
 ///
-/// White space is left out of the comparison where marks stand between lines; a text that was rendered anew (a page, or
-/// one with terminal controls) says so with a gap over all of it, and is compared no further.
+/// White space is left out of the comparison; a text that was written again (a page, or one with terminal controls) says
+/// so with a gap over all of it, and is compared no further.
 pub(super) fn is_whole(source: &str, short: &Reduced) -> bool {
     if short.gaps.is_empty() {
         return invert(&short.text).as_deref() == Some(source) || short.text == source;
@@ -34,7 +34,16 @@ pub(super) fn is_whole(source: &str, short: &Reduced) -> bool {
         at = gap.span.end;
     }
     kept.push_str(source.get(at..).unwrap_or(""));
-    bare(&kept).eq(bare(&without_marks(&text)))
+    let shown = without_marks(&text);
+    bare(&kept).eq(bare(&shown)) || stands_in(&kept, &shown)
+}
+
+/// Whether the lines of a text stand in another, in their order. The other may have more: what a mark stands for can be
+/// said again in fewer lines, as diagnostics are by message and file.
+fn stands_in(kept: &str, shown: &str) -> bool {
+    let line = |line: &str| bare(line).collect::<String>();
+    let mut shown = shown.lines().map(line);
+    kept.lines().map(line).filter(|line| !line.is_empty()).all(|line| shown.any(|other| other == line))
 }
 
 /// Whether the gaps have all of the source between them.
@@ -55,7 +64,8 @@ fn without_marks(text: &str) -> String {
         let (before, from) = rest.split_at(at);
         out.push_str(before);
         let inner = from.get('⟨'.len_utf8()..).unwrap_or("");
-        let end = inner.find('⟩').filter(|_| inner.starts_with('…') || inner.starts_with('×'));
+        let is_ours = ["… ", "×", "and "].iter().any(|beginning| inner.starts_with(beginning));
+        let end = inner.find('⟩').filter(|_| is_ours);
         match end {
             Some(end) => rest = inner.get(end + '⟩'.len_utf8()..).unwrap_or(""),
             // Doubled: the source has one.

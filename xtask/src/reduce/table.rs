@@ -51,7 +51,7 @@ pub(super) fn text(rows: &[FileReduction]) -> String {
     let speed = |of: fn(&FileReduction) -> f64| bytes as f64 / 1e6 / rows.iter().map(of).sum::<f64>();
     let _ = writeln!(
         out,
-        "\n{} chosen files, {bytes} bytes. Put together again from the text and its gaps: {} of {}. {:.1} MB/s with exact counts before and after, {:.1} MB/s without (one thread).\n\n{OTHERS}",
+        "\n{} chosen files, {bytes} bytes. Every line shown or in a marked gap: {} of {}. {:.1} MB/s with exact counts before and after, {:.1} MB/s without (one thread).\n\n{OTHERS}",
         rows.len(),
         rows.len() - broken,
         rows.len(),
