@@ -3,6 +3,7 @@
 //! A command line is taken apart as a shell would do it (quotes, pipes, lists, redirections), but nothing in it is
 //! expanded: what cannot be known counts as an unknown program.
 
+mod programs;
 mod shell;
 
 use shell::{ShellStage, pipelines};
@@ -31,7 +32,7 @@ impl Claim {
             .trim()
             .split_once(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-'))
             .unwrap_or((command.trim(), ""));
-        if READ_TOOLS.iter().any(|known| known.eq_ignore_ascii_case(tool)) {
+        if programs::names("tools").any(|known| known.eq_ignore_ascii_case(tool)) {
             return if is_record(rest) { Self::Unknown } else { Self::File };
         }
         let mut claims =
@@ -78,27 +79,12 @@ fn claim(stages: &[ShellStage]) -> Claim {
     }
 }
 
-/// Names under which agents have a tool that reads a file.
-const READ_TOOLS: [&str; 10] = [
-    "Read",
-    "ReadFile",
-    "read_file",
-    "read-file",
-    "view",
-    "view_file",
-    "open_file",
-    "fs_read",
-    "read_many_files",
-    "get_file_contents",
-];
-
 /// Whether a path is that of a record of events or rows: it is looked at, not edited.
 fn is_record(path: &str) -> bool {
-    const ENDINGS: [&str; 6] = [".log", ".jsonl", ".ndjson", ".csv", ".tsv", ".out"];
     let path = path.trim_matches(|c: char| !c.is_alphanumeric()).to_ascii_lowercase();
     // `app.log:10-40` names lines of it.
     let path = path.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, ':' | '-'));
-    ENDINGS.iter().any(|ending| path.ends_with(ending))
+    programs::names("records").any(|ending| path.ends_with(ending))
 }
 
 /// The pipelines of a command that print anything. None where it is wrapped too often.
@@ -117,7 +103,7 @@ fn printing_pipelines(command: &str) -> Option<Vec<Vec<ShellStage>>> {
                 pending.push((script.to_owned(), depth + 1));
                 continue;
             }
-            if last.to_file || is_silent(last.program()) {
+            if last.to_file || programs::is("silent", last) {
                 continue;
             }
             found.push(stages);
@@ -129,25 +115,19 @@ fn printing_pipelines(command: &str) -> Option<Vec<Vec<ShellStage>>> {
 /// Takes away what runs another program without a word in what it prints: `sudo`, `env X=1`, `timeout 5`, `do`.
 fn strip_wrappers(stage: &mut ShellStage) {
     loop {
-        let words = &stage.words;
-        let program = stage.program().to_owned();
-        let gone = match program.as_str() {
-            "" => return,
-            "do" | "then" | "else" | "elif" | "if" | "while" | "until" | "!" | "{" | "(" | "nohup"
-            | "command" | "builtin" | "exec" | "time" => 1,
-            "sudo" | "doas" => 1 + count_options(words, &["-u", "-g", "-C", "-h", "-p"]),
-            "env" => 1 + count_options(words, &["-u", "-C", "-S"]),
-            "nice" | "ionice" | "stdbuf" | "chrt" | "taskset" => {
-                1 + count_options(words, &["-n", "-c", "-p", "-i", "-o", "-e"])
+        let gone = match stage.words.first() {
+            None => return,
+            Some(word) if is_assignment(word) => 1,
+            Some(word)
+                if word.ends_with("wunderblock") && stage.words.get(1).is_some_and(|word| word == "run") =>
+            {
+                stage.words.iter().position(|word| word == "--").map_or(stage.words.len(), |at| at + 1)
             }
-            "xargs" => 1 + count_options(words, &["-n", "-P", "-I", "-L", "-d", "-s", "-a"]),
-            "timeout" => 2 + count_options(words, &["-k", "-s"]),
-            "wunderblock" if words.get(1).is_some_and(|word| word == "run") => {
-                words.iter().position(|word| word == "--").map_or(words.len(), |at| at + 1)
-            }
-            word if is_assignment(word) => 1,
-            _ => return,
+            Some(_) => programs::wrapper_length(stage),
         };
+        if gone == 0 {
+            return;
+        }
         stage.words.drain(..gone.min(stage.words.len()));
     }
 }
@@ -157,18 +137,6 @@ fn is_assignment(word: &str) -> bool {
     word.len() > name.len()
         && !name.is_empty()
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-}
-
-/// The number of words after the first that are options, with the values of those that take one.
-fn count_options(words: &[String], with_value: &[&str]) -> usize {
-    let mut at = 1;
-    while let Some(word) = words.get(at).filter(|word| word.starts_with('-')) {
-        at += if with_value.contains(&word.as_str()) { 2 } else { 1 };
-        if word == "--" {
-            break;
-        }
-    }
-    at - 1
 }
 
 /// The script that a shell is given: `bash -lc '…'`.
@@ -183,48 +151,14 @@ fn inner_script(stage: &ShellStage) -> Option<&str> {
     stage.words.get(at + 1).map(String::as_str)
 }
 
-/// Programs that print nothing worth counting, and the words of loops.
-fn is_silent(program: &str) -> bool {
-    const SILENT: [&str; 36] = [
-        "cd", "pushd", "popd", "export", "unset", "set", "source", ".", "true", "false", ":", "test", "[",
-        "[[", "mkdir", "touch", "rm", "cp", "mv", "ln", "chmod", "chown", "sleep", "wait", "echo", "printf",
-        "for", "done", "fi", "esac", "case", "}", ")", "select", "local", "readonly",
-    ];
-    SILENT.contains(&program)
-}
-
 /// Whether a stage selects; None where it hands on what it reads, so that the stage before it decides.
 fn stage_selects(stage: &ShellStage) -> Option<bool> {
-    let found = match stage.program() {
-        "head" | "cut" | "wc" | "uniq" | "awk" | "gawk" | "mawk" | "nawk" | "comm" | "shuf" | "csvcut"
-        | "mlr" | "paste" | "grep" | "egrep" | "fgrep" | "zgrep" | "rg" | "ag" | "ack" | "ugrep" | "find"
-        | "fd" | "fdfind" | "locate" | "ast-grep" | "Grep" | "Glob" => true,
-        "tail" => !stage.has(&["-f", "-F", "--follow"]),
-        "sed" if is_line_selection(stage) => true,
-        "sed" | "sort" => return if stage.piped { None } else { Some(false) },
-        "git" => stage.words.get(1).is_some_and(|word| word == "grep" || word == "ls-files"),
-        "sqlite3" | "duckdb" => stage.words.iter().filter(|word| !word.starts_with('-')).count() > 2,
-        "psql" | "clickhouse" | "clickhouse-client" => stage.has(&["-c", "--command", "-q", "--query"]),
-        "mysql" | "mariadb" => stage.has(&["-e", "--execute"]),
+    let selects = match stage.program() {
+        "sed" => is_line_selection(stage),
         "jq" | "yq" | "gojq" | "jaq" | "dasel" | "xq" => is_subdocument(stage),
-        "xmllint" => stage.has(&["--xpath"]),
-        "perl" | "ruby" => stage.has(&["-n", "-ne", "-nle", "-lne", "-ane", "-lane"]),
-        "bat" | "batcat" => stage.has(&["-r", "--line-range"]),
-        "xxd" => stage.has(&["-l", "-s"]),
-        "hexdump" | "od" => stage.has(&["-n", "-N"]),
-        "gh" => stage.has(&["-q", "--jq"]),
-        "aws" | "az" => stage.has(&["--query"]),
-        "kubectl" | "oc" => stage
-            .words
-            .iter()
-            .any(|word| ["jsonpath", "custom-columns", "go-template"].iter().any(|way| word.contains(way))),
-        "cat" | "tee" | "nl" | "tac" | "rev" | "column" | "fold" | "fmt" | "expand" | "tr" | "less"
-        | "more" | "strings" => {
-            return if stage.piped { None } else { Some(false) };
-        }
-        _ => false,
+        _ => programs::is("selects", stage),
     };
-    Some(found)
+    (selects || !stage.piped || !programs::is("passes", stage)).then_some(selects)
 }
 
 /// `sed -n`, or a script that ends early or takes lines away.
@@ -262,26 +196,12 @@ fn shows_file(stage: &ShellStage) -> bool {
         .collect();
     let files = if named.iter().all(|file| is_record(file)) { 0 } else { named.len() };
     match stage.program() {
-        "cat" | "less" | "more" | "bat" | "batcat" | "nl" | "view" | "Get-Content" | "type" => files > 0,
         "sed" => files > 0 && is_line_selection(stage),
-        "head" | "tail" => files > 0 && !stage.has(&["-f", "-F", "--follow"]),
         "awk" => {
-            files > 0
-                && stage
-                    .words
-                    .get(1)
-                    .is_some_and(|script| script.starts_with("NR") && !script.contains("print $"))
+            let by_number = |script: &String| script.starts_with("NR") && !script.contains("print $");
+            files > 0 && stage.words.get(1).is_some_and(by_number)
         }
-        "diff" | "colordiff" => true,
-        "git" => match named.first().map(|word| word.as_str()) {
-            Some("diff") => {
-                !stage.has(&["--stat", "--name-only", "--name-status", "--shortstat", "--numstat"])
-            }
-            Some("show" | "cat-file") => !stage.has(&["--stat", "--name-only", "--name-status"]),
-            Some("log") => stage.has(&["-p", "--patch", "-u"]),
-            _ => false,
-        },
-        _ => false,
+        _ => files > 0 && programs::is("shows", stage) || programs::is("diffs", stage),
     }
 }
 
@@ -332,6 +252,12 @@ mod tests {
             ("cargo test | tee out", "cargo test"),
             ("bash -lc 'pytest -v'", "pytest -v"),
             ("kubectl get pods -o wide", "kubectl get pods -o wide"),
+            ("uv run --with x pytest -v", "pytest -v"),
+            ("cd shop && poetry run python -m pytest -q", "pytest -q"),
+            ("npx --yes tsc --noEmit", "tsc --noEmit"),
+            ("pnpm exec eslint src", "eslint src"),
+            ("bundle exec rubocop", "rubocop"),
+            ("wc -l src/a.rs src/b.rs", "wc -l src/a.rs src/b.rs"),
             ("git log --stat", "git log --stat"),
         ] {
             assert_eq!(Claim::of(command), Claim::Report(report.to_owned()), "{command}");

@@ -8,6 +8,7 @@
 //! kind build          the kind it is reduced as
 //! claim selection     what the command says: file, selection, report, unknown; files and selections keep every line
 //! saves 35            minimum share of the tokens that `fold` saves, in per cent
+//! stays               every line stands in the short text
 //! must TEXT           TEXT stands in the short text, unpacked or as it is
 //! never TEXT          TEXT does not
 //! wants RULE          a goal: reported, and no failure while it does not hold
@@ -80,6 +81,7 @@ impl CorpusCase {
                 (short.kind.name() != value).then(|| format!("it is {}", short.kind))
             }
             "claim" => self.claim(value, short, shown),
+            "stays" => self.lost_line(shown),
             "saves" => {
                 let wanted: u64 = value.parse().unwrap();
                 let saved = saved(short);
@@ -91,17 +93,21 @@ impl CorpusCase {
         }
     }
 
+    /// A line that is not shown.
+    fn lost_line(&self, shown: &str) -> Option<String> {
+        let source = String::from_utf8_lossy(&self.text);
+        let lines: BTreeSet<&str> = shown.lines().collect();
+        let lost = source.lines().find(|line| !lines.contains(line));
+        lost.map(|line| format!("lost {line:?}"))
+    }
+
     /// What a claim promises: a file's bytes, each line of a selection.
     fn claim(&self, claim: &str, short: &Reduced, shown: &str) -> Option<String> {
         let source = String::from_utf8_lossy(&self.text);
         match claim {
             // A note may stand before a file that looks marked.
             "file" => (!short.text.ends_with(&*source)).then(|| "its bytes are changed".to_owned()),
-            "selection" => {
-                let lines: BTreeSet<&str> = shown.lines().collect();
-                let lost = source.lines().find(|line| !lines.contains(line));
-                lost.map(|line| format!("lost {line:?}"))
-            }
+            "selection" => self.lost_line(shown),
             "report" | "unknown" => None,
             _ => panic!("{}: unknown claim `{claim}`", self.name),
         }

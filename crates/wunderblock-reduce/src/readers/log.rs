@@ -44,7 +44,8 @@ const TEMPLATE_VOTE: u32 = 36;
 /// is weak, so any kind with more evidence precedes.
 fn vote_of_templates(sample: &LineSample<'_>) -> u32 {
     let mut templates = LineTemplates::default();
-    let said = sample.lines.iter().filter(|line| !line.trim().is_empty());
+    // What is indented belongs to the line above it.
+    let said = sample.lines.iter().filter(|line| !line.starts_with([' ', '\t']) && !line.is_empty());
     let ids: Vec<Option<u32>> =
         said.enumerate().map(|(at, line)| has_words(line).then(|| templates.learn(at, line, 0))).collect();
     let common = |id: &&Option<u32>| {

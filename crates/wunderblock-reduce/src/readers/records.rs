@@ -1,6 +1,6 @@
 //! Tools that list things: each record as its item, under what records in a row have in common.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::encode::estimate_tokens;
 use crate::lines::TextLines;
@@ -67,6 +67,7 @@ struct RecordWriter<'t> {
     parts: Vec<String>,
     /// The last line shown of each pattern whose lines are shown once.
     shown: HashMap<usize, &'t str>,
+    firsts: HashSet<&'t str>,
     run: RecordRun<'t>,
 }
 
@@ -86,6 +87,11 @@ impl<'t> RecordWriter<'t> {
             Some((pattern, RecordLine::Once, parts)) => {
                 if self.shown.insert(pattern, parts.item) != Some(parts.item) {
                     self.show(parts.item);
+                }
+            }
+            Some((_, RecordLine::First, parts)) => {
+                if self.firsts.insert(parts.item) {
+                    self.show(&said(&parts));
                 }
             }
             Some((_, RecordLine::Record, parts)) if parts.key.is_empty() => self.show(&said(&parts)),
@@ -112,8 +118,10 @@ impl<'t> RecordWriter<'t> {
     /// Each key with its items: short ones side by side.
     fn end_run(&mut self) {
         for (key, items) in std::mem::take(&mut self.run).groups {
+            // What stands in a folder alone is a path.
+            let alone = items.len() == 1 && key.ends_with('/');
             let separator = if items.iter().any(|item| item.contains(' ')) { "  " } else { " " };
-            let mut line = format!("{key} ");
+            let mut line = format!("{key}{}", if alone { "" } else { " " });
             for item in items {
                 if line.len() + item.len() > LINE_BYTES && !line.trim().is_empty() {
                     self.parts.push(format!("{}\n", line.trim_end()));

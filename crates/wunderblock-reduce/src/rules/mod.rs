@@ -64,6 +64,8 @@ pub(crate) enum RecordLine {
     Record,
     /// It is shown where it differs from the one before.
     Once,
+    /// It is shown the first time it comes.
+    First,
     /// It is not shown.
     Drop,
     /// It tells whose output this is.
@@ -176,6 +178,7 @@ fn record_class(name: &str) -> Option<RecordLine> {
     Some(match name {
         "record" => RecordLine::Record,
         "once" => RecordLine::Once,
+        "first" => RecordLine::First,
         "drop" => RecordLine::Drop,
         "cue" => RecordLine::Cue,
         _ => return None,

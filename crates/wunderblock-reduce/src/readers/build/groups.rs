@@ -3,8 +3,7 @@
 //!
 //! ```text
 //! F401 `os` imported but unused
-//!   shop/cart.py:3:8 5:8
-//!   shop/order.py:1:8
+//!   shop/cart.py:3:8 5:8, shop/order.py:1:8
 //! shop/cart.py
 //!   40:5 error: Incompatible return value type
 //! ```
@@ -25,6 +24,8 @@ const MAX_WITH_SOURCE: usize = 3;
 const MAX_PLACES: usize = 12;
 /// Maximum share of the lines' tokens that a group may have, in per cent.
 const WORTHWHILE_PERCENT: usize = 85;
+/// Bytes of a line of places.
+const LINE_BYTES: usize = 110;
 /// Tokens of the group's mark, about.
 const MARK_TOKENS: usize = 20;
 
@@ -133,10 +134,21 @@ impl<'w, 't> GroupWriter<'w, 't> {
             if nth == 0 {
                 text.push_str(&format!("{}\n", first.message));
             }
+            let mut line = 0;
             for file in places.chunk_by(|one, other| one.of.parts.file == other.of.parts.file) {
-                let places: Vec<String> = file.iter().map(|told| told.position()).collect();
-                text.push_str(&format!("  {}:{}\n", first_file(file), places.join(" ")));
+                let mut place = first_file(file).to_owned();
+                for (nth, told) in file.iter().enumerate().filter(|(_, told)| !told.position().is_empty()) {
+                    place.push_str(&format!("{}{}", if nth == 0 { ":" } else { " " }, told.position()));
+                }
+                text.push_str(match line {
+                    0 => "  ",
+                    line if line + place.len() > LINE_BYTES => "\n  ",
+                    _ => ", ",
+                });
+                line = if text.ends_with("\n  ") { 2 } else { line + 2 } + place.len();
+                text.push_str(&place);
             }
+            text.push('\n');
             self.push(&text, Rank::Must, if nth == 0 { score } else { score - 300 });
             if nth == 0 {
                 self.source(first);
@@ -150,6 +162,7 @@ impl<'w, 't> GroupWriter<'w, 't> {
         for (nth, told) in file.iter().enumerate() {
             let (place, message) = (told.position(), &told.message);
             let text = match (file.len(), nth) {
+                (1, _) if place.is_empty() => format!("{name}: {message}\n"),
                 (1, _) => format!("{name}:{place} {message}\n"),
                 (_, 0) => format!("{name}\n  {place} {message}\n"),
                 _ => format!("  {place} {message}\n"),

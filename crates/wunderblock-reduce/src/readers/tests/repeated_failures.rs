@@ -1,6 +1,6 @@
 //! Printed source below a failure: where others failed in the same words before, it explains nothing more.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::message::{is_message, is_place};
 use crate::lines::TextLines;
@@ -16,6 +16,7 @@ const MAX_SHOWN: u32 = 2;
 /// Folds further failures of one message: their name, message and place stay.
 pub(super) fn fold_source(lines: &TextLines<'_>, cases: &[Option<TestLine>], spans: &mut [LineSpan]) {
     let mut said: HashMap<u64, u32> = HashMap::new();
+    let mut seen: HashSet<(u64, &str)> = HashSet::new();
     let mut start: Option<usize> = None;
     for at in 0..=lines.len() {
         let case = cases.get(at).copied().flatten();
@@ -26,16 +27,29 @@ pub(super) fn fold_source(lines: &TextLines<'_>, cases: &[Option<TestLine>], spa
             let Some(message) = (start..at).map(|at| lines.get(at)).find(|line| says_anything(line)) else {
                 continue;
             };
-            let count = said.entry(message_hash(message)).or_default();
+            let message = message_hash(message);
+            let count = said.entry(message).or_default();
             *count += 1;
+            leave_out_frames(lines, start..at, |line| seen.contains(&(message, line)), spans);
             if *count > MAX_SHOWN {
                 leave_out(lines, start..at, spans);
             }
+            seen.extend((start..at).map(|at| (message, lines.get(at))));
         }
         if matches!(case, Some(TestLine::Details | TestLine::Failed)) {
+            // Each but the first has a rule above it.
+            let above = (0..at).rev().take_while(|at| is_rule(lines.get(*at)) && !said.is_empty());
+            for span in above.last().and_then(|first| spans.get_mut(first..at)).unwrap_or_default() {
+                (span.rank, span.score) = (Rank::Filler, 1);
+            }
             start = Some(at + 1);
         }
     }
+}
+
+/// Whether a line is a rule, or empty.
+fn is_rule(line: &str) -> bool {
+    line.bytes().all(|byte| byte == b'=')
 }
 
 /// The hash of a message without its place and without the names and numbers in it.
@@ -56,6 +70,29 @@ fn leave_out(lines: &TextLines<'_>, block: std::ops::Range<usize>, spans: &mut [
             || is_place(line)
             || line.starts_with('>');
         if let Some(span) = spans.get_mut(at).filter(|span| span.rank == Rank::Context && !own) {
+            (span.rank, span.score) = (Rank::Filler, 1);
+        }
+    }
+}
+
+/// Leaves out the frames that an earlier failure of the same message has line for line, with their source and what
+/// leads to them; the last frame stays.
+fn leave_out_frames(
+    lines: &TextLines<'_>,
+    block: std::ops::Range<usize>,
+    seen: impl Fn(&str) -> bool,
+    spans: &mut [LineSpan],
+) {
+    let is_frame = |at: &usize| stack_frame::frame_owner(lines.get(*at)).is_some();
+    let (Some(first), Some(last)) = (block.clone().find(is_frame), block.clone().rev().find(is_frame)) else {
+        return;
+    };
+    let leads = |at: &usize| lines.get(*at).starts_with(['-', 'T']);
+    let start = (block.start.saturating_sub(2)..first).rev().take_while(leads).last().unwrap_or(first);
+    // Below a frame stands its source.
+    let end = (last + 1..block.end).find(|at| !lines.get(*at).starts_with("    ")).unwrap_or(block.end);
+    for at in (start..end).filter(|at| *at != last && seen(lines.get(*at))) {
+        if let Some(span) = spans.get_mut(at) {
             (span.rank, span.score) = (Rank::Filler, 1);
         }
     }
