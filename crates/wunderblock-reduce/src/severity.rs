@@ -4,6 +4,12 @@
 //! denied (`0 errors`) nor part of a name (`error_handler`, `errors.rs`).
 
 use crate::label::Label;
+use crate::rules::WordList;
+
+static ERRORS: WordList = WordList::new("error levels");
+static WARNINGS: WordList = WordList::new("warning levels");
+static INFOS: WordList = WordList::new("info levels");
+static ALARMS: WordList = WordList::new("alarms");
 
 /// The levels of logs, from the mildest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -264,39 +270,11 @@ fn ends_as(key: &[u8], name: &[u8]) -> bool {
 
 /// The level of that name: those of log4j, syslog, Python, slf4j, glog and Windows.
 fn level_named(word: &[u8]) -> Option<LogLevel> {
-    let is = |names: &[&[u8]]| names.iter().any(|name| word.eq_ignore_ascii_case(name));
-    if is(&[
-        b"error",
-        b"err",
-        b"fatal",
-        b"critical",
-        b"crit",
-        b"severe",
-        b"emerg",
-        b"emergency",
-        b"alert",
-        b"panic",
-        b"failure",
-        b"fail",
-    ]) {
-        Some(LogLevel::Error)
-    } else if is(&[b"warn", b"warning"]) {
-        Some(LogLevel::Warning)
-    } else if is(&[
-        b"info",
-        b"notice",
-        b"debug",
-        b"trace",
-        b"verbose",
-        b"fine",
-        b"information",
-        b"dbg",
-        b"inf",
-        b"success",
-    ]) {
-        Some(LogLevel::Info)
-    } else {
-        None
+    match word {
+        _ if ERRORS.has_any_case(word) => Some(LogLevel::Error),
+        _ if WARNINGS.has_any_case(word) => Some(LogLevel::Warning),
+        _ if INFOS.has_any_case(word) => Some(LogLevel::Info),
+        _ => None,
     }
 }
 
@@ -307,21 +285,7 @@ fn is_exception(word: &[u8]) -> bool {
 }
 
 fn is_alarm(word: &[u8]) -> bool {
-    let (Some(first), 4..=12) = (word.first(), word.len()) else { return false };
-    let is = |names: &[&[u8]]| names.iter().any(|name| word.eq_ignore_ascii_case(name));
-    match first.to_ascii_lowercase() {
-        b'a' => is(&[b"abort", b"aborted", b"aborting"]),
-        b'c' => is(&[b"crash", b"crashed", b"critical", b"corrupt", b"corrupted"]),
-        b'd' => is(&[b"denied", b"deadlock"]),
-        b'e' => is(&[b"error", b"errors", b"exception", b"exceptions"]),
-        b'f' => is(&[b"failed", b"failure", b"failures", b"fail", b"fails", b"failing", b"fatal"]),
-        b'p' => is(&[b"panic", b"panicked"]),
-        b'r' => is(&[b"refused", b"rejected"]),
-        b's' => is(&[b"segfault", b"severe"]),
-        b't' => is(&[b"timeout", b"timeouts", b"traceback"]),
-        b'u' => is(&[b"unreachable", b"unauthorized"]),
-        _ => false,
-    }
+    (4..=12).contains(&word.len()) && ALARMS.has_any_case(word)
 }
 
 #[cfg(test)]

@@ -29,8 +29,9 @@ pub(super) fn guess_by_lines<'t>(lines: impl Iterator<Item = &'t str>) -> Option
     for (at, line) in lines.enumerate() {
         let line = truncate(line.trim());
         if at == 0 && line.starts_with("#!") {
-            let named =
-                |language: &SourceLanguage| language.interpreters().iter().any(|name| line.contains(name));
+            let named = |language: &SourceLanguage| {
+                cues::interpreters(*language).iter().any(|name| line.contains(name))
+            };
             if let Some(language) = SourceLanguage::ALL.into_iter().find(named) {
                 return Some((language, 100));
             }

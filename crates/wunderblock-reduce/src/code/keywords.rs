@@ -2,7 +2,11 @@
 
 use super::line_worth::{LineWorth, LineWorths};
 use crate::lines::TextLines;
+use crate::rules::WordList;
 use crate::span::Rank;
+
+static MODIFIERS: WordList = WordList::new("modifiers of definitions");
+static KEYWORDS: WordList = WordList::new("keywords of definitions");
 
 /// Minimum lines of a licence header that is folded: a shorter one stays.
 const MIN_LICENCE_LINES: usize = 5;
@@ -34,24 +38,8 @@ pub(crate) fn rank_lines(lines: &TextLines<'_>, worths: &mut LineWorths) {
 
 /// Whether a line begins a definition where no grammar sees one: in a macro, in a string, in a body.
 pub(super) fn is_definition(line: &str) -> bool {
-    const BEFORE: [&str; 12] = [
-        "pub",
-        "async",
-        "unsafe",
-        "const",
-        "static",
-        "export",
-        "default",
-        "public",
-        "private",
-        "protected",
-        "abstract",
-        "final",
-    ];
-    const KEYWORDS: [&str; 10] =
-        ["fn", "def", "class", "struct", "enum", "trait", "interface", "func", "function", "type"];
-    let mut words = line.split(' ').skip_while(|word| BEFORE.contains(word) || word.starts_with("pub("));
-    let defines = words.next().is_some_and(|word| KEYWORDS.contains(&word));
+    let mut words = line.split(' ').skip_while(|word| MODIFIERS.has(word) || word.starts_with("pub("));
+    let defines = words.next().is_some_and(|word| KEYWORDS.has(word));
     let name = words.next().unwrap_or("");
     let named = name.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '$'));
     let opens = line.trim_end().ends_with(['{', '(', ':', ')', ';', ',']);

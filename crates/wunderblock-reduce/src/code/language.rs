@@ -77,19 +77,6 @@ impl SourceLanguage {
         if self == Self::Php && !text.contains("<?") { "<?php\n" } else { "" }
     }
 
-    /// The words by which an interpreter line names it.
-    pub(super) fn interpreters(self) -> &'static [&'static str] {
-        match self {
-            Self::Python => &["python"],
-            Self::JavaScript => &["node"],
-            Self::TypeScript => &["deno", "ts-node", "tsx", "bun"],
-            Self::Ruby => &["ruby"],
-            Self::Php => &["php"],
-            Self::Bash => &["bash", "/sh", "env sh", "zsh", "dash", "ksh"],
-            _ => &[],
-        }
-    }
-
     /// Its place in a table with an entry for each language.
     pub(super) fn index(self) -> usize {
         self as usize

@@ -1,5 +1,12 @@
 //! One line of a stack trace.
 
+use crate::rules::WordList;
+
+/// The places of libraries and runtimes, and the names of their packages.
+static LIBRARIES: WordList = WordList::new("libraries");
+static OPENINGS: WordList = WordList::new("openings of traces");
+static THROWN: WordList = WordList::new("ends of thrown types");
+
 /// The owner of the code in a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FrameOwner {
@@ -102,41 +109,6 @@ fn is_go_arguments(text: &str) -> bool {
         || text.is_empty()
 }
 
-/// The places of libraries and runtimes, and the names of their packages, by the first byte.
-fn library_prefixes(first: u8) -> &'static [&'static str] {
-    match first {
-        b'.' => &[".cargo/registry"],
-        b'<' => &["<frozen ", "<anonymous>"],
-        b'_' => &["__rust_", "__libc_start", "_start"],
-        b'M' => &["Microsoft."],
-        b'S' => &["System."],
-        b'a' => &["alloc::", "akka."],
-        b'c' => &["com.sun.", "com.fasterxml.", "com.google.common.", "core::", "clone3"],
-        b'd' => &["dist-packages/"],
-        b'g' => &["groovy.", "go/src/"],
-        b'i' => &["io.netty."],
-        b'j' => &["java.", "javax.", "jakarta.", "jdk.", "jest-"],
-        b'k' => &["kotlin.", "kotlinx."],
-        b'l' => &["lib/python", "lib64/python"],
-        b'n' => &["node_modules/", "node:"],
-        b'o' => &[
-            "org.springframework.",
-            "org.apache.",
-            "org.junit.",
-            "org.hibernate.",
-            "org.eclipse.",
-            "org.gradle.",
-            "org.mockito.",
-        ],
-        b'p' => &["pkg/mod/"],
-        b'r' => &["rustc/", "rayon::", "rust_begin_unwind", "runtime.", "reactor."],
-        b's' => &["site-packages/", "sysdeps/", "sun.", "scala.", "std::", "start_thread"],
-        b't' => &["tokio::", "testing.tRunner"],
-        b'u' => &["usr/lib", "usr/include", "usr/local/go/"],
-        _ => &[],
-    }
-}
-
 /// Whether a frame's text or a path is of a library or the runtime.
 pub(crate) fn is_library(text: &str) -> bool {
     if text.starts_with("... ") || text.contains("(internal/") {
@@ -147,7 +119,7 @@ pub(crate) fn is_library(text: &str) -> bool {
     for (at, byte) in bytes.iter().enumerate() {
         if matches!(before, b' ' | b'/' | b'(' | b'<' | b'"' | b'\\') {
             let rest = bytes.get(at..).unwrap_or_default();
-            if library_prefixes(*byte).iter().any(|mark| rest.starts_with(mark.as_bytes())) {
+            if LIBRARIES.begins(rest) {
                 return true;
             }
         }
@@ -159,28 +131,7 @@ pub(crate) fn is_library(text: &str) -> bool {
 /// Whether a line names an exception or its cause: `a.b.XException: …`, `Caused by: …`, `panic: …`.
 pub(crate) fn is_head(line: &str) -> bool {
     let text = line.trim_start();
-    const OPENINGS: [&str; 17] = [
-        "Caused by:",
-        "Suppressed:",
-        "Exception in thread",
-        "Traceback (most recent",
-        "thread '",
-        "panic:",
-        "fatal error:",
-        "goroutine ",
-        "Unhandled exception",
-        "Uncaught ",
-        "Program received signal",
-        "terminate called",
-        "[cause]:",
-        "Wrapped by:",
-        "During handling of the above",
-        "The above exception was",
-        "--- End of inner exception",
-    ];
-    if OPENINGS.iter().any(|opening| text.starts_with(opening))
-        || text.starts_with("==") && text.contains("ERROR:")
-    {
+    if OPENINGS.begins(text.as_bytes()) || text.starts_with("==") && text.contains("ERROR:") {
         return true;
     }
     let text = text.trim_start_matches(['|', '+', '-', ' ']);
@@ -199,20 +150,8 @@ pub(crate) fn is_head(line: &str) -> bool {
 /// The name of an exception's type, with its packages.
 fn is_type(name: &str) -> bool {
     let last = name.rsplit(['.', '$', '\\']).next().unwrap_or("");
-    let named = [
-        "Error",
-        "Exception",
-        "Interrupt",
-        "Exit",
-        "Warning",
-        "Throwable",
-        "Fault",
-        "Panic",
-        "Iteration",
-        "Failure",
-    ];
     last.starts_with(|c: char| c.is_ascii_uppercase())
-        && named.iter().any(|end| last.ends_with(end))
+        && THROWN.all().iter().any(|end| last.ends_with(end))
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'$' | b'_' | b'\\'))
 }
 

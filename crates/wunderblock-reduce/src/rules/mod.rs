@@ -5,6 +5,7 @@
 //! are classified in 40 µs.
 
 mod table;
+mod words;
 
 use std::sync::OnceLock;
 
@@ -13,6 +14,8 @@ use regex::bytes::{Captures, Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 use crate::kind::Kind;
 use crate::severity::LogLevel;
 use table::{Pattern, ToolTable};
+
+pub(crate) use words::WordList;
 
 /// What a line of a build tool's output is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

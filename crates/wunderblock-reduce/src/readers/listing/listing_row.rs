@@ -3,6 +3,10 @@
 use crate::lines::{TextLines, TextPart};
 
 use crate::readers::fingerprint;
+use crate::rules::WordList;
+
+/// Folders that tools fill.
+static FOLDERS: WordList = WordList::new("vendored folders");
 
 /// The format of a listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,30 +125,10 @@ impl<'t> ListingRow<'t> {
 
     /// The folder that a tool filled and this lies in, up to its name.
     pub(super) fn vendor(&self) -> Option<&'t str> {
-        const FOLDERS: [&str; 18] = [
-            "node_modules",
-            "target",
-            ".git",
-            "__pycache__",
-            ".venv",
-            "venv",
-            "site-packages",
-            ".tox",
-            ".mypy_cache",
-            ".pytest_cache",
-            ".next",
-            ".nuxt",
-            "Pods",
-            ".gradle",
-            ".terraform",
-            "bower_components",
-            ".cache",
-            ".idea",
-        ];
         let mut end = 0;
         for part in self.folder.split_inclusive('/') {
             end += part.len();
-            if end > part.len() && FOLDERS.contains(&part.trim_end_matches('/')) {
+            if end > part.len() && FOLDERS.has(part.trim_end_matches('/')) {
                 return self.folder.get(..end);
             }
         }
