@@ -1,17 +1,16 @@
 //! The output of infrastructure tools: plans and their application, plays, tables and descriptions of resources.
 
-mod ansible;
-mod kube;
-mod terraform;
+mod infra_ranker;
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::lines::TextLines;
+use crate::rules::{self, InfraLine, Tool};
 use crate::sample::LineSample;
 use crate::span::{LineSpan, Rank};
 
 use super::fingerprint;
+use infra_ranker::InfraRanker;
 
 /// Minimum length of a run of lines that are alike.
 const MIN_RUN: usize = 7;
@@ -20,103 +19,47 @@ const FIRST_LINES: usize = 3;
 /// Bytes of a line with a long result that stay.
 const HEAD_BYTES: usize = 160;
 
-/// The tool that wrote a text of this kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum InfraTool {
-    Terraform,
-    Ansible,
-    Table,
-    Description,
-    Images,
-}
-
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
-    detect_tool(&sample.lines).map_or(0, |(_, vote)| vote)
+    recognise(&sample.lines).map_or(0, |(_, vote)| vote)
 }
 
-fn detect_tool(lines: &[&str]) -> Option<(InfraTool, u32)> {
-    let bare: Vec<Cow<'_, str>> = lines.iter().map(|line| strip_colours(line)).collect();
-    let count = |such: &dyn Fn(&str) -> bool| bare.iter().filter(|line| such(line)).count();
-    let said = count(&|line| !line.trim().is_empty()).max(1);
-    let heads = count(&ansible::is_head);
-    if heads >= 2 {
-        return Some((InfraTool::Ansible, 95));
+/// The tool that wrote a text of this kind, and how sure it is.
+fn recognise(lines: &[&str]) -> Option<(&'static Tool<InfraLine>, u32)> {
+    let known = rules::infra();
+    let mut cues = vec![0usize; known.tools.len()];
+    for cue in lines.iter().filter_map(|line| known.cues.class(line)) {
+        cues.iter_mut().skip(cue).take(1).for_each(|count| *count += 1);
     }
-    let (plans, steps) = (count(&terraform::is_plan), count(&terraform::is_step));
-    if plans >= 2 || steps * 2 >= said || (plans >= 1 && steps >= 2) {
-        return Some((InfraTool::Terraform, 94));
-    }
-    // Errors and warnings in their frames, as they stand alone where a plan was not made.
-    let framed = count(&|line| line.starts_with("│ Error: ") || line.starts_with("│ Warning: "));
-    if framed >= 1 && count(&|line| line.starts_with('╷')) >= framed {
-        return Some((InfraTool::Terraform, 90));
-    }
-    let first = bare.iter().find(|line| !line.trim().is_empty())?;
-    let rows = count(&|line| kube::count_columns(line) >= 3);
-    if kube::is_header(first) && rows * 100 >= said * 85 && said >= 3 {
-        return Some((InfraTool::Table, 87));
-    }
-    if kube::is_described(&bare) {
-        return Some((InfraTool::Description, 82));
-    }
-    let layers = count(&is_layer);
-    (layers >= 4 && layers * 10 >= said * 4).then_some((InfraTool::Images, 74))
+    let said = || lines.iter().filter(|line| !line.trim().is_empty());
+    let recognised = |tool: &&Tool<InfraLine>, cues: usize| {
+        let [wanted, share, _] = tool.takes;
+        let own = || said().filter(|line| tool.rules.class(line).is_some()).count();
+        cues >= wanted.max(1) && said().count() >= 3 && own() * 100 >= said().count() * share
+    };
+    let found = known.tools.iter().zip(cues).find(|(tool, cues)| recognised(tool, *cues));
+    found.map(|(tool, _)| {
+        (tool, tool.takes.last().copied().and_then(|vote| u32::try_from(vote).ok()).unwrap_or(0))
+    })
 }
 
-pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
-    let sample = LineSample::of(lines.text());
+pub(crate) fn spans(lines: &TextLines<'_>, command: Option<&str>) -> Vec<LineSpan> {
+    let named = command.and_then(|command| rules::infra().tools.iter().find(|tool| tool.runs(command)));
+    let tool = named.or_else(|| recognise(&LineSample::of(lines.text()).lines).map(|(tool, _)| tool));
     let mut spans: Vec<LineSpan> =
         (0..lines.len()).map(|line| LineSpan::new(lines.span(line), Rank::Context)).collect();
-    match detect_tool(&sample.lines) {
-        Some((InfraTool::Terraform, _)) => terraform::rank_plan(lines, &mut spans),
-        Some((InfraTool::Ansible, _)) => ansible::rank_plays(lines, &mut spans),
-        Some((InfraTool::Table, _)) => kube::rank_table(lines, &mut spans),
-        Some((InfraTool::Description, _)) => kube::rank_description(lines, &mut spans),
-        Some((InfraTool::Images, _)) => rank_images(lines, &mut spans),
-        None => spans.iter_mut().zip(lines.iter()).for_each(|(span, line)| rank_line(span, line)),
+    match tool {
+        Some(tool) => InfraRanker::of(lines, &mut spans).rank(tool),
+        // Of a tool that is not known, what went wrong must stay.
+        None => {
+            for (span, _) in
+                spans.iter_mut().zip(lines.iter()).filter(|(_, line)| fingerprint::mentions_failure(line))
+            {
+                (span.rank, span.score) = (Rank::Must, 10_000);
+            }
+        }
     }
     fold_runs(lines, &mut spans);
     cut_long(lines, spans)
-}
-
-/// A line of a tool that is not known: what went wrong must stay.
-fn rank_line(span: &mut LineSpan, line: &str) {
-    if fingerprint::mentions_failure(line) {
-        (span.rank, span.score) = (Rank::Must, 10_000);
-    }
-}
-
-/// Progress of layers and build steps.
-fn is_layer(line: &str) -> bool {
-    const SAYS: [&str; 9] = [
-        ": Pulling fs layer",
-        ": Waiting",
-        ": Downloading",
-        ": Download complete",
-        ": Extracting",
-        ": Pull complete",
-        ": Verifying Checksum",
-        ": Already exists",
-        ": Layer already exists",
-    ];
-    let line = line.trim_start();
-    SAYS.iter().any(|says| line.contains(says))
-        || line.contains(" Pulling ")
-        || line.contains(" extracting sha256:")
-        || line.contains(": Pushed")
-}
-
-fn rank_images(lines: &TextLines<'_>, spans: &mut [LineSpan]) {
-    for (span, line) in spans.iter_mut().zip(lines.iter()) {
-        (span.rank, span.score) = match line {
-            line if fingerprint::mentions_failure(line) => (Rank::Must, 30_000),
-            line if line.contains("Digest:") || line.contains("Status:") || line.contains("Successfully") => {
-                (Rank::Must, 20_000)
-            }
-            line if is_layer(line) => (Rank::Filler, 0),
-            _ => (Rank::Context, 100),
-        };
-    }
 }
 
 /// Folds lines in a row that differ by counters only: the first and the last stay.
@@ -162,21 +105,6 @@ fn cut_long(lines: &TextLines<'_>, spans: Vec<LineSpan>) -> Vec<LineSpan> {
         cut.push(rest);
     }
     cut
-}
-
-/// A line without colours.
-fn strip_colours(line: &str) -> Cow<'_, str> {
-    if !line.contains('\x1b') {
-        return line.into();
-    }
-    let mut plain = String::with_capacity(line.len());
-    let mut parts = line.split("\x1b[");
-    plain.push_str(parts.next().unwrap_or(""));
-    for part in parts {
-        let code = part.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b';').count();
-        plain.push_str(part.get(code + 1..).unwrap_or(""));
-    }
-    plain.into()
 }
 
 #[cfg(test)]

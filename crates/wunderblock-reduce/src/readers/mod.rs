@@ -60,7 +60,7 @@ pub(crate) fn spans(lines: &TextLines<'_>, kind: Kind, report: Option<&str>) -> 
         Kind::Listing => records::spans(lines, report).unwrap_or_else(|| listing::spans(lines)),
         Kind::Table => table::spans(lines),
         Kind::Trace => trace::spans(lines),
-        Kind::Infra => infra::spans(lines),
+        Kind::Infra => infra::spans(lines, report),
         Kind::Markdown => markdown::spans(lines),
         Kind::Blob => blob::spans(lines),
         Kind::Prose | Kind::Json | Kind::Html | Kind::Code => prose::spans(lines),

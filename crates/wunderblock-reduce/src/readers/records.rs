@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::encode::estimate_tokens;
 use crate::lines::TextLines;
 use crate::mark;
-use crate::rules::{self, LineParts, RecordLine, RecordTool};
+use crate::rules::{self, LineParts, RecordLine, Tool};
 use crate::sample::LineSample;
 use crate::span::{LineSpan, Rank};
 
@@ -25,19 +25,21 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
 }
 
 /// The tool whose records most of these lines are.
-fn recognise(lines: &[&str]) -> Option<&'static RecordTool> {
+fn recognise(lines: &[&str]) -> Option<&'static Tool<RecordLine>> {
     let said: Vec<&str> = lines.iter().copied().filter(|line| !line.is_empty()).collect();
-    let is_own = |tool: &&RecordTool| {
-        let has_cue = said.iter().take(CUE_LINES).any(|line| tool.cues.class(line).is_some());
-        let own = || said.iter().filter(|line| tool.rules.class(line).is_some()).count();
-        has_cue && own() * 100 >= said.len() * OWN_PERCENT
-    };
-    if said.len() < MIN_LINES { None } else { rules::records().iter().find(is_own) }
+    if said.len() < MIN_LINES {
+        return None;
+    }
+    let known = rules::records();
+    let cue = said.iter().take(CUE_LINES).find_map(|line| known.cues.class(line))?;
+    let tool = known.tools.get(cue)?;
+    let own = said.iter().filter(|line| tool.rules.class(line).is_some()).count();
+    (own * 100 >= said.len() * OWN_PERCENT).then_some(tool)
 }
 
 /// The spans of records, if their tool is known and they are shorter as records.
 pub(crate) fn spans(lines: &TextLines<'_>, command: Option<&str>) -> Option<Vec<LineSpan>> {
-    let named = command.and_then(|command| rules::records().iter().find(|tool| tool.runs(command)));
+    let named = command.and_then(|command| rules::records().tools.iter().find(|tool| tool.runs(command)));
     let tool = named.or_else(|| recognise(&LineSample::of(lines.text()).lines))?;
     let mut writer = RecordWriter::default();
     for line in lines.iter() {
@@ -80,9 +82,9 @@ struct RecordRun<'t> {
 }
 
 impl<'t> RecordWriter<'t> {
-    fn read(&mut self, tool: &RecordTool, line: &'t str) {
+    fn read(&mut self, tool: &Tool<RecordLine>, line: &'t str) {
         match tool.rules.read(line) {
-            None | Some((_, RecordLine::Cue, _)) => self.show(line),
+            None => self.show(line),
             Some((_, RecordLine::Drop, _)) => {}
             Some((pattern, RecordLine::Once, parts)) => {
                 if self.shown.insert(pattern, parts.item) != Some(parts.item) {

@@ -1,20 +1,20 @@
 //! What tools print, as data: for each sort of line a pattern, and what such a line is.
 //!
 //! The tables are in `rules/`, a file for each kind of text, a section for each tool. The first pattern that matches a
-//! line decides. Patterns are compiled when the first text of a kind is read: 140 of them take 0.7 ms, and 300 lines
-//! are classified in 40 µs.
+//! line decides. Patterns are compiled when the first line is read by them: 140 of them take 0.7 ms, and 300 lines are
+//! classified in 40 µs.
 
+mod lines;
 mod table;
 mod words;
 
 use std::sync::OnceLock;
 
-use regex::bytes::{Captures, Regex, RegexBuilder, RegexSet, RegexSetBuilder};
-
 use crate::kind::Kind;
 use crate::severity::LogLevel;
 use table::{Pattern, ToolTable};
 
+pub(crate) use lines::{LineParts, LineRules};
 pub(crate) use words::WordList;
 
 /// What a line of a build tool's output is.
@@ -71,26 +71,62 @@ pub(crate) enum RecordLine {
     First,
     /// It is not shown.
     Drop,
-    /// It tells whose output this is.
-    Cue,
 }
 
-/// A tool that lists records.
+/// What a line of an infrastructure tool's output is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum InfraLine {
+    Total,
+    Error,
+    /// A resource's lines begin.
+    Block,
+    /// They end.
+    End,
+    /// A change of a value.
+    Vital,
+    /// A line of a block or a difference.
+    Detail,
+    /// A thing was changed.
+    Changed,
+    /// It was as it should be.
+    Ok,
+    Retry,
+    /// It is said once, and stays.
+    Said,
+    /// What stands below belongs to it.
+    Head,
+    /// A row of a table, or an event.
+    Row,
+    /// A step begins, or goes on.
+    Progress,
+    /// A step is done.
+    Done,
+}
+
+/// A tool, and the rules of the lines that it prints.
 #[derive(Debug)]
-pub(crate) struct RecordTool {
+pub(crate) struct Tool<C> {
     pub(crate) name: &'static str,
     /// What is left out of its records.
     pub(crate) left_out: &'static str,
-    pub(crate) rules: LineRules<RecordLine>,
-    pub(crate) cues: LineRules<RecordLine>,
-    runs: Vec<&'static str>,
+    /// By how many cues, at which share of lines of its own, and how sure it is recognised.
+    pub(crate) takes: [usize; 3],
+    pub(crate) rules: LineRules<C>,
+    runs: &'static [&'static str],
 }
 
-impl RecordTool {
+impl<C> Tool<C> {
     /// Whether a report is of one of its commands.
     pub(crate) fn runs(&self, report: &str) -> bool {
         self.runs.iter().any(|own| is_of(report, own))
     }
+}
+
+/// The tools of a kind, and the cues by which each is recognised.
+#[derive(Debug)]
+pub(crate) struct ToolSet<C> {
+    pub(crate) tools: Vec<Tool<C>>,
+    pub(crate) cues: LineRules<usize>,
 }
 
 /// Whether a command's words begin with those of another.
@@ -98,207 +134,142 @@ fn is_of(report: &str, own: &str) -> bool {
     report.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
-/// The kind of what a command prints, where its tool prints nothing else.
-pub(crate) fn kind_of(report: &str) -> Option<Kind> {
-    let runs =
-        |table: &str| table::tools(table).iter().any(|tool| tool.runs.iter().any(|own| is_of(report, own)));
-    match () {
-        () if runs(TESTS) => Some(Kind::Tests),
-        () if runs(RECORDS) => Some(Kind::Listing),
-        () if runs(BUILD) => Some(Kind::Build),
-        () => None,
+/// A file of tables.
+struct TableFile {
+    text: &'static str,
+    tools: OnceLock<Vec<ToolTable<'static>>>,
+}
+
+impl TableFile {
+    const fn new(text: &'static str) -> Self {
+        Self { text, tools: OnceLock::new() }
+    }
+
+    fn tools(&'static self) -> &'static [ToolTable<'static>] {
+        self.tools.get_or_init(|| table::tools(self.text))
+    }
+
+    /// The rules of all its tools.
+    fn rules<C: Copy>(&'static self, classes: &[(&str, C)]) -> LineRules<C> {
+        LineRules::of(
+            self.tools()
+                .iter()
+                .flat_map(|tool| &tool.patterns)
+                .filter_map(|pattern| classed(pattern, classes)),
+        )
+    }
+
+    /// Its tools, each with its own rules.
+    fn tool_set<C: Copy>(&'static self, classes: &[(&str, C)]) -> ToolSet<C> {
+        let tables = self.tools().get(1..).unwrap_or_default();
+        let is_cue = |pattern: &&Pattern<'_>| pattern.class == "cue";
+        let cues = tables.iter().enumerate().flat_map(|(nth, tool)| {
+            tool.patterns.iter().filter(is_cue).map(move |pattern| (nth, pattern.regex.clone()))
+        });
+        let tool = |tool: &'static ToolTable<'static>| Tool {
+            name: tool.name,
+            left_out: tool.says,
+            takes: tool.takes,
+            rules: LineRules::of(tool.patterns.iter().filter_map(|pattern| classed(pattern, classes))),
+            runs: &tool.runs,
+        };
+        ToolSet { cues: LineRules::of(cues), tools: tables.iter().map(tool).collect() }
     }
 }
 
-/// The patterns of a kind of text, in order.
-#[derive(Debug)]
-pub(crate) struct LineRules<C> {
-    set: RegexSet,
-    rules: Vec<LineRule<C>>,
+/// A pattern and its class, if that is among these.
+fn classed<C: Copy>(pattern: &Pattern<'_>, classes: &[(&str, C)]) -> Option<(C, String)> {
+    let (_, class) = classes.iter().find(|(name, _)| *name == pattern.class)?;
+    Some((*class, pattern.regex.clone()))
 }
 
-/// One pattern, and what it says of a line.
-#[derive(Debug)]
-struct LineRule<C> {
-    class: C,
-    pattern: String,
-    captures: OnceLock<Option<Regex>>,
-}
+static BUILD: TableFile = TableFile::new(include_str!("../../rules/build.rules"));
+static TESTS: TableFile = TableFile::new(include_str!("../../rules/tests.rules"));
+static RECORDS: TableFile = TableFile::new(include_str!("../../rules/records.rules"));
+static INFRA: TableFile = TableFile::new(include_str!("../../rules/infra.rules"));
 
-/// The parts of a line that its pattern names; empty where it does not.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct LineParts<'t> {
-    pub(crate) file: &'t str,
-    pub(crate) line: &'t str,
-    pub(crate) col: &'t str,
-    pub(crate) severity: &'t str,
-    pub(crate) code: &'t str,
-    pub(crate) message: &'t str,
-    pub(crate) label: &'t str,
-    /// From the first of severity, code and message to the end of the line.
-    pub(crate) said: &'t str,
-    pub(crate) key: &'t str,
-    pub(crate) item: &'t str,
-    pub(crate) more: &'t str,
+/// The kind of what a command prints, where its tool prints nothing else.
+pub(crate) fn kind_of(report: &str) -> Option<Kind> {
+    let runs = |file: &'static TableFile| {
+        file.tools().iter().any(|tool| tool.runs.iter().any(|own| is_of(report, own)))
+    };
+    let kinds =
+        [(&TESTS, Kind::Tests), (&RECORDS, Kind::Listing), (&BUILD, Kind::Build), (&INFRA, Kind::Infra)];
+    kinds.into_iter().find(|(file, _)| runs(file)).map(|(_, kind)| kind)
 }
-
-const BUILD: &str = include_str!("../../rules/build.rules");
-const TESTS: &str = include_str!("../../rules/tests.rules");
-const RECORDS: &str = include_str!("../../rules/records.rules");
 
 /// The rules of compilers, linters and build tools.
 pub(crate) fn build() -> &'static LineRules<BuildLine> {
     static RULES: OnceLock<LineRules<BuildLine>> = OnceLock::new();
-    RULES.get_or_init(|| LineRules::of(table::patterns(BUILD).collect(), build_class))
+    RULES.get_or_init(|| BUILD.rules(&BUILD_CLASSES))
 }
 
 /// The rules of test runners.
 pub(crate) fn tests() -> &'static LineRules<TestLine> {
     static RULES: OnceLock<LineRules<TestLine>> = OnceLock::new();
-    RULES.get_or_init(|| LineRules::of(table::patterns(TESTS).collect(), test_class))
+    RULES.get_or_init(|| TESTS.rules(&TEST_CLASSES))
 }
 
 /// The tools that list records.
-pub(crate) fn records() -> &'static [RecordTool] {
-    static TOOLS: OnceLock<Vec<RecordTool>> = OnceLock::new();
-    TOOLS.get_or_init(|| {
-        let tool = |tool: ToolTable<'static>| {
-            let is_cue = |pattern: &Pattern<'_>| pattern.class == "cue";
-            let (cues, rules) = tool.patterns.into_iter().partition(is_cue);
-            RecordTool {
-                name: tool.name,
-                left_out: tool.says,
-                rules: LineRules::of(rules, record_class),
-                cues: LineRules::of(cues, record_class),
-                runs: tool.runs,
-            }
-        };
-        table::tools(RECORDS).into_iter().skip(1).map(tool).collect()
-    })
+pub(crate) fn records() -> &'static ToolSet<RecordLine> {
+    static TOOLS: OnceLock<ToolSet<RecordLine>> = OnceLock::new();
+    TOOLS.get_or_init(|| RECORDS.tool_set(&RECORD_CLASSES))
 }
 
-fn record_class(name: &str) -> Option<RecordLine> {
-    Some(match name {
-        "record" => RecordLine::Record,
-        "once" => RecordLine::Once,
-        "first" => RecordLine::First,
-        "drop" => RecordLine::Drop,
-        "cue" => RecordLine::Cue,
-        _ => return None,
-    })
+/// The tools that manage infrastructure.
+pub(crate) fn infra() -> &'static ToolSet<InfraLine> {
+    static TOOLS: OnceLock<ToolSet<InfraLine>> = OnceLock::new();
+    TOOLS.get_or_init(|| INFRA.tool_set(&INFRA_CLASSES))
 }
 
-fn build_class(name: &str) -> Option<BuildLine> {
-    Some(match name {
-        "error" => BuildLine::Diagnostic(LogLevel::Error),
-        "warning" => BuildLine::Diagnostic(LogLevel::Warning),
-        "place" => BuildLine::Place,
-        "file" => BuildLine::File,
-        "code" => BuildLine::Code,
-        "note" => BuildLine::Note,
-        "lead" => BuildLine::Lead,
-        "step" => BuildLine::Step,
-        "total" => BuildLine::Total,
-        "progress" => BuildLine::Progress,
-        _ => return None,
-    })
-}
+const RECORD_CLASSES: [(&str, RecordLine); 4] = [
+    ("record", RecordLine::Record),
+    ("once", RecordLine::Once),
+    ("first", RecordLine::First),
+    ("drop", RecordLine::Drop),
+];
 
-fn test_class(name: &str) -> Option<TestLine> {
-    Some(match name {
-        "passed" => TestLine::Passed,
-        "dots" => TestLine::Dots,
-        "skipped" => TestLine::Skipped,
-        "failed" => TestLine::Failed,
-        "started" => TestLine::Started,
-        "suite" => TestLine::Suite,
-        "details" => TestLine::Details,
-        "captured" => TestLine::Captured,
-        "total" => TestLine::Total,
-        _ => return None,
-    })
-}
+const INFRA_CLASSES: [(&str, InfraLine); 14] = [
+    ("total", InfraLine::Total),
+    ("error", InfraLine::Error),
+    ("block", InfraLine::Block),
+    ("end", InfraLine::End),
+    ("vital", InfraLine::Vital),
+    ("detail", InfraLine::Detail),
+    ("changed", InfraLine::Changed),
+    ("ok", InfraLine::Ok),
+    ("retry", InfraLine::Retry),
+    ("said", InfraLine::Said),
+    ("head", InfraLine::Head),
+    ("row", InfraLine::Row),
+    ("progress", InfraLine::Progress),
+    ("done", InfraLine::Done),
+];
 
-impl<C: Copy> LineRules<C> {
-    /// Rules of these patterns. One that is invalid is left out, and a test finds it.
-    fn of(patterns: Vec<Pattern<'_>>, named: fn(&str) -> Option<C>) -> Self {
-        let rule = |pattern: Pattern<'_>| {
-            let class = named(pattern.class)?;
-            Some(LineRule { class, pattern: pattern.regex, captures: OnceLock::new() })
-        };
-        let rules: Vec<LineRule<C>> = patterns.into_iter().filter_map(rule).collect();
-        match RegexSetBuilder::new(rules.iter().map(|rule| &rule.pattern)).unicode(false).build() {
-            Ok(set) => Self { set, rules },
-            Err(_) => Self { set: RegexSet::empty(), rules: Vec::new() },
-        }
-    }
+const BUILD_CLASSES: [(&str, BuildLine); 10] = [
+    ("error", BuildLine::Diagnostic(LogLevel::Error)),
+    ("warning", BuildLine::Diagnostic(LogLevel::Warning)),
+    ("place", BuildLine::Place),
+    ("file", BuildLine::File),
+    ("code", BuildLine::Code),
+    ("note", BuildLine::Note),
+    ("lead", BuildLine::Lead),
+    ("step", BuildLine::Step),
+    ("total", BuildLine::Total),
+    ("progress", BuildLine::Progress),
+];
 
-    /// The class of a line, given without its time.
-    pub(crate) fn class(&self, line: &str) -> Option<C> {
-        self.rule(line).map(|rule| rule.class)
-    }
-
-    /// The number of the pattern that a line matches, its class, and its parts.
-    pub(crate) fn read<'t>(&self, line: &'t str) -> Option<(usize, C, LineParts<'t>)> {
-        let number = self.set.matches(line.as_bytes()).iter().next()?;
-        let rule = self.rules.get(number)?;
-        Some((number, rule.class, rule.parts(line)))
-    }
-
-    /// The parts of a line; none are named in a line that no pattern matches.
-    pub(crate) fn parts<'t>(&self, line: &'t str) -> LineParts<'t> {
-        self.rule(line).map(|rule| rule.parts(line)).unwrap_or_default()
-    }
-
-    fn rule(&self, line: &str) -> Option<&LineRule<C>> {
-        let first = self.set.matches(line.as_bytes()).iter().next()?;
-        self.rules.get(first)
-    }
-}
-
-impl LineRules<BuildLine> {
-    /// The class of a line, its severity as the line states it.
-    pub(crate) fn stated_class(&self, line: &str) -> Option<BuildLine> {
-        let rule = self.rule(line)?;
-        Some(match rule.class {
-            BuildLine::Diagnostic(_) if rule.parts(line).severity.starts_with(['w', 'W']) => {
-                BuildLine::Diagnostic(LogLevel::Warning)
-            }
-            class => class,
-        })
-    }
-}
-
-impl<C> LineRule<C> {
-    fn parts<'t>(&self, line: &'t str) -> LineParts<'t> {
-        let compile = || RegexBuilder::new(&self.pattern).unicode(false).build().ok();
-        let found = self.captures.get_or_init(compile).as_ref();
-        let parts = found.and_then(|regex| regex.captures(line.as_bytes()));
-        parts.map(|found| LineParts::of(line, &found)).unwrap_or_default()
-    }
-}
-
-impl<'t> LineParts<'t> {
-    fn of(line: &'t str, found: &Captures<'_>) -> Self {
-        let part = |name: &str| found.name(name).and_then(|part| line.get(part.range())).unwrap_or("");
-        let starts =
-            ["severity", "code", "message"].iter().filter_map(|name| Some(found.name(name)?.start()));
-        let said = starts.min();
-        Self {
-            file: part("file"),
-            line: part("line"),
-            col: part("col"),
-            severity: part("severity"),
-            code: part("code"),
-            message: part("message"),
-            label: part("label"),
-            said: said.and_then(|start| line.get(start..)).unwrap_or(""),
-            key: part("key"),
-            item: part("item"),
-            more: part("more"),
-        }
-    }
-}
+const TEST_CLASSES: [(&str, TestLine); 9] = [
+    ("passed", TestLine::Passed),
+    ("dots", TestLine::Dots),
+    ("skipped", TestLine::Skipped),
+    ("failed", TestLine::Failed),
+    ("started", TestLine::Started),
+    ("suite", TestLine::Suite),
+    ("details", TestLine::Details),
+    ("captured", TestLine::Captured),
+    ("total", TestLine::Total),
+];
 
 #[cfg(test)]
 mod tests {
@@ -306,23 +277,31 @@ mod tests {
 
     #[test]
     fn every_pattern_is_valid_and_has_a_class() {
-        for table in [BUILD, TESTS, RECORDS] {
-            for pattern in table::patterns(table) {
-                RegexBuilder::new(&pattern.regex).unicode(false).build().unwrap();
-                let class = pattern.class;
-                let known = build_class(class).is_some() || test_class(class).is_some();
-                assert!(known || record_class(class).is_some(), "{class}");
+        fn names<C>(classes: &[(&'static str, C)]) -> Vec<&'static str> {
+            classes.iter().map(|(name, _)| *name).collect()
+        }
+        let files = [
+            (&BUILD, names(&BUILD_CLASSES)),
+            (&TESTS, names(&TEST_CLASSES)),
+            (&RECORDS, names(&RECORD_CLASSES)),
+            (&INFRA, names(&INFRA_CLASSES)),
+        ];
+        for (file, classes) in files {
+            for Pattern { class, regex } in file.tools().iter().flat_map(|tool| &tool.patterns) {
+                assert!(*class == "cue" || classes.contains(class), "{class}");
+                regex::bytes::RegexBuilder::new(regex).unicode(false).build().unwrap();
             }
         }
-        assert!(!build().set.is_empty() && !super::tests().set.is_empty());
+        assert!(build().class("error: no").is_some() && super::tests().class("PASS").is_some());
     }
 
     /// The lines of a table of examples whose class is another than it says.
-    fn wrong<C: PartialEq + std::fmt::Debug>(
+    fn wrong<C: Copy + PartialEq + std::fmt::Debug>(
         lines: &str,
-        named: fn(&str) -> Option<C>,
+        classes: &[(&str, C)],
         class: impl Fn(&str) -> Option<C>,
     ) -> Vec<String> {
+        let named = |name: &str| classes.iter().find(|(known, _)| *known == name).map(|(_, class)| *class);
         let cases = lines.lines().filter_map(|case| case.split_once('|'));
         let wrong = cases.filter(|(name, line)| class(line) != named(name));
         wrong.map(|(name, line)| format!("{line}: {:?}, not {name}", class(line))).collect()
@@ -331,10 +310,10 @@ mod tests {
     #[test]
     fn lines_of_many_tools_are_classified() {
         let lines = include_str!("../../rules/build.lines");
-        let found = wrong(lines, build_class, |line| build().stated_class(line));
+        let found = wrong(lines, &BUILD_CLASSES, |line| build().stated_class(line));
         assert!(found.is_empty(), "{}", found.join("\n"));
         let lines = include_str!("../../rules/tests.lines");
-        let found = wrong(lines, test_class, |line| super::tests().class(line));
+        let found = wrong(lines, &TEST_CLASSES, |line| super::tests().class(line));
         assert!(found.is_empty(), "{}", found.join("\n"));
     }
 }

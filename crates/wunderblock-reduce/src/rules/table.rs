@@ -16,6 +16,8 @@ pub(super) struct ToolTable<'t> {
     pub(super) runs: Vec<&'t str>,
     /// What a mark says is left out.
     pub(super) says: &'t str,
+    /// By how many cues, at which share of lines of its own, and how sure it is recognised.
+    pub(super) takes: [usize; 3],
     pub(super) patterns: Vec<Pattern<'t>>,
 }
 
@@ -36,6 +38,12 @@ pub(super) fn tools(table: &str) -> Vec<ToolTable<'_>> {
         match (class, rest.split_once(' ')) {
             ("runs", _) => tool.runs = rest.split(", ").collect(),
             ("says", _) => tool.says = rest,
+            ("takes", _) => {
+                tool.takes
+                    .iter_mut()
+                    .zip(rest.split(' '))
+                    .for_each(|(count, word)| *count = word.parse().unwrap_or(0));
+            }
             ("name", Some((name, pattern))) => {
                 let value = regex(pattern.trim_start());
                 names.push((format!("{{{name}}}"), value));
@@ -49,11 +57,6 @@ pub(super) fn tools(table: &str) -> Vec<ToolTable<'_>> {
     tools
 }
 
-/// The patterns of all sections.
-pub(super) fn patterns(table: &str) -> impl Iterator<Item = Pattern<'_>> {
-    tools(table).into_iter().flat_map(|tool| tool.patterns)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -61,7 +64,7 @@ mod tests {
     #[test]
     fn names_stand_for_patterns() {
         let table = "# words\nname n  [0-9]+\nname place  \\S+:{n}\n\n[cc]\nruns cc, c++ -c\nerror  ^{place}: (?<m>.*)\n";
-        let found: Vec<_> = patterns(table).collect();
+        let found: Vec<_> = tools(table).into_iter().flat_map(|tool| tool.patterns).collect();
         assert_eq!(found, [Pattern { class: "error", regex: "^\\S+:[0-9]+: (?<m>.*)".into() }]);
         let cc = tools(table).pop().unwrap();
         assert_eq!((cc.name, cc.runs), ("cc", vec!["cc", "c++ -c"]));

@@ -84,18 +84,18 @@ fn every_change_and_failure_stays() {
         (pods(90), vec!["NAMESPACE  ".into(), "CrashLoopBackOff".into()], 25),
     ];
     for (text, atoms, share) in cases {
-        let folded = property::fold(&text, spans);
+        let folded = property::fold(&text, |lines| spans(lines, None));
         assert!(folded.len() * 10 < text.len() * 7, "{} of {}: {folded}", folded.len(), text.len());
-        let short = property::within(&text, spans, text.len() * share / 100);
+        let short = property::within(&text, |lines| spans(lines, None), text.len() * share / 100);
         for atom in atoms {
             assert!(folded.contains(&atom), "{atom} in {folded}");
             assert!(short.contains(&atom), "{atom} in {short}");
         }
     }
-    assert_eq!(property::fold(DESCRIBED, spans), DESCRIBED);
+    assert_eq!(property::fold(DESCRIBED, |lines| spans(lines, None)), DESCRIBED);
 }
 
 #[test]
 fn any_text_is_tiled() {
-    property::tiles(&[&plan(3), &play(4), &pods(30), DESCRIBED], spans);
+    property::tiles(&[&plan(3), &play(4), &pods(30), DESCRIBED], |lines| spans(lines, None));
 }
