@@ -45,7 +45,9 @@ fn class_above(line: &str, next: &str, below: Option<BuildLine>) -> Option<Build
             Some(BuildLine::Diagnostic(severity::level_of(line).unwrap_or(LogLevel::Warning)))
         }
         // Source above what is drawn under it.
-        BuildLine::Code if next.trim_start().starts_with(['^', '~']) => Some(BuildLine::Code),
+        BuildLine::Code | BuildLine::Diagnostic(_) if next.trim_start().starts_with(['^', '~']) => {
+            Some(BuildLine::Code)
+        }
         // A file named once, above its messages.
         BuildLine::Diagnostic(_)
             if next.starts_with(' ')
@@ -61,7 +63,8 @@ fn class_above(line: &str, next: &str, below: Option<BuildLine>) -> Option<Build
 
 /// The diagnostics that name a place, in order.
 pub(crate) fn find<'t>(lines: &TextLines<'t>, classes: &[Option<BuildLine>]) -> Vec<Diagnostic<'t>> {
-    let mut finder = DiagnosticFinder { found: Vec::new(), open: None, lead: None, file: "" };
+    let mut finder =
+        DiagnosticFinder { found: Vec::new(), open: None, lead: None, file: ("", ""), in_note: false };
     for (at, (line, class)) in lines.iter().zip(classes).enumerate() {
         finder.read(at, strip_prefix(line), *class);
     }
@@ -83,8 +86,10 @@ struct DiagnosticFinder<'t> {
     open: Option<Diagnostic<'t>>,
     /// The first of the lines that lead to the next diagnostic.
     lead: Option<usize>,
-    /// The file that was named above.
-    file: &'t str,
+    /// The file that was named above, and the line in it.
+    file: (&'t str, &'t str),
+    /// What follows an unfinished note belongs to it, up to an empty line.
+    in_note: bool,
 }
 
 impl<'t> DiagnosticFinder<'t> {
@@ -98,7 +103,10 @@ impl<'t> DiagnosticFinder<'t> {
                     (open.lines.end, open.below) = (at + 1, at + 1..at + 1);
                 }
             }
-            Some(BuildLine::Place | BuildLine::Note) => self.extend(at),
+            Some(BuildLine::Place | BuildLine::Note) => {
+                self.extend(at);
+                self.in_note = line.trim_end().ends_with(':');
+            }
             Some(BuildLine::Code) => {
                 self.extend(at);
                 if let Some(open) = self.open.as_mut().filter(|open| open.parts.label.is_empty()) {
@@ -113,13 +121,13 @@ impl<'t> DiagnosticFinder<'t> {
                 self.close();
                 self.lead.get_or_insert(at);
                 let parts = rules::build().parts(line);
-                self.file = if parts.file.is_empty() { line.trim() } else { parts.file };
+                self.file = (if parts.file.is_empty() { line.trim() } else { parts.file }, parts.line);
             }
-            None if line.trim().is_empty() => {}
-            None if line.starts_with([' ', '\t']) && self.goes_on(at) => self.extend(at),
+            None if line.trim().is_empty() => self.in_note = false,
+            None if self.in_note || line.starts_with([' ', '\t']) && self.goes_on(at) => self.extend(at),
             None | Some(BuildLine::Step | BuildLine::Total | BuildLine::Progress) => {
                 self.close();
-                (self.lead, self.file) = (None, "");
+                (self.lead, self.file) = (None, ("", ""));
             }
         }
     }
@@ -130,8 +138,9 @@ impl<'t> DiagnosticFinder<'t> {
         if parts == LineParts::default() {
             parts.said = line.trim();
         }
-        if parts.file.is_empty() && !parts.line.is_empty() {
-            parts.file = self.file;
+        if parts.file.is_empty() && !(parts.line.is_empty() && self.file.1.is_empty()) {
+            parts.file = self.file.0;
+            parts.line = if parts.line.is_empty() { self.file.1 } else { parts.line };
         }
         let start = self.lead.take().unwrap_or(at);
         self.open = Some(Diagnostic { lines: start..at + 1, below: at + 1..at + 1, level, parts });

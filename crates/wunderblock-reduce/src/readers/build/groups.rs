@@ -150,10 +150,8 @@ impl<'w, 't> GroupWriter<'w, 't> {
             }
             text.push('\n');
             self.push(&text, Rank::Must, if nth == 0 { score } else { score - 300 });
-            if nth == 0 {
-                self.source(first);
-            }
         }
+        self.source(first);
     }
 
     /// A file, and the messages it has.
@@ -174,7 +172,13 @@ impl<'w, 't> GroupWriter<'w, 't> {
 
     /// The source and notes below a diagnostic, for the first few.
     fn source(&mut self, told: &ToldDiagnostic<'_>) {
-        let below = self.lines.text().get(self.lines.spans(told.of.below.clone())).unwrap_or("").trim_end();
+        let below = self
+            .lines
+            .text()
+            .get(self.lines.spans(told.of.below.clone()))
+            .unwrap_or("")
+            .trim_end()
+            .trim_start_matches('\n');
         if !below.is_empty() && self.with_source > 0 {
             self.with_source -= 1;
             self.push(&format!("{below}\n"), Rank::Context, 30);
