@@ -138,8 +138,7 @@ fn reduce_after(seen: SeenPart, bytes: &[u8], options: &Options<'_>) -> Reduced 
     if source.text.len() > MAX_TEXT_BYTES {
         return Original { source, tokens: before }.too_large((seen, bytes), level, options);
     }
-    let report = claim.report();
-    let kind = options.kind.or_else(|| report.and_then(rules::kind_of));
+    let kind = options.kind.or_else(|| claim.report().and_then(rules::kind_of));
     let kind = kind.unwrap_or_else(|| detect::detect_kind(&source.text));
     if is_source(kind) && !is_budget {
         return Original { source, tokens: before }.untouched(Some(kind), level, Untouched::Source, options);
@@ -147,7 +146,7 @@ fn reduce_after(seen: SeenPart, bytes: &[u8], options: &Options<'_>) -> Reduced 
     let query = QueryTerms::of(options.query);
     let plain = source::decode(bytes).after(seen.bytes).visible();
     let (lines, about) = (seen.lines, (&query, options.earlier));
-    let mut reading = TextReading::of(&plain.text, kind, report, about).after(lines);
+    let mut reading = TextReading::of(&plain.text, kind, &claim, about).after(lines);
     let tried = match level {
         Level::Lossless => None,
         Level::Fold => reduce_to(&plain, &mut reading, SizeTarget::Fold, options),
@@ -165,7 +164,7 @@ fn reduce_after(seen: SeenPart, bytes: &[u8], options: &Options<'_>) -> Reduced 
         _ => {
             drop(reading);
             drop(plain);
-            let mut reading = TextReading::of(&source.text, kind, report, about).after(lines);
+            let mut reading = TextReading::of(&source.text, kind, &claim, about).after(lines);
             reduce_to(&source, &mut reading, SizeTarget::Exact, options)
         }
     };

@@ -1,5 +1,6 @@
 //! A text as the reader of its kind sees it. Its spans are ranked once, however many targets are tried.
 
+use crate::command::Claim;
 use crate::duplicates::{self, EarlierText};
 use crate::kind::Kind;
 use crate::lines::TextLines;
@@ -14,8 +15,8 @@ use crate::{code, html, json, readers};
 pub(crate) struct TextReading<'t> {
     text: &'t str,
     kind: Kind,
-    /// The command whose report it is.
-    report: Option<&'t str>,
+    /// What its command says of it.
+    claim: &'t Claim,
     query: &'t QueryTerms,
     earlier: &'t [EarlierText<'t>],
     /// Lines of the source before the text.
@@ -34,10 +35,10 @@ impl<'t> TextReading<'t> {
     pub(crate) fn of(
         text: &'t str,
         kind: Kind,
-        report: Option<&'t str>,
+        claim: &'t Claim,
         (query, earlier): (&'t QueryTerms, &'t [EarlierText<'t>]),
     ) -> Self {
-        Self { text, kind, report, query, earlier, before: 0, seen: None }
+        Self { text, kind, claim, query, earlier, before: 0, seen: None }
     }
 
     /// The same for a text that follows `lines` others in its source.
@@ -61,6 +62,15 @@ impl<'t> TextReading<'t> {
             SizeTarget::Exact | SizeTarget::Fold => KeepLimit::Fold,
         };
         let (text, query) = (self.text, self.query);
+        if let SizeTarget::Bytes(bytes) = target
+            && query.is_empty()
+            && *self.claim == Claim::Selection
+        {
+            let lines = TextLines::after(self.before, text);
+            if let Some(spans) = readers::selection::spans(&lines, bytes) {
+                return select::select(&lines, &spans, room);
+            }
+        }
         if self.seen.is_none() {
             self.seen = Some(self.parse(target));
         }
@@ -94,7 +104,7 @@ impl<'t> TextReading<'t> {
         let mut spans = match (kind, target) {
             (Kind::Code, SizeTarget::Bytes(_)) => code::spans(&lines),
             (Kind::Code, SizeTarget::Exact | SizeTarget::Fold) => code::spans_folded(&lines),
-            (kind, _) => readers::spans(&lines, kind, self.report),
+            (kind, _) => readers::spans(&lines, kind, self.claim.report()),
         };
         if !self.earlier.is_empty() {
             duplicates::demote(&lines, &mut spans, self.earlier);

@@ -19,6 +19,7 @@ mod property;
 mod prose;
 mod records;
 mod search;
+pub(crate) mod selection;
 mod short_gaps;
 mod stack_frame;
 mod table;

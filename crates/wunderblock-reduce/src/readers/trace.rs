@@ -6,6 +6,7 @@ use std::ops::Range;
 use crate::label::Label;
 use crate::lines::TextLines;
 use crate::sample::LineSample;
+use crate::severity::{self, LogLevel};
 use crate::span::{LineSpan, Rank};
 use crate::template;
 
@@ -243,7 +244,8 @@ fn fold_equal(lines: &TextLines<'_>, read: &[TraceLine], spans: &mut [LineSpan])
     let mut thrown = HashSet::new();
     for (nth, (key, trace)) in keys.iter().zip(&traces).enumerate() {
         let mut new = |at: usize| {
-            read.get(at) == Some(&TraceLine::Head)
+            let says = at == trace.start && severity::level_of(lines.get(at)) == Some(LogLevel::Error);
+            (read.get(at) == Some(&TraceLine::Head) || says)
                 && !lines.get(at).starts_with("goroutine ")
                 && thrown.insert(template::hash(lines.get(at).trim().as_bytes()))
         };
