@@ -21,13 +21,45 @@ struct SignLine {
 
 /// A question about a line: whether it begins with one of these texts, and the like.
 struct SignClause {
-    test: String,
-    texts: Vec<String>,
+    test: SignTest,
+    is_denied: bool,
+    texts: Vec<SignText>,
 }
 
-/// The weight of a line, without its indentation, for a language: each strong sign counts three, a sign that others
-/// share one.
-pub(super) fn language_weight(language: SourceLanguage, line: &str) -> u32 {
+/// A text, and the bytes that a line must have to hold it.
+struct SignText {
+    text: String,
+    bytes: u128,
+}
+
+/// A line, without its indentation, and the bytes that it has: most texts are ruled out by them.
+pub(super) struct SignedLine<'l> {
+    line: &'l str,
+    bytes: u128,
+}
+
+impl<'l> SignedLine<'l> {
+    pub(super) fn of(line: &'l str) -> Self {
+        Self { line, bytes: bytes_of(line) }
+    }
+}
+
+/// The ASCII bytes of a text, one bit each.
+fn bytes_of(text: &str) -> u128 {
+    text.bytes().filter(u8::is_ascii).fold(0, |bytes, byte| bytes | 1 << byte)
+}
+
+enum SignTest {
+    Begins,
+    Ends,
+    Contains,
+    Is,
+    /// It has fewer words than this.
+    FewerWords(usize),
+}
+
+/// The weight of a line for a language: each strong sign counts three, a sign that others share one.
+pub(super) fn language_weight(language: SourceLanguage, line: &SignedLine<'_>) -> u32 {
     weight(language.index(), line)
 }
 
@@ -36,7 +68,7 @@ pub(super) fn interpreters(language: SourceLanguage) -> &'static [String] {
     languages().get(language.index()).map_or(&[], |signs| &signs.interpreters)
 }
 
-fn weight(language: usize, line: &str) -> u32 {
+fn weight(language: usize, line: &SignedLine<'_>) -> u32 {
     let Some(signs) = languages().get(language) else { return 0 };
     let own = |weight: u32| {
         let holds =
@@ -48,18 +80,32 @@ fn weight(language: usize, line: &str) -> u32 {
 }
 
 impl SignClause {
-    fn holds(&self, line: &str) -> bool {
-        let any = |test: fn(&str, &str) -> bool| self.texts.iter().any(|text| test(line, text));
-        match self.test.as_str() {
-            "^" => any(|line, text| line.starts_with(text)),
-            "!^" => !any(|line, text| line.starts_with(text)),
-            "$" => any(|line, text| line.ends_with(text)),
-            "!$" => !any(|line, text| line.ends_with(text)),
-            "~" => any(|line, text| line.contains(text)),
-            "!~" => !any(|line, text| line.contains(text)),
-            "#" => any(|line, text| text.parse().is_ok_and(|count| line.split_whitespace().count() < count)),
-            _ => any(|line, text| line == text),
+    fn of(sign: &str, texts: &[&str]) -> Self {
+        let test = match sign.trim_start_matches('!') {
+            "^" => SignTest::Begins,
+            "$" => SignTest::Ends,
+            "~" => SignTest::Contains,
+            "#" => SignTest::FewerWords(texts.first().and_then(|count| count.parse().ok()).unwrap_or(0)),
+            _ => SignTest::Is,
+        };
+        Self {
+            test,
+            is_denied: sign.starts_with('!'),
+            texts: texts.iter().map(|text| SignText::of(text)).collect(),
         }
+    }
+
+    fn holds(&self, SignedLine { line, bytes }: &SignedLine<'_>) -> bool {
+        let mut texts =
+            self.texts.iter().filter(|text| text.bytes & !bytes == 0).map(|text| text.text.as_str());
+        let holds = match self.test {
+            SignTest::Begins => texts.any(|text| line.starts_with(text)),
+            SignTest::Ends => texts.any(|text| line.ends_with(text)),
+            SignTest::Contains => texts.any(|text| line.contains(text)),
+            SignTest::Is => texts.any(|text| *line == text),
+            SignTest::FewerWords(count) => line.split_whitespace().count() < count,
+        };
+        holds != self.is_denied
     }
 }
 
@@ -93,16 +139,20 @@ fn parse(table: &str) -> Vec<LanguageSigns> {
 }
 
 fn clauses(line: &str) -> Vec<SignClause> {
-    let mut clauses: Vec<SignClause> = Vec::new();
-    for word in line.split(' ') {
-        match clauses.last_mut() {
-            Some(clause) if !matches!(word.trim_start_matches('!'), "^" | "$" | "~" | "=" | "#") => {
-                clause.texts.push(text_of(word));
-            }
-            _ => clauses.push(SignClause { test: word.to_owned(), texts: Vec::new() }),
-        }
-    }
+    let is_sign = |word: &str| matches!(word.trim_start_matches('!'), "^" | "$" | "~" | "=" | "#");
+    let words: Vec<&str> = line.split(' ').collect();
+    let clauses = words.chunk_by(|_, next| !is_sign(next));
     clauses
+        .filter_map(|clause| clause.split_first())
+        .map(|(sign, texts)| SignClause::of(sign, texts))
+        .collect()
+}
+
+impl SignText {
+    fn of(word: &str) -> Self {
+        let text = text_of(word);
+        Self { bytes: bytes_of(&text), text }
+    }
 }
 
 fn text_of(word: &str) -> String {
@@ -127,7 +177,7 @@ mod tests {
         assert!(languages.iter().all(|signs| !signs.lines.is_empty()));
         let clauses = || languages.iter().flat_map(|signs| &signs.lines).flat_map(|line| &line.clauses);
         assert!(clauses().all(|clause| !clause.texts.is_empty()));
-        assert_eq!(language_weight(SourceLanguage::Php, "$total = $this->sum();"), 3);
-        assert_eq!(language_weight(SourceLanguage::Tsx, "<Shelf room={3} />"), 3);
+        assert_eq!(language_weight(SourceLanguage::Php, &SignedLine::of("$total = $this->sum();")), 3);
+        assert_eq!(language_weight(SourceLanguage::Tsx, &SignedLine::of("<Shelf room={3} />")), 3);
     }
 }

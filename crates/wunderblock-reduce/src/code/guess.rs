@@ -44,8 +44,9 @@ pub(super) fn guess_by_lines<'t>(lines: impl Iterator<Item = &'t str>) -> Option
             continue;
         }
         said += 1;
+        let signed = cues::SignedLine::of(line);
         for language in SourceLanguage::ALL {
-            let weight = cues::language_weight(language, line);
+            let weight = cues::language_weight(language, &signed);
             if let Some(sum) = weights.get_mut(language.index()) {
                 *sum += weight;
             }

@@ -82,7 +82,9 @@ impl LineRules<BuildLine> {
     pub(crate) fn stated_class(&self, line: &str) -> Option<BuildLine> {
         let rule = self.rule(line)?;
         Some(match rule.class {
-            BuildLine::Diagnostic(_) if rule.parts(line).severity.starts_with(['w', 'W']) => {
+            BuildLine::Diagnostic(LogLevel::Error)
+                if rule.pattern.contains("|warning") && rule.parts(line).severity.starts_with(['w', 'W']) =>
+            {
                 BuildLine::Diagnostic(LogLevel::Warning)
             }
             class => class,
