@@ -1,11 +1,9 @@
-//! One line of a stack trace.
+//! One line of a stack trace, as `rules/trace.rules` has them.
 
-use crate::rules::WordList;
+use crate::rules::{self, WordList};
 
 /// The places of libraries and runtimes, and the names of their packages.
 static LIBRARIES: WordList = WordList::new("libraries");
-static OPENINGS: WordList = WordList::new("openings of traces");
-static THROWN: WordList = WordList::new("ends of thrown types");
 
 /// The owner of the code in a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,92 +19,16 @@ pub(crate) enum FrameOwner {
 pub(crate) fn frame_owner(line: &str) -> Option<FrameOwner> {
     // A group of exceptions is drawn with bars before its frames.
     let text = line.trim_start_matches([' ', '\t', '|']);
-    let indented = text.len() < line.len();
-    let frame = match text.as_bytes() {
-        [b'a', b't', b' ', ..] if indented => is_place(text.get(3..)?),
-        [b'F', b'i', b'l', b'e', b' ', b'"', ..] if indented => text.contains("\", line "),
-        [b'f', b'r', b'o', b'm', b' ', ..] if indented => text.contains(":in "),
-        [b'.', b'.', b'.', b' ', ..] if indented => is_rest(text),
-        [b'#', b'0'..=b'9', ..] => is_numbered(text.trim_start_matches('#'), ' '),
-        [b'0'..=b'9', ..] if indented => is_numbered(text, ':'),
-        [b'g', b'o', b'r', b'o', ..] => return None,
-        [.., b')'] if indented && (text.contains(" (node:") || text.contains(" (file:")) => true,
-        [first, ..] if first.is_ascii_alphabetic() || *first == b'/' => is_go(line),
-        _ => false,
-    };
-    frame.then(|| if is_library(text) { FrameOwner::Library } else { FrameOwner::Own })
-}
-
-/// Java `a.b.C.d(C.java:1)`, JavaScript `f (a.js:1:2)` or `a.js:1:2`, .NET `A.B.C() in a.cs:line 1`, Rust
-/// `./src/a.rs:1:2`.
-fn is_place(rest: &str) -> bool {
-    if let Some(open) = rest.rfind('(') {
-        return rest.ends_with(')') && (open > 0 || rest.len() > 4)
-            || rest.contains(" in ") && rest.contains(":line ");
+    // Frames are indented, numbered, or a call.
+    if text.len() == line.len()
+        && !line.starts_with('#')
+        && !line.ends_with(')')
+        && !line.starts_with("created")
+    {
+        return None;
     }
-    if rest.contains(":line ") {
-        return true;
-    }
-    let mut parts = rest.rsplit(':');
-    let number = |part: Option<&str>| {
-        part.is_some_and(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
-    };
-    number(parts.next()) && rest.contains(['.', '/']) && !rest.contains(' ')
-        || rest.starts_with("async ")
-        || rest.starts_with("new ")
-}
-
-/// `... 12 more`, `... 3 common frames omitted`.
-fn is_rest(text: &str) -> bool {
-    let rest = text.get(4..).unwrap_or("");
-    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-    digits > 0
-        && rest
-            .get(digits..)
-            .is_some_and(|rest| rest.starts_with(" more") || rest.starts_with(" common frames"))
-}
-
-/// `4: core::panicking::panic`, `#0  0x00007f in f () at a.c:3`.
-fn is_numbered(text: &str, sign: char) -> bool {
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    let Some(rest) = text.get(digits..).and_then(|rest| rest.strip_prefix(sign)) else { return false };
-    let rest = rest.trim_start();
-    if digits == 0 || digits > 4 || rest.is_empty() {
-        return false;
-    }
-    if sign == ':' {
-        return rest.contains("::")
-            || rest.starts_with("0x")
-            || rest.starts_with('<')
-            || !rest.contains(' ') && text.contains(": ");
-    }
-    rest.starts_with("0x")
-        || rest.contains(" at ")
-        || rest.contains(" in ")
-        || rest.contains(" from ")
-        || rest.contains(" (")
-}
-
-/// Go writes a frame on two lines: `main.f(0x1, ...)`, then `\t/src/a.go:12 +0x1d`.
-fn is_go(line: &str) -> bool {
-    if let Some(place) = line.strip_prefix('\t') {
-        return place.contains(".go:") && (place.starts_with('/') || place.contains(":\\"))
-            || place.contains(".s:") && place.starts_with('/');
-    }
-    let called = line.strip_prefix("created by ").unwrap_or(line);
-    let Some(open) = called.find('(') else { return called.len() < line.len() };
-    let name = called.get(..open).unwrap_or("");
-    let plain = !name.is_empty() && name.contains('.') && !name.contains([' ', '=', ':', '"', '\'']);
-    plain && called.ends_with(')') && called.get(open + 1..called.len() - 1).is_some_and(is_go_arguments)
-        || called.len() < line.len()
-}
-
-fn is_go_arguments(text: &str) -> bool {
-    text.starts_with("*")
-        || text.starts_with("0x")
-        || text.starts_with("{0x")
-        || text == "..."
-        || text.is_empty()
+    let is_frame = rules::frames().class(line) == Some(true);
+    is_frame.then(|| if is_library(text) { FrameOwner::Library } else { FrameOwner::Own })
 }
 
 /// Whether a frame's text or a path is of a library or the runtime.
@@ -130,29 +52,7 @@ pub(crate) fn is_library(text: &str) -> bool {
 
 /// Whether a line names an exception or its cause: `a.b.XException: …`, `Caused by: …`, `panic: …`.
 pub(crate) fn is_head(line: &str) -> bool {
-    let text = line.trim_start();
-    if OPENINGS.begins(text.as_bytes()) || text.starts_with("==") && text.contains("ERROR:") {
-        return true;
-    }
-    let text = text.trim_start_matches(['|', '+', '-', ' ']);
-    // Ruby names the type last.
-    if let Some((_, name)) = text.strip_suffix(')').and_then(|text| text.rsplit_once(" ("))
-        && text.contains(":in ")
-        && is_type(name)
-    {
-        return true;
-    }
-    let name = text.split([':', ' ', '(']).next().unwrap_or("");
-    let rest = text.get(name.len()..).unwrap_or("");
-    is_type(name) && (rest.is_empty() || rest.starts_with([':', '(']) || rest.starts_with(" ["))
-}
-
-/// The name of an exception's type, with its packages.
-fn is_type(name: &str) -> bool {
-    let last = name.rsplit(['.', '$', '\\']).next().unwrap_or("");
-    last.starts_with(|c: char| c.is_ascii_uppercase())
-        && THROWN.all().iter().any(|end| last.ends_with(end))
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'$' | b'_' | b'\\'))
+    rules::heads().class(line).is_some()
 }
 
 #[cfg(test)]

@@ -186,6 +186,7 @@ fn classed<C: Copy>(pattern: &Pattern<'_>, classes: &[(&str, C)]) -> Option<(C, 
 static BUILD: TableFile = TableFile::new(include_str!("../../rules/build.rules"));
 static TESTS: TableFile = TableFile::new(include_str!("../../rules/tests.rules"));
 static RECORDS: TableFile = TableFile::new(include_str!("../../rules/records.rules"));
+static TRACE: TableFile = TableFile::new(include_str!("../../rules/trace.rules"));
 static INFRA: TableFile = TableFile::new(include_str!("../../rules/infra.rules"));
 
 /// The kind of what a command prints, where its tool prints nothing else.
@@ -220,6 +221,18 @@ pub(crate) fn records() -> &'static ToolSet<RecordLine> {
 pub(crate) fn infra() -> &'static ToolSet<InfraLine> {
     static TOOLS: OnceLock<ToolSet<InfraLine>> = OnceLock::new();
     TOOLS.get_or_init(|| INFRA.tool_set(&INFRA_CLASSES))
+}
+
+/// Which lines are frames of a trace, and which only look so.
+pub(crate) fn frames() -> &'static LineRules<bool> {
+    static RULES: OnceLock<LineRules<bool>> = OnceLock::new();
+    RULES.get_or_init(|| TRACE.rules(&[("none", false), ("frame", true)]))
+}
+
+/// The lines that name an exception or its cause.
+pub(crate) fn heads() -> &'static LineRules<()> {
+    static RULES: OnceLock<LineRules<()>> = OnceLock::new();
+    RULES.get_or_init(|| TRACE.rules(&[("head", ())]))
 }
 
 const RECORD_CLASSES: [(&str, RecordLine); 4] = [
@@ -285,6 +298,7 @@ mod tests {
             (&TESTS, names(&TEST_CLASSES)),
             (&RECORDS, names(&RECORD_CLASSES)),
             (&INFRA, names(&INFRA_CLASSES)),
+            (&TRACE, vec!["frame", "none", "head"]),
         ];
         for (file, classes) in files {
             for Pattern { class, regex } in file.tools().iter().flat_map(|tool| &tool.patterns) {

@@ -19,10 +19,6 @@ impl WordList {
         Self { name, words: OnceLock::new() }
     }
 
-    pub(crate) fn all(&self) -> &[&'static str] {
-        &self.sorted().words
-    }
-
     pub(crate) fn has(&self, word: &str) -> bool {
         self.first(word.as_bytes()).contains(&word)
     }

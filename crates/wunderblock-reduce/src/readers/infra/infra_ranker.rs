@@ -42,17 +42,23 @@ impl<'r, 't> InfraRanker<'r, 't> {
     pub(super) fn rank(mut self, tool: &Tool<InfraLine>) {
         for at in 0..self.lines.len() {
             let line = self.lines.get(at);
-            let (rank, score, label) = match tool.rules.read(line) {
+            let read = tool.rules.read(line);
+            let (rank, score, label) = match read {
                 None => (Rank::Context, if line.trim().is_empty() { 0 } else { 10 }, None),
                 Some((_, class, parts)) => {
-                    if !matches!(class, InfraLine::Vital | InfraLine::Detail) {
+                    if !matches!(class, InfraLine::Vital | InfraLine::Detail | InfraLine::End) {
                         self.close(at);
+                        self.from = at + 1;
                     }
                     self.worth(at, class, (parts.item, parts.key))
                 }
             };
             if let Some(span) = self.spans.get_mut(at) {
                 (span.rank, span.score, span.label) = (rank, score, label);
+            }
+            if matches!(read, Some((_, InfraLine::End, _))) {
+                self.close(at + 1);
+                self.head = 0;
             }
         }
         self.close(self.lines.len());
@@ -73,10 +79,7 @@ impl<'r, 't> InfraRanker<'r, 't> {
                 self.head = fingerprint::exact_hash(item.split('[').next().unwrap_or(item));
                 (Rank::Must, 60_000, None)
             }
-            InfraLine::End => {
-                self.head = 0;
-                (Rank::Context, 10, None)
-            }
+            InfraLine::End => (Rank::Context, 10, None),
             InfraLine::Vital | InfraLine::Detail => {
                 // The name of the resource tells it from the next, and nothing else does.
                 let named = self.key.len() > 1 && !self.key.bytes().all(|byte| byte.is_ascii_digit());
@@ -139,7 +142,7 @@ impl<'r, 't> InfraRanker<'r, 't> {
                 span.label = (nth == 0).then_some(Label::AsAbove);
             }
         }
-        self.from = end + 1;
+        self.from = end;
     }
 }
 
