@@ -1,25 +1,21 @@
 //! How a value stands in a cell, and a name before one.
 //!
 //! A string needs no quotes where nothing else could be meant. What begins with a `"`, `[` or `{` is JSON; so is what
-//! reads as a number, `true`, `false` or `null`, save in a column of strings; a `~` before a value says that it is JSON
-//! whatever the column is. Nothing at all is a value that is missing.
+//! reads as a number, `true`, `false` or `null`. `!name` says that a member is missing, `name=value` that it is one
+//! beside the columns, and a `~` that JSON follows whatever the column is.
 
 use super::inner_mark;
 use super::tree::JsonTree;
 
-/// Whether the content of a string can stand without quotes in a column of strings.
-pub(super) fn is_plain_text(raw: &str) -> bool {
+/// Whether the content of a string can stand without quotes.
+pub(super) fn is_plain(raw: &str) -> bool {
     let bytes = raw.as_bytes();
     let (Some(first), Some(last)) = (bytes.first(), bytes.last()) else { return false };
-    !matches!(first, b'~' | b' ' | b'@')
+    !matches!(first, b'~' | b' ' | b'@' | b'!')
         && *last != b' '
         && !bytes.iter().any(|byte| matches!(byte, b',' | b';' | b'"' | b'[' | b']' | b'{' | b'}'))
         && name_length(raw).is_none()
-}
-
-/// Whether it can in any column.
-pub(super) fn is_plain(raw: &str) -> bool {
-    is_plain_text(raw) && !is_literal(raw)
+        && !is_literal(raw)
 }
 
 /// Whether a text is a number or a word of JSON.
@@ -99,7 +95,7 @@ pub(super) fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
 
 /// Whether a key can stand without quotes before its row.
 pub(super) fn is_plain_key(name: &str) -> bool {
-    is_plain_text(name) && !name.contains(':')
+    is_plain(name) && !name.contains(':')
 }
 
 /// The parts of a path, as keys with their quotes.

@@ -47,6 +47,14 @@ impl JsonCuts {
         runs
     }
 
+    /// All that is left out, in the order of the source.
+    pub(super) fn gaps(&self) -> Vec<&Gap> {
+        let mut gaps: Vec<&Gap> =
+            self.runs.values().map(|run| &run.gap).chain(self.middles.values()).collect();
+        gaps.sort_by_key(|gap| gap.span.start);
+        gaps
+    }
+
     pub(super) fn cut(&mut self, at: usize, gap: Gap) {
         self.middles.insert(at, gap);
     }

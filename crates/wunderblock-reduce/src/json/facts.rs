@@ -239,7 +239,7 @@ fn set_value<'t>(tree: &JsonTree<'t>, at: usize) -> Option<&'t str> {
     match tree.kind(at) {
         JsonType::Text => (source.len() <= MAX_VALUE_BYTES + 2).then_some(source),
         JsonType::Number | JsonType::Word => (source.len() <= MAX_VALUE_BYTES).then_some(source),
-        JsonType::Object | JsonType::Array | JsonType::Mark => None,
+        JsonType::Object | JsonType::Array | JsonType::Mark | JsonType::Raw => None,
     }
 }
 

@@ -9,19 +9,6 @@ pub(super) fn after_bracket(bytes: &[u8], at: usize) -> Option<usize> {
     mark_end(bytes, at).or(Some(at + 1))
 }
 
-/// Whether a text holds a mark.
-pub(super) fn holds_mark(bytes: &[u8]) -> bool {
-    let mut at = 0;
-    while let Some(found) = memchr::memchr(0xe2, bytes.get(at..).unwrap_or_default()) {
-        at += found;
-        if mark_end(bytes, at).is_some() {
-            return true;
-        }
-        at = after_bracket(bytes, at).unwrap_or(bytes.len());
-    }
-    false
-}
-
 /// The end of the mark that begins at a byte.
 pub(super) fn mark_end(bytes: &[u8], at: usize) -> Option<usize> {
     let rest = bytes.get(at..)?;

@@ -5,8 +5,12 @@ use crate::sample::LineSample;
 
 /// Minimum bytes of a document inside another text: shorter ones stay as they are.
 const MIN_DOCUMENT_BYTES: usize = 256;
+/// Maximum bytes after the place where a document is cut: what a harness says about it.
+const MAX_AFTER_CUT: usize = 400;
+/// Maximum bytes between documents on lines that are read as one.
+const MAX_BETWEEN: usize = 1_000;
 
-/// The text as one document, or one per line.
+/// The text as one document, up to where it was cut, or one per line.
 pub(super) fn find_document(text: &str) -> Option<JsonTree<'_>> {
     let start = text.strip_prefix('\u{feff}').map_or(0, |_| '\u{feff}'.len_utf8());
     let rest = text.get(start..)?;
@@ -21,40 +25,52 @@ pub(super) fn find_document(text: &str) -> Option<JsonTree<'_>> {
                 return Some(tree);
             }
             drop(tree);
-            JsonTree::lines(text, at..text.len()).ok()
+            JsonTree::lines(text, at..text.len(), false).ok()
         }
+        Err(stop) if text.len() - stop.0.min(text.len()) <= MAX_AFTER_CUT => find_cut(text, at),
         Err(_) => None,
     }
 }
 
-/// The documents in a text, in order. They begin on a line and end one.
+/// The document that begins at a byte, if so much of it is there.
+fn find_cut(text: &str, at: usize) -> Option<JsonTree<'_>> {
+    JsonTree::cut(text, at).filter(|tree| tree.span(0).len() >= MIN_DOCUMENT_BYTES)
+}
+
+/// The documents in a text, in order. They begin on a line and end one, or are cut.
 pub(super) fn find_documents(text: &str) -> Vec<JsonTree<'_>> {
     let mut found: Vec<JsonTree<'_>> = Vec::new();
     let bytes = text.as_bytes();
     // A text of brackets that never close would be read from each of them to its end.
     let mut patience = 4 * text.len();
     let mut line = 0;
+    let line_after = |at: usize| {
+        memchr::memchr(b'\n', bytes.get(at..).unwrap_or_default()).map_or(text.len(), |end| at + end + 1)
+    };
     while line < text.len() && patience > 0 {
         let rest = text.get(line..).unwrap_or("");
         let at = line + (rest.len() - rest.trim_start_matches([' ', '\t']).len());
-        let mut next =
-            memchr::memchr(b'\n', bytes.get(at..).unwrap_or_default()).map_or(text.len(), |end| at + end + 1);
-        if matches!(bytes.get(at), Some(b'{' | b'[')) {
-            match JsonTree::value(text, at, false) {
-                Ok(tree) => {
-                    let end = tree.node(0).end as usize;
-                    let after = text.get(end..).unwrap_or("").trim_start_matches([' ', '\t', '\r']);
-                    if after.is_empty() || after.starts_with('\n') {
-                        next = memchr::memchr(b'\n', bytes.get(end..).unwrap_or_default())
-                            .map_or(text.len(), |more| end + more + 1);
-                        found.push(tree);
-                    }
-                    patience = patience.saturating_sub(end - at);
-                }
-                Err(stop) => patience = patience.saturating_sub(stop.0.saturating_sub(at)),
-            }
+        line = line_after(at);
+        if !matches!(bytes.get(at), Some(b'{' | b'[')) {
+            continue;
         }
-        line = next;
+        let tree = match JsonTree::value(text, at, false) {
+            Ok(tree) => {
+                let end = tree.node(0).end as usize;
+                patience = patience.saturating_sub(end - at);
+                let after = text.get(end..).unwrap_or("").trim_start_matches([' ', '\t', '\r']);
+                (after.is_empty() || after.starts_with('\n')).then_some(tree)
+            }
+            Err(stop) => {
+                let read = stop.0.saturating_sub(at);
+                patience = patience.saturating_sub(2 * read);
+                if read >= 4 * MIN_DOCUMENT_BYTES { find_cut(text, at) } else { None }
+            }
+        };
+        if let Some(tree) = tree {
+            line = line_after(tree.node(0).end as usize);
+            found.push(tree);
+        }
     }
     join_documents(text, found)
 }
@@ -66,24 +82,18 @@ fn join_documents<'t>(text: &'t str, found: Vec<JsonTree<'t>>) -> Vec<JsonTree<'
     let mut end_run = |run: &mut Vec<JsonTree<'t>>| {
         let (Some(first), Some(last)) = (run.first(), run.last()) else { return };
         let span = first.span(0).start..last.span(0).end;
-        if span.len() < MIN_DOCUMENT_BYTES {
-            run.clear();
-        } else if run.len() > 1
-            && let Ok(tree) = JsonTree::lines(text, span)
-        {
-            all.push(tree);
-            run.clear();
-        } else {
-            all.extend(run.drain(..).filter(|tree| tree.span(0).len() >= MIN_DOCUMENT_BYTES));
+        match JsonTree::lines(text, span, false) {
+            Ok(tree) if tree.span(0).len() >= MIN_DOCUMENT_BYTES && run.len() > 1 => all.push(tree),
+            _ => all.extend(run.drain(..).filter(|tree| tree.span(0).len() >= MIN_DOCUMENT_BYTES)),
         }
+        run.clear();
     };
     for tree in found {
         let follows = run.last().is_some_and(|before| {
-            let between = text.get(before.span(0).end..tree.span(0).start).unwrap_or("");
-            between == "\n" || between == "\r\n"
+            tree.span(0).start - before.span(0).end <= MAX_BETWEEN
+                && [before, &tree].iter().all(|tree| tree.open.is_empty() && !tree.source(0).contains('\n'))
         });
-        let one_line = |tree: &JsonTree<'_>| !tree.source(0).contains('\n');
-        if !(follows && one_line(&tree) && run.last().is_some_and(one_line)) {
+        if !follows {
             end_run(&mut run);
         }
         run.push(tree);

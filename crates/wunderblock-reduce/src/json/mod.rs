@@ -8,13 +8,10 @@ mod fold;
 mod inner_mark;
 mod item_worth;
 mod layout;
-mod layout_args;
-mod layout_print;
 mod locate;
 mod path;
 mod query_hits;
 mod schema;
-mod shared_prefix;
 mod table_decoder;
 mod table_row;
 mod tree;
@@ -28,7 +25,7 @@ pub(crate) use table_decoder::decode_block;
 use std::ops::Range;
 
 use crate::lines::TextLines;
-use crate::mark::{self, Gap, GapFact, GapUnit};
+use crate::mark::{self, Gap, GapUnit};
 use crate::query::QueryTerms;
 use crate::sample::LineSample;
 use crate::segment::TextSegment;
@@ -149,40 +146,11 @@ fn place_in_text(lines: &TextLines<'_>, segments: &mut [TextSegment]) {
 impl<'t> JsonDocument<'t> {
     fn segments(&mut self, target: SizeTarget, query: &QueryTerms) -> Vec<TextSegment> {
         let written = match target {
-            SizeTarget::Exact => self.exact(),
+            SizeTarget::Exact => self.layout.is_some().then(|| self.encoded(&JsonCuts::default())).flatten(),
             SizeTarget::Fold => self.at(FoldWidth::STEPS[0], query),
             SizeTarget::Bytes(bytes) => self.within(bytes, query),
         };
         written.unwrap_or_else(|| vec![TextSegment::Keep(self.tree.span(0))])
-    }
-
-    /// The whole, from which its bytes can be had again: addresses that begin alike are shared where that is shorter.
-    fn exact(&mut self) -> Option<Vec<TextSegment>> {
-        let layout = self.layout.clone()?;
-        let plain = self.encoded(&JsonCuts::default());
-        let (span, lines) = (self.tree.span(0), self.tree.lines);
-        let shared = shared_prefix::share_prefixes(&self.tree).and_then(|(prefixes, text)| {
-            let tree =
-                if lines { JsonTree::lines(&text, 0..text.len()) } else { JsonTree::value(&text, 0, false) };
-            let args = [layout.args(), shared_prefix::prefix_argument(&prefixes)].join(" ");
-            let head = format!("⟨=json {}⟩", args.trim_start());
-            let tree = tree.ok()?;
-            let said = writer::write_segments(
-                &tree,
-                &JsonCuts::default(),
-                &mut TableChoices::of(&tree),
-                &head,
-                "⟨=⟩",
-            );
-            let text = said.into_iter().map(|segment| match segment {
-                TextSegment::Coded { text, .. } => Some(text),
-                TextSegment::Keep(_) | TextSegment::Gap { .. } | TextSegment::Note(_) => None,
-            });
-            let text = text.collect::<Option<String>>()?;
-            Some(vec![TextSegment::Coded { span: span.clone(), text }])
-        });
-        let min_size = plain.as_ref().map_or(span.len(), |segments| written_size(segments));
-        shared.filter(|segments| written_size(segments) < min_size).or(plain)
     }
 
     fn at(&mut self, width: FoldWidth, query: &QueryTerms) -> Option<Vec<TextSegment>> {
@@ -255,26 +223,28 @@ fn encode_document(
     layout: Option<&JsonLayout>,
     tables: &mut TableChoices,
 ) -> Option<Vec<TextSegment>> {
-    let span = tree.span(0);
-    if let Some(layout) = layout {
-        let segments = encode_segments(tree, cuts, &layout.around(tree, cuts), tables);
-        if cuts.is_empty() || decodes_to(&segments, tree.text) {
-            return (written_size(&segments) < span.len()).then_some(segments);
-        }
+    let coded = layout.map(|layout| {
+        let args = layout.args();
+        let head = if args.is_empty() { "⟨=json⟩".to_owned() } else { format!("⟨=json {args}⟩") };
+        writer::write_segments(tree, cuts, tables, &head, "⟨=⟩")
+    });
+    let coded = coded.filter(|segments| cuts.is_empty() || decodes_to(segments, tree.text));
+    // What stands in no known layout is cut out of its own text.
+    let segments = coded.unwrap_or_else(|| cut_source(tree, cuts));
+    (written_size(&segments) < tree.span(0).len()).then_some(segments)
+}
+
+/// The source around the cuts.
+fn cut_source(tree: &JsonTree<'_>, cuts: &JsonCuts) -> Vec<TextSegment> {
+    let Range { start: mut from, end } = tree.span(0);
+    let mut segments = Vec::new();
+    for gap in cuts.gaps() {
+        segments.push(TextSegment::Keep(from..gap.span.start));
+        from = gap.span.end;
+        segments.push(TextSegment::Gap { gap: gap.clone(), shown: None });
     }
-    let compact = JsonLayout::compact_as(tree);
-    let mut said = encode_segments(tree, cuts, &compact, tables);
-    if !cuts.is_empty() {
-        // Without tables nothing is encoded: only the decoded text of the others must be the same.
-        let plain = encode_segments(tree, cuts, &compact, &mut TableChoices::none());
-        let undone = |segments: &[TextSegment]| decode_text(&text(segments), TextSink::new(usize::MAX));
-        if undone(&said) != undone(&plain) {
-            said = plain;
-        }
-    }
-    let mut segments = vec![TextSegment::Gap { gap: white_space(tree), shown: None }];
-    segments.extend(said);
-    (written_size(&segments) < span.len()).then_some(segments)
+    segments.push(TextSegment::Keep(from..end));
+    segments
 }
 
 /// What segments say, marks without handles included.
@@ -288,17 +258,6 @@ fn text(segments: &[TextSegment]) -> String {
         }
     }
     said
-}
-
-fn encode_segments(
-    tree: &JsonTree<'_>,
-    cuts: &JsonCuts,
-    layout: &JsonLayout,
-    tables: &mut TableChoices,
-) -> Vec<TextSegment> {
-    let args = layout.args();
-    let head = if args.is_empty() { "⟨=json⟩".to_owned() } else { format!("⟨=json {args}⟩") };
-    writer::write_segments(tree, cuts, tables, &head, "⟨=⟩")
 }
 
 /// Whether segments with gaps say exactly what the source says around the gaps.
@@ -356,13 +315,4 @@ fn cut_off(tree: &JsonTree<'_>, room: usize) -> Vec<TextSegment> {
     let gap =
         Gap { span: at..span.end, measure: GapUnit::Bytes, first, last, within: None, told: Vec::new() };
     vec![TextSegment::Keep(span.start..at), TextSegment::Gap { gap, shown: None }]
-}
-
-/// Said once at the head where the layout of a shortened document is too irregular to be kept.
-fn white_space(tree: &JsonTree<'_>) -> Gap {
-    let span = tree.span(0);
-    let gone = span.len().saturating_sub(writer::compact_length(tree, 0)) as u64;
-    let told = vec![GapFact { count: Some(gone), what: "white space between values".into() }];
-    let (first, last) = (span.start as u64 + 1, span.end as u64);
-    Gap { span: span.start..span.start, measure: GapUnit::Bytes, first, last, within: None, told }
 }

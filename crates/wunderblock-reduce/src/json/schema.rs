@@ -22,24 +22,10 @@ pub(super) const MAX_COLUMNS: usize = 48;
 const MIN_MAP_VALUES: usize = 6;
 /// Maximum number of paths followed in all.
 const MAX_PATHS: usize = 512;
-/// Minimum bytes shared by all strings of a column that are written once, in the header.
-const MIN_SHARED_BYTES: usize = 10;
-/// Minimum rows that share them.
-const MIN_SHARED_ROWS: usize = 3;
-/// Minimum bytes shared at the end of the strings.
-const MIN_TAIL_BYTES: usize = 6;
-
 /// The values of a column's cells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ColumnCells {
     Any,
-    /// Strings, so that what looks like a number needs no quotes.
-    Text,
-    /// Of strings, what stands between a beginning and an end that all share. The first `*` stands for it.
-    Pattern {
-        head: String,
-        tail: String,
-    },
     /// Nothing, where it is this; else the row says so. As it is written in the header.
     Usual(String),
     /// Nothing, where it is the row's own key.
@@ -104,13 +90,8 @@ struct SeenPath<'t> {
     parent: usize,
     // As a leaf:
     leaves: usize,
-    texts: usize,
-    /// Strings that would need quotes only because they look like something else.
-    like: usize,
     keys: usize,
     values: HashMap<&'t str, usize>,
-    /// The common start and end of all strings.
-    shared: Option<(&'t str, &'t str)>,
 }
 
 struct SchemaSurvey<'t, 's> {
@@ -261,18 +242,10 @@ impl<'t> SchemaSurvey<'t, '_> {
 
     fn count(&mut self, leaf: usize, value: usize, key: &str) {
         let source = self.tree.source(value);
-        let text = self.tree.kind(value) == JsonType::Text;
         let container = self.tree.is_container(value);
         let Some(seen) = self.seen.get_mut(leaf) else { return };
         seen.leaves += 1;
-        if text {
-            seen.texts += 1;
-            let raw = source.get(1..source.len() - 1).unwrap_or("");
-            seen.like += usize::from(cell::is_plain_text(raw) && !cell::is_plain(raw));
-            seen.keys += usize::from(source == key);
-            let (head, tail) = seen.shared.unwrap_or((raw, raw));
-            seen.shared = Some((common_head(head, raw), common_tail(tail, raw)));
-        }
+        seen.keys += usize::from(source == key);
         if !container || source.len() <= 2 {
             if let Some(count) = seen.values.get_mut(source) {
                 *count += 1;
@@ -292,9 +265,9 @@ impl<'t> SchemaSurvey<'t, '_> {
                 parent.within.push((seen.name.to_owned(), at));
             }
         }
-        // A column pays where its cells are there often enough; the most frequent come first to be chosen.
+        // A column pays where few rows must say that they do not have it; the most frequent come first to be chosen.
         let mut ranked: Vec<usize> =
-            order.iter().copied().filter(|leaf| self.leaves_of(*leaf) * 3 >= rows).collect();
+            order.iter().copied().filter(|leaf| self.leaves_of(*leaf) * 3 >= rows * 2).collect();
         ranked.sort_by_key(|leaf| std::cmp::Reverse(self.leaves_of(*leaf)));
         ranked.truncate(MAX_COLUMNS);
         let chosen: std::collections::HashSet<usize> = ranked.into_iter().collect();
@@ -356,44 +329,6 @@ impl<'t> SchemaSurvey<'t, '_> {
                 }
             }
         }
-        if seen.texts * 10 >= seen.leaves * 9
-            && seen.texts >= MIN_SHARED_ROWS
-            && let Some(pattern) = seen.shared.and_then(|(head, tail)| shared_pattern(head, tail))
-        {
-            return pattern;
-        }
-        if seen.like * 4 > seen.leaves && seen.texts * 10 >= seen.leaves * 9 {
-            ColumnCells::Text
-        } else {
-            ColumnCells::Any
-        }
+        ColumnCells::Any
     }
-}
-
-fn common_head<'t>(one: &'t str, other: &str) -> &'t str {
-    let same = one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
-    let end = (0..=same).rev().find(|end| one.is_char_boundary(*end)).unwrap_or(0);
-    one.get(..end).unwrap_or("")
-}
-
-fn common_tail<'t>(one: &'t str, other: &str) -> &'t str {
-    let same = one.bytes().rev().zip(other.bytes().rev()).take_while(|(one, other)| one == other).count();
-    let start =
-        (one.len() - same..=one.len()).find(|start| one.is_char_boundary(*start)).unwrap_or(one.len());
-    one.get(start..).unwrap_or("")
-}
-
-/// What is shared, from and to a sign between words: half a word or a number would be torn apart.
-fn shared_pattern(head: &str, tail: &str) -> Option<ColumnCells> {
-    let between = |c: char| c.is_ascii_punctuation() || c == ' ';
-    let head = head.rfind(between).and_then(|at| head.get(..=at)).unwrap_or("");
-    let tail = tail.find(between).and_then(|at| tail.get(at..)).unwrap_or("");
-    // An escape is not torn apart either, and a star is ours.
-    let is_plain = |text: &str| !text.contains(['\\', '*']);
-    // Names are searched for with their endings.
-    let is_short = tail.len() < MIN_TAIL_BYTES && tail.contains(|c: char| !between(c) && !c.is_ascii_digit());
-    let tail = if is_short { "" } else { tail };
-    let pays = head.len() + tail.len() >= MIN_SHARED_BYTES;
-    (pays && is_plain(head) && !tail.contains('\\'))
-        .then(|| ColumnCells::Pattern { head: head.into(), tail: tail.into() })
 }

@@ -6,7 +6,6 @@ use super::cell;
 use super::inner_mark;
 use super::layout::JsonLayout;
 use super::schema::{ColumnCells, JsonColumn, MAX_COLUMNS, TableSchema};
-use super::shared_prefix;
 use super::tree::JsonTree;
 use crate::sink::TextSink;
 
@@ -17,21 +16,26 @@ const MAX_DEPTH: usize = 12;
 /// number.
 pub(crate) fn decode_block(args: &str, body: &str, out: &mut TextSink<'_>) -> Option<()> {
     let room = out.remaining();
-    let (args, prefixes) = shared_prefix::read_argument(args);
-    let layout = JsonLayout::read(&args)?;
-    let mut reader = TableDecoder { text: body, at: 0, out: String::with_capacity(body.len() * 2), room };
-    reader.value(0)?;
+    let layout = JsonLayout::read(args)?;
+    let out_of = String::with_capacity(body.len() * 2);
+    let mut reader = TableDecoder { text: body, at: 0, out: out_of, room, lines: layout.is_lines() };
+    if layout.is_lines() {
+        reader.lines()?
+    } else {
+        reader.value(0)?
+    }
     if reader.at != body.len() {
         return None;
     }
-    let mut plain = reader.out;
-    if !prefixes.is_empty() {
-        plain = shared_prefix::expand_prefixes(&plain, &prefixes, room)?;
-    }
-    if layout == JsonLayout::compact() {
+    let plain = reader.out;
+    if layout.is_compact() {
         return out.push(&plain);
     }
-    let tree = JsonTree::whole(&plain, 0, true).ok()?;
+    let tree = if layout.is_lines() {
+        JsonTree::lines(&plain, 0..plain.len(), true).ok()?
+    } else {
+        JsonTree::whole(&plain, 0, true).ok()?
+    };
     if tree.node(0).end as usize != plain.len() {
         return None;
     }
@@ -44,6 +48,8 @@ struct TableDecoder<'t> {
     out: String,
     /// Bytes that may be written.
     room: usize,
+    /// Documents stand on lines, and no table is open.
+    lines: bool,
 }
 
 /// A row while its cells are read.
@@ -97,6 +103,33 @@ impl<'t> TableDecoder<'t> {
         matches!(self.peek(), None | Some(b',' | b';' | b']' | b'}' | b'\n'))
     }
 
+    /// A document per line, or a table of them.
+    fn lines(&mut self) -> Option<()> {
+        loop {
+            if !self.raw_line()? {
+                self.value(0)?;
+            }
+            if self.at == self.text.len() {
+                return Some(());
+            }
+            if !self.eat(b'\n') {
+                return None;
+            }
+            self.out.push('\n');
+        }
+    }
+
+    /// A line that is no document, if one stands here.
+    fn raw_line(&mut self) -> Option<bool> {
+        let raw = self.rest().starts_with("~~");
+        if raw {
+            self.at += 2;
+            let end = memchr::memchr(b'\n', self.rest().as_bytes()).unwrap_or(self.rest().len());
+            self.copy(self.at + end)?;
+        }
+        Some(raw)
+    }
+
     /// One value of JSON, in which tables stand.
     fn value(&mut self, level: usize) -> Option<()> {
         let mut depth = 0usize;
@@ -139,12 +172,13 @@ impl<'t> TableDecoder<'t> {
     fn table_begins(&mut self) -> Option<bool> {
         let inner = self.rest().get(1..)?;
         let digits = inner.bytes().take_while(u8::is_ascii_digit).count();
-        let unit = inner.get(digits..)?;
+        let open = usize::from(inner.as_bytes().get(digits) == Some(&b'+'));
+        let unit = inner.get(digits + open..)?;
         let (by_key, name) = if self.peek() == Some(b'{') { (true, " keys: ") } else { (false, " items: ") };
         if digits == 0 || !unit.starts_with(name) {
             return None;
         }
-        self.at += 1 + digits + name.len();
+        self.at += 1 + digits + open + name.len();
         Some(by_key)
     }
 
@@ -154,7 +188,10 @@ impl<'t> TableDecoder<'t> {
         }
         let schema = self.header(0)?;
         let (open, close) = if by_key { ('{', '}') } else { ('[', ']') };
-        self.out.push(open);
+        let lines = std::mem::take(&mut self.lines);
+        if !lines {
+            self.out.push(open);
+        }
         let mut first = true;
         while self.peek()? != close as u8 {
             let broken = self.peek() == Some(b'\n');
@@ -166,12 +203,16 @@ impl<'t> TableDecoder<'t> {
                 break;
             }
             if !std::mem::take(&mut first) {
-                self.out.push(',');
+                self.out.push(if lines { '\n' } else { ',' });
             }
-            self.row(&schema, by_key, level + 1)?;
+            if !(lines && self.raw_line()?) {
+                self.row(&schema, by_key, level + 1)?;
+            }
         }
         self.at += 1;
-        self.out.push(close);
+        if !lines {
+            self.out.push(close);
+        }
         Some(())
     }
 
@@ -189,10 +230,6 @@ impl<'t> TableDecoder<'t> {
                 Some(b'=') => {
                     self.at += 1;
                     self.usual()?
-                }
-                Some(b':') => {
-                    self.at += 1;
-                    self.pattern()?
                 }
                 Some(bracket @ (b'[' | b'{')) => {
                     self.at += 1;
@@ -212,19 +249,6 @@ impl<'t> TableDecoder<'t> {
             if !self.eat(b',') {
                 return Some(TableSchema { columns, places: Vec::new() });
             }
-        }
-    }
-
-    /// The pattern of all strings of a column.
-    fn pattern(&mut self) -> Option<ColumnCells> {
-        let from = self.out.len();
-        let quoted = self.peek() == Some(b'"');
-        self.any(&ColumnCells::Any, 0)?;
-        let text = self.out.split_off(from);
-        let text = text.strip_prefix('"')?.strip_suffix('"')?;
-        match text.split_once('*') {
-            Some((head, tail)) => Some(ColumnCells::Pattern { head: head.into(), tail: tail.into() }),
-            None => (text == "str" && !quoted).then_some(ColumnCells::Text),
         }
     }
 
@@ -262,20 +286,18 @@ impl<'t> TableDecoder<'t> {
             }
             self.out.push(':');
         }
-        if self.rest().starts_with("~~") {
-            self.at += 2;
+        if self.eat(b'~') {
             return self.value(level);
         }
         self.out.push('{');
         let mut object = OpenObject::default();
         let mut cursor = 0;
         let row = RowContext { schema, key: key.as_deref(), level };
-        while !self.at_end() || self.peek() == Some(b',') {
+        while !self.at_end() {
             self.member(&row, &mut cursor, &mut object)?;
             if !self.eat(b',') {
                 break;
             }
-            // A comma at the very end has an empty cell after it.
         }
         self.usuals(&row, cursor..schema.columns.len(), &mut object);
         self.out.extend(object.open.iter().map(|_| '}'));
@@ -291,9 +313,15 @@ impl<'t> TableDecoder<'t> {
         object: &mut OpenObject<'t>,
     ) -> Option<()> {
         self.has_room()?;
-        if let Some(end) = inner_mark::mark_end(self.bytes(), self.at) {
-            self.comma(object);
-            return self.copy(end);
+        if self.eat(b'!') {
+            let path = self.rest().get(..cell::path_length(self.rest())?)?;
+            self.at += path.len();
+            let column =
+                (*cursor..).zip(row.schema.columns.get(*cursor..)?).find(|(_, known)| known.path == path);
+            let (column, _) = column?;
+            self.usuals(row, *cursor..column, object);
+            *cursor = column + 1;
+            return Some(());
         }
         if let Some(length) = cell::name_length(self.rest()) {
             let path = self.rest().get(..length)?;
@@ -303,23 +331,17 @@ impl<'t> TableDecoder<'t> {
                 self.usuals(row, *cursor..column, object);
                 *cursor = column + 1;
             }
-            if !self.at_end() {
-                self.leaf(path, object);
-                self.any(&ColumnCells::Any, row.level)?;
-            }
-            return Some(());
+            self.path(cell::path_keys(path), object);
+            return self.any(&ColumnCells::Any, row.level);
         }
         let is_usual = |column: &JsonColumn| matches!(column.cells, ColumnCells::Usual(_) | ColumnCells::Key);
         let to = (*cursor..).find(|at| !row.schema.columns.get(*at).is_some_and(is_usual))?;
         self.usuals(row, *cursor..to, object);
         let column = row.schema.columns.get(to)?;
         *cursor = to + 1;
-        if !self.at_end() {
-            let keys = cell::path_keys(&column.path);
-            self.path(keys.into_iter().map(|key| key.into_owned().into()).collect(), object);
-            self.any(&column.cells, row.level)?;
-        }
-        Some(())
+        let keys = cell::path_keys(&column.path);
+        self.path(keys.into_iter().map(|key| key.into_owned().into()).collect(), object);
+        self.any(&column.cells, row.level)
     }
 
     /// The columns that go without saying.
@@ -336,16 +358,6 @@ impl<'t> TableDecoder<'t> {
         }
     }
 
-    fn leaf(&mut self, path: &'t str, object: &mut OpenObject<'t>) {
-        self.path(cell::path_keys(path), object);
-    }
-
-    fn comma(&mut self, object: &mut OpenObject<'t>) {
-        if std::mem::replace(&mut object.begun, true) {
-            self.out.push(',');
-        }
-    }
-
     /// The key of a leaf, with the objects before it closed and those it is in opened.
     fn path(&mut self, mut keys: Vec<std::borrow::Cow<'t, str>>, object: &mut OpenObject<'t>) {
         let Some(own) = keys.pop() else { return };
@@ -354,7 +366,9 @@ impl<'t> TableDecoder<'t> {
             object.open.pop();
             self.out.push('}');
         }
-        self.comma(object);
+        if std::mem::replace(&mut object.begun, true) {
+            self.out.push(',');
+        }
         for key in keys.into_iter().skip(same) {
             self.out.push_str(&key);
             self.out.push_str(":{");
@@ -379,11 +393,7 @@ impl<'t> TableDecoder<'t> {
                 let length = self.rest().bytes().position(stops).unwrap_or(self.rest().len());
                 let text = self.rest().get(..length)?;
                 self.at += length;
-                if let ColumnCells::Pattern { head, tail } = cells {
-                    for part in ["\"", head, text, tail, "\""] {
-                        self.out.push_str(part);
-                    }
-                } else if *cells != ColumnCells::Text && cell::is_literal(text) {
+                if cell::is_literal(text) {
                     self.out.push_str(text);
                 } else {
                     self.out.push('"');

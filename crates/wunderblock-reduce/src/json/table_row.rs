@@ -1,7 +1,7 @@
 //! Rows and cells of a table.
 
 use super::cell;
-use super::schema::{ColumnCells, TableSchema};
+use super::schema::{ColumnCells, SchemaPlace, TableSchema};
 use super::tree::JsonType;
 use super::writer::JsonWriter;
 
@@ -10,8 +10,6 @@ struct RowState<'s> {
     schema: &'s TableSchema,
     cursor: usize,
     cells: usize,
-    /// Cells left empty that are written only if another comes.
-    empty: usize,
     /// A usual value was passed over in silence since the last cell.
     silent: Option<usize>,
     by_key: Option<usize>,
@@ -26,63 +24,71 @@ impl<'t> JsonWriter<'t, '_> {
             self.text(if cell::is_plain_key(name) { name } else { tree.key(at) });
             self.out.push_str(": ");
         }
-        let mut row =
-            RowState { schema, cursor: 0, cells: 0, empty: 0, silent: None, by_key: by_key.then_some(at) };
-        if tree.kind(at) == JsonType::Object && !tree.is_empty(at) && self.is_regular(at, schema, 0) {
+        if tree.kind(at) == JsonType::Raw {
+            self.out.push_str("~~");
+            return self.text(tree.source(at));
+        }
+        let mut row = RowState { schema, cursor: 0, cells: 0, silent: None, by_key: by_key.then_some(at) };
+        if tree.kind(at) == JsonType::Object
+            && !tree.is_empty(at)
+            && self.is_regular(at, (schema, 0), &mut 0, &mut 0)
+        {
             let before = (self.out.len(), self.segments.len());
             let mut path = Vec::new();
             self.leaves(at, 0, &mut row, &mut path);
-            self.rest(&mut row);
+            self.pass(&mut row, schema.columns.len());
             if self.out.len() > before.0 || self.segments.len() > before.1 || by_key {
                 return;
             }
         }
-        self.out.push_str("~~");
+        self.out.push('~');
         self.value(at);
     }
 
-    /// Whether the columns can say what the object is: not where a key that is taken apart follows itself, nor where a
-    /// gap does not stand in the object of the cell before it.
-    fn is_regular(&self, object: usize, schema: &TableSchema, place: usize) -> bool {
-        let (mut last, mut hint, mut next) = (None, 0, 0);
-        let mut can_leave_out = place == 0;
-        self.tree.children(object).all(|child| {
-            if child < next {
-                return true;
-            }
-            if let Some(cut) = self.cuts.and_then(|cuts| cuts.items(child)) {
-                next = cut.next;
-                return can_leave_out;
-            }
+    /// Whether the columns can say what the object is: it has most of them, in their order, nothing of it is left out,
+    /// and no key that is taken apart follows itself.
+    fn is_regular(
+        &self,
+        object: usize,
+        (schema, place): (&TableSchema, usize),
+        cursor: &mut usize,
+        found: &mut usize,
+    ) -> bool {
+        let (mut last, mut hint) = (None, 0);
+        let columns = self.tree.children(object).all(|child| {
             let name = self.tree.name(child);
-            let found = schema.place(place, name, &mut hint);
-            let within = found.filter(|at| schema.places.get(*at).is_some_and(|place| place.flattened));
-            let within =
-                within.filter(|_| self.tree.kind(child) == JsonType::Object && !self.tree.is_empty(child));
-            let twice = within.is_some() && last == Some(name);
+            let at = schema.place(place, name, &mut hint);
+            let known = at.and_then(|at| schema.places.get(at));
+            let twice = last == Some(name);
             last = Some(name);
-            can_leave_out = within.is_none();
-            !twice && within.is_none_or(|within| self.is_regular(child, schema, within))
-        })
+            if self.cuts.is_some_and(|cuts| cuts.items(child).is_some()) {
+                return false;
+            }
+            match (at, known) {
+                (Some(at), Some(place))
+                    if place.flattened
+                        && self.tree.kind(child) == JsonType::Object
+                        && !self.tree.is_empty(child) =>
+                {
+                    !twice && self.is_regular(child, (schema, at), cursor, found)
+                }
+                (_, Some(SchemaPlace { column: Some(column), .. })) => {
+                    let in_order = *column >= *cursor;
+                    *cursor = *column + 1;
+                    *found += 1;
+                    in_order
+                }
+                _ => true,
+            }
+        });
+        columns && (place > 0 || *found * 2 >= schema.columns.len())
     }
 
     fn leaves(&mut self, object: usize, place: usize, row: &mut RowState<'_>, path: &mut Vec<&'t str>) {
         let tree = self.tree;
         let schema = row.schema;
-        let (mut hint, mut next) = (0, 0);
+        let mut hint = 0;
         for child in tree.children(object) {
-            if child < next {
-                continue;
-            }
-            if let Some(cut) = self.cuts.and_then(|cuts| cuts.items(child)) {
-                if let Some(silent) = row.silent.take() {
-                    self.say(row, silent);
-                }
-                self.next(row);
-                self.gap(&cut.gap);
-                next = cut.next;
-                continue;
-            }
             let name = tree.name(child);
             path.push(name);
             let found =
@@ -94,8 +100,7 @@ impl<'t> JsonWriter<'t, '_> {
                     self.leaves(child, at, row, path);
                 }
                 found => {
-                    let column =
-                        found.and_then(|(_, place)| place.column).filter(|column| *column >= row.cursor);
+                    let column = found.and_then(|(_, place)| place.column);
                     self.leaf(child, column, row, path);
                 }
             }
@@ -152,21 +157,12 @@ impl<'t> JsonWriter<'t, '_> {
     fn pass(&mut self, row: &mut RowState<'_>, to: usize) {
         for column in row.cursor..to {
             let Some(missing) = row.schema.columns.get(column) else { return };
-            if matches!(missing.cells, ColumnCells::Usual(_) | ColumnCells::Key) {
-                self.next(row);
-                self.text(&missing.path);
-                self.out.push('=');
-                row.silent = None;
-            } else {
-                row.empty += 1;
-            }
+            self.next(row);
+            self.out.push('!');
+            self.text(&missing.path);
+            row.silent = None;
         }
         row.cursor = row.cursor.max(to);
-    }
-
-    fn rest(&mut self, row: &mut RowState<'_>) {
-        let columns = row.schema.columns.len();
-        self.pass(row, columns);
     }
 
     /// Names a usual value that would else go without saying.
@@ -182,14 +178,8 @@ impl<'t> JsonWriter<'t, '_> {
         }
     }
 
-    /// The comma before a cell, and those of the empty ones before it.
+    /// The comma before a cell.
     fn next(&mut self, row: &mut RowState<'_>) {
-        for _ in 0..std::mem::take(&mut row.empty) {
-            if row.cells > 0 {
-                self.out.push(',');
-            }
-            row.cells += 1;
-        }
         if row.cells > 0 {
             self.out.push(',');
         }
@@ -210,29 +200,11 @@ impl<'t> JsonWriter<'t, '_> {
             return;
         }
         let cut = self.cuts.and_then(|cuts| cuts.bytes(at)).is_some();
-        if let ColumnCells::Pattern { head, tail } = cells {
-            let source = self.tree.source(at);
-            let middle = source.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
-            let middle = middle.and_then(|raw| raw.strip_prefix(head.as_str())?.strip_suffix(tail.as_str()));
-            match middle.filter(|middle| !cut && cell::is_plain_text(middle)) {
-                Some(middle) => self.text(middle),
-                None => {
-                    self.out.push('~');
-                    self.value(at);
-                }
-            }
-            return;
-        }
         if kind == JsonType::Text && !cut {
             let source = self.tree.source(at);
             let raw = source.get(1..source.len() - 1).unwrap_or("");
-            let plain =
-                if *cells == ColumnCells::Text { cell::is_plain_text(raw) } else { cell::is_plain(raw) };
-            self.text(if plain { raw } else { source });
+            self.text(if cell::is_plain(raw) { raw } else { source });
             return;
-        }
-        if *cells == ColumnCells::Text && !cut {
-            self.out.push('~');
         }
         self.value(at);
     }

@@ -5,7 +5,6 @@
 
 use std::ops::Range;
 
-use super::inner_mark;
 use crate::lines;
 use crate::mark::OPEN;
 
@@ -20,6 +19,8 @@ pub(super) enum JsonType {
     Word,
     /// A mark of a gap that stands where a value or a member would.
     Mark,
+    /// A line among documents that is none.
+    Raw,
 }
 
 /// A value. Nodes stand in the order of the source, each before what it contains.
@@ -40,8 +41,10 @@ pub(super) struct JsonTree<'t> {
     pub(super) nodes: Vec<JsonNode>,
     /// The root is no value of the source but its lines, a document each.
     pub(super) lines: bool,
-    /// Marks may stand in it: it is a written text.
-    marks: bool,
+    /// The lines that are no documents, in order.
+    raw: Vec<u32>,
+    /// The containers that a cut left open, from the root.
+    pub(super) open: Vec<u32>,
 }
 
 /// The place up to which a text is JSON.
@@ -51,53 +54,103 @@ pub(super) struct JsonStop(pub(super) usize);
 const NONE: JsonNode = JsonNode { start: 0, end: 0, key: 0, next: u32::MAX };
 
 impl<'t> JsonTree<'t> {
-    /// The one value that begins at a byte; it ends where `node(0)` ends.
+    fn with(text: &'t str, nodes: Vec<JsonNode>) -> Self {
+        Self { text, nodes, lines: false, raw: Vec::new(), open: Vec::new() }
+    }
+
+    /// The one value that begins at a byte; it ends where `node(0)` ends. Marks may stand in a text that was written.
     pub(super) fn value(text: &'t str, at: usize, marks: bool) -> Result<Self, JsonStop> {
-        let mut tree = Self { text, nodes: Vec::new(), lines: false, marks };
-        JsonParser { bytes: text.as_bytes(), at, marks }.value(&mut tree.nodes)?;
-        Ok(tree)
+        let mut nodes = Vec::new();
+        JsonParser::of(text.as_bytes(), at, marks).value(&mut nodes)?;
+        Ok(Self::with(text, nodes))
     }
 
     /// The same of a text that is most likely nothing else. Room is made at once: a list that grows is twice in memory
     /// while it is moved.
     pub(super) fn whole(text: &'t str, at: usize, marks: bool) -> Result<Self, JsonStop> {
-        let nodes = Vec::with_capacity(max_nodes(text));
-        let mut tree = Self { text, nodes, lines: false, marks };
-        JsonParser { bytes: text.as_bytes(), at, marks }.value(&mut tree.nodes)?;
-        Ok(tree)
+        let mut nodes = Vec::with_capacity(max_nodes(text));
+        JsonParser::of(text.as_bytes(), at, marks).value(&mut nodes)?;
+        Ok(Self::with(text, nodes))
     }
 
-    /// One value per line of a stretch of the text, two lines at least.
-    pub(super) fn lines(text: &'t str, within: Range<usize>) -> Result<Self, JsonStop> {
-        let bytes = text.as_bytes().get(..within.end).unwrap_or_default();
-        let mut reader = JsonParser { bytes, at: within.start, marks: false };
-        let stretch = text.get(within.clone()).unwrap_or("");
-        let mut nodes = Vec::with_capacity(max_nodes(stretch) + lines::count_lines(stretch));
-        nodes.push(JsonNode { start: 0, end: 0, key: 0, next: 0 });
-        let mut count = 0;
-        reader.space();
-        let mut end = reader.at;
-        let start = reader.at;
-        while reader.at < bytes.len() {
-            reader.value(&mut nodes)?;
-            count += 1;
-            end = reader.at;
-            reader.space();
-            let between = text.get(end..reader.at).unwrap_or("");
-            if reader.at < bytes.len() && !between.contains('\n') {
-                return Err(JsonStop(end));
+    /// The value that begins at a byte, up to where a cut ended it. An item that the cut is in stays text, unless it is
+    /// long: then what it has up to there is a part of the tree.
+    pub(super) fn cut(text: &'t str, at: usize) -> Option<Self> {
+        let mut nodes = Vec::new();
+        let mut parser = JsonParser::of(text.as_bytes(), at, false);
+        let JsonStop(stop) = parser.value(&mut nodes).err()?;
+        let open = parser.open;
+        let mut last = None;
+        for (depth, container) in open.iter().enumerate() {
+            let inner = open.get(depth + 1).map_or(nodes.len(), |inner| *inner as usize);
+            let mut child = *container as usize + 1;
+            while child < inner {
+                let node = nodes.get(child)?;
+                let after = text.get(node.end as usize..stop)?.trim_start_matches(SPACE);
+                // The rest of a number may be cut off.
+                if node.end == node.start
+                    || after.is_empty() && !text.get(node.start as usize..)?.starts_with(['"', '{', '['])
+                {
+                    break;
+                }
+                last = Some((depth, *node));
+                child = node.next as usize;
+            }
+            if last.is_some_and(|(_, node)| stop - (node.end as usize) <= MAX_CUT_ITEM.min((stop - at) / 8)) {
+                break;
             }
         }
-        let next = u32::try_from(nodes.len()).map_err(|_| JsonStop(0))?;
-        let (start, end) = (to_u32(start)?, to_u32(end)?);
+        let (depth, last) = last?;
+        nodes.truncate(last.next as usize);
+        let open: Vec<u32> = open.into_iter().take(depth + 1).collect();
+        for container in &open {
+            let node = nodes.get_mut(*container as usize)?;
+            (node.end, node.next) = (last.end, last.next);
+        }
+        Some(Self { open, ..Self::with(text, nodes) })
+    }
+
+    /// One value per line of a stretch of the text, two lines at least. Lines that are none are few, and nodes of their
+    /// own.
+    pub(super) fn lines(text: &'t str, within: Range<usize>, marks: bool) -> Result<Self, JsonStop> {
+        let stretch = text.get(within.clone()).unwrap_or("");
+        let bytes = text.as_bytes().get(..within.end).unwrap_or_default();
+        let mut nodes = Vec::with_capacity(max_nodes(stretch) + lines::count_lines(stretch));
+        nodes.push(JsonNode { start: 0, end: 0, key: 0, next: 0 });
+        let mut raw = Vec::new();
+        let mut parser = JsonParser::of(bytes, within.start, marks);
+        let (mut count, mut patience) = (0, 4 * stretch.len());
+        parser.space();
+        let (start, mut end) = (parser.at, parser.at);
+        while parser.at < bytes.len() {
+            let (at, before) = (parser.at, nodes.len());
+            let read = parser.value(&mut nodes);
+            end = parser.at;
+            parser.space();
+            let ends = parser.at >= bytes.len() || text.get(end..parser.at).unwrap_or("").contains('\n');
+            if read.is_err() || !ends {
+                patience = patience.checked_sub(parser.at - at).ok_or(JsonStop(at))?;
+                nodes.truncate(before);
+                let rest = bytes.get(at..).unwrap_or_default();
+                end = at + memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+                end -= usize::from(end < bytes.len() && bytes.get(end - 1) == Some(&b'\r'));
+                let (index, key) = (to_u32(nodes.len())?, to_u32(at)?);
+                nodes.push(JsonNode { start: key, end: to_u32(end)?, key, next: index + 1 });
+                raw.push(index);
+                parser.at = end;
+                parser.space();
+            }
+            count += 1;
+        }
+        let next = to_u32(nodes.len())?;
+        let (start, end_at) = (to_u32(start)?, to_u32(end)?);
         if let Some(root) = nodes.first_mut() {
-            *root = JsonNode { start, end, key: start, next };
+            *root = JsonNode { start, end: end_at, key: start, next };
         }
-        if count < 2 {
-            Err(JsonStop(end as usize))
-        } else {
-            Ok(Self { text, nodes, lines: true, marks: false })
+        if count < 2 || raw.len() * MIN_LINES_TO_RAW > count {
+            return Err(JsonStop(end));
         }
+        Ok(Self { lines: true, raw, ..Self::with(text, nodes) })
     }
 
     pub(super) fn node(&self, at: usize) -> &JsonNode {
@@ -107,6 +160,9 @@ impl<'t> JsonTree<'t> {
     pub(super) fn kind(&self, at: usize) -> JsonType {
         if at == 0 && self.lines {
             return JsonType::Array;
+        }
+        if !self.raw.is_empty() && u32::try_from(at).is_ok_and(|at| self.raw.binary_search(&at).is_ok()) {
+            return JsonType::Raw;
         }
         match self.text.as_bytes().get(self.node(at).start as usize) {
             Some(b'{') => JsonType::Object,
@@ -163,29 +219,15 @@ impl<'t> JsonTree<'t> {
         })
     }
 
-    /// The bytes of a stretch as the source has it, where a bracket stands once.
-    pub(super) fn width(&self, text: &str) -> usize {
-        let escapes = if self.marks {
-            memchr::memmem::find_iter(text.as_bytes(), "⟨⟨".as_bytes()).count()
-        } else {
-            0
-        };
-        text.len() - escapes * OPEN.len()
-    }
-
-    /// Whether a mark stands here, or in the string that does.
-    pub(super) fn has_mark(&self, at: usize) -> bool {
-        match self.kind(at) {
-            JsonType::Mark => true,
-            JsonType::Text if self.marks => inner_mark::holds_mark(self.source(at).as_bytes()),
-            _ => false,
-        }
-    }
-
     pub(super) fn is_empty(&self, at: usize) -> bool {
         self.node(at).next as usize <= at + 1
     }
 }
+
+/// Maximum bytes of an item that a cut is in: it stays as it is.
+const MAX_CUT_ITEM: usize = 600;
+/// Minimum number of lines for each that is no document.
+const MIN_LINES_TO_RAW: usize = 4;
 
 /// White space of JSON.
 pub(super) const SPACE: [char; 4] = [' ', '\n', '\r', '\t'];
@@ -204,9 +246,15 @@ struct JsonParser<'t> {
     bytes: &'t [u8],
     at: usize,
     marks: bool,
+    /// The containers that are open, from the outermost.
+    open: Vec<u32>,
 }
 
-impl JsonParser<'_> {
+impl<'t> JsonParser<'t> {
+    fn of(bytes: &'t [u8], at: usize, marks: bool) -> Self {
+        Self { bytes, at, marks, open: Vec::new() }
+    }
+
     fn peek(&self) -> Option<u8> {
         self.bytes.get(self.at).copied()
     }
@@ -219,11 +267,10 @@ impl JsonParser<'_> {
 
     /// A whole value, with a stack of its own: the depth is the input's to choose.
     fn value(&mut self, nodes: &mut Vec<JsonNode>) -> Result<(), JsonStop> {
-        let base = nodes.len();
-        let mut open: Vec<u32> = Vec::new();
+        self.open.clear();
         loop {
             // A value, or a member of the innermost object.
-            let in_object = open.last().is_some_and(|at| self.opened(nodes, *at) == Some(b'{'));
+            let in_object = self.open.last().is_some_and(|at| self.opened(nodes, *at) == Some(b'{'));
             let key = to_u32(self.at)?;
             if in_object && !(self.marks && self.at_mark()) {
                 self.string()?;
@@ -241,7 +288,7 @@ impl JsonParser<'_> {
                     if self.peek() == Some(bracket + 2) {
                         self.at += 1;
                     } else {
-                        open.push(index);
+                        self.open.push(index);
                         continue;
                     }
                 }
@@ -250,7 +297,7 @@ impl JsonParser<'_> {
             close_container(nodes, index, self.at)?;
             // What follows it: the next, or the end of what it is in.
             loop {
-                let Some(outer) = open.last().copied() else { return Ok(()) };
+                let Some(outer) = self.open.last().copied() else { return Ok(()) };
                 let bracket = self.opened(nodes, outer).unwrap_or(0);
                 self.space();
                 match self.peek() {
@@ -261,13 +308,12 @@ impl JsonParser<'_> {
                     }
                     Some(found) if found == bracket + 2 => {
                         self.at += 1;
-                        open.pop();
+                        self.open.pop();
                         close_container(nodes, outer, self.at)?;
                     }
                     _ => return Err(JsonStop(self.at)),
                 }
             }
-            debug_assert!(nodes.len() > base);
         }
     }
 

@@ -1,19 +1,18 @@
 //! A tree in fewer words: without white space, and with tables where many objects are alike.
 //!
 //! ```text
-//! [40 items: id,name,address.city,zip:str,status=ok,items[sku,price]
-//! 1,Ann,Paris,75001,[a1,9.5;a2,3]
-//! 2,Bob,Rome,00100,status=failed,[]
+//! [40 items: id,name,address.city,status=ok,items[sku,price]
+//! 1,Ann,Paris,[a1,9.5;a2,3]
+//! 2,Bob,!address.city,status=failed,[],note=late
 //! ]
-//! {2 keys: price,currency=EUR,url:https://shop.example/*.html
-//! apples: 1.10,a7
-//! pears: 2.40,p1
+//! {2 keys: price,currency=EUR
+//! apples: 1.10
+//! pears: 2.40
 //! }
 //! ```
 
 use std::collections::HashMap;
 
-use super::cell;
 use super::cuts::JsonCuts;
 use super::schema::{self, ColumnCells, TableSchema};
 use super::tree::{JsonTree, JsonType};
@@ -53,11 +52,6 @@ pub(super) struct TableChoices {
 impl TableChoices {
     pub(super) fn of(tree: &JsonTree<'_>) -> Self {
         Self { known: HashMap::new(), trials: 8 * tree.text.len() }
-    }
-
-    /// For a text without tables.
-    pub(super) fn none() -> Self {
-        Self { known: HashMap::new(), trials: 0 }
     }
 }
 
@@ -113,15 +107,16 @@ impl JsonWriter<'_, '_> {
     /// A value and all in it, as a table itself or not.
     fn container(&mut self, root: usize, as_table: bool) {
         let end = self.tree.node(root).next as usize;
-        let mut open: Vec<(usize, char)> = Vec::new();
+        let mut open: Vec<(usize, &str)> = Vec::new();
         let (mut at, mut first) = (root, true);
         while at < end {
             while let Some((_, close)) = open.pop_if(|(end, _)| *end <= at) {
-                self.out.push(close);
+                self.out.push_str(close);
                 first = false;
             }
+            let is_line = self.tree.lines && open.len() <= 1 && root == 0;
             if !first {
-                self.out.push(',');
+                self.out.push(if is_line { '\n' } else { ',' });
             }
             first = false;
             if at != root {
@@ -137,11 +132,18 @@ impl JsonWriter<'_, '_> {
                 }
             }
             let kind = self.tree.kind(at);
-            if !matches!(kind, JsonType::Object | JsonType::Array) || self.tree.is_empty(at) {
+            if kind == JsonType::Raw {
+                self.out.push_str("~~");
+                self.text(self.tree.source(at));
+            } else if !matches!(kind, JsonType::Object | JsonType::Array) || self.tree.is_empty(at) {
                 self.scalar(at);
             } else if (at == root && !as_table) || !self.table(at) {
-                let (bracket, close) = if kind == JsonType::Object { ('{', '}') } else { ('[', ']') };
-                self.out.push(bracket);
+                let (bracket, close) = match kind {
+                    _ if at == 0 && self.tree.lines => ("", ""),
+                    JsonType::Object => ("{", "}"),
+                    _ => ("[", "]"),
+                };
+                self.out.push_str(bracket);
                 open.push((self.tree.node(at).next as usize, close));
                 at += 1;
                 first = true;
@@ -150,7 +152,7 @@ impl JsonWriter<'_, '_> {
             at = (self.tree.node(at).next as usize).max(at + 1);
         }
         while let Some((_, close)) = open.pop() {
-            self.out.push(close);
+            self.out.push_str(close);
         }
     }
 
@@ -241,7 +243,9 @@ impl JsonWriter<'_, '_> {
         let sep = if self.level == 0 { '\n' } else { ';' };
         let (bracket, close, unit) = if by_key { ('{', '}', "keys") } else { ('[', ']', "items") };
         self.out.push(bracket);
-        self.out.push_str(&format!("{} {unit}: ", self.tree.children(at).count()));
+        // How many there were is not known of what was cut.
+        let more = if self.tree.open.iter().any(|open| *open as usize == at) { "+" } else { "" };
+        self.out.push_str(&format!("{}{more} {unit}: ", self.tree.children(at).count()));
         self.header(schema);
         self.level += 1;
         let mut rest = self.tree.children(at).peekable();
@@ -269,14 +273,7 @@ impl JsonWriter<'_, '_> {
             self.text(&column.path);
             match &column.cells {
                 ColumnCells::Any => {}
-                ColumnCells::Text => self.out.push_str(":str"),
                 ColumnCells::Key => self.out.push_str("=@key"),
-                ColumnCells::Pattern { head, tail } => {
-                    self.out.push(':');
-                    let whole = format!("{head}*{tail}");
-                    let plain = cell::is_plain_text(&whole) && whole != "str";
-                    self.text(&if plain { whole } else { format!("\"{whole}\"") });
-                }
                 ColumnCells::Usual(value) => {
                     self.out.push('=');
                     self.text(value);
