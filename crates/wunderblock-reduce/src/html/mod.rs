@@ -21,14 +21,17 @@ use crate::segment::TextSegment;
 use crate::select::{self, KeepLimit};
 use crate::span::{LineSpan, Rank, counts};
 use markdown::{HtmlBlock, HtmlBlockKind};
-use regions::PageOutline;
+use regions::{PageOutline, PagePart};
 
 /// Bytes of text below which a page with scripts may have its content elsewhere.
 const SHELL_TEXT: usize = 200;
 /// It has if its text is also less than one byte in this number.
 const SHELL_SHARE: usize = 100;
 /// Minimum bytes shown between two marks.
-const MIN_SHOWN_BYTES: usize = 100;
+const MIN_SHOWN_BYTES: usize = 200;
+/// Minimum bytes of the page that have a mark of their own: of less, the mark of what is shown around says that it is
+/// without.
+const MIN_HIDDEN_BYTES: usize = 600;
 
 /// How sure it is that a text is a page of markup, or part of one. Other markup (feeds, build files) does not count.
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
@@ -142,10 +145,9 @@ fn page_segments(
     room: KeepLimit,
     length: usize,
 ) -> Vec<TextSegment> {
-    let PageMarkdown { shown, blocks, spans } = written;
-    let chosen = select::select(&TextLines::of(shown), spans, room);
+    let chosen = select::select(&TextLines::of(&written.shown), &written.spans, room);
     let omissions = find_omissions(page, written, &chosen, length);
-    assemble_segments(page, &omissions, shown, blocks, length)
+    assemble_segments(page, omissions, written, length)
 }
 
 /// The spans of a page's blocks.
@@ -184,165 +186,196 @@ fn rank_blocks(blocks: &[HtmlBlock], shown: &str) -> Vec<LineSpan> {
 /// A fact about what is left out. Counts become words last, for several gaps share a mark.
 #[derive(Clone)]
 enum PageFact {
-    Counted(Label, u64),
-    Said(GapFact),
+    Blocks(Label, u64),
+    Parts(String, u64),
+    Said(Cow<'static, str>),
 }
 
 impl PageFact {
-    fn text(what: impl Into<Cow<'static, str>>) -> Self {
-        Self::Said(GapFact { count: None, what: what.into() })
-    }
-
     /// Takes another fact in, if it is of the same.
     fn joins(&mut self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Counted(label, count), Self::Counted(other, more)) if label == other => {
+            (Self::Blocks(label, count), Self::Blocks(other, more)) if label == other => {
                 *count += more;
                 true
             }
-            (Self::Said(told), Self::Said(other)) => told.what == other.what,
+            (Self::Parts(kind, count), Self::Parts(other, more)) if kind == other => {
+                *count += more;
+                true
+            }
+            (Self::Said(told), Self::Said(other)) => told == other,
             _ => false,
         }
     }
 
-    fn fact(self) -> GapFact {
+    fn text(self) -> String {
         match self {
-            Self::Counted(label, count) => label.fact(count),
-            Self::Said(told) => told,
+            Self::Blocks(label, count) => format!("{count} {}", label.fact(count).what),
+            Self::Parts(kind, count) => format!("{count} {kind}{}", if count == 1 { "" } else { "s" }),
+            Self::Said(told) => told.into_owned(),
         }
     }
 }
 
-/// Something that is left out, from a place in the source on.
+/// A stretch of the page that is left out.
 struct PageOmission {
-    at: usize,
+    span: Range<usize>,
     facts: Vec<PageFact>,
     /// How much of the Markdown is written, or left out, before it; and where it goes on after it.
     until: usize,
     resume: usize,
 }
 
-/// The omissions in the order of the source: parts of the page, and blocks for which there is no room.
+/// The omissions in the order of the source, apart from each other: parts of the page, and blocks for which there is no
+/// room.
 fn find_omissions(
     page: &PageOutline,
     written: &PageMarkdown,
     chosen: &[TextSegment],
     length: usize,
 ) -> Vec<PageOmission> {
-    let PageMarkdown { blocks, spans, .. } = written;
+    let PageMarkdown { blocks, spans, shown } = written;
     let mut omissions = Vec::new();
+    // The title stands first, wherever its source is.
     let before = |at: usize| {
         let next = blocks.partition_point(|block| block.start < at);
-        blocks
-            .get(next)
-            .map_or_else(|| blocks.last().map_or(0, |block| block.shown.end), |block| block.shown.start)
+        let only_title = next == 1 && blocks.first().is_some_and(|block| block.sort == HtmlBlockKind::Title);
+        if only_title { 0 } else { blocks.get(next).map_or(shown.len(), |block| block.shown.start) }
     };
-    for region in &page.skipped {
-        // Small decoration is a part of the markup.
-        if region.text > 20 {
-            let at = region.span.start;
-            let mut facts = vec![PageFact::text(region.part.name())];
-            facts.extend(region.titles.iter().map(|title| PageFact::text(title.clone())));
-            omissions.push(PageOmission { at, facts, until: before(at), resume: before(at) });
-        }
-    }
-    if page.main.end < length {
-        let at = page.main.end;
-        omissions.push(PageOmission { at, facts: Vec::new(), until: before(at), resume: before(at) });
+    for region in page.skipped.iter().chain(&page.unread).filter(|region| !region.span.is_empty()) {
+        let kind = Some(region.kind()).filter(|kind| !kind.is_empty());
+        let mut facts: Vec<PageFact> = kind.map(|kind| PageFact::Parts(kind, 1)).into_iter().collect();
+        facts.extend(region.titles.iter().map(|title| PageFact::Said(title.trim().to_owned().into())));
+        let until = before(region.span.start);
+        omissions.push(PageOmission { span: region.span.clone(), facts, until, resume: until });
     }
     for segment in chosen {
-        if let TextSegment::Gap { gap, .. } = segment {
-            let first = blocks.partition_point(|block| block.shown.start < gap.span.start);
-            let at = blocks.get(first).map_or(0, |block| block.start);
-            let from = spans.partition_point(|span| span.range().start < gap.span.start);
-            let to = spans.partition_point(|span| span.range().end <= gap.span.end);
-            let counts = counts(spans.get(from..to).unwrap_or_default());
-            let mut facts: Vec<PageFact> =
-                counts.into_iter().map(|(label, count)| PageFact::Counted(label, count)).collect();
-            facts.extend(gap.told.iter().filter(|told| told.count.is_none()).cloned().map(PageFact::Said));
-            omissions.push(PageOmission { at, facts, until: gap.span.start, resume: gap.span.end });
+        let TextSegment::Gap { gap, .. } = segment else { continue };
+        let start_of = |at: usize| {
+            let next = blocks.partition_point(|block| block.shown.start < at);
+            blocks.get(next).map_or(page.main.end.min(length), |block| block.start)
+        };
+        let from = spans.partition_point(|span| span.range().start < gap.span.start);
+        let to = spans.partition_point(|span| span.range().end <= gap.span.end);
+        let counts = counts(spans.get(from..to).unwrap_or_default());
+        let mut facts: Vec<PageFact> =
+            counts.into_iter().map(|(label, count)| PageFact::Blocks(label, count)).collect();
+        let told = gap.told.iter().filter(|told| told.count.is_none());
+        facts.extend(told.map(|told| PageFact::Said(told.what.clone())));
+        let start = start_of(gap.span.start);
+        let span = start..start_of(gap.span.end).max(start);
+        omissions.push(PageOmission { span, facts, until: gap.span.start, resume: gap.span.end });
+    }
+    omissions.sort_by_key(|omission| (omission.span.start, omission.until));
+    let mut apart: Vec<PageOmission> = Vec::with_capacity(omissions.len());
+    for omission in omissions {
+        match apart
+            .last_mut()
+            .filter(|last| omission.span.start < last.span.end || omission.until <= last.resume)
+        {
+            Some(last) => {
+                last.span.end = last.span.end.max(omission.span.end);
+                last.until = last.until.min(omission.until);
+                last.resume = last.resume.max(omission.resume);
+                join_facts(&mut last.facts, omission.facts);
+            }
+            None => apart.push(omission),
         }
     }
-    omissions.sort_by_key(|omission| (omission.until, omission.at));
-    omissions
+    apart
 }
 
-/// The segments: one for each stretch that is shown after something that is not.
+fn join_facts(facts: &mut Vec<PageFact>, more: Vec<PageFact>) {
+    for fact in more {
+        if !facts.iter_mut().any(|known| known.joins(&fact)) {
+            facts.push(fact);
+        }
+    }
+}
+
+/// The segments: what is left out where that is much, and what is shown between, less what is little.
 fn assemble_segments(
     page: &PageOutline,
-    omissions: &[PageOmission],
-    text: &str,
-    blocks: &[HtmlBlock],
+    omissions: Vec<PageOmission>,
+    written: &PageMarkdown,
     length: usize,
 ) -> Vec<TextSegment> {
+    let text = &written.shown;
     let mut segments = Vec::new();
-    let mut facts: Vec<PageFact> =
-        describe_page(page, blocks, length).into_iter().map(PageFact::Said).collect();
+    let mut facts: Vec<PageFact> = Vec::new();
     let mut shown = String::new();
     let (mut start, mut from) = (0, 0);
     for omission in omissions {
         mark::escape(text.get(from..omission.until).unwrap_or(""), &mut shown);
         from = from.max(omission.until).max(omission.resume);
-        // A mark for each few words would say less than one mark for all.
-        if shown.len() > MIN_SHOWN_BYTES && omission.at > start {
-            segments.push(make_segment(
-                start..omission.at,
-                std::mem::take(&mut facts),
-                std::mem::take(&mut shown),
-            ));
-            start = omission.at;
-        }
-        for fact in &omission.facts {
-            if !facts.iter_mut().any(|known| known.joins(fact)) {
-                facts.push(fact.clone());
+        let is_short =
+            omission.span.len() < MIN_HIDDEN_BYTES || !shown.is_empty() && shown.len() < MIN_SHOWN_BYTES;
+        if is_short {
+            let has_blocks = omission.resume > omission.until;
+            if has_blocks && shown.len() > MIN_SHOWN_BYTES / 2 && omission.span.start > start {
+                let facts = std::mem::take(&mut facts);
+                segments.push(shown_segment(start..omission.span.start, facts, std::mem::take(&mut shown)));
+                start = omission.span.start;
             }
+            join_facts(&mut facts, omission.facts);
+            continue;
         }
+        if !shown.is_empty() {
+            let facts = std::mem::take(&mut facts);
+            segments.push(shown_segment(start..omission.span.start, facts, std::mem::take(&mut shown)));
+            start = omission.span.start;
+        }
+        join_facts(&mut facts, omission.facts);
+        let told = std::mem::take(&mut facts).into_iter().map(PageFact::text).collect();
+        segments.push(make_segment(start..omission.span.end, told, None));
+        start = omission.span.end;
     }
     mark::escape(text.get(from..).unwrap_or(""), &mut shown);
-    segments.push(make_segment(start..length, facts, shown));
+    if is_shell(page, &written.blocks, length) {
+        facts.push(PageFact::Said("hardly any text: a shell that scripts fill".into()));
+    }
+    segments.push(shown_segment(start..length, facts, shown));
     segments
 }
 
-/// The facts about the whole page in the first mark.
-fn describe_page(page: &PageOutline, blocks: &[HtmlBlock], length: usize) -> Vec<GapFact> {
-    let mut told = vec![GapFact { count: None, what: "markup (its text follows)".into() }];
-    let counted = [(page.scripts, "script"), (page.styles, "style sheet"), (page.pictures, "drawing")];
-    // What is left out of scripts that are read is counted as any text.
-    for (count, what) in counted.into_iter().filter(|(count, _)| *count > 0 && !page.raw) {
-        let plural = if count == 1 { "" } else { "s" };
-        told.push(GapFact { count: Some(count), what: format!("{what}{plural}").into() });
-    }
-    told.extend(
-        page.beside.iter().map(|title| GapFact { count: None, what: title.trim().to_owned().into() }),
-    );
+/// Whether a page has its content elsewhere.
+fn is_shell(page: &PageOutline, blocks: &[HtmlBlock], length: usize) -> bool {
     let bodied = blocks.iter().any(|block| block.sort != HtmlBlockKind::Title);
-    if !bodied || (page.scripts > 0 && page.text < SHELL_TEXT && page.text * SHELL_SHARE < length) {
-        told.push(GapFact { count: None, what: "hardly any text: a shell that scripts fill".into() });
-    }
-    told
+    let has_scripts = page.unread.iter().any(|region| region.part == PagePart::Script);
+    !bodied || (has_scripts && page.text < SHELL_TEXT && page.text * SHELL_SHARE < length)
 }
 
 /// Maximum characters of facts in a mark: readers of marks do not recognise longer ones.
 const MAX_FACT_CHARS: usize = 480;
 
-fn make_segment(range: Range<usize>, facts: Vec<PageFact>, shown: String) -> TextSegment {
-    let mut told: Vec<GapFact> = facts.into_iter().map(PageFact::fact).collect();
-    let mut room = MAX_FACT_CHARS;
-    told.retain(|told| {
-        let length = told.what.chars().count() + ", 000 ".len();
-        let fits = length <= room;
-        room -= if fits { length } else { 0 };
-        fits
-    });
+/// A stretch that is shown as Markdown after its mark, which says what of it is not.
+fn shown_segment(span: Range<usize>, facts: Vec<PageFact>, shown: String) -> TextSegment {
+    let mut told: Vec<String> = facts.into_iter().map(PageFact::text).collect();
+    if !shown.trim().is_empty() {
+        match told.first_mut() {
+            Some(first) => first.insert_str(0, "as Markdown without "),
+            None => told.push("as Markdown".into()),
+        }
+    }
     let mut shown = shown.trim_start_matches('\n').to_owned();
     if !shown.is_empty() && !shown.ends_with('\n') {
         shown.push('\n');
     }
-    let (first, last) = (range.start as u64 + 1, range.end as u64);
-    TextSegment::Gap {
-        gap: Gap { span: range, measure: GapUnit::Bytes, first, last, within: None, told },
-        shown: Some(shown),
-    }
+    make_segment(span, told, Some(shown))
+}
+
+fn make_segment(span: Range<usize>, mut told: Vec<String>, shown: Option<String>) -> TextSegment {
+    let mut room = MAX_FACT_CHARS;
+    told.retain(|told| {
+        let length = told.chars().count() + ", ".len();
+        let fits = length <= room;
+        room -= if fits { length } else { 0 };
+        fits
+    });
+    let told = told.into_iter().map(|what| GapFact { count: None, what: what.into() }).collect();
+    let (first, last) = (span.start as u64 + 1, span.end as u64);
+    let gap = Gap { span, measure: GapUnit::Bytes, first, last, within: None, told };
+    TextSegment::Gap { gap, shown: Some(shown.unwrap_or_default()) }
 }
 
 #[cfg(test)]

@@ -18,20 +18,10 @@ pub(super) enum PagePart {
     Footer,
     /// Not shown by a browser, or drawn.
     Hidden,
-}
-
-impl PagePart {
-    /// Its name in a mark.
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Main | Self::Article => "main content",
-            Self::Navigation => "navigation",
-            Self::Sidebar => "sidebar",
-            Self::Header => "page header",
-            Self::Footer => "footer",
-            Self::Hidden => "hidden or drawn",
-        }
-    }
+    Script,
+    Style,
+    /// Before or after what one reads the page for.
+    Beside,
 }
 
 /// A part of a page, and how much text is in it.
@@ -39,6 +29,8 @@ impl PagePart {
 pub(super) struct PageRegion {
     pub(super) span: Range<usize>,
     pub(super) part: PagePart,
+    /// The name of the element.
+    name: String,
     pub(super) text: usize,
     /// Bytes of the text that are in links.
     linked: usize,
@@ -51,6 +43,31 @@ pub(super) struct PageRegion {
 const MAX_TITLES: usize = 3;
 
 impl PageRegion {
+    /// The same part without content.
+    fn of(span: Range<usize>, part: PagePart) -> Self {
+        Self { span, part, name: String::new(), text: 0, linked: 0, headings: 0, titles: Vec::new() }
+    }
+
+    /// Its name in a mark.
+    pub(super) fn kind(&self) -> String {
+        match self.part {
+            PagePart::Main | PagePart::Article => "main content".into(),
+            PagePart::Navigation => "navigation".into(),
+            PagePart::Sidebar => "sidebar".into(),
+            PagePart::Header => "page header".into(),
+            PagePart::Footer => "footer".into(),
+            PagePart::Script => "script".into(),
+            PagePart::Style => "style sheet".into(),
+            PagePart::Beside => String::new(),
+            PagePart::Hidden => match self.name.as_str() {
+                "svg" | "canvas" => "drawing".into(),
+                "iframe" | "object" => "frame".into(),
+                "select" => "choice".into(),
+                name => format!("hidden {name}"),
+            },
+        }
+    }
+
     fn read_titles(&mut self, page: &str) {
         let mut open = false;
         for (_, token) in HtmlTokens::of(page.get(self.span.clone()).unwrap_or("")) {
@@ -87,13 +104,10 @@ pub(super) struct PageOutline {
     pub(super) skipped: Vec<PageRegion>,
     /// The range of the page that people read it for. All of it, if nothing marks one.
     pub(super) main: Range<usize>,
-    pub(super) scripts: u64,
-    pub(super) styles: u64,
-    pub(super) pictures: u64,
+    /// The scripts and style sheets, and what is before and after that range.
+    pub(super) unread: Vec<PageRegion>,
     /// Bytes of text that a reader would see.
     pub(super) text: usize,
-    /// The first headings before and after it.
-    pub(super) beside: Vec<String>,
     /// Whether scripts and style sheets are read, too.
     pub(super) raw: bool,
 }
@@ -101,7 +115,7 @@ pub(super) struct PageOutline {
 impl PageOutline {
     /// The same, with nothing left out before it is read.
     pub(super) fn whole(&self, length: usize) -> Self {
-        Self { skipped: Vec::new(), main: 0..length, beside: Vec::new(), raw: true, ..*self }
+        Self { skipped: Vec::new(), main: 0..length, unread: Vec::new(), raw: true, text: self.text }
     }
 
     /// Whether a place is beside what one reads the page for.
@@ -115,49 +129,12 @@ impl PageOutline {
 /// Whether an element never has content, is within a line, or has an end that is often left out: such elements open
 /// nothing that must be closed.
 fn is_loose(name: &str) -> bool {
-    matches!(
-        name,
-        "area"
-            | "base"
-            | "br"
-            | "col"
-            | "embed"
-            | "hr"
-            | "img"
-            | "input"
-            | "link"
-            | "meta"
-            | "param"
-            | "source"
-            | "track"
-            | "wbr"
-            | "a"
-            | "abbr"
-            | "b"
-            | "big"
-            | "cite"
-            | "code"
-            | "em"
-            | "font"
-            | "i"
-            | "kbd"
-            | "mark"
-            | "p"
-            | "q"
-            | "s"
-            | "samp"
-            | "small"
-            | "strike"
-            | "strong"
-            | "sub"
-            | "sup"
-            | "time"
-            | "tt"
-            | "u"
-            | "var"
-            | "script"
-            | "style"
-    )
+    const LOOSE: [&str; 40] = [
+        "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source",
+        "track", "wbr", "a", "abbr", "b", "big", "cite", "code", "em", "font", "i", "kbd", "mark", "p", "q",
+        "s", "samp", "small", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "script", "style",
+    ];
+    LOOSE.contains(&name)
 }
 
 struct OpenElement<'t> {
@@ -180,6 +157,7 @@ struct RegionScan<'t> {
     linked: usize,
     headings: u32,
     links: u32,
+    in_style: bool,
 }
 
 /// Reads a page once.
@@ -193,6 +171,7 @@ pub(super) fn read_page(text: &str) -> PageOutline {
         linked: 0,
         headings: 0,
         links: 0,
+        in_style: false,
     };
     for (span, token) in HtmlTokens::of(text) {
         match token {
@@ -201,7 +180,11 @@ pub(super) fn read_page(text: &str) -> PageOutline {
                 reading.opened(span.start, name, attributes, closed)
             }
             HtmlToken::Close(name) => reading.closed(span.end, name),
-            HtmlToken::Aside | HtmlToken::Raw => {}
+            HtmlToken::Raw => {
+                let part = if reading.in_style { PagePart::Style } else { PagePart::Script };
+                reading.page.unread.push(PageRegion::of(span, part));
+            }
+            HtmlToken::Aside => {}
         }
     }
     let mut page = reading.finish(text.len());
@@ -209,10 +192,9 @@ pub(super) fn read_page(text: &str) -> PageOutline {
         region.read_titles(text);
     }
     for span in [0..page.main.start, page.main.end..text.len()] {
-        let mut beside =
-            PageRegion { span, part: PagePart::Hidden, text: 0, linked: 0, headings: 0, titles: Vec::new() };
+        let mut beside = PageRegion::of(span, PagePart::Beside);
         beside.read_titles(text);
-        page.beside.append(&mut beside.titles);
+        page.unread.push(beside);
     }
     page
 }
@@ -231,9 +213,7 @@ impl<'t> RegionScan<'t> {
         match lower.as_str() {
             "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => self.headings += 1,
             "a" => self.links += 1,
-            "script" => self.page.scripts += 1,
-            "style" => self.page.styles += 1,
-            "svg" => self.page.pictures += 1,
+            "script" | "style" => self.in_style = lower.as_str() == "style",
             _ => {}
         }
         if closed || is_loose(lower.as_str()) {
@@ -269,12 +249,11 @@ impl<'t> RegionScan<'t> {
             }
             if let Some(part) = open.part {
                 self.found.push(PageRegion {
-                    span: open.start..end,
-                    part,
+                    name: open.name.to_ascii_lowercase(),
                     text: self.text - open.text,
                     linked: self.linked - open.linked,
                     headings: self.headings - open.headings,
-                    titles: Vec::new(),
+                    ..PageRegion::of(open.start..end, part)
                 });
             }
             return;
@@ -285,15 +264,7 @@ impl<'t> RegionScan<'t> {
         // A page cut off in the middle still has its main part.
         let cut = self.open.iter().find(|open| open.part == Some(PagePart::Main)).map(|open| open.start);
         if let Some(start) = cut {
-            let text = self.text;
-            self.found.push(PageRegion {
-                span: start..length,
-                part: PagePart::Main,
-                text,
-                linked: 0,
-                headings: 0,
-                titles: Vec::new(),
-            });
+            self.found.push(PageRegion { text: self.text, ..PageRegion::of(start..length, PagePart::Main) });
         }
         self.found.sort_by_key(|region| (region.span.start, std::cmp::Reverse(region.span.end)));
         let skipped = keep_outermost(&self.found);
@@ -347,6 +318,7 @@ fn keep_outermost(found: &[PageRegion]) -> Vec<PageRegion> {
                 false
             }
             PagePart::Hidden | PagePart::Navigation => true,
+            PagePart::Script | PagePart::Style | PagePart::Beside => false,
             PagePart::Sidebar => region.linked * 2 >= region.text || region.span.start >= main_until,
             // The head and foot of an article are a part of it.
             PagePart::Header => region.span.start >= main_until && region.headings == 0,

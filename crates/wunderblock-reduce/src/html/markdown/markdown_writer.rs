@@ -22,6 +22,8 @@ pub(super) struct MarkdownWriter<'t> {
     /// Lists that are open: the number of the next item, or none if they have no numbers.
     pub(super) lists: Vec<Option<u32>>,
     pub(super) quotes: usize,
+    /// The element that is open began where another ended: its words stand apart from those.
+    pub(super) apart: bool,
     pub(super) heading: Option<u8>,
     pub(super) in_item: bool,
     pub(super) tables: Vec<HtmlTable>,
@@ -60,9 +62,13 @@ impl<'t> MarkdownWriter<'t> {
         } else {
             said
         };
-        if said.starts_with(|c: char| c.is_ascii_whitespace()) {
+        let after_word = self.line.ends_with(|c: char| c.is_alphanumeric() || c == ')');
+        if said
+            .starts_with(|c: char| c.is_ascii_whitespace() || self.apart && after_word && c.is_alphanumeric())
+        {
             self.space();
         }
+        self.apart = false;
         for (nth, word) in said.split_ascii_whitespace().enumerate() {
             if nth > 0 {
                 self.line.push(' ');

@@ -22,6 +22,8 @@ pub(super) fn write_markdown(text: &str, page: &PageOutline) -> (String, Vec<Htm
     let mut skipped = page.skipped.iter().peekable();
     let mut title = TitleState::default();
     let mut raw = HtmlBlockKind::Script;
+    // Where an element ended, and whether it may be a part of a word.
+    let mut ended = (0, false);
     while let Some((span, token)) = tokens.next() {
         if title.takes(&token, &mut writer, span.start) || span.start < page.main.start {
             continue;
@@ -43,13 +45,26 @@ pub(super) fn write_markdown(text: &str, page: &PageOutline) -> (String, Vec<Htm
                 } else {
                     HtmlBlockKind::Script
                 };
+                writer.apart |= ended.0 == span.start && !(ended.1 && is_part_of_word(name));
                 writer.open(name, attributes, span.start);
+                ended = if writer.apart { (span.end, false) } else { (0, false) };
             }
-            HtmlToken::Close(name) => writer.close(name, span.start),
+            HtmlToken::Close(name) => {
+                writer.close(name, span.start);
+                let joins = ["sub", "sup", "wbr"].iter().any(|part| name.eq_ignore_ascii_case(part));
+                ended = if joins { (0, false) } else { (span.end, is_part_of_word(name)) };
+            }
             HtmlToken::Raw if page.raw => writer.raw(text.get(span.clone()).unwrap_or(""), span.start, raw),
             HtmlToken::Aside | HtmlToken::Raw => {}
         }
     }
     writer.flush(HtmlBlockKind::Paragraph);
     (writer.out, writer.blocks)
+}
+
+/// Whether an element may be a part of a word.
+fn is_part_of_word(name: &str) -> bool {
+    ["sub", "sup", "wbr", "b", "i", "u", "em", "strong", "code"]
+        .iter()
+        .any(|part| name.eq_ignore_ascii_case(part))
 }
