@@ -39,8 +39,6 @@ pub(crate) enum Label {
     Rows,
     CodeBlocks,
     MoreCode,
-    Scripts,
-    Styles,
     AsAbove,
 }
 
@@ -94,8 +92,6 @@ impl Label {
             Self::Rows => ("table rows", "table row"),
             Self::CodeBlocks => ("code blocks", "code block"),
             Self::MoreCode => ("parts of code", "part of code"),
-            Self::Scripts => ("parts of scripts", "part of a script"),
-            Self::Styles => ("parts of style sheets", "part of a style sheet"),
             Self::AsAbove => ("as above", "as above"),
         }
     }

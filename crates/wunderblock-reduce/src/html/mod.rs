@@ -81,11 +81,8 @@ fn is_known(tag: &str) -> bool {
 /// A page, and its text as far as it was read.
 pub(crate) struct HtmlReading<'t> {
     text: &'t str,
-    query: &'t QueryTerms,
     page: PageOutline,
     main: PageMarkdown,
-    /// With all that is beside what one reads the page for, where there is room for more.
-    whole: Option<(PageOutline, PageMarkdown)>,
 }
 
 /// The Markdown of a page, and what its blocks are worth.
@@ -95,59 +92,24 @@ struct PageMarkdown {
     spans: Vec<LineSpan>,
 }
 
-impl PageMarkdown {
-    fn of(text: &str, page: &PageOutline, main: &PageOutline, query: &QueryTerms) -> Self {
-        let (shown, blocks) = markdown::write_markdown(text, page);
+impl<'t> HtmlReading<'t> {
+    pub(crate) fn of(text: &'t str, query: &QueryTerms) -> Self {
+        let page = regions::read_page(text);
+        let (shown, blocks) = markdown::write_markdown(text, &page);
         let mut spans = rank_blocks(&blocks, &shown);
-        for (span, block) in spans.iter_mut().zip(&blocks) {
-            // What stands beside comes after all that does not.
-            if page.raw && block.sort != HtmlBlockKind::Title && main.is_aside(block.start) {
-                span.rank = Rank::Filler;
-                span.set_description(None);
-                span.score += 1_000;
-            }
-        }
         query.promote(&shown, &mut spans);
         if !query.is_empty() {
             select::raise_under_query(&mut spans);
         }
-        Self { shown, blocks, spans }
-    }
-}
-
-impl<'t> HtmlReading<'t> {
-    pub(crate) fn of(text: &'t str, query: &'t QueryTerms) -> Self {
-        let page = regions::read_page(text);
-        let main = PageMarkdown::of(text, &page, &page, query);
-        Self { text, query, page, main, whole: None }
+        Self { text, page, main: PageMarkdown { shown, blocks, spans } }
     }
 
     /// The page cut into segments: each says what it leaves out, and shows what follows as Markdown.
     pub(crate) fn segments(&mut self, room: KeepLimit) -> Vec<TextSegment> {
-        let has_room =
-            matches!(room, KeepLimit::Bytes(bytes) if self.main.shown.len() + MIN_SHOWN_BYTES < bytes);
-        if !has_room {
-            return page_segments(&self.page, &self.main, room, self.text.len());
-        }
-        let (text, main, query) = (self.text, &self.page, self.query);
-        let (page, written) = self.whole.get_or_insert_with(|| {
-            let page = main.whole(text.len());
-            let written = PageMarkdown::of(text, &page, main, query);
-            (page, written)
-        });
-        page_segments(page, written, room, text.len())
+        let chosen = select::select(&TextLines::of(&self.main.shown), &self.main.spans, room);
+        let omissions = find_omissions(&self.page, &self.main, &chosen, self.text.len());
+        assemble_segments(&self.page, omissions, &self.main, self.text.len())
     }
-}
-
-fn page_segments(
-    page: &PageOutline,
-    written: &PageMarkdown,
-    room: KeepLimit,
-    length: usize,
-) -> Vec<TextSegment> {
-    let chosen = select::select(&TextLines::of(&written.shown), &written.spans, room);
-    let omissions = find_omissions(page, written, &chosen, length);
-    assemble_segments(page, omissions, written, length)
 }
 
 /// The spans of a page's blocks.
@@ -168,8 +130,6 @@ fn rank_blocks(blocks: &[HtmlBlock], shown: &str) -> Vec<LineSpan> {
             HtmlBlockKind::Row => (Rank::Context, if nth < 3 { 380 } else { 190 }, Label::Rows),
             HtmlBlockKind::Code => (Rank::Context, 350, Label::CodeBlocks),
             HtmlBlockKind::MoreCode => (Rank::Context, 150, Label::MoreCode),
-            HtmlBlockKind::Script => (Rank::Filler, 100, Label::Scripts),
-            HtmlBlockKind::Style => (Rank::Filler, 50, Label::Styles),
         };
         let mut span = LineSpan::new(block.shown.clone(), rank);
         span.score = score;
@@ -334,7 +294,10 @@ fn assemble_segments(
     if is_shell(page, &written.blocks, length) {
         facts.push(PageFact::Said("hardly any text: a shell that scripts fill".into()));
     }
-    segments.push(shown_segment(start..length, facts, shown));
+    match segments.last_mut() {
+        Some(TextSegment::Gap { shown: last, .. }) if start == length => *last = Some(shown),
+        _ => segments.push(shown_segment(start..length, facts, shown)),
+    }
     segments
 }
 

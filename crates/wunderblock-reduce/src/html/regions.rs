@@ -108,33 +108,14 @@ pub(super) struct PageOutline {
     pub(super) unread: Vec<PageRegion>,
     /// Bytes of text that a reader would see.
     pub(super) text: usize,
-    /// Whether scripts and style sheets are read, too.
-    pub(super) raw: bool,
-}
-
-impl PageOutline {
-    /// The same, with nothing left out before it is read.
-    pub(super) fn whole(&self, length: usize) -> Self {
-        Self { skipped: Vec::new(), main: 0..length, unread: Vec::new(), raw: true, text: self.text }
-    }
-
-    /// Whether a place is beside what one reads the page for.
-    pub(super) fn is_aside(&self, at: usize) -> bool {
-        let after = self.skipped.partition_point(|region| region.span.start <= at);
-        let skipped = after.checked_sub(1).and_then(|before| self.skipped.get(before));
-        !self.main.contains(&at) || skipped.is_some_and(|region| at < region.span.end)
-    }
 }
 
 /// Whether an element never has content, is within a line, or has an end that is often left out: such elements open
 /// nothing that must be closed.
 fn is_loose(name: &str) -> bool {
-    const LOOSE: [&str; 40] = [
-        "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source",
-        "track", "wbr", "a", "abbr", "b", "big", "cite", "code", "em", "font", "i", "kbd", "mark", "p", "q",
-        "s", "samp", "small", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "script", "style",
-    ];
-    LOOSE.contains(&name)
+    const LOOSE: &str = "area base br col embed hr img input link meta param source track wbr a abbr b big cite \
+        code em font i kbd mark p q s samp small strike strong sub sup time tt u var script style";
+    LOOSE.split(' ').any(|loose| loose == name)
 }
 
 struct OpenElement<'t> {
@@ -372,26 +353,12 @@ fn part_by_class(attributes: &str) -> Option<PagePart> {
     }
     let classes = attribute_value(attributes, "class").unwrap_or("");
     let words = || classes.split_ascii_whitespace().chain([id]);
-    const NAVIGATION: [&str; 12] = [
-        "nav",
-        "navbar",
-        "navigation",
-        "menu",
-        "breadcrumb",
-        "breadcrumbs",
-        "toc",
-        "skip-link",
-        "pagination",
-        "navbox",
-        "topnav",
-        "table-of-contents",
-    ];
-    const SIDEBAR: [&str; 6] = ["sidebar", "side-bar", "sidenav", "cookie-banner", "share", "related"];
-    if words().any(|word| NAVIGATION.contains(&word)) {
-        return Some(PagePart::Navigation);
-    }
-    if words().any(|word| SIDEBAR.contains(&word)) {
-        return Some(PagePart::Sidebar);
-    }
-    words().any(|word| ["footer", "site-footer", "page-footer"].contains(&word)).then_some(PagePart::Footer)
+    const NAVIGATION: &str = "nav navbar navigation menu breadcrumb breadcrumbs toc skip-link pagination navbox topnav \
+        table-of-contents";
+    const SIDEBAR: &str = "sidebar side-bar sidenav cookie-banner share related";
+    const FOOTER: &str = "footer site-footer page-footer";
+    [(NAVIGATION, PagePart::Navigation), (SIDEBAR, PagePart::Sidebar), (FOOTER, PagePart::Footer)]
+        .into_iter()
+        .find(|(names, _)| names.split(' ').any(|name| words().any(|word| word == name)))
+        .map(|(_, part)| part)
 }

@@ -26,7 +26,7 @@ fn find_unseen(cuts: &mut JsonCuts, facts: &[JsonFact<'_>]) -> Vec<(usize, Vec<u
     };
     let mut found: Vec<(usize, Vec<usize>)> = Vec::new();
     for (number, fact) in facts.iter().enumerate() {
-        if fact.places.iter().any(|place| run_of(*place).is_none()) {
+        if fact.sort == JsonFactKind::Once || fact.places.iter().any(|place| run_of(*place).is_none()) {
             continue;
         }
         let Some(run) = fact.places.first().and_then(|place| run_of(*place)) else { continue };
@@ -160,9 +160,10 @@ fn describe_value(fact: &JsonFact<'_>, run: &CutRun) -> GapFact {
     let said = match fact.sort {
         JsonFactKind::Min => return GapFact { count: None, what: format!("{key} down to {value}").into() },
         JsonFactKind::Max => return GapFact { count: None, what: format!("{key} up to {value}").into() },
-        JsonFactKind::Rare | JsonFactKind::Name => format!("{key}={value}"),
+        JsonFactKind::Rare | JsonFactKind::Name | JsonFactKind::Once => format!("{key}={value}"),
     };
     let of = if here < fact.all as usize { format!("of {} ", fact.all) } else { String::new() };
+    // A value is at most a set's longest, so that it is never cut.
     let fits = of.len() + said.chars().count() <= MAX_NAME_CHARS && !key.is_empty();
     let what = if fits { format!("{of}{said}") } else { format!("{of}{value}") };
     GapFact { count: Some(here as u64), what: what.into() }
@@ -212,6 +213,5 @@ fn unquote(source: &str) -> String {
         rest = escaped.get(length..).unwrap_or("");
     }
     out.push_str(rest);
-    // A point between parts of a mark stands before its handle only.
-    out.replace(" · ", " ")
+    out
 }

@@ -12,6 +12,8 @@ use crate::numbers::Numbers;
 
 /// Maximum share of a key's values that a rare value has, in per cent.
 const MAX_RARE_PERCENT: u32 = 5;
+/// Minimum share of a key's values that its commonest has, in per cent: else none is rare.
+const MIN_COMMON_PERCENT: u32 = 25;
 /// Minimum values of a key that has rare ones.
 const MIN_VALUES: u32 = 20;
 /// Maximum number of different values of a key that has rare ones.
@@ -37,6 +39,8 @@ pub(super) enum JsonFactKind {
     Min,
     Max,
     Name,
+    /// A name that stands once, and may be no word of the schema: it is shown where there is room.
+    Once,
 }
 
 /// Something that must be visible, or said.
@@ -80,7 +84,9 @@ impl<'t> ValueCounts<'t> {
             return None;
         }
         let count = self.values.iter().find(|(known, _)| *known == value)?.1;
-        (count * 100 <= self.all * MAX_RARE_PERCENT).then_some(count)
+        let commonest = self.values.iter().map(|(_, count)| *count).max().unwrap_or(0);
+        let is_rare = count * 100 <= self.all * MAX_RARE_PERCENT;
+        (is_rare && commonest * 100 >= self.all * MIN_COMMON_PERCENT).then_some(count)
     }
 
     fn has_rare(&self) -> bool {
@@ -97,6 +103,7 @@ fn find_extremes(numbers: &Numbers) -> impl Iterator<Item = (JsonFactKind, u32)>
 }
 
 /// The values and places of one key.
+#[derive(Default)]
 struct KeyFacts<'t> {
     name: &'t str,
     texts: ValueCounts<'t>,
@@ -123,17 +130,7 @@ pub(super) fn find_facts<'t>(tree: &JsonTree<'t>) -> Vec<JsonFact<'t>> {
             None => return,
         };
         if key == next {
-            let (texts, others, numbers) =
-                (ValueCounts::default(), ValueCounts::default(), Numbers::default());
-            keys.push(KeyFacts {
-                name,
-                texts,
-                others,
-                numbers,
-                named: 0,
-                places: Vec::new(),
-                shallow: false,
-            });
+            keys.push(KeyFacts { name, ..KeyFacts::default() });
         }
         if let Some(key) = keys.get_mut(key) {
             count_value(tree, key, at);
@@ -170,9 +167,15 @@ pub(super) fn find_facts<'t>(tree: &JsonTree<'t>) -> Vec<JsonFact<'t>> {
         if !is_identifier_name(key.name) {
             facts.extend(find_extremes(&key.numbers).map(|(sort, at)| of(sort, at)));
         }
-        if is_name(key.name) && (key.named > 1 || (key.named == 1 && key.shallow)) {
-            let (all, places) = (key.named, key.places.clone());
-            facts.push(JsonFact { sort: JsonFactKind::Name, key: key.name, value: "", all, places });
+        if is_name(key.name) && key.named > 0 {
+            let sort = if key.named > 1 || key.shallow { JsonFactKind::Name } else { JsonFactKind::Once };
+            facts.push(JsonFact {
+                sort,
+                key: key.name,
+                value: "",
+                all: key.named,
+                places: key.places.clone(),
+            });
         }
     }
     facts.sort_by_key(|fact| (fact.places.first().copied(), fact.key, fact.value));

@@ -3,19 +3,17 @@
 //! A list keeps its first and last items, those that are rare, extreme or wrong, and examples as long as they show
 //! something new. Lists in what is kept are folded in turn. A budget makes the choice wider or narrower.
 
-use std::collections::HashMap;
-
 use super::cuts::{CutRun, JsonCuts};
 use super::fact_needs::{self, FactNeeds};
 use super::facts::{self, JsonFact};
-use super::item_worth::{self, ItemWorth, ItemWorths};
+use super::item_worth::{self, ItemSigns};
 use super::query_hits::QueryHits;
 use super::tree::{JsonTree, JsonType};
-use crate::mark::{Gap, GapFact, GapUnit};
+use crate::mark::{Gap, GapUnit};
 use crate::query::QueryTerms;
 
-/// About how often each item of a list and each node of the document is looked at.
-const MAX_LOOKS: usize = 6;
+/// Maximum examples from the head of a list.
+const MAX_EXAMPLES: usize = 8;
 
 /// Limits of what is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +42,7 @@ impl FoldWidth {
     /// From what folding keeps to the least there is.
     #[rustfmt::skip]
     pub(super) const STEPS: [Self; 7] = [
-        Self { string: 2_048, examples: 12, rare: 32, must: ALL, keys: ALL, outer: ALL, small: 8, run: 280, more: 0 },
+        Self { string: 2_048, examples: MAX_EXAMPLES, rare: 32, must: ALL, keys: ALL, outer: ALL, small: 8, run: 280, more: 0 },
         Self { string: 1_024, examples: 5, rare: 12, must: ALL, keys: 64, outer: ALL, small: 8, run: 280, more: 0 },
         Self { string: 512, examples: 2, rare: 6, must: 64, keys: 24, outer: 64, small: 4, run: 200, more: 0 },
         Self { string: 200, examples: 1, rare: 2, must: 24, keys: 12, outer: 24, small: 2, run: 160, more: 0 },
@@ -69,10 +67,7 @@ struct JsonFolder<'t, 's> {
     width: FoldWidth,
     cuts: JsonCuts,
     hits: &'s QueryHits,
-    /// Looks that are left.
-    left: usize,
-    /// The lists that were looked at before.
-    worths: &'s mut HashMap<usize, ItemWorths>,
+    signs: &'s ItemSigns,
     need: &'s FactNeeds,
 }
 
@@ -88,7 +83,6 @@ struct PathStep {
 struct FoldedList<'l> {
     at: usize,
     items: &'l [usize],
-    worths: &'l ItemWorths,
     /// The containers around it, from the root.
     way: &'l [PathStep],
 }
@@ -97,26 +91,21 @@ struct FoldedList<'l> {
 pub(super) struct DocumentFacts<'t> {
     facts: Vec<JsonFact<'t>>,
     hits: QueryHits,
-    /// The lists that were looked at.
-    worths: HashMap<usize, ItemWorths>,
+    signs: ItemSigns,
 }
 
 impl<'t> DocumentFacts<'t> {
     pub(super) fn of(tree: &JsonTree<'t>, query: &QueryTerms) -> Self {
-        Self { facts: facts::find_facts(tree), hits: QueryHits::of(tree, query), worths: HashMap::new() }
+        let facts = facts::find_facts(tree);
+        Self { signs: ItemSigns::of(tree, &facts), facts, hits: QueryHits::of(tree, query) }
     }
 }
 
 /// The cuts at a width. Marks state facts that would be out of sight, or their items stay.
-pub(super) fn choose_cuts<'t>(
-    tree: &JsonTree<'t>,
-    width: FoldWidth,
-    known: &mut DocumentFacts<'t>,
-) -> JsonCuts {
-    let mut leave_out = |need: &FactNeeds| {
-        let left = MAX_LOOKS * tree.nodes.len();
-        let (worths, hits) = (&mut known.worths, &known.hits);
-        let mut folder = JsonFolder { tree, width, cuts: JsonCuts::default(), hits, left, worths, need };
+pub(super) fn choose_cuts<'t>(tree: &JsonTree<'t>, width: FoldWidth, known: &DocumentFacts<'t>) -> JsonCuts {
+    let leave_out = |need: &FactNeeds| {
+        let (signs, hits) = (&known.signs, &known.hits);
+        let mut folder = JsonFolder { tree, width, cuts: JsonCuts::default(), hits, signs, need };
         folder.walk();
         folder.cuts
     };
@@ -172,13 +161,8 @@ impl JsonFolder<'_, '_> {
             }
             return;
         }
-        let worths = match self.worths.remove(&at) {
-            Some(known) => known,
-            None => item_worth::rank_items(tree, &items, self.hits.at_depth(way.len()), &mut self.left),
-        };
-        let kept = self.choose(&items, &worths);
-        self.leave_out_all(&FoldedList { at, items: &items, worths: &worths, way }, &kept);
-        self.worths.insert(at, worths);
+        let kept = self.choose(&items, self.hits.at_depth(way.len()));
+        self.leave_out_all(&FoldedList { at, items: &items, way }, &kept);
     }
 
     /// Folds an object that is not a list: its first members stay, links go first.
@@ -200,8 +184,7 @@ impl JsonFolder<'_, '_> {
         }
         self.widen(items, &mut kept);
         self.keep_needed(items, &mut kept);
-        let worths = ItemWorths::default();
-        self.leave_out_all(&FoldedList { at, items, worths: &worths, way }, &kept);
+        self.leave_out_all(&FoldedList { at, items, way }, &kept);
     }
 
     fn leave_out_all(&mut self, list: &FoldedList<'_>, kept: &[bool]) {
@@ -229,17 +212,26 @@ impl JsonFolder<'_, '_> {
     }
 
     /// Chooses the items that stay.
-    fn choose(&self, items: &[usize], worths: &ItemWorths) -> Vec<bool> {
-        let examples = worths.examples.min(self.width.examples);
+    fn choose(&self, items: &[usize], hits: &QueryHits) -> Vec<bool> {
         let last = if self.width.examples > 1 { 2 } else { 1 };
         let from_end = items.len().saturating_sub(last);
-        let mut kept: Vec<bool> = (0..items.len()).map(|at| at < examples || at >= from_end).collect();
-        for (worth, limit) in [(ItemWorth::Must, self.width.must), (ItemWorth::Rare, self.width.rare)] {
-            let such = worths.items.iter().enumerate().filter(|(_, known)| **known == worth);
-            let mut such: Vec<usize> = such.map(|(at, _)| at).collect();
-            such.sort_by_key(|at| std::cmp::Reverse(worths.rarity.get(*at).copied()));
-            such.truncate(self.width.of(limit, such.len()));
-            for at in such {
+        let mut kept: Vec<bool> =
+            (0..items.len()).map(|at| at < self.width.examples || at >= from_end).collect();
+        let rarity = |at: usize| {
+            items.get(at).map_or(0, |item| self.signs.rarity(*item, self.tree.node(*item).next as usize))
+        };
+        // Items that match the query precede all others.
+        let mut must = item_worth::asked_items(self.tree, items, hits);
+        let mut wrong = self.signs.wrong_items(self.tree, items);
+        wrong.sort_by_key(|at| std::cmp::Reverse(rarity(*at)));
+        must.append(&mut wrong);
+        let mut rare: Vec<(usize, usize)> =
+            (0..items.len()).map(|at| (rarity(at), at)).filter(|(rarity, _)| *rarity > 0).collect();
+        rare.sort_by_key(|(rarity, _)| std::cmp::Reverse(*rarity));
+        let rare: Vec<usize> = rare.into_iter().map(|(_, at)| at).collect();
+        for (such, limit) in [(must, self.width.must), (rare, self.width.rare)] {
+            let limit = self.width.of(limit, such.len());
+            for at in such.into_iter().take(limit) {
                 if let Some(kept) = kept.get_mut(at) {
                     *kept = true;
                 }
@@ -298,24 +290,12 @@ impl JsonFolder<'_, '_> {
     }
 
     fn leave_out(&mut self, list: &FoldedList<'_>, gone: std::ops::Range<usize>) {
-        let (tree, worths) = (self.tree, list.worths);
+        let tree = self.tree;
         let (Some(first), Some(last)) =
             (list.items.get(gone.start).copied(), list.items.get(gone.end - 1).copied())
         else {
             return;
         };
-        let mut counts: Vec<u64> = vec![0; worths.values.len()];
-        for value in worths.told.get(gone.clone()).unwrap_or_default().iter().flatten() {
-            if let Some(count) = counts.get_mut(*value as usize) {
-                *count += 1;
-            }
-        }
-        let mut counts: Vec<(u64, &String)> =
-            counts.into_iter().zip(&worths.values).filter(|(count, _)| *count > 0).collect();
-        counts.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
-        let told = counts.into_iter().take(3);
-        let told =
-            told.map(|(count, what)| GapFact { count: Some(count), what: what.clone().into() }).collect();
         let measure = if tree.kind(list.at) == JsonType::Object { GapUnit::Keys } else { GapUnit::Items };
         let gap = Gap {
             span: tree.member(first)..tree.span(last).end,
@@ -323,7 +303,7 @@ impl JsonFolder<'_, '_> {
             first: gone.start as u64 + 1,
             last: gone.end as u64,
             within: Some(self.path(list.at, list.way).into()),
-            told,
+            told: Vec::new(),
         };
         self.cuts.leave_out(CutRun { gap, first, next: tree.node(last).next as usize });
     }

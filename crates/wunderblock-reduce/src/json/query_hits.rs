@@ -67,10 +67,6 @@ impl QueryHits {
         if depth > MAX_DEPTH { NONE } else { self }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.places.is_empty()
-    }
-
     /// The values that have the most, if they are few.
     pub(super) fn best(&self) -> Vec<u32> {
         let scores = || self.places.iter().map(|(node, words)| (*node, self.weight(*words)));

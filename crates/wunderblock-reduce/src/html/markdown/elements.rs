@@ -125,47 +125,8 @@ fn language_of(attributes: &str) -> &str {
 }
 
 fn is_block(name: &str) -> bool {
-    const BLOCKS: [&str; 40] = [
-        "p",
-        "div",
-        "section",
-        "article",
-        "main",
-        "header",
-        "footer",
-        "aside",
-        "nav",
-        "hr",
-        "form",
-        "fieldset",
-        "figure",
-        "figcaption",
-        "details",
-        "summary",
-        "dl",
-        "dt",
-        "dd",
-        "address",
-        "body",
-        "html",
-        "head",
-        "center",
-        "caption",
-        "thead",
-        "tbody",
-        "tfoot",
-        "legend",
-        "noscript",
-        "option",
-        "title",
-        "dialog",
-        "label",
-        "button",
-        "textarea",
-        "video",
-        "audio",
-        "search",
-        "hgroup",
-    ];
-    BLOCKS.contains(&name)
+    const BLOCKS: &str = "p div section article main header footer aside nav hr form fieldset figure figcaption \
+        details summary dl dt dd address body html head center caption thead tbody tfoot legend \
+        noscript option title dialog label button textarea video audio search hgroup";
+    BLOCKS.split(' ').any(|block| block == name)
 }

@@ -208,7 +208,6 @@ impl<'t> MarkdownWriter<'t> {
             HtmlBlockKind::Item => last == Some(HtmlBlockKind::Item),
             HtmlBlockKind::Row => matches!(last, Some(HtmlBlockKind::TableHead | HtmlBlockKind::Row)),
             HtmlBlockKind::MoreCode => true,
-            HtmlBlockKind::Script | HtmlBlockKind::Style => last == Some(sort),
             _ => last.is_none(),
         };
         if !joined {

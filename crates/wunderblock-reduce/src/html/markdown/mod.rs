@@ -3,7 +3,6 @@
 mod elements;
 mod markdown_writer;
 mod page_block;
-mod scripts;
 mod tables;
 mod title;
 
@@ -21,7 +20,6 @@ pub(super) fn write_markdown(text: &str, page: &PageOutline) -> (String, Vec<Htm
     let mut tokens = HtmlTokens::of(text);
     let mut skipped = page.skipped.iter().peekable();
     let mut title = TitleState::default();
-    let mut raw = HtmlBlockKind::Script;
     // Where an element ended, and whether it may be a part of a word.
     let mut ended = (0, false);
     while let Some((span, token)) = tokens.next() {
@@ -40,11 +38,6 @@ pub(super) fn write_markdown(text: &str, page: &PageOutline) -> (String, Vec<Htm
         match token {
             HtmlToken::Text(said) => writer.text(said, span.start),
             HtmlToken::Open { name, attributes, .. } => {
-                raw = if name.eq_ignore_ascii_case("style") {
-                    HtmlBlockKind::Style
-                } else {
-                    HtmlBlockKind::Script
-                };
                 writer.apart |= ended.0 == span.start && !(ended.1 && is_part_of_word(name));
                 writer.open(name, attributes, span.start);
                 ended = if writer.apart { (span.end, false) } else { (0, false) };
@@ -54,7 +47,6 @@ pub(super) fn write_markdown(text: &str, page: &PageOutline) -> (String, Vec<Htm
                 let joins = ["sub", "sup", "wbr"].iter().any(|part| name.eq_ignore_ascii_case(part));
                 ended = if joins { (0, false) } else { (span.end, is_part_of_word(name)) };
             }
-            HtmlToken::Raw if page.raw => writer.raw(text.get(span.clone()).unwrap_or(""), span.start, raw),
             HtmlToken::Aside | HtmlToken::Raw => {}
         }
     }

@@ -15,9 +15,6 @@ pub(in crate::html) enum HtmlBlockKind {
     Code,
     /// More of it.
     MoreCode,
-    /// A part of a script or a style sheet.
-    Script,
-    Style,
 }
 
 /// A block of a page.
