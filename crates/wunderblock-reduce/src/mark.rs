@@ -5,7 +5,7 @@
 //! gap      ⟨… L204-260: 12 INFO⟩                           the same source as the mark before
 //! note     ⟨×47⟩                                           a fact about the text before it
 //! coded    ⟨=name arguments⟩ … ⟨=⟩                         an encoding, which can be decoded exactly
-//! point    ⟨=×47⟩   ⟨=↑ 12–30: how they begin⟩             lines written before: how often, or where
+//! point    ⟨=L209-218: again L182-191⟩                 lines written before, as an encoding
 //! escape   ⟨⟨                                              the source had a ⟨ here
 //! ```
 //!

@@ -8,7 +8,7 @@ use crate::kind::Kind;
 pub enum Level {
     /// Only what the short text alone can undo exactly.
     Lossless,
-    /// Repetition is folded into marks; every different thing stays visible.
+    /// Repetition is folded into marks: what is alike stands once, and a mark or a note says what differs.
     #[default]
     Fold,
     /// What is worth most, within a maximum number of tokens.

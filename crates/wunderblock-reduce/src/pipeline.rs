@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::command::Claim;
-use crate::encode::LineWording;
+use crate::encode::SourceLines;
 use crate::kind::Kind;
 use crate::lines::{self, MAX_TEXT_BYTES};
 use crate::mark::{self, Gap, GapUnit};
@@ -298,7 +298,7 @@ fn reduce_to(
     options: &Options<'_>,
 ) -> Option<ShortText> {
     let segments = reading.segments(target);
-    compose(source, segments, reading.kind(), target, options)
+    compose(source, segments, (reading.kind(), reading.before()), target, options)
 }
 
 /// One mark in the place of the whole text, and of what would be set aside from it.
@@ -315,7 +315,7 @@ fn one_gap((seen, bytes): (SeenPart, &[u8]), text: &str, options: &Options<'_>) 
 fn compose(
     source: &SourceText<'_>,
     segments: Vec<TextSegment>,
-    kind: Kind,
+    (kind, before): (Kind, usize),
     target: SizeTarget,
     options: &Options<'_>,
 ) -> Option<ShortText> {
@@ -353,8 +353,10 @@ fn compose(
     if exact && !encode::stands_for(&written, text) {
         return None;
     }
-    let wording = if exact { LineWording::Shared } else { LineWording::Verbatim };
-    let mut short = match (encode::encode(&written, kind, wording), written) {
+    let is_file = options.command.is_some_and(|command| Claim::of(command) == Claim::File);
+    let lines = SourceLines { handle: options.handle, before };
+    let lines = Some(lines).filter(|_| exact && !is_file);
+    let mut short = match (encode::encode(&written, kind, lines), written) {
         (Some(packed), _) => packed,
         // Nothing is shorter, not even by what was set aside. A budget still wants to know how much that is.
         (None, Cow::Borrowed(_)) if source.losses.is_empty() && !matches!(target, SizeTarget::Bytes(_)) => {

@@ -50,6 +50,11 @@ impl<'t> TextReading<'t> {
         self.kind
     }
 
+    /// Lines of the source before the text.
+    pub(crate) fn before(&self) -> usize {
+        self.before
+    }
+
     /// The segments of the text at a target.
     pub(crate) fn segments(&mut self, target: SizeTarget) -> Vec<TextSegment> {
         if target == SizeTarget::Exact && self.kind != Kind::Json {

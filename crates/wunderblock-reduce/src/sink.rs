@@ -74,16 +74,6 @@ impl<'e> TextSink<'e> {
         Some(())
     }
 
-    pub(crate) fn spaces(&mut self, mut count: usize) -> Option<()> {
-        const SPACES: &str = "                                                                ";
-        while count > 0 {
-            let some = SPACES.get(..count.min(SPACES.len()))?;
-            self.push(some)?;
-            count -= some.len();
-        }
-        Some(())
-    }
-
     /// The text. None where the compared text goes further.
     pub(crate) fn finish(self) -> Option<String> {
         self.must.is_none_or(|must| must.len() == self.len).then_some(self.text)
@@ -98,7 +88,7 @@ mod tests {
     fn what_is_compared_is_what_would_be_written() {
         let write = |mut out: TextSink<'_>| {
             out.push("a shelf\n")?;
-            out.spaces(70)?;
+            out.push(&" ".repeat(70))?;
             out.repeat(2..8)?;
             out.finish()
         };

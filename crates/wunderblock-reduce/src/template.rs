@@ -32,6 +32,7 @@ pub(crate) struct LineTemplate {
     /// Whether its lines differ at all.
     pub(crate) differ: bool,
     bytes: u64,
+    group: u32,
 }
 
 #[derive(Debug)]
@@ -85,6 +86,13 @@ impl LineTemplates {
         self.all.get(id as usize)
     }
 
+    /// The template that a template of fewer than `rare` lines is a variant of, or itself.
+    pub(crate) fn settled(&self, id: u32, rare: u32) -> u32 {
+        let rare = self.get(id).filter(|template| template.count < rare);
+        let group = rare.and_then(|template| self.groups.get(template.group as usize));
+        group.map(|group| group.pooled).filter(|pooled| *pooled != NONE).unwrap_or(id)
+    }
+
     fn place(&mut self, masked: &MaskedLine, at: u32, class: u8) -> u32 {
         let fresh = self.all.len() as u32;
         // A second word with many values is a value itself: its lines share one bucket.
@@ -103,9 +111,9 @@ impl LineTemplates {
                 best = Some((grown, places, *id));
             }
         }
-        let group =
-            best.and_then(|(_, places, id)| self.groups.get_mut(id as usize).map(|group| (places, group)));
-        let Some((places, group)) = group else {
+        let group = best.and_then(|(_, places, id)| Some((places, id, self.groups.get_mut(id as usize)?)));
+        let Some((places, id, group)) = group else {
+            let own = if bucket.len() < MAX_CANDIDATES { self.groups.len() as u32 } else { NONE };
             if bucket.len() < MAX_CANDIDATES {
                 bucket.push(self.groups.len() as u32);
                 self.groups.push(TemplateGroup {
@@ -115,24 +123,24 @@ impl LineTemplates {
                     pooled: NONE,
                 });
             }
-            return self.open(fresh, at);
+            return self.open(fresh, at, own);
         };
         group.places = places;
         group.variants += 1;
         if group.variants
             <= MAX_VARIANTS.get(usize::from(class)).or(MAX_VARIANTS.last()).copied().unwrap_or(1)
         {
-            return self.open(fresh, at);
+            return self.open(fresh, at, id);
         }
         if group.pooled == NONE {
             group.pooled = fresh;
-            return self.open(fresh, at);
+            return self.open(fresh, at, id);
         }
         group.pooled
     }
 
-    fn open(&mut self, id: u32, at: u32) -> u32 {
-        self.all.push(LineTemplate { count: 0, first: at, last: at, differ: false, bytes: 0 });
+    fn open(&mut self, id: u32, at: u32, group: u32) -> u32 {
+        self.all.push(LineTemplate { count: 0, first: at, last: at, differ: false, bytes: 0, group });
         id
     }
 }
@@ -156,7 +164,7 @@ struct MaskedLine {
 
 const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
 
-fn mix_hash(hash: u64, value: u64) -> u64 {
+pub(crate) fn mix_hash(hash: u64, value: u64) -> u64 {
     let mixed = (hash ^ value).wrapping_mul(SEED);
     mixed ^ (mixed >> 29)
 }

@@ -1,31 +1,27 @@
-//! Lines that were there before, replaced by a reference to them, and how they begin: `⟨=↑ 12–30: first of them⟩`.
+//! Lines that were there before, replaced by their place: `⟨=wb:3f9c1a7b#L209-218: again L182-191⟩`.
 //!
-//! Lines that mention an error are never replaced.
-//!
-//! Numbers are those of the text's own lines, from 1, so this is only for texts from which no line was left out.
+//! Both places are lines of the source. Where fewer lines are named than replaced they come over and over:
+//! `⟨=L2-48: again L1⟩`. Lines that mention an error are never replaced.
 
-use std::fmt::Write as _;
 use std::hash::{BuildHasher as _, RandomState};
+use std::ops::RangeInclusive;
 
 use super::error_words::mentions_error;
-use super::line_index::LineIndex;
 use super::rewrite::Rewrite;
 use super::slots::SlotTable;
-use super::token_estimate;
+use super::{SourceLines, token_estimate};
 use crate::lines::TextLines;
-use crate::mark::OPEN;
+use crate::mark::{NAMED_AGAIN, OPEN};
 use crate::sink::TextSink;
 
 /// Minimum lines of a block: fewer are not worth looking up.
 const MIN_LINES: usize = 3;
-/// Characters that tell how a block begins.
-const HINT_CHARS: usize = 32;
-/// Minimum tokens of a block: the mark costs ten, and the reader has to look up.
+/// Minimum tokens of a block: the mark costs fifteen, and the reader has to look up.
 const MIN_TOKENS: usize = 40;
 
 /// The second and later occurrences of a block of lines as references to the first.
-pub(super) fn encode(text: &str) -> Option<String> {
-    if !text.contains('\n') || has_gap(text) {
+pub(super) fn encode(text: &str, source: SourceLines<'_>) -> Option<String> {
+    if !text.contains('\n') {
         return None;
     }
     let lines = TextLines::of(text);
@@ -34,23 +30,35 @@ pub(super) fn encode(text: &str) -> Option<String> {
         (0..lines.len()).map(|line| hasher.hash_one(line_with_ending(&lines, line))).collect();
     let mut seen = SeenBlocks { hashes: &hashes, lines: SlotTable::with_room(hashes.len()) };
     let mut instead = Rewrite::of(text);
-    let mut at = 0;
+    let (mut at, mut named) = (0, None);
     while at < lines.len() {
-        let found = block_at(&hashes, at).and_then(|key| seen.find(key));
+        let found = hashes.get(at..at + MIN_LINES).and_then(|key| seen.find(key));
         let run = found.map_or(0, |first| common_run(&lines, first, at));
         let span = lines.spans(at..at + run);
         let block = text.get(span.clone()).unwrap_or("");
         if let (Some(first), true) = (found, run >= MIN_LINES && block.ends_with('\n') && is_worth_it(block))
         {
             instead.replace(span, |out| {
-                let _ = writeln!(out, "⟨=↑ {}–{}: {}⟩", first + 1, first + run, hint(block));
+                let is_named = named.is_some_and(|named| out.len() < named + NAMED_AGAIN);
+                out.push_str("⟨=");
+                if let Some(handle) = source.handle.filter(|_| !is_named) {
+                    out.push_str(handle);
+                    out.push('#');
+                    named = Some(out.len());
+                }
+                let place = |from: usize, to: usize| match (source.before + from + 1, source.before + to) {
+                    (first, last) if first == last => format!("L{first}"),
+                    (first, last) => format!("L{first}-{last}"),
+                };
+                let before = place(first, (first + run).min(at));
+                out.push_str(&format!("{}: again {before}⟩\n", place(at, at + run)));
             });
             at += run;
             continue;
         }
         // A repetition too light to be replaced is stepped over whole: it was compared once and is not compared again.
         for line in at..at + run.max(1) {
-            if let Some(key) = self::block_at(&hashes, line) {
+            if let Some(key) = hashes.get(line..line + MIN_LINES) {
                 seen.note(key, line);
             }
         }
@@ -83,35 +91,17 @@ fn block_hash(block: &[u64]) -> u64 {
     block.iter().fold(0, |mixed, hash| mixed.rotate_left(21) ^ hash)
 }
 
-/// Whether lines are missing already: then numbers would not be those of the source.
-fn has_gap(text: &str) -> bool {
-    crate::mark::gaps(text).next().is_some()
-}
-
-fn block_at(hashes: &[u64], at: usize) -> Option<&[u64]> {
-    let key = hashes.get(at..at + MIN_LINES)?;
-    // Equal lines in a row are counted, not pointed at.
-    key.windows(2).any(|two| two.first() != two.last()).then_some(key)
-}
-
 fn line_with_ending<'t>(lines: &TextLines<'t>, line: usize) -> &'t str {
     lines.text().get(lines.span(line)).unwrap_or("")
 }
 
-/// The number of lines from `second` on that equal those from `first` on. The two never overlap.
+/// The number of lines from `second` on that equal those from `first` on.
 fn common_run(lines: &TextLines<'_>, first: usize, second: usize) -> usize {
-    let reach = (second - first).min(lines.len() - second);
     let alike = |step: &usize| {
         let line = line_with_ending(lines, second + step);
         line == line_with_ending(lines, first + step) && !mentions_error(line)
     };
-    (0..reach).take_while(alike).count()
-}
-
-/// The first words of a block, by which a reader finds it again.
-fn hint(block: &str) -> String {
-    let line = block.lines().map(str::trim).find(|line| line.contains(char::is_alphanumeric)).unwrap_or("");
-    line.chars().filter(|c| !c.is_control() && !matches!(c, '⟨' | '⟩')).take(HINT_CHARS).collect()
+    (0..lines.len() - second).take_while(alike).count()
 }
 
 fn is_worth_it(block: &str) -> bool {
@@ -123,42 +113,95 @@ fn is_worth_it(block: &str) -> bool {
     !block.contains(OPEN) && token_estimate::estimate_tokens(block.get(..head).unwrap_or("")) >= MIN_TOKENS
 }
 
-/// Writes the lines of `out` that are referred to again.
-pub(super) fn decode(named: &str, out: &mut TextSink<'_>, index: &mut LineIndex) -> Option<()> {
-    let (first, last) = named.split_once(": ")?.0.split_once('–')?;
-    let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
-    if first == 0 || last < first {
-        return None;
+/// The lines that a tag replaces, and those that it names; none for the tag of a code.
+pub(super) fn parse_tag(tag: &str) -> Option<(RangeInclusive<usize>, RangeInclusive<usize>)> {
+    let (here, there) = tag.split_once(": again ")?;
+    let lines = |place: &str| {
+        let lines = place.strip_prefix('L')?;
+        let (first, last) = lines.split_once('-').unwrap_or((lines, lines));
+        Some(first.parse().ok()?..=last.parse().ok()?)
+            .filter(|lines: &RangeInclusive<usize>| !lines.is_empty())
+    };
+    let here = here.rsplit_once('#').map_or(here, |(_, place)| place);
+    Some((lines(here)?, lines(there)?))
+}
+
+/// Writes the lines of `out` that a tag names.
+pub(super) fn decode(
+    (here, there): (RangeInclusive<usize>, RangeInclusive<usize>),
+    out: &mut TextSink<'_>,
+    index: &mut LineIndex,
+) -> Option<()> {
+    index.scan(out.written())?;
+    // Lines of the source before the text have no ends here.
+    let before = here.start().checked_sub(index.ends.len() + 1)?;
+    let all = there.end() - there.start() + 1;
+    for (nth, _) in here.enumerate() {
+        out.push(if nth > 0 { "\n" } else { "" })?;
+        let line = (there.start() + nth % all).checked_sub(before)?;
+        out.repeat(index.line(line)?)?;
     }
-    let span = index.lines(out.written(), first, last)?;
-    out.repeat(span)
+    Some(())
+}
+
+/// The ends of the lines of a growing text.
+#[derive(Debug, Default)]
+pub(super) struct LineIndex {
+    ends: Vec<usize>,
+    scanned: usize,
+}
+
+impl LineIndex {
+    fn scan(&mut self, text: &str) -> Option<()> {
+        let new = text.as_bytes().get(self.scanned..)?;
+        self.ends.extend(memchr::memchr_iter(b'\n', new).map(|at| self.scanned + at));
+        self.scanned = text.len();
+        Some(())
+    }
+
+    /// The bytes of a line, from 1, without its newline.
+    fn line(&self, line: usize) -> Option<std::ops::Range<usize>> {
+        let start = if line == 1 { 0 } else { self.ends.get(line.checked_sub(2)?)? + 1 };
+        Some(start..*self.ends.get(line.checked_sub(1)?)?)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const SOURCE: SourceLines<'_> = SourceLines { handle: Some("wb:12"), before: 100 };
+
     #[test]
     fn a_block_that_was_there_is_named_by_its_lines() {
         let block: String =
             (0..6).map(|n| format!("    at com.example.Service{n}.call(Service.java:{n}7)\n")).collect();
-        let text = format!("one\n{block}two\n{block}three");
-        let packed = encode(&text).unwrap();
-        assert_eq!(packed, format!("one\n{block}two\n⟨=↑ 2–7: at com.example.Service0.call(Ser⟩\nthree"));
-        assert_eq!(crate::encode::decode(&packed), Some(text.clone()));
-        // With lines missing, numbers would not be those of the source.
-        assert_eq!(encode(&(text + "\n⟨… L20-30: 11 lines⟩\n")), None);
+        let text = format!("one\n{block}two\n{block}three\n{block}");
+        let packed = encode(&text, SOURCE).unwrap();
+        let expected = format!(
+            "one\n{block}two\n⟨=wb:12#L109-114: again L102-107⟩\nthree\n⟨=L116-121: again L102-107⟩\n"
+        );
+        assert_eq!(packed, expected);
+        assert_eq!(crate::encode::decode(&packed), Some(text));
+    }
+
+    #[test]
+    fn a_line_over_and_over_is_named_once() {
+        let text = "waiting for the lock of the package manager\n".repeat(48);
+        let packed = encode(&text, SourceLines::default()).unwrap();
+        assert_eq!(packed, "waiting for the lock of the package manager\n⟨=L2-48: again L1⟩\n");
+        assert_eq!(crate::encode::decode(&packed), Some(text));
     }
 
     #[test]
     fn what_points_nowhere_is_broken() {
         for text in [
-            "⟨=↑ 1–2: a⟩",
-            "a\n⟨=↑ 1–2: a⟩",
-            "a\nb\n⟨=↑ 2–1: a⟩",
-            "a\nb\n⟨=↑ 0–1: a⟩",
-            "a\nb\n⟨=↑ 1-2: a⟩",
-            "a\nb\n⟨=↑ 1–2⟩",
+            "⟨=L1-2: again L1⟩",
+            "a\n⟨=L2-3: again L2⟩",
+            "a\nb\n⟨=L3-4: again L2-1⟩",
+            "a\nb\n⟨=L3-4: again L0-1⟩",
+            "a\nb\n⟨=L2-3: again L1⟩",
+            "a\nb\n⟨=L3: again⟩",
         ] {
             assert_eq!(crate::encode::decode(text), None, "{text}");
         }

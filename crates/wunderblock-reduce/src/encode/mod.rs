@@ -3,16 +3,12 @@
 //! [`encode`] works on a text as it is written, marks and escapes in place; [`decode`] returns exactly that text.
 
 mod back_reference;
-mod bars;
 mod error_words;
-mod line_index;
 mod paths;
 mod rewrite;
-mod run_length;
 mod slots;
 mod tags;
 mod template;
-mod terminal_codes;
 mod token_estimate;
 
 use tags::EncodedBlock;
@@ -22,62 +18,44 @@ use crate::kind::Kind;
 use crate::sink::TextSink;
 use crate::{json, mark};
 
-/// What an encoding may do to the lines of a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LineWording {
-    /// Lines may be taken apart, into what they share and what they do not.
-    Shared,
-    /// Lines stay as they are: they were chosen because somebody looks for them.
-    Verbatim,
+/// Where the lines of a text stand in its source.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SourceLines<'h> {
+    /// The handle by which they can be read.
+    pub(crate) handle: Option<&'h str>,
+    /// Lines of the source before the text.
+    pub(crate) before: usize,
 }
 
-/// A shorter encoding of a text, or none. It was decoded and compared.
-pub(crate) fn encode(text: &str, kind: Kind, wording: LineWording) -> Option<String> {
+/// A shorter encoding of a text, or none. It was decoded and compared. Lines are taken apart, into what they share and
+/// what they do not, only where the `source` of them all is known; else they were chosen because somebody looks for them.
+pub(crate) fn encode(text: &str, kind: Kind, source: Option<SourceLines<'_>>) -> Option<String> {
     // Codes of a document's own stay as they are.
     if text.contains(OPEN_TAG) {
         return None;
     }
-    let packed = encode_layers(text, kind, wording)?;
+    let packed = encode_lines(text, kind, source)?;
     (packed.len() < text.len() && decodes_to(&packed, text)).then_some(packed)
 }
 
 /// What opens the tag of a code.
 const OPEN_TAG: &str = "⟨=";
 
-/// One code around another. A later layer may only shorten what the earlier ones left: it is decoded first.
-fn encode_layers(text: &str, kind: Kind, wording: LineWording) -> Option<String> {
-    let plain = terminal_codes::encode_endings(text);
-    let coloured = terminal_codes::encode_colours(plain.as_deref().unwrap_or(text));
-    let inner = coloured.as_ref().map(|(_, text)| text.as_str()).or(plain.as_deref());
-    let packed = encode_lines(inner.unwrap_or(text), kind, wording);
-    let mut packed = packed.or_else(|| inner.map(str::to_owned))?;
-    if let Some((tag, _)) = coloured {
-        packed = format!("⟨={tag}⟩{packed}{}", tags::CLOSE);
-    }
-    if plain.is_some() {
-        packed = format!("⟨=crlf⟩{packed}{}", tags::CLOSE);
-    }
-    Some(packed)
-}
-
-fn encode_lines(text: &str, kind: Kind, wording: LineWording) -> Option<String> {
-    let mut packed = match kind {
+fn encode_lines(text: &str, kind: Kind, source: Option<SourceLines<'_>>) -> Option<String> {
+    let packed = match kind {
+        // What can be edited or applied keeps its bytes.
+        Kind::Code | Kind::Markdown | Kind::Diff => return None,
         Kind::Search => paths::encode_results(text),
         Kind::Listing => paths::encode_paths(text),
         _ => None,
     };
-    if packed.is_none() && wording == LineWording::Shared {
-        packed = bars::encode(text);
-        if takes_templates(kind) {
-            packed = shorter(packed, template::encode(text));
-        }
-    }
+    let Some(source) = source.filter(|_| packed.is_none()) else { return packed };
+    let packed = takes_templates(kind).then(|| template::encode(text)).flatten();
     // What a template saves much of has few blocks that repeat.
-    if packed.as_ref().is_none_or(|packed| packed.len() * 10 > text.len() * 7) {
-        packed = shorter(packed, back_reference::encode(text));
+    if packed.as_ref().is_some_and(|packed| packed.len() * 10 <= text.len() * 7) {
+        return packed;
     }
-    packed = terminal_codes::encode_states(packed.as_deref().unwrap_or(text)).or(packed);
-    run_length::encode(packed.as_deref().unwrap_or(text)).or(packed)
+    shorter(packed, back_reference::encode(text, source))
 }
 
 fn shorter(one: Option<String>, other: Option<String>) -> Option<String> {
@@ -133,10 +111,6 @@ fn decode_block(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
         "t" => template::decode(code, out),
         "under" => paths::decode_results(code, out),
         "dirs" => paths::decode_paths(code, out),
-        "bars" => bars::decode(code, out),
-        "ansi" => terminal_codes::decode_colours(code, out),
-        "crlf" => terminal_codes::decode_endings(code, out),
-        "cr" => terminal_codes::decode_states(code, out),
         "json" => json::decode_block(code.args, code.body, out),
         _ => None,
     }
@@ -199,14 +173,14 @@ mod tests {
 
         #[test]
         fn what_is_packed_is_undone_exactly(text in text(), kind in prop::sample::select(Kind::ALL.to_vec())) {
-            if let Some(packed) = encode_layers(&text, kind, LineWording::Shared) {
+            if let Some(packed) = encode_lines(&text, kind, Some(SourceLines { handle: Some("wb:3f"), before: 7 })) {
                 prop_assert_eq!(decode(&packed), Some(text), "{}", packed);
             }
         }
 
         #[test]
-        fn a_broken_code_is_refused_without_harm(text in text(), cut in 0..4000usize, put in prop::sample::select(vec!["", "⟨=⟩", "⟨=t 2⟩\n", "⟨=×9⟩", "\"", " ", "⟨=↑ 1–4: x⟩", "{99}", "{>4000}"])) {
-            let mut packed = encode_layers(&text, Kind::Log, LineWording::Shared).unwrap_or(text);
+        fn a_broken_code_is_refused_without_harm(text in text(), cut in 0..4000usize, put in prop::sample::select(vec!["", "⟨=⟩", "⟨=t 2⟩\n", "⟨=L9-99999: again L1⟩", "\"", " ", "⟨=L3-4: again L1-4⟩", "{ }", "{}"])) {
+            let mut packed = encode_lines(&text, Kind::Log, Some(SourceLines::default())).unwrap_or(text);
             let mut at = cut.min(packed.len());
             while !packed.is_char_boundary(at) { at -= 1; }
             let mut end = (at + cut % 7).min(packed.len());
@@ -251,23 +225,27 @@ mod tests {
     fn what_is_searched_for_line_by_line_is_not_taken_apart() {
         let log: String =
             (0..60).map(|n| format!("12:00:{n:02} INFO served request {n} to client\n")).collect();
-        assert!(encode(&log, Kind::Log, LineWording::Shared).is_some());
+        assert!(encode(&log, Kind::Log, Some(SourceLines::default())).is_some());
         for kind in
             [Kind::Build, Kind::Tests, Kind::Diff, Kind::Trace, Kind::Code, Kind::Markdown, Kind::Prose]
         {
-            assert_eq!(encode(&log, kind, LineWording::Shared), None, "{kind}");
+            assert_eq!(encode(&log, kind, Some(SourceLines::default())), None, "{kind}");
         }
     }
 
     #[test]
     fn a_few_bytes_do_not_become_a_mountain() {
-        let bomb = "x".repeat(1000) + " ⟨=×1000⟩ ⟨=×1000⟩ ⟨=×99999999⟩";
+        let bomb = "x".repeat(1000) + "\n⟨=L2-99999999: again L1⟩\n";
         assert_eq!(decode(&bomb), None);
         let rows = format!("⟨=t⟩\n{}{{}}\nx\n{}⟨=⟩", "y".repeat(1 << 20), "\n".repeat(1 << 20));
         assert_eq!(decode(&rows), None);
         // One row of many lines, each of them with the value above.
         let value = "x".repeat(1 << 20);
-        let one = format!("⟨=t 100000 1⟩\n{}a {value}\n⟨=⟩", "a {}\n".repeat(100_000));
+        let one = format!(
+            "⟨=t 1⟩\na {}\n{}⟨=⟩",
+            "{}".repeat(100_000),
+            format!("a{}\n", format!(" {value}").repeat(2)).repeat(100)
+        );
         assert_eq!(decode(&one), None);
         // Rows of one byte, each with the usual value; members that are indented ever deeper; a colon that is a book.
         let table = format!("⟨=json⟩[9 items: a,b=\"{value}\"{}]⟨=⟩", ";".repeat(1 << 20));

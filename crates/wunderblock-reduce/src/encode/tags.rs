@@ -3,7 +3,7 @@
 //! Codes are decoded from the inside out: the body that a code receives holds no codes any more. A point refers to the
 //! text before it at the same depth.
 
-use super::line_index::LineIndex;
+use super::back_reference::{self, LineIndex};
 use crate::mark::OPEN;
 use crate::sink::TextSink;
 
@@ -56,12 +56,9 @@ pub(in crate::encode) fn decode<'e>(
                 inner.push(before)?;
                 decode(EncodedBlock::of(tag, inner.written()), &mut out)?;
             }
-        } else if let Some(times) = tag.strip_prefix('×') {
-            out.push(before.strip_suffix(' ')?)?;
-            super::run_length::decode(times, &mut out)?;
-        } else if let Some(lines) = tag.strip_prefix("↑ ") {
+        } else if let Some(lines) = back_reference::parse_tag(tag) {
             out.push(before)?;
-            super::back_reference::decode(lines, &mut out, &mut index)?;
+            back_reference::decode(lines, &mut out, &mut index)?;
         } else {
             if open.len() >= MAX_DEPTH {
                 return None;

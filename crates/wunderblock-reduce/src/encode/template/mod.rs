@@ -1,31 +1,31 @@
 //! Lines that share a template: the template once, then of each line only what differs.
 //!
 //! ```text
-//! ⟨=t 2 1⟩
-//! a 081109 {6} {} INFO dfs.DataNode: Receiving block blk_{} src: /{}
-//! b 081109 {6} {} INFO dfs.FSNamesystem: BLOCK* addStoredBlock: {*}
+//! ⟨=t 2⟩
+//! a 081109 {} {} INFO dfs.DataNode: Receiving block blk_{} src: /{}
+//! b 081109 {} {} INFO dfs.FSNamesystem: {} is added to { }
 //! a 203518 143 -1608999687919862906 10.250.19.102:54106
-//! b " 26 blockMap updated: 10.251.73.220:50010 is added to blk_7128370237687728475
+//! b 203519 26 10.251.73.220:50010   blk_7128370237687728475
 //! ⟨=⟩
 //! ```
 //!
-//! `⟨=t N S⟩` is followed by N lines of templates ([`header`]), each named by a letter, then by the rows. Lines with
-//! the same letter are one record: they always follow one another. A row begins with the letter of its record; the
-//! values are separated by a space. `"` stands for the value above: that of the last row of the same record, for the
-//! first S fields of a line that of the last line of any. Values left out at the end are those above.
-//! A line that begins with none of the letters is as it was, without a leading `\`. `⟨=t⟩` has one template, and
-//! neither letters nor other lines.
+//! `⟨=t N⟩` is followed by N lines of templates, each named by a letter, then by the rows. A row begins with the letter
+//! of its template; the values are separated by a space. `"` stands for the value above, that of the last row of the same
+//! template; values left out at the end are those above. `{}` is a value, `{ }` one with the spaces before it, all but
+//! one; a `{` of the text is doubled. A line that begins with none of the letters is as it was, without a leading `\`.
+//! `⟨=t⟩` has one template, and neither letters nor other lines.
 
-mod header;
-mod line_shape;
-mod line_words;
-mod record_plan;
-mod row_reader;
-mod row_writer;
-mod value_format;
+mod columns;
+mod reader;
+mod writer;
 
-pub(super) use row_reader::decode;
-pub(super) use row_writer::encode;
+pub(super) use reader::decode;
+pub(super) use writer::encode;
+
+/// The names of the templates: a row begins with one of these letters.
+const KEYS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+/// A value that equals the one above.
+const SAME: &str = "\"";
 
 #[cfg(test)]
 mod tests {
@@ -49,20 +49,20 @@ mod tests {
         text += "and that was all";
         check(
             &text,
-            "⟨=t 2 1⟩\na 2024-01-02 10:00:{2} INFO pool: job {} queued on worker-7\nb 2024-01-02 10:00:{2} WARN pool: job {} took {}ms\na 00 0\nb \" 0 0\na 01 77\nb \" 77 13\na 02 154\nb \" 154 26\na 03 231\nb \" 231 39\na 04 308\nb \" 308 52\na 05 385\nb \" 385 65\n⟨=⟩\nand that was all",
+            "⟨=t 2⟩\na 2024-01-02 10:00:{} INFO pool: job {} queued on worker-7\nb 2024-01-02 10:00:{} WARN pool: job {} took {}ms\na 00 0\nb 00 0 0\na 01 77\nb 01 77 13\na 02 154\nb 02 154 26\na 03 231\nb 03 231 39\na 04 308\nb 04 308 52\na 05 385\nb 05 385 65\n⟨=⟩\nand that was all",
         );
     }
 
     #[test]
     fn columns_keep_their_width() {
         let files =
-            [("lib", 90, 1), ("tests", 12800, 12), ("readme", 7, 3), ("docs", 4096, 30), ("src", 11, 2)];
+            [("lib1", 90, 1), ("tests2", 12800, 12), ("readme3", 7, 3), ("docs4", 4096, 30), ("src5", 11, 2)];
         let text: String = files
             .map(|(name, size, day)| format!("-rw-r--r-- 1 root root {size:>8} Nov {day:>2} 10:24 {name}\n"))
             .concat();
         check(
             &text,
-            "⟨=t⟩\n-rw-r--r-- 1 root root{>9} Nov{>3} 10:24 {}\n90 1 lib\n12800 12 tests\n7 3 readme\n4096 30 docs\n11 2 src\n⟨=⟩\n",
+            "⟨=t⟩\n-rw-r--r-- 1 root root { } Nov { } 10:24 {}\n      90  1 lib1\n   12800 12 tests2\n       7  3 readme3\n    4096 30 docs4\n      11  2 src5\n⟨=⟩\n",
         );
     }
 
@@ -72,7 +72,7 @@ mod tests {
         let text = (0..4).map(row).collect::<String>() + "a b\n\\\n" + &(4..8).map(row).collect::<String>();
         check(
             &text,
-            "⟨=t 1⟩\na connection from 10.0.0.{1} accepted by listener four\na 0\na 1\na 2\na 3\n\\a b\n\\\\\na 4\na 5\na 6\na 7\n⟨=⟩\n",
+            "⟨=t 1⟩\na connection from 10.0.0.{} accepted by listener four\na 0\na 1\na 2\na 3\n\\a b\n\\\\\na 4\na 5\na 6\na 7\n⟨=⟩\n",
         );
     }
 }

@@ -1,0 +1,298 @@
+//! Which lines say the same thing about different values, and what differs in each of their words.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use crate::encode::token_estimate::estimate_tokens;
+use crate::lines::NewlineSplit;
+use crate::mark::OPEN;
+use crate::template::{self, LineTemplates};
+
+/// Maximum words of a line: lines with more have no template.
+const MAX_WORDS: usize = 120;
+/// Minimum lines of a template.
+const MIN_LINES: u32 = 3;
+/// Minimum tokens saved by each row of a template without values: it is easier to read as it was.
+const MIN_BARE_GAIN: usize = 5;
+/// The number of no template.
+const NONE: u32 = u32::MAX;
+
+/// A word of a line: the place of the separator before it, and its own.
+pub(super) struct LineWord {
+    sep: usize,
+    span: Range<usize>,
+}
+
+impl LineWord {
+    fn before<'t>(&self, line: &'t str) -> &'t str {
+        line.get(self.sep..self.span.start).unwrap_or("")
+    }
+
+    fn of<'t>(&self, line: &'t str) -> &'t str {
+        line.get(self.span.clone()).unwrap_or("")
+    }
+}
+
+/// Whether a byte stands between words.
+fn separates(byte: u8) -> bool {
+    matches!(
+        byte,
+        b' ' | b'\t' | b'\r' | b',' | b';' | b'=' | b'|' | b'&' | b'?' | b'"' | b'\'' | b'<' | b'>'
+    ) || matches!(byte, b'(' | b')' | b'[' | b']' | b'{' | b'}')
+}
+
+pub(super) fn split_words(line: &str, words: &mut Vec<LineWord>) {
+    words.clear();
+    let bytes = line.as_bytes();
+    let mut sep = 0;
+    while let Some(start) =
+        bytes.iter().skip(sep).position(|byte| !separates(*byte)).map(|length| sep + length)
+    {
+        let length = bytes.iter().skip(start).position(|byte| separates(*byte));
+        let end = length.map_or(bytes.len(), |length| start + length);
+        words.push(LineWord { sep, span: start..end });
+        sep = end;
+    }
+}
+
+/// The text after the last word.
+fn text_after<'t>(line: &'t str, words: &[LineWord]) -> &'t str {
+    line.get(words.last().map_or(0, |word| word.span.end)..).unwrap_or("")
+}
+
+/// One word in all the lines of a template.
+#[derive(Clone, Debug)]
+struct TemplateColumn<'t> {
+    sep: &'t str,
+    first: &'t str,
+    differs: bool,
+    /// Whether the number of spaces before it differs.
+    loose: bool,
+    /// The bytes that all begin with, and end with.
+    prefix: usize,
+    suffix: usize,
+    shortest: usize,
+}
+
+impl<'t> TemplateColumn<'t> {
+    fn new(line: &'t str, word: &LineWord) -> Self {
+        let first = word.of(line);
+        let length = first.len();
+        let sep = word.before(line);
+        Self { sep, first, differs: false, loose: false, prefix: length, suffix: length, shortest: length }
+    }
+
+    fn learn(&mut self, sep: &str, word: &str) {
+        // Separators of one template differ in the number of spaces only.
+        self.loose |= sep.len() != self.sep.len();
+        if word == self.first {
+            return;
+        }
+        self.differs = true;
+        self.shortest = self.shortest.min(word.len());
+        let (first, word) = (self.first.as_bytes(), word.as_bytes());
+        self.prefix = first.iter().zip(word).take(self.prefix).take_while(|(a, b)| a == b).count();
+        let ends = first.iter().rev().zip(word.iter().rev());
+        self.suffix = ends.take(self.suffix).take_while(|(a, b)| a == b).count();
+    }
+
+    /// Decides what of its words stands in the template. No number or character is cut in two.
+    fn settle(&mut self) {
+        (self.prefix, self.suffix) = trim_common(self.first, self.prefix, self.suffix);
+        if self.prefix + self.suffix >= self.shortest {
+            (self.prefix, self.suffix) = (if self.prefix < self.shortest { self.prefix } else { 0 }, 0);
+        }
+    }
+
+    /// The value of a line's word.
+    fn value<'l>(&self, line: &'l str, word: &LineWord) -> Option<&'l str> {
+        if self.loose {
+            return line.get(word.sep + 1..word.span.end);
+        }
+        line.get(word.span.start + self.prefix..word.span.end.checked_sub(self.suffix)?)
+    }
+}
+
+/// The common start and end of values, shortened so that no number or character is cut in two.
+fn trim_common(first: &str, prefix: usize, suffix: usize) -> (usize, usize) {
+    let common = first.get(..first.floor_char_boundary(prefix)).unwrap_or("");
+    // A name in a path stays whole.
+    if first.contains('/') {
+        return (common.rfind('/').map_or(0, |slash| slash + 1), 0);
+    }
+    let head = common.trim_end_matches(|c: char| c.is_ascii_digit());
+    // Letters before cut digits may be the digits of a hash.
+    let head =
+        if head.len() < common.len() { head.trim_end_matches(|c: char| c.is_ascii_hexdigit()) } else { head };
+    let tail = first.get(first.ceil_char_boundary(first.len() - suffix)..).unwrap_or("");
+    let end = tail.trim_start_matches(|c: char| c.is_ascii_digit());
+    let end =
+        if end.len() < tail.len() { end.trim_start_matches(|c: char| c.is_ascii_hexdigit()) } else { end };
+    (head.len(), end.len())
+}
+
+/// A template with the words of all its lines.
+#[derive(Debug)]
+pub(super) struct ColumnTemplate<'t> {
+    columns: Vec<TemplateColumn<'t>>,
+    /// The text after the last word.
+    tail: &'t str,
+    example: &'t str,
+    lines: u32,
+}
+
+impl<'t> ColumnTemplate<'t> {
+    fn new(line: &'t str, words: &[LineWord]) -> Self {
+        let columns = words.iter().map(|word| TemplateColumn::new(line, word)).collect();
+        Self { columns, tail: text_after(line, words), example: line, lines: 0 }
+    }
+
+    fn learn(&mut self, line: &str, words: &[LineWord]) {
+        self.lines += 1;
+        for (column, word) in self.columns.iter_mut().zip(words) {
+            column.learn(word.before(line), word.of(line));
+        }
+    }
+
+    /// The template as it is shown.
+    pub(super) fn header(&self) -> String {
+        let mut out = String::new();
+        let said = |text: &str, out: &mut String| out.push_str(&text.replace('{', "{{"));
+        for column in &self.columns {
+            said(if column.loose { " " } else { column.sep }, &mut out);
+            let end = column.first.len() - column.suffix;
+            match (column.loose, column.differs) {
+                (true, _) => out.push_str("{ }"),
+                (false, false) => said(column.first, &mut out),
+                (false, true) => {
+                    said(column.first.get(..column.prefix).unwrap_or(""), &mut out);
+                    out.push_str("{}");
+                    said(column.first.get(end..).unwrap_or(""), &mut out);
+                }
+            }
+        }
+        said(self.tail, &mut out);
+        out
+    }
+
+    /// The values of a line.
+    pub(super) fn values<'l>(&self, line: &'l str, words: &[LineWord]) -> Vec<&'l str> {
+        let fields = self.columns.iter().zip(words).filter(|(column, _)| column.differs || column.loose);
+        fields.filter_map(|(column, word)| column.value(line, word)).collect()
+    }
+
+    /// The tokens that it saves, if it does.
+    fn gain(&self, words: &mut Vec<LineWord>) -> Option<usize> {
+        split_words(self.example, words);
+        let row = self.values(self.example, words).join(" ");
+        let (once, each) = (estimate_tokens(self.example), estimate_tokens(&row));
+        let min_gain = if each == 0 { MIN_BARE_GAIN } else { 1 };
+        let saved = once.checked_sub(each + 1).filter(|saved| *saved >= min_gain)?;
+        (saved * (self.lines as usize - 1)).checked_sub(once + 4).filter(|gain| *gain > 0)
+    }
+}
+
+/// The templates that pay, and of each line its template.
+pub(super) struct LineColumns<'t> {
+    pub(super) templates: Vec<ColumnTemplate<'t>>,
+    of: Vec<u32>,
+}
+
+impl<'t> LineColumns<'t> {
+    /// The `most` best templates of a text, in the order in which they begin.
+    pub(super) fn of(lines: &NewlineSplit<'t>, most: usize) -> Self {
+        let mut words = Vec::new();
+        let (mut of, counts) = group_lines(lines, &mut words);
+        let mut number = vec![NONE; counts.len()];
+        let mut all: Vec<ColumnTemplate<'t>> = Vec::new();
+        for (line, shape) in lines.iter().zip(&mut of) {
+            let many = counts.get(*shape as usize).is_some_and(|count| *count >= MIN_LINES);
+            let Some(number) = number.get_mut(*shape as usize).filter(|_| many) else {
+                *shape = NONE;
+                continue;
+            };
+            split_words(line, &mut words);
+            if *number == NONE {
+                *number = all.len() as u32;
+                all.push(ColumnTemplate::new(line, &words));
+            }
+            *shape = *number;
+            if let Some(template) = all.get_mut(*number as usize) {
+                template.learn(line, &words);
+            }
+        }
+        all.iter_mut().flat_map(|template| &mut template.columns).for_each(TemplateColumn::settle);
+        let gains = all.iter().enumerate();
+        let mut gains: Vec<(usize, usize)> =
+            gains.filter_map(|(at, template)| Some((template.gain(&mut words)?, at))).collect();
+        gains.sort_unstable_by_key(|(gain, at)| (std::cmp::Reverse(*gain), *at));
+        gains.truncate(most);
+        let mut became = vec![NONE; all.len()];
+        gains.iter().for_each(|(_, at)| became.iter_mut().skip(*at).take(1).for_each(|now| *now = 0));
+        let kept = became.iter_mut().filter(|now| **now != NONE);
+        (0..).zip(kept).for_each(|(number, now)| *now = number);
+        of.iter_mut().for_each(|shape| *shape = became.get(*shape as usize).copied().unwrap_or(NONE));
+        let mut stays = became.iter().map(|now| *now != NONE);
+        all.retain(|_| stays.next().unwrap_or(false));
+        Self { templates: all, of }
+    }
+
+    /// The template of a line.
+    pub(super) fn of_line(&self, line: usize) -> Option<usize> {
+        self.of.get(line).filter(|of| **of != NONE).map(|of| *of as usize)
+    }
+
+    /// The lines that have one: the first, and the end.
+    pub(super) fn range(&self) -> Option<Range<usize>> {
+        let first = self.of.iter().position(|of| *of != NONE)?;
+        Some(first..self.of.iter().rposition(|of| *of != NONE)? + 1)
+    }
+}
+
+/// Of each line the number of its shape, and of each shape the number of its lines. Lines of one template have the same
+/// shape where they have the same separators, the number of spaces aside.
+fn group_lines(lines: &NewlineSplit<'_>, words: &mut Vec<LineWord>) -> (Vec<u32>, Vec<u32>) {
+    let mut templates = LineTemplates::default();
+    let learnt: Vec<u32> = lines.iter().enumerate().map(|(at, line)| templates.learn(at, line, 0)).collect();
+    let mut shapes: HashMap<u64, u32> = HashMap::new();
+    let mut counts = Vec::new();
+    let of = lines.iter().zip(learnt).map(|(line, template)| {
+        split_words(line, words);
+        if words.is_empty()
+            || words.len() > MAX_WORDS
+            || memchr::memmem::find(line.as_bytes(), OPEN.as_bytes()).is_some()
+        {
+            return NONE;
+        }
+        let start = template::hash(text_after(line, words).as_bytes())
+            ^ u64::from(templates.settled(template, MIN_LINES));
+        let key = words.iter().map(|word| word.before(line)).fold(start, |key, sep| {
+            let spaces = !sep.is_empty() && sep.bytes().all(|byte| byte == b' ');
+            template::mix_hash(key, template::hash(if spaces { b" " } else { sep.as_bytes() }))
+        });
+        let shape = *shapes.entry(key).or_insert_with(|| {
+            counts.push(0);
+            counts.len() as u32 - 1
+        });
+        counts.iter_mut().skip(shape as usize).take(1).for_each(|count| *count += 1);
+        shape
+    });
+    (of.collect(), counts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_values_have_in_common_does_not_cut_numbers() {
+        for (first, prefix, suffix, expected) in [
+            ("blk_-160", 6, 0, (5, 0)),
+            ("10.250.19.1", 8, 0, (7, 0)),
+            ("0x14e1de63a", 6, 0, (2, 0)),
+            ("12ms", 0, 3, (0, 2)),
+        ] {
+            assert_eq!(trim_common(first, prefix, suffix), expected, "{first}");
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Decodes templates and rows to lines.
+
+use std::ops::Range;
+
+use super::{KEYS, SAME};
+use crate::encode::tags::{self, EncodedBlock};
+use crate::sink::TextSink;
+
+/// The lines of a code, without the last newline.
+pub(in crate::encode) fn decode(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
+    let mut lines = tags::lines_of(code.body)?;
+    let keyless = code.args.is_empty();
+    let count: usize = if keyless { 1 } else { code.args.parse().ok()? };
+    let keys = KEYS.as_bytes().get(..count)?;
+    let mut templates = Vec::with_capacity(count);
+    for key in keys {
+        let line = lines.next()?;
+        let text = if keyless { line } else { line.strip_prefix(char::from(*key))?.strip_prefix(' ')? };
+        templates.push(RowTemplate::read(text)?);
+    }
+    for (nth, row) in lines.enumerate() {
+        out.push(if nth > 0 { "\n" } else { "" })?;
+        if keyless {
+            templates.first_mut()?.write(row, out)?;
+            continue;
+        }
+        let bytes = row.as_bytes();
+        let key = bytes.first().and_then(|first| keys.iter().position(|key| key == first));
+        match (key, bytes.get(1)) {
+            (Some(key), None) => templates.get_mut(key)?.write("", out)?,
+            (Some(key), Some(b' ')) => templates.get_mut(key)?.write(row.get(2..)?, out)?,
+            _ => out.push(row.strip_prefix('\\').unwrap_or(row))?,
+        }
+    }
+    Some(())
+}
+
+/// A template: text, and after each but the last of its texts a value.
+struct RowTemplate {
+    texts: Vec<String>,
+    /// Whether each value has the spaces before it.
+    loose: Vec<bool>,
+    /// The places in the output of the values above.
+    above: Vec<Range<usize>>,
+}
+
+impl RowTemplate {
+    fn read(text: &str) -> Option<Self> {
+        let mut texts = vec![String::new()];
+        let mut loose = Vec::new();
+        let mut rest = text;
+        while let Some((before, inner)) = rest.split_once('{') {
+            texts.last_mut()?.push_str(before);
+            if let Some(after) = inner.strip_prefix('{') {
+                texts.last_mut()?.push('{');
+                rest = after;
+                continue;
+            }
+            loose.push(inner.starts_with(' '));
+            rest = inner.strip_prefix(' ').unwrap_or(inner).strip_prefix('}')?;
+            texts.push(String::new());
+        }
+        texts.last_mut()?.push_str(rest);
+        let above = vec![0..0; loose.len()];
+        Some(Self { texts, loose, above })
+    }
+
+    fn write(&mut self, row: &str, out: &mut TextSink<'_>) -> Option<()> {
+        let mut rest = Some(row).filter(|row| !row.is_empty());
+        for ((text, loose), above) in self.texts.iter().zip(&self.loose).zip(&mut self.above) {
+            out.push(text)?;
+            let value = rest.map(|row| row.split_at(value_end(row, *loose)));
+            rest = value.and_then(|(_, after)| after.strip_prefix(' '));
+            let start = out.len();
+            match value.filter(|(value, _)| *value != SAME) {
+                Some((value, _)) => out.push(value)?,
+                None => out.repeat(Some(above.clone()).filter(|above| !above.is_empty())?)?,
+            }
+            *above = start..out.len();
+        }
+        out.push(self.texts.last()?)?;
+        rest.is_none().then_some(())
+    }
+}
+
+fn value_end(row: &str, loose: bool) -> usize {
+    let spaces = if loose { row.len() - row.trim_start_matches(' ').len() } else { 0 };
+    row.get(spaces..).and_then(|value| value.find(' ')).map_or(row.len(), |end| spaces + end)
+}

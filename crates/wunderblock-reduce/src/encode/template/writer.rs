@@ -1,0 +1,76 @@
+//! Lines as templates and rows.
+
+use super::columns::{self, LineColumns};
+use super::{KEYS, SAME};
+use crate::encode::{tags, token_estimate};
+use crate::lines::NewlineSplit;
+
+/// A code for whole lines, without the newline after the last of them. None where it does not pay.
+pub(in crate::encode) fn encode(text: &str) -> Option<String> {
+    let lines = NewlineSplit::of(text);
+    let found = LineColumns::of(&lines, KEYS.len());
+    let run = found.range()?;
+    // Where all lines are of one template none has to say so.
+    let keyless = found.templates.len() == 1 && run.clone().all(|line| found.of_line(line).is_some());
+    let mut out = text.get(..lines.start(run.start))?.to_owned();
+    let before = out.len();
+    let count = found.templates.len();
+    out.push_str(&if keyless { "⟨=t⟩\n".to_owned() } else { format!("⟨=t {count}⟩\n") });
+    for (template, key) in found.templates.iter().zip(KEYS.chars()) {
+        if !keyless {
+            out.extend([key, ' ']);
+        }
+        out.push_str(&template.header());
+        out.push('\n');
+    }
+    let mut above: Vec<Vec<&str>> = vec![Vec::new(); count];
+    let mut words = Vec::new();
+    for (at, line) in (run.start..).zip(lines.within(run.clone())) {
+        if out.len() > before + lines.span(run.clone()).len() {
+            return None;
+        }
+        let Some(template) = found.of_line(at) else {
+            write_raw(line, count, &mut out);
+            continue;
+        };
+        columns::split_words(line, &mut words);
+        let values = found.templates.get(template)?.values(line, &words);
+        let above = above.get_mut(template)?;
+        if !keyless {
+            out.push(char::from(*KEYS.as_bytes().get(template)?));
+        }
+        let mut end = out.len();
+        for (nth, value) in values.iter().enumerate() {
+            if nth > 0 || !keyless {
+                out.push(' ');
+            }
+            let same = above.get(nth) == Some(value);
+            out.push_str(if same { SAME } else { value });
+            end = if same { end } else { out.len() };
+        }
+        out.truncate(end);
+        out.push('\n');
+        *above = values;
+    }
+    out.push_str(tags::CLOSE);
+    let cost = |text: Option<&str>| token_estimate::estimate_tokens(text.unwrap_or(""));
+    if !token_estimate::is_worthwhile(cost(text.get(lines.span(run.clone()))), cost(out.get(before..))) {
+        return None;
+    }
+    if run.end < lines.len() {
+        out.push('\n');
+        out.push_str(text.get(lines.start(run.end)..)?);
+    }
+    Some(out)
+}
+
+/// Writes a line that does not become a row.
+fn write_raw(line: &str, templates: usize, out: &mut String) {
+    let mut bytes = line.bytes();
+    let key = |first: u8| KEYS.bytes().take(templates).any(|key| key == first);
+    if bytes.next().is_some_and(key) && matches!(bytes.next(), None | Some(b' ')) || line.starts_with('\\') {
+        out.push('\\');
+    }
+    out.push_str(line);
+    out.push('\n');
+}
