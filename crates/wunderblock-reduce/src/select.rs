@@ -6,10 +6,11 @@ mod headline;
 use std::borrow::Cow;
 
 use crate::lines::TextLines;
-use crate::mark::{Gap, GapFact, GapUnit, MARK_BYTES, MIN_GAP_BYTES, SEEN};
+use crate::mark::{Gap, GapFact, GapUnit, MIN_GAP_BYTES, SEEN};
 use crate::segment::TextSegment;
 use crate::span::{LineSpan, Rank, counts};
 
+use headline::MARK_COST;
 pub(crate) use headline::raise_under_query;
 
 /// How much of a text stays.
@@ -27,13 +28,13 @@ pub(crate) fn select(lines: &TextLines<'_>, spans: &[LineSpan], room: KeepLimit)
     let mut kept = match room {
         KeepLimit::Fold => spans.iter().map(|span| span.rank > Rank::Filler).collect(),
         KeepLimit::Bytes(bytes) => {
-            let kept = keep_best(spans, bytes);
+            let kept = keep_best(spans, &[], bytes);
             if headline::all_fit(spans, &kept, bytes) {
                 kept
             } else {
                 // Not all headlines can stand: marks say them, which takes less room than a mark around each.
                 listed = headline::listed(spans, bytes);
-                headline::keep_best(spans, &listed, bytes)
+                keep_best(spans, &listed, bytes)
             }
         }
     };
@@ -72,32 +73,73 @@ pub(crate) fn join_spans(spans: &mut Vec<LineSpan>) {
     spans.shrink_to_fit();
 }
 
+/// Bytes of room for each gap between spans that need not stay: more gaps leave more marks than text.
+const BYTES_PER_GAP: usize = 320;
+
+/// The choice of the spans that stay in some room.
+struct SpanChoice<'s> {
+    spans: &'s [LineSpan],
+    /// The spans whose headlines marks list where they do not stay.
+    listed: &'s [bool],
+    kept: Vec<bool>,
+    spent: usize,
+    gaps: usize,
+}
+
 /// The best spans that fit into `bytes`. A span that does not fit is skipped: a smaller one after it may fit.
-fn keep_best(spans: &[LineSpan], bytes: usize) -> Vec<bool> {
-    let mut order: Vec<usize> = (0..spans.len()).collect();
-    order.sort_unstable_by_key(|at| {
-        spans.get(*at).map(|span| (std::cmp::Reverse((span.rank, span.score)), *at))
-    });
-    let mut kept = vec![false; spans.len()];
-    let mut spent = if spans.is_empty() { 0 } else { MARK_BYTES };
-    for at in order {
-        let Some(span) = spans.get(at) else { continue };
-        let beside = |at: Option<usize>| at.and_then(|at| kept.get(at)).copied().unwrap_or(true);
-        // A span between two gaps splits one mark into two; one that fills a gap saves its mark.
-        let (before, after) = (beside(at.checked_sub(1)), beside(Some(at + 1)));
-        let grown = match (before, after) {
-            (false, false) => spent + span.bytes() + MARK_BYTES,
-            (true, true) => (spent + span.bytes()).saturating_sub(MARK_BYTES),
-            _ => spent + span.bytes(),
-        };
-        if grown <= bytes
-            && let Some(kept) = kept.get_mut(at)
-        {
-            *kept = true;
-            spent = grown;
+fn keep_best(spans: &[LineSpan], listed: &[bool], bytes: usize) -> Vec<bool> {
+    let spent = if spans.is_empty() { 0 } else { MARK_COST };
+    let mut choice = SpanChoice { spans, listed, kept: vec![false; spans.len()], spent, gaps: 1 };
+    choice.spent += (0..listed.len()).map(|at| choice.in_mark(at)).sum::<usize>();
+    let mut order = headline::rank_order(spans);
+    loop {
+        let before = choice.spent;
+        order.retain(|at| !choice.keep(*at, bytes));
+        if choice.spent == before {
+            return choice.kept;
         }
     }
-    kept
+}
+
+impl SpanChoice<'_> {
+    fn is_kept(&self, at: usize) -> bool {
+        self.kept.get(at).copied().unwrap_or(true)
+    }
+
+    fn is_listed(&self, at: usize) -> bool {
+        self.listed.get(at).copied().unwrap_or(false)
+    }
+
+    fn in_mark(&self, at: usize) -> usize {
+        let headline = self.spans.get(at).filter(|_| self.is_listed(at)).and_then(LineSpan::headline);
+        headline.map_or(0, |line| headline::length_in_mark(line))
+    }
+
+    /// Keeps a span if it fits, and with it the headlines right above it. Once there are enough gaps, spans beside those
+    /// that stay precede better ones that would split a gap. A headline alone is listed by a mark just as well.
+    fn keep(&mut self, at: usize, bytes: usize) -> bool {
+        let Some(span) = self.spans.get(at).filter(|_| !self.is_kept(at)) else { return true };
+        let above = (0..at).rev().take_while(|above| self.is_listed(*above) && !self.is_kept(*above)).count();
+        let first = if span.rank < Rank::Frame { at - above } else { at };
+        let beside = (first.checked_sub(1).is_none_or(|before| self.is_kept(before)), self.is_kept(at + 1));
+        let own: usize = self.spans.get(first..=at).unwrap_or_default().iter().map(LineSpan::bytes).sum();
+        let in_marks: usize = (first..=at).map(|at| self.in_mark(at)).sum();
+        // A span between two gaps splits one mark into two; one that fills a gap saves its mark.
+        let (gaps, spent) = match beside {
+            (false, false) => (self.gaps + 1, self.spent + own + MARK_COST),
+            (true, true) => (self.gaps - 1, (self.spent + own).saturating_sub(MARK_COST)),
+            _ => (self.gaps, self.spent + own),
+        };
+        let spent = spent.saturating_sub(in_marks);
+        let splits = gaps > self.gaps && span.rank < Rank::Must;
+        let many = splits && gaps * BYTES_PER_GAP > bytes && span.headline().is_none();
+        if spent > bytes || many || splits && self.is_listed(at) {
+            return false;
+        }
+        (self.spent, self.gaps) = (spent, gaps);
+        self.kept.iter_mut().take(at + 1).skip(first).for_each(|kept| *kept = true);
+        true
+    }
 }
 
 /// Keeps the spans of gaps that are no larger than their mark.

@@ -48,9 +48,7 @@ pub(super) fn notes(
     for (id, words) in alike {
         if let Some(template) = templates.get(id) {
             let (more, last) = (template.count - 1, lines.number(template.last as usize));
-            let values = words.differing();
-            let told = if values.is_empty() { String::new() } else { format!(": {}", values.join("; ")) };
-            notes.insert(id, format!("⟨and {more} alike to L{last}{told}⟩"));
+            notes.insert(id, format!("⟨and {more} alike to L{last}{}⟩", words.told(false)));
         }
     }
     notes
@@ -58,7 +56,7 @@ pub(super) fn notes(
 
 /// The words of lines of one template, by their places.
 #[derive(Default)]
-struct AlikeLines<'t> {
+pub(super) struct AlikeLines<'t> {
     places: Vec<WordValues<'t>>,
     lines: usize,
     /// Whether the lines have different numbers of words, so that places say nothing.
@@ -80,7 +78,7 @@ struct WordValues<'t> {
 }
 
 impl<'t> AlikeLines<'t> {
-    fn add(&mut self, line: &'t str) {
+    pub(super) fn add(&mut self, line: &'t str) {
         let dated = timestamp::prefix_length(line);
         let words = line
             .get(dated..)
@@ -105,14 +103,23 @@ impl<'t> AlikeLines<'t> {
         self.lines += 1;
     }
 
+    /// What differs, as the end of a note: `: 3 … 9000`. Empty if that cannot be said. What only counts is no news where
+    /// lines follow one another.
+    pub(super) fn told(&self, counters: bool) -> String {
+        let values = self.differing(counters);
+        if values.is_empty() { String::new() } else { format!(": {}", values.join("; ")) }
+    }
+
     /// What differs, for at most two places: words before numbers, few values before many; what only counts is left out.
-    fn differing(&self) -> Vec<String> {
+    fn differing(&self, counters: bool) -> Vec<String> {
         if self.is_ragged {
             return Vec::new();
         }
         let differ = self.places.iter().filter(|values| values.count() > 1 && !values.is_time());
         let mut best: Vec<&WordValues<'_>> = differ
-            .filter(|values| !(values.all_numbers && values.is_rising && values.count() >= self.lines))
+            .filter(|values| {
+                counters || !(values.all_numbers && values.is_rising && values.count() >= self.lines)
+            })
             .collect();
         best.sort_by_key(|values| (values.all_numbers, values.count()));
         best.into_iter().take(MAX_PLACES).map(WordValues::told).collect()

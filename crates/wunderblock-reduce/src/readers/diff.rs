@@ -125,7 +125,8 @@ fn rank_hunk(
     for (nth, at) in rows.enumerate() {
         let range = lines.span(at);
         match kind(at) {
-            DiffLine::Place => spans.push(LineSpan::new(range, Rank::Must).scored(u16::MAX - 10)),
+            // A hunk is worth its changed lines: budgets show whole ones, in order.
+            DiffLine::Place => spans.push(LineSpan::new(range, Rank::Must)),
             DiffLine::Added | DiffLine::Removed => {
                 changed = changed.saturating_add(1);
                 let span = LineSpan::new(range, Rank::Must);

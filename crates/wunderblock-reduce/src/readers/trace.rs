@@ -10,10 +10,11 @@ use crate::severity::{self, LogLevel};
 use crate::span::{LineSpan, Rank};
 use crate::template;
 
+use super::alike::AlikeLines;
 use super::stack_frame::{self, FrameOwner};
 
 /// Maximum number of equal traces that are shown whole.
-const MAX_WHOLE: u32 = 2;
+const MAX_WHOLE: usize = 2;
 /// Maximum number of different exceptions that are all shown; beyond it, traces that are otherwise alike are counted.
 const MAX_THROWN: usize = 400;
 
@@ -215,57 +216,83 @@ fn is_tail(text: &str) -> bool {
     text.starts_with("note:") || text.starts_with('}') || text.starts_with("exit status")
 }
 
-/// Traces of the same words, whatever their values: the first and the last stay, with their number. Of those between
-/// stays what was thrown, where its words are not those of another.
+/// Traces of the same words, whatever their values.
+#[derive(Default)]
+struct AlikeTraces<'t> {
+    count: usize,
+    first: usize,
+    last: usize,
+    /// Whether their lines differ at all.
+    differ: bool,
+    exact: u64,
+    /// The words of what was thrown: of the first head of each trace, of the second, and so on.
+    thrown: Vec<AlikeLines<'t>>,
+}
+
+/// Traces of the same words: the first and the last stay, with a note that says what differs. Of those between stays what
+/// was thrown, where its words are not those of another.
 fn fold_equal(lines: &TextLines<'_>, read: &[TraceLine], spans: &mut [LineSpan]) {
     let traces = find_traces(lines, read);
+    let is_head =
+        |at: &usize| read.get(*at) == Some(&TraceLine::Head) && !lines.get(*at).starts_with("goroutine ");
     let mut words = Vec::new();
-    let mut seen: HashMap<u64, (u32, usize, usize)> = HashMap::new();
-    let keys: Vec<u64> = traces
-        .iter()
-        .map(|trace| {
-            let (mut key, mut before) = (0u64, 0);
-            for at in trace.clone() {
-                let line = template::masked_hash(lines.get(at), &mut words);
-                // How deep a recursion went is a value.
-                if line != before {
-                    key = key.rotate_left(7).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ line;
-                }
-                before = line;
+    let mut alike: HashMap<u64, AlikeTraces<'_>> = HashMap::new();
+    let mut keys = Vec::with_capacity(traces.len());
+    for (nth, trace) in traces.iter().enumerate() {
+        let (mut key, mut exact, mut before) = (0u64, 0, 0);
+        for line in trace.clone().map(|at| lines.get(at)) {
+            let masked = template::masked_hash(line, &mut words);
+            // How deep a recursion went is a value.
+            if masked != before {
+                key = template::mix_hash(key, masked);
             }
-            key
-        })
-        .collect();
-    for (nth, key) in keys.iter().enumerate() {
-        let entry = seen.entry(*key).or_insert((0, nth, nth));
-        entry.0 += 1;
-        entry.2 = nth;
+            exact = template::mix_hash(exact, template::hash(line.trim().as_bytes()));
+            before = masked;
+        }
+        let same = alike.entry(key).or_default();
+        if same.count == 0 {
+            (same.first, same.exact) = (nth, exact);
+        }
+        same.count += 1;
+        same.last = nth;
+        same.differ |= same.exact != exact;
+        let headless = Some(trace.start).filter(|_| !trace.clone().any(|at| is_head(&at)));
+        for (head, at) in trace.clone().filter(is_head).chain(headless).enumerate() {
+            if same.thrown.len() <= head {
+                same.thrown.push(AlikeLines::default());
+            }
+            same.thrown.iter_mut().skip(head).take(1).for_each(|words| words.add(lines.get(at)));
+        }
+        keys.push(key);
     }
     let mut thrown = HashSet::new();
     for (nth, (key, trace)) in keys.iter().zip(&traces).enumerate() {
-        let mut new = |at: usize| {
-            let says = at == trace.start && severity::level_of(lines.get(at)) == Some(LogLevel::Error);
-            (read.get(at) == Some(&TraceLine::Head) || says)
-                && !lines.get(at).starts_with("goroutine ")
-                && thrown.insert(template::hash(lines.get(at).trim().as_bytes()))
+        let says =
+            |at: usize| at == trace.start && severity::level_of(lines.get(at)) == Some(LogLevel::Error);
+        let new = |at: &usize| {
+            (is_head(at) || says(*at)) && thrown.insert(template::hash(lines.get(*at).trim().as_bytes()))
         };
-        let heads: Vec<usize> = trace.clone().filter(|at| new(*at)).collect();
-        let Some((count, first, last)) = seen.get(key).copied() else { continue };
-        if count <= MAX_WHOLE {
-            continue;
-        }
-        if nth == first {
-            let place = traces.get(last).map_or(0, |trace| trace.start) + 1;
+        let heads: Vec<usize> = trace.clone().filter(new).collect();
+        let Some(same) = alike.get(key).filter(|same| same.count > MAX_WHOLE) else { continue };
+        if nth == same.first {
+            let last = traces.get(same.last).map_or(0, |trace| lines.number(trace.start));
+            let told = same.thrown.iter().map(|words| words.told(true)).find(|told| !told.is_empty());
+            let note = match same.differ {
+                true => {
+                    format!("⟨and {} traces alike to L{last}{}⟩", same.count - 1, told.unwrap_or_default())
+                }
+                false => format!("⟨×{} traces, the last at L{last}⟩", same.count),
+            };
             if let Some(span) = spans.get_mut(trace.start) {
-                span.set_note(Some(format!("⟨×{count} traces like this, last at L{place}⟩").into()));
+                span.set_note(Some(note.into()));
                 span.score += 100;
             }
-        } else if nth != last {
+        } else if nth != same.last {
             mark_repeat(trace.clone(), spans);
             // What was thrown with other words, if only another number, is another error.
             for at in heads.into_iter().filter(|_| thrown.len() <= MAX_THROWN) {
                 if let Some(span) = spans.get_mut(at) {
-                    (span.rank, span.score, span.label) = (Rank::Must, 150, Some(Label::Thrown));
+                    (span.rank, span.score, span.label) = (Rank::Frame, 150, Some(Label::Thrown));
                 }
             }
         }

@@ -9,7 +9,7 @@ use crate::span::{LineSpan, Rank};
 /// Maximum bytes of headlines in a mark.
 const MAX_HEADLINE_BYTES: usize = 400;
 /// What a mark costs: in tokens, with its numbers, more than as many bytes of text.
-const MARK_COST: usize = 45;
+pub(super) const MARK_COST: usize = 38;
 
 /// Whether all headlines stay, and leave a third of the room for what they head.
 pub(super) fn all_fit(spans: &[LineSpan], kept: &[bool], bytes: usize) -> bool {
@@ -65,82 +65,15 @@ pub(crate) fn raise_under_query(spans: &mut [LineSpan]) {
 }
 
 /// The bytes of a headline in a mark, with its share of the mark.
-fn length_in_mark(headline: &str) -> usize {
+pub(super) fn length_in_mark(headline: &str) -> usize {
     let length = headline.len() + ", ".len();
     length + length * MARK_COST / MAX_HEADLINE_BYTES
 }
 
-fn rank_order(spans: &[LineSpan]) -> Vec<usize> {
+pub(super) fn rank_order(spans: &[LineSpan]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..spans.len()).collect();
     order.sort_by_key(|at| spans.get(*at).map(|span| (Reverse((span.rank, span.score)), *at)));
     order
-}
-
-/// The best spans that fit into `bytes`, where spans with a listed headline take room even if they are left out.
-pub(super) fn keep_best(spans: &[LineSpan], listed: &[bool], bytes: usize) -> Vec<bool> {
-    let mut choice = HeadlineChoice { spans, listed, kept: vec![false; spans.len()], spent: MARK_COST };
-    choice.spent += (0..spans.len()).map(|at| choice.in_mark(at)).sum::<usize>();
-    let order = rank_order(spans);
-    for at in &order {
-        // A mark lists a headline alone just as well, unless it matches the query.
-        let matching = spans.get(*at).is_some_and(|span| span.rank == Rank::Must);
-        if matching || !choice.is_listed(*at) || choice.beside(*at) != (false, false) {
-            choice.keep(*at, bytes);
-        }
-    }
-    for at in order {
-        if !choice.is_kept(at) {
-            choice.keep(at, bytes);
-        }
-    }
-    choice.kept
-}
-
-struct HeadlineChoice<'u> {
-    spans: &'u [LineSpan],
-    listed: &'u [bool],
-    kept: Vec<bool>,
-    spent: usize,
-}
-
-impl HeadlineChoice<'_> {
-    fn is_kept(&self, at: usize) -> bool {
-        self.kept.get(at).copied().unwrap_or(true)
-    }
-
-    fn is_listed(&self, at: usize) -> bool {
-        self.listed.get(at).copied().unwrap_or(false)
-    }
-
-    /// Whether what is before and after a span stays.
-    fn beside(&self, at: usize) -> (bool, bool) {
-        (at.checked_sub(1).is_none_or(|before| self.is_kept(before)), self.is_kept(at + 1))
-    }
-
-    fn in_mark(&self, at: usize) -> usize {
-        let headline = self.spans.get(at).filter(|_| self.is_listed(at)).and_then(LineSpan::headline);
-        headline.map_or(0, |line| length_in_mark(line))
-    }
-
-    /// Keeps a span if it fits, and with it the headlines right above it.
-    fn keep(&mut self, at: usize, bytes: usize) {
-        let above = (0..at).rev().take_while(|above| self.is_listed(*above) && !self.is_kept(*above)).count();
-        let first =
-            if self.spans.get(at).is_some_and(|span| span.rank < Rank::Frame) { at - above } else { at };
-        let (before, after) = (self.beside(first).0, self.beside(at).1);
-        let own: usize = self.spans.get(first..=at).unwrap_or_default().iter().map(LineSpan::bytes).sum();
-        let in_marks: usize = (first..=at).map(|at| self.in_mark(at)).sum();
-        let grown = match (before, after) {
-            (false, false) => self.spent + own + MARK_COST,
-            (true, true) => (self.spent + own).saturating_sub(MARK_COST),
-            _ => self.spent + own,
-        };
-        let grown = grown.saturating_sub(in_marks);
-        if grown <= bytes {
-            self.spent = grown;
-            self.kept.iter_mut().take(at + 1).skip(first).for_each(|kept| *kept = true);
-        }
-    }
 }
 
 /// The end of a gap that begins at a span: before the first headline for which its mark has no room.

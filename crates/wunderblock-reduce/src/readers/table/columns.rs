@@ -156,7 +156,7 @@ impl TableColumns {
         let numbers = numbers.filter(|column| column.high.is_finite());
         let numbers = numbers.filter_map(|column| {
             let (min, max) = column.numbers.range()?;
-            Some(format!("{} {}–{}", column.name, format_number(min), format_number(max)))
+            Some(format!("{} {} … {}", column.name, format_number(min), format_number(max)))
         });
         classes.take(MAX_DESCRIBED - 1).chain(numbers).take(MAX_DESCRIBED).collect()
     }
