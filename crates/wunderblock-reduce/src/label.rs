@@ -38,7 +38,6 @@ pub(crate) enum Label {
     Items,
     Rows,
     CodeBlocks,
-    MoreCode,
     AsAbove,
 }
 
@@ -91,7 +90,6 @@ impl Label {
             Self::Items => ("list items", "list item"),
             Self::Rows => ("table rows", "table row"),
             Self::CodeBlocks => ("code blocks", "code block"),
-            Self::MoreCode => ("parts of code", "part of code"),
             Self::AsAbove => ("as above", "as above"),
         }
     }

@@ -1,16 +1,20 @@
 //! Characters that markup writes by name or number.
 
 /// Entities seen in pages, each with its text. Others stay as they are written.
-const NAMED: &str = r#"
-amp & lt < gt > quot " apos ' copy © reg ® trade ™ hellip … mdash — ndash – lsquo ‘ rsquo ’
-ldquo “ rdquo ” laquo « raquo » bull • middot · times × larr ← rarr → uarr ↑ darr ↓ harr ↔
-deg ° plusmn ± para ¶ sect § euro € pound £ yen ¥ cent ¢ minus − le ≤ ge ≥ ne ≠ infin ∞ auml ä
-ouml ö uuml ü Auml Ä Ouml Ö Uuml Ü szlig ß eacute é egrave è agrave à ccedil ç ntilde ñ
-aacute á oacute ó iacute í check ✓ lbrace {
-"#;
-/// Those that are spaces, and those that are nothing.
-const SPACES: [&str; 4] = ["nbsp", "ensp", "emsp", "thinsp"];
-const NOTHING: [&str; 3] = ["shy", "zwj", "zwnj"];
+#[rustfmt::skip]
+const NAMED: [(&str, &str); 62] = [
+    ("amp", "&"), ("lt", "<"), ("gt", ">"), ("quot", "\""), ("apos", "'"), ("copy", "©"), ("reg", "®"),
+    ("trade", "™"), ("hellip", "…"), ("mdash", "—"), ("ndash", "–"), ("lsquo", "‘"), ("rsquo", "’"),
+    ("ldquo", "“"), ("rdquo", "”"), ("laquo", "«"), ("raquo", "»"), ("bull", "•"), ("middot", "·"),
+    ("times", "×"), ("larr", "←"), ("rarr", "→"), ("uarr", "↑"), ("darr", "↓"), ("harr", "↔"),
+    ("deg", "°"), ("plusmn", "±"), ("para", "¶"), ("sect", "§"), ("euro", "€"), ("pound", "£"),
+    ("yen", "¥"), ("cent", "¢"), ("minus", "−"), ("le", "≤"), ("ge", "≥"), ("ne", "≠"), ("infin", "∞"),
+    ("auml", "ä"), ("ouml", "ö"), ("uuml", "ü"), ("Auml", "Ä"), ("Ouml", "Ö"), ("Uuml", "Ü"),
+    ("szlig", "ß"), ("eacute", "é"), ("egrave", "è"), ("agrave", "à"), ("ccedil", "ç"),
+    ("ntilde", "ñ"), ("aacute", "á"), ("oacute", "ó"), ("iacute", "í"), ("check", "✓"),
+    ("lbrace", "{"), ("nbsp", " "), ("ensp", " "), ("emsp", " "), ("thinsp", " "), ("shy", ""),
+    ("zwj", ""), ("zwnj", ""),
+];
 
 /// The text with its entities resolved.
 pub(super) fn decode(text: &str, into: &mut String) {
@@ -53,11 +57,5 @@ fn parse_entity(text: &str) -> Option<(usize, EntityText)> {
         let c = if c == '\u{a0}' { ' ' } else { c };
         return (!c.is_control() || c == '\n' || c == '\t').then_some((end + 1, EntityText::Char(c)));
     }
-    let mut named = NAMED.split_ascii_whitespace();
-    let stands = match name {
-        _ if SPACES.contains(&name) => " ",
-        _ if NOTHING.contains(&name) => "",
-        _ => std::iter::from_fn(|| Some((named.next()?, named.next()?))).find(|(known, _)| *known == name)?.1,
-    };
-    Some((end + 1, EntityText::Name(stands)))
+    NAMED.iter().find(|(known, _)| *known == name).map(|(_, stands)| (end + 1, EntityText::Name(stands)))
 }

@@ -129,7 +129,6 @@ fn rank_blocks(blocks: &[HtmlBlock], shown: &str) -> Vec<LineSpan> {
             HtmlBlockKind::Item => (Rank::Context, if nth < 3 { 400 } else { 200 }, Label::Items),
             HtmlBlockKind::Row => (Rank::Context, if nth < 3 { 380 } else { 190 }, Label::Rows),
             HtmlBlockKind::Code => (Rank::Context, 350, Label::CodeBlocks),
-            HtmlBlockKind::MoreCode => (Rank::Context, 150, Label::MoreCode),
         };
         let mut span = LineSpan::new(block.shown.clone(), rank);
         span.score = score;

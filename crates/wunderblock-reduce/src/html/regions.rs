@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::entity;
-use super::tokens::{HtmlToken, HtmlTokens, LowerName, attribute_value};
+use super::tokens::{HtmlToken, HtmlTokens, attribute_value};
 
 /// The role of a part of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,9 +113,14 @@ pub(super) struct PageOutline {
 /// Whether an element never has content, is within a line, or has an end that is often left out: such elements open
 /// nothing that must be closed.
 fn is_loose(name: &str) -> bool {
-    const LOOSE: &str = "area base br col embed hr img input link meta param source track wbr a abbr b big cite \
-        code em font i kbd mark p q s samp small strike strong sub sup time tt u var script style";
-    LOOSE.split(' ').any(|loose| loose == name)
+    #[rustfmt::skip]
+    const LOOSE: [&str; 40] = [
+        "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source",
+        "track", "wbr", "a", "abbr", "b", "big", "cite", "code", "em", "font", "i", "kbd", "mark", "p",
+        "q", "s", "samp", "small", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "script",
+        "style",
+    ];
+    LOOSE.contains(&name)
 }
 
 struct OpenElement<'t> {
@@ -190,7 +195,7 @@ impl<'t> RegionScan<'t> {
     }
 
     fn opened(&mut self, start: usize, name: &'t str, attributes: &'t str, closed: bool) {
-        let lower = LowerName::of(name);
+        let lower = name.to_ascii_lowercase();
         match lower.as_str() {
             "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => self.headings += 1,
             "a" => self.links += 1,
@@ -353,12 +358,22 @@ fn part_by_class(attributes: &str) -> Option<PagePart> {
     }
     let classes = attribute_value(attributes, "class").unwrap_or("");
     let words = || classes.split_ascii_whitespace().chain([id]);
-    const NAVIGATION: &str = "nav navbar navigation menu breadcrumb breadcrumbs toc skip-link pagination navbox topnav \
-        table-of-contents";
-    const SIDEBAR: &str = "sidebar side-bar sidenav cookie-banner share related";
-    const FOOTER: &str = "footer site-footer page-footer";
-    [(NAVIGATION, PagePart::Navigation), (SIDEBAR, PagePart::Sidebar), (FOOTER, PagePart::Footer)]
-        .into_iter()
-        .find(|(names, _)| names.split(' ').any(|name| words().any(|word| word == name)))
-        .map(|(_, part)| part)
+    #[rustfmt::skip]
+    const NAVIGATION: [&str; 12] = [
+        "nav", "navbar", "navigation", "menu", "breadcrumb", "breadcrumbs", "toc", "skip-link",
+        "pagination", "navbox", "topnav", "table-of-contents",
+    ];
+    #[rustfmt::skip]
+    const SIDEBAR: [&str; 6] = [
+        "sidebar", "side-bar", "sidenav", "cookie-banner", "share", "related",
+    ];
+    const FOOTER: [&str; 3] = ["footer", "site-footer", "page-footer"];
+    let has = |names: &[&str]| words().any(|word| names.contains(&word));
+    if has(&NAVIGATION) {
+        Some(PagePart::Navigation)
+    } else if has(&SIDEBAR) {
+        Some(PagePart::Sidebar)
+    } else {
+        has(&FOOTER).then_some(PagePart::Footer)
+    }
 }

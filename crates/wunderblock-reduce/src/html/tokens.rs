@@ -204,25 +204,3 @@ pub(super) fn attribute_value<'t>(attributes: &'t str, wanted: &str) -> Option<&
         rest = after;
     }
 }
-
-/// The name of an element in lower case, without memory of its own.
-pub(super) struct LowerName {
-    bytes: [u8; 12],
-    length: usize,
-}
-
-impl LowerName {
-    /// Names that are too long are none that matters here.
-    pub(super) fn of(name: &str) -> Self {
-        let mut bytes = [0; 12];
-        let length = if name.len() <= bytes.len() { name.len() } else { 0 };
-        for (lower, byte) in bytes.iter_mut().zip(name.bytes()) {
-            *lower = byte.to_ascii_lowercase();
-        }
-        Self { bytes, length }
-    }
-
-    pub(super) fn as_str(&self) -> &str {
-        self.bytes.get(..self.length).and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or("")
-    }
-}

@@ -8,6 +8,8 @@ use crate::mark::Gap;
 #[derive(Clone, Debug)]
 pub(super) struct CutRun {
     pub(super) gap: Gap,
+    /// The number of members.
+    pub(super) count: usize,
     /// The node of the first of them.
     pub(super) first: usize,
     /// The node after the last of them.

@@ -2,20 +2,12 @@
 
 use super::cuts::{CutRun, JsonCuts};
 use super::facts::{JsonFact, JsonFactKind};
-use super::tree::JsonTree;
 use crate::mark::GapFact;
 
 /// Maximum characters of facts in a mark.
 const MAX_FACT_CHARS: usize = 400;
 /// Maximum characters of one fact in a mark.
 const MAX_NAME_CHARS: usize = 80;
-/// What one more gap costs, about, in bytes.
-const MARK_COST: usize = 40;
-/// An item longer than its facts by this factor is not shown for them: its mark states the facts it has room for.
-const MAX_ITEM_RATIO: usize = 16;
-/// Maximum nodes of an item that is weighed: a larger one has its facts in the mark.
-const MAX_WEIGHED_NODES: usize = 200;
-
 /// The facts that stand in no place that is kept, by the run in which they stand first.
 fn find_unseen(cuts: &mut JsonCuts, facts: &[JsonFact<'_>]) -> Vec<(usize, Vec<usize>)> {
     let runs: Vec<(usize, usize)> = cuts.runs().into_iter().map(|run| (run.first, run.next)).collect();
@@ -39,85 +31,21 @@ fn find_unseen(cuts: &mut JsonCuts, facts: &[JsonFact<'_>]) -> Vec<(usize, Vec<u
     found
 }
 
-/// The changes by which every fact is shown or stated.
-#[derive(Debug, Default)]
-pub(super) struct FactNeeds {
-    /// Places that must stay, in order.
-    pub(super) places: Vec<u32>,
-    /// Items with which a new gap must begin, in order, because a mark has limited room.
-    pub(super) splits: Vec<u32>,
-}
-
-/// Finds what must change: items must stay that are shorter than their facts, or have more facts than a mark can state;
-/// and more marks are needed where one has no room.
-pub(super) fn find_needs(tree: &JsonTree<'_>, cuts: &mut JsonCuts, facts: &[JsonFact<'_>]) -> FactNeeds {
-    let unseen = find_unseen(cuts, facts);
-    let runs = cuts.runs();
-    let mut need = FactNeeds::default();
-    for (run, hidden) in unseen {
-        let Some(run) = runs.get(run) else { continue };
+/// The places that must stay because the mark they are in has no room for all its facts.
+pub(super) fn find_needs(cuts: &mut JsonCuts, facts: &[JsonFact<'_>]) -> Vec<u32> {
+    let mut need = Vec::new();
+    for (_, hidden) in find_unseen(cuts, facts) {
         let mut said = 0;
-        for (item, facts) in group_by_item(tree, run, hidden.iter().filter_map(|at| facts.get(*at))) {
-            let of = |facts: &[&JsonFact<'_>], is_name: bool| {
-                facts
-                    .iter()
-                    .filter(|fact| is_name == (fact.sort == JsonFactKind::Name))
-                    .map(|fact| fact_length(fact))
-                    .sum::<usize>()
-            };
-            let (values, names) = (of(&facts, false), of(&facts, true));
-            let mut length = values + names;
-            // The mark of a long item states the names for which it has room.
-            if tree.span(item).len() > MAX_ITEM_RATIO * length {
-                length = values + names.min(MAX_FACT_CHARS.saturating_sub(values));
-            }
-            if length >= estimate_bytes(tree, item) + MARK_COST || length > MAX_FACT_CHARS {
-                need.places.extend(facts.iter().filter_map(|fact| fact.places.first().copied()));
-                said = 0;
-                continue;
-            }
-            said += length;
-            if said > MAX_FACT_CHARS {
-                need.splits.extend(u32::try_from(item).ok());
-                said = length;
+        for fact in hidden.iter().filter_map(|at| facts.get(*at)) {
+            let length = fact_length(fact);
+            if said + length > MAX_FACT_CHARS {
+                need.extend(fact.places.first());
+            } else {
+                said += length;
             }
         }
     }
-    need.places.sort_unstable();
     need
-}
-
-/// Facts by the items of a run in which they stand first.
-fn group_by_item<'f, 't>(
-    tree: &JsonTree<'_>,
-    run: &CutRun,
-    facts: impl Iterator<Item = &'f JsonFact<'t>>,
-) -> Vec<(usize, Vec<&'f JsonFact<'t>>)>
-where
-    't: 'f,
-{
-    let mut items: Vec<(usize, Vec<&JsonFact<'_>>)> = Vec::new();
-    let mut item = run.first;
-    for fact in facts {
-        let Some(place) = fact.places.first().map(|place| *place as usize) else { continue };
-        while tree.node(item).next as usize <= place && (tree.node(item).next as usize) < run.next {
-            item = (tree.node(item).next as usize).max(item + 1);
-        }
-        match items.last_mut().filter(|(known, _)| *known == item) {
-            Some((_, facts)) => facts.push(fact),
-            None => items.push((item, vec![fact])),
-        }
-    }
-    items
-}
-
-/// About the bytes of an item.
-fn estimate_bytes(tree: &JsonTree<'_>, at: usize) -> usize {
-    let end = tree.node(at).next as usize;
-    if end - at > MAX_WEIGHED_NODES {
-        return usize::MAX / 2;
-    }
-    tree.span(at).len().min((at..end).map(|at| tree.span(at).len().min(80) + 1).sum())
 }
 
 /// About the characters a fact takes in a mark.

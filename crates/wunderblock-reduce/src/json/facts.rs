@@ -106,8 +106,7 @@ fn find_extremes(numbers: &Numbers) -> impl Iterator<Item = (JsonFactKind, u32)>
 #[derive(Default)]
 struct KeyFacts<'t> {
     name: &'t str,
-    texts: ValueCounts<'t>,
-    others: ValueCounts<'t>,
+    values: ValueCounts<'t>,
     numbers: Numbers,
     /// How often it names a member of a record, and the first of these.
     named: u32,
@@ -145,14 +144,13 @@ pub(super) fn find_facts<'t>(tree: &JsonTree<'t>) -> Vec<JsonFact<'t>> {
     });
     let mut facts = Vec::new();
     let mut rare: HashMap<(usize, &'t str), JsonFact<'t>> = HashMap::new();
-    if keys.iter().any(|key| key.texts.has_rare() || key.others.has_rare()) {
+    if keys.iter().any(|key| key.values.has_rare()) {
         for_each_member(tree, |at, name, _| {
             let Some((number, key)) = index.get(name).and_then(|at| Some((*at, keys.get(*at)?))) else {
                 return;
             };
             let Some(value) = set_value(tree, at) else { return };
-            let set = if tree.kind(at) == JsonType::Text { &key.texts } else { &key.others };
-            let Some(all) = set.rare(value) else { return };
+            let Some(all) = key.values.rare(value) else { return };
             let new = || JsonFact { sort: JsonFactKind::Rare, key: key.name, value, all, places: Vec::new() };
             rare.entry((number, value)).or_insert_with(new).places.push(to_u32(at));
         });
@@ -249,7 +247,7 @@ fn set_value<'t>(tree: &JsonTree<'t>, at: usize) -> Option<&'t str> {
 fn count_value<'t>(tree: &JsonTree<'t>, key: &mut KeyFacts<'t>, at: usize) {
     let kind = tree.kind(at);
     if let Some(value) = set_value(tree, at) {
-        if kind == JsonType::Text { key.texts.add(value) } else { key.others.add(value) }
+        key.values.add(value);
     }
     if kind == JsonType::Number
         && let Ok(number) = tree.source(at).parse::<f64>()

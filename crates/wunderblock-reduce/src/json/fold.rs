@@ -3,8 +3,10 @@
 //! A list keeps its first and last items, those that are rare, extreme or wrong, and examples as long as they show
 //! something new. Lists in what is kept are folded in turn. A budget makes the choice wider or narrower.
 
+use std::collections::{HashMap, HashSet};
+
 use super::cuts::{CutRun, JsonCuts};
-use super::fact_needs::{self, FactNeeds};
+use super::fact_needs;
 use super::facts::{self, JsonFact};
 use super::item_worth::{self, ItemSigns};
 use super::query_hits::QueryHits;
@@ -68,7 +70,10 @@ struct JsonFolder<'t, 's> {
     cuts: JsonCuts,
     hits: &'s QueryHits,
     signs: &'s ItemSigns,
-    need: &'s FactNeeds,
+    /// Places that must stay, in order.
+    need: &'s [u32],
+    /// Of objects on the way to a gap, the members that come again.
+    again: HashMap<usize, HashSet<usize>>,
 }
 
 /// An open container on the way to a node.
@@ -103,18 +108,19 @@ impl<'t> DocumentFacts<'t> {
 
 /// The cuts at a width. Marks state facts that would be out of sight, or their items stay.
 pub(super) fn choose_cuts<'t>(tree: &JsonTree<'t>, width: FoldWidth, known: &DocumentFacts<'t>) -> JsonCuts {
-    let leave_out = |need: &FactNeeds| {
+    let leave_out = |need: &[u32]| {
         let (signs, hits) = (&known.signs, &known.hits);
-        let mut folder = JsonFolder { tree, width, cuts: JsonCuts::default(), hits, signs, need };
+        let mut folder =
+            JsonFolder { tree, width, cuts: JsonCuts::default(), hits, signs, need, again: HashMap::new() };
         folder.walk();
         folder.cuts
     };
-    let query = FactNeeds { places: known.hits.best(), ..FactNeeds::default() };
-    let mut cuts = leave_out(&query);
-    let mut need = fact_needs::find_needs(tree, &mut cuts, &known.facts);
-    need.places.extend(query.places);
-    need.places.sort_unstable();
-    if !(need.places.is_empty() && need.splits.is_empty()) {
+    let asked = known.hits.best();
+    let mut cuts = leave_out(&asked);
+    let mut need = fact_needs::find_needs(&mut cuts, &known.facts);
+    if !need.is_empty() {
+        need.extend(asked);
+        need.sort_unstable();
         cuts = leave_out(&need);
     }
     fact_needs::state_facts(&mut cuts, &known.facts);
@@ -129,9 +135,9 @@ impl JsonFolder<'_, '_> {
         while at < tree.nodes.len() {
             while way.pop_if(|step| step.end <= at).is_some() {}
             if let Some(run) = self.cuts.items(at) {
-                let (next, count) = (run.next, run.gap.count());
+                let (next, count) = (run.next, run.count);
                 if let Some(step) = way.last_mut() {
-                    step.index += usize::try_from(count).unwrap_or(usize::MAX);
+                    step.index += count;
                 }
                 at = next.max(at + 1);
                 continue;
@@ -165,18 +171,16 @@ impl JsonFolder<'_, '_> {
         self.leave_out_all(&FoldedList { at, items: &items, way }, &kept);
     }
 
-    /// Folds an object that is not a list: its first members stay, links go first.
+    /// Folds an object that is not a list: its first members stay.
     fn record(&mut self, at: usize, items: &[usize], max_items: usize, way: &[PathStep]) {
         let mut kept = vec![false; items.len()];
-        let is_link =
-            |item: &usize| items.get(*item).is_some_and(|at| self.tree.source(*at).starts_with("\"http"));
         let mut order: Vec<usize> = (0..items.len()).collect();
         // What is asked for comes first.
         let hits = self.hits.at_depth(way.len());
         let score = |item: &usize| {
             items.get(*item).map_or(0, |at| hits.score(*at, self.tree.node(*at).next as usize))
         };
-        order.sort_by_cached_key(|item| (std::cmp::Reverse(score(item)), is_link(item)));
+        order.sort_by_cached_key(|item| std::cmp::Reverse(score(item)));
         for item in order.into_iter().take(max_items) {
             if let Some(kept) = kept.get_mut(item) {
                 *kept = true;
@@ -191,23 +195,11 @@ impl JsonFolder<'_, '_> {
         let mut from = 0;
         while from < list.items.len() {
             let state = kept.get(from).copied().unwrap_or(true);
-            let mut run = kept.iter().skip(from).take_while(|kept| **kept == state).count().max(1);
+            let run = kept.iter().skip(from).take_while(|kept| **kept == state).count().max(1);
             if !state {
-                run = self.until_split(list.items.get(from..from + run).unwrap_or_default());
                 self.leave_out(list, from..from + run);
             }
             from += run;
-        }
-    }
-
-    /// The number of left-out items in one gap.
-    fn until_split(&self, gone: &[usize]) -> usize {
-        let splits = &self.need.splits;
-        let (Some(first), Some(last)) = (gone.first(), gone.last()) else { return 1 };
-        let next = splits.partition_point(|split| *split as usize <= *first);
-        match splits.get(next).filter(|split| **split as usize <= *last) {
-            Some(split) => gone.partition_point(|item| *item < *split as usize).max(1),
-            None => gone.len(),
         }
     }
 
@@ -243,7 +235,7 @@ impl JsonFolder<'_, '_> {
     }
 
     fn keep_needed(&self, items: &[usize], kept: &mut [bool]) {
-        let needed = &self.need.places;
+        let needed = self.need;
         if needed.is_empty() {
             return;
         }
@@ -297,15 +289,9 @@ impl JsonFolder<'_, '_> {
             return;
         };
         let measure = if tree.kind(list.at) == JsonType::Object { GapUnit::Keys } else { GapUnit::Items };
-        let gap = Gap {
-            span: tree.member(first)..tree.span(last).end,
-            measure,
-            first: gone.start as u64 + 1,
-            last: gone.end as u64,
-            within: Some(self.path(list.at, list.way).into()),
-            told: Vec::new(),
-        };
-        self.cuts.leave_out(CutRun { gap, first, next: tree.node(last).next as usize });
+        let span = tree.member(first)..tree.span(last).end;
+        let gap = self.gap(span, (measure, gone.clone()), (list.at, list.way));
+        self.cuts.leave_out(CutRun { gap, count: gone.len(), first, next: tree.node(last).next as usize });
     }
 
     /// The middle of a string, neither in a character nor in an escape.
@@ -335,26 +321,34 @@ impl JsonFolder<'_, '_> {
         if from == 0 || to < from + 100 {
             return;
         }
-        let within = Some(self.path(at, way).into());
-        let (first, last) = ((from) as u64, to as u64 - 1);
-        let gap = Gap {
-            span: span.start + from..span.start + to,
-            measure: GapUnit::Bytes,
-            first,
-            last,
-            within,
-            told: Vec::new(),
-        };
+        let gap = self.gap(span.start + from..span.start + to, (GapUnit::Bytes, from - 1..to - 1), (at, way));
         self.cuts.cut(at, gap);
     }
 
-    /// The path of a node.
-    fn path(&self, at: usize, way: &[PathStep]) -> String {
+    /// A gap that is counted in a node; in bytes of the source where no path leads there.
+    fn gap(
+        &mut self,
+        span: std::ops::Range<usize>,
+        (measure, units): (GapUnit, std::ops::Range<usize>),
+        (at, way): (usize, &[PathStep]),
+    ) -> Gap {
+        let within = self.path(at, way).map(Into::into);
+        let (measure, units) =
+            if within.is_some() { (measure, units) } else { (GapUnit::Bytes, span.clone()) };
+        Gap { span, measure, first: units.start as u64 + 1, last: units.end as u64, within, told: Vec::new() }
+    }
+
+    /// The path of a node. None where a member comes again in its object: a path names the last.
+    fn path(&mut self, at: usize, way: &[PathStep]) -> Option<String> {
         let mut path = String::from("$");
         let nodes = way.iter().map(|step| step.node).skip(1).chain((!way.is_empty()).then_some(at));
         for (node, step) in nodes.zip(way) {
             let name = self.tree.name(node);
-            if self.tree.kind(step.node) == JsonType::Array {
+            let is_array = self.tree.kind(step.node) == JsonType::Array;
+            if !is_array && self.comes_again(step.node, node) {
+                return None;
+            }
+            if is_array {
                 path.push_str(&format!("[{}]", step.index.saturating_sub(1)));
             } else if name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
                 && !name.is_empty()
@@ -365,6 +359,16 @@ impl JsonFolder<'_, '_> {
                 path.push_str(&format!("[\"{name}\"]"));
             }
         }
-        path
+        Some(path)
+    }
+
+    /// Whether a member of an object comes again in it.
+    fn comes_again(&mut self, object: usize, member: usize) -> bool {
+        let tree = self.tree;
+        let again = self.again.entry(object).or_insert_with(|| {
+            let mut last: HashMap<&str, usize> = HashMap::new();
+            tree.children(object).filter_map(|child| last.insert(tree.name(child), child)).collect()
+        });
+        again.contains(&member)
     }
 }

@@ -64,15 +64,14 @@ struct JsonDocument<'t> {
     /// Whether there is nothing else in the text.
     is_whole: bool,
     known: Option<DocumentFacts<'t>>,
-    /// The size of the whole, and of what each width leaves at least.
+    /// The size of the whole.
     full: Option<usize>,
-    min_sizes: [Option<usize>; FoldWidth::STEPS.len()],
 }
 
 impl<'t> JsonDocument<'t> {
     fn of(tree: JsonTree<'t>, is_whole: bool) -> Self {
         let (layout, tables) = (JsonLayout::of(&tree), TableChoices::of(&tree));
-        Self { tree, is_whole, layout, tables, known: None, full: None, min_sizes: Default::default() }
+        Self { tree, is_whole, layout, tables, known: None, full: None }
     }
 }
 
@@ -173,14 +172,9 @@ impl<'t> JsonDocument<'t> {
                 return whole;
             }
         }
-        for (number, step) in FoldWidth::STEPS.into_iter().enumerate() {
-            if self.min_sizes.get(number).copied().flatten().is_some_and(|min_size| min_size > room) {
-                continue;
-            }
+        for step in FoldWidth::STEPS {
             let Some(best) = self.at(step, query) else { continue };
-            let min_size = written_size(&best);
-            self.min_sizes.iter_mut().skip(number).take(1).for_each(|known| *known = Some(min_size));
-            if min_size <= room {
+            if written_size(&best) <= room {
                 return Some(self.filled(step, best, room, query));
             }
         }
@@ -247,38 +241,24 @@ fn cut_source(tree: &JsonTree<'_>, cuts: &JsonCuts) -> Vec<TextSegment> {
     segments
 }
 
-/// What segments say, marks without handles included.
-fn text(segments: &[TextSegment]) -> String {
-    let mut said = String::new();
-    for segment in segments {
-        match segment {
-            TextSegment::Coded { text, .. } => said.push_str(text),
-            TextSegment::Gap { gap, .. } => said.push_str(&gap.mark(None)),
-            TextSegment::Keep(_) | TextSegment::Note(_) => {}
-        }
-    }
-    said
-}
-
 /// Whether segments with gaps say exactly what the source says around the gaps.
 fn decodes_to(segments: &[TextSegment], source: &str) -> bool {
-    if let [TextSegment::Coded { span, text }] = segments {
-        let meant = source.get(span.clone()).unwrap_or("");
-        if !meant.contains(mark::OPEN) {
-            return decode_text(text, TextSink::comparing(meant)).is_some();
-        }
-    }
-    let mut meant = String::new();
+    let (mut said, mut meant) = (String::new(), String::new());
     for segment in segments {
         match segment {
-            TextSegment::Coded { span, .. } => {
-                mark::escape(source.get(span.clone()).unwrap_or(""), &mut meant)
+            TextSegment::Coded { span, text } => {
+                said.push_str(text);
+                mark::escape(source.get(span.clone()).unwrap_or(""), &mut meant);
             }
-            TextSegment::Gap { gap, .. } => meant.push_str(&gap.mark(None)),
+            TextSegment::Gap { gap, .. } => {
+                let mark = gap.mark(None);
+                said.push_str(&mark);
+                meant.push_str(&mark);
+            }
             TextSegment::Keep(_) | TextSegment::Note(_) => return false,
         }
     }
-    decode_text(&text(segments), TextSink::comparing(&meant)).is_some()
+    decode_text(&said, TextSink::comparing(&meant)).is_some()
 }
 
 /// The text a code as a whole stands for.

@@ -12,8 +12,6 @@ use super::tree::{JsonTree, JsonType};
 const MAX_SAMPLED_ROWS: usize = 384;
 /// Maximum depth of objects in objects that become columns.
 const MAX_DEPTH: usize = 5;
-/// Maximum depth of tables in cells.
-const MAX_NESTED: usize = 3;
 /// Maximum number of different keys of a record, over all rows: an object with more is a map.
 const MAX_RECORD_KEYS: usize = 48;
 /// Maximum columns of a table: nobody counts commas beyond.
@@ -30,9 +28,6 @@ pub(super) enum ColumnCells {
     Usual(String),
     /// Nothing, where it is the row's own key.
     Key,
-    /// Arrays of rows, or objects of rows by key.
-    Rows(Box<TableSchema>),
-    Map(Box<TableSchema>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,8 +79,6 @@ struct SeenPath<'t> {
     count: usize,
     objects: usize,
     members: usize,
-    /// Some of the values, where they are containers.
-    containers: Vec<usize>,
     name: &'t str,
     parent: usize,
     // As a leaf:
@@ -102,10 +95,6 @@ struct SchemaSurvey<'t, 's> {
 
 /// The columns for these rows, the keys of their objects included where they are a map's values.
 pub(super) fn learn_schema(tree: &JsonTree<'_>, rows: &[usize], by_key: bool) -> Option<TableSchema> {
-    learn_nested(tree, rows, by_key, MAX_NESTED)
-}
-
-fn learn_nested(tree: &JsonTree<'_>, rows: &[usize], by_key: bool, levels: usize) -> Option<TableSchema> {
     let step = (rows.len() / (MAX_SAMPLED_ROWS / 2)).max(1);
     let head = rows.iter().take(MAX_SAMPLED_ROWS / 2);
     let rest = rows.iter().skip(MAX_SAMPLED_ROWS / 2).step_by(step);
@@ -123,7 +112,7 @@ fn learn_nested(tree: &JsonTree<'_>, rows: &[usize], by_key: bool, levels: usize
         return None;
     }
     let order = survey.order(&sample);
-    Some(survey.schema(&order, sample.len(), by_key, levels))
+    Some(survey.schema(&order, sample.len(), by_key))
 }
 
 fn is_record(tree: &JsonTree<'_>, at: usize) -> bool {
@@ -144,9 +133,6 @@ impl<'t> SchemaSurvey<'t, '_> {
             let at = self.find(place, tree.name(child));
             let Some(seen) = self.seen.get_mut(at) else { return };
             seen.count += 1;
-            if tree.is_container(child) && seen.containers.len() < 64 {
-                seen.containers.push(child);
-            }
             if is_record(tree, child) {
                 seen.objects += 1;
                 seen.members += tree.children(child).take(MAX_RECORD_KEYS).count();
@@ -255,7 +241,7 @@ impl<'t> SchemaSurvey<'t, '_> {
         }
     }
 
-    fn schema(&self, order: &[usize], rows: usize, by_key: bool, levels: usize) -> TableSchema {
+    fn schema(&self, order: &[usize], rows: usize, by_key: bool) -> TableSchema {
         let mut places: Vec<SchemaPlace> = vec![SchemaPlace::default(); self.seen.len()];
         for (at, seen) in self.seen.iter().enumerate().skip(1) {
             if let Some(place) = places.get_mut(at) {
@@ -276,8 +262,7 @@ impl<'t> SchemaSurvey<'t, '_> {
             if let Some(place) = places.get_mut(*leaf) {
                 place.column = Some(columns.len());
             }
-            columns
-                .push(JsonColumn { path: self.path(*leaf), cells: self.cells(*leaf, rows, by_key, levels) });
+            columns.push(JsonColumn { path: self.path(*leaf), cells: self.cells(*leaf, rows, by_key) });
         }
         TableSchema { columns, places }
     }
@@ -299,7 +284,7 @@ impl<'t> SchemaSurvey<'t, '_> {
         names.join(".")
     }
 
-    fn cells(&self, at: usize, rows: usize, by_key: bool, levels: usize) -> ColumnCells {
+    fn cells(&self, at: usize, rows: usize, by_key: bool) -> ColumnCells {
         let Some(seen) = self.seen.get(at) else { return ColumnCells::Any };
         if by_key && seen.keys * 10 >= rows * 9 {
             return ColumnCells::Key;
@@ -310,24 +295,6 @@ impl<'t> SchemaSurvey<'t, '_> {
             && value.len() <= 200
         {
             return ColumnCells::Usual(cell::header_value(value));
-        }
-        if !seen.containers.is_empty() && levels > 0 {
-            for (kind, of) in [
-                (JsonType::Array, ColumnCells::Rows as fn(Box<TableSchema>) -> ColumnCells),
-                (JsonType::Object, ColumnCells::Map),
-            ] {
-                let such = || seen.containers.iter().copied().filter(|at| self.tree.kind(*at) == kind);
-                if such().count() * 2 <= seen.containers.len() {
-                    continue;
-                }
-                let items: Vec<usize> =
-                    such().flat_map(|at| self.tree.children(at)).take(4 * MAX_SAMPLED_ROWS).collect();
-                if let Some(schema) = learn_nested(self.tree, &items, kind == JsonType::Object, levels - 1)
-                    && !schema.columns.is_empty()
-                {
-                    return of(Box::new(schema));
-                }
-            }
         }
         ColumnCells::Any
     }

@@ -186,7 +186,7 @@ impl<'t> TableDecoder<'t> {
         if level > MAX_DEPTH {
             return None;
         }
-        let schema = self.header(0)?;
+        let schema = self.header()?;
         let (open, close) = if by_key { ('{', '}') } else { ('[', ']') };
         let lines = std::mem::take(&mut self.lines);
         if !lines {
@@ -217,10 +217,7 @@ impl<'t> TableDecoder<'t> {
     }
 
     /// The columns, up to what ends them.
-    fn header(&mut self, level: usize) -> Option<TableSchema> {
-        if level > MAX_DEPTH {
-            return None;
-        }
+    fn header(&mut self) -> Option<TableSchema> {
         let mut columns = Vec::new();
         loop {
             let end = self.at + cell::path_length(self.rest())?;
@@ -230,14 +227,6 @@ impl<'t> TableDecoder<'t> {
                 Some(b'=') => {
                     self.at += 1;
                     self.usual()?
-                }
-                Some(bracket @ (b'[' | b'{')) => {
-                    self.at += 1;
-                    let schema = Box::new(self.header(level + 1)?);
-                    if !self.eat(bracket + 2) {
-                        return None;
-                    }
-                    if bracket == b'[' { ColumnCells::Rows(schema) } else { ColumnCells::Map(schema) }
                 }
                 _ => ColumnCells::Any,
             };
@@ -258,7 +247,7 @@ impl<'t> TableDecoder<'t> {
             return Some(ColumnCells::Key);
         }
         let from = self.out.len();
-        self.any(&ColumnCells::Any, 0)?;
+        self.any(0)?;
         let value = self.out.split_off(from);
         Some(ColumnCells::Usual(value))
     }
@@ -332,7 +321,7 @@ impl<'t> TableDecoder<'t> {
                 *cursor = column + 1;
             }
             self.path(cell::path_keys(path), object);
-            return self.any(&ColumnCells::Any, row.level);
+            return self.any(row.level);
         }
         let is_usual = |column: &JsonColumn| matches!(column.cells, ColumnCells::Usual(_) | ColumnCells::Key);
         let to = (*cursor..).find(|at| !row.schema.columns.get(*at).is_some_and(is_usual))?;
@@ -341,7 +330,7 @@ impl<'t> TableDecoder<'t> {
         *cursor = to + 1;
         let keys = cell::path_keys(&column.path);
         self.path(keys.into_iter().map(|key| key.into_owned().into()).collect(), object);
-        self.any(&column.cells, row.level)
+        self.any(row.level)
     }
 
     /// The columns that go without saying.
@@ -379,15 +368,13 @@ impl<'t> TableDecoder<'t> {
     }
 
     /// Decodes the content of a cell to JSON.
-    fn any(&mut self, cells: &ColumnCells, level: usize) -> Option<()> {
-        match (self.peek()?, cells) {
-            (b'[', ColumnCells::Rows(schema)) => self.inner(schema, false, level),
-            (b'{', ColumnCells::Map(schema)) => self.inner(schema, true, level),
-            (b'~', _) => {
+    fn any(&mut self, level: usize) -> Option<()> {
+        match self.peek()? {
+            b'~' => {
                 self.at += 1;
                 self.value(level)
             }
-            (b'"' | b'[' | b'{', _) => self.value(level),
+            b'"' | b'[' | b'{' => self.value(level),
             _ => {
                 let stops = |byte: u8| matches!(byte, b',' | b';' | b']' | b'}' | b'\n');
                 let length = self.rest().bytes().position(stops).unwrap_or(self.rest().len());
@@ -403,29 +390,5 @@ impl<'t> TableDecoder<'t> {
                 Some(())
             }
         }
-    }
-
-    /// The rows in one cell.
-    fn inner(&mut self, schema: &TableSchema, by_key: bool, level: usize) -> Option<()> {
-        if level > MAX_DEPTH {
-            return None;
-        }
-        let (open, close) = if by_key { ('{', '}') } else { ('[', ']') };
-        self.at += 1;
-        self.out.push(open);
-        if !self.eat(close as u8) {
-            loop {
-                self.row(schema, by_key, level + 1)?;
-                if self.eat(close as u8) {
-                    break;
-                }
-                if !self.eat(b';') {
-                    return None;
-                }
-                self.out.push(',');
-            }
-        }
-        self.out.push(close);
-        Some(())
     }
 }

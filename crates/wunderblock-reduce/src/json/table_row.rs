@@ -123,7 +123,7 @@ impl<'t> JsonWriter<'t, '_> {
                 self.text(&part);
             }
             self.out.push('=');
-            self.cell(value, &ColumnCells::Any);
+            self.cell(value);
             return;
         };
         self.pass(row, column);
@@ -143,12 +143,12 @@ impl<'t> JsonWriter<'t, '_> {
                 row.silent = None;
                 self.text(&column_is.path);
                 self.out.push('=');
-                self.cell(value, &ColumnCells::Any);
+                self.cell(value);
             }
             None => {
                 self.next(row);
                 row.silent = None;
-                self.cell(value, &column_is.cells);
+                self.cell(value);
             }
         }
     }
@@ -186,47 +186,14 @@ impl<'t> JsonWriter<'t, '_> {
         row.cells += 1;
     }
 
-    fn cell(&mut self, at: usize, cells: &ColumnCells) {
-        let kind = self.tree.kind(at);
-        let rows = match (cells, kind) {
-            (ColumnCells::Rows(schema), JsonType::Array) => Some((schema, '[', ']')),
-            (ColumnCells::Map(schema), JsonType::Object) => Some((schema, '{', '}')),
-            _ => None,
-        };
-        if let Some((schema, open, close)) = rows {
-            self.out.push(open);
-            self.inner(at, schema);
-            self.out.push(close);
-            return;
-        }
-        let cut = self.cuts.and_then(|cuts| cuts.bytes(at)).is_some();
-        if kind == JsonType::Text && !cut {
+    fn cell(&mut self, at: usize) {
+        let cut = self.cuts.is_some_and(|cuts| cuts.bytes(at).is_some());
+        if self.tree.kind(at) == JsonType::Text && !cut {
             let source = self.tree.source(at);
             let raw = source.get(1..source.len() - 1).unwrap_or("");
             self.text(if cell::is_plain(raw) { raw } else { source });
-            return;
-        }
-        self.value(at);
-    }
-
-    fn inner(&mut self, at: usize, schema: &TableSchema) {
-        let by_key = self.tree.kind(at) == JsonType::Object;
-        let mut next = 0;
-        for (count, row) in self.tree.children(at).enumerate() {
-            if row < next {
-                continue;
-            }
-            if count > 0 {
-                self.out.push(';');
-            }
-            if let Some(cut) = self.cuts.and_then(|cuts| cuts.items(row)) {
-                self.gap(&cut.gap);
-                next = cut.next;
-                continue;
-            }
-            self.level += 1;
-            self.row(row, schema, by_key);
-            self.level -= 1;
+        } else {
+            self.value(at);
         }
     }
 }

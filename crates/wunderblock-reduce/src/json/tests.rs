@@ -260,6 +260,12 @@ proptest! {
             prop_assert!(segment::tiles_source(&segments, text.len()), "{:?}", segments);
             let written = segment::write_segments(&segments, &text, None);
             let undone = encode::decode(&written).map(|text| placed(&text));
+            for segment in &segments {
+                let TextSegment::Gap { gap, .. } = segment else { continue };
+                if gap.place().starts_with('$') && gap.place().find("#B").is_none() {
+                    prop_assert_eq!(find_json(&text, &gap.place()).map(|place| place.span), Ok(gap.span.clone()), "{}", gap.place());
+                }
+            }
             prop_assert_eq!(undone, Some(placed(&meant(&segments, &text))), "{}", written);
         }
     }
@@ -505,4 +511,13 @@ fn what_is_not_json_is_refused_where_it_stops() {
         assert!(!is_document(text), "{text}");
     }
     assert!(is_document("{\"a\":1}\n{\"b\":2}\n"));
+}
+
+#[test]
+fn what_no_path_names_is_named_by_its_bytes() {
+    let rows: Vec<String> = (0..90).map(|n| format!("{{\"id\":{n},\"at\":\"shelf {n}\"}}")).collect();
+    let text = format!("{{\"a\":[{0}],\"a\":[{0}],\"b c\":[{0}]}}", rows.join(","));
+    let places: Vec<String> =
+        mark::gaps(&shown(&text, SizeTarget::Fold)).map(|found| found.place.to_owned()).collect();
+    assert!(places[0].starts_with('B') && places[1..] == ["$.a[8..87]", "$[\"b c\"][8..87]"], "{places:?}");
 }

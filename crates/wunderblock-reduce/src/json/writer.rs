@@ -1,8 +1,8 @@
 //! A tree in fewer words: without white space, and with tables where many objects are alike.
 //!
 //! ```text
-//! [40 items: id,name,address.city,status=ok,items[sku,price]
-//! 1,Ann,Paris,[a1,9.5;a2,3]
+//! [40 items: id,name,address.city,status=ok,items
+//! 1,Ann,Paris,[3 items: sku,price;a1,9.5;a2,3;b7,4.1]
 //! 2,Bob,!address.city,status=failed,[],note=late
 //! ]
 //! {2 keys: price,currency=EUR
@@ -23,8 +23,6 @@ use crate::segment::TextSegment;
 const MIN_ROWS: usize = 3;
 /// Minimum share of its bytes that a table saves, in per cent.
 const MIN_GAIN_PERCENT: usize = 8;
-/// A table that saves this share, in per cent, is not compared with tables of its parts.
-const CLEAR_GAIN_PERCENT: usize = 35;
 /// Maximum depth of tables in tables.
 const MAX_LEVELS: usize = 3;
 
@@ -101,11 +99,6 @@ impl JsonWriter<'_, '_> {
 
     /// A value and all in it.
     pub(super) fn value(&mut self, root: usize) {
-        self.container(root, true);
-    }
-
-    /// A value and all in it, as a table itself or not.
-    fn container(&mut self, root: usize, as_table: bool) {
         let end = self.tree.node(root).next as usize;
         let mut open: Vec<(usize, &str)> = Vec::new();
         let (mut at, mut first) = (root, true);
@@ -137,7 +130,7 @@ impl JsonWriter<'_, '_> {
                 self.text(self.tree.source(at));
             } else if !matches!(kind, JsonType::Object | JsonType::Array) || self.tree.is_empty(at) {
                 self.scalar(at);
-            } else if (at == root && !as_table) || !self.table(at) {
+            } else if !self.table(at) {
                 let (bracket, close) = match kind {
                     _ if at == 0 && self.tree.lines => ("", ""),
                     JsonType::Object => ("{", "}"),
@@ -225,14 +218,7 @@ impl JsonWriter<'_, '_> {
         let (cuts, out) = (self.cuts.take(), std::mem::take(&mut self.out));
         self.rows(at, &schema);
         let written = std::mem::take(&mut self.out);
-        let plain = compact_length(tree, at);
-        let mut pays = written.len() * 100 <= plain * (100 - MIN_GAIN_PERCENT);
-        // Tables of what is in it may be shorter than one of all.
-        if pays && written.len() * 100 > plain * (100 - CLEAR_GAIN_PERCENT) && self.tables.trials > span {
-            self.tables.trials -= span;
-            self.container(at, false);
-            pays = written.len() < self.out.len();
-        }
+        let pays = written.len() * 100 <= compact_length(tree, at) * (100 - MIN_GAIN_PERCENT);
         self.out = out;
         self.cuts = cuts;
         pays.then_some((schema, written))
@@ -277,13 +263,6 @@ impl JsonWriter<'_, '_> {
                 ColumnCells::Usual(value) => {
                     self.out.push('=');
                     self.text(value);
-                }
-                ColumnCells::Rows(schema) | ColumnCells::Map(schema) => {
-                    let (open, close) =
-                        if matches!(column.cells, ColumnCells::Rows(_)) { ('[', ']') } else { ('{', '}') };
-                    self.out.push(open);
-                    self.header(schema);
-                    self.out.push(close);
                 }
             }
         }

@@ -2,12 +2,12 @@
 
 use super::markdown_writer::MarkdownWriter;
 use super::page_block::{HtmlBlockKind, HtmlTable};
-use crate::html::tokens::{LowerName, attribute_value};
+use crate::html::tokens::attribute_value;
 
 impl<'t> MarkdownWriter<'t> {
     pub(super) fn open(&mut self, name: &str, attributes: &'t str, at: usize) {
-        let lower = LowerName::of(name);
-        if let Some((language, _)) = &mut self.code {
+        let lower = name.to_ascii_lowercase();
+        if let Some(language) = &mut self.code {
             // Code is often coloured: only its language is of interest.
             if language.is_empty() && lower.as_str() == "code" {
                 *language = language_of(attributes);
@@ -48,7 +48,7 @@ impl<'t> MarkdownWriter<'t> {
                 self.flush(HtmlBlockKind::Paragraph);
                 self.heading = None;
                 self.start = Some(at);
-                self.code = Some((language_of(attributes), Vec::new()));
+                self.code = Some(language_of(attributes));
             }
             "table" => {
                 self.leave_cell();
@@ -63,7 +63,7 @@ impl<'t> MarkdownWriter<'t> {
     }
 
     pub(super) fn close(&mut self, name: &str, _at: usize) {
-        let lower = LowerName::of(name);
+        let lower = name.to_ascii_lowercase();
         if self.code.is_some() {
             if lower.as_str() == "pre" {
                 self.code_block();
@@ -113,20 +113,18 @@ impl<'t> MarkdownWriter<'t> {
 /// The language a code block is marked with, as a Markdown fence names it.
 fn language_of(attributes: &str) -> &str {
     let classes = attribute_value(attributes, "class").unwrap_or("");
-    classes
-        .split_ascii_whitespace()
-        .find_map(|class| class.strip_prefix("language-").or_else(|| class.strip_prefix("lang-")))
-        .or_else(|| {
-            classes
-                .split_ascii_whitespace()
-                .find(|class| matches!(*class, "rust" | "python" | "bash" | "json"))
-        })
-        .unwrap_or("")
+    let language =
+        |class: &'static str| classes.split_ascii_whitespace().find_map(|name| name.strip_prefix(class));
+    language("language-").or_else(|| language("lang-")).unwrap_or("")
 }
 
 fn is_block(name: &str) -> bool {
-    const BLOCKS: &str = "p div section article main header footer aside nav hr form fieldset figure figcaption \
-        details summary dl dt dd address body html head center caption thead tbody tfoot legend \
-        noscript option title dialog label button textarea video audio search hgroup";
-    BLOCKS.split(' ').any(|block| block == name)
+    #[rustfmt::skip]
+    const BLOCKS: [&str; 40] = [
+        "p", "div", "section", "article", "main", "header", "footer", "aside", "nav", "hr", "form",
+        "fieldset", "figure", "figcaption", "details", "summary", "dl", "dt", "dd", "address", "body",
+        "html", "head", "center", "caption", "thead", "tbody", "tfoot", "legend", "noscript", "option",
+        "title", "dialog", "label", "button", "textarea", "video", "audio", "search", "hgroup",
+    ];
+    BLOCKS.contains(&name)
 }

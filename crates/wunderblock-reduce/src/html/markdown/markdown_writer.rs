@@ -4,8 +4,6 @@ use super::page_block::{HtmlBlock, HtmlBlockKind, HtmlTable};
 use crate::html::entity;
 use crate::html::tokens::attribute_value;
 
-/// Maximum lines of one part of a code block.
-const MAX_CODE_LINES: usize = 16;
 /// Maximum depth to which lists and quotations are indented.
 const MAX_DEPTH: usize = 6;
 
@@ -27,8 +25,8 @@ pub(super) struct MarkdownWriter<'t> {
     pub(super) heading: Option<u8>,
     pub(super) in_item: bool,
     pub(super) tables: Vec<HtmlTable>,
-    /// The code block that is being read: its language, and where its lines begin in `line` and in the source.
-    pub(super) code: Option<(&'t str, Vec<(usize, usize)>)>,
+    /// The language of the code block that is being read.
+    pub(super) code: Option<&'t str>,
     pub(super) scratch: String,
 }
 
@@ -38,14 +36,8 @@ impl<'t> MarkdownWriter<'t> {
     }
 
     pub(super) fn text(&mut self, said: &str, at: usize) {
-        if let Some((_, lines)) = &mut self.code {
-            for piece in said.split_inclusive('\n') {
-                let offset = piece.as_ptr() as usize - said.as_ptr() as usize;
-                if self.line.is_empty() || self.line.ends_with('\n') {
-                    lines.push((self.line.len(), at + offset));
-                }
-                entity::decode(piece, &mut self.line);
-            }
+        if self.code.is_some() {
+            entity::decode(said, &mut self.line);
             return;
         }
         let blank = said.bytes().all(|byte| byte.is_ascii_whitespace());
@@ -207,7 +199,6 @@ impl<'t> MarkdownWriter<'t> {
         let joined = match sort {
             HtmlBlockKind::Item => last == Some(HtmlBlockKind::Item),
             HtmlBlockKind::Row => matches!(last, Some(HtmlBlockKind::TableHead | HtmlBlockKind::Row)),
-            HtmlBlockKind::MoreCode => true,
             _ => last.is_none(),
         };
         if !joined {
@@ -222,7 +213,7 @@ impl<'t> MarkdownWriter<'t> {
     }
 
     pub(super) fn code_block(&mut self) {
-        let Some((language, lines)) = self.code.take() else { return };
+        let Some(language) = self.code.take() else { return };
         let start = self.start.take();
         let text = std::mem::take(&mut self.line);
         if text.trim().is_empty() {
@@ -234,19 +225,8 @@ impl<'t> MarkdownWriter<'t> {
         self.out.push_str("```");
         self.out.push_str(language);
         self.out.push('\n');
-        let mut chunks: Vec<(usize, usize)> =
-            lines.chunks(MAX_CODE_LINES).filter_map(|lines| lines.first().copied()).collect();
-        chunks.retain(|(at, _)| *at < body.len());
-        let (mut sort, mut from, mut start) = (HtmlBlockKind::Code, from, start);
-        for (nth, (at, _)) in chunks.iter().enumerate() {
-            let next = chunks.get(nth + 1).copied();
-            let end = next.map_or(body.len(), |(end, _)| end);
-            self.out.push_str(body.get(*at..end).unwrap_or(""));
-            if next.is_none() {
-                self.out.push_str("\n```\n");
-            }
-            self.block(sort, from, start);
-            (sort, from, start) = (HtmlBlockKind::MoreCode, self.out.len(), next.map(|(_, source)| source));
-        }
+        self.out.push_str(body);
+        self.out.push_str("\n```\n");
+        self.block(HtmlBlockKind::Code, from, start);
     }
 }

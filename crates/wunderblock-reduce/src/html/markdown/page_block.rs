@@ -11,10 +11,7 @@ pub(in crate::html) enum HtmlBlockKind {
     Item,
     TableHead,
     Row,
-    /// The first lines of a code block.
     Code,
-    /// More of it.
-    MoreCode,
 }
 
 /// A block of a page.
