@@ -286,7 +286,7 @@ fn assemble_segments(
         }
         join_facts(&mut facts, omission.facts);
         let told = std::mem::take(&mut facts).into_iter().map(PageFact::text).collect();
-        segments.push(make_segment(start..omission.span.end, told, None));
+        segments.push(make_segment(start..omission.span.end, told, String::new()));
         start = omission.span.end;
     }
     mark::escape(text.get(from..).unwrap_or(""), &mut shown);
@@ -323,10 +323,10 @@ fn shown_segment(span: Range<usize>, facts: Vec<PageFact>, shown: String) -> Tex
     if !shown.is_empty() && !shown.ends_with('\n') {
         shown.push('\n');
     }
-    make_segment(span, told, Some(shown))
+    make_segment(span, told, shown)
 }
 
-fn make_segment(span: Range<usize>, mut told: Vec<String>, shown: Option<String>) -> TextSegment {
+fn make_segment(span: Range<usize>, mut told: Vec<String>, shown: String) -> TextSegment {
     let mut room = MAX_FACT_CHARS;
     told.retain(|told| {
         let length = told.chars().count() + ", ".len();
@@ -337,7 +337,7 @@ fn make_segment(span: Range<usize>, mut told: Vec<String>, shown: Option<String>
     let told = told.into_iter().map(|what| GapFact { count: None, what: what.into() }).collect();
     let (first, last) = (span.start as u64 + 1, span.end as u64);
     let gap = Gap { span, measure: GapUnit::Bytes, first, last, within: None, told };
-    TextSegment::Gap { gap, shown: Some(shown.unwrap_or_default()) }
+    TextSegment::Gap { gap, shown: Some(shown) }
 }
 
 #[cfg(test)]

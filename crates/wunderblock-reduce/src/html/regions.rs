@@ -50,22 +50,21 @@ impl PageRegion {
 
     /// Its name in a mark.
     pub(super) fn kind(&self) -> String {
-        match self.part {
-            PagePart::Main | PagePart::Article => "main content".into(),
-            PagePart::Navigation => "navigation".into(),
-            PagePart::Sidebar => "sidebar".into(),
-            PagePart::Header => "page header".into(),
-            PagePart::Footer => "footer".into(),
-            PagePart::Script => "script".into(),
-            PagePart::Style => "style sheet".into(),
-            PagePart::Beside => String::new(),
-            PagePart::Hidden => match self.name.as_str() {
-                "svg" | "canvas" => "drawing".into(),
-                "iframe" | "object" => "frame".into(),
-                "select" => "choice".into(),
-                name => format!("hidden {name}"),
-            },
-        }
+        let kind = match (self.part, self.name.as_str()) {
+            (PagePart::Main | PagePart::Article, _) => "main content",
+            (PagePart::Navigation, _) => "navigation",
+            (PagePart::Sidebar, _) => "sidebar",
+            (PagePart::Header, _) => "page header",
+            (PagePart::Footer, _) => "footer",
+            (PagePart::Script, _) => "script",
+            (PagePart::Style, _) => "style sheet",
+            (PagePart::Beside, _) => "",
+            (PagePart::Hidden, "svg" | "canvas") => "drawing",
+            (PagePart::Hidden, "iframe" | "object") => "frame",
+            (PagePart::Hidden, "select") => "choice",
+            (PagePart::Hidden, name) => return format!("hidden {name}"),
+        };
+        kind.to_owned()
     }
 
     fn read_titles(&mut self, page: &str) {

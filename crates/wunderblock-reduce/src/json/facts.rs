@@ -88,10 +88,6 @@ impl<'t> ValueCounts<'t> {
         let is_rare = count * 100 <= self.all * MAX_RARE_PERCENT;
         (is_rare && commonest * 100 >= self.all * MIN_COMMON_PERCENT).then_some(count)
     }
-
-    fn has_rare(&self) -> bool {
-        self.values.iter().any(|(value, _)| self.rare(value).is_some())
-    }
 }
 
 /// The least and the most of a key's numbers, where they are far from the others and do not count something.
@@ -120,14 +116,10 @@ pub(super) fn find_facts<'t>(tree: &JsonTree<'t>) -> Vec<JsonFact<'t>> {
     let mut index: HashMap<&'t str, usize> = HashMap::new();
     for_each_member(tree, |at, name, depth| {
         let next = keys.len();
-        let key = match index.get(name) {
-            Some(known) => *known,
-            None if next < MAX_KEYS => {
-                index.insert(name, next);
-                next
-            }
-            None => return,
-        };
+        if next >= MAX_KEYS && !index.contains_key(name) {
+            return;
+        }
+        let key = *index.entry(name).or_insert(next);
         if key == next {
             keys.push(KeyFacts { name, ..KeyFacts::default() });
         }
@@ -144,17 +136,13 @@ pub(super) fn find_facts<'t>(tree: &JsonTree<'t>) -> Vec<JsonFact<'t>> {
     });
     let mut facts = Vec::new();
     let mut rare: HashMap<(usize, &'t str), JsonFact<'t>> = HashMap::new();
-    if keys.iter().any(|key| key.values.has_rare()) {
-        for_each_member(tree, |at, name, _| {
-            let Some((number, key)) = index.get(name).and_then(|at| Some((*at, keys.get(*at)?))) else {
-                return;
-            };
-            let Some(value) = set_value(tree, at) else { return };
-            let Some(all) = key.values.rare(value) else { return };
-            let new = || JsonFact { sort: JsonFactKind::Rare, key: key.name, value, all, places: Vec::new() };
-            rare.entry((number, value)).or_insert_with(new).places.push(to_u32(at));
-        });
-    }
+    for_each_member(tree, |at, name, _| {
+        let Some((number, key)) = index.get(name).and_then(|at| Some((*at, keys.get(*at)?))) else { return };
+        let Some(value) = set_value(tree, at) else { return };
+        let Some(all) = key.values.rare(value) else { return };
+        let new = || JsonFact { sort: JsonFactKind::Rare, key: key.name, value, all, places: Vec::new() };
+        rare.entry((number, value)).or_insert_with(new).places.push(to_u32(at));
+    });
     facts.extend(rare.into_values());
     for key in &keys {
         let of = |sort, at: u32| {

@@ -164,7 +164,6 @@ impl<'t> SchemaSurvey<'t, '_> {
             && seen.within.len() <= mean * 2 + 2
             && !self.is_wide(at)
             && !self.is_map(at)
-            && self.depth(at) < MAX_DEPTH
     }
 
     /// Whether a place has enough objects for their keys to be values.
@@ -173,15 +172,6 @@ impl<'t> SchemaSurvey<'t, '_> {
         let objects = |at: &&usize| self.seen.get(**at).is_some_and(|seen| seen.objects * 2 > seen.count);
         seen.within.len() >= MIN_MAP_VALUES
             && seen.within.iter().filter(objects).count() * 5 >= seen.within.len() * 4
-    }
-
-    fn depth(&self, mut at: usize) -> usize {
-        let mut depth = 0;
-        while at != 0 && depth < 2 * MAX_DEPTH {
-            at = self.seen.get(at).map_or(0, |seen| seen.parent);
-            depth += 1;
-        }
-        depth
     }
 
     /// The leaves of the rows, in an order that most rows have.

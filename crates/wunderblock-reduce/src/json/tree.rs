@@ -147,7 +147,8 @@ impl<'t> JsonTree<'t> {
         if let Some(root) = nodes.first_mut() {
             *root = JsonNode { start, end: end_at, key: start, next };
         }
-        if count < 2 || raw.len() * MIN_LINES_TO_RAW > count {
+        // In a written text what was cut out counts no more.
+        if !marks && (count < 2 || raw.len() * MIN_LINES_TO_RAW > count) {
             return Err(JsonStop(end));
         }
         Ok(Self { lines: true, raw, ..Self::with(text, nodes) })

@@ -27,7 +27,6 @@ pub(super) struct MarkdownWriter<'t> {
     pub(super) tables: Vec<HtmlTable>,
     /// The language of the code block that is being read.
     pub(super) code: Option<&'t str>,
-    pub(super) scratch: String,
 }
 
 impl<'t> MarkdownWriter<'t> {
@@ -46,11 +45,10 @@ impl<'t> MarkdownWriter<'t> {
             return;
         }
         self.start.get_or_insert(at);
-        let mut scratch = std::mem::take(&mut self.scratch);
-        scratch.clear();
+        let mut decoded = String::new();
         let said = if memchr::memchr(b'&', said.as_bytes()).is_some() {
-            entity::decode(said, &mut scratch);
-            scratch.as_str()
+            entity::decode(said, &mut decoded);
+            decoded.as_str()
         } else {
             said
         };
@@ -70,7 +68,6 @@ impl<'t> MarkdownWriter<'t> {
         if said.ends_with(|c: char| c.is_ascii_whitespace()) {
             self.space();
         }
-        self.scratch = scratch;
     }
 
     pub(super) fn space(&mut self) {
