@@ -12,10 +12,6 @@ use crate::span::{LineSpan, Rank};
 use super::fingerprint;
 use infra_ranker::InfraRanker;
 
-/// Minimum length of a run of lines that are alike.
-const MIN_RUN: usize = 7;
-/// Lines of a run that stay at its start; one stays at its end.
-const FIRST_LINES: usize = 3;
 /// Bytes of a line with a long result that stay.
 const HEAD_BYTES: usize = 160;
 
@@ -58,27 +54,7 @@ pub(crate) fn spans(lines: &TextLines<'_>, command: Option<&str>) -> Vec<LineSpa
             }
         }
     }
-    fold_runs(lines, &mut spans);
     cut_long(lines, spans)
-}
-
-/// Folds lines in a row that differ by counters only: the first and the last stay.
-fn fold_runs(lines: &TextLines<'_>, spans: &mut [LineSpan]) {
-    let shapes: Vec<u64> = lines.iter().map(fingerprint::masked_hash).collect();
-    let mut start = 0;
-    for at in 1..=shapes.len() {
-        if at < shapes.len() && shapes.get(at) == shapes.get(start) {
-            continue;
-        }
-        if at - start >= MIN_RUN && !lines.get(start).trim().is_empty() {
-            for span in spans.iter_mut().take(at - 1).skip(start + FIRST_LINES) {
-                if span.rank <= Rank::Context {
-                    (span.rank, span.score) = (Rank::Filler, 1);
-                }
-            }
-        }
-        start = at;
-    }
 }
 
 /// Cuts lines with a long result, so that only their start keeps its rank; failures are shown at greater length.

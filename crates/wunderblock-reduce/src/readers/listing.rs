@@ -5,7 +5,6 @@ mod listing_row;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use crate::count_sketch::CountSketch;
 use crate::label::Label;
 use crate::lines::TextLines;
 use crate::sample::LineSample;
@@ -24,8 +23,6 @@ const TAIL_ENTRIES: usize = 2;
 const MIN_SERIES: u32 = 4;
 /// Maximum number of a group's largest entries that stay, and of its newest.
 const MAX_EXTREMES: usize = 2;
-/// Minimum number of folders with a name that tells nothing about one of them.
-const COMMON_FOLDERS: u32 = 8;
 /// Minimum number of sizes that stay: these, or a fifth of all.
 const MIN_SIZES: usize = 30;
 /// Maximum number of names that mention a failure and stay for it.
@@ -55,9 +52,6 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     let mut judge = ListingRanker { rows: &rows, spans: &mut spans, folds: rows.len() > 2 * MAX_WHOLE };
     for group in group_rows(&rows, form) {
         judge.group(&group);
-    }
-    if matches!(form, ListingFormat::Paths | ListingFormat::Sizes) {
-        judge.names();
     }
     if form == ListingFormat::Sizes {
         judge.sizes();
@@ -193,30 +187,6 @@ impl ListingRanker<'_, '_> {
             found.extend(largest(group, |at| time(at).into()));
         }
         found
-    }
-
-    /// Names that stand in many folders, such as `Cargo.toml`, are shown in the first of them.
-    fn names(&mut self) {
-        let mut sketch = CountSketch::of(self.rows.len());
-        let names = || self.rows.iter().map(|row| fingerprint::exact_hash(row.name));
-        names().for_each(|name| sketch.count(name));
-        let mut all: HashMap<u64, u32> = HashMap::new();
-        for name in names().filter(|name| sketch.may_reach(*name, COMMON_FOLDERS)) {
-            *all.entry(name).or_default() += 1;
-        }
-        let mut seen: HashMap<&str, u32> = HashMap::new();
-        let mut folders: HashSet<&str> = HashSet::new();
-        for (row, span) in self.rows.iter().zip(self.spans.iter_mut()) {
-            let first = folders.insert(row.folder);
-            if all.get(&fingerprint::exact_hash(row.name)).is_none_or(|count| *count < COMMON_FOLDERS) {
-                continue;
-            }
-            let seen = seen.entry(row.name).or_default();
-            *seen += 1;
-            if *seen > HEAD_ENTRIES as u32 && !first && span.rank <= Rank::Context && self.folds {
-                (span.rank, span.score, span.label) = (Rank::Filler, 1, Some(Label::NamedElsewhere));
-            }
-        }
     }
 
     /// Keeps the largest sizes: people list sizes to find them.
