@@ -54,6 +54,7 @@ mod span;
 mod target;
 mod template;
 mod terminal;
+mod word_list;
 
 pub use command::Claim;
 pub use duplicates::EarlierText;

@@ -4,7 +4,7 @@
 //! denied (`0 errors`) nor part of a name (`error_handler`, `errors.rs`).
 
 use crate::label::Label;
-use crate::rules::WordList;
+use crate::word_list::WordList;
 
 static ERRORS: WordList = WordList::new("error levels");
 static WARNINGS: WordList = WordList::new("warning levels");

@@ -2,8 +2,8 @@
 
 use super::line_worth::{LineWorth, LineWorths};
 use crate::lines::TextLines;
-use crate::rules::WordList;
 use crate::span::Rank;
+use crate::word_list::WordList;
 
 static MODIFIERS: WordList = WordList::new("modifiers of definitions");
 static KEYWORDS: WordList = WordList::new("keywords of definitions");

@@ -1,7 +1,7 @@
 //! The roles of the nodes of a syntax tree in an outline. One table serves all grammars: a name that several of them
 //! use means the same in each.
 
-use crate::rules::WordList;
+use crate::word_list::WordList;
 
 /// The role of a node in an outline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ mod infra_ranker;
 use std::ops::Range;
 
 use crate::lines::TextLines;
-use crate::rules::{self, InfraLine, Tool};
+use crate::rules::{self, InfraLine, KnownTool};
 use crate::sample::LineSample;
 use crate::span::{LineSpan, Rank};
 
@@ -20,14 +20,14 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
 }
 
 /// The tool that wrote a text of this kind, and how sure it is.
-fn recognise(lines: &[&str]) -> Option<(&'static Tool<InfraLine>, u32)> {
+fn recognise(lines: &[&str]) -> Option<(&'static KnownTool<InfraLine>, u32)> {
     let known = rules::infra();
     let mut cues = vec![0usize; known.tools.len()];
     for cue in lines.iter().filter_map(|line| known.cues.class(line)) {
         cues.iter_mut().skip(cue).take(1).for_each(|count| *count += 1);
     }
     let said = || lines.iter().filter(|line| !line.trim().is_empty());
-    let recognised = |tool: &&Tool<InfraLine>, cues: usize| {
+    let recognised = |tool: &&KnownTool<InfraLine>, cues: usize| {
         let [wanted, share, _] = tool.takes;
         let own = || said().filter(|line| tool.rules.class(line).is_some()).count();
         cues >= wanted.max(1) && said().count() >= 3 && own() * 100 >= said().count() * share

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::encode::estimate_tokens;
 use crate::lines::TextLines;
 use crate::mark;
-use crate::rules::{self, LineParts, RecordLine, Tool};
+use crate::rules::{self, KnownTool, LineParts, RecordLine};
 use crate::sample::LineSample;
 use crate::span::{LineSpan, Rank};
 
@@ -25,7 +25,7 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
 }
 
 /// The tool whose records most of these lines are.
-fn recognise(lines: &[&str]) -> Option<&'static Tool<RecordLine>> {
+fn recognise(lines: &[&str]) -> Option<&'static KnownTool<RecordLine>> {
     let said: Vec<&str> = lines.iter().copied().filter(|line| !line.is_empty()).collect();
     if said.len() < MIN_LINES {
         return None;
@@ -82,7 +82,7 @@ struct RecordRun<'t> {
 }
 
 impl<'t> RecordWriter<'t> {
-    fn read(&mut self, tool: &Tool<RecordLine>, line: &'t str) {
+    fn read(&mut self, tool: &KnownTool<RecordLine>, line: &'t str) {
         match tool.rules.read(line) {
             None => self.show(line),
             Some((_, RecordLine::Drop, _)) => {}

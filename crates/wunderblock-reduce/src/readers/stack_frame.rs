@@ -1,6 +1,7 @@
 //! One line of a stack trace, as `rules/trace.rules` has them.
 
-use crate::rules::{self, WordList};
+use crate::rules;
+use crate::word_list::WordList;
 
 /// The places of libraries and runtimes, and the names of their packages.
 static LIBRARIES: WordList = WordList::new("libraries");

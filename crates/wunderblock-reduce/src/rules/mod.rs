@@ -6,7 +6,6 @@
 
 mod lines;
 mod table;
-mod words;
 
 use std::sync::OnceLock;
 
@@ -15,7 +14,6 @@ use crate::severity::LogLevel;
 use table::{Pattern, ToolTable};
 
 pub(crate) use lines::{LineParts, LineRules};
-pub(crate) use words::WordList;
 
 /// What a line of a build tool's output is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +103,7 @@ pub(crate) enum InfraLine {
 
 /// A tool, and the rules of the lines that it prints.
 #[derive(Debug)]
-pub(crate) struct Tool<C> {
+pub(crate) struct KnownTool<C> {
     pub(crate) name: &'static str,
     /// What is left out of its records.
     pub(crate) left_out: &'static str,
@@ -115,7 +113,7 @@ pub(crate) struct Tool<C> {
     runs: &'static [&'static str],
 }
 
-impl<C> Tool<C> {
+impl<C> KnownTool<C> {
     /// Whether a report is of one of its commands.
     pub(crate) fn runs(&self, report: &str) -> bool {
         self.runs.iter().any(|own| is_of(report, own))
@@ -125,7 +123,7 @@ impl<C> Tool<C> {
 /// The tools of a kind, and the cues by which each is recognised.
 #[derive(Debug)]
 pub(crate) struct ToolSet<C> {
-    pub(crate) tools: Vec<Tool<C>>,
+    pub(crate) tools: Vec<KnownTool<C>>,
     pub(crate) cues: LineRules<usize>,
 }
 
@@ -166,7 +164,7 @@ impl TableFile {
         let cues = tables.iter().enumerate().flat_map(|(nth, tool)| {
             tool.patterns.iter().filter(is_cue).map(move |pattern| (nth, pattern.regex.clone()))
         });
-        let tool = |tool: &'static ToolTable<'static>| Tool {
+        let tool = |tool: &'static ToolTable<'static>| KnownTool {
             name: tool.name,
             left_out: tool.says,
             takes: tool.takes,

@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use crate::label::Label;
 use crate::lines::TextLines;
 use crate::readers::fingerprint;
-use crate::rules::{InfraLine, Tool};
+use crate::rules::{InfraLine, KnownTool};
 use crate::span::{LineSpan, Rank};
 
 /// Maximum number of equal blocks, of differences, and of steps of a sort that are shown.
@@ -39,7 +39,7 @@ impl<'r, 't> InfraRanker<'r, 't> {
         Self { lines, spans, head: 0, key: "", from: 0, signature: 0, counts, named }
     }
 
-    pub(super) fn rank(mut self, tool: &Tool<InfraLine>) {
+    pub(super) fn rank(mut self, tool: &KnownTool<InfraLine>) {
         for at in 0..self.lines.len() {
             let line = self.lines.get(at);
             let read = tool.rules.read(line);

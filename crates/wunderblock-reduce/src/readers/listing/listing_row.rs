@@ -3,7 +3,7 @@
 use crate::lines::{TextLines, TextPart};
 
 use crate::readers::fingerprint;
-use crate::rules::WordList;
+use crate::word_list::WordList;
 
 /// Folders that tools fill.
 static FOLDERS: WordList = WordList::new("vendored folders");

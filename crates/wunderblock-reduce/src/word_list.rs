@@ -46,7 +46,7 @@ impl WordList {
 
     fn sorted(&self) -> &SortedWords {
         self.words.get_or_init(|| {
-            let table = include_str!("../../rules/words.rules");
+            let table = include_str!("../rules/words.rules");
             let mut sections = table.split("\n[").skip(1).filter_map(|section| section.split_once("]\n"));
             let list = sections.find(|(name, _)| *name == self.name).map_or("", |(_, list)| list);
             let mut words: Vec<&str> =
