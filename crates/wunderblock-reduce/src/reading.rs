@@ -109,6 +109,9 @@ impl<'t> TextReading<'t> {
         let mut spans = match (kind, target) {
             (Kind::Code, SizeTarget::Bytes(_)) => code::spans(&lines),
             (Kind::Code, SizeTarget::Exact | SizeTarget::Fold) => code::spans_folded(&lines),
+            (kind, SizeTarget::Fold) if query.is_empty() && self.earlier.is_empty() => {
+                readers::spans_folded(&lines, kind, self.claim.report())
+            }
             (kind, _) => readers::spans(&lines, kind, self.claim.report()),
         };
         if !self.earlier.is_empty() {

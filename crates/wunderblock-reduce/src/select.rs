@@ -54,17 +54,7 @@ pub(crate) fn select(lines: &TextLines<'_>, spans: &[LineSpan], room: KeepLimit)
 /// Joins neighbours that a fold treats alike and of which marks say nothing.
 pub(crate) fn join_spans(spans: &mut Vec<LineSpan>) {
     spans.dedup_by(|next, span| {
-        let [kept, next_kept] = [span.rank, next.rank].map(|rank| rank > Rank::Filler);
-        // A description of a part of a gap holds for all of it, except where it was seen.
-        let seen = !kept && span.description().is_some_and(|seen_in| seen_in.starts_with(SEEN));
-        let counted = !kept && next.label.is_some();
-        let joins = kept == next_kept
-            && span.range().end == next.range().start
-            && span.note().is_none()
-            && !next.has_notes()
-            && span.shown().is_none()
-            && !seen
-            && !counted;
+        let joins = span.is_folded_with(next);
         if joins {
             span.extend(next.range().end);
         }

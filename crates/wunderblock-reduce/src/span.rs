@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::label::Label;
+use crate::mark::SEEN;
 
 /// What a span is worth, in the order of the choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -76,6 +77,20 @@ impl LineSpan {
     /// Extends it to `end`.
     pub(crate) fn extend(&mut self, end: usize) {
         self.end = to_u32(end);
+    }
+
+    /// Whether a fold treats the span after it alike, and marks say nothing of that.
+    pub(crate) fn is_folded_with(&self, next: &Self) -> bool {
+        let [kept, next_kept] = [self.rank, next.rank].map(|rank| rank > Rank::Filler);
+        // A description of a part of a gap holds for all of it, except where it was seen.
+        let seen = !kept && self.description().is_some_and(|seen_in| seen_in.starts_with(SEEN));
+        kept == next_kept
+            && self.end == next.start
+            && self.note().is_none()
+            && !next.has_notes()
+            && self.shown().is_none()
+            && !seen
+            && (kept || next.label.is_none())
     }
 
     /// The mark that follows it if it stays: `⟨×47⟩`.

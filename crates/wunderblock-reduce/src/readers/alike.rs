@@ -29,7 +29,7 @@ const MAX_CHARS: usize = 40;
 pub(super) fn notes(
     lines: &TextLines<'_>,
     templates: &LineTemplates,
-    ids: &[Option<u32>],
+    ids: impl Iterator<Item = Option<u32>>,
     wanted: impl Fn(&LineTemplate) -> bool,
 ) -> HashMap<u32, String> {
     let mut alike: HashMap<u32, AlikeLines<'_>> = HashMap::new();
@@ -186,8 +186,9 @@ mod tests {
         let mut templates = LineTemplates::default();
         let ids: Vec<Option<u32>> =
             lines.iter().enumerate().map(|(at, line)| Some(templates.learn(at, line, 0))).collect();
-        let mut notes: Vec<_> =
-            notes(&lines, &templates, &ids, |template| template.count > 3).into_iter().collect();
+        let mut notes: Vec<_> = notes(&lines, &templates, ids.iter().copied(), |template| template.count > 3)
+            .into_iter()
+            .collect();
         notes.sort_unstable();
         notes.into_iter().map(|(_, note)| note).collect::<Vec<_>>().join(" ")
     }

@@ -155,7 +155,7 @@ fn fold_others(lines: &TextLines<'_>, classes: &[Option<BuildLine>], spans: &mut
             other(at).then(|| templates.learn(at, strip_prefix(lines.get(at)), said(at).weight() as u8))
         })
         .collect();
-    let notes = alike::notes(lines, &templates, &ids, |template| template.count > MAX_WHOLE);
+    let notes = alike::notes(lines, &templates, ids.iter().copied(), |template| template.count > MAX_WHOLE);
     for (at, id) in ids.into_iter().enumerate() {
         let Some(template) =
             id.and_then(|id| templates.get(id)).filter(|template| template.count > MAX_WHOLE)

@@ -84,17 +84,30 @@ struct LogEntry {
     template: u32,
     said: LineSeverity,
     head: bool,
-    /// The measurement at its end; not a number without one.
-    measured: f32,
 }
 
 pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
+    let mut spans = Vec::with_capacity(lines.len());
+    rank_lines(lines, &mut |span| spans.push(span));
+    spans
+}
+
+/// The spans, those joined that a fold treats alike: a large log has one for each line otherwise.
+pub(crate) fn spans_folded(lines: &TextLines<'_>) -> Vec<LineSpan> {
+    let mut spans: Vec<LineSpan> = Vec::new();
+    rank_lines(lines, &mut |span| match spans.last_mut() {
+        Some(last) if last.is_folded_with(&span) => last.extend(span.range().end),
+        _ => spans.push(span),
+    });
+    spans
+}
+
+fn rank_lines(lines: &TextLines<'_>, take: &mut dyn FnMut(LineSpan)) {
     let mut templates = LineTemplates::default();
     let entries = parse_entries(lines, &mut templates);
-    let mut outliers = LogOutliers::of(&entries);
-    let ids: Vec<Option<u32>> = entries.iter().map(|entry| Some(entry.template)).collect();
-    let notes = alike::notes(lines, &templates, &ids, |template| template.count > MAX_RARE);
-    let mut spans = Vec::with_capacity(lines.len());
+    let mut outliers = LogOutliers::of(lines, &entries);
+    let ids = entries.iter().map(|entry| Some(entry.template));
+    let notes = alike::notes(lines, &templates, ids, |template| template.count > MAX_RARE);
     let mut stays = false;
     for (at, entry) in entries.iter().enumerate() {
         let mut span = LineSpan::new(lines.span(at), Rank::Filler);
@@ -107,7 +120,7 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
             span.rank = if stays { Rank::Context } else { Rank::Filler };
             span.set_note(None);
         } else if span.rank == Rank::Filler
-            && (!entry.head && stays && count <= MAX_FOLLOWING || outliers.take(entry))
+            && (!entry.head && stays && count <= MAX_FOLLOWING || outliers.take(entry, lines.get(at)))
         {
             span.rank = Rank::Context;
             span.score = 30;
@@ -115,10 +128,13 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
         if entry.head {
             stays = span.rank > Rank::Filler;
         }
-        spans.push(span);
+        if at == 0 || at + 1 == lines.len() {
+            // A log's first and last lines show its span of time.
+            span.rank = span.rank.max(Rank::Frame);
+            span.score = span.score.max(150);
+        }
+        take(span);
     }
-    frame_ends(&mut spans);
-    spans
 }
 
 fn parse_entries(lines: &TextLines<'_>, templates: &mut LineTemplates) -> Vec<LogEntry> {
@@ -131,7 +147,7 @@ fn parse_entries(lines: &TextLines<'_>, templates: &mut LineTemplates) -> Vec<Lo
         let head =
             !line.starts_with([' ', '\t']) && (!headed || said.level.is_some() || timestamp::has_time(line));
         let template = templates.learn(at, line, said.weight() as u8);
-        LogEntry { template, said, head, measured: parse_measure(line).unwrap_or(f32::NAN) }
+        LogEntry { template, said, head }
     };
     lines.iter().enumerate().map(entry).collect()
 }
@@ -162,15 +178,16 @@ struct LogOutliers {
 }
 
 impl LogOutliers {
-    fn of(entries: &[LogEntry]) -> Self {
+    fn of(lines: &TextLines<'_>, entries: &[LogEntry]) -> Self {
         let mut sums: Vec<(f64, f64, f64)> = Vec::new();
-        for entry in entries.iter().filter(|entry| !entry.measured.is_nan()) {
+        for (entry, line) in entries.iter().zip(lines.iter()) {
+            let Some(measured) = parse_measure(line) else { continue };
             let at = entry.template as usize;
             if sums.len() <= at {
                 sums.resize(at + 1, (0.0, 0.0, 0.0));
             }
             let Some((count, sum, squares)) = sums.get_mut(at) else { continue };
-            let value = f64::from(entry.measured);
+            let value = f64::from(measured);
             (*count, *sum, *squares) = (*count + 1.0, *sum + value, value.mul_add(value, *squares));
         }
         let limit = |(count, sum, squares): (f64, f64, f64)| {
@@ -181,9 +198,10 @@ impl LogOutliers {
         Self { limits: sums.into_iter().map(|sums| (limit(sums), MAX_OUTLIERS)).collect() }
     }
 
-    fn take(&mut self, entry: &LogEntry) -> bool {
+    fn take(&mut self, entry: &LogEntry, line: &str) -> bool {
         let Some((limit, left)) = self.limits.get_mut(entry.template as usize) else { return false };
-        let out = f64::from(entry.measured) > *limit && *left > 0;
+        let may = *left > 0 && limit.is_finite();
+        let out = may && parse_measure(line).is_some_and(|measured| f64::from(measured) > *limit);
         *left -= u8::from(out);
         out
     }
@@ -218,16 +236,5 @@ fn rank_line(
     span.rank = if heavy { Rank::Must } else { Rank::Frame };
     if first && !whole && (entry.head || heavy) {
         span.set_note(notes.get(&entry.template).map(|note| note.as_str().into()));
-    }
-}
-
-/// A log's first and last lines show its span of time.
-fn frame_ends(spans: &mut [LineSpan]) {
-    let last = spans.len().saturating_sub(1);
-    for at in [0, last] {
-        if let Some(span) = spans.get_mut(at) {
-            span.rank = span.rank.max(Rank::Frame);
-            span.score = span.score.max(150);
-        }
     }
 }

@@ -50,6 +50,11 @@ pub(crate) fn vote(sample: &LineSample<'_>, kind: Kind) -> u32 {
     }
 }
 
+/// The same where a fold is all that is asked of them: those that it treats alike may be joined.
+pub(crate) fn spans_folded(lines: &TextLines<'_>, kind: Kind, report: Option<&str>) -> Vec<LineSpan> {
+    if kind == Kind::Log { log::spans_folded(lines) } else { spans(lines, kind, report) }
+}
+
 /// The spans of a text of that kind, the report of a command if that is known. They tile the text.
 pub(crate) fn spans(lines: &TextLines<'_>, kind: Kind, report: Option<&str>) -> Vec<LineSpan> {
     match kind {

@@ -486,7 +486,8 @@ impl ReportReader<'_> {
             let id = templates.learn(*at, strip_prefix(self.lines.get(*at)), 0);
             ids.iter_mut().skip(*at).take(1).for_each(|slot| *slot = Some(id));
         }
-        let notes = alike::notes(self.lines, &templates, &ids, |template| template.count > MAX_WHOLE);
+        let notes =
+            alike::notes(self.lines, &templates, ids.iter().copied(), |template| template.count > MAX_WHOLE);
         for (at, id) in ids.into_iter().enumerate() {
             let Some((id, template)) = id.and_then(|id| Some((id, templates.get(id)?))) else { continue };
             if template.count <= MAX_WHOLE {
