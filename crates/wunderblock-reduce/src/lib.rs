@@ -26,7 +26,6 @@
 
 mod code;
 mod command;
-mod count_sketch;
 mod detect;
 mod duplicates;
 mod encode;
