@@ -35,7 +35,7 @@ const MAX_STEPS: usize = 4;
 pub struct Reduced {
     /// The text to show.
     pub text: String,
-    /// The kind the text was reduced as.
+    /// The kind the text was reduced as; prose for one below 512 bytes that nobody named.
     pub kind: Kind,
     /// The level that was applied: a selection is reduced losslessly although `fold` was requested.
     pub level: Level,
@@ -229,8 +229,13 @@ impl Original<'_> {
             }
             _ => mark::escape(&source.text, &mut text),
         }
+        let found = || match why {
+            // Patterns of all kinds would be compiled for it: 6 ms, for a word that nothing follows from.
+            Untouched::Small if source.text.len() < MIN_BYTES => Kind::Prose,
+            _ => detect::detect_kind(&source.text),
+        };
         Reduced {
-            kind: kind.or(options.kind).unwrap_or_else(|| detect::detect_kind(&source.text)),
+            kind: kind.or(options.kind).unwrap_or_else(found),
             lossless: source.losses.is_empty(),
             tokens_before: tokens,
             tokens_after: if text.len() == source.text.len() { tokens } else { (options.count)(&text) },
