@@ -12,7 +12,7 @@ use std::collections::HashMap;
 const MAX_WORDS: usize = 40;
 /// Lines of a group may differ in one place, and in one more for each of this number of words.
 const WORDS_PER_PLACE: usize = 12;
-/// Maximum number of second words after one first word that have a bucket of their own.
+/// Maximum number of first words, and of second words after one first word, that have a bucket of their own.
 const MAX_CHILDREN: u32 = 12;
 /// Maximum number of groups in one bucket that a new variant is compared with.
 const MAX_CANDIDATES: usize = 32;
@@ -50,7 +50,7 @@ struct TemplateGroup {
 pub(crate) struct LineTemplates {
     known: HashMap<u64, u32>,
     buckets: HashMap<u64, Vec<u32>>,
-    /// The number of second words after each first one.
+    /// The number of branches below each branch: of first words below a length, of second words below a first one.
     children: HashMap<u64, u32>,
     groups: Vec<TemplateGroup>,
     all: Vec<LineTemplate>,
@@ -95,12 +95,9 @@ impl LineTemplates {
 
     fn place(&mut self, masked: &MaskedLine, at: u32, class: u8) -> u32 {
         let fresh = self.all.len() as u32;
-        // A second word with many values is a value itself: its lines share one bucket.
-        let children = self.children.entry(masked.first).or_default();
-        let new = !self.buckets.contains_key(&masked.second);
-        let bucket = if new && *children >= MAX_CHILDREN { masked.first } else { masked.second };
-        *children += u32::from(new && *children < MAX_CHILDREN);
-        let bucket = self.buckets.entry(bucket).or_default();
+        let first = self.branch(masked.length, masked.first);
+        let second = if first == masked.first { self.branch(first, masked.second) } else { first };
+        let bucket = self.buckets.entry(second).or_default();
         let allowed = 1 + self.words.len() as u32 / WORDS_PER_PLACE as u32;
         let mut best: Option<(u32, u64, u32)> = None;
         for id in bucket.iter() {
@@ -139,6 +136,21 @@ impl LineTemplates {
         group.pooled
     }
 
+    /// The branch of a word below another, or that other: a word with many values is a value itself, and its lines share
+    /// one bucket.
+    fn branch(&mut self, parent: u64, child: u64) -> u64 {
+        if self.children.contains_key(&child) || self.buckets.contains_key(&child) {
+            return child;
+        }
+        let children = self.children.entry(parent).or_default();
+        if *children >= MAX_CHILDREN {
+            return parent;
+        }
+        *children += 1;
+        self.children.insert(child, 0);
+        child
+    }
+
     fn open(&mut self, id: u32, at: u32, group: u32) -> u32 {
         self.all.push(LineTemplate { count: 0, first: at, last: at, differ: false, bytes: 0, group });
         id
@@ -156,7 +168,9 @@ struct MaskedLine {
     hash: u64,
     /// Of the whole line.
     bytes: u64,
-    /// Of how many words there are, and the first that is no value.
+    /// Of how many words there are.
+    length: u64,
+    /// The same with the first that is no value.
     first: u64,
     /// The same with the second.
     second: u64,
@@ -226,6 +240,7 @@ fn mask_values(line: &str, class: u8, words: &mut Vec<u32>) -> MaskedLine {
     MaskedLine {
         hash: hash_all,
         bytes: hash(bytes),
+        length: mix_hash(SEED, u64::from(class) << 32 | count),
         first: mix_hash(first, count),
         second: mix_hash(second, count).rotate_left(1),
     }
