@@ -107,8 +107,8 @@ impl<'t> TextReading<'t> {
         }
         let lines = TextLines::after(self.before, text);
         let mut spans = match (kind, target) {
-            (Kind::Code, SizeTarget::Bytes(_)) => code::spans(&lines),
-            (Kind::Code, SizeTarget::Exact | SizeTarget::Fold) => code::spans_folded(&lines),
+            // A fold leaves code as it is.
+            (Kind::Code, _) => code::spans(&lines),
             (kind, SizeTarget::Fold) if query.is_empty() && self.earlier.is_empty() => {
                 readers::spans_folded(&lines, kind, self.claim.report())
             }

@@ -5,7 +5,7 @@ use super::line_worth::LineWorths;
 use crate::lines::TextLines;
 
 /// Lists of values with more lines are data: only their first and last lines stay.
-pub(super) const DATA_LINES: usize = 30;
+const DATA_LINES: usize = 30;
 
 /// Ranks lines by the syntax tree of their text. False without a grammar, or where the parse fails.
 #[cfg(not(feature = "syntax"))]
