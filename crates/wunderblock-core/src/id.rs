@@ -199,6 +199,12 @@ impl HandlePrefix {
     }
 }
 
+impl From<Handle> for HandlePrefix {
+    fn from(handle: Handle) -> Self {
+        Self { first: handle, last: handle }
+    }
+}
+
 impl Handle {
     /// The shortest form that stands for it in marks: `wb:` and 8 digits.
     #[must_use]

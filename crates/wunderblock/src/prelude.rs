@@ -5,6 +5,6 @@ pub use crate::{
     SearchOptions, Session, Slice,
 };
 pub use wunderblock_core::event::{Event, Fact, NewEvent};
-pub use wunderblock_core::id::{EventId, Handle, LaneId, StreamId};
+pub use wunderblock_core::id::{EventId, Handle, HandlePrefix, LaneId, StreamId};
 pub use wunderblock_core::message::{Dialect, Message, Part, Role};
 pub use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};

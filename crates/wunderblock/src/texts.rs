@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use wunderblock_core::id::Handle;
+use wunderblock_core::id::{Handle, HandlePrefix};
 use wunderblock_core::ports::Bodies;
 
 /// Texts by their handles. Cheap to clone: the texts are shared.
@@ -23,6 +23,11 @@ impl Texts {
     /// A text, shared.
     pub(crate) fn get(&self, handle: Handle) -> Option<&Arc<str>> {
         self.0.get(&handle)
+    }
+
+    /// The handles of texts that begin so.
+    pub(crate) fn named(&self, prefix: HandlePrefix) -> impl Iterator<Item = Handle> {
+        self.0.keys().copied().filter(move |handle| (prefix.first..=prefix.last).contains(handle))
     }
 
     /// Whether a text is here.

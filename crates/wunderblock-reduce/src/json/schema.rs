@@ -53,6 +53,29 @@ pub(super) struct TableSchema {
     pub(super) columns: Vec<JsonColumn>,
     /// The first is the row itself.
     pub(super) places: Vec<SchemaPlace>,
+    pub(super) rows: TableRows,
+}
+
+/// What the rows of a table are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum TableRows {
+    #[default]
+    Items,
+    /// The values of an object, each after its key.
+    Keys,
+    /// Arrays of items, which stand side by side.
+    Lists,
+}
+
+impl TableRows {
+    /// The brackets, and the word for the rows.
+    pub(super) const fn words(self) -> (char, char, &'static str) {
+        match self {
+            Self::Items => ('[', ']', "items"),
+            Self::Keys => ('{', '}', "keys"),
+            Self::Lists => ('[', ']', "lists"),
+        }
+    }
 }
 
 impl TableSchema {
@@ -94,7 +117,7 @@ struct SchemaSurvey<'t, 's> {
 }
 
 /// The columns for these rows, the keys of their objects included where they are a map's values.
-pub(super) fn learn_schema(tree: &JsonTree<'_>, rows: &[usize], by_key: bool) -> Option<TableSchema> {
+pub(super) fn learn_schema(tree: &JsonTree<'_>, rows: &[usize], kind: TableRows) -> Option<TableSchema> {
     let step = (rows.len() / (MAX_SAMPLED_ROWS / 2)).max(1);
     let head = rows.iter().take(MAX_SAMPLED_ROWS / 2);
     let rest = rows.iter().skip(MAX_SAMPLED_ROWS / 2).step_by(step);
@@ -112,7 +135,7 @@ pub(super) fn learn_schema(tree: &JsonTree<'_>, rows: &[usize], by_key: bool) ->
         return None;
     }
     let order = survey.order(&sample);
-    Some(survey.schema(&order, sample.len(), by_key))
+    Some(survey.schema(&order, sample.len(), kind))
 }
 
 fn is_record(tree: &JsonTree<'_>, at: usize) -> bool {
@@ -231,7 +254,7 @@ impl<'t> SchemaSurvey<'t, '_> {
         }
     }
 
-    fn schema(&self, order: &[usize], rows: usize, by_key: bool) -> TableSchema {
+    fn schema(&self, order: &[usize], rows: usize, kind: TableRows) -> TableSchema {
         let mut places: Vec<SchemaPlace> = vec![SchemaPlace::default(); self.seen.len()];
         for (at, seen) in self.seen.iter().enumerate().skip(1) {
             if let Some(place) = places.get_mut(at) {
@@ -252,9 +275,9 @@ impl<'t> SchemaSurvey<'t, '_> {
             if let Some(place) = places.get_mut(*leaf) {
                 place.column = Some(columns.len());
             }
-            columns.push(JsonColumn { path: self.path(*leaf), cells: self.cells(*leaf, rows, by_key) });
+            columns.push(JsonColumn { path: self.path(*leaf), cells: self.cells(*leaf, rows, kind) });
         }
-        TableSchema { columns, places }
+        TableSchema { columns, places, rows: kind }
     }
 
     fn leaves_of(&self, at: usize) -> usize {
@@ -274,9 +297,9 @@ impl<'t> SchemaSurvey<'t, '_> {
         names.join(".")
     }
 
-    fn cells(&self, at: usize, rows: usize, by_key: bool) -> ColumnCells {
+    fn cells(&self, at: usize, rows: usize, kind: TableRows) -> ColumnCells {
         let Some(seen) = self.seen.get(at) else { return ColumnCells::Any };
-        if by_key && seen.keys * 10 >= rows * 9 {
+        if kind == TableRows::Keys && seen.keys * 10 >= rows * 9 {
             return ColumnCells::Key;
         }
         let commonest = seen.values.iter().max_by_key(|(value, count)| (**count, std::cmp::Reverse(**value)));

@@ -5,7 +5,7 @@
 use super::cell;
 use super::inner_mark;
 use super::layout::JsonLayout;
-use super::schema::{ColumnCells, JsonColumn, MAX_COLUMNS, TableSchema};
+use super::schema::{ColumnCells, JsonColumn, MAX_COLUMNS, TableRows, TableSchema};
 use super::tree::JsonTree;
 use crate::sink::TextSink;
 
@@ -137,8 +137,8 @@ impl<'t> TableDecoder<'t> {
             match self.peek()? {
                 b'"' => self.copy(cell::string_end(self.bytes(), self.at)?)?,
                 b'[' | b'{' => {
-                    if let Some(by_key) = self.table_begins() {
-                        self.table(by_key, level)?;
+                    if let Some(rows) = self.table_begins() {
+                        self.table(rows, level)?;
                     } else {
                         depth += 1;
                         self.copy(self.at + 1)?;
@@ -169,25 +169,27 @@ impl<'t> TableDecoder<'t> {
     }
 
     /// Whether a table stands here, and if so of what. The reader then stands at its header.
-    fn table_begins(&mut self) -> Option<bool> {
+    fn table_begins(&mut self) -> Option<TableRows> {
         let inner = self.rest().get(1..)?;
         let digits = inner.bytes().take_while(u8::is_ascii_digit).count();
         let open = usize::from(inner.as_bytes().get(digits) == Some(&b'+'));
         let unit = inner.get(digits + open..)?;
-        let (by_key, name) = if self.peek() == Some(b'{') { (true, " keys: ") } else { (false, " items: ") };
-        if digits == 0 || !unit.starts_with(name) {
-            return None;
-        }
-        self.at += 1 + digits + open + name.len();
-        Some(by_key)
+        let unit = unit.strip_prefix(' ')?;
+        let kinds = [TableRows::Items, TableRows::Keys, TableRows::Lists].into_iter();
+        let (rows, rest) =
+            kinds.filter_map(|rows| Some((rows, unit.strip_prefix(rows.words().2)?))).next()?;
+        let rest =
+            rest.strip_prefix(": ").filter(|_| digits > 0 && self.peek() == Some(rows.words().0 as u8))?;
+        self.at = self.text.len() - rest.len();
+        Some(rows)
     }
 
-    fn table(&mut self, by_key: bool, level: usize) -> Option<()> {
+    fn table(&mut self, rows: TableRows, level: usize) -> Option<()> {
         if level > MAX_DEPTH {
             return None;
         }
         let schema = self.header()?;
-        let (open, close) = if by_key { ('{', '}') } else { ('[', ']') };
+        let (open, close, _) = rows.words();
         let lines = std::mem::take(&mut self.lines);
         if !lines {
             self.out.push(open);
@@ -206,13 +208,37 @@ impl<'t> TableDecoder<'t> {
                 self.out.push(if lines { '\n' } else { ',' });
             }
             if !(lines && self.raw_line()?) {
-                self.row(&schema, by_key, level + 1)?;
+                match rows {
+                    TableRows::Lists => self.list(&schema, level + 1)?,
+                    kind => self.row(&schema, kind == TableRows::Keys, level + 1)?,
+                }
             }
         }
         self.at += 1;
         if !lines {
             self.out.push(close);
         }
+        Some(())
+    }
+
+    /// A row that is a list of items.
+    fn list(&mut self, schema: &TableSchema, level: usize) -> Option<()> {
+        if let Some(end) = inner_mark::mark_end(self.bytes(), self.at)
+            && self.bytes().get(end) != Some(&b';')
+        {
+            return self.copy(end);
+        }
+        if self.rest().starts_with("~=") {
+            self.at += 2;
+            return self.value(level);
+        }
+        self.out.push('[');
+        self.row(schema, false, level)?;
+        while self.eat(b';') {
+            self.out.push(',');
+            self.row(schema, false, level)?;
+        }
+        self.out.push(']');
         Some(())
     }
 
@@ -236,7 +262,7 @@ impl<'t> TableDecoder<'t> {
             }
             columns.push(JsonColumn { path, cells });
             if !self.eat(b',') {
-                return Some(TableSchema { columns, places: Vec::new() });
+                return Some(TableSchema { columns, places: Vec::new(), rows: TableRows::default() });
             }
         }
     }

@@ -69,11 +69,12 @@ fn table() -> impl Strategy<Value = Value> {
             }),
             3..24,
         );
-        (rows, any::<bool>()).prop_map(|(rows, map)| {
-            if map {
-                Value::Object(rows)
-            } else {
-                Value::Array(rows.into_iter().map(|(_, row)| row).collect())
+        (rows, 0usize..4).prop_map(|(rows, side_by_side)| {
+            let items = |rows: &[(String, Value)]| rows.iter().map(|(_, row)| row.clone()).collect();
+            match side_by_side {
+                0 => Value::Object(rows),
+                1 => Value::Array(items(&rows)),
+                wide => Value::Array(rows.chunks(wide).map(|rows| Value::Array(items(rows))).collect()),
             }
         })
     })
@@ -309,6 +310,21 @@ fn alike_objects_become_a_table() {
          10,Eva,Bonn,\"53111\",null\n\
          11,Fay,Graz,\"8010\",null\n\
          ]}⟨=⟩"
+    );
+    assert_eq!(encode::invert(&short), Some(text));
+}
+
+#[test]
+fn lists_of_alike_objects_stand_side_by_side() {
+    let leg =
+        |n: usize, from: &str| format!(r#"{{"flight":"A{n}","from":"{from}","seats":{{"economy":{n}}}}}"#);
+    let trip = |n: usize| format!("[{},{}]", leg(n, "ATL"), leg(n + 10, "LGA"));
+    let text = format!("[{},{},[],{},[{}]]", trip(1), trip(2), trip(3), leg(4, "ATL"));
+    let short = shown(&text, SizeTarget::Exact);
+    assert_eq!(
+        short,
+        "⟨=json⟩[5 lists: flight,from,seats.economy\nA1,ATL,1;A11,LGA,11\nA2,ATL,2;A12,LGA,12\n~=[]\n\
+         A3,ATL,3;A13,LGA,13\nA4,ATL,4\n]⟨=⟩"
     );
     assert_eq!(encode::invert(&short), Some(text));
 }

@@ -9,12 +9,17 @@
 //! apples: 1.10
 //! pears: 2.40
 //! }
+//! [3 lists: flight,from,to
+//! A1,ATL,LGA;A2,LGA,PHL
+//! A1,ATL,LGA;A7,LGA,PHL
+//! B4,ATL,PHL
+//! ]
 //! ```
 
 use std::collections::HashMap;
 
 use super::cuts::JsonCuts;
-use super::schema::{self, ColumnCells, TableSchema};
+use super::schema::{self, ColumnCells, TableRows, TableSchema};
 use super::tree::{JsonTree, JsonType};
 use crate::mark::{self, Gap, OPEN};
 use crate::segment::TextSegment;
@@ -205,13 +210,12 @@ impl JsonWriter<'_, '_> {
         let tree = self.tree;
         let span = tree.span(at).len();
         self.tables.trials = self.tables.trials.checked_sub(span)?;
-        let by_key = tree.kind(at) == JsonType::Object;
-        let objects = tree.children(at).take(64).filter(|row| tree.kind(*row) == JsonType::Object).count();
-        if objects * 5 < tree.children(at).take(64).count() * 4 {
-            return None;
-        }
-        let rows: Vec<usize> = tree.children(at).collect();
-        let schema = schema::learn_schema(tree, &rows, by_key)?;
+        let kind = self.row_kind(at)?;
+        let rows: Vec<usize> = match kind {
+            TableRows::Lists => tree.children(at).flat_map(|list| tree.children(list)).collect(),
+            TableRows::Items | TableRows::Keys => tree.children(at).collect(),
+        };
+        let schema = schema::learn_schema(tree, &rows, kind)?;
         if schema.columns.is_empty() {
             return None;
         }
@@ -224,10 +228,29 @@ impl JsonWriter<'_, '_> {
         pays.then_some((schema, written))
     }
 
+    /// What the rows of a container are, if most of them are alike. Lists stand on lines of their own.
+    fn row_kind(&self, at: usize) -> Option<TableRows> {
+        let tree = self.tree;
+        let is_list = |row: usize| {
+            let mut items = tree.children(row).take(8).peekable();
+            tree.kind(row) == JsonType::Array
+                && items.peek().is_some()
+                && items.all(|item| tree.kind(item) == JsonType::Object)
+        };
+        let most = |is: &dyn Fn(usize) -> bool| {
+            let alike = tree.children(at).take(64).filter(|row| is(*row)).count();
+            alike * 5 >= tree.children(at).take(64).count() * 4
+        };
+        match tree.kind(at) {
+            JsonType::Object => most(&|row| tree.kind(row) == JsonType::Object).then_some(TableRows::Keys),
+            _ if most(&|row| tree.kind(row) == JsonType::Object) => Some(TableRows::Items),
+            _ => (self.level == 0 && most(&is_list)).then_some(TableRows::Lists),
+        }
+    }
+
     fn rows(&mut self, at: usize, schema: &TableSchema) {
-        let by_key = self.tree.kind(at) == JsonType::Object;
         let sep = if self.level == 0 { '\n' } else { ';' };
-        let (bracket, close, unit) = if by_key { ('{', '}', "keys") } else { ('[', ']', "items") };
+        let (bracket, close, unit) = schema.rows.words();
         self.out.push(bracket);
         // How many there were is not known of what was cut.
         let more = if self.tree.open.iter().any(|open| *open as usize == at) { "+" } else { "" };
@@ -242,13 +265,37 @@ impl JsonWriter<'_, '_> {
                 while rest.next_if(|row| *row < cut.next).is_some() {}
                 continue;
             }
-            self.row(row, schema, by_key);
+            match schema.rows {
+                TableRows::Lists => self.list(row, schema),
+                kind => self.row(row, schema, kind == TableRows::Keys),
+            }
         }
         self.level -= 1;
         if sep == '\n' {
             self.out.push(sep);
         }
         self.out.push(close);
+    }
+
+    /// A row that is a list: its items as rows, side by side.
+    fn list(&mut self, at: usize, schema: &TableSchema) {
+        if self.tree.kind(at) != JsonType::Array || self.tree.is_empty(at) {
+            self.out.push_str("~=");
+            return self.value(at);
+        }
+        let mut items = self.tree.children(at).peekable();
+        let mut first = true;
+        while let Some(item) = items.next() {
+            if !std::mem::take(&mut first) {
+                self.out.push(';');
+            }
+            if let Some(cut) = self.cuts.and_then(|cuts| cuts.items(item)) {
+                self.gap(&cut.gap);
+                while items.next_if(|item| *item < cut.next).is_some() {}
+                continue;
+            }
+            self.row(item, schema, false);
+        }
     }
 
     fn header(&mut self, schema: &TableSchema) {

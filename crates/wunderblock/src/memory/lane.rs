@@ -19,7 +19,7 @@ use crate::texts::Texts;
 use std::sync::Arc;
 use wunderblock_core::compact::{Due, TaskMark, Urgency};
 use wunderblock_core::event::{Event, EventSource, Fact, NewEvent};
-use wunderblock_core::id::{EventId, Handle, LaneId};
+use wunderblock_core::id::{EventId, Handle, HandlePrefix, LaneId};
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::{Millis, Seq, Tokens};
 
@@ -89,6 +89,13 @@ impl Lane {
     /// The text behind a handle.
     pub(crate) fn text(&self, handle: Handle) -> Option<&Arc<str>> {
         self.texts.get(handle).or_else(|| self.shared.get(handle))
+    }
+
+    /// The one text whose handle begins so.
+    pub(crate) fn named(&self, prefix: HandlePrefix) -> Option<&Arc<str>> {
+        let handles = self.texts.named(prefix).chain(self.shared.named(prefix));
+        let handles: std::collections::BTreeSet<Handle> = handles.collect();
+        handles.first().filter(|_| handles.len() == 1).and_then(|handle| self.text(*handle))
     }
 
     /// Adds a text.

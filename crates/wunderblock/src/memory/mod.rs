@@ -32,7 +32,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use wunderblock_core::compact::{Due, Urgency};
 use wunderblock_core::event::{Event, EventSource, Fact, NewEvent, SessionOpened};
-use wunderblock_core::id::{EventId, Handle, LaneId, StreamId};
+use wunderblock_core::id::{EventId, HandlePrefix, LaneId, StreamId};
 use wunderblock_core::message::{Body, Part};
 use wunderblock_core::policy::Reduce;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
@@ -96,10 +96,11 @@ impl MemoryLane {
         self.lane.events.as_deref().unwrap_or_default()
     }
 
-    /// The text behind a handle that a request names.
+    /// The text behind a handle that a request names, by its first digits or all of them. None where no text has it, or
+    /// several have the digits.
     #[must_use]
-    pub fn read(&self, handle: Handle) -> Option<&str> {
-        self.lane.text(handle).map(|text| &**text)
+    pub fn read(&self, named: impl Into<HandlePrefix>) -> Option<&str> {
+        self.lane.named(named.into()).map(|text| &**text)
     }
 
     /// Appends a message, an event, or several of them, all or none. An event whose id is there already is a duplicate if its content is the same.
