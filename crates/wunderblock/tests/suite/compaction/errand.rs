@@ -50,7 +50,7 @@ impl Clerk<'_> {
             return Some(found);
         }
         for handle in shown.handles.iter().rev() {
-            let address: Address = handle.parse().unwrap();
+            let (address, _) = block_on(Address::find(&self.scene.engine, handle)).unwrap();
             let wanted = Expand { query: Some(words.trim().to_owned()), ..Expand::default() };
             self.lookups += 1;
             let Ok(page) = block_on(self.scene.engine.expand(address, &wanted)) else { continue };

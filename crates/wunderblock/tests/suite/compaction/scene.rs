@@ -254,7 +254,7 @@ impl Scene {
         let own = block_on(self.session.info()).unwrap().handle.to_string();
         let missing = |(seq, message): &(Seq, Message)| {
             let ranged = shown.handles.iter().any(|handle| match handle.split_once('#') {
-                Some((stream, range)) if stream == own => {
+                Some((stream, range)) if own.starts_with(stream) => {
                     let (from, to) = range.split_once('-').unwrap_or((range, range));
                     (from.parse().unwrap()..=to.parse().unwrap()).contains(&seq.0)
                 }
@@ -277,7 +277,7 @@ impl Scene {
             part => part.bodies().into_iter().all(|body| {
                 let text = body.inline().unwrap();
                 let read = |handle: &String| {
-                    let address: Address = handle.parse().unwrap();
+                    let (address, _) = block_on(Address::find(&self.engine, handle)).unwrap();
                     address.range.is_none()
                         && block_on(self.engine.read(address, &wunderblock::Slice::All))
                             .is_ok_and(|content| content.bytes == text.as_bytes())
@@ -410,17 +410,17 @@ impl Shown {
     }
 }
 
-/// `wb:` and 16 hexadecimal digits, with positions behind them where there are any.
+/// `wb:` and 8 to 16 hexadecimal digits, with positions behind them where there are any.
 pub(crate) fn handles(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (at, _) in text.match_indices("wb:") {
         let rest = &text[at + 3..];
         let digits = rest.bytes().take_while(u8::is_ascii_hexdigit).count();
-        if digits != 16 {
+        if !(8..=16).contains(&digits) {
             continue;
         }
-        let mut handle = format!("wb:{}", &rest[..16]);
-        if let Some(range) = rest[16..].strip_prefix('#') {
+        let mut handle = format!("wb:{}", &rest[..digits]);
+        if let Some(range) = rest[digits..].strip_prefix('#') {
             let number = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
             let first = number(range);
             let second = range[first..].strip_prefix('-').map_or(0, number);
