@@ -10,7 +10,6 @@ use crate::terminal::clean;
 use std::path::Path;
 use wunderblock::store::StoreError;
 use wunderblock::{Address, Engine, Error, Session, Slice};
-use wunderblock_core::id::StreamId;
 
 /// The session an argument means. A transcript's path is imported first.
 pub(crate) async fn session(engine: &Engine, global: &Global, text: &str) -> Result<Session, Failure> {
@@ -144,19 +143,4 @@ pub(crate) fn is_transcript(path: &Path) -> Result<bool, Failure> {
     }
     let why = "it is a pipe, a socket or a device; write what it gives into a file and import that";
     Err(wrong(format!("{}: {why}", path.display())))
-}
-
-/// The session of outputs that belong to no other.
-const OUTPUTS: &str = "outputs";
-
-/// The session in which outputs are kept: of a session that was named, or begins so, the one for its outputs.
-pub(crate) async fn outputs_session(engine: &Engine, text: &str) -> Result<Session, wunderblock::Error> {
-    if text == OUTPUTS {
-        return Ok(engine.session_by_id(StreamId::new(OUTPUTS)?));
-    }
-    let session = match engine.find_session(text).await {
-        Err(wunderblock::Error::NoSession(_)) => engine.session_by_id(StreamId::new(text)?),
-        found => found?,
-    };
-    Ok(session.outputs())
 }

@@ -14,6 +14,7 @@ mod importing;
 mod input;
 mod lookup;
 mod outcome;
+mod outputs;
 mod outside;
 mod paint;
 mod policy;

@@ -7,7 +7,7 @@
 //! The file is locked as long as its `run` lives. It costs a write for each chunk and no sync, so that a command is not
 //! slowed: what a kill leaves is whole, what a loss of power leaves may lack its last seconds.
 
-use crate::lookup::outputs_session;
+use crate::outputs::outputs_session;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::fs::{File, OpenOptions, TryLockError};

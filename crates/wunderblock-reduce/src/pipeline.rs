@@ -303,7 +303,7 @@ fn reduce_to(
     options: &Options<'_>,
 ) -> Option<ShortText> {
     let segments = reading.segments(target);
-    compose(source, segments, (reading.kind(), reading.before()), target, options)
+    compose(source, segments, reading, target, options)
 }
 
 /// One mark in the place of the whole text, and of what would be set aside from it.
@@ -320,7 +320,7 @@ fn one_gap((seen, bytes): (SeenPart, &[u8]), text: &str, options: &Options<'_>) 
 fn compose(
     source: &SourceText<'_>,
     segments: Vec<TextSegment>,
-    (kind, before): (Kind, usize),
+    reading: &TextReading<'_>,
     target: SizeTarget,
     options: &Options<'_>,
 ) -> Option<ShortText> {
@@ -359,9 +359,9 @@ fn compose(
         return None;
     }
     let is_file = options.command.is_some_and(|command| Claim::of(command) == Claim::File);
-    let lines = SourceLines { handle: options.handle, before };
+    let lines = SourceLines { handle: options.handle, before: reading.before() };
     let lines = Some(lines).filter(|_| exact && !is_file);
-    let mut short = match (encode::encode(&written, kind, lines), written) {
+    let mut short = match (encode::encode(&written, reading.kind(), lines), written) {
         (Some(packed), _) => packed,
         // Nothing is shorter, not even by what was set aside. A budget still wants to know how much that is.
         (None, Cow::Borrowed(_)) if source.losses.is_empty() && !matches!(target, SizeTarget::Bytes(_)) => {

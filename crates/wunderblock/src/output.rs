@@ -162,7 +162,8 @@ async fn keep_text(
             // After the opening of a new session, the call and the result.
             let target = Seq(head.map_or(1, |head| head.0) + 2);
             let whole = [text.get(..seen).unwrap_or_default(), &reduced.text].concat();
-            events.push(reduction_event(engine, &call, (target, text.len()), (reduced, whole))?);
+            let result = ShownResult { target, bytes: text.len(), text: whole, reduced };
+            events.push(reduction_event(engine, &call, result)?);
         }
         let writes = append_writes(engine, session, (None, head), events).await?;
         match engine.storage.commit(writes).await {
@@ -174,12 +175,16 @@ async fn keep_text(
 }
 
 /// What is shown in place of a result.
-fn reduction_event(
-    engine: &Engine,
-    call: &str,
-    (target, bytes): (Seq, usize),
-    (reduced, shown): (&Reduced, String),
-) -> Result<NewEvent, Error> {
+struct ShownResult<'r> {
+    /// Where the result stands, and its bytes.
+    target: Seq,
+    bytes: usize,
+    text: String,
+    reduced: &'r Reduced,
+}
+
+fn reduction_event(engine: &Engine, call: &str, shown: ShownResult<'_>) -> Result<NewEvent, Error> {
+    let ShownResult { target, bytes, text, reduced } = shown;
     let how = Reduction {
         kind: reduced.kind.name().into(),
         level: reduced.level.name().into(),
@@ -191,7 +196,7 @@ fn reduction_event(
     let fact = ContentReduced {
         target,
         part: 0,
-        text: Body::Inline(shown),
+        text: Body::Inline(text),
         reducer: how.kind.clone(),
         bytes_before: Bytes(bytes as u64),
         standing: false,
@@ -314,16 +319,16 @@ fn parent_of(session: &StreamId) -> Option<StreamId> {
     StreamId::new(parent).ok()
 }
 
-impl Session {
-    /// The session that keeps the outputs of commands run for this one: `ID-outputs`, whose parent this one is, also where
+impl Output<'_> {
+    /// The session that keeps the outputs of commands run for another: `ID-outputs`, whose parent that one is, also where
     /// it is not recorded yet. An agent's own session gets no calls that its model did not make. `outputs`, and a session
     /// that keeps outputs, is its own.
     #[must_use]
-    pub fn outputs(&self) -> Self {
-        let id = &self.id;
+    pub fn session_beside(session: &Session) -> Session {
+        let id = &session.id;
         let child = StreamId::new(format!("{id}{OUTPUTS}")).ok();
         let keeps = id.as_str() == OUTPUTS.trim_start_matches('-') || id.as_str().ends_with(OUTPUTS);
-        self.engine.session_by_id(child.filter(|_| !keeps).unwrap_or_else(|| id.clone()))
+        session.engine.session_by_id(child.filter(|_| !keeps).unwrap_or_else(|| id.clone()))
     }
 }
 

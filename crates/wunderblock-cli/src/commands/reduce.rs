@@ -4,7 +4,7 @@ use crate::args::{Global, HowArgs, LevelArg, ReduceArgs};
 use crate::console::{print, print_json, print_report, say};
 use crate::exit::{Exit, Failure, failed, wrong};
 use crate::input::refused;
-use crate::lookup::outputs_session;
+use crate::outputs::outputs_session;
 use crate::settings::Settings;
 use crate::terminal::{clean, write_bytes};
 use serde_json::json;

@@ -18,7 +18,7 @@ use super::reduce::{How, exact, outcome};
 use crate::args::{Global, RunArgs};
 use crate::console::{print_json, say};
 use crate::exit::{Exit, FAILED, Failure, USAGE};
-use crate::lookup::outputs_session;
+use crate::outputs::outputs_session;
 use crate::settings::Settings;
 use crate::spool::{Spool, SpoolHead};
 use channel::{Channel, Way, Written};

@@ -7,6 +7,7 @@ mod error_words;
 mod paths;
 mod rewrite;
 mod slots;
+mod source_lines;
 mod tags;
 mod template;
 mod token_estimate;
@@ -14,18 +15,11 @@ mod token_estimate;
 use tags::EncodedBlock;
 pub(crate) use token_estimate::estimate_tokens;
 
+pub(crate) use source_lines::SourceLines;
+
 use crate::kind::Kind;
 use crate::sink::TextSink;
 use crate::{json, mark};
-
-/// Where the lines of a text stand in its source.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct SourceLines<'h> {
-    /// The handle by which they can be read.
-    pub(crate) handle: Option<&'h str>,
-    /// Lines of the source before the text.
-    pub(crate) before: usize,
-}
 
 /// A shorter encoding of a text, or none. It was decoded and compared. Lines are taken apart, into what they share and
 /// what they do not, only where the `source` of them all is known; else they were chosen because somebody looks for them.

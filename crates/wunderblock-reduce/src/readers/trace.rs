@@ -292,7 +292,7 @@ fn fold_equal(lines: &TextLines<'_>, read: &[TraceLine], spans: &mut [LineSpan])
             // What was thrown with other words, if only another number, is another error.
             for at in heads.into_iter().filter(|_| thrown.len() <= MAX_THROWN) {
                 if let Some(span) = spans.get_mut(at) {
-                    (span.rank, span.score, span.label) = (Rank::Frame, 150, Some(Label::Thrown));
+                    (span.rank, span.score, span.label) = (Rank::Must, 150, Some(Label::Thrown));
                 }
             }
         }

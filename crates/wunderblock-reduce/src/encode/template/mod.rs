@@ -16,16 +16,12 @@
 //! `⟨=t⟩` has one template, and neither letters nor other lines.
 
 mod columns;
+mod keys;
 mod reader;
 mod writer;
 
 pub(super) use reader::decode;
 pub(super) use writer::encode;
-
-/// The names of the templates: a row begins with one of these letters.
-const KEYS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-/// A value that equals the one above.
-const SAME: &str = "\"";
 
 #[cfg(test)]
 mod tests {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{KEYS, SAME};
+use super::keys::{KEYS, SAME};
 use crate::encode::tags::{self, EncodedBlock};
 use crate::sink::TextSink;
 

@@ -1,7 +1,7 @@
 //! Lines as templates and rows.
 
 use super::columns::{self, LineColumns};
-use super::{KEYS, SAME};
+use super::keys::{KEYS, SAME};
 use crate::encode::{tags, token_estimate};
 use crate::lines::NewlineSplit;
 

@@ -247,7 +247,8 @@ fn erasing_in_a_summarised_range_takes_the_summaries_along() {
     let marked = shown.handles.iter().any(|one| {
         let Some((stream, range)) = one.split_once('#') else { return false };
         let (from, to) = range.split_once('-').unwrap_or((range, range));
-        handle.to_string().starts_with(stream) && (from.parse().unwrap()..=to.parse().unwrap()).contains(&secret.0)
+        handle.to_string().starts_with(stream)
+            && (from.parse().unwrap()..=to.parse().unwrap()).contains(&secret.0)
     });
     assert!(marked, "a mark stands there: {:?} {gap:?}", shown.handles);
     for seq in scene.events().iter().map(|event| event.seq) {
