@@ -129,7 +129,7 @@ fn rank_table(lines: &TextLines<'_>, form: TableFormat, rows: &[TableRow], spans
     }
 }
 
-/// Puts what is known of the columns into the mark of the largest gap. The spans that carry it score lowest, so that
+/// Puts what is known of the columns of all rows into the mark of the largest gap. The spans that carry it score lowest, so that
 /// they are the last to come back as a budget grows.
 fn describe_columns(columns: &TableColumns, spans: &mut [LineSpan]) {
     let (mut best, mut start) = (0..0, 0);
@@ -141,7 +141,11 @@ fn describe_columns(columns: &TableColumns, spans: &mut [LineSpan]) {
             start = at + 1;
         }
     }
-    let told = columns.descriptions();
+    let mut told = columns.descriptions();
+    // The mark counts the lines of its gap; what is known of the columns counts all rows.
+    if let Some(first) = told.first_mut() {
+        *first = format!("of all {} rows: {first}", spans.len());
+    }
     let carriers = spans.get_mut(best).unwrap_or_default();
     let first = carriers.len().saturating_sub(told.len());
     for (span, told) in carriers.iter_mut().skip(first).zip(told) {
