@@ -1,4 +1,5 @@
 //! How bytes are read as text: UTF-8, or what old programs and PowerShell write.
+use crate::part::PartOfList;
 
 /// The encoding of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,7 +134,7 @@ fn is_western(bytes: &[u8]) -> bool {
     let (mut high, mut fits) = (0, 0);
     let from = error.valid_up_to().saturating_sub(1);
     let mut previous = b' ';
-    let mut rest = bytes.get(from..).unwrap_or_default().iter().copied().peekable();
+    let mut rest = bytes.part(from..).iter().copied().peekable();
     while let Some(byte) = rest.next() {
         if matches!(byte, 0..=6 | 0x0e..=0x1a | 0x1c..=0x1f | 0x7f) {
             return false;

@@ -38,6 +38,7 @@ mod lines;
 mod mark;
 mod numbers;
 mod options;
+mod part;
 mod pipeline;
 mod query;
 mod readers;

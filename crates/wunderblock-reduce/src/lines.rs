@@ -1,5 +1,6 @@
 //! The lines of a text.
 
+use crate::part::PartOfText;
 use std::ops::Range;
 
 /// Maximum bytes of a text that is read: a place in a text, or in one with all of it escaped, has 32 bits.
@@ -71,7 +72,7 @@ impl<'t> TextLines<'t> {
 
     pub(crate) fn part(&self, part: TextPart) -> &'t str {
         let start = part.start as usize;
-        self.text.get(start..start + part.len as usize).unwrap_or("")
+        self.text.part(start..start + part.len as usize)
     }
 
     fn start(&self, line: usize) -> usize {

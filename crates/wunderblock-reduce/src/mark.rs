@@ -12,6 +12,7 @@
 //! A mark names the place of what is left out as it is read back ([`Gap::place`]). The first of a text names the handle
 //! as well, and again one after [`NAMED_AGAIN`] bytes; a handle is absent only where the caller gave none.
 
+use crate::part::PartOfText;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -180,7 +181,7 @@ pub(crate) fn is_escaped(written: &str, text: &str) -> bool {
         ) else {
             return false;
         };
-        (rest, left) = (after, left.get(end..).unwrap_or(""));
+        (rest, left) = (after, left.part(end..));
     }
     rest == left
 }

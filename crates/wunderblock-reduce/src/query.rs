@@ -3,6 +3,7 @@
 //!
 //! k1 is 1.2 and b is 0.75, as Robertson and Zaragoza give them ("The Probabilistic Relevance Framework", 2009).
 
+use crate::part::PartOfText;
 use std::collections::HashMap;
 
 use crate::span::{LineSpan, Rank};
@@ -93,7 +94,7 @@ impl QueryTerms {
         for (at, span) in spans.iter().enumerate() {
             let mut length = 0u64;
             let mut counts: Vec<(usize, u64)> = Vec::new();
-            let own = || text.get(span.range()).unwrap_or("");
+            let own = || text.part(span.range());
             for_each_word(span.shown().unwrap_or_else(own), &mut |word| {
                 length += 1;
                 let Some(term) = self.terms.get(&word) else { return };

@@ -1,4 +1,5 @@
 //! Lines from three places of a text, on which every reader votes.
+use crate::part::{PartOfList, PartOfText};
 
 /// Maximum lines of each window: at the head, in the middle, at the end.
 const WINDOW_LINES: usize = 120;
@@ -25,7 +26,7 @@ impl<'t> LineSample<'t> {
                 continue;
             }
             let start = next_line(text, start);
-            let window = text.get(start..).unwrap_or("");
+            let window = text.part(start..);
             let mut taken = 0;
             for line in window.lines().take(WINDOW_LINES) {
                 lines.push(truncate(line));
@@ -63,6 +64,6 @@ fn next_line(text: &str, at: usize) -> usize {
     if at == 0 {
         return 0;
     }
-    let rest = text.as_bytes().get(at..).unwrap_or_default();
+    let rest = text.as_bytes().part(at..);
     memchr::memchr(b'\n', rest).map_or(text.len(), |end| at + end + 1)
 }

@@ -3,6 +3,7 @@
 //! Segments tile the source: every byte lies in exactly one. So nothing is dropped without a mark, and the segments and
 //! the source give the source back; [`tiles_source`] checks that before a text is shown.
 
+use crate::part::PartOfText;
 use std::ops::Range;
 
 use crate::mark::{self, Gap, MARK_BYTES};
@@ -74,7 +75,7 @@ pub(crate) fn write_located(
     let mut out = String::with_capacity(segments.iter().map(TextSegment::weight).sum());
     for segment in segments {
         match segment {
-            TextSegment::Keep(span) => mark::escape(source.get(span.clone()).unwrap_or(""), &mut out),
+            TextSegment::Keep(span) => mark::escape(source.part(span.clone()), &mut out),
             TextSegment::Coded { text, .. } => out.push_str(text),
             TextSegment::Note(note) => insert_note(&mut out, note),
             TextSegment::Gap { gap, shown } => {

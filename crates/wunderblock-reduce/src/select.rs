@@ -3,6 +3,7 @@
 mod grouped;
 mod headline;
 
+use crate::part::PartOfList;
 use std::borrow::Cow;
 
 use crate::lines::TextLines;
@@ -112,7 +113,7 @@ impl SpanChoice<'_> {
         let above = (0..at).rev().take_while(|above| self.is_listed(*above) && !self.is_kept(*above)).count();
         let first = if span.rank < Rank::Frame { at - above } else { at };
         let beside = (first.checked_sub(1).is_none_or(|before| self.is_kept(before)), self.is_kept(at + 1));
-        let own: usize = self.spans.get(first..=at).unwrap_or_default().iter().map(LineSpan::bytes).sum();
+        let own: usize = self.spans.part(first..=at).iter().map(LineSpan::bytes).sum();
         let in_marks: usize = (first..=at).map(|at| self.in_mark(at)).sum();
         // A span between two gaps splits one mark into two; one that fills a gap saves its mark.
         let (gaps, spent) = match beside {
@@ -138,7 +139,7 @@ fn close_small_gaps(spans: &[LineSpan], kept: &mut [bool]) {
     while at < spans.len() {
         let end = run_end(kept, at);
         let gone = !kept.get(at).copied().unwrap_or(true);
-        let weight: usize = spans.get(at..end).unwrap_or_default().iter().map(LineSpan::bytes).sum();
+        let weight: usize = spans.part(at..end).iter().map(LineSpan::bytes).sum();
         if gone && weight <= MIN_GAP_BYTES {
             kept.iter_mut().take(end).skip(at).for_each(|kept| *kept = true);
         }
@@ -165,7 +166,7 @@ fn cut_segments(
     while at < spans.len() {
         let end = run_end(kept, at).max(at + 1);
         if kept.get(at).copied().unwrap_or(true) {
-            for span in spans.get(at..end).unwrap_or_default() {
+            for span in spans.part(at..end) {
                 if let Some(shown) = span.shown() {
                     let gap = make_gap(lines, std::slice::from_ref(span), &[]);
                     segments.push(TextSegment::Gap { gap, shown: Some(shown.to_owned()) });
@@ -184,7 +185,8 @@ fn cut_segments(
         }
         while at < end {
             let until = headline::gap_end(spans, listed, at..end).max(at + 1);
-            let run = spans.get(at..until).unwrap_or_default();
+            let run = spans.part(at..until);
+            // Not listed at all: then there are no headlines.
             let listed = listed.get(at..until).unwrap_or_default();
             segments.push(TextSegment::Gap { gap: make_gap(lines, run, listed), shown: None });
             at = until;

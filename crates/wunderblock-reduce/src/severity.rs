@@ -4,6 +4,7 @@
 //! denied (`0 errors`) nor part of a name (`error_handler`, `errors.rs`).
 
 use crate::label::Label;
+use crate::part::PartOfList;
 use crate::word_list::WordList;
 
 static ERRORS: WordList = WordList::new("error levels");
@@ -149,7 +150,7 @@ struct SeverityWord<'l> {
 
 impl SeverityWord<'_> {
     fn text(&self) -> &[u8] {
-        self.bytes.get(self.at..self.end).unwrap_or_default()
+        self.bytes.part(self.at..self.end)
     }
 
     fn before(&self) -> Option<u8> {
@@ -192,11 +193,11 @@ impl SeverityWord<'_> {
 
     /// After `level=`, `"severity": "`.
     fn is_value(&self) -> bool {
-        let head = self.bytes.get(self.at.saturating_sub(16)..self.at).unwrap_or_default();
+        let head = self.bytes.part(self.at.saturating_sub(16)..self.at);
         let trimmed = head.trim_ascii_end();
         let end = trimmed.iter().rposition(|byte| !matches!(byte, b'"' | b'=' | b':' | b' ' | b'\\'));
         let Some(end) = end else { return false };
-        let key = trimmed.get(..=end).unwrap_or_default();
+        let key = trimmed.part(..=end);
         end + 1 < trimmed.len()
             && [b"level".as_slice(), b"severity", b"lvl", b"levelname", b"loglevel"]
                 .iter()
@@ -205,7 +206,7 @@ impl SeverityWord<'_> {
 
     /// After `src/a.c:3:7: `, or after a program's name and a colon.
     fn follows_place(&self) -> bool {
-        let head = self.bytes.get(..self.at).unwrap_or_default();
+        let head = self.bytes.part(..self.at);
         head.ends_with(b": ") || head.ends_with(b" - ") || head.ends_with(b"] ")
     }
 
@@ -234,9 +235,9 @@ impl SeverityWord<'_> {
 
     /// `0 errors`, `no error`, `errors=0`, `error: null`.
     fn is_denied(&self) -> bool {
-        let head = self.bytes.get(self.at.saturating_sub(24)..self.at).unwrap_or_default().trim_ascii_end();
+        let head = self.bytes.part(self.at.saturating_sub(24)..self.at).trim_ascii_end();
         let start = head.iter().rposition(|byte| !byte.is_ascii_alphanumeric()).map_or(0, |at| at + 1);
-        let last = head.get(start..).unwrap_or_default();
+        let last = head.part(start..);
         let known = [b"0".as_slice(), b"no", b"zero", b"without", b"not", b"never", b"non", b"any"];
         let colon = self
             .bytes
@@ -245,7 +246,7 @@ impl SeverityWord<'_> {
         if colon && known.iter().any(|denial| last.eq_ignore_ascii_case(denial)) {
             return true;
         }
-        let tail = self.bytes.get(self.end..).unwrap_or_default();
+        let tail = self.bytes.part(self.end..);
         let assigned = tail.trim_ascii_start();
         let assigned = assigned.strip_prefix(b"\"").unwrap_or(assigned);
         let Some(value) = assigned.strip_prefix(b"=").or_else(|| assigned.strip_prefix(b":")) else {

@@ -1,5 +1,6 @@
 //! The output of decoding: a text, or only a comparison with the text it must equal.
 
+use crate::part::PartOfText;
 use std::ops::Range;
 
 /// A text that is written, or compared with an existing one so that no second copy is made.
@@ -44,7 +45,7 @@ impl<'e> TextSink<'e> {
 
     /// All that was written.
     pub(crate) fn written(&self) -> &str {
-        self.must.map_or(&self.text, |must| must.get(..self.len).unwrap_or(""))
+        self.must.map_or(&self.text, |must| must.part(..self.len))
     }
 
     /// Writes a text. None where there is no room, or the compared text differs.

@@ -1,5 +1,6 @@
 //! The text as its reader sees it: bytes that are not text, and terminal controls, are set aside with a mark.
 
+use crate::part::PartOfList;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -32,7 +33,7 @@ pub(crate) fn decode(bytes: &[u8]) -> SourceText<'_> {
     for line in encoding.lines(bytes) {
         let shown = text.len();
         bad += encoding.decode_line(line, &mut text);
-        let decoded = text.as_bytes().get(shown..).unwrap_or_default();
+        let decoded = text.as_bytes().part(shown..);
         let same = line.iter().zip(decoded).take_while(|(one, other)| one == other).count();
         places.start_line(shown, at, same);
         at += line.len();

@@ -6,6 +6,7 @@
 //! variants of a group are templates of their own, so that `Starting` and `Finished` stay apart; where there are more,
 //! the word that differs is a value (a user's name), and the rest of the group is one template.
 
+use crate::part::PartOfList;
 use std::collections::HashMap;
 
 /// Maximum words of a line that are compared; all words take part in the variant's hash.
@@ -213,7 +214,7 @@ fn mask_values(line: &str, class: u8, words: &mut Vec<u32>) -> MaskedLine {
         let path = *byte == b'/';
         let end = at
             + bytes.iter().skip(at).take_while(|byte| in_word(**byte) || path && !ends_path(**byte)).count();
-        let word = bytes.get(at..end).unwrap_or_default();
+        let word = bytes.part(at..end);
         // The status of an answer is no value; what follows it (sizes, browsers) tells lines apart but says nothing
         // else.
         let status = asked && word.len() == 3 && word.iter().all(u8::is_ascii_digit);

@@ -3,6 +3,7 @@
 //! This is not a terminal: there is no width, no line wraps, and the cursor never leaves its line, so that the number
 //! of lines, and every place named in a mark, is that of the bytes.
 
+use crate::part::PartOfText;
 use memchr::{memchr, memchr3};
 
 const ESCAPE: u8 = 0x1b;
@@ -49,7 +50,7 @@ impl ScreenRow {
         self.cursor = 0;
         let mut rest = body;
         while let Some(char) = rest.chars().next() {
-            let after = rest.get(char.len_utf8()..).unwrap_or("");
+            let after = rest.part(char.len_utf8()..);
             rest = match char {
                 '\u{1b}' => self.control(after),
                 '\r' => {
@@ -89,12 +90,12 @@ impl ScreenRow {
                     Some(_) if bytes.get(end + 1) == Some(&b'\\') => 2,
                     _ => 0,
                 };
-                text.get(end + skip..).unwrap_or("")
+                text.part(end + skip..)
             }
             Some(0x20..=0x7e) => {
                 let end = bytes.iter().position(|byte| !(0x20..=0x2f).contains(byte)).unwrap_or(bytes.len());
                 let last = usize::from(bytes.get(end).is_some_and(|byte| (0x30..=0x7e).contains(byte)));
-                text.get(end + last..).unwrap_or("")
+                text.part(end + last..)
             }
             _ => text,
         }
@@ -109,7 +110,7 @@ impl ScreenRow {
             .and_then(|said| said.split(';').next())
             .and_then(|said| said.parse::<usize>().ok());
         let Some(last) = bytes.get(end).filter(|byte| (0x40..=0x7e).contains(*byte)) else {
-            return text.get(end..).unwrap_or("");
+            return text.part(end..);
         };
         let by = number.unwrap_or(1).max(1);
         match last {
@@ -119,7 +120,7 @@ impl ScreenRow {
             b'C' => self.cursor = self.cursor.saturating_add(by).min(self.cells.len()),
             _ => {}
         }
-        text.get(end + 1..).unwrap_or("")
+        text.part(end + 1..)
     }
 
     /// Clears from the cursor on (0), up to it (1), or all (2).

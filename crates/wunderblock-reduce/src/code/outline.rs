@@ -3,6 +3,7 @@
 use super::language::SourceLanguage;
 use super::line_worth::LineWorths;
 use crate::lines::TextLines;
+use crate::part::{PartOfList, PartOfText};
 
 /// Lists of values with more lines are data: only their first and last lines stay.
 const DATA_LINES: usize = 30;
@@ -81,7 +82,7 @@ mod parsed {
         let opening = language.opening(text);
         let mut read = |at: usize, _| match opening.get(at..) {
             Some(rest) if !rest.is_empty() => rest.as_bytes(),
-            _ => text.as_bytes().get(at - opening.len()..).unwrap_or_default(),
+            _ => text.as_bytes().part(at - opening.len()..),
         };
         let mut tree = parser.parse_with_options(&mut read, None, Some(options))?;
         if !opening.is_empty() {
@@ -419,7 +420,7 @@ mod parsed {
     /// Whether all but a few of the leaves are values, and a string has no words to read.
     fn is_data(node: Node<'_>, text: &str) -> bool {
         if node.kind().contains("string") || node.kind().contains("heredoc") {
-            let said = text.get(node.byte_range()).unwrap_or("");
+            let said = text.part(node.byte_range());
             let spaces = said.bytes().filter(|byte| *byte == b' ').count();
             return spaces * 25 < said.len();
         }

@@ -1,5 +1,6 @@
 //! What is known of programs, as `rules/commands.rules` says it.
 
+use crate::part::PartOfList;
 use std::sync::OnceLock;
 
 use super::shell::ShellStage;
@@ -56,7 +57,7 @@ pub(super) fn wrapper_length(stage: &ShellStage) -> usize {
             Some((skipped, options)) => (skipped.parse().unwrap_or(0), options),
             None => (0, [].as_slice()),
         };
-        let words = stage.words.get(own - 1..).unwrap_or_default();
+        let words = stage.words.part(own - 1..);
         Some(own + skipped + count_options(words, with_value))
     };
     rules().iter().find_map(of).unwrap_or(0)

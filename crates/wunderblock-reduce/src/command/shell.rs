@@ -1,4 +1,5 @@
 //! A command line cut into pipelines, stages and words.
+use crate::part::PartOfText;
 
 /// One program of a pipeline, and its words.
 #[derive(Debug, Default)]
@@ -88,10 +89,10 @@ impl ShellParser<'_> {
             '\'' => self.quoted('\''),
             '"' => self.quoted('"'),
             '\\' => match self.rest.chars().next() {
-                Some('\n') => self.rest = self.rest.get(1..).unwrap_or(""),
+                Some('\n') => self.rest = self.rest.part(1..),
                 Some(next) => {
                     self.push(next);
-                    self.rest = self.rest.get(next.len_utf8()..).unwrap_or("");
+                    self.rest = self.rest.part(next.len_utf8()..);
                 }
                 None => {}
             },
@@ -142,7 +143,7 @@ impl ShellParser<'_> {
                 word.push(c);
                 escaped = false;
             } else if c == quote {
-                self.rest = self.rest.get(at + 1..).unwrap_or("");
+                self.rest = self.rest.part(at + 1..);
                 return;
             } else if c == '\\' && quote == '"' {
                 escaped = true;
@@ -169,7 +170,7 @@ impl ShellParser<'_> {
                 break;
             }
         }
-        self.rest = self.rest.get(end..).unwrap_or("");
+        self.rest = self.rest.part(end..);
     }
 
     fn redirect(&mut self, out: bool) {
@@ -181,7 +182,7 @@ impl ShellParser<'_> {
         if self.eat('&') {
             let number = self.rest.len()
                 - self.rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '-').len();
-            self.rest = self.rest.get(number..).unwrap_or("");
+            self.rest = self.rest.part(number..);
             return;
         }
         if self.rest.starts_with('(') && self.word.is_none() {

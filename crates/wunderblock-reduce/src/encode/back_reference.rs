@@ -3,6 +3,7 @@
 //! Both places are lines of the source. Where fewer lines are named than replaced they come over and over:
 //! `⟨=L2-48: again L1⟩`. Lines that mention an error are never replaced.
 
+use crate::part::{PartOfList, PartOfText};
 use std::hash::{BuildHasher as _, RandomState};
 use std::ops::RangeInclusive;
 
@@ -36,7 +37,7 @@ pub(super) fn encode(text: &str, source: SourceLines<'_>) -> Option<String> {
         let found = hashes.get(at..at + MIN_LINES).and_then(|key| seen.find(key));
         let run = found.map_or(0, |first| common_run(&lines, first, at));
         let span = lines.spans(at..at + run);
-        let block = text.get(span.clone()).unwrap_or("");
+        let block = text.part(span.clone());
         if let (Some(first), true) = (found, run >= MIN_LINES && block.ends_with('\n') && is_worth_it(block))
         {
             instead.replace(span, |out| {
@@ -82,8 +83,7 @@ impl SeenBlocks<'_> {
 
     fn note(&mut self, block: &[u64], line: usize) {
         if self.find(block).is_none() {
-            self.lines
-                .put(line, |line| block_hash(self.hashes.get(line..line + MIN_LINES).unwrap_or_default()));
+            self.lines.put(line, |line| block_hash(self.hashes.part(line..line + MIN_LINES)));
         }
     }
 }
@@ -111,7 +111,7 @@ fn is_worth_it(block: &str) -> bool {
     while !block.is_char_boundary(head) {
         head -= 1;
     }
-    !block.contains(OPEN) && token_estimate::estimate_tokens(block.get(..head).unwrap_or("")) >= MIN_TOKENS
+    !block.contains(OPEN) && token_estimate::estimate_tokens(block.part(..head)) >= MIN_TOKENS
 }
 
 /// The lines that a tag replaces, and those that it names; none for the tag of a code.

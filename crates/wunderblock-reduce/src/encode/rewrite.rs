@@ -1,5 +1,6 @@
 //! A copy of a text in which some stretches are replaced.
 
+use crate::part::PartOfText;
 use std::ops::Range;
 
 use super::token_estimate;
@@ -49,7 +50,7 @@ impl<'t> Rewrite<'t> {
 
     /// Copies the text unchanged, up to a place.
     fn copy_until(&mut self, until: usize) {
-        self.out.push_str(self.text.get(self.kept..until).unwrap_or(""));
+        self.out.push_str(self.text.part(self.kept..until));
         self.kept = until;
     }
 

@@ -1,4 +1,5 @@
 //! Characters that markup writes by name or number.
+use crate::part::PartOfText;
 
 /// Entities seen in pages, each with its text. Others stay as they are written.
 #[rustfmt::skip]
@@ -28,11 +29,11 @@ pub(super) fn decode(text: &str, into: &mut String) {
                     EntityText::Name(name) => into.push_str(name),
                     EntityText::Char(c) => into.push(c),
                 }
-                rest = after.get(length..).unwrap_or("");
+                rest = after.part(length..);
             }
             None => {
                 into.push('&');
-                rest = after.get(1..).unwrap_or("");
+                rest = after.part(1..);
             }
         }
     }

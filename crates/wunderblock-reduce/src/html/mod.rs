@@ -9,6 +9,7 @@ mod markdown;
 mod regions;
 mod tokens;
 
+use crate::part::{PartOfList, PartOfText};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -216,7 +217,7 @@ fn find_omissions(
         };
         let from = spans.partition_point(|span| span.range().start < gap.span.start);
         let to = spans.partition_point(|span| span.range().end <= gap.span.end);
-        let counts = counts(spans.get(from..to).unwrap_or_default());
+        let counts = counts(spans.part(from..to));
         let mut facts: Vec<PageFact> =
             counts.into_iter().map(|(label, count)| PageFact::Blocks(label, count)).collect();
         let told = gap.told.iter().filter(|told| told.count.is_none());
@@ -265,7 +266,7 @@ fn assemble_segments(
     let mut shown = String::new();
     let (mut start, mut from) = (0, 0);
     for omission in omissions {
-        mark::escape(text.get(from..omission.until).unwrap_or(""), &mut shown);
+        mark::escape(text.part(from..omission.until), &mut shown);
         from = from.max(omission.until).max(omission.resume);
         let is_short =
             omission.span.len() < MIN_HIDDEN_BYTES || !shown.is_empty() && shown.len() < MIN_SHOWN_BYTES;
@@ -289,7 +290,7 @@ fn assemble_segments(
         segments.push(make_segment(start..omission.span.end, told, String::new()));
         start = omission.span.end;
     }
-    mark::escape(text.get(from..).unwrap_or(""), &mut shown);
+    mark::escape(text.part(from..), &mut shown);
     if is_shell(page, &written.blocks, length) {
         facts.push(PageFact::Said("hardly any text: a shell that scripts fill".into()));
     }

@@ -1,5 +1,6 @@
 //! The parts of a page that are not what one reads it for, and the part that is.
 
+use crate::part::PartOfText;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -69,7 +70,7 @@ impl PageRegion {
 
     fn read_titles(&mut self, page: &str) {
         let mut open = false;
-        for (_, token) in HtmlTokens::of(page.get(self.span.clone()).unwrap_or("")) {
+        for (_, token) in HtmlTokens::of(page.part(self.span.clone())) {
             match token {
                 HtmlToken::Open { name, .. } | HtmlToken::Close(name) if is_heading(name) => {
                     open = matches!(token, HtmlToken::Open { .. });

@@ -1,5 +1,6 @@
 //! Markup as a row of tokens, tolerant of whatever is broken in it. One pass, each byte looked at once.
 
+use crate::part::PartOfList;
 use std::ops::Range;
 
 /// A token of markup.
@@ -47,12 +48,12 @@ impl<'t> HtmlTokens<'t> {
         let bytes = self.text.as_bytes();
         let mut from = start;
         while !self.endless.contains(&name) {
-            let rest = bytes.get(from..).unwrap_or_default();
+            let rest = bytes.part(from..);
             let Some(found) = memchr::memmem::find(rest, b"</") else {
                 self.endless.push(name);
                 break;
             };
-            let after = bytes.get(from + found + 2..).unwrap_or_default();
+            let after = bytes.part(from + found + 2..);
             if after.get(..name.len()).is_some_and(|tag| tag.eq_ignore_ascii_case(name.as_bytes())) {
                 self.at = from + found;
                 return (self.at > start).then_some((start..self.at, HtmlToken::Raw));
@@ -113,11 +114,11 @@ fn tag_end(bytes: &[u8], from: usize) -> usize {
         match byte {
             b'>' => return at,
             b'"' | b'\'' if equals => {
-                let value = bytes.get(at + 1..bytes.len().min(at + 1 + MAX_VALUE_BYTES)).unwrap_or_default();
+                let value = bytes.part(at + 1..bytes.len().min(at + 1 + MAX_VALUE_BYTES));
                 match memchr::memchr(*byte, value) {
                     Some(end) => at += end + 2,
                     None => {
-                        let rest = bytes.get(at..).unwrap_or_default();
+                        let rest = bytes.part(at..);
                         return memchr::memchr(b'>', rest).map_or(bytes.len(), |end| at + end);
                     }
                 }

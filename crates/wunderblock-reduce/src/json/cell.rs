@@ -6,6 +6,7 @@
 
 use super::inner_mark;
 use super::tree::JsonTree;
+use crate::part::{PartOfList, PartOfText};
 
 /// Whether the content of a string can stand without quotes.
 pub(super) fn is_plain(raw: &str) -> bool {
@@ -107,9 +108,9 @@ pub(super) fn path_keys(path: &str) -> Vec<std::borrow::Cow<'_, str>> {
         let end = if bytes.get(at) == Some(&b'"') {
             string_end(bytes, at).unwrap_or(bytes.len())
         } else {
-            memchr::memchr(b'.', bytes.get(at..).unwrap_or_default()).map_or(bytes.len(), |end| at + end)
+            memchr::memchr(b'.', bytes.part(at..)).map_or(bytes.len(), |end| at + end)
         };
-        let part = path.get(at..end).unwrap_or("");
+        let part = path.part(at..end);
         keys.push(if part.starts_with('"') { part.into() } else { format!("\"{part}\"").into() });
         at = end + 1;
     }

@@ -3,6 +3,7 @@
 use super::cuts::{CutRun, JsonCuts};
 use super::facts::{JsonFact, JsonFactKind};
 use crate::mark::GapFact;
+use crate::part::PartOfText;
 
 /// Maximum characters of facts in a mark.
 const MAX_FACT_CHARS: usize = 400;
@@ -125,8 +126,8 @@ fn unquote(source: &str) -> String {
     let mut out = String::with_capacity(raw.len());
     let mut rest = raw;
     while let Some(at) = rest.find('\\') {
-        out.push_str(rest.get(..at).unwrap_or(""));
-        let escaped = rest.get(at + 1..).unwrap_or("");
+        out.push_str(rest.part(..at));
+        let escaped = rest.part(at + 1..);
         let (known, length) = match escaped.as_bytes().first() {
             Some(b'"') => (Some('"'), 1),
             Some(b'/') => (Some('/'), 1),
@@ -138,7 +139,7 @@ fn unquote(source: &str) -> String {
             _ => (Some(' '), 1),
         };
         out.push(known.unwrap_or('\u{fffd}'));
-        rest = escaped.get(length..).unwrap_or("");
+        rest = escaped.part(length..);
     }
     out.push_str(rest);
     out

@@ -1,5 +1,6 @@
 //! The items of a list that stay: what went wrong, what is asked for, and what is rare in the document.
 
+use crate::part::PartOfText;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -91,7 +92,7 @@ fn mentions_failure(source: &str) -> bool {
     while !source.is_char_boundary(end) {
         end -= 1;
     }
-    severity::read_line(source.get(1..end).unwrap_or("")).weight() == LogLevel::Error
+    severity::read_line(source.part(1..end)).weight() == LogLevel::Error
 }
 
 /// The form of a string: digits and runs of letters, 40 bytes at most.

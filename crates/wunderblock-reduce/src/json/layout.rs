@@ -10,6 +10,7 @@
 //! A document that stands otherwise is not encoded: what is left out of it is cut out of its own text.
 
 use super::tree::{JsonTree, JsonType};
+use crate::part::PartOfText;
 use crate::sink::TextSink;
 
 /// How the members of the outermost container stand.
@@ -40,9 +41,8 @@ impl JsonLayout {
         let between = |at: usize| {
             let mut children = tree.children(at);
             let (first, second) = (children.next()?, children.next());
-            let open = tree.text.get(tree.span(at).start + 1..tree.member(first)).unwrap_or("");
-            let end =
-                second.map(|second| tree.text.get(tree.span(first).end..tree.member(second)).unwrap_or(""));
+            let open = tree.text.part(tree.span(at).start + 1..tree.member(first));
+            let end = second.map(|second| tree.text.part(tree.span(first).end..tree.member(second)));
             Some((open, end))
         };
         let mut inner = 0;

@@ -1,6 +1,7 @@
 //! The places of JSON in a text.
 
 use super::tree::{JsonTree, SPACE};
+use crate::part::{PartOfList, PartOfText};
 use crate::sample::LineSample;
 
 /// Minimum bytes of a document inside another text: shorter ones stay as they are.
@@ -44,11 +45,10 @@ pub(super) fn find_documents(text: &str) -> Vec<JsonTree<'_>> {
     // A text of brackets that never close would be read from each of them to its end.
     let mut patience = 4 * text.len();
     let mut line = 0;
-    let line_after = |at: usize| {
-        memchr::memchr(b'\n', bytes.get(at..).unwrap_or_default()).map_or(text.len(), |end| at + end + 1)
-    };
+    let line_after =
+        |at: usize| memchr::memchr(b'\n', bytes.part(at..)).map_or(text.len(), |end| at + end + 1);
     while line < text.len() && patience > 0 {
-        let rest = text.get(line..).unwrap_or("");
+        let rest = text.part(line..);
         let at = line + (rest.len() - rest.trim_start_matches([' ', '\t']).len());
         line = line_after(at);
         if !matches!(bytes.get(at), Some(b'{' | b'[')) {
@@ -58,7 +58,7 @@ pub(super) fn find_documents(text: &str) -> Vec<JsonTree<'_>> {
             Ok(tree) => {
                 let end = tree.node(0).end as usize;
                 patience = patience.saturating_sub(end - at);
-                let after = text.get(end..).unwrap_or("").trim_start_matches([' ', '\t', '\r']);
+                let after = text.part(end..).trim_start_matches([' ', '\t', '\r']);
                 (after.is_empty() || after.starts_with('\n')).then_some(tree)
             }
             Err(stop) => {

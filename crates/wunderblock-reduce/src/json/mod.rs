@@ -22,6 +22,7 @@ mod writer;
 
 pub(crate) use table_decoder::decode_block;
 
+use crate::part::PartOfText;
 use std::ops::Range;
 
 use crate::lines::TextLines;
@@ -248,7 +249,7 @@ fn decodes_to(segments: &[TextSegment], source: &str) -> bool {
         match segment {
             TextSegment::Coded { span, text } => {
                 said.push_str(text);
-                mark::escape(source.get(span.clone()).unwrap_or(""), &mut meant);
+                mark::escape(source.part(span.clone()), &mut meant);
             }
             TextSegment::Gap { gap, .. } => {
                 let mark = gap.mark(None);

@@ -1,6 +1,7 @@
 //! The values and keys of a document that have words of the query.
 
 use super::tree::JsonTree;
+use crate::part::PartOfText;
 use crate::query::QueryTerms;
 
 /// Maximum bytes of a value that are compared with the query.
@@ -32,7 +33,7 @@ impl QueryHits {
             while !tree.text.is_char_boundary(end) {
                 end -= 1;
             }
-            let words = query.words_in(tree.text.get(start..end).unwrap_or(""));
+            let words = query.words_in(tree.text.part(start..end));
             if words > 0 {
                 hits.places.push((u32::try_from(at).unwrap_or(u32::MAX), words));
                 for (bit, count) in holding.iter_mut().enumerate() {

@@ -7,6 +7,7 @@ use super::inner_mark;
 use super::layout::JsonLayout;
 use super::schema::{ColumnCells, JsonColumn, MAX_COLUMNS, TableRows, TableSchema};
 use super::tree::JsonTree;
+use crate::part::PartOfText;
 use crate::sink::TextSink;
 
 /// Maximum depth of tables in tables.
@@ -79,7 +80,7 @@ impl<'t> TableDecoder<'t> {
     }
 
     fn rest(&self) -> &'t str {
-        self.text.get(self.at..).unwrap_or("")
+        self.text.part(self.at..)
     }
 
     fn eat(&mut self, byte: u8) -> bool {

@@ -4,6 +4,7 @@ use super::cell;
 use super::schema::{ColumnCells, SchemaPlace, TableSchema};
 use super::tree::JsonType;
 use super::writer::JsonWriter;
+use crate::part::PartOfText;
 
 /// The state of a row that is being written.
 struct RowState<'s> {
@@ -190,7 +191,7 @@ impl<'t> JsonWriter<'t, '_> {
         let cut = self.cuts.is_some_and(|cuts| cuts.bytes(at).is_some());
         if self.tree.kind(at) == JsonType::Text && !cut {
             let source = self.tree.source(at);
-            let raw = source.get(1..source.len() - 1).unwrap_or("");
+            let raw = source.part(1..source.len() - 1);
             self.text(if cell::is_plain(raw) { raw } else { source });
         } else {
             self.value(at);

@@ -3,6 +3,7 @@
 //! Nothing is decoded: a number is its text, a string its escapes, a key may come twice. So whatever is written from
 //! a tree says exactly what the source said.
 
+use crate::part::{PartOfList, PartOfText};
 use std::ops::Range;
 
 use crate::lines;
@@ -114,7 +115,7 @@ impl<'t> JsonTree<'t> {
     /// own.
     pub(super) fn lines(text: &'t str, within: Range<usize>, marks: bool) -> Result<Self, JsonStop> {
         let stretch = text.get(within.clone()).unwrap_or("");
-        let bytes = text.as_bytes().get(..within.end).unwrap_or_default();
+        let bytes = text.as_bytes().part(..within.end);
         let mut nodes = Vec::with_capacity(max_nodes(stretch) + lines::count_lines(stretch));
         nodes.push(JsonNode { start: 0, end: 0, key: 0, next: 0 });
         let mut raw = Vec::new();
@@ -127,11 +128,11 @@ impl<'t> JsonTree<'t> {
             let read = parser.value(&mut nodes);
             end = parser.at;
             parser.space();
-            let ends = parser.at >= bytes.len() || text.get(end..parser.at).unwrap_or("").contains('\n');
+            let ends = parser.at >= bytes.len() || text.part(end..parser.at).contains('\n');
             if read.is_err() || !ends {
                 patience = patience.checked_sub(parser.at - at).ok_or(JsonStop(at))?;
                 nodes.truncate(before);
-                let rest = bytes.get(at..).unwrap_or_default();
+                let rest = bytes.part(at..);
                 end = at + memchr::memchr(b'\n', rest).unwrap_or(rest.len());
                 end -= usize::from(end < bytes.len() && bytes.get(end - 1) == Some(&b'\r'));
                 let (index, key) = (to_u32(nodes.len())?, to_u32(at)?);
@@ -197,14 +198,14 @@ impl<'t> JsonTree<'t> {
     /// The key with its quotes; empty where there is none.
     pub(super) fn key(&self, at: usize) -> &'t str {
         let node = self.node(at);
-        let before = self.text.get(node.key as usize..node.start as usize).unwrap_or("");
+        let before = self.text.part(node.key as usize..node.start as usize);
         before.trim_end_matches(SPACE).strip_suffix(':').unwrap_or("").trim_end_matches(SPACE)
     }
 
     /// The key without its quotes, escapes as they are.
     pub(super) fn name(&self, at: usize) -> &'t str {
         let key = self.key(at);
-        key.get(1..key.len().saturating_sub(1)).unwrap_or("")
+        key.strip_prefix('"').and_then(|key| key.strip_suffix('"')).unwrap_or(key)
     }
 
     /// The first of what a container holds, or what comes after it.
@@ -343,7 +344,7 @@ impl<'t> JsonParser<'t> {
     }
 
     fn word(&mut self, word: &str) -> Result<(), JsonStop> {
-        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        let rest = self.bytes.part(self.at..);
         if !rest.starts_with(word.as_bytes()) {
             return Err(JsonStop(self.at));
         }
@@ -381,7 +382,7 @@ impl<'t> JsonParser<'t> {
     fn string(&mut self) -> Result<(), JsonStop> {
         self.expect(b'"')?;
         loop {
-            let rest = self.bytes.get(self.at..).unwrap_or_default();
+            let rest = self.bytes.part(self.at..);
             let run = rest.iter().position(|byte| is_special(*byte));
             let Some(run) = run else { return Err(JsonStop(self.bytes.len())) };
             self.at += run;
@@ -425,7 +426,7 @@ impl<'t> JsonParser<'t> {
     }
 
     fn mark(&mut self) -> Result<(), JsonStop> {
-        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        let rest = self.bytes.part(self.at..);
         let end = memchr::memmem::find(rest, "⟩".as_bytes()).ok_or(JsonStop(self.at))?;
         self.at += end + "⟩".len();
         Ok(())

@@ -16,6 +16,7 @@
 //! ]
 //! ```
 
+use crate::part::PartOfText;
 use std::collections::HashMap;
 
 use super::cuts::JsonCuts;
@@ -163,8 +164,8 @@ impl JsonWriter<'_, '_> {
         match self.cuts.and_then(|cuts| cuts.bytes(at)) {
             Some(gap) => {
                 let span = self.tree.span(at);
-                let head = self.tree.text.get(span.start..gap.span.start).unwrap_or("");
-                let tail = self.tree.text.get(gap.span.end..span.end).unwrap_or("");
+                let head = self.tree.text.part(span.start..gap.span.start);
+                let tail = self.tree.text.part(gap.span.end..span.end);
                 self.text(head);
                 self.gap(gap);
                 self.text(tail);

@@ -1,5 +1,6 @@
 //! Text without words: base64, hexadecimal, minified code, dumps of bytes.
 
+use crate::part::{PartOfList, PartOfText};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -115,7 +116,7 @@ pub(crate) fn cut_runs(text: &str, spans: Vec<LineSpan>) -> Vec<LineSpan> {
     let mut cut_units = Vec::with_capacity(spans.len());
     for span in spans {
         let found = if span.range().len() > MIN_RUN_BYTES && span.rank > Rank::Filler {
-            find_runs(text.get(span.range()).unwrap_or(""))
+            find_runs(text.part(span.range()))
         } else {
             Vec::new()
         };
@@ -145,7 +146,7 @@ pub(crate) fn cut_runs(text: &str, spans: Vec<LineSpan>) -> Vec<LineSpan> {
 
 /// Head, middle and tail of a run.
 fn cut_run(text: &str, range: Range<usize>, what: &str, rank: Rank, spans: &mut Vec<LineSpan>) {
-    let run = text.get(range.clone()).unwrap_or("");
+    let run = text.part(range.clone());
     let head = fingerprint::truncate(run, HEAD_BYTES).len();
     let mut tail = run.len().saturating_sub(TAIL_BYTES).max(head);
     while !run.is_char_boundary(tail) {
@@ -160,7 +161,7 @@ fn cut_run(text: &str, range: Range<usize>, what: &str, rank: Rank, spans: &mut 
     };
     push(0, head, rank, None);
     // In parts, so that a budget can be filled with some of them.
-    let middle = run.get(head..tail).unwrap_or("");
+    let middle = run.part(head..tail);
     let mut start = 0;
     for end in fingerprint::split_points(middle, (middle.len() / MAX_PARTS).max(MIN_RUN_BYTES)) {
         let told = if start == 0 { told.clone() } else { None };
@@ -199,9 +200,9 @@ pub(crate) fn find_runs(text: &str) -> Vec<Range<usize>> {
             start += at + 1;
             continue;
         }
-        let more = bytes.get(start + MIN_RUN_BYTES..).unwrap_or_default();
+        let more = bytes.part(start + MIN_RUN_BYTES..);
         let end = start + MIN_RUN_BYTES + more.iter().position(ends).unwrap_or(more.len());
-        let run = bytes.get(start..end).unwrap_or_default();
+        let run = bytes.part(start..end);
         let signs = run
             .iter()
             .filter(|byte| matches!(byte, b'(' | b')' | b'{' | b'}' | b'[' | b']' | b',' | b';'))

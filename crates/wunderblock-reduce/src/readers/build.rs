@@ -4,6 +4,7 @@
 pub(super) mod build_line;
 mod groups;
 
+use crate::part::PartOfText;
 use std::borrow::Cow;
 
 use crate::lines::TextLines;
@@ -66,7 +67,7 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     fold_others(lines, &classes, &mut spans);
     keep_last_line(lines, &mut spans);
     for span in spans.iter_mut().filter(|span| span.rank == Rank::Must) {
-        span.set_description(short_description(lines.text().get(span.range()).unwrap_or("")));
+        span.set_description(short_description(lines.text().part(span.range())));
     }
     group_diagnostics(lines, &classes, spans)
 }

@@ -1,4 +1,5 @@
 //! Fingerprints of lines, with or without the values in them, and shortened text.
+use crate::part::{PartOfList, PartOfText};
 
 /// FNV-1a, 64 bit (the constants are those of its authors, Fowler, Noll and Vo).
 const START: u64 = 0xcbf2_9ce4_8422_2325;
@@ -25,9 +26,9 @@ pub(crate) fn masked_hash(text: &str) -> u64 {
             at += 1;
             continue;
         }
-        let rest = bytes.get(at..).unwrap_or_default();
+        let rest = bytes.part(at..);
         let word = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
-        let word = rest.get(..word).unwrap_or_default();
+        let word = rest.part(..word);
         let hexadecimal = word.len() >= 6 && word.iter().all(u8::is_ascii_hexdigit);
         if hexadecimal && word.iter().any(u8::is_ascii_digit) {
             hash = mix_byte(hash, b'0');
@@ -75,7 +76,7 @@ pub(crate) fn mentions_failure(text: &str) -> bool {
         if !first || !matches!(lower, b'e' | b'f' | b'p' | b'd' | b'r' | b't' | b'c' | b'a' | b'u') {
             continue;
         }
-        let rest = bytes.get(at..).unwrap_or_default();
+        let rest = bytes.part(at..);
         if FAILURE_WORDS
             .iter()
             .any(|word| rest.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word.as_bytes())))
@@ -92,7 +93,7 @@ pub(crate) fn truncate(text: &str, bytes: usize) -> &str {
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    text.get(..end).unwrap_or("")
+    text.part(..end)
 }
 
 /// The places at which to cut a text so that no part is longer than about `bytes`: after a space if one is near, and
@@ -101,7 +102,7 @@ pub(crate) fn split_points(text: &str, bytes: usize) -> Vec<usize> {
     let mut cuts = Vec::with_capacity(text.len() / bytes.max(1) + 1);
     let mut start = 0;
     while text.len() - start > bytes.max(4) {
-        let rest = text.get(start..).unwrap_or("");
+        let rest = text.part(start..);
         let part = truncate(rest, bytes.max(4));
         let space = part.as_bytes().get(part.len() / 2..).and_then(|tail| memchr::memrchr(b' ', tail));
         start += space.map_or(part.len(), |at| part.len() / 2 + at + 1);

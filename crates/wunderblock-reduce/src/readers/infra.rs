@@ -2,6 +2,7 @@
 
 mod infra_ranker;
 
+use crate::part::PartOfText;
 use std::ops::Range;
 
 use crate::lines::TextLines;
@@ -64,7 +65,7 @@ fn cut_long(lines: &TextLines<'_>, spans: Vec<LineSpan>) -> Vec<LineSpan> {
     }
     let mut cut = Vec::with_capacity(spans.len());
     for span in spans {
-        let text = lines.text().get(span.range()).unwrap_or("");
+        let text = lines.text().part(span.range());
         let line = text.trim_end_matches(['\n', '\r']);
         let wrong = span.rank == Rank::Must && span.score >= 30_000;
         let room = if wrong { 12 * HEAD_BYTES } else { HEAD_BYTES };

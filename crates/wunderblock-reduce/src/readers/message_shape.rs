@@ -1,5 +1,6 @@
 //! The shape of a message: what it says, apart from the names and numbers in it.
 
+use crate::part::PartOfText;
 use std::ops::Range;
 
 /// What stands for a name or number in a shape.
@@ -11,7 +12,8 @@ pub(crate) fn holes(message: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
-        let rest = message.get(at..).unwrap_or("");
+        // Inside a character nothing begins.
+        let rest = message.get(at..).unwrap_or_default();
         let hole = quoted(rest, bytes.get(at.wrapping_sub(1)).copied()).or_else(|| {
             let word = at > 0
                 && bytes.get(at - 1).is_some_and(|before| before.is_ascii_alphanumeric() || *before == b'_');
@@ -62,11 +64,11 @@ pub(crate) fn fill<'f>(
     let mut out = String::with_capacity(message.len());
     let mut from = 0;
     for (nth, hole) in holes.iter().enumerate() {
-        out.push_str(message.get(from..hole.start).unwrap_or(""));
+        out.push_str(message.part(from..hole.start));
         out.push_str(with(nth).or_else(|| message.get(hole.clone())).unwrap_or(""));
         from = hole.end;
     }
-    out.push_str(message.get(from..).unwrap_or(""));
+    out.push_str(message.part(from..));
     out
 }
 

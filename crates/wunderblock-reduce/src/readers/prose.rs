@@ -3,6 +3,7 @@
 mod rarity;
 mod sentence;
 
+use crate::part::PartOfText;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -71,7 +72,7 @@ pub(super) fn push_sentences(lines: &TextLines<'_>, paragraph: Range<usize>, spa
         }
         let first = at == paragraph.start;
         let range = lines.spans(at..end);
-        let text = lines.text().get(range.clone()).unwrap_or("");
+        let text = lines.text().part(range.clone());
         let long = end == at + 1 && text.len() > MAX_LINE_BYTES;
         at = end;
         if !long {
@@ -80,7 +81,7 @@ pub(super) fn push_sentences(lines: &TextLines<'_>, paragraph: Range<usize>, spa
         }
         let (mut start, mut first) = (0, first);
         for end in sentence::sentence_ends(text) {
-            let sentence = text.get(start..end).unwrap_or("");
+            let sentence = text.part(start..end);
             // What is a blob is cut as one, later.
             let is_blob = !blob::find_runs(sentence).is_empty();
             for cut in
@@ -121,11 +122,11 @@ fn is_wrapped(line: &str, next: &str) -> bool {
 pub(super) fn add_rarity(text: &str, spans: &mut [LineSpan]) {
     let mut rarity = WordRarity::default();
     for span in spans.iter() {
-        rarity.count(text.get(span.range()).unwrap_or(""));
+        rarity.count(text.part(span.range()));
     }
     let all = spans.len();
     for (at, span) in spans.iter_mut().enumerate() {
-        let worth = rarity.worth(text.get(span.range()).unwrap_or(""));
+        let worth = rarity.worth(text.part(span.range()));
         // The start and the end of a text tell more than its middle.
         let place = if at * 20 < all {
             600
@@ -144,7 +145,7 @@ pub(super) fn fold_repeats(lines: &TextLines<'_>, spans: &mut [LineSpan]) {
     let mut gone: Vec<Range<usize>> = Vec::new();
     for paragraph in split_paragraphs(lines) {
         let range = lines.spans(paragraph);
-        let text = lines.text().get(range.clone()).unwrap_or("");
+        let text = lines.text().part(range.clone());
         if text.len() < MIN_REPEAT_BYTES {
             continue;
         }

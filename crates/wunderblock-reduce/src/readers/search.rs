@@ -2,6 +2,7 @@
 
 mod search_line;
 
+use crate::part::PartOfText;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -172,7 +173,7 @@ fn push_line(spans: &mut Vec<LineSpan>, lines: &TextLines<'_>, span: LineSpan) {
         spans.push(span);
         return;
     }
-    let text = lines.text().get(range.clone()).unwrap_or("");
+    let text = lines.text().part(range.clone());
     let cut = range.start + fingerprint::truncate(text, MAX_LINE_BYTES).len();
     spans.push(span.with_range(range.start..cut));
     spans.push(LineSpan::new(cut..range.end, Rank::Filler));

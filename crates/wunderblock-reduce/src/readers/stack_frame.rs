@@ -1,5 +1,6 @@
 //! One line of a stack trace, as `rules/trace.rules` has them.
 
+use crate::part::PartOfList;
 use crate::rules;
 use crate::word_list::WordList;
 
@@ -41,7 +42,7 @@ pub(crate) fn is_library(text: &str) -> bool {
     let mut before = b' ';
     for (at, byte) in bytes.iter().enumerate() {
         if matches!(before, b' ' | b'/' | b'(' | b'<' | b'"' | b'\\') {
-            let rest = bytes.get(at..).unwrap_or_default();
+            let rest = bytes.part(at..);
             if LIBRARIES.begins(rest) {
                 return true;
             }

@@ -3,6 +3,7 @@
 mod columns;
 mod rows;
 
+use crate::part::{PartOfList, PartOfText};
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -70,7 +71,7 @@ fn find_tables(rows: &[TableRow]) -> Vec<Range<usize>> {
 
 /// Ranks the rows of one table; the first is its header where it looks like one or a rule follows it.
 fn rank_table(lines: &TextLines<'_>, form: TableFormat, rows: &[TableRow], spans: &mut [LineSpan]) {
-    let text = |row: &TableRow| lines.text().get(row.span.clone()).unwrap_or("");
+    let text = |row: &TableRow| lines.text().part(row.span.clone());
     for span in spans.iter_mut() {
         span.rank = Rank::Context;
     }
@@ -85,7 +86,7 @@ fn rank_table(lines: &TextLines<'_>, form: TableFormat, rows: &[TableRow], spans
     {
         (span.rank, span.score) = (Rank::Must, u16::MAX);
     }
-    let rows = rows.get(from..).unwrap_or_default();
+    let rows = rows.part(from..);
     let spans = spans.get_mut(from..).unwrap_or_default();
     let mut columns = TableColumns::new(&header);
     for row in rows {

@@ -1,5 +1,6 @@
 //! The time a line begins with, or has near its beginning.
 
+use crate::part::PartOfList;
 use crate::template::is_date_word;
 
 /// Bytes from a line's start within which a time is found.
@@ -38,9 +39,7 @@ pub(crate) fn prefix_length(line: &str) -> usize {
         return 0;
     }
     let end = match find_clock(bytes) {
-        Some(at) if is_date(bytes.get(..at).unwrap_or_default()) => {
-            at + 8 + fraction_length(bytes.get(at + 8..).unwrap_or_default())
-        }
+        Some(at) if is_date(bytes.part(..at)) => at + 8 + fraction_length(bytes.part(at + 8..)),
         Some(_) => 0,
         None => number_length(bytes),
     };
@@ -84,7 +83,7 @@ fn number_length(bytes: &[u8]) -> usize {
     let open = usize::from(bytes.first() == Some(&b'['));
     let start = open + bytes.iter().skip(open).take_while(|byte| **byte == b' ').count();
     let length = bytes.iter().skip(start).take_while(|byte| byte.is_ascii_digit() || **byte == b'.').count();
-    let number = bytes.get(start..start + length).unwrap_or_default();
+    let number = bytes.part(start..start + length);
     let dots = number.iter().filter(|byte| **byte == b'.').count();
     let digits = length - dots;
     let after = bytes.get(start + length);

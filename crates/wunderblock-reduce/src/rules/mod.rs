@@ -7,6 +7,7 @@
 mod lines;
 mod table;
 
+use crate::part::PartOfList;
 use std::sync::OnceLock;
 
 use crate::kind::Kind;
@@ -159,7 +160,7 @@ impl TableFile {
 
     /// Its tools, each with its own rules.
     fn tool_set<C: Copy>(&'static self, classes: &[(&str, C)]) -> ToolSet<C> {
-        let tables = self.tools().get(1..).unwrap_or_default();
+        let tables = self.tools().part(1..);
         let is_cue = |pattern: &&Pattern<'_>| pattern.class == "cue";
         let cues = tables.iter().enumerate().flat_map(|(nth, tool)| {
             tool.patterns.iter().filter(is_cue).map(move |pattern| (nth, pattern.regex.clone()))

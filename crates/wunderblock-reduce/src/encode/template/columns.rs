@@ -1,5 +1,6 @@
 //! Which lines say the same thing about different values, and what differs in each of their words.
 
+use crate::part::PartOfText;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -25,11 +26,11 @@ pub(super) struct LineWord {
 
 impl LineWord {
     fn before<'t>(&self, line: &'t str) -> &'t str {
-        line.get(self.sep..self.span.start).unwrap_or("")
+        line.part(self.sep..self.span.start)
     }
 
     fn of<'t>(&self, line: &'t str) -> &'t str {
-        line.get(self.span.clone()).unwrap_or("")
+        line.part(self.span.clone())
     }
 }
 
@@ -57,7 +58,7 @@ pub(super) fn split_words(line: &str, words: &mut Vec<LineWord>) {
 
 /// The text after the last word.
 fn text_after<'t>(line: &'t str, words: &[LineWord]) -> &'t str {
-    line.get(words.last().map_or(0, |word| word.span.end)..).unwrap_or("")
+    line.part(words.last().map_or(0, |word| word.span.end)..)
 }
 
 /// One word in all the lines of a template.
@@ -115,7 +116,7 @@ impl<'t> TemplateColumn<'t> {
 
 /// The common start and end of values, shortened so that no number or character is cut in two.
 fn trim_common(first: &str, prefix: usize, suffix: usize) -> (usize, usize) {
-    let common = first.get(..first.floor_char_boundary(prefix)).unwrap_or("");
+    let common = first.part(..first.floor_char_boundary(prefix));
     // A name in a path stays whole.
     if first.contains('/') {
         return (common.rfind('/').map_or(0, |slash| slash + 1), 0);
@@ -124,7 +125,7 @@ fn trim_common(first: &str, prefix: usize, suffix: usize) -> (usize, usize) {
     // Letters before cut digits may be the digits of a hash.
     let head =
         if head.len() < common.len() { head.trim_end_matches(|c: char| c.is_ascii_hexdigit()) } else { head };
-    let tail = first.get(first.ceil_char_boundary(first.len() - suffix)..).unwrap_or("");
+    let tail = first.part(first.ceil_char_boundary(first.len() - suffix)..);
     let end = tail.trim_start_matches(|c: char| c.is_ascii_digit());
     let end =
         if end.len() < tail.len() { end.trim_start_matches(|c: char| c.is_ascii_hexdigit()) } else { end };
@@ -165,9 +166,9 @@ impl<'t> ColumnTemplate<'t> {
                 (true, _) => out.push_str("{ }"),
                 (false, false) => said(column.first, &mut out),
                 (false, true) => {
-                    said(column.first.get(..column.prefix).unwrap_or(""), &mut out);
+                    said(column.first.part(..column.prefix), &mut out);
                     out.push_str("{}");
-                    said(column.first.get(end..).unwrap_or(""), &mut out);
+                    said(column.first.part(end..), &mut out);
                 }
             }
         }

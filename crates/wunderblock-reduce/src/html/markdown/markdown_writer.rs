@@ -3,6 +3,7 @@
 use super::page_block::{HtmlBlock, HtmlBlockKind, HtmlTable};
 use crate::html::entity;
 use crate::html::tokens::attribute_value;
+use crate::part::PartOfText;
 
 /// Maximum depth to which lists and quotations are indented.
 const MAX_DEPTH: usize = 6;
@@ -112,7 +113,7 @@ impl<'t> MarkdownWriter<'t> {
     /// The end of a link: its text and its target. Links within the page have no target for readers of its text.
     pub(super) fn link(&mut self) {
         let Some((start, href)) = self.links.pop() else { return };
-        let text = self.line.get(start..).unwrap_or("");
+        let text = self.line.part(start..);
         if matches!(text.trim(), "¶" | "#" | "§" | "🔗") {
             self.line.truncate(start);
             return;

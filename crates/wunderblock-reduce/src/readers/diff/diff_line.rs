@@ -1,4 +1,5 @@
 //! The lines of a diff, told apart by where they stand.
+use crate::part::PartOfList;
 
 /// The sort of a line of a diff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +76,7 @@ impl DiffParser {
         if text.starts_with('\\') {
             return Some(DiffLine::NoNewline);
         }
-        let signs = text.as_bytes().get(..self.signs.min(text.len())).unwrap_or_default();
+        let signs = text.as_bytes().part(..self.signs.min(text.len()));
         let line = if signs.contains(&b'+') {
             DiffLine::Added
         } else if signs.contains(&b'-') {

@@ -1,4 +1,5 @@
 //! The ends of sentences, in any script.
+use crate::part::PartOfText;
 
 /// The ends of the sentences of a line, as bytes from its start; the last is the end of the line.
 pub(super) fn sentence_ends(line: &str) -> Vec<usize> {
@@ -8,7 +9,7 @@ pub(super) fn sentence_ends(line: &str) -> Vec<usize> {
     let (mut start, mut ticks) = (0, false);
     for (at, c) in line.char_indices() {
         // Closing quotes and spaces belong to the sentence they follow.
-        let before = line.get(..at).unwrap_or("");
+        let before = line.part(..at);
         let after_space = before.ends_with(char::is_whitespace);
         let closes = matches!(c, '"' | '\'' | ')' | '”' | '’' | '」' | '』' | '）' | '.' | '!' | '?');
         if ended && !c.is_whitespace() && (after_space || !closes) {

@@ -1,4 +1,5 @@
 //! One line of search results.
+use crate::part::PartOfText;
 
 /// The role of a line of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,14 +72,12 @@ fn parse_under_heading(line: &str) -> SearchLine<'_> {
     let (number, rest) = line.split_at(digits);
     let number = plain_number(number);
     match (number, rest.chars().next()) {
-        (Some(number), Some(':')) => SearchLine {
-            number: Some(number),
-            ..SearchLine::of(SearchRole::Match, "", rest.get(1..).unwrap_or(""))
-        },
-        (Some(number), Some('-')) => SearchLine {
-            number: Some(number),
-            ..SearchLine::of(SearchRole::Near, "", rest.get(1..).unwrap_or(""))
-        },
+        (Some(number), Some(':')) => {
+            SearchLine { number: Some(number), ..SearchLine::of(SearchRole::Match, "", rest.part(1..)) }
+        }
+        (Some(number), Some('-')) => {
+            SearchLine { number: Some(number), ..SearchLine::of(SearchRole::Near, "", rest.part(1..)) }
+        }
         _ if is_path(line) && line.contains(['/', '.']) && !line.contains(' ') => {
             SearchLine::of(SearchRole::Path, line, "")
         }

@@ -1,5 +1,6 @@
 //! A table cut into rows, and a row into fields.
 
+use crate::part::{PartOfList, PartOfText};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -70,7 +71,7 @@ fn detect_separated(text: &str, by: u8) -> Option<(TableFormat, u32)> {
     let fields: Vec<usize> = rows
         .iter()
         .filter(|row| row.is_data)
-        .map(|row| form.fields(head.get(row.span.clone()).unwrap_or("")).len())
+        .map(|row| form.fields(head.part(row.span.clone())).len())
         .collect();
     let width = *fields.first()?;
     let same = fields.iter().filter(|count| **count == width).count();
@@ -78,7 +79,7 @@ fn detect_separated(text: &str, by: u8) -> Option<(TableFormat, u32)> {
         return None;
     }
     let share = same * 100 / fields.len();
-    let first = rows.first().map(|row| form.fields(head.get(row.span.clone()).unwrap_or("")))?;
+    let first = rows.first().map(|row| form.fields(head.part(row.span.clone())))?;
     let header = is_header(&first);
     // Sentences have commas too, but not as many in each line, and words between them.
     let wordy = by == b',' && first.iter().any(|field| field.split_whitespace().count() > 6);
@@ -210,10 +211,10 @@ fn split_fields(row: &str, by: u8) -> Vec<Cow<'_, str>> {
     let mut fields = Vec::new();
     let mut at = 0;
     while fields.len() < MAX_COLUMNS {
-        let rest = bytes.get(at..).unwrap_or_default();
+        let rest = bytes.part(at..);
         if rest.first() == Some(&b'"') && by != b'|' {
             let (mut end, mut doubled) = (1, false);
-            while let Some(quote) = memchr::memchr(b'"', rest.get(end..).unwrap_or_default()) {
+            while let Some(quote) = memchr::memchr(b'"', rest.part(end..)) {
                 end += quote + 1;
                 if rest.get(end) != Some(&b'"') {
                     break;
@@ -221,8 +222,8 @@ fn split_fields(row: &str, by: u8) -> Vec<Cow<'_, str>> {
                 doubled = true;
                 end += 1;
             }
-            let next = memchr::memchr(by, rest.get(end..).unwrap_or_default()).map(|next| end + next);
-            let inner = row.get(at + 1..at + end.saturating_sub(1).max(1)).unwrap_or("");
+            let next = memchr::memchr(by, rest.part(end..)).map(|next| end + next);
+            let inner = row.part(at + 1..at + end.saturating_sub(1).max(1));
             fields.push(if doubled { inner.replace("\"\"", "\"").into() } else { inner.into() });
             match next {
                 Some(next) => at += next + 1,
@@ -231,7 +232,7 @@ fn split_fields(row: &str, by: u8) -> Vec<Cow<'_, str>> {
             continue;
         }
         let next = memchr::memchr(by, rest);
-        fields.push(row.get(at..next.map_or(row.len(), |next| at + next)).unwrap_or("").into());
+        fields.push(row.part(at..next.map_or(row.len(), |next| at + next)).into());
         match next {
             Some(next) => at += next + 1,
             None => return fields,

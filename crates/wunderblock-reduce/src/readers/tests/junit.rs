@@ -1,5 +1,6 @@
 //! JUnit's report in XML, on many lines or on one: its cases are elements, not lines.
 
+use crate::part::{PartOfList, PartOfText};
 use std::ops::Range;
 
 use memchr::memmem;
@@ -46,7 +47,7 @@ pub(super) fn spans(text: &str) -> Vec<LineSpan> {
         }
         let (end, ended) = parse_case(text, start);
         // The white space before and after it goes with it, so that whole lines do.
-        let before = text.get(at..start).unwrap_or("").trim_end_matches([' ', '\t']).len();
+        let before = text.part(at..start).trim_end_matches([' ', '\t']).len();
         push_between(text, at..at + before, &mut spans);
         let range = at + before..end;
         match ended {
@@ -76,10 +77,10 @@ pub(super) fn spans(text: &str) -> Vec<LineSpan> {
 /// The end of a case, with the line break after it, and its result.
 fn parse_case(text: &str, start: usize) -> (usize, CaseResult) {
     let open = tag_end(text, start);
-    let rest = |from: usize| text.as_bytes().get(from..).unwrap_or_default();
+    let rest = |from: usize| text.as_bytes().part(from..);
     let mut ended = CaseResult::Passed;
     let mut end = open;
-    if !text.get(start..open).unwrap_or("").ends_with("/>") {
+    if !text.part(start..open).ends_with("/>") {
         let mut at = open;
         while let Some(next) = memchr::memchr(b'<', rest(at)) {
             let tag = at + next;
@@ -126,7 +127,7 @@ fn tag_end(text: &str, start: usize) -> usize {
 /// Adds the text between cases: suites and their counts.
 fn push_between(text: &str, range: Range<usize>, spans: &mut Vec<LineSpan>) {
     for range in line_ranges(text, range) {
-        let line = text.get(range.clone()).unwrap_or("").trim_start();
+        let line = text.part(range.clone()).trim_start();
         let (rank, score) = match line {
             _ if line.contains("<testsuite") => (Rank::Must, 900),
             _ if line.starts_with("<property") => (Rank::Filler, 1),
@@ -141,7 +142,7 @@ fn push_failed(text: &str, range: Range<usize>, spans: &mut Vec<LineSpan>) {
     let mut said = 0;
     let mut captured = false;
     for (nth, range) in line_ranges(text, range).enumerate() {
-        let line = text.get(range.clone()).unwrap_or("");
+        let line = text.part(range.clone());
         captured &= !line.contains("</system-");
         let tagged = nth == 0 || line.contains("<failure") || line.contains("<error");
         let (rank, score) = if tagged {
@@ -169,7 +170,7 @@ fn push_failed(text: &str, range: Range<usize>, spans: &mut Vec<LineSpan>) {
 /// The lines of a stretch.
 fn line_ranges(text: &str, range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let mut at = range.start;
-    text.get(range).unwrap_or("").split_inclusive('\n').map(move |line| {
+    text.part(range).split_inclusive('\n').map(move |line| {
         let start = at;
         at += line.len();
         start..at
