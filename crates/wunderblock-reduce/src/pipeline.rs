@@ -231,7 +231,8 @@ impl Original<'_> {
         }
         let found = || match why {
             // Patterns of all kinds would be compiled for it: 6 ms, for a word that nothing follows from.
-            Untouched::Small if source.text.len() < MIN_BYTES => Kind::Prose,
+            _ if source.text.len() < MIN_BYTES => Kind::Prose,
+            Untouched::File => detect::detect_file_kind(&source.text),
             _ => detect::detect_kind(&source.text),
         };
         Reduced {

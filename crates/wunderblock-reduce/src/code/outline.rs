@@ -3,10 +3,6 @@
 use super::language::SourceLanguage;
 use super::line_worth::LineWorths;
 use crate::lines::TextLines;
-use crate::part::{PartOfList, PartOfText};
-
-/// Lists of values with more lines are data: only their first and last lines stay.
-const DATA_LINES: usize = 30;
 
 /// Ranks lines by the syntax tree of their text. False without a grammar, or where the parse fails.
 #[cfg(not(feature = "syntax"))]
@@ -30,7 +26,11 @@ mod parsed {
     use super::*;
     use crate::code::line_worth::LineWorth;
     use crate::code::roles::{self, NodeRole};
+    use crate::part::{PartOfList, PartOfText};
     use crate::span::Rank;
+
+    /// Lists of values with more lines are data: only their first and last lines stay.
+    const DATA_LINES: usize = 30;
 
     /// Maximum lines of a body that is kept before longer ones.
     const MAX_SHORT_BODY: usize = 6;
