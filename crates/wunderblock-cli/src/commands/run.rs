@@ -44,10 +44,6 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &RunArgs) 
     // The ledger is opened while the command works: then it costs no time, and what the command writes is taken meanwhile.
     let at_work = std::thread::spawn(move || watched.end());
     let engine = settings.write().await;
-    if !at_work.is_finished() {
-        // What tools print is known before it is needed.
-        std::thread::spawn(|| wunderblock_reduce::detect(&"warning: 1\n".repeat(64)));
-    }
     let ended = at_work
         .join()
         .map_err(|_| std::io::Error::other("the command's output was not read to its end"))??;

@@ -27,6 +27,9 @@ const FIRST_LINES: usize = 10;
 /// Maximum bytes of them.
 const FIRST_BYTES: usize = 2_000;
 
+/// Bytes from which on an output is shortened.
+const LARGE: usize = 512;
+
 /// A stream of a command.
 pub(super) struct Channel {
     /// None: it is at its end.
@@ -107,6 +110,11 @@ impl Channel {
                 self.from = None;
             }
             return Ok(());
+        }
+        let is_large = |bytes: usize| bytes >= LARGE && self.way != Way::Through;
+        if is_large(self.held.len() + count) && !is_large(self.held.len()) {
+            // What tools print is known before it is needed: compiling its patterns takes 10 ms.
+            std::thread::spawn(|| wunderblock_reduce::detect(&"warning: 1\n".repeat(64)));
         }
         self.held.extend_from_slice(new);
         self.spool.append(new);
