@@ -121,7 +121,7 @@ pub(crate) enum WholeText {
     Old(Option<Handle>),
 }
 
-/// At most so many bytes of a text's head and tail, and a mark between them that says where the rest is read:
+/// The head and tail of a text, of these maximum bytes, and a mark between them that says where the rest is read:
 /// `⟨… wb:3f9c1a7b#B600-2006: 1,406 bytes⟩`.
 pub(crate) fn ends(text: &str, (front, back): (usize, usize), whole: WholeText) -> String {
     let (head, tail) = (head(text, front), tail(text, back));

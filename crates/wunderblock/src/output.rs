@@ -129,7 +129,7 @@ async fn is_reduction(engine: &Engine, handle: Handle, bytes: &[u8]) -> Result<b
     Ok(marked && known_reductions(engine, vec![handle]).await?.contains(&handle))
 }
 
-/// Keeps an output, and what is shown of it after so many bytes of its beginning.
+/// Keeps an output, and what is shown of it after the given bytes of its beginning.
 async fn keep_output(
     session: &Session,
     output: &Output<'_>,

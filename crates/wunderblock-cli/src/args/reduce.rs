@@ -73,7 +73,7 @@ at once. One line on stderr says what was saved: `12,431 → 812 tokens · wb:3f
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) how: HowArgs,
-    /// Say on stderr that the command lives, at most each so many seconds
+    /// Say on stderr that the command still runs, once per this many seconds
     #[arg(long, value_name = "SECONDS")]
     pub(crate) heartbeat: Option<std::num::NonZeroU64>,
     /// The command and its arguments

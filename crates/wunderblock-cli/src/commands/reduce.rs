@@ -49,7 +49,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &ReduceArg
     Ok(ExitCode::from(worst))
 }
 
-/// One line about what became of an output, of which so many tokens were shown before: `12,431 → 812 tokens ·
+/// One line about what became of an output, of which `shown` tokens were shown before: `12,431 → 812 tokens ·
 /// wb:3f9c1a7b`.
 pub(super) fn outcome(kept: &ShortenedOutput, about: &str, shown: u64) -> String {
     let reduced = &kept.reduced;

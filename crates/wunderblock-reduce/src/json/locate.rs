@@ -33,7 +33,7 @@ pub(super) fn find_document(text: &str) -> Option<JsonTree<'_>> {
     }
 }
 
-/// The document that begins at a byte, if so much of it is there.
+/// The document that begins at a byte, if a part of this size is there.
 fn find_cut(text: &str, at: usize) -> Option<JsonTree<'_>> {
     JsonTree::cut(text, at).filter(|tree| tree.span(0).len() >= MIN_DOCUMENT_BYTES)
 }

@@ -20,7 +20,7 @@ pub(super) enum JsonType {
     Word,
     /// A mark of a gap that stands where a value or a member would.
     Mark,
-    /// A line among documents that is none.
+    /// A line among documents that is not one.
     Raw,
 }
 

@@ -169,7 +169,7 @@ impl Spooling {
 }
 
 impl To {
-    /// Writes. Whether somebody reads it: that whoever read it has gone is no failure, the command's exit code is still
+    /// Writes. Whether somebody reads it: a reader that has gone is no failure, the command's exit code is still
     /// the answer.
     pub(super) fn write(self, bytes: &[u8]) -> std::io::Result<bool> {
         let mut to = self.stream();

@@ -11,8 +11,8 @@ use std::os::fd::AsFd;
 use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
-/// Something that a command started may hold its stream long after it has ended. Whoever waits for the command does not
-/// wait for that; so long is waited for what is still on its way.
+/// Something that a command started may hold its stream long after it has ended. Callers of the command do not
+/// wait for that; they wait this long for what is still on its way.
 const GRACE: Duration = Duration::from_secs(3);
 /// How often it is looked at.
 const STEP: Duration = Duration::from_millis(50);
@@ -30,7 +30,7 @@ pub(super) struct Watched {
     pub(super) held: Vec<(Instant, i32)>,
 }
 
-/// How long an interrupt waits. Whoever sends it to the whole group has reached the command already: most end at once,
+/// How long an interrupt waits. One that was sent to the whole group has reached the command already: most end at once,
 /// and a second one would break off their cleaning up.
 const INTERRUPT_DELAY: Duration = Duration::from_millis(200);
 
