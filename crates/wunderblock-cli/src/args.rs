@@ -12,7 +12,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 pub(crate) use compaction::{CompactArgs, PolicyArgs, UndoArgs};
 pub(crate) use erase::Erase;
 pub(crate) use graph::{Describe, Expand};
-pub(crate) use reduce::{HowArgs, LevelArg, ReduceArgs, RunArgs};
+pub(crate) use reduce::{HowArgs, LevelArg, OnTerminalArgs, ReduceArgs, RunArgs};
 pub(crate) use shared::{BuildArgs, DialectArg, SessionArg, SourceArgs};
 pub(crate) use simulate::SimulateArgs;
 use std::path::PathBuf;
@@ -107,6 +107,9 @@ pub(crate) enum Command {
     Reduce(ReduceArgs),
     /// Run a command, shorten what it writes into a pipe, keep all of it and its exit code
     Run(RunArgs),
+    /// Become a command in a session on the terminal of our own stream: how `run` starts one on a terminal
+    #[command(hide = true)]
+    OnTerminal(OnTerminalArgs),
     /// Check every invariant of the ledger; repair what is derived
     Doctor(Doctor),
     /// Copy the ledger, as of one moment, into a new file

@@ -38,7 +38,7 @@ use wunderblock::Visibility;
 /// Runs what was typed.
 pub(crate) async fn run(args: Args) -> Exit {
     let global = &args.global;
-    match args.command {
+    match &args.command {
         Command::Completions(wanted) => {
             let mut script = Vec::new();
             clap_complete::generate(wanted.shell, &mut Args::command(), "wunderblock", &mut script);
@@ -51,6 +51,7 @@ pub(crate) async fn run(args: Args) -> Exit {
             std::io::stdout().lock().write_all(&page)?;
             return Ok(ExitCode::SUCCESS);
         }
+        Command::OnTerminal(wanted) => return run::on_terminal(&wanted.command),
         _ => {}
     }
     let settings = Settings::read(global)?;
@@ -82,6 +83,6 @@ pub(crate) async fn run(args: Args) -> Exit {
         Command::Backup(wanted) => backup::run(global, &settings, &wanted).await,
         Command::Restore(wanted) => restore::run(global, &settings, &wanted).await,
         Command::Erase(wanted) => erase::run(global, &settings, &wanted).await,
-        Command::Completions(_) | Command::Man => Ok(ExitCode::SUCCESS),
+        Command::Completions(_) | Command::Man | Command::OnTerminal(_) => Ok(ExitCode::SUCCESS),
     }
 }

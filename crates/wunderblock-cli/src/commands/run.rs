@@ -9,6 +9,7 @@
 //! output and exit code reach the caller.
 
 mod channel;
+mod keyboard;
 mod signals;
 mod sink;
 mod stand_in;
@@ -22,14 +23,17 @@ use crate::outputs::outputs_session;
 use crate::settings::Settings;
 use crate::spool::{Spool, SpoolHead};
 use channel::{Channel, Way, Written};
+use keyboard::Keyboard;
+use rustix::termios::isatty;
 use serde_json::{Value, json};
 use signals::Signals;
 use sink::To;
-use stand_in::StandIn;
+use stand_in::{StandIn, open_session};
+use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, ExitCode, ExitStatus, Stdio};
+use std::process::{Command, ExitCode, ExitStatus};
 use std::time::Duration;
 use watch::{Ended, Watched};
 use wunderblock::report::OutputReport;
@@ -70,36 +74,42 @@ fn cwd() -> String {
 impl RunRequest<'_> {
     /// Starts the command.
     fn start(&self, wanted: &RunArgs) -> Result<Watched, Failure> {
-        let mut command = command(wanted)?;
         let signals = Signals::heed()?;
-        let mut channels = Vec::new();
-        let (from, to) = self.ends(To::Out)?;
-        channels.push(self.channel(from, To::Out)?);
-        if self.global.json || To::are_one() {
-            command.stderr(to.try_clone()?);
-        } else {
-            let (from, to) = self.ends(To::Err)?;
-            command.stderr(to);
-            channels.push(self.channel(from, To::Err)?);
+        let out = self.ends(To::Out)?;
+        let err = (!self.global.json && !To::are_one()).then(|| self.ends(To::Err)).transpose()?;
+        let terminal = std::iter::once(&out).chain(&err).find(|ends| ends.is_terminal);
+        let mut command = command(&wanted.command, terminal.is_some())?;
+        if let Some(terminal) = terminal
+            && isatty(std::io::stdin())
+        {
+            command.stdin(terminal.command.try_clone()?);
         }
-        command.stdout(to);
-        let child = command.spawn().map_err(|error| not_started(&command, &error))?;
-        // The command keeps copies of our ends; while it has them the readers would wait for ever.
-        command.stdout(Stdio::null()).stderr(Stdio::null());
+        let has_session = terminal.is_some();
+        let keyboard = terminal.map_or(Ok(None), |terminal| Keyboard::of(&terminal.reader))?;
+        command.stderr(err.as_ref().unwrap_or(&out).command.try_clone()?);
+        let mut channels = Vec::new();
+        for (to, ends) in [(To::Out, Some(out)), (To::Err, err)] {
+            let Some(Ends { reader, command: end, .. }) = ends else { continue };
+            channels.push(self.channel(reader, to)?);
+            if to == To::Out {
+                command.stdout(end);
+            }
+        }
+        let child = command.spawn().map_err(|error| not_started(command.get_program(), &error))?;
         let heartbeat = wanted.heartbeat.map(|seconds| Duration::from_secs(seconds.get()));
-        Ok(Watched { child, channels, signals, heartbeat, held: Vec::new() })
+        Ok(Watched { child, channels, signals, has_session, keyboard, heartbeat, held: Vec::new() })
     }
 
     /// What we read of a stream, and what the command writes to.
-    fn ends(&self, to: To) -> std::io::Result<(OwnedFd, OwnedFd)> {
+    fn ends(&self, to: To) -> std::io::Result<Ends> {
         if !self.global.json
             && to.is_terminal()
             && let Ok(StandIn { reader, command }) = to.with(|terminal| StandIn::of(terminal))
         {
-            return Ok((reader, command));
+            return Ok(Ends { reader, command, is_terminal: true });
         }
         let (reader, writer) = std::io::pipe()?;
-        Ok((reader.into(), writer.into()))
+        Ok(Ends { reader: reader.into(), command: writer.into(), is_terminal: false })
     }
 
     fn channel(&self, from: OwnedFd, to: To) -> Result<Channel, Failure> {
@@ -199,6 +209,21 @@ impl RunRequest<'_> {
     }
 }
 
+/// Both ends of a stream.
+struct Ends {
+    reader: OwnedFd,
+    command: OwnedFd,
+    /// Whether it is a terminal in the place of ours.
+    is_terminal: bool,
+}
+
+/// Opens a session on the terminal that a run has made, and becomes the command.
+pub(crate) fn on_terminal(wanted: &[OsString]) -> Exit {
+    let command = command(wanted, false)?;
+    let (program, error) = (command.get_program().to_owned(), open_session(command));
+    Err(not_started(&program, &error))
+}
+
 /// What became of a stream's output.
 struct Kept {
     handle: Option<Handle>,
@@ -237,18 +262,22 @@ fn call_name(to: To) -> Result<String, Failure> {
 /// The exit code of shells for a command that cannot be started.
 const NOT_STARTED: u8 = 127;
 
-fn command(wanted: &RunArgs) -> Result<Command, Failure> {
-    let (program, arguments) = wanted
-        .command
-        .split_first()
-        .ok_or_else(|| Failure::Door(USAGE, "no command was given".to_owned()))?;
+/// The command: by itself, or as what becomes it once a session is opened.
+fn command(wanted: &[OsString], opens_session: bool) -> Result<Command, Failure> {
+    let (program, arguments) =
+        wanted.split_first().ok_or_else(|| Failure::Door(USAGE, "no command was given".to_owned()))?;
+    if opens_session {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args(["on-terminal", "--"]).args(wanted);
+        return Ok(command);
+    }
     let mut command = Command::new(program);
     command.args(arguments);
     Ok(command)
 }
 
-fn not_started(command: &Command, error: &std::io::Error) -> Failure {
-    let program = command.get_program().to_string_lossy().into_owned();
+fn not_started(program: &OsStr, error: &std::io::Error) -> Failure {
+    let program = program.to_string_lossy();
     let next = match error.kind() {
         ErrorKind::NotFound if program.contains(' ') => "a line for a shell goes after `run -- sh -c`",
         ErrorKind::NotFound => "check the name and PATH",

@@ -182,3 +182,25 @@ fn on_a_terminal_everything_passes_through_and_is_kept() {
     let whole = format!("seen \u{1b}[31mred\u{1b}[0m\n{}", log());
     assert_eq!(desk.run_bytes(&["read", handle]).stdout, whole.as_bytes());
 }
+
+/// The keyboard is the command's: a pager opens the terminal of stderr by its name, a question reads stdin, and a key that
+/// is a signal reaches the command once.
+#[test]
+#[cfg(target_os = "linux")]
+fn on_a_terminal_keys_reach_the_command() {
+    let desk = Desk::new();
+    desk.write(
+        "script",
+        "trap 'echo caught' INT; echo 1 > begun
+         read word; read key < $(readlink /proc/self/fd/2); tty < /dev/tty > /dev/null && echo $word $key
+         echo 2 > begun; sleep 30 & wait $!; exit 5",
+    );
+    let typed = "until test -s begun; do sleep 0.05; done; printf 'first\\nsecond\\n'
+                 until grep -q 2 begun; do sleep 0.05; done; printf '\\003'; until grep -q over begun; do sleep 0.05; done";
+    let done = desk
+        .shell(&format!("{{ {typed}; }} | {{ script -qec '$WB run -- sh script' /dev/null; code=$?; echo over > begun; exit $code; }}"))
+        .exits(5);
+    let lines: Vec<&str> = done.out.lines().map(|line| line.trim_end_matches('\r')).collect();
+    assert!(lines.contains(&"first second"), "{lines:?}");
+    assert_eq!(lines.iter().filter(|line| line.ends_with("caught")).count(), 1, "{lines:?}");
+}

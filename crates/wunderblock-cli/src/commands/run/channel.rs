@@ -3,6 +3,8 @@
 use super::sink::To;
 use crate::commands::reduce::MAX_BYTES;
 use crate::spool::{Spool, SpoolHead};
+use rustix::termios::isatty;
+use std::borrow::Cow;
 use std::io::{ErrorKind, Write};
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
@@ -43,6 +45,31 @@ pub(super) struct Channel {
     /// Bytes of the first lines that were shown.
     shown: usize,
     buffer: Vec<u8>,
+    /// Where it is a terminal.
+    returns: Option<Returns>,
+}
+
+/// Undoes what a terminal does to lines: it writes `\r\n` for each `\n` of a command.
+#[derive(Debug, Default)]
+struct Returns {
+    /// Whether a `\r` waits for what comes after it.
+    is_held: bool,
+}
+
+impl Returns {
+    fn undo(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let mut undone = Vec::with_capacity(bytes.len() + 1);
+        for &byte in bytes {
+            if std::mem::take(&mut self.is_held) && byte != b'\n' {
+                undone.push(b'\r');
+            }
+            self.is_held = byte == b'\r';
+            if !self.is_held {
+                undone.push(byte);
+            }
+        }
+        undone
+    }
 }
 
 /// Where what comes is written at once.
@@ -69,7 +96,8 @@ impl Channel {
     pub(super) fn new(from: OwnedFd, (to, way): (To, Way), (db, head): (PathBuf, SpoolHead)) -> Self {
         let spool = Spooling::Ready(db, head);
         let buffer = vec![0; 64 << 10];
-        Self { from: Some(from), to, way, spool, held: Vec::new(), all: 0, shown: 0, buffer }
+        let returns = isatty(&from).then(Returns::default);
+        Self { from: Some(from), to, way, spool, held: Vec::new(), all: 0, shown: 0, buffer, returns }
     }
 
     /// Bytes that came so far.
@@ -116,8 +144,12 @@ impl Channel {
             // What tools print is known before it is needed: compiling its patterns takes 10 ms.
             std::thread::spawn(|| wunderblock_reduce::detect(&"warning: 1\n".repeat(64)));
         }
-        self.held.extend_from_slice(new);
-        self.spool.append(new);
+        let written = match &mut self.returns {
+            Some(returns) => Cow::Owned(returns.undo(new)),
+            None => Cow::Borrowed(new),
+        };
+        self.held.extend_from_slice(&written);
+        self.spool.append(&written);
         if self.way == Way::Through && !self.to.write(new)? {
             self.from = None;
         }
@@ -148,7 +180,8 @@ impl Channel {
     /// What it came to.
     pub(super) fn written(self) -> Written {
         let passes = self.passes();
-        let Self { to, way, held, shown, spool, .. } = self;
+        let Self { to, way, mut held, shown, spool, returns, .. } = self;
+        held.extend(returns.filter(|returns| returns.is_held).map(|_| b'\r'));
         let spool = match spool {
             Spooling::Begun(spool) => Some(spool),
             Spooling::Ready(..) | Spooling::Off => None,

@@ -1,7 +1,7 @@
 //! Signals while a command works: they are for the command. What it wrote before it ended by one is still shown.
 
-use rustix::process::{Pid, Signal, kill_process};
-use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use signal_hook::consts::{SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH};
 use signal_hook::flag;
 use signal_hook::iterator::backend::SignalDelivery;
 use signal_hook::iterator::exfiltrator::WithOrigin;
@@ -16,8 +16,8 @@ const PASSED: [i32; 6] = [SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2];
 
 /// The signals that reach `run`, readable as soon as one has come.
 ///
-/// What a keyboard sends (`INT`, `QUIT`) reaches the command by itself: the kernel sends it to all of the group. What a
-/// process sends may have reached `run` alone, so it is passed on; a command that gets `TERM` twice has got it.
+/// What a keyboard sends (`INT`, `QUIT`) reaches the command by itself: the kernel sends it to all of the group, or it is
+/// typed into the command's own terminal. What a process sends may have reached `run` alone, so it is passed on; a command that gets `TERM` twice has got it.
 pub(super) struct Signals {
     over: Arc<AtomicBool>,
     delivery: SignalDelivery<UnixStream, WithOrigin>,
@@ -28,6 +28,8 @@ pub(super) struct Signals {
 pub(super) enum Asked {
     /// The command may have ended.
     Child,
+    /// We were stopped, and go on.
+    Continued,
     /// The terminal has another size.
     Resized,
     /// The command gets this signal.
@@ -43,7 +45,7 @@ impl Signals {
             flag::register_conditional_default(signal, Arc::clone(&over))?;
         }
         let (read, write) = UnixStream::pair()?;
-        let all = PASSED.iter().copied().chain([SIGCHLD, SIGWINCH]);
+        let all = PASSED.iter().copied().chain([SIGCHLD, SIGCONT, SIGWINCH]);
         let delivery = SignalDelivery::with_pipe(read, write, WithOrigin::default(), all)?;
         Ok(Self { over, delivery })
     }
@@ -52,6 +54,7 @@ impl Signals {
     pub(super) fn pending(&mut self) -> impl Iterator<Item = Asked> + use<> {
         self.delivery.pending().filter_map(|origin: Origin| match origin.signal {
             SIGCHLD => Some(Asked::Child),
+            SIGCONT => Some(Asked::Continued),
             SIGWINCH => Some(Asked::Resized),
             signal => origin.process.is_some().then_some(Asked::PassOn(signal)),
         })
@@ -69,10 +72,10 @@ impl AsFd for Signals {
     }
 }
 
-/// Sends a process a signal. One that has ended meanwhile needs none.
-pub(super) fn send(pid: u32, signal: i32) {
+/// Sends a process, or the group it is the first of, a signal. One that has ended meanwhile needs none.
+pub(super) fn send(pid: u32, is_group: bool, signal: i32) {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
     if let (Some(pid), Some(signal)) = (pid, Signal::from_named_raw(signal)) {
-        let _ = kill_process(pid, signal);
+        let _ = if is_group { kill_process_group(pid, signal) } else { kill_process(pid, signal) };
     }
 }
