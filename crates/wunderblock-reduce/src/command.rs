@@ -283,6 +283,7 @@ mod tests {
             "nl -ba a | sed -n '2,3p'",
             "cat app.log notes.md",
             "git diff HEAD~1",
+            "git blame src/a.rs",
             "git log -p -3",
             "sed -n '10,40p' src/a.rs",
             "cd /x && head a.rs; tail b.rs",

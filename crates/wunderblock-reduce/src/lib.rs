@@ -48,6 +48,7 @@ mod sample;
 mod segment;
 mod select;
 mod severity;
+mod shown;
 mod sink;
 mod source;
 mod span;

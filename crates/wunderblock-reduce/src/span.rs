@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use crate::label::Label;
 use crate::mark::SEEN;
+use crate::shown::ShownLevel;
 
 /// What a span is worth, in the order of the choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -44,6 +45,7 @@ struct SpanNotes {
     note: Option<Box<str>>,
     description: Option<Cow<'static, str>>,
     shown: Option<Box<str>>,
+    level: ShownLevel,
 }
 
 impl LineSpan {
@@ -120,9 +122,15 @@ impl LineSpan {
 
     /// The span said in other words, which stand after its mark: the text is escaped already. Spans that follow it and are
     /// empty are said with it (a group and its parts).
-    pub(crate) fn shown_as(mut self, text: String) -> Self {
-        self.notes.get_or_insert_default().shown = Some(text.into());
+    pub(crate) fn shown_as(mut self, text: String, level: ShownLevel) -> Self {
+        let notes = self.notes.get_or_insert_default();
+        (notes.shown, notes.level) = (Some(text.into()), level);
         self
+    }
+
+    /// Where its words stand among those of its stretch.
+    pub(crate) fn level(&self) -> ShownLevel {
+        self.notes.as_ref().map_or(ShownLevel::Alone, |notes| notes.level)
     }
 
     /// The words in which it is said, if they are not its own.

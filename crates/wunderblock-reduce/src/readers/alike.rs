@@ -2,9 +2,9 @@
 //!
 //! ```text
 //! ⟨×47⟩                                                the line 47 times, as it is
-//! ⟨and 41 alike to L1999: J12-U11 ×30, J13-U04 ×11⟩    41 more lines; these words differ
+//! ⟨and 40 alike to L1999: J12-U11 ×30, J13-U04 ×11⟩    40 more lines; these words differ, the first line's included
 //! ⟨and 379 alike to L7015: 80 values⟩                  more words than can be named
-//! ⟨and 12 alike to L40: 3 … 9000⟩                      numbers, as a range
+//! ⟨and 12 alike to L40: order 3 … 9000; in 4 … 897⟩    numbers, as ranges, each after the word before it
 //! ```
 
 use std::collections::{HashMap, HashSet};
@@ -110,19 +110,36 @@ impl<'t> AlikeLines<'t> {
         if values.is_empty() { String::new() } else { format!(": {}", values.join("; ")) }
     }
 
-    /// What differs, for at most two places: words before numbers, few values before many; what only counts is left out.
+    /// What differs at the best two places, in their order: words before numbers, few values before many; what only counts
+    /// is left out.
     fn differing(&self, counters: bool) -> Vec<String> {
         if self.is_ragged {
             return Vec::new();
         }
-        let differ = self.places.iter().filter(|values| values.count() > 1 && !values.is_time());
-        let mut best: Vec<&WordValues<'_>> = differ
-            .filter(|values| {
+        let differ =
+            self.places.iter().enumerate().filter(|(_, values)| values.count() > 1 && !values.is_time());
+        let mut best: Vec<(usize, &WordValues<'_>)> = differ
+            .filter(|(_, values)| {
                 counters || !(values.all_numbers && values.is_rising && values.count() >= self.lines)
             })
             .collect();
-        best.sort_by_key(|values| (values.all_numbers, values.count()));
-        best.into_iter().take(MAX_PLACES).map(WordValues::told).collect()
+        best.sort_by_key(|(_, values)| (values.all_numbers, values.count()));
+        best.truncate(MAX_PLACES);
+        best.sort_by_key(|(place, _)| *place);
+        let many = best.len() > 1;
+        let is_named = |values: &WordValues<'_>| many && values.all_numbers;
+        best.into_iter()
+            .map(|(place, values)| format!("{}{}", self.named(place, is_named(values)), values.told()))
+            .collect()
+    }
+
+    /// The word before numbers, where several places are told: two ranges alone do not say which is which.
+    fn named(&self, place: usize, is_named: bool) -> String {
+        let before = place.checked_sub(1).and_then(|before| self.places.get(before));
+        match before.map(|values| values.named.as_slice()) {
+            Some([(word, _)]) if is_named && word.contains(char::is_alphanumeric) => format!("{word} "),
+            _ => String::new(),
+        }
     }
 }
 
@@ -202,6 +219,9 @@ mod tests {
         assert_eq!(note(&tasks), "⟨and 39 alike to L40: 40 values⟩");
         let took: String = (0..40).map(|n| format!("served page in {} ms\n", n * 37 % 90)).collect();
         assert_eq!(note(&took), "⟨and 39 alike to L40: 0 … 89⟩");
+        let both: String =
+            (0..40).map(|n| format!("order {} placed in {} ms\n", n * 37 % 90 + 900, n * 7 % 40)).collect();
+        assert_eq!(note(&both), "⟨and 39 alike to L40: order 900 … 989; in 0 … 39⟩");
         let counted: String = (0..40).map(|n| format!("request {n} served\n")).collect();
         assert_eq!(note(&counted), "⟨and 39 alike to L40⟩");
     }

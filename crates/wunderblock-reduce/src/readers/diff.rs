@@ -80,7 +80,7 @@ fn rank_header(lines: &TextLines<'_>, at: usize, kind: DiffLine) -> LineSpan {
         DiffLine::Subject => (Rank::Must, u16::MAX - 1),
         DiffLine::FileChange => (Rank::Must, u16::MAX - 2),
         DiffLine::Path => (Rank::Frame, 100),
-        DiffLine::Total => (Rank::Frame, 300),
+        DiffLine::Total => (Rank::Must, 300),
         DiffLine::Stat => (Rank::Frame, 1_000),
         DiffLine::Person => (Rank::Frame, 50),
         DiffLine::Message => (Rank::Context, 500),

@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use crate::encode::estimate_tokens;
 use crate::lines::TextLines;
-use crate::mark;
 use crate::rules::{self, KnownTool, LineParts, RecordLine};
 use crate::sample::LineSample;
+use crate::shown::{self, ShownLevel, ShownPart};
 use crate::span::{LineSpan, Rank};
 
 /// Minimum share of lines that are a tool's own, in per cent.
@@ -47,26 +47,18 @@ pub(crate) fn spans(lines: &TextLines<'_>, command: Option<&str>) -> Option<Vec<
     }
     writer.end_run();
     let parts = writer.parts;
-    let tokens: usize = parts.iter().map(|part| estimate_tokens(part)).sum();
+    let tokens: usize = parts.iter().map(|part| estimate_tokens(&part.text)).sum();
     if tokens * 100 > estimate_tokens(lines.text()) * WORTHWHILE_PERCENT {
         return None;
     }
-    let all = 0..lines.text().len();
-    let mut ranges = Some(all.clone()).into_iter().chain(std::iter::repeat(all.end..all.end));
     let told = format!("{}: {}", tool.name, tool.left_out);
-    let span = |text: &String| {
-        let mut escaped = String::with_capacity(text.len());
-        mark::escape(text, &mut escaped);
-        let span = LineSpan::new(ranges.next().unwrap_or_default(), Rank::Context);
-        span.described(Some(told.clone().into())).shown_as(escaped)
-    };
-    Some(parts.iter().map(span).collect())
+    Some(shown::spans(0..lines.text().len(), &parts, &told).collect())
 }
 
 /// Records as they are shown, a line each.
 #[derive(Default)]
 struct RecordWriter<'t> {
-    parts: Vec<String>,
+    parts: Vec<ShownPart>,
     /// The last line shown of each pattern whose lines are shown once.
     shown: HashMap<usize, &'t str>,
     firsts: HashSet<&'t str>,
@@ -114,25 +106,35 @@ impl<'t> RecordWriter<'t> {
 
     fn show(&mut self, line: &str) {
         self.end_run();
-        self.parts.push(format!("{line}\n"));
+        self.push(line, ShownLevel::Alone, (Rank::Frame, 0));
     }
 
-    /// Each key with its items: short ones side by side.
+    fn push(&mut self, line: &str, level: ShownLevel, (rank, score): (Rank, u16)) {
+        self.parts.push(ShownPart { text: format!("{}\n", line.trim_end()), level, rank, score });
+    }
+
+    /// Each key with its items: short ones side by side. In a budget the first of each sort precede others, and keys more
+    /// items of theirs.
     fn end_run(&mut self) {
+        let mut sorts: HashMap<&str, u16> = HashMap::new();
         for (key, items) in std::mem::take(&mut self.run).groups {
+            let sort = key.split_once(' ').map_or("", |(sort, _)| sort);
+            let nth = sorts.entry(sort).and_modify(|nth| *nth = nth.saturating_add(1)).or_default();
+            let worth = (Rank::Context, u16::MAX - *nth);
             // What stands in a folder alone is a path.
             let alone = items.len() == 1 && key.ends_with('/');
             let separator = if items.iter().any(|item| item.contains(' ')) { "  " } else { " " };
             let mut line = format!("{key}{}", if alone { "" } else { " " });
+            let mut level = ShownLevel::Alone;
             for item in items {
                 if line.len() + item.len() > LINE_BYTES && !line.trim().is_empty() {
-                    self.parts.push(format!("{}\n", line.trim_end()));
-                    line = "  ".to_owned();
+                    self.push(&line, level, worth);
+                    (line, level) = ("  ".to_owned(), ShownLevel::Detail);
                 }
                 line.push_str(&item);
                 line.push_str(separator);
             }
-            self.parts.push(format!("{}\n", line.trim_end()));
+            self.push(&line, level, worth);
         }
     }
 }

@@ -11,7 +11,7 @@
 use std::collections::HashMap;
 
 use crate::lines::TextLines;
-use crate::mark;
+use crate::shown::{self, ShownLevel, ShownPart};
 use crate::span::{LineSpan, Rank};
 
 /// Minimum lines of a selection that is cut.
@@ -42,15 +42,14 @@ pub(crate) fn spans(lines: &TextLines<'_>, room: usize) -> Option<Vec<LineSpan>>
             .scored(60_000 - u16::try_from(from_end).unwrap_or(u16::MAX).min(60_000))
     };
     let between = lines.spans(middle..tail);
-    let mut ranges = Some(between.clone()).into_iter().chain(std::iter::repeat(between.end..between.end));
-    let told = counts((middle..tail).map(|at| lines.get(at))).into_iter().enumerate().map(|(nth, text)| {
-        let mut escaped = String::with_capacity(text.len());
-        mark::escape(&text, &mut escaped);
-        LineSpan::new(ranges.next().unwrap_or_default(), Rank::Frame)
-            .scored(u16::MAX - u16::try_from(nth).unwrap_or(u16::MAX))
-            .described(Some("counts by folder and file".into()))
-            .shown_as(escaped)
-    });
+    let told = counts((middle..tail).map(|at| lines.get(at))).into_iter().enumerate();
+    let told: Vec<ShownPart> = told
+        .map(|(nth, text)| {
+            let score = u16::MAX - u16::try_from(nth).unwrap_or(u16::MAX);
+            ShownPart { text, level: ShownLevel::Alone, rank: Rank::Frame, score }
+        })
+        .collect();
+    let told = shown::spans(between, &told, "counts by folder and file").collect::<Vec<_>>();
     Some((0..middle).map(line).chain(told).chain((tail..count).map(line)).collect())
 }
 

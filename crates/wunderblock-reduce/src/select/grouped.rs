@@ -1,7 +1,6 @@
-//! Groups: a stretch of lines said in other words, in parts of which a budget may show some.
-//!
-//! The first part has the bytes of all of them, so that the stretch is one gap whatever is shown of it.
+//! The parts of a stretch that is said in other words: those that stay become one.
 
+use crate::shown::ShownLevel;
 use crate::span::{LineSpan, Rank};
 
 /// Each group as one span, which says what stays of it; and whether each span stays.
@@ -21,21 +20,49 @@ pub(super) fn settle(spans: &[LineSpan], kept: &[bool]) -> (Vec<LineSpan>, Vec<b
         {
             parts.push((part, *kept));
         }
-        let shown: String =
-            parts.iter().filter(|(_, kept)| *kept).filter_map(|(part, _)| part.shown()).collect();
+        let (shown, left) = write(&parts);
+        let level = ShownLevel::Alone;
         let whole = LineSpan::new(span.range(), Rank::Must).described(span.description().cloned());
         stays.push(!shown.is_empty());
         settled.push(if shown.is_empty() {
             whole
+        } else if left == 0 {
+            whole.shown_as(shown, level)
         } else {
-            let left = parts.iter().filter(|(_, kept)| !kept).count();
-            let whole = if left == 0 {
-                whole
-            } else {
-                whole.described(Some(format!("{left} of {} groups not shown", parts.len()).into()))
-            };
-            whole.shown_as(shown)
+            let all = parts.iter().filter(|(part, _)| part.level() != ShownLevel::Heading).count();
+            whole.described(Some(format!("{left} of {all} not shown").into())).shown_as(shown, level)
         });
     }
     (settled, stays)
+}
+
+/// The words of the parts that stay, and how many of the others there are. What stands under something stays only with it,
+/// and a heading only with something under it.
+fn write(parts: &[(&LineSpan, bool)]) -> (String, usize) {
+    let (mut shown, mut left) = (String::new(), 0);
+    let (mut heading, mut has_heading, mut has_item) = ("", false, false);
+    for (part, kept) in parts {
+        let words = part.shown().unwrap_or_default();
+        let stays = *kept
+            && match part.level() {
+                ShownLevel::Alone | ShownLevel::Heading => true,
+                ShownLevel::Item => has_heading,
+                ShownLevel::Detail => has_item,
+            };
+        match part.level() {
+            ShownLevel::Heading => {
+                (heading, has_heading, has_item) = (words, stays, false);
+                continue;
+            }
+            ShownLevel::Alone => (heading, has_heading, has_item) = ("", false, stays),
+            // What goes on over several parts has no hole in it.
+            ShownLevel::Item | ShownLevel::Detail => has_item = stays,
+        }
+        if stays {
+            shown.push_str(std::mem::take(&mut heading));
+            shown.push_str(words);
+        }
+        left += usize::from(!stays);
+    }
+    (shown, left)
 }

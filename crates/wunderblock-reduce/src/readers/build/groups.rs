@@ -7,18 +7,20 @@
 //! shop/cart.py
 //!   40:5 error: Incompatible return value type
 //! ```
-//! Every diagnostic's file, line, column, severity, code and message is there. The source below it is, for the first few.
+//! Every diagnostic's file, line, column, severity, code and message is there. The source below it is, for a few: errors
+//! before warnings.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use crate::encode::estimate_tokens;
 use crate::lines::TextLines;
-use crate::mark;
 use crate::readers::diagnostic::Diagnostic;
 use crate::severity::LogLevel;
+use crate::shown::{self, ShownLevel, ShownPart};
 use crate::span::{LineSpan, Rank};
 
-/// Maximum number of groups that are shown with the source below their first diagnostic.
+/// Maximum number of diagnostics that are shown with the source below them.
 const MAX_WITH_SOURCE: usize = 3;
 /// Maximum number of places in one part of a group: a budget shows a group in parts.
 const MAX_PLACES: usize = 12;
@@ -33,8 +35,8 @@ const MARK_TOKENS: usize = 20;
 pub(super) fn spans(lines: &TextLines<'_>, run: &[Diagnostic<'_>]) -> Option<Vec<LineSpan>> {
     let range = lines.spans(run.first()?.lines.start..run.last()?.lines.end);
     let told: Vec<ToldDiagnostic<'_>> = run.iter().map(ToldDiagnostic::of).collect();
-    let write = |groups: &[Vec<usize>]| GroupWriter::of(lines, &told).write(groups);
-    let tokens = |parts: &[GroupPart]| parts.iter().map(|part| estimate_tokens(&part.text)).sum::<usize>();
+    let write = |groups: &[Vec<usize>]| GroupWriter { lines, parts: Vec::new() }.write(&told, groups);
+    let tokens = |parts: &[ShownPart]| parts.iter().map(|part| estimate_tokens(&part.text)).sum::<usize>();
     let by_file = write(&(0..told.len()).map(|nth| vec![nth]).collect::<Vec<_>>());
     let by_message = write(&group_by(&told));
     let parts = if tokens(&by_file) < tokens(&by_message) { by_file } else { by_message };
@@ -42,12 +44,7 @@ pub(super) fn spans(lines: &TextLines<'_>, run: &[Diagnostic<'_>]) -> Option<Vec
     let worthwhile = (tokens(&parts) + MARK_TOKENS) * 100 <= before * WORTHWHILE_PERCENT;
     worthwhile.then(|| {
         let counted = format!("{} diagnostics by message and file", run.len());
-        let mut range = Some(range.clone()).into_iter().chain(std::iter::repeat(range.end..range.end));
-        let part = |part: GroupPart| {
-            let span = LineSpan::new(range.next().unwrap_or_default(), part.rank).scored(part.score);
-            span.described(Some(counted.clone().into())).shown_as(part.text)
-        };
-        parts.into_iter().map(part).collect()
+        shown::spans(range, &parts, &counted).collect()
     })
 }
 
@@ -89,51 +86,43 @@ impl<'t> ToldDiagnostic<'t> {
     }
 }
 
-/// A part of the groups, as a budget chooses it.
-struct GroupPart {
-    text: String,
-    rank: Rank,
-    score: u16,
-}
-
 struct GroupWriter<'w, 't> {
     lines: &'w TextLines<'t>,
-    told: &'w [ToldDiagnostic<'w>],
-    parts: Vec<GroupPart>,
-    /// The groups that may still be shown with source.
-    with_source: usize,
+    parts: Vec<ShownPart>,
 }
 
-impl<'w, 't> GroupWriter<'w, 't> {
-    fn of(lines: &'w TextLines<'t>, told: &'w [ToldDiagnostic<'w>]) -> Self {
-        Self { lines, told, parts: Vec::new(), with_source: MAX_WITH_SOURCE }
-    }
-
+impl GroupWriter<'_, '_> {
     /// Groups of several by their message, all others by their file.
-    fn write(mut self, groups: &[Vec<usize>]) -> Vec<GroupPart> {
-        let told = self.told;
+    fn write(mut self, told: &[ToldDiagnostic<'_>], groups: &[Vec<usize>]) -> Vec<ShownPart> {
         let group = |group: &Vec<usize>| group.iter().filter_map(|nth| told.get(*nth)).collect::<Vec<_>>();
         let (repeated, single): (Vec<_>, Vec<_>) =
             groups.iter().map(group).partition(|group| group.len() > 1);
-        for group in repeated {
-            self.message(&group);
-        }
         let single: Vec<&ToldDiagnostic<'_>> = single.into_iter().flatten().collect();
+        let with_source = self.with_source(repeated.iter().filter_map(|group| group.first()).chain(&single));
+        for group in repeated {
+            self.message(&group, &with_source);
+        }
         for file in single.chunk_by(|one, other| one.of.parts.file == other.of.parts.file) {
-            self.file(file);
+            self.file(file, &with_source);
         }
         self.parts
     }
 
+    /// The first lines of those that are shown with their source.
+    fn with_source<'a>(&self, shown: impl Iterator<Item = &'a &'a ToldDiagnostic<'a>>) -> Vec<usize> {
+        let mut best: Vec<&Diagnostic<'_>> =
+            shown.map(|told| told.of).filter(|of| !self.source(of).is_empty()).collect();
+        best.sort_by_key(|of| Reverse(of.level));
+        best.iter().take(MAX_WITH_SOURCE).map(|of| of.lines.start).collect()
+    }
+
     /// A message, and the places that have it.
-    fn message(&mut self, group: &[&ToldDiagnostic<'_>]) {
+    fn message(&mut self, group: &[&ToldDiagnostic<'_>], with_source: &[usize]) {
         let Some(first) = group.first() else { return };
         let score = score(first.of.level);
+        self.push(&format!("{}\n", first.message), ShownLevel::Heading, score);
         for (nth, places) in group.chunks(MAX_PLACES).enumerate() {
             let mut text = String::new();
-            if nth == 0 {
-                text.push_str(&format!("{}\n", first.message));
-            }
             let mut line = 0;
             for file in places.chunk_by(|one, other| one.of.parts.file == other.of.parts.file) {
                 let mut place = first_file(file).to_owned();
@@ -149,46 +138,53 @@ impl<'w, 't> GroupWriter<'w, 't> {
                 text.push_str(&place);
             }
             text.push('\n');
-            self.push(&text, Rank::Must, if nth == 0 { score } else { score - 300 });
+            self.push(&text, ShownLevel::Item, if nth == 0 { score } else { score - 300 });
         }
-        self.source(first);
+        if with_source.contains(&first.of.lines.start) {
+            // Most sources have the numbers of their lines; under others it would not be seen which place is meant.
+            let parts = first.of.parts;
+            let is_numbered = self.source(first.of).contains(parts.line);
+            let place =
+                if is_numbered { String::new() } else { format!("  {}:{}\n", parts.file, first.position()) };
+            self.push_source(&place, first.of);
+        }
     }
 
     /// A file, and the messages it has.
-    fn file(&mut self, file: &[&ToldDiagnostic<'_>]) {
+    fn file(&mut self, file: &[&ToldDiagnostic<'_>], with_source: &[usize]) {
         let name = first_file(file);
+        if file.len() > 1 {
+            let best = file.iter().map(|told| told.of.level).max().unwrap_or(LogLevel::Info);
+            self.push(&format!("{name}\n"), ShownLevel::Heading, score(best));
+        }
         for (nth, told) in file.iter().enumerate() {
             let (place, message) = (told.position(), &told.message);
-            let text = match (file.len(), nth) {
-                (1, _) if place.is_empty() => format!("{name}: {message}\n"),
-                (1, _) => format!("{name}:{place} {message}\n"),
-                (_, 0) => format!("{name}\n  {place} {message}\n"),
-                _ => format!("  {place} {message}\n"),
+            let (level, text) = match file.len() {
+                1 if place.is_empty() => (ShownLevel::Alone, format!("{name}: {message}\n")),
+                1 => (ShownLevel::Alone, format!("{name}:{place} {message}\n")),
+                _ => (ShownLevel::Item, format!("  {place} {message}\n")),
             };
-            self.push(&text, Rank::Must, score(told.of.level) - if nth == 0 { 0 } else { 50 });
-            self.source(told);
+            self.push(&text, level, score(told.of.level) - if nth == 0 { 0 } else { 50 });
+            if with_source.contains(&told.of.lines.start) {
+                self.push_source("", told.of);
+            }
         }
     }
 
-    /// The source and notes below a diagnostic, for the first few.
-    fn source(&mut self, told: &ToldDiagnostic<'_>) {
-        let below = self
-            .lines
-            .text()
-            .get(self.lines.spans(told.of.below.clone()))
-            .unwrap_or("")
-            .trim_end()
-            .trim_start_matches('\n');
-        if !below.is_empty() && self.with_source > 0 {
-            self.with_source -= 1;
-            self.push(&format!("{below}\n"), Rank::Context, 30);
-        }
+    /// The source and notes below a diagnostic.
+    fn source(&self, of: &Diagnostic<'_>) -> &str {
+        let below = self.lines.text().get(self.lines.spans(of.below.clone())).unwrap_or_default();
+        below.trim_end().trim_start_matches('\n')
     }
 
-    fn push(&mut self, text: &str, rank: Rank, score: u16) {
-        let mut escaped = String::with_capacity(text.len());
-        mark::escape(text, &mut escaped);
-        self.parts.push(GroupPart { text: escaped, rank, score });
+    fn push_source(&mut self, place: &str, of: &Diagnostic<'_>) {
+        let text = format!("{place}{}\n", self.source(of));
+        self.push(&text, ShownLevel::Detail, 30);
+    }
+
+    fn push(&mut self, text: &str, level: ShownLevel, score: u16) {
+        let rank = if level == ShownLevel::Detail { Rank::Context } else { Rank::Must };
+        self.parts.push(ShownPart { text: text.to_owned(), level, rank, score });
     }
 }
 
