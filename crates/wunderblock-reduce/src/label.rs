@@ -45,12 +45,7 @@ impl Label {
     pub(crate) fn fact(self, count: u64) -> GapFact {
         let (many, one) = self.names();
         let what = if count == 1 { one } else { many };
-        GapFact { count: self.is_counted().then_some(count), what: what.into() }
-    }
-
-    /// Whether its fact has a count.
-    const fn is_counted(self) -> bool {
-        !matches!(self, Self::AsAbove)
+        GapFact { count: Some(count), what: what.into() }
     }
 
     /// Its names: of many, and of one.
@@ -88,7 +83,7 @@ impl Label {
             Self::Items => ("list items", "list item"),
             Self::Rows => ("table rows", "table row"),
             Self::CodeBlocks => ("code blocks", "code block"),
-            Self::AsAbove => ("as above", "as above"),
+            Self::AsAbove => ("blocks as above, numbers aside", "block as above, numbers aside"),
         }
     }
 }

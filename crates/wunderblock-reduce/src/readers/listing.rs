@@ -2,7 +2,7 @@
 
 mod listing_row;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::label::Label;
@@ -21,6 +21,9 @@ const HEAD_ENTRIES: usize = 3;
 const TAIL_ENTRIES: usize = 2;
 /// Minimum length of a series of entries that are alike.
 const MIN_SERIES: u32 = 4;
+/// Minimum number of rows of a series in a gap for its mark to name it, and maximum number of series that it names.
+const MIN_TOLD: usize = 4;
+const MAX_TOLD: usize = 3;
 /// Maximum number of a group's largest entries that stay, and of its newest.
 const MAX_EXTREMES: usize = 2;
 /// Minimum number of sizes that stay: these, or a fifth of all.
@@ -62,7 +65,31 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
         judge.repeated();
     }
     short_gaps::close_short(&mut spans);
+    describe_series(&rows, &mut spans);
     spans
+}
+
+/// Says of each gap which series it has and how many rows of each, for other rows may be in it: `like rc2.d` stood for
+/// 34 entries of `/etc`, 28 of which were no such folders.
+fn describe_series(rows: &ListingRows<'_, '_>, spans: &mut [LineSpan]) {
+    let is_untold = |span: &LineSpan| span.rank == Rank::Filler && span.label.is_none();
+    let mut rows = rows.iter();
+    for run in spans.chunk_by_mut(|span, next| is_untold(span) == is_untold(next)) {
+        let names = rows.by_ref().take(run.len()).map(|row| row.name);
+        if !run.first().is_some_and(is_untold) {
+            names.for_each(drop);
+            continue;
+        }
+        let mut series: HashMap<u64, (usize, &str)> = HashMap::new();
+        names.for_each(|name| series.entry(fingerprint::masked_hash(name)).or_insert((0, name)).0 += 1);
+        let mut largest: Vec<_> = series.into_values().filter(|(count, _)| *count >= MIN_TOLD).collect();
+        largest.sort_unstable_by_key(|(count, name)| (std::cmp::Reverse(*count), *name));
+        let told: Vec<_> =
+            largest.iter().take(MAX_TOLD).map(|(count, name)| format!("{count} like {name}")).collect();
+        if let Some(first) = run.first_mut().filter(|_| !told.is_empty()) {
+            first.set_description(Some(told.join(", ").into()));
+        }
+    }
 }
 
 /// The rows that belong together: of one folder, or of one parent in a tree.
@@ -136,7 +163,6 @@ impl ListingRanker<'_, '_> {
         let many = self.folds && group.len() > MAX_WHOLE;
         let crowd = group.len() > 2 * MAX_WHOLE;
         let mut shown: HashMap<u64, u32> = HashMap::new();
-        let mut described = HashSet::new();
         let last = group.len();
         for (nth, at) in group.iter().enumerate() {
             let Some(row) = self.rows.get(*at) else { continue };
@@ -161,12 +187,7 @@ impl ListingRanker<'_, '_> {
             } else {
                 (Rank::Context, 100)
             };
-            let first_gone = in_series && rank == Rank::Filler && described.insert(series);
-            let told = first_gone.then(|| format!("like {}", row.name).into());
             self.set(*at, rank, score);
-            if let Some(span) = self.spans.get_mut(*at) {
-                span.set_description(told);
-            }
         }
     }
 
@@ -204,7 +225,6 @@ impl ListingRanker<'_, '_> {
                 (span.rank, span.score) = (span.rank.max(Rank::Context), score);
             } else if self.folds {
                 (span.rank, span.score, span.label) = (Rank::Filler, 1, Some(Label::Smaller));
-                span.set_description(None);
             }
         }
     }
@@ -217,7 +237,6 @@ impl ListingRanker<'_, '_> {
                 self.set(at, rank, score);
                 if let Some(span) = self.spans.get_mut(at) {
                     span.label = (nth > 0).then_some(Label::Vendored);
-                    span.set_description(None);
                 }
             }
         }
@@ -237,7 +256,6 @@ impl ListingRanker<'_, '_> {
                 self.set(at, Rank::Filler, 0);
                 if let Some(span) = self.spans.get_mut(at) {
                     span.label = Some(Label::ShownBefore);
-                    span.set_description(None);
                 }
             }
         }

@@ -174,21 +174,36 @@ fn is_place_of_frame(line: &str, before: &str) -> bool {
     numbered || called && !text.starts_with("at ")
 }
 
-/// The traces of a text: each begins at a head that is not a cause of the one before it.
+/// What introduces an exception and names none.
+const HEADINGS: [&str; 5] =
+    ["Traceback", "goroutine ", "During handling", "The above exception", "--- End of inner"];
+/// What joins an exception to the one before it: both are one trace.
+const JOINS: [&str; 7] =
+    ["Caused by:", "Suppressed:", "[cause]", "During handling", "The above exception", "---", "Wrapped by:"];
+
+/// The traces of a text: each begins at a head that is not a cause of the one before it. Lines of a log between them are
+/// ranges of their own.
 fn find_traces(lines: &TextLines<'_>, read: &[TraceLine]) -> Vec<Range<usize>> {
     let mut starts: Vec<usize> = Vec::new();
-    let mut before = TraceLine::Other;
+    // Python names the exception below its frames, and one that it led to below a sentence.
+    let (mut before, mut unnamed, mut joined) = (TraceLine::Other, false, false);
     for (at, line) in read.iter().enumerate() {
-        let text = lines.get(at);
+        let text = lines.get(at).trim_start_matches([' ', '\t', '|']);
+        let joins = JOINS.iter().any(|opening| text.starts_with(opening));
+        let traceback = text.starts_with("Traceback");
         let begins = match line {
-            TraceLine::Head => is_opening(text, before),
-            TraceLine::Other => {
-                !text.trim().is_empty() && matches!(before, TraceLine::Frame(_)) && !is_tail(text)
+            TraceLine::Head => !joins && !joined && (traceback || !unnamed && before != TraceLine::Source),
+            TraceLine::Other if !text.trim().is_empty() && !is_tail(text) => {
+                matches!(before, TraceLine::Frame(_)) || severity::read_line(text).level.is_some()
             }
             _ => false,
         };
         if begins {
             starts.push(at);
+        }
+        if *line == TraceLine::Head {
+            unnamed = traceback;
+            joined = text.starts_with("During handling") || text.starts_with("The above exception");
         }
         before = *line;
     }
@@ -196,20 +211,8 @@ fn find_traces(lines: &TextLines<'_>, read: &[TraceLine]) -> Vec<Range<usize>> {
     starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
 }
 
-fn is_opening(text: &str, before: TraceLine) -> bool {
-    let text = text.trim_start();
-    let goes_on = [
-        "Caused by:",
-        "Suppressed:",
-        "[cause]",
-        "During handling",
-        "The above exception",
-        "---",
-        "Wrapped by:",
-    ];
-    // Python names the exception below its frames.
-    let python = matches!(before, TraceLine::Source) && !text.starts_with("Traceback");
-    !python && !goes_on.iter().any(|opening| text.starts_with(opening))
+fn is_heading(text: &str) -> bool {
+    HEADINGS.iter().any(|heading| text.trim_start_matches([' ', '\t', '|', '+', '-']).starts_with(heading))
 }
 
 fn is_tail(text: &str) -> bool {
@@ -233,8 +236,7 @@ struct AlikeTraces<'t> {
 /// was thrown, where its words are not those of another.
 fn fold_equal(lines: &TextLines<'_>, read: &[TraceLine], spans: &mut [LineSpan]) {
     let traces = find_traces(lines, read);
-    let is_head =
-        |at: &usize| read.get(*at) == Some(&TraceLine::Head) && !lines.get(*at).starts_with("goroutine ");
+    let names = |at: &usize| read.get(*at) == Some(&TraceLine::Head) && !is_heading(lines.get(*at));
     let mut words = Vec::new();
     let mut alike: HashMap<u64, AlikeTraces<'_>> = HashMap::new();
     let mut keys = Vec::with_capacity(traces.len());
@@ -256,8 +258,7 @@ fn fold_equal(lines: &TextLines<'_>, read: &[TraceLine], spans: &mut [LineSpan])
         same.count += 1;
         same.last = nth;
         same.differ |= same.exact != exact;
-        let headless = Some(trace.start).filter(|_| !trace.clone().any(|at| is_head(&at)));
-        for (head, at) in trace.clone().filter(is_head).chain(headless).enumerate() {
+        for (head, at) in thrown_lines(lines, trace, names).into_iter().enumerate() {
             if same.thrown.len() <= head {
                 same.thrown.push(AlikeLines::default());
             }
@@ -270,45 +271,86 @@ fn fold_equal(lines: &TextLines<'_>, read: &[TraceLine], spans: &mut [LineSpan])
         let says =
             |at: usize| at == trace.start && severity::level_of(lines.get(at)) == Some(LogLevel::Error);
         let new = |at: &usize| {
-            (is_head(at) || says(*at)) && thrown.insert(template::hash(lines.get(*at).trim().as_bytes()))
+            (names(at) || says(*at)) && thrown.insert(template::hash(lines.get(*at).trim().as_bytes()))
         };
         let heads: Vec<usize> = trace.clone().filter(new).collect();
         let Some(same) = alike.get(key).filter(|same| same.count > MAX_WHOLE) else { continue };
+        let has_frames = trace.clone().any(|at| matches!(read.get(at), Some(TraceLine::Frame(_))));
         if nth == same.first {
             let last = traces.get(same.last).map_or(0, |trace| lines.number(trace.start));
-            let told = same.thrown.iter().map(|words| words.told(true)).find(|told| !told.is_empty());
+            let places = thrown_lines(lines, trace, names);
+            let mut told = places.iter().zip(same.thrown.iter().map(|words| words.told(true)));
+            // Behind the line in which it differs, else behind what was thrown.
+            let found = told.find(|(_, told)| !told.is_empty()).map(|(at, told)| (*at, told));
+            let (at, told) = found.unwrap_or((places.first().copied().unwrap_or(trace.start), String::new()));
+            let (more, what) = (same.count - 1, if has_frames { "traces " } else { "" });
             let note = match same.differ {
-                true => {
-                    format!("⟨and {} traces alike to L{last}{}⟩", same.count - 1, told.unwrap_or_default())
-                }
-                false => format!("⟨×{} traces, the last at L{last}⟩", same.count),
+                true => format!("⟨and {more} {what}alike to L{last}{told}⟩"),
+                false if has_frames => format!("⟨×{} traces, the last at L{last}⟩", same.count),
+                false => format!("⟨×{}⟩", same.count),
             };
-            if let Some(span) = spans.get_mut(trace.start) {
+            if let Some(span) = spans.get_mut(at) {
                 span.set_note(Some(note.into()));
                 span.score += 100;
             }
         } else if nth != same.last {
-            mark_repeat(trace.clone(), spans);
             // What was thrown with other words, if only another number, is another error.
-            for at in heads.into_iter().filter(|_| thrown.len() <= MAX_THROWN) {
-                if let Some(span) = spans.get_mut(at) {
-                    (span.rank, span.score, span.label) = (Rank::Must, 150, Some(Label::Thrown));
-                }
+            let stays = |at: &usize| thrown.len() <= MAX_THROWN && heads.contains(at);
+            let mut label = Some(Label::Traces).filter(|_| has_frames);
+            for (at, span) in trace.clone().zip(spans.get_mut(trace.clone()).unwrap_or_default()).rev() {
+                (span.rank, span.score, span.label) = match stays(&at) {
+                    true => (Rank::Must, 150, Some(Label::Thrown)),
+                    false => (Rank::Filler, span.score, label.take()),
+                };
             }
         }
     }
 }
 
-fn mark_repeat(trace: Range<usize>, spans: &mut [LineSpan]) {
-    for (nth, span) in spans.get_mut(trace).unwrap_or_default().iter_mut().enumerate() {
-        span.rank = Rank::Filler;
-        span.label = (nth == 0).then_some(Label::Traces);
+/// The lines that name what was thrown, what left the program first: Python names it last, others before its causes. The
+/// first line, if none does.
+fn thrown_lines(lines: &TextLines<'_>, trace: &Range<usize>, names: impl Fn(&usize) -> bool) -> Vec<usize> {
+    let mut named: Vec<usize> = trace.clone().filter(names).collect();
+    if is_heading(lines.get(trace.start)) {
+        named.reverse();
     }
+    if named.is_empty() { vec![trace.start] } else { named }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The lines that have a note, with it.
+    fn noted(text: &str) -> Vec<String> {
+        let lines = TextLines::of(text);
+        let spans = spans(&lines);
+        let noted = spans.iter().filter_map(|span| Some((text.get(span.range())?.trim(), span.note()?)));
+        noted.map(|(line, note)| format!("{line} {note}")).collect()
+    }
+
+    #[test]
+    fn a_note_stands_behind_what_was_thrown_and_says_what_differs_in_it() {
+        let python: String = (0..5)
+            .map(|nth| {
+                let frame = |line: u32| format!("Traceback (most recent call last):\n  File \"/srv/shop.py\", line {line}, in run\n    run()\n    ~~~^^\n");
+                format!("{}KeyError: 'page-{nth}'\n\nDuring handling of the above exception, another exception occurred:\n\n{}RuntimeError: job {nth} failed\n", frame(nth % 2), frame(7))
+            })
+            .collect();
+        assert_eq!(noted(&python), ["RuntimeError: job 0 failed ⟨and 4 traces alike to L53: 0, 1, 2, 3, 4⟩"]);
+        let java = |nth: u32| {
+            format!(
+                "07:11:1{nth} INFO shop.Loans - opening {nth}\ncom.acme.LoanException: failed\n\tat com.acme.Loans.open(Loans.java:4)\nCaused by: java.io.IOException: no shelf {nth}\n\tat com.acme.Loans.find(Loans.java:7)\n"
+            )
+        };
+        assert_eq!(
+            noted(&(0..4).map(java).collect::<String>()),
+            [
+                "07:11:10 INFO shop.Loans - opening 0 ⟨and 3 alike to L16: 0, 1, 2, 3⟩",
+                "Caused by: java.io.IOException: no shelf 0 ⟨and 3 traces alike to L17: 0, 1, 2, 3⟩",
+            ]
+        );
+    }
 
     #[test]
     fn every_different_exception_stays_though_its_frames_go() {

@@ -129,6 +129,13 @@ fn trim_common(first: &str, prefix: usize, suffix: usize) -> (usize, usize) {
     let end = tail.trim_start_matches(|c: char| c.is_ascii_digit());
     let end =
         if end.len() < tail.len() { end.trim_start_matches(|c: char| c.is_ascii_hexdigit()) } else { end };
+    // A word is not cut, either: `foun` of `found` says nothing.
+    let cuts_word = |at: usize| {
+        first.part(..at).ends_with(char::is_alphabetic) && first.part(at..).starts_with(char::is_alphabetic)
+    };
+    let head = if cuts_word(head.len()) { head.trim_end_matches(char::is_alphabetic) } else { head };
+    let end =
+        if cuts_word(first.len() - end.len()) { end.trim_start_matches(char::is_alphabetic) } else { end };
     (head.len(), end.len())
 }
 
@@ -200,8 +207,10 @@ pub(super) struct LineColumns<'t> {
 }
 
 impl<'t> LineColumns<'t> {
-    /// The `most` best templates of a text, in the order in which they begin.
-    pub(super) fn of(lines: &NewlineSplit<'t>, most: usize) -> Self {
+    /// The best templates of a text, at most `limit`, in the order in which they begin. None where those beyond the limit
+    /// would save more: a text in which a few templates stand among lines as they were is hard to read, and little
+    /// shorter.
+    pub(super) fn of(lines: &NewlineSplit<'t>, limit: usize) -> Option<Self> {
         let mut words = Vec::new();
         let (mut of, counts) = group_lines(lines, &mut words);
         let mut number = vec![NONE; counts.len()];
@@ -227,7 +236,11 @@ impl<'t> LineColumns<'t> {
         let mut gains: Vec<(usize, usize)> =
             gains.filter_map(|(at, template)| Some((template.gain(&mut words)?, at))).collect();
         gains.sort_unstable_by_key(|(gain, at)| (std::cmp::Reverse(*gain), *at));
-        gains.truncate(most);
+        let beyond = gains.split_off(gains.len().min(limit));
+        let saved = |gains: &[(usize, usize)]| gains.iter().map(|(gain, _)| gain).sum::<usize>();
+        if saved(&beyond) > saved(&gains) {
+            return None;
+        }
         let mut became = vec![NONE; all.len()];
         gains.iter().for_each(|(_, at)| became.iter_mut().skip(*at).take(1).for_each(|now| *now = 0));
         let kept = became.iter_mut().filter(|now| **now != NONE);
@@ -235,7 +248,7 @@ impl<'t> LineColumns<'t> {
         of.iter_mut().for_each(|shape| *shape = became.get(*shape as usize).copied().unwrap_or(NONE));
         let mut stays = became.iter().map(|now| *now != NONE);
         all.retain(|_| stays.next().unwrap_or(false));
-        Self { templates: all, of }
+        Some(Self { templates: all, of })
     }
 
     /// The template of a line.
@@ -292,6 +305,7 @@ mod tests {
             ("10.250.19.1", 8, 0, (7, 0)),
             ("0x14e1de63a", 6, 0, (2, 0)),
             ("12ms", 0, 3, (0, 2)),
+            ("found", 1, 1, (0, 0)),
         ] {
             assert_eq!(trim_common(first, prefix, suffix), expected, "{first}");
         }

@@ -10,18 +10,23 @@
 //! ```
 //!
 //! `⟨=t N⟩` is followed by N lines of templates, each named by a letter, then by the rows. A row begins with the letter
-//! of its template; the values are separated by a space. `"` stands for the value above, that of the last row of the same
-//! template; values left out at the end are those above. `{}` is a value, `{ }` one with the spaces before it, all but
+//! of its template; the values are separated by a space. `{}` is a value, `{ }` one with the spaces before it, all but
 //! one; a `{` of the text is doubled. A line that begins with none of the letters is as it was, without a leading `\`.
 //! `⟨=t⟩` has one template, and neither letters nor other lines.
+//!
+//! A row can be read with its template alone. Values that equal those above, left out or as `"`, saved more and could
+//! not be read: `a 4 " 43` was a reader and no days, and `c` a host named a task before.
 
 mod columns;
-mod keys;
 mod reader;
 mod writer;
 
 pub(super) use reader::decode;
 pub(super) use writer::encode;
+
+/// The names of the templates: a row begins with one of these letters. A reader keeps a few in mind; a plan had 21, and
+/// `r - 7` was a ledger to be destroyed.
+const KEYS: &str = "abcd";
 
 #[cfg(test)]
 mod tests {
@@ -70,5 +75,27 @@ mod tests {
             &text,
             "⟨=t 1⟩\na connection from 10.0.0.{} accepted by listener four\na 0\na 1\na 2\na 3\n\\a b\n\\\\\na 4\na 5\na 6\na 7\n⟨=⟩\n",
         );
+    }
+
+    #[test]
+    fn a_row_says_all_its_values() {
+        let hosts: String =
+            (0..6).map(|n| format!("skipping: [shop{:02}.example.org] for {}\n", n / 3, n % 2)).collect();
+        check(
+            &hosts,
+            "⟨=t⟩\nskipping: [shop{}.example.org] for {}\n00 0\n00 1\n00 0\n01 1\n01 0\n01 1\n⟨=⟩\n",
+        );
+    }
+
+    #[test]
+    fn a_text_of_many_templates_is_not_taken_apart() {
+        let text = |sorts: usize| -> String {
+            let line = |n: usize, sort: usize| {
+                format!("07:11:{n:02} the reader at the desk took {}volume {n}\n", "one long ".repeat(sort))
+            };
+            (0..9).flat_map(|n| (0..sorts).map(move |sort| line(n, sort))).collect()
+        };
+        assert!(encode(&text(4)).is_some());
+        assert_eq!(encode(&text(12)), None);
     }
 }

@@ -1,8 +1,6 @@
 //! Decodes templates and rows to lines.
 
-use std::ops::Range;
-
-use super::keys::{KEYS, SAME};
+use super::KEYS;
 use crate::encode::tags::{self, EncodedBlock};
 use crate::sink::TextSink;
 
@@ -21,14 +19,14 @@ pub(in crate::encode) fn decode(code: EncodedBlock<'_>, out: &mut TextSink<'_>) 
     for (nth, row) in lines.enumerate() {
         out.push(if nth > 0 { "\n" } else { "" })?;
         if keyless {
-            templates.first_mut()?.write(row, out)?;
+            templates.first()?.write(row, out)?;
             continue;
         }
         let bytes = row.as_bytes();
         let key = bytes.first().and_then(|first| keys.iter().position(|key| key == first));
         match (key, bytes.get(1)) {
-            (Some(key), None) => templates.get_mut(key)?.write("", out)?,
-            (Some(key), Some(b' ')) => templates.get_mut(key)?.write(row.get(2..)?, out)?,
+            (Some(key), None) => templates.get(key)?.write("", out)?,
+            (Some(key), Some(b' ')) => templates.get(key)?.write(row.get(2..)?, out)?,
             _ => out.push(row.strip_prefix('\\').unwrap_or(row))?,
         }
     }
@@ -40,8 +38,6 @@ struct RowTemplate {
     texts: Vec<String>,
     /// Whether each value has the spaces before it.
     loose: Vec<bool>,
-    /// The places in the output of the values above.
-    above: Vec<Range<usize>>,
 }
 
 impl RowTemplate {
@@ -61,22 +57,16 @@ impl RowTemplate {
             texts.push(String::new());
         }
         texts.last_mut()?.push_str(rest);
-        let above = vec![0..0; loose.len()];
-        Some(Self { texts, loose, above })
+        Some(Self { texts, loose })
     }
 
-    fn write(&mut self, row: &str, out: &mut TextSink<'_>) -> Option<()> {
+    fn write(&self, row: &str, out: &mut TextSink<'_>) -> Option<()> {
         let mut rest = Some(row).filter(|row| !row.is_empty());
-        for ((text, loose), above) in self.texts.iter().zip(&self.loose).zip(&mut self.above) {
+        for (text, loose) in self.texts.iter().zip(&self.loose) {
+            let (value, after) = rest.map(|row| row.split_at(value_end(row, *loose)))?;
+            rest = after.strip_prefix(' ');
             out.push(text)?;
-            let value = rest.map(|row| row.split_at(value_end(row, *loose)));
-            rest = value.and_then(|(_, after)| after.strip_prefix(' '));
-            let start = out.len();
-            match value.filter(|(value, _)| *value != SAME) {
-                Some((value, _)) => out.push(value)?,
-                None => out.repeat(Some(above.clone()).filter(|above| !above.is_empty())?)?,
-            }
-            *above = start..out.len();
+            out.push(value)?;
         }
         out.push(self.texts.last()?)?;
         rest.is_none().then_some(())

@@ -1,14 +1,14 @@
 //! Lines as templates and rows.
 
+use super::KEYS;
 use super::columns::{self, LineColumns};
-use super::keys::{KEYS, SAME};
 use crate::encode::{tags, token_estimate};
 use crate::lines::NewlineSplit;
 
 /// A code for whole lines, without the newline after the last of them. None where it does not pay.
 pub(in crate::encode) fn encode(text: &str) -> Option<String> {
     let lines = NewlineSplit::of(text);
-    let found = LineColumns::of(&lines, KEYS.len());
+    let found = LineColumns::of(&lines, KEYS.len())?;
     let run = found.range()?;
     // Where all lines are of one template none has to say so.
     let keyless = found.templates.len() == 1 && run.clone().all(|line| found.of_line(line).is_some());
@@ -23,7 +23,6 @@ pub(in crate::encode) fn encode(text: &str) -> Option<String> {
         out.push_str(&template.header());
         out.push('\n');
     }
-    let mut above: Vec<Vec<&str>> = vec![Vec::new(); count];
     let mut words = Vec::new();
     for (at, line) in (run.start..).zip(lines.within(run.clone())) {
         if out.len() > before + lines.span(run.clone()).len() {
@@ -34,23 +33,10 @@ pub(in crate::encode) fn encode(text: &str) -> Option<String> {
             continue;
         };
         columns::split_words(line, &mut words);
+        let key = KEYS.get(template..=template).filter(|_| !keyless);
         let values = found.templates.get(template)?.values(line, &words);
-        let above = above.get_mut(template)?;
-        if !keyless {
-            out.push(char::from(*KEYS.as_bytes().get(template)?));
-        }
-        let mut end = out.len();
-        for (nth, value) in values.iter().enumerate() {
-            if nth > 0 || !keyless {
-                out.push(' ');
-            }
-            let same = above.get(nth) == Some(value);
-            out.push_str(if same { SAME } else { value });
-            end = if same { end } else { out.len() };
-        }
-        out.truncate(end);
+        out.push_str(&key.into_iter().chain(values).collect::<Vec<_>>().join(" "));
         out.push('\n');
-        *above = values;
     }
     out.push_str(tags::CLOSE);
     let cost = |text: Option<&str>| token_estimate::estimate_tokens(text.unwrap_or(""));

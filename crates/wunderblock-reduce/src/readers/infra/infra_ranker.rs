@@ -25,6 +25,8 @@ pub(super) struct InfraRanker<'r, 't> {
     /// The head above, and the resource of the open block.
     head: u64,
     key: &'t str,
+    /// Whether the block is of what will be destroyed: its head says all that will be.
+    is_gone: bool,
     /// Where the open block, or what was printed since the last result, begins, and what it says.
     from: usize,
     signature: u64,
@@ -36,7 +38,7 @@ pub(super) struct InfraRanker<'r, 't> {
 impl<'r, 't> InfraRanker<'r, 't> {
     pub(super) fn of(lines: &'r TextLines<'t>, spans: &'r mut [LineSpan]) -> Self {
         let (counts, named) = (HashMap::new(), HashSet::new());
-        Self { lines, spans, head: 0, key: "", from: 0, signature: 0, counts, named }
+        Self { lines, spans, head: 0, key: "", is_gone: false, from: 0, signature: 0, counts, named }
     }
 
     pub(super) fn rank(mut self, tool: &KnownTool<InfraLine>) {
@@ -74,10 +76,17 @@ impl<'r, 't> InfraRanker<'r, 't> {
             InfraLine::Error => (Rank::Must, 40_000 - self.count(line) as u16 % 9_000, Some(Label::Failed)),
             InfraLine::Block => {
                 self.named.insert(item);
+                self.is_gone = line.ends_with(" will be destroyed");
                 self.key =
                     item.split_once('[').map_or("", |(_, key)| key.trim_end_matches(']').trim_matches('"'));
-                self.head = fingerprint::exact_hash(item.split('[').next().unwrap_or(item));
+                // One of a series, by its key or by the number in its name.
+                self.head = fingerprint::masked_hash(item.split('[').next().unwrap_or(item));
                 (Rank::Must, 60_000, None)
+            }
+            InfraLine::Vital | InfraLine::Detail | InfraLine::End
+                if self.is_gone && line.trim_start().starts_with(['-', '}']) =>
+            {
+                (Rank::Filler, 1, None)
             }
             InfraLine::End => (Rank::Context, 10, None),
             InfraLine::Vital | InfraLine::Detail => {

@@ -99,3 +99,21 @@ fn every_change_and_failure_stays() {
 fn any_text_is_tiled() {
     property::tiles(&[&plan(3), &play(4), &pods(30), DESCRIBED], |lines| spans(lines, None));
 }
+
+#[test]
+fn what_is_destroyed_is_said_by_its_head_and_blocks_alike_are_counted() {
+    let mut text = String::from("Terraform will perform the following actions:\n\n");
+    for n in 0..9 {
+        let (fate, sign) = if n % 3 == 0 { ("destroyed", '-') } else { ("created", '+') };
+        text.push_str(&format!(
+            "  # shop_shelf.shelf_{n} will be {fate}\n  {sign} resource \"shop_shelf\" \"shelf_{n}\" {{\n      {sign} name = \"shelf-{n}\" -> null\n      {sign} room = \"the {fate} room\"\n      {sign} tags = \"of the long {fate} shelf\"\n    }}\n\n"
+        ));
+    }
+    text.push_str("Plan: 6 to add, 0 to change, 3 to destroy.\n");
+    let spans = |lines: &TextLines<'_>| spans(lines, None);
+    let folded = property::fold(&text, spans);
+    assert!(!folded.contains("destroyed room") && folded.matches("created room").count() == 2, "{folded}");
+    assert!(folded.matches(" will be ").count() == 9, "{folded}");
+    let short = property::within(&text, spans, 420);
+    assert!(short.contains("blocks as above, numbers aside"), "{short}");
+}

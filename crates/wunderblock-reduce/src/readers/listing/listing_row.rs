@@ -174,7 +174,11 @@ pub(super) fn detect_format(lines: &[&str]) -> Option<(ListingFormat, u32)> {
     if tree >= 80 {
         return Some((ListingFormat::Tree, if tree >= 90 { 90 } else { 62 }));
     }
-    if share(&|line| split_size(line).is_some()) >= 95 {
+    // `uniq -c` and tables of counts have numbers before words, too; paths have slashes.
+    let is_size_of_path = |line: &str| {
+        split_size(line).is_some_and(|(_, path)| path.contains('/') || matches!(path, "." | "total"))
+    };
+    if share(&is_size_of_path) >= 95 {
         return Some((ListingFormat::Sizes, 88));
     }
     let paths = share(&is_path);
@@ -350,8 +354,7 @@ fn split_size(line: &str) -> Option<(&str, &str)> {
     let size_only = size.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'.')
         && size.starts_with(|c: char| c.is_ascii_digit());
     let path = path.trim_start();
-    let is_path = path.contains('/') || path == "." || path == "total";
-    (size_only && is_path && !path.contains("  ") && size.len() < 14).then_some((size, path))
+    (size_only && !path.contains("  ") && size.len() < 14).then_some((size, path))
 }
 
 /// The state and name of a line of `dpkg -l`.

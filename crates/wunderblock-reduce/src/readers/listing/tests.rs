@@ -93,6 +93,30 @@ fn what_stands_out_stays() {
 }
 
 #[test]
+fn a_folder_without_a_slash_has_its_size() {
+    let mut text: String = (0..60).map(|n| format!("{}\tdocs/part{n}/page_{n}.md\n", n + 4)).collect();
+    text.push_str("9000\tdocs\n");
+    (0..60).for_each(|n| text.push_str(&format!("{}\tcrates/x/src/unit_{n}.rs\n", n % 9 + 1)));
+    let folded = property::fold(&text, spans);
+    assert!(folded.contains("9000\tdocs\n") && folded.contains("smaller"), "{folded}");
+}
+
+#[test]
+fn a_mark_counts_the_rows_that_are_like_one() {
+    let mut text = String::from("/etc:\ntotal 400\n");
+    for n in 0..40 {
+        let name = if n % 5 == 2 {
+            format!("rc{n}.d")
+        } else {
+            format!("{}conf", "abcdefg".repeat(n % 7 + 1)) + &"x".repeat(n)
+        };
+        text.push_str(&format!("drwxr-xr-x 1 root root 4096 Mar  3  2021 {name}\n"));
+    }
+    let folded = property::fold(&text, spans);
+    assert!(folded.contains("30 lines, 6 like rc12.d⟩"), "{folded}");
+}
+
+#[test]
 fn a_listing_of_a_vendored_folder_alone_was_asked_for() {
     let text: String = (0..9).map(|n| format!("./node_modules/p{n}/index.js\n")).collect();
     assert_eq!(property::fold(&text, spans), text);
