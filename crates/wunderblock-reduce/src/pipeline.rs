@@ -360,7 +360,8 @@ fn compose(
         return None;
     }
     let is_file = options.command.is_some_and(|command| Claim::of(command) == Claim::File);
-    let lines = SourceLines { handle: options.handle, before: reading.before() };
+    let shortest = options.level == Level::Lossless;
+    let lines = SourceLines { handle: options.handle, before: reading.before(), shortest };
     let lines = Some(lines).filter(|_| exact && !is_file);
     let mut short = match (encode::encode(&written, reading.kind(), lines), written) {
         (Some(packed), _) => packed,

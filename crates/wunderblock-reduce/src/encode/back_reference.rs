@@ -171,7 +171,7 @@ impl LineIndex {
 mod tests {
     use super::*;
 
-    const SOURCE: SourceLines<'_> = SourceLines { handle: Some("wb:12"), before: 100 };
+    const SOURCE: SourceLines<'_> = SourceLines { handle: Some("wb:12"), before: 100, shortest: false };
 
     #[test]
     fn a_block_that_was_there_is_named_by_its_lines() {

@@ -7,4 +7,6 @@ pub(crate) struct SourceLines<'h> {
     pub(crate) handle: Option<&'h str>,
     /// Lines of the source before the text.
     pub(crate) before: usize,
+    /// Whether the shortest text was requested, however hard it is to read: the level `lossless`.
+    pub(crate) shortest: bool,
 }

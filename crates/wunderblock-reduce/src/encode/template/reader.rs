@@ -1,6 +1,6 @@
 //! Decodes templates and rows to lines.
 
-use super::KEYS;
+use super::keys::KEYS;
 use crate::encode::tags::{self, EncodedBlock};
 use crate::sink::TextSink;
 

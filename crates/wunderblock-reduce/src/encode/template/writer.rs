@@ -1,14 +1,14 @@
 //! Lines as templates and rows.
 
-use super::KEYS;
 use super::columns::{self, LineColumns};
+use super::keys::{KEYS, MAX_READ};
 use crate::encode::{tags, token_estimate};
 use crate::lines::NewlineSplit;
 
 /// A code for whole lines, without the newline after the last of them. None where it does not pay.
-pub(in crate::encode) fn encode(text: &str) -> Option<String> {
+pub(in crate::encode) fn encode(text: &str, shortest: bool) -> Option<String> {
     let lines = NewlineSplit::of(text);
-    let found = LineColumns::of(&lines, KEYS.len())?;
+    let found = LineColumns::of(&lines, if shortest { KEYS.len() } else { MAX_READ })?;
     let run = found.range()?;
     // Where all lines are of one template none has to say so.
     let keyless = found.templates.len() == 1 && run.clone().all(|line| found.of_line(line).is_some());
