@@ -15,7 +15,7 @@ pub(crate) fn detect_kind(text: &str) -> Kind {
     detect_plain(text)
 }
 
-/// The kind of a file that was read: no tool wrote it, so the tables of what tools print are not compiled for it (10 ms).
+/// The kind of a file that was read: no tool wrote it, so the tables of what tools print are not read for it (2 ms).
 pub(crate) fn detect_file_kind(text: &str) -> Kind {
     let is_written = |kind: &Kind| {
         matches!(

@@ -1,18 +1,20 @@
 //! Patterns of lines, and the parts that they name.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
-use regex::bytes::{Captures, Regex, RegexBuilder, RegexSet, RegexSetBuilder};
+use regex::bytes::{Captures, Regex, RegexBuilder};
 
 use super::BuildLine;
+use super::needs::{self, BytePairs};
 use crate::severity::LogLevel;
 
 /// The patterns of a kind of text, in order.
 #[derive(Debug)]
 pub(crate) struct LineRules<C> {
-    /// Compiled when the first line is read.
-    set: OnceLock<RegexSet>,
     rules: Vec<LineRule<C>>,
+    /// Made when the first line is read.
+    index: OnceLock<RuleIndex>,
 }
 
 /// One pattern, and what it says of a line.
@@ -20,7 +22,47 @@ pub(crate) struct LineRules<C> {
 struct LineRule<C> {
     class: C,
     pattern: String,
-    captures: OnceLock<Option<Regex>>,
+    /// Compiled when the first line is read that has what the pattern needs.
+    regex: OnceLock<Option<Regex>>,
+}
+
+/// What lines need for each rule, by what they start with.
+#[derive(Debug, Default)]
+struct RuleIndex {
+    /// In the order of the rules, which may have several ways to match.
+    ways: Vec<(usize, BytePairs)>,
+    starts: BTreeMap<u8, Vec<usize>>,
+    /// The ways of a line that starts with another byte.
+    others: Vec<usize>,
+}
+
+impl RuleIndex {
+    fn of<'p>(patterns: impl Iterator<Item = &'p str>) -> Self {
+        let needs: Vec<_> = patterns
+            .enumerate()
+            .flat_map(|(rule, pattern)| needs::needs_of(pattern).into_iter().map(move |needs| (rule, needs)))
+            .collect();
+        let from = |start: Option<u8>| {
+            let ways = needs.iter().enumerate();
+            let fits = ways.filter(move |(_, (_, needs))| needs.start.is_none() || needs.start == start);
+            fits.map(|(way, _)| way).collect::<Vec<usize>>()
+        };
+        let starts: BTreeSet<u8> = needs.iter().filter_map(|(_, needs)| needs.start).collect();
+        Self {
+            starts: starts.into_iter().map(|start| (start, from(Some(start)))).collect(),
+            others: from(None),
+            ways: needs.into_iter().map(|(rule, needs)| (rule, needs.pairs)).collect(),
+        }
+    }
+
+    /// The rules that a line may match, in order; one may stand there twice.
+    fn candidates(&self, line: &str) -> impl Iterator<Item = usize> {
+        let pairs = BytePairs::of(line);
+        let start = needs::start_of(line);
+        let ways = start.and_then(|start| self.starts.get(&start)).unwrap_or(&self.others);
+        let ways = ways.iter().filter_map(|way| self.ways.get(*way));
+        ways.filter(move |(_, wanted)| pairs.include(wanted)).map(|(rule, _)| *rule)
+    }
 }
 
 /// The parts of a line that its pattern names; empty where it does not.
@@ -43,16 +85,24 @@ pub(crate) struct LineParts<'t> {
 impl<C: Copy> LineRules<C> {
     /// Rules of these patterns.
     pub(super) fn of(patterns: impl IntoIterator<Item = (C, String)>) -> Self {
-        let rule = |(class, pattern)| LineRule { class, pattern, captures: OnceLock::new() };
-        Self { set: OnceLock::new(), rules: patterns.into_iter().map(rule).collect() }
+        let rule = |(class, pattern)| LineRule { class, pattern, regex: OnceLock::new() };
+        Self { rules: patterns.into_iter().map(rule).collect(), index: OnceLock::new() }
     }
 
-    /// The number of the first pattern that a line matches. Where one is invalid none does, and a test finds it.
+    /// The number of the first pattern that a line matches. One that is invalid matches none, and a test finds it.
     fn number(&self, line: &str) -> Option<usize> {
-        let patterns = || self.rules.iter().map(|rule| &rule.pattern);
-        let compile =
-            || RegexSetBuilder::new(patterns()).unicode(false).build().unwrap_or_else(|_| RegexSet::empty());
-        self.set.get_or_init(compile).matches(line.as_bytes()).iter().next()
+        let index = || RuleIndex::of(self.rules.iter().map(|rule| rule.pattern.as_str()));
+        let mut failed = None;
+        self.index.get_or_init(index).candidates(line).find(|rule| {
+            let matches = failed != Some(*rule)
+                && self
+                    .rules
+                    .get(*rule)
+                    .and_then(LineRule::regex)
+                    .is_some_and(|regex| regex.is_match(line.as_bytes()));
+            failed = Some(*rule);
+            matches
+        })
     }
 
     /// The class of a line, given without its time.
@@ -93,10 +143,12 @@ impl LineRules<BuildLine> {
 }
 
 impl<C> LineRule<C> {
+    fn regex(&self) -> Option<&Regex> {
+        self.regex.get_or_init(|| RegexBuilder::new(&self.pattern).unicode(false).build().ok()).as_ref()
+    }
+
     fn parts<'t>(&self, line: &'t str) -> LineParts<'t> {
-        let compile = || RegexBuilder::new(&self.pattern).unicode(false).build().ok();
-        let found = self.captures.get_or_init(compile).as_ref();
-        let parts = found.and_then(|regex| regex.captures(line.as_bytes()));
+        let parts = self.regex().and_then(|regex| regex.captures(line.as_bytes()));
         parts.map(|found| LineParts::of(line, &found)).unwrap_or_default()
     }
 }
