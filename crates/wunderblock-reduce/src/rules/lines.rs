@@ -1,12 +1,12 @@
 //! Patterns of lines, and the parts that they name.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use regex::bytes::{Captures, Regex, RegexBuilder};
 
 use super::BuildLine;
-use super::needs::{self, BytePairs};
+use super::needs::{self, LineFeatures, LineNeeds};
 use crate::severity::LogLevel;
 
 /// The patterns of a kind of text, in order.
@@ -26,42 +26,41 @@ struct LineRule<C> {
     regex: OnceLock<Option<Regex>>,
 }
 
-/// What lines need for each rule, by what they start with.
-#[derive(Debug, Default)]
-struct RuleIndex {
-    /// In the order of the rules, which may have several ways to match.
-    ways: Vec<(usize, BytePairs)>,
-    starts: BTreeMap<u8, Vec<usize>>,
-    /// The ways of a line that starts with another byte.
-    others: Vec<usize>,
+/// What lines need for each rule.
+#[derive(Debug)]
+struct RuleIndex(Vec<WayGroup>);
+
+/// Ways to match that need the same first: most are ruled out by one look.
+#[derive(Debug)]
+struct WayGroup {
+    first: Option<u16>,
+    /// Each with the number of its rule.
+    ways: Vec<(usize, LineNeeds)>,
 }
 
 impl RuleIndex {
     fn of<'p>(patterns: impl Iterator<Item = &'p str>) -> Self {
-        let needs: Vec<_> = patterns
-            .enumerate()
-            .flat_map(|(rule, pattern)| needs::needs_of(pattern).into_iter().map(move |needs| (rule, needs)))
-            .collect();
-        let from = |start: Option<u8>| {
-            let ways = needs.iter().enumerate();
-            let fits = ways.filter(move |(_, (_, needs))| needs.start.is_none() || needs.start == start);
-            fits.map(|(way, _)| way).collect::<Vec<usize>>()
-        };
-        let starts: BTreeSet<u8> = needs.iter().filter_map(|(_, needs)| needs.start).collect();
-        Self {
-            starts: starts.into_iter().map(|start| (start, from(Some(start)))).collect(),
-            others: from(None),
-            ways: needs.into_iter().map(|(rule, needs)| (rule, needs.pairs)).collect(),
+        let mut ways: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for (rule, pattern) in patterns.enumerate() {
+            for needs in needs::needs_of(pattern) {
+                ways.entry(needs.first().copied()).or_default().push((rule, needs));
+            }
         }
+        Self(ways.into_iter().map(|(first, ways)| WayGroup { first, ways }).collect())
     }
 
     /// The rules that a line may match, in order; one may stand there twice.
-    fn candidates(&self, line: &str) -> impl Iterator<Item = usize> {
-        let pairs = BytePairs::of(line);
-        let start = needs::start_of(line);
-        let ways = start.and_then(|start| self.starts.get(&start)).unwrap_or(&self.others);
-        let ways = ways.iter().filter_map(|way| self.ways.get(*way));
-        ways.filter(move |(_, wanted)| pairs.include(wanted)).map(|(rule, _)| *rule)
+    fn candidates(&self, line: &str) -> Vec<usize> {
+        let features = LineFeatures::of(line);
+        let mut rules = Vec::new();
+        for WayGroup { first, ways } in &self.0 {
+            if first.is_none_or(|first| features.has(first)) {
+                let fits = ways.iter().filter(|(_, needs)| needs.iter().all(|need| features.has(*need)));
+                rules.extend(fits.map(|(rule, _)| *rule));
+            }
+        }
+        rules.sort_unstable();
+        rules
     }
 }
 
@@ -93,7 +92,7 @@ impl<C: Copy> LineRules<C> {
     fn number(&self, line: &str) -> Option<usize> {
         let index = || RuleIndex::of(self.rules.iter().map(|rule| rule.pattern.as_str()));
         let mut failed = None;
-        self.index.get_or_init(index).candidates(line).find(|rule| {
+        self.index.get_or_init(index).candidates(line).into_iter().find(|rule| {
             let matches = failed != Some(*rule)
                 && self
                     .rules
@@ -148,29 +147,35 @@ impl<C> LineRule<C> {
     }
 
     fn parts<'t>(&self, line: &'t str) -> LineParts<'t> {
-        let parts = self.regex().and_then(|regex| regex.captures(line.as_bytes()));
-        parts.map(|found| LineParts::of(line, &found)).unwrap_or_default()
+        let found = self.regex().and_then(|regex| Some((regex, regex.captures(line.as_bytes())?)));
+        found.map(|(regex, found)| LineParts::of(line, regex, &found)).unwrap_or_default()
     }
 }
 
 impl<'t> LineParts<'t> {
-    fn of(line: &'t str, found: &Captures<'_>) -> Self {
-        let part = |name: &str| found.name(name).and_then(|part| line.get(part.range())).unwrap_or("");
-        let starts =
-            ["severity", "code", "message"].iter().filter_map(|name| Some(found.name(name)?.start()));
-        let said = starts.min();
-        Self {
-            file: part("file"),
-            line: part("line"),
-            col: part("col"),
-            severity: part("severity"),
-            code: part("code"),
-            message: part("message"),
-            label: part("label"),
-            said: said.and_then(|start| line.get(start..)).unwrap_or(""),
-            key: part("key"),
-            item: part("item"),
-            more: part("more"),
+    fn of(line: &'t str, regex: &Regex, found: &Captures<'_>) -> Self {
+        let mut parts = Self::default();
+        let mut said = line.len();
+        for (name, part) in regex.capture_names().zip(found.iter()) {
+            let (Some(name), Some(part)) = (name, part) else { continue };
+            let own = match name {
+                "file" => &mut parts.file,
+                "line" => &mut parts.line,
+                "col" => &mut parts.col,
+                "severity" => &mut parts.severity,
+                "code" => &mut parts.code,
+                "message" => &mut parts.message,
+                "label" => &mut parts.label,
+                "key" => &mut parts.key,
+                "item" => &mut parts.item,
+                "more" => &mut parts.more,
+                _ => continue,
+            };
+            *own = line.get(part.range()).unwrap_or("");
+            said =
+                if matches!(name, "severity" | "code" | "message") { said.min(part.start()) } else { said };
         }
+        parts.said = line.get(said..).unwrap_or("");
+        parts
     }
 }

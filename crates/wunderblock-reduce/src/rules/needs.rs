@@ -8,32 +8,45 @@
 /// Maximum number of ways to match that are told apart in one pattern.
 const MAX_WAYS: usize = 64;
 
-/// Pairs of neighbouring bytes, hashed to bits. All digits count as one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct BytePairs([u64; 4]);
+/// Features after which ways are not told apart any more.
+const ENOUGH: usize = 2;
 
-impl BytePairs {
+/// What a line has that patterns need: pairs of neighbouring bytes, each hashed to a byte, and its first byte that is no
+/// blank. All digits count as one.
+pub(super) struct LineFeatures([bool; 512]);
+
+impl LineFeatures {
     pub(super) fn of(line: &str) -> Self {
-        let mut pairs = Self::default();
+        let mut features = Self([false; 512]);
         let mut before = 0;
         for byte in line.bytes().map(without_digits) {
-            pairs.add(before, byte);
+            features.add(pair(before, byte));
             before = byte;
         }
-        pairs
+        line.bytes().find(|byte| !is_blank(*byte)).into_iter().for_each(|byte| features.add(start(byte)));
+        features
     }
 
-    fn add(&mut self, one: u8, next: u8) {
-        let bit = (u32::from(one) << 8 | u32::from(next)).wrapping_mul(0x9e37_79b1) >> 24;
-        if let Some(word) = self.0.get_mut(bit as usize >> 6) {
-            *word |= 1 << (bit & 63);
+    fn add(&mut self, feature: u16) {
+        if let Some(has) = self.0.get_mut(usize::from(feature)) {
+            *has = true;
         }
     }
 
-    /// Whether all of these pairs are among them.
-    pub(super) fn include(&self, wanted: &Self) -> bool {
-        self.0.iter().zip(&wanted.0).all(|(own, wanted)| own & wanted == *wanted)
+    pub(super) fn has(&self, feature: u16) -> bool {
+        self.0.get(usize::from(feature)) == Some(&true)
     }
+}
+
+/// The features that a line needs for one way to match a pattern.
+pub(super) type LineNeeds = Vec<u16>;
+
+fn pair(one: u8, next: u8) -> u16 {
+    u16::from(one.wrapping_mul(5) ^ next)
+}
+
+fn start(byte: u8) -> u16 {
+    256 | u16::from(without_digits(byte))
 }
 
 fn without_digits(byte: u8) -> u8 {
@@ -43,19 +56,6 @@ fn without_digits(byte: u8) -> u8 {
 /// What may stand before the first byte of a line that counts.
 fn is_blank(byte: u8) -> bool {
     matches!(byte, b'\t'..=b'\r' | b' ' | b'|')
-}
-
-/// The first byte of a line that is no blank.
-pub(super) fn start_of(line: &str) -> Option<u8> {
-    line.bytes().find(|byte| !is_blank(*byte)).map(without_digits)
-}
-
-/// What a line needs for one way to match a pattern.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct LineNeeds {
-    /// The byte it starts with; any where there is none.
-    pub(super) start: Option<u8>,
-    pub(super) pairs: BytePairs,
 }
 
 /// The needs of a pattern: those of one of its ways at least.
@@ -89,7 +89,7 @@ enum Atom<'p> {
     Other,
 }
 
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct Walk {
     needs: LineNeeds,
     before: Before,
@@ -109,9 +109,10 @@ impl Walk {
                 Atom::Literal(bytes) if !optional => bytes.iter().for_each(|byte| self.literal(*byte)),
                 Atom::Group(inner) if !optional => {
                     let ways = alternatives(inner);
-                    if ways.len() <= room {
+                    let vague = matches!(self.before, Before::Start) || self.needs.len() < ENOUGH;
+                    if ways.len() == 1 || vague && ways.len() <= room {
                         for way in &ways {
-                            self.walk(&[way, rest].concat(), room / ways.len().max(1), found);
+                            self.clone().walk(&[way, rest].concat(), room / ways.len().max(1), found);
                         }
                         return;
                     }
@@ -128,8 +129,8 @@ impl Walk {
     fn literal(&mut self, byte: u8) {
         let byte = without_digits(byte);
         match self.before {
-            Before::Start => self.needs.start = Some(byte),
-            Before::Byte(before) => self.needs.pairs.add(before, byte),
+            Before::Start => self.needs.push(start(byte)),
+            Before::Byte(before) => self.needs.push(pair(before, byte)),
             Before::Unknown => {}
         }
         self.before = Before::Byte(byte);
@@ -227,15 +228,17 @@ fn alternatives(pattern: &[u8]) -> Vec<&[u8]> {
 mod tests {
     use super::*;
 
+    /// The first byte, and bytes side by side.
+    type FirstAndRuns = (Option<u8>, &'static [&'static str]);
+
     #[test]
     fn a_way_needs_its_start_and_its_pairs() {
-        let way = |(start, runs): &(Option<u8>, &[&str])| {
-            let mut needs = LineNeeds { start: *start, ..LineNeeds::default() };
+        let way = |(first, runs): &FirstAndRuns| {
             let pairs = runs.iter().flat_map(|run| run.as_bytes().windows(2));
-            pairs.for_each(|pair| needs.pairs.add(pair[0], pair[1]));
-            needs
+            let pairs = pairs.map(|bytes| pair(bytes[0], bytes[1]));
+            first.map(start).into_iter().chain(pairs).collect::<LineNeeds>()
         };
-        let cases: [(&str, &[(Option<u8>, &[&str])]); 4] = [
+        let cases: [(&str, &[FirstAndRuns]); 4] = [
             ("^ *ab+c?d", &[(Some(b'a'), &["ab"])]),
             ("^(?:[Aa]x|by)(?<n>[1-9]+):", &[(None, &["x0:"]), (Some(b'b'), &["by0:"])]),
             (r"^\[7 é*(?:a|b|)$|c.d", &[(Some(b'['), &["[0 "]), (None, &[])]),
