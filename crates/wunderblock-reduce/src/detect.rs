@@ -1,6 +1,7 @@
 //! The kind of a text: every reader votes on the same sample, and the strongest vote wins.
 
 use crate::kind::Kind;
+use crate::readers::log;
 use crate::sample::LineSample;
 use crate::{code, html, json, readers, terminal};
 
@@ -15,7 +16,7 @@ pub(crate) fn detect_kind(text: &str) -> Kind {
     detect_plain(text)
 }
 
-/// The kind of a file that was read: no tool wrote it, so the tables of what tools print are not compiled for it (10 ms).
+/// The kind of a file that was read: no tool wrote it, so the tables of what tools print are not read for it (2 ms).
 pub(crate) fn detect_file_kind(text: &str) -> Kind {
     let is_written = |kind: &Kind| {
         matches!(
@@ -37,7 +38,9 @@ fn detect_among(text: &str, kinds: impl Iterator<Item = Kind>) -> Kind {
     }
     let sample = LineSample::of(text);
     let mut best = (MIN_VOTE, Kind::Prose);
+    let mut before_log = u32::MAX;
     for kind in kinds {
+        before_log = if kind == Kind::Log { best.0 } else { before_log };
         let vote = match kind {
             Kind::Json => json::vote(&sample),
             Kind::Html => html::vote(&sample),
@@ -48,7 +51,8 @@ fn detect_among(text: &str, kinds: impl Iterator<Item = Kind>) -> Kind {
             best = (vote, kind);
         }
     }
-    best.1
+    let weak = log::TEMPLATE_VOTE;
+    if before_log < weak && best.0 <= weak && log::repeats_templates(&sample) { Kind::Log } else { best.1 }
 }
 
 #[cfg(test)]

@@ -230,7 +230,7 @@ impl Original<'_> {
             _ => mark::escape(&source.text, &mut text),
         }
         let found = || match why {
-            // Patterns of all kinds would be compiled for it: 6 ms, for a word that nothing follows from.
+            // Patterns of several kinds would be compiled for it: 1 ms, for a word that nothing follows from.
             _ if source.text.len() < MIN_BYTES => Kind::Prose,
             Untouched::File => detect::detect_file_kind(&source.text),
             _ => detect::detect_kind(&source.text),

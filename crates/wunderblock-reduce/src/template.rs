@@ -103,9 +103,9 @@ impl LineTemplates {
         let mut best: Option<(u32, u64, u32)> = None;
         for id in bucket.iter() {
             let Some(group) = self.groups.get(*id as usize) else { continue };
-            let places = differing_places(&group.words, &self.words) | group.places;
+            let Some(places) = differing_places(group, &self.words, allowed) else { continue };
             let grown = (places ^ group.places).count_ones();
-            if places.count_ones() <= allowed && best.is_none_or(|(best_grown, _, _)| grown < best_grown) {
+            if best.is_none_or(|(best_grown, _, _)| grown < best_grown) {
                 best = Some((grown, places, *id));
             }
         }
@@ -158,9 +158,18 @@ impl LineTemplates {
     }
 }
 
-/// The places in which two lines of the same length differ.
-fn differing_places(a: &[u32], b: &[u32]) -> u64 {
-    a.iter().zip(b).enumerate().fold(0, |places, (at, (a, b))| if a == b { places } else { places | 1 << at })
+/// The places in which a line differs from a group, with those of the group, if there are at most so many.
+fn differing_places(group: &TemplateGroup, words: &[u32], allowed: u32) -> Option<u64> {
+    let mut places = group.places;
+    for (at, (a, b)) in group.words.iter().zip(words).enumerate() {
+        if a != b {
+            places |= 1 << at;
+            if places.count_ones() > allowed {
+                return None;
+            }
+        }
+    }
+    (places.count_ones() <= allowed).then_some(places)
 }
 
 /// A line with its values masked.

@@ -4,30 +4,27 @@
 //! byte-pair vocabularies of today: a word with the space before it is one token, digits go by threes, punctuation by
 //! twos.
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum TokenClass {
-    Letter,
-    Digit,
-    Space,
-    Newline,
-    Mark,
-    Other,
-}
+const SPACE: u8 = 0;
+const NEWLINE: u8 = 1;
+const LETTER: u8 = 2;
+const DIGIT: u8 = 3;
+const MARK: u8 = 4;
+const OTHER: u8 = 5;
 
-const fn byte_class(byte: u8) -> TokenClass {
+const fn byte_class(byte: u8) -> u8 {
     match byte {
-        b'a'..=b'z' | b'A'..=b'Z' => TokenClass::Letter,
-        b'0'..=b'9' => TokenClass::Digit,
-        b' ' | b'\t' => TokenClass::Space,
-        b'\n' | b'\r' => TokenClass::Newline,
-        0x80..=0xff => TokenClass::Other,
-        _ => TokenClass::Mark,
+        b'a'..=b'z' | b'A'..=b'Z' => LETTER,
+        b'0'..=b'9' => DIGIT,
+        b' ' | b'\t' => SPACE,
+        b'\n' | b'\r' => NEWLINE,
+        0x80..=0xff => OTHER,
+        _ => MARK,
     }
 }
 
 #[allow(clippy::indexing_slicing, reason = "evaluated by the compiler")]
-const CLASSES: [TokenClass; 256] = {
-    let mut classes = [TokenClass::Other; 256];
+const CLASSES: [u8; 256] = {
+    let mut classes = [OTHER; 256];
     let mut byte = 0;
     while byte < 256 {
         classes[byte] = byte_class(byte as u8);
@@ -36,33 +33,53 @@ const CLASSES: [TokenClass; 256] = {
     classes
 };
 
-/// Tokens, about.
-pub(crate) fn estimate_tokens(text: &str) -> usize {
-    let mut total = 0;
-    let mut run = 0;
-    let mut last = TokenClass::Newline;
-    for byte in text.bytes() {
-        let now = CLASSES.get(usize::from(byte)).copied().unwrap_or(TokenClass::Other);
-        if now == last {
-            run += 1;
-            continue;
-        }
-        total += run_cost(last, run, now);
-        (last, run) = (now, 1);
+/// The state before the first byte; others are a class, and how far into a token its run is.
+const START: u8 = (NEWLINE << 3) | 7;
+
+/// For each state and the class of the next byte, eight to a state: the state after it, and above its six bits the tokens
+/// it adds. A table, because texts are estimated several times in a reduction.
+#[allow(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+static STEPS: [u8; 512] = {
+    let mut steps = [START; 512];
+    let mut at = 0;
+    while at < 512 {
+        let (state, tokens) = step((at >> 3) as u8, at as u8 & 7);
+        steps[at] = state | tokens << 6;
+        at += 1;
     }
-    total + run_cost(last, run, TokenClass::Newline)
+    steps
+};
+
+const fn step(state: u8, next: u8) -> (u8, u8) {
+    let (class, bytes) = (state >> 3, state & 7);
+    // Bytes of a run that are one token; a run of white space is one, however long.
+    let size = match next {
+        LETTER => 7,
+        DIGIT => 3,
+        _ => 2,
+    };
+    if state != START && class == next {
+        return match next {
+            SPACE | NEWLINE => (next << 3 | 1, 0),
+            _ if bytes + 1 < size => (next << 3 | (bytes + 1), 0),
+            _ => (next << 3, 1),
+        };
+    }
+    // The last space before a word is part of it.
+    let space = (state != START && class == SPACE && (bytes > 0 || next != LETTER)) as u8;
+    (next << 3, space + (next != SPACE) as u8)
 }
 
-const fn run_cost(of: TokenClass, run: usize, next: TokenClass) -> usize {
-    match (of, next) {
-        (_, _) if run == 0 => 0,
-        // The last space before a word is part of it.
-        (TokenClass::Space, TokenClass::Letter) => (run > 1) as usize,
-        (TokenClass::Space | TokenClass::Newline, _) => 1,
-        (TokenClass::Letter, _) => run.div_ceil(7),
-        (TokenClass::Digit, _) => run.div_ceil(3),
-        (TokenClass::Mark | TokenClass::Other, _) => run.div_ceil(2),
+/// Tokens, about.
+pub(crate) fn estimate_tokens(text: &str) -> usize {
+    let (mut total, mut state) = (0, START);
+    for byte in text.bytes() {
+        let class = CLASSES.get(usize::from(byte)).copied().unwrap_or(OTHER);
+        let at = usize::from(state) << 3 | usize::from(class & 7);
+        let step = STEPS.get(at).copied().unwrap_or(START);
+        (state, total) = (step & 63, total + usize::from(step >> 6));
     }
+    total + usize::from(state >> 3 == SPACE)
 }
 
 /// Whether a code is worth it: it saves at least a twentieth, and not only a token or two.

@@ -32,11 +32,12 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     if count < 2 {
         return 0;
     }
-    let of_build = |line: &str| {
-        let undated = line.get(timestamp::prefix_length(line)..).unwrap_or(line);
-        strip_prefix(line).len() < undated.len() || rules.stated_class(strip_prefix(line)).is_some()
+    let of_build = |line: &str, class: &Option<BuildLine>| {
+        class.is_some() || strip_prefix(line).len() < line.len() - timestamp::prefix_length(line)
     };
-    let share = sample.share(of_build);
+    let said = || sample.lines.iter().zip(&classes).filter(|(line, _)| !line.trim().is_empty());
+    let own = said().filter(|(line, class)| of_build(line, class)).count();
+    let share = (own * 100 / said().count().max(1)) as u32;
     // What a page of words quotes is not its kind.
     let first = classes.iter().position(strong).unwrap_or(0);
     if opens_page(&sample.lines, first) {

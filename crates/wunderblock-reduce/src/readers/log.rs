@@ -33,16 +33,15 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     let follows = dated + sample.share(|line| line.starts_with([' ', '\t']));
     let all = if dated >= 25 { dated.max(follows.min(100) * 9 / 10) } else { dated };
     let sure = if begun * 2 >= dated { 88 } else { 80 };
-    let vote = all * sure / 100;
-    if vote >= TEMPLATE_VOTE { vote } else { vote.max(vote_of_templates(sample)) }
+    all * sure / 100
 }
 
 /// The vote of lines that are alike, and nothing else.
-const TEMPLATE_VOTE: u32 = 36;
+pub(crate) const TEMPLATE_VOTE: u32 = 36;
 
-/// The vote for lines that repeat themselves with other values, in words: whatever the program, it kept a log. The vote
-/// is weak, so any kind with more evidence precedes.
-fn vote_of_templates(sample: &LineSample<'_>) -> u32 {
+/// Whether lines repeat themselves with other values, in words: whatever the program, it kept a log. The vote is weak, so
+/// any kind with more evidence precedes, and costs more than the other votes: it is asked for last.
+pub(crate) fn repeats_templates(sample: &LineSample<'_>) -> bool {
     let mut templates = LineTemplates::default();
     // What is indented belongs to the line above it.
     let said = sample.lines.iter().filter(|line| !line.starts_with([' ', '\t']) && !line.is_empty());
@@ -52,7 +51,7 @@ fn vote_of_templates(sample: &LineSample<'_>) -> u32 {
         id.and_then(|id| templates.get(id)).is_some_and(|template| template.count >= MIN_REPEATS)
     };
     let share = ids.iter().filter(common).count() * 100 / ids.len().max(1);
-    if share >= 60 && ids.len() >= 20 { TEMPLATE_VOTE } else { 0 }
+    share >= 60 && ids.len() >= 20
 }
 
 /// Whether a line has two words at least, or names a value. The parts of a path are no words.

@@ -9,7 +9,7 @@ mod diff;
 mod fingerprint;
 mod infra;
 mod listing;
-mod log;
+pub(crate) mod log;
 mod markdown;
 mod message_shape;
 #[cfg(test)]

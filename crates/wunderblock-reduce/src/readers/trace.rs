@@ -20,8 +20,11 @@ const MAX_THROWN: usize = 400;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     let frames = sample.count(|line| stack_frame::frame_owner(line).is_some());
+    if frames < 2 {
+        return 0;
+    }
     let heads = sample.count(stack_frame::is_head);
-    if frames < 2 || frames + heads < 3 {
+    if frames + heads < 3 {
         return 0;
     }
     let share = sample.share(|line| {

@@ -1,18 +1,20 @@
 //! Patterns of lines, and the parts that they name.
 
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use regex::bytes::{Captures, Regex, RegexBuilder, RegexSet, RegexSetBuilder};
+use regex::bytes::{Captures, Regex, RegexBuilder};
 
 use super::BuildLine;
+use super::needs::{self, LineFeatures, LineNeeds};
 use crate::severity::LogLevel;
 
 /// The patterns of a kind of text, in order.
 #[derive(Debug)]
 pub(crate) struct LineRules<C> {
-    /// Compiled when the first line is read.
-    set: OnceLock<RegexSet>,
     rules: Vec<LineRule<C>>,
+    /// Made when the first line is read.
+    index: OnceLock<RuleIndex>,
 }
 
 /// One pattern, and what it says of a line.
@@ -20,7 +22,46 @@ pub(crate) struct LineRules<C> {
 struct LineRule<C> {
     class: C,
     pattern: String,
-    captures: OnceLock<Option<Regex>>,
+    /// Compiled when the first line is read that has what the pattern needs.
+    regex: OnceLock<Option<Regex>>,
+}
+
+/// What lines need for each rule.
+#[derive(Debug)]
+struct RuleIndex(Vec<WayGroup>);
+
+/// Ways to match that need the same first: most are ruled out by one look.
+#[derive(Debug)]
+struct WayGroup {
+    first: Option<u16>,
+    /// Each with the number of its rule.
+    ways: Vec<(usize, LineNeeds)>,
+}
+
+impl RuleIndex {
+    fn of<'p>(patterns: impl Iterator<Item = &'p str>) -> Self {
+        let mut ways: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for (rule, pattern) in patterns.enumerate() {
+            for needs in needs::needs_of(pattern) {
+                ways.entry(needs.first().copied()).or_default().push((rule, needs));
+            }
+        }
+        Self(ways.into_iter().map(|(first, ways)| WayGroup { first, ways }).collect())
+    }
+
+    /// The rules that a line may match, in order; one may stand there twice.
+    fn candidates(&self, line: &str) -> Vec<usize> {
+        let features = LineFeatures::of(line);
+        let mut rules = Vec::new();
+        for WayGroup { first, ways } in &self.0 {
+            if first.is_none_or(|first| features.has(first)) {
+                let fits = ways.iter().filter(|(_, needs)| needs.iter().all(|need| features.has(*need)));
+                rules.extend(fits.map(|(rule, _)| *rule));
+            }
+        }
+        rules.sort_unstable();
+        rules
+    }
 }
 
 /// The parts of a line that its pattern names; empty where it does not.
@@ -43,16 +84,24 @@ pub(crate) struct LineParts<'t> {
 impl<C: Copy> LineRules<C> {
     /// Rules of these patterns.
     pub(super) fn of(patterns: impl IntoIterator<Item = (C, String)>) -> Self {
-        let rule = |(class, pattern)| LineRule { class, pattern, captures: OnceLock::new() };
-        Self { set: OnceLock::new(), rules: patterns.into_iter().map(rule).collect() }
+        let rule = |(class, pattern)| LineRule { class, pattern, regex: OnceLock::new() };
+        Self { rules: patterns.into_iter().map(rule).collect(), index: OnceLock::new() }
     }
 
-    /// The number of the first pattern that a line matches. Where one is invalid none does, and a test finds it.
+    /// The number of the first pattern that a line matches. One that is invalid matches none, and a test finds it.
     fn number(&self, line: &str) -> Option<usize> {
-        let patterns = || self.rules.iter().map(|rule| &rule.pattern);
-        let compile =
-            || RegexSetBuilder::new(patterns()).unicode(false).build().unwrap_or_else(|_| RegexSet::empty());
-        self.set.get_or_init(compile).matches(line.as_bytes()).iter().next()
+        let index = || RuleIndex::of(self.rules.iter().map(|rule| rule.pattern.as_str()));
+        let mut failed = None;
+        self.index.get_or_init(index).candidates(line).into_iter().find(|rule| {
+            let matches = failed != Some(*rule)
+                && self
+                    .rules
+                    .get(*rule)
+                    .and_then(LineRule::regex)
+                    .is_some_and(|regex| regex.is_match(line.as_bytes()));
+            failed = Some(*rule);
+            matches
+        })
     }
 
     /// The class of a line, given without its time.
@@ -93,32 +142,40 @@ impl LineRules<BuildLine> {
 }
 
 impl<C> LineRule<C> {
+    fn regex(&self) -> Option<&Regex> {
+        self.regex.get_or_init(|| RegexBuilder::new(&self.pattern).unicode(false).build().ok()).as_ref()
+    }
+
     fn parts<'t>(&self, line: &'t str) -> LineParts<'t> {
-        let compile = || RegexBuilder::new(&self.pattern).unicode(false).build().ok();
-        let found = self.captures.get_or_init(compile).as_ref();
-        let parts = found.and_then(|regex| regex.captures(line.as_bytes()));
-        parts.map(|found| LineParts::of(line, &found)).unwrap_or_default()
+        let found = self.regex().and_then(|regex| Some((regex, regex.captures(line.as_bytes())?)));
+        found.map(|(regex, found)| LineParts::of(line, regex, &found)).unwrap_or_default()
     }
 }
 
 impl<'t> LineParts<'t> {
-    fn of(line: &'t str, found: &Captures<'_>) -> Self {
-        let part = |name: &str| found.name(name).and_then(|part| line.get(part.range())).unwrap_or("");
-        let starts =
-            ["severity", "code", "message"].iter().filter_map(|name| Some(found.name(name)?.start()));
-        let said = starts.min();
-        Self {
-            file: part("file"),
-            line: part("line"),
-            col: part("col"),
-            severity: part("severity"),
-            code: part("code"),
-            message: part("message"),
-            label: part("label"),
-            said: said.and_then(|start| line.get(start..)).unwrap_or(""),
-            key: part("key"),
-            item: part("item"),
-            more: part("more"),
+    fn of(line: &'t str, regex: &Regex, found: &Captures<'_>) -> Self {
+        let mut parts = Self::default();
+        let mut said = line.len();
+        for (name, part) in regex.capture_names().zip(found.iter()) {
+            let (Some(name), Some(part)) = (name, part) else { continue };
+            let own = match name {
+                "file" => &mut parts.file,
+                "line" => &mut parts.line,
+                "col" => &mut parts.col,
+                "severity" => &mut parts.severity,
+                "code" => &mut parts.code,
+                "message" => &mut parts.message,
+                "label" => &mut parts.label,
+                "key" => &mut parts.key,
+                "item" => &mut parts.item,
+                "more" => &mut parts.more,
+                _ => continue,
+            };
+            *own = line.get(part.range()).unwrap_or("");
+            said =
+                if matches!(name, "severity" | "code" | "message") { said.min(part.start()) } else { said };
         }
+        parts.said = line.get(said..).unwrap_or("");
+        parts
     }
 }
