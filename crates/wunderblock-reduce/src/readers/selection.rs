@@ -12,6 +12,7 @@ use std::collections::HashMap;
 
 use crate::lines::TextLines;
 use crate::mark;
+use crate::part::PartOfList;
 use crate::span::{LineSpan, Rank};
 
 /// Minimum lines of a selection that is cut.
@@ -75,7 +76,7 @@ fn counts<'t>(lines: impl Iterator<Item = &'t str>) -> Vec<String> {
             folders.push((folder, Vec::new()));
             folders.len() - 1
         });
-        let Some((_, counts)) = folders.get_mut(at) else { continue };
+        let Some((_, counts)) = folders.item_mut(at) else { continue };
         let nth = *files.entry((folder, name)).or_insert(counts.len());
         match counts.get_mut(nth) {
             Some((_, count)) => *count += 1,

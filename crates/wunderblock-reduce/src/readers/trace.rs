@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use crate::label::Label;
 use crate::lines::TextLines;
+use crate::part::PartOfList;
 use crate::sample::LineSample;
 use crate::severity::{self, LogLevel};
 use crate::span::{LineSpan, Rank};
@@ -52,17 +53,16 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     let read: Vec<TraceLine> = classify_lines(lines);
     let mut spans: Vec<LineSpan> =
         (0..lines.len()).map(|at| LineSpan::new(lines.span(at), Rank::Context)).collect();
-    for (at, line) in read.iter().enumerate() {
-        let Some(span) = spans.get_mut(at) else { continue };
+    for ((span, line), text) in spans.iter_mut().zip(&read).zip(lines.iter()) {
         if *line == TraceLine::Head {
             span.rank = Rank::Must;
             span.score = 200;
-        } else if is_shadow(lines.get(at)) {
+        } else if is_shadow(text) {
             (span.rank, span.label) = (Rank::Filler, Some(Label::ShadowMemory));
         }
     }
     for stack in find_stacks(&read) {
-        shorten_stack(lines, &read, stack, &mut spans);
+        shorten_at(lines, read.part(stack.clone()), stack, &mut spans);
     }
     fold_equal(lines, &read, &mut spans);
     spans
@@ -125,10 +125,6 @@ pub(super) fn shorten_frames(lines: &TextLines<'_>, stack: Range<usize>, spans: 
     shorten_at(lines, &read, stack, spans);
 }
 
-fn shorten_stack(lines: &TextLines<'_>, read: &[TraceLine], stack: Range<usize>, spans: &mut [LineSpan]) {
-    shorten_at(lines, read.get(stack.clone()).unwrap_or_default(), stack, spans);
-}
-
 fn shorten_at(lines: &TextLines<'_>, read: &[TraceLine], stack: Range<usize>, spans: &mut [LineSpan]) {
     let first = stack.start;
     let goes_on = |at: usize| at > first && is_place_of_frame(lines.get(at), lines.get(at - 1));
@@ -139,7 +135,7 @@ fn shorten_at(lines: &TextLines<'_>, read: &[TraceLine], stack: Range<usize>, sp
     let starts = |nth: usize| owner_at(nth).is_some() && !goes_on(first + nth);
     let frames = (0..read.len()).filter(|nth| starts(*nth)).count();
     let (mut count, mut owner, mut kept, mut before) = (0, FrameOwner::Own, true, 0);
-    for (nth, line) in read.iter().enumerate() {
+    for ((nth, line), span) in read.iter().enumerate().zip(spans.part_mut(stack)) {
         let at = first + nth;
         let begins = starts(nth);
         if begins {
@@ -152,7 +148,6 @@ fn shorten_at(lines: &TextLines<'_>, read: &[TraceLine], stack: Range<usize>, sp
             before = said;
             kept = count <= 2 || count == frames || owner == FrameOwner::Own;
         }
-        let Some(span) = spans.get_mut(at) else { continue };
         span.score = if owner == FrameOwner::Own { 60 } else { 0 } + if count <= 2 { 40 } else { 0 };
         span.rank = match (kept, line) {
             (true, TraceLine::Frame(_)) => Rank::Frame,
@@ -234,7 +229,7 @@ struct AlikeTraces<'t> {
 fn fold_equal(lines: &TextLines<'_>, read: &[TraceLine], spans: &mut [LineSpan]) {
     let traces = find_traces(lines, read);
     let is_head =
-        |at: &usize| read.get(*at) == Some(&TraceLine::Head) && !lines.get(*at).starts_with("goroutine ");
+        |at: &usize| read.item(*at) == Some(&TraceLine::Head) && !lines.get(*at).starts_with("goroutine ");
     let mut words = Vec::new();
     let mut alike: HashMap<u64, AlikeTraces<'_>> = HashMap::new();
     let mut keys = Vec::with_capacity(traces.len());
@@ -261,7 +256,7 @@ fn fold_equal(lines: &TextLines<'_>, read: &[TraceLine], spans: &mut [LineSpan])
             if same.thrown.len() <= head {
                 same.thrown.push(AlikeLines::default());
             }
-            same.thrown.iter_mut().skip(head).take(1).for_each(|words| words.add(lines.get(at)));
+            same.thrown.item_mut(head).into_iter().for_each(|words| words.add(lines.get(at)));
         }
         keys.push(key);
     }
@@ -275,7 +270,7 @@ fn fold_equal(lines: &TextLines<'_>, read: &[TraceLine], spans: &mut [LineSpan])
         let heads: Vec<usize> = trace.clone().filter(new).collect();
         let Some(same) = alike.get(key).filter(|same| same.count > MAX_WHOLE) else { continue };
         if nth == same.first {
-            let last = traces.get(same.last).map_or(0, |trace| lines.number(trace.start));
+            let last = traces.item(same.last).map_or(0, |trace| lines.number(trace.start));
             let told = same.thrown.iter().map(|words| words.told(true)).find(|told| !told.is_empty());
             let note = match same.differ {
                 true => {
@@ -283,7 +278,7 @@ fn fold_equal(lines: &TextLines<'_>, read: &[TraceLine], spans: &mut [LineSpan])
                 }
                 false => format!("⟨×{} traces, the last at L{last}⟩", same.count),
             };
-            if let Some(span) = spans.get_mut(trace.start) {
+            if let Some(span) = spans.item_mut(trace.start) {
                 span.set_note(Some(note.into()));
                 span.score += 100;
             }
@@ -291,7 +286,7 @@ fn fold_equal(lines: &TextLines<'_>, read: &[TraceLine], spans: &mut [LineSpan])
             mark_repeat(trace.clone(), spans);
             // What was thrown with other words, if only another number, is another error.
             for at in heads.into_iter().filter(|_| thrown.len() <= MAX_THROWN) {
-                if let Some(span) = spans.get_mut(at) {
+                if let Some(span) = spans.item_mut(at) {
                     (span.rank, span.score, span.label) = (Rank::Must, 150, Some(Label::Thrown));
                 }
             }
@@ -300,7 +295,7 @@ fn fold_equal(lines: &TextLines<'_>, read: &[TraceLine], spans: &mut [LineSpan])
 }
 
 fn mark_repeat(trace: Range<usize>, spans: &mut [LineSpan]) {
-    for (nth, span) in spans.get_mut(trace).unwrap_or_default().iter_mut().enumerate() {
+    for (nth, span) in spans.part_mut(trace).iter_mut().enumerate() {
         span.rank = Rank::Filler;
         span.label = (nth == 0).then_some(Label::Traces);
     }

@@ -14,6 +14,7 @@ use std::collections::HashMap;
 use crate::encode::estimate_tokens;
 use crate::lines::TextLines;
 use crate::mark;
+use crate::part::PartOfText;
 use crate::readers::diagnostic::Diagnostic;
 use crate::severity::LogLevel;
 use crate::span::{LineSpan, Rank};
@@ -33,10 +34,10 @@ const MARK_TOKENS: usize = 20;
 pub(super) fn spans(lines: &TextLines<'_>, run: &[Diagnostic<'_>]) -> Option<Vec<LineSpan>> {
     let range = lines.spans(run.first()?.lines.start..run.last()?.lines.end);
     let told: Vec<ToldDiagnostic<'_>> = run.iter().map(ToldDiagnostic::of).collect();
-    let write = |groups: &[Vec<usize>]| GroupWriter::of(lines, &told).write(groups);
+    let write = |groups: Vec<Vec<&ToldDiagnostic<'_>>>| GroupWriter::of(lines).write(groups);
     let tokens = |parts: &[GroupPart]| parts.iter().map(|part| estimate_tokens(&part.text)).sum::<usize>();
-    let by_file = write(&(0..told.len()).map(|nth| vec![nth]).collect::<Vec<_>>());
-    let by_message = write(&group_by(&told));
+    let by_file = write(told.iter().map(|told| vec![told]).collect());
+    let by_message = write(group_by(&told));
     let parts = if tokens(&by_file) < tokens(&by_message) { by_file } else { by_message };
     let before = estimate_tokens(lines.text().get(range.clone())?);
     let worthwhile = (tokens(&parts) + MARK_TOKENS) * 100 <= before * WORTHWHILE_PERCENT;
@@ -51,15 +52,15 @@ pub(super) fn spans(lines: &TextLines<'_>, run: &[Diagnostic<'_>]) -> Option<Vec
     })
 }
 
-/// The numbers of those that say the same, in the order of the first of each.
-fn group_by(told: &[ToldDiagnostic<'_>]) -> Vec<Vec<usize>> {
+/// Those that say the same, in the order of the first of each.
+fn group_by<'w, 't>(told: &'w [ToldDiagnostic<'t>]) -> Vec<Vec<&'w ToldDiagnostic<'t>>> {
     let mut known: HashMap<&str, usize> = HashMap::new();
-    let mut groups: Vec<Vec<usize>> = Vec::new();
-    for (nth, told) in told.iter().enumerate() {
+    let mut groups: Vec<Vec<&ToldDiagnostic<'_>>> = Vec::new();
+    for told in told {
         let group = *known.entry(&told.message).or_insert(groups.len());
         match groups.get_mut(group) {
-            Some(group) => group.push(nth),
-            None => groups.push(vec![nth]),
+            Some(group) => group.push(told),
+            None => groups.push(vec![told]),
         }
     }
     groups
@@ -98,23 +99,19 @@ struct GroupPart {
 
 struct GroupWriter<'w, 't> {
     lines: &'w TextLines<'t>,
-    told: &'w [ToldDiagnostic<'w>],
     parts: Vec<GroupPart>,
     /// The groups that may still be shown with source.
     with_source: usize,
 }
 
 impl<'w, 't> GroupWriter<'w, 't> {
-    fn of(lines: &'w TextLines<'t>, told: &'w [ToldDiagnostic<'w>]) -> Self {
-        Self { lines, told, parts: Vec::new(), with_source: MAX_WITH_SOURCE }
+    fn of(lines: &'w TextLines<'t>) -> Self {
+        Self { lines, parts: Vec::new(), with_source: MAX_WITH_SOURCE }
     }
 
     /// Groups of several by their message, all others by their file.
-    fn write(mut self, groups: &[Vec<usize>]) -> Vec<GroupPart> {
-        let told = self.told;
-        let group = |group: &Vec<usize>| group.iter().filter_map(|nth| told.get(*nth)).collect::<Vec<_>>();
-        let (repeated, single): (Vec<_>, Vec<_>) =
-            groups.iter().map(group).partition(|group| group.len() > 1);
+    fn write(mut self, groups: Vec<Vec<&ToldDiagnostic<'_>>>) -> Vec<GroupPart> {
+        let (repeated, single): (Vec<_>, Vec<_>) = groups.into_iter().partition(|group| group.len() > 1);
         for group in repeated {
             self.message(&group);
         }
@@ -172,13 +169,8 @@ impl<'w, 't> GroupWriter<'w, 't> {
 
     /// The source and notes below a diagnostic, for the first few.
     fn source(&mut self, told: &ToldDiagnostic<'_>) {
-        let below = self
-            .lines
-            .text()
-            .get(self.lines.spans(told.of.below.clone()))
-            .unwrap_or("")
-            .trim_end()
-            .trim_start_matches('\n');
+        let below = self.lines.text().part(self.lines.spans(told.of.below.clone()));
+        let below = below.trim_end().trim_start_matches('\n');
         if !below.is_empty() && self.with_source > 0 {
             self.with_source -= 1;
             self.push(&format!("{below}\n"), Rank::Context, 30);
