@@ -1,7 +1,8 @@
 //! Parts of texts and lists that are there.
 //!
-//! Ranges are in bounds by construction. One that is not stops a debug build (tests, fuzzing) at its place; a release
-//! gives nothing for it, so that a reduction is total, and the comparison of bytes refuses what came of it.
+//! Ranges and indexes are in bounds by construction. One that is not stops a debug build (tests, fuzzing) at its place;
+//! a release gives nothing for it, so that a reduction is total, and the comparison of bytes refuses what came of it.
+//! What may be outside, as the item after one, is asked for with `get`.
 
 use std::slice::SliceIndex;
 
@@ -15,22 +16,45 @@ pub(crate) trait PartOfText {
 pub(crate) trait PartOfList<T> {
     /// The items in a range that is in bounds.
     fn part(&self, range: impl SliceIndex<[T], Output = [T]>) -> &[T];
+    fn part_mut(&mut self, range: impl SliceIndex<[T], Output = [T]>) -> &mut [T];
+    /// The item at an index that is in bounds.
+    fn item(&self, at: usize) -> Option<&T>;
+    fn item_mut(&mut self, at: usize) -> Option<&mut T>;
 }
 
 impl PartOfText for str {
     #[track_caller]
     fn part(&self, range: impl SliceIndex<str, Output = str>) -> &str {
-        let part = self.get(range);
-        debug_assert!(part.is_some(), "a range outside a text of {} bytes", self.len());
-        part.unwrap_or_default()
+        in_bounds(self.get(range), self.len()).unwrap_or_default()
     }
 }
 
 impl<T> PartOfList<T> for [T] {
     #[track_caller]
     fn part(&self, range: impl SliceIndex<[T], Output = [T]>) -> &[T] {
-        let part = self.get(range);
-        debug_assert!(part.is_some(), "a range outside a list of {} items", self.len());
-        part.unwrap_or_default()
+        in_bounds(self.get(range), self.len()).unwrap_or_default()
     }
+
+    #[track_caller]
+    fn part_mut(&mut self, range: impl SliceIndex<[T], Output = [T]>) -> &mut [T] {
+        let len = self.len();
+        in_bounds(self.get_mut(range), len).unwrap_or_default()
+    }
+
+    #[track_caller]
+    fn item(&self, at: usize) -> Option<&T> {
+        in_bounds(self.get(at), self.len())
+    }
+
+    #[track_caller]
+    fn item_mut(&mut self, at: usize) -> Option<&mut T> {
+        let len = self.len();
+        in_bounds(self.get_mut(at), len)
+    }
+}
+
+#[track_caller]
+fn in_bounds<P>(part: Option<P>, len: usize) -> Option<P> {
+    debug_assert!(part.is_some(), "outside the {len} bytes or items that there are");
+    part
 }

@@ -3,7 +3,7 @@
 //!
 //! k1 is 1.2 and b is 0.75, as Robertson and Zaragoza give them ("The Probabilistic Relevance Framework", 2009).
 
-use crate::part::PartOfText;
+use crate::part::{PartOfList, PartOfText};
 use std::collections::HashMap;
 
 use crate::span::{LineSpan, Rank};
@@ -68,30 +68,31 @@ impl QueryTerms {
             return;
         }
         let max_raised = (spans.len() / 20).max(8);
-        let mut order: Vec<usize> =
-            (0..weights.len()).filter(|at| weights.get(*at).is_some_and(|w| *w * 2 >= best)).collect();
-        order.sort_by_key(|at| (std::cmp::Reverse(weights.get(*at).copied()), *at));
-        for (span, weight) in spans.iter_mut().zip(&weights).filter(|(_, weight)| **weight > 0) {
+        let mut raised = Vec::new();
+        for (span, weight) in spans.iter_mut().zip(weights).filter(|(_, weight)| *weight > 0) {
             let share = u16::try_from(weight * 20_000 / best).unwrap_or(u16::MAX);
             span.score = span.score.saturating_add(share);
-            if *weight * 4 >= best {
+            if weight * 4 >= best {
                 span.rank = span.rank.max(Rank::Context);
             }
-        }
-        for span in order.into_iter().take(max_raised) {
-            if let Some(span) = spans.get_mut(span) {
-                span.rank = Rank::Must;
-                span.score = span.score.max(u16::MAX - 1000);
+            if weight * 2 >= best {
+                raised.push((weight, span));
             }
+        }
+        // Of equal ones the first stay first.
+        raised.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
+        for (_, span) in raised.into_iter().take(max_raised) {
+            span.rank = Rank::Must;
+            span.score = span.score.max(u16::MAX - 1000);
         }
     }
 
     /// The weight of each span, in 1/1024.
     fn weights(&self, text: &str, spans: &[LineSpan]) -> Vec<u64> {
         let mut holding = vec![0u64; self.terms.len()];
-        let mut found: Vec<(usize, Vec<(usize, u64)>)> = Vec::new();
-        let mut lengths = Vec::with_capacity(spans.len());
-        for (at, span) in spans.iter().enumerate() {
+        let mut weights = vec![0u64; spans.len()];
+        let (mut all_words, mut found) = (0u64, Vec::new());
+        for (span, weight) in spans.iter().zip(&mut weights) {
             let mut length = 0u64;
             let mut counts: Vec<(usize, u64)> = Vec::new();
             let own = || text.part(span.range());
@@ -103,26 +104,24 @@ impl QueryTerms {
                     None => counts.push((*term, 1)),
                 }
             });
-            lengths.push(length);
             for (term, _) in &counts {
-                holding.iter_mut().skip(*term).take(1).for_each(|count| *count += 1);
+                holding.item_mut(*term).into_iter().for_each(|count| *count += 1);
             }
+            all_words += length;
             if !counts.is_empty() {
-                found.push((at, counts));
+                found.push((weight, length, counts));
             }
         }
         let all = spans.len() as u64;
-        let mean = (lengths.iter().sum::<u64>() / all.max(1)).max(1);
+        let mean = (all_words / all.max(1)).max(1);
         let worth: Vec<u64> = holding.iter().map(|holding| inverse_frequency(all, *holding)).collect();
-        let mut weights = vec![0u64; spans.len()];
-        for (at, counts) in found {
-            let length = lengths.get(at).copied().unwrap_or(0);
+        for (weight, length, counts) in found {
             let norm = K1 * (ONE - B + B * length / mean) / ONE;
-            let weight = counts.iter().map(|(term, count)| {
+            let of_terms = counts.iter().map(|(term, count)| {
                 let saturated = count * ONE * (ONE + K1) / (count * ONE + norm);
-                worth.get(*term).copied().unwrap_or(0) * saturated / ONE
+                worth.item(*term).map_or(0, |worth| worth * saturated / ONE)
             });
-            weights.iter_mut().skip(at).take(1).for_each(|slot| *slot = weight.clone().sum());
+            *weight = of_terms.sum();
         }
         weights
     }

@@ -94,25 +94,27 @@ fn keep_best(spans: &[LineSpan], listed: &[bool], bytes: usize) -> Vec<bool> {
 
 impl SpanChoice<'_> {
     fn is_kept(&self, at: usize) -> bool {
-        self.kept.get(at).copied().unwrap_or(true)
+        self.kept.item(at).copied().unwrap_or(true)
     }
 
+    /// Not listed at all: then there are no headlines.
     fn is_listed(&self, at: usize) -> bool {
         self.listed.get(at).copied().unwrap_or(false)
     }
 
     fn in_mark(&self, at: usize) -> usize {
-        let headline = self.spans.get(at).filter(|_| self.is_listed(at)).and_then(LineSpan::headline);
+        let headline = self.spans.item(at).filter(|_| self.is_listed(at)).and_then(LineSpan::headline);
         headline.map_or(0, |line| headline::length_in_mark(line))
     }
 
     /// Keeps a span if it fits, and with it the headlines right above it. Once there are enough gaps, spans beside those
     /// that stay precede better ones that would split a gap. A headline alone is listed by a mark just as well.
     fn keep(&mut self, at: usize, bytes: usize) -> bool {
-        let Some(span) = self.spans.get(at).filter(|_| !self.is_kept(at)) else { return true };
+        let Some(span) = self.spans.item(at).filter(|_| !self.is_kept(at)) else { return true };
         let above = (0..at).rev().take_while(|above| self.is_listed(*above) && !self.is_kept(*above)).count();
         let first = if span.rank < Rank::Frame { at - above } else { at };
-        let beside = (first.checked_sub(1).is_none_or(|before| self.is_kept(before)), self.is_kept(at + 1));
+        let before = first.checked_sub(1).is_none_or(|before| self.is_kept(before));
+        let beside = (before, at + 1 == self.kept.len() || self.is_kept(at + 1));
         let own: usize = self.spans.part(first..=at).iter().map(LineSpan::bytes).sum();
         let in_marks: usize = (first..=at).map(|at| self.in_mark(at)).sum();
         // A span between two gaps splits one mark into two; one that fills a gap saves its mark.
@@ -128,7 +130,7 @@ impl SpanChoice<'_> {
             return false;
         }
         (self.spent, self.gaps) = (spent, gaps);
-        self.kept.iter_mut().take(at + 1).skip(first).for_each(|kept| *kept = true);
+        self.kept.part_mut(first..=at).fill(true);
         true
     }
 }
@@ -136,21 +138,13 @@ impl SpanChoice<'_> {
 /// Keeps the spans of gaps that are no larger than their mark.
 fn close_small_gaps(spans: &[LineSpan], kept: &mut [bool]) {
     let mut at = 0;
-    while at < spans.len() {
-        let end = run_end(kept, at);
-        let gone = !kept.get(at).copied().unwrap_or(true);
-        let weight: usize = spans.part(at..end).iter().map(LineSpan::bytes).sum();
-        if gone && weight <= MIN_GAP_BYTES {
-            kept.iter_mut().take(end).skip(at).for_each(|kept| *kept = true);
+    for run in kept.chunk_by_mut(|one, next| one == next) {
+        let weight: usize = spans.part(at..at + run.len()).iter().map(LineSpan::bytes).sum();
+        at += run.len();
+        if weight <= MIN_GAP_BYTES {
+            run.fill(true);
         }
-        at = end;
     }
-}
-
-/// The end of the run of spans that are kept, or left out, together with the one at `at`.
-fn run_end(kept: &[bool], at: usize) -> usize {
-    let state = kept.get(at);
-    at + kept.iter().skip(at).take_while(|kept| Some(*kept) == state).count()
 }
 
 fn cut_segments(
@@ -163,9 +157,9 @@ fn cut_segments(
     let notes = spans.iter().filter(|span| span.note().is_some()).count();
     let mut segments = Vec::with_capacity(runs + 2 * notes);
     let mut at = 0;
-    while at < spans.len() {
-        let end = run_end(kept, at).max(at + 1);
-        if kept.get(at).copied().unwrap_or(true) {
+    for run in kept.chunk_by(|one, next| one == next) {
+        let end = at + run.len();
+        if run.first() == Some(&true) {
             for span in spans.part(at..end) {
                 if let Some(shown) = span.shown() {
                     let gap = make_gap(lines, std::slice::from_ref(span), &[]);
@@ -186,7 +180,6 @@ fn cut_segments(
         while at < end {
             let until = headline::gap_end(spans, listed, at..end).max(at + 1);
             let run = spans.part(at..until);
-            // Not listed at all: then there are no headlines.
             let listed = listed.get(at..until).unwrap_or_default();
             segments.push(TextSegment::Gap { gap: make_gap(lines, run, listed), shown: None });
             at = until;

@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use super::language::SourceLanguage;
+use crate::part::PartOfList;
 
 /// What is known of a language.
 #[derive(Default)]
@@ -65,11 +66,11 @@ pub(super) fn language_weight(language: SourceLanguage, line: &SignedLine<'_>) -
 
 /// The names of the programs that run sources of a language.
 pub(super) fn interpreters(language: SourceLanguage) -> &'static [String] {
-    languages().get(language.index()).map_or(&[], |signs| &signs.interpreters)
+    languages().item(language.index()).map_or(&[], |signs| &signs.interpreters)
 }
 
 fn weight(language: usize, line: &SignedLine<'_>) -> u32 {
-    let Some(signs) = languages().get(language) else { return 0 };
+    let Some(signs) = languages().item(language) else { return 0 };
     let own = |weight: u32| {
         let holds =
             |sign: &SignLine| sign.weight == weight && sign.clauses.iter().all(|clause| clause.holds(line));

@@ -21,9 +21,8 @@ pub(super) fn guess_language(lines: &TextLines<'_>) -> Option<SourceLanguage> {
 
 /// The language whose lines weigh most, and the share (in per cent) of lines that speak for it.
 pub(super) fn guess_by_lines<'t>(lines: impl Iterator<Item = &'t str>) -> Option<(SourceLanguage, u32)> {
-    let mut weights = [0u32; SourceLanguage::ALL.len()];
-    let mut speaking = [0u32; SourceLanguage::ALL.len()];
-    let mut strong = [0u32; SourceLanguage::ALL.len()];
+    // Of each language: the weight of its lines, how many of them are strong, and how many speak for it.
+    let mut sums = SourceLanguage::ALL.map(|language| (language, [0u32; 3]));
     let mut said = 0u32;
     let mut block = BlockComment::default();
     for (at, line) in lines.enumerate() {
@@ -45,36 +44,30 @@ pub(super) fn guess_by_lines<'t>(lines: impl Iterator<Item = &'t str>) -> Option
         }
         said += 1;
         let signed = cues::SignedLine::of(line);
-        for language in SourceLanguage::ALL {
-            let weight = cues::language_weight(language, &signed);
-            if let Some(sum) = weights.get_mut(language.index()) {
-                *sum += weight;
-            }
-            if let Some(sum) = strong.get_mut(language.index()) {
-                *sum += u32::from(weight >= 3);
-            }
-            if let Some(sum) = speaking.get_mut(language.index()) {
-                *sum += u32::from(weight > 0);
-            }
+        for (language, [weights, strong, speaking]) in &mut sums {
+            let weight = cues::language_weight(*language, &signed);
+            *weights += weight;
+            *strong += u32::from(weight >= 3);
+            *speaking += u32::from(weight > 0);
         }
     }
-    let of = |language: SourceLanguage| weights.get(language.index()).copied().unwrap_or(0);
+    let of =
+        |wanted| sums.iter().find(|(language, _)| *language == wanted).map_or(0, |(_, [weight, ..])| *weight);
     // A dialect is only taken where it says clearly more than the plain language.
     let clearly = |dialect: u32, plain: u32| dialect * 100 >= plain * 112 + 600;
-    let mut best = (SourceLanguage::Rust, 0);
-    for language in SourceLanguage::ALL {
+    let (mut best, mut heaviest) = (None, 0);
+    for (language, [weight, strong, speaking]) in sums {
         let weight = match language {
-            SourceLanguage::TypeScript if !clearly(of(language), of(SourceLanguage::JavaScript)) => 0,
-            SourceLanguage::Tsx if !clearly(of(language), of(SourceLanguage::TypeScript)) => 0,
-            language => of(language),
+            SourceLanguage::TypeScript if !clearly(weight, of(SourceLanguage::JavaScript)) => 0,
+            SourceLanguage::Tsx if !clearly(weight, of(SourceLanguage::TypeScript)) => 0,
+            _ => weight,
         };
-        if weight > best.1 {
-            best = (language, weight);
+        if weight > heaviest {
+            (best, heaviest) = (Some((language, strong, speaking * 100 / said.max(1))), weight);
         }
     }
-    let share = speaking.get(best.0.index()).copied().unwrap_or(0) * 100 / said.max(1);
-    let strong = strong.get(best.0.index()).copied().unwrap_or(0);
-    (strong >= 2 && share >= 12).then_some((best.0, share))
+    let (language, strong, share) = best?;
+    (strong >= 2 && share >= 12).then_some((language, share))
 }
 
 /// A line that says nothing about a language: most of them have such comments.

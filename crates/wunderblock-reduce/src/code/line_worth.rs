@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::lines::TextLines;
+use crate::part::PartOfList;
 use crate::span::{LineSpan, Rank};
 
 /// Maximum lines of a body in one span, so that a budget can keep a part.
@@ -31,9 +32,8 @@ impl LineWorth {
 /// The lines of a source and their worth.
 #[derive(Debug)]
 pub(crate) struct LineWorths {
-    worth: Vec<LineWorth>,
-    /// The part that a line belongs to, as an index into `descriptions` from 1; 0 for none in particular.
-    part: Vec<u32>,
+    /// With the part that a line belongs to, as an index into `descriptions` from 1; 0 for none in particular.
+    worth: Vec<(LineWorth, u32)>,
     descriptions: Vec<Cow<'static, str>>,
     /// The number of the first line.
     first: usize,
@@ -41,26 +41,27 @@ pub(crate) struct LineWorths {
 
 impl LineWorths {
     pub(crate) fn of(lines: &TextLines<'_>) -> Self {
-        let (worth, part) = (vec![LineWorth::context(200); lines.len()], vec![0; lines.len()]);
-        Self { worth, part, descriptions: Vec::new(), first: lines.number(0) }
+        let worth = vec![(LineWorth::context(200), 0); lines.len()];
+        Self { worth, descriptions: Vec::new(), first: lines.number(0) }
     }
 
     pub(crate) fn worth(&self, line: usize) -> LineWorth {
-        self.worth.get(line).copied().unwrap_or(LineWorth::FILLER)
+        self.worth.item(line).map_or(LineWorth::FILLER, |(worth, _)| *worth)
+    }
+
+    /// The worth of lines and their parts, as far as there are such lines: a tree may have one more.
+    fn within(&mut self, lines: Range<usize>) -> impl Iterator<Item = &mut (LineWorth, u32)> {
+        self.worth.iter_mut().take(lines.end).skip(lines.start)
     }
 
     /// Sets the worth of lines, whatever it was.
     pub(crate) fn set(&mut self, lines: Range<usize>, worth: LineWorth) {
-        let end = lines.end.min(self.worth.len());
-        if let Some(lines) = self.worth.get_mut(lines.start..end) {
-            lines.fill(worth);
-        }
+        self.within(lines).for_each(|line| line.0 = worth);
     }
 
     /// Sets the worth of lines that are worth less.
     pub(crate) fn raise(&mut self, lines: Range<usize>, worth: LineWorth) {
-        let end = lines.end.min(self.worth.len());
-        for line in self.worth.get_mut(lines.start..end).unwrap_or_default() {
+        for (line, _) in self.within(lines) {
             if (line.rank, line.score) < (worth.rank, worth.score) {
                 *line = worth;
             }
@@ -71,15 +72,12 @@ impl LineWorths {
     pub(crate) fn describe(&mut self, lines: Range<usize>, what: String) {
         self.descriptions.push(what.into());
         let part = u32::try_from(self.descriptions.len()).unwrap_or(0);
-        let end = lines.end.min(self.part.len());
-        if let Some(lines) = self.part.get_mut(lines.start..end) {
-            lines.fill(part);
-        }
+        self.within(lines).for_each(|line| line.1 = part);
     }
 
     /// Makes all lines outside the frame worth the same, so that they stay together.
     pub(crate) fn level_out(&mut self) {
-        for worth in self.worth.iter_mut().filter(|worth| worth.rank == Rank::Context) {
+        for (worth, _) in self.worth.iter_mut().filter(|(worth, _)| worth.rank == Rank::Context) {
             worth.score = 100;
         }
     }
@@ -94,21 +92,19 @@ impl LineWorths {
     pub(crate) fn spans(&self, lines: &TextLines<'_>) -> Vec<LineSpan> {
         let mut spans = Vec::new();
         let mut at = 0;
-        while at < lines.len() {
-            let (worth, part) = (self.worth(at), self.part.get(at).copied().unwrap_or(0));
-            let max_lines = if worth.rank == Rank::Context { MAX_CHUNK_LINES } else { usize::MAX };
-            let mut end = at + 1;
-            while end < lines.len()
-                && end - at < max_lines
-                && worth.rank != Rank::Frame
-                && self.worth(end) == worth
-                && self.part.get(end).copied().unwrap_or(0) == part
-            {
-                end += 1;
-            }
+        while let Some(line @ (worth, part)) = self.worth.get(at) {
+            let max_lines = match worth.rank {
+                Rank::Frame => 1,
+                Rank::Context => MAX_CHUNK_LINES,
+                _ => usize::MAX,
+            };
+            let end =
+                at + self.worth.iter().skip(at).take(max_lines).take_while(|next| *next == line).count();
             let mut span = LineSpan::new(lines.spans(at..end), worth.rank);
             span.score = worth.score;
-            span.set_description(self.descriptions.get((part as usize).wrapping_sub(1)).cloned());
+            span.set_description(
+                part.checked_sub(1).and_then(|at| self.descriptions.item(at as usize)).cloned(),
+            );
             spans.push(span);
             at = end;
         }

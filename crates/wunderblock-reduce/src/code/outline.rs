@@ -362,8 +362,8 @@ mod parsed {
         /// Comments are worth less than what they are about, except the first line of what documents a definition.
         fn docs(&mut self) {
             let mut run: Option<usize> = None;
-            for row in 0..self.lines.len() {
-                if self.remarks.get(row).copied().unwrap_or(false) {
+            for (row, remark) in self.remarks.iter().enumerate() {
+                if *remark {
                     run.get_or_insert(row);
                     let worth = self.worths.worth(row);
                     if worth.rank == Rank::Frame || worth.score == 200 {

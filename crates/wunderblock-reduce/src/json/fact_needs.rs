@@ -3,30 +3,33 @@
 use super::cuts::{CutRun, JsonCuts};
 use super::facts::{JsonFact, JsonFactKind};
 use crate::mark::GapFact;
-use crate::part::PartOfText;
+use crate::part::{PartOfList, PartOfText};
 
 /// Maximum characters of facts in a mark.
 const MAX_FACT_CHARS: usize = 400;
 /// Maximum characters of one fact in a mark.
 const MAX_NAME_CHARS: usize = 80;
 /// The facts that stand in no place that is kept, by the run in which they stand first.
-fn find_unseen(cuts: &mut JsonCuts, facts: &[JsonFact<'_>]) -> Vec<(usize, Vec<usize>)> {
+fn find_unseen<'f, 't>(
+    cuts: &mut JsonCuts,
+    facts: &'f [JsonFact<'t>],
+) -> Vec<(usize, Vec<&'f JsonFact<'t>>)> {
     let runs: Vec<(usize, usize)> = cuts.runs().into_iter().map(|run| (run.first, run.next)).collect();
     let run_of = |place: u32| {
         let after = runs.partition_point(|(first, _)| *first <= place as usize);
         let at = after.checked_sub(1)?;
-        runs.get(at).filter(|(_, next)| (place as usize) < *next).map(|_| at)
+        runs.item(at).filter(|(_, next)| (place as usize) < *next).map(|_| at)
     };
-    let mut found: Vec<(usize, Vec<usize>)> = Vec::new();
-    for (number, fact) in facts.iter().enumerate() {
+    let mut found: Vec<(usize, Vec<&JsonFact<'_>>)> = Vec::new();
+    for fact in facts {
         if fact.sort == JsonFactKind::Once || fact.places.iter().any(|place| run_of(*place).is_none()) {
             continue;
         }
         let Some(run) = fact.places.first().and_then(|place| run_of(*place)) else { continue };
         // Facts are in the order of their first places, and so of runs.
         match found.last_mut().filter(|(known, _)| *known == run) {
-            Some((_, facts)) => facts.push(number),
-            None => found.push((run, vec![number])),
+            Some((_, facts)) => facts.push(fact),
+            None => found.push((run, vec![fact])),
         }
     }
     found
@@ -37,7 +40,7 @@ pub(super) fn find_needs(cuts: &mut JsonCuts, facts: &[JsonFact<'_>]) -> Vec<u32
     let mut need = Vec::new();
     for (_, hidden) in find_unseen(cuts, facts) {
         let mut said = 0;
-        for fact in hidden.iter().filter_map(|at| facts.get(*at)) {
+        for fact in hidden {
             let length = fact_length(fact);
             if said + length > MAX_FACT_CHARS {
                 need.extend(fact.places.first());
@@ -59,11 +62,10 @@ pub(super) fn state_facts(cuts: &mut JsonCuts, facts: &[JsonFact<'_>]) {
     let unseen = find_unseen(cuts, facts);
     let mut runs = cuts.runs();
     for (run, hidden) in unseen {
-        let Some(run) = runs.get_mut(run) else { continue };
-        let hidden = || hidden.iter().filter_map(|at| facts.get(*at));
+        let Some(run) = runs.item_mut(run) else { continue };
         let mut room = MAX_FACT_CHARS;
         let mut told: Vec<GapFact> = Vec::new();
-        for fact in hidden().filter(|fact| fact.sort != JsonFactKind::Name) {
+        for fact in hidden.iter().filter(|fact| fact.sort != JsonFactKind::Name) {
             // What the mark counts already is not said twice.
             let (is, named) = (unquote(fact.value), format!("{}={}", fact.key, unquote(fact.value)));
             if run.gap.told.iter().any(|told| *told.what == *is || *told.what == *named) {
@@ -75,7 +77,7 @@ pub(super) fn state_facts(cuts: &mut JsonCuts, facts: &[JsonFact<'_>]) {
                 told.push(what);
             }
         }
-        told.extend(describe_names(hidden().filter(|fact| fact.sort == JsonFactKind::Name), room));
+        told.extend(describe_names(hidden.into_iter().filter(|fact| fact.sort == JsonFactKind::Name), room));
         run.gap.told.extend(told);
     }
 }

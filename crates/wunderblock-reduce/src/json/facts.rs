@@ -9,6 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::tree::{JsonTree, JsonType};
 use crate::numbers::Numbers;
+use crate::part::PartOfList;
 
 /// Maximum share of a key's values that a rare value has, in per cent.
 const MAX_RARE_PERCENT: u32 = 5;
@@ -123,7 +124,7 @@ pub(super) fn find_facts<'t>(tree: &JsonTree<'t>) -> Vec<JsonFact<'t>> {
         if key == next {
             keys.push(KeyFacts { name, ..KeyFacts::default() });
         }
-        if let Some(key) = keys.get_mut(key) {
+        if let Some(key) = keys.item_mut(key) {
             count_value(tree, key, at);
             if let Some(depth) = depth {
                 key.named += 1;
@@ -137,7 +138,7 @@ pub(super) fn find_facts<'t>(tree: &JsonTree<'t>) -> Vec<JsonFact<'t>> {
     let mut facts = Vec::new();
     let mut rare: HashMap<(usize, &'t str), JsonFact<'t>> = HashMap::new();
     for_each_member(tree, |at, name, _| {
-        let Some((number, key)) = index.get(name).and_then(|at| Some((*at, keys.get(*at)?))) else { return };
+        let Some((number, key)) = index.get(name).and_then(|at| Some((*at, keys.item(*at)?))) else { return };
         let Some(value) = set_value(tree, at) else { return };
         let Some(all) = key.values.rare(value) else { return };
         let new = || JsonFact { sort: JsonFactKind::Rare, key: key.name, value, all, places: Vec::new() };

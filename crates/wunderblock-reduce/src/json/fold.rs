@@ -12,6 +12,7 @@ use super::item_worth::{self, ItemSigns};
 use super::query_hits::QueryHits;
 use super::tree::{JsonTree, JsonType};
 use crate::mark::{Gap, GapUnit};
+use crate::part::PartOfList;
 use crate::query::QueryTerms;
 
 /// Maximum examples from the head of a list.
@@ -174,18 +175,12 @@ impl JsonFolder<'_, '_> {
     /// Folds an object that is not a list: its first members stay.
     fn record(&mut self, at: usize, items: &[usize], max_items: usize, way: &[PathStep]) {
         let mut kept = vec![false; items.len()];
-        let mut order: Vec<usize> = (0..items.len()).collect();
+        let mut order: Vec<(&usize, &mut bool)> = items.iter().zip(&mut kept).collect();
         // What is asked for comes first.
         let hits = self.hits.at_depth(way.len());
-        let score = |item: &usize| {
-            items.get(*item).map_or(0, |at| hits.score(*at, self.tree.node(*at).next as usize))
-        };
-        order.sort_by_cached_key(|item| std::cmp::Reverse(score(item)));
-        for item in order.into_iter().take(max_items) {
-            if let Some(kept) = kept.get_mut(item) {
-                *kept = true;
-            }
-        }
+        let score = |at: usize| hits.score(at, self.tree.node(at).next as usize);
+        order.sort_by_cached_key(|(at, _)| std::cmp::Reverse(score(**at)));
+        order.into_iter().take(max_items).for_each(|(_, kept)| *kept = true);
         self.widen(items, &mut kept);
         self.keep_needed(items, &mut kept);
         self.leave_out_all(&FoldedList { at, items, way }, &kept);
@@ -193,13 +188,11 @@ impl JsonFolder<'_, '_> {
 
     fn leave_out_all(&mut self, list: &FoldedList<'_>, kept: &[bool]) {
         let mut from = 0;
-        while from < list.items.len() {
-            let state = kept.get(from).copied().unwrap_or(true);
-            let run = kept.iter().skip(from).take_while(|kept| **kept == state).count().max(1);
-            if !state {
-                self.leave_out(list, from..from + run);
+        for run in kept.chunk_by(|one, next| one == next) {
+            if run.first() == Some(&false) {
+                self.leave_out(list, from..from + run.len());
             }
-            from += run;
+            from += run.len();
         }
     }
 
@@ -210,7 +203,7 @@ impl JsonFolder<'_, '_> {
         let mut kept: Vec<bool> =
             (0..items.len()).map(|at| at < self.width.examples || at >= from_end).collect();
         let rarity = |at: usize| {
-            items.get(at).map_or(0, |item| self.signs.rarity(*item, self.tree.node(*item).next as usize))
+            items.item(at).map_or(0, |item| self.signs.rarity(*item, self.tree.node(*item).next as usize))
         };
         // Items that match the query precede all others.
         let mut must = item_worth::asked_items(self.tree, items, hits);
@@ -224,9 +217,7 @@ impl JsonFolder<'_, '_> {
         for (such, limit) in [(must, self.width.must), (rare, self.width.rare)] {
             let limit = self.width.of(limit, such.len());
             for at in such.into_iter().take(limit) {
-                if let Some(kept) = kept.get_mut(at) {
-                    *kept = true;
-                }
+                kept.item_mut(at).into_iter().for_each(|kept| *kept = true);
             }
         }
         self.widen(items, &mut kept);
@@ -249,24 +240,15 @@ impl JsonFolder<'_, '_> {
     /// Gives back a share of each run that would be left out, and the runs that are not worth a mark.
     fn widen(&self, items: &[usize], kept: &mut [bool]) {
         let mut from = 0;
-        while from < kept.len() {
-            let state = kept.get(from).copied().unwrap_or(true);
-            let run = kept.iter().skip(from).take_while(|kept| **kept == state).count().max(1);
-            if !state {
-                let mut end = from + run;
-                let more = run * self.width.more / 1_000;
-                kept.iter_mut().skip(from).take(more).for_each(|kept| *kept = true);
-                let first = from + more;
-                let bytes = |at: &usize| items.get(*at).map_or(0, |at| self.weight(*at));
-                let weight: usize = (first..end).map(|at| bytes(&at)).take(self.width.run).sum();
-                if weight < self.width.run {
-                    kept.iter_mut().take(end).skip(first).for_each(|kept| *kept = true);
-                }
-                end = end.max(from + 1);
-                from = end;
-                continue;
+        for run in kept.chunk_by_mut(|one, next| one == next) {
+            if run.first() == Some(&false) {
+                let more = run.len() * self.width.more / 1_000;
+                let left = items.part(from + more..from + run.len()).iter().take(self.width.run);
+                let weight: usize = left.map(|at| self.weight(*at)).sum();
+                let stays = if weight < self.width.run { run.len() } else { more };
+                run.iter_mut().take(stays).for_each(|kept| *kept = true);
             }
-            from += run;
+            from += run.len();
         }
     }
 
@@ -283,11 +265,8 @@ impl JsonFolder<'_, '_> {
 
     fn leave_out(&mut self, list: &FoldedList<'_>, gone: std::ops::Range<usize>) {
         let tree = self.tree;
-        let (Some(first), Some(last)) =
-            (list.items.get(gone.start).copied(), list.items.get(gone.end - 1).copied())
-        else {
-            return;
-        };
+        let run = list.items.part(gone.clone());
+        let (Some(&first), Some(&last)) = (run.first(), run.last()) else { return };
         let measure = if tree.kind(list.at) == JsonType::Object { GapUnit::Keys } else { GapUnit::Items };
         let span = tree.member(first)..tree.span(last).end;
         let gap = self.gap(span, (measure, gone.clone()), (list.at, list.way));

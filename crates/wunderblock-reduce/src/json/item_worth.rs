@@ -79,7 +79,8 @@ pub(super) fn asked_items(tree: &JsonTree<'_>, items: &[usize], hits: &QueryHits
     let scores: Vec<u32> =
         items.iter().map(|item| hits.score(*item, tree.node(*item).next as usize)).collect();
     let best = scores.iter().copied().max().filter(|best| *best > 0);
-    let mut asked: Vec<usize> = (0..items.len()).filter(|at| scores.get(*at).copied() == best).collect();
+    let mut asked: Vec<usize> =
+        (0..).zip(scores).filter(|(_, score)| Some(*score) == best).map(|(at, _)| at).collect();
     if asked.len() > MAX_QUERY_ITEMS.max(items.len() / 4) {
         return Vec::new();
     }

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use super::cell;
 use super::tree::{JsonTree, JsonType};
+use crate::part::PartOfList;
 
 /// Maximum rows looked at: from the head, and at even steps after it.
 const MAX_SAMPLED_ROWS: usize = 384;
@@ -79,18 +80,14 @@ impl TableRows {
 }
 
 impl TableSchema {
-    /// The place of a member, tried first where the one before it was found.
-    pub(super) fn place(&self, within: usize, name: &str, hint: &mut usize) -> Option<usize> {
-        let within = &self.places.get(within)?.within;
-        if let Some((known, place)) = within.get(*hint)
-            && known == name
-        {
-            *hint += 1;
-            return Some(*place);
-        }
-        let at = within.iter().position(|(known, _)| known == name)?;
+    /// The place of a member, and its number, tried first where the one before it was found.
+    pub(super) fn place(&self, within: usize, name: &str, hint: &mut usize) -> Option<(usize, &SchemaPlace)> {
+        let within = &self.places.item(within)?.within;
+        let next = within.get(*hint).filter(|(known, _)| known == name).map(|known| (*hint, known));
+        let (at, (_, place)) =
+            next.or_else(|| within.iter().enumerate().find(|(_, (known, _))| known == name))?;
         *hint = at + 1;
-        within.get(at).map(|(_, place)| *place)
+        Some((*place, self.places.item(*place)?))
     }
 }
 
@@ -144,7 +141,8 @@ fn is_record(tree: &JsonTree<'_>, at: usize) -> bool {
 
 impl<'t> SchemaSurvey<'t, '_> {
     fn is_wide(&self, at: usize) -> bool {
-        self.seen.get(at).is_none_or(|seen| seen.within.len() > MAX_RECORD_KEYS * if at == 0 { 8 } else { 1 })
+        let max_keys = MAX_RECORD_KEYS * if at == 0 { 8 } else { 1 };
+        self.seen.item(at).is_none_or(|seen| seen.within.len() > max_keys)
     }
 
     fn look(&mut self, object: usize, place: usize, depth: usize) {
@@ -154,7 +152,7 @@ impl<'t> SchemaSurvey<'t, '_> {
                 return;
             }
             let at = self.find(place, tree.name(child));
-            let Some(seen) = self.seen.get_mut(at) else { return };
+            let Some(seen) = self.seen.item_mut(at) else { return };
             seen.count += 1;
             if is_record(tree, child) {
                 seen.objects += 1;
@@ -171,16 +169,14 @@ impl<'t> SchemaSurvey<'t, '_> {
         let at = *self.index.entry((parent, name)).or_insert(next);
         if at == next {
             self.seen.push(SeenPath { name, parent, ..SeenPath::default() });
-            if let Some(seen) = self.seen.get_mut(parent) {
-                seen.within.push(at);
-            }
+            self.seen.item_mut(parent).into_iter().for_each(|seen| seen.within.push(at));
         }
         at
     }
 
     /// Whether the members of a place are columns: they are the same few in most rows.
     fn flattened(&self, at: usize) -> bool {
-        let Some(seen) = self.seen.get(at) else { return false };
+        let Some(seen) = self.seen.item(at) else { return false };
         let mean = seen.members / seen.objects.max(1);
         seen.objects * 2 > seen.count
             && !seen.within.is_empty()
@@ -191,8 +187,8 @@ impl<'t> SchemaSurvey<'t, '_> {
 
     /// Whether a place has enough objects for their keys to be values.
     fn is_map(&self, at: usize) -> bool {
-        let Some(seen) = self.seen.get(at) else { return false };
-        let objects = |at: &&usize| self.seen.get(**at).is_some_and(|seen| seen.objects * 2 > seen.count);
+        let Some(seen) = self.seen.item(at) else { return false };
+        let objects = |at: &&usize| self.seen.item(**at).is_some_and(|seen| seen.objects * 2 > seen.count);
         seen.within.len() >= MIN_MAP_VALUES
             && seen.within.iter().filter(objects).count() * 5 >= seen.within.len() * 4
     }
@@ -202,7 +198,7 @@ impl<'t> SchemaSurvey<'t, '_> {
         let flat: Vec<bool> = (0..self.seen.len()).map(|at| self.flattened(at)).collect();
         let mut order: Vec<usize> = Vec::new();
         let mut leaves: Vec<(usize, usize)> = Vec::new();
-        let mut placed: Vec<usize> = vec![usize::MAX; self.seen.len()];
+        let mut placed: Vec<Option<usize>> = vec![None; self.seen.len()];
         for row in sample {
             leaves.clear();
             self.leaves(*row, 0, &flat, &mut leaves);
@@ -210,19 +206,15 @@ impl<'t> SchemaSurvey<'t, '_> {
             let mut after = 0;
             for (leaf, value) in &leaves {
                 self.count(*leaf, *value, key);
-                match placed.get(*leaf).copied() {
-                    Some(usize::MAX) => {
-                        order.insert(after, *leaf);
-                        for (position, leaf) in order.iter().enumerate().skip(after) {
-                            if let Some(slot) = placed.get_mut(*leaf) {
-                                *slot = position;
-                            }
-                        }
-                        after += 1;
-                    }
-                    Some(position) => after = after.max(position + 1),
-                    None => {}
+                if let Some(position) = placed.item(*leaf).copied().flatten() {
+                    after = after.max(position + 1);
+                    continue;
                 }
+                order.insert(after, *leaf);
+                for (position, leaf) in order.iter().enumerate().skip(after) {
+                    placed.item_mut(*leaf).into_iter().for_each(|slot| *slot = Some(position));
+                }
+                after += 1;
             }
         }
         order
@@ -231,7 +223,7 @@ impl<'t> SchemaSurvey<'t, '_> {
     fn leaves(&self, object: usize, place: usize, flat: &[bool], into: &mut Vec<(usize, usize)>) {
         for child in self.tree.children(object) {
             let Some(at) = self.index.get(&(place, self.tree.name(child))).copied() else { continue };
-            if flat.get(at) == Some(&true) && is_record(self.tree, child) {
+            if flat.item(at) == Some(&true) && is_record(self.tree, child) {
                 self.leaves(child, at, flat, into);
             } else {
                 into.push((at, child));
@@ -242,7 +234,7 @@ impl<'t> SchemaSurvey<'t, '_> {
     fn count(&mut self, leaf: usize, value: usize, key: &str) {
         let source = self.tree.source(value);
         let container = self.tree.is_container(value);
-        let Some(seen) = self.seen.get_mut(leaf) else { return };
+        let Some(seen) = self.seen.item_mut(leaf) else { return };
         seen.leaves += 1;
         seen.keys += usize::from(source == key);
         if !container || source.len() <= 2 {
@@ -257,10 +249,10 @@ impl<'t> SchemaSurvey<'t, '_> {
     fn schema(&self, order: &[usize], rows: usize, kind: TableRows) -> TableSchema {
         let mut places: Vec<SchemaPlace> = vec![SchemaPlace::default(); self.seen.len()];
         for (at, seen) in self.seen.iter().enumerate().skip(1) {
-            if let Some(place) = places.get_mut(at) {
+            if let Some(place) = places.item_mut(at) {
                 place.flattened = self.flattened(at);
             }
-            if let Some(parent) = places.get_mut(seen.parent) {
+            if let Some(parent) = places.item_mut(seen.parent) {
                 parent.within.push((seen.name.to_owned(), at));
             }
         }
@@ -272,7 +264,7 @@ impl<'t> SchemaSurvey<'t, '_> {
         let chosen: std::collections::HashSet<usize> = ranked.into_iter().collect();
         let mut columns = Vec::new();
         for leaf in order.iter().filter(|leaf| chosen.contains(leaf)) {
-            if let Some(place) = places.get_mut(*leaf) {
+            if let Some(place) = places.item_mut(*leaf) {
                 place.column = Some(columns.len());
             }
             columns.push(JsonColumn { path: self.path(*leaf), cells: self.cells(*leaf, rows, kind) });
@@ -281,14 +273,14 @@ impl<'t> SchemaSurvey<'t, '_> {
     }
 
     fn leaves_of(&self, at: usize) -> usize {
-        self.seen.get(at).map_or(0, |seen| seen.leaves)
+        self.seen.item(at).map_or(0, |seen| seen.leaves)
     }
 
     fn path(&self, at: usize) -> String {
         let mut names = Vec::new();
         let mut at = at;
         while at != 0
-            && let Some(seen) = self.seen.get(at)
+            && let Some(seen) = self.seen.item(at)
         {
             names.push(cell::path_part(seen.name));
             at = seen.parent;
@@ -298,7 +290,7 @@ impl<'t> SchemaSurvey<'t, '_> {
     }
 
     fn cells(&self, at: usize, rows: usize, kind: TableRows) -> ColumnCells {
-        let Some(seen) = self.seen.get(at) else { return ColumnCells::Any };
+        let Some(seen) = self.seen.item(at) else { return ColumnCells::Any };
         if kind == TableRows::Keys && seen.keys * 10 >= rows * 9 {
             return ColumnCells::Key;
         }

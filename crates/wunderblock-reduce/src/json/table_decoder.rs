@@ -7,7 +7,7 @@ use super::inner_mark;
 use super::layout::JsonLayout;
 use super::schema::{ColumnCells, JsonColumn, MAX_COLUMNS, TableRows, TableSchema};
 use super::tree::JsonTree;
-use crate::part::PartOfText;
+use crate::part::{PartOfList, PartOfText};
 use crate::sink::TextSink;
 
 /// Maximum depth of tables in tables.
@@ -351,9 +351,9 @@ impl<'t> TableDecoder<'t> {
             return self.any(row.level);
         }
         let is_usual = |column: &JsonColumn| matches!(column.cells, ColumnCells::Usual(_) | ColumnCells::Key);
-        let to = (*cursor..).find(|at| !row.schema.columns.get(*at).is_some_and(is_usual))?;
+        let (to, column) =
+            row.schema.columns.iter().enumerate().skip(*cursor).find(|(_, column)| !is_usual(column))?;
         self.usuals(row, *cursor..to, object);
-        let column = row.schema.columns.get(to)?;
         *cursor = to + 1;
         let keys = cell::path_keys(&column.path);
         self.path(keys.into_iter().map(|key| key.into_owned().into()).collect(), object);
@@ -362,7 +362,7 @@ impl<'t> TableDecoder<'t> {
 
     /// The columns that go without saying.
     fn usuals(&mut self, row: &RowContext<'_>, columns: std::ops::Range<usize>, object: &mut OpenObject<'t>) {
-        for column in row.schema.columns.get(columns).unwrap_or_default() {
+        for column in row.schema.columns.part(columns) {
             let value = match (&column.cells, row.key) {
                 (ColumnCells::Usual(value), _) => value.as_str(),
                 (ColumnCells::Key, Some(key)) => key,

@@ -4,7 +4,7 @@ use super::cell;
 use super::schema::{ColumnCells, SchemaPlace, TableSchema};
 use super::tree::JsonType;
 use super::writer::JsonWriter;
-use crate::part::PartOfText;
+use crate::part::{PartOfList, PartOfText};
 
 /// The state of a row that is being written.
 struct RowState<'s> {
@@ -58,22 +58,21 @@ impl<'t> JsonWriter<'t, '_> {
         let (mut last, mut hint) = (None, 0);
         let columns = self.tree.children(object).all(|child| {
             let name = self.tree.name(child);
-            let at = schema.place(place, name, &mut hint);
-            let known = at.and_then(|at| schema.places.get(at));
+            let known = schema.place(place, name, &mut hint);
             let twice = last == Some(name);
             last = Some(name);
             if self.cuts.is_some_and(|cuts| cuts.items(child).is_some()) {
                 return false;
             }
-            match (at, known) {
-                (Some(at), Some(place))
+            match known {
+                Some((at, place))
                     if place.flattened
                         && self.tree.kind(child) == JsonType::Object
                         && !self.tree.is_empty(child) =>
                 {
                     !twice && self.is_regular(child, (schema, at), cursor, found)
                 }
-                (_, Some(SchemaPlace { column: Some(column), .. })) => {
+                Some((_, SchemaPlace { column: Some(column), .. })) => {
                     let in_order = *column >= *cursor;
                     *cursor = *column + 1;
                     *found += 1;
@@ -92,9 +91,7 @@ impl<'t> JsonWriter<'t, '_> {
         for child in tree.children(object) {
             let name = tree.name(child);
             path.push(name);
-            let found =
-                schema.place(place, name, &mut hint).and_then(|at| Some((at, schema.places.get(at)?)));
-            match found {
+            match schema.place(place, name, &mut hint) {
                 Some((at, place))
                     if place.flattened && tree.kind(child) == JsonType::Object && !tree.is_empty(child) =>
                 {
@@ -129,7 +126,7 @@ impl<'t> JsonWriter<'t, '_> {
         };
         self.pass(row, column);
         row.cursor = column + 1;
-        let Some(column_is) = row.schema.columns.get(column) else { return };
+        let Some(column_is) = row.schema.columns.item(column) else { return };
         let usual = match &column_is.cells {
             ColumnCells::Usual(usual) => Some(cell::header_value(self.tree.source(value)) == *usual),
             ColumnCells::Key => {
@@ -156,8 +153,7 @@ impl<'t> JsonWriter<'t, '_> {
 
     /// The columns before one are missing in this row.
     fn pass(&mut self, row: &mut RowState<'_>, to: usize) {
-        for column in row.cursor..to {
-            let Some(missing) = row.schema.columns.get(column) else { return };
+        for missing in row.schema.columns.iter().take(to).skip(row.cursor) {
             self.next(row);
             self.out.push('!');
             self.text(&missing.path);
@@ -168,7 +164,7 @@ impl<'t> JsonWriter<'t, '_> {
 
     /// Names a usual value that would else go without saying.
     fn say(&mut self, row: &mut RowState<'_>, column: usize) {
-        let Some(usual) = row.schema.columns.get(column) else { return };
+        let Some(usual) = row.schema.columns.item(column) else { return };
         self.next(row);
         self.text(&usual.path);
         self.out.push('=');

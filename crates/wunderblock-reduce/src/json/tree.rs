@@ -114,7 +114,7 @@ impl<'t> JsonTree<'t> {
     /// One value per line of a stretch of the text, two lines at least. Lines that are none are few, and nodes of their
     /// own.
     pub(super) fn lines(text: &'t str, within: Range<usize>, marks: bool) -> Result<Self, JsonStop> {
-        let stretch = text.get(within.clone()).unwrap_or("");
+        let stretch = text.part(within.clone());
         let bytes = text.as_bytes().part(..within.end);
         let mut nodes = Vec::with_capacity(max_nodes(stretch) + lines::count_lines(stretch));
         nodes.push(JsonNode { start: 0, end: 0, key: 0, next: 0 });
@@ -156,7 +156,7 @@ impl<'t> JsonTree<'t> {
     }
 
     pub(super) fn node(&self, at: usize) -> &JsonNode {
-        self.nodes.get(at).unwrap_or(&NONE)
+        self.nodes.item(at).unwrap_or(&NONE)
     }
 
     pub(super) fn kind(&self, at: usize) -> JsonType {
@@ -166,7 +166,7 @@ impl<'t> JsonTree<'t> {
         if !self.raw.is_empty() && u32::try_from(at).is_ok_and(|at| self.raw.binary_search(&at).is_ok()) {
             return JsonType::Raw;
         }
-        match self.text.as_bytes().get(self.node(at).start as usize) {
+        match self.text.as_bytes().item(self.node(at).start as usize) {
             Some(b'{') => JsonType::Object,
             Some(b'[') => JsonType::Array,
             Some(b'"') => JsonType::Text,
@@ -187,7 +187,7 @@ impl<'t> JsonTree<'t> {
 
     /// The value as the source has it.
     pub(super) fn source(&self, at: usize) -> &'t str {
-        self.text.get(self.span(at)).unwrap_or("")
+        self.text.part(self.span(at))
     }
 
     /// The start of a member: that of its key, if it has one.
@@ -320,7 +320,7 @@ impl<'t> JsonParser<'t> {
     }
 
     fn opened(&self, nodes: &[JsonNode], at: u32) -> Option<u8> {
-        nodes.get(at as usize).and_then(|node| self.bytes.get(node.start as usize)).copied()
+        nodes.item(at as usize).and_then(|node| self.bytes.item(node.start as usize)).copied()
     }
 
     fn expect(&mut self, byte: u8) -> Result<(), JsonStop> {
@@ -440,7 +440,7 @@ fn is_special(byte: u8) -> bool {
 
 fn close_container(nodes: &mut [JsonNode], at: u32, end: usize) -> Result<(), JsonStop> {
     let next = to_u32(nodes.len())?;
-    if let Some(node) = nodes.get_mut(at as usize) {
+    if let Some(node) = nodes.item_mut(at as usize) {
         node.end = to_u32(end)?;
         node.next = next;
     }

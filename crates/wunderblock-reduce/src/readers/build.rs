@@ -4,7 +4,7 @@
 pub(super) mod build_line;
 mod groups;
 
-use crate::part::PartOfText;
+use crate::part::{PartOfList, PartOfText};
 use std::borrow::Cow;
 
 use crate::lines::TextLines;
@@ -135,7 +135,7 @@ fn fold_progress(classes: &[Option<BuildLine>], spans: &mut [LineSpan]) {
     for run in classes.chunk_by(|one, next| one == next) {
         let (end, last) = (at + run.len(), run.len().saturating_sub(1));
         if run.first() == Some(&Some(BuildLine::Progress)) {
-            for (nth, span) in spans.get_mut(at..end).unwrap_or_default().iter_mut().enumerate() {
+            for (nth, span) in spans.part_mut(at..end).iter_mut().enumerate() {
                 if run.len() < MIN_RUN {
                     span.rank = Rank::Context;
                 } else if nth == 0 || nth == last {
@@ -150,26 +150,21 @@ fn fold_progress(classes: &[Option<BuildLine>], spans: &mut [LineSpan]) {
 /// Other lines of one template: where there are many, the first and the last stay.
 fn fold_others(lines: &TextLines<'_>, classes: &[Option<BuildLine>], spans: &mut [LineSpan]) {
     let mut templates = LineTemplates::default();
-    let said = |at: usize| severity::read_line(lines.get(at));
-    let other = |at: usize| classes.get(at) == Some(&None) && !lines.get(at).trim().is_empty();
-    let ids: Vec<Option<u32>> = (0..lines.len())
-        .map(|at| {
-            other(at).then(|| templates.learn(at, strip_prefix(lines.get(at)), said(at).weight() as u8))
-        })
-        .collect();
+    let id = |(at, (line, class)): (usize, (&str, &Option<BuildLine>))| {
+        let weight = || severity::read_line(line).weight() as u8;
+        let other = class.is_none() && !line.trim().is_empty();
+        other.then(|| templates.learn(at, strip_prefix(line), weight()))
+    };
+    let ids: Vec<Option<u32>> = lines.iter().zip(classes).enumerate().map(id).collect();
     let notes = alike::notes(lines, &templates, ids.iter().copied(), |template| template.count > MAX_WHOLE);
-    for (at, id) in ids.into_iter().enumerate() {
-        let Some(template) =
-            id.and_then(|id| templates.get(id)).filter(|template| template.count > MAX_WHOLE)
-        else {
-            continue;
-        };
-        let Some(span) = spans.get_mut(at) else { continue };
+    for (at, (id, span)) in ids.into_iter().zip(spans).enumerate() {
+        let template = id.and_then(|id| templates.get(id)).filter(|template| template.count > MAX_WHOLE);
+        let Some(template) = template else { continue };
         if template.first as usize == at {
             span.set_note(id.and_then(|id| notes.get(&id)).map(|note| note.as_str().into()));
         } else if template.last as usize != at {
             span.rank = Rank::Filler;
-            span.label = said(at).label();
+            span.label = severity::read_line(lines.get(at)).label();
         }
     }
 }
@@ -177,7 +172,7 @@ fn fold_others(lines: &TextLines<'_>, classes: &[Option<BuildLine>], spans: &mut
 /// The last line that says anything is the tool's last word.
 fn keep_last_line(lines: &TextLines<'_>, spans: &mut [LineSpan]) {
     let last = (0..lines.len()).rev().find(|at| !lines.get(*at).trim().is_empty());
-    if let Some(span) = last.and_then(|at| spans.get_mut(at)) {
+    if let Some(span) = last.and_then(|at| spans.item_mut(at)) {
         span.rank = Rank::Must;
         span.score = span.score.max(850);
     }

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use crate::label::Label;
 use crate::lines::TextLines;
+use crate::part::PartOfList;
 use crate::sample::LineSample;
 use crate::span::{LineSpan, Rank};
 
@@ -51,24 +52,20 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     let mut spans = Vec::with_capacity(kinds.len());
     let mut at = 0;
     let mut generated = false;
-    while at < kinds.len() {
-        match kinds.get(at) {
-            Some(DiffLine::Place) => {
-                let end = hunk_end(&kinds, at);
-                rank_hunk(lines, &kinds, at..end, generated, &mut spans);
-                at = end;
-            }
-            Some(kind) => {
-                let text = lines.get(at);
-                if matches!(kind, DiffLine::File | DiffLine::Commit) {
-                    generated = *kind == DiffLine::File && is_generated(text);
-                }
-                generated |= *kind == DiffLine::Path && is_generated(text);
-                spans.push(rank_header(lines, at, *kind));
-                at += 1;
-            }
-            None => break,
+    while let Some(kind) = kinds.get(at) {
+        if *kind == DiffLine::Place {
+            let end = hunk_end(&kinds, at);
+            rank_hunk(lines, kinds.part(at..end), at..end, generated, &mut spans);
+            at = end;
+            continue;
         }
+        let text = lines.get(at);
+        if matches!(kind, DiffLine::File | DiffLine::Commit) {
+            generated = *kind == DiffLine::File && is_generated(text);
+        }
+        generated |= *kind == DiffLine::Path && is_generated(text);
+        spans.push(rank_header(lines, at, *kind));
+        at += 1;
     }
     spans
 }
@@ -107,24 +104,23 @@ fn rank_hunk(
     generated: bool,
     spans: &mut Vec<LineSpan>,
 ) {
-    let kind = |at: usize| kinds.get(at).copied().unwrap_or(DiffLine::Other);
+    let is_changed = |kind: &DiffLine| matches!(kind, DiffLine::Added | DiffLine::Removed);
     if generated {
-        let count = |such: DiffLine| rows.clone().filter(|at| kind(*at) == such).count();
+        let count = |such: DiffLine| kinds.iter().filter(|kind| **kind == such).count();
         let told = format!("generated: +{} −{}", count(DiffLine::Added), count(DiffLine::Removed));
-        for at in rows.clone() {
-            let label = matches!(kind(at), DiffLine::Added | DiffLine::Removed).then_some(Label::Changed);
+        for (at, kind) in rows.clone().zip(kinds) {
+            let label = is_changed(kind).then_some(Label::Changed);
             let told = (at == rows.start).then(|| told.clone().into());
             spans.push(LineSpan::new(lines.span(at), Rank::Filler).labelled(label).described(told));
         }
         return;
     }
-    let near =
-        distances_to_nearest(rows.clone().map(|at| matches!(kind(at), DiffLine::Added | DiffLine::Removed)));
+    let near = distances_to_nearest(kinds.iter().map(is_changed));
     // Early lines of every hunk come before late lines of any, so that a budget shows some of each.
     let mut changed = 0u16;
-    for (nth, at) in rows.enumerate() {
+    for ((at, kind), far) in rows.zip(kinds).zip(near) {
         let range = lines.span(at);
-        match kind(at) {
+        match kind {
             // A hunk is worth its changed lines: budgets show whole ones, in order.
             DiffLine::Place => spans.push(LineSpan::new(range, Rank::Must)),
             DiffLine::Added | DiffLine::Removed => {
@@ -134,7 +130,6 @@ fn rank_hunk(
                 changed_line(lines, at, span, spans);
             }
             _ => {
-                let far = near.get(nth).copied().unwrap_or(0);
                 let rank = if far > NEAR_LINES { Rank::Filler } else { Rank::Context };
                 let score =
                     2_000u16.saturating_sub(u16::try_from(far).unwrap_or(u16::MAX).saturating_mul(100));

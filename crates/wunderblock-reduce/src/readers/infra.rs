@@ -2,7 +2,7 @@
 
 mod infra_ranker;
 
-use crate::part::PartOfText;
+use crate::part::{PartOfList, PartOfText};
 use std::ops::Range;
 
 use crate::lines::TextLines;
@@ -25,7 +25,7 @@ fn recognise(lines: &[&str]) -> Option<(&'static KnownTool<InfraLine>, u32)> {
     let known = rules::infra();
     let mut cues = vec![0usize; known.tools.len()];
     for cue in lines.iter().filter_map(|line| known.cues.class(line)) {
-        cues.iter_mut().skip(cue).take(1).for_each(|count| *count += 1);
+        cues.item_mut(cue).into_iter().for_each(|count| *count += 1);
     }
     let said = || lines.iter().filter(|line| !line.trim().is_empty());
     let recognised = |tool: &&KnownTool<InfraLine>, cues: usize| {

@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use crate::label::Label;
 use crate::lines::TextLines;
+use crate::part::PartOfList;
 use crate::sample::LineSample;
 use crate::span::{LineSpan, Rank};
 
@@ -117,7 +118,7 @@ fn group_rows(rows: &ListingRows<'_, '_>, form: ListingFormat) -> Vec<Vec<usize>
             groups.push(Vec::new());
             groups.len() - 1
         });
-        if let Some(group) = groups.get_mut(group) {
+        if let Some(group) = groups.item_mut(group) {
             group.push(at);
         }
     }
@@ -131,10 +132,10 @@ struct ListingRanker<'r, 't> {
 }
 
 impl ListingRanker<'_, '_> {
-    fn set(&mut self, at: usize, rank: Rank, score: u16) {
-        if let Some(span) = self.spans.get_mut(at) {
-            (span.rank, span.score) = (rank, score);
-        }
+    fn set(&mut self, at: usize, rank: Rank, score: u16) -> Option<&mut LineSpan> {
+        let span = self.spans.item_mut(at)?;
+        (span.rank, span.score) = (rank, score);
+        Some(span)
     }
 
     /// Names that speak of failure stay while there are few of them: one lists a folder of logs for those.
@@ -152,10 +153,9 @@ impl ListingRanker<'_, '_> {
     /// Ranks what stands in one folder: first and last, the largest and the newest, one of each sort; of a series whose
     /// members differ by a counter, or of many of one sort, the rest is filler.
     fn group(&mut self, group: &[usize]) {
-        let row = |at: usize| self.rows.get(at);
         let mut alike: HashMap<u64, u32> = HashMap::new();
         let mut sorts: HashMap<u64, u32> = HashMap::new();
-        for row in group.iter().filter_map(|at| row(*at)) {
+        for row in group.iter().filter_map(|at| self.rows.item(*at)) {
             *alike.entry(fingerprint::masked_hash(row.name)).or_default() += 1;
             *sorts.entry(row.sort()).or_default() += 1;
         }
@@ -165,7 +165,7 @@ impl ListingRanker<'_, '_> {
         let mut shown: HashMap<u64, u32> = HashMap::new();
         let last = group.len();
         for (nth, at) in group.iter().enumerate() {
-            let Some(row) = self.rows.get(*at) else { continue };
+            let Some(row) = self.rows.item(*at) else { continue };
             let (series, sort) = (fingerprint::masked_hash(row.name), row.sort());
             let in_series = alike.get(&series).is_some_and(|count| *count >= MIN_SERIES);
             let of_sort = sorts.get(&sort).copied().unwrap_or(0);
@@ -197,7 +197,7 @@ impl ListingRanker<'_, '_> {
         if group.len() <= MAX_WHOLE {
             return found;
         }
-        let row = |at: &usize| self.rows.get(*at);
+        let row = |at: &usize| self.rows.item(*at);
         found.extend(largest(group, |at| row(at).map_or(0, |row| row.size)));
         let time = |at: &usize| row(at).map_or(0, |row| row.time);
         let mut times: Vec<u32> = group.iter().map(time).collect();
@@ -217,7 +217,7 @@ impl ListingRanker<'_, '_> {
         order.sort_by_key(|(size, at)| (std::cmp::Reverse(*size), *at));
         let stay = MIN_SIZES.max(order.len() / 5);
         for (nth, (size, at)) in order.into_iter().enumerate() {
-            let Some(span) = self.spans.get_mut(at) else { continue };
+            let Some(span) = self.spans.item_mut(at) else { continue };
             let score = 5_000 - u16::try_from(nth).unwrap_or(u16::MAX).min(4_000);
             if nth < MIN_SIZES / 3 && size > 0 {
                 (span.rank, span.score) = (Rank::Must, score);
@@ -234,8 +234,7 @@ impl ListingRanker<'_, '_> {
         for folder in &nested.folders {
             for (nth, at) in folder.clone().enumerate() {
                 let (rank, score) = if nth == 0 { (Rank::Frame, 1_000) } else { (Rank::Filler, 0) };
-                self.set(at, rank, score);
-                if let Some(span) = self.spans.get_mut(at) {
+                if let Some(span) = self.set(at, rank, score) {
                     span.label = (nth > 0).then_some(Label::Vendored);
                 }
             }
@@ -245,18 +244,19 @@ impl ListingRanker<'_, '_> {
     /// In a tree of packages, one that was there before with all it has is marked by the tool, or is said again.
     fn repeated(&mut self) {
         let mut seen: HashMap<u64, ()> = HashMap::new();
-        for at in 0..self.rows.len() {
-            let Some(row) = self.rows.get(at) else { continue };
+        let rows = self.rows;
+        for (at, row) in rows.iter().enumerate() {
             if row.depth < 2 || !row.name.contains(' ') {
                 continue;
             }
             let name = row.name.trim_end_matches(" (*)").trim_end_matches(" deduped");
             let again = seen.insert(fingerprint::exact_hash(name), ()).is_some();
-            if again && self.folds && row.depth >= 2 {
-                self.set(at, Rank::Filler, 0);
-                if let Some(span) = self.spans.get_mut(at) {
-                    span.label = Some(Label::ShownBefore);
-                }
+            if again
+                && self.folds
+                && row.depth >= 2
+                && let Some(span) = self.set(at, Rank::Filler, 0)
+            {
+                span.label = Some(Label::ShownBefore);
             }
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::lines::TextLines;
+use crate::part::PartOfList;
 use crate::sample::LineSample;
 use crate::severity::{self, LineSeverity, LogLevel};
 use crate::span::{LineSpan, Rank};
@@ -185,7 +186,7 @@ impl LogOutliers {
             if sums.len() <= at {
                 sums.resize(at + 1, (0.0, 0.0, 0.0));
             }
-            let Some((count, sum, squares)) = sums.get_mut(at) else { continue };
+            let Some((count, sum, squares)) = sums.item_mut(at) else { continue };
             let value = f64::from(measured);
             (*count, *sum, *squares) = (*count + 1.0, *sum + value, value.mul_add(value, *squares));
         }
@@ -198,6 +199,7 @@ impl LogOutliers {
     }
 
     fn take(&mut self, entry: &LogEntry, line: &str) -> bool {
+        // Templates above the last with a measure have no limit.
         let Some((limit, left)) = self.limits.get_mut(entry.template as usize) else { return false };
         let may = *left > 0 && limit.is_finite();
         let out = may && parse_measure(line).is_some_and(|measured| f64::from(measured) > *limit);

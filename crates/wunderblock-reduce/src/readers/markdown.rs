@@ -18,10 +18,8 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     let fences = sample.count(|line| line.trim_start().starts_with("```"));
     // A heading stands alone; lines of comments stand together, or above what they explain.
     let empty = |at: Option<usize>| at.and_then(|at| lines.get(at)).is_none_or(|line| line.trim().is_empty());
-    let headings = (0..lines.len()).filter(|at| {
-        lines.get(*at).is_some_and(|line| markdown_block::heading_level(line) > 0)
-            && empty(at.checked_sub(1))
-            && empty(Some(at + 1))
+    let headings = lines.iter().enumerate().filter(|(at, line)| {
+        markdown_block::heading_level(line) > 0 && empty(at.checked_sub(1)) && empty(Some(at + 1))
     });
     let headings = headings.count() as u32;
     if code_share(lines) > 30 {

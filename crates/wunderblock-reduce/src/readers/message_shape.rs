@@ -65,7 +65,7 @@ pub(crate) fn fill<'f>(
     let mut from = 0;
     for (nth, hole) in holes.iter().enumerate() {
         out.push_str(message.part(from..hole.start));
-        out.push_str(with(nth).or_else(|| message.get(hole.clone())).unwrap_or(""));
+        out.push_str(with(nth).unwrap_or_else(|| message.part(hole.clone())));
         from = hole.end;
     }
     out.push_str(message.part(from..));

@@ -2,7 +2,7 @@
 
 mod search_line;
 
-use crate::part::PartOfText;
+use crate::part::{PartOfList, PartOfText};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -139,7 +139,7 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     let heading = search_line::has_headings(&lines.iter().take(200).collect::<Vec<_>>());
     let rows: Vec<SearchRow> = lines.iter().map(|text| SearchRow::of(lines, parse(text, heading))).collect();
     let mut spans: Vec<LineSpan> = Vec::with_capacity(rows.len());
-    let matches = rows.iter().filter(|row| row.role == Some(SearchRole::Match)).count();
+    let matches = rows.iter().filter(|row| row.is_match()).count();
     let mut judge = SearchRanker {
         lines,
         said: HashMap::new(),
@@ -147,8 +147,7 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
         fold: matches > 2 * MAX_WHOLE,
     };
     for_each_file(&rows, |file| judge.file(&rows, file));
-    for (at, row) in rows.iter().enumerate() {
-        let (rank, score) = judge.ranks.get(at).copied().unwrap_or((Rank::Context, 0));
+    for (at, (row, (rank, score))) in rows.iter().zip(judge.ranks).enumerate() {
         let label = match row.role {
             Some(SearchRole::Match) => Some(Label::Matches),
             _ => None,
@@ -192,6 +191,10 @@ impl SearchRow {
         let path = if found.path.is_empty() { 0 } else { fingerprint::exact_hash(found.path).max(1) };
         Self { role: found.role, path, text: lines.place(found.text) }
     }
+
+    fn is_match(&self) -> bool {
+        self.role == Some(SearchRole::Match)
+    }
 }
 
 /// The rows of each file, in the order of the text: rows of one path that stand together.
@@ -229,16 +232,14 @@ struct SearchRanker<'l, 't> {
 
 impl SearchRanker<'_, '_> {
     fn file(&mut self, rows: &[SearchRow], file: Range<usize>) {
-        let matches: Vec<usize> = file
-            .clone()
-            .filter(|at| rows.get(*at).is_some_and(|row| row.role == Some(SearchRole::Match)))
-            .collect();
+        let matches: Vec<(usize, &SearchRow)> =
+            file.clone().zip(rows.part(file.clone())).filter(|(_, row)| row.is_match()).collect();
         let last = matches.len().saturating_sub(1);
         let mut novel = HashSet::new();
         // What says something new stays, up to a share that falls as the file grows.
         let mut spare = 2 + matches.len() / 10;
-        for (nth, at) in matches.iter().enumerate() {
-            let text = rows.get(*at).map_or("", |row| self.lines.part(row.text));
+        for (nth, (at, row)) in matches.iter().enumerate() {
+            let text = self.lines.part(row.text);
             let said = self.said.entry(fingerprint::exact_hash(text)).or_default();
             *said += 1;
             let repeated = *said > MAX_REPEATS && self.fold;
@@ -258,54 +259,25 @@ impl SearchRanker<'_, '_> {
             } else {
                 Rank::Filler
             };
-            self.set(*at, rank, score);
+            self.ranks.item_mut(*at).into_iter().for_each(|slot| *slot = (rank, score));
         }
         self.surroundings(rows, file);
     }
 
     /// Lines around a match stay or go with it, but are worth less than any match.
     fn surroundings(&mut self, rows: &[SearchRow], file: Range<usize>) {
-        let stays = |judge: &Self, at: usize| {
-            rows.get(at).is_some_and(|row| row.role == Some(SearchRole::Match))
-                && judge.ranks.get(at).is_some_and(|(rank, _)| *rank > Rank::Filler)
-        };
-        let mut near = vec![false; file.len()];
-        let mut folded = vec![false; file.len()];
         // A line belongs to the matches of its block; a block ends where numbers jump or at `--`.
         let mut start = file.start;
-        for at in file.clone() {
-            let ends = rows.get(at).is_some_and(|row| row.role.is_none());
-            if ends || at + 1 == file.end {
-                let block = start..at + 1;
-                let kept = block.clone().any(|at| stays(self, at));
-                let any = block
-                    .clone()
-                    .any(|at| rows.get(at).is_some_and(|row| row.role == Some(SearchRole::Match)));
-                for line in block {
-                    near.iter_mut().skip(line - file.start).take(1).for_each(|near| *near = kept);
-                    folded
-                        .iter_mut()
-                        .skip(line - file.start)
-                        .take(1)
-                        .for_each(|folded| *folded = any && !kept);
-                }
-                start = at + 1;
+        for block in rows.part(file).split_inclusive(|row| row.role.is_none()) {
+            let ranks = self.ranks.part_mut(start..start + block.len());
+            start += block.len();
+            let any = block.iter().any(SearchRow::is_match);
+            let stays = |(row, (rank, _)): (&SearchRow, &(Rank, u16))| row.is_match() && *rank > Rank::Filler;
+            let kept = block.iter().zip(&*ranks).any(stays);
+            let rank = if any && !kept { Rank::Filler } else { Rank::Context };
+            for (_, slot) in block.iter().zip(ranks).filter(|(row, _)| !row.is_match()) {
+                *slot = (rank, u16::from(kept) * 2);
             }
-        }
-        for at in file.clone() {
-            let row = rows.get(at).and_then(|row| row.role);
-            if row == Some(SearchRole::Match) {
-                continue;
-            }
-            let gone = folded.get(at - file.start).copied().unwrap_or(false);
-            let kept = near.get(at - file.start).copied().unwrap_or(false);
-            self.set(at, if gone { Rank::Filler } else { Rank::Context }, u16::from(kept) * 2);
-        }
-    }
-
-    fn set(&mut self, at: usize, rank: Rank, score: u16) {
-        if let Some(slot) = self.ranks.get_mut(at) {
-            *slot = (rank, score);
         }
     }
 }

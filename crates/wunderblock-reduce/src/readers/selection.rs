@@ -11,6 +11,7 @@
 use std::collections::HashMap;
 
 use crate::lines::TextLines;
+use crate::part::PartOfList;
 use crate::shown::{self, ShownLevel, ShownPart};
 use crate::span::{LineSpan, Rank};
 
@@ -74,7 +75,7 @@ fn counts<'t>(lines: impl Iterator<Item = &'t str>) -> Vec<String> {
             folders.push((folder, Vec::new()));
             folders.len() - 1
         });
-        let Some((_, counts)) = folders.get_mut(at) else { continue };
+        let Some((_, counts)) = folders.item_mut(at) else { continue };
         let nth = *files.entry((folder, name)).or_insert(counts.len());
         match counts.get_mut(nth) {
             Some((_, count)) => *count += 1,

@@ -9,16 +9,10 @@ const MIN_GAP_BYTES: usize = 160;
 
 /// Lets stay what would leave a gap of a span or two.
 pub(crate) fn close_short(spans: &mut [LineSpan]) {
-    let mut start = 0;
-    for at in 0..=spans.len() {
-        if spans.get(at).is_some_and(|span| span.rank == Rank::Filler) {
-            continue;
-        }
-        let gap = spans.get_mut(start..at).unwrap_or_default();
+    for gap in spans.split_mut(|span| span.rank != Rank::Filler) {
         let bytes: usize = gap.iter().map(|span| span.range().len()).sum();
         if gap.len() < MIN_GAP_SPANS && bytes < MIN_GAP_BYTES {
             gap.iter_mut().for_each(|span| span.rank = Rank::Context);
         }
-        start = at + 1;
     }
 }

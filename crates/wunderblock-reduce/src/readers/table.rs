@@ -41,12 +41,7 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     let mut spans: Vec<LineSpan> =
         rows.iter().map(|row| LineSpan::new(row.span.clone(), Rank::Frame)).collect();
     for table in tables {
-        rank_table(
-            lines,
-            form,
-            rows.get(table.clone()).unwrap_or_default(),
-            spans.get_mut(table).unwrap_or_default(),
-        );
+        rank_table(lines, form, rows.part(table.clone()), spans.part_mut(table));
     }
     spans
 }
@@ -87,7 +82,7 @@ fn rank_table(lines: &TextLines<'_>, form: TableFormat, rows: &[TableRow], spans
         (span.rank, span.score) = (Rank::Must, u16::MAX);
     }
     let rows = rows.part(from..);
-    let spans = spans.get_mut(from..).unwrap_or_default();
+    let spans = spans.part_mut(from..);
     let mut columns = TableColumns::new(&header);
     for row in rows {
         columns.count(&form.fields(text(row)));
@@ -100,13 +95,11 @@ fn rank_table(lines: &TextLines<'_>, form: TableFormat, rows: &[TableRow], spans
     let all_wrong = wrong.iter().filter(|wrong| **wrong).count();
     let wrong_is_rare = all_wrong * 10 <= rows.len();
     let (mut seen, mut dull, mut examples) = (HashSet::new(), 0, 0);
-    for (at, row) in rows.iter().enumerate() {
+    for (at, ((row, is_wrong), span)) in rows.iter().zip(wrong).zip(spans.iter_mut()).enumerate() {
         let fields = form.fields(text(row));
         let (notable, combination) = columns.rank(&fields);
-        let is_wrong = wrong.get(at).copied().unwrap_or(false);
         let new = seen.insert((combination, is_wrong));
         dull = if new { 0 } else { dull + 1 };
-        let Some(span) = spans.get_mut(at) else { continue };
         span.label = is_wrong.then_some(Label::WithErrors);
         let frame = at < HEAD_ROWS || at + TAIL_ROWS >= rows.len();
         let example = new && examples < max_examples && dull < MAX_DULL_ROWS;
@@ -133,21 +126,14 @@ fn rank_table(lines: &TextLines<'_>, form: TableFormat, rows: &[TableRow], spans
 /// Puts what is known of the columns of all rows into the mark of the largest gap. The spans that carry it score lowest, so that
 /// they are the last to come back as a budget grows.
 fn describe_columns(columns: &TableColumns, spans: &mut [LineSpan]) {
-    let (mut best, mut start) = (0..0, 0);
-    for at in 0..=spans.len() {
-        if spans.get(at).is_none_or(|span| span.rank != Rank::Filler) {
-            if at - start > best.len() {
-                best = start..at;
-            }
-            start = at + 1;
-        }
-    }
     let mut told = columns.descriptions();
     // The mark counts the lines of its gap; what is known of the columns counts all rows.
     if let Some(first) = told.first_mut() {
         *first = format!("of all {} rows: {first}", spans.len());
     }
-    let carriers = spans.get_mut(best).unwrap_or_default();
+    // Of equal gaps the first.
+    let gaps = spans.split_mut(|span| span.rank != Rank::Filler).rev();
+    let carriers = gaps.max_by_key(|gap| gap.len()).unwrap_or_default();
     let first = carriers.len().saturating_sub(told.len());
     for (span, told) in carriers.iter_mut().skip(first).zip(told) {
         span.set_description(Some(told.into()));

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use crate::label::Label;
 use crate::lines::TextLines;
+use crate::part::PartOfList;
 use crate::sample::LineSample;
 use crate::severity::{self, LogLevel};
 use crate::span::{LineSpan, Rank};
@@ -55,17 +56,16 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     let read: Vec<TraceLine> = classify_lines(lines);
     let mut spans: Vec<LineSpan> =
         (0..lines.len()).map(|at| LineSpan::new(lines.span(at), Rank::Context)).collect();
-    for (at, line) in read.iter().enumerate() {
-        let Some(span) = spans.get_mut(at) else { continue };
+    for ((span, line), text) in spans.iter_mut().zip(&read).zip(lines.iter()) {
         if *line == TraceLine::Head {
             span.rank = Rank::Must;
             span.score = 200;
-        } else if is_shadow(lines.get(at)) {
+        } else if is_shadow(text) {
             (span.rank, span.label) = (Rank::Filler, Some(Label::ShadowMemory));
         }
     }
     for stack in find_stacks(&read) {
-        shorten_stack(lines, &read, stack, &mut spans);
+        shorten_at(lines, read.part(stack.clone()), stack, &mut spans);
     }
     fold_equal(lines, &read, &mut spans);
     spans
@@ -128,10 +128,6 @@ pub(super) fn shorten_frames(lines: &TextLines<'_>, stack: Range<usize>, spans: 
     shorten_at(lines, &read, stack, spans);
 }
 
-fn shorten_stack(lines: &TextLines<'_>, read: &[TraceLine], stack: Range<usize>, spans: &mut [LineSpan]) {
-    shorten_at(lines, read.get(stack.clone()).unwrap_or_default(), stack, spans);
-}
-
 fn shorten_at(lines: &TextLines<'_>, read: &[TraceLine], stack: Range<usize>, spans: &mut [LineSpan]) {
     let first = stack.start;
     let goes_on = |at: usize| at > first && is_place_of_frame(lines.get(at), lines.get(at - 1));
@@ -142,7 +138,7 @@ fn shorten_at(lines: &TextLines<'_>, read: &[TraceLine], stack: Range<usize>, sp
     let starts = |nth: usize| owner_at(nth).is_some() && !goes_on(first + nth);
     let frames = (0..read.len()).filter(|nth| starts(*nth)).count();
     let (mut count, mut owner, mut kept, mut before) = (0, FrameOwner::Own, true, 0);
-    for (nth, line) in read.iter().enumerate() {
+    for ((nth, line), span) in read.iter().enumerate().zip(spans.part_mut(stack)) {
         let at = first + nth;
         let begins = starts(nth);
         if begins {
@@ -155,7 +151,6 @@ fn shorten_at(lines: &TextLines<'_>, read: &[TraceLine], stack: Range<usize>, sp
             before = said;
             kept = count <= 2 || count == frames || owner == FrameOwner::Own;
         }
-        let Some(span) = spans.get_mut(at) else { continue };
         span.score = if owner == FrameOwner::Own { 60 } else { 0 } + if count <= 2 { 40 } else { 0 };
         span.rank = match (kept, line) {
             (true, TraceLine::Frame(_)) => Rank::Frame,
@@ -239,7 +234,7 @@ struct AlikeTraces<'t> {
 /// was thrown, where its words are not those of another.
 fn fold_equal(lines: &TextLines<'_>, read: &[TraceLine], spans: &mut [LineSpan]) {
     let traces = find_traces(lines, read);
-    let names = |at: &usize| read.get(*at) == Some(&TraceLine::Head) && !is_heading(lines.get(*at));
+    let names = |at: &usize| read.item(*at) == Some(&TraceLine::Head) && !is_heading(lines.get(*at));
     let mut words = Vec::new();
     let mut alike: HashMap<u64, AlikeTraces<'_>> = HashMap::new();
     let mut keys = Vec::with_capacity(traces.len());
@@ -265,7 +260,7 @@ fn fold_equal(lines: &TextLines<'_>, read: &[TraceLine], spans: &mut [LineSpan])
             if same.thrown.len() <= head {
                 same.thrown.push(AlikeLines::default());
             }
-            same.thrown.iter_mut().skip(head).take(1).for_each(|words| words.add(lines.get(at)));
+            same.thrown.item_mut(head).into_iter().for_each(|words| words.add(lines.get(at)));
         }
         keys.push(key);
     }
@@ -280,7 +275,7 @@ fn fold_equal(lines: &TextLines<'_>, read: &[TraceLine], spans: &mut [LineSpan])
         let Some(same) = alike.get(key).filter(|same| same.count > MAX_WHOLE) else { continue };
         let has_frames = trace.clone().any(|at| matches!(read.get(at), Some(TraceLine::Frame(_))));
         if nth == same.first {
-            let last = traces.get(same.last).map_or(0, |trace| lines.number(trace.start));
+            let last = traces.item(same.last).map_or(0, |trace| lines.number(trace.start));
             let places = thrown_lines(lines, trace, names);
             let mut told = places.iter().zip(same.thrown.iter().map(|words| words.told(true)));
             // Behind the line in which it differs, else behind what was thrown.
@@ -292,7 +287,7 @@ fn fold_equal(lines: &TextLines<'_>, read: &[TraceLine], spans: &mut [LineSpan])
                 false if has_frames => format!("⟨×{} traces, the last at L{last}⟩", same.count),
                 false => format!("⟨×{}⟩", same.count),
             };
-            if let Some(span) = spans.get_mut(at) {
+            if let Some(span) = spans.item_mut(at) {
                 span.set_note(Some(note.into()));
                 span.score += 100;
             }

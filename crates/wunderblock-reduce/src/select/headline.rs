@@ -4,6 +4,7 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
+use crate::part::PartOfList;
 use crate::span::{LineSpan, Rank};
 
 /// Maximum bytes of headlines in a mark.
@@ -34,12 +35,12 @@ pub(super) fn listed(spans: &[LineSpan], bytes: usize) -> Vec<bool> {
     let matching = if matching > 0 { matching + 2 * MARK_COST } else { 0 };
     let mut room = bytes.saturating_sub(MARK_COST + matching.min(bytes / 2));
     for at in rank_order(spans) {
-        let Some(cost) = spans.get(at).and_then(LineSpan::headline).map(|line| length_in_mark(line)) else {
-            continue;
-        };
-        if cost <= room {
+        let headline = spans.item(at).and_then(LineSpan::headline);
+        if let Some((cost, listed)) = headline.map(|line| length_in_mark(line)).zip(listed.item_mut(at))
+            && cost <= room
+        {
             room -= cost;
-            listed.iter_mut().skip(at).take(1).for_each(|listed| *listed = true);
+            *listed = true;
         }
     }
     listed
@@ -71,16 +72,16 @@ pub(super) fn length_in_mark(headline: &str) -> usize {
 }
 
 pub(super) fn rank_order(spans: &[LineSpan]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..spans.len()).collect();
-    order.sort_by_key(|at| spans.get(*at).map(|span| (Reverse((span.rank, span.score)), *at)));
-    order
+    let mut order: Vec<(usize, &LineSpan)> = spans.iter().enumerate().collect();
+    order.sort_by_key(|(at, span)| (Reverse((span.rank, span.score)), *at));
+    order.into_iter().map(|(at, _)| at).collect()
 }
 
 /// The end of a gap that begins at a span: before the first headline for which its mark has no room.
 pub(super) fn gap_end(spans: &[LineSpan], listed: &[bool], run: Range<usize>) -> usize {
     let mut room = MAX_HEADLINE_BYTES;
     for at in run.clone() {
-        let headline = spans.get(at).filter(|_| listed.get(at) == Some(&true)).and_then(LineSpan::headline);
+        let headline = spans.item(at).filter(|_| listed.get(at) == Some(&true)).and_then(LineSpan::headline);
         let length = headline.map_or(0, |headline| headline.len() + ", ".len());
         if length > room && at > run.start {
             return at;

@@ -15,6 +15,7 @@ use std::collections::HashMap;
 
 use crate::encode::estimate_tokens;
 use crate::lines::TextLines;
+use crate::part::PartOfText;
 use crate::readers::diagnostic::Diagnostic;
 use crate::severity::LogLevel;
 use crate::shown::{self, ShownLevel, ShownPart};
@@ -35,10 +36,11 @@ const MARK_TOKENS: usize = 20;
 pub(super) fn spans(lines: &TextLines<'_>, run: &[Diagnostic<'_>]) -> Option<Vec<LineSpan>> {
     let range = lines.spans(run.first()?.lines.start..run.last()?.lines.end);
     let told: Vec<ToldDiagnostic<'_>> = run.iter().map(ToldDiagnostic::of).collect();
-    let write = |groups: &[Vec<usize>]| GroupWriter { lines, parts: Vec::new() }.write(&told, groups);
+    let write =
+        |groups: Vec<Vec<&ToldDiagnostic<'_>>>| GroupWriter { lines, parts: Vec::new() }.write(groups);
     let tokens = |parts: &[ShownPart]| parts.iter().map(|part| estimate_tokens(&part.text)).sum::<usize>();
-    let by_file = write(&(0..told.len()).map(|nth| vec![nth]).collect::<Vec<_>>());
-    let by_message = write(&group_by(&told));
+    let by_file = write(told.iter().map(|told| vec![told]).collect());
+    let by_message = write(group_by(&told));
     let parts = if tokens(&by_file) < tokens(&by_message) { by_file } else { by_message };
     let before = estimate_tokens(lines.text().get(range.clone())?);
     let worthwhile = (tokens(&parts) + MARK_TOKENS) * 100 <= before * WORTHWHILE_PERCENT;
@@ -48,15 +50,15 @@ pub(super) fn spans(lines: &TextLines<'_>, run: &[Diagnostic<'_>]) -> Option<Vec
     })
 }
 
-/// The numbers of those that say the same, in the order of the first of each.
-fn group_by(told: &[ToldDiagnostic<'_>]) -> Vec<Vec<usize>> {
+/// Those that say the same, in the order of the first of each.
+fn group_by<'w, 't>(told: &'w [ToldDiagnostic<'t>]) -> Vec<Vec<&'w ToldDiagnostic<'t>>> {
     let mut known: HashMap<&str, usize> = HashMap::new();
-    let mut groups: Vec<Vec<usize>> = Vec::new();
-    for (nth, told) in told.iter().enumerate() {
+    let mut groups: Vec<Vec<&ToldDiagnostic<'_>>> = Vec::new();
+    for told in told {
         let group = *known.entry(&told.message).or_insert(groups.len());
         match groups.get_mut(group) {
-            Some(group) => group.push(nth),
-            None => groups.push(vec![nth]),
+            Some(group) => group.push(told),
+            None => groups.push(vec![told]),
         }
     }
     groups
@@ -93,10 +95,8 @@ struct GroupWriter<'w, 't> {
 
 impl GroupWriter<'_, '_> {
     /// Groups of several by their message, all others by their file.
-    fn write(mut self, told: &[ToldDiagnostic<'_>], groups: &[Vec<usize>]) -> Vec<ShownPart> {
-        let group = |group: &Vec<usize>| group.iter().filter_map(|nth| told.get(*nth)).collect::<Vec<_>>();
-        let (repeated, single): (Vec<_>, Vec<_>) =
-            groups.iter().map(group).partition(|group| group.len() > 1);
+    fn write(mut self, groups: Vec<Vec<&ToldDiagnostic<'_>>>) -> Vec<ShownPart> {
+        let (repeated, single): (Vec<_>, Vec<_>) = groups.into_iter().partition(|group| group.len() > 1);
         let single: Vec<&ToldDiagnostic<'_>> = single.into_iter().flatten().collect();
         let with_source = self.with_source(repeated.iter().filter_map(|group| group.first()).chain(&single));
         for group in repeated {
@@ -173,7 +173,7 @@ impl GroupWriter<'_, '_> {
 
     /// The source and notes below a diagnostic.
     fn source(&self, of: &Diagnostic<'_>) -> &str {
-        let below = self.lines.text().get(self.lines.spans(of.below.clone())).unwrap_or_default();
+        let below = self.lines.text().part(self.lines.spans(of.below.clone()));
         below.trim_end().trim_start_matches('\n')
     }
 

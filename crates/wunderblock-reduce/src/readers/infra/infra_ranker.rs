@@ -5,6 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::label::Label;
 use crate::lines::TextLines;
+use crate::part::PartOfList;
 use crate::readers::fingerprint;
 use crate::rules::{InfraLine, KnownTool};
 use crate::span::{LineSpan, Rank};
@@ -55,7 +56,7 @@ impl<'r, 't> InfraRanker<'r, 't> {
                     self.worth(at, class, (parts.item, parts.key))
                 }
             };
-            if let Some(span) = self.spans.get_mut(at) {
+            if let Some(span) = self.spans.item_mut(at) {
                 (span.rank, span.score, span.label) = (rank, score, label);
             }
             if matches!(read, Some((_, InfraLine::End, _))) {
@@ -145,7 +146,7 @@ impl<'r, 't> InfraRanker<'r, 't> {
     fn close(&mut self, end: usize) {
         let signature = std::mem::take(&mut self.signature);
         let again = signature != 0 && self.count(signature) > MAX_SHOWN;
-        for (nth, span) in self.spans.get_mut(self.from..end).unwrap_or_default().iter_mut().enumerate() {
+        for (nth, span) in self.spans.part_mut(self.from..end).iter_mut().enumerate() {
             if again {
                 (span.rank, span.score) = (Rank::Filler, 1);
                 span.label = (nth == 0).then_some(Label::AsAbove);

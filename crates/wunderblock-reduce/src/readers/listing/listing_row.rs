@@ -1,7 +1,7 @@
 //! One line of a listing, and the forms of listings.
 
 use crate::lines::{TextLines, TextPart};
-
+use crate::part::PartOfList;
 use crate::readers::fingerprint;
 use crate::word_list::WordList;
 
@@ -50,8 +50,8 @@ impl<'t> ListingRows<'_, 't> {
         self.kept.len()
     }
 
-    pub(super) fn get(&self, at: usize) -> Option<ListingRow<'t>> {
-        self.kept.get(at).map(|kept| self.row(kept))
+    pub(super) fn item(&self, at: usize) -> Option<ListingRow<'t>> {
+        self.kept.item(at).map(|kept| self.row(kept))
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = ListingRow<'t>> {

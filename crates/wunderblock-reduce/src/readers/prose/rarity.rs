@@ -1,19 +1,20 @@
 //! The weight of a stretch's words that are rare in the rest of the text.
 
+use crate::part::PartOfList;
+
 /// Number of counters. Words that share one count as the same, so memory does not grow with the text.
 const COUNTERS: usize = 1 << 14;
 
 #[derive(Debug)]
 pub(super) struct WordRarity {
-    holding: Vec<u32>,
-    /// The stretch in which each was counted last.
-    last: Vec<u32>,
+    /// Of each, the stretches that have it, and the last of them.
+    counters: Vec<(u32, u32)>,
     stretches: u32,
 }
 
 impl Default for WordRarity {
     fn default() -> Self {
-        Self { holding: vec![0; COUNTERS], last: vec![0; COUNTERS], stretches: 0 }
+        Self { counters: vec![(0, 0); COUNTERS], stretches: 0 }
     }
 }
 
@@ -23,7 +24,7 @@ impl WordRarity {
         self.stretches += 1;
         let stretch = self.stretches;
         for_each_word(text, |word, _| {
-            if let (Some(holding), Some(last)) = (self.holding.get_mut(word), self.last.get_mut(word))
+            if let Some((holding, last)) = self.counters.item_mut(word)
                 && *last != stretch
             {
                 (*holding, *last) = (*holding + 1, stretch);
@@ -36,7 +37,7 @@ impl WordRarity {
     pub(super) fn worth(&self, text: &str) -> u16 {
         let (mut sum, mut words) = (0u64, 0u64);
         for_each_word(text, |word, marked| {
-            let holding = self.holding.get(word).copied().unwrap_or(1).max(1);
+            let holding = self.counters.item(word).map_or(1, |(holding, _)| (*holding).max(1));
             let halvings = (u64::from(self.stretches.max(1)) / u64::from(holding)).max(1).ilog2();
             sum += u64::from(halvings) * 100 + if marked { 150 } else { 0 };
             words += 1;
