@@ -62,18 +62,16 @@ fn find_blocks(lines: &TextLines<'_>, earlier: &[EarlierText<'_>]) -> Vec<Duplic
         known.iter().map(|known| source::decode(known.text.as_bytes()).visible().text).collect();
     let texts: Vec<TextLines<'_>> = texts.iter().map(|text| TextLines::of(text)).collect();
     let hasher = RandomState::new();
-    let mut places: HashMap<[u64; MIN_LINES], (usize, usize)> = HashMap::new();
-    for (text, lines) in texts.iter().enumerate() {
+    let mut places: HashMap<[u64; MIN_LINES], _> = HashMap::new();
+    for (lines, known) in texts.iter().zip(known) {
         for (line, key) in block_keys(lines, &hasher).into_iter().enumerate() {
-            places.entry(key).or_insert((text, line));
+            places.entry(key).or_insert((lines, known, line));
         }
     }
     let keys = if places.is_empty() { Vec::new() } else { block_keys(lines, &hasher) };
     let (mut blocks, mut at) = (Vec::new(), 0);
     while let Some(key) = keys.get(at) {
-        let found =
-            places.get(key).and_then(|(text, line)| Some((texts.get(*text)?, known.get(*text)?, *line)));
-        let Some((there, known, first)) = found else {
+        let Some((there, known, first)) = places.get(key) else {
             at += 1;
             continue;
         };

@@ -92,7 +92,7 @@ impl<'t> TextLines<'t> {
 
     /// A line without its ending (`\n` or `\r\n`).
     pub(crate) fn get(&self, line: usize) -> &'t str {
-        let line = self.text.get(self.span(line)).unwrap_or("");
+        let line = self.text.part(self.span(line));
         line.strip_suffix('\n').map_or(line, |line| line.strip_suffix('\r').unwrap_or(line))
     }
 
@@ -149,7 +149,7 @@ impl<'t> NewlineSplit<'t> {
         &self,
         lines: Range<usize>,
     ) -> impl DoubleEndedIterator<Item = &'t str> + ExactSizeIterator {
-        (lines.start..lines.end.min(self.len())).map(|line| self.get(line).unwrap_or(""))
+        (lines.start..lines.end.min(self.len())).map(|line| self.text.part(self.span(line..line + 1)))
     }
 }
 

@@ -87,7 +87,7 @@ pub(crate) fn write_located(
                     out.push_str(&gap.mark(handle));
                     named = Some(out.len());
                 }
-                let whole_lines = source.get(span).is_some_and(|left_out| left_out.ends_with('\n'));
+                let whole_lines = source.part(span).ends_with('\n');
                 if whole_lines || shown.is_some() {
                     out.push('\n');
                 }

@@ -151,7 +151,7 @@ impl SourceMap {
     /// The widest range of the source that a range of the text may come from.
     fn range(&self, span: &Range<usize>, len: usize) -> Range<usize> {
         let before = self.0.partition_point(|(shown, ..)| *shown <= span.start).checked_sub(1);
-        let start = before.and_then(|at| self.0.get(at)).map_or(0, |(shown, source, length)| {
+        let start = before.and_then(|at| self.0.item(at)).map_or(0, |(shown, source, length)| {
             // Beyond a stretch nothing is known until the next: from its end on.
             source + (span.start - shown).min(*length)
         });

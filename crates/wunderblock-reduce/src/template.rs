@@ -71,7 +71,7 @@ impl LineTemplates {
                 id
             }
         };
-        if let Some(template) = self.all.get_mut(id as usize) {
+        if let Some(template) = self.all.item_mut(id as usize) {
             if template.count == 0 {
                 template.first = at;
                 template.bytes = masked.bytes;
@@ -84,12 +84,13 @@ impl LineTemplates {
     }
 
     pub(crate) fn get(&self, id: u32) -> Option<&LineTemplate> {
-        self.all.get(id as usize)
+        self.all.item(id as usize)
     }
 
     /// The template that a template of fewer than `rare` lines is a variant of, or itself.
     pub(crate) fn settled(&self, id: u32, rare: u32) -> u32 {
         let rare = self.get(id).filter(|template| template.count < rare);
+        // A template may have no group.
         let group = rare.and_then(|template| self.groups.get(template.group as usize));
         group.map(|group| group.pooled).filter(|pooled| *pooled != NONE).unwrap_or(id)
     }
@@ -102,14 +103,14 @@ impl LineTemplates {
         let allowed = 1 + self.words.len() as u32 / WORDS_PER_PLACE as u32;
         let mut best: Option<(u32, u64, u32)> = None;
         for id in bucket.iter() {
-            let Some(group) = self.groups.get(*id as usize) else { continue };
+            let Some(group) = self.groups.item(*id as usize) else { continue };
             let Some(places) = differing_places(group, &self.words, allowed) else { continue };
             let grown = (places ^ group.places).count_ones();
             if best.is_none_or(|(best_grown, _, _)| grown < best_grown) {
                 best = Some((grown, places, *id));
             }
         }
-        let group = best.and_then(|(_, places, id)| Some((places, id, self.groups.get_mut(id as usize)?)));
+        let group = best.and_then(|(_, places, id)| Some((places, id, self.groups.item_mut(id as usize)?)));
         let Some((places, id, group)) = group else {
             let own = if bucket.len() < MAX_CANDIDATES { self.groups.len() as u32 } else { NONE };
             if bucket.len() < MAX_CANDIDATES {

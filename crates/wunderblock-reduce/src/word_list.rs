@@ -1,5 +1,6 @@
 //! Lists of words, as `rules/words.rules` has them.
 
+use crate::part::PartOfList;
 use std::sync::OnceLock;
 
 /// A list of words, read when it is asked for.
@@ -39,9 +40,9 @@ impl WordList {
     /// The words with the first byte of a text.
     fn first(&self, text: &[u8]) -> &[&'static str] {
         let sorted = self.sorted();
-        let start = |byte: usize| sorted.starts.get(byte).map_or(0, |start| usize::from(*start));
-        let of = |first: &u8| sorted.words.get(start(usize::from(*first))..start(usize::from(*first) + 1));
-        text.first().and_then(of).unwrap_or_default()
+        let start = |byte: usize| sorted.starts.item(byte).map_or(0, |start| usize::from(*start));
+        let of = |first: &u8| sorted.words.part(start(usize::from(*first))..start(usize::from(*first) + 1));
+        text.first().map(of).unwrap_or_default()
     }
 
     fn sorted(&self) -> &SortedWords {

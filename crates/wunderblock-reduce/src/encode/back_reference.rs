@@ -93,7 +93,7 @@ fn block_hash(block: &[u64]) -> u64 {
 }
 
 fn line_with_ending<'t>(lines: &TextLines<'t>, line: usize) -> &'t str {
-    lines.text().get(lines.span(line)).unwrap_or("")
+    lines.text().part(lines.span(line))
 }
 
 /// The number of lines from `second` on that equal those from `first` on.

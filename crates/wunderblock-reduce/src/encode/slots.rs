@@ -1,5 +1,7 @@
 //! A hash table of numbers with four bytes each, since there may be as many as lines.
 
+use crate::part::PartOfList;
+
 /// Numbers, each at the first free place from that of its hash on. At most three of four places are taken.
 pub(in crate::encode) struct SlotTable {
     /// A number from 1; 0: free.
@@ -35,7 +37,7 @@ impl SlotTable {
 
     fn place(&mut self, number: u32, hash: u64) {
         let free = self.from(hash).find(|(_, number)| number.is_none());
-        if let Some(slot) = free.and_then(|(at, _)| self.slots.get_mut(at)) {
+        if let Some(slot) = free.and_then(|(at, _)| self.slots.item_mut(at)) {
             *slot = number;
         }
     }
@@ -46,7 +48,7 @@ impl SlotTable {
         let first = (hash.wrapping_mul(MIX) >> 20) as usize;
         (first..)
             .map(move |at| at & last)
-            .map(|at| (at, self.slots.get(at).and_then(|number| (*number as usize).checked_sub(1))))
+            .map(|at| (at, self.slots.item(at).and_then(|number| (*number as usize).checked_sub(1))))
     }
 }
 

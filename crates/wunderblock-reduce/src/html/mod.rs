@@ -135,7 +135,7 @@ fn rank_blocks(blocks: &[HtmlBlock], shown: &str) -> Vec<LineSpan> {
         span.score = score;
         span.label = Some(label);
         if matches!(block.sort, HtmlBlockKind::Title | HtmlBlockKind::Heading(_)) {
-            span.set_description(shown.get(block.shown.clone()).map(|line| line.trim().to_owned().into()));
+            span.set_description(Some(shown.part(block.shown.clone()).trim().to_owned().into()));
         }
         spans.push(span);
         after = Some((block.sort, nth));

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::lines::TextLines;
+use crate::part::{PartOfList, PartOfText};
 use crate::rules::{self, BuildLine, LineParts};
 use crate::severity::{self, LogLevel};
 
@@ -29,7 +30,7 @@ pub(crate) fn classify(lines: &TextLines<'_>) -> Vec<Option<BuildLine>> {
         lines.iter().map(|line| rules.stated_class(strip_prefix(line))).collect();
     for at in 1..classes.len() {
         let (line, next) = (lines.get(at - 1), strip_prefix(lines.get(at)));
-        let [class, below] = classes.get_mut(at - 1..=at).unwrap_or_default() else { continue };
+        let [class, below] = classes.part_mut(at - 1..=at) else { continue };
         if class.is_none() && !line.trim().is_empty() {
             *class = class_above(line, next, *below);
         }
@@ -72,9 +73,9 @@ pub(crate) fn find<'t>(lines: &TextLines<'t>, classes: &[Option<BuildLine>]) -> 
     let mut found = finder.found;
     // Empty lines between two belong to the first.
     for at in 1..found.len() {
-        let [one, next] = found.get_mut(at - 1..=at).unwrap_or_default() else { continue };
+        let [one, next] = found.part_mut(at - 1..=at) else { continue };
         let between = one.lines.end..next.lines.start;
-        if lines.text().get(lines.spans(between)).is_some_and(|between| between.trim().is_empty()) {
+        if lines.text().part(lines.spans(between)).trim().is_empty() {
             one.lines.end = next.lines.start;
         }
     }

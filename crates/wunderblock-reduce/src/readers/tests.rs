@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use crate::label::Label;
 use crate::lines::TextLines;
+use crate::part::PartOfList;
 use crate::rules::{self, BuildLine, TestLine};
 use crate::sample::LineSample;
 use crate::severity::{self, LogLevel};
@@ -137,7 +138,7 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
 impl ReportReader<'_> {
     fn read(&mut self, at: usize) {
         let line = strip_prefix(self.lines.get(at));
-        match self.cases.get(at).copied().flatten() {
+        match self.class(at) {
             Some(case) if !self.is_quoted(line, case) => self.case(at, line, case),
             _ => self.other(at, line),
         }
@@ -155,8 +156,12 @@ impl ReportReader<'_> {
         }
     }
 
+    fn class(&self, at: usize) -> Option<TestLine> {
+        self.cases.item(at).copied().flatten()
+    }
+
     fn set(&mut self, at: usize, rank: Rank, score: u16, label: Option<Label>) {
-        if let Some(span) = self.spans.get_mut(at) {
+        if let Some(span) = self.spans.item_mut(at) {
             span.rank = rank;
             span.score = score;
             span.label = label;
@@ -285,7 +290,7 @@ impl ReportReader<'_> {
     /// Where a failing test is named elsewhere as well, its details' heading comes after its message; where not,
     /// before. A row of letters names a file only.
     fn names(&mut self) {
-        let is = |at: usize, case: TestLine| self.cases.get(at) == Some(&Some(case));
+        let is = |at: usize, case: TestLine| self.class(at) == Some(case);
         let row = |at: usize| {
             self.lines.get(at).trim_end().ends_with(['.', 'F', 'E', ']'])
                 && !self.lines.get(at).contains("::")
@@ -302,7 +307,7 @@ impl ReportReader<'_> {
         for (at, score) in
             details.into_iter().map(|at| (at, heading)).chain(rows.into_iter().map(|at| (at, 660)))
         {
-            if let Some(span) = self.spans.get_mut(at) {
+            if let Some(span) = self.spans.item_mut(at) {
                 span.score = score;
             }
         }
@@ -319,7 +324,7 @@ impl ReportReader<'_> {
         });
         let Some(end) = end.filter(|end| (0..*end).any(told)) else { return };
         for at in 0..end {
-            if self.cases.get(at) == Some(&None) && self.lines.get(at).starts_with(' ') {
+            if self.class(at).is_none() && self.lines.get(at).starts_with(' ') {
                 self.set(at, Rank::Filler, 0, None);
             }
         }
@@ -350,7 +355,7 @@ impl ReportReader<'_> {
         for at in (0..self.lines.len()).rev() {
             let line = self.lines.get(at);
             let indent = line.len() - line.trim_start().len();
-            match self.cases.get(at).copied().flatten() {
+            match self.class(at) {
                 Some(TestLine::Passed | TestLine::Skipped) => below = Some(indent),
                 Some(TestLine::Failed | TestLine::Details) => (failed, below) = (true, None),
                 Some(_) => (failed, below) = (false, None),
@@ -377,8 +382,8 @@ impl ReportReader<'_> {
             let source = start.is_some()
                 && under <= SOURCE_LINES
                 && line.starts_with("    ")
-                && self.cases.get(at) == Some(&None)
-                && self.spans.get(at).is_some_and(|span| span.rank < Rank::Must);
+                && self.class(at).is_none()
+                && self.spans.item(at).is_some_and(|span| span.rank < Rank::Must);
             match (framed || source, start) {
                 (true, None) => start = Some(at),
                 (false, Some(from)) => {
@@ -401,10 +406,7 @@ impl ReportReader<'_> {
         for at in 0..self.lines.len() {
             let line = self.lines.get(at);
             let ruled = line.starts_with("_ _ _")
-                || matches!(
-                    self.cases.get(at),
-                    Some(Some(TestLine::Details | TestLine::Suite | TestLine::Captured))
-                );
+                || matches!(self.class(at), Some(TestLine::Details | TestLine::Suite | TestLine::Captured));
             if ruled {
                 (start, key) = (at + 1, 0);
                 if !line.starts_with("_ _ _") {
@@ -444,7 +446,7 @@ impl ReportReader<'_> {
         for at in range {
             let line = self.lines.get(at);
             let printed = line.starts_with("    ") || line.is_empty() && rank == Rank::Filler;
-            if let Some(span) = self.spans.get_mut(at).filter(|span| printed && span.score < 700) {
+            if let Some(span) = self.spans.item_mut(at).filter(|span| printed && span.score < 700) {
                 span.rank = rank;
                 span.score = span.score.min(25);
             }
@@ -468,7 +470,7 @@ impl ReportReader<'_> {
             }
             let bytes = || self.lines.spans(start..at).len();
             if at >= start + MIN_REPEATED || at > start && bytes() >= MIN_REPEATED_BYTES {
-                for span in self.spans.get_mut(start..at).unwrap_or_default() {
+                for span in self.spans.part_mut(start..at) {
                     span.rank = Rank::Filler;
                     span.label = Some(Label::SeenBefore);
                 }
@@ -484,18 +486,15 @@ impl ReportReader<'_> {
         let mut ids: Vec<Option<u32>> = vec![None; self.lines.len()];
         for at in &others {
             let id = templates.learn(*at, strip_prefix(self.lines.get(*at)), 0);
-            ids.iter_mut().skip(*at).take(1).for_each(|slot| *slot = Some(id));
+            ids.item_mut(*at).into_iter().for_each(|slot| *slot = Some(id));
         }
         let notes =
             alike::notes(self.lines, &templates, ids.iter().copied(), |template| template.count > MAX_WHOLE);
-        for (at, id) in ids.into_iter().enumerate() {
+        for (at, (id, span)) in ids.into_iter().zip(&mut self.spans).enumerate() {
             let Some((id, template)) = id.and_then(|id| Some((id, templates.get(id)?))) else { continue };
-            if template.count <= MAX_WHOLE {
+            if template.count <= MAX_WHOLE || span.rank != Rank::Context {
                 continue;
             }
-            let Some(span) = self.spans.get_mut(at).filter(|span| span.rank == Rank::Context) else {
-                continue;
-            };
             if template.first as usize == at {
                 span.set_note(notes.get(&id).map(|note| note.as_str().into()));
             } else if template.last as usize != at {

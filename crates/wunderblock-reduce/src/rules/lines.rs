@@ -7,6 +7,7 @@ use regex::bytes::{Captures, Regex, RegexBuilder};
 
 use super::BuildLine;
 use super::needs::{self, LineFeatures, LineNeeds};
+use crate::part::PartOfList;
 use crate::severity::LogLevel;
 
 /// The patterns of a kind of text, in order.
@@ -112,7 +113,7 @@ impl<C: Copy> LineRules<C> {
     /// The number of the pattern that a line matches, its class, and its parts.
     pub(crate) fn read<'t>(&self, line: &'t str) -> Option<(usize, C, LineParts<'t>)> {
         let number = self.number(line)?;
-        let rule = self.rules.get(number)?;
+        let rule = self.rules.item(number)?;
         Some((number, rule.class, rule.parts(line)))
     }
 
@@ -122,7 +123,7 @@ impl<C: Copy> LineRules<C> {
     }
 
     fn rule(&self, line: &str) -> Option<&LineRule<C>> {
-        self.rules.get(self.number(line)?)
+        self.rules.item(self.number(line)?)
     }
 }
 

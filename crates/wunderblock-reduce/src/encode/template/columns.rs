@@ -1,6 +1,6 @@
 //! Which lines say the same thing about different values, and what differs in each of their words.
 
-use crate::part::PartOfText;
+use crate::part::{PartOfList, PartOfText};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -213,11 +213,12 @@ impl<'t> LineColumns<'t> {
     pub(super) fn of(lines: &NewlineSplit<'t>, limit: usize) -> Option<Self> {
         let mut words = Vec::new();
         let (mut of, counts) = group_lines(lines, &mut words);
-        let mut number = vec![NONE; counts.len()];
+        let mut shapes: Vec<(u32, u32)> = counts.into_iter().map(|count| (count, NONE)).collect();
         let mut all: Vec<ColumnTemplate<'t>> = Vec::new();
         for (line, shape) in lines.iter().zip(&mut of) {
-            let many = counts.get(*shape as usize).is_some_and(|count| *count >= MIN_LINES);
-            let Some(number) = number.get_mut(*shape as usize).filter(|_| many) else {
+            // A line of no shape has the number of none.
+            let known = shapes.get_mut(*shape as usize).filter(|(count, _)| *count >= MIN_LINES);
+            let Some((_, number)) = known else {
                 *shape = NONE;
                 continue;
             };
@@ -227,7 +228,7 @@ impl<'t> LineColumns<'t> {
                 all.push(ColumnTemplate::new(line, &words));
             }
             *shape = *number;
-            if let Some(template) = all.get_mut(*number as usize) {
+            if let Some(template) = all.item_mut(*number as usize) {
                 template.learn(line, &words);
             }
         }
@@ -242,7 +243,7 @@ impl<'t> LineColumns<'t> {
             return None;
         }
         let mut became = vec![NONE; all.len()];
-        gains.iter().for_each(|(_, at)| became.iter_mut().skip(*at).take(1).for_each(|now| *now = 0));
+        gains.iter().for_each(|(_, at)| became.item_mut(*at).into_iter().for_each(|now| *now = 0));
         let kept = became.iter_mut().filter(|now| **now != NONE);
         (0..).zip(kept).for_each(|(number, now)| *now = number);
         of.iter_mut().for_each(|shape| *shape = became.get(*shape as usize).copied().unwrap_or(NONE));
@@ -253,7 +254,7 @@ impl<'t> LineColumns<'t> {
 
     /// The template of a line.
     pub(super) fn of_line(&self, line: usize) -> Option<usize> {
-        self.of.get(line).filter(|of| **of != NONE).map(|of| *of as usize)
+        self.of.item(line).filter(|of| **of != NONE).map(|of| *of as usize)
     }
 
     /// The lines that have one: the first, and the end.
@@ -288,7 +289,7 @@ fn group_lines(lines: &NewlineSplit<'_>, words: &mut Vec<LineWord>) -> (Vec<u32>
             counts.push(0);
             counts.len() as u32 - 1
         });
-        counts.iter_mut().skip(shape as usize).take(1).for_each(|count| *count += 1);
+        counts.item_mut(shape as usize).into_iter().for_each(|count| *count += 1);
         shape
     });
     (of.collect(), counts)

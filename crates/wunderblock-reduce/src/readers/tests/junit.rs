@@ -66,7 +66,7 @@ pub(super) fn spans(text: &str) -> Vec<LineSpan> {
     push_between(text, at..text.len(), &mut spans);
     if skipped.len() <= MAX_SKIPPED {
         for at in skipped {
-            if let Some(span) = spans.get_mut(at) {
+            if let Some(span) = spans.item_mut(at) {
                 (span.rank, span.score) = (Rank::Context, 30);
             }
         }

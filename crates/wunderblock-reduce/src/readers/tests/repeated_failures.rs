@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::message::{is_message, is_place};
 use crate::lines::TextLines;
+use crate::part::PartOfList;
 use crate::readers::stack_frame::{self, FrameOwner};
 use crate::readers::{diagnostic, message_shape};
 use crate::rules::TestLine;
@@ -19,6 +20,7 @@ pub(super) fn fold_source(lines: &TextLines<'_>, cases: &[Option<TestLine>], spa
     let mut seen: HashSet<(u64, &str)> = HashSet::new();
     let mut start: Option<usize> = None;
     for at in 0..=lines.len() {
+        // Below the last line the last failure ends.
         let case = cases.get(at).copied().flatten();
         if at < lines.len() && case.is_none_or(|case| case == TestLine::Captured) {
             continue;
@@ -39,7 +41,7 @@ pub(super) fn fold_source(lines: &TextLines<'_>, cases: &[Option<TestLine>], spa
         if matches!(case, Some(TestLine::Details | TestLine::Failed)) {
             // Each but the first has a rule above it.
             let above = (0..at).rev().take_while(|at| is_rule(lines.get(*at)) && !said.is_empty());
-            for span in above.last().and_then(|first| spans.get_mut(first..at)).unwrap_or_default() {
+            for span in above.last().map(|first| spans.part_mut(first..at)).unwrap_or_default() {
                 (span.rank, span.score) = (Rank::Filler, 1);
             }
             start = Some(at + 1);
@@ -69,7 +71,7 @@ fn leave_out(lines: &TextLines<'_>, block: std::ops::Range<usize>, spans: &mut [
         let own = stack_frame::frame_owner(line) == Some(FrameOwner::Own)
             || is_place(line)
             || line.starts_with('>');
-        if let Some(span) = spans.get_mut(at).filter(|span| span.rank == Rank::Context && !own) {
+        if let Some(span) = spans.item_mut(at).filter(|span| span.rank == Rank::Context && !own) {
             (span.rank, span.score) = (Rank::Filler, 1);
         }
     }
@@ -92,7 +94,7 @@ fn leave_out_frames(
     // Below a frame stands its source.
     let end = (last + 1..block.end).find(|at| !lines.get(*at).starts_with("    ")).unwrap_or(block.end);
     for at in (start..end).filter(|at| *at != last && seen(lines.get(*at))) {
-        if let Some(span) = spans.get_mut(at) {
+        if let Some(span) = spans.item_mut(at) {
             (span.rank, span.score) = (Rank::Filler, 1);
         }
     }
