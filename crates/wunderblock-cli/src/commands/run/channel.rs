@@ -141,7 +141,7 @@ impl Channel {
         }
         let is_large = |bytes: usize| bytes >= LARGE && self.way != Way::Through;
         if is_large(self.held.len() + count) && !is_large(self.held.len()) {
-            // What tools print is known before it is needed: compiling its patterns takes 10 ms.
+            // What tools print is known before it is needed: reading its tables takes 2 ms.
             std::thread::spawn(|| wunderblock_reduce::detect(&"warning: 1\n".repeat(64)));
         }
         let written = match &mut self.returns {
