@@ -58,3 +58,19 @@ fn in_bounds<P>(part: Option<P>, len: usize) -> Option<P> {
     debug_assert!(part.is_some(), "outside the {len} bytes or items that there are");
     part
 }
+
+#[cfg(all(test, debug_assertions))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_outside_stops_a_debug_build() {
+        let stops = |read: fn() -> bool| std::panic::catch_unwind(read).is_err();
+        assert!(!stops(|| [1, 2].item(1) == Some(&2)));
+        assert!(stops(|| [1, 2].item(2).is_none()));
+        assert!(stops(|| [1, 2].item_mut(2).is_none()));
+        assert!(stops(|| [1, 2].part(1..3).is_empty()));
+        assert!(stops(|| [1, 2].part_mut(1..3).is_empty()));
+        assert!(stops(|| "é".part(1..).is_empty()));
+    }
+}

@@ -1,6 +1,6 @@
 //! The shape of a message: what it says, apart from the names and numbers in it.
 
-use crate::part::PartOfText;
+use crate::part::{PartOfList, PartOfText};
 use std::ops::Range;
 
 /// What stands for a name or number in a shape.
@@ -14,9 +14,9 @@ pub(crate) fn holes(message: &str) -> Vec<Range<usize>> {
     while let Some(byte) = bytes.get(at) {
         // Inside a character nothing begins.
         let rest = message.get(at..).unwrap_or_default();
-        let hole = quoted(rest, bytes.get(at.wrapping_sub(1)).copied()).or_else(|| {
-            let word = at > 0
-                && bytes.get(at - 1).is_some_and(|before| before.is_ascii_alphanumeric() || *before == b'_');
+        let before = bytes.part(..at).last().copied();
+        let hole = quoted(rest, before).or_else(|| {
+            let word = before.is_some_and(|before| before.is_ascii_alphanumeric() || before == b'_');
             let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
             let joined = rest
                 .as_bytes()
