@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use crate::lines::TextLines;
 use crate::mark::{Gap, GapFact, GapUnit, MIN_GAP_BYTES, SEEN};
 use crate::segment::TextSegment;
+use crate::shown::ShownLevel;
 use crate::span::{LineSpan, Rank, counts};
 
 use headline::MARK_COST;
@@ -107,7 +108,30 @@ impl SpanChoice<'_> {
         headline.map_or(0, |line| headline::length_in_mark(line))
     }
 
-    /// Keeps a span if it fits, and with it the headlines right above it. Once there are enough gaps, spans beside those
+    /// What a part of a stretch stands under and is not kept yet: it says something only with that.
+    fn openers(&self, at: usize) -> Vec<usize> {
+        let mut openers = Vec::new();
+        let mut level = self.spans.item(at).map_or(ShownLevel::Alone, LineSpan::level);
+        for (above, span) in self.spans.part(..at).iter().enumerate().rev() {
+            let is_opener = match level {
+                ShownLevel::Alone | ShownLevel::Heading => break,
+                // What an item before it stands under, it stands under, too.
+                ShownLevel::Item if span.level() == ShownLevel::Item && self.is_kept(above) => break,
+                ShownLevel::Item => span.level() == ShownLevel::Heading,
+                ShownLevel::Detail => true,
+            };
+            if is_opener && self.is_kept(above) {
+                break;
+            }
+            if is_opener {
+                openers.push(above);
+                level = span.level();
+            }
+        }
+        openers
+    }
+
+    /// Keeps a span if it fits, and with it the headlines right above it, or what it stands under. Once there are enough gaps, spans beside those
     /// that stay precede better ones that would split a gap. A headline alone is listed by a mark just as well.
     fn keep(&mut self, at: usize, bytes: usize) -> bool {
         let Some(span) = self.spans.item(at).filter(|_| !self.is_kept(at)) else { return true };
@@ -115,7 +139,10 @@ impl SpanChoice<'_> {
         let first = if span.rank < Rank::Frame { at - above } else { at };
         let before = first.checked_sub(1).is_none_or(|before| self.is_kept(before));
         let beside = (before, at + 1 == self.kept.len() || self.is_kept(at + 1));
+        let openers = self.openers(at);
         let own: usize = self.spans.part(first..=at).iter().map(LineSpan::bytes).sum();
+        let own =
+            own + openers.iter().filter_map(|at| self.spans.item(*at)).map(LineSpan::bytes).sum::<usize>();
         let in_marks: usize = (first..=at).map(|at| self.in_mark(at)).sum();
         // A span between two gaps splits one mark into two; one that fills a gap saves its mark.
         let (gaps, spent) = match beside {
