@@ -5,6 +5,8 @@ use super::line_numbers;
 
 /// Minimum share of lines, comments aside, that have the shape of code, in per cent.
 const MIN_SHAPED_PERCENT: u32 = 35;
+/// One line in this number may be of logs, diffs, searches and diagnostics.
+const MAX_FOREIGN: usize = 6;
 
 /// How sure it is that lines are source code, 0 to 100.
 pub(crate) fn vote(lines: &[&str]) -> u32 {
@@ -35,6 +37,9 @@ pub(crate) fn vote(lines: &[&str]) -> u32 {
             slashed += u32::from(inner.starts_with("//"));
         } else if is_foreign(line) {
             foreign += 1;
+            if foreign as usize * MAX_FOREIGN > bare.len() {
+                return 0;
+            }
         } else if is_shaped(line, inner) {
             shaped += 1;
         }
@@ -45,7 +50,7 @@ pub(crate) fn vote(lines: &[&str]) -> u32 {
         let line = line.trim_start();
         line.starts_with('<') && !line.starts_with("<?php") && !line.starts_with("<?=")
     });
-    if tagged || said < 3 || foreign * 6 > said || markdown {
+    if tagged || said < 3 || foreign as usize * MAX_FOREIGN > said as usize || markdown {
         return 0;
     }
     let coded = said - remarks;

@@ -21,6 +21,7 @@ use super::rewrite::Rewrite;
 use super::tags::{self, CLOSE, EncodedBlock};
 use crate::lines::NewlineSplit;
 use crate::mark::OPEN;
+use crate::part::{PartOfList, PartOfText};
 use crate::sink::TextSink;
 
 /// Minimum lines of a run.
@@ -105,14 +106,16 @@ fn after_number(text: &str) -> Option<&str> {
 /// Runs of paths as directories and names.
 pub(super) fn encode_paths(text: &str) -> Option<String> {
     let lines = NewlineSplit::of(text);
-    let split = |at: usize| lines.get(at).and_then(split_directory);
+    let parts: Vec<Option<PathParts>> = lines.iter().map(PathParts::of).collect();
     let has_empty_names = memchr::memmem::find(text.as_bytes(), b"//").is_some();
     encode_runs(
         &lines,
         text,
-        |at| split(at).is_some(),
+        |at| parts.item(at).is_some_and(Option::is_some),
         |run, body| {
-            let all = || run.clone().filter_map(split);
+            let known = parts.part(run.clone()).iter().flatten();
+            let all =
+                || lines.within(run.clone()).zip(known.clone()).filter_map(|(line, parts)| parts.split(line));
             let shared = all().map(|(_, directory, _)| directory).reduce(common_directory)?;
             // What is left of a directory must not look like none.
             let alone = |directory: &str| directory.get(shared.len()..) == Some("/");
@@ -136,18 +139,33 @@ pub(super) fn encode_paths(text: &str) -> Option<String> {
     )
 }
 
-/// A line that is a path, after a size perhaps (`du`): the size, the directory, the name.
-fn split_directory(line: &str) -> Option<(&str, &str, &str)> {
-    let start = line.split_once('\t').map_or(0, |(size, _)| size.len() + 1);
-    let (size, path) = line.split_at(start);
-    let at = path.rfind('/')? + 1;
-    let (directory, name) = path.split_at(at);
-    let odd = |c: char| c.is_whitespace() || c == '⟨' || c == '⟩';
-    let plain = match path.is_ascii() {
-        true => !path.bytes().any(|byte| matches!(byte, b' ' | b'\t'..=b'\r')),
-        false => !path.contains(odd),
-    };
-    (plain && !name.is_empty() && !size.contains(['/', '⟨', '⟩'])).then_some((size, directory, name))
+/// The places in a line that is a path, after a size perhaps (`du`). They are kept for all lines, so in few bytes.
+struct PathParts {
+    path: u32,
+    name: u32,
+}
+
+impl PathParts {
+    fn of(line: &str) -> Option<Self> {
+        let path = line.find('\t').map_or(0, |tab| tab + 1);
+        let name = line.rfind('/').filter(|slash| *slash >= path)? + 1;
+        let odd = |c: char| c.is_whitespace() || c == '⟨' || c == '⟩';
+        let rest = line.part(path..);
+        let plain = match rest.is_ascii() {
+            true => !rest.bytes().any(|byte| matches!(byte, b' ' | b'\t'..=b'\r')),
+            false => !rest.contains(odd),
+        };
+        let is_path = plain && name < line.len() && !line.part(..path).contains(['/', '⟨', '⟩']);
+        let place = |at: usize| u32::try_from(at).ok();
+        is_path.then_some(Self { path: place(path)?, name: place(name)? })
+    }
+
+    /// The size with its tab, the directory, the name.
+    fn split<'t>(&self, line: &'t str) -> Option<(&'t str, &'t str, &'t str)> {
+        let (start, name) = line.split_at_checked(self.name as usize)?;
+        let (size, directory) = start.split_at_checked(self.path as usize)?;
+        Some((size, directory, name))
+    }
 }
 
 /// The common start of two directories, whole names only.

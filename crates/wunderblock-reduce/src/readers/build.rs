@@ -23,27 +23,39 @@ const MIN_RUN: usize = 4;
 /// Maximum lines of a template that stay whole, among lines of no other sort.
 const MAX_WHOLE: u32 = 6;
 
-pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
+/// The maximum vote, and what the share of lines of a build is worth, in per cent.
+pub(crate) const MAX_VOTE: u32 = 93;
+const SHARE_PERCENT: usize = 95;
+
+/// How sure it is that a text is of a build; 0 as soon as it is clear that that is less than `least`.
+pub(crate) fn vote(sample: &LineSample<'_>, least: u32) -> u32 {
     let rules = rules::build();
-    let classes: Vec<Option<BuildLine>> =
-        sample.lines.iter().map(|line| rules.stated_class(strip_prefix(line))).collect();
+    let said = sample.count(|line| !line.trim().is_empty()).max(1) as usize;
+    let max_other = said - (least as usize * said / SHARE_PERCENT).min(said);
+    let mut other = 0;
+    let mut classes: Vec<Option<BuildLine>> = Vec::with_capacity(sample.lines.len());
+    for line in &sample.lines {
+        let bare = strip_prefix(line);
+        let class = rules.stated_class(bare);
+        let of_build = class.is_some() || bare.len() < line.len() - timestamp::prefix_length(line);
+        other += usize::from(!of_build && !line.trim().is_empty());
+        if other > max_other {
+            return 0;
+        }
+        classes.push(class);
+    }
     let strong = |class: &Option<BuildLine>| matches!(class, Some(class) if !matches!(class, BuildLine::Code | BuildLine::Note | BuildLine::Lead));
     let count = classes.iter().filter(|class| strong(class)).count() as u32;
     if count < 2 {
         return 0;
     }
-    let of_build = |line: &str, class: &Option<BuildLine>| {
-        class.is_some() || strip_prefix(line).len() < line.len() - timestamp::prefix_length(line)
-    };
-    let said = || sample.lines.iter().zip(&classes).filter(|(line, _)| !line.trim().is_empty());
-    let own = said().filter(|(line, class)| of_build(line, class)).count();
-    let share = (own * 100 / said().count().max(1)) as u32;
+    let share = (said - other) * 100 / said;
     // What a page of words quotes is not its kind.
     let first = classes.iter().position(strong).unwrap_or(0);
     if opens_page(&sample.lines, first) {
-        return share / 3;
+        return share as u32 / 3;
     }
-    (share * 95 / 100).min(93).min(40 + count * 10)
+    ((share * SHARE_PERCENT / 100) as u32).min(MAX_VOTE).min(40 + count * 10)
 }
 
 /// Whether a page of words is opened above a line: by a fence, or by a heading with an empty line below it. (`#

@@ -3,7 +3,7 @@
 
 mod alike;
 mod blob;
-mod build;
+pub(crate) mod build;
 mod diagnostic;
 mod diff;
 mod fingerprint;
@@ -32,11 +32,11 @@ use crate::lines::TextLines;
 use crate::sample::LineSample;
 use crate::span::LineSpan;
 
-/// How sure the reader of a kind is.
-pub(crate) fn vote(sample: &LineSample<'_>, kind: Kind) -> u32 {
+/// How sure the reader of a kind is; any number below `least` where that is less than `least`.
+pub(crate) fn vote(sample: &LineSample<'_>, kind: Kind, least: u32) -> u32 {
     match kind {
         Kind::Log => log::vote(sample),
-        Kind::Build => build::vote(sample),
+        Kind::Build => build::vote(sample, least),
         Kind::Tests => tests::vote(sample),
         Kind::Search => search::vote(sample),
         Kind::Diff => diff::vote(sample),

@@ -34,12 +34,20 @@ impl LineWord {
     }
 }
 
+/// The bytes that stand between words, a bit for each.
+const SEPARATORS: u128 = {
+    let mut bits = 0;
+    let mut bytes = b" \t\r,;=|&?\"'<>()[]{}".as_slice();
+    while let [byte, rest @ ..] = bytes {
+        bits |= 1u128 << *byte;
+        bytes = rest;
+    }
+    bits
+};
+
 /// Whether a byte stands between words.
 fn separates(byte: u8) -> bool {
-    matches!(
-        byte,
-        b' ' | b'\t' | b'\r' | b',' | b';' | b'=' | b'|' | b'&' | b'?' | b'"' | b'\'' | b'<' | b'>'
-    ) || matches!(byte, b'(' | b')' | b'[' | b']' | b'{' | b'}')
+    byte.is_ascii() && SEPARATORS >> byte & 1 == 1
 }
 
 pub(super) fn split_words(line: &str, words: &mut Vec<LineWord>) {

@@ -201,10 +201,9 @@ fn is_process_header(line: &str) -> bool {
 /// A line that is a path and nothing else.
 fn is_path(line: &str) -> bool {
     !line.starts_with([' ', '\t', '#', '/']) | (line.starts_with('/') && !line.starts_with("//"))
-        && !line.contains(['\t', '"', ';', '(', '{', '<', '=', '|', '`', ','])
-        && !line.contains(": ")
-        && !line.contains("://")
-        && line.split(' ').count() <= 2
+        && !line.bytes().any(|byte| b"\t\";({<=|`,".contains(&byte))
+        && !(line.contains(':') && (line.contains(": ") || line.contains("://")))
+        && memchr::memchr_iter(b' ', line.as_bytes()).nth(1).is_none()
         && !line.ends_with([':', '.', '!', '?'])
         && line.len() < 400
 }
