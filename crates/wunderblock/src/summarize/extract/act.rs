@@ -1,5 +1,6 @@
 //! What a tool call does: by the tool's name and what it was given.
 
+use super::check::Check;
 use super::shell::{self, Shell};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -54,7 +55,7 @@ pub(super) struct ParsedCall {
     /// Whether what it answers is content, in which `error` is a word like any other.
     pub(super) shows: bool,
     /// The checks a command runs.
-    pub(super) checks: Vec<String>,
+    pub(super) checks: Vec<Check>,
 }
 
 /// The words by which calls are read; what each list is for, `act.toml` says.

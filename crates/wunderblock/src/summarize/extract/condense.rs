@@ -293,6 +293,9 @@ fn items_of(text: &str, block: &str, fills: &[Fill], at: Seq, form: &SummaryForm
     if says { vec![item(fill, ItemText::Line { lead, quote, tail }, refs)] } else { Vec::new() }
 }
 
+/// How our lines on errors end.
+const STATES: [&str; 4] = ["→ open", "\" → failed", "→ file removed", "→ ok later"];
+
 /// Which kind of a part that has several, by the words our own lines begin with.
 fn kind_of(said: &str, fills: &[Fill]) -> Option<Fill> {
     let begins = |words: &[&str]| words.iter().any(|word| said.starts_with(word));
@@ -304,7 +307,7 @@ fn kind_of(said: &str, fills: &[Fill]) -> Option<Fill> {
         Fill::Current
     } else if begins(&["user: ", "model: "]) {
         Fill::Recent
-    } else if said.ends_with("→ open") || said.contains("→ fixed") {
+    } else if said.contains("→ fixed") || STATES.iter().any(|state| said.ends_with(state)) {
         Fill::Errors
     } else if begins(&["`"]) {
         Fill::Commands
@@ -376,9 +379,9 @@ fn is_name(text: &str) -> bool {
 /// Names in backticks, counts, and the few words that we write around them.
 fn is_ours(text: &str) -> bool {
     #[rustfmt::skip]
-    const OURS: [&str; 46] = [
+    const OURS: [&str; 48] = [
         "after", "asked", "broken", "by", "calls", "changed", "changing", "code", "exit", "failed",
-        "failed,", "failed:", "files", "fixed", "given:", "in", "last:", "messages", "model", "model:",
+        "failed,", "failed:", "file", "files", "fixed", "given:", "in", "last:", "later", "messages", "model", "model:",
         "named:", "no", "off:", "ok", "ok:", "older", "open", "open:", "printed:", "progress:", "read:",
         "removed", "removing", "reply:", "reports:", "result", "said", "the", "then:", "to", "user",
         "user:", "was", "yet", "→", "from",

@@ -61,7 +61,7 @@ pub(in super::super) fn demands(found: &Found<'_>, brief: &Brief<'_>) -> Vec<Dem
         }
     }
     if has(Fill::Errors) {
-        let open = found.troubles.iter().rev().filter(|trouble| trouble.of_step && trouble.is_open());
+        let open = found.troubles.iter().rev().filter(|trouble| trouble.is_open());
         for trouble in open.take(ERRORS_MAX) {
             list.take(&trouble.line, Fill::Errors, trouble.at, |literal| literal.kind == LiteralKind::Code);
         }

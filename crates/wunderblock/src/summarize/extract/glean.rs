@@ -1,6 +1,7 @@
 //! What a range holds, found in one pass over its entries.
 
 use super::act::{self, Deed, Kind, ParsedCall};
+use super::check::Check;
 use super::cue::{self, Cue};
 use super::files::Files;
 use super::names::{Author, Names};
@@ -8,6 +9,7 @@ use super::outcome::{self, Outcome};
 use super::plain::{cut, cut_after, without_colour};
 use super::skill;
 use super::todo::{self, Plan, TodoCall};
+use super::trouble::Troubles;
 use crate::redact::Redactor;
 use crate::summarize::standing::rules_of_text;
 use crate::summarize::task::Material;
@@ -54,7 +56,7 @@ pub(in super::super) struct Step {
     pub(super) files: Vec<(Deed, String)>,
     pub(super) shows: bool,
     /// The checks it runs.
-    pub(super) checks: Vec<String>,
+    pub(super) checks: Vec<Check>,
     /// What it makes of the list of what is to be done.
     pub(super) todo: Option<TodoCall>,
     /// The skill it invokes, and the beginning of what that says.
@@ -63,28 +65,6 @@ pub(in super::super) struct Step {
     pub(super) outcome: Option<Outcome>,
     /// Where its result stands; its own position while there is none.
     pub(super) ended: Seq,
-}
-
-/// An error, and the step that mended it.
-#[derive(Clone, Debug)]
-pub(in super::super) struct Trouble {
-    pub(in super::super) at: Seq,
-    /// What was done.
-    pub(super) what: String,
-    /// What went wrong.
-    pub(in super::super) line: String,
-    /// Whether a call ended with it: only then can a later one mend it.
-    pub(in super::super) of_step: bool,
-    pub(super) fixed: Option<Seq>,
-    /// The file that was changed last before that.
-    pub(super) by: Option<String>,
-}
-
-impl Trouble {
-    /// Whether nothing has mended it, as far as can be told.
-    pub(in super::super) fn is_open(&self) -> bool {
-        self.fixed.is_none()
-    }
 }
 
 /// A sentence that says what kind it is.
@@ -116,7 +96,7 @@ pub(in super::super) struct Found<'a> {
     pub(super) others: Vec<Said<'a>>,
     pub(in super::super) steps: Vec<Step>,
     pub(in super::super) files: Files,
-    pub(in super::super) troubles: Vec<Trouble>,
+    pub(in super::super) troubles: Troubles,
     sentences: HashMap<Cue, Vec<Sentence>>,
     /// The newest list of what is to be done, and where it stands.
     pub(in super::super) plan: Option<(Seq, Plan)>,
@@ -126,7 +106,6 @@ pub(in super::super) struct Found<'a> {
     pub(super) tally: GleanCounts,
     todo: Vec<TodoItem>,
     waiting: HashMap<&'a CallId, usize>,
-    open: HashMap<String, Vec<usize>>,
 }
 
 /// Reads a range. Secrets are not in what it finds.
@@ -219,14 +198,13 @@ impl<'a> Found<'a> {
             (MessageOrigin::Injected(what), _) => self.printed(at, what, text),
             (MessageOrigin::Failed(why), _) => {
                 let line = super::plain::head(&readable(why), 220).into_owned();
-                self.trouble(at, "reply broken off", line, false);
+                self.trouble(at, "reply broken off", &line);
             }
             (_, Role::User) => {
                 self.tally.by_user += 1;
                 self.heard(at, &text, true);
                 if let Some(line) = outcome::error_line(&text).filter(|line| line.len() < 300) {
-                    let line = line.to_owned();
-                    self.trouble(at, "the user reports", line, false);
+                    self.trouble(at, "the user reports", line);
                 }
                 self.users.push(Said { at, text });
             }
@@ -281,8 +259,7 @@ impl<'a> Found<'a> {
             }
         }
         if let Some(line) = outcome::error_line(&text).filter(|line| line.len() < 300) {
-            let line = line.trim_start_matches(['>', ' ']).to_owned();
-            self.trouble(at, "printed", line, false);
+            self.trouble(at, "printed", line.trim_start_matches(['>', ' ']));
         }
         if let Some(skill) = self.steps.last_mut().and_then(|step| step.skill.as_mut()) {
             skill::read(skill, at, &text);
@@ -352,7 +329,7 @@ impl<'a> Found<'a> {
         ended.telling = ended.telling.map(|line| readable(&line).into_owned());
         let (what, key, began) = (step.what.clone(), step.key.clone(), step.at);
         let shows = step.shows && step.kind == Kind::Run;
-        let files = step.files.clone();
+        let (files, checks) = (step.files.clone(), step.checks.clone());
         step.outcome = Some(ended.clone());
         for text in named {
             self.names.learn(&readable(text), at, Author::Tool);
@@ -362,31 +339,25 @@ impl<'a> Found<'a> {
             let line = ended.telling.unwrap_or_default();
             // A search that finds nothing ends with a code too; what somebody broke off is no error.
             let is_nothing = shows && line.is_empty() || line.ends_with("aborted");
-            if !is_nothing && let Some(place) = self.trouble(at, &what, line, true) {
-                self.open.entry(key).or_default().push(place);
+            if !is_nothing {
+                self.names.learn(cue::bare(&line), at, Author::Tool);
+                self.troubles.fail(at, (&what, &key), &checks, &line);
             }
         } else {
             for (deed, path) in &files {
                 self.files.touch((began, at), deed, path);
-            }
-            for place in self.open.remove(&key).unwrap_or_default() {
-                let by = self.files.changed.clone();
-                if let Some(trouble) = self.troubles.get_mut(place) {
-                    trouble.fixed = Some(at);
-                    trouble.by = by.filter(|(changed, _)| *changed > trouble.at).map(|(_, path)| path);
+                if *deed == Deed::Removed {
+                    self.troubles.remove(at, path);
                 }
             }
+            self.troubles.pass(at, &key, &checks, self.files.changed.as_ref());
         }
     }
 
-    fn trouble(&mut self, at: Seq, what: &str, line: String, of_step: bool) -> Option<usize> {
-        let line = cue::bare(&line).to_owned();
-        if line.is_empty() && !of_step {
-            return None;
-        }
-        self.names.learn(&line, at, Author::Tool);
-        self.troubles.push(Trouble { at, what: what.to_owned(), line, of_step, fixed: None, by: None });
-        Some(self.troubles.len() - 1)
+    /// An error that somebody tells of.
+    fn trouble(&mut self, at: Seq, what: &str, line: &str) {
+        self.names.learn(cue::bare(line), at, Author::Tool);
+        self.troubles.tell(at, what, line);
     }
 
     /// Takes in the files of calls whose results are not there.

@@ -9,6 +9,7 @@
 //! Each line ends with the position it came from, `#123`. How often something happened is written `×12`.
 
 mod act;
+mod check;
 mod condense;
 mod cue;
 mod demand;
@@ -27,6 +28,7 @@ mod skill;
 #[cfg(test)]
 mod tests;
 mod todo;
+mod trouble;
 mod work;
 
 pub(super) use cue::Cue;

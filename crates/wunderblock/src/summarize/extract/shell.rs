@@ -1,8 +1,7 @@
 //! What a shell command reads and changes, as far as its words say so.
 
 use super::act::Deed;
-use serde::Deserialize;
-use std::sync::LazyLock;
+use super::check::Check;
 
 /// So much of a command is looked at, in bytes.
 const LOOK: usize = 4096;
@@ -20,23 +19,9 @@ pub(super) struct Shell {
     pub(super) files: Vec<(Deed, String)>,
     /// Whether all it does is to show something.
     pub(super) shows: bool,
-    /// The checks it runs, without their flags: `cargo test`.
-    pub(super) checks: Vec<String>,
+    /// The checks it runs.
+    pub(super) checks: Vec<Check>,
 }
-
-/// The words by which checks are known; what each list is for, `check.toml` says.
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct CheckWords {
-    checkers: Vec<String>,
-    runners: Vec<String>,
-    verbs: Vec<String>,
-    through: Vec<String>,
-}
-
-// That the embedded words can be read is what tests are for.
-static CHECKS: LazyLock<CheckWords> =
-    LazyLock::new(|| toml::from_str(include_str!("check.toml")).unwrap_or_default());
 
 enum ShellPiece {
     Word(String),
@@ -44,14 +29,16 @@ enum ShellPiece {
     To(bool),
     /// `<` or `<<`.
     From,
-    /// `&&`, `||`, `|`, `;`, a line's end.
+    /// `&&`, `||`, `;`, a line's end.
     End,
+    /// `|`.
+    Pipe,
 }
 
 pub(super) fn read(command: &str) -> Shell {
     let mut shell = Shell { shows: true, ..Shell::default() };
     let mut words: Vec<String> = Vec::new();
-    let (mut to_file, mut appends, mut from) = (false, false, false);
+    let (mut to_file, mut appends, mut from, mut is_piped) = (false, false, false, false);
     for piece in pieces(command) {
         match piece {
             ShellPiece::Word(_) if from => from = false,
@@ -65,14 +52,15 @@ pub(super) fn read(command: &str) -> Shell {
             ShellPiece::Word(word) => words.push(word),
             ShellPiece::To(twice) => (to_file, appends) = (true, twice),
             ShellPiece::From => from = true,
-            ShellPiece::End => {
-                shell.segment(&words);
+            ShellPiece::End | ShellPiece::Pipe => {
+                shell.segment(&words, is_piped);
                 words.clear();
                 (to_file, from) = (false, false);
+                is_piped = matches!(piece, ShellPiece::Pipe);
             }
         }
     }
-    shell.segment(&words);
+    shell.segment(&words, is_piped);
     shell
 }
 
@@ -86,7 +74,7 @@ impl Shell {
         }
     }
 
-    fn segment(&mut self, words: &[String]) {
+    fn segment(&mut self, words: &[String], is_piped: bool) {
         let is_setting = |word: &&String| {
             word.split_once('=')
                 .is_some_and(|(name, _)| name.chars().all(|c| c.is_ascii_uppercase() || c == '_'))
@@ -96,10 +84,12 @@ impl Shell {
         };
         let words: Vec<&String> = words.iter().skip_while(before).collect();
         let Some((program, rest)) = words.split_first() else { return };
-        if let Some(check) = check(&words).filter(|check| !self.checks.contains(check)) {
-            self.checks.push(check);
-        }
+        let check = Check::of(&words);
         let program = program.rsplit('/').next().unwrap_or_default();
+        if is_piped && check.is_none() && !matches!(program, "tail" | "tee" | "cat") {
+            self.checks.last_mut().into_iter().for_each(|check| check.is_filtered = true);
+        }
+        self.checks.extend(check);
         let named: Vec<&str> =
             rest.iter().map(|word| word.as_str()).filter(|word| !word.starts_with('-')).collect();
         let quiet = matches!(
@@ -187,29 +177,6 @@ impl Shell {
     }
 }
 
-/// The check a command runs: a program that is one, or what a program is told to do if that names one.
-fn check(words: &[&String]) -> Option<String> {
-    let base = |word: &str| word.rsplit('/').next().unwrap_or_default().to_owned();
-    let is = |list: &[String], word: &str| list.iter().any(|known| known == word);
-    let mut words = words
-        .iter()
-        .map(|word| word.as_str())
-        .filter(|word| !word.starts_with(['-', '+']) && !is(&CHECKS.through, word));
-    let program = base(words.next()?);
-    if is(&CHECKS.checkers, &program) {
-        return Some(program);
-    }
-    if !is(&CHECKS.runners, &program) {
-        return None;
-    }
-    let is_verb = |word: &&str| CHECKS.verbs.iter().any(|verb| word.contains(verb.as_str()));
-    let told = words.take(RUNNER_WORDS).find(is_verb)?;
-    Some(format!("{program} {told}"))
-}
-
-/// Words behind a runner that may say what it is to do.
-const RUNNER_WORDS: usize = 3;
-
 fn looks_like_file(word: &str) -> bool {
     word.contains(['/', '.'])
         && !word.contains(['*', '$', '{', ',', '\'', '|', '='])
@@ -248,7 +215,8 @@ fn pieces(command: &str) -> Vec<ShellPiece> {
                     continue;
                 }
                 flush(&mut word, &mut pieces);
-                pieces.push(ShellPiece::End);
+                let is_pipe = c == '|' && chars.next_if_eq(&'|').is_none();
+                pieces.push(if is_pipe { ShellPiece::Pipe } else { ShellPiece::End });
             }
             '>' => {
                 if !matches!(word.as_str(), "1" | "2") {
@@ -307,5 +275,20 @@ mod tests {
             assert_eq!((shell.key.as_str(), found.as_slice()), (*key, *files), "{command}");
         }
         assert!(read("cat a.rs | grep x").shows && !read("cargo test").shows);
+    }
+
+    #[test]
+    fn a_check_speaks_for_what_it_looks_at_and_is_seen_of() {
+        let covers = |green: &str, red: &str| {
+            let [green, red] = [green, red].map(|command| read(command).checks.remove(0));
+            green.covers(&red)
+        };
+        assert!(covers("npx tsgo --noEmit", "npx tsgo --noEmit 2>&1 | head -80"));
+        assert!(covers("cargo test 2>&1 | tail -5", "cd x && cargo test -p core --lib since"));
+        assert!(covers("pytest tests -q || true", "python -m pytest tests -x"));
+        assert!(!covers("cargo test -p core", "cargo test"));
+        assert!(!covers("cargo test --lib", "cargo test"));
+        assert!(!covers("npx tsgo --noEmit | grep src/a.ts", "npx tsgo --noEmit"));
+        assert!(!covers("cargo check", "cargo test"));
     }
 }

@@ -1,3 +1,4 @@
+mod errors;
 mod properties;
 mod work_log;
 

@@ -119,7 +119,8 @@ fn newest_first(places: &mut Vec<Seq>, new: &[Seq], most: usize) {
 /// Puts a check before the others. One that ended well speaks for all that it holds.
 fn note_check(checks: &mut Vec<LastCheck>, step: &Step, span: Span) {
     let Some(outcome) = &step.outcome else { return };
-    let family: Vec<Box<str>> = step.checks.iter().map(|check| words(check)).collect();
+    let mut family: Vec<Box<str>> = step.checks.iter().map(|check| words(&check.family)).collect();
+    family.dedup();
     let speaks_for = |other: &LastCheck| {
         other.family == family || !outcome.failed && other.family.iter().all(|check| family.contains(check))
     };

@@ -3,9 +3,10 @@
 use super::{COMMAND, Pick, counted};
 use crate::summarize::extract::act::{Deed, Kind};
 use crate::summarize::extract::files::File;
-use crate::summarize::extract::glean::{Step, Trouble};
+use crate::summarize::extract::glean::Step;
 use crate::summarize::extract::item::{ItemText, SummaryItem};
 use crate::summarize::extract::plain::code;
+use crate::summarize::extract::trouble::{Trouble, TroubleState};
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use wunderblock_core::policy::Fill;
@@ -112,20 +113,31 @@ impl Pick<'_> {
         let troubles =
             folded(found.troubles.iter(), |trouble| (trouble.what.as_str(), trouble.line.as_str()));
         for (count, trouble) in troubles {
-            let Trouble { at, what, line, of_step, fixed, by } = trouble;
+            let Trouble { at, what, line, state, .. } = trouble;
             let what = self.short_line(what, COMMAND);
-            let lead = if *of_step { counted(&code(&what, self.marks()), count) } else { what };
+            let is_told = *state == TroubleState::Told;
+            let lead = if is_told { what } else { counted(&code(&what, self.marks()), count) };
             let quote = self.short_line(line, 220);
-            let lead = if quote.is_empty() { format!("{lead} failed") } else { format!("{lead}: ") };
-            let tail = match (fixed, by) {
-                (Some(_), Some(path)) => format!(" → fixed after changing `{}`", code(path, self.marks())),
-                (Some(_), None) => " → fixed".to_owned(),
-                (None, _) if *of_step => " → open".to_owned(),
-                (None, _) => String::new(),
+            let lead = if quote.is_empty() { lead } else { format!("{lead}: ") };
+            let tail = match state {
+                TroubleState::Told => String::new(),
+                TroubleState::Failed => " → failed".to_owned(),
+                TroubleState::Open => " → open".to_owned(),
+                TroubleState::Fixed(_, Some(path)) => {
+                    format!(" → fixed after changing `{}`", code(path, self.marks()))
+                }
+                TroubleState::Fixed(_, None) => " → fixed".to_owned(),
+                TroubleState::Gone(_) => " → file removed".to_owned(),
+                TroubleState::Passed(_) => " → ok later".to_owned(),
             };
-            let weight = self.span.newness(*at) + if trouble.is_open() && *of_step { 700 } else { 0 };
+            let weight = self.span.newness(*at)
+                + match state {
+                    TroubleState::Open => 700,
+                    TroubleState::Failed => 300,
+                    _ => 0,
+                };
             let mut item = SummaryItem::new(Fill::Errors, ItemText::Line { lead, quote, tail }, *at, weight);
-            item.refs.extend(*fixed);
+            item.refs.extend(trouble.closed());
             self.items.push(item);
         }
     }

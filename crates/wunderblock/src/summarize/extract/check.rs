@@ -1,0 +1,65 @@
+//! The checks a command runs: tests, compilers, linters.
+
+use serde::Deserialize;
+use std::sync::LazyLock;
+
+/// A check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Check {
+    /// Its program, and what that is told to do: `cargo test`.
+    pub(super) family: String,
+    /// What it is limited to: files, names of tests, packages.
+    scope: Vec<String>,
+    /// Whether only some of what it prints is to be seen.
+    pub(super) is_filtered: bool,
+}
+
+/// The words by which checks are known; what each list is for, `check.toml` says.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CheckWords {
+    checkers: Vec<String>,
+    runners: Vec<String>,
+    verbs: Vec<String>,
+    through: Vec<String>,
+    limits: Vec<String>,
+}
+
+// That the embedded words can be read is what tests are for.
+static WORDS: LazyLock<CheckWords> =
+    LazyLock::new(|| toml::from_str(include_str!("check.toml")).unwrap_or_default());
+
+/// Words behind a runner that may say what it is to do.
+const RUNNER_WORDS: usize = 3;
+
+fn is(list: &[String], word: &str) -> bool {
+    list.iter().any(|known| known == word)
+}
+
+impl Check {
+    /// The check a command runs: a program that is one, or what a program is told to do if that names one.
+    pub(super) fn of(words: &[&String]) -> Option<Self> {
+        let passes_on = |word: &&str| word.starts_with(['-', '+']) || is(&WORDS.through, word);
+        let mut words = words.iter().map(|word| word.as_str()).skip_while(passes_on);
+        let program = words.next()?.rsplit('/').next().unwrap_or_default().to_owned();
+        let limits = |word: &&str| is(&WORDS.limits, word) || !passes_on(word);
+        let mut scope: Vec<String> = words.filter(limits).map(str::to_owned).collect();
+        if is(&WORDS.checkers, &program) {
+            return Some(Self { family: program, scope, is_filtered: false });
+        }
+        if !is(&WORDS.runners, &program) {
+            return None;
+        }
+        let is_verb = |word: &String| WORDS.verbs.iter().any(|verb| word.contains(verb.as_str()));
+        let told = scope.iter().take(RUNNER_WORDS).position(is_verb)?;
+        let family = format!("{program} {}", scope.remove(told));
+        Some(Self { family, scope, is_filtered: false })
+    }
+
+    /// Whether it looks at all that another looked at, and is seen whole.
+    pub(super) fn covers(&self, other: &Self) -> bool {
+        !self.is_filtered
+            && self.family == other.family
+            && self.scope.iter().all(|limit| other.scope.contains(limit))
+    }
+}

@@ -1,0 +1,68 @@
+//! Errors: what opens them, and what closes them.
+
+use super::*;
+
+const BROKEN: &str = "src/bridge.ts(12,5): error TS2345: Argument of type 'string' is not assignable";
+
+/// What a summary says of the errors of some calls.
+fn errors(steps: &[(&str, &str, bool)]) -> String {
+    let ids: Vec<String> = (0..steps.len()).map(|number| format!("c{number}")).collect();
+    let calls =
+        steps.iter().zip(&ids).flat_map(|((command, output, failed), id)| ran(id, command, output, *failed));
+    let all = std::iter::once(user("Make the types check again.")).chain(calls);
+    part(&summary(all, &each(As::Markdown), 4_000), "Errors").to_owned()
+}
+
+#[test]
+fn a_green_check_of_the_family_closes_an_error() {
+    let red = ("npx tsgo --noEmit 2>&1 | head -80", BROKEN, true);
+    let text =
+        errors(&[red, ("sed -i s/a/b/ src/bridge.ts", "", false), ("npx tsgo --noEmit", "0 errors", false)]);
+    assert!(text.contains("→ fixed after changing `src/bridge.ts`"), "{text}");
+}
+
+#[test]
+fn nothing_else_does() {
+    let red = ("npx tsgo --noEmit", BROKEN, true);
+    for later in [
+        "npx tsgo --noEmit | grep src/other.ts",
+        "npx tsgo --noEmit src/other.ts",
+        "npx eslint src",
+        "git status",
+        "git add -A && git commit -m done",
+    ] {
+        let text = errors(&[red, (later, "all is fine", false)]);
+        assert!(text.contains("→ open") && !text.contains("fixed"), "{later}: {text}");
+    }
+}
+
+#[test]
+fn an_error_of_a_file_that_is_removed_is_not_open() {
+    let red = ("cd packages/web && npx tsgo --noEmit", BROKEN, true);
+    for gone in ["rm packages/web/src/bridge.ts", "git rm -f src/bridge.ts", "rm -rf src"] {
+        let text = errors(&[red, (gone, "", false)]);
+        assert!(text.contains("→ file removed"), "{gone}: {text}");
+    }
+    let text = errors(&[red, ("rm src/other.ts bridge.ts", "", false)]);
+    assert!(text.contains("→ open"), "{text}");
+}
+
+#[test]
+fn only_the_newest_result_of_a_check_is_open() {
+    let later = "src/other.ts(1,1): error TS2339: Property 'size' does not exist";
+    let text = errors(&[("npx tsgo --noEmit", BROKEN, true), ("npx tsgo --noEmit | head -60", later, true)]);
+    // What `head` hides may still be so: both stand.
+    assert_eq!(text.matches("→ open").count(), 2, "{text}");
+    let text = errors(&[("npx tsgo --noEmit | head -60", BROKEN, true), ("npx tsgo --noEmit", later, true)]);
+    assert!(text.contains("TS2339") && text.matches("→ open").count() == 1, "{text}");
+    assert!(text.lines().any(|line| line.contains("TS2345") && line.contains("→ failed")), "{text}");
+}
+
+#[test]
+fn a_call_that_is_no_check_is_neither_open_nor_fixed() {
+    let red = ("python3 upload.py --sheet 4", "HTTPError: 400 Client Error: Bad Request", true);
+    let text = errors(&[red]);
+    assert!(text.contains("→ failed") && !text.contains("open"), "{text}");
+    let text = errors(&[red, ("python3 upload.py --sheet 5", "Status Code: 400", false)]);
+    assert!(text.contains("→ ok later") && !text.contains("fixed"), "{text}");
+}

@@ -1,0 +1,138 @@
+//! Errors: what each is about, and what closes it. A call that ended well later closes none by itself.
+//!
+//! ```text
+//!  a check fails ────► Open ──┬─ a check of its family, at least as wide, ends well ─► Fixed
+//!                             ├─ one of its family fails in another way ─────────────► Failed
+//!                             └─ the file it is about is removed ────────────────────► Gone
+//!  another call fails ► Failed ─ the same call ends well ────────────────────────────► Passed
+//! ```
+
+use super::check::Check;
+use super::cue;
+use wunderblock_core::literal::{LiteralKind, literals};
+use wunderblock_core::units::Seq;
+
+/// How an error stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in super::super) enum TroubleState {
+    /// Somebody tells of it: nothing says how it stands.
+    Told,
+    /// A call failed; what was wrong then may be so or not.
+    Failed,
+    /// The newest check of its family found it.
+    Open,
+    /// A later check of its family ended well; the file that was changed last before that.
+    Fixed(Seq, Option<String>),
+    /// The file it is about was removed.
+    Gone(Seq),
+    /// The same call ended well later, which may have other reasons.
+    Passed(Seq),
+}
+
+/// An error.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Trouble {
+    pub(in super::super) at: Seq,
+    /// What was done.
+    pub(super) what: String,
+    /// What went wrong.
+    pub(in super::super) line: String,
+    pub(super) state: TroubleState,
+    /// What is compared to see that the same was done again.
+    key: String,
+    /// The checks that found it.
+    checks: Vec<Check>,
+}
+
+impl Trouble {
+    /// Whether a check found it and nothing has closed it.
+    pub(in super::super) fn is_open(&self) -> bool {
+        self.state == TroubleState::Open
+    }
+
+    /// Where it was closed.
+    pub(super) fn closed(&self) -> Option<Seq> {
+        match &self.state {
+            TroubleState::Fixed(at, _) | TroubleState::Gone(at) | TroubleState::Passed(at) => Some(*at),
+            TroubleState::Told | TroubleState::Failed | TroubleState::Open => None,
+        }
+    }
+
+    /// Whether its line names a file that is this one, or in this folder.
+    fn is_about(&self, path: &str) -> bool {
+        let path = path.trim_end_matches('/');
+        let mut named = literals(&self.line).filter(|literal| literal.kind == LiteralKind::Path);
+        named.any(|literal| {
+            let file = literal.normal();
+            let file = file.split([':', '(']).next().unwrap_or(file).trim_start_matches("./");
+            file == path || file.starts_with(&format!("{path}/")) || is_end(path, file) || is_end(file, path)
+        })
+    }
+}
+
+/// Whether a path ends with another that has a folder: a bare name is that of many files.
+fn is_end(path: &str, end: &str) -> bool {
+    end.contains('/') && path.strip_suffix(end).is_some_and(|before| before.ends_with('/'))
+}
+
+/// The errors of a range, in order.
+#[derive(Clone, Debug, Default)]
+pub(in super::super) struct Troubles(Vec<Trouble>);
+
+impl Troubles {
+    pub(in super::super) fn iter(&self) -> std::slice::Iter<'_, Trouble> {
+        self.0.iter()
+    }
+
+    /// What somebody tells of.
+    pub(super) fn tell(&mut self, at: Seq, what: &str, line: &str) {
+        let line = cue::bare(line).to_owned();
+        if !line.is_empty() {
+            let (what, key, checks) = (what.to_owned(), String::new(), Vec::new());
+            self.0.push(Trouble { at, what, line, state: TroubleState::Told, key, checks });
+        }
+    }
+
+    /// A call failed. What earlier checks of these families found is not known to be so any more.
+    pub(super) fn fail(&mut self, at: Seq, (what, key): (&str, &str), checks: &[Check], line: &str) {
+        for trouble in self.0.iter_mut().filter(|trouble| trouble.is_open()) {
+            if covers(checks, &trouble.checks) {
+                trouble.state = TroubleState::Failed;
+            }
+        }
+        let state = if checks.is_empty() { TroubleState::Failed } else { TroubleState::Open };
+        self.0.push(Trouble {
+            at,
+            what: what.to_owned(),
+            line: cue::bare(line).to_owned(),
+            state,
+            key: key.to_owned(),
+            checks: checks.to_vec(),
+        });
+    }
+
+    /// A call ended well. `changed`: where a file was changed last, and which.
+    pub(super) fn pass(&mut self, at: Seq, key: &str, checks: &[Check], changed: Option<&(Seq, String)>) {
+        for trouble in &mut self.0 {
+            if trouble.is_open() && covers(checks, &trouble.checks) {
+                let by = changed.filter(|(changed, _)| *changed > trouble.at).map(|(_, path)| path.clone());
+                trouble.state = TroubleState::Fixed(at, by);
+            } else if trouble.state == TroubleState::Failed && trouble.checks.is_empty() && trouble.key == key
+            {
+                trouble.state = TroubleState::Passed(at);
+            }
+        }
+    }
+
+    /// A file or folder was removed.
+    pub(super) fn remove(&mut self, at: Seq, path: &str) {
+        for trouble in self.0.iter_mut().filter(|trouble| trouble.is_open() && trouble.is_about(path)) {
+            trouble.state = TroubleState::Gone(at);
+        }
+    }
+}
+
+/// Whether the checks of one command look at all that those of another looked at.
+fn covers(checks: &[Check], others: &[Check]) -> bool {
+    !others.is_empty() && others.iter().all(|other| checks.iter().any(|check| check.covers(other)))
+}
