@@ -50,6 +50,12 @@ impl Trouble {
         self.state == TroubleState::Open
     }
 
+    /// The families of the checks that found it; else what was done.
+    pub(super) fn found_by(&self) -> Vec<&str> {
+        let families: Vec<&str> = self.checks.iter().map(|check| check.family.as_str()).collect();
+        if families.is_empty() { vec![self.what.as_str()] } else { families }
+    }
+
     /// Where it was closed.
     pub(super) fn closed(&self) -> Option<Seq> {
         match &self.state {

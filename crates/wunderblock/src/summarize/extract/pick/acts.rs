@@ -110,8 +110,7 @@ impl Pick<'_> {
 
     pub(super) fn errors(&mut self) {
         let found = self.found;
-        let troubles =
-            folded(found.troubles.iter(), |trouble| (trouble.what.as_str(), trouble.line.as_str()));
+        let troubles = folded(found.troubles.iter(), |trouble| (trouble.found_by(), trouble.line.as_str()));
         for (count, trouble) in troubles {
             let Trouble { at, what, line, state, .. } = trouble;
             let what = self.short_line(what, COMMAND);
