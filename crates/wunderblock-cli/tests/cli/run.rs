@@ -174,7 +174,11 @@ fn on_a_terminal_everything_passes_through_and_is_kept() {
     desk.write("books.log", log());
     let inner = "test -t 1 && test -t 2 && printf 'seen \\033[31mred\\033[0m\\n'; cat books.log; exit 6";
     desk.write("script", inner);
-    let done = desk.shell("script -qec '$WB run -- sh script' /dev/null < /dev/null").exits(6);
+    // At the end of its input `script` writes a byte to the terminal, whose echo may come first: its input stays open.
+    let held = "until test -s over; do sleep 0.05; done";
+    let done = desk
+        .shell(&format!("{{ {held}; }} | {{ script -qec '$WB run -- sh script' /dev/null; code=$?; echo over > over; exit $code; }}"))
+        .exits(6);
     let lines: Vec<&str> = done.out.lines().map(|line| line.trim_end_matches('\r')).collect();
     assert_eq!(lines[0], "seen \u{1b}[31mred\u{1b}[0m");
     assert_eq!(lines[1..401], log().lines().collect::<Vec<_>>());
