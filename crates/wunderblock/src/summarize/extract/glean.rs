@@ -315,7 +315,8 @@ impl<'a> Found<'a> {
             if let Some(skill) = &mut step.skill {
                 skill::read(skill, at, &readable(text));
             }
-            let part = outcome::read(text, failed, step.shows);
+            let refused = !matches!(step.kind, Kind::Run | Kind::Read) && outcome::is_refusal(text);
+            let part = outcome::read(text, failed || refused, step.shows);
             ended = Outcome {
                 failed: ended.failed || part.failed,
                 exit: part.exit.or(ended.exit),

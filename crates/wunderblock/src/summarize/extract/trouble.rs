@@ -9,6 +9,7 @@
 
 use super::check::Check;
 use super::cue;
+use super::shell::joined;
 use wunderblock_core::literal::{LiteralKind, literals};
 use wunderblock_core::units::Seq;
 
@@ -50,10 +51,10 @@ impl Trouble {
         self.state == TroubleState::Open
     }
 
-    /// The families of the checks that found it; else what was done.
-    pub(super) fn found_by(&self) -> Vec<&str> {
-        let families: Vec<&str> = self.checks.iter().map(|check| check.family.as_str()).collect();
-        if families.is_empty() { vec![self.what.as_str()] } else { families }
+    /// The checks that found it; else what was done.
+    pub(super) fn found_by(&self) -> Vec<String> {
+        let checks: Vec<String> = self.checks.iter().map(Check::name).collect();
+        if checks.is_empty() { vec![self.what.clone()] } else { checks }
     }
 
     /// Where it was closed.
@@ -67,10 +68,13 @@ impl Trouble {
     /// Whether its line names a file that is this one, or in this folder.
     fn is_about(&self, path: &str) -> bool {
         let path = path.trim_end_matches('/');
+        let folder = self.checks.first().map(|check| check.folder.as_str()).unwrap_or_default();
         let mut named = literals(&self.line).filter(|literal| literal.kind == LiteralKind::Path);
         named.any(|literal| {
             let file = literal.normal();
             let file = file.split([':', '(']).next().unwrap_or(file).trim_start_matches("./");
+            let file = joined(folder, file);
+            let file = file.as_str();
             file == path || file.starts_with(&format!("{path}/")) || is_end(path, file) || is_end(file, path)
         })
     }
