@@ -2,7 +2,7 @@
 
 use super::form::{SummaryForm, heading};
 use super::glean::Found;
-use super::item::{ItemText, SummaryItem};
+use super::item::{ANSWERED, ItemText, SummaryItem};
 use super::plain::{self, code, line};
 use crate::summarize::task::{Earlier, Material};
 use std::collections::{HashMap, HashSet};
@@ -299,7 +299,9 @@ const STATES: [&str; 4] = ["→ open", "\" → failed", "→ file removed", "→
 /// Which kind of a part that has several, by the words our own lines begin with.
 fn kind_of(said: &str, fills: &[Fill]) -> Option<Fill> {
     let begins = |words: &[&str]| words.iter().any(|word| said.starts_with(word));
-    let fill = if begins(&["changed `", "removed `", "changing `", "removing `"]) {
+    let fill = if said.contains(ANSWERED) {
+        Fill::Decisions
+    } else if begins(&["changed `", "removed `", "changing `", "removing `"]) {
         Fill::FilesModified
     } else if begins(&["in progress: ", "open: "]) {
         Fill::Todos
@@ -339,6 +341,12 @@ fn positions(text: &str) -> (&str, Vec<Seq>) {
 /// Our words, somebody's words, our words. A line whose words are not in marks is somebody's as a whole, unless it names
 /// things only.
 fn split(said: &str, form: &SummaryForm) -> (String, String, String) {
+    if let Some((question, answer)) = said.split_once(ANSWERED)
+        && let Some(question) = question.strip_prefix('"').and_then(|text| text.strip_suffix('"'))
+    {
+        let lead = format!("\"{}\"{ANSWERED}", line(question, form.marks));
+        return (lead, line(answer.trim_matches('"'), form.marks), String::new());
+    }
     let first = said.find('"');
     let last = said.rfind('"').filter(|last| first.is_some_and(|first| *last > first));
     if let (Some(first), Some(last)) = (first, last) {

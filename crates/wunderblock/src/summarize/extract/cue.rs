@@ -103,6 +103,60 @@ fn around(text: &str, from: usize, to: usize) -> (usize, usize) {
     (start, end)
 }
 
+/// The sentences of a text, one a line at least.
+pub(super) fn last_sentences(text: &str) -> Vec<&str> {
+    let ends = |c: char| matches!(c, '.' | '!' | '?' | '。' | '！' | '？');
+    let mut found = Vec::new();
+    for line in text.lines() {
+        let mut rest = line;
+        while let Some((at, c)) = rest.char_indices().find(|(at, c)| {
+            let after = rest.get(at + c.len_utf8()..).unwrap_or_default();
+            ends(*c) && (c.len_utf8() > 1 || after.starts_with([' ', '"', '*']) || after.is_empty())
+        }) {
+            let (sentence, more) = rest.split_at(at + c.len_utf8());
+            found.push(bare(sentence));
+            rest = more;
+        }
+        found.push(bare(rest));
+    }
+    found.retain(|sentence| sentence.chars().any(char::is_alphanumeric));
+    found
+}
+
+/// Whether a sentence says something by itself: "Done.", "Let me search", a heading and a question do not.
+pub(super) fn says_something(sentence: &str) -> bool {
+    let plain = sentence.trim().trim_end_matches(['*', '_', ' ']);
+    let lower = plain.to_lowercase();
+    let is_talk = TALK.iter().any(|begin| lower.starts_with(begin));
+    let wide = plain.chars().filter(|c| c.is_alphabetic() && c.len_utf8() >= 3).count();
+    let words = plain.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() >= 3).count();
+    // What ends like a sentence is none of the headings, which name and do not say.
+    let least = if plain.ends_with(['.', '!']) { WORDS_MIN - 1 } else { WORDS_MIN };
+    !is_talk && !plain.ends_with([':', '：', '?', '？']) && (words >= least || wide >= WIDE_MIN)
+}
+
+/// How sentences begin that only go along with the work.
+const TALK: [&str; 14] = [
+    "let me",
+    "now let me",
+    "let's see",
+    "please ",
+    "would you",
+    "could you",
+    "do you",
+    "if you",
+    "feel free",
+    "i'll now",
+    "让我",
+    "我来",
+    "请",
+    "如果你",
+];
+/// Fewer words of three letters say nothing,
+const WORDS_MIN: usize = 4;
+/// and fewer characters of a script without blanks.
+const WIDE_MIN: usize = 6;
+
 /// Without what marks a list or a heading.
 pub(super) fn bare(sentence: &str) -> &str {
     let mut text = sentence.trim();

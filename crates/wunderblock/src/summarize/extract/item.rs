@@ -36,6 +36,8 @@ pub(super) enum ItemText {
 pub(super) const PACKED_LINE: usize = 110;
 /// What stands between packed names.
 pub(super) const BETWEEN: &str = " · ";
+/// What stands between a question and its answer.
+pub(super) const ANSWERED: &str = " → answered: ";
 /// A shorter quotation is not worth its line, in bytes.
 const QUOTE_MIN: usize = 12;
 

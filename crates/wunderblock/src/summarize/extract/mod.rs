@@ -12,6 +12,7 @@ mod act;
 mod check;
 mod condense;
 mod cue;
+mod decision;
 mod demand;
 mod files;
 mod fit;

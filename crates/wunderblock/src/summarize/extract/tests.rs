@@ -1,5 +1,6 @@
 mod errors;
 mod properties;
+mod said;
 mod work_log;
 
 use super::*;
