@@ -294,7 +294,7 @@ fn items_of(text: &str, block: &str, fills: &[Fill], at: Seq, form: &SummaryForm
 }
 
 /// How our lines on errors end.
-const STATES: [&str; 4] = ["→ open", "\" → failed", "→ file removed", "→ ok later"];
+const STATES: [&str; 5] = ["→ open", "\" → failed", "→ file removed", "→ ok later", "` changed"];
 
 /// Which kind of a part that has several, by the words our own lines begin with.
 fn kind_of(said: &str, fills: &[Fill]) -> Option<Fill> {
@@ -387,11 +387,11 @@ fn is_name(text: &str) -> bool {
 /// Names in backticks, counts, and the few words that we write around them.
 fn is_ours(text: &str) -> bool {
     #[rustfmt::skip]
-    const OURS: [&str; 48] = [
-        "after", "asked", "broken", "by", "calls", "changed", "changing", "code", "exit", "failed",
+    const OURS: [&str; 51] = [
+        "after", "asked", "broken", "by", "calls", "changed", "changing", "checked", "code", "exit", "failed",
         "failed,", "failed:", "file", "files", "fixed", "given:", "in", "last:", "later", "messages", "model", "model:",
-        "named:", "no", "off:", "ok", "ok:", "older", "open", "open:", "printed:", "progress:", "read:",
-        "removed", "removing", "reply:", "reports:", "result", "said", "the", "then:", "to", "user",
+        "named:", "no", "not", "off:", "ok", "ok:", "older", "open", "open:", "printed:", "progress:", "read:",
+        "removed", "removing", "reply:", "reports:", "result", "said", "since", "the", "then:", "to", "user",
         "user:", "was", "yet", "→", "from",
     ];
     let outside: String = text.split('`').step_by(2).collect::<Vec<_>>().join(" ");

@@ -6,6 +6,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
+use wunderblock_core::literal::literals;
 
 /// What a sentence is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
@@ -123,20 +124,22 @@ pub(super) fn last_sentences(text: &str) -> Vec<&str> {
     found
 }
 
-/// Whether a sentence says something by itself: "Done.", "Let me search", a heading and a question do not.
+/// Whether a sentence says something by itself: "Done.", "There's the problem!", "Let me search", a heading and a question
+/// do not.
 pub(super) fn says_something(sentence: &str) -> bool {
     let plain = sentence.trim().trim_end_matches(['*', '_', ' ']);
     let lower = plain.to_lowercase();
     let is_talk = TALK.iter().any(|begin| lower.starts_with(begin));
     let wide = plain.chars().filter(|c| c.is_alphabetic() && c.len_utf8() >= 3).count();
-    let words = plain.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() >= 3).count();
-    // What ends like a sentence is none of the headings, which name and do not say.
-    let least = if plain.ends_with(['.', '!']) { WORDS_MIN - 1 } else { WORDS_MIN };
-    !is_talk && !plain.ends_with([':', '：', '?', '？']) && (words >= least || wide >= WIDE_MIN)
+    let content = |word: &&str| word.chars().count() >= 3 && !EVERYDAY.contains(word);
+    let words = lower.split(|c: char| !c.is_alphanumeric()).filter(content).count();
+    let names = plain.contains('`') || literals(plain).next().is_some();
+    let is_row = plain.starts_with('|') || plain.ends_with([':', '：', '?', '？']);
+    !is_talk && !is_row && (words >= WORDS_MIN || names && words >= 2 || wide >= WIDE_MIN)
 }
 
 /// How sentences begin that only go along with the work.
-const TALK: [&str; 14] = [
+const TALK: [&str; 17] = [
     "let me",
     "now let me",
     "let's see",
@@ -147,12 +150,21 @@ const TALK: [&str; 14] = [
     "if you",
     "feel free",
     "i'll now",
+    "i'll help",
+    "i'm sorry",
+    "i understand",
     "让我",
     "我来",
     "请",
     "如果你",
 ];
-/// Fewer words of three letters say nothing,
+/// Words that say nothing by themselves.
+const EVERYDAY: [&str; 28] = [
+    "the", "and", "was", "were", "that", "this", "these", "for", "with", "now", "are", "has", "have", "had",
+    "can", "will", "you", "your", "actually", "let", "there", "here", "then", "but", "not", "all", "should",
+    "wait",
+];
+/// Fewer content words say nothing,
 const WORDS_MIN: usize = 4;
 /// and fewer characters of a script without blanks.
 const WIDE_MIN: usize = 6;

@@ -7,10 +7,10 @@ use super::form::SummaryForm;
 use super::item::{ItemText, SummaryItem};
 use crate::summarize::task::Brief;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use wunderblock_core::policy::Fill;
 use wunderblock_core::ports::CostModel;
-use wunderblock_core::units::Tokens;
+use wunderblock_core::units::{Seq, Tokens};
 
 /// A shorter line says nothing.
 const LINE_MIN: u64 = 14;
@@ -89,6 +89,33 @@ struct ItemGroup<'i> {
     room: u64,
     /// What it may take beside what it has.
     most: u64,
+}
+
+/// What was chosen, and what that quotes of each position.
+#[derive(Default)]
+struct Chosen {
+    items: Vec<SummaryItem>,
+    quoted: HashMap<Seq, Vec<(Fill, String)>>,
+}
+
+impl Chosen {
+    fn push(&mut self, item: SummaryItem) {
+        if let (Some(at), Some(quote)) = (item.refs.first(), item.quoted()) {
+            self.quoted.entry(*at).or_default().push((item.fill, quote.to_owned()));
+        }
+        self.items.push(item);
+    }
+
+    /// Whether all that an item quotes was chosen already: in the same part; of a sentence whose part has others, anywhere.
+    fn says(&self, item: &SummaryItem, form: &SummaryForm) -> bool {
+        let quoted = item.refs.first().and_then(|at| self.quoted.get(at));
+        let Some((quotes, own)) = quoted.zip(item.quoted()) else { return false };
+        let is_sentence = matches!(item.fill, Fill::Decisions | Fill::Findings | Fill::Next | Fill::Done)
+            && self.items.iter().any(|other| other.fill == item.fill);
+        let part = form.part_number(item.fill);
+        let mut known = quotes.iter().filter(|(fill, _)| is_sentence || form.part_number(*fill) == part);
+        known.any(|(_, quote)| quote.contains(own))
+    }
 }
 
 impl<'f> Fit<'f> {
@@ -177,7 +204,7 @@ impl<'f> Fit<'f> {
     }
 
     fn choose(&self, items: &[SummaryItem], room: u64) -> Vec<SummaryItem> {
-        let mut chosen: Vec<SummaryItem> = Vec::new();
+        let mut chosen = Chosen::default();
         let mut left = room;
         for (at, item) in items.iter().enumerate().filter(|(_, item)| item.must) {
             left = left.saturating_sub(self.cost(at, item));
@@ -208,6 +235,7 @@ impl<'f> Fit<'f> {
             self.serve(kind, &mut chosen);
             spare -= room - kind.room;
         }
+        let mut chosen = chosen.items;
         chosen.extend(kinds.iter().filter_map(|kind| self.older(kind)));
         chosen
     }
@@ -228,7 +256,7 @@ impl<'f> Fit<'f> {
     }
 
     /// The best item of each kind, shortened so that all have one.
-    fn first(&self, kinds: &mut [ItemGroup<'_>], left: &mut u64, chosen: &mut Vec<SummaryItem>) {
+    fn first(&self, kinds: &mut [ItemGroup<'_>], left: &mut u64, chosen: &mut Chosen) {
         let count = kinds.len() as u64;
         for (done, kind) in kinds.iter_mut().enumerate() {
             let cap = (*left / (count - done as u64).max(1)).clamp(LINE_MIN.min(*left), 64);
@@ -287,11 +315,14 @@ impl<'f> Fit<'f> {
     }
 
     /// Takes a kind's items while there is room: whole, or their heads, so that older ones have theirs too.
-    fn serve(&self, kind: &mut ItemGroup<'_>, chosen: &mut Vec<SummaryItem>) {
+    fn serve(&self, kind: &mut ItemGroup<'_>, chosen: &mut Chosen) {
         let mut misses = 0;
         let count = kind.items.len();
         let mut rest = Vec::new();
         for (place, (at, item)) in std::mem::take(&mut kind.items).into_iter().enumerate() {
+            if chosen.says(item, self.form) {
+                continue;
+            }
             if kind.room < LINE_MIN / 2 || misses > MISSES_MAX {
                 rest.push((at, item));
                 continue;

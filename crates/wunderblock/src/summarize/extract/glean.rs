@@ -345,7 +345,10 @@ impl<'a> Found<'a> {
                 self.answers.push(Answer { asked: step.at, question, said: at, answer });
             }
             let refused = !matches!(step.kind, Kind::Run | Kind::Read) && outcome::is_refusal(text);
-            let part = outcome::read(text, failed || refused, step.shows);
+            let mut part = outcome::read(text, failed || refused, step.shows);
+            if step.kind == Kind::Other && !part.failed {
+                part.telling = outcome::short_answer(text).map(str::to_owned);
+            }
             ended = Outcome {
                 failed: ended.failed || part.failed,
                 exit: part.exit.or(ended.exit),
@@ -369,7 +372,7 @@ impl<'a> Found<'a> {
             self.tally.failed += 1;
             let line = ended.telling.unwrap_or_default();
             // A search that finds nothing ends with a code too; what somebody broke off is no error.
-            let is_nothing = shows && line.is_empty() || line.ends_with("aborted");
+            let is_nothing = shows && checks.is_empty() || line.ends_with("aborted");
             if !is_nothing {
                 self.names.learn(cue::bare(&line), at, Author::Tool);
                 self.troubles.fail(at, (&what, &key), &checks, &line);
@@ -380,8 +383,10 @@ impl<'a> Found<'a> {
             }
             for (deed, path) in &files {
                 self.files.touch((began, at), deed, path);
-                if *deed == Deed::Removed {
-                    self.troubles.remove(at, path);
+                match deed {
+                    Deed::Removed => self.troubles.remove(at, path),
+                    Deed::Read | Deed::Committed => {}
+                    _ => self.troubles.change(path),
                 }
             }
             self.troubles.pass(at, &key, &checks, self.files.changed.as_ref());

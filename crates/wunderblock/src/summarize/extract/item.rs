@@ -85,6 +85,16 @@ impl SummaryItem {
         }
     }
 
+    /// Somebody's words in it.
+    pub(super) fn quoted(&self) -> Option<&str> {
+        match &self.text {
+            ItemText::Line { quote: text, .. } | ItemText::Block(text) => {
+                Some(text.as_str()).filter(|text| !text.is_empty())
+            }
+            ItemText::Packed { .. } => None,
+        }
+    }
+
     /// What it says, to look for words in.
     pub(super) fn search_text(&self) -> String {
         match &self.text {

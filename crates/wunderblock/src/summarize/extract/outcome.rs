@@ -109,6 +109,14 @@ pub(super) fn is_refusal(text: &str) -> bool {
     })
 }
 
+/// A longer answer of a service is not told, in bytes.
+const ANSWER: usize = 100;
+
+/// What a service answers, where that is short.
+pub(super) fn short_answer(text: &str) -> Option<&str> {
+    Some(text.trim()).filter(|text| (1..=ANSWER).contains(&text.len()) && !text.contains('\n'))
+}
+
 /// Reads a result. `shows`: its text is content, and says nothing about how it ended unless it failed.
 pub(super) fn read(text: &str, failed: bool, shows: bool) -> Outcome {
     let tail = tail(text);

@@ -2,6 +2,7 @@
 
 mod acts;
 
+use super::act::Kind;
 use super::cue::Cue;
 use super::form::SummaryForm;
 use super::glean::{Found, Said, stamp};
@@ -249,17 +250,20 @@ impl<'f> Pick<'f> {
         if let Some(asked) = found.users.last() {
             items.push(current("asked last: ", self.short_line(&asked.text, CURRENT), asked, 9_000));
         }
-        if let Some(told) = found.replies.last() {
+        let wrap_up = self.wrap_up();
+        let told_at = wrap_up.as_ref().and_then(|item| item.refs.first().copied());
+        items.extend(wrap_up);
+        if let Some(told) = found.replies.last().filter(|told| Some(told.at) != told_at) {
             items.push(current("said last: ", self.short_line(&told.text, CURRENT), told, 8_000));
         }
-        items.extend(self.wrap_up());
         if found.users.is_empty()
             && found.replies.is_empty()
             && let Some(other) = found.others.last()
         {
             items.push(current("was given: ", self.short_line(&other.text, CURRENT / 2), other, 7_000));
         }
-        for (weight, step) in (5_997..=6_000).rev().zip(found.steps.iter().rev()) {
+        let steps = found.steps.iter().rev().filter(|step| step.kind != Kind::Plan);
+        for (weight, step) in (5_997..=6_000).rev().zip(steps) {
             let (lead, quote) = self.step_line(step, 1);
             items.push(SummaryItem::quote(Fill::Current, &lead, quote, step.at, weight));
         }

@@ -175,7 +175,7 @@ fn coding() -> Vec<Message> {
         call("c8", "TodoWrite", "", r#"{"todos":[{"content":"write docs/since.md","status":"pending"},{"content":"add the flag","status":"completed"}]}"#),
         result("c8", "saved", false),
         user("Good. Jiff and Tokio are fine, Jiff most of all. Now document it in docs/since.md please."),
-        model("I added the flag. The root cause was a wrong type. Next, the docs."),
+        model("I added the `--since` flag. The root cause was a wrong type. Next, I will write the docs of the filter."),
     ]);
     said
 }
@@ -215,9 +215,9 @@ fn each_part_says_what_its_range_holds() {
         ),
         ("Findings", &["times are handled in src/time.rs", "The root cause was a wrong type."]),
         ("Open", &["open: \"write docs/since.md\" #117"]),
-        ("Done", &["add the flag", "I added the flag."]),
+        ("Done", &["add the flag"]),
         ("Current", &["asked last: ", "docs/since.md", "said last: ", "`npm run lint` → failed"]),
-        ("Next", &["Next, the docs."]),
+        ("Next", &["Next, I will write the docs of the filter."]),
         ("Recent", &["`npm run lint`"]),
         ("Names", &["`docs/since.md`"]),
         ("Numbers", &["calls ×8", "failed ×2"]),

@@ -62,6 +62,25 @@ fn only_the_newest_result_of_a_check_is_open() {
 }
 
 #[test]
+fn an_error_whose_file_changed_since_is_said_so() {
+    let red = ("npx tsgo --noEmit", BROKEN, true);
+    let edit = ("sed -i s/a/b/ src/bridge.ts", "", false);
+    let text = errors(&[red, edit]);
+    assert!(text.contains("→ not checked since `src/bridge.ts` changed") && !text.contains("open"), "{text}");
+    let text = errors(&[red, edit, ("npx tsgo --noEmit", BROKEN, true)]);
+    assert_eq!(text.matches("→ open").count(), 1, "{text}");
+}
+
+#[test]
+fn a_green_check_closes_what_another_found_in_the_same_words() {
+    let red =
+        ["npm run check", "npx tsgo --noEmit", "npm run check | head -20"].map(|run| (run, BROKEN, true));
+    let other = ("npm run check", "src/a.ts(1,1): error TS2304: Cannot find name 'x'", true);
+    let text = errors(&[red[0], red[1], red[2], other, ("npm run check 2>&1 | tail -3", "ok", false)]);
+    assert!(!text.contains("open") && !text.contains("→ failed"), "{text}");
+}
+
+#[test]
 fn a_call_that_is_no_check_is_neither_open_nor_fixed() {
     let red = ("python3 upload.py --sheet 4", "HTTPError: 400 Client Error: Bad Request", true);
     let text = errors(&[red]);
@@ -82,7 +101,8 @@ fn a_service_that_refuses_has_failed_and_a_file_that_tells_of_errors_has_not() {
         result("3", "Error: what it means, and what to do", false),
     ];
     let text = summary(std::iter::once(user("Change my flight.")).chain(booked), &each(As::Markdown), 4_000);
-    assert!(!text.contains("HAT136") && !text.contains("what it means"), "{text}");
+    let found = "`search_flights origin=JFK`: \"{'error': null, 'flights': ['HAT136']}\"";
+    assert!(text.contains(found) && !text.contains("what it means"), "{text}");
     for name in ["Commands", "Errors"] {
         let told = part(&text, name);
         assert!(
