@@ -173,6 +173,11 @@ const WIDE_MIN: usize = 6;
 pub(super) fn bare(sentence: &str) -> &str {
     let mut text = sentence.trim();
     while let Some(rest) = text.strip_prefix(['-', '*', '#', '>', '•', '–']) {
+        // `#b5bd68` is a colour, `--since` a flag.
+        let is_mark = !text.starts_with(['-', '#']) || rest.trim_start_matches('#').starts_with(' ');
+        if !is_mark {
+            break;
+        }
         text = rest.trim_start();
     }
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();

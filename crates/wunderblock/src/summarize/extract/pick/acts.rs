@@ -23,6 +23,16 @@ impl Step {
         self.kind == Kind::Run && self.shows && self.checks.is_empty()
     }
 
+    /// Whether all it did is to change files, which are told of as they are now.
+    fn only_changes_files(&self) -> bool {
+        let ended_well = self.outcome.as_ref().is_some_and(|outcome| !outcome.failed);
+        let changes = |(deed, _): &(Deed, String)| !matches!(deed, Deed::Read | Deed::Committed);
+        self.kind == Kind::Run
+            && ended_well
+            && self.checks.is_empty()
+            && self.files.first().is_some_and(changes)
+    }
+
     /// What is told once, with the newest run's result: a check, whatever its flags and filters; else the same words.
     fn fold_key(&self) -> String {
         if self.checks.is_empty() {
@@ -89,8 +99,11 @@ impl Pick<'_> {
         // What was only looked at is in the files that were read; the newest looks say where the work was.
         let looks = found.steps.iter().rev().filter(|step| step.only_looks()).map(|step| step.at);
         let since = looks.take(LOOKS).last().unwrap_or_default();
+        let has_files = self.form.has(Fill::FilesModified);
         let steps = found.steps.iter().filter(|step| {
-            matches!(step.kind, Kind::Run | Kind::Other) && (!step.only_looks() || step.at >= since)
+            let is_told = has_files && step.only_changes_files();
+            let is_passing = step.only_looks() && step.at < since;
+            matches!(step.kind, Kind::Run | Kind::Other) && !is_told && !is_passing
         });
         for (count, step) in folded(steps, Step::fold_key) {
             let failed = step.outcome.as_ref().is_some_and(|outcome| outcome.failed);
