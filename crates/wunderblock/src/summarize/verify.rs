@@ -1,11 +1,11 @@
 //! Whether a summary may be taken: it is smaller, has its parts, names what it has to and nothing that is not there, and
 //! gives nobody orders.
 
-use super::extract::{Cue, Found, demands, glean, has, heading, restored, stamp, without_colour};
+use super::extract::{Cue, Found, absent, demands, glean, heading, restored, stamp, without_colour};
 use crate::summarize::task::{Brief, Material};
 use std::collections::{HashMap, HashSet};
 use wunderblock_core::compact::Detail;
-use wunderblock_core::compaction::SummaryCheck;
+use wunderblock_core::compaction::{FactKind, LostFact, SummaryCheck};
 use wunderblock_core::grounding::SourceNames;
 use wunderblock_core::literal::{Literal, literals};
 use wunderblock_core::message::Part;
@@ -60,6 +60,9 @@ pub enum SummaryFault {
     /// It does not name what it has to.
     #[error("These names have to be in the summary, spelt exactly so: {}.", quoted(.0))]
     MissingLiteral(Vec<Box<str>>),
+    /// It does not say what the user wants, or demands.
+    #[error("The user's first request and rules have to be in the summary: {}.", .0.join("; "))]
+    MissingWords(Vec<Box<str>>),
     /// It names what its range does not contain.
     #[error(
         "These names, numbers or quotations do not stand in the conversation: {}. Take them out, or copy exactly \
@@ -99,13 +102,22 @@ pub fn verify(text: &str, material: &Material<'_>, brief: &Brief<'_>, against: A
     if brief.detail == Detail::Full {
         faults.extend(missing(text, brief).map(SummaryFault::MissingSection));
     }
-    let demanded = demands(&found, brief);
-    let absent = demanded.iter().filter(|demand| !has(text, demand));
-    let absent: Vec<Box<str>> = absent.map(|demand| demand.text.as_str().into()).collect();
+    let demanded = demands(&found, material, brief);
+    let absent = absent(text, &demanded);
     let kept = demanded.len() - absent.len();
-    if !absent.is_empty() {
-        faults.push(SummaryFault::MissingLiteral(absent));
+    let missing = absent.iter().filter(|demand| demand.is_name()).map(|demand| demand.text.as_str().into());
+    let missing: Vec<Box<str>> = missing.collect();
+    if !missing.is_empty() {
+        faults.push(SummaryFault::MissingLiteral(missing));
     }
+    // The task and the rules; of the rest a summary may say it in words of its own.
+    let grave = absent.iter().filter(|demand| matches!(demand.kind, FactKind::Request | FactKind::Rule));
+    let grave: Vec<Box<str>> =
+        grave.map(|demand| format!("#{} \"{}\"", demand.at, demand.text).into()).collect();
+    if !grave.is_empty() {
+        faults.push(SummaryFault::MissingWords(grave));
+    }
+    let lost = absent.iter().map(|demand| LostFact { kind: demand.kind, at: demand.at }).collect();
     let names = restored(text);
     let grounding = known(&names, material, &found, brief).check(&names);
     let score = grounding.score();
@@ -125,6 +137,7 @@ pub fn verify(text: &str, material: &Material<'_>, brief: &Brief<'_>, against: A
         kept: count(kept),
         demanded: count(demanded.len()),
         answered: answered(text, &found),
+        lost,
     };
     Verdict { check, faults }
 }

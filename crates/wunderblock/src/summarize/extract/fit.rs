@@ -5,6 +5,7 @@
 
 use super::form::SummaryForm;
 use super::item::{ItemText, SummaryItem};
+use super::words::distinct_words;
 use crate::summarize::task::Brief;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -16,6 +17,8 @@ use wunderblock_core::units::{Seq, Tokens};
 const LINE_MIN: u64 = 14;
 /// What the head of an item takes that cannot be shown whole.
 const HEAD_TOKENS: u64 = 28;
+/// An item that must be there takes at most this part of the room: one in …
+const MUST_SHARE: u64 = 6;
 /// So many messages that are not shown are named by their positions: the newest.
 const OLDER_MAX: usize = 48;
 /// So many items in a row that do not fit, and the rest of their kind is not tried.
@@ -56,29 +59,6 @@ const fn share(fill: Fill) -> (u64, u8) {
         Fill::Concepts => (3, 15),
         Fill::Statistics => (3, 16),
     }
-}
-
-/// Words without case; of scripts without spaces, pairs of characters.
-fn distinct_words(text: &str) -> HashSet<String> {
-    let mut found = HashSet::new();
-    let mut before: Option<char> = None;
-    let mut word = String::new();
-    for c in text.chars().chain([' ']) {
-        let wide = c.is_alphanumeric() && c.len_utf8() >= 3;
-        if c.is_alphanumeric() && !wide {
-            word.extend(c.to_lowercase());
-        } else {
-            if word.chars().count() >= 3 {
-                found.insert(std::mem::take(&mut word));
-            }
-            word.clear();
-        }
-        if wide && let Some(before) = before {
-            found.insert([before, c].iter().collect());
-        }
-        before = Some(c).filter(|_| wide);
-    }
-    found
 }
 
 /// A kind's items, best first, and its room.
@@ -206,9 +186,14 @@ impl<'f> Fit<'f> {
     fn choose(&self, items: &[SummaryItem], room: u64) -> Vec<SummaryItem> {
         let mut chosen = Chosen::default();
         let mut left = room;
+        // What must be there is cut where it would crowd out the rest.
+        let cap = (room / MUST_SHARE).max(HEAD_TOKENS * 2);
         for (at, item) in items.iter().enumerate().filter(|(_, item)| item.must) {
-            left = left.saturating_sub(self.cost(at, item));
-            chosen.push(item.clone());
+            let whole = self.cost(at, item);
+            let short = if whole > cap { self.shortened(item, cap) } else { None };
+            let (item, cost) = short.unwrap_or_else(|| (item.clone(), whole));
+            left = left.saturating_sub(cost);
+            chosen.push(item);
         }
         let mut kinds = self.kinds(items);
         let names = kinds.iter_mut().filter(|kind| kind.fill == Fill::Identifiers);

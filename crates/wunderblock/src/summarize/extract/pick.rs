@@ -6,7 +6,7 @@ use super::act::Kind;
 use super::cue::Cue;
 use super::form::SummaryForm;
 use super::glean::{Found, Said, stamp};
-use super::item::{ANSWERED, ItemText, SummaryItem};
+use super::item::{ANSWERED, ItemText, RULE, SummaryItem, THEN};
 use super::names::Named;
 use super::plain::{Escaping, code, cut, head, line};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -122,7 +122,7 @@ impl<'f> Pick<'f> {
                 let quote = self.short_line(&said.text, FIRST_REQUEST);
                 self.items.push(SummaryItem::quote(Fill::Intent, "", quote, said.at, 9_000));
             } else if opens_something(&said.text) {
-                self.quote(Fill::Intent, "then: ", &said.text, (said.at, self.span.newness(said.at)));
+                self.quote(Fill::Intent, THEN, &said.text, (said.at, self.span.newness(said.at)));
             }
         }
     }
@@ -150,7 +150,13 @@ impl<'f> Pick<'f> {
                 item.weight = item.weight.max(weight);
                 continue;
             }
-            let lead = if sentence.by_user && cue != Cue::Constraint { "user: " } else { "" };
+            let shares_part = self.form.part(fill).is_some_and(|part| part.fills.len() > 1);
+            let lead = match cue {
+                Cue::Constraint if shares_part => RULE,
+                Cue::Constraint => "",
+                _ if sentence.by_user => "user: ",
+                _ => "",
+            };
             seen.insert(&sentence.text, self.items.len());
             self.quote(fill, lead, &sentence.text, (sentence.at, weight));
         }
@@ -374,7 +380,7 @@ fn counted(name: &str, count: u32) -> String {
 }
 
 /// Whether a message asks for something, and is not only a nod.
-fn opens_something(text: &str) -> bool {
+pub(super) fn opens_something(text: &str) -> bool {
     let text = text.trim();
     let words = text.split_whitespace().count();
     // `/help` is for the harness.

@@ -1,6 +1,7 @@
 mod errors;
 mod properties;
 mod said;
+mod standing;
 mod work_log;
 
 use super::*;
