@@ -11,22 +11,35 @@ const RULES: [&str; 3] = [
     "以后日志用标准库的 slog，不要再引入 zap。",
 ];
 
-/// An exchange of some round: a request, work, an answer.
-fn exchange(round: usize) -> Vec<Message> {
-    let id = format!("c{round}");
-    let mut said =
-        vec![user(&format!("Now port module number {round} and tell me what is left to do there."))];
+/// Exchanges of some round: far more to say than a summary has room for.
+fn exchanges(round: usize) -> Vec<Message> {
+    let mut said = Vec::new();
     if round == 0 {
-        said.insert(0, user(&format!("{TASK} {}", RULES[0])));
-    } else if let Some(rule) = RULES.get(round) {
-        said.push(user(rule));
+        said.push(user(&format!("{TASK} {}", RULES[0])));
     }
-    said.extend(ran(&id, &format!("cargo test -p module-{round}"), "error[E0308]: mismatched types", true));
-    said.push(call(&format!("e{round}"), "Edit", &format!("src/module_{round}.rs"), "{}"));
-    said.push(result(&format!("e{round}"), "ok", false));
-    said.push(model(&format!(
-        "Module {round} is ported to the store; its view still needs the new names of module {round}."
-    )));
+    for step in 0..8 {
+        let number = 8 * round + step;
+        let asked = format!(
+            "Now port module number {number}, look at how its view is named, and tell me what is left to do there."
+        );
+        said.push(user(&asked));
+        if step == 4 {
+            said.extend(RULES.get(round).filter(|_| round > 0).map(|rule| user(rule)));
+        }
+        let id = format!("c{number}");
+        said.extend(ran(
+            &id,
+            &format!("cargo test -p module-{number}"),
+            "error[E0308]: mismatched types",
+            true,
+        ));
+        said.push(call(&format!("e{number}"), "Edit", &format!("src/module_{number}.rs"), "{}"));
+        said.push(result(&format!("e{number}"), "ok", false));
+        let told = format!(
+            "I found that module {number} was ported to the store; its view still needs the new names of module {number}."
+        );
+        said.push(model(&told));
+    }
     said
 }
 
@@ -38,9 +51,9 @@ fn twelve_compactions_keep_the_task_and_the_rules() {
         let brief = brief(template, policy.summary.target.0);
         let mut before = String::new();
         for round in 0..12 {
-            let mut entries = entries(exchange(round));
-            entries.iter_mut().for_each(|entry| entry.seq = Seq(entry.seq.0 + 20 * round as u64));
-            let (from, to) = (Seq(1), Seq(100 + 20 * round as u64));
+            let mut entries = entries(exchanges(round));
+            entries.iter_mut().for_each(|entry| entry.seq = Seq(entry.seq.0 + 60 * round as u64));
+            let (from, to) = (Seq(1), Seq(100 + 60 * round as u64));
             let earlier = Earlier { at: to, from, to, level: 0, text: &before };
             let earlier = if round == 0 { vec![] } else { vec![earlier] };
             let material = material(&entries, earlier);
