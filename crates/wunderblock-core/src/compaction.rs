@@ -111,6 +111,9 @@ pub struct SummaryCheck {
     /// What its range demands and it does not have, the gravest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost: Vec<LostFact>,
+    /// How many of its lines nothing in its range says; they are marked in its text.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub unfound: u32,
 }
 
 /// Something a summary should say and does not.

@@ -95,7 +95,11 @@ fn score(node: &GraphNode) -> Option<String> {
     // A summary without the task is not called grounded, however right the rest is.
     let grounded = format!("grounded {}, ", percent(check.grounded.0));
     let grounded = if check.is_task_lost() { String::new() } else { grounded };
-    Some(format!("{grounded}{kept}{}", lost(&check.lost)))
+    let unfound = match check.unfound {
+        0 => String::new(),
+        count => format!(", {} not found in the range", plural(count.into(), "line", "lines")),
+    };
+    Some(format!("{grounded}{kept}{}{unfound}", lost(&check.lost)))
 }
 
 /// So many of the facts that a summary lost are named.

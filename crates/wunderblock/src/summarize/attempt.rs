@@ -33,6 +33,8 @@ pub struct Judgement {
     pub check: SummaryCheck,
     /// Why it is not taken, each in words that help to write it better; empty if it is.
     pub faults: Vec<String>,
+    /// The text, with marks at what its range does not say.
+    pub text: String,
 }
 
 /// The deterministic half: what writes without a model, and what checks those who do.
@@ -197,10 +199,10 @@ impl AttemptJob<'_> {
                 correction = vec![why];
                 continue;
             }
-            let Judgement { check, faults } =
+            let Judgement { check, faults, text } =
                 (self.options.floor.verify)(text, self.material, &brief, self.costs);
             if faults.is_empty() {
-                return Some(Taken { text: text.to_owned(), prompt: digest(&task), check, manner });
+                return Some(Taken { text, prompt: digest(&task), check, manner });
             }
             course.reject(&faults.join("; "), redactor);
             if std::mem::replace(&mut corrected, true) {

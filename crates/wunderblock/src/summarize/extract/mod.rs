@@ -42,6 +42,7 @@ pub(crate) use notable::notable;
 pub use notable::{Notable, Noted};
 pub(super) use plain::{restored, without_colour};
 pub(crate) use todo::{follow, todo_call};
+pub(super) use words::{each_word, is_wide};
 pub(crate) use work::work;
 
 use crate::summarize::task::{Brief, Material};

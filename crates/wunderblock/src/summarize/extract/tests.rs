@@ -1,3 +1,4 @@
+mod by_line;
 mod errors;
 mod properties;
 mod said;
@@ -143,7 +144,7 @@ fn summary(messages: impl IntoIterator<Item = Message>, template: &Template, mos
 }
 
 fn checked(text: &str, material: &Material<'_>, brief: &Brief<'_>) -> Verdict {
-    let against = Against { tokens: Tokens(1), replaces: Tokens(2), grounded: Permille::ONE };
+    let against = Against { tokens: Tokens(1), replaces: Tokens(2), grounded: Permille::ONE, by_line: false };
     verify(text, material, brief, against)
 }
 
@@ -337,7 +338,8 @@ fn one_invented_path_among_thirty_is_a_fault() {
     let template = Template { sections: vec![], ..Template::default() };
     let brief = Brief { detail: Detail::KeyPoints, ..brief(&template, 2_000) };
     let faults = |text: &str, grounded| {
-        let against = Against { tokens: Tokens(1), replaces: Tokens(2), grounded: Permille(grounded) };
+        let against =
+            Against { tokens: Tokens(1), replaces: Tokens(2), grounded: Permille(grounded), by_line: false };
         let faults = verify(text, &material, &brief, against).faults.into_iter();
         faults.filter(|fault| matches!(fault, SummaryFault::Ungrounded(_))).collect::<Vec<SummaryFault>>()
     };
@@ -374,7 +376,7 @@ fn what_is_wrong_is_said() {
     assert!(faults(&invented).contains(&SummaryFault::Ungrounded(vec!["src/invented.rs".into()])));
     let looped = format!("{good}\n{}", "- it goes on and on about one and the same thing\n".repeat(20));
     assert!(faults(&looped).contains(&SummaryFault::Repeats));
-    let large = Against { tokens: Tokens(9), replaces: Tokens(9), grounded: Permille::ONE };
+    let large = Against { tokens: Tokens(9), replaces: Tokens(9), grounded: Permille::ONE, by_line: false };
     let verdict = verify(&good, &material, &brief, large);
     assert_eq!(verdict.faults, [SummaryFault::NotSmaller { tokens: Tokens(9), replaces: Tokens(9) }]);
     assert_eq!((verdict.check.grounded, verdict.check.kept), (Permille::ONE, verdict.check.demanded));

@@ -3,26 +3,37 @@
 use std::collections::HashSet;
 use wunderblock_core::literal::{Literal, literals};
 
-/// Words without case; of scripts without spaces, pairs of characters.
-pub(in super::super) fn distinct_words(text: &str) -> HashSet<String> {
-    let mut found = HashSet::new();
-    let mut before: Option<char> = None;
-    let mut word = String::new();
-    for c in text.chars().chain([' ']) {
-        let wide = c.is_alphanumeric() && c.len_utf8() >= 3;
+/// Calls `told` for each word, as it is written; of scripts without blanks for each pair of characters.
+pub(in super::super) fn each_word(text: &str, mut told: impl FnMut(&str)) {
+    let is_wide = |c: char| c.is_alphanumeric() && c.len_utf8() >= 3;
+    let mut begun: Option<usize> = None;
+    let mut before: Option<(usize, char)> = None;
+    for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
+        let wide = is_wide(c);
         if c.is_alphanumeric() && !wide {
-            word.extend(c.to_lowercase());
-        } else {
-            if word.chars().count() >= 3 {
-                found.insert(std::mem::take(&mut word));
+            begun.get_or_insert(at);
+        } else if let Some(from) = begun.take() {
+            let word = text.get(from..at).unwrap_or_default();
+            if word.chars().nth(WORD_MIN - 1).is_some() {
+                told(word);
             }
-            word.clear();
         }
-        if wide && let Some(before) = before {
-            found.insert([before, c].iter().collect());
+        if wide && let Some((from, _)) = before {
+            told(text.get(from..at + c.len_utf8()).unwrap_or_default());
         }
-        before = Some(c).filter(|_| wide);
+        before = Some((at, c)).filter(|_| wide);
     }
+}
+
+/// A shorter word says nothing, in characters.
+const WORD_MIN: usize = 3;
+
+/// Words without case; of scripts without blanks, pairs of characters.
+pub(super) fn distinct_words(text: &str) -> HashSet<String> {
+    let mut found = HashSet::new();
+    each_word(text, |word| {
+        found.insert(word.to_lowercase());
+    });
     found
 }
 
@@ -84,7 +95,8 @@ fn names(text: &str) -> HashSet<u64> {
     literals(text).map(|literal: Literal<'_>| literal.key()).collect()
 }
 
-fn is_wide(text: &str) -> bool {
+/// Whether a text is in a script without blanks, for the most part.
+pub(in super::super) fn is_wide(text: &str) -> bool {
     let letters = text.chars().filter(|c| c.is_alphabetic());
     let (wide, all) = letters.fold((0, 0), |(wide, all), c| (wide + usize::from(c.len_utf8() >= 3), all + 1));
     wide * 100 > all * WIDE

@@ -135,7 +135,9 @@ fn verify(text: &str, material: &Material<'_>, brief: &Brief<'_>, _: &dyn CostMo
         }
     }
     let grounded = Permille(if faults.is_empty() { 1_000 } else { 500 });
-    Judgement { check: SummaryCheck { grounded, kept: 0, demanded: 0, answered: Permille::ONE }, faults }
+    let answered = Permille::ONE;
+    let check = SummaryCheck { grounded, kept: 0, demanded: 0, answered, lost: Vec::new(), unfound: 0 };
+    Judgement { check, faults, text: text.to_owned() }
 }
 
 pub(crate) const FLOOR: Floor<'static> = Floor { extract: &extract, verify: &verify };
