@@ -55,6 +55,8 @@ impl SummaryWriter<'_> {
         let options = AttemptOptions {
             floor: Floor { extract: &extract, verify: &verify },
             before: job.tokens,
+            by_model: summary.by_model,
+            overage: summary.overage,
             second: summary.second,
             input: summary.input,
             margin: summary.margin,

@@ -110,6 +110,8 @@ pub fn verify(text: &str, material: &Material<'_>, brief: &Brief<'_>, against: A
     if !text.chars().any(char::is_alphanumeric) {
         faults.push(SummaryFault::Empty);
     }
+    // The gravest first: people are told one.
+    faults.extend(order::first(text).map(|order| SummaryFault::Directive(order.into())));
     if against.tokens >= against.replaces {
         faults.push(SummaryFault::NotSmaller { tokens: against.tokens, replaces: against.replaces });
     }
@@ -151,7 +153,6 @@ pub fn verify(text: &str, material: &Material<'_>, brief: &Brief<'_>, against: A
         faults.push(SummaryFault::Unfound(first.collect()));
     }
     let unfound = count(unfound.len());
-    faults.extend(order::first(text).map(|order| SummaryFault::Directive(order.into())));
     let check = SummaryCheck {
         grounded: score,
         kept: count(kept),

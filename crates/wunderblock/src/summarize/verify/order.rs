@@ -57,7 +57,11 @@ pub(super) fn commands(line: &str) -> bool {
         [actor, modal] => is(&WORDS.actors, actor) && is(&WORDS.modals, modal),
         _ => false,
     });
-    let begins = words.first().is_some_and(|word| is(&WORDS.imperatives, word));
+    // `read:` is a label.
+    let begins = words.first().is_some_and(|word| {
+        let after = own.split_once(word).map(|(_, after)| after).unwrap_or_default();
+        is(&WORDS.imperatives, word) && !after.starts_with([':', '：'])
+    });
     speaks_to || tells_actor || begins || WORDS.wide.iter().any(|word| own.contains(word.as_str()))
 }
 

@@ -175,6 +175,8 @@ pub(crate) fn options(redactor: &Redactor) -> AttemptOptions<'_> {
     AttemptOptions {
         floor: FLOOR,
         before: Tokens(2_000),
+        by_model: Tokens(2_400),
+        overage: Permille(3_000),
         second: Permille(550),
         input: Tokens::ZERO,
         margin: Permille(1_200),
