@@ -92,6 +92,10 @@ impl Chosen {
         let Some((quotes, own)) = quoted.zip(item.quoted()) else { return false };
         let is_sentence = matches!(item.fill, Fill::Decisions | Fill::Findings | Fill::Next | Fill::Done)
             && self.items.iter().any(|other| other.fill == item.fill);
+        // A rule stands by itself: the request it was part of is given up sooner.
+        if item.fill == Fill::Constraints {
+            return false;
+        }
         let part = form.part_number(item.fill);
         let mut known = quotes.iter().filter(|(fill, _)| is_sentence || form.part_number(*fill) == part);
         known.any(|(_, quote)| quote.contains(own))
