@@ -100,3 +100,17 @@ fn boxes_of_a_plan_file_stand_as_the_file_has_them() {
     );
     assert!(done.contains("write the parser") && !text.contains("somebody else"), "{text}");
 }
+
+#[test]
+fn what_nothing_checked_says_so_in_the_next_summary_too() {
+    let foreign = "Summary of the conversation so far.\n\n1. Overview: the core decides without any input and output.\n2. Added src/since.rs with `Since::parse`.";
+    let earlier =
+        Earlier { at: Seq(90), from: Seq(1), to: Seq(80), level: 0, text: foreign, unchecked: true };
+    let entries = entries(coding());
+    let template = each(As::Markdown);
+    let text = extract(&material(&entries, vec![earlier]), &brief(&template, 3_000), &Thirds);
+    let told = part(&text, "Findings");
+    assert!(told.contains("unchecked: \"2. Added src/since.rs with `Since::parse`.\" #1"), "{told}");
+    assert!(!text.contains("Summary of the conversation"), "{text}");
+    assert!(part(&text, "Goal").starts_with("- \"Add a `--since` filter"), "{text}");
+}
