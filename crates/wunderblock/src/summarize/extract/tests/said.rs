@@ -114,3 +114,25 @@ fn what_nothing_checked_says_so_in_the_next_summary_too() {
     assert!(!text.contains("Summary of the conversation"), "{text}");
     assert!(part(&text, "Goal").starts_with("- \"Add a `--since` filter"), "{text}");
 }
+
+#[test]
+fn a_focus_brings_in_what_was_said_on_it_whatever_kind_of_sentence_that_is() {
+    let said = vec![
+        user("Make the reset keep what it must."),
+        model(
+            "The event listeners of the window survive a reset; those of the socket are bound anew. Fonts are loaded late.",
+        ),
+        model("The colours stay as they are, and the menu has seven entries by now."),
+    ];
+    let entries = entries(said);
+    let template = template(As::Markdown, &[("Goal", &[Fill::Intent]), ("Facts", &[Fill::Findings])]);
+    let of = |focus| {
+        let brief = Brief { focus, ..brief(&template, 1_000) };
+        extract(&material(&entries, vec![]), &brief, &Thirds)
+    };
+    let listeners =
+        "\"The event listeners of the window survive a reset; those of the socket are bound anew.\" #102";
+    assert!(!of(None).contains("event listeners"), "{}", of(None));
+    let focused = of(Some("the event listeners that must survive a reset"));
+    assert!(focused.contains(listeners) && !focused.contains("menu"), "{focused}");
+}
