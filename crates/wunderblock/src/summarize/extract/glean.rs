@@ -12,7 +12,7 @@ use super::skill;
 use super::todo::{self, Plan, Ticks, TodoCall};
 use super::trouble::Troubles;
 use crate::redact::Redactor;
-use crate::summarize::standing::rules_of_text;
+use crate::summarize::standing::{rules_of_text, typed};
 use crate::summarize::task::Material;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -235,7 +235,12 @@ impl<'a> Found<'a> {
     }
 
     fn heard(&mut self, at: Seq, text: &str, by_user: bool) {
-        self.names.learn(text, at, Author::of(by_user));
+        if by_user {
+            // Names in what a person pasted are those of a log or a page.
+            typed(text).for_each(|sentence| self.names.learn(sentence, at, Author::User));
+        } else {
+            self.names.learn(text, at, Author::Model);
+        }
         self.names.learn_terms(text, at, by_user);
         if let Some(plan) = todo::of_text(text) {
             self.plan = Some((at, plan));

@@ -29,12 +29,6 @@ pub(super) enum Author {
     Tool,
 }
 
-impl Author {
-    pub(super) fn of(by_user: bool) -> Self {
-        if by_user { Self::User } else { Self::Model }
-    }
-}
-
 /// Names in the order in which they came up first.
 #[derive(Clone, Debug, Default)]
 pub(in super::super) struct Names {

@@ -10,6 +10,7 @@ use super::item::{ANSWERED, ItemText, RULE, SummaryItem, THEN};
 use super::names::Named;
 use super::plain::{Escaping, code, cut, head, line};
 use super::words::distinct_words;
+use crate::summarize::standing::typed;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use wunderblock_core::literal;
 use wunderblock_core::policy::Fill;
@@ -23,6 +24,9 @@ const NEXT: usize = 4;
 const REQUEST: usize = 420;
 /// … and so much of the first: a range stands under it.
 const FIRST_REQUEST: usize = 1_200;
+/// A request is worth so much more for each name and number in it, up to so many: eight are worth as much as being the newest.
+const NAMED: i64 = 125;
+const NAMED_MAX: usize = 8;
 /// So much of the head of the last reply that sums up, in bytes; a shorter one is told as what was said last.
 const WRAP_UP: usize = 900;
 const WRAP_UP_MIN: usize = 240;
@@ -156,7 +160,10 @@ impl<'f> Pick<'f> {
                 let quote = self.short_line(&said.text, FIRST_REQUEST);
                 self.items.push(SummaryItem::quote(Fill::Intent, "", quote, said.at, 9_000));
             } else if opens_something(&said.text) {
-                self.quote(Fill::Intent, THEN, &said.text, (said.at, self.span.newness(said.at)));
+                // What holds names and numbers cannot be guessed from what came of it.
+                let named = typed(&said.text).flat_map(literal::literals).take(NAMED_MAX).count();
+                let weight = self.span.newness(said.at) + NAMED * i64::try_from(named).unwrap_or(0);
+                self.quote(Fill::Intent, THEN, &said.text, (said.at, weight));
             }
         }
     }
@@ -213,7 +220,14 @@ impl<'f> Pick<'f> {
     fn next(&mut self) {
         let before = self.items.len();
         self.sentences(Fill::Next, Cue::Next);
-        // What was to come next some time ago has come.
+        // What was to come next before the last two requests has come, or will not.
+        let users = &self.found.users;
+        let since = users.iter().rev().nth(1).or(users.first()).map_or(Seq::START, |said| said.at);
+        let mut place = 0;
+        self.items.retain(|item| {
+            place += 1;
+            place <= before || item.refs.first().is_some_and(|at| *at >= since)
+        });
         let old = self.items.len().saturating_sub(NEXT).max(before);
         self.items.drain(before..old);
         if let Some((at, plan)) = &self.found.plan {

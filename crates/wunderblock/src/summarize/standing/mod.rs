@@ -38,6 +38,11 @@ pub(in crate::summarize) fn rules_of_text(text: &str) -> Vec<&str> {
     sentences.map(|(_, sentence)| sentence).filter(|sentence| weigh::weight(sentence) >= RULE).collect()
 }
 
+/// What a person typed of a text, sentence by sentence: no output, no code, no page.
+pub(in crate::summarize) fn typed(text: &str) -> impl Iterator<Item = &str> {
+    sentences::typed_sentences(text).into_iter().map(|(_, sentence)| sentence)
+}
+
 struct Candidate<'a> {
     quote: Quote,
     text: &'a str,
