@@ -78,6 +78,27 @@ impl<'a> RawFields<'a> {
         self.take_if(name, objects).unwrap_or_default()
     }
 
+    /// Takes out all fields that are `wanted`.
+    pub(crate) fn take_all(
+        &mut self,
+        wanted: impl Fn(&str, &RawValue) -> bool,
+    ) -> Vec<(String, &'a RawValue)> {
+        let (taken, kept) =
+            std::mem::take(&mut self.0).into_iter().partition(|(name, value)| wanted(name, value));
+        self.0 = kept;
+        taken
+    }
+
+    /// The names of the fields.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// How many fields there are.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// What was not taken.
     pub(crate) fn rest(self) -> Vec<(String, &'a RawValue)> {
         self.0

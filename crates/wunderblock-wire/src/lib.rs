@@ -10,15 +10,18 @@ pub mod anthropic;
 mod call_id;
 mod dialect;
 mod extra;
+pub mod gemini;
 pub mod gist;
 mod json;
 mod live;
 pub mod neutral;
 pub mod openai_chat;
+pub mod openai_responses;
 mod outcome;
 pub mod reply;
 pub mod strings;
 pub mod transcript;
+mod turns;
 pub mod validate;
 mod writing;
 

@@ -10,8 +10,10 @@
 
 mod cache;
 mod encode;
+mod gemini;
 mod live;
 mod reply;
+mod responses;
 mod round_trip;
 mod shared;
 mod text;
