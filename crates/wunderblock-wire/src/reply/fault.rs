@@ -32,11 +32,12 @@ pub enum ReplyFault {
     },
 }
 
-/// What a provider says when it does not answer: `{"error": {…}}`, of either dialect.
+/// What a provider says when it does not answer: `{"error": {…}}`, of any dialect.
 #[derive(Clone, Debug, Default, PartialEq, Eq, thiserror::Error)]
 #[error("{}{}{message}", kind, if kind.is_empty() || message.is_empty() { "" } else { ": " })]
 pub struct ProviderError {
-    /// Its kind in the provider's word: Anthropic's `error.type`; OpenAI's `error.code`, else its `error.type`.
+    /// Its kind in the provider's word: Anthropic's `error.type`; OpenAI's `error.code`, else its `error.type`; Gemini's
+    /// `error.status`.
     pub kind: String,
     /// What it says.
     pub message: String,
@@ -54,19 +55,21 @@ impl ProviderError {
         let Some(error) = RawFields::of(raw) else {
             return Some(Self { kind: String::new(), message: text(raw)? });
         };
-        let kind = error.text("code").or_else(|| error.text("type")).unwrap_or_default();
+        let kind =
+            ["code", "type", "status"].into_iter().find_map(|name| error.text(name)).unwrap_or_default();
         Some(Self { kind, message: error.text("message").unwrap_or_default() })
     }
 
     /// Whether it says that the request was too long.
     ///
     /// OpenAI's code is `context_length_exceeded`; Anthropic's kinds do not tell (`request_too_large` is of bytes,
-    /// `invalid_request_error` of anything), so its words do: "prompt is too long", "exceed context limit". The other
-    /// words are those of servers compatible with OpenAI.
+    /// `invalid_request_error` of anything), so its words do: "prompt is too long", "exceed context limit"; Gemini's
+    /// neither ("exceeds the maximum number of tokens allowed"). The other words are those of servers compatible with
+    /// OpenAI.
     #[must_use]
     pub fn is_overflow(&self) -> bool {
         const KINDS: [&str; 2] = ["context_length_exceeded", "request_too_large"];
-        const WORDS: [&str; 7] = [
+        const WORDS: [&str; 8] = [
             "prompt is too long",
             "exceed context limit",
             "maximum context length",
@@ -74,6 +77,7 @@ impl ProviderError {
             "exceeds the context window",
             "context window of",
             "exceed_context_size",
+            "exceeds the maximum number of tokens allowed",
         ];
         let message = self.message.to_lowercase();
         KINDS.contains(&self.kind.as_str()) || WORDS.iter().any(|words| message.contains(words))
@@ -81,19 +85,21 @@ impl ProviderError {
 
     /// The HTTP status its kind stands for, of kinds that come in the middle of a stream, where there is no other.
     ///
-    /// Anthropic's are those of its page "Errors"; OpenAI's of its guide "Error codes".
+    /// Anthropic's are those of its page "Errors"; OpenAI's of its guide "Error codes"; Gemini's of its page
+    /// "Troubleshooting".
     #[must_use]
     pub fn status(&self) -> Option<u16> {
         Some(match self.kind.as_str() {
-            "invalid_request_error" => 400,
-            "authentication_error" | "invalid_api_key" => 401,
+            "invalid_request_error" | "INVALID_ARGUMENT" | "FAILED_PRECONDITION" => 400,
+            "authentication_error" | "invalid_api_key" | "UNAUTHENTICATED" => 401,
             "billing_error" => 402,
-            "permission_error" => 403,
-            "not_found_error" | "model_not_found" => 404,
+            "permission_error" | "PERMISSION_DENIED" => 403,
+            "not_found_error" | "model_not_found" | "NOT_FOUND" => 404,
             "request_too_large" => 413,
-            "rate_limit_error" | "rate_limit_exceeded" | "insufficient_quota" => 429,
-            "api_error" | "server_error" => 500,
-            "timeout_error" => 504,
+            "rate_limit_error" | "rate_limit_exceeded" | "insufficient_quota" | "RESOURCE_EXHAUSTED" => 429,
+            "api_error" | "server_error" | "INTERNAL" => 500,
+            "UNAVAILABLE" => 503,
+            "timeout_error" | "DEADLINE_EXCEEDED" => 504,
             "overloaded_error" => 529,
             _ => return None,
         })
@@ -132,6 +138,18 @@ mod tests {
             ),
             (r#"{"error":"model is loading"}"#, "model is loading", false, None),
             (r#"{"error":{}}"#, "", false, None),
+            (
+                r#"{"error":{"code":400,"message":"The input token count (2000000) exceeds the maximum number of tokens allowed (1048576).","status":"INVALID_ARGUMENT"}}"#,
+                "INVALID_ARGUMENT: The input token count (2000000) exceeds the maximum number of tokens allowed (1048576).",
+                true,
+                Some(400),
+            ),
+            (
+                r#"{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}"#,
+                "UNAVAILABLE: The model is overloaded.",
+                false,
+                Some(503),
+            ),
         ];
         for (body, words, overflow, status) in table {
             let refusal = ProviderError::read(body.as_bytes()).unwrap();

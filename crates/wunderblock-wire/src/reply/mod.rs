@@ -8,7 +8,9 @@ mod anthropic;
 mod body;
 mod fault;
 mod fields;
+mod gemini;
 mod openai_chat;
+mod openai_responses;
 pub mod sse;
 
 pub use answer::{MAX_ODD, ModelReply, StopReason};
@@ -27,9 +29,9 @@ pub fn decode_reply(dialect: Dialect, bytes: &[u8]) -> ModelReply {
     let read = match dialect {
         Dialect::Anthropic => anthropic::whole(bytes),
         Dialect::OpenaiChat => openai_chat::whole(bytes),
-        Dialect::Neutral | Dialect::OpenaiResponses | Dialect::Gemini => {
-            Err(ReplyFault::Unsupported { dialect })
-        }
+        Dialect::OpenaiResponses => openai_responses::whole(bytes),
+        Dialect::Gemini => gemini::whole(bytes),
+        Dialect::Neutral => Err(ReplyFault::Unsupported { dialect }),
     };
     read.unwrap_or_else(ModelReply::fault)
 }
@@ -64,6 +66,8 @@ struct Stream {
 enum Assembly {
     Anthropic(Box<anthropic::MessageAssembly>),
     OpenaiChat(Box<openai_chat::CompletionAssembly>),
+    OpenaiResponses(Box<openai_responses::ResponseAssembly>),
+    Gemini(Box<gemini::ContentAssembly>),
     Unsupported,
 }
 
@@ -73,6 +77,8 @@ impl Assembly {
             _ if state.is_done => {}
             Self::Anthropic(assembly) => assembly.take(event, state),
             Self::OpenaiChat(assembly) => assembly.take(event, state),
+            Self::OpenaiResponses(assembly) => assembly.take(event, state),
+            Self::Gemini(assembly) => assembly.take(event, state),
             Self::Unsupported => {}
         }
     }
@@ -126,7 +132,9 @@ impl ReplyReader {
             let assembly = match self.dialect {
                 Dialect::Anthropic => Assembly::Anthropic(Box::default()),
                 Dialect::OpenaiChat => Assembly::OpenaiChat(Box::default()),
-                _ => Assembly::Unsupported,
+                Dialect::OpenaiResponses => Assembly::OpenaiResponses(Box::default()),
+                Dialect::Gemini => Assembly::Gemini(Box::default()),
+                Dialect::Neutral => Assembly::Unsupported,
             };
             let (events, state) = (Events::new(self.max), StreamState::default());
             let mut stream = Box::new(Stream { events, assembly, state });
@@ -194,6 +202,8 @@ impl Stream {
         let mut reply = match assembly {
             Assembly::Anthropic(assembly) => assembly.finish(state),
             Assembly::OpenaiChat(assembly) => assembly.finish(state),
+            Assembly::OpenaiResponses(assembly) => assembly.finish(state),
+            Assembly::Gemini(assembly) => assembly.finish(state),
             Assembly::Unsupported => ModelReply::fault(ReplyFault::Unsupported { dialect }),
         };
         if is_over {

@@ -12,6 +12,7 @@ mod cache;
 mod encode;
 mod gemini;
 mod live;
+mod newer_replies;
 mod reply;
 mod responses;
 mod round_trip;
