@@ -1,8 +1,9 @@
 //! A request in a provider's format, and back.
 
+use crate::extra;
 use crate::outcome::{Encoded, WireError};
 use crate::{anthropic, gemini, neutral, openai_chat, openai_responses};
-use wunderblock_core::message::{Dialect, Message};
+use wunderblock_core::message::{Dialect, Message, Part};
 use wunderblock_core::request::Request;
 
 /// Reads a request.
@@ -49,5 +50,23 @@ pub fn decode_message(dialect: Dialect, raw_json: &str) -> Result<Vec<Message>, 
         Dialect::Neutral => neutral::decode_message(raw_json),
         Dialect::OpenaiResponses => openai_responses::decode::single(raw_json),
         Dialect::Gemini => gemini::decode::single(raw_json),
+    }
+}
+
+/// Whether a request of ours in this dialect may hold a part, if it is thinking: what its provider signed or encrypted
+/// goes back to it, and nothing else.
+#[must_use]
+pub fn takes_thinking(dialect: Dialect, part: &Part) -> bool {
+    let Part::Thinking { signature, extra, .. } = part else { return true };
+    let is_signed = signature.as_deref().is_some_and(|signature| !signature.is_empty());
+    let opened = extra::open(extra, dialect);
+    match dialect {
+        Dialect::Neutral => true,
+        // What says nothing of its origin is Anthropic's.
+        Dialect::Anthropic => is_signed && opened.is_ok_and(|opened| opened.is_own()),
+        Dialect::OpenaiChat => false,
+        Dialect::OpenaiResponses | Dialect::Gemini => {
+            is_signed && opened.is_ok_and(|opened| opened.is_marked_own())
+        }
     }
 }

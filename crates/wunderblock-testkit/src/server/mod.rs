@@ -108,7 +108,7 @@ impl ScriptedProvider {
     #[must_use]
     pub fn url(&self, dialect: Dialect) -> String {
         match dialect {
-            Dialect::Anthropic => format!("http://{}", self.address),
+            Dialect::Anthropic | Dialect::Gemini => format!("http://{}", self.address),
             _ => format!("http://{}/v1", self.address),
         }
     }

@@ -96,6 +96,8 @@ enum Tokenizer {
 enum WireDialect {
     Anthropic,
     OpenaiChat,
+    OpenaiResponses,
+    Gemini,
 }
 
 /// Reads all rows of a catalog.
@@ -151,6 +153,8 @@ fn row(group: &Group, model: &ModelToml) -> Result<ModelRow, String> {
         dialect: match group.dialect {
             WireDialect::Anthropic => Dialect::Anthropic,
             WireDialect::OpenaiChat => Dialect::OpenaiChat,
+            WireDialect::OpenaiResponses => Dialect::OpenaiResponses,
+            WireDialect::Gemini => Dialect::Gemini,
         },
         max_bytes: Bytes(group.max_bytes),
         cache,

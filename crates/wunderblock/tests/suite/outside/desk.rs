@@ -11,7 +11,13 @@ use wunderblock_core::preamble::{PreambleChange, PreambleChanged};
 use wunderblock_core::request::{Request, Tool};
 use wunderblock_core::units::{Seq, Tokens};
 
-pub(crate) const DIALECTS: [Dialect; 3] = [Dialect::Anthropic, Dialect::OpenaiChat, Dialect::Neutral];
+pub(crate) const DIALECTS: [Dialect; 5] = [
+    Dialect::Anthropic,
+    Dialect::OpenaiChat,
+    Dialect::OpenaiResponses,
+    Dialect::Gemini,
+    Dialect::Neutral,
+];
 
 /// A folder that is a project.
 pub(crate) struct Project {

@@ -135,7 +135,7 @@ fn what_is_explained_is_what_is_built() {
     let home = Home::new();
     let engine = home.engine();
     let project = Project::new(&[("AGENTS.md", &long("Use tabs")), ("sub/AGENTS.md", "Be kind.")]);
-    for dialect in [Dialect::Anthropic, Dialect::OpenaiChat, Dialect::Neutral] {
+    for dialect in crate::outside::desk::DIALECTS {
         let id = dialect.name();
         let session = begun(&engine, id);
         for number in 0..12 {
