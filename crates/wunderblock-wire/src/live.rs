@@ -12,9 +12,12 @@ use wunderblock_core::message::Dialect;
 use wunderblock_core::typed;
 use wunderblock_core::units::Millis;
 
-/// Types of items of OpenAI responses that have no role.
-const ITEMS: [&str; 5] =
-    ["reasoning", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output"];
+/// Whether a type is that of an item of OpenAI responses that has no role.
+fn is_item(kind: &str) -> bool {
+    const OTHERS: [&str; 5] =
+        ["reasoning", "compaction", "mcp_list_tools", "mcp_approval_request", "mcp_approval_response"];
+    kind.ends_with("_call") || kind.ends_with("_output") || OTHERS.contains(&kind)
+}
 
 /// What a line says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -135,7 +138,7 @@ fn is_reply(message: &RawFields<'_>) -> bool {
 /// Gemini's have no type, ours do.
 fn dialect(message: &RawFields<'_>) -> Result<Dialect, LiveError> {
     let Some(role) = message.get("role") else {
-        let is_item = message.text("type").is_some_and(|kind| ITEMS.contains(&kind.as_str()));
+        let is_item = message.text("type").is_some_and(|kind| is_item(&kind));
         return if is_item { Ok(Dialect::OpenaiResponses) } else { Err(LiveError::Neither) };
     };
     if let Some(parts) = message.get("parts") {
@@ -151,8 +154,13 @@ fn dialect(message: &RawFields<'_>) -> Result<Dialect, LiveError> {
             Some(Dialect::Anthropic)
         }
         "input_text" | "output_text" | "input_image" | "input_file" => Some(Dialect::OpenaiResponses),
+        // Chat completions have a block of this name, in messages that do not say what they are.
+        "refusal" if is_reply(message) => Some(Dialect::OpenaiResponses),
         _ => None,
     });
+    if message.get("phase").is_some() {
+        return Ok(Dialect::OpenaiResponses);
+    }
     let whole = if is_reply(message) { Dialect::Anthropic } else { Dialect::OpenaiChat };
     Ok(of_blocks.unwrap_or(whole))
 }

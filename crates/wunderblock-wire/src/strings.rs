@@ -126,7 +126,9 @@ impl<'a> StringScan<'a> {
             match (frame.name, frame.key) {
                 (_, "type") => frame.kind = inner,
                 (_, "form") => frame.form = inner,
-                ("source" | "input_audio" | "inlineData", "data") | ("file", "file_data") => frame.data = Some(next),
+                ("source" | "input_audio" | "inlineData", "data") | ("file", "file_data") => {
+                    frame.data = Some(next)
+                }
                 ("image_url", "url") if inner.starts_with("data:") => frame.data = Some(next),
                 (_, "body") => frame.data = Some(next),
                 (_, "image_url" | "file_data") if inner.starts_with("data:") && !frame.foreign => kept = None,

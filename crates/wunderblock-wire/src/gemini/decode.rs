@@ -1,9 +1,9 @@
 //! Gemini `generateContent` → neutral.
 
-use super::{MODELS, NAMELESS, schema, takes};
+use super::{MODELS, NAMELESS, camel, schema, takes};
 use crate::anthropic::decode::split;
 use crate::extra::{self, ExtraForm, INNER, KIND, MAX, MESSAGE, ROLE, SHAPE, hint};
-use crate::json::{self, RawFields, is_object, list};
+use crate::json::{self, RawFields, is_null, is_object, list};
 use crate::outcome::WireError;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
@@ -14,10 +14,53 @@ use wunderblock_core::units::Tokens;
 
 const OWN: Dialect = Dialect::Gemini;
 
+/// Fields that say what a part is.
+const KINDS: [&str; 9] = [
+    "text",
+    "functionCall",
+    "functionResponse",
+    "inlineData",
+    "fileData",
+    "executableCode",
+    "codeExecutionResult",
+    "toolCall",
+    "toolResponse",
+];
+/// Further fields that clients write in snake case.
+const NAMES: [&str; 13] = [
+    "systemInstruction",
+    "generationConfig",
+    "toolConfig",
+    "safetySettings",
+    "cachedContent",
+    "maxOutputTokens",
+    "functionDeclarations",
+    "parametersJsonSchema",
+    "thoughtSignature",
+    "videoMetadata",
+    "mimeType",
+    "fileUri",
+    "displayName",
+];
+
+/// Opens an object whose fields may be in snake case.
+fn fields_of(raw: &RawValue) -> Option<RawFields<'_>> {
+    let mut fields = RawFields::of(raw)?;
+    fields.rename(camel, &NAMES);
+    Some(fields)
+}
+
+/// Opens a part.
+fn opened_part(raw: &RawValue) -> Option<RawFields<'_>> {
+    let mut fields = fields_of(raw)?;
+    fields.rename(camel, &KINDS);
+    Some(fields)
+}
+
 /// Reads a request.
 pub(crate) fn request(bytes: &[u8]) -> Result<Request, WireError> {
     let mut fields =
-        RawFields::of(json::document(bytes)?).ok_or_else(|| WireError::shape("the request", "an object"))?;
+        fields_of(json::document(bytes)?).ok_or_else(|| WireError::shape("the request", "an object"))?;
     let contents =
         fields.take("contents").and_then(list).ok_or_else(|| WireError::shape("contents", "a list"))?;
     let mut hints = Vec::new();
@@ -52,9 +95,9 @@ pub(crate) fn single(raw_json: &str) -> Result<Vec<Message>, WireError> {
     Reading::default().content(json::raw(raw_json)?, "the content")
 }
 
-/// The most the model may answer, and what else its settings hold.
+/// The maximum tokens of the answer, and what else the settings hold.
 fn max_output(raw: &RawValue) -> Option<(Tokens, String)> {
-    let mut fields = RawFields::of(raw)?;
+    let mut fields = fields_of(raw)?;
     let max = fields.take_if("maxOutputTokens", |raw| raw.get().parse().ok())?;
     Some((Tokens(max), extra::object(fields.rest()).unwrap_or_else(|| "{}".to_owned())))
 }
@@ -82,7 +125,7 @@ fn marked(mut parts: Vec<Part>, whole: Option<String>) -> Vec<Part> {
 
 /// The functions an entry of the tools declares, or the entry as it came.
 fn tools(raw: &RawValue) -> Vec<Tool> {
-    let Some(fields) = RawFields::of(raw) else { return Vec::new() };
+    let Some(fields) = fields_of(raw) else { return Vec::new() };
     let functions = fields.get("functionDeclarations").and_then(list).unwrap_or_default();
     let read: Option<Vec<Tool>> = functions.into_iter().map(function).collect();
     match read.filter(|tools| !tools.is_empty() && fields.len() == 1) {
@@ -96,7 +139,7 @@ fn tools(raw: &RawValue) -> Vec<Tool> {
 }
 
 fn function(raw: &RawValue) -> Option<Tool> {
-    let mut fields = RawFields::of(raw)?;
+    let mut fields = fields_of(raw)?;
     let name = fields.take_text("name")?;
     let description = fields.take_word("description").unwrap_or_default();
     let mut hints = Vec::new();
@@ -154,15 +197,22 @@ impl Reading {
 
     /// One part; whatever is not exactly of a known shape is opaque.
     fn part(&mut self, raw: &RawValue) -> Part {
-        let known = RawFields::of(raw).and_then(|fields| match kind(&fields) {
+        let opaque = |text: &str| Part::Opaque { dialect: OWN, raw: text.into() };
+        let Some(mut fields) = RawFields::of(raw) else { return opaque(raw.get()) };
+        // A client that writes all the fields it knows says `null` for those that are not there.
+        let absent = fields.take_all(|name, value| is_null(value) && KINDS.contains(&camel(name).as_str()));
+        let is_other = [KINDS.as_slice(), &NAMES].map(|names| fields.rename(camel, names)).contains(&true);
+        let written = (is_other || !absent.is_empty()).then(|| fields.written());
+        let kind = KINDS.into_iter().find(|name| fields.get(name).is_some()).unwrap_or_default();
+        let known = match kind {
             "text" => spoken(fields),
             "functionCall" => self.call(fields),
             "functionResponse" => self.result(fields),
             "inlineData" => inline_data(fields, Vec::new()),
             "fileData" => file_data(fields),
             _ => None,
-        });
-        known.unwrap_or_else(|| Part::Opaque { dialect: OWN, raw: raw.get().into() })
+        };
+        known.unwrap_or_else(|| opaque(written.as_deref().unwrap_or(raw.get())))
     }
 
     /// The id of a call, or of its result; where there is none, one made from the name.
@@ -178,7 +228,7 @@ impl Reading {
     }
 
     fn call(&mut self, mut fields: RawFields<'_>) -> Option<Part> {
-        let mut inner = RawFields::of(fields.take("functionCall")?)?;
+        let mut inner = fields_of(fields.take("functionCall")?)?;
         let name = inner.take_text("name")?;
         let mut hints = Vec::new();
         let input = match inner.get("args") {
@@ -197,7 +247,7 @@ impl Reading {
     }
 
     fn result(&mut self, mut fields: RawFields<'_>) -> Option<Part> {
-        let mut inner = RawFields::of(fields.take("functionResponse")?)?;
+        let mut inner = fields_of(fields.take("functionResponse")?)?;
         let name = inner.text("name")?;
         let response = inner.take("response").filter(|raw| is_object(raw))?;
         let mut hints = Vec::new();
@@ -207,19 +257,13 @@ impl Reading {
         }
         let (mut content, failed) = answer(response, &mut hints);
         if let Some(parts) = inner.take_if("parts", list) {
-            let data = |raw| inline_data(RawFields::of(raw)?, vec![hint(KIND, "part")]);
+            let data = |raw| inline_data(opened_part(raw)?, vec![hint(KIND, "part")]);
             content.extend(parts.into_iter().map(data).collect::<Option<Vec<_>>>()?);
         }
         hints.extend(extra::object(inner.rest()).map(|rest| (INNER, rest)));
         let extra = extra::keep(OWN, hints, fields);
         Some(Part::ToolResult { call, content, failed, extra })
     }
-}
-
-/// The field that says what a part is.
-fn kind(fields: &RawFields<'_>) -> &'static str {
-    let known = ["text", "functionCall", "functionResponse", "inlineData", "fileData"];
-    known.into_iter().find(|name| fields.get(name).is_some()).unwrap_or_default()
 }
 
 /// What a function answered: its output or its error, where the object is one of these texts; else the object's JSON.
@@ -252,7 +296,7 @@ fn spoken(mut fields: RawFields<'_>) -> Option<Part> {
 }
 
 fn inline_data(mut fields: RawFields<'_>, mut hints: Vec<ExtraForm>) -> Option<Part> {
-    let mut inner = RawFields::of(fields.take("inlineData")?)?;
+    let mut inner = fields_of(fields.take("inlineData")?)?;
     let mime = inner.take_text("mimeType")?;
     let body = inner.take_text("data")?.into();
     hints.extend(extra::object(inner.rest()).map(|rest| (INNER, rest)));
@@ -262,7 +306,7 @@ fn inline_data(mut fields: RawFields<'_>, mut hints: Vec<ExtraForm>) -> Option<P
 
 /// A file: one of the provider's own, or an address that anyone can read.
 fn file_data(mut fields: RawFields<'_>) -> Option<Part> {
-    let mut inner = RawFields::of(fields.take("fileData")?)?;
+    let mut inner = fields_of(fields.take("fileData")?)?;
     let uri = inner.take_text("fileUri")?;
     let mime = inner.take_word("mimeType").unwrap_or_default();
     let is_open = uri.starts_with("http") && !uri.contains("googleapis.com");

@@ -64,14 +64,18 @@ pub(crate) fn request(request: &Request) -> Result<Encoded, WireError> {
     Ok(Encoded { bytes, stem: asked - open, blocks, asked, starts: Vec::new(), dropped: writing.dropped })
 }
 
-/// Whether a model refuses calls without a signature: Gemini 3 and later.
+/// Whether a model refuses calls without a signature: Gemini 3 and later, and the names that stand for the latest.
 fn checks_signatures(model: &str) -> bool {
-    let name = model.strip_prefix(MODELS).unwrap_or(model);
-    let number = name.strip_prefix("gemini-").map(|rest| rest.split(['.', '-']).next().unwrap_or_default());
-    number.and_then(|number| number.parse::<u32>().ok()).is_some_and(|number| number >= 3)
+    let Some(name) = model.strip_prefix(MODELS).unwrap_or(model).strip_prefix("gemini-") else {
+        return false;
+    };
+    match name.split(['.', '-']).next().unwrap_or_default().parse::<u32>() {
+        Ok(number) => number >= 3,
+        Err(_) => name.ends_with("-latest"),
+    }
 }
 
-/// The most the model may answer, and the other settings of the request.
+/// The maximum tokens of the answer, and the other settings of the request.
 fn settings(max: u64, opened: &OpenedExtra<'_>) -> Result<String, WireError> {
     let mut object = ObjectWriter::default().raw("maxOutputTokens", &max.to_string());
     let own = opened.fields().into_iter().find(|(name, _)| *name == "generationConfig").map(|(_, raw)| raw);
@@ -157,8 +161,9 @@ impl Contents {
         let opened = writing.open(&message.extra)?;
         let role = match (message.role, opened.own_word(ROLE).as_deref()) {
             (Role::Assistant, _) => "model",
-            (_, Some("function")) => "function",
-            (_, Some("none")) => "",
+            // In a request of ours all that the model does not say is one turn.
+            (_, Some("function")) if !writing.is_made() => "function",
+            (_, Some("none")) if !writing.is_made() => "",
             _ => "user",
         };
         let mut turn = Turn::new(role);

@@ -32,10 +32,11 @@ pub(crate) fn kind_for(mime: &str) -> &'static str {
     }
 }
 
-/// What a call used. OpenAI's `prompt_tokens` hold what the cache gave (`cached`), where Anthropic's `input_tokens` do
-/// not; `completion_tokens` hold reasoning.
-pub(crate) fn usage((prompt, cached): (u64, u64), completion: u64, message: &Message) -> UsageMeasured {
-    UsageMeasured::of(message, [prompt.saturating_sub(cached), cached, 0, completion])
+/// What a call used. OpenAI's count of a prompt holds what the cache gave and what was written to it, where Anthropic's
+/// `input_tokens` do not; the count of an answer holds reasoning.
+pub(crate) fn usage(prompt: u64, [read, written]: [u64; 2], answer: u64, message: &Message) -> UsageMeasured {
+    let fresh = prompt.saturating_sub(read.saturating_add(written));
+    UsageMeasured::of(message, [fresh, read, written, answer])
 }
 
 /// Type and data of a base64 `data:` URL that is put together again from just these.

@@ -1,6 +1,6 @@
 //! Neutral → OpenAI responses: reasoning, and the pieces of messages and outputs.
 
-use super::BETWEEN;
+use super::{BETWEEN, DETAIL};
 use crate::extra::{self, INNER, KIND, OpenedExtra, SHAPE};
 use crate::json::{ObjectWriter, array, list};
 use crate::openai_chat::{FILENAME, IMAGES, PDF, kind_for};
@@ -106,6 +106,8 @@ fn media(
     let marked = opened.is_marked_own();
     let kind = opened.word(KIND).unwrap_or_else(|| kind_for(mime).to_owned());
     let data = || format!("data:{mime};base64,{body}");
+    let is_bare = opened.own_word(SHAPE).as_deref() == Some("none");
+    let has = |field: &str| opened.fields().iter().any(|(name, _)| *name == field);
     let object = match (kind.as_str(), form) {
         ("image", MediaForm::Base64) if marked || IMAGES.contains(&mime) => {
             ObjectWriter::typed("input_image").text("image_url", &data())
@@ -114,9 +116,7 @@ fn media(
         ("image", MediaForm::File) if marked => ObjectWriter::typed("input_image").text("file_id", body),
         ("document", MediaForm::Base64) if marked || mime == PDF => {
             let object = ObjectWriter::typed("input_file").text("file_data", &data());
-            let has_name = opened.own_word(SHAPE).as_deref() == Some("none")
-                || opened.fields().iter().any(|(name, _)| *name == "filename");
-            if has_name { object } else { object.text("filename", FILENAME) }
+            if is_bare || has("filename") { object } else { object.text("filename", FILENAME) }
         }
         ("document", MediaForm::Url) => ObjectWriter::typed("input_file").text("file_url", body),
         ("document", MediaForm::File) if marked => ObjectWriter::typed("input_file").text("file_id", body),
@@ -125,5 +125,8 @@ fn media(
             return Ok(None);
         }
     };
+    // The reference demands it of images in messages.
+    let lacks_detail = kind == "image" && !is_bare && !has("detail");
+    let object = if lacks_detail { object.text("detail", DETAIL) } else { object };
     finish(object, &opened, writing).map(Some)
 }

@@ -1,6 +1,6 @@
 //! OpenAI responses → neutral.
 
-use super::{BETWEEN, books};
+use super::{BETWEEN, DETAIL, books};
 use crate::extra::{self, ExtraForm, KIND, MESSAGE, ROLE, SHAPE, hint};
 use crate::json::{self, RawFields, is_object, list, text};
 use crate::openai_chat::decode::{begin, is_system_text};
@@ -41,6 +41,13 @@ pub(crate) fn request(bytes: &[u8]) -> Result<Request, WireError> {
 /// Reads one item.
 pub(crate) fn single(raw_json: &str) -> Result<Vec<Message>, WireError> {
     item(json::raw(raw_json)?, "the item").map(|item| vec![item.into_message()])
+}
+
+/// Reads an item that is reasoning; `None` for any other, and for reasoning of another shape.
+pub(super) fn reasoning_of(raw: &str) -> Option<Part> {
+    let mut fields = RawFields::parse(raw).ok()?;
+    fields.take_if("type", |kind| text(kind).filter(|kind| kind == "reasoning"))?;
+    reasoning(fields)
 }
 
 /// Reads the items of a reply as the one message that they are.
@@ -129,8 +136,11 @@ fn tool(raw: &RawValue) -> Option<Tool> {
     fields.take("name");
     let description = fields.take_word("description").unwrap_or_default();
     let schema = fields.take_if("parameters", |raw| is_object(raw).then(|| raw.get())).unwrap_or_default();
-    // The encoder writes `"strict":false` for tools of other dialects, since this one is strict unless told otherwise.
-    let is_loose = fields.len() == 1 && fields.get("strict").is_some_and(|raw| raw.get() == "false");
+    // The encoder writes `"strict":false` for tools of other dialects, since this one is strict unless told otherwise, and
+    // a schema where they have none.
+    let is_loose = !schema.is_empty()
+        && fields.len() == 1
+        && fields.get("strict").is_some_and(|raw| raw.get() == "false");
     let extra = if is_loose { None } else { extra::mark(OWN, Vec::new(), fields) };
     Some(Tool { name: name.into(), description: description.into(), schema: schema.into(), extra })
 }
@@ -252,6 +262,12 @@ fn media(kind: &str, mut fields: RawFields<'_>) -> Option<Part> {
         fields.take_if("filename", |raw| text(raw).filter(|name| name == FILENAME));
         (mime.to_owned(), MediaForm::Base64, body.to_owned())
     };
+    if word == "image" {
+        if fields.get("detail").is_none_or(json::is_null) {
+            hints.push(hint(SHAPE, "none"));
+        }
+        fields.take_if("detail", |raw| text(raw).filter(|detail| detail == DETAIL));
+    }
     if kind_for(&mime) != word {
         hints.push(hint(KIND, word));
     }

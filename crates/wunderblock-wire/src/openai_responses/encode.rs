@@ -1,12 +1,13 @@
 //! Neutral → OpenAI responses.
 //!
 //! Items are written in the order of the request: an output may stand anywhere behind its call. The ids of items, their
-//! status and empty fields are written only where a request was read in this dialect: in one of ours the reasoning that
-//! an id stands for may be gone, and the provider would miss it. What may be stored, and whether reasoning comes
+//! status and empty fields are written only where a request was read in this dialect. What may be stored, and whether reasoning comes
 //! encrypted (`store`, `include`), is the caller's to say, in the request's extra. This provider finds out by itself
 //! what it can cache: cache marks are not written.
 
+use super::PHASE;
 use super::content::{finish, piece, reasoning};
+use super::decode;
 use super::order::{self, ItemKind, WrittenItem};
 use crate::call_id::{self, CallIds};
 use crate::extra::{self, KIND, MESSAGE, OpenedExtra, ROLE, SHAPE};
@@ -91,11 +92,14 @@ fn tools(tools: &[Tool], writing: &mut Writing) -> Result<Vec<String>, WireError
         if !tool.description.is_empty() {
             object = object.text("description", &tool.description);
         }
+        let is_own = opened.is_marked_own();
         if !tool.schema.is_empty() {
             let schema = checked(&tool.schema, &format!("the schema of {}", tool.name))?;
             object = object.raw("parameters", schema);
+        } else if !is_own {
+            object = object.raw("parameters", r#"{"type":"object","properties":{}}"#);
         }
-        if !opened.is_marked_own() {
+        if !is_own {
             object = object.raw("strict", "false");
         }
         written.push(object.unknown(opened.fields()).finish());
@@ -172,6 +176,10 @@ impl Input {
         for (place, part) in message.parts.iter().enumerate() {
             writing.at(Some(at), place);
             let is_content = match part {
+                Part::Text { .. } if is_model && writing.is_made() => {
+                    self.say((at, place), part, &mut open.whole, writing)?;
+                    continue;
+                }
                 Part::Text { extra, .. } => {
                     let begins = is_model && extra::open(extra, OWN)?.own_raw(MESSAGE).is_some();
                     if begins {
@@ -196,6 +204,42 @@ impl Input {
             }
         }
         self.close(open, role, Some(at), writing)
+    }
+
+    /// Writes a text of the model in a request of ours, as a message of its own: a message without an id has one string.
+    /// `whole`: the extra of the message that it belongs to, which it may begin.
+    fn say(
+        &mut self,
+        (at, place): (usize, usize),
+        part: &Part,
+        whole: &mut Extra,
+        writing: &mut Writing,
+    ) -> Result<(), WireError> {
+        let Part::Text { text, extra } = part else { return Ok(()) };
+        let opened = writing.open(extra)?;
+        let lost: Vec<&str> = opened.fields().into_iter().map(|(name, _)| name).collect();
+        if !lost.is_empty() {
+            writing.drop(Reason::Dialect, format!("fields that only an answer has: {}", lost.join(", ")));
+        }
+        if opened.own_word(KIND).as_deref() == Some("refusal") {
+            writing.drop(Reason::Dialect, "the mark that the model declined");
+        }
+        if let Some(begun) = opened.own_raw(MESSAGE) {
+            *whole = Some(begun.get().into());
+        }
+        let mut message = extra::open(whole, OWN)?;
+        // What else nobody says is this provider's has been listed as left out.
+        message.keep_known(&[PHASE]);
+        let object = ObjectWriter::typed("message").text("role", "assistant").text("content", inline(text)?);
+        let json = finish(object, &message, writing)?;
+        // What else the message has is said once.
+        *whole = message
+            .fields()
+            .into_iter()
+            .find(|(name, _)| *name == PHASE)
+            .map(|(name, phase)| format!(r#"{{"{name}":{phase}}}"#).into());
+        self.items.push(WrittenItem { json, kind: ItemKind::Spoken, place: (Some(at), place) });
+        Ok(())
     }
 
     /// Writes the message that is open; none if nothing is in it and it did not come that way.
@@ -269,10 +313,17 @@ impl Input {
             }
             Part::Opaque { dialect, raw } => {
                 let Some(raw) = writing.opaque(*dialect, raw)? else { return Ok(None) };
+                if !writing.is_made() {
+                    return Ok(Some((raw.to_owned(), ItemKind::of(raw))));
+                }
                 if writing.refuse(order::broken(raw)) {
                     return Ok(None);
                 }
-                Ok(Some((raw.to_owned(), ItemKind::of(raw))))
+                // A transcript may hold reasoning as it came.
+                match decode::reasoning_of(raw) {
+                    Some(part) => self.item((at, place), &part, is_model, writing),
+                    None => Ok(Some((order::unbooked(raw), ItemKind::of(raw)))),
+                }
             }
             other => {
                 writing.drop_part(

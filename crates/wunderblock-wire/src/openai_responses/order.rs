@@ -1,10 +1,11 @@
 //! Items in their order, and which of them the provider would refuse where they stand.
 //!
-//! Reasoning has to be followed by what it led to ("provided without its required following item"), and a call that a
-//! client answers by an item we have no form for needs that item, as that needs its call.
+//! Reasoning has to be followed by what it led to ("provided without its required following item"). A call that a client
+//! answers by an item we have no form for needs that item, and the item needs its call.
 
-use super::COMPACTIONS;
-use crate::json::RawFields;
+use super::{COMPACTIONS, RECORDED};
+use crate::extra;
+use crate::json::{RawFields, is_null};
 use crate::writing::Writing;
 use std::collections::HashSet;
 use wunderblock_core::budget::Reason;
@@ -26,13 +27,31 @@ const OWN_FORMS: [&str; 13] = [
     "text",
 ];
 
+/// Types of items that others name by their id, or that nobody is known to send without one.
+const NAMED: [&str; 10] = [
+    "code_interpreter_call",
+    "computer_call",
+    "file_search_call",
+    "image_generation_call",
+    "local_shell_call_output",
+    "mcp_approval_request",
+    "mcp_call",
+    "mcp_list_tools",
+    "program",
+    "program_output",
+];
+
 /// What an item is to those beside it.
 pub(super) enum ItemKind {
     /// Something of the model's that reasoning may lead to.
     Spoken,
     Reasoning,
-    /// A call that a client answers with an item of the same `call_id`, of a type we have no form for.
-    Call(String),
+    /// A call that is answered with an item of the same id, of a type we have no form for.
+    Call {
+        id: String,
+        /// Whether it has to be answered.
+        waits: bool,
+    },
     /// Such an answer.
     Answer(String),
     Heard,
@@ -43,13 +62,33 @@ impl ItemKind {
     pub(super) fn of(raw: &str) -> Self {
         let Ok(fields) = RawFields::parse(raw) else { return Self::Spoken };
         let kind = fields.text("type").unwrap_or_default();
-        match fields.text("call_id") {
-            _ if kind == "reasoning" => Self::Reasoning,
-            Some(id) if kind.ends_with("_output") => Self::Answer(id),
-            Some(id) if kind.ends_with("_call") => Self::Call(id),
-            _ => Self::Spoken,
-        }
+        let call = || fields.text("call_id");
+        let found = match kind.as_str() {
+            "reasoning" => return Self::Reasoning,
+            "additional_tools" | "configuration_update" => return Self::Heard,
+            "program" => call().map(|id| Self::Call { id, waits: false }),
+            "mcp_approval_request" => fields.text("id").map(|id| Self::Call { id, waits: false }),
+            "mcp_approval_response" => fields.text("approval_request_id").map(Self::Answer),
+            // It names its call in `id`.
+            "local_shell_call_output" => call().or_else(|| fields.text("id")).map(Self::Answer),
+            kind if kind.ends_with("_output") => call().map(Self::Answer),
+            kind if kind.ends_with("_call") => call().map(|id| Self::Call { id, waits: true }),
+            _ => None,
+        };
+        found.unwrap_or(Self::Spoken)
     }
+}
+
+/// An item without what only the provider's books need: nulls, and its id unless it is known by that.
+pub(super) fn unbooked(raw: &str) -> String {
+    let Ok(mut fields) = RawFields::parse(raw) else { return raw.to_owned() };
+    let is_named = fields.text("type").is_some_and(|kind| NAMED.contains(&kind.as_str()));
+    let books =
+        fields.take_all(|name, value| is_null(value) || name == RECORDED || (name == "id" && !is_named));
+    if books.is_empty() {
+        return raw.to_owned();
+    }
+    extra::object(fields.rest()).unwrap_or_else(|| "{}".to_owned())
 }
 
 /// Why the provider, or a request of ours, does not take an item of the model's.
@@ -60,6 +99,7 @@ pub(super) fn broken(raw: &str) -> Option<&'static str> {
         Some(kind) if COMPACTIONS.contains(&kind) => {
             Some("the provider's own compaction: what it stands for is in the ledger")
         }
+        Some("item_reference") => Some("a reference to what only the provider keeps"),
         Some("reasoning") => {
             let sealed = fields.and_then(|item| item.text("encrypted_content"));
             sealed.is_none().then_some("reasoning without what is encrypted of it")
@@ -87,7 +127,7 @@ fn paired(items: Vec<WrittenItem>, writing: &mut Writing) -> Vec<WrittenItem> {
     let (mut calls, mut answers) = (HashSet::new(), HashSet::new());
     for item in &items {
         match &item.kind {
-            ItemKind::Call(id) => calls.insert(id.clone()),
+            ItemKind::Call { id, .. } => calls.insert(id.clone()),
             ItemKind::Answer(id) => answers.insert(id.clone()),
             _ => false,
         };
@@ -96,7 +136,9 @@ fn paired(items: Vec<WrittenItem>, writing: &mut Writing) -> Vec<WrittenItem> {
     let mut kept = Vec::with_capacity(items.len());
     for (at, item) in items.into_iter().enumerate() {
         let why = match &item.kind {
-            ItemKind::Call(id) if at < last && !answers.contains(id) => Some("a call without its output"),
+            ItemKind::Call { id, waits: true } if at < last && !answers.contains(id) => {
+                Some("a call without its output")
+            }
             ItemKind::Answer(id) if !calls.contains(id) => Some("an output without its call"),
             _ => None,
         };
@@ -114,7 +156,7 @@ fn reasoned(items: Vec<WrittenItem>, writing: &mut Writing) -> Vec<WrittenItem> 
         .map(|item| {
             leads = match item.kind {
                 ItemKind::Reasoning => leads,
-                ItemKind::Spoken | ItemKind::Call(_) => true,
+                ItemKind::Spoken | ItemKind::Call { .. } => true,
                 ItemKind::Answer(_) | ItemKind::Heard => false,
             };
             leads

@@ -66,7 +66,9 @@ impl StopReason {
                 | "PROHIBITED_CONTENT"
                 | "SPII"
                 | "IMAGE_SAFETY"
-                | "IMAGE_PROHIBITED_CONTENT",
+                | "IMAGE_PROHIBITED_CONTENT"
+                | "IMAGE_RECITATION"
+                | "MODEL_ARMOR",
             ) => Self::Refused,
             Some("model_context_window_exceeded") => Self::Window,
             Some("pause_turn") => Self::Paused,

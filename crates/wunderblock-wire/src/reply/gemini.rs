@@ -11,8 +11,18 @@ use crate::json::{self, ObjectWriter, RawFields, list, text};
 use serde_json::value::RawValue;
 use wunderblock_core::message::{Message, Part, Role};
 
-/// Reads a whole body.
+/// Reads a whole body, or the list of bodies that a stream is where no events were asked for.
 pub(super) fn whole(bytes: &[u8]) -> Result<ModelReply, ReplyFault> {
+    let Some(bodies) = json::document(bytes).ok().and_then(list) else { return single(bytes) };
+    let (mut assembly, mut state) = (ContentAssembly::default(), StreamState::default());
+    for body in bodies {
+        let data = body.get().to_owned();
+        assembly.take(&sse::SseEvent { data, ..sse::SseEvent::default() }, &mut state);
+    }
+    Ok(assembly.finish(state))
+}
+
+fn single(bytes: &[u8]) -> Result<ModelReply, ReplyFault> {
     let fields = opened(bytes)?;
     let candidates = fields.get("candidates").and_then(list).unwrap_or_default();
     let blocked = fields.object("promptFeedback").and_then(|feedback| feedback.text("blockReason"));
@@ -41,7 +51,7 @@ pub(super) fn whole(bytes: &[u8]) -> Result<ModelReply, ReplyFault> {
     let usage = fields.object("usageMetadata").map(|usage| {
         let prompt = usage.count("promptTokenCount").saturating_add(usage.count("toolUsePromptTokenCount"));
         let output = usage.count("candidatesTokenCount").saturating_add(usage.count("thoughtsTokenCount"));
-        crate::openai_chat::usage((prompt, usage.count("cachedContentTokenCount")), output, &message)
+        crate::openai_chat::usage(prompt, [usage.count("cachedContentTokenCount"), 0], output, &message)
     });
     let mut odd = Vec::new();
     if candidates.len() > 1 {
@@ -146,7 +156,7 @@ impl ContentAssembly {
             body.replace("candidates", json::array(&[candidate.finish()]));
         }
         let ended = has_stopped || state.is_done;
-        state.finish(Some(whole(body.finish().as_bytes())), missing, ended)
+        state.finish(Some(single(body.finish().as_bytes())), missing, ended)
     }
 }
 

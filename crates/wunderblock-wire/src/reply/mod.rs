@@ -37,7 +37,8 @@ pub fn decode_reply(dialect: Dialect, bytes: &[u8]) -> ModelReply {
 }
 
 /// A reply that is being read, piece by piece: a stream, or a whole body from a server that does not stream. Which of the
-/// two it is, its first byte says: a body begins with a brace, an event never does.
+/// two it is, its first byte says: a body begins with a brace (or, where Gemini was not asked for events, with a bracket),
+/// an event never does.
 #[derive(Debug)]
 pub struct ReplyReader {
     dialect: Dialect,
@@ -117,7 +118,7 @@ impl ReplyReader {
                 // What was there before is blank.
                 let new = if had < BOM.len() { begun.strip_prefix(BOM).unwrap_or(begun) } else { bytes };
                 if let Some(first) = new.trim_ascii_start().first() {
-                    let is_body = *first == b'{';
+                    let is_body = matches!(first, b'{' | b'[');
                     let begun = std::mem::take(begun);
                     self.begin(is_body, begun);
                 }

@@ -19,7 +19,11 @@ pub(super) fn whole(bytes: &[u8]) -> Result<ModelReply, ReplyFault> {
     let mut message = crate::openai_responses::decode::output(&items).map_err(unreadable)?;
     let details = fields.object("incomplete_details");
     let word = details.and_then(|details| details.text("reason")).or_else(|| fields.text("status"));
-    let calls = message.parts.iter().any(|part| matches!(part, Part::ToolCall { .. }));
+    let calls = message.parts.iter().any(|part| match part {
+        Part::ToolCall { .. } => true,
+        Part::Opaque { raw, .. } => raw.inline().is_some_and(crate::openai_responses::is_asked),
+        _ => false,
+    });
     let stop = match StopReason::of(word.as_deref()) {
         StopReason::End if calls => StopReason::Tools,
         stop => stop,
@@ -29,8 +33,9 @@ pub(super) fn whole(bytes: &[u8]) -> Result<ModelReply, ReplyFault> {
     message.stop = word.map(String::into_boxed_str);
     let usage = fields.object("usage").map(|usage| {
         let details = usage.object("input_tokens_details").unwrap_or_default();
-        let input = (usage.count("input_tokens"), details.count("cached_tokens"));
-        crate::openai_chat::usage(input, usage.count("output_tokens"), &message)
+        let cache = ["cached_tokens", "cache_write_tokens"].map(|name| details.count(name));
+        let (input, output) = (usage.count("input_tokens"), usage.count("output_tokens"));
+        crate::openai_chat::usage(input, cache, output, &message)
     });
     Ok(ModelReply { message, stop, usage, fault: failed, odd: Vec::new() })
 }
@@ -154,6 +159,8 @@ impl StreamedItem {
         if is_whole {
             return fields.finish();
         }
+        // What is encrypted of reasoning may be cut short until the item is whole.
+        fields.remove("encrypted_content");
         for name in ["content", "summary"] {
             let pieces: Vec<String> = texts
                 .iter()
@@ -173,8 +180,17 @@ impl StreamedItem {
 
 /// Whether an event only says how far something has come.
 fn is_progress(kind: &str) -> bool {
-    let steps =
-        [".added", ".done", ".in_progress", ".completed", ".searching", ".interpreting", ".generating"];
+    let steps = [
+        ".added",
+        ".done",
+        ".in_progress",
+        ".completed",
+        ".failed",
+        ".searching",
+        ".interpreting",
+        ".generating",
+        ".compacting",
+    ];
     kind == "keepalive" || steps.iter().any(|step| kind.ends_with(step)) || kind.contains("partial_image")
 }
 
@@ -183,6 +199,6 @@ fn refusal(kind: &str, fields: &RawFields<'_>) -> Option<ProviderError> {
     ProviderError::of(fields).or_else(|| {
         let kind = fields.text("code").filter(|_| kind == "error");
         let message = fields.text("message")?;
-        Some(ProviderError { kind: kind.unwrap_or_default(), message })
+        Some(ProviderError { kind: kind.unwrap_or_default(), message, ..ProviderError::default() })
     })
 }

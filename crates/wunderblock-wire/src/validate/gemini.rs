@@ -99,7 +99,8 @@ impl Content {
             NodeKind::Unreadable(reason) => return findings.add(path, "json", reason),
             _ => return findings.add(path, "shape", "a part is an object"),
         };
-        let kinds: Vec<&str> = DATA.into_iter().filter(|name| fields.contains_key(*name)).collect();
+        let given = |name: &&str| fields.get(*name).is_some_and(|node| !node.is_null());
+        let kinds: Vec<&str> = DATA.into_iter().filter(given).collect();
         let [kind] = kinds.as_slice() else {
             findings.add(path, "part-kind", "a part is one of text, data, a call or a response");
             return;
@@ -161,9 +162,10 @@ fn check_turns(contents: &[Content], findings: &mut Violations) {
     findings.demand(starts, "contents[0].role", "first-role", "the first content is the user's");
     for pair in contents.windows(2) {
         if let [before, after] = pair
-            && before.is_model == after.is_model
+            && before.is_model
+            && after.is_model
         {
-            findings.add(&after.path, "alternation", "user and model take turns");
+            findings.add(&after.path, "alternation", "the model speaks after the user");
         }
     }
 }
@@ -205,29 +207,26 @@ fn check_names(calls: &[Function], results: &[Function], findings: &mut Violatio
     }
 }
 
-/// Since the user last spoke, the first call of each content is signed: always from Gemini 3 on, and for any model if
-/// another call of the turn is.
+/// Models from Gemini 3 on want the first call of each content signed that was made since the user last spoke.
 fn check_signatures(model: Option<&str>, contents: &[Content], findings: &mut Violations) {
+    if !model.is_some_and(is_strict) {
+        return;
+    }
     let spoken = contents.iter().rposition(|content| !content.is_model && content.results.is_empty());
     let turn = contents.get(spoken.map_or(0, |at| at + 1)..).unwrap_or_default();
-    let checks = model.is_some_and(is_strict)
-        || turn.iter().flat_map(|content| &content.calls).any(|call| call.is_signed);
     for call in turn.iter().filter_map(|content| content.calls.first()) {
-        let holds = call.is_signed || !checks;
-        findings.demand(
-            holds,
-            &call.path,
-            "missing-signature",
-            "the first call of a step keeps its signature",
-        );
+        let why = "the first call of a step keeps its signature";
+        findings.demand(call.is_signed, &call.path, "missing-signature", why);
     }
 }
 
-/// Whether a model is of Gemini 3 or later.
+/// Whether a model is of Gemini 3 or later, or the latest.
 fn is_strict(model: &str) -> bool {
-    let digits = model.rsplit('/').next().and_then(|name| name.strip_prefix("gemini-"));
-    let digits: String = digits.unwrap_or_default().chars().take_while(char::is_ascii_digit).collect();
-    digits.parse::<u32>().is_ok_and(|number| number >= 3)
+    let Some(name) = model.rsplit('/').next().and_then(|name| name.strip_prefix("gemini-")) else {
+        return false;
+    };
+    let digits: String = name.chars().take_while(char::is_ascii_digit).collect();
+    digits.parse::<u32>().map_or(name.ends_with("-latest"), |number| number >= 3)
 }
 
 fn check_tools(tools: ValueNode<'_>, findings: &mut Violations) {

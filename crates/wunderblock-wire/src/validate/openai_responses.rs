@@ -92,7 +92,8 @@ fn check_item(path: &str, item: ValueNode<'_>, is_last: bool, open: &mut Open, f
     let is_answer = kind.ends_with("_output");
     let is_model = match kind {
         "message" => text(&fields, "role").as_deref() == Some("assistant"),
-        "compaction" | "compaction_trigger" => false,
+        "compaction" | "compaction_trigger" | "additional_tools" | "configuration_update" => false,
+        "mcp_approval_response" => false,
         _ => !is_answer,
     };
     if is_model {

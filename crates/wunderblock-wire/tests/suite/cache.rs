@@ -10,13 +10,8 @@ use wunderblock_core::units::Tokens;
 use wunderblock_wire::{decode, encode, validate};
 
 const MARK: &str = r#","cache_control":{"type":"ephemeral"}}"#;
-const ALL: [Dialect; 5] = [
-    Dialect::Anthropic,
-    Dialect::OpenaiChat,
-    Dialect::OpenaiResponses,
-    Dialect::Gemini,
-    Dialect::Neutral,
-];
+const ALL: [Dialect; 5] =
+    [Dialect::Anthropic, Dialect::OpenaiChat, Dialect::OpenaiResponses, Dialect::Gemini, Dialect::Neutral];
 
 fn text(dialect: Dialect, request: &Request) -> String {
     String::from_utf8(encode(dialect, request).unwrap().bytes).unwrap()

@@ -189,9 +189,13 @@ fn calls_of_other_models_get_the_documented_stand_in_where_the_model_wants_one()
         ];
         body(&Request { model: Some(model.into()), ..talk(both) })
     };
-    for (name, expected) in
-        [("gemini-2.5-pro", 0), ("gemini-3-flash", 2), ("models/gemini-3.1-pro", 2), ("gemini-exp", 0)]
-    {
+    for (name, expected) in [
+        ("gemini-2.5-pro", 0),
+        ("gemini-3-flash", 2),
+        ("models/gemini-3.1-pro", 2),
+        ("gemini-pro-latest", 2),
+        ("gemini-exp", 0),
+    ] {
         let written = made(name);
         assert_eq!(written.matches("skip_thought_signature_validator").count(), expected, "{written}");
         assert_eq!(rules(&written), [""; 0], "{written}");
@@ -199,6 +203,44 @@ fn calls_of_other_models_get_the_documented_stand_in_where_the_model_wants_one()
     let request = read(&format!("{},{},{}", user(TEXT), model(CALL), user(DONE)));
     let written = body(&Request { model: Some("gemini-3-pro".into()), ..request });
     assert!(!written.contains("skip_thought") && written.contains("c2ln"), "{written}");
+}
+
+#[test]
+fn names_in_snake_case_are_read_as_those_in_camel_case() {
+    let snake = r#"{"system_instruction":{"parts":[{"text":"s"}]},"tools":[{"function_declarations":[{"name":"f","parameters_json_schema":{"type":"object"}}]}],"generation_config":{"max_output_tokens":9,"top_k":1},"contents":[{"role":"user","parts":[{"inline_data":{"mime_type":"image/png","data":"aGk="}},{"file_data":{"file_uri":"gs://b/x"}},{"text":"t","inline_data":null}]},{"role":"model","parts":[{"function_call":{"name":"f","args":{"snake_case":1}},"thought_signature":"c2ln","text":null},{"executable_code":{"language":"PYTHON","code":"1"}}]},{"role":"user","parts":[{"function_response":{"name":"f","response":{"output":"r"}}}]}]}"#;
+    let mut camel = snake.replace(r#","inline_data":null"#, "").replace(r#","text":null"#, "");
+    for (from, to) in [
+        ("system_instruction", "systemInstruction"),
+        ("function_declarations", "functionDeclarations"),
+        ("parameters_json_schema", "parametersJsonSchema"),
+        ("generation_config", "generationConfig"),
+        ("max_output_tokens", "maxOutputTokens"),
+        ("inline_data", "inlineData"),
+        ("mime_type", "mimeType"),
+        ("file_data", "fileData"),
+        ("file_uri", "fileUri"),
+        ("function_call", "functionCall"),
+        ("thought_signature", "thoughtSignature"),
+        ("executable_code", "executableCode"),
+        ("function_response", "functionResponse"),
+    ] {
+        camel = camel.replace(from, to);
+    }
+    assert_eq!(decode(OWN, snake.as_bytes()), decode(OWN, camel.as_bytes()));
+    survives(OWN, &camel);
+}
+
+#[test]
+fn in_a_request_of_ours_all_that_the_model_does_not_say_is_one_turn() {
+    let contents = format!(
+        r#"{{"parts":[{TEXT}]}},{},{{"role":"function","parts":[{DONE}]}},{}"#,
+        model(CALL),
+        user(TEXT)
+    );
+    let request = Request { cache: Some(Vec::new()), ..read(&contents) };
+    let written = body(&request);
+    let expected = format!("{},{},{}", user(TEXT), model(CALL), user(&format!("{DONE},{TEXT}")));
+    assert_eq!(decode(OWN, written.as_bytes()).unwrap(), read(&expected));
 }
 
 #[test]
@@ -264,7 +306,12 @@ fn bodies_that_the_api_refuses() {
         (user(r#"{"fileData":{}}"#), &["missing-field"]),
         (r#"{"role":"owl","parts":[{"text":"t"}]}"#.to_owned(), &["role"]),
         (model(TEXT), &["first-role"]),
-        (format!("{},{}", user(TEXT), user(TEXT)), &["alternation"]),
+        (format!("{},{}", user(TEXT), user(TEXT)), &[]),
+        (format!("{},{},{},{}", user(TEXT), model(CALL), user(DONE), user(DONE)), &["response-count"]),
+        (
+            user(r#"{"text":null,"functionCall":null,"inlineData":{"mimeType":"image/png","data":"aGk="}}"#),
+            &[],
+        ),
         (format!("{},{},{}", user(TEXT), model(TEXT), model(TEXT)), &["alternation"]),
         (format!("{},{}", user(TEXT), model(CALL)), &["unanswered-call"]),
         (format!("{},{},{}", user(TEXT), model(CALL), user(TEXT)), &["response-count"]),
@@ -297,28 +344,32 @@ fn bodies_that_the_api_refuses() {
             format!("{},{},{}", user(TEXT), model(CALL), user(&DONE.replace(r#"{"output":"r"}"#, "7"))),
             &["missing-field"],
         ),
-        (
-            format!("{},{},{},{},{}", user(TEXT), model(CALL), user(DONE), model(&unsigned), user(DONE)),
-            &["missing-signature"],
-        ),
-        (
-            format!("{},{},{}", user(TEXT), model(&format!("{unsigned},{CALL}")), user(&[DONE; 2].join(","))),
-            &["missing-signature"],
-        ),
-        (format!("{},{},{}", user(TEXT), model(&unsigned), user(DONE)), &[]),
-        (
-            format!("{},{},{},{},{}", user(TEXT), model(&unsigned), user(DONE), model(CALL), user(DONE)),
-            &["missing-signature"],
-        ),
     ];
     for (contents, expected) in cases {
         assert_eq!(rules(&format!(r#"{{"contents":[{contents}]}}"#)), expected, "{contents}");
     }
-    let loops = format!("{},{},{}", user(TEXT), model(&unsigned), user(DONE));
-    for (name, expected) in
-        [("models/gemini-2.5-pro", vec![]), ("models/gemini-3-pro", vec!["missing-signature"])]
-    {
-        assert_eq!(rules(&format!(r#"{{"model":"{name}","contents":[{loops}]}}"#)), expected);
+    let loops = [
+        format!("{},{},{}", user(TEXT), model(&unsigned), user(DONE)),
+        format!("{},{},{},{},{}", user(TEXT), model(CALL), user(DONE), model(&unsigned), user(DONE)),
+        format!("{},{},{},{},{}", user(TEXT), model(&unsigned), user(DONE), model(CALL), user(DONE)),
+        format!("{},{},{}", user(TEXT), model(&format!("{unsigned},{CALL}")), user(&[DONE; 2].join(","))),
+    ];
+    let late = format!("{},{}", loops[0], user(TEXT));
+    let signed =
+        format!("{},{},{}", user(TEXT), model(&format!("{CALL},{unsigned}")), user(&[DONE; 2].join(",")));
+    for (name, is_strict) in [
+        ("gemini-2.5-pro", false),
+        ("gemini-3-pro", true),
+        ("gemini-flash-latest", true),
+        ("gemma-3-27b-it", false),
+    ] {
+        let rules =
+            |contents: &str| rules(&format!(r#"{{"model":"models/{name}","contents":[{contents}]}}"#));
+        for contents in &loops {
+            let expected = if is_strict { vec!["missing-signature"] } else { Vec::new() };
+            assert_eq!(rules(contents), expected, "{name} {contents}");
+        }
+        assert_eq!([rules(&late), rules(&signed)].concat(), [""; 0], "{name}");
     }
     let function = |fields: &str| format!(r#""tools":[{{"functionDeclarations":[{{{fields}}}]}}]"#);
     let rest = [

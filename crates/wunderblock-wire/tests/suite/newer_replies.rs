@@ -70,7 +70,7 @@ fn pieces() -> Vec<Value> {
     vec![
         json!({"type": "response.created", "response": {"id": "resp_1", "status": "in_progress", "model": "gpt-x",
             "output": []}}),
-        begin(0, json!({"id": "rs_1", "type": "reasoning", "summary": []})),
+        begin(0, json!({"id": "rs_1", "type": "reasoning", "summary": [], "encrypted_content": "c2"})),
         json!({"type": "response.reasoning_summary_part.added", "output_index": 0, "summary_index": 0}),
         grow(0, "reasoning_summary_text", "let me "),
         grow(0, "reasoning_summary_text", "see"),
@@ -120,6 +120,25 @@ fn a_stream_of_responses_is_its_response() {
         next.contains(r#""phase":"commentary""#) && next.contains("c2Vh") && !next.contains("rs_1"),
         "{next}"
     );
+}
+
+#[test]
+fn a_reply_that_asks_for_more_than_functions_stops_for_tools() {
+    for (item, stop) in [
+        (json!({"type": "shell_call", "call_id": "c", "action": {}}), StopReason::Tools),
+        (json!({"type": "web_search_call", "id": "ws", "status": "completed"}), StopReason::End),
+    ] {
+        let reply = decode_reply(RESPONSES, response("completed", json!([item])).to_string().as_bytes());
+        assert_eq!(reply.stop, stop, "{item}");
+    }
+}
+
+#[test]
+fn what_was_written_to_the_cache_is_told_apart() {
+    let mut body = response("completed", output());
+    body["usage"]["input_tokens_details"]["cache_write_tokens"] = json!(20);
+    let reply = decode_reply(RESPONSES, body.to_string().as_bytes());
+    assert_eq!(reply.usage, Some(usage("resp_1", "gpt-x", [16, 64, 20, 9])));
 }
 
 #[test]
@@ -250,13 +269,20 @@ fn gemini_says_why_it_stopped_and_what_went_wrong() {
             assert_eq!((reply.refusal().as_deref(), &reply.fault), (Some(""), &None), "{body}");
         }
     }
+    let pieces = [piece(json!([{"text": "a"}]), None), piece(json!([{"text": "b"}]), Some("STOP"))];
+    let list = Value::from(pieces.to_vec()).to_string();
+    for reply in [decode_reply(GEMINI, list.as_bytes()), stream(GEMINI, &list)] {
+        assert_eq!((reply.text().as_str(), reply.stop, &reply.fault), ("ab", StopReason::End, &None));
+    }
     let half = piece(json!([{"text": "half"}]), None);
     let cut = stream(GEMINI, &bare(&[half.clone()]));
     assert_eq!((cut.text().as_str(), &cut.fault), ("half", &Some(ReplyFault::Cut)));
     let error = json!({"error": {"code": 503, "message": "Overloaded", "status": "UNAVAILABLE"}});
     let failed = stream(GEMINI, &bare(&[half, error.clone()]));
     assert_eq!((failed.text().as_str(), provider(&failed).as_str()), ("half", "UNAVAILABLE: Overloaded"));
-    assert_eq!(provider(&decode_reply(GEMINI, error.to_string().as_bytes())), "UNAVAILABLE: Overloaded");
+    for body in [error.to_string(), format!("[{error}]")] {
+        assert_eq!(provider(&decode_reply(GEMINI, body.as_bytes())), "UNAVAILABLE: Overloaded");
+    }
 }
 
 fn cut<'a>(bytes: &'a [u8], cuts: &[usize]) -> Vec<&'a [u8]> {

@@ -53,7 +53,7 @@ fn every_feature_survives() {
             r#"{USER},{CALLS},{{"type":"function_call_output","id":"fco_1","call_id":"c1","output":[{{"type":"input_image","image_url":"data:image/png;base64,aGk=","detail":"low"}},{{"type":"input_text","text":"t"}}]}}"#
         ),
         format!(r#"{USER},{CALLS},{{"type":"function_call_output","call_id":"c1","output":[]}}"#),
-        r#"{"type":"message","role":"user","content":[{"type":"input_image","file_id":"file-1","detail":"auto"},{"type":"input_file","file_url":"https://x.example/a.pdf"},{"type":"input_file","file_id":"file-2"},{"type":"input_file","filename":"x.pdf","file_data":"data:application/pdf;base64,aGk="},{"type":"input_file","filename":"document.pdf","file_data":"data:application/pdf;base64,aGk="},{"type":"input_file","file_data":"data:application/pdf;base64,aGk="},{"type":"input_image","image_url":"https://x.example/i"}]}"#.to_owned(),
+        r#"{"type":"message","role":"user","content":[{"type":"input_image","file_id":"file-1","detail":"auto"},{"type":"input_file","file_url":"https://x.example/a.pdf"},{"type":"input_file","file_id":"file-2"},{"type":"input_file","filename":"x.pdf","file_data":"data:application/pdf;base64,aGk="},{"type":"input_file","filename":"document.pdf","file_data":"data:application/pdf;base64,aGk="},{"type":"input_file","file_data":"data:application/pdf;base64,aGk="},{"type":"input_image","image_url":"https://x.example/i"},{"type":"input_image","image_url":"https://x.example/i","detail":null},{"type":"input_image","image_url":"data:image/png;base64,aGk=","detail":"original"}]}"#.to_owned(),
         format!(
             r#"{{"type":"compaction","id":"cmp_1","encrypted_content":"c2Vh"}},{USER},{{"type":"web_search_call","id":"ws_1","status":"completed"}},{{"type":"local_shell_call","call_id":"l","action":{{"type":"exec"}}}},{{"type":"local_shell_call_output","call_id":"l","output":"x"}},{{"type":"item_reference","id":"msg_9"}},{{"type":"compaction_trigger"}}"#
         ),
@@ -75,7 +75,7 @@ fn the_rest_of_a_request_survives() {
         r#""input":"","instructions":"","tools":[]"#,
         r#""input":[{"role":"developer","content":"s"},{"role":"user","content":"q"}],"instructions":"be brief""#,
         r#""input":"q","store":false,"include":["reasoning.encrypted_content"],"reasoning":{"effort":"high","context":"all_turns"},"stream":true,"temperature":0.10,"text":{"format":{"type":"text"}},"previous_response_id":"resp_1""#,
-        r#""input":"q","tools":[{"type":"function","name":"f","description":"d","parameters":{"type":"object"},"strict":true},{"type":"function","name":"g","parameters":null},{"type":"function","name":"h","strict":false},{"type":"function","name":"i","strict":false,"defer_loading":true},{"type":"custom","name":"patch","format":{"type":"grammar"}},{"type":"web_search"}],"tool_choice":"auto""#,
+        r#""input":"q","tools":[{"type":"function","name":"f","description":"d","parameters":{"type":"object"},"strict":true},{"type":"function","name":"g","parameters":null},{"type":"function","name":"h","strict":false},{"type":"function","name":"j","parameters":{"type":"object"},"strict":false},{"type":"function","name":"i","strict":false,"defer_loading":true},{"type":"custom","name":"patch","format":{"type":"grammar"}},{"type":"web_search"}],"tool_choice":"auto""#,
     ];
     for rest in rest {
         let json = format!(r#"{{"model":"m",{rest}}}"#);
@@ -134,7 +134,7 @@ fn a_neutral_request_becomes_items() {
         r#"{"type":"message","role":"assistant","content":[{"type":"output_text","text":"x"}]},"#,
         r#"{"type":"function_call","call_id":"a","name":"T","arguments":"{}"},"#,
         r#"{"type":"function_call_output","call_id":"a","output":[{"type":"input_text","text":"see"},"#,
-        r#"{"type":"input_image","image_url":"data:image/png;base64,aGk="}]},"#,
+        r#"{"type":"input_image","image_url":"data:image/png;base64,aGk=","detail":"auto"}]},"#,
         r#"{"type":"message","role":"developer","content":[{"type":"input_text","text":"now"}]}]}"#,
     );
     let encoded = encode(OWN, &request).unwrap();
@@ -183,6 +183,16 @@ fn a_request_of_ours_has_nothing_that_would_be_refused() {
             format!(r#"{{"type":"compaction","encrypted_content":"e"}},{USER}"#),
             "the provider's own compaction: what it stands for is in the ledger",
         ),
+        (
+            format!(r#"{USER},{{"type":"item_reference","id":"msg_9"}},{SAYS}"#),
+            "a reference to what only the provider keeps",
+        ),
+        (
+            format!(
+                r#"{USER},{{"type":"mcp_approval_response","approval_request_id":"r","approve":true}},{SAYS}"#
+            ),
+            "an output without its call",
+        ),
         (format!(r#"{USER},{{"type":"function_call"}},{SAYS}"#), "an item that is not whole"),
         (
             r#"{"role":"user","content":[{"type":"video"},{"type":"input_text","text":"q"}]}"#.to_owned(),
@@ -201,6 +211,72 @@ fn a_request_of_ours_has_nothing_that_would_be_refused() {
     let written = body(&made);
     assert!(written.contains("final_answer") && !written.contains("msg_1"), "{written}");
     assert!(written.contains("local_shell_call_output") && written.contains("c2Vh"), "{written}");
+}
+
+#[test]
+fn in_a_request_of_ours_text_of_the_model_is_a_string() {
+    let said = r#"{"type":"message","id":"msg_1","status":"completed","role":"assistant","phase":"commentary","x":1,"content":[{"type":"output_text","text":"a","annotations":[{"type":"url_citation"}]},{"type":"refusal","refusal":"no"}]}"#;
+    let request = Request { cache: Some(Vec::new()), ..read(&format!("{USER},{said},{SAYS}")) };
+    let encoded = encode(OWN, &request).unwrap();
+    let expected = concat!(
+        r#""input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"q"}]},"#,
+        r#"{"type":"message","role":"assistant","content":"a","phase":"commentary","x":1},"#,
+        r#"{"type":"message","role":"assistant","content":"no","phase":"commentary"},"#,
+        r#"{"type":"message","role":"assistant","content":"a"}]"#,
+    );
+    let written = String::from_utf8(encoded.bytes).unwrap();
+    assert!(written.contains(expected), "{written}");
+    let lost: Vec<_> = encoded.dropped.iter().map(|drop| (drop.what.as_str(), drop.whole)).collect();
+    let of_answers = ("fields that only an answer has: annotations", false);
+    assert_eq!(lost, [of_answers, ("the mark that the model declined", false)]);
+}
+
+#[test]
+fn in_a_request_of_ours_items_have_no_books() {
+    let sealed = r#"{"type":"reasoning","id":"rs_1","summary":[],"content":null,"encrypted_content":"c2Vh","internal_chat_message_metadata_passthrough":{"turn_id":"t"}}"#;
+    let search = r#"{"type":"web_search_call","id":"ws_1","status":"completed","action":null}"#;
+    let opaque = |raw: &str| Part::Opaque { dialect: OWN, raw: raw.into() };
+    let said = Message::new(Role::Assistant, vec![opaque(sealed), opaque(search), Part::text("a")]);
+    let request = talk(vec![Message::user("q"), said]);
+    assert!(body(&request).contains(sealed) && body(&request).contains(search));
+    let encoded = encode(OWN, &Request { cache: Some(Vec::new()), ..request }).unwrap();
+    let expected = concat!(
+        r#"{"type":"reasoning","summary":[],"encrypted_content":"c2Vh"},"#,
+        r#"{"type":"web_search_call","status":"completed"},"#,
+        r#"{"type":"message","role":"assistant","content":"a"}"#,
+    );
+    let written = String::from_utf8(encoded.bytes).unwrap();
+    assert!(written.contains(expected), "{written}");
+    assert_eq!(encoded.dropped, []);
+}
+
+#[test]
+fn items_that_go_through_are_paired_by_what_names_them() {
+    let whole = [
+        r#"{"type":"program","id":"p","call_id":"c","code":"1","fingerprint":"f"},{"type":"program_output","id":"o","call_id":"c","result":"1","status":"completed"}"#,
+        r#"{"type":"program","id":"p","call_id":"c","code":"1","fingerprint":"f"}"#,
+        r#"{"type":"local_shell_call","call_id":"l","action":{},"status":"completed"},{"type":"local_shell_call_output","id":"l","output":"x"}"#,
+        r#"{"type":"mcp_approval_request","id":"r","name":"n","arguments":"{}","server_label":"s"},{"type":"mcp_approval_response","approval_request_id":"r","approve":true}"#,
+        r#"{"type":"tool_search_call","call_id":null,"arguments":{}},{"type":"tool_search_output","call_id":null,"tools":[]}"#,
+    ];
+    for items in whole {
+        let request = Request { cache: Some(Vec::new()), ..read(&format!("{USER},{items},{SAYS},{USER}")) };
+        let encoded = encode(OWN, &request).unwrap();
+        assert_eq!(encoded.dropped, [], "{items}");
+        assert_eq!(rules(std::str::from_utf8(&encoded.bytes).unwrap()), [""; 0], "{items}");
+    }
+    let tools = r#"{"type":"additional_tools","role":"developer","tools":[]}"#;
+    let request = Request { cache: Some(Vec::new()), ..read(&format!("{USER},{THINKS},{tools},{USER}")) };
+    assert_eq!(encode(OWN, &request).unwrap().dropped[0].what, "reasoning without what it led to");
+}
+
+#[test]
+fn a_tool_without_a_schema_takes_no_arguments() {
+    let tool = Tool { name: "T".into(), description: "".into(), schema: "".into(), extra: None };
+    let written = body(&Request { tools: vec![tool], ..talk(vec![Message::user("q")]) });
+    let expected =
+        r#"{"type":"function","name":"T","parameters":{"type":"object","properties":{}},"strict":false}"#;
+    assert!(written.contains(expected), "{written}");
 }
 
 #[test]
