@@ -85,7 +85,9 @@ impl ReplyWriter {
                 let piece = format!(r#"{{"type":"output_text","text":{text},"annotations":[]}}"#);
                 self.response("completed", &message_item(&piece), &usage)
             }
-            Dialect::Gemini => self.content(&format!(r#"{{"text":{text}}}"#), &usage, r#","finishReason":"STOP""#),
+            Dialect::Gemini => {
+                self.content(&format!(r#"{{"text":{text}}}"#), &usage, r#","finishReason":"STOP""#)
+            }
             _ => format!(
                 r#"{{"id":"chatcmpl-local","object":"chat.completion","created":1,"model":{model},"choices":[{{"index":0,"message":{{"role":"assistant","content":{text},"refusal":null}},"logprobs":null,"finish_reason":"stop"}}],"usage":{usage}}}"#
             ),
@@ -120,10 +122,8 @@ impl ReplyWriter {
             format!(r#""response":{}"#, self.response(status, items, usage))
         };
         let begun = format!(r#""output_index":0,"item":{}"#, message_item(""));
-        let mut events = vec![
-            event("created", &whole("in_progress", "", "null")),
-            event("output_item.added", &begun),
-        ];
+        let mut events =
+            vec![event("created", &whole("in_progress", "", "null")), event("output_item.added", &begun)];
         events.extend(pieces.map(|piece| {
             event("output_text.delta", &format!(r#""output_index":0,"content_index":0,"delta":{piece}"#))
         }));
@@ -143,9 +143,8 @@ impl ReplyWriter {
     }
 
     fn contents(&self, pieces: impl Iterator<Item = String>, text: &str) -> Vec<String> {
-        let event = |part: &str, usage: &str, end: &str| {
-            format!("data: {}\n\n", self.content(part, usage, end))
-        };
+        let event =
+            |part: &str, usage: &str, end: &str| format!("data: {}\n\n", self.content(part, usage, end));
         let mut events: Vec<String> =
             pieces.map(|piece| event(&format!(r#"{{"text":{piece}}}"#), &self.usage(""), "")).collect();
         events.push(event(r#"{"text":""}"#, &self.usage(text), r#","finishReason":"STOP""#));
@@ -274,7 +273,9 @@ impl ReplyWriter {
 
 /// A message item of OpenAI's with these pieces.
 fn message_item(pieces: &str) -> String {
-    format!(r#"{{"type":"message","id":"msg_local","status":"completed","role":"assistant","content":[{pieces}]}}"#)
+    format!(
+        r#"{{"type":"message","id":"msg_local","status":"completed","role":"assistant","content":[{pieces}]}}"#
+    )
 }
 
 /// Gemini's number and word for a kind of failure.

@@ -40,6 +40,7 @@ struct ModelToml {
     window: u64,
     max_output: u64,
     max_input: Option<u64>,
+    dialect: Option<WireDialect>,
     #[serde(default)]
     cache: Cache,
     #[serde(default)]
@@ -91,7 +92,7 @@ enum Tokenizer {
     None,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum WireDialect {
     Anthropic,
@@ -150,7 +151,7 @@ fn row(group: &Group, model: &ModelToml) -> Result<ModelRow, String> {
         window: Tokens(model.window),
         max_input: model.max_input.map(Tokens),
         max_output: Tokens(model.max_output),
-        dialect: match group.dialect {
+        dialect: match model.dialect.unwrap_or(group.dialect) {
             WireDialect::Anthropic => Dialect::Anthropic,
             WireDialect::OpenaiChat => Dialect::OpenaiChat,
             WireDialect::OpenaiResponses => Dialect::OpenaiResponses,

@@ -294,10 +294,12 @@ mod tests {
         let asked = |model: &str| {
             let endpoint = Endpoint::new(Dialect::Gemini, Some(ApiKey::new("k")));
             assert!(endpoint.headers().contains(&("x-goog-api-key".to_owned(), "k".to_owned())));
-            let client = Client::new(&endpoint, ModelLimits::default(), Arc::new(Redactor::embedded())).unwrap();
+            let client =
+                Client::new(&endpoint, ModelLimits::default(), Arc::new(Redactor::embedded())).unwrap();
             client.addressed(model).map(|ask| ask.url).map_err(|failure| failure.to_string())
         };
-        let expected = "https://generativelanguage.googleapis.com/v1beta/models/gemini-x:streamGenerateContent?alt=sse";
+        let expected =
+            "https://generativelanguage.googleapis.com/v1beta/models/gemini-x:streamGenerateContent?alt=sse";
         assert_eq!(asked("gemini-x").unwrap(), expected);
         assert_eq!(asked("models/gemini-x").unwrap(), expected);
         for wrong in ["", "a?b", "a b", "../x"] {
