@@ -38,9 +38,15 @@ pub(crate) fn request(bytes: &[u8]) -> Result<Request, WireError> {
     Ok(Request { model, max_output, system, tools, messages, cache: None, extra })
 }
 
-/// Reads one item.
+/// Reads one item. Reasoning stays as it came: a message of thinking alone is in no request, this one stands before the
+/// item that it led to.
 pub(crate) fn single(raw_json: &str) -> Result<Vec<Message>, WireError> {
-    item(json::raw(raw_json)?, "the item").map(|item| vec![item.into_message()])
+    let raw = json::raw(raw_json)?;
+    let item = match item(raw, "the item")? {
+        Item::Spoken(parts) if parts.iter().all(Part::is_thinking) => Item::Spoken(vec![opaque(raw)]),
+        item => item,
+    };
+    Ok(vec![item.into_message()])
 }
 
 /// Reads an item that is reasoning; `None` for any other, and for reasoning of another shape.

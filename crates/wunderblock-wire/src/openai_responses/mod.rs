@@ -44,12 +44,12 @@ pub(crate) fn is_asked(raw: &str) -> bool {
     matches!(order::ItemKind::of(raw), order::ItemKind::Call { waits: true, .. })
 }
 
-/// A field that Codex records of items, and that the public API does not take.
-const RECORDED: &str = "internal_chat_message_metadata_passthrough";
+/// Fields that Codex records of items, and that the public API does not take.
+const RECORDED: [&str; 2] = ["internal_chat_message_metadata_passthrough", "metadata"];
 
 /// Takes what the provider keeps its books with, and what is empty. Neither means anything to another provider.
 fn books(fields: &mut RawFields<'_>) -> Option<ExtraForm> {
-    let is_book = |name: &str| ["id", "status", RECORDED].contains(&name);
+    let is_book = |name: &str| ["id", "status"].contains(&name) || RECORDED.contains(&name);
     let kept = fields.take_all(|name, raw| is_book(name) || is_null(raw) || raw.get() == "[]");
     extra::object(kept).map(|kept| (INNER, kept))
 }

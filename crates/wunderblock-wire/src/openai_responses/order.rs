@@ -4,8 +4,7 @@
 //! answers by an item we have no form for needs that item, and the item needs its call.
 
 use super::{COMPACTIONS, RECORDED};
-use crate::extra;
-use crate::json::{RawFields, is_null};
+use crate::json::{ObjectWriter, RawFields, is_null, text};
 use crate::writing::Writing;
 use std::collections::HashSet;
 use wunderblock_core::budget::Reason;
@@ -79,16 +78,21 @@ impl ItemKind {
     }
 }
 
-/// An item without what only the provider's books need: nulls, and its id unless it is known by that.
+/// An item without what only the provider's books need: nulls, those of its action too, and its id unless it is known by
+/// that.
 pub(super) fn unbooked(raw: &str) -> String {
     let Ok(mut fields) = RawFields::parse(raw) else { return raw.to_owned() };
     let is_named = fields.text("type").is_some_and(|kind| NAMED.contains(&kind.as_str()));
-    let books =
-        fields.take_all(|name, value| is_null(value) || name == RECORDED || (name == "id" && !is_named));
-    if books.is_empty() {
-        return raw.to_owned();
+    fields.take_all(|name, value| is_null(value) || RECORDED.contains(&name) || (name == "id" && !is_named));
+    let mut object = ObjectWriter::default();
+    for (name, value) in fields.rest() {
+        let action = RawFields::of(value).filter(|_| name == "action").map(|mut action| {
+            action.take_all(|_, value| is_null(value));
+            action.written()
+        });
+        object = object.raw(&name, action.as_deref().unwrap_or(value.get()));
     }
-    extra::object(fields.rest()).unwrap_or_else(|| "{}".to_owned())
+    object.finish()
 }
 
 /// Why the provider, or a request of ours, does not take an item of the model's.
@@ -99,6 +103,9 @@ pub(super) fn broken(raw: &str) -> Option<&'static str> {
         Some(kind) if COMPACTIONS.contains(&kind) => {
             Some("the provider's own compaction: what it stands for is in the ledger")
         }
+        Some("tool_search_call" | "tool_search_output") if !fields.as_ref().is_some_and(is_search) => {
+            Some("a search for tools of a kind that the API does not have")
+        }
         Some("item_reference") => Some("a reference to what only the provider keeps"),
         Some("reasoning") => {
             let sealed = fields.and_then(|item| item.text("encrypted_content"));
@@ -107,6 +114,12 @@ pub(super) fn broken(raw: &str) -> Option<&'static str> {
         Some(kind) if OWN_FORMS.contains(&kind) => Some("an item that is not whole"),
         Some(_) => None,
     }
+}
+
+/// Whether a search for tools was run by the provider or by a client of it.
+fn is_search(item: &RawFields<'_>) -> bool {
+    let ran = item.get("execution").filter(|raw| !is_null(raw)).map(text);
+    ran.is_none_or(|ran| matches!(ran.as_deref(), Some("server" | "client")))
 }
 
 /// An item, and the part it was written for.

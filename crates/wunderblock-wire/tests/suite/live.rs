@@ -80,6 +80,7 @@ fn lines_of_the_newer_dialects_are_told_apart() {
     assert_eq!(said, Message::assistant("a"));
     assert_eq!(message(r#"{"role":"user","content":[{"type":"input_text","text":"q"}]}"#).parts.len(), 1);
     for line in [
+        r#"{"type":"reasoning","summary":[],"encrypted_content":"c2Vh"}"#,
         r#"{"type":"web_search_call","status":"completed"}"#,
         r#"{"type":"message","role":"assistant","content":"a","phase":"final_answer"}"#,
         r#"{"type":"message","role":"assistant","content":[{"type":"refusal","refusal":"no"}]}"#,

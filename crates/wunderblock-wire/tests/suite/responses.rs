@@ -184,6 +184,10 @@ fn a_request_of_ours_has_nothing_that_would_be_refused() {
             "the provider's own compaction: what it stands for is in the ledger",
         ),
         (
+            format!(r#"{USER},{{"type":"tool_search_call","call_id":null,"execution":"local"}},{SAYS}"#),
+            "a search for tools of a kind that the API does not have",
+        ),
+        (
             format!(r#"{USER},{{"type":"item_reference","id":"msg_9"}},{SAYS}"#),
             "a reference to what only the provider keeps",
         ),
@@ -233,8 +237,8 @@ fn in_a_request_of_ours_text_of_the_model_is_a_string() {
 
 #[test]
 fn in_a_request_of_ours_items_have_no_books() {
-    let sealed = r#"{"type":"reasoning","id":"rs_1","summary":[],"content":null,"encrypted_content":"c2Vh","internal_chat_message_metadata_passthrough":{"turn_id":"t"}}"#;
-    let search = r#"{"type":"web_search_call","id":"ws_1","status":"completed","action":null}"#;
+    let sealed = r#"{"type":"reasoning","id":"rs_1","summary":[],"content":null,"encrypted_content":"c2Vh","internal_chat_message_metadata_passthrough":{"turn_id":"t"},"metadata":{}}"#;
+    let search = r#"{"type":"web_search_call","id":"ws_1","status":"completed","action":{"type":"search","query":"q","url":null},"x":null}"#;
     let opaque = |raw: &str| Part::Opaque { dialect: OWN, raw: raw.into() };
     let said = Message::new(Role::Assistant, vec![opaque(sealed), opaque(search), Part::text("a")]);
     let request = talk(vec![Message::user("q"), said]);
@@ -242,7 +246,7 @@ fn in_a_request_of_ours_items_have_no_books() {
     let encoded = encode(OWN, &Request { cache: Some(Vec::new()), ..request }).unwrap();
     let expected = concat!(
         r#"{"type":"reasoning","summary":[],"encrypted_content":"c2Vh"},"#,
-        r#"{"type":"web_search_call","status":"completed"},"#,
+        r#"{"type":"web_search_call","status":"completed","action":{"type":"search","query":"q"}},"#,
         r#"{"type":"message","role":"assistant","content":"a"}"#,
     );
     let written = String::from_utf8(encoded.bytes).unwrap();
