@@ -6,7 +6,7 @@
 //! what it can cache: cache marks are not written.
 
 use super::MODELS;
-use super::parts::{Asked, call_part, is_call, is_nameless, part_of, result, text_part};
+use super::parts::{Asked, FunctionAnswer, call_part, is_call, is_nameless, part_of, text_part};
 use crate::call_id::{self, CallIds};
 use crate::extra::{self, KIND, MAX, MESSAGE, OpenedExtra, ROLE, SHAPE};
 use crate::json::{ObjectWriter, array};
@@ -189,9 +189,8 @@ impl Contents {
                 }
                 Part::ToolResult { call, content, failed, extra } if role != "model" => {
                     let id = self.ids.id(at, place, call.as_str());
-                    let asked = self.asked.get(id);
-                    let content = (content.as_slice(), *failed);
-                    turn.results.push(result((id, asked), content, extra, &mut media, writing)?);
+                    let answer = FunctionAnswer { id, asked: self.asked.get(id), content, failed: *failed };
+                    turn.results.push(answer.write(extra, &mut media, writing)?);
                 }
                 other => turn.blocks.extend(part_of(other, role, writing)?),
             }

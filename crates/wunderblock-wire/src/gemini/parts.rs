@@ -57,62 +57,76 @@ pub(super) fn call_part(
     Ok(object.unknown(fields).finish())
 }
 
-/// The answer of a function. Media that it holds go to `media`, unless they came inside it.
-pub(super) fn result(
-    (id, asked): (&str, Option<&Asked>),
-    (content, failed): (&[Part], bool),
-    extra: &Extra,
-    media: &mut Vec<String>,
-    writing: &mut Writing,
-) -> Result<String, WireError> {
-    let opened = writing.open(extra)?;
-    let (mut texts, mut inside, mut beside) = (Vec::new(), Vec::new(), Vec::new());
-    writing.nest(true);
-    for part in content {
-        match part {
-            Part::Text { text, extra } => {
-                writing.open(extra)?;
-                texts.push(inline(text)?);
-            }
-            Part::Media { extra, .. } => {
-                let is_inside = extra::open(extra, OWN)?.own_word(KIND).as_deref() == Some("part");
-                let list = if is_inside { &mut inside } else { &mut beside };
-                list.extend(part_of(part, "user", writing)?);
-            }
-            other => {
-                writing.drop_part(Reason::Dialect, format!("{} in the answer of a function", name_of(other)))
+/// The answer of a function, to be written.
+pub(super) struct FunctionAnswer<'a> {
+    /// The id of its call, as that was written.
+    pub(super) id: &'a str,
+    /// What the call asked for, if it is known.
+    pub(super) asked: Option<&'a Asked>,
+    pub(super) content: &'a [Part],
+    pub(super) failed: bool,
+}
+
+impl FunctionAnswer<'_> {
+    /// Writes it. Media that it holds go to `media`, unless they came inside it.
+    pub(super) fn write(
+        &self,
+        extra: &Extra,
+        media: &mut Vec<String>,
+        writing: &mut Writing,
+    ) -> Result<String, WireError> {
+        let opened = writing.open(extra)?;
+        let (mut texts, mut inside, mut beside) = (Vec::new(), Vec::new(), Vec::new());
+        writing.nest(true);
+        for part in self.content {
+            match part {
+                Part::Text { text, extra } => {
+                    writing.open(extra)?;
+                    texts.push(inline(text)?);
+                }
+                Part::Media { extra, .. } => {
+                    let is_inside = extra::open(extra, OWN)?.own_word(KIND).as_deref() == Some("part");
+                    let list = if is_inside { &mut inside } else { &mut beside };
+                    list.extend(part_of(part, "user", writing)?);
+                }
+                other => {
+                    let what = format!("{} in the answer of a function", name_of(other));
+                    writing.drop_part(Reason::Dialect, what);
+                }
             }
         }
+        writing.nest(false);
+        if !beside.is_empty() {
+            let text = format!("From the result of tool call {}:", self.id);
+            media.push(ObjectWriter::default().text("text", &text).finish());
+            media.append(&mut beside);
+        }
+        self.finish(&texts.join("\n"), &inside, &opened)
     }
-    writing.nest(false);
-    if !beside.is_empty() {
-        let text = format!("From the result of tool call {id}:");
-        media.push(ObjectWriter::default().text("text", &text).finish());
-        media.append(&mut beside);
+
+    /// Writes what it says, with the media that came inside it.
+    fn finish(&self, text: &str, inside: &[String], opened: &OpenedExtra<'_>) -> Result<String, WireError> {
+        let is_json = opened.own_word(SHAPE).as_deref() == Some("json");
+        let raw = serde_json::from_str::<&RawValue>(text).ok().filter(|raw| is_json && json::is_object(raw));
+        let field = if self.failed { "error" } else { "output" };
+        let said = || ObjectWriter::default().text(field, text).finish();
+        let response = raw.map_or_else(said, |raw| raw.get().to_owned());
+        let mut inner = ObjectWriter::default();
+        if !is_nameless(opened) && self.asked.is_none_or(|asked| !asked.is_nameless) {
+            inner = inner.text("id", self.id);
+        }
+        let own = opened.own_raw(INNER).and_then(RawFields::of);
+        if own.is_none_or(|inner| inner.get("name").is_none()) {
+            let name = self.asked.map_or(self.id, |asked| &asked.name);
+            inner = inner.text("name", &call_id::tool_name(OWN, name));
+        }
+        inner = inner.raw("response", &response);
+        if !inside.is_empty() {
+            inner = inner.raw("parts", &array(inside));
+        }
+        let object = ObjectWriter::default().raw("functionResponse", &opened.finish_inner(inner)?);
+        Ok(object.unknown(opened.fields()).finish())
     }
-    let text = texts.join("\n");
-    let is_json = opened.own_word(SHAPE).as_deref() == Some("json");
-    let raw = serde_json::from_str::<&RawValue>(&text).ok().filter(|raw| is_json && json::is_object(raw));
-    let response = match raw {
-        Some(raw) => raw.get().to_owned(),
-        None => ObjectWriter::default().text(if failed { "error" } else { "output" }, &text).finish(),
-    };
-    let mut inner = ObjectWriter::default();
-    if !is_nameless(&opened) && asked.is_none_or(|asked| !asked.is_nameless) {
-        inner = inner.text("id", id);
-    }
-    let named =
-        opened.own_raw(INNER).and_then(RawFields::of).is_some_and(|inner| inner.get("name").is_some());
-    if !named {
-        let name = asked.map_or(id, |asked| &asked.name);
-        inner = inner.text("name", &call_id::tool_name(OWN, name));
-    }
-    inner = inner.raw("response", &response);
-    if !inside.is_empty() {
-        inner = inner.raw("parts", &array(&inside));
-    }
-    let object = ObjectWriter::default().raw("functionResponse", &opened.finish_inner(inner)?);
-    Ok(object.unknown(opened.fields()).finish())
 }
 
 /// A part that is neither a call nor a result.

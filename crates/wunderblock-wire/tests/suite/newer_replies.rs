@@ -263,9 +263,10 @@ fn gemini_says_why_it_stopped_and_what_went_wrong() {
     let empty = json!({"candidates": [{"finishReason": "SAFETY", "index": 0}], "modelVersion": "g"});
     let blocked = json!({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}, "usageMetadata": {"promptTokenCount": 7}});
     for body in [empty, blocked] {
-        for reply in
-            [decode_reply(GEMINI, body.to_string().as_bytes()), stream(GEMINI, &bare(&[body.clone()]))]
-        {
+        for reply in [
+            decode_reply(GEMINI, body.to_string().as_bytes()),
+            stream(GEMINI, &bare(std::slice::from_ref(&body))),
+        ] {
             assert_eq!((reply.refusal().as_deref(), &reply.fault), (Some(""), &None), "{body}");
         }
     }
@@ -275,7 +276,7 @@ fn gemini_says_why_it_stopped_and_what_went_wrong() {
         assert_eq!((reply.text().as_str(), reply.stop, &reply.fault), ("ab", StopReason::End, &None));
     }
     let half = piece(json!([{"text": "half"}]), None);
-    let cut = stream(GEMINI, &bare(&[half.clone()]));
+    let cut = stream(GEMINI, &bare(std::slice::from_ref(&half)));
     assert_eq!((cut.text().as_str(), &cut.fault), ("half", &Some(ReplyFault::Cut)));
     let error = json!({"error": {"code": 503, "message": "Overloaded", "status": "UNAVAILABLE"}});
     let failed = stream(GEMINI, &bare(&[half, error.clone()]));

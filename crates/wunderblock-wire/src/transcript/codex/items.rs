@@ -88,10 +88,10 @@ fn spoken_message(item: &Object<'_>, blocks: &mut Blocks<'_>) -> Option<Message>
     parts.retain(
         |part| !matches!(part, Part::Opaque { raw, .. } if is_empty_image(raw.inline().unwrap_or(""))),
     );
-    if let (Role::Assistant, Some(Part::Text { extra, .. })) = (role, parts.first_mut()) {
-        if let Some(phase) = item.text("phase").filter(|phase| PHASES.contains(&phase.as_ref())) {
-            *extra = crate::openai_responses::phased(extra, &phase);
-        }
+    if let (Role::Assistant, Some(Part::Text { extra, .. })) = (role, parts.first_mut())
+        && let Some(phase) = item.text("phase").filter(|phase| PHASES.contains(&phase.as_ref()))
+    {
+        *extra = crate::openai_responses::phased(extra, &phase);
     }
     let standing = match parts.first() {
         Some(Part::Text { text, .. }) if role == Role::User => standing(text.inline().unwrap_or("")),
