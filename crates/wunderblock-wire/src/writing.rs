@@ -158,7 +158,7 @@ impl Writing {
 const fn known_fields(dialect: Dialect) -> &'static [&'static str] {
     match dialect {
         Dialect::Anthropic => &["cache_control", "citations", "context", "title"],
-        Dialect::OpenaiResponses => &["annotations", "detail", "filename", "logprobs", "namespace"],
+        Dialect::OpenaiResponses => &["caller", "detail", "filename", "namespace", "prompt_cache_breakpoint"],
         Dialect::Gemini => &["mediaResolution", "thoughtSignature", "videoMetadata"],
         Dialect::OpenaiChat | Dialect::Neutral => &[],
     }
