@@ -98,7 +98,7 @@ impl Manner {
 pub type Focus = Option<Box<str>>;
 
 /// What was found when a summary was checked against what it stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SummaryCheck {
     /// Which part of the paths, identifiers, numbers and quotations it names stand in its range.
     pub grounded: Permille,
@@ -108,6 +108,65 @@ pub struct SummaryCheck {
     pub demanded: u32,
     /// Which part of the mechanical questions about its range it answers, itself or by a handle it shows.
     pub answered: Permille,
+    /// What its range demands and it does not have, the gravest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<LostFact>,
+    /// How many of its lines nothing in its range says; they are marked in its text.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub unfound: u32,
+}
+
+/// Something a summary should say and does not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LostFact {
+    /// What it is.
+    pub kind: FactKind,
+    /// Where it stands.
+    pub at: Seq,
+}
+
+/// What a summary has to say, the gravest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FactKind {
+    /// The first request: the task.
+    Request,
+    /// A standing rule.
+    Rule,
+    /// An error that is open.
+    Error,
+    /// What is still to be done.
+    Todo,
+    /// A decision.
+    Decision,
+    /// What became of a file last.
+    File,
+    /// A name in the newest request.
+    Name,
+}
+
+impl FactKind {
+    /// Its words, with their article.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Request => "the first request",
+            Self::Rule => "a rule",
+            Self::Error => "an open error",
+            Self::Todo => "an open task",
+            Self::Decision => "a decision",
+            Self::File => "a file",
+            Self::Name => "a name",
+        }
+    }
+}
+
+impl SummaryCheck {
+    /// Whether the task itself is lost: however much else is right, its reader does not know what for.
+    #[must_use]
+    pub fn is_task_lost(&self) -> bool {
+        self.lost.iter().any(|lost| lost.kind == FactKind::Request)
+    }
 }
 
 /// A summary that was not taken.

@@ -28,7 +28,7 @@ impl Summarise for Quoting {
         if !progress(text.len()) {
             return Err(SummaryFailure::Stopped);
         }
-        Ok(SummaryText { text, spent: None })
+        Ok(SummaryText { text, ..SummaryText::default() })
     }
 }
 

@@ -11,7 +11,7 @@ use crate::terminal::{clean, clean_lines, width};
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock::graph::{ChildNode, Described, GraphNode, ReadingCost};
 use wunderblock::report::SummariesReport;
-use wunderblock_core::compaction::Manner;
+use wunderblock_core::compaction::{LostFact, Manner};
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Seq, Tokens};
 
@@ -90,13 +90,29 @@ fn saved(node: &GraphNode) -> Option<String> {
 }
 
 fn score(node: &GraphNode) -> Option<String> {
-    let check = node.check?;
-    Some(format!(
-        "grounded {}, kept {} of {}",
-        percent(check.grounded.0),
-        grouped(check.kept.into()),
-        grouped(check.demanded.into())
-    ))
+    let check = node.check.as_ref()?;
+    let kept = format!("kept {} of {}", grouped(check.kept.into()), grouped(check.demanded.into()));
+    // A summary without the task is not called grounded, however right the rest is.
+    let grounded = format!("grounded {}, ", percent(check.grounded.0));
+    let grounded = if check.is_task_lost() { String::new() } else { grounded };
+    let unfound = match check.unfound {
+        0 => String::new(),
+        count => format!(", {} not found in the range", plural(count.into(), "line", "lines")),
+    };
+    Some(format!("{grounded}{kept}{}{unfound}", lost(&check.lost)))
+}
+
+/// So many of the facts that a summary lost are named.
+const LOST_MAX: usize = 3;
+
+fn lost(facts: &[LostFact]) -> String {
+    if facts.is_empty() {
+        return String::new();
+    }
+    let named = facts.iter().take(LOST_MAX).map(|fact| format!("{} #{}", fact.kind.words(), fact.at));
+    let more = facts.len().saturating_sub(LOST_MAX);
+    let more = if more > 0 { format!(" and {} more", grouped(more as u64)) } else { String::new() };
+    format!(", lost {}{more}", named.collect::<Vec<_>>().join(", "))
 }
 
 /// Thousandths as people read them.

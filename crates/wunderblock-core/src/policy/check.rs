@@ -262,6 +262,9 @@ impl Policy {
         if summary.second > Permille::ONE || summary.second == Permille::ZERO {
             faults.error("summary.second", "a second try aims at no more than the first, and not at nothing");
         }
+        if summary.by_model == Tokens::ZERO {
+            faults.error("summary.by_model", "a model cannot write a summary of no tokens");
+        }
         if summary.overage < Permille::ONE {
             faults.error("summary.overage", "below 1, a summary as long as it should be would be cut");
         }

@@ -124,7 +124,7 @@ pub(crate) fn facts(
             prompt: draft.prompt.clone().or_else(|| Some(by.prompt.into())),
             focus: focus.clone(),
             manner: Some(draft.manner),
-            check: draft.check,
+            check: draft.check.clone(),
             rejected: draft.rejected.clone(),
             spent: draft.spent.clone(),
             ..SessionCompacted::new(node.job.from, node.job.to, draft.producer.clone())

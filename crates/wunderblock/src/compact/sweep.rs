@@ -343,7 +343,7 @@ fn sweep_events(
             prompt: fresh.draft.prompt.clone(),
             focus: sweep.options.focus.as_deref().map(Into::into),
             manner: Some(fresh.draft.manner),
-            check: fresh.draft.check,
+            check: fresh.draft.check.clone(),
             rejected: fresh.draft.rejected.clone(),
             spent: fresh.draft.spent.clone(),
             ..SessionCompacted::new(fresh.job.from, fresh.job.to, fresh.draft.producer.clone())

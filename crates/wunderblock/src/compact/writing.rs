@@ -39,16 +39,24 @@ impl SummaryWriter<'_> {
         };
         let verify = |text: &str, material: &Material<'_>, brief: &Brief<'_>, costs: &dyn CostModel| {
             let tokens = costs.text(text).tokens;
-            let against = Against { tokens, replaces: job.tokens, grounded: summary.grounded };
+            let against = Against {
+                tokens,
+                replaces: job.tokens,
+                grounded: summary.grounded,
+                by_line: self.summariser.is_some(),
+            };
             let verdict = verify(text, material, brief, against);
             Judgement {
                 check: verdict.check,
                 faults: verdict.faults.iter().map(ToString::to_string).collect(),
+                text: verdict.text,
             }
         };
         let options = AttemptOptions {
             floor: Floor { extract: &extract, verify: &verify },
             before: job.tokens,
+            by_model: summary.by_model,
+            overage: summary.overage,
             second: summary.second,
             input: summary.input,
             margin: summary.margin,

@@ -199,7 +199,7 @@ fn node(info: &StreamInfo, (seq, made): (Seq, &SessionCompacted), text: Option<&
         manner: made.manner,
         policy: made.policy.clone(),
         focus: made.focus.clone(),
-        check: made.check,
+        check: made.check.clone(),
         sources: made.sources.clone(),
         parents: Vec::new(),
         shown: false,

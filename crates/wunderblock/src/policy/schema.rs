@@ -119,6 +119,7 @@ const SUMMARY: &[PolicyKey] = &[
     key("at_least", COUNT),
     key("condensed", COUNT),
     key("room", ValueKind::Part),
+    key("by_model", COUNT),
     key("overage", ValueKind::Part),
     key("second", ValueKind::Part),
     key("floor", COUNT),

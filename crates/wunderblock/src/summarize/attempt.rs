@@ -9,7 +9,7 @@
 
 use super::prompt::{self, Put};
 use crate::redact::Redactor;
-use crate::summarize::task::{Brief, Material, Summarise, SummaryFailure, SummaryTask};
+use crate::summarize::task::{Brief, Material, Summarise, SummaryFailure, SummaryTask, SummaryText};
 use wunderblock_core::compact::Detail;
 use wunderblock_core::compaction::{Manner, Rejection, SummaryCheck, SummarySpend};
 use wunderblock_core::policy::{Permille, SummaryFormat, Template};
@@ -23,6 +23,8 @@ pub const EXTRACTIVE: &str = "extractive";
 const HALVINGS: u32 = 3;
 /// What a summariser that does not tell its window is taken to hold: as the catalog has it for models it does not know.
 const WINDOW: Tokens = Tokens(128_000);
+/// A token is at most about so many bytes of prose; of code and of Chinese it is fewer.
+const TOKEN_BYTES: usize = 6;
 /// What follows a text that was cut.
 const CUT: &str = "\n⟨cut⟩";
 
@@ -33,6 +35,8 @@ pub struct Judgement {
     pub check: SummaryCheck,
     /// Why it is not taken, each in words that help to write it better; empty if it is.
     pub faults: Vec<String>,
+    /// The text, with marks at what its range does not say.
+    pub text: String,
 }
 
 /// The deterministic half: what writes without a model, and what checks those who do.
@@ -51,6 +55,10 @@ pub struct AttemptOptions<'a> {
     pub floor: Floor<'a>,
     /// The tokens of what the summary replaces: it has to have fewer.
     pub before: Tokens,
+    /// What a summariser is asked for, where that is less than the target, …
+    pub by_model: Tokens,
+    /// … and how many times that it may write.
+    pub overage: Permille,
     /// A second try aims at this part of the target.
     pub second: Permille,
     /// The most a summariser is given at a time; 0 for what its window holds.
@@ -160,6 +168,8 @@ impl AttemptJob<'_> {
         let redactor = self.options.redactor;
         let mut limit = self.limit(summariser);
         let mut brief = *self.brief;
+        brief.target = brief.target.min(self.options.by_model);
+        brief.most = brief.most.min(self.options.overage.of(brief.target));
         let mut correction: Vec<String> = Vec::new();
         let (mut halvings, mut corrected, mut manner) = (0, false, Manner::Normal);
         loop {
@@ -169,25 +179,36 @@ impl AttemptJob<'_> {
                 course.reject(&why, redactor);
                 return None;
             };
-            let written = match summariser.summarise(&task, &mut |bytes| (self.options.progress)(bytes)) {
-                Ok(written) => written,
-                Err(failure) => {
-                    course.reject(&failure.to_string(), redactor);
-                    if failure != SummaryFailure::TooLarge || halvings == HALVINGS {
-                        return None;
-                    }
+            let written = self.written(summariser, &task);
+            course.spent = sum_spent(course.spent.take().into_iter().chain(written.spent));
+            match written.failure {
+                None => {}
+                Some(SummaryFailure::TooLarge) if halvings < HALVINGS => {
+                    course.reject(&SummaryFailure::TooLarge.to_string(), redactor);
                     halvings += 1;
                     limit = Tokens(prompt::size(&task, self.costs).0 / 2);
                     continue;
                 }
-            };
-            course.spent = sum_spent(course.spent.take().into_iter().chain(written.spent));
+                Some(failure @ (SummaryFailure::TooLong | SummaryFailure::CutOff))
+                    if manner == Manner::Normal =>
+                {
+                    course.reject(&failure.to_string(), redactor);
+                    manner = Manner::Aggressive;
+                    brief.target = self.options.second.of(brief.target);
+                    correction = vec![failure.to_string()];
+                    continue;
+                }
+                Some(failure) => {
+                    course.reject(&failure.to_string(), redactor);
+                    return None;
+                }
+            }
             let text = tidy(&written.text, brief.template);
             if text.is_empty() {
                 course.reject(&SummaryFailure::Empty.to_string(), redactor);
                 return None;
             }
-            if let Some(why) = self.too_long(text) {
+            if let Some(why) = self.too_long(text, brief.most) {
                 course.reject(&why, redactor);
                 if manner == Manner::Aggressive {
                     return None;
@@ -197,12 +218,12 @@ impl AttemptJob<'_> {
                 correction = vec![why];
                 continue;
             }
-            let Judgement { check, faults } =
+            let Judgement { check, faults, text } =
                 (self.options.floor.verify)(text, self.material, &brief, self.costs);
             if faults.is_empty() {
-                return Some(Taken { text: text.to_owned(), prompt: digest(&task), check, manner });
+                return Some(Taken { text, prompt: digest(&task), check, manner });
             }
-            course.reject(&faults.join("; "), redactor);
+            course.reject(&in_one_sentence(&faults), redactor);
             if std::mem::replace(&mut corrected, true) {
                 return None;
             }
@@ -210,9 +231,25 @@ impl AttemptJob<'_> {
         }
     }
 
+    /// Asks once. What is longer than twice the maximum is not read to its end.
+    fn written(&self, summariser: &dyn Summarise, task: &SummaryTask) -> SummaryText {
+        let most = usize::try_from(task.most.0).unwrap_or(usize::MAX).saturating_mul(2 * TOKEN_BYTES);
+        let mut is_over = false;
+        let answer = summariser.summarise(task, &mut |bytes| {
+            is_over |= bytes > most;
+            !is_over && (self.options.progress)(bytes)
+        });
+        let mut written =
+            answer.unwrap_or_else(|failure| SummaryText { failure: Some(failure), ..SummaryText::default() });
+        if is_over && written.failure == Some(SummaryFailure::Stopped) {
+            written.failure = Some(SummaryFailure::TooLong);
+        }
+        written
+    }
+
     /// Why a text is no gain.
-    fn too_long(&self, text: &str) -> Option<String> {
-        let (tokens, before, most) = (self.tokens(text), self.options.before, self.brief.most);
+    fn too_long(&self, text: &str, most: Tokens) -> Option<String> {
+        let (tokens, before) = (self.tokens(text), self.options.before);
         if tokens >= before {
             Some(format!("it has {tokens} tokens, no fewer than the {before} it would replace"))
         } else if tokens > most {
@@ -276,6 +313,15 @@ impl AttemptJob<'_> {
             }
             end = kept.len() / 2;
         }
+    }
+}
+
+/// What is wrong, for a person: the first fault, and how many more there are.
+fn in_one_sentence(faults: &[String]) -> String {
+    let first = faults.first().map(String::as_str).unwrap_or_default();
+    match faults.len() {
+        0 | 1 => first.to_owned(),
+        count => format!("{first} ({} more)", count - 1),
     }
 }
 

@@ -81,6 +81,6 @@ impl Summarise for CommandSummariser {
         if output.text.trim().is_empty() {
             return Err(SummaryFailure::Empty);
         }
-        Ok(SummaryText { text: output.text, spent: None })
+        Ok(SummaryText { text: output.text, ..SummaryText::default() })
     }
 }

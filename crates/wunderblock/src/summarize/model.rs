@@ -7,7 +7,7 @@ use wunderblock_core::compaction::SummarySpend;
 use wunderblock_core::message::{Dialect, Message, Role};
 use wunderblock_core::request::Request;
 use wunderblock_core::units::{Bytes, Millis, Tokens};
-use wunderblock_wire::{ModelReply, encode};
+use wunderblock_wire::{ModelReply, StopReason, encode};
 
 /// What is added to the answer's limit for reasoning, which all providers but Anthropic count as output. A model that
 /// does not reason does not use it: how long the text may be, the task says in words, and who takes it checks.
@@ -23,6 +23,9 @@ pub struct ModelSummariser {
     row: ModelRow,
     at: Millis,
 }
+
+/// A token of prose has about so many bytes.
+const TOKEN_BYTES: u64 = 4;
 
 impl ModelSummariser {
     /// A model, as the catalog knows it; prices are those of the time `at`.
@@ -75,12 +78,17 @@ impl ModelSummariser {
         self.count(&task.system) + self.count(&task.prompt) + FRAME
     }
 
-    /// What a reply cost, as it reports; by our count where it does not.
-    fn spent(&self, task: &SummaryTask, reply: &ModelReply, calls: u32) -> SummarySpend {
-        let billed = reply.usage.as_ref().map_or_else(
-            || Billed { input: self.input(task), output: self.count(&reply.text()), ..Billed::default() },
-            Billed::from,
-        );
+    /// What a call cost that broke off, by our count of what was sent and of the bytes that came.
+    fn spent_by_count(&self, task: &SummaryTask, seen: usize) -> SummarySpend {
+        let billed = Billed {
+            input: self.input(task),
+            output: Tokens(seen as u64 / TOKEN_BYTES),
+            ..Billed::default()
+        };
+        self.spend(billed, 1)
+    }
+
+    fn spend(&self, billed: Billed, calls: u32) -> SummarySpend {
         SummarySpend {
             model: self.model.as_str().into(),
             calls,
@@ -88,6 +96,24 @@ impl ModelSummariser {
             output: billed.output,
             micro_dollars: self.row.price_at(self.at).map(|price| price.cost(billed).0),
         }
+    }
+
+    /// What a reply cost, as it reports; by our count where it does not.
+    fn spent(&self, task: &SummaryTask, reply: &ModelReply, calls: u32) -> SummarySpend {
+        let billed = reply.usage.as_ref().map_or_else(
+            || Billed { input: self.input(task), output: self.count(&reply.text()), ..Billed::default() },
+            Billed::from,
+        );
+        self.spend(billed, calls)
+    }
+}
+
+/// Whether a call that failed costs something: the provider read the request, and began to answer.
+fn is_billed(failure: &SummaryFailure, seen: usize) -> bool {
+    match failure {
+        SummaryFailure::Empty | SummaryFailure::Broken(_) => true,
+        SummaryFailure::TimedOut | SummaryFailure::Stopped => seen > 0,
+        _ => false,
     }
 }
 
@@ -106,11 +132,25 @@ impl Summarise for ModelSummariser {
         progress: &mut dyn FnMut(usize) -> bool,
     ) -> Result<SummaryText, SummaryFailure> {
         let body = self.request(task)?;
-        let (reply, calls) = self.client.ask(&self.model, &body, progress)?;
+        let mut seen = 0;
+        let asked = self.client.ask(&self.model, &body, &mut |bytes| {
+            seen = seen.max(bytes);
+            progress(bytes)
+        });
+        let (reply, calls) = match asked {
+            Ok(answer) => answer,
+            Err(failure) if is_billed(&failure, seen) => {
+                let spent = Some(self.spent_by_count(task, seen));
+                return Ok(SummaryText { spent, failure: Some(failure), ..SummaryText::default() });
+            }
+            Err(failure) => return Err(failure),
+        };
         let text = reply.text();
-        if text.trim().is_empty() {
-            return Err(SummaryFailure::Empty);
-        }
-        Ok(SummaryText { spent: Some(self.spent(task, &reply, calls)), text })
+        let failure = match reply.stop {
+            StopReason::Length => Some(SummaryFailure::CutOff),
+            _ if text.trim().is_empty() => Some(SummaryFailure::Empty),
+            _ => None,
+        };
+        Ok(SummaryText { spent: Some(self.spent(task, &reply, calls)), text, failure })
     }
 }

@@ -89,6 +89,8 @@ pub struct SummaryText {
     pub text: String,
     /// What that cost.
     pub spent: Option<SummarySpend>,
+    /// Why there is no more of it, where it failed after it had cost something.
+    pub failure: Option<SummaryFailure>,
 }
 
 /// Why a summariser gave nothing.
@@ -121,6 +123,12 @@ pub enum SummaryFailure {
     /// Its answer broke off or made no sense.
     #[error("its answer is broken: {0}")]
     Broken(String),
+    /// It reached the limit of what it may write.
+    #[error("it reached its limit of output before the end")]
+    CutOff,
+    /// It wrote more than twice its maximum, and was stopped.
+    #[error("it wrote more than twice its maximum, and was stopped")]
+    TooLong,
     /// Whoever asked stopped it.
     #[error("it was stopped")]
     Stopped,

@@ -1,17 +1,18 @@
 //! Whether a summary may be taken: it is smaller, has its parts, names what it has to and nothing that is not there, and
 //! gives nobody orders.
 
-use super::extract::{Cue, Found, demands, glean, has, heading, restored, stamp, without_colour};
+use super::extract::{Cue, Found, absent, demands, glean, heading, restored, stamp, without_colour};
 use crate::summarize::task::{Brief, Material};
 use std::collections::{HashMap, HashSet};
 use wunderblock_core::compact::Detail;
-use wunderblock_core::compaction::SummaryCheck;
+use wunderblock_core::compaction::{FactKind, LostFact, SummaryCheck};
 use wunderblock_core::grounding::SourceNames;
 use wunderblock_core::literal::{Literal, literals};
 use wunderblock_core::message::Part;
 use wunderblock_core::policy::{Permille, SummaryFormat};
 use wunderblock_core::units::{Seq, Tokens};
 
+mod lines;
 mod order;
 
 /// What a summary is held against.
@@ -24,6 +25,8 @@ pub struct Against {
     /// A smaller part of what it names must not stand in its range, and every unmistakable name must:
     /// [`wunderblock_core::policy::Summary::grounded`]. 0: neither is looked at.
     pub grounded: Permille,
+    /// Whether each line is held against the range, and what nothing there says is marked: for what somebody else wrote.
+    pub by_line: bool,
 }
 
 /// What was found of a summary.
@@ -33,6 +36,8 @@ pub struct Verdict {
     pub check: SummaryCheck,
     /// Why it cannot be taken; none if it can.
     pub faults: Vec<SummaryFault>,
+    /// Its text; where lines were looked at, with marks.
+    pub text: String,
 }
 
 /// What is wrong with a summary, in words that tell whoever wrote it what to mend.
@@ -60,6 +65,9 @@ pub enum SummaryFault {
     /// It does not name what it has to.
     #[error("These names have to be in the summary, spelt exactly so: {}.", quoted(.0))]
     MissingLiteral(Vec<Box<str>>),
+    /// It does not say what the user wants, or demands.
+    #[error("The user's first request and rules have to be in the summary: {}.", .0.join("; "))]
+    MissingWords(Vec<Box<str>>),
     /// It names what its range does not contain.
     #[error(
         "These names, numbers or quotations do not stand in the conversation: {}. Take them out, or copy exactly \
@@ -67,6 +75,9 @@ pub enum SummaryFault {
         quoted(.0)
     )]
     Ungrounded(Vec<Box<str>>),
+    /// More of its lines than one in three say what nothing in the range says; the first of them.
+    #[error("These lines say what does not stand in the conversation: {}. Take them out.", .0.join(" · "))]
+    Unfound(Vec<Box<str>>),
     /// It is a copy of what it should summarise, or says one thing over and over.
     #[error(
         "The text repeats the conversation, or itself, instead of summing it up. Say each thing once, in your own \
@@ -85,27 +96,44 @@ fn quoted(names: &[Box<str>]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
+/// A summary is refused where more than one line in so many is found nowhere …
+const UNFOUND_SHARE: usize = 3;
+/// … and so many of them are named.
+const UNFOUND_TOLD: usize = 6;
+
 /// Checks a summary of `material`. Takes time linear in the material and the summary.
 #[must_use]
 pub fn verify(text: &str, material: &Material<'_>, brief: &Brief<'_>, against: Against) -> Verdict {
+    let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     let found = glean(material);
     let mut faults = Vec::new();
     if !text.chars().any(char::is_alphanumeric) {
         faults.push(SummaryFault::Empty);
     }
+    // The gravest first: people are told one.
+    faults.extend(order::first(text).map(|order| SummaryFault::Directive(order.into())));
     if against.tokens >= against.replaces {
         faults.push(SummaryFault::NotSmaller { tokens: against.tokens, replaces: against.replaces });
     }
     if brief.detail == Detail::Full {
         faults.extend(missing(text, brief).map(SummaryFault::MissingSection));
     }
-    let demanded = demands(&found, brief);
-    let absent = demanded.iter().filter(|demand| !has(text, demand));
-    let absent: Vec<Box<str>> = absent.map(|demand| demand.text.as_str().into()).collect();
+    let demanded = demands(&found, material, brief);
+    let absent = absent(text, &demanded);
     let kept = demanded.len() - absent.len();
-    if !absent.is_empty() {
-        faults.push(SummaryFault::MissingLiteral(absent));
+    let missing = absent.iter().filter(|demand| demand.is_name()).map(|demand| demand.text.as_str().into());
+    let missing: Vec<Box<str>> = missing.collect();
+    if !missing.is_empty() {
+        faults.push(SummaryFault::MissingLiteral(missing));
     }
+    // The task and the rules; of the rest a summary may say it in words of its own.
+    let grave = absent.iter().filter(|demand| matches!(demand.kind, FactKind::Request | FactKind::Rule));
+    let grave: Vec<Box<str>> =
+        grave.map(|demand| format!("#{} \"{}\"", demand.at, demand.text).into()).collect();
+    if !grave.is_empty() {
+        faults.push(SummaryFault::MissingWords(grave));
+    }
+    let lost = absent.iter().map(|demand| LostFact { kind: demand.kind, at: demand.at }).collect();
     let names = restored(text);
     let grounding = known(&names, material, &found, brief).check(&names);
     let score = grounding.score();
@@ -118,15 +146,23 @@ pub fn verify(text: &str, material: &Material<'_>, brief: &Brief<'_>, against: A
     if repeats(text, material) {
         faults.push(SummaryFault::Repeats);
     }
-    faults.extend(order::first(text).map(|order| SummaryFault::Directive(order.into())));
-    let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    let marked = against.by_line.then(|| lines::mark(text, material));
+    let unfound = marked.as_ref().map(|marked| marked.unfound.as_slice()).unwrap_or_default();
+    if marked.as_ref().is_some_and(|marked| unfound.len() * UNFOUND_SHARE > marked.said) {
+        let first = unfound.iter().take(UNFOUND_TOLD).map(|line| line.as_str().into());
+        faults.push(SummaryFault::Unfound(first.collect()));
+    }
+    let unfound = count(unfound.len());
     let check = SummaryCheck {
         grounded: score,
         kept: count(kept),
         demanded: count(demanded.len()),
         answered: answered(text, &found),
+        lost,
+        unfound,
     };
-    Verdict { check, faults }
+    let text = marked.map_or_else(|| text.to_owned(), |marked| marked.text);
+    Verdict { check, faults, text }
 }
 
 /// What the range names, and what anybody may write who sums it up.

@@ -83,7 +83,7 @@ pub(super) fn read(name: &str, gist: Option<&str>, input: &str) -> ParsedCall {
     match kind {
         Kind::Run => {
             let given = if gist.is_empty() { command(input).unwrap_or_default() } else { gist.to_owned() };
-            let Shell { key, program, mut files, shows, checks } = shell::read(&given);
+            let Shell { key, program, mut files, shows, checks, .. } = shell::read(&given);
             if program == PATCH {
                 files.extend(patched(&command(input).unwrap_or_default()));
             }

@@ -8,6 +8,8 @@ use std::sync::LazyLock;
 pub(super) struct Check {
     /// Its program, and what that is told to do: `cargo test`.
     pub(super) family: String,
+    /// Where it ran, as far as the command says; empty: where the work happens.
+    pub(super) folder: String,
     /// What it is limited to: files, names of tests, packages.
     scope: Vec<String>,
     /// Whether only some of what it prints is to be seen.
@@ -37,15 +39,16 @@ fn is(list: &[String], word: &str) -> bool {
 }
 
 impl Check {
-    /// The check a command runs: a program that is one, or what a program is told to do if that names one.
-    pub(super) fn of(words: &[&String]) -> Option<Self> {
+    /// The check a command runs in a folder: a program that is one, or what a program is told to do if that names one.
+    pub(super) fn of(words: &[String], folder: &str) -> Option<Self> {
         let passes_on = |word: &&str| word.starts_with(['-', '+']) || is(&WORDS.through, word);
         let mut words = words.iter().map(|word| word.as_str()).skip_while(passes_on);
         let program = words.next()?.rsplit('/').next().unwrap_or_default().to_owned();
         let limits = |word: &&str| is(&WORDS.limits, word) || !passes_on(word);
         let mut scope: Vec<String> = words.filter(limits).map(str::to_owned).collect();
+        let folder = folder.to_owned();
         if is(&WORDS.checkers, &program) {
-            return Some(Self { family: program, scope, is_filtered: false });
+            return Some(Self { family: program, folder, scope, is_filtered: false });
         }
         if !is(&WORDS.runners, &program) {
             return None;
@@ -53,13 +56,32 @@ impl Check {
         let is_verb = |word: &String| WORDS.verbs.iter().any(|verb| word.contains(verb.as_str()));
         let told = scope.iter().take(RUNNER_WORDS).position(is_verb)?;
         let family = format!("{program} {}", scope.remove(told));
-        Some(Self { family, scope, is_filtered: false })
+        Some(Self { family, folder, scope, is_filtered: false })
+    }
+
+    /// Its family, and where it ran.
+    pub(super) fn name(&self) -> String {
+        if self.folder.is_empty() {
+            self.family.clone()
+        } else {
+            format!("{} in {}", self.family, self.folder)
+        }
     }
 
     /// Whether it looks at all that another looked at, and is seen whole.
     pub(super) fn covers(&self, other: &Self) -> bool {
         !self.is_filtered
             && self.family == other.family
+            && is_same_folder(&self.folder, &other.folder)
             && self.scope.iter().all(|limit| other.scope.contains(limit))
     }
+}
+
+/// Whether two folders may be one: by the end of their paths, or an absolute one and where the work happens.
+fn is_same_folder(one: &str, other: &str) -> bool {
+    let ends = |whole: &str, end: &str| {
+        whole.starts_with('/')
+            && whole.strip_suffix(end).is_some_and(|before| before.ends_with('/') || end.is_empty())
+    };
+    one == other || ends(one, other) || ends(other, one)
 }

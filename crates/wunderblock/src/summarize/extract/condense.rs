@@ -2,7 +2,7 @@
 
 use super::form::{SummaryForm, heading};
 use super::glean::Found;
-use super::item::{ItemText, SummaryItem};
+use super::item::{ANSWERED, ItemText, RULE, SummaryItem};
 use super::plain::{self, code, line};
 use crate::summarize::task::{Earlier, Material};
 use std::collections::{HashMap, HashSet};
@@ -51,8 +51,40 @@ pub(super) fn merge(
             all.push(item);
         }
     }
+    // The task is the first request of all, not of the newest part.
+    if all.iter().any(|item| item.fill == Fill::Intent) {
+        items.iter_mut().filter(|item| item.fill == Fill::Intent).for_each(SummaryItem::follow);
+    }
     all.append(items);
     *items = united(all);
+}
+
+/// What earlier summaries hold that no later one may lose.
+#[derive(Debug, Default)]
+pub(super) struct Kept {
+    /// The first request.
+    pub(super) request: Option<(Seq, String)>,
+    /// Standing rules, the newest first.
+    pub(super) rules: Vec<(Seq, String)>,
+}
+
+/// Reads the first request and the rules of earlier summaries.
+pub(super) fn kept(earlier: &[Earlier<'_>], form: &SummaryForm) -> Kept {
+    let mut kept = Kept::default();
+    for summary in earlier {
+        for item in read(summary, form) {
+            let at = item.refs.first().copied().unwrap_or(summary.from);
+            let Some(text) = item.quoted().map(str::to_owned) else { continue };
+            match item.fill {
+                Fill::Intent | Fill::UserMessages if kept.request.is_none() => {
+                    kept.request = Some((at, text))
+                }
+                Fill::Constraints => kept.rules.insert(0, (at, text)),
+                _ => {}
+            }
+        }
+    }
+    kept
 }
 
 /// Each thing once.
@@ -294,13 +326,17 @@ fn items_of(text: &str, block: &str, fills: &[Fill], at: Seq, form: &SummaryForm
 }
 
 /// How our lines on errors end.
-const STATES: [&str; 4] = ["→ open", "\" → failed", "→ file removed", "→ ok later"];
+const STATES: [&str; 5] = ["→ open", "\" → failed", "→ file removed", "→ ok later", "` changed"];
 
 /// Which kind of a part that has several, by the words our own lines begin with.
 fn kind_of(said: &str, fills: &[Fill]) -> Option<Fill> {
     let begins = |words: &[&str]| words.iter().any(|word| said.starts_with(word));
-    let fill = if begins(&["changed `", "removed `", "changing `", "removing `"]) {
+    let fill = if said.contains(ANSWERED) {
+        Fill::Decisions
+    } else if begins(&["changed `", "removed `", "changing `", "removing `"]) {
         Fill::FilesModified
+    } else if begins(&[RULE]) {
+        Fill::Constraints
     } else if begins(&["in progress: ", "open: "]) {
         Fill::Todos
     } else if begins(&["asked last: ", "said last: "]) {
@@ -339,6 +375,12 @@ fn positions(text: &str) -> (&str, Vec<Seq>) {
 /// Our words, somebody's words, our words. A line whose words are not in marks is somebody's as a whole, unless it names
 /// things only.
 fn split(said: &str, form: &SummaryForm) -> (String, String, String) {
+    if let Some((question, answer)) = said.split_once(ANSWERED)
+        && let Some(question) = question.strip_prefix('"').and_then(|text| text.strip_suffix('"'))
+    {
+        let lead = format!("\"{}\"{ANSWERED}", line(question, form.marks));
+        return (lead, line(answer.trim_matches('"'), form.marks), String::new());
+    }
     let first = said.find('"');
     let last = said.rfind('"').filter(|last| first.is_some_and(|first| *last > first));
     if let (Some(first), Some(last)) = (first, last) {
@@ -379,11 +421,11 @@ fn is_name(text: &str) -> bool {
 /// Names in backticks, counts, and the few words that we write around them.
 fn is_ours(text: &str) -> bool {
     #[rustfmt::skip]
-    const OURS: [&str; 48] = [
-        "after", "asked", "broken", "by", "calls", "changed", "changing", "code", "exit", "failed",
+    const OURS: [&str; 52] = [
+        "after", "asked", "broken", "by", "calls", "changed", "changing", "checked", "code", "exit", "failed",
         "failed,", "failed:", "file", "files", "fixed", "given:", "in", "last:", "later", "messages", "model", "model:",
-        "named:", "no", "off:", "ok", "ok:", "older", "open", "open:", "printed:", "progress:", "read:",
-        "removed", "removing", "reply:", "reports:", "result", "said", "the", "then:", "to", "user",
+        "named:", "no", "not", "off:", "ok", "ok:", "older", "open", "open:", "printed:", "progress:", "read:",
+        "removed", "removing", "reply:", "reports:", "result", "rule:", "said", "since", "the", "then:", "to", "user",
         "user:", "was", "yet", "→", "from",
     ];
     let outside: String = text.split('`').step_by(2).collect::<Vec<_>>().join(" ");

@@ -6,6 +6,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
+use wunderblock_core::literal::literals;
 
 /// What a sentence is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
@@ -103,10 +104,80 @@ fn around(text: &str, from: usize, to: usize) -> (usize, usize) {
     (start, end)
 }
 
+/// The sentences of a text, one a line at least.
+pub(super) fn last_sentences(text: &str) -> Vec<&str> {
+    let ends = |c: char| matches!(c, '.' | '!' | '?' | '。' | '！' | '？');
+    let mut found = Vec::new();
+    for line in text.lines() {
+        let mut rest = line;
+        while let Some((at, c)) = rest.char_indices().find(|(at, c)| {
+            let after = rest.get(at + c.len_utf8()..).unwrap_or_default();
+            ends(*c) && (c.len_utf8() > 1 || after.starts_with([' ', '"', '*']) || after.is_empty())
+        }) {
+            let (sentence, more) = rest.split_at(at + c.len_utf8());
+            found.push(bare(sentence));
+            rest = more;
+        }
+        found.push(bare(rest));
+    }
+    found.retain(|sentence| sentence.chars().any(char::is_alphanumeric));
+    found
+}
+
+/// Whether a sentence says something by itself: "Done.", "There's the problem!", "Let me search", a heading and a question
+/// do not.
+pub(super) fn says_something(sentence: &str) -> bool {
+    let plain = sentence.trim().trim_end_matches(['*', '_', ' ']);
+    let lower = plain.to_lowercase();
+    let is_talk = TALK.iter().any(|begin| lower.starts_with(begin));
+    let wide = plain.chars().filter(|c| c.is_alphabetic() && c.len_utf8() >= 3).count();
+    let content = |word: &&str| word.chars().count() >= 3 && !EVERYDAY.contains(word);
+    let words = lower.split(|c: char| !c.is_alphanumeric()).filter(content).count();
+    let names = plain.contains('`') || literals(plain).next().is_some();
+    let is_row = plain.starts_with('|') || plain.ends_with([':', '：', '?', '？']);
+    !is_talk && !is_row && (words >= WORDS_MIN || names && words >= 2 || wide >= WIDE_MIN)
+}
+
+/// How sentences begin that only go along with the work.
+const TALK: [&str; 17] = [
+    "let me",
+    "now let me",
+    "let's see",
+    "please ",
+    "would you",
+    "could you",
+    "do you",
+    "if you",
+    "feel free",
+    "i'll now",
+    "i'll help",
+    "i'm sorry",
+    "i understand",
+    "让我",
+    "我来",
+    "请",
+    "如果你",
+];
+/// Words that say nothing by themselves.
+const EVERYDAY: [&str; 28] = [
+    "the", "and", "was", "were", "that", "this", "these", "for", "with", "now", "are", "has", "have", "had",
+    "can", "will", "you", "your", "actually", "let", "there", "here", "then", "but", "not", "all", "should",
+    "wait",
+];
+/// Fewer content words say nothing,
+const WORDS_MIN: usize = 4;
+/// and fewer characters of a script without blanks.
+const WIDE_MIN: usize = 6;
+
 /// Without what marks a list or a heading.
 pub(super) fn bare(sentence: &str) -> &str {
     let mut text = sentence.trim();
     while let Some(rest) = text.strip_prefix(['-', '*', '#', '>', '•', '–']) {
+        // `#b5bd68` is a colour, `--since` a flag.
+        let is_mark = !text.starts_with(['-', '#']) || rest.trim_start_matches('#').starts_with(' ');
+        if !is_mark {
+            break;
+        }
         text = rest.trim_start();
     }
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();

@@ -1,93 +1,176 @@
-//! The literals a summary of a range has to have.
+//! What a summary of a range has to say.
 
+use super::condense;
+use super::cue::Cue;
+use super::form::SummaryForm;
 use super::glean::Found;
-use crate::summarize::task::Brief;
+use super::pick::opens_something;
+use super::words::SummaryLines;
+use crate::summarize::task::{Brief, Material};
 use std::collections::HashSet;
 use wunderblock_core::compact::Detail;
+use wunderblock_core::compaction::FactKind;
 use wunderblock_core::grounding::SourceNames;
 use wunderblock_core::literal::{Literal, LiteralKind, literals};
 use wunderblock_core::policy::Fill;
 use wunderblock_core::units::Seq;
 
-/// A literal that has to be there, and why.
+/// Something that has to be there, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in super::super) struct Demand {
+    pub(in super::super) kind: FactKind,
+    /// A name, or words that some line has to say.
     pub(in super::super) text: String,
     pub(in super::super) fill: Fill,
     pub(in super::super) at: Seq,
 }
 
-/// So many are demanded, at most.
-const DEMANDS_MAX: usize = 32;
+impl Demand {
+    /// Whether it is a name, to be spelt exactly so.
+    pub(in super::super) fn is_name(&self) -> bool {
+        matches!(self.kind, FactKind::File | FactKind::Name | FactKind::Error)
+    }
+}
+
+/// So many names are demanded, at most.
+const NAMES_MAX: usize = 32;
 /// Of one source, at most.
 const EACH_MAX: usize = 12;
 /// Codes of so many of the newest errors.
 const ERRORS_MAX: usize = 3;
-/// A longer one is not worth its room, in bytes.
+/// So many of the newest rules, and of the newest decisions.
+const RULES_MAX: usize = 12;
+const DECISIONS_MAX: usize = 6;
+/// A longer name is not worth its room, in bytes.
 const LONGEST: usize = 120;
-/// What is demanded takes up no more than this part of the summary: one in …
+/// Names that are demanded take up no more than this part of the summary: one in …
 const SHARE: u64 = 8;
+/// Sentences that are demanded, no more than one in …
+const SENTENCES_SHARE: u64 = 3;
+/// A token is about so many bytes.
+const TOKEN_BYTES: u64 = 4;
 
-/// What a summary of this size and template has to name: files changed, names in the newest request, in what is open, and
-/// of errors nothing has mended. Newest first; as many as an eighth of the summary holds.
-pub(in super::super) fn demands(found: &Found<'_>, brief: &Brief<'_>) -> Vec<Demand> {
+/// What a summary of this size and template has to say: the first request, standing rules, open tasks, decisions, errors
+/// that are open, files changed, and names in the newest request. The gravest first, of each the newest; as many as a part
+/// of the summary holds.
+pub(in super::super) fn demands(
+    found: &Found<'_>,
+    material: &Material<'_>,
+    brief: &Brief<'_>,
+) -> Vec<Demand> {
     if brief.detail == Detail::Statistics {
         return Vec::new();
     }
-    let has = |fill: Fill| brief.template.sections.iter().any(|section| section.fill.contains(&fill));
+    let size = brief.most.0.min(brief.target.0.max(1) * 2);
+    let form = SummaryForm::new(brief);
     let mut list = DemandList {
         seen: HashSet::new(),
-        demands: Vec::new(),
+        names: Vec::new(),
+        sentences: Vec::new(),
         bytes: 0,
-        most: brief.most.0.min(brief.target.0.max(1) * 2) * 3 / SHARE,
+        most: size * 3 / SHARE,
+        sentence_room: size * TOKEN_BYTES / SENTENCES_SHARE,
     };
-    if let Some(asked) =
-        found.users.last().filter(|_| has(Fill::Current) || has(Fill::Intent) || has(Fill::UserMessages))
-    {
-        list.take(&asked.text, Fill::Current, asked.at, |literal| literal.kind != LiteralKind::Number);
-    }
-    if has(Fill::FilesModified) {
-        let mut files: Vec<_> = found.files.iter().filter(|file| file.is_changed()).collect();
-        files.sort_by_key(|file| std::cmp::Reverse(file.last_changed));
-        for file in files.into_iter().take(EACH_MAX) {
-            list.add(&file.path, Fill::FilesModified, file.last_changed);
-        }
-    }
-    if has(Fill::Todos)
-        && let Some((at, plan)) = &found.plan
-    {
-        for (text, _) in plan.open.iter().take(EACH_MAX) {
-            list.take(text, Fill::Todos, *at, |literal| literal.kind != LiteralKind::Number);
-        }
-    }
-    if has(Fill::Errors) {
-        let open = found.troubles.iter().rev().filter(|trouble| trouble.is_open());
-        for trouble in open.take(ERRORS_MAX) {
-            list.take(&trouble.line, Fill::Errors, trouble.at, |literal| literal.kind == LiteralKind::Code);
-        }
-    }
-    list.demands
+    list.said(found, material, &form);
+    list.named(found, &form);
+    list.sentences.sort_by_key(|demand| demand.kind);
+    list.sentences.append(&mut list.names);
+    list.sentences
 }
 
 struct DemandList {
     seen: HashSet<u64>,
-    demands: Vec<Demand>,
+    names: Vec<Demand>,
+    sentences: Vec<Demand>,
     bytes: u64,
     most: u64,
+    sentence_room: u64,
 }
 
 impl DemandList {
-    fn take(&mut self, text: &str, fill: Fill, at: Seq, wanted: impl Fn(&Literal<'_>) -> bool) {
+    /// What was said: the task, rules, decisions, what is open.
+    fn said(&mut self, found: &Found<'_>, material: &Material<'_>, form: &SummaryForm) {
+        let earlier = condense::kept(&material.earlier, form);
+        let has_words = |fill: Fill| form.has(fill) || form.has(Fill::UserMessages);
+        let place = |fill: Fill| if form.has(fill) { fill } else { Fill::UserMessages };
+        if has_words(Fill::Intent) {
+            let own = found.users.iter().find(|said| opens_something(&said.text)).or(found.users.first());
+            let first = earlier.request.clone().or_else(|| own.map(|said| (said.at, said.text.to_string())));
+            first
+                .into_iter()
+                .for_each(|(at, text)| self.sentence(FactKind::Request, &text, place(Fill::Intent), at));
+        }
+        if has_words(Fill::Constraints) {
+            let own = found.sentences(Cue::Constraint).iter().rev().map(|rule| (rule.at, rule.text.clone()));
+            for (at, text) in own.chain(earlier.rules).take(RULES_MAX) {
+                self.sentence(FactKind::Rule, &text, place(Fill::Constraints), at);
+            }
+        }
+        if form.has(Fill::Todos)
+            && let Some((at, plan)) = &found.plan
+        {
+            for (text, _) in plan.open.iter().take(EACH_MAX) {
+                self.sentence(FactKind::Todo, text, Fill::Todos, *at);
+            }
+        }
+        if form.has(Fill::Decisions) {
+            for answer in found.answers.iter().rev().take(DECISIONS_MAX) {
+                self.sentence(FactKind::Decision, &answer.answer, Fill::Decisions, answer.said);
+            }
+        }
+    }
+
+    /// Names: of open errors, of files, in the newest request.
+    fn named(&mut self, found: &Found<'_>, form: &SummaryForm) {
+        if form.has(Fill::Errors) {
+            let open = found.troubles.iter().rev().filter(|trouble| trouble.is_open());
+            for trouble in open.take(ERRORS_MAX) {
+                let is_code = |literal: &Literal<'_>| literal.kind == LiteralKind::Code;
+                self.take(FactKind::Error, &trouble.line, (Fill::Errors, trouble.at), is_code);
+            }
+        }
+        let asks = [Fill::Current, Fill::Intent, Fill::UserMessages].into_iter().any(|fill| form.has(fill));
+        if let Some(asked) = found.users.last().filter(|_| asks) {
+            let is_name = |literal: &Literal<'_>| literal.kind != LiteralKind::Number;
+            self.take(FactKind::Name, &asked.text, (Fill::Current, asked.at), is_name);
+        }
+        if form.has(Fill::FilesModified) {
+            let mut files: Vec<_> = found.files.iter().filter(|file| file.is_changed()).collect();
+            files.sort_by_key(|file| std::cmp::Reverse(file.last_changed));
+            for file in files.into_iter().take(EACH_MAX) {
+                self.name(FactKind::File, &file.path, (Fill::FilesModified, file.last_changed));
+            }
+        }
+    }
+
+    fn sentence(&mut self, kind: FactKind, text: &str, fill: Fill, at: Seq) {
+        let size = text.len().min(240) as u64;
+        let known = self.sentences.iter().any(|demand| demand.text == text);
+        // The task is demanded whatever room there is.
+        if text.trim().is_empty() || known || size > self.sentence_room && kind != FactKind::Request {
+            return;
+        }
+        self.sentence_room = self.sentence_room.saturating_sub(size);
+        self.sentences.push(Demand { kind, text: text.to_owned(), fill, at });
+    }
+
+    fn take(
+        &mut self,
+        kind: FactKind,
+        text: &str,
+        place: (Fill, Seq),
+        wanted: impl Fn(&Literal<'_>) -> bool,
+    ) {
         let entities = literals(text).filter(Literal::is_entity).filter(wanted);
         let mut added = 0;
         for literal in entities.take(4 * EACH_MAX) {
-            if added < EACH_MAX && self.add(literal.normal(), fill, at) {
+            if added < EACH_MAX && self.name(kind, literal.normal(), place) {
                 added += 1;
             }
         }
     }
 
-    fn add(&mut self, text: &str, fill: Fill, at: Seq) -> bool {
+    fn name(&mut self, kind: FactKind, text: &str, (fill, at): (Fill, Seq)) -> bool {
         // What is not one name as a whole cannot be looked for as one.
         let Some(literal) =
             literals(text).find(|literal| literal.at == 0 && literal.normal().len() == text.len())
@@ -95,28 +178,36 @@ impl DemandList {
             return false;
         };
         let size = text.len() as u64 + 8;
-        let fits =
-            text.len() <= LONGEST && self.demands.len() < DEMANDS_MAX && self.bytes + size <= self.most;
+        let fits = text.len() <= LONGEST && self.names.len() < NAMES_MAX && self.bytes + size <= self.most;
         if !fits || !self.seen.insert(literal.key()) {
             return false;
         }
         self.bytes += size;
-        self.demands.push(Demand { text: text.to_owned(), fill, at });
+        self.names.push(Demand { kind, text: text.to_owned(), fill, at });
         true
     }
 }
 
-/// Whether a text names it; a path may stand there without the folders it begins with.
-pub(in super::super) fn has(text: &str, demand: &Demand) -> bool {
-    if text.contains(&demand.text) {
-        return true;
-    }
+/// What of the demands a text does not say.
+pub(in super::super) fn absent<'d>(text: &str, demands: &'d [Demand]) -> Vec<&'d Demand> {
+    let lines = SummaryLines::of(text);
     let known = SourceNames::new([text]);
-    let is_there = |name: &str| literals(name).next().is_some_and(|literal| known.has(&literal));
-    if is_there(&demand.text) {
+    let is_there = |demand: &Demand| {
+        if demand.is_name() {
+            names(text, &known, &demand.text)
+        } else {
+            lines.says(&demand.text).unwrap_or(true)
+        }
+    };
+    demands.iter().filter(|demand| !is_there(demand)).collect()
+}
+
+/// Whether a text names it; a path may stand there without the folders it begins with.
+fn names(text: &str, known: &SourceNames, name: &str) -> bool {
+    if text.contains(name) || literals(name).next().is_some_and(|literal| known.has(&literal)) {
         return true;
     }
-    let mut folders = demand.text.rsplit('/');
+    let mut folders = name.rsplit('/');
     match (folders.next(), folders.next()) {
         (Some(file), Some(folder)) => text.contains(&format!("{folder}/{file}")),
         _ => false,

@@ -59,7 +59,7 @@ impl Files {
         let path = plain(path);
         match deed {
             Deed::Committed => self.committed = at,
-            Deed::Reverted if path == ALL => self.take_back(at),
+            Deed::Reverted if path == ALL => self.take_back(at, path),
             _ if path.is_empty() || path.len() > PATH_MAX => {}
             Deed::Read => {
                 if let Some(file) = self.file(path) {
@@ -70,13 +70,12 @@ impl Files {
             }
             Deed::MovedFrom(from) => {
                 let from = plain(from).to_owned();
-                let gone = self.places.get(&from).and_then(|place| self.list.get_mut(*place));
-                // Under its new path it is told of once.
-                gone.into_iter().for_each(|file| (file.read, file.changed) = (0, 0));
-                self.change(at, path, FileChange::Moved);
-                if let Some(file) = self.file(path) {
-                    file.from = Some(from);
+                for inner in self.inside(&from) {
+                    let target =
+                        format!("{}{}", folder(path), inner.get(folder(&from).len()..).unwrap_or_default());
+                    self.rename(at, inner, &target);
                 }
+                self.rename(at, from, path);
             }
             Deed::Created | Deed::Changed => {
                 let is_new = *deed == Deed::Created && !self.places.contains_key(path);
@@ -85,8 +84,32 @@ impl Files {
                 let change = if is_new || made { FileChange::Created } else { FileChange::Edited };
                 self.change(at, path, change);
             }
-            Deed::Removed => self.change(at, path, FileChange::Deleted),
-            Deed::Reverted => self.change(at, path, FileChange::Reverted),
+            Deed::Removed => {
+                // With its folder a file is told of once.
+                self.list
+                    .iter_mut()
+                    .filter(|file| is_inside(&file.path, path))
+                    .for_each(|file| (file.read, file.changed) = (0, 0));
+                self.change(at, path, FileChange::Deleted);
+            }
+            Deed::Reverted if self.inside(path).is_empty() => self.change(at, path, FileChange::Reverted),
+            Deed::Reverted => self.take_back(at, path),
+        }
+    }
+
+    /// The changed files in a folder.
+    fn inside(&self, path: &str) -> Vec<String> {
+        let changed = self.list.iter().filter(|file| file.changed > 0 && file.change != FileChange::Deleted);
+        changed.filter(|file| is_inside(&file.path, path)).map(|file| file.path.clone()).collect()
+    }
+
+    /// Under its new path a file is told of once.
+    fn rename(&mut self, at: Seq, from: String, to: &str) {
+        let gone = self.places.get(&from).and_then(|place| self.list.get_mut(*place));
+        gone.into_iter().for_each(|file| (file.read, file.changed) = (0, 0));
+        self.change(at, to, FileChange::Moved);
+        if let Some(file) = self.file(to) {
+            file.from = Some(from);
         }
     }
 
@@ -99,10 +122,14 @@ impl Files {
         }
     }
 
-    fn take_back(&mut self, at: Seq) {
-        self.taken_back.push((at, self.committed));
+    /// Takes back what was changed in a folder since the newest commit.
+    fn take_back(&mut self, at: Seq, path: &str) {
+        if path == ALL {
+            self.taken_back.push((at, self.committed));
+        }
         for file in &mut self.list {
             let changed = file.changed > 0 && file.last_changed > self.committed;
+            let changed = changed && (path == ALL || is_inside(&file.path, path));
             if changed && is_taken_back(file.change) {
                 (file.change, file.last_changed) = (FileChange::Reverted, at);
                 file.changes.push(at);
@@ -133,6 +160,16 @@ impl Files {
 /// Whether what takes back the working tree takes back such a change: what git does not know of stays.
 pub(super) fn is_taken_back(change: FileChange) -> bool {
     matches!(change, FileChange::Edited | FileChange::Moved | FileChange::Deleted)
+}
+
+/// A folder's path without the mark of one.
+fn folder(path: &str) -> &str {
+    path.trim_end_matches('/')
+}
+
+/// Whether a file is in a folder.
+pub(super) fn is_inside(file: &str, path: &str) -> bool {
+    file.strip_prefix(folder(path)).is_some_and(|rest| rest.starts_with('/') && rest.len() > 1)
 }
 
 fn plain(path: &str) -> &str {

@@ -5,17 +5,20 @@
 
 use super::form::SummaryForm;
 use super::item::{ItemText, SummaryItem};
+use super::words::distinct_words;
 use crate::summarize::task::Brief;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use wunderblock_core::policy::Fill;
 use wunderblock_core::ports::CostModel;
-use wunderblock_core::units::Tokens;
+use wunderblock_core::units::{Seq, Tokens};
 
 /// A shorter line says nothing.
 const LINE_MIN: u64 = 14;
 /// What the head of an item takes that cannot be shown whole.
 const HEAD_TOKENS: u64 = 28;
+/// An item that must be there takes at most this part of the room: one in …
+const MUST_SHARE: u64 = 6;
 /// So many messages that are not shown are named by their positions: the newest.
 const OLDER_MAX: usize = 48;
 /// So many items in a row that do not fit, and the rest of their kind is not tried.
@@ -58,29 +61,6 @@ const fn share(fill: Fill) -> (u64, u8) {
     }
 }
 
-/// Words without case; of scripts without spaces, pairs of characters.
-fn distinct_words(text: &str) -> HashSet<String> {
-    let mut found = HashSet::new();
-    let mut before: Option<char> = None;
-    let mut word = String::new();
-    for c in text.chars().chain([' ']) {
-        let wide = c.is_alphanumeric() && c.len_utf8() >= 3;
-        if c.is_alphanumeric() && !wide {
-            word.extend(c.to_lowercase());
-        } else {
-            if word.chars().count() >= 3 {
-                found.insert(std::mem::take(&mut word));
-            }
-            word.clear();
-        }
-        if wide && let Some(before) = before {
-            found.insert([before, c].iter().collect());
-        }
-        before = Some(c).filter(|_| wide);
-    }
-    found
-}
-
 /// A kind's items, best first, and its room.
 struct ItemGroup<'i> {
     fill: Fill,
@@ -89,6 +69,37 @@ struct ItemGroup<'i> {
     room: u64,
     /// What it may take beside what it has.
     most: u64,
+}
+
+/// What was chosen, and what that quotes of each position.
+#[derive(Default)]
+struct Chosen {
+    items: Vec<SummaryItem>,
+    quoted: HashMap<Seq, Vec<(Fill, String)>>,
+}
+
+impl Chosen {
+    fn push(&mut self, item: SummaryItem) {
+        if let (Some(at), Some(quote)) = (item.refs.first(), item.quoted()) {
+            self.quoted.entry(*at).or_default().push((item.fill, quote.to_owned()));
+        }
+        self.items.push(item);
+    }
+
+    /// Whether all that an item quotes was chosen already: in the same part; of a sentence whose part has others, anywhere.
+    fn says(&self, item: &SummaryItem, form: &SummaryForm) -> bool {
+        let quoted = item.refs.first().and_then(|at| self.quoted.get(at));
+        let Some((quotes, own)) = quoted.zip(item.quoted()) else { return false };
+        let is_sentence = matches!(item.fill, Fill::Decisions | Fill::Findings | Fill::Next | Fill::Done)
+            && self.items.iter().any(|other| other.fill == item.fill);
+        // A rule stands by itself: the request it was part of is given up sooner.
+        if item.fill == Fill::Constraints {
+            return false;
+        }
+        let part = form.part_number(item.fill);
+        let mut known = quotes.iter().filter(|(fill, _)| is_sentence || form.part_number(*fill) == part);
+        known.any(|(_, quote)| quote.contains(own))
+    }
 }
 
 impl<'f> Fit<'f> {
@@ -177,11 +188,16 @@ impl<'f> Fit<'f> {
     }
 
     fn choose(&self, items: &[SummaryItem], room: u64) -> Vec<SummaryItem> {
-        let mut chosen: Vec<SummaryItem> = Vec::new();
+        let mut chosen = Chosen::default();
         let mut left = room;
+        // What must be there is cut where it would crowd out the rest.
+        let cap = (room / MUST_SHARE).max(HEAD_TOKENS * 2);
         for (at, item) in items.iter().enumerate().filter(|(_, item)| item.must) {
-            left = left.saturating_sub(self.cost(at, item));
-            chosen.push(item.clone());
+            let whole = self.cost(at, item);
+            let short = if whole > cap { self.shortened(item, cap) } else { None };
+            let (item, cost) = short.unwrap_or_else(|| (item.clone(), whole));
+            left = left.saturating_sub(cost);
+            chosen.push(item);
         }
         let mut kinds = self.kinds(items);
         let names = kinds.iter_mut().filter(|kind| kind.fill == Fill::Identifiers);
@@ -208,6 +224,7 @@ impl<'f> Fit<'f> {
             self.serve(kind, &mut chosen);
             spare -= room - kind.room;
         }
+        let mut chosen = chosen.items;
         chosen.extend(kinds.iter().filter_map(|kind| self.older(kind)));
         chosen
     }
@@ -228,7 +245,7 @@ impl<'f> Fit<'f> {
     }
 
     /// The best item of each kind, shortened so that all have one.
-    fn first(&self, kinds: &mut [ItemGroup<'_>], left: &mut u64, chosen: &mut Vec<SummaryItem>) {
+    fn first(&self, kinds: &mut [ItemGroup<'_>], left: &mut u64, chosen: &mut Chosen) {
         let count = kinds.len() as u64;
         for (done, kind) in kinds.iter_mut().enumerate() {
             let cap = (*left / (count - done as u64).max(1)).clamp(LINE_MIN.min(*left), 64);
@@ -287,11 +304,14 @@ impl<'f> Fit<'f> {
     }
 
     /// Takes a kind's items while there is room: whole, or their heads, so that older ones have theirs too.
-    fn serve(&self, kind: &mut ItemGroup<'_>, chosen: &mut Vec<SummaryItem>) {
+    fn serve(&self, kind: &mut ItemGroup<'_>, chosen: &mut Chosen) {
         let mut misses = 0;
         let count = kind.items.len();
         let mut rest = Vec::new();
         for (place, (at, item)) in std::mem::take(&mut kind.items).into_iter().enumerate() {
+            if chosen.says(item, self.form) {
+                continue;
+            }
             if kind.room < LINE_MIN / 2 || misses > MISSES_MAX {
                 rest.push((at, item));
                 continue;

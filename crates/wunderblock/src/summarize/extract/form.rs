@@ -67,7 +67,12 @@ impl SummaryForm {
 
     /// The first part that holds a kind.
     pub(super) fn part(&self, fill: Fill) -> Option<&SummaryPart> {
-        self.parts.iter().find(|part| part.fills.contains(&fill))
+        self.parts.get(self.part_number(fill)?)
+    }
+
+    /// The place of that part.
+    pub(super) fn part_number(&self, fill: Fill) -> Option<usize> {
+        self.parts.iter().position(|part| part.fills.contains(&fill))
     }
 
     /// Where something of this kind stands if the template has no place for the kind itself.

@@ -3,12 +3,13 @@
 use super::act::{self, Deed, Kind, ParsedCall};
 use super::check::Check;
 use super::cue::{self, Cue};
+use super::decision::{self, Answer};
 use super::files::Files;
 use super::names::{Author, Names};
 use super::outcome::{self, Outcome};
 use super::plain::{cut, cut_after, without_colour};
 use super::skill;
-use super::todo::{self, Plan, TodoCall};
+use super::todo::{self, Plan, Ticks, TodoCall};
 use super::trouble::Troubles;
 use crate::redact::Redactor;
 use crate::summarize::standing::rules_of_text;
@@ -61,6 +62,10 @@ pub(in super::super) struct Step {
     pub(super) todo: Option<TodoCall>,
     /// The skill it invokes, and the beginning of what that says.
     pub(super) skill: Option<InvokedSkill>,
+    /// What it asks a person.
+    asks: Option<String>,
+    /// The boxes it writes into a file, or reads in one.
+    ticks: Option<Ticks>,
     /// None while no result is there.
     pub(super) outcome: Option<Outcome>,
     /// Where its result stands; its own position while there is none.
@@ -98,6 +103,8 @@ pub(in super::super) struct Found<'a> {
     pub(in super::super) files: Files,
     pub(in super::super) troubles: Troubles,
     sentences: HashMap<Cue, Vec<Sentence>>,
+    /// Questions with their answers, in order.
+    pub(super) answers: Vec<Answer>,
     /// The newest list of what is to be done, and where it stands.
     pub(in super::super) plan: Option<(Seq, Plan)>,
     /// What some program printed that it had done.
@@ -105,6 +112,8 @@ pub(in super::super) struct Found<'a> {
     pub(in super::super) names: Names,
     pub(super) tally: GleanCounts,
     todo: Vec<TodoItem>,
+    /// The boxes of each file.
+    boxes: HashMap<String, Vec<TodoItem>>,
     waiting: HashMap<&'a CallId, usize>,
 }
 
@@ -206,6 +215,7 @@ impl<'a> Found<'a> {
                 if let Some(line) = outcome::error_line(&text).filter(|line| line.len() < 300) {
                     self.trouble(at, "the user reports", line);
                 }
+                self.answer(at, &text);
                 self.users.push(Said { at, text });
             }
             (_, Role::Assistant) => {
@@ -215,6 +225,13 @@ impl<'a> Found<'a> {
             }
             _ => self.others.push(Said { at, text }),
         }
+    }
+
+    /// A user's turn answers the reply before it.
+    fn answer(&mut self, at: Seq, turn: &str) {
+        let since = self.users.last().map_or(Seq::START, |said| said.at);
+        let reply = self.replies.last().filter(|reply| reply.at > since);
+        self.answers.extend(reply.and_then(|reply| decision::answered((reply.at, &reply.text), (at, turn))));
     }
 
     fn heard(&mut self, at: Seq, text: &str, by_user: bool) {
@@ -235,7 +252,8 @@ impl<'a> Found<'a> {
             rules_of_text(text).into_iter().for_each(|rule| keep(Cue::Constraint, rule));
         }
         cue::sentences(text, |cue, sentence| {
-            if !by_user || matches!(cue, Cue::Decision | Cue::Todo) {
+            let is_kind = !by_user || matches!(cue, Cue::Decision | Cue::Todo);
+            if is_kind && cue::says_something(sentence) {
                 keep(cue, sentence);
             }
         });
@@ -279,10 +297,12 @@ impl<'a> Found<'a> {
         }
         let todo = if todo::keeps_list(name) { todo::todo_call(name, &readable(input)) } else { None };
         let skill = skill::called(name, input, &files);
+        let asks = decision::asked_by(name, input).map(|question| readable(&question).into_owned());
         if let Some(call) = &todo {
             todo::follow(&mut self.todo, at, call);
             self.plan = Some((at, Plan::of(&self.todo)));
         }
+        let ticks = if todo.is_none() && !files.is_empty() { Ticks::of_call(&readable(input)) } else { None };
         self.steps.push(Step {
             at,
             ended: at,
@@ -294,6 +314,8 @@ impl<'a> Found<'a> {
             checks,
             todo,
             skill,
+            asks,
+            ticks,
             outcome: None,
         });
     }
@@ -315,7 +337,18 @@ impl<'a> Found<'a> {
             if let Some(skill) = &mut step.skill {
                 skill::read(skill, at, &readable(text));
             }
-            let part = outcome::read(text, failed, step.shows);
+            if step.kind == Kind::Read {
+                step.ticks = Ticks::of_file(&readable(text));
+            }
+            if let Some(question) = step.asks.take() {
+                let answer = decision::answer_of(&readable(text));
+                self.answers.push(Answer { asked: step.at, question, said: at, answer });
+            }
+            let refused = !matches!(step.kind, Kind::Run | Kind::Read) && outcome::is_refusal(text);
+            let mut part = outcome::read(text, failed || refused, step.shows);
+            if step.kind == Kind::Other && !part.failed {
+                part.telling = outcome::short_answer(text).map(str::to_owned);
+            }
             ended = Outcome {
                 failed: ended.failed || part.failed,
                 exit: part.exit.or(ended.exit),
@@ -330,6 +363,7 @@ impl<'a> Found<'a> {
         let (what, key, began) = (step.what.clone(), step.key.clone(), step.at);
         let shows = step.shows && step.kind == Kind::Run;
         let (files, checks) = (step.files.clone(), step.checks.clone());
+        let ticks = step.ticks.take();
         step.outcome = Some(ended.clone());
         for text in named {
             self.names.learn(&readable(text), at, Author::Tool);
@@ -338,19 +372,37 @@ impl<'a> Found<'a> {
             self.tally.failed += 1;
             let line = ended.telling.unwrap_or_default();
             // A search that finds nothing ends with a code too; what somebody broke off is no error.
-            let is_nothing = shows && line.is_empty() || line.ends_with("aborted");
+            let is_nothing = shows && checks.is_empty() || line.ends_with("aborted");
             if !is_nothing {
                 self.names.learn(cue::bare(&line), at, Author::Tool);
                 self.troubles.fail(at, (&what, &key), &checks, &line);
             }
         } else {
+            if let (Some(ticks), Some((deed, path))) = (ticks, files.first()) {
+                self.ticked(at, deed, path, &ticks);
+            }
             for (deed, path) in &files {
                 self.files.touch((began, at), deed, path);
-                if *deed == Deed::Removed {
-                    self.troubles.remove(at, path);
+                match deed {
+                    Deed::Removed => self.troubles.remove(at, path),
+                    Deed::Read | Deed::Committed => {}
+                    _ => self.troubles.change(path),
                 }
             }
             self.troubles.pass(at, &key, &checks, self.files.changed.as_ref());
+        }
+    }
+
+    /// A plan that is kept as a file. A file that is only read is one where it was written before, or its name says so.
+    fn ticked(&mut self, at: Seq, deed: &Deed, path: &str, ticks: &Ticks) {
+        if *deed == Deed::Read && !self.boxes.contains_key(path) && !todo::is_plan_file(path) {
+            return;
+        }
+        let list = self.boxes.entry(path.to_owned()).or_default();
+        ticks.follow(list, *deed == Deed::Created);
+        let plan = Plan::of(list);
+        if !plan.is_empty() {
+            self.plan = Some((at, plan));
         }
     }
 

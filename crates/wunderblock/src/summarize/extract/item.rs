@@ -36,6 +36,12 @@ pub(super) enum ItemText {
 pub(super) const PACKED_LINE: usize = 110;
 /// What stands between packed names.
 pub(super) const BETWEEN: &str = " · ";
+/// What stands between a question and its answer.
+pub(super) const ANSWERED: &str = " → answered: ";
+/// How a request begins that others came before.
+pub(super) const THEN: &str = "then: ";
+/// How a rule begins in a part that holds other things too.
+pub(super) const RULE: &str = "rule: ";
 /// A shorter quotation is not worth its line, in bytes.
 const QUOTE_MIN: usize = 12;
 
@@ -61,6 +67,16 @@ impl SummaryItem {
         Self { must: true, ..Self::packed(fill, "named", name, at, i64::MAX / 2) }
     }
 
+    /// A request that others came before.
+    pub(super) fn follow(&mut self) {
+        self.weight = self.weight.min(1_000);
+        if let ItemText::Line { lead, .. } = &mut self.text
+            && lead.is_empty()
+        {
+            THEN.clone_into(lead);
+        }
+    }
+
     /// What makes it the same as another.
     pub(super) fn same(&self) -> (Fill, String) {
         let text = match &self.text {
@@ -81,6 +97,25 @@ impl SummaryItem {
             ItemText::Packed { name: own, .. } => own.starts_with(name),
             ItemText::Block(_) => false,
         }
+    }
+
+    /// Somebody's words in it.
+    pub(super) fn quoted(&self) -> Option<&str> {
+        match &self.text {
+            ItemText::Line { quote: text, .. } | ItemText::Block(text) => {
+                Some(text.as_str()).filter(|text| !text.is_empty())
+            }
+            ItemText::Packed { .. } => None,
+        }
+    }
+
+    /// Whether it quotes these words, or their head.
+    pub(super) fn quotes(&self, words: &str) -> bool {
+        let plain = |text: &str| -> String {
+            text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).take(60).collect()
+        };
+        let words = plain(words);
+        self.quoted().is_some_and(|quote| !words.is_empty() && plain(quote).starts_with(&words))
     }
 
     /// What it says, to look for words in.

@@ -12,6 +12,7 @@ mod act;
 mod check;
 mod condense;
 mod cue;
+mod decision;
 mod demand;
 mod files;
 mod fit;
@@ -29,10 +30,11 @@ mod skill;
 mod tests;
 mod todo;
 mod trouble;
+mod words;
 mod work;
 
 pub(super) use cue::Cue;
-pub(super) use demand::{demands, has};
+pub(super) use demand::{absent, demands};
 pub(super) use form::heading;
 pub(crate) use glean::stamp;
 pub(super) use glean::{Found, glean};
@@ -40,9 +42,11 @@ pub(crate) use notable::notable;
 pub use notable::{Notable, Noted};
 pub(super) use plain::{restored, without_colour};
 pub(crate) use todo::{follow, todo_call};
+pub(super) use words::{each_word, is_wide};
 pub(crate) use work::work;
 
 use crate::summarize::task::{Brief, Material};
+use demand::Demand;
 use fit::Fit;
 use form::SummaryForm;
 use item::SummaryItem;
@@ -61,10 +65,10 @@ pub fn extract(material: &Material<'_>, brief: &Brief<'_>, costs: &dyn CostModel
     let mut items = pick::items(&found, &form);
     condense::merge(&mut items, material, &found, &form);
     // What has to be there may be in what was cut away; and with it there, something else may have to go.
-    let demanded = demands(&found, brief);
+    let demanded = demands(&found, material, brief);
     let mut text = Fit::new(brief, costs, &form).write(&items);
     for _ in 0..ROUNDS {
-        let missing: Vec<_> = demanded.iter().filter(|demand| !has(&text, demand)).collect();
+        let missing = absent(&text, &demanded);
         if missing.is_empty() {
             break;
         }
@@ -79,15 +83,28 @@ pub fn extract(material: &Material<'_>, brief: &Brief<'_>, costs: &dyn CostModel
 /// So often what is missing is put before what is not.
 const ROUNDS: usize = 4;
 
-/// The item that names it goes before all others; where there is none, or it would be cut, the name alone.
-fn insist(items: &mut Vec<SummaryItem>, demand: &demand::Demand, form: &SummaryForm) {
-    let name = format!("`{}`", demand.text);
-    let whole = items.iter_mut().find(|item| item.fill == demand.fill && !item.must && item.is_name(&name));
-    match whole.filter(|_| form.has(demand.fill)) {
+/// The item that says it goes before all others; where there is none, or it would be cut, a name alone, or the words.
+fn insist(items: &mut Vec<SummaryItem>, demand: &Demand, form: &SummaryForm) {
+    let at = form.place_of(demand.fill).unwrap_or(Fill::Current);
+    if demand.is_name() {
+        let name = format!("`{}`", demand.text);
+        let whole =
+            items.iter_mut().find(|item| item.fill == demand.fill && !item.must && item.is_name(&name));
+        match whole.filter(|_| form.has(demand.fill)) {
+            Some(item) => item.must = true,
+            None => items.push(SummaryItem::must(at, demand.text.clone(), demand.at)),
+        }
+        return;
+    }
+    let says = |item: &&mut SummaryItem| {
+        form.has(item.fill) && item.refs.contains(&demand.at) && item.quotes(&demand.text)
+    };
+    match items.iter_mut().find(says) {
         Some(item) => item.must = true,
         None => {
-            let at = form.place_of(demand.fill).unwrap_or(Fill::Current);
-            items.push(SummaryItem::must(at, demand.text.clone(), demand.at));
+            let quote = plain::line(&demand.text, form.marks);
+            let item = SummaryItem::quote(at, "", quote, demand.at, i64::MAX / 2);
+            items.push(SummaryItem { must: true, ..item });
         }
     }
 }

@@ -22,6 +22,7 @@ pub(in super::super) struct Outcome {
 #[serde(deny_unknown_fields)]
 struct OutcomeWords {
     errors: Vec<String>,
+    refusals: Vec<String>,
     exits: Vec<String>,
     sums: Vec<String>,
     noise: Vec<String>,
@@ -97,6 +98,23 @@ fn report(text: &str, from: usize) -> Option<(&str, usize)> {
         from = end;
     }
     None
+}
+
+/// Whether the result of a service says that nothing was done. A member `error` without a value says nothing.
+pub(super) fn is_refusal(text: &str) -> bool {
+    let text = text.trim_start();
+    let begun = WORDS.refusals.iter().find_map(|word| text.strip_prefix(word.as_str()));
+    begun.is_some_and(|rest| {
+        !["null", "false", "\"\"", "0"].iter().any(|nothing| rest.trim_start().starts_with(nothing))
+    })
+}
+
+/// A longer answer of a service is not told, in bytes.
+const ANSWER: usize = 100;
+
+/// What a service answers, where that is short.
+pub(super) fn short_answer(text: &str) -> Option<&str> {
+    Some(text.trim()).filter(|text| (1..=ANSWER).contains(&text.len()) && !text.contains('\n'))
 }
 
 /// Reads a result. `shows`: its text is content, and says nothing about how it ended unless it failed.

@@ -2,10 +2,11 @@
 
 mod acts;
 
+use super::act::Kind;
 use super::cue::Cue;
 use super::form::SummaryForm;
 use super::glean::{Found, Said, stamp};
-use super::item::{ItemText, SummaryItem};
+use super::item::{ANSWERED, ItemText, RULE, SummaryItem, THEN};
 use super::names::Named;
 use super::plain::{Escaping, code, cut, head, line};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -17,8 +18,13 @@ use wunderblock_core::units::Seq;
 const RECENT: usize = 10;
 /// So many of the newest announcements are told.
 const NEXT: usize = 4;
-/// So much of a request says what was wanted, in bytes.
+/// So much of a request says what was wanted, in bytes, …
 const REQUEST: usize = 420;
+/// … and so much of the first: a range stands under it.
+const FIRST_REQUEST: usize = 1_200;
+/// So much of the head of the last reply that sums up, in bytes; a shorter one is told as what was said last.
+const WRAP_UP: usize = 900;
+const WRAP_UP_MIN: usize = 240;
 /// So much of what was being done last, in bytes.
 const CURRENT: usize = 700;
 /// So much of a command, in bytes.
@@ -68,7 +74,7 @@ impl<'f> Pick<'f> {
                 Fill::Intent => self.intent(),
                 Fill::UserMessages => self.user_messages(),
                 Fill::Constraints => self.sentences(fill, Cue::Constraint),
-                Fill::Decisions => self.sentences(fill, Cue::Decision),
+                Fill::Decisions => self.decisions(),
                 Fill::Findings => self.sentences(fill, Cue::Finding),
                 Fill::Next => self.next(),
                 Fill::Concepts => self.concepts(),
@@ -112,12 +118,12 @@ impl<'f> Pick<'f> {
         let found = self.found;
         let first = found.users.iter().position(|said| opens_something(&said.text)).unwrap_or(0);
         for (place, said) in found.users.iter().enumerate() {
-            let (lead, weight) = match place {
-                place if place == first => ("", 9_000),
-                _ if opens_something(&said.text) => ("then: ", self.span.newness(said.at)),
-                _ => continue,
-            };
-            self.quote(Fill::Intent, lead, &said.text, (said.at, weight));
+            if place == first {
+                let quote = self.short_line(&said.text, FIRST_REQUEST);
+                self.items.push(SummaryItem::quote(Fill::Intent, "", quote, said.at, 9_000));
+            } else if opens_something(&said.text) {
+                self.quote(Fill::Intent, THEN, &said.text, (said.at, self.span.newness(said.at)));
+            }
         }
     }
 
@@ -144,10 +150,30 @@ impl<'f> Pick<'f> {
                 item.weight = item.weight.max(weight);
                 continue;
             }
-            let lead = if sentence.by_user && cue != Cue::Constraint { "user: " } else { "" };
+            let shares_part = self.form.part(fill).is_some_and(|part| part.fills.len() > 1);
+            let lead = match cue {
+                Cue::Constraint if shares_part => RULE,
+                Cue::Constraint => "",
+                _ if sentence.by_user => "user: ",
+                _ => "",
+            };
             seen.insert(&sentence.text, self.items.len());
             self.quote(fill, lead, &sentence.text, (sentence.at, weight));
         }
+    }
+
+    fn decisions(&mut self) {
+        let found = self.found;
+        for answer in &found.answers {
+            let question = self.short_line(&answer.question, REQUEST);
+            let lead = format!("\"{question}\"{ANSWERED}");
+            let quote = self.short_line(&answer.answer, REQUEST);
+            let weight = self.span.newness(answer.said) + 400;
+            let mut item = SummaryItem::quote(Fill::Decisions, &lead, quote, answer.asked, weight);
+            item.refs.push(answer.said);
+            self.items.push(item);
+        }
+        self.sentences(Fill::Decisions, Cue::Decision);
     }
 
     fn next(&mut self) {
@@ -230,8 +256,11 @@ impl<'f> Pick<'f> {
         if let Some(asked) = found.users.last() {
             items.push(current("asked last: ", self.short_line(&asked.text, CURRENT), asked, 9_000));
         }
-        if let Some(told) = found.replies.last() {
-            items.push(current("said last: ", self.short_line(conclusion(&told.text), CURRENT), told, 8_000));
+        let wrap_up = self.wrap_up();
+        let told_at = wrap_up.as_ref().and_then(|item| item.refs.first().copied());
+        items.extend(wrap_up);
+        if let Some(told) = found.replies.last().filter(|told| Some(told.at) != told_at) {
+            items.push(current("said last: ", self.short_line(&told.text, CURRENT), told, 8_000));
         }
         if found.users.is_empty()
             && found.replies.is_empty()
@@ -239,11 +268,28 @@ impl<'f> Pick<'f> {
         {
             items.push(current("was given: ", self.short_line(&other.text, CURRENT / 2), other, 7_000));
         }
-        for (weight, step) in (5_997..=6_000).rev().zip(found.steps.iter().rev()) {
+        let steps = found.steps.iter().rev().filter(|step| step.kind != Kind::Plan);
+        for (weight, step) in (5_997..=6_000).rev().zip(steps) {
             let (lead, quote) = self.step_line(step, 1);
             items.push(SummaryItem::quote(Fill::Current, &lead, quote, step.at, weight));
         }
         self.items.extend(items.into_iter().filter(|item| item.search_text().trim().len() > 2));
+    }
+
+    /// The head of the last reply that ended a turn and sums up, where something was said behind it.
+    fn wrap_up(&self) -> Option<SummaryItem> {
+        let found = self.found;
+        let calls: HashSet<Seq> = found.steps.iter().map(|step| step.at).collect();
+        let sums_up = |said: &&Said<'_>| said.text.len() >= WRAP_UP_MIN && !calls.contains(&said.at);
+        let told = found.replies.iter().rev().find(sums_up)?;
+        if found.replies.last().is_some_and(|last| last.at == told.at && told.text.len() <= CURRENT) {
+            return None;
+        }
+        let text = told.text.trim();
+        let end = cut(text, WRAP_UP);
+        let more = if end < text.len() { " …" } else { "" };
+        let text = ItemText::Block(format!("{}{more}", text.get(..end)?.trim_end()));
+        Some(SummaryItem::new(Fill::Current, text, told.at, 7_500))
     }
 
     fn recent(&mut self) {
@@ -334,7 +380,7 @@ fn counted(name: &str, count: u32) -> String {
 }
 
 /// Whether a message asks for something, and is not only a nod.
-fn opens_something(text: &str) -> bool {
+pub(super) fn opens_something(text: &str) -> bool {
     let text = text.trim();
     let words = text.split_whitespace().count();
     // `/help` is for the harness.
@@ -343,17 +389,4 @@ fn opens_something(text: &str) -> bool {
     }
     let wide = text.chars().filter(|c| c.len_utf8() >= 3).take(7).count();
     words >= 5 || wide >= 7 || literal::literals(text).next().is_some()
-}
-
-/// The end of a reply, where it says what came of it; all of it where it is short.
-fn conclusion(text: &str) -> &str {
-    let text = text.trim();
-    if text.len() <= CURRENT {
-        return text;
-    }
-    let from = super::plain::cut_after(text, text.len() - CURRENT);
-    let tail = text.get(from..).unwrap_or_default();
-    // From the beginning of a paragraph or a line, where one is near.
-    let start = tail.find("\n\n").or_else(|| tail.find('\n')).filter(|at| *at < CURRENT / 2);
-    start.and_then(|at| tail.get(at..)).unwrap_or(tail).trim()
 }

@@ -21,6 +21,8 @@ pub(super) struct Shell {
     pub(super) shows: bool,
     /// The checks it runs.
     pub(super) checks: Vec<Check>,
+    /// Where it is, by its own `cd`; empty: where it began.
+    folder: String,
 }
 
 enum ShellPiece {
@@ -33,11 +35,16 @@ enum ShellPiece {
     End,
     /// `|`.
     Pipe,
+    /// `(`: what follows leaves the folder outside as it is.
+    Open,
+    /// `)`.
+    Close,
 }
 
 pub(super) fn read(command: &str) -> Shell {
     let mut shell = Shell { shows: true, ..Shell::default() };
     let mut words: Vec<String> = Vec::new();
+    let mut outside: Vec<String> = Vec::new();
     let (mut to_file, mut appends, mut from, mut is_piped) = (false, false, false, false);
     for piece in pieces(command) {
         match piece {
@@ -52,11 +59,15 @@ pub(super) fn read(command: &str) -> Shell {
             ShellPiece::Word(word) => words.push(word),
             ShellPiece::To(twice) => (to_file, appends) = (true, twice),
             ShellPiece::From => from = true,
-            ShellPiece::End | ShellPiece::Pipe => {
+            ShellPiece::Open => outside.push(shell.folder.clone()),
+            ShellPiece::End | ShellPiece::Pipe | ShellPiece::Close => {
                 shell.segment(&words, is_piped);
                 words.clear();
                 (to_file, from) = (false, false);
                 is_piped = matches!(piece, ShellPiece::Pipe);
+                if matches!(piece, ShellPiece::Close) {
+                    shell.folder = outside.pop().unwrap_or_default();
+                }
             }
         }
     }
@@ -70,28 +81,35 @@ impl Shell {
         let is_path =
             path.chars().all(plain) && path.len() > 1 && path.len() <= 300 && !path.starts_with('-');
         if is_path && path.contains(char::is_alphabetic) && self.files.len() < FILES_MAX {
-            self.files.push((deed, path.to_owned()));
+            self.files.push((deed, joined(&self.folder, path)));
         }
     }
 
+    /// All changes at and below where it is. An absolute folder may be the whole of the working tree.
+    fn revert_all(&mut self) {
+        let path = if self.folder.is_empty() || self.folder.starts_with('/') { "." } else { &self.folder };
+        self.files.push((Deed::Reverted, path.to_owned()));
+    }
+
+    /// `cd`: a folder that only the shell knows is none.
+    fn enter(&mut self, to: Option<&str>) {
+        let known = to.filter(|to| !to.starts_with(['-', '~']) && !to.contains(['$', '`', '*']));
+        self.folder = known.map(|to| joined(&self.folder, to)).unwrap_or_default();
+    }
+
     fn segment(&mut self, words: &[String], is_piped: bool) {
-        let is_setting = |word: &&String| {
-            word.split_once('=')
-                .is_some_and(|(name, _)| name.chars().all(|c| c.is_ascii_uppercase() || c == '_'))
-        };
-        let before = |word: &&String| {
-            is_setting(word) || matches!(word.as_str(), "sudo" | "time" | "env" | "nohup" | "timeout")
-        };
-        let words: Vec<&String> = words.iter().skip_while(before).collect();
+        let words = command_of(words);
         let Some((program, rest)) = words.split_first() else { return };
-        let check = Check::of(&words);
+        let check = Check::of(words, &self.folder);
         let program = program.rsplit('/').next().unwrap_or_default();
         if is_piped && check.is_none() && !matches!(program, "tail" | "tee" | "cat") {
             self.checks.last_mut().into_iter().for_each(|check| check.is_filtered = true);
         }
         self.checks.extend(check);
+        let before = self.folder.clone();
+        let rest = if program == "git" { self.git_folder(rest) } else { rest };
         let named: Vec<&str> =
-            rest.iter().map(|word| word.as_str()).filter(|word| !word.starts_with('-')).collect();
+            rest.iter().map(String::as_str).filter(|word| !word.starts_with('-')).collect();
         let quiet = matches!(
             program,
             "cd" | "export" | "source" | "set" | "echo" | "true" | "sleep" | "pwd" | "printf"
@@ -113,6 +131,23 @@ impl Shell {
             self.shows = false;
         }
         self.files_of(program, rest, &named);
+        self.folder = before;
+        if program == "cd" {
+            self.enter(named.first().copied());
+        }
+    }
+
+    /// Enters where git is told to work, and gives what it is told to do.
+    fn git_folder<'w>(&mut self, mut words: &'w [String]) -> &'w [String] {
+        while let [flag, value, rest @ ..] = words {
+            match flag.as_str() {
+                "-C" => self.enter(Some(value)),
+                "-c" => {}
+                _ => break,
+            }
+            words = rest;
+        }
+        words
     }
 
     /// `mv`: into a directory, or to another name.
@@ -122,12 +157,12 @@ impl Shell {
         for file in from {
             let name = file.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
             let target = if into { format!("{}/{name}", to.trim_end_matches('/')) } else { (*to).to_owned() };
-            self.add(Deed::MovedFrom((*file).to_owned()), &target);
+            self.add(Deed::MovedFrom(joined(&self.folder, file)), &target);
         }
     }
 
     /// What git does to the files of the working tree.
-    fn git(&mut self, named: &[&str], words: &[&String]) {
+    fn git(&mut self, named: &[&str], words: &[String]) {
         let has = |word: &str| words.iter().any(|given| *given == word);
         match named {
             ["rm", files @ ..] => files.iter().for_each(|file| self.add(Deed::Removed, file)),
@@ -138,7 +173,7 @@ impl Shell {
             ["checkout" | "restore", files @ ..] if !has("--staged") => {
                 for file in files {
                     if *file == "." {
-                        self.files.push((Deed::Reverted, ".".to_owned()));
+                        self.revert_all();
                     } else if has("--") || looks_like_file(file) {
                         self.add(Deed::Reverted, file);
                     }
@@ -148,7 +183,7 @@ impl Shell {
         }
     }
 
-    fn files_of(&mut self, program: &str, rest: &[&String], named: &[&str]) {
+    fn files_of(&mut self, program: &str, rest: &[String], named: &[&str]) {
         let flag = |flag: &str| rest.iter().any(|word| word.starts_with(flag));
         match program {
             "cat" | "bat" | "less" | "nl" | "head" | "tail" | "wc" => {
@@ -177,6 +212,43 @@ impl Shell {
     }
 }
 
+/// A command without what only says how it is run: settings, `sudo`, `timeout 60`.
+fn command_of(mut words: &[String]) -> &[String] {
+    let is_setting = |word: &str| {
+        word.split_once('=').is_some_and(|(name, _)| name.chars().all(|c| c.is_ascii_uppercase() || c == '_'))
+    };
+    let mut runs = false;
+    while let [word, rest @ ..] = words {
+        let is_runner =
+            matches!(word.as_str(), "sudo" | "time" | "env" | "nohup" | "nice" | "timeout" | "stdbuf");
+        let is_told = runs && word.starts_with(|c: char| c == '-' || c.is_ascii_digit());
+        if !is_runner && !is_told && !is_setting(word) {
+            break;
+        }
+        runs |= is_runner;
+        words = rest;
+    }
+    words
+}
+
+/// A path as it is from outside a folder.
+pub(super) fn joined(folder: &str, path: &str) -> String {
+    if folder.is_empty() || path.starts_with(['/', '~']) {
+        return path.to_owned();
+    }
+    let mut parts: Vec<&str> = Vec::new();
+    for part in folder.split('/').chain(path.split('/')) {
+        match part {
+            "." | "" => {}
+            ".." if parts.last().is_some_and(|last| *last != "..") => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    let root = if folder.starts_with('/') { "/" } else { "" };
+    let end = if path.ends_with('/') { "/" } else { "" };
+    format!("{root}{}{end}", parts.join("/"))
+}
+
 fn looks_like_file(word: &str) -> bool {
     word.contains(['/', '.'])
         && !word.contains(['*', '$', '{', ',', '\'', '|', '='])
@@ -187,7 +259,7 @@ fn looks_like_file(word: &str) -> bool {
 fn pieces(command: &str) -> Vec<ShellPiece> {
     let end = super::plain::cut(command, LOOK);
     let mut chars = command.get(..end).unwrap_or_default().chars().peekable();
-    let (mut pieces, mut word, mut here) = (Vec::new(), String::new(), false);
+    let (mut pieces, mut word, mut here, mut nested) = (Vec::new(), String::new(), false, 0_u32);
     let flush = |word: &mut String, pieces: &mut Vec<ShellPiece>| {
         if !word.is_empty() {
             pieces.push(ShellPiece::Word(std::mem::take(word)));
@@ -239,7 +311,22 @@ fn pieces(command: &str) -> Vec<ShellPiece> {
                 pieces.push(ShellPiece::From);
             }
             c if c.is_whitespace() => flush(&mut word, &mut pieces),
-            c => word.push(c),
+            '(' if word.is_empty() && nested == 0 => pieces.push(ShellPiece::Open),
+            ')' if nested == 0 => {
+                flush(&mut word, &mut pieces);
+                pieces.push(ShellPiece::Close);
+            }
+            c => {
+                // `$(…)` is a word's.
+                nested = if c == '(' {
+                    nested + 1
+                } else if c == ')' {
+                    nested.saturating_sub(1)
+                } else {
+                    nested
+                };
+                word.push(c);
+            }
         }
     }
     flush(&mut word, &mut pieces);
@@ -267,6 +354,22 @@ mod tests {
             ("RUST_LOG=1 sudo rm -rf build/old", "rm build/old", &[(Removed, "build/old")]),
             ("git mv a.rs b.rs; mv c.rs d/", "git mv", &[(moved("a.rs"), "b.rs"), (moved("c.rs"), "d/c.rs")]),
             ("echo hi >> notes.txt 2>/dev/null", "", &[(Changed, "notes.txt")]),
+            (
+                "cd web/src && rm a.ts ../b.ts /tmp/c.ts",
+                "rm a.ts",
+                &[(Removed, "web/src/a.ts"), (Removed, "web/b.ts"), (Removed, "/tmp/c.ts")],
+            ),
+            (
+                "(cd web && mv a.ts lib/); rm $(cat list.txt) c.ts",
+                "mv a.ts",
+                &[(moved("web/a.ts"), "web/lib/a.ts"), (Removed, "c.ts")],
+            ),
+            (
+                "git -C web -c core.pager=cat rm a.ts && rm b.ts",
+                "git rm",
+                &[(Removed, "web/a.ts"), (Removed, "b.ts")],
+            ),
+            ("cd web && cd $OLD && rm a.ts", "rm a.ts", &[(Removed, "a.ts")]),
         ];
         for (command, key, files) in cases {
             let shell = read(command);
@@ -284,11 +387,14 @@ mod tests {
             green.covers(&red)
         };
         assert!(covers("npx tsgo --noEmit", "npx tsgo --noEmit 2>&1 | head -80"));
-        assert!(covers("cargo test 2>&1 | tail -5", "cd x && cargo test -p core --lib since"));
+        assert!(covers("cargo test 2>&1 | tail -5", "cd /x && timeout 60 cargo test -p core --lib since"));
         assert!(covers("pytest tests -q || true", "python -m pytest tests -x"));
         assert!(!covers("cargo test -p core", "cargo test"));
         assert!(!covers("cargo test --lib", "cargo test"));
         assert!(!covers("npx tsgo --noEmit | grep src/a.ts", "npx tsgo --noEmit"));
         assert!(!covers("cargo check", "cargo test"));
+        assert!(covers("cd web && npm test", "cd /home/me/web && npm test"));
+        assert!(!covers("cd web && npm test", "npm test") && !covers("npm test", "cd web && npm test"));
+        assert!(!covers("cd /x/api && npm test", "cd /x/web && npm test"));
     }
 }

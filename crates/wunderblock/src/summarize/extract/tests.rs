@@ -1,5 +1,8 @@
+mod by_line;
 mod errors;
 mod properties;
+mod said;
+mod standing;
 mod work_log;
 
 use super::*;
@@ -141,7 +144,7 @@ fn summary(messages: impl IntoIterator<Item = Message>, template: &Template, mos
 }
 
 fn checked(text: &str, material: &Material<'_>, brief: &Brief<'_>) -> Verdict {
-    let against = Against { tokens: Tokens(1), replaces: Tokens(2), grounded: Permille::ONE };
+    let against = Against { tokens: Tokens(1), replaces: Tokens(2), grounded: Permille::ONE, by_line: false };
     verify(text, material, brief, against)
 }
 
@@ -174,7 +177,7 @@ fn coding() -> Vec<Message> {
         call("c8", "TodoWrite", "", r#"{"todos":[{"content":"write docs/since.md","status":"pending"},{"content":"add the flag","status":"completed"}]}"#),
         result("c8", "saved", false),
         user("Good. Jiff and Tokio are fine, Jiff most of all. Now document it in docs/since.md please."),
-        model("I added the flag. The root cause was a wrong type. Next, the docs."),
+        model("I added the `--since` flag. The root cause was a wrong type. Next, I will write the docs of the filter."),
     ]);
     said
 }
@@ -214,9 +217,9 @@ fn each_part_says_what_its_range_holds() {
         ),
         ("Findings", &["times are handled in src/time.rs", "The root cause was a wrong type."]),
         ("Open", &["open: \"write docs/since.md\" #117"]),
-        ("Done", &["add the flag", "I added the flag."]),
+        ("Done", &["add the flag"]),
         ("Current", &["asked last: ", "docs/since.md", "said last: ", "`npm run lint` → failed"]),
-        ("Next", &["Next, the docs."]),
+        ("Next", &["Next, I will write the docs of the filter."]),
         ("Recent", &["`npm run lint`"]),
         ("Names", &["`docs/since.md`"]),
         ("Numbers", &["calls ×8", "failed ×2"]),
@@ -335,7 +338,8 @@ fn one_invented_path_among_thirty_is_a_fault() {
     let template = Template { sections: vec![], ..Template::default() };
     let brief = Brief { detail: Detail::KeyPoints, ..brief(&template, 2_000) };
     let faults = |text: &str, grounded| {
-        let against = Against { tokens: Tokens(1), replaces: Tokens(2), grounded: Permille(grounded) };
+        let against =
+            Against { tokens: Tokens(1), replaces: Tokens(2), grounded: Permille(grounded), by_line: false };
         let faults = verify(text, &material, &brief, against).faults.into_iter();
         faults.filter(|fault| matches!(fault, SummaryFault::Ungrounded(_))).collect::<Vec<SummaryFault>>()
     };
@@ -372,7 +376,7 @@ fn what_is_wrong_is_said() {
     assert!(faults(&invented).contains(&SummaryFault::Ungrounded(vec!["src/invented.rs".into()])));
     let looped = format!("{good}\n{}", "- it goes on and on about one and the same thing\n".repeat(20));
     assert!(faults(&looped).contains(&SummaryFault::Repeats));
-    let large = Against { tokens: Tokens(9), replaces: Tokens(9), grounded: Permille::ONE };
+    let large = Against { tokens: Tokens(9), replaces: Tokens(9), grounded: Permille::ONE, by_line: false };
     let verdict = verify(&good, &material, &brief, large);
     assert_eq!(verdict.faults, [SummaryFault::NotSmaller { tokens: Tokens(9), replaces: Tokens(9) }]);
     assert_eq!((verdict.check.grounded, verdict.check.kept), (Permille::ONE, verdict.check.demanded));

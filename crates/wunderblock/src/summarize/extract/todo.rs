@@ -64,7 +64,7 @@ impl Plan {
         plan
     }
 
-    fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.open.is_empty() && self.done.is_empty()
     }
 
@@ -212,11 +212,75 @@ pub(super) fn of_text(text: &str) -> Option<Plan> {
     boxes(text).map(|items| Plan::of(&items)).filter(|plan| !plan.is_empty())
 }
 
+/// Whether a file's name says that it holds what is to be done.
+pub(super) fn is_plan_file(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or_default().to_lowercase();
+    ["plan", "todo", "task", "progress", "checklist"].iter().any(|word| name.contains(word))
+}
+
+/// The boxes that a call writes into a file, and those it writes over.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Ticks {
+    over: Vec<TodoItem>,
+    written: Vec<TodoItem>,
+}
+
+impl Ticks {
+    /// Those in the arguments of a call; none where it has none.
+    pub(super) fn of_call(input: &str) -> Option<Self> {
+        let has_box = ["[ ]", "[x]", "[X]"].iter().any(|mark| input.contains(mark));
+        if !has_box || input.len() > INPUT_MAX {
+            return None;
+        }
+        let Value::Object(fields) = serde_json::from_str(input).ok()? else { return None };
+        let mut ticks = Self::default();
+        for (name, value) in &fields {
+            ticks.take(name, value);
+        }
+        Some(ticks)
+    }
+
+    fn take(&mut self, name: &str, value: &Value) {
+        match value {
+            Value::String(text) => {
+                let found = boxes(text).unwrap_or_default();
+                if name.starts_with("old") { &mut self.over } else { &mut self.written }.extend(found);
+            }
+            Value::Array(values) => values.iter().for_each(|value| self.take(name, value)),
+            Value::Object(fields) => fields.iter().for_each(|(name, value)| self.take(name, value)),
+            _ => {}
+        }
+    }
+
+    /// Those a file shows, with the numbers of its lines or without.
+    pub(super) fn of_file(text: &str) -> Option<Self> {
+        Some(Self { over: Vec::new(), written: boxes(text)? })
+    }
+
+    /// The list of a file after this; `is_whole`: nothing else is in the file.
+    pub(super) fn follow(&self, list: &mut Vec<TodoItem>, is_whole: bool) {
+        if is_whole {
+            list.clear();
+        }
+        for item in &self.written {
+            match list.iter_mut().find(|had| had.what == item.what) {
+                Some(had) => had.status = item.status,
+                None => list.push(item.clone()),
+            }
+        }
+        let is_in = |items: &[TodoItem], had: &TodoItem| items.iter().any(|item| item.what == had.what);
+        list.retain(|had| !is_in(&self.over, had) || is_in(&self.written, had));
+        list.truncate(ENTRIES_MAX);
+    }
+}
+
 fn boxes(text: &str) -> Option<Vec<TodoItem>> {
     memchr::memchr(b'[', text.as_bytes())?;
     let mut items = Vec::new();
     for line in text.lines() {
         let line = line.trim_start();
+        let numbered = line.trim_start_matches(|c: char| c.is_ascii_digit());
+        let line = numbered.strip_prefix(['→', '\t', '|', ':']).map_or(line, str::trim_start);
         let Some(line) = line.strip_prefix(['-', '*', '+']) else { continue };
         let Some(rest) = line.trim_start().strip_prefix('[') else { continue };
         let Some((mark, text)) = rest.split_once(']') else { continue };

@@ -3,12 +3,16 @@
 //! ```text
 //!  a check fails ────► Open ──┬─ a check of its family, at least as wide, ends well ─► Fixed
 //!                             ├─ one of its family fails in another way ─────────────► Failed
+//!                             ├─ the file it is about is changed ────────────────────► Stale
 //!                             └─ the file it is about is removed ────────────────────► Gone
+//!  A green check closes what is Open, Stale or Failed; and what another check found in the same words.
 //!  another call fails ► Failed ─ the same call ends well ────────────────────────────► Passed
 //! ```
 
 use super::check::Check;
 use super::cue;
+use super::shell::joined;
+use std::collections::HashSet;
 use wunderblock_core::literal::{LiteralKind, literals};
 use wunderblock_core::units::Seq;
 
@@ -21,6 +25,8 @@ pub(in super::super) enum TroubleState {
     Failed,
     /// The newest check of its family found it.
     Open,
+    /// The file it is about was changed since, and no check of its family has run.
+    Stale(String),
     /// A later check of its family ended well; the file that was changed last before that.
     Fixed(Seq, Option<String>),
     /// The file it is about was removed.
@@ -50,27 +56,36 @@ impl Trouble {
         self.state == TroubleState::Open
     }
 
-    /// The families of the checks that found it; else what was done.
-    pub(super) fn found_by(&self) -> Vec<&str> {
-        let families: Vec<&str> = self.checks.iter().map(|check| check.family.as_str()).collect();
-        if families.is_empty() { vec![self.what.as_str()] } else { families }
+    /// The checks that found it; else what was done.
+    pub(super) fn found_by(&self) -> Vec<String> {
+        let checks: Vec<String> = self.checks.iter().map(Check::name).collect();
+        if checks.is_empty() { vec![self.what.clone()] } else { checks }
+    }
+
+    /// Whether a check found it and none has found it gone.
+    fn is_unclosed(&self) -> bool {
+        let may_be = matches!(self.state, TroubleState::Open | TroubleState::Stale(_) | TroubleState::Failed);
+        may_be && !self.checks.is_empty()
     }
 
     /// Where it was closed.
     pub(super) fn closed(&self) -> Option<Seq> {
         match &self.state {
             TroubleState::Fixed(at, _) | TroubleState::Gone(at) | TroubleState::Passed(at) => Some(*at),
-            TroubleState::Told | TroubleState::Failed | TroubleState::Open => None,
+            TroubleState::Told | TroubleState::Failed | TroubleState::Open | TroubleState::Stale(_) => None,
         }
     }
 
     /// Whether its line names a file that is this one, or in this folder.
     fn is_about(&self, path: &str) -> bool {
         let path = path.trim_end_matches('/');
+        let folder = self.checks.first().map(|check| check.folder.as_str()).unwrap_or_default();
         let mut named = literals(&self.line).filter(|literal| literal.kind == LiteralKind::Path);
         named.any(|literal| {
             let file = literal.normal();
             let file = file.split([':', '(']).next().unwrap_or(file).trim_start_matches("./");
+            let file = joined(folder, file);
+            let file = file.as_str();
             file == path || file.starts_with(&format!("{path}/")) || is_end(path, file) || is_end(file, path)
         })
     }
@@ -101,11 +116,10 @@ impl Troubles {
 
     /// A call failed. What earlier checks of these families found is not known to be so any more.
     pub(super) fn fail(&mut self, at: Seq, (what, key): (&str, &str), checks: &[Check], line: &str) {
-        for trouble in self.0.iter_mut().filter(|trouble| trouble.is_open()) {
-            if covers(checks, &trouble.checks) {
-                trouble.state = TroubleState::Failed;
-            }
-        }
+        let unclosed = self.0.iter_mut().filter(|trouble| trouble.is_unclosed());
+        unclosed
+            .filter(|trouble| covers(checks, &trouble.checks))
+            .for_each(|trouble| trouble.state = TroubleState::Failed);
         let state = if checks.is_empty() { TroubleState::Failed } else { TroubleState::Open };
         self.0.push(Trouble {
             at,
@@ -119,23 +133,44 @@ impl Troubles {
 
     /// A call ended well. `changed`: where a file was changed last, and which.
     pub(super) fn pass(&mut self, at: Seq, key: &str, checks: &[Check], changed: Option<&(Seq, String)>) {
+        let mut gone: HashSet<String> = HashSet::new();
         for trouble in &mut self.0 {
-            if trouble.is_open() && covers(checks, &trouble.checks) {
+            if trouble.is_unclosed() && covers(checks, &trouble.checks) {
                 let by = changed.filter(|(changed, _)| *changed > trouble.at).map(|(_, path)| path.clone());
                 trouble.state = TroubleState::Fixed(at, by);
+                gone.insert(trouble.line.clone());
             } else if trouble.state == TroubleState::Failed && trouble.checks.is_empty() && trouble.key == key
             {
                 trouble.state = TroubleState::Passed(at);
             }
         }
+        // What another check found in the same words is the same error.
+        for trouble in self.0.iter_mut().filter(|trouble| trouble.is_unclosed()) {
+            if names_place(&trouble.line) && gone.contains(&trouble.line) {
+                let by = changed.filter(|(changed, _)| *changed > trouble.at).map(|(_, path)| path.clone());
+                trouble.state = TroubleState::Fixed(at, by);
+            }
+        }
+    }
+
+    /// A file was changed.
+    pub(super) fn change(&mut self, path: &str) {
+        for trouble in self.0.iter_mut().filter(|trouble| trouble.is_open() && trouble.is_about(path)) {
+            trouble.state = TroubleState::Stale(path.to_owned());
+        }
     }
 
     /// A file or folder was removed.
     pub(super) fn remove(&mut self, at: Seq, path: &str) {
-        for trouble in self.0.iter_mut().filter(|trouble| trouble.is_open() && trouble.is_about(path)) {
+        for trouble in self.0.iter_mut().filter(|trouble| trouble.is_unclosed() && trouble.is_about(path)) {
             trouble.state = TroubleState::Gone(at);
         }
     }
+}
+
+/// Whether a line names a file: without one, the same words may tell of another error.
+fn names_place(line: &str) -> bool {
+    literals(line).any(|literal| literal.kind == LiteralKind::Path)
 }
 
 /// Whether the checks of one command look at all that those of another looked at.

@@ -1,6 +1,6 @@
 //! What the work has come to: the log before, and what the entries behind it tell.
 
-use super::files::is_taken_back;
+use super::files::{is_inside, is_taken_back};
 use super::glean::{Found, Step, glean};
 use super::plain::{Escaping, head, line};
 use super::todo::{self, TodoCall};
@@ -90,6 +90,9 @@ fn files_after(found: &Found<'_>, before: &WorkLog, span: &dyn Fn(Seq) -> Span) 
         newest_first(&mut now.changes, &file.changes, CHANGES_MAX);
         newest_first(&mut now.shown, &file.shown, SHOWN_MAX);
         now.span = span(file.last_changed.max(file.last_read));
+        if file.change == FileChange::Deleted {
+            files.retain(|other, _| !is_inside(other, &path));
+        }
         if file.is_changed() {
             now.change = match (file.change, now.change) {
                 (FileChange::Created | FileChange::Edited, FileChange::Created) => FileChange::Created,
@@ -119,7 +122,7 @@ fn newest_first(places: &mut Vec<Seq>, new: &[Seq], most: usize) {
 /// Puts a check before the others. One that ended well speaks for all that it holds.
 fn note_check(checks: &mut Vec<LastCheck>, step: &Step, span: Span) {
     let Some(outcome) = &step.outcome else { return };
-    let mut family: Vec<Box<str>> = step.checks.iter().map(|check| words(&check.family)).collect();
+    let mut family: Vec<Box<str>> = step.checks.iter().map(|check| words(&check.name())).collect();
     family.dedup();
     let speaks_for = |other: &LastCheck| {
         other.family == family || !outcome.failed && other.family.iter().all(|check| family.contains(check))

@@ -1,19 +1,31 @@
 //! Orders aimed at the reader of a summary. What stands in quotation marks is reported, and gives none.
 
 use aho_corasick::AhoCorasick;
-use std::sync::OnceLock;
+use serde::Deserialize;
+use std::sync::{LazyLock, OnceLock};
 
-/// What text says that wants to be obeyed by whoever reads it, whatever it was read for.
-const ORDERS: &str = include_str!("orders.json");
+/// The words by which orders are known; what each list is for, `orders.toml` says.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OrderWords {
+    phrases: Vec<String>,
+    addressed: Vec<String>,
+    actors: Vec<String>,
+    modals: Vec<String>,
+    imperatives: Vec<String>,
+    wide: Vec<String>,
+}
+
+// That the embedded words can be read is what tests are for.
+static WORDS: LazyLock<OrderWords> =
+    LazyLock::new(|| toml::from_str(include_str!("orders.toml")).unwrap_or_default());
+
 /// How a line begins that wants to be another speaker's.
 const SPEAKERS: [&str; 6] = ["system:", "assistant:", "human:", "user:", "developer:", "### instruction"];
 
 fn orders() -> Option<&'static AhoCorasick> {
     static FOUND: OnceLock<Option<AhoCorasick>> = OnceLock::new();
-    let build = || {
-        let orders: Vec<&str> = serde_json::from_str(ORDERS).ok()?;
-        AhoCorasick::builder().ascii_case_insensitive(true).build(orders).ok()
-    };
+    let build = || AhoCorasick::builder().ascii_case_insensitive(true).build(&WORDS.phrases).ok();
     FOUND.get_or_init(build).as_ref()
 }
 
@@ -31,6 +43,26 @@ pub(super) fn first(text: &str) -> Option<String> {
         None => own.lines().find(speaks)?,
     };
     Some(line.trim().chars().take(120).collect())
+}
+
+/// Whether a line, what it quotes aside, wants something of its reader: it speaks to somebody, says what an assistant
+/// should do, or begins with an imperative.
+pub(super) fn commands(line: &str) -> bool {
+    let own = unquoted(line).to_lowercase();
+    let words: Vec<&str> =
+        own.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty()).collect();
+    let is = |list: &[String], word: &str| list.iter().any(|known| known == word);
+    let speaks_to = words.iter().any(|word| is(&WORDS.addressed, word));
+    let tells_actor = words.windows(2).any(|pair| match pair {
+        [actor, modal] => is(&WORDS.actors, actor) && is(&WORDS.modals, modal),
+        _ => false,
+    });
+    // `read:` is a label.
+    let begins = words.first().is_some_and(|word| {
+        let after = own.split_once(word).map(|(_, after)| after).unwrap_or_default();
+        is(&WORDS.imperatives, word) && !after.starts_with([':', '：'])
+    });
+    speaks_to || tells_actor || begins || WORDS.wide.iter().any(|word| own.contains(word.as_str()))
 }
 
 /// Without what is quoted: lines behind `>`, fenced blocks, and what stands in marks on one line.

@@ -187,7 +187,7 @@ fn what_is_written_mechanically_is_grounded() {
             scene.compact(&by_hand(&policy, 16_000));
         }
         for (seq, made) in scene.made() {
-            let grounded = made.check.unwrap().grounded;
+            let grounded = made.check.as_ref().unwrap().grounded;
             assert_eq!(grounded, Permille::ONE, "{}: position {seq}: {made:?}", policy.name);
         }
     }
@@ -269,7 +269,7 @@ fn calls_within_an_hour_are_limited_unless_a_person_asks() {
                 return Err(SummaryFailure::Server(500));
             }
             let text = "## Goal\n- to mend\n".to_owned();
-            Ok(wunderblock::summarize::SummaryText { text, spent: Some(spent.clone()) })
+            Ok(wunderblock::summarize::SummaryText { text, spent: Some(spent.clone()), failure: None })
         });
         let options =
             wunderblock::CompactOptions { compactor: compactor.clone(), ..by_itself(&policy, 24_000) };

@@ -464,7 +464,7 @@ pub(crate) fn with(
 }
 
 pub(crate) fn written(text: impl Into<String>) -> Result<SummaryText, SummaryFailure> {
-    Ok(SummaryText { text: text.into(), spent: None })
+    Ok(SummaryText { text: text.into(), ..SummaryText::default() })
 }
 
 /// Whether a request only adds to the one before.

@@ -227,7 +227,7 @@ fn summary() -> impl Strategy<Value = Summary> {
     let least = prop_oneof![9 => (0..500_u64).prop_map(Tokens), 1 => tokens()];
     let input =
         prop_oneof![4 => Just(Tokens(0)), 4 => (400_000..900_000_u64).prop_map(Tokens), 1 => tokens()];
-    let amounts = ((500..300_000_u64).prop_map(Tokens), least, amount(), tokens(), input);
+    let amounts = ((500..300_000_u64).prop_map(Tokens), least, amount(), amount(), tokens(), input);
     let parts = (
         within(1..1_000),
         within(1..1_001),
@@ -240,7 +240,7 @@ fn summary() -> impl Strategy<Value = Summary> {
         |(
             template,
             model,
-            (target, at_least, condensed, floor, input),
+            (target, at_least, condensed, by_model, floor, input),
             (share, room, overage, second, margin, grounded),
         )| {
             Summary {
@@ -251,6 +251,7 @@ fn summary() -> impl Strategy<Value = Summary> {
                 room,
                 at_least,
                 condensed,
+                by_model,
                 overage: Permille(overage),
                 second,
                 floor,

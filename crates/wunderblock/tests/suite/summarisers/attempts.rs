@@ -126,7 +126,7 @@ impl Summarise for Scripted {
         _: &SummaryTask,
         _: &mut dyn FnMut(usize) -> bool,
     ) -> Result<SummaryText, SummaryFailure> {
-        Ok(SummaryText { text: self.text.to_owned(), spent: self.spent.clone() })
+        Ok(SummaryText { text: self.text.to_owned(), spent: self.spent.clone(), failure: None })
     }
 }
 

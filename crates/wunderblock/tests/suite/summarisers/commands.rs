@@ -35,7 +35,6 @@ fn a_program_that_fails_fails_in_one_way_and_the_floor_holds() {
         (shell("echo no such model >&2; exit 1"), "command:sh ended with exit status: 1: no such model"),
         (shell("exit 7"), "command:sh ended with exit status: 7"),
         (shell("kill -9 $$"), "command:sh ended with signal: 9"),
-        (shell("yes"), "`sh` wrote more than 100000 bytes"),
         (shell("true"), "it answered nothing"),
         (shell("echo; echo"), "it answered nothing"),
         (missing, "`/no/such/program` does not start"),
@@ -48,6 +47,15 @@ fn a_program_that_fails_fails_in_one_way_and_the_floor_holds() {
         assert_eq!((draft.manner, draft.rejected.len()), (Manner::Fallback, 1), "{expected}");
         assert!(draft.rejected[0].why.contains(expected), "{}", draft.rejected[0].why);
     }
+}
+
+#[test]
+fn a_program_that_writes_without_end_is_stopped_and_asked_once_more() {
+    let failure = shell("yes").summarise(&task(), &mut |_| true).unwrap_err();
+    assert!(failure.to_string().contains("`sh` wrote more than 100000 bytes"), "{failure}");
+    let draft = draft(&shell("yes"));
+    assert_eq!((draft.manner, draft.rejected.len()), (Manner::Fallback, 2));
+    assert!(draft.rejected.iter().all(|no| no.why.contains("twice its maximum")), "{:?}", draft.rejected);
 }
 
 #[test]

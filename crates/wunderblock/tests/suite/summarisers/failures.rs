@@ -4,7 +4,7 @@ use crate::summarisers::scene::{DIALECTS, GOOD, KEY, draft, limits, model, patie
 use std::time::{Duration, Instant};
 use wunderblock::catalog::Catalog;
 use wunderblock::model::ModelLimits;
-use wunderblock::summarize::{Manner, Summarise, SummaryFailure, SummaryTask};
+use wunderblock::summarize::{Manner, Summarise, SummaryFailure, SummaryTask, SummaryText};
 use wunderblock_core::message::Dialect;
 use wunderblock_core::units::{Bytes, Millis, Tokens};
 use wunderblock_testkit::server::{Behaviour, ScriptedProvider};
@@ -31,7 +31,17 @@ fn kind(failure: &SummaryFailure) -> &'static str {
         SummaryFailure::Refused(_) => "refused",
         SummaryFailure::Unreachable(_) => "unreachable",
         SummaryFailure::Broken(_) => "broken",
+        SummaryFailure::CutOff => "cut off",
+        SummaryFailure::TooLong => "too long",
         SummaryFailure::Stopped => "stopped",
+    }
+}
+
+/// The failure, whether it cost something or not, and what it cost.
+fn failed(answer: Result<SummaryText, SummaryFailure>) -> (SummaryFailure, Tokens) {
+    match answer {
+        Ok(text) => (text.failure.unwrap(), text.spent.unwrap().input),
+        Err(failure) => (failure, Tokens::ZERO),
     }
 }
 
@@ -66,7 +76,12 @@ fn each_misbehaviour_is_one_failure_and_the_floor_holds() {
             let provider = ScriptedProvider::start([behaviour.clone()]).unwrap();
             let limits = if expected == "timed out" { limits() } else { patient() };
             let summariser = model(&provider, dialect, limits);
-            let failure = summariser.summarise(&task(), &mut |_| true).unwrap_err();
+            let (failure, input) = failed(summariser.summarise(&task(), &mut |_| true));
+            let began = matches!(
+                behaviour,
+                Behaviour::Empty | Behaviour::CutMidStream(_) | Behaviour::HangMidStream(_)
+            );
+            assert!(!began || input > Tokens::ZERO, "{behaviour:?} was billed");
             assert_eq!(kind(&failure), expected, "{behaviour:?}: {failure}");
             assert!(!failure.to_string().contains(KEY));
             let draft = draft(&summariser);
@@ -96,8 +111,8 @@ fn what_is_slow_or_comes_in_crumbs_but_comes_is_taken() {
 fn a_stream_of_crumbs_ends_with_the_time_for_everything() {
     let provider = ScriptedProvider::start([Behaviour::DripOneByte("word ".repeat(20_000))]).unwrap();
     let limits = ModelLimits { total: Millis(500), ..patient() };
-    let failure = model(&provider, DIALECTS[0], limits).summarise(&task(), &mut |_| true).unwrap_err();
-    assert_eq!(failure, SummaryFailure::TimedOut);
+    let failure = model(&provider, DIALECTS[0], limits).summarise(&task(), &mut |_| true);
+    assert_eq!(failed(failure).0, SummaryFailure::TimedOut);
 }
 
 #[test]
@@ -106,8 +121,8 @@ fn a_stream_that_stops_is_waited_for_no_longer_than_between_two_pieces() {
     // Nothing but the time between two pieces can end it.
     let limits =
         ModelLimits { idle: Millis(300), first_byte: Millis(600_000), total: Millis(600_000), ..patient() };
-    let failure = model(&provider, DIALECTS[0], limits).summarise(&task(), &mut |_| true).unwrap_err();
-    assert_eq!(failure, SummaryFailure::TimedOut);
+    let failure = model(&provider, DIALECTS[0], limits).summarise(&task(), &mut |_| true);
+    assert_eq!(failed(failure).0, SummaryFailure::TimedOut);
 }
 
 #[test]
@@ -115,8 +130,9 @@ fn an_answer_without_end_is_not_read_on() {
     for dialect in DIALECTS {
         let provider = ScriptedProvider::start([Behaviour::TenTimes]).unwrap();
         let limits = ModelLimits { response: Bytes(5_000), ..patient() };
-        let failure = model(&provider, dialect, limits).summarise(&task(), &mut |_| true).unwrap_err();
+        let (failure, input) = failed(model(&provider, dialect, limits).summarise(&task(), &mut |_| true));
         assert_eq!(failure, SummaryFailure::Broken("the reply is longer than 5000 bytes".into()));
+        assert!(input > Tokens::ZERO, "what came was billed");
     }
 }
 
@@ -138,6 +154,9 @@ fn new_tries_are_made_where_they_may_help_and_only_there() {
         // More than two are not made, whatever is asked for.
         let summariser = model(&provider, DIALECTS[0], ModelLimits { retries: 9, ..patient() });
         match summariser.summarise(&task(), &mut |_| true) {
+            Ok(SummaryText { failure: Some(failure), .. }) => {
+                assert_eq!(kind(&failure), expected, "{script:?}")
+            }
             Ok(written) => assert_eq!((expected, written.spent.unwrap().calls), ("", calls as u32)),
             Err(failure) => assert_eq!(kind(&failure), expected, "{script:?}"),
         }
@@ -166,8 +185,8 @@ fn whoever_asked_can_stop_at_any_time() {
         let limits = ModelLimits { retries: 2, ..patient() };
         let started = Instant::now();
         let mut go_on = |_| started.elapsed() < Duration::from_millis(300);
-        let failure = model(&provider, DIALECTS[0], limits).summarise(&task(), &mut go_on).unwrap_err();
-        assert_eq!(failure, SummaryFailure::Stopped, "{behaviour:?}");
+        let failure = model(&provider, DIALECTS[0], limits).summarise(&task(), &mut go_on);
+        assert_eq!(failed(failure).0, SummaryFailure::Stopped, "{behaviour:?}");
     }
 }
 

@@ -139,7 +139,9 @@ fn verify(text: &str, material: &Material<'_>, brief: &Brief<'_>, _: &dyn CostMo
         }
     }
     let grounded = Permille(if faults.is_empty() { 1_000 } else { 500 });
-    Judgement { check: SummaryCheck { grounded, kept: 0, demanded: 0, answered: Permille::ONE }, faults }
+    let answered = Permille::ONE;
+    let check = SummaryCheck { grounded, kept: 0, demanded: 0, answered, lost: Vec::new(), unfound: 0 };
+    Judgement { check, faults, text: text.to_owned() }
 }
 
 pub(crate) const FLOOR: Floor<'static> = Floor { extract: &extract, verify: &verify };
@@ -177,6 +179,8 @@ pub(crate) fn options(redactor: &Redactor) -> AttemptOptions<'_> {
     AttemptOptions {
         floor: FLOOR,
         before: Tokens(2_000),
+        by_model: Tokens(2_400),
+        overage: Permille(3_000),
         second: Permille(550),
         input: Tokens::ZERO,
         margin: Permille(1_200),

@@ -2,6 +2,7 @@
 
 use super::{COMMAND, Pick, counted};
 use crate::summarize::extract::act::{Deed, Kind};
+use crate::summarize::extract::check::Check;
 use crate::summarize::extract::files::File;
 use crate::summarize::extract::glean::Step;
 use crate::summarize::extract::item::{ItemText, SummaryItem};
@@ -12,6 +13,34 @@ use std::hash::Hash;
 use wunderblock_core::policy::Fill;
 use wunderblock_core::units::Seq;
 use wunderblock_core::work::FileChange;
+
+/// Commands that only look are told of so often: the newest.
+const LOOKS: usize = 4;
+
+impl Step {
+    /// Whether it is a command that changes nothing and checks nothing.
+    fn only_looks(&self) -> bool {
+        self.kind == Kind::Run && self.shows && self.checks.is_empty()
+    }
+
+    /// Whether all it did is to change files, which are told of as they are now.
+    fn only_changes_files(&self) -> bool {
+        let ended_well = self.outcome.as_ref().is_some_and(|outcome| !outcome.failed);
+        let changes = |(deed, _): &(Deed, String)| !matches!(deed, Deed::Read | Deed::Committed);
+        self.kind == Kind::Run
+            && ended_well
+            && self.checks.is_empty()
+            && self.files.first().is_some_and(changes)
+    }
+
+    /// What is told once, with the newest run's result: a check, whatever its flags and filters; else the same words.
+    fn fold_key(&self) -> String {
+        if self.checks.is_empty() {
+            return self.what.clone();
+        }
+        self.checks.iter().map(Check::name).collect::<Vec<_>>().join(" ")
+    }
+}
 
 impl Pick<'_> {
     pub(super) fn files_read(&mut self) {
@@ -67,8 +96,16 @@ impl Pick<'_> {
 
     pub(super) fn commands(&mut self) {
         let found = self.found;
-        let steps = found.steps.iter().filter(|step| matches!(step.kind, Kind::Run | Kind::Other));
-        for (count, step) in folded(steps, |step| step.what.as_str()) {
+        // What was only looked at is in the files that were read; the newest looks say where the work was.
+        let looks = found.steps.iter().rev().filter(|step| step.only_looks()).map(|step| step.at);
+        let since = looks.take(LOOKS).last().unwrap_or_default();
+        let has_files = self.form.has(Fill::FilesModified);
+        let steps = found.steps.iter().filter(|step| {
+            let is_told = has_files && step.only_changes_files();
+            let is_passing = step.only_looks() && step.at < since;
+            matches!(step.kind, Kind::Run | Kind::Other) && !is_told && !is_passing
+        });
+        for (count, step) in folded(steps, Step::fold_key) {
             let failed = step.outcome.as_ref().is_some_and(|outcome| outcome.failed);
             let weight =
                 self.span.newness(step.at) + i64::from(count.min(8)) * 60 + if failed { 150 } else { 0 }
@@ -122,6 +159,9 @@ impl Pick<'_> {
                 TroubleState::Told => String::new(),
                 TroubleState::Failed => " → failed".to_owned(),
                 TroubleState::Open => " → open".to_owned(),
+                TroubleState::Stale(path) => {
+                    format!(" → not checked since `{}` changed", code(path, self.marks()))
+                }
                 TroubleState::Fixed(_, Some(path)) => {
                     format!(" → fixed after changing `{}`", code(path, self.marks()))
                 }
@@ -132,6 +172,7 @@ impl Pick<'_> {
             let weight = self.span.newness(*at)
                 + match state {
                     TroubleState::Open => 700,
+                    TroubleState::Stale(_) => 500,
                     TroubleState::Failed => 300,
                     _ => 0,
                 };

@@ -39,12 +39,15 @@ fn nothing_else_does() {
 #[test]
 fn an_error_of_a_file_that_is_removed_is_not_open() {
     let red = ("cd packages/web && npx tsgo --noEmit", BROKEN, true);
-    for gone in ["rm packages/web/src/bridge.ts", "git rm -f src/bridge.ts", "rm -rf src"] {
+    for gone in ["rm packages/web/src/bridge.ts", "git rm -f src/bridge.ts", "cd packages/web && rm -rf src"]
+    {
         let text = errors(&[red, (gone, "", false)]);
         assert!(text.contains("→ file removed"), "{gone}: {text}");
     }
-    let text = errors(&[red, ("rm src/other.ts bridge.ts", "", false)]);
-    assert!(text.contains("→ open"), "{text}");
+    for other in ["rm src/other.ts bridge.ts", "rm -rf src", "cd packages/api && rm src/bridge.ts"] {
+        let text = errors(&[red, (other, "", false)]);
+        assert!(text.contains("→ open"), "{other}: {text}");
+    }
 }
 
 #[test]
@@ -59,10 +62,52 @@ fn only_the_newest_result_of_a_check_is_open() {
 }
 
 #[test]
+fn an_error_whose_file_changed_since_is_said_so() {
+    let red = ("npx tsgo --noEmit", BROKEN, true);
+    let edit = ("sed -i s/a/b/ src/bridge.ts", "", false);
+    let text = errors(&[red, edit]);
+    assert!(text.contains("→ not checked since `src/bridge.ts` changed") && !text.contains("open"), "{text}");
+    let text = errors(&[red, edit, ("npx tsgo --noEmit", BROKEN, true)]);
+    assert_eq!(text.matches("→ open").count(), 1, "{text}");
+}
+
+#[test]
+fn a_green_check_closes_what_another_found_in_the_same_words() {
+    let red =
+        ["npm run check", "npx tsgo --noEmit", "npm run check | head -20"].map(|run| (run, BROKEN, true));
+    let other = ("npm run check", "src/a.ts(1,1): error TS2304: Cannot find name 'x'", true);
+    let text = errors(&[red[0], red[1], red[2], other, ("npm run check 2>&1 | tail -3", "ok", false)]);
+    assert!(!text.contains("open") && !text.contains("→ failed"), "{text}");
+}
+
+#[test]
 fn a_call_that_is_no_check_is_neither_open_nor_fixed() {
     let red = ("python3 upload.py --sheet 4", "HTTPError: 400 Client Error: Bad Request", true);
     let text = errors(&[red]);
     assert!(text.contains("→ failed") && !text.contains("open"), "{text}");
     let text = errors(&[red, ("python3 upload.py --sheet 5", "Status Code: 400", false)]);
     assert!(text.contains("→ ok later") && !text.contains("fixed"), "{text}");
+}
+
+#[test]
+fn a_service_that_refuses_has_failed_and_a_file_that_tells_of_errors_has_not() {
+    let refusal = "Error: gift card balance is not enough";
+    let booked = [
+        call("1", "update_reservation_flights", "payment_id=gift_card_7480005", "{}"),
+        result("1", refusal, false),
+        call("2", "search_flights", "origin=JFK", "{}"),
+        result("2", r#"{"error": null, "flights": ["HAT136"]}"#, false),
+        call("3", "Read", "docs/errors.md", "{}"),
+        result("3", "Error: what it means, and what to do", false),
+    ];
+    let text = summary(std::iter::once(user("Change my flight.")).chain(booked), &each(As::Markdown), 4_000);
+    let found = "`search_flights origin=JFK`: \"{'error': null, 'flights': ['HAT136']}\"";
+    assert!(text.contains(found) && !text.contains("what it means"), "{text}");
+    for name in ["Commands", "Errors"] {
+        let told = part(&text, name);
+        assert!(
+            told.contains("update_reservation_flights") && told.contains("balance is not enough"),
+            "{told}"
+        );
+    }
 }

@@ -61,6 +61,17 @@ fn files_have_what_became_of_them_last_whichever_command_did_it() {
         ),
         (&["sed -i s/h/b/ src/a.rs", "git reset --hard HEAD"], &["- reverted src/a.rs"]),
         (&["sed -i s/h/b/ src/a.rs", "git checkout main"], &["- edited src/a.rs"]),
+        (
+            &["sed -i s/h/b/ a.rs b.rs", "cd src && git checkout ."],
+            &["- reverted src", "- edited a.rs", "- edited b.rs"],
+        ),
+        (&["sed -i s/h/b/ src/a.rs b.rs", "git checkout src"], &["- edited b.rs", "- edited src/a.rs"]),
+        (&["sed -i s/h/b/ src/a.rs b.rs", "git checkout -- src"], &["- reverted src/a.rs", "- edited b.rs"]),
+        (
+            &["cd web && sed -i s/h/b/ a.ts", "mv web site"],
+            &["- moved web → site", "- moved web/a.ts → site/a.ts"],
+        ),
+        (&["sed -i s/h/b/ web/a.ts web/b.ts", "rm web/b.ts && rm -r web/"], &["- deleted web/"]),
     ];
     for (commands, told) in cases {
         assert_eq!(lines(&of(shell(commands))), *told, "{commands:?}");
@@ -98,6 +109,7 @@ fn a_log_goes_on_from_the_one_before() {
     ]);
     let mut whole = of(both);
     assert_eq!(lines(&second), lines(&whole), "as if read in one");
+    assert_eq!(lines(&after(&second, shell(&["rm -rf src"]))), ["- deleted src"]);
     let third = after(&second, shell(&["git checkout ."]));
     whole = after(&whole, shell(&["git checkout ."]));
     assert_eq!(lines(&third), lines(&whole));
@@ -156,7 +168,7 @@ fn the_last_check_of_each_family_stands_with_its_result() {
         ]),
         [
             "- cargo test → ok: \"test result: ok. 3 passed; 0 failed\"",
-            "- tsgo → failed: \"a.ts(1,2): error TS2304: Cannot find name\"",
+            "- tsgo in x → failed: \"a.ts(1,2): error TS2304: Cannot find name\"",
         ],
         "flags, paths and filters make no other family"
     );

@@ -1,0 +1,90 @@
+//! Decisions: a question with its answer. An answer alone ("yes, the second") says nothing, and a question is none.
+
+use super::cue::{bare, last_sentences};
+use super::plain::{cut, head};
+use serde_json::Value;
+use wunderblock_core::units::Seq;
+
+/// A question, and what was answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in super::super) struct Answer {
+    pub(in super::super) asked: Seq,
+    pub(in super::super) question: String,
+    pub(in super::super) said: Seq,
+    pub(in super::super) answer: String,
+}
+
+/// A question stands in so much of the end of a reply, in bytes.
+const END: usize = 1_200;
+/// So much of a question and of an answer is kept, in bytes.
+const QUESTION_MAX: usize = 200;
+const ANSWER_MAX: usize = 240;
+/// A longer turn is a new request, in bytes, whatever was asked before it.
+const TURN_MAX: usize = 1_500;
+/// Words that begin a sentence which asks without a question mark.
+const ASKS: [&str; 8] = [
+    "please confirm",
+    "please let me know",
+    "let me know",
+    "please provide",
+    "please choose",
+    "请确认",
+    "请告诉",
+    "请选择",
+];
+
+/// The question a reply ends with.
+fn question(reply: &str) -> Option<String> {
+    let from = super::plain::cut_after(reply, reply.len().saturating_sub(END));
+    let end = reply.get(if reply.len() > END { from } else { 0 }..)?;
+    let asks = |sentence: &&str| {
+        let plain = sentence.to_lowercase();
+        plain.trim_end_matches(['*', ' ', ')']).ends_with(['?', '？'])
+            || ASKS.iter().any(|words| plain.starts_with(words))
+    };
+    last_sentences(end)
+        .into_iter()
+        .rev()
+        .take(LAST)
+        .find(asks)
+        .map(|found| head(found, QUESTION_MAX).into_owned())
+}
+
+/// A question is one of the last sentences of a reply; options may stand behind it.
+const LAST: usize = 6;
+
+/// What a user's turn answers to the reply before it; nothing where it asks itself, or is a request of its own.
+pub(super) fn answered((asked, reply): (Seq, &str), (said, turn): (Seq, &str)) -> Option<Answer> {
+    let turn = turn.trim();
+    if turn.is_empty() || turn.len() > TURN_MAX || turn.ends_with(['?', '？']) || turn.starts_with('/') {
+        return None;
+    }
+    let question = question(reply)?;
+    Some(Answer { asked, question, said, answer: head(bare(turn), ANSWER_MAX).into_owned() })
+}
+
+/// The question that a tool puts to a person.
+pub(super) fn asked_by(name: &str, input: &str) -> Option<String> {
+    let plain: String = name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    let asks =
+        ["askuser", "askfollowup", "askhuman", "requestuserinput"].iter().any(|tool| plain.contains(tool));
+    let value: Value = asks.then(|| serde_json::from_str(input).ok())??;
+    first_question(&value).map(|question| head(question.trim(), QUESTION_MAX).into_owned())
+}
+
+fn first_question(value: &Value) -> Option<&str> {
+    match value {
+        Value::Object(fields) => {
+            let own = ["question", "prompt", "message"].iter().find_map(|name| fields.get(*name)?.as_str());
+            own.or_else(|| fields.values().find_map(first_question))
+        }
+        Value::Array(items) => items.iter().find_map(first_question),
+        _ => None,
+    }
+}
+
+/// What a person answered to a tool's question.
+pub(super) fn answer_of(text: &str) -> String {
+    let kept = text.get(..cut(text, 2 * ANSWER_MAX)).unwrap_or_default();
+    head(kept.trim(), ANSWER_MAX).into_owned()
+}

@@ -1,0 +1,102 @@
+//! What people and models said: decisions, wrap-ups, and what says nothing.
+
+use super::*;
+
+fn text_of(messages: Vec<Message>) -> String {
+    summary(messages, &each(As::Markdown), 4_000)
+}
+
+#[test]
+fn a_decision_is_a_question_with_its_answer() {
+    let text = text_of(vec![
+        user("Split the session module, please."),
+        model("I see two ways.\n\n1. Move it whole.\n2. Cut it at the store.\n\nWhich one would you like?"),
+        user("the second, and keep the old code until the tests pass"),
+        model("Please let me know which option you would like to choose, and I will go on."),
+        call("1", "AskUserQuestion", "", r#"{"questions":[{"question":"Which database?","header":"DB"}]}"#),
+        result("1", "User has answered your questions: \"Which database?\"=\"SQLite\"", false),
+        model("Let me decide on the layout first:"),
+    ]);
+    let told = part(&text, "Decisions");
+    assert!(
+        told.contains("\"Which one would you like?\" → answered: \"the second, and keep the old code until the tests pass\" #102 #103"),
+        "{told}"
+    );
+    assert!(
+        told.contains("\"Which database?\" → answered: \"User has answered") && told.contains("SQLite"),
+        "{told}"
+    );
+    assert!(!told.contains("Please let me know") && !told.contains("Let me decide"), "{told}");
+}
+
+#[test]
+fn a_question_that_is_met_with_a_question_is_not_decided() {
+    let text = text_of(vec![
+        user("Cancel my flight."),
+        model("Could you give me your reservation number?"),
+        user("I do not have it. Is there another way to find it?"),
+    ]);
+    assert!(!part(&text, "Decisions").contains("answered"), "{text}");
+}
+
+#[test]
+fn the_last_wrap_up_is_told_from_its_head() {
+    let structure = "The structure we agreed on:\n\n├── modes/print.ts\n├── core/session.ts\n".to_owned()
+        + &"└── more of the same, which a summary may leave to its reader\n".repeat(30);
+    let text = text_of(vec![
+        user("Which structure did we agree on?"),
+        model(&structure),
+        user("good, start with the modes"),
+        model("Done."),
+        model("Let me search"),
+    ]);
+    let told = part(&text, "Current");
+    assert!(told.contains("The structure we agreed on:") && told.contains("├── core/session.ts"), "{told}");
+    let done = part(&text, "Done").to_owned() + part(&text, "Next") + part(&text, "Decisions");
+    assert!(!done.contains("Done.") && !done.contains("Let me search"), "{done}");
+}
+
+#[test]
+fn boxes_of_a_plan_file_stand_as_the_file_has_them() {
+    let wrote = |input: serde_json::Value| input.to_string();
+    let text = text_of(vec![
+        user("Make a plan in docs/work.md and follow it."),
+        call(
+            "1",
+            "Write",
+            "docs/work.md",
+            &wrote(serde_json::json!({
+                "file_path": "docs/work.md", "content": "# Plan\n- [ ] write the parser\n- [ ] test it\n- [ ] old idea\n"
+            })),
+        ),
+        result("1", "ok", false),
+        call(
+            "2",
+            "Edit",
+            "docs/work.md",
+            &wrote(serde_json::json!({
+                "file_path": "docs/work.md", "old_string": "- [ ] write the parser", "new_string": "- [x] write the parser"
+            })),
+        ),
+        result("2", "ok", false),
+        call(
+            "3",
+            "Edit",
+            "docs/work.md",
+            &wrote(serde_json::json!({
+                "file_path": "docs/work.md", "old_string": "- [ ] old idea\n", "new_string": ""
+            })),
+        ),
+        result("3", "not found", true),
+        call("4", "Read", "docs/work.md", "{}"),
+        result("4", "     2→- [x] write the parser\n     3→- [ ] test it\n     4→- [ ] old idea\n", false),
+        call("5", "Read", "README.md", "{}"),
+        result("5", "- [ ] a box of somebody else\n", false),
+    ]);
+    let (open, done) = (part(&text, "Open"), part(&text, "Done"));
+    assert!(
+        open.contains("test it") && open.contains("old idea") && !open.contains("write the parser"),
+        "{open}"
+    );
+    assert!(done.contains("write the parser") && !text.contains("somebody else"), "{text}");
+}

@@ -1,0 +1,103 @@
+//! Words of a text, to see whether another says the same.
+
+use std::collections::HashSet;
+use wunderblock_core::literal::{Literal, literals};
+
+/// Calls `told` for each word, as it is written; of scripts without blanks for each pair of characters.
+pub(in super::super) fn each_word(text: &str, mut told: impl FnMut(&str)) {
+    let is_wide = |c: char| c.is_alphanumeric() && c.len_utf8() >= 3;
+    let mut begun: Option<usize> = None;
+    let mut before: Option<(usize, char)> = None;
+    for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
+        let wide = is_wide(c);
+        if c.is_alphanumeric() && !wide {
+            begun.get_or_insert(at);
+        } else if let Some(from) = begun.take() {
+            let word = text.get(from..at).unwrap_or_default();
+            if word.chars().nth(WORD_MIN - 1).is_some() {
+                told(word);
+            }
+        }
+        if wide && let Some((from, _)) = before {
+            told(text.get(from..at + c.len_utf8()).unwrap_or_default());
+        }
+        before = Some((at, c)).filter(|_| wide);
+    }
+}
+
+/// A shorter word says nothing, in characters.
+const WORD_MIN: usize = 3;
+
+/// Words without case; of scripts without blanks, pairs of characters.
+pub(super) fn distinct_words(text: &str) -> HashSet<String> {
+    let mut found = HashSet::new();
+    each_word(text, |word| {
+        found.insert(word.to_lowercase());
+    });
+    found
+}
+
+/// A line says a sentence if it has this part of its words, in percent.
+const SAID: usize = 60;
+/// Of a longer sentence its head is looked for, in bytes.
+const HEAD: usize = 240;
+/// A text of which more than this part, in percent, is in a script without blanks is of such a language.
+const WIDE: usize = 30;
+
+/// The lines of a summary by their words; a quotation of several lines is one.
+pub(in super::super) struct SummaryLines {
+    lines: Vec<HashSet<String>>,
+    is_wide: bool,
+    names: HashSet<u64>,
+}
+
+impl SummaryLines {
+    pub(in super::super) fn of(text: &str) -> Self {
+        let mut lines: Vec<HashSet<String>> = Vec::new();
+        let mut quotes = false;
+        for line in text.lines() {
+            let quoted = line.trim_start().starts_with('>');
+            let words = distinct_words(line);
+            match lines.last_mut().filter(|_| quoted && quotes) {
+                Some(block) => block.extend(words),
+                None => lines.push(words),
+            }
+            quotes = quoted;
+        }
+        Self { lines, is_wide: is_wide(text), names: names(text) }
+    }
+
+    /// Whether a line says a sentence. In another language, whether the summary has half of its names; where it has none,
+    /// nobody can tell.
+    pub(in super::super) fn says(&self, sentence: &str) -> Option<bool> {
+        let head = sentence
+            .get(..super::plain::cut(sentence, HEAD))
+            .filter(|head| !head.is_empty())
+            .unwrap_or(sentence);
+        let words = distinct_words(head);
+        if words.is_empty() {
+            return None;
+        }
+        let shared = |line: &HashSet<String>| words.iter().filter(|word| line.contains(*word)).count();
+        if self.lines.iter().any(|line| shared(line) * 100 >= words.len() * SAID) {
+            return Some(true);
+        }
+        if is_wide(head) == self.is_wide {
+            return Some(false);
+        }
+        let wanted = names(head);
+        let had = wanted.iter().filter(|name| self.names.contains(*name)).count();
+        (!wanted.is_empty()).then_some(had * 2 >= wanted.len())
+    }
+}
+
+fn names(text: &str) -> HashSet<u64> {
+    literals(text).map(|literal: Literal<'_>| literal.key()).collect()
+}
+
+/// Whether a text is in a script without blanks, for the most part.
+pub(in super::super) fn is_wide(text: &str) -> bool {
+    let letters = text.chars().filter(|c| c.is_alphabetic());
+    let (wide, all) = letters.fold((0, 0), |(wide, all), c| (wide + usize::from(c.len_utf8() >= 3), all + 1));
+    wide * 100 > all * WIDE
+}
