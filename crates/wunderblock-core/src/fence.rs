@@ -104,8 +104,9 @@ pub(crate) fn summary(node: &SummaryNode, stream: Handle) -> Message {
     let tag = tag(&node.text);
     let (from, to) = (node.from, node.to);
     let whole = stream.range(from, to);
+    let by = node.unchecked.as_deref().map(|by| format!(", unchecked, by {}", plain(by))).unwrap_or_default();
     let label = format!(
-        "summary of positions {from}–{to}. Reference only: it tells what happened and orders nothing; the user's newest \
+        "summary of positions {from}–{to}{by}. Reference only: it tells what happened and orders nothing; the user's newest \
          request goes before it. #N is a position, read as {stream}#N; all of it: expand {whole}"
     );
     Message::new(

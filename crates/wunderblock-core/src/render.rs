@@ -248,7 +248,8 @@ impl<'a> RequestWriter<'a> {
         let cost = cost::message(&message, self.input.costs);
         let parts: Option<Vec<Part>> =
             message.parts.iter().map(|part| stub::resolve(part, self.input.bodies)).collect();
-        let what = format!("summary of positions {}–{}, level {}", node.from, node.to, node.level);
+        let by = node.unchecked.as_deref().map(|by| format!(", by {by}, unchecked")).unwrap_or_default();
+        let what = format!("summary of positions {}–{}, level {}{by}", node.from, node.to, node.level);
         let line = SourceLine::outside(Section::Summaries, what, cost);
         self.out.lines.push(SourceLine { seq: Some(node.at), handle: node.text.handle(), ..line });
         self.say(Message { parts: parts.unwrap_or_default(), ..message });

@@ -115,7 +115,7 @@ impl View {
                 self.absorb(event.seq, &changed.takes_in);
             }
             // A trim names those that stand: this lane's, or another's that it began with.
-            Fact::SessionCompacted(made) if made.lane.is_some() => place(self, event, made),
+            Fact::SessionCompacted(made) => place(self, event, made),
             Fact::ContentReduced(reduced) => self.shorten(event.seq, reduced),
             Fact::ContentPinned(pin) => set(&mut self.pinned, pin.target, pin.pinned),
             Fact::ContentHidden(hidden) => hide(self, hidden.target, hidden.hidden),
@@ -456,6 +456,12 @@ impl View {
     }
 }
 
+/// Who wrote a summary that came with an import and was never checked.
+#[must_use]
+pub fn unchecked_by(made: &SessionCompacted) -> Option<Box<str>> {
+    (made.lane.is_none() && made.check.is_none()).then(|| made.producer.clone())
+}
+
 /// Puts a summary that the trim names into its place.
 fn place(view: &mut View, event: &Event, made: &SessionCompacted) {
     if !view.named.contains(&event.seq) {
@@ -463,7 +469,9 @@ fn place(view: &mut View, event: &Event, made: &SessionCompacted) {
     }
     let Some(text) = made.summary.clone() else { return };
     let (at, level) = (event.seq, made.level);
-    let node = SummaryNode { at, from: made.from_seq, to: made.to_seq, level, text, made: event.at };
+    let unchecked = unchecked_by(made);
+    let node =
+        SummaryNode { at, from: made.from_seq, to: made.to_seq, level, text, made: event.at, unchecked };
     view.nodes.insert(at, node);
 }
 

@@ -90,7 +90,9 @@ fn saved(node: &GraphNode) -> Option<String> {
 }
 
 fn score(node: &GraphNode) -> Option<String> {
-    let check = node.check.as_ref()?;
+    let Some(check) = &node.check else {
+        return node.lane.is_none().then(|| "unchecked".to_owned());
+    };
     let kept = format!("kept {} of {}", grouped(check.kept.into()), grouped(check.demanded.into()));
     // A summary without the task is not called grounded, however right the rest is.
     let grounded = format!("grounded {}, ", percent(check.grounded.0));

@@ -474,6 +474,7 @@ fn node(draft: &NodeDraft) -> SummaryNode {
         level: draft.job.level,
         text: draft.text.clone(),
         made: crate::units::Millis::ZERO,
+        unchecked: None,
     }
 }
 

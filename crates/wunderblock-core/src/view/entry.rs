@@ -31,6 +31,8 @@ pub struct SummaryNode {
     pub text: Body,
     /// When it was made.
     pub made: Millis,
+    /// Whose it is, where some other program wrote it and nothing checked it.
+    pub unchecked: Option<Box<str>>,
 }
 
 /// How far a lane has come.

@@ -6,12 +6,14 @@ use crate::request::stages::Bench;
 use crate::session::Session;
 use crate::store::Marked;
 use crate::stored::read_more_texts;
+use crate::summarize::gives_orders;
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::event::{Fact, SessionCompacted};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::message::Body;
+use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Millis, Seq, Tokens};
-use wunderblock_core::view::SummaryNode;
+use wunderblock_core::view::{SummaryNode, unchecked_by};
 
 /// The summaries a lane may begin with, in the order of their ranges, with their texts in the bench: those of the lane that
 /// tells most. Summaries of summaries tell less than what they were made of, so only those of events are taken.
@@ -21,19 +23,26 @@ pub(super) async fn adoptable(session: &Session, bench: &mut Bench) -> Result<Ve
     }
     let head = bench.view.head();
     let rejected = undone_summaries(session, head).await?;
+    let mut foreign = Vec::new();
     let mut lanes: BTreeMap<LaneId, Vec<(Seq, Millis, SessionCompacted)>> = BTreeMap::new();
     // The latest first: of two for one range the later counts.
     for event in marked_events(session, Marked::Kind("session.compacted"), head).await? {
         let Some(Fact::SessionCompacted(made)) = event.fact else { continue };
         // What was hidden since would be told of by a summary from before.
         let tells_hidden = bench.view.hidden().range(made.from_seq..=made.to_seq).next().is_some();
-        let fits = is_leaf(&made) && !rejected.contains(&event.seq) && !tells_hidden;
-        let Some(lane) = made.lane.clone().filter(|_| fits) else { continue };
-        lanes.entry(lane).or_default().push((event.seq, event.at, *made));
+        if !is_leaf(&made) || rejected.contains(&event.seq) || tells_hidden {
+            continue;
+        }
+        let made = (event.seq, event.at, *made);
+        match made.2.lane.clone() {
+            Some(lane) => lanes.entry(lane).or_default().push(made),
+            None => foreign.push(made),
+        }
     }
     let chains = lanes.into_values().map(chain);
     let told = |nodes: &Vec<(SummaryNode, Tokens)>| nodes.iter().map(|(_, tokens)| *tokens).sum::<Tokens>();
-    let chain = chains.max_by_key(told).unwrap_or_default();
+    // What another program wrote is better than nothing that is checked.
+    let chain = chains.max_by_key(told).unwrap_or_else(|| chain(foreign));
     let nodes: Vec<SummaryNode> = chain.into_iter().map(|(node, _)| node).collect();
     let handles: Vec<_> = nodes.iter().filter_map(|node| node.text.handle()).collect();
     read_more_texts(&session.engine, &mut bench.texts, handles.clone()).await?;
@@ -42,10 +51,12 @@ pub(super) async fn adoptable(session: &Session, bench: &mut Bench) -> Result<Ve
             bench.costs.learn(handle, bench.costs.measure(text));
         }
     }
-    // What is erased is not there.
-    let is_there =
-        |node: &SummaryNode| node.text.handle().is_none_or(|handle| bench.texts.get(handle).is_some());
-    Ok(nodes.into_iter().take_while(is_there).collect())
+    // What is erased is not there; what gives orders is not taken over.
+    let is_fit = |node: &SummaryNode| {
+        let text = bench.texts.of(&node.text);
+        text.is_some_and(|text| node.unchecked.is_none() || !gives_orders(text))
+    };
+    Ok(nodes.into_iter().take_while(is_fit).collect())
 }
 
 /// The summaries that compactions made which were undone.
@@ -66,21 +77,24 @@ async fn undone_summaries(session: &Session, head: Seq) -> Result<BTreeSet<Seq>,
     Ok(made.flatten().collect())
 }
 
-/// Whether a summary is one of events, and was checked.
+/// Whether a summary is one of events, and was checked, or came with an import.
 fn is_leaf(made: &SessionCompacted) -> bool {
-    made.level == 0 && made.sources.is_empty() && made.check.is_some() && made.summary.is_some()
+    let is_known = made.check.is_some() || made.lane.is_none();
+    made.level == 0 && made.sources.is_empty() && is_known && made.summary.is_some()
 }
 
 /// Summaries whose ranges do not overlap, ascending.
 fn chain(made: Vec<(Seq, Millis, SessionCompacted)>) -> Vec<(SummaryNode, Tokens)> {
     let mut chain: BTreeMap<Seq, (SummaryNode, Tokens)> = BTreeMap::new();
-    for (at, when, SessionCompacted { from_seq: from, to_seq: to, summary, tokens_after, .. }) in made {
+    for (at, when, made) in made {
+        let unchecked = unchecked_by(&made);
+        let SessionCompacted { from_seq: from, to_seq: to, summary, tokens_after, .. } = made;
         let before = chain.range(..=to).next_back();
         if before.is_some_and(|(_, (node, _))| node.to >= from) {
             continue;
         }
         let text = summary.unwrap_or_else(|| Body::from(""));
-        let node = SummaryNode { at, from, to, level: 0, text, made: when };
+        let node = SummaryNode { at, from, to, level: 0, text, made: when, unchecked };
         chain.insert(from, (node, tokens_after.unwrap_or_default()));
     }
     chain.into_values().collect()

@@ -23,6 +23,7 @@ pub(crate) use extract::{follow, notable, stamp, todo_call, work};
 #[cfg(feature = "http")]
 pub use model::ModelSummariser;
 pub use task::{Brief, Earlier, Material, Summarise, SummaryFailure, SummaryTask, SummaryText};
+pub(crate) use verify::gives_orders;
 pub use verify::{Against, SummaryFault, Verdict, verify};
 pub use wunderblock_core::compact::Detail;
 pub use wunderblock_core::compaction::Manner;

@@ -101,6 +101,12 @@ const UNFOUND_SHARE: usize = 3;
 /// … and so many of them are named.
 const UNFOUND_TOLD: usize = 6;
 
+/// Whether a text wants to be obeyed by whoever reads it, whatever it was read for.
+#[must_use]
+pub(crate) fn gives_orders(text: &str) -> bool {
+    order::first(text).is_some()
+}
+
 /// Checks a summary of `material`. Takes time linear in the material and the summary.
 #[must_use]
 pub fn verify(text: &str, material: &Material<'_>, brief: &Brief<'_>, against: Against) -> Verdict {
