@@ -143,10 +143,24 @@ impl Climb<'_> {
     fn earlier<'a>(&'a self, ladder: &'a Ladder<'_>, at: Seq) -> Option<Earlier<'a>> {
         if let Some(draft) = ladder.draft(at) {
             let (job, text) = (&draft.job, draft.text.inline()?);
-            return Some(Earlier { at, from: job.from, to: job.to, level: job.level, text });
+            return Some(Earlier {
+                at,
+                from: job.from,
+                to: job.to,
+                level: job.level,
+                text,
+                unchecked: false,
+            });
         }
         let node = ladder.view().node(at)?;
         let text = self.ask.bodies.of(&node.text)?;
-        Some(Earlier { at, from: node.from, to: node.to, level: node.level, text })
+        Some(Earlier {
+            at,
+            from: node.from,
+            to: node.to,
+            level: node.level,
+            text,
+            unchecked: node.unchecked.is_some(),
+        })
     }
 }

@@ -241,7 +241,7 @@ async fn put_work(
     let (job, draft, tokens) = on_thread(move || {
         let earlier = earlier.iter().map(|SweptSummary { placed, level, text, .. }| {
             let PlacedSummary { at, from, to } = *placed;
-            Earlier { at, from, to, level: *level, text }
+            Earlier { at, from, to, level: *level, text, unchecked: false }
         });
         let material = Material {
             from: job.from,

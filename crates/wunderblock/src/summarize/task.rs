@@ -35,6 +35,8 @@ pub struct Earlier<'a> {
     pub level: u32,
     /// What it says.
     pub text: &'a str,
+    /// Whether some other program wrote it and nothing checked it.
+    pub unchecked: bool,
 }
 
 /// What a summary should be.

@@ -10,8 +10,10 @@ pub(super) struct Check {
     pub(super) family: String,
     /// Where it ran, as far as the command says; empty: where the work happens.
     pub(super) folder: String,
-    /// What it is limited to: files, names of tests, packages.
-    scope: Vec<String>,
+    /// What it looks at, each by itself: packages, files, names; all there is where none is named.
+    parts: Vec<String>,
+    /// What limits it to some of that: kinds of targets, patterns.
+    limits: Vec<String>,
     /// Whether only some of what it prints is to be seen.
     pub(super) is_filtered: bool,
 }
@@ -25,6 +27,7 @@ struct CheckWords {
     verbs: Vec<String>,
     through: Vec<String>,
     limits: Vec<String>,
+    patterns: Vec<String>,
 }
 
 // That the embedded words can be read is what tests are for.
@@ -44,19 +47,27 @@ impl Check {
         let passes_on = |word: &&str| word.starts_with(['-', '+']) || is(&WORDS.through, word);
         let mut words = words.iter().map(|word| word.as_str()).skip_while(passes_on);
         let program = words.next()?.rsplit('/').next().unwrap_or_default().to_owned();
-        let limits = |word: &&str| is(&WORDS.limits, word) || !passes_on(word);
-        let mut scope: Vec<String> = words.filter(limits).map(str::to_owned).collect();
+        let (mut parts, mut limits) = (Vec::new(), Vec::new());
+        while let Some(word) = words.next() {
+            if is(&WORDS.patterns, word) {
+                limits.push(format!("{word} {}", words.next().unwrap_or_default()));
+            } else if is(&WORDS.limits, word) {
+                limits.push(word.to_owned());
+            } else if !passes_on(&word) {
+                parts.push(word.to_owned());
+            }
+        }
         let folder = folder.to_owned();
         if is(&WORDS.checkers, &program) {
-            return Some(Self { family: program, folder, scope, is_filtered: false });
+            return Some(Self { family: program, folder, parts, limits, is_filtered: false });
         }
         if !is(&WORDS.runners, &program) {
             return None;
         }
         let is_verb = |word: &String| WORDS.verbs.iter().any(|verb| word.contains(verb.as_str()));
-        let told = scope.iter().take(RUNNER_WORDS).position(is_verb)?;
-        let family = format!("{program} {}", scope.remove(told));
-        Some(Self { family, folder, scope, is_filtered: false })
+        let told = parts.iter().take(RUNNER_WORDS).position(is_verb)?;
+        let family = format!("{program} {}", parts.remove(told));
+        Some(Self { family, folder, parts, limits, is_filtered: false })
     }
 
     /// Its family, and where it ran.
@@ -73,7 +84,9 @@ impl Check {
         !self.is_filtered
             && self.family == other.family
             && is_same_folder(&self.folder, &other.folder)
-            && self.scope.iter().all(|limit| other.scope.contains(limit))
+            && self.limits.iter().all(|limit| other.limits.contains(limit))
+            && (self.parts.is_empty()
+                || !other.parts.is_empty() && other.parts.iter().all(|part| self.parts.contains(part)))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Earlier summaries go into a new one part by part, line by line; a summary never stands inside another.
 
+use super::cue;
 use super::form::{SummaryForm, heading};
 use super::glean::Found;
 use super::item::{ANSWERED, ItemText, RULE, SummaryItem};
@@ -182,8 +183,8 @@ fn add_up(out: &mut Vec<SummaryItem>, item: SummaryItem) {
 /// The items of an earlier summary, ours or anybody's.
 fn read(earlier: &Earlier<'_>, form: &SummaryForm) -> Vec<SummaryItem> {
     let mut fills: &[Fill] = &[];
-    let start = form.place_of(Fill::Intent).map(|fill| vec![fill]).unwrap_or_default();
-    let mut guessed: Vec<Fill> = start;
+    // What stands before any heading may be anything.
+    let mut guessed: Vec<Fill> = form.place_of(Fill::Findings).map(|fill| vec![fill]).unwrap_or_default();
     let mut items = Vec::new();
     let mut lines = earlier.text.lines().peekable();
     let mut order = 0;
@@ -212,11 +213,17 @@ fn read(earlier: &Earlier<'_>, form: &SummaryForm) -> Vec<SummaryItem> {
         }
         let bare = trimmed.trim_start_matches(['-', '*', '•']).trim_start();
         let here = if fills.is_empty() { guessed.as_slice() } else { fills };
+        if fills.is_empty() && block.is_empty() && !cue::says_something(positions(bare).0) {
+            continue;
+        }
         // Not the position of the summary's own record: that depends on what other lanes have recorded.
         for mut item in items_of(bare, &block, here, earlier.from, form) {
             order += 1;
             item.order = item.refs.first().map_or(earlier.from.0, |at| at.0);
             item.weight -= order;
+            if earlier.unchecked {
+                item.name_unchecked();
+            }
             items.push(item);
         }
     }
@@ -421,11 +428,11 @@ fn is_name(text: &str) -> bool {
 /// Names in backticks, counts, and the few words that we write around them.
 fn is_ours(text: &str) -> bool {
     #[rustfmt::skip]
-    const OURS: [&str; 52] = [
+    const OURS: [&str; 53] = [
         "after", "asked", "broken", "by", "calls", "changed", "changing", "checked", "code", "exit", "failed",
         "failed,", "failed:", "file", "files", "fixed", "given:", "in", "last:", "later", "messages", "model", "model:",
         "named:", "no", "not", "off:", "ok", "ok:", "older", "open", "open:", "printed:", "progress:", "read:",
-        "removed", "removing", "reply:", "reports:", "result", "rule:", "said", "since", "the", "then:", "to", "user",
+        "removed", "removing", "reply:", "reports:", "result", "rule:", "said", "since", "the", "then:", "to", "unchecked:", "user",
         "user:", "was", "yet", "→", "from",
     ];
     let outside: String = text.split('`').step_by(2).collect::<Vec<_>>().join(" ");

@@ -105,7 +105,7 @@ fn around(text: &str, from: usize, to: usize) -> (usize, usize) {
 }
 
 /// The sentences of a text, one a line at least.
-pub(super) fn last_sentences(text: &str) -> Vec<&str> {
+pub(super) fn sentences_of(text: &str) -> Vec<&str> {
     let ends = |c: char| matches!(c, '.' | '!' | '?' | '。' | '！' | '？');
     let mut found = Vec::new();
     for line in text.lines() {

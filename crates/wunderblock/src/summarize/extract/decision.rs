@@ -1,6 +1,6 @@
 //! Decisions: a question with its answer. An answer alone ("yes, the second") says nothing, and a question is none.
 
-use super::cue::{bare, last_sentences};
+use super::cue::{bare, sentences_of};
 use super::plain::{cut, head};
 use serde_json::Value;
 use wunderblock_core::units::Seq;
@@ -42,7 +42,7 @@ fn question(reply: &str) -> Option<String> {
         plain.trim_end_matches(['*', ' ', ')']).ends_with(['?', '？'])
             || ASKS.iter().any(|words| plain.starts_with(words))
     };
-    last_sentences(end)
+    sentences_of(end)
         .into_iter()
         .rev()
         .take(LAST)
@@ -51,12 +51,19 @@ fn question(reply: &str) -> Option<String> {
 }
 
 /// A question is one of the last sentences of a reply; options may stand behind it.
-const LAST: usize = 6;
+const LAST: usize = 3;
 
 /// What a user's turn answers to the reply before it; nothing where it asks itself, or is a request of its own.
 pub(super) fn answered((asked, reply): (Seq, &str), (said, turn): (Seq, &str)) -> Option<Answer> {
     let turn = turn.trim();
-    if turn.is_empty() || turn.len() > TURN_MAX || turn.ends_with(['?', '？']) || turn.starts_with('/') {
+    // "Which formats are there? A table, please." asks something of its own.
+    let asks = sentences_of(turn).first().is_some_and(|first| first.ends_with(['?', '？']));
+    if turn.is_empty()
+        || turn.len() > TURN_MAX
+        || asks
+        || turn.ends_with(['?', '？'])
+        || turn.starts_with('/')
+    {
         return None;
     }
     let question = question(reply)?;

@@ -40,6 +40,8 @@ pub(super) const BETWEEN: &str = " · ";
 pub(super) const ANSWERED: &str = " → answered: ";
 /// How a request begins that others came before.
 pub(super) const THEN: &str = "then: ";
+/// How a line begins that is from a summary which nothing checked.
+const UNCHECKED: &str = "unchecked: ";
 /// How a rule begins in a part that holds other things too.
 pub(super) const RULE: &str = "rule: ";
 /// A shorter quotation is not worth its line, in bytes.
@@ -74,6 +76,15 @@ impl SummaryItem {
             && lead.is_empty()
         {
             THEN.clone_into(lead);
+        }
+    }
+
+    /// Somebody's words that nothing checked.
+    pub(super) fn name_unchecked(&mut self) {
+        if let ItemText::Line { lead, quote, .. } = &mut self.text
+            && !quote.is_empty()
+        {
+            lead.insert_str(0, UNCHECKED);
         }
     }
 

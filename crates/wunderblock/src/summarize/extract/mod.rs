@@ -62,7 +62,7 @@ use wunderblock_core::ports::CostModel;
 pub fn extract(material: &Material<'_>, brief: &Brief<'_>, costs: &dyn CostModel) -> String {
     let found = glean(material);
     let form = SummaryForm::new(brief);
-    let mut items = pick::items(&found, &form);
+    let mut items = pick::items(&found, &form, brief.focus);
     condense::merge(&mut items, material, &found, &form);
     // What has to be there may be in what was cut away; and with it there, something else may have to go.
     let demanded = demands(&found, material, brief);

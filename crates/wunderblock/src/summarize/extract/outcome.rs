@@ -136,7 +136,17 @@ pub(super) fn read(text: &str, failed: bool, shows: bool) -> Outcome {
     } else {
         sum(tail).or_else(|| last_line(tail))
     };
-    Outcome { failed, exit, telling: telling.map(|line| head(line.trim(), LINE_MAX).into_owned()) }
+    let telling = telling.map(|line| format!("{}{}", head(line.trim(), LINE_MAX), place(text, line)));
+    Outcome { failed, exit, telling }
+}
+
+/// Where a compiler says, on the line below its message, that an error is: ` --> src/a.rs:3:7`.
+fn place(text: &str, line: &str) -> String {
+    let below = text.split_once(line).and_then(|(_, rest)| rest.lines().nth(1)).map(str::trim);
+    below
+        .filter(|below| below.starts_with("--> ") && below.len() <= LINE_MAX)
+        .map(|below| format!(" {below}"))
+        .unwrap_or_default()
 }
 
 fn tail(text: &str) -> &str {

@@ -3,12 +3,13 @@
 mod acts;
 
 use super::act::Kind;
-use super::cue::Cue;
+use super::cue::{Cue, sentences_of};
 use super::form::SummaryForm;
 use super::glean::{Found, Said, stamp};
 use super::item::{ANSWERED, ItemText, RULE, SummaryItem, THEN};
 use super::names::Named;
 use super::plain::{Escaping, code, cut, head, line};
+use super::words::distinct_words;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use wunderblock_core::literal;
 use wunderblock_core::policy::Fill;
@@ -29,6 +30,11 @@ const WRAP_UP_MIN: usize = 240;
 const CURRENT: usize = 700;
 /// So much of a command, in bytes.
 const COMMAND: usize = 160;
+/// A sentence is on a focus if it shares so many of its words, or all …
+const FOCUS_WORDS: usize = 2;
+/// … and so many of those that share most are told, before what else there is.
+const FOCUS_MAX: usize = 24;
+const FOCUS_WEIGHT: i64 = 40_000;
 /// So many names are worth a place.
 const NAMES: usize = 400;
 
@@ -54,8 +60,11 @@ impl RangeShare {
 }
 
 /// All items of the kinds a form has a place for.
-pub(super) fn items(found: &Found<'_>, form: &SummaryForm) -> Vec<SummaryItem> {
-    let pick = Pick { found, form, span: RangeShare::of(found), items: Vec::new() };
+pub(super) fn items(found: &Found<'_>, form: &SummaryForm, focus: Option<&str>) -> Vec<SummaryItem> {
+    let mut pick = Pick { found, form, span: RangeShare::of(found), items: Vec::new() };
+    if let Some(focus) = focus {
+        pick.focused(focus);
+    }
     pick.all()
 }
 
@@ -91,6 +100,31 @@ impl<'f> Pick<'f> {
             }
         }
         self.items
+    }
+
+    /// What was said on a focus, whatever kind of sentence it is: those that share most of its words, then the newest.
+    fn focused(&mut self, focus: &str) {
+        let Some(fill) = self.form.place_of(Fill::Findings) else { return };
+        let wanted = distinct_words(focus);
+        let found = self.found;
+        let said = found.users.iter().map(|said| ("user: ", said));
+        let said = said.chain(found.replies.iter().chain(&found.others).map(|said| ("", said)));
+        let mut near: Vec<(usize, Seq, &str, &str)> = Vec::new();
+        for (lead, said) in said {
+            for sentence in sentences_of(&said.text) {
+                let shared = distinct_words(sentence).intersection(&wanted).count();
+                // One word of several is met by chance.
+                if shared >= wanted.len().min(FOCUS_WORDS) && shared > 0 {
+                    near.push((shared, said.at, lead, sentence));
+                }
+            }
+        }
+        near.sort_by_key(|(shared, at, ..)| (std::cmp::Reverse(*shared), std::cmp::Reverse(*at)));
+        near.dedup_by_key(|(.., sentence)| *sentence);
+        for (place, (_, at, lead, sentence)) in near.into_iter().take(FOCUS_MAX).enumerate() {
+            let weight = FOCUS_WEIGHT - i64::try_from(place).unwrap_or(0);
+            self.quote(fill, lead, sentence, (at, weight));
+        }
     }
 
     fn marks(&self) -> Escaping {

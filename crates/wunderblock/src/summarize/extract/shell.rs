@@ -390,6 +390,9 @@ mod tests {
         assert!(!covers("cargo test -p core", "cargo test"));
         assert!(!covers("cargo test --lib", "cargo test"));
         assert!(!covers("npx tsgo --noEmit | grep src/a.ts", "npx tsgo --noEmit"));
+        assert!(covers("cargo clippy -p core -p wire -- -D warnings", "cargo clippy -q -p core --lib"));
+        assert!(covers("pytest tests/a.py tests/b.py", "pytest tests/a.py -k one"));
+        assert!(!covers("pytest tests/a.py -k two", "pytest tests/a.py -k one"));
         assert!(!covers("cargo check", "cargo test"));
         assert!(covers("cd web && npm test", "cd /home/me/web && npm test"));
         assert!(!covers("cd web && npm test", "npm test") && !covers("npm test", "cd web && npm test"));

@@ -453,8 +453,14 @@ fn summaries_go_into_one_part_by_part() {
     let one = extract(&material(&first, vec![]), &brief(&template, 2_500), &Thirds);
     let two = extract(&material(&second, vec![]), &brief(&template, 2_500), &Thirds);
     let foreign = "# Summary\n\n**Key decisions**\n* The store is SQLite (#77)\n\n### Modified files\n- src/foreign.rs #78\n- src/unplaced.rs\n";
-    let earlier =
-        |at, from, text| Earlier { at: Seq(at), from: Seq(from), to: Seq(from + 9), level: 0, text };
+    let earlier = |at, from, text| Earlier {
+        at: Seq(at),
+        from: Seq(from),
+        to: Seq(from + 9),
+        level: 0,
+        text,
+        unchecked: false,
+    };
     let all = vec![earlier(900, 1, one.as_str()), earlier(901, 10, foreign), earlier(902, 20, two.as_str())];
     let material = material(&[], all);
     let brief = brief(&template, 4_000);
@@ -488,7 +494,8 @@ fn an_anchored_update_goes_on_from_the_summary_before() {
     let template = each(As::Markdown);
     let (old, new) = (entries(coding()), entries(chinese()));
     let before = extract(&material(&old, vec![]), &brief(&template, 2_500), &Thirds);
-    let earlier = vec![Earlier { at: Seq(90), from: Seq(1), to: Seq(80), level: 0, text: &before }];
+    let earlier =
+        vec![Earlier { at: Seq(90), from: Seq(1), to: Seq(80), level: 0, text: &before, unchecked: false }];
     let material = material(&new, earlier);
     let brief = brief(&template, 3_000);
     let text = extract(&material, &brief, &Thirds);

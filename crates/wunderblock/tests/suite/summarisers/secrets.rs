@@ -48,7 +48,8 @@ fn planted_secrets_never_reach_the_provider() {
         entry(3, Message::new(Role::Tool, vec![result("c1", &long)])),
     ];
     let summary = words(earlier);
-    let condensed = Earlier { at: Seq(9), from: Seq(1), to: Seq(1), level: 0, text: &summary };
+    let condensed =
+        Earlier { at: Seq(9), from: Seq(1), to: Seq(1), level: 0, text: &summary, unchecked: false };
     let (material, template, focus_text) = (material(&entries, vec![condensed]), template(), words(focus));
     let brief = Brief { focus: Some(&focus_text), ..brief(&template) };
     let redactor = redactor();

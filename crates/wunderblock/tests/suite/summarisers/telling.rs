@@ -56,8 +56,15 @@ fn a_range_is_told_as_a_text_with_positions() {
         Message::text(Role::User, "never sent").standing(MessageOrigin::Aside("a note".into())),
     ));
     let earlier = vec![
-        Earlier { at: Seq(2), from: Seq(1), to: Seq(1), level: 0, text: "the first summary" },
-        Earlier { at: Seq(90), from: Seq(9), to: Seq(89), level: 1, text: "the second" },
+        Earlier {
+            at: Seq(2),
+            from: Seq(1),
+            to: Seq(1),
+            level: 0,
+            text: "the first summary",
+            unchecked: false,
+        },
+        Earlier { at: Seq(90), from: Seq(9), to: Seq(89), level: 1, text: "the second", unchecked: false },
     ];
     let template = template();
     let task = told(&entries, earlier, &brief(&template), 100_000).unwrap();

@@ -108,7 +108,7 @@ proptest! {
         let brief = brief(&template, most);
         let first = extract(&material(&one, vec![]), &brief, &Thirds);
         let second = extract(&material(&two, vec![]), &brief, &Thirds);
-        let earlier = |at, from, text| Earlier { at: Seq(at), from: Seq(from), to: Seq(from + 9), level: 0, text };
+        let earlier = |at, from, text| Earlier { at: Seq(at), from: Seq(from), to: Seq(from + 9), level: 0, text, unchecked: false };
         let all = vec![earlier(5, 1, first.as_str()), earlier(6, 10, text.as_str()), earlier(7, 20, second.as_str())];
         for entries in [&[][..], two.as_slice()] {
             let material = material(entries, all.clone());

@@ -100,3 +100,39 @@ fn boxes_of_a_plan_file_stand_as_the_file_has_them() {
     );
     assert!(done.contains("write the parser") && !text.contains("somebody else"), "{text}");
 }
+
+#[test]
+fn what_nothing_checked_says_so_in_the_next_summary_too() {
+    let foreign = "Summary of the conversation so far.\n\n1. Overview: the core decides without any input and output.\n2. Added src/since.rs with `Since::parse`.";
+    let earlier =
+        Earlier { at: Seq(90), from: Seq(1), to: Seq(80), level: 0, text: foreign, unchecked: true };
+    let entries = entries(coding());
+    let template = each(As::Markdown);
+    let text = extract(&material(&entries, vec![earlier]), &brief(&template, 3_000), &Thirds);
+    let told = part(&text, "Findings");
+    assert!(told.contains("unchecked: \"2. Added src/since.rs with `Since::parse`.\" #1"), "{told}");
+    assert!(!text.contains("Summary of the conversation"), "{text}");
+    assert!(part(&text, "Goal").starts_with("- \"Add a `--since` filter"), "{text}");
+}
+
+#[test]
+fn a_focus_brings_in_what_was_said_on_it_whatever_kind_of_sentence_that_is() {
+    let said = vec![
+        user("Make the reset keep what it must."),
+        model(
+            "The event listeners of the window survive a reset; those of the socket are bound anew. Fonts are loaded late.",
+        ),
+        model("The colours stay as they are, and the menu has seven entries by now."),
+    ];
+    let entries = entries(said);
+    let template = template(As::Markdown, &[("Goal", &[Fill::Intent]), ("Facts", &[Fill::Findings])]);
+    let of = |focus| {
+        let brief = Brief { focus, ..brief(&template, 1_000) };
+        extract(&material(&entries, vec![]), &brief, &Thirds)
+    };
+    let listeners =
+        "\"The event listeners of the window survive a reset; those of the socket are bound anew.\" #102";
+    assert!(!of(None).contains("event listeners"), "{}", of(None));
+    let focused = of(Some("the event listeners that must survive a reset"));
+    assert!(focused.contains(listeners) && !focused.contains("menu"), "{focused}");
+}

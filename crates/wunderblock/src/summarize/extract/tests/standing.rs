@@ -54,7 +54,7 @@ fn twelve_compactions_keep_the_task_and_the_rules() {
             let mut entries = entries(exchanges(round));
             entries.iter_mut().for_each(|entry| entry.seq = Seq(entry.seq.0 + 60 * round as u64));
             let (from, to) = (Seq(1), Seq(100 + 60 * round as u64));
-            let earlier = Earlier { at: to, from, to, level: 0, text: &before };
+            let earlier = Earlier { at: to, from, to, level: 0, text: &before, unchecked: false };
             let earlier = if round == 0 { vec![] } else { vec![earlier] };
             let material = material(&entries, earlier);
             let text = extract(&material, &brief, &Thirds);
