@@ -69,7 +69,11 @@ fn summariser(settings: &Settings, who: &str) -> Result<Option<Arc<dyn Summarise
         )));
     }
     let dialect = found.row.dialect;
-    let variable = if dialect == Dialect::Anthropic { "ANTHROPIC_API_KEY" } else { "OPENAI_API_KEY" };
+    let variable = match dialect {
+        Dialect::Anthropic => "ANTHROPIC_API_KEY",
+        Dialect::Gemini => "GEMINI_API_KEY",
+        _ => "OPENAI_API_KEY",
+    };
     let key = std::env::var(variable).ok().filter(|key| !key.trim().is_empty());
     if key.is_none() && base.is_empty() {
         return Err(wrong(format!("--summarizer {who}: its key is missing; set {variable}")));

@@ -40,7 +40,7 @@ pub(crate) fn tools(path: &Path, dialect: Option<Dialect>) -> Result<Vec<Offered
         return Ok(Vec::new());
     }
     let refused = |why: &str| {
-        let form = "not a JSON array of tools in Anthropic's, OpenAI's or the neutral form";
+        let form = "not a JSON array of tools in Anthropic's, OpenAI's, Gemini's or the neutral form";
         refused(path, &format!("{form}{why}"))
     };
     // Anything else inside a request would be taken for a request without tools.
@@ -49,9 +49,9 @@ pub(crate) fn tools(path: &Path, dialect: Option<Dialect>) -> Result<Vec<Offered
     if let Ok(own) = serde_json::from_str::<Vec<OwnTool>>(&text) {
         return Ok(own.into_iter().map(OfferedTool::from).collect());
     }
-    let request = format!("{{\"model\":\"m\",\"max_tokens\":1,\"messages\":[],\"tools\":{text}}}");
-    let candidates = [dialect.unwrap_or(Dialect::Anthropic), Dialect::Anthropic, Dialect::OpenaiChat];
-    let decoded = candidates.into_iter().find_map(|dialect| {
+    let request = format!("{{\"messages\":[],\"input\":[],\"contents\":[],\"tools\":{text}}}");
+    let candidates = [told(&objects), dialect, Some(Dialect::Anthropic), Some(Dialect::OpenaiChat)];
+    let decoded = candidates.into_iter().flatten().find_map(|dialect| {
         let request = wunderblock_wire::decode(dialect, request.as_bytes()).ok()?;
         let known = request.tools.iter().all(|tool| !tool.name.is_empty());
         known.then(|| request.tools.into_iter().map(OfferedTool::from).collect::<Vec<_>>())
@@ -64,6 +64,21 @@ pub(crate) fn tools(path: &Path, dialect: Option<Dialect>) -> Result<Vec<Offered
         }
     }
     Ok(decoded)
+}
+
+/// Whose form tools are in, where one of them says so: a function stands inside another object, or among others, or has
+/// its schema under a name of its own.
+fn told(tools: &[Map<String, Value>]) -> Option<Dialect> {
+    tools.iter().find_map(|tool| {
+        let is_function = tool.get("type").is_some_and(|kind| kind == "function");
+        match () {
+            () if tool.contains_key("functionDeclarations") => Some(Dialect::Gemini),
+            () if tool.contains_key("input_schema") => Some(Dialect::Anthropic),
+            () if is_function && tool.contains_key("function") => Some(Dialect::OpenaiChat),
+            () if is_function && tool.contains_key("name") => Some(Dialect::OpenaiResponses),
+            () => None,
+        }
+    })
 }
 
 /// The name of a tool whose schema is no object, and that schema. Decoders carry such a schema along unread, as they must

@@ -2,21 +2,18 @@
 
 use crate::args::{DialectArg, FormatArg};
 use crate::exit::{Failure, wrong};
-use wunderblock::Error;
 use wunderblock_core::message::Dialect;
 use wunderblock_core::units::Seq;
-use wunderblock_wire::WireError;
 use wunderblock_wire::transcript::Format;
 
-pub(crate) fn dialect(arg: DialectArg) -> Result<Dialect, Failure> {
-    let dialect = match arg {
-        DialectArg::Neutral => return Ok(Dialect::Neutral),
-        DialectArg::Anthropic => return Ok(Dialect::Anthropic),
-        DialectArg::OpenaiChat => return Ok(Dialect::OpenaiChat),
+pub(crate) fn dialect(arg: DialectArg) -> Dialect {
+    match arg {
+        DialectArg::Neutral => Dialect::Neutral,
+        DialectArg::Anthropic => Dialect::Anthropic,
+        DialectArg::OpenaiChat => Dialect::OpenaiChat,
         DialectArg::OpenaiResponses => Dialect::OpenaiResponses,
         DialectArg::Gemini => Dialect::Gemini,
-    };
-    Err(Error::Wire(WireError::Unsupported { dialect }).into())
+    }
 }
 
 pub(crate) fn format(arg: FormatArg) -> Option<Format> {

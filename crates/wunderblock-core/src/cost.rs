@@ -1,7 +1,7 @@
 //! What an entry takes up in a request, verbatim and as a stub.
 //!
-//! Strings of a request are counted one by one, as they stand in the encoded body; the frames below cover what Anthropic
-//! Messages and OpenAI chat completions add around them, so that a sum of these costs is never below an independent count
+//! Strings of a request are counted one by one, as they stand in the encoded body; the frames below cover what the
+//! providers' formats add around them, so that a sum of these costs is never below an independent count
 //! of the encoded request. Their tokens are for the string values a dialect adds (roles, type names), counted with
 //! o200k; their bytes are for keys and punctuation as well.
 
@@ -15,20 +15,22 @@ use crate::stub;
 use crate::units::{Bytes, Cost, Tokens};
 use crate::view::{View, ViewEntry};
 
-/// Around a message: its role, one token (`user`, `assistant`, `tool`, `system`, `developer`), and the mark of a cached
-/// prefix on one of its blocks, `ephemeral` with a lifetime, four.
+/// Around a message: its role, one token (`user`, `assistant`, `tool`, `system`, `developer`, `model`), and its type, one
+/// more, or the mark of a cached prefix on one of its blocks, `ephemeral` with a lifetime, four.
 pub const MESSAGE_FRAME: Cost = Cost::new(6, 96);
-/// Around a text or thinking block: its type, one token; a block of system text can bear a cache mark as well.
-/// The longest form is Anthropic's thinking block, 49 bytes.
+/// Around a text or thinking block: its type, at most two tokens (`input_text`); a block of system text can bear a cache
+/// mark as well. The longest forms are Anthropic's thinking block, 49 bytes, and a text of the model's in OpenAI
+/// responses, which is a message of its own: `message`, `assistant` and its phase, at most 80.
 pub const TEXT_FRAME: Cost = Cost::new(5, 80);
-/// Around a tool call or result, its id and name not counted: `tool_use`, `tool_result` or `function`, at most two
-/// tokens; the rest is for a word that says a result is a failure, in a dialect with no field for it. The longest form
-/// is a chat completion's call in a list of its own, 97 bytes.
+/// Around a tool call or result, its id and name not counted: `tool_use`, `tool_result`, `function` or
+/// `function_call_output`, at most four tokens; the rest is for a word that says a result is a failure, in a dialect with
+/// no field for it, or for what stands for the signature of a call in Gemini, eight. The longest form is the latter, 98
+/// bytes.
 pub const TOOL_FRAME: Cost = Cost::new(12, 160);
 /// Around a medium, its MIME type not counted: `image` and `base64`, or `image_url` and a level of detail, at most four
 /// tokens; the rest is for the words that say whose it is, where a dialect moves a medium out of a tool result.
 pub const MEDIA_FRAME: Cost = Cost::new(24, 160);
-/// Around a tool's schema: `function`, or a cache mark.
+/// Around a tool's schema: `function`, or a cache mark, or the schema of a tool that has none.
 pub const SCHEMA_FRAME: Cost = Cost::new(16, 128);
 /// What a picture is taken to cost: a square of 1,568 px, the longest edge Anthropic's documentation lets stand, at its
 /// width × height / 750 tokens, rounded up to the next hundred. Its smaller ceiling for the area is not relied on.

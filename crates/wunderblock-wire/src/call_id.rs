@@ -18,6 +18,7 @@ pub(crate) struct IdRule {
 }
 
 /// The ids to write, by message and part; an id that fits is not listed.
+#[derive(Default)]
 pub(crate) struct CallIds(HashMap<(usize, usize), String>);
 
 impl CallIds {
@@ -106,7 +107,8 @@ pub(crate) fn is_plain(text: &str, max: usize) -> bool {
 /// The name under which a dialect is told of a tool: its own, or, where the provider would refuse that, one made from
 /// it. Tools and calls are encoded with it; who reads the reply finds the tool again by mapping its own names.
 ///
-/// Anthropic takes `^[a-zA-Z0-9_-]{1,128}$`, OpenAI the same up to 64.
+/// Anthropic takes `^[a-zA-Z0-9_-]{1,128}$`, OpenAI the same up to 64; Gemini up to 64 as well, with a letter or `_`
+/// first.
 #[must_use]
 pub fn tool_name(dialect: Dialect, name: &str) -> Cow<'_, str> {
     let max = match dialect {
@@ -114,11 +116,15 @@ pub fn tool_name(dialect: Dialect, name: &str) -> Cow<'_, str> {
         Dialect::OpenaiChat | Dialect::OpenaiResponses | Dialect::Gemini => 64,
         Dialect::Neutral => return Cow::Borrowed(name),
     };
-    if is_plain(name, max) {
+    let begins = |name: &str| {
+        dialect != Dialect::Gemini || name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+    };
+    if is_plain(name, max) && begins(name) {
         return Cow::Borrowed(name);
     }
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
     let head: String = name.chars().take(40).map(plain).collect();
     let hash = hashed(&[name.as_bytes()]);
+    let head = if begins(&head) { head } else { format!("_{head}") };
     Cow::Owned(format!("{head}_{}", hash.get(3..19).unwrap_or_default()))
 }

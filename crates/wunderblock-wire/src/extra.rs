@@ -55,7 +55,10 @@ fn named<'f, 'a>(fields: &'f [(String, &'a RawValue)]) -> impl Iterator<Item = (
 }
 
 /// The fields of an extra, or of an object in it.
-fn parse(text: &str) -> Result<Vec<(String, &RawValue)>, WireError> {
+///
+/// # Errors
+/// When it is not the text of an object.
+pub(crate) fn parse(text: &str) -> Result<Vec<(String, &RawValue)>, WireError> {
     let fields = RawFields::parse(text).map_err(|error| WireError::Extra { reason: error.to_string() })?;
     Ok(fields.rest())
 }

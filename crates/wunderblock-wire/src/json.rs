@@ -78,6 +78,46 @@ impl<'a> RawFields<'a> {
         self.take_if(name, objects).unwrap_or_default()
     }
 
+    /// Takes out all fields that are `wanted`.
+    pub(crate) fn take_all(
+        &mut self,
+        wanted: impl Fn(&str, &RawValue) -> bool,
+    ) -> Vec<(String, &'a RawValue)> {
+        let (taken, kept) =
+            std::mem::take(&mut self.0).into_iter().partition(|(name, value)| wanted(name, value));
+        self.0 = kept;
+        taken
+    }
+
+    /// The object as it would be written.
+    pub(crate) fn written(&self) -> String {
+        let fields = self.0.iter().map(|(name, value)| (name.as_str(), value.get()));
+        ObjectWriter::default().unknown(fields).finish()
+    }
+
+    /// Gives other names to those fields that are `known` by them; whether there were any.
+    pub(crate) fn rename(&mut self, other: impl Fn(&str) -> String, known: &[&str]) -> bool {
+        let mut any = false;
+        for (name, _) in &mut self.0 {
+            let new = other(name);
+            if new != *name && known.contains(&new.as_str()) {
+                *name = new;
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// The names of the fields.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// How many fields there are.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// What was not taken.
     pub(crate) fn rest(self) -> Vec<(String, &'a RawValue)> {
         self.0

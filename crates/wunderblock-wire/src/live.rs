@@ -12,6 +12,13 @@ use wunderblock_core::message::Dialect;
 use wunderblock_core::typed;
 use wunderblock_core::units::Millis;
 
+/// Whether a type is that of an item of OpenAI responses that has no role.
+fn is_item(kind: &str) -> bool {
+    const OTHERS: [&str; 5] =
+        ["reasoning", "compaction", "mcp_list_tools", "mcp_approval_request", "mcp_approval_response"];
+    kind.ends_with("_call") || kind.ends_with("_output") || OTHERS.contains(&kind)
+}
+
 /// What a line says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LiveLine {
@@ -127,21 +134,33 @@ fn is_reply(message: &RawFields<'_>) -> bool {
     message.text("type").as_deref() == Some("message") && message.text("role").as_deref() == Some("assistant")
 }
 
-/// The dialect a message is written in. Only Anthropic's has blocks of these types, and replies that say what they are.
+/// The dialect a message is written in. Only one has blocks of these types, and replies that say what they are; parts of
+/// Gemini's have no type, ours do.
 fn dialect(message: &RawFields<'_>) -> Result<Dialect, LiveError> {
-    if message.get("role").is_none() {
-        return Err(LiveError::Neither);
-    }
-    if message.get("parts").is_some() {
-        return Ok(Dialect::Neutral);
+    let Some(role) = message.get("role") else {
+        let is_item = message.text("type").is_some_and(|kind| is_item(&kind));
+        return if is_item { Ok(Dialect::OpenaiResponses) } else { Err(LiveError::Neither) };
+    };
+    if let Some(parts) = message.get("parts") {
+        let first = list(parts).and_then(|parts| RawFields::of(parts.first()?));
+        let is_typed = first.is_none_or(|part| part.get("type").is_some());
+        let is_gemini = text(role).is_some_and(|role| role == "model" || role == "function") || !is_typed;
+        return Ok(if is_gemini { Dialect::Gemini } else { Dialect::Neutral });
     }
     let blocks = message.get("content").and_then(list).unwrap_or_default();
-    let is_anthropic =
-        blocks.into_iter().filter_map(RawFields::of).filter_map(|block| block.text("type")).any(|kind| {
-            matches!(
-                kind.as_str(),
-                "tool_use" | "tool_result" | "thinking" | "redacted_thinking" | "image" | "document"
-            )
-        });
-    Ok(if is_anthropic || is_reply(message) { Dialect::Anthropic } else { Dialect::OpenaiChat })
+    let kinds = blocks.into_iter().filter_map(RawFields::of).filter_map(|block| block.text("type"));
+    let of_blocks = kinds.into_iter().find_map(|kind| match kind.as_str() {
+        "tool_use" | "tool_result" | "thinking" | "redacted_thinking" | "image" | "document" => {
+            Some(Dialect::Anthropic)
+        }
+        "input_text" | "output_text" | "input_image" | "input_file" => Some(Dialect::OpenaiResponses),
+        // Chat completions have a block of this name, in messages that do not say what they are.
+        "refusal" if is_reply(message) => Some(Dialect::OpenaiResponses),
+        _ => None,
+    });
+    if message.get("phase").is_some() {
+        return Ok(Dialect::OpenaiResponses);
+    }
+    let whole = if is_reply(message) { Dialect::Anthropic } else { Dialect::OpenaiChat };
+    Ok(of_blocks.unwrap_or(whole))
 }

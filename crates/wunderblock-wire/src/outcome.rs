@@ -1,7 +1,6 @@
 //! What reading and writing a request come to: bytes, what was dropped, or why not.
 
 use wunderblock_core::budget::Reason;
-use wunderblock_core::message::Dialect;
 
 /// What cannot be read or written, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -19,12 +18,6 @@ pub enum WireError {
         path: String,
         /// What belongs there.
         expected: &'static str,
-    },
-    /// No encoder and decoder for this dialect.
-    #[error("requests in the {} form can be neither read nor written; supported are anthropic, openai-chat and neutral", dialect.name())]
-    Unsupported {
-        /// Which one was asked for.
-        dialect: Dialect,
     },
     /// A body is still in a blob: it has to be read back before a request is encoded.
     #[error("the body {handle} has to be inline before a request is encoded")]
@@ -61,15 +54,15 @@ pub struct Encoded {
     pub bytes: Vec<u8>,
     /// How many of its first bytes the next request of the same conversation repeats, whatever is said until then.
     ///
-    /// Anthropic: up to the end of the last content block, since more blocks may join the message it stands in; content
-    /// written as a string is not counted, because it becomes a list of blocks then. OpenAI chat and neutral: up to the
-    /// end of the last message. Holds if every call of this request has its result in it (else the result is written
+    /// Anthropic and Gemini: up to the end of the last content block, since more blocks may join the message it stands in;
+    /// content written as a string is not counted, because it becomes a list of blocks then. OpenAI chat, OpenAI responses
+    /// and neutral: up to the end of the last message or item. Holds if every call of this request has its result in it (else the result is written
     /// before what was said meanwhile), no mark on a numbered block is asked for (it is asked for elsewhere next time),
     /// and no later call has the very id that was made up for one the provider refuses.
     pub stem: usize,
     /// How many pieces the conversation was written as. Anthropic: content blocks over all messages, content that is a
-    /// string being one; the last has the number `blocks - 1` for [`CachePoint::Block`]. OpenAI chat: messages. Neutral:
-    /// parts.
+    /// string being one; the last has the number `blocks - 1` for [`CachePoint::Block`]. OpenAI chat: messages.
+    /// OpenAI responses: items. Gemini and neutral: parts.
     ///
     /// [`CachePoint::Block`]: wunderblock_core::request::CachePoint::Block
     pub blocks: u64,

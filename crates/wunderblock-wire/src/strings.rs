@@ -6,8 +6,8 @@ use std::ops::Range;
 
 /// Every string value (names of fields are not values) in the order of the document, media data left out: the `data`
 /// of an Anthropic `base64` source, the `data:` URL of an OpenAI `image_url`, the `data` of an `input_audio`, the
-/// `file_data` of a `file`, and the base64 body of a neutral medium. What merely looks like a medium inside a tool's
-/// `input` or schema is text and is not left out.
+/// `file_data` of a `file` or an `input_file`, the `data` of Gemini's `inlineData`, and the base64 body of a neutral
+/// medium. What merely looks like a medium inside a tool's input, answer or schema is text and is not left out.
 ///
 /// Works at any depth of nesting, in linear time; strings are made one at a time.
 ///
@@ -22,6 +22,10 @@ pub fn string_values(bytes: &[u8]) -> Result<impl Iterator<Item = String>, WireE
     let found = scan.found;
     Ok(found.into_iter().flatten().filter_map(move |range| text.get(range)).map(unescape))
 }
+
+/// Fields whose objects are of a tool's making.
+const FOREIGN: [&str; 6] =
+    ["input_schema", "parameters", "parametersJsonSchema", "args", "response", "input"];
 
 /// The text of a string with its quotes. A lone surrogate becomes U+FFFD.
 fn unescape(quoted: &str) -> String {
@@ -81,7 +85,9 @@ impl<'a> StringScan<'a> {
         let frame = match self.frames.last() {
             Some(around) => {
                 let name = if around.is_object { around.key } else { around.name };
-                let foreign = around.foreign || ["input", "input_schema", "parameters"].contains(&name);
+                // The `input` of OpenAI responses is a list.
+                let is_field = is_object && around.is_object;
+                let foreign = around.foreign || (is_field && FOREIGN.contains(&name));
                 Frame { is_object, name, foreign, awaits_key: is_object, ..Frame::default() }
             }
             None => Frame { is_object, awaits_key: is_object, ..Frame::default() },
@@ -93,7 +99,7 @@ impl<'a> StringScan<'a> {
         let Some(frame) = self.frames.pop() else { return };
         let is_media = match frame.name {
             "source" => frame.kind == "base64",
-            "image_url" | "input_audio" | "file" => true,
+            "image_url" | "input_audio" | "file" | "inlineData" => true,
             _ => frame.kind == "media" && frame.form == "base64",
         };
         if let Some(data) = frame.data.filter(|_| is_media && !frame.foreign)
@@ -120,10 +126,12 @@ impl<'a> StringScan<'a> {
             match (frame.name, frame.key) {
                 (_, "type") => frame.kind = inner,
                 (_, "form") => frame.form = inner,
-                ("source" | "input_audio", "data") | ("file", "file_data") => frame.data = Some(next),
+                ("source" | "input_audio" | "inlineData", "data") | ("file", "file_data") => {
+                    frame.data = Some(next)
+                }
                 ("image_url", "url") if inner.starts_with("data:") => frame.data = Some(next),
                 (_, "body") => frame.data = Some(next),
-                (_, "image_url") if inner.starts_with("data:") && !frame.foreign => kept = None,
+                (_, "image_url" | "file_data") if inner.starts_with("data:") && !frame.foreign => kept = None,
                 _ => {}
             }
         }

@@ -29,6 +29,11 @@ impl Writing {
         Self { dialect, owned: None, dropped: Vec::new(), message: None, part: 0, nested: false, made }
     }
 
+    /// Whether the request was made by us, not read.
+    pub(crate) fn is_made(&self) -> bool {
+        self.made
+    }
+
     /// Whether a field is none of the provider's: earlier versions of the live door took those of its lines for fields of a
     /// tool's message.
     pub(crate) fn is_envelope(&self, field: &str) -> bool {
@@ -153,7 +158,9 @@ impl Writing {
 const fn known_fields(dialect: Dialect) -> &'static [&'static str] {
     match dialect {
         Dialect::Anthropic => &["cache_control", "citations", "context", "title"],
-        _ => &[],
+        Dialect::OpenaiResponses => &["caller", "detail", "filename", "namespace", "prompt_cache_breakpoint"],
+        Dialect::Gemini => &["mediaResolution", "thoughtSignature", "videoMetadata"],
+        Dialect::OpenaiChat | Dialect::Neutral => &[],
     }
 }
 

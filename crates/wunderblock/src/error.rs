@@ -235,7 +235,6 @@ impl Error {
             Self::OverBudget(_) | Self::Unappendable { .. } => ErrorKind::Refused,
             Self::Restless | Self::Overtaken(_) => ErrorKind::Busy,
             Self::Id(_)
-            | Self::Wire(WireError::Unsupported { .. })
             | Self::Line(_)
             | Self::Policy(_)
             | Self::Catalog(_)

@@ -10,6 +10,7 @@ use wunderblock_core::message::{Dialect, Part};
 use wunderblock_core::ports::{CostModel, Framing};
 use wunderblock_core::units::{Bytes, Cost, Tokens};
 use wunderblock_core::usage::Calibration;
+use wunderblock_wire::takes_thinking;
 
 /// Texts that are in no blob are weighed several times in a build: where they are learned from, planned, and rendered.
 const MEMO_MAX: usize = crate::store::codec::INLINE_MAX;
@@ -169,12 +170,9 @@ impl CostModel for TokenCosts {
     fn refuses(&self, part: &Part) -> Option<Reason> {
         match (part, self.dialect) {
             (_, Dialect::Neutral) => None,
+            (Part::Thinking { .. }, Dialect::OpenaiChat) => Some(Reason::Dialect),
             // A text may be empty, a signature may not.
-            (Part::Thinking { signature, .. }, Dialect::Anthropic) => {
-                let is_signed = signature.as_deref().is_some_and(|signature| !signature.is_empty());
-                (!is_signed).then_some(Reason::Unsigned)
-            }
-            (Part::Thinking { .. }, _) => Some(Reason::Dialect),
+            (Part::Thinking { .. }, dialect) => (!takes_thinking(dialect, part)).then_some(Reason::Unsigned),
             (Part::Opaque { dialect, .. }, target) => (*dialect != target).then_some(Reason::Dialect),
             _ => None,
         }

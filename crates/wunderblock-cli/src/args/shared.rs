@@ -17,9 +17,7 @@ pub(crate) enum DialectArg {
     Neutral,
     Anthropic,
     OpenaiChat,
-    #[value(hide = true)]
     OpenaiResponses,
-    #[value(hide = true)]
     Gemini,
 }
 

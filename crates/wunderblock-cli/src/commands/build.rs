@@ -136,7 +136,7 @@ pub(super) fn options(
     at: Option<u64>,
 ) -> Result<ContextOptions, Failure> {
     let (defaults, default) = (&settings.file.context, ContextOptions::default());
-    let dialect = build.to.map(dialect).transpose()?;
+    let dialect = build.to.map(dialect);
     if build.reader.model.as_deref().is_some_and(|model| model.trim().is_empty()) {
         return Err(wrong("--model is empty; leave it out to take the transcript's"));
     }

@@ -18,7 +18,7 @@ use wunderblock_core::units::{Seq, Tokens};
 const EVERYTHING: Tokens = Tokens(1 << 40);
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Export) -> Exit {
-    let to = wanted.to.map(dialect).transpose()?;
+    let to = wanted.to.map(dialect);
     let (_, session) = reading(settings, global, &wanted.session.session).await?;
     // `-` is stdout, as everywhere.
     let file = wanted.out.as_deref().filter(|path| *path != Path::new("-"));

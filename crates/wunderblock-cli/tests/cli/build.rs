@@ -9,7 +9,7 @@ const SMALL: [&str; 4] = ["--window", "900", "--reserve", "200"];
 #[test]
 fn the_request_on_stdout_has_the_hash_that_is_reported() {
     let desk = Desk::with_session();
-    for to in ["neutral", "anthropic", "openai-chat"] {
+    for to in ["neutral", "anthropic", "openai-chat", "openai-responses", "gemini"] {
         let output = desk.run_bytes(&["context", SESSION, "--to", to, "--out", "-", "--json"]);
         assert!(output.status.success());
         let report: Value = serde_json::from_slice(&output.stderr).expect("the report is on stderr");

@@ -48,7 +48,7 @@ fn work() -> String {
     lines.join("\n") + "\n"
 }
 
-fn desk() -> Desk {
+pub(crate) fn desk() -> Desk {
     let desk = Desk::new();
     desk.feed(&["append", "work"], &work()).exits(0);
     desk
@@ -56,7 +56,7 @@ fn desk() -> Desk {
 
 const ROOM: [&str; 4] = ["--window", "16000", "--reserve", "1000"];
 
-fn with<'a>(command: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
+pub(crate) fn with<'a>(command: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
     [command, &ROOM, more].concat()
 }
 

@@ -3,7 +3,7 @@
 use crate::desk::Desk;
 
 /// What happened, as `docs/exit-codes.md` says it, and commands that bring it about.
-const TABLE: [(&str, u8, &[&[&str]]); 15] = [
+const TABLE: [(&str, u8, &[&[&str]]); 14] = [
     ("`grep` or `search` finds nothing", 1, &[&["grep", "xylophone"], &["search", "xylophone"]]),
     (
         "`explain --find` or `erase --text` finds the text nowhere",
@@ -30,15 +30,6 @@ const TABLE: [(&str, u8, &[&[&str]]); 15] = [
         "an unknown command, flag or value; nothing typed",
         2,
         &[&["frobnicate"], &["show", "--frobnicate"], &["context", "live", "--to", "morse"], &[]],
-    ),
-    (
-        "`--to` names a form that is not supported (`gemini`, `openai-responses`)",
-        2,
-        &[
-            &["context", "live", "--to", "gemini"],
-            &["explain", "live", "--to", "openai-responses"],
-            &["export", "live", "--to", "gemini"],
-        ],
     ),
     (
         "no such session, or several with that beginning; an unknown handle",

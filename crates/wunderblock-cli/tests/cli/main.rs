@@ -15,6 +15,7 @@ mod compaction;
 mod copy;
 mod crash;
 mod desk;
+mod dialects;
 mod exit;
 mod fields;
 mod fixture;

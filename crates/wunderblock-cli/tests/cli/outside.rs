@@ -198,7 +198,7 @@ fn the_scan_finds_the_rest_but_not_what_is_ignored() {
 fn the_request_holds_what_the_report_lists() {
     let desk = desk();
     let args = build("context", "repo/tools/deep", &["--out", "-", "--to"]);
-    for to in ["neutral", "anthropic", "openai-chat"] {
+    for to in ["neutral", "anthropic", "openai-chat", "openai-responses", "gemini"] {
         let request = desk.run(&[&args[..], &[to, "--lane", to]].concat()).exits(0).out;
         for text in [
             "Never delete what you did not make.",

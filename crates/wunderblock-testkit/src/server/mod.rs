@@ -1,5 +1,5 @@
-//! A provider on this machine: it speaks Anthropic Messages and OpenAI chat completions, whole and streamed, and
-//! misbehaves by a script. What it was sent it keeps, to prove what was not sent.
+//! A provider on this machine: it speaks Anthropic Messages, OpenAI's chat completions and responses, and Gemini, whole
+//! and streamed, and misbehaves by a script. What it was sent it keeps, to prove what was not sent.
 //!
 //! It listens on a free port of 127.0.0.1, one thread for each connection, and is gone when it is dropped. The protocols'
 //! forms are those of the providers' references; the words are ours.
@@ -108,7 +108,7 @@ impl ScriptedProvider {
     #[must_use]
     pub fn url(&self, dialect: Dialect) -> String {
         match dialect {
-            Dialect::Anthropic => format!("http://{}", self.address),
+            Dialect::Anthropic | Dialect::Gemini => format!("http://{}", self.address),
             _ => format!("http://{}/v1", self.address),
         }
     }

@@ -5,6 +5,8 @@ use wunderblock_core::message::{Body, Dialect, Part};
 
 /// So many characters of a text come at once.
 const PIECE_CHARS: usize = 24;
+/// What Gemini's address asks for, behind the model.
+const GENERATE: [&str; 2] = ["generateContent", "streamGenerateContent?alt=sse"];
 
 /// How one request is to be answered.
 pub(super) struct ReplyWriter {
@@ -22,13 +24,19 @@ pub(super) struct ReplyWriter {
 impl ReplyWriter {
     /// Reads what was asked; `None` for a path or a body that no client of these APIs sends.
     pub(super) fn of(request: &ReceivedRequest) -> Option<Self> {
+        let gemini = request.path.strip_prefix("/v1beta/models/").and_then(|path| path.split_once(':'));
         let dialect = match request.path.as_str() {
             "/v1/messages" => Dialect::Anthropic,
             "/v1/chat/completions" => Dialect::OpenaiChat,
+            "/v1/responses" => Dialect::OpenaiResponses,
+            _ if gemini.is_some_and(|(_, what)| GENERATE.contains(&what)) => Dialect::Gemini,
             _ => return None,
         };
         let asked = wunderblock_wire::decode(dialect, &request.body).ok()?;
-        let streams = asked.extra.as_deref().is_some_and(|extra| extra.contains("\"stream\":true"));
+        let streams = match gemini {
+            Some((_, what)) => what.starts_with("stream"),
+            None => asked.extra.as_deref().is_some_and(|extra| extra.contains("\"stream\":true")),
+        };
         let parts = asked.messages.iter().flat_map(|message| &message.parts);
         let text: String = parts.flat_map(Part::bodies).filter_map(Body::inline).collect();
         Some(Self {
@@ -51,6 +59,14 @@ impl ReplyWriter {
             Dialect::Anthropic => format!(
                 r#"{{"input_tokens":{input},"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":{output}}}"#
             ),
+            Dialect::OpenaiResponses => format!(
+                r#"{{"input_tokens":{input},"input_tokens_details":{{"cached_tokens":0}},"output_tokens":{output},"total_tokens":{}}}"#,
+                input + output
+            ),
+            Dialect::Gemini => format!(
+                r#"{{"promptTokenCount":{input},"candidatesTokenCount":{output},"totalTokenCount":{}}}"#,
+                input + output
+            ),
             _ => format!(
                 r#"{{"prompt_tokens":{input},"completion_tokens":{output},"total_tokens":{}}}"#,
                 input + output
@@ -65,6 +81,13 @@ impl ReplyWriter {
             Dialect::Anthropic => format!(
                 r#"{{"id":"msg_local","type":"message","role":"assistant","model":{model},"content":[{{"type":"text","text":{text}}}],"stop_reason":"end_turn","stop_sequence":null,"usage":{usage}}}"#
             ),
+            Dialect::OpenaiResponses => {
+                let piece = format!(r#"{{"type":"output_text","text":{text},"annotations":[]}}"#);
+                self.response("completed", &message_item(&piece), &usage)
+            }
+            Dialect::Gemini => {
+                self.content(&format!(r#"{{"text":{text}}}"#), &usage, r#","finishReason":"STOP""#)
+            }
             _ => format!(
                 r#"{{"id":"chatcmpl-local","object":"chat.completion","created":1,"model":{model},"choices":[{{"index":0,"message":{{"role":"assistant","content":{text},"refusal":null}},"logprobs":null,"finish_reason":"stop"}}],"usage":{usage}}}"#
             ),
@@ -75,11 +98,57 @@ impl ReplyWriter {
     pub(super) fn stream(&self, text: &str) -> Vec<String> {
         let chars: Vec<char> = text.chars().collect();
         let pieces = chars.chunks(PIECE_CHARS).map(|piece| quote(&piece.iter().collect::<String>()));
-        if self.dialect == Dialect::Anthropic {
-            self.messages(pieces, text)
-        } else {
-            self.chunks(pieces, text)
+        match self.dialect {
+            Dialect::Anthropic => self.messages(pieces, text),
+            Dialect::OpenaiResponses => self.events(pieces, text),
+            Dialect::Gemini => self.contents(pieces, text),
+            _ => self.chunks(pieces, text),
         }
+    }
+
+    /// A response of OpenAI's with these items.
+    fn response(&self, status: &str, items: &str, usage: &str) -> String {
+        let model = quote(&self.model);
+        format!(
+            r#"{{"id":"resp_local","object":"response","created_at":1,"status":"{status}","error":null,"incomplete_details":null,"model":{model},"output":[{items}],"usage":{usage}}}"#
+        )
+    }
+
+    fn events(&self, pieces: impl Iterator<Item = String>, text: &str) -> Vec<String> {
+        let event = |kind: &str, rest: &str| {
+            format!("event: response.{kind}\ndata: {{\"type\":\"response.{kind}\",{rest}}}\n\n")
+        };
+        let whole = |status: &str, items: &str, usage: &str| {
+            format!(r#""response":{}"#, self.response(status, items, usage))
+        };
+        let begun = format!(r#""output_index":0,"item":{}"#, message_item(""));
+        let mut events =
+            vec![event("created", &whole("in_progress", "", "null")), event("output_item.added", &begun)];
+        events.extend(pieces.map(|piece| {
+            event("output_text.delta", &format!(r#""output_index":0,"content_index":0,"delta":{piece}"#))
+        }));
+        let piece = format!(r#"{{"type":"output_text","text":{},"annotations":[]}}"#, quote(text));
+        let item = message_item(&piece);
+        events.push(event("output_item.done", &format!(r#""output_index":0,"item":{item}"#)));
+        events.push(event("completed", &whole("completed", &item, &self.usage(text))));
+        events
+    }
+
+    /// A body of Gemini's with these parts.
+    fn content(&self, parts: &str, usage: &str, end: &str) -> String {
+        let model = quote(&self.model);
+        format!(
+            r#"{{"candidates":[{{"content":{{"parts":[{parts}],"role":"model"}},"index":0{end}}}],"usageMetadata":{usage},"modelVersion":{model},"responseId":"local"}}"#
+        )
+    }
+
+    fn contents(&self, pieces: impl Iterator<Item = String>, text: &str) -> Vec<String> {
+        let event =
+            |part: &str, usage: &str, end: &str| format!("data: {}\n\n", self.content(part, usage, end));
+        let mut events: Vec<String> =
+            pieces.map(|piece| event(&format!(r#"{{"text":{piece}}}"#), &self.usage(""), "")).collect();
+        events.push(event(r#"{"text":""}"#, &self.usage(text), r#","finishReason":"STOP""#));
+        events
     }
 
     fn messages(&self, pieces: impl Iterator<Item = String>, text: &str) -> Vec<String> {
@@ -133,6 +202,12 @@ impl ReplyWriter {
                 .body("")
                 .replace("\"end_turn\"", "\"refusal\"")
                 .replace(r#"{"type":"text","text":""}"#, ""),
+            Dialect::OpenaiResponses => self.response(
+                "completed",
+                &message_item(r#"{"type":"refusal","refusal":"I can't help with that."}"#),
+                &self.usage(""),
+            ),
+            Dialect::Gemini => self.body("").replace("\"STOP\"", "\"SAFETY\""),
             _ => self.body("").replace("\"refusal\":null", "\"refusal\":\"I can't help with that.\""),
         };
         (self.kind(false), body)
@@ -158,6 +233,10 @@ impl ReplyWriter {
             Dialect::Anthropic => {
                 self.error("invalid_request_error", "prompt is too long: 209999 tokens > 200000 maximum")
             }
+            Dialect::Gemini => self.error(
+                "invalid_request_error",
+                "The input token count (2000000) exceeds the maximum number of tokens allowed (1048576).",
+            ),
             _ => r#"{"error":{"message":"This model's maximum context length is 128000 tokens.","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}}"#.to_owned(),
         }
     }
@@ -167,6 +246,10 @@ impl ReplyWriter {
         let error = self.error("overloaded_error", "Overloaded");
         match self.dialect {
             Dialect::Anthropic => format!("event: error\ndata: {error}\n\n"),
+            Dialect::OpenaiResponses => {
+                let said = r#""code":"server_error","message":"Overloaded","param":null"#;
+                format!("event: error\ndata: {{\"type\":\"error\",{said}}}\n\n")
+            }
             _ => format!("data: {error}\n\n"),
         }
     }
@@ -179,8 +262,31 @@ impl ReplyWriter {
                     r#"{{"type":"error","error":{{"type":{kind},"message":{message}}},"request_id":"req_local"}}"#
                 )
             }
+            Dialect::Gemini => {
+                let (code, status) = status(kind.trim_matches('"'));
+                format!(r#"{{"error":{{"code":{code},"message":{message},"status":"{status}"}}}}"#)
+            }
             _ => format!(r#"{{"error":{{"message":{message},"type":{kind},"param":null,"code":null}}}}"#),
         }
+    }
+}
+
+/// A message item of OpenAI's with these pieces.
+fn message_item(pieces: &str) -> String {
+    format!(
+        r#"{{"type":"message","id":"msg_local","status":"completed","role":"assistant","content":[{pieces}]}}"#
+    )
+}
+
+/// Gemini's number and word for a kind of failure.
+fn status(kind: &str) -> (u16, &'static str) {
+    match kind {
+        "authentication_error" => (401, "UNAUTHENTICATED"),
+        "permission_error" => (403, "PERMISSION_DENIED"),
+        "rate_limit_error" => (429, "RESOURCE_EXHAUSTED"),
+        "overloaded_error" => (503, "UNAVAILABLE"),
+        "api_error" => (500, "INTERNAL"),
+        _ => (400, "INVALID_ARGUMENT"),
     }
 }
 
@@ -206,6 +312,11 @@ mod tests {
             (
                 "/v1/chat/completions",
                 r#"{"model":"gpt-x","messages":[{"role":"user","content":"q"}],"stream":true}"#,
+            ),
+            ("/v1/responses", r#"{"model":"gpt-x","input":"q","stream":true}"#),
+            (
+                "/v1beta/models/gemini-x:streamGenerateContent?alt=sse",
+                r#"{"model":"models/gemini-x","contents":[{"role":"user","parts":[{"text":"q"}]}]}"#,
             ),
         ];
         for (path, body) in bodies {

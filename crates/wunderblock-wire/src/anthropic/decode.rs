@@ -113,7 +113,7 @@ fn reply<'a>(mut fields: RawFields<'a>, message: &mut Message, hints: &mut Vec<E
 }
 
 /// Splits a user message into tool results and what the person says.
-fn split(message: Message) -> Vec<Message> {
+pub(crate) fn split(message: Message) -> Vec<Message> {
     let Message { parts, extra, .. } = message;
     let mut messages: Vec<Message> = Vec::new();
     for part in parts {

@@ -14,7 +14,8 @@ use crate::call_id::{self, CallIds};
 use crate::extra::{FAILED, KIND, OpenedExtra, SHAPE};
 use crate::json::{self, ObjectWriter, array, quote};
 use crate::outcome::{Encoded, WireError};
-use crate::writing::{Union, Writing, checked, inline, name_of};
+use crate::turns::{OPENING, Turn, TurnList, wrapped};
+use crate::writing::{Writing, checked, inline, name_of};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -24,25 +25,9 @@ use wunderblock_core::request::{CachePoint, Request, Tool};
 
 const OWN: Dialect = Dialect::Anthropic;
 
-/// Said by the user where a conversation would begin with the assistant, which the API refuses.
-const OPENING: &str = "(The conversation begins here.)";
-
 /// `tool_use.id` has to match `^[a-zA-Z0-9_-]+$` and be unique in a request. No limit of length is documented; 128
 /// keeps room for every id the providers make.
 const IDS: call_id::IdRule = call_id::IdRule { fits: |id| call_id::is_plain(id, 128), once: true };
-
-/// One message of the API.
-#[derive(Default)]
-struct ApiMessage {
-    role: &'static str,
-    results: Vec<WrittenBlock>,
-    blocks: Vec<WrittenBlock>,
-    /// Its content as a string, if it came as one.
-    plain: Option<String>,
-    fields: Union,
-    /// The messages of the request it is made of that hold thinking.
-    thinking: Vec<usize>,
-}
 
 /// Writes a request.
 pub(crate) fn request(request: &Request) -> Result<Encoded, WireError> {
@@ -73,8 +58,7 @@ pub(crate) fn request(request: &Request) -> Result<Encoded, WireError> {
     let mut turns = Turns {
         ids: call_id::choose(&request.messages, IDS),
         refused: blocks::refused(&request.messages),
-        turns: Vec::new(),
-        run: None,
+        list: TurnList::new("assistant"),
         preamble: wanted(CachePoint::Preamble),
     };
     for (at, message) in request.messages.iter().enumerate() {
@@ -176,9 +160,7 @@ struct Turns {
     ids: CallIds,
     /// Blocks that the provider would refuse, and why.
     refused: BTreeMap<(usize, usize), &'static str>,
-    turns: Vec<ApiMessage>,
-    /// The first turn since the assistant last spoke.
-    run: Option<usize>,
+    list: TurnList<WrittenBlock>,
     /// Whether to mark the end of the first message. Others may join it: its own last block bears the mark.
     preamble: bool,
 }
@@ -190,11 +172,12 @@ impl Turns {
         let opened = writing.open(&message.extra)?;
         let role = match message.role {
             Role::Assistant => "assistant",
-            Role::System if opened.is_marked_own() && self.takes_system() => "system",
+            // It has to follow a turn of the user.
+            Role::System if opened.is_marked_own() && !self.list.awaits_user() => "system",
             Role::System | Role::User | Role::Tool => "user",
         };
         let quoted = message.role == Role::System && role == "user";
-        let mut turn = ApiMessage { role, ..ApiMessage::default() };
+        let mut turn = Turn::new(role);
         for (place, part) in message.parts.iter().enumerate() {
             writing.at(Some(at), place);
             match part {
@@ -224,7 +207,7 @@ impl Turns {
                 }
             }
         }
-        if turn.results.is_empty() && turn.blocks.is_empty() {
+        if turn.is_empty() {
             return Ok(());
         }
         if at == 0 && self.preamble && !cache::mark_last(&mut turn.blocks) {
@@ -239,62 +222,24 @@ impl Turns {
         writing.at(Some(at), 0);
         writing.unite(&mut turn.fields, opened.fields());
         turn.thinking.extend(message.parts.iter().any(Part::is_thinking).then_some(at));
-        self.join(turn, writing);
+        self.list.join(turn, writing);
         Ok(())
     }
 
-    /// A system message has to follow a user turn.
-    fn takes_system(&self) -> bool {
-        self.turns.last().is_some_and(|turn| turn.role != "assistant")
-    }
-
-    fn join(&mut self, mut turn: ApiMessage, writing: &mut Writing) {
-        if let Some(first) = self.run.and_then(|run| self.turns.get_mut(run)).filter(|_| turn.role == "user")
-        {
-            let results = std::mem::take(&mut turn.results);
-            if !results.is_empty() {
-                first.plain = None;
-                first.results.extend(results);
-            }
-        }
-        match self.turns.last_mut() {
-            Some(last) if last.role == turn.role => {
-                last.plain = None;
-                last.results.append(&mut turn.results);
-                last.blocks.append(&mut turn.blocks);
-                last.thinking.append(&mut turn.thinking);
-                writing.unite(&mut last.fields, turn.fields.iter());
-            }
-            _ if turn.results.is_empty() && turn.blocks.is_empty() => {}
-            _ => {
-                if turn.role == "assistant" {
-                    self.run = None;
-                } else if self.run.is_none() {
-                    self.run = Some(self.turns.len());
-                }
-                self.turns.push(turn);
-            }
-        }
-    }
-
-    fn finish(mut self, points: Option<&[CachePoint]>) -> Conversation {
-        if self.turns.first().is_some_and(|turn| turn.role == "assistant") {
+    fn finish(self, points: Option<&[CachePoint]>) -> Conversation {
+        let mut turns = self.list.finish(|| {
             let block = WrittenBlock::new(ObjectWriter::typed("text").text("text", OPENING).finish(), true);
             let plain = points.is_none().then(|| quote(OPENING));
-            let opening = ApiMessage { role: "user", blocks: vec![block], plain, ..ApiMessage::default() };
-            self.turns.insert(0, opening);
-        }
-        for turn in &mut self.turns {
-            turn.results.append(&mut turn.blocks);
-        }
+            Turn { results: vec![block], plain, ..Turn::new("user") }
+        });
         let mut blocks: Vec<&mut WrittenBlock> =
-            self.turns.iter_mut().flat_map(|turn| &mut turn.results).collect();
+            turns.iter_mut().flat_map(|turn| &mut turn.results).collect();
         cache::mark_numbered(points.unwrap_or_default(), &mut blocks);
         let blocks = blocks.len() as u64;
-        let messages = Vec::with_capacity(self.turns.len());
+        let messages = Vec::with_capacity(turns.len());
         let mut conversation = Conversation { messages, blocks, open: 0, thinking: Vec::new() };
-        for (turn, message) in self.turns.into_iter().enumerate() {
-            let ApiMessage { role, results: blocks, plain, fields, thinking, .. } = message;
+        for (turn, message) in turns.into_iter().enumerate() {
+            let Turn { role, results: blocks, plain, fields, thinking, .. } = message;
             conversation.thinking.extend(thinking.into_iter().map(|said| (said, turn)));
             let object = ObjectWriter::default().text("role", role);
             let before = object.len() + r#","content":"#.len();
@@ -319,10 +264,6 @@ fn opaque(dialect: Dialect, raw: &Body, writing: &mut Writing) -> Result<Option<
     let raw = writing.opaque(dialect, raw)?;
     let unmarked = writing.owns(cache::FIELD);
     Ok(raw.map(|raw| if unmarked { cache::unmarked(raw) } else { Cow::Borrowed(raw) }.into_owned()))
-}
-
-fn wrapped(text: &str) -> String {
-    format!("<system>\n{text}\n</system>")
 }
 
 /// Where a text stands: in a message the API refuses one of white space only, in a tool result it takes it.

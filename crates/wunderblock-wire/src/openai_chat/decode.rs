@@ -1,6 +1,6 @@
 //! OpenAI chat completions → neutral.
 
-use super::{FILENAME, LEGACY, REASONING, kind_for};
+use super::{FILENAME, LEGACY, REASONING, data_url, kind_for};
 use crate::extra::{self, ExtraForm, INNER, KIND, MAX, MESSAGE, ROLE, SHAPE, hint};
 use crate::json::{self, RawFields, is_null, is_object, list, text};
 use crate::outcome::WireError;
@@ -30,8 +30,9 @@ pub(crate) fn request(bytes: &[u8]) -> Result<Request, WireError> {
     let mut messages: Vec<Message> = Vec::with_capacity(raw_messages.len());
     for (at, raw) in raw_messages.into_iter().enumerate() {
         let message = message(raw, &format!("messages[{at}]"))?;
-        if messages.is_empty() && is_system_text(&message) {
-            begin(&mut system, message);
+        if messages.is_empty() && is_system_text(OWN, &message) {
+            let is_plain = system.is_empty() && message.extra.is_none();
+            begin(OWN, &mut system, message, is_plain);
             continue;
         }
         match messages.last_mut() {
@@ -50,25 +51,25 @@ pub(crate) fn single(raw_json: &str) -> Result<Vec<Message>, WireError> {
     message(json::raw(raw_json)?, "the message").map(|message| vec![message])
 }
 
-fn is_system_text(message: &Message) -> bool {
+/// Whether a message of this dialect or of its successor is system text and nothing else.
+pub(crate) fn is_system_text(own: Dialect, message: &Message) -> bool {
     let is_text = |part: &Part| match part {
-        Part::Text { extra, .. } => extra::open(extra, OWN).is_ok_and(|opened| opened.word(KIND).is_none()),
+        Part::Text { extra, .. } => extra::open(extra, own).is_ok_and(|opened| opened.word(KIND).is_none()),
         _ => false,
     };
     message.role == Role::System && !message.parts.is_empty() && message.parts.iter().all(is_text)
 }
 
 /// Adds a leading system message's text. Its first part remembers where the message begins and what else it had,
-/// except for the first message of the plain form, which needs no words.
-fn begin(system: &mut Vec<Part>, message: Message) {
-    let is_first = system.is_empty();
+/// except for one that `is_plain`: the first one, of the form that needs no words.
+pub(crate) fn begin(own: Dialect, system: &mut Vec<Part>, message: Message, is_plain: bool) {
     for (at, mut part) in message.parts.into_iter().enumerate() {
         if let Part::Text { extra, .. } = &mut part
             && at == 0
-            && (!is_first || message.extra.is_some())
+            && !is_plain
         {
             let whole = message.extra.as_deref().unwrap_or("{}").to_owned();
-            *extra = extra::with_hint(OWN, extra, (MESSAGE, whole));
+            *extra = extra::with_hint(own, extra, (MESSAGE, whole));
         }
         system.push(part);
     }
@@ -286,10 +287,4 @@ fn media(kind: &str, fields: RawFields<'_>, mut inner: RawFields<'_>) -> Option<
         body: body.into(),
         extra: extra::medium(OWN, form, hints, fields),
     })
-}
-
-/// Type and data of a base64 `data:` URL that is put together again from just these.
-fn data_url(url: &str) -> Option<(&str, &str)> {
-    let (mime, data) = url.strip_prefix("data:")?.split_once(";base64,")?;
-    (!mime.is_empty() && !mime.contains([';', ','])).then_some((mime, data))
 }

@@ -52,11 +52,24 @@ impl StopReason {
     pub(super) fn of(word: Option<&str>) -> Self {
         match word {
             None => Self::Unknown,
-            Some("end_turn" | "stop") => Self::End,
-            Some("max_tokens" | "length") => Self::Length,
+            Some("end_turn" | "stop" | "completed" | "STOP") => Self::End,
+            Some("max_tokens" | "length" | "max_output_tokens" | "MAX_TOKENS") => Self::Length,
             Some("tool_use" | "tool_calls" | "function_call") => Self::Tools,
             Some("stop_sequence") => Self::Sequence,
             Some("refusal" | "content_filter") => Self::Refused,
+            // Gemini names what its filters found.
+            Some(
+                "SAFETY"
+                | "RECITATION"
+                | "LANGUAGE"
+                | "BLOCKLIST"
+                | "PROHIBITED_CONTENT"
+                | "SPII"
+                | "IMAGE_SAFETY"
+                | "IMAGE_PROHIBITED_CONTENT"
+                | "IMAGE_RECITATION"
+                | "MODEL_ARMOR",
+            ) => Self::Refused,
             Some("model_context_window_exceeded") => Self::Window,
             Some("pause_turn") => Self::Paused,
             Some(_) => Self::Other,
@@ -106,7 +119,9 @@ impl ModelReply {
 /// Whether a part is what the model said when it declined.
 fn is_refusal(part: &Part) -> bool {
     let Part::Text { extra, .. } = part else { return false };
-    let kind = extra::open(extra, Dialect::OpenaiChat).ok().and_then(|opened| opened.own_word(KIND));
+    let kind = [Dialect::OpenaiChat, Dialect::OpenaiResponses]
+        .into_iter()
+        .find_map(|dialect| extra::open(extra, dialect).ok()?.own_word(KIND));
     matches!(kind.as_deref(), Some("refusal" | "refusal_part"))
 }
 

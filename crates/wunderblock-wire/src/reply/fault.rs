@@ -32,41 +32,61 @@ pub enum ReplyFault {
     },
 }
 
-/// What a provider says when it does not answer: `{"error": {…}}`, of either dialect.
+/// What a provider says when it does not answer: `{"error": {…}}`, of any dialect.
 #[derive(Clone, Debug, Default, PartialEq, Eq, thiserror::Error)]
 #[error("{}{}{message}", kind, if kind.is_empty() || message.is_empty() { "" } else { ": " })]
 pub struct ProviderError {
-    /// Its kind in the provider's word: Anthropic's `error.type`; OpenAI's `error.code`, else its `error.type`.
+    /// Its kind in the provider's word: Anthropic's `error.type`; OpenAI's `error.code`, else its `error.type`; Gemini's
+    /// `error.status`, or `API_KEY_INVALID`, which its status does not tell.
     pub kind: String,
     /// What it says.
     pub message: String,
+    /// In how many seconds a new try may help, where the body says that: Gemini's `retryDelay`.
+    pub retry_after: Option<u64>,
 }
 
+/// The reason for which Gemini refuses a key, with a status that says only that the request is invalid.
+const INVALID_KEY: &str = "API_KEY_INVALID";
+
 impl ProviderError {
-    /// Reads the body of an error response, or the data of an error event; `None` if it is neither.
+    /// Reads the body of an error response, or the data of an error event; `None` if it is neither. Gemini answers with a
+    /// list of one where no events were asked for.
     #[must_use]
     pub fn read(body: &[u8]) -> Option<Self> {
-        Self::of(&RawFields::of(json::document(body).ok()?)?)
+        let document = json::document(body).ok()?;
+        let body = json::list(document).and_then(|list| list.first().copied()).unwrap_or(document);
+        Self::of(&RawFields::of(body)?)
     }
 
     pub(crate) fn of(fields: &RawFields<'_>) -> Option<Self> {
         let raw = fields.get("error").filter(|raw| !json::is_null(raw))?;
         let Some(error) = RawFields::of(raw) else {
-            return Some(Self { kind: String::new(), message: text(raw)? });
+            return Some(Self { message: text(raw)?, ..Self::default() });
         };
-        let kind = error.text("code").or_else(|| error.text("type")).unwrap_or_default();
-        Some(Self { kind, message: error.text("message").unwrap_or_default() })
+        let details: Vec<RawFields<'_>> = error
+            .get("details")
+            .and_then(json::list)
+            .into_iter()
+            .flatten()
+            .filter_map(RawFields::of)
+            .collect();
+        let reason = details.iter().find_map(|detail| detail.text("reason"));
+        let said = || ["code", "type", "status"].into_iter().find_map(|name| error.text(name));
+        let kind = reason.filter(|reason| reason == INVALID_KEY).or_else(said).unwrap_or_default();
+        let retry_after = details.iter().find_map(|detail| seconds(&detail.text("retryDelay")?));
+        Some(Self { kind, message: error.text("message").unwrap_or_default(), retry_after })
     }
 
     /// Whether it says that the request was too long.
     ///
     /// OpenAI's code is `context_length_exceeded`; Anthropic's kinds do not tell (`request_too_large` is of bytes,
-    /// `invalid_request_error` of anything), so its words do: "prompt is too long", "exceed context limit". The other
-    /// words are those of servers compatible with OpenAI.
+    /// `invalid_request_error` of anything), so its words do: "prompt is too long", "exceed context limit"; Gemini's
+    /// neither ("exceeds the maximum number of tokens allowed"). The other words are those of servers compatible with
+    /// OpenAI.
     #[must_use]
     pub fn is_overflow(&self) -> bool {
         const KINDS: [&str; 2] = ["context_length_exceeded", "request_too_large"];
-        const WORDS: [&str; 7] = [
+        const WORDS: [&str; 8] = [
             "prompt is too long",
             "exceed context limit",
             "maximum context length",
@@ -74,6 +94,7 @@ impl ProviderError {
             "exceeds the context window",
             "context window of",
             "exceed_context_size",
+            "exceeds the maximum number of tokens allowed",
         ];
         let message = self.message.to_lowercase();
         KINDS.contains(&self.kind.as_str()) || WORDS.iter().any(|words| message.contains(words))
@@ -81,23 +102,32 @@ impl ProviderError {
 
     /// The HTTP status its kind stands for, of kinds that come in the middle of a stream, where there is no other.
     ///
-    /// Anthropic's are those of its page "Errors"; OpenAI's of its guide "Error codes".
+    /// Anthropic's are those of its page "Errors"; OpenAI's of its guide "Error codes"; Gemini's of its page
+    /// "Troubleshooting".
     #[must_use]
     pub fn status(&self) -> Option<u16> {
         Some(match self.kind.as_str() {
-            "invalid_request_error" => 400,
-            "authentication_error" | "invalid_api_key" => 401,
+            "invalid_request_error" | "INVALID_ARGUMENT" | "FAILED_PRECONDITION" => 400,
+            "authentication_error" | "invalid_api_key" | "UNAUTHENTICATED" | INVALID_KEY => 401,
             "billing_error" => 402,
-            "permission_error" => 403,
-            "not_found_error" | "model_not_found" => 404,
+            "permission_error" | "PERMISSION_DENIED" => 403,
+            "not_found_error" | "model_not_found" | "NOT_FOUND" => 404,
             "request_too_large" => 413,
-            "rate_limit_error" | "rate_limit_exceeded" | "insufficient_quota" => 429,
-            "api_error" | "server_error" => 500,
-            "timeout_error" => 504,
+            "rate_limit_error" | "rate_limit_exceeded" | "insufficient_quota" | "RESOURCE_EXHAUSTED" => 429,
+            "api_error" | "server_error" | "INTERNAL" => 500,
+            "UNAVAILABLE" => 503,
+            "timeout_error" | "DEADLINE_EXCEEDED" => 504,
             "overloaded_error" => 529,
             _ => return None,
         })
     }
+}
+
+/// A span of time as Google's APIs write it (`34.07s`), in whole seconds, rounded up.
+fn seconds(span: &str) -> Option<u64> {
+    let (whole, part) = span.strip_suffix('s')?.split_once('.').unwrap_or((span.strip_suffix('s')?, ""));
+    let more = part.bytes().any(|digit| digit != b'0');
+    Some(whole.parse::<u64>().ok()?.saturating_add(u64::from(more)))
 }
 
 /// A text that a provider says is JSON, and is not, at a fault's length.
@@ -132,12 +162,33 @@ mod tests {
             ),
             (r#"{"error":"model is loading"}"#, "model is loading", false, None),
             (r#"{"error":{}}"#, "", false, None),
+            (
+                r#"{"error":{"code":400,"message":"The input token count (2000000) exceeds the maximum number of tokens allowed (1048576).","status":"INVALID_ARGUMENT"}}"#,
+                "INVALID_ARGUMENT: The input token count (2000000) exceeds the maximum number of tokens allowed (1048576).",
+                true,
+                Some(400),
+            ),
+            (
+                r#"{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}"#,
+                "UNAVAILABLE: The model is overloaded.",
+                false,
+                Some(503),
+            ),
         ];
         for (body, words, overflow, status) in table {
             let refusal = ProviderError::read(body.as_bytes()).unwrap();
             assert_eq!((refusal.to_string(), refusal.is_overflow()), (words.to_owned(), overflow));
             assert_eq!(refusal.status(), status, "{body}");
         }
+        let limited = r#"[{"error":{"code":429,"message":"Quota exceeded.","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.Help"},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"34.07s"}]}}]"#;
+        let limited = ProviderError::read(limited.as_bytes()).unwrap();
+        assert_eq!((limited.status(), limited.retry_after), (Some(429), Some(35)));
+        for (span, expected) in [("7s", Some(7)), ("0.0s", Some(0)), ("7", None), ("s", None), ("-1s", None)]
+        {
+            assert_eq!(seconds(span), expected, "{span}");
+        }
+        let key = r#"{"error":{"code":400,"message":"API key not valid.","status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID"}]}}"#;
+        assert_eq!(ProviderError::read(key.as_bytes()).unwrap().status(), Some(401));
         for body in ["", "<html>", "[]", "{}", r#"{"error":null}"#, r#"{"error":7}"#] {
             assert_eq!(ProviderError::read(body.as_bytes()), None, "{body}");
         }

@@ -41,6 +41,14 @@ impl GrowingObject {
         *self.place(name) = Value::Raw(json);
     }
 
+    /// Takes a field out, if it is there.
+    pub(super) fn remove(&mut self, name: &str) {
+        if self.places.remove(name).is_some() {
+            self.fields.retain(|(own, _)| own != name);
+            self.places = self.fields.iter().enumerate().map(|(at, (own, _))| (own.clone(), at)).collect();
+        }
+    }
+
     /// Adds to a text; a value of another kind gives way.
     pub(super) fn grow(&mut self, name: &str, more: &str) {
         let value = self.place(name);

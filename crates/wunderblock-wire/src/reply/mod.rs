@@ -8,7 +8,9 @@ mod anthropic;
 mod body;
 mod fault;
 mod fields;
+mod gemini;
 mod openai_chat;
+mod openai_responses;
 pub mod sse;
 
 pub use answer::{MAX_ODD, ModelReply, StopReason};
@@ -27,15 +29,16 @@ pub fn decode_reply(dialect: Dialect, bytes: &[u8]) -> ModelReply {
     let read = match dialect {
         Dialect::Anthropic => anthropic::whole(bytes),
         Dialect::OpenaiChat => openai_chat::whole(bytes),
-        Dialect::Neutral | Dialect::OpenaiResponses | Dialect::Gemini => {
-            Err(ReplyFault::Unsupported { dialect })
-        }
+        Dialect::OpenaiResponses => openai_responses::whole(bytes),
+        Dialect::Gemini => gemini::whole(bytes),
+        Dialect::Neutral => Err(ReplyFault::Unsupported { dialect }),
     };
     read.unwrap_or_else(ModelReply::fault)
 }
 
 /// A reply that is being read, piece by piece: a stream, or a whole body from a server that does not stream. Which of the
-/// two it is, its first byte says: a body begins with a brace, an event never does.
+/// two it is, its first byte says: a body begins with a brace (or, where Gemini was not asked for events, with a bracket),
+/// an event never does.
 #[derive(Debug)]
 pub struct ReplyReader {
     dialect: Dialect,
@@ -64,6 +67,8 @@ struct Stream {
 enum Assembly {
     Anthropic(Box<anthropic::MessageAssembly>),
     OpenaiChat(Box<openai_chat::CompletionAssembly>),
+    OpenaiResponses(Box<openai_responses::ResponseAssembly>),
+    Gemini(Box<gemini::ContentAssembly>),
     Unsupported,
 }
 
@@ -73,6 +78,8 @@ impl Assembly {
             _ if state.is_done => {}
             Self::Anthropic(assembly) => assembly.take(event, state),
             Self::OpenaiChat(assembly) => assembly.take(event, state),
+            Self::OpenaiResponses(assembly) => assembly.take(event, state),
+            Self::Gemini(assembly) => assembly.take(event, state),
             Self::Unsupported => {}
         }
     }
@@ -111,7 +118,7 @@ impl ReplyReader {
                 // What was there before is blank.
                 let new = if had < BOM.len() { begun.strip_prefix(BOM).unwrap_or(begun) } else { bytes };
                 if let Some(first) = new.trim_ascii_start().first() {
-                    let is_body = *first == b'{';
+                    let is_body = matches!(first, b'{' | b'[');
                     let begun = std::mem::take(begun);
                     self.begin(is_body, begun);
                 }
@@ -126,7 +133,9 @@ impl ReplyReader {
             let assembly = match self.dialect {
                 Dialect::Anthropic => Assembly::Anthropic(Box::default()),
                 Dialect::OpenaiChat => Assembly::OpenaiChat(Box::default()),
-                _ => Assembly::Unsupported,
+                Dialect::OpenaiResponses => Assembly::OpenaiResponses(Box::default()),
+                Dialect::Gemini => Assembly::Gemini(Box::default()),
+                Dialect::Neutral => Assembly::Unsupported,
             };
             let (events, state) = (Events::new(self.max), StreamState::default());
             let mut stream = Box::new(Stream { events, assembly, state });
@@ -194,6 +203,8 @@ impl Stream {
         let mut reply = match assembly {
             Assembly::Anthropic(assembly) => assembly.finish(state),
             Assembly::OpenaiChat(assembly) => assembly.finish(state),
+            Assembly::OpenaiResponses(assembly) => assembly.finish(state),
+            Assembly::Gemini(assembly) => assembly.finish(state),
             Assembly::Unsupported => ModelReply::fault(ReplyFault::Unsupported { dialect }),
         };
         if is_over {

@@ -28,8 +28,9 @@ pub(super) fn whole(bytes: &[u8]) -> Result<ModelReply, ReplyFault> {
     message.stop = word.map(String::into_boxed_str);
     let usage = fields.object("usage").map(|usage| {
         let details = usage.object("prompt_tokens_details").unwrap_or_default();
-        let prompt = (usage.count("prompt_tokens"), details.count("cached_tokens"));
-        crate::openai_chat::usage(prompt, usage.count("completion_tokens"), &message)
+        let cache = ["cached_tokens", "cache_write_tokens"].map(|name| details.count(name));
+        let (prompt, answer) = (usage.count("prompt_tokens"), usage.count("completion_tokens"));
+        crate::openai_chat::usage(prompt, cache, answer, &message)
     });
     let mut odd = Vec::new();
     if choices.len() > 1 {

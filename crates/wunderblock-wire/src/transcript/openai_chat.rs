@@ -228,6 +228,6 @@ fn first_of_ids(object: &Object<'_>) -> Option<Box<str>> {
 fn usage_of(usage: &Object<'_>, message: &Message) -> UsageMeasured {
     let count = |object: &Object<'_>, key| object.number(key).unwrap_or(0);
     let details = usage.object("prompt_tokens_details").unwrap_or_default();
-    let prompt = (count(usage, "prompt_tokens"), count(&details, "cached_tokens"));
-    crate::openai_chat::usage(prompt, count(usage, "completion_tokens"), message)
+    let (prompt, read) = (count(usage, "prompt_tokens"), count(&details, "cached_tokens"));
+    crate::openai_chat::usage(prompt, [read, 0], count(usage, "completion_tokens"), message)
 }

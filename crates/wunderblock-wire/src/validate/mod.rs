@@ -7,8 +7,10 @@
 
 mod anthropic;
 mod findings;
+mod gemini;
 mod node;
 mod openai_chat;
+mod openai_responses;
 
 pub use findings::Violation;
 
@@ -21,24 +23,21 @@ use wunderblock_core::request::Request;
 #[must_use]
 pub fn validate(dialect: Dialect, bytes: &[u8]) -> Vec<Violation> {
     let mut findings = Violations::default();
-    match dialect {
-        Dialect::Anthropic | Dialect::OpenaiChat => match ValueNode::document(bytes) {
-            Ok(body) if dialect == Dialect::Anthropic => anthropic::check(&body, &mut findings),
-            Ok(body) => openai_chat::check(&body, &mut findings),
-            Err(reason) => findings.add("", "json", reason),
-        },
+    let check = match dialect {
+        Dialect::Anthropic => anthropic::check,
+        Dialect::OpenaiChat => openai_chat::check,
+        Dialect::OpenaiResponses => openai_responses::check,
+        Dialect::Gemini => gemini::check,
         Dialect::Neutral => {
             if let Err(error) = serde_json::from_slice::<Request>(bytes) {
                 findings.add("", "json", error.to_string());
             }
+            return findings.0;
         }
-        Dialect::OpenaiResponses | Dialect::Gemini => {
-            findings.add(
-                "",
-                "unsupported",
-                "this dialect has no checker; anthropic, openai-chat and neutral have",
-            );
-        }
+    };
+    match ValueNode::document(bytes) {
+        Ok(body) => check(&body, &mut findings),
+        Err(reason) => findings.add("", "json", reason),
     }
     findings.0
 }

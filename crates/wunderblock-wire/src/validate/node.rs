@@ -3,6 +3,14 @@
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
+/// The fields of an object.
+pub(super) type NodeFields<'a> = BTreeMap<String, ValueNode<'a>>;
+
+/// A field's text.
+pub(super) fn text(fields: &NodeFields<'_>, name: &str) -> Option<String> {
+    fields.get(name).and_then(|node| node.text())
+}
+
 /// A value and nothing of what is inside it yet.
 #[derive(Clone, Copy)]
 pub(super) struct ValueNode<'a>(&'a RawValue);
@@ -72,6 +80,11 @@ impl<'a> ValueNode<'a> {
 
     pub(super) fn is_null(self) -> bool {
         self.0.get() == "null"
+    }
+
+    /// Whether it is a whole number from 1 on.
+    pub(super) fn is_count(self) -> bool {
+        self.0.get().parse::<u64>().is_ok_and(|number| number > 0)
     }
 
     /// A field's text.

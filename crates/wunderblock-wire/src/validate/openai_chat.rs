@@ -1,10 +1,8 @@
 //! What the OpenAI chat completions API refuses.
 
 use super::findings::{Violations, is_name};
-use super::node::{NodeKind, ValueNode};
-use std::collections::{BTreeMap, BTreeSet};
-
-type NodeFields<'a> = BTreeMap<String, ValueNode<'a>>;
+use super::node::{NodeFields, NodeKind, ValueNode, text};
+use std::collections::BTreeSet;
 
 /// At most so many calls fit in one message ("array too long").
 const CALLS: usize = 128;
@@ -53,10 +51,6 @@ impl Open {
             findings.add(&self.path, "unanswered-call", format!("{id} has no result right after it"));
         }
     }
-}
-
-fn text(fields: &NodeFields<'_>, name: &str) -> Option<String> {
-    fields.get(name).and_then(|node| node.text())
 }
 
 fn check_message(path: &str, fields: &NodeFields<'_>, open: &mut Open, findings: &mut Violations) {
@@ -168,12 +162,7 @@ fn check_part(path: &str, role: &str, part: ValueNode<'_>, findings: &mut Violat
         ("refusal", "assistant") => text(&fields, "refusal").is_some(),
         ("image_url", "user") => {
             let url = inner("url");
-            let data = url.as_deref().and_then(|url| url.strip_prefix("data:"));
-            let types = ["image/png", "image/jpeg", "image/gif", "image/webp"];
-            let known =
-                data.is_none_or(|data| types.iter().any(|mime| data.starts_with(&format!("{mime};base64,"))));
-            let shown = |data: &str| data.chars().take(40).collect::<String>();
-            findings.demand(known, path, "media-type", &data.map(shown).unwrap_or_default());
+            check_image_url(path, url.as_deref(), findings);
             url.is_some_and(|url| !url.is_empty())
         }
         ("input_audio", "user") => {
@@ -188,6 +177,14 @@ fn check_part(path: &str, role: &str, part: ValueNode<'_>, findings: &mut Violat
         }
     };
     findings.demand(holds, path, "missing-field", "what the part carries is missing");
+}
+
+/// Checks the type of an image that is sent as data.
+pub(super) fn check_image_url(path: &str, url: Option<&str>, findings: &mut Violations) {
+    let Some(data) = url.and_then(|url| url.strip_prefix("data:")) else { return };
+    let types = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+    let known = types.iter().any(|mime| data.starts_with(&format!("{mime};base64,")));
+    findings.demand(known, path, "media-type", &data.chars().take(40).collect::<String>());
 }
 
 fn check_tools(tools: ValueNode<'_>, findings: &mut Violations) {

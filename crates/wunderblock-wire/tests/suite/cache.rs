@@ -10,7 +10,8 @@ use wunderblock_core::units::Tokens;
 use wunderblock_wire::{decode, encode, validate};
 
 const MARK: &str = r#","cache_control":{"type":"ephemeral"}}"#;
-const ALL: [Dialect; 3] = [Dialect::Anthropic, Dialect::OpenaiChat, Dialect::Neutral];
+const ALL: [Dialect; 5] =
+    [Dialect::Anthropic, Dialect::OpenaiChat, Dialect::OpenaiResponses, Dialect::Gemini, Dialect::Neutral];
 
 fn text(dialect: Dialect, request: &Request) -> String {
     String::from_utf8(encode(dialect, request).unwrap().bytes).unwrap()
@@ -184,6 +185,8 @@ fn a_request_without_messages_has_a_stem() {
             r#"{"role":"system","content":[{"type":"text","text":"s1"},{"type":"text","text":"s2"}]}"#,
             1,
         ),
+        (Dialect::OpenaiResponses, r#"{"type":"input_text","text":"s2"}]}"#, 1),
+        (Dialect::Gemini, r#""contents":["#, 0),
         (Dialect::Neutral, r#""messages":["#, 0),
     ];
     for (dialect, end, blocks) in ends {

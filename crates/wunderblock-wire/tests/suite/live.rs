@@ -72,6 +72,31 @@ fn what_is_the_providers_own_stays() {
 }
 
 #[test]
+fn lines_of_the_newer_dialects_are_told_apart() {
+    let call = message(r#"{"id":"m1","type":"function_call","call_id":"c","name":"f","arguments":"{}"}"#);
+    assert_eq!(call.calls().next().unwrap().as_str(), "c");
+    let said =
+        message(r#"{"type":"message","role":"assistant","content":[{"type":"output_text","text":"a"}]}"#);
+    assert_eq!(said, Message::assistant("a"));
+    assert_eq!(message(r#"{"role":"user","content":[{"type":"input_text","text":"q"}]}"#).parts.len(), 1);
+    for line in [
+        r#"{"type":"reasoning","summary":[],"encrypted_content":"c2Vh"}"#,
+        r#"{"type":"web_search_call","status":"completed"}"#,
+        r#"{"type":"message","role":"assistant","content":"a","phase":"final_answer"}"#,
+        r#"{"type":"message","role":"assistant","content":[{"type":"refusal","refusal":"no"}]}"#,
+    ] {
+        let said = format!("{:?}", message(line));
+        assert!(said.contains("openai-responses") || said.contains("OpenaiResponses"), "{said}");
+    }
+    let answer = message(
+        r#"{"role":"user","parts":[{"functionResponse":{"id":"c","name":"f","response":{"output":"r"}}}]}"#,
+    );
+    assert_eq!(answer.role, Role::Tool);
+    assert_eq!(message(r#"{"role":"model","parts":[{"text":"a"}]}"#), Message::assistant("a"));
+    assert_eq!(message(r#"{"role":"user","parts":[{"type":"text","text":"q"}]}"#), Message::user("q"));
+}
+
+#[test]
 fn a_line_that_is_no_event_says_why() {
     let table = [
         ("[1]", LiveError::NotAnObject),

@@ -10,8 +10,11 @@
 
 mod cache;
 mod encode;
+mod gemini;
 mod live;
+mod newer_replies;
 mod reply;
+mod responses;
 mod round_trip;
 mod shared;
 mod text;

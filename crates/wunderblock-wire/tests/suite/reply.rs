@@ -8,9 +8,9 @@ use wunderblock_core::message::{Body, Dialect, Part};
 use wunderblock_core::units::Tokens;
 use wunderblock_wire::{ModelReply, ReplyFault, ReplyReader, StopReason, decode_reply};
 
-const MOST: usize = 1 << 20;
+pub(crate) const MOST: usize = 1 << 20;
 
-fn read(dialect: Dialect, pieces: &[&[u8]]) -> ModelReply {
+pub(crate) fn read(dialect: Dialect, pieces: &[&[u8]]) -> ModelReply {
     let mut reading = ReplyReader::new(dialect, MOST);
     for piece in pieces {
         reading.push(piece);
@@ -18,25 +18,25 @@ fn read(dialect: Dialect, pieces: &[&[u8]]) -> ModelReply {
     reading.finish()
 }
 
-fn stream(dialect: Dialect, text: &str) -> ModelReply {
+pub(crate) fn stream(dialect: Dialect, text: &str) -> ModelReply {
     read(dialect, &[text.as_bytes()])
 }
 
 /// Events as Anthropic names them.
-fn named(events: &[Value]) -> String {
+pub(crate) fn named(events: &[Value]) -> String {
     let line =
         |event: &Value| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap_or("what"));
     events.iter().map(line).collect()
 }
 
 /// Events as OpenAI ends them.
-fn done(events: &[Value]) -> String {
+pub(crate) fn done(events: &[Value]) -> String {
     let lines: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
     lines + "data: [DONE]\n\n"
 }
 
 /// What a reply says, in words.
-fn said(reply: &ModelReply) -> Vec<String> {
+pub(crate) fn said(reply: &ModelReply) -> Vec<String> {
     let body = |body: &Body| body.inline().unwrap().to_owned();
     reply
         .message
@@ -54,7 +54,7 @@ fn said(reply: &ModelReply) -> Vec<String> {
         .collect()
 }
 
-fn usage(id: &str, model: &str, tokens: [u64; 4]) -> UsageMeasured {
+pub(crate) fn usage(id: &str, model: &str, tokens: [u64; 4]) -> UsageMeasured {
     let [input, cache_read, cache_write, output] = tokens.map(Tokens);
     let (api_id, model) = (Some(id.into()), Some(model.into()));
     UsageMeasured { api_id, model, input, cache_read, cache_write, output, window: None, request: None }
@@ -238,7 +238,13 @@ fn what_goes_wrong_is_said_beside_what_had_come() {
     for nonsense in
         ["", " \n", "<html>502</html>", "{", "[]", "null", "data: {}\n\n", "data: [DONE]\n\n", "{\"a\":1}"]
     {
-        for dialect in [Dialect::Anthropic, Dialect::OpenaiChat, Dialect::Gemini] {
+        for dialect in [
+            Dialect::Anthropic,
+            Dialect::OpenaiChat,
+            Dialect::OpenaiResponses,
+            Dialect::Gemini,
+            Dialect::Neutral,
+        ] {
             let reply = stream(dialect, nonsense);
             let known =
                 matches!(reply.fault, Some(ReplyFault::Unreadable { .. } | ReplyFault::Unsupported { .. }));

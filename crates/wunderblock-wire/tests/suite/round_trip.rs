@@ -1,12 +1,15 @@
 //! What a provider's request keeps on the way through the neutral form: everything.
 
-use crate::shared::{canonical, providers};
+use crate::shared::{canonical, newer, providers};
 use proptest::prelude::*;
 use wunderblock_core::message::{Dialect, Part, Role};
 use wunderblock_wire::{decode, decode_blocks, decode_message, encode, validate};
 
+const ALL: [Dialect; 5] =
+    [Dialect::Anthropic, Dialect::OpenaiChat, Dialect::OpenaiResponses, Dialect::Gemini, Dialect::Neutral];
+
 /// Decodes and encodes, and demands the same document, nothing dropped, and the same bytes when done again.
-fn survives(dialect: Dialect, json: &str) {
+pub(crate) fn survives(dialect: Dialect, json: &str) {
     let request = decode(dialect, json.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{json}"));
     let encoded = encode(dialect, &request).unwrap();
     let written = String::from_utf8(encoded.bytes.clone()).unwrap();
@@ -208,7 +211,7 @@ fn nesting_of_any_depth_is_carried_or_refused() {
     let encoded = encode(Dialect::Anthropic, &request).unwrap().bytes;
     assert!(String::from_utf8(encoded.clone()).unwrap().contains(&input));
     assert_eq!(validate(Dialect::Anthropic, &encoded), []);
-    for dialect in [Dialect::Anthropic, Dialect::OpenaiChat, Dialect::Neutral] {
+    for dialect in ALL {
         assert!(decode(dialect, deep.as_bytes()).is_err());
         assert!(!validate(dialect, deep.as_bytes()).is_empty());
     }
@@ -219,16 +222,6 @@ fn nesting_of_any_depth_is_carried_or_refused() {
     };
     assert!(decode(Dialect::Neutral, nested(8).as_bytes()).is_ok());
     assert!(decode(Dialect::Neutral, nested(100_000).as_bytes()).is_err());
-}
-
-#[test]
-fn dialects_without_encoder_say_what_there_is() {
-    for dialect in [Dialect::Gemini, Dialect::OpenaiResponses] {
-        let error = decode(dialect, b"{}").unwrap_err().to_string();
-        assert!(error.contains("anthropic, openai-chat and neutral"), "{error}");
-        assert!(encode(dialect, &Default::default()).is_err());
-        assert!(decode_message(dialect, "{}").is_err());
-    }
 }
 
 #[test]
@@ -263,17 +256,31 @@ proptest! {
     }
 
     #[test]
+    fn any_responses_request_survives(json in newer::responses()) {
+        survives(Dialect::OpenaiResponses, &json);
+        prop_assert_eq!(validate(Dialect::OpenaiResponses, json.as_bytes()), []);
+    }
+
+    #[test]
+    fn any_gemini_request_survives(json in newer::gemini()) {
+        survives(Dialect::Gemini, &json);
+        prop_assert_eq!(validate(Dialect::Gemini, json.as_bytes()), []);
+    }
+
+    #[test]
     fn any_bytes_are_read_or_refused(bytes in prop_oneof![
         proptest::collection::vec(any::<u8>(), 0..200),
         providers::json(3).prop_map(String::into_bytes),
         providers::json(2).prop_map(|json| format!(r#"{{"messages":{json}}}"#).into_bytes()),
         providers::json(2).prop_map(|json| format!(r#"{{"model":"m","messages":[{{"role":"assistant","content":[{json}],"tool_calls":[{json}]}}]}}"#).into_bytes()),
+        (providers::json(2), providers::json(1)).prop_map(|(one, two)| format!(r#"{{"input":[{one},{{"type":"function_call","call_id":{two},"name":"f","arguments":{one}}},{{"type":"reasoning","summary":[{two}]}},{{"role":"assistant","content":{one}}}]}}"#).into_bytes()),
+        (providers::json(2), providers::json(1)).prop_map(|(one, two)| format!(r#"{{"contents":[{{"role":"model","parts":[{one},{{"functionCall":{two}}},{{"text":{one}}}]}},{{"parts":[{{"functionResponse":{{"name":"f","response":{two}}}}}]}}],"tools":[{one}]}}"#).into_bytes()),
         (providers::anthropic(), any::<prop::sample::Index>()).prop_map(|(json, cut)| json.as_bytes()[..cut.index(json.len())].to_vec()),
     ]) {
-        for dialect in [Dialect::Anthropic, Dialect::OpenaiChat, Dialect::Neutral] {
+        for dialect in ALL {
             let _ = validate(dialect, &bytes);
             if let Ok(request) = decode(dialect, &bytes) {
-                for target in [Dialect::Anthropic, Dialect::OpenaiChat, Dialect::Neutral] {
+                for target in ALL {
                     let encoded = encode(target, &request).unwrap();
                     let _ = validate(target, &encoded.bytes);
                     serde_json::from_slice::<&serde_json::value::RawValue>(&encoded.bytes).unwrap();

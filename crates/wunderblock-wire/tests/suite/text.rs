@@ -10,7 +10,7 @@ fn values(json: &str) -> Vec<String> {
 
 #[test]
 fn media_data_is_no_text_and_all_else_is() {
-    let cases: [(&str, &[&str]); 10] = [
+    let cases: [(&str, &[&str]); 15] = [
         (
             r#"{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}}"#,
             &["image", "base64", "image/png"],
@@ -35,6 +35,17 @@ fn media_data_is_no_text_and_all_else_is() {
             &["media", "image/png", "base64"],
         ),
         (r#"{"type":"media","mime":"","form":"url","body":"https://x"}"#, &["media", "", "url", "https://x"]),
+        (r#"{"type":"input_image","image_url":"data:image/png;base64,AAAA"}"#, &["input_image"]),
+        (
+            r#"{"type":"input_file","filename":"n","file_data":"data:application/pdf;base64,AAAA"}"#,
+            &["input_file", "n"],
+        ),
+        (
+            r#"{"model":"m","input":[{"role":"user","content":[{"type":"input_image","image_url":"data:x"}]}]}"#,
+            &["m", "user", "input_image"],
+        ),
+        (r#"{"inlineData":{"mimeType":"image/png","data":"AAAA"}}"#, &["image/png"]),
+        (r#"{"functionCall":{"name":"f","args":{"inlineData":{"data":"words"}}}}"#, &["f", "words"]),
         (r#"["a",{"k":["b\n\"\\",[],{}],"l":1e400},"\u00e9\ud800"]"#, &["a", "b\n\"\\", "é\u{FFFD}"]),
     ];
     for (json, expected) in cases {

@@ -317,6 +317,20 @@ mod tests {
     }
 
     #[test]
+    fn models_have_the_format_that_their_provider_takes() {
+        let catalog = Catalog::embedded();
+        for (model, dialect) in [
+            ("claude-opus-5", Dialect::Anthropic),
+            ("gpt-5", Dialect::OpenaiChat),
+            ("gpt-5.1-codex", Dialect::OpenaiResponses),
+            ("o3-pro", Dialect::OpenaiResponses),
+            ("gemini-3.1-pro-preview", Dialect::Gemini),
+        ] {
+            assert_eq!(catalog.lookup(model).row.dialect, dialect, "{model}");
+        }
+    }
+
+    #[test]
     fn unknown_models_get_the_default_and_are_called_unknown() {
         let catalog = Catalog::embedded();
         for model in ["", "my-model", "claude", "gpt", "*", "claude-opus-40", "text/"] {

@@ -40,6 +40,7 @@ struct ModelToml {
     window: u64,
     max_output: u64,
     max_input: Option<u64>,
+    dialect: Option<WireDialect>,
     #[serde(default)]
     cache: Cache,
     #[serde(default)]
@@ -91,11 +92,13 @@ enum Tokenizer {
     None,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum WireDialect {
     Anthropic,
     OpenaiChat,
+    OpenaiResponses,
+    Gemini,
 }
 
 /// Reads all rows of a catalog.
@@ -148,9 +151,11 @@ fn row(group: &Group, model: &ModelToml) -> Result<ModelRow, String> {
         window: Tokens(model.window),
         max_input: model.max_input.map(Tokens),
         max_output: Tokens(model.max_output),
-        dialect: match group.dialect {
+        dialect: match model.dialect.unwrap_or(group.dialect) {
             WireDialect::Anthropic => Dialect::Anthropic,
             WireDialect::OpenaiChat => Dialect::OpenaiChat,
+            WireDialect::OpenaiResponses => Dialect::OpenaiResponses,
+            WireDialect::Gemini => Dialect::Gemini,
         },
         max_bytes: Bytes(group.max_bytes),
         cache,

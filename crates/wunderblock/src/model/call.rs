@@ -188,8 +188,9 @@ fn connection(ask: &SendOptions, agent: &Agent, body: &[u8], news: &SyncSender<N
     let word =
         |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let kind = word("content-type").chars().take(60).collect();
-    // In seconds; the other form, a date, no provider is known to send.
-    let retry_after = word("retry-after").trim().parse::<f64>().ok().filter(|seconds| *seconds >= 0.0);
+    // OpenAI says it in milliseconds as well. In seconds; the other form, a date, no provider is known to send.
+    let number = |name: &str| word(name).trim().parse::<f64>().ok().filter(|number| *number >= 0.0);
+    let retry_after = number("retry-after-ms").map(|millis| millis / 1e3).or_else(|| number("retry-after"));
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
     let retry_after = retry_after.map(|seconds| seconds.ceil() as u64);
     if news.send(News::Head { status, retry_after, kind }).is_err() {

@@ -14,6 +14,8 @@ use wunderblock_wire::ModelReply;
 
 /// The version of the Messages API that is asked for; the only one there is (its page "Versions").
 const ANTHROPIC_VERSION: &str = "2023-06-01";
+/// Where OpenAI's API begins.
+const OPENAI: &str = "https://api.openai.com/v1";
 /// What is waited before the first new try; before the second, twice that.
 const BACKOFF: Duration = Duration::from_millis(500);
 /// How often whoever asked is asked whether to go on, at least.
@@ -22,9 +24,10 @@ const TICK: Duration = Duration::from_millis(50);
 /// Where a model is called.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
-    /// The format of requests and replies: Anthropic Messages or OpenAI chat completions.
+    /// The format of requests and replies: a provider's, not the neutral one.
     pub dialect: Dialect,
-    /// Where the API begins, as `https://api.anthropic.com` or `https://api.openai.com/v1`; empty for just these.
+    /// Where the API begins, as `https://api.anthropic.com`, `https://api.openai.com/v1` or
+    /// `https://generativelanguage.googleapis.com`; empty for just these.
     pub base_url: String,
     /// The key, where one is needed.
     pub key: Option<ApiKey>,
@@ -56,8 +59,12 @@ impl Endpoint {
         let (own, path) = match self.dialect {
             Dialect::Anthropic if base.ends_with("/v1") => ("", "/messages"),
             Dialect::Anthropic => ("https://api.anthropic.com", "/v1/messages"),
-            Dialect::OpenaiChat => ("https://api.openai.com/v1", "/chat/completions"),
-            dialect => return Err(EndpointError::Dialect(dialect)),
+            Dialect::OpenaiChat => (OPENAI, "/chat/completions"),
+            Dialect::OpenaiResponses => (OPENAI, "/responses"),
+            // The model is added for each call.
+            Dialect::Gemini if base.ends_with("/v1beta") => ("", "/models/"),
+            Dialect::Gemini => ("https://generativelanguage.googleapis.com", "/v1beta/models/"),
+            dialect @ Dialect::Neutral => return Err(EndpointError::Dialect(dialect)),
         };
         let base = if base.is_empty() { own } else { base };
         let has_scheme = base.starts_with("https://") || base.starts_with("http://");
@@ -77,6 +84,7 @@ impl Endpoint {
         if let Some(key) = &self.key {
             match self.dialect {
                 Dialect::Anthropic => add("x-api-key", key.reveal().to_owned()),
+                Dialect::Gemini => add("x-goog-api-key", key.reveal().to_owned()),
                 _ => add("authorization", format!("Bearer {}", key.reveal())),
             }
         }
@@ -94,7 +102,7 @@ pub enum EndpointError {
     #[error("`{0}` is no address of an API: it begins with https:// or http:// and names a host")]
     Url(String),
     /// No model is called in this format.
-    #[error("no model is called in the {} format: it is anthropic or openai-chat", .0.name())]
+    #[error("no model is called in the {} format: use the format of a provider", .0.name())]
     Dialect(Dialect),
     /// No address of a proxy.
     #[error("`{0}` is no proxy: it is written http://host:port")]
@@ -177,25 +185,40 @@ impl Client {
         self.dialect
     }
 
-    /// Sends a body and reads the reply, and says how many calls that took. `progress` is told how many bytes have come of
-    /// the current reply, also while none come; it answers whether to go on.
+    /// How a request to a model is sent: Gemini has the model, and whether it streams, in the address.
+    fn addressed(&self, model: &str) -> Result<SendOptions, SummaryFailure> {
+        let mut ask = self.ask.clone();
+        if self.dialect == Dialect::Gemini {
+            let model = model.strip_prefix("models/").unwrap_or(model);
+            if !is_path(model) {
+                return Err(SummaryFailure::Refused(format!("`{model}` is not a model's name")));
+            }
+            ask.url = format!("{}{model}:streamGenerateContent?alt=sse", ask.url);
+        }
+        Ok(ask)
+    }
+
+    /// Sends a body to a model and reads the reply, and says how many calls that took. `progress` is told how many bytes
+    /// have come of the current reply, also while none come; it answers whether to go on.
     ///
     /// # Errors
     /// See [`SummaryFailure`]. A reply with a fault, and one in which the model declined, are failures.
     pub fn ask(
         &self,
+        model: &str,
         body: &[u8],
         progress: &mut dyn FnMut(usize) -> bool,
     ) -> Result<(ModelReply, u32), SummaryFailure> {
         let end = Instant::now() + millis(self.limits.total);
         let words = ErrorText { key: self.key.as_ref(), redactor: &self.redactor };
         let body: Arc<[u8]> = body.into();
+        let ask = self.addressed(model)?;
         let mut calls = 0;
         loop {
             calls += 1;
             let mut call =
                 call::ModelCall { dialect: self.dialect, limits: &self.limits, end, words: &words };
-            let failure = match call.make(&self.ask, Arc::clone(&body), progress) {
+            let failure = match call.make(&ask, Arc::clone(&body), progress) {
                 Ok(reply) => return Ok((reply, calls)),
                 Err(failure) => failure,
             };
@@ -213,6 +236,12 @@ impl Client {
             pause(wait, progress)?;
         }
     }
+}
+
+/// Whether a model's name can stand in an address as it is.
+fn is_path(model: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-._:@/".contains(c);
+    !model.is_empty() && model.chars().all(plain) && !model.contains("..")
 }
 
 /// Waits, and lets whoever asked stop that.
@@ -250,6 +279,9 @@ mod tests {
             (Dialect::Anthropic, "http://127.0.0.1:80/", "http://127.0.0.1:80/v1/messages"),
             (Dialect::Anthropic, "https://gate.example/x/v1/", "https://gate.example/x/v1/messages"),
             (Dialect::OpenaiChat, "", "https://api.openai.com/v1/chat/completions"),
+            (Dialect::OpenaiResponses, "", "https://api.openai.com/v1/responses"),
+            (Dialect::OpenaiResponses, "http://localhost:80/v1", "http://localhost:80/v1/responses"),
+            (Dialect::Gemini, "http://localhost:80/v1beta/", "http://localhost:80/v1beta/models/"),
             (
                 Dialect::OpenaiChat,
                 " http://localhost:11434/v1 ",
@@ -259,10 +291,24 @@ mod tests {
         for (dialect, base, expected) in table {
             assert_eq!(url(dialect, base).unwrap(), expected);
         }
+        let asked = |model: &str| {
+            let endpoint = Endpoint::new(Dialect::Gemini, Some(ApiKey::new("k")));
+            assert!(endpoint.headers().contains(&("x-goog-api-key".to_owned(), "k".to_owned())));
+            let client =
+                Client::new(&endpoint, ModelLimits::default(), Arc::new(Redactor::embedded())).unwrap();
+            client.addressed(model).map(|ask| ask.url).map_err(|failure| failure.to_string())
+        };
+        let expected =
+            "https://generativelanguage.googleapis.com/v1beta/models/gemini-x:streamGenerateContent?alt=sse";
+        assert_eq!(asked("gemini-x").unwrap(), expected);
+        assert_eq!(asked("models/gemini-x").unwrap(), expected);
+        for wrong in ["", "a?b", "a b", "../x"] {
+            assert!(asked(wrong).unwrap_err().contains("not a model's name"), "{wrong}");
+        }
         for wrong in ["api.example.com", "ftp://x.example", "https://", "https://a b"] {
             assert!(url(Dialect::OpenaiChat, wrong).unwrap_err().contains("no address of an API"), "{wrong}");
         }
-        assert!(url(Dialect::Gemini, "").unwrap_err().contains("gemini"));
+        assert!(url(Dialect::Neutral, "").unwrap_err().contains("neutral"));
     }
 
     #[test]

@@ -31,11 +31,15 @@ impl ErrorText<'_> {
     pub(super) fn status(&self, status: u16, retry_after: Option<u64>, body: &[u8]) -> SummaryFailure {
         let refusal = ProviderError::read(body);
         let is_overflow = refusal.as_ref().is_some_and(ProviderError::is_overflow);
+        let is_key = refusal.as_ref().and_then(ProviderError::status) == Some(401);
+        // The header where there is one; Gemini says it in the body.
+        let retry_after = retry_after.or(refusal.as_ref().and_then(|refusal| refusal.retry_after));
         let said =
             refusal.map_or_else(|| String::from_utf8_lossy(body).into_owned(), |refusal| refusal.to_string());
         let said = if said.trim().is_empty() { format!("status {status}") } else { self.of(&said) };
         match status {
             401 | 403 => SummaryFailure::Unauthorised(said),
+            400 if is_key => SummaryFailure::Unauthorised(said),
             408 | 504 => SummaryFailure::TimedOut,
             413 => SummaryFailure::TooLarge,
             _ if is_overflow && status < 500 => SummaryFailure::TooLarge,
@@ -53,7 +57,7 @@ impl ErrorText<'_> {
             Some(ReplyFault::Provider(refusal)) => {
                 let status = refusal.status().unwrap_or(400);
                 let said = if refusal.is_overflow() { 413 } else { status };
-                return Err(match self.status(said, None, b"") {
+                return Err(match self.status(said, refusal.retry_after, b"") {
                     SummaryFailure::Refused(_) => SummaryFailure::Refused(self.of(&refusal.to_string())),
                     SummaryFailure::Unauthorised(_) => {
                         SummaryFailure::Unauthorised(self.of(&refusal.to_string()))
@@ -114,6 +118,14 @@ mod tests {
         for (status, body, failure) in table {
             assert_eq!(words.status(status, Some(7), body.as_bytes()), failure, "{status} {body}");
         }
+        let gemini = |status: &str, detail: &str| {
+            format!(r#"{{"error":{{"code":1,"message":"no","status":"{status}","details":[{{{detail}}}]}}}}"#)
+        };
+        let limited = gemini("RESOURCE_EXHAUSTED", r#""retryDelay":"34.5s""#);
+        assert_eq!(words.status(429, None, limited.as_bytes()), SummaryFailure::Limited(Some(35)));
+        let key = gemini("INVALID_ARGUMENT", r#""reason":"API_KEY_INVALID""#);
+        let expected = SummaryFailure::Unauthorised("API_KEY_INVALID: no".to_owned());
+        assert_eq!(words.status(400, None, key.as_bytes()), expected);
         let SummaryFailure::Refused(long) = words.status(400, None, "é".repeat(1_000).as_bytes()) else {
             panic!()
         };

@@ -9,7 +9,7 @@ use wunderblock_core::request::Request;
 use wunderblock_core::units::{Bytes, Millis, Tokens};
 use wunderblock_wire::{ModelReply, StopReason, encode};
 
-/// What is added to the answer's limit for reasoning, which providers of chat completions count as output. A model that
+/// What is added to the answer's limit for reasoning, which all providers but Anthropic count as output. A model that
 /// does not reason does not use it: how long the text may be, the task says in words, and who takes it checks.
 const REASONING: Tokens = Tokens(4_096);
 /// Around a request's texts.
@@ -42,9 +42,12 @@ impl ModelSummariser {
 
     /// The request, or why it cannot be one.
     fn request(&self, task: &SummaryTask) -> Result<Vec<u8>, SummaryFailure> {
-        let reasoning = if self.client.dialect() == Dialect::OpenaiChat { REASONING } else { Tokens::ZERO };
+        let reasoning = if self.client.dialect() == Dialect::Anthropic { Tokens::ZERO } else { REASONING };
         let extra = match self.client.dialect() {
             Dialect::OpenaiChat => r#"{"stream":true,"stream_options":{"include_usage":true}}"#,
+            Dialect::OpenaiResponses => r#"{"stream":true,"store":false}"#,
+            // Its address says that it streams.
+            Dialect::Gemini => "{}",
             _ => r#"{"stream":true}"#,
         };
         let input = self.input(task);
@@ -130,7 +133,7 @@ impl Summarise for ModelSummariser {
     ) -> Result<SummaryText, SummaryFailure> {
         let body = self.request(task)?;
         let mut seen = 0;
-        let asked = self.client.ask(&body, &mut |bytes| {
+        let asked = self.client.ask(&self.model, &body, &mut |bytes| {
             seen = seen.max(bytes);
             progress(bytes)
         });

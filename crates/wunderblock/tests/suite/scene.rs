@@ -8,7 +8,7 @@ use wunderblock::store::sqlite::Access;
 use wunderblock::{Address, Built, Config, ContextOptions, Engine, Imported, Session, Slice};
 use wunderblock_core::event::{Event, EventSource, Fact, MessageAppended, NewEvent};
 use wunderblock_core::id::{EventId, LaneId, StreamId};
-use wunderblock_core::message::{Message, Part, Role};
+use wunderblock_core::message::{Dialect, Message, Part, Role};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 
 /// A folder of its own, with a ledger in it.
@@ -165,6 +165,10 @@ pub(crate) fn built(session: &Session, options: &ContextOptions) -> Built {
     sound(&built);
     built
 }
+
+/// The formats of requests.
+pub(crate) const DIALECTS: [Dialect; 5] =
+    [Dialect::Anthropic, Dialect::OpenaiChat, Dialect::OpenaiResponses, Dialect::Gemini, Dialect::Neutral];
 
 /// Tokens of every string value of a body, counted by nobody but the vocabulary.
 pub(crate) fn recount(body: &[u8]) -> u64 {

@@ -29,6 +29,9 @@ const INJECTED: [(&str, &str); 8] = [
     ("<permissions instructions>", "permissions"),
 ];
 
+/// What a message of the model is to its turn, in the words that the API takes back.
+const PHASES: [&str; 2] = ["commentary", "final_answer"];
+
 /// Whether a type is an item's, so that a line of it without an envelope is known.
 pub(super) fn is_item(kind: &str) -> bool {
     matches!(
@@ -85,6 +88,11 @@ fn spoken_message(item: &Object<'_>, blocks: &mut Blocks<'_>) -> Option<Message>
     parts.retain(
         |part| !matches!(part, Part::Opaque { raw, .. } if is_empty_image(raw.inline().unwrap_or(""))),
     );
+    if let (Role::Assistant, Some(Part::Text { extra, .. })) = (role, parts.first_mut())
+        && let Some(phase) = item.text("phase").filter(|phase| PHASES.contains(&phase.as_ref()))
+    {
+        *extra = crate::openai_responses::phased(extra, &phase);
+    }
     let standing = match parts.first() {
         Some(Part::Text { text, .. }) if role == Role::User => standing(text.inline().unwrap_or("")),
         _ => MessageOrigin::Said,

@@ -1,5 +1,6 @@
 //! Generators and comparisons of the dialects' tests.
 
+pub(crate) mod newer;
 pub(crate) mod providers;
 pub(crate) mod requests;
 

@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-fn quote(text: &str) -> String {
+pub(crate) fn quote(text: &str) -> String {
     serde_json::to_string(text).expect("a string")
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn object() -> BoxedStrategy<String> {
 }
 
 /// Unknown fields, to stand after known ones.
-fn more() -> impl Strategy<Value = String> {
+pub(crate) fn more() -> impl Strategy<Value = String> {
     prop_oneof![
         3 => Just(String::new()),
         1 => ("unknown_[a-z]{1,4}", json(2)).prop_map(|(name, raw)| format!(r#","{name}":{raw}"#)),

@@ -11,7 +11,7 @@ use wunderblock_core::units::Tokens;
 /// How odd a request may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Oddity {
-    /// Only what both providers carry unchanged.
+    /// Only what all providers carry unchanged.
     Plain,
     /// Every kind of part, ids no provider takes, messages in any order that is still one conversation.
     Odd,
@@ -36,7 +36,6 @@ fn odd_part() -> impl Strategy<Value = Part> {
         let body = if form == MediaForm::Url { "https://x.example/a" } else { "aGk=" };
         Part::Media { mime: mime.into(), form, body: body.into(), extra: None }
     });
-    let foreign = prop_oneof![Just(Dialect::Gemini), Just(Dialect::OpenaiResponses)];
     prop_oneof![
         3 => text().prop_map(Part::text),
         1 => words().prop_map(|text| Part::Text {
@@ -44,7 +43,7 @@ fn odd_part() -> impl Strategy<Value = Part> {
             extra: Some(r#"{"wb:from":"gemini","thoughtSignature":"x"}"#.into()),
         }),
         2 => media,
-        1 => foreign.prop_map(|dialect| Part::Opaque { dialect, raw: "{}".into() }),
+        1 => Just(Part::Opaque { dialect: Dialect::Neutral, raw: "{}".into() }),
     ]
 }
 
@@ -73,7 +72,7 @@ fn input(oddity: Oddity) -> BoxedStrategy<String> {
 
 fn call(oddity: Oddity) -> impl Strategy<Value = (String, String, String)> {
     let name = if oddity == Oddity::Plain {
-        "[a-zA-Z0-9_-]{1,9}".boxed()
+        "[a-zA-Z_][a-zA-Z0-9_-]{0,8}".boxed()
     } else {
         "(\\PC{0,70}|[a-z]{1,5})".boxed()
     };

@@ -1,4 +1,8 @@
 use super::{check, opaque_share, read};
+use wunderblock_core::message::Dialect;
+use wunderblock_core::request::Request;
+use wunderblock_wire::encode;
+use wunderblock_wire::transcript::RecordItem;
 
 fn lines(records: &[(&str, &str)]) -> String {
     let line = |(kind, payload): &(&str, &str)| {
@@ -215,4 +219,34 @@ fn a_sub_agents_rollout_names_its_parent() {
     let records = read("rollout.jsonl", &text);
     assert!(records.iter().all(|record| record.parent_session.as_deref() == Some("mum")));
     assert!(super::tell(&records).contains("spawned(grandkid)"));
+}
+
+#[test]
+fn the_phase_of_a_message_goes_back_to_where_it_came_from() {
+    let text = lines(&[
+        META,
+        (
+            "response_item",
+            r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"go"}]}"#,
+        ),
+        (
+            "response_item",
+            r#"{"type":"message","role":"assistant","phase":"commentary","content":[{"type":"output_text","text":"a"}]}"#,
+        ),
+        (
+            "response_item",
+            r#"{"type":"message","role":"assistant","phase":"aria","content":[{"type":"output_text","text":"b"}]}"#,
+        ),
+    ]);
+    let items = read("rollout.jsonl", &text).into_iter().flat_map(|record| record.items);
+    let messages = items.filter_map(|item| match item {
+        RecordItem::Message(message) => Some(message),
+        _ => None,
+    });
+    let request = Request { messages: messages.collect(), cache: Some(Vec::new()), ..Request::default() };
+    let body = encode(Dialect::OpenaiResponses, &request).unwrap().bytes;
+    let body = String::from_utf8(body).unwrap();
+    assert!(body.contains(r#""role":"assistant","content":"a","phase":"commentary"}"#), "{body}");
+    assert!(body.contains(r#""role":"assistant","content":"b"}"#), "{body}");
+    assert_eq!(encode(Dialect::Anthropic, &request).unwrap().dropped, []);
 }

@@ -318,12 +318,10 @@ fn pieces(command: &str) -> Vec<ShellPiece> {
             }
             c => {
                 // `$(…)` is a word's.
-                nested = if c == '(' {
-                    nested + 1
-                } else if c == ')' {
-                    nested.saturating_sub(1)
-                } else {
-                    nested
+                nested = match c {
+                    '(' => nested + 1,
+                    ')' => nested.saturating_sub(1),
+                    _ => nested,
                 };
                 word.push(c);
             }

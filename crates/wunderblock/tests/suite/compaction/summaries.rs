@@ -113,7 +113,7 @@ fn each_misbehaviour_is_recorded_and_the_lane_is_compacted_all_the_same() {
     ];
     for (behaviour, why, answers) in table {
         let what = format!("{behaviour:?}").chars().take(60).collect::<String>();
-        for dialect in [(Dialect::Anthropic, "claude-sonnet-4-5"), (Dialect::OpenaiChat, "gpt-4o")] {
+        for dialect in crate::summarisers::scene::DIALECTS {
             let provider = ScriptedProvider::start([behaviour.clone()]).unwrap();
             let scene = scene();
             for made in compacted(&scene, compactor(&provider, dialect, limits(answers)), &what) {
@@ -141,24 +141,31 @@ fn what_is_good_is_taken_at_once_or_after_a_correction() {
     ];
     for script in scripts {
         let what = format!("{script:?}").chars().take(60).collect::<String>();
-        let provider = ScriptedProvider::start(script.clone()).unwrap();
-        let scene = scene();
-        let own = compactor(&provider, (Dialect::Anthropic, "claude-sonnet-4-5"), limits(true));
-        let made = compacted(&scene, own, &what);
-        assert_eq!(made.len(), 1);
-        assert_eq!(&*made[0].producer, "claude-sonnet-4-5", "{what}: {:?}", made[0].rejected);
-        assert_eq!(made[0].rejected.len(), script.len() - 1, "{what}: {:?}", made[0].rejected);
-        assert!(made[0].prompt.is_some());
-        let spent = made[0].spent.as_ref().unwrap();
-        assert_eq!(spent.calls as usize, script.len(), "{what}");
-        assert!(
-            spent.input > Tokens(1_000) && spent.output > Tokens(10) && spent.micro_dollars > Some(0),
-            "{spent:?}"
-        );
-        let shown = Shown::of(&scene.build(&window(WINDOW)).draft.body);
-        let missing: Vec<&str> = good.lines().filter(|line| !shown.says(line.trim())).collect();
-        assert!(missing.is_empty(), "{what}: {missing:?}");
+        for (dialect, model) in crate::summarisers::scene::DIALECTS {
+            is_taken(&script, (dialect, model), &what);
+        }
     }
+}
+
+fn is_taken(script: &[Behaviour], (dialect, model): (Dialect, &str), what: &str) {
+    let provider = ScriptedProvider::start(script.to_vec()).unwrap();
+    let scene = scene();
+    let own = compactor(&provider, (dialect, model), limits(true));
+    let made = compacted(&scene, own, what);
+    assert_eq!(made.len(), 1);
+    assert_eq!(&*made[0].producer, model, "{what}: {:?}", made[0].rejected);
+    assert_eq!(made[0].rejected.len(), script.len() - 1, "{what}: {:?}", made[0].rejected);
+    assert!(made[0].prompt.is_some());
+    let spent = made[0].spent.as_ref().unwrap();
+    assert_eq!(spent.calls as usize, script.len(), "{what}");
+    assert!(
+        spent.input > Tokens(1_000) && spent.output > Tokens(10) && spent.micro_dollars > Some(0),
+        "{spent:?}"
+    );
+    let shown = Shown::of(&scene.build(&window(WINDOW)).draft.body);
+    let good = good();
+    let missing: Vec<&str> = good.lines().filter(|line| !shown.says(line.trim())).collect();
+    assert!(missing.is_empty(), "{what}: {missing:?}");
 }
 
 #[test]

@@ -32,6 +32,9 @@ fn an_agent_runs_through_whole_sessions() {
         script(4, "claude-sonnet-4-5", 64_000, Dialect::Anthropic),
         script(5, "nobody-knows-it", 24_000, Dialect::Neutral),
         script(6, "gpt-4o", 1_000_000, Dialect::Anthropic),
+        script(7, "gpt-5.1-codex", 16_000, Dialect::OpenaiResponses),
+        script(8, "gemini-2.5-pro", 16_000, Dialect::Gemini),
+        script(9, "gemini-3.1-pro", 64_000, Dialect::Gemini),
     ];
     let mut crashes = 0;
     for script in table {

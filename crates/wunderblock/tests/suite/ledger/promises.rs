@@ -98,11 +98,7 @@ fn lane() -> impl Strategy<Value = Lane> {
         "nobody-knows-it",
     ]);
     let window = prop_oneof![3 => 4_000..12_000u64, 3 => 12_000..60_000u64, 1 => 60_000..1_000_000u64];
-    let dialect = prop::option::of(prop::sample::select(vec![
-        Dialect::Anthropic,
-        Dialect::OpenaiChat,
-        Dialect::Neutral,
-    ]));
+    let dialect = prop::option::of(prop::sample::select(crate::scene::DIALECTS.to_vec()));
     (model, window, dialect, any::<bool>()).prop_map(|(model, window, dialect, tools)| Lane {
         model,
         window,

@@ -52,7 +52,7 @@ fn holds(engine: &Engine, path: &Path, imported: &Imported) {
         let session = engine.session_by_id(id.clone());
         assert!(original(&session) == bytes, "{id}: the original differs");
         let before = exported(&session);
-        for dialect in [Dialect::Anthropic, Dialect::OpenaiChat, Dialect::Neutral] {
+        for dialect in crate::scene::DIALECTS {
             let options = wunderblock::ContextOptions { dialect: Some(dialect), ..window(32_000) };
             block_on(session.explain(&options)).unwrap_or_else(|error| panic!("{id}: {error}"));
         }
@@ -486,7 +486,7 @@ fn calls_results_and_clocks_in_any_order() {
     assert_eq!(said.iter().filter(|line| line.starts_with("user: ")).count(), 3, "{said:#?}");
     let info = block_on(session.info()).unwrap();
     assert_eq!(info.updated_at, events(&session)[1].at, "an earlier time does not make a session older");
-    for dialect in [Dialect::Anthropic, Dialect::OpenaiChat, Dialect::Neutral] {
+    for dialect in crate::scene::DIALECTS {
         let request =
             built(&session, &wunderblock::ContextOptions { dialect: Some(dialect), ..window(32_000) });
         let body = String::from_utf8(request.draft.body).unwrap();

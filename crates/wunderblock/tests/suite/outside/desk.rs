@@ -6,12 +6,10 @@ use tempfile::TempDir;
 use wunderblock::sources::{InstructionRules, Workspace};
 use wunderblock::{Built, ContextOptions, Engine, Given, Instructions, Session, Skill, Sources};
 use wunderblock_core::event::{Fact, NewEvent};
-use wunderblock_core::message::{Body, Dialect, Message, Part, Role};
+use wunderblock_core::message::{Body, Message, Part, Role};
 use wunderblock_core::preamble::{PreambleChange, PreambleChanged};
 use wunderblock_core::request::{Request, Tool};
 use wunderblock_core::units::{Seq, Tokens};
-
-pub(crate) const DIALECTS: [Dialect; 3] = [Dialect::Anthropic, Dialect::OpenaiChat, Dialect::Neutral];
 
 /// A folder that is a project.
 pub(crate) struct Project {

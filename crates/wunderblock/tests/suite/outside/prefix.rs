@@ -211,8 +211,8 @@ fn example_grows(dialect: Dialect, due: &dyn Fn(usize) -> bool) -> usize {
 
 #[test]
 fn a_generated_session_only_grows() {
-    for (dialect, replies) in [(Dialect::Anthropic, 150), (Dialect::OpenaiChat, 60), (Dialect::Neutral, 60)] {
-        grows(dialect, replies);
+    for dialect in DIALECTS {
+        grows(dialect, if dialect == Dialect::Anthropic { 150 } else { 60 });
     }
 }
 

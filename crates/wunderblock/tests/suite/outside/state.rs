@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use wunderblock::{Built, ContextOptions, Resource, Sources, StateProvider};
 use wunderblock_core::event::Fact;
 use wunderblock_core::instruction::FindingKind;
-use wunderblock_core::message::{Dialect, Role};
+use wunderblock_core::message::Role;
 use wunderblock_core::plan::TrimReason;
 use wunderblock_core::state::{ItemStatus, NamedText, StateItem, WorkState};
 use wunderblock_core::units::Tokens;
@@ -135,7 +135,7 @@ fn what_is_explained_is_what_is_built() {
     let home = Home::new();
     let engine = home.engine();
     let project = Project::new(&[("AGENTS.md", &long("Use tabs")), ("sub/AGENTS.md", "Be kind.")]);
-    for dialect in [Dialect::Anthropic, Dialect::OpenaiChat, Dialect::Neutral] {
+    for dialect in crate::scene::DIALECTS {
         let id = dialect.name();
         let session = begun(&engine, id);
         for number in 0..12 {

@@ -5,7 +5,7 @@ use crate::scene::*;
 use std::collections::BTreeMap;
 use wunderblock::{Built, ContextOptions, OfferedTool, Resource, Session, Sources, StateProvider};
 use wunderblock_core::authority::Authority;
-use wunderblock_core::message::{Dialect, Part, Role};
+use wunderblock_core::message::{Part, Role};
 use wunderblock_core::request::Request;
 use wunderblock_core::section::Section;
 use wunderblock_core::state::{NamedText, StateItem, WorkState};
@@ -288,7 +288,7 @@ fn a_provider_is_sent_nothing_it_refuses_whatever_the_texts_say() {
     let home = Home::new();
     let engine = home.engine();
     for (number, attack) in CORPUS.into_iter().enumerate() {
-        for dialect in [Dialect::Anthropic, Dialect::OpenaiChat] {
+        for dialect in DIALECTS {
             let id = format!("{number} {}", dialect.name());
             let (session, project) = (begun(&engine, &id), project(attack));
             let options = ContextOptions { dialect: Some(dialect), ..with(sources(&project, attack)) };

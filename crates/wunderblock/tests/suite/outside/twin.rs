@@ -107,7 +107,7 @@ fn a_lane_in_memory_steps_and_is_compacted_as_in_the_ledger() {
 fn a_lane_in_memory_builds_every_request_of_the_example_session() {
     let whole = |dialect| ContextOptions { dialect: Some(dialect), ..ContextOptions::uncompacted() };
     assert_eq!(example_told(1, &whole(Dialect::Anthropic)), 308);
-    for dialect in [Dialect::OpenaiChat, Dialect::Neutral] {
+    for dialect in DIALECTS.into_iter().filter(|dialect| *dialect != Dialect::Anthropic) {
         assert_eq!(example_told(4, &whole(dialect)), 77);
         let tight = ContextOptions { window: Some(Tokens(24_000)), ..whole(dialect) };
         assert_eq!(example_told(4, &tight), 77);

@@ -2,6 +2,7 @@
 
 use crate::summarisers::scene::{DIALECTS, GOOD, KEY, draft, limits, model, patient};
 use std::time::{Duration, Instant};
+use wunderblock::catalog::Catalog;
 use wunderblock::model::ModelLimits;
 use wunderblock::summarize::{Manner, Summarise, SummaryFailure, SummaryTask, SummaryText};
 use wunderblock_core::message::Dialect;
@@ -197,16 +198,24 @@ fn requests_are_what_providers_take() {
         let summariser = model(&provider, (dialect, name), patient());
         // What cannot fit is not sent.
         assert_eq!(summariser.summarise(&big, &mut |_| true).unwrap().text, GOOD);
-        let long = SummaryTask { prompt: "word ".repeat(250_000), ..task() };
+        let row = Catalog::embedded().lookup(name).row.clone();
+        let long = SummaryTask { prompt: "word ".repeat(row.window.0 as usize + 1), ..task() };
         assert_eq!(summariser.summarise(&long, &mut |_| true), Err(SummaryFailure::TooLarge));
         let requests = provider.requests();
         assert_eq!(requests.len(), 1);
         assert_eq!(wunderblock_wire::validate(dialect, &requests[0].body), []);
         let sent = wunderblock_wire::decode(dialect, &requests[0].body).unwrap();
-        let row_most = if dialect == Dialect::Anthropic { 64_000 } else { 16_384 };
-        assert_eq!(sent.max_output, Some(Tokens(row_most)), "the most the model can write");
-        assert!(sent.extra.unwrap().contains("\"stream\":true"));
-        let key = if dialect == Dialect::Anthropic { "x-api-key" } else { "authorization" };
+        assert_eq!(sent.max_output, Some(row.max_output), "the most the model can write");
+        let asks = |field: &str| sent.extra.as_deref().is_some_and(|extra| extra.contains(field));
+        let is_gemini = dialect == Dialect::Gemini;
+        assert_ne!(asks("\"stream\":true"), is_gemini, "its address says that it streams");
+        assert_eq!(requests[0].path.ends_with(":streamGenerateContent?alt=sse"), is_gemini);
+        assert_eq!(asks("\"store\":false"), dialect == Dialect::OpenaiResponses);
+        let key = match dialect {
+            Dialect::Anthropic => "x-api-key",
+            Dialect::Gemini => "x-goog-api-key",
+            _ => "authorization",
+        };
         assert!(requests[0].header(key).unwrap().contains(KEY));
         assert_eq!(requests[0].header("anthropic-version").is_some(), dialect == Dialect::Anthropic);
     }

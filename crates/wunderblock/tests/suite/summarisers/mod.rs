@@ -3,6 +3,6 @@
 mod attempts;
 mod commands;
 mod failures;
-mod scene;
+pub(crate) mod scene;
 mod secrets;
 mod telling;

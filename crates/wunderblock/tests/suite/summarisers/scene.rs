@@ -20,8 +20,12 @@ use wunderblock_core::view::ViewEntry;
 use wunderblock_testkit::server::{ORDERS, ScriptedProvider};
 
 pub(crate) const KEY: &str = "sk-test-not-a-real-key";
-pub(crate) const DIALECTS: [(Dialect, &str); 2] =
-    [(Dialect::Anthropic, "claude-sonnet-4-5"), (Dialect::OpenaiChat, "gpt-4o")];
+pub(crate) const DIALECTS: [(Dialect, &str); 4] = [
+    (Dialect::Anthropic, "claude-sonnet-4-5"),
+    (Dialect::OpenaiChat, "gpt-4o"),
+    (Dialect::OpenaiResponses, "gpt-4o"),
+    (Dialect::Gemini, "gemini-2.5-pro"),
+];
 /// A summary that can be taken.
 pub(crate) const GOOD: &str =
     "## Goal\n- mend the tail of src/tail.rs (#1)\n## Files\n- `src/tail.rs` (#3)\n";

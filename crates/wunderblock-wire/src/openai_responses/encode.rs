@@ -1,0 +1,389 @@
+//! Neutral → OpenAI responses.
+//!
+//! Items are written in the order of the request: an output may stand anywhere behind its call. The ids of items, their
+//! status and empty fields are written only where a request was read in this dialect. What may be stored, and whether reasoning comes
+//! encrypted (`store`, `include`), is the caller's to say, in the request's extra. This provider finds out by itself
+//! what it can cache: cache marks are not written.
+
+use super::PHASE;
+use super::content::{finish, piece, reasoning};
+use super::decode;
+use super::order::{self, ItemKind, WrittenItem};
+use crate::call_id::{self, CallIds};
+use crate::extra::{self, KIND, MESSAGE, OpenedExtra, ROLE, SHAPE};
+use crate::json::{ObjectWriter, array, quote};
+use crate::outcome::{Encoded, WireError};
+use crate::writing::{Writing, checked, inline, name_of};
+use std::collections::HashSet;
+use wunderblock_core::budget::Reason;
+use wunderblock_core::message::{Dialect, Extra, Message, Part, Role};
+use wunderblock_core::request::{Request, Tool};
+
+const OWN: Dialect = Dialect::OpenaiResponses;
+
+/// `call_id` is refused beyond 64 characters ("string too long"); outputs find their calls by it in the whole input.
+const IDS: call_id::IdRule = call_id::IdRule {
+    fits: |id| !id.is_empty() && id.len() <= 64 && !id.chars().any(char::is_control),
+    once: true,
+};
+
+/// Writes a request.
+pub(crate) fn request(request: &Request) -> Result<Encoded, WireError> {
+    let mut writing = Writing::new(OWN, request);
+    let opened = writing.open(&request.extra)?;
+    let mut object = ObjectWriter::default();
+    if let Some(model) = &request.model {
+        object = object.text("model", model);
+    }
+    if let Some(max) = request.max_output {
+        object = object.raw("max_output_tokens", &max.0.to_string());
+    }
+    let tools = tools(&request.tools, &mut writing)?;
+    if !tools.is_empty() {
+        object = object.raw("tools", &array(&tools));
+    }
+    let mut input = Input { ids: call_id::choose(&request.messages, IDS), ..Input::default() };
+    if let Some(text) = input.system(&request.system, &mut writing)? {
+        object = object.text("instructions", text);
+    }
+    if let Some(text) = plain(request, &opened).filter(|_| input.items.is_empty()) {
+        let object = object.text("input", text);
+        let stem = object.len();
+        let bytes = object.unknown(opened.fields()).finish().into_bytes();
+        let dropped = writing.dropped;
+        // Whatever follows makes a list of it.
+        return Ok(Encoded { bytes, stem: 0, blocks: 1, asked: stem, starts: Vec::new(), dropped });
+    }
+    for (at, message) in request.messages.iter().enumerate() {
+        if writing.sendable(at, message) {
+            input.add(at, message, &mut writing)?;
+        }
+    }
+    let items = order::settle(input.items, &mut writing);
+    let object = object.raw("input", &array(&items));
+    let (stem, blocks) = (object.len() - 1, items.len() as u64);
+    let bytes = object.unknown(opened.fields()).finish().into_bytes();
+    Ok(Encoded { bytes, stem, blocks, asked: stem, starts: Vec::new(), dropped: writing.dropped })
+}
+
+/// The input of a request that came as one string and still is one.
+fn plain<'a>(request: &'a Request, opened: &OpenedExtra<'_>) -> Option<&'a str> {
+    let [Message { role: Role::User, parts, extra: None, .. }] = request.messages.as_slice() else {
+        return None;
+    };
+    match parts.as_slice() {
+        [Part::Text { text, extra: None }] => {
+            text.inline().filter(|_| opened.own_word(SHAPE).as_deref() == Some("string"))
+        }
+        _ => None,
+    }
+}
+
+fn tools(tools: &[Tool], writing: &mut Writing) -> Result<Vec<String>, WireError> {
+    let mut written = Vec::with_capacity(tools.len());
+    for (at, tool) in tools.iter().enumerate() {
+        writing.at(None, at);
+        let opened = writing.open(&tool.extra)?;
+        if opened.word(KIND).as_deref() == Some("whole") {
+            written.extend(writing.whole_tool(tool, &opened));
+            continue;
+        }
+        let mut object = ObjectWriter::typed("function").text("name", &call_id::tool_name(OWN, &tool.name));
+        if !tool.description.is_empty() {
+            object = object.text("description", &tool.description);
+        }
+        let is_own = opened.is_marked_own();
+        if !tool.schema.is_empty() {
+            let schema = checked(&tool.schema, &format!("the schema of {}", tool.name))?;
+            object = object.raw("parameters", schema);
+        } else if !is_own {
+            object = object.raw("parameters", r#"{"type":"object","properties":{}}"#);
+        }
+        if !is_own {
+            object = object.raw("strict", "false");
+        }
+        written.push(object.unknown(opened.fields()).finish());
+    }
+    Ok(written)
+}
+
+/// Items written so far.
+#[derive(Default)]
+struct Input {
+    ids: CallIds,
+    /// Ids of calls whose input is free text; their outputs are items of another type.
+    custom: HashSet<String>,
+    called: HashSet<String>,
+    items: Vec<WrittenItem>,
+}
+
+/// A message item that is being written.
+#[derive(Default)]
+struct Open {
+    pieces: Vec<String>,
+    /// Its content, if it is one text and nothing else.
+    text: Option<String>,
+    whole: Extra,
+    part: usize,
+}
+
+impl Input {
+    /// Writes system text as leading messages, unless it is one text: that is the answer, to be sent as instructions.
+    fn system<'a>(&mut self, parts: &'a [Part], writing: &mut Writing) -> Result<Option<&'a str>, WireError> {
+        let begins = |part: &Part| match part {
+            Part::Text { extra, .. } => {
+                extra::open(extra, OWN).is_ok_and(|opened| opened.own_raw(MESSAGE).is_some())
+            }
+            _ => false,
+        };
+        let first = parts.iter().skip(1).position(begins).map_or(parts.len(), |at| at + 1);
+        let mut instructions = None;
+        let mut open = Open::default();
+        for (at, part) in parts.iter().enumerate() {
+            writing.at(None, at);
+            if let (0, 1, Part::Text { text, extra }) = (at, first, part)
+                && !begins(part)
+                && extra::open(extra, OWN)?.fields().is_empty()
+            {
+                writing.open(extra)?;
+                instructions = Some(inline(text)?);
+                continue;
+            }
+            if begins(part) {
+                self.close(std::mem::take(&mut open), "developer", None, writing)?;
+            }
+            if matches!(part, Part::Text { .. }) {
+                open.add(part, at, piece(part, "input_text", writing)?)?;
+            } else {
+                writing.drop(Reason::Dialect, format!("{} in system text", name_of(part)));
+            }
+        }
+        self.close(open, "developer", None, writing)?;
+        Ok(instructions)
+    }
+
+    fn add(&mut self, at: usize, message: &Message, writing: &mut Writing) -> Result<(), WireError> {
+        writing.at(Some(at), 0);
+        let opened = writing.open(&message.extra)?;
+        let (role, words) = match message.role {
+            Role::Assistant => ("assistant", "output_text"),
+            Role::System => ("developer", "input_text"),
+            Role::User | Role::Tool => ("user", "input_text"),
+        };
+        let is_model = message.role == Role::Assistant;
+        let whole = message.extra.clone().filter(|_| opened.is_own());
+        let mut open = Open { whole, ..Open::default() };
+        for (place, part) in message.parts.iter().enumerate() {
+            writing.at(Some(at), place);
+            let is_content = match part {
+                Part::Text { .. } if is_model && writing.is_made() => {
+                    self.say((at, place), part, &mut open.whole, writing)?;
+                    continue;
+                }
+                Part::Text { extra, .. } => {
+                    let begins = is_model && extra::open(extra, OWN)?.own_raw(MESSAGE).is_some();
+                    if begins {
+                        self.close(std::mem::take(&mut open), role, Some(at), writing)?;
+                    }
+                    true
+                }
+                Part::Media { .. } => true,
+                Part::Opaque { .. } => !is_model,
+                Part::Thinking { .. } | Part::ToolCall { .. } | Part::ToolResult { .. } => false,
+            };
+            if is_content {
+                open.add(part, place, piece(part, words, writing)?)?;
+                continue;
+            }
+            if !open.pieces.is_empty() {
+                self.close(std::mem::take(&mut open), role, Some(at), writing)?;
+                writing.at(Some(at), place);
+            }
+            if let Some((json, kind)) = self.item((at, place), part, is_model, writing)? {
+                self.items.push(WrittenItem { json, kind, place: (Some(at), place) });
+            }
+        }
+        self.close(open, role, Some(at), writing)
+    }
+
+    /// Writes a text of the model in a request of ours, as a message of its own: a message without an id has one string.
+    /// `whole`: the extra of the message that it belongs to, which it may begin.
+    fn say(
+        &mut self,
+        (at, place): (usize, usize),
+        part: &Part,
+        whole: &mut Extra,
+        writing: &mut Writing,
+    ) -> Result<(), WireError> {
+        let Part::Text { text, extra } = part else { return Ok(()) };
+        let opened = writing.open(extra)?;
+        let lost: Vec<&str> = opened.fields().into_iter().map(|(name, _)| name).collect();
+        if !lost.is_empty() {
+            writing.drop(Reason::Dialect, format!("fields that only an answer has: {}", lost.join(", ")));
+        }
+        if opened.own_word(KIND).as_deref() == Some("refusal") {
+            writing.drop(Reason::Dialect, "the mark that the model declined");
+        }
+        if let Some(begun) = opened.own_raw(MESSAGE) {
+            *whole = Some(begun.get().into());
+        }
+        let mut message = extra::open(whole, OWN)?;
+        // What else nobody says is this provider's has been listed as left out.
+        message.keep_known(&[PHASE]);
+        let object = ObjectWriter::typed("message").text("role", "assistant").text("content", inline(text)?);
+        let json = finish(object, &message, writing)?;
+        // What else the message has is said once.
+        *whole = message
+            .fields()
+            .into_iter()
+            .find(|(name, _)| *name == PHASE)
+            .map(|(name, phase)| format!(r#"{{"{name}":{phase}}}"#).into());
+        self.items.push(WrittenItem { json, kind: ItemKind::Spoken, place: (Some(at), place) });
+        Ok(())
+    }
+
+    /// Writes the message that is open; none if nothing is in it and it did not come that way.
+    fn close(
+        &mut self,
+        open: Open,
+        role: &str,
+        message: Option<usize>,
+        writing: &Writing,
+    ) -> Result<(), WireError> {
+        let mut opened = extra::open(&open.whole, OWN)?;
+        if writing.is_made() {
+            // What nobody says is this provider's has been listed as left out.
+            opened.keep_known(&[]);
+        }
+        let form = opened.own_word(SHAPE);
+        if open.pieces.is_empty() && (form.is_none() || role == "assistant") {
+            return Ok(());
+        }
+        let object = match opened.own_word(KIND).as_deref() {
+            Some("easy") => ObjectWriter::default(),
+            _ => ObjectWriter::typed("message"),
+        };
+        let object = object.text("role", opened.own_word(ROLE).as_deref().unwrap_or(role));
+        let content = match (&open.text, form.as_deref()) {
+            (Some(text), Some("string")) => quote(text),
+            (None, Some("string")) if open.pieces.is_empty() => quote(""),
+            _ => array(&open.pieces),
+        };
+        let json = finish(object.raw("content", &content), &opened, writing)?;
+        let kind = if role == "assistant" { ItemKind::Spoken } else { ItemKind::Heard };
+        self.items.push(WrittenItem { json, kind, place: (message, open.part) });
+        Ok(())
+    }
+
+    /// A part that is an item of its own.
+    fn item(
+        &mut self,
+        (at, place): (usize, usize),
+        part: &Part,
+        is_model: bool,
+        writing: &mut Writing,
+    ) -> Result<Option<(String, ItemKind)>, WireError> {
+        match part {
+            Part::Thinking { text, signature, extra } if is_model => {
+                let opened = writing.open(extra)?;
+                let json = reasoning(inline(text)?, signature.as_deref(), &opened, writing)?;
+                Ok(json.map(|json| (json, ItemKind::Reasoning)))
+            }
+            Part::ToolCall { call, name, input, extra, .. } if is_model => {
+                let id = self.ids.id(at, place, call.as_str()).to_owned();
+                let opened = writing.open(extra)?;
+                // Chat completions have calls of this kind as well.
+                let is_custom = opened.word(KIND).as_deref() == Some("custom");
+                let (kind, argument) =
+                    if is_custom { ("custom_tool_call", "input") } else { ("function_call", "arguments") };
+                let object = ObjectWriter::typed(kind)
+                    .text("call_id", &id)
+                    .text("name", &call_id::tool_name(OWN, name))
+                    .text(argument, inline(input)?);
+                if is_custom {
+                    self.custom.insert(id.clone());
+                }
+                self.called.insert(id);
+                Ok(Some((finish(object, &opened, writing)?, ItemKind::Spoken)))
+            }
+            Part::ToolResult { call, content, failed, extra } => {
+                let id = self.ids.id(at, place, call.as_str()).to_owned();
+                let json = self.output(&id, (content, *failed), extra, writing)?;
+                Ok(Some((json, ItemKind::Heard)))
+            }
+            Part::Opaque { dialect, raw } => {
+                let Some(raw) = writing.opaque(*dialect, raw)? else { return Ok(None) };
+                if !writing.is_made() {
+                    return Ok(Some((raw.to_owned(), ItemKind::of(raw))));
+                }
+                if writing.refuse(order::broken(raw)) {
+                    return Ok(None);
+                }
+                // A transcript may hold reasoning as it came.
+                match decode::reasoning_of(raw) {
+                    Some(part) => self.item((at, place), &part, is_model, writing),
+                    None => Ok(Some((order::unbooked(raw), ItemKind::of(raw)))),
+                }
+            }
+            other => {
+                writing.drop_part(
+                    Reason::Dialect,
+                    format!("{} of another speaker than the model", name_of(other)),
+                );
+                Ok(None)
+            }
+        }
+    }
+
+    fn output(
+        &self,
+        id: &str,
+        (parts, failed): (&[Part], bool),
+        extra: &Extra,
+        writing: &mut Writing,
+    ) -> Result<String, WireError> {
+        let opened = writing.open(extra)?;
+        if failed {
+            writing.drop(Reason::Dialect, "the mark that the tool failed");
+        }
+        let said_custom = opened.own_word(KIND).as_deref() == Some("custom");
+        let is_custom = if self.called.contains(id) { self.custom.contains(id) } else { said_custom };
+        let kind = if is_custom { "custom_tool_call_output" } else { "function_call_output" };
+        let object = ObjectWriter::typed(kind).text("call_id", id);
+        let output = match (parts, opened.own_word(SHAPE).as_deref()) {
+            ([], form) if form != Some("blocks") => quote(""),
+            ([Part::Text { text, extra: None }], form) if form != Some("blocks") => quote(inline(text)?),
+            (parts, _) => {
+                writing.nest(true);
+                let mut pieces = Vec::with_capacity(parts.len());
+                for part in parts {
+                    pieces.extend(piece(part, "input_text", writing)?);
+                }
+                writing.nest(false);
+                array(&pieces)
+            }
+        };
+        finish(object.raw("output", &output), &opened, writing)
+    }
+}
+
+impl Open {
+    /// Adds a piece of content, if the part could be written as one.
+    fn add(&mut self, part: &Part, place: usize, piece: Option<String>) -> Result<(), WireError> {
+        let Some(piece) = piece else { return Ok(()) };
+        if self.pieces.is_empty() {
+            self.part = place;
+            if let Part::Text { text, extra } = part {
+                let opened = extra::open(extra, OWN)?;
+                if let Some(whole) = opened.own_raw(MESSAGE) {
+                    self.whole = Some(whole.get().into());
+                }
+                self.text = Some(inline(text)?.to_owned()).filter(|_| opened.fields().is_empty());
+            }
+        } else {
+            self.text = None;
+        }
+        self.pieces.push(piece);
+        Ok(())
+    }
+}

@@ -1,0 +1,195 @@
+//! Items in their order, and which of them the provider would refuse where they stand.
+//!
+//! Reasoning has to be followed by what it led to ("provided without its required following item"). A call that a client
+//! answers by an item we have no form for needs that item, and the item needs its call.
+
+use super::{COMPACTIONS, RECORDED};
+use crate::json::{ObjectWriter, RawFields, is_null, text};
+use crate::writing::Writing;
+use std::collections::HashSet;
+use wunderblock_core::budget::Reason;
+
+/// Types of items and of content that this dialect has forms of its own for: one that was not read as such is not whole.
+const OWN_FORMS: [&str; 13] = [
+    "message",
+    "function_call",
+    "function_call_output",
+    "custom_tool_call",
+    "custom_tool_call_output",
+    "input_text",
+    "output_text",
+    "refusal",
+    "input_image",
+    "input_file",
+    "summary_text",
+    "reasoning_text",
+    "text",
+];
+
+/// Types of items that others name by their id, or that nobody is known to send without one.
+const NAMED: [&str; 10] = [
+    "code_interpreter_call",
+    "computer_call",
+    "file_search_call",
+    "image_generation_call",
+    "local_shell_call_output",
+    "mcp_approval_request",
+    "mcp_call",
+    "mcp_list_tools",
+    "program",
+    "program_output",
+];
+
+/// What an item is to those beside it.
+pub(super) enum ItemKind {
+    /// Something of the model's that reasoning may lead to.
+    Spoken,
+    Reasoning,
+    /// A call that is answered with an item of the same id, of a type we have no form for.
+    Call {
+        id: String,
+        /// Whether it has to be answered.
+        waits: bool,
+    },
+    /// Such an answer.
+    Answer(String),
+    Heard,
+}
+
+impl ItemKind {
+    /// What an item is that goes through unopened.
+    pub(super) fn of(raw: &str) -> Self {
+        let Ok(fields) = RawFields::parse(raw) else { return Self::Spoken };
+        let kind = fields.text("type").unwrap_or_default();
+        let call = || fields.text("call_id");
+        let found = match kind.as_str() {
+            "reasoning" => return Self::Reasoning,
+            "additional_tools" | "configuration_update" => return Self::Heard,
+            "program" => call().map(|id| Self::Call { id, waits: false }),
+            "mcp_approval_request" => fields.text("id").map(|id| Self::Call { id, waits: false }),
+            "mcp_approval_response" => fields.text("approval_request_id").map(Self::Answer),
+            // It names its call in `id`.
+            "local_shell_call_output" => call().or_else(|| fields.text("id")).map(Self::Answer),
+            kind if kind.ends_with("_output") => call().map(Self::Answer),
+            kind if kind.ends_with("_call") => call().map(|id| Self::Call { id, waits: true }),
+            _ => None,
+        };
+        found.unwrap_or(Self::Spoken)
+    }
+}
+
+/// An item without what only the provider's books need: nulls, those of its action too, and its id unless it is known by
+/// that.
+pub(super) fn unbooked(raw: &str) -> String {
+    let Ok(mut fields) = RawFields::parse(raw) else { return raw.to_owned() };
+    let is_named = fields.text("type").is_some_and(|kind| NAMED.contains(&kind.as_str()));
+    fields.take_all(|name, value| is_null(value) || RECORDED.contains(&name) || (name == "id" && !is_named));
+    let mut object = ObjectWriter::default();
+    for (name, value) in fields.rest() {
+        let action = RawFields::of(value).filter(|_| name == "action").map(|mut action| {
+            action.take_all(|_, value| is_null(value));
+            action.written()
+        });
+        object = object.raw(&name, action.as_deref().unwrap_or(value.get()));
+    }
+    object.finish()
+}
+
+/// Why the provider, or a request of ours, does not take an item of the model's.
+pub(super) fn broken(raw: &str) -> Option<&'static str> {
+    let fields = RawFields::parse(raw).ok();
+    match fields.as_ref().and_then(|item| item.text("type")).as_deref() {
+        None => Some("an item without a type"),
+        Some(kind) if COMPACTIONS.contains(&kind) => {
+            Some("the provider's own compaction: what it stands for is in the ledger")
+        }
+        Some("tool_search_call" | "tool_search_output") if !fields.as_ref().is_some_and(is_search) => {
+            Some("a search for tools of a kind that the API does not have")
+        }
+        Some("item_reference") => Some("a reference to what only the provider keeps"),
+        Some("reasoning") => {
+            let sealed = fields.and_then(|item| item.text("encrypted_content"));
+            sealed.is_none().then_some("reasoning without what is encrypted of it")
+        }
+        Some(kind) if OWN_FORMS.contains(&kind) => Some("an item that is not whole"),
+        Some(_) => None,
+    }
+}
+
+/// Whether a search for tools was run by the provider or by a client of it.
+fn is_search(item: &RawFields<'_>) -> bool {
+    let ran = item.get("execution").filter(|raw| !is_null(raw)).map(text);
+    ran.is_none_or(|ran| matches!(ran.as_deref(), Some("server" | "client")))
+}
+
+/// An item, and the part it was written for.
+pub(super) struct WrittenItem {
+    pub(super) json: String,
+    pub(super) kind: ItemKind,
+    pub(super) place: (Option<usize>, usize),
+}
+
+/// Leaves out what the provider would refuse where it stands, of a request that was made by us.
+pub(super) fn settle(items: Vec<WrittenItem>, writing: &mut Writing) -> Vec<String> {
+    let items = if writing.is_made() { reasoned(paired(items, writing), writing) } else { items };
+    items.into_iter().map(|item| item.json).collect()
+}
+
+/// Only calls with their answers, and answers with their calls; the last item may wait for its answer.
+fn paired(items: Vec<WrittenItem>, writing: &mut Writing) -> Vec<WrittenItem> {
+    let (mut calls, mut answers) = (HashSet::new(), HashSet::new());
+    for item in &items {
+        match &item.kind {
+            ItemKind::Call { id, .. } => calls.insert(id.clone()),
+            ItemKind::Answer(id) => answers.insert(id.clone()),
+            _ => false,
+        };
+    }
+    let last = items.len().saturating_sub(1);
+    let mut kept = Vec::with_capacity(items.len());
+    for (at, item) in items.into_iter().enumerate() {
+        let why = match &item.kind {
+            ItemKind::Call { id, waits: true } if at < last && !answers.contains(id) => {
+                Some("a call without its output")
+            }
+            ItemKind::Answer(id) if !calls.contains(id) => Some("an output without its call"),
+            _ => None,
+        };
+        keep(item, why, &mut kept, writing);
+    }
+    kept
+}
+
+/// Only reasoning that something of the model's follows.
+fn reasoned(items: Vec<WrittenItem>, writing: &mut Writing) -> Vec<WrittenItem> {
+    let mut leads = false;
+    let mut led: Vec<bool> = items
+        .iter()
+        .rev()
+        .map(|item| {
+            leads = match item.kind {
+                ItemKind::Reasoning => leads,
+                ItemKind::Spoken | ItemKind::Call { .. } => true,
+                ItemKind::Answer(_) | ItemKind::Heard => false,
+            };
+            leads
+        })
+        .collect();
+    let mut kept = Vec::with_capacity(items.len());
+    for item in items {
+        let leads = led.pop().unwrap_or_default();
+        let is_lost = matches!(item.kind, ItemKind::Reasoning) && !leads;
+        keep(item, is_lost.then_some("reasoning without what it led to"), &mut kept, writing);
+    }
+    kept
+}
+
+fn keep(item: WrittenItem, why: Option<&str>, kept: &mut Vec<WrittenItem>, writing: &mut Writing) {
+    match why {
+        Some(why) => {
+            writing.at(item.place.0, item.place.1);
+            writing.drop_part(Reason::Unsendable, why);
+        }
+        None => kept.push(item),
+    }
+}

@@ -1,0 +1,204 @@
+//! Replies of OpenAI responses. Facts are of its API reference, "Responses" and "Streaming events".
+
+use super::answer::{ModelReply, StopReason, StreamState, named, note};
+use super::body::opened;
+use super::fault::{ProviderError, ReplyFault, unreadable};
+use super::fields::GrowingObject;
+use super::sse;
+use crate::json::{self, ObjectWriter, RawFields, list};
+use std::collections::BTreeMap;
+use wunderblock_core::message::Part;
+
+/// Reads a whole body.
+pub(super) fn whole(bytes: &[u8]) -> Result<ModelReply, ReplyFault> {
+    let fields = opened(bytes)?;
+    let failed = ProviderError::of(&fields).map(ReplyFault::Provider);
+    let Some(items) = fields.get("output").and_then(list) else {
+        return Err(failed.unwrap_or_else(|| unreadable("it has no output")));
+    };
+    let mut message = crate::openai_responses::decode::output(&items).map_err(unreadable)?;
+    let details = fields.object("incomplete_details");
+    let word = details.and_then(|details| details.text("reason")).or_else(|| fields.text("status"));
+    let calls = message.parts.iter().any(|part| match part {
+        Part::ToolCall { .. } => true,
+        Part::Opaque { raw, .. } => raw.inline().is_some_and(crate::openai_responses::is_asked),
+        _ => false,
+    });
+    let stop = match StopReason::of(word.as_deref()) {
+        StopReason::End if calls => StopReason::Tools,
+        stop => stop,
+    };
+    message.api_id = fields.text("id").map(String::into_boxed_str);
+    message.model = fields.text("model").map(String::into_boxed_str);
+    message.stop = word.map(String::into_boxed_str);
+    let usage = fields.object("usage").map(|usage| {
+        let details = usage.object("input_tokens_details").unwrap_or_default();
+        let cache = ["cached_tokens", "cache_write_tokens"].map(|name| details.count(name));
+        let (input, output) = (usage.count("input_tokens"), usage.count("output_tokens"));
+        crate::openai_chat::usage(input, cache, output, &message)
+    });
+    Ok(ModelReply { message, stop, usage, fault: failed, odd: Vec::new() })
+}
+
+/// The response that a stream's events amount to.
+#[derive(Debug, Default)]
+pub(super) struct ResponseAssembly {
+    body: GrowingObject,
+    items: BTreeMap<u64, StreamedItem>,
+    has_ended: bool,
+}
+
+/// An item that comes in pieces.
+#[derive(Debug, Default)]
+struct StreamedItem {
+    fields: GrowingObject,
+    /// It came whole: the pieces of it are of no more use.
+    is_whole: bool,
+    /// Texts by the list they stand in and their place there, with their types.
+    texts: BTreeMap<(&'static str, u64), (&'static str, String)>,
+}
+
+impl ResponseAssembly {
+    /// Takes an event. Its kind is the `type` in its data; the event's own name only repeats it.
+    pub(super) fn take(&mut self, event: &sse::SseEvent, state: &mut StreamState) {
+        let Ok(fields) = RawFields::parse(&event.data) else {
+            // `[DONE]` is another dialect's end; some servers send it in this one as well.
+            if event.data.trim() == "[DONE]" {
+                state.is_done = true;
+            } else {
+                state.unreadable(|| format!("an event {} that is no JSON object", named(&event.name)));
+            }
+            return;
+        };
+        let kind = fields.text("type").unwrap_or_default();
+        match kind.strip_prefix("response.").unwrap_or(&kind) {
+            "created" | "in_progress" | "queued" => self.response(&fields),
+            "completed" | "incomplete" | "failed" => {
+                self.response(&fields);
+                self.has_ended = true;
+                state.is_done = true;
+            }
+            "output_item.added" => self.item(&fields, false),
+            "output_item.done" => self.item(&fields, true),
+            kind if kind.ends_with(".delta") => self.delta(kind, &fields, state),
+            // What they tell has come in pieces, or comes with the whole item.
+            kind if is_progress(kind) => {}
+            _ => {
+                if let Some(refusal) = refusal(&kind, &fields) {
+                    state.refuse(refusal);
+                } else {
+                    note(&mut state.odd, || format!("an event of the kind {}", named(&kind)));
+                }
+            }
+        }
+    }
+
+    fn response(&mut self, fields: &RawFields<'_>) {
+        if let Some(response) = fields.object("response") {
+            self.body.set_all(response);
+        }
+    }
+
+    fn item(&mut self, fields: &RawFields<'_>, is_whole: bool) {
+        let Some(new) = fields.object("item") else { return };
+        let item = self.items.entry(fields.count("output_index")).or_default();
+        if is_whole {
+            item.fields = GrowingObject::default();
+        }
+        item.is_whole |= is_whole;
+        item.fields.set_all(new);
+    }
+
+    fn delta(&mut self, kind: &str, fields: &RawFields<'_>, state: &mut StreamState) {
+        let (list, of) = match kind {
+            "output_text.delta" => ("content", "output_text"),
+            "refusal.delta" => ("content", "refusal"),
+            "reasoning_text.delta" => ("content", "reasoning_text"),
+            "reasoning_summary_text.delta" => ("summary", "summary_text"),
+            "function_call_arguments.delta" => ("arguments", ""),
+            "custom_tool_call_input.delta" => ("input", ""),
+            // Pieces of what the provider's own tools do; their items come whole.
+            kind if kind.contains("_call") => return,
+            _ => return note(&mut state.odd, || format!("a delta of the kind {}", named(kind))),
+        };
+        let Some(more) = fields.text("delta") else { return };
+        let item = self.items.entry(fields.count("output_index")).or_default();
+        if of.is_empty() {
+            item.fields.grow(list, &more);
+            return;
+        }
+        if item.fields.is_empty() {
+            // Its beginning did not come.
+            let kind = if list == "summary" || of == "reasoning_text" { "reasoning" } else { "message" };
+            item.fields.replace("type", json::quote(kind));
+            item.fields.replace("role", json::quote("assistant"));
+        }
+        let place = fields.count(if list == "summary" { "summary_index" } else { "content_index" });
+        item.texts.entry((list, place)).or_insert_with(|| (of, String::new())).1.push_str(&more);
+    }
+
+    /// The reply.
+    pub(super) fn finish(self, state: StreamState) -> ModelReply {
+        let Self { mut body, items, has_ended } = self;
+        let missing = "no response in the stream";
+        if body.is_empty() && items.is_empty() {
+            return state.finish(None, missing, false);
+        }
+        if !items.is_empty() {
+            let items: Vec<String> = items.into_values().map(StreamedItem::finish).collect();
+            body.replace("output", json::array(&items));
+        }
+        let ended = has_ended || (state.is_done && state.refusal.is_none());
+        state.finish(Some(whole(body.finish().as_bytes())), missing, ended)
+    }
+}
+
+impl StreamedItem {
+    fn finish(self) -> String {
+        let Self { mut fields, is_whole, texts } = self;
+        if is_whole {
+            return fields.finish();
+        }
+        // What is encrypted of reasoning may be cut short until the item is whole.
+        fields.remove("encrypted_content");
+        for name in ["content", "summary"] {
+            let pieces: Vec<String> = texts
+                .iter()
+                .filter(|((list, _), _)| *list == name)
+                .map(|(_, (kind, text))| {
+                    let field = if *kind == "refusal" { "refusal" } else { "text" };
+                    ObjectWriter::typed(kind).text(field, text).finish()
+                })
+                .collect();
+            if !pieces.is_empty() {
+                fields.replace(name, json::array(&pieces));
+            }
+        }
+        fields.finish()
+    }
+}
+
+/// Whether an event only says how far something has come.
+fn is_progress(kind: &str) -> bool {
+    let steps = [
+        ".added",
+        ".done",
+        ".in_progress",
+        ".completed",
+        ".failed",
+        ".searching",
+        ".interpreting",
+        ".generating",
+        ".compacting",
+    ];
+    kind == "keepalive" || steps.iter().any(|step| kind.ends_with(step)) || kind.contains("partial_image")
+}
+
+/// What the provider said went wrong: `error` events have code and message beside their type.
+fn refusal(kind: &str, fields: &RawFields<'_>) -> Option<ProviderError> {
+    ProviderError::of(fields).or_else(|| {
+        let kind = fields.text("code").filter(|_| kind == "error");
+        let message = fields.text("message")?;
+        Some(ProviderError { kind: kind.unwrap_or_default(), message, ..ProviderError::default() })
+    })
+}
