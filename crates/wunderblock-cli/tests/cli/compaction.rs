@@ -254,6 +254,56 @@ fn each_template_tells_of_the_example_session() {
     }
 }
 
+/// A conversation of which what a person typed is on record, and what tools answered.
+fn conversation(name: &str) -> String {
+    let path =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../fixtures/rules/{name}.json"));
+    let recorded: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let mut lines = Vec::new();
+    for (number, turn) in recorded["turns"].as_array().unwrap().iter().enumerate() {
+        if turn["kind"] == "typed" {
+            lines.push(json!({ "role": "user", "content": turn["text"] }));
+            continue;
+        }
+        let arguments = json!({ "command": format!("./look {number}") }).to_string();
+        let call = json!({ "id": format!("c{number}"), "type": "function", "function": { "name": "bash", "arguments": arguments } });
+        lines.push(json!({ "role": "assistant", "content": "I look.", "tool_calls": [call] }));
+        lines.push(json!({ "role": "tool", "tool_call_id": format!("c{number}"), "content": turn["text"] }));
+    }
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// What `balanced` makes of four conversations in three languages, in 1,500 tokens.
+#[test]
+fn four_conversations_are_told_in_fifteen_hundred_tokens() {
+    for name in ["a1", "b2", "zh1", "mixed"] {
+        let desk = Desk::new();
+        desk.write("talk.jsonl", conversation(name));
+        desk.write(
+            "alone.toml",
+            "extends = \"balanced\"\nname = \"alone\"\nabout = \"one summary\"\n[[step]]\ndo = \"summarise\"\nall = true\n\
+             [summary]\ntarget = 1_500\noverage = 1\n",
+        );
+        let imported = desk.run(&["import", "talk.jsonl", "--no-index", "--json"]).exits(0).json();
+        let session = imported["sessions"][0].as_str().unwrap().to_owned();
+        let args = [
+            "compact",
+            &session,
+            "--policy",
+            "alone.toml",
+            "--window",
+            "32000",
+            "--dry-run",
+            "--out",
+            "made.txt",
+            "-q",
+        ];
+        desk.run(&args).exits(0);
+        let made = String::from_utf8(desk.bytes("made.txt")).unwrap();
+        snapshot(&format!("conversation_{name}"), &made);
+    }
+}
+
 /// A session of pi that it compacted itself, with this summary.
 fn compacted_by_pi(summary: &str) -> String {
     let mut lines = vec![

@@ -262,7 +262,7 @@ impl<'f> Fit<'f> {
             let Some((place, item, cost)) = fitting.into_iter().next() else { continue };
             // With room for it whole, it waits for its turn.
             let whole = kind.items.get(place).is_some_and(|(at, item)| self.cost(*at, item) == cost);
-            if !whole && *left / count.max(1) > 120 {
+            if !whole && (*left / count.max(1) > 120 || kind.fill == Fill::UserMessages) {
                 continue;
             }
             kind.items.remove(place);
@@ -319,12 +319,18 @@ impl<'f> Fit<'f> {
             let others = (count - place - 1) as u64;
             let kept = (others * HEAD_TOKENS).min(kind.room / 2);
             let cost = self.cost(at, item);
-            let cap = if cost <= HEAD_TOKENS {
+            // What a person said is said word for word, or named by its position.
+            let whole = kind.fill == Fill::UserMessages && place > 0;
+            let cap = if cost <= HEAD_TOKENS || whole {
                 kind.room
             } else {
                 (kind.room - kept).max(HEAD_TOKENS).min(kind.room)
             };
-            let fitting = if cost <= cap { Some((item.clone(), cost)) } else { self.shortened(item, cap) };
+            let fitting = match () {
+                () if cost <= cap => Some((item.clone(), cost)),
+                () if whole => None,
+                () => self.shortened(item, cap),
+            };
             match fitting {
                 Some((item, cost)) => {
                     kind.room -= cost;
