@@ -155,10 +155,11 @@ impl Writing {
 }
 
 /// The optional fields of blocks that the provider's reference names, beyond those we have words for.
+/// A name that another provider has for something else (`caller`) is none of them: whose it is, nobody says.
 const fn known_fields(dialect: Dialect) -> &'static [&'static str] {
     match dialect {
         Dialect::Anthropic => &["cache_control", "citations", "context", "title"],
-        Dialect::OpenaiResponses => &["caller", "detail", "filename", "namespace", "prompt_cache_breakpoint"],
+        Dialect::OpenaiResponses => &["detail", "filename", "namespace", "prompt_cache_breakpoint"],
         Dialect::Gemini => &["mediaResolution", "thoughtSignature", "videoMetadata"],
         Dialect::OpenaiChat | Dialect::Neutral => &[],
     }

@@ -255,6 +255,23 @@ fn in_a_request_of_ours_items_have_no_books() {
 }
 
 #[test]
+fn a_field_that_says_nothing_of_its_origin_goes_only_where_it_is_known() {
+    let call = Part::ToolCall {
+        call: "c".into(),
+        name: "T".into(),
+        input: "{}".into(),
+        gist: None,
+        extra: Some(r#"{"caller":{"type":"assistant"},"namespace":"n"}"#.into()),
+    };
+    let said = Message::new(Role::Assistant, vec![call]);
+    let request = talk(vec![Message::user("q"), said, Message::tool_result("c", "r")]);
+    let encoded = encode(OWN, &Request { cache: Some(Vec::new()), ..request }).unwrap();
+    let written = String::from_utf8(encoded.bytes).unwrap();
+    assert!(written.contains(r#""namespace":"n""#) && !written.contains("caller"), "{written}");
+    assert_eq!(encoded.dropped[0].what, "fields that no request has: caller");
+}
+
+#[test]
 fn items_that_go_through_are_paired_by_what_names_them() {
     let whole = [
         r#"{"type":"program","id":"p","call_id":"c","code":"1","fingerprint":"f"},{"type":"program_output","id":"o","call_id":"c","result":"1","status":"completed"}"#,
