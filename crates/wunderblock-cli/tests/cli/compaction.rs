@@ -292,7 +292,7 @@ fn four_conversations_are_told_in_fifteen_hundred_tokens() {
             "--policy",
             "alone.toml",
             "--window",
-            "32000",
+            "8000",
             "--dry-run",
             "--out",
             "made.txt",

@@ -212,7 +212,10 @@ impl<'a> Found<'a> {
             (_, Role::User) => {
                 self.tally.by_user += 1;
                 self.heard(at, &text, true);
-                if let Some(line) = outcome::error_line(&text).filter(|line| line.len() < 300) {
+                // A rule on error codes reports none.
+                let is_rule = |line: &str| rules_of_text(&text).iter().any(|rule| line.contains(rule));
+                let line = outcome::error_line(&text).filter(|line| line.len() < 300 && !is_rule(line));
+                if let Some(line) = line {
                     self.trouble(at, "the user reports", line);
                 }
                 self.answer(at, &text);
