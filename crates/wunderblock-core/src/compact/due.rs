@@ -137,11 +137,19 @@ pub fn whole(of: FractionBase, measure: &LaneMeasurement) -> Tokens {
     }
 }
 
+/// What a level's fraction is a fraction of. Products that count in parts of the window leave the answer its room within it;
+/// here the answer and a margin are taken off first. A level that lies above what is left is that part of it.
+fn reachable(fraction: Permille, of: FractionBase, measure: &LaneMeasurement) -> Tokens {
+    let whole = whole(of, measure);
+    if fraction.of(whole) > measure.limit { measure.limit } else { whole }
+}
+
 /// What of a level fires, in words.
 fn fires(level: &TriggerLevel, measure: &LaneMeasurement, of: FractionBase) -> Option<String> {
     let tokens = measure.tokens;
-    let whole = whole(of, measure);
-    if let Some(fraction) = level.fraction.filter(|fraction| tokens >= fraction.of(whole)) {
+    let reached = |fraction: &Permille| tokens >= fraction.of(reachable(*fraction, of, measure));
+    if let Some(fraction) = level.fraction.filter(reached) {
+        let whole = reachable(fraction, of, measure);
         return Some(format!("{tokens} tokens are {fraction} or more of {whole}"));
     }
     if let Some(max) = level.tokens.filter(|max| tokens > *max) {
@@ -182,17 +190,12 @@ impl fmt::Display for OutOfReach {
 /// The levels of a policy that can never fire in a window: a request that large does not fit, and is compacted for that.
 #[must_use]
 pub fn out_of_reach(policy: &Policy, limit: Tokens, window: Tokens) -> Vec<OutOfReach> {
-    let whole = whole(policy.trigger.of, &LaneMeasurement { limit, window, ..LaneMeasurement::default() });
     let keys = [
-        (&policy.trigger.soft, ["trigger.soft.fraction", "trigger.soft.tokens", "trigger.soft.free"]),
-        (&policy.trigger.hard, ["trigger.hard.fraction", "trigger.hard.tokens", "trigger.hard.free"]),
+        (&policy.trigger.soft, ["trigger.soft.tokens", "trigger.soft.free"]),
+        (&policy.trigger.hard, ["trigger.hard.tokens", "trigger.hard.free"]),
     ];
     let levels = keys.into_iter().flat_map(|(level, keys)| {
-        let at = [
-            level.fraction.map(|fraction| fraction.of(whole)),
-            level.tokens,
-            level.free.map(|free| window.saturating_sub(free)),
-        ];
+        let at = [level.tokens, level.free.map(|free| window.saturating_sub(free))];
         keys.into_iter().zip(at)
     });
     let beyond = levels.filter_map(|(key, at)| Some((key, at.filter(|at| *at > limit)?)));

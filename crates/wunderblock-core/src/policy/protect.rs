@@ -28,6 +28,8 @@ pub struct Protect {
     pub at_least: Tokens,
     /// The tail that `window` or `history` asks for has at most so many tokens; 0 for no limit.
     pub at_most: Tokens,
+    /// … and at most this part of the window; 0 for no limit.
+    pub at_most_share: Permille,
     /// The tail reaches back to the user's newest request, whatever lies between.
     pub to_newest_user: bool,
     /// The user's own messages before the tail, the newest first, up to so many tokens.
@@ -58,6 +60,7 @@ impl Default for Protect {
             window: Permille::ZERO,
             at_least: Tokens::ZERO,
             at_most: Tokens::ZERO,
+            at_most_share: Permille::ZERO,
             to_newest_user: false,
             user_tokens: Tokens::ZERO,
             user_share: Permille::ZERO,

@@ -157,7 +157,13 @@ proptest! {
             let free = measure.window.saturating_sub(measure.tokens);
             let over = |age: u64| measure.age.0 > age as i64 * 1_000;
             let ends = |within: u64| measure.cache_left.is_some_and(|left| left.0 <= within as i64 * 1_000);
-            bounds.fraction.is_some_and(|part| measure.tokens.0 >= whole.0 * u64::from(part.0) / 1_000)
+            let part_of = |part: Permille, whole: Tokens| Tokens(whole.0 * u64::from(part.0) / 1_000);
+            // A part of the window that no request reaches is that part of what one may take.
+            let at = |part: Permille| match part_of(part, whole) {
+                at if at > measure.limit => part_of(part, measure.limit),
+                at => at,
+            };
+            bounds.fraction.is_some_and(|part| measure.tokens >= at(part))
                 || bounds.tokens.is_some_and(|most| measure.tokens > most)
                 || bounds.free.is_some_and(|least| free < least)
                 || bounds.messages.is_some_and(|most| measure.messages > most)

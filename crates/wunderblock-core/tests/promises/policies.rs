@@ -107,6 +107,7 @@ fn protect() -> impl Strategy<Value = Protect> {
             window: Permille(window),
             at_least: Tokens(if bounded { 1_000 } else { 0 }),
             at_most: Tokens(if bounded { 3_000 } else { 0 }),
+            at_most_share: Permille(if bounded { 500 } else { 0 }),
             to_newest_user,
             user_tokens: Tokens(tokens.1),
             user_share: Permille(share),

@@ -86,6 +86,7 @@ const PROTECT: &[PolicyKey] = &[
     key("window", ValueKind::Part),
     key("at_least", COUNT),
     key("at_most", COUNT),
+    key("at_most_share", ValueKind::Part),
     key("to_newest_user", ValueKind::Flag),
     key("user_tokens", COUNT),
     key("user_share", ValueKind::Part),

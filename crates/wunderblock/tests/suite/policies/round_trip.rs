@@ -81,13 +81,13 @@ fn triggers() -> impl Strategy<Value = Triggers> {
 }
 
 fn protect() -> impl Strategy<Value = Protect> {
-    let counts = (0..300_u64, 0..300_u64, 0..9_u64);
+    let counts = (0..300_u64, 0..300_u64, 0..9_u64, within(0..1_001));
     let amounts =
         (amount(), amount(), prop_oneof![Just(Tokens(0)), (300_000..900_000_u64).prop_map(Tokens)], tokens());
     let shares = (any::<bool>(), within(0..300), within(0..100), within(0..200));
     (counts, amounts, within(0..1_000), within(0..400), shares).prop_map(
         |(
-            (first, messages, turns),
+            (first, messages, turns, at_most_share),
             (tokens, at_least, at_most, user_tokens),
             history,
             window,
@@ -102,6 +102,7 @@ fn protect() -> impl Strategy<Value = Protect> {
                 window,
                 at_least,
                 at_most,
+                at_most_share,
                 to_newest_user,
                 user_tokens,
                 user_share,
