@@ -155,7 +155,7 @@ impl Writing {
 }
 
 /// The optional fields of blocks that the provider's reference names, beyond those we have words for.
-/// A name that another provider has for something else (`caller`) is none of them: whose it is, nobody says.
+/// A name that another provider has for something else (`caller`) does not count: nobody says whose it is.
 const fn known_fields(dialect: Dialect) -> &'static [&'static str] {
     match dialect {
         Dialect::Anthropic => &["cache_control", "citations", "context", "title"],

@@ -104,7 +104,7 @@ fn score(node: &GraphNode) -> Option<String> {
     Some(format!("{grounded}{kept}{}{unfound}", lost(&check.lost)))
 }
 
-/// So many of the facts that a summary lost are named.
+/// Maximum lost facts of a summary that are named.
 const LOST_MAX: usize = 3;
 
 fn lost(facts: &[LostFact]) -> String {

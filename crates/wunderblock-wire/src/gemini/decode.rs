@@ -215,7 +215,7 @@ impl Reading {
         known.unwrap_or_else(|| opaque(written.as_deref().unwrap_or(raw.get())))
     }
 
-    /// The id of a call, or of its result; where there is none, one made from the name.
+    /// The id of a call, or of its result; if it is missing, one made from the name.
     fn id(&mut self, fields: &mut RawFields<'_>, name: &str, hints: &mut Vec<ExtraForm>) -> CallId {
         if let Some(id) = fields.take_word("id") {
             return id.into();

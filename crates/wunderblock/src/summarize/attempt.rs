@@ -23,7 +23,7 @@ pub const EXTRACTIVE: &str = "extractive";
 const HALVINGS: u32 = 3;
 /// What a summariser that does not tell its window is taken to hold: as the catalog has it for models it does not know.
 const WINDOW: Tokens = Tokens(128_000);
-/// A token is at most about so many bytes of prose; of code and of Chinese it is fewer.
+/// Maximum bytes of a token, about: prose has the longest tokens, code and Chinese shorter ones.
 const TOKEN_BYTES: usize = 6;
 /// What follows a text that was cut.
 const CUT: &str = "\n⟨cut⟩";

@@ -24,7 +24,7 @@ pub struct ModelSummariser {
     at: Millis,
 }
 
-/// A token of prose has about so many bytes.
+/// Bytes of a token of prose, about.
 const TOKEN_BYTES: u64 = 4;
 
 impl ModelSummariser {

@@ -96,12 +96,12 @@ fn quoted(names: &[Box<str>]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// A summary is refused where more than one line in so many is found nowhere …
+/// A summary is refused where more than one line in three is found nowhere.
 const UNFOUND_SHARE: usize = 3;
-/// … and so many of them are named.
+/// Maximum lines of those that are named.
 const UNFOUND_TOLD: usize = 6;
 
-/// Whether a text wants to be obeyed by whoever reads it, whatever it was read for.
+/// Whether a text gives orders to its reader, whatever it was read for.
 #[must_use]
 pub(crate) fn gives_orders(text: &str) -> bool {
     order::first(text).is_some()

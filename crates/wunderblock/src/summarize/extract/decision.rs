@@ -1,7 +1,8 @@
-//! Decisions: a question with its answer. An answer alone ("yes, the second") says nothing, and a question is none.
+//! Decisions: a question with its answer. An answer alone ("yes, the second") says nothing, and a question alone decides
+//! nothing.
 
 use super::cue::{bare, sentences_of};
-use super::plain::{cut, head};
+use super::plain::{cut, cut_after, head};
 use serde_json::Value;
 use wunderblock_core::units::Seq;
 
@@ -14,9 +15,9 @@ pub(in super::super) struct Answer {
     pub(in super::super) answer: String,
 }
 
-/// A question stands in so much of the end of a reply, in bytes.
+/// Maximum bytes from the end of a reply in which its question is looked for.
 const END: usize = 1_200;
-/// So much of a question and of an answer is kept, in bytes.
+/// Maximum bytes kept of a question, and of an answer.
 const QUESTION_MAX: usize = 200;
 const ANSWER_MAX: usize = 240;
 /// A longer turn is a new request, in bytes, whatever was asked before it.
@@ -35,8 +36,8 @@ const ASKS: [&str; 8] = [
 
 /// The question a reply ends with.
 fn question(reply: &str) -> Option<String> {
-    let from = super::plain::cut_after(reply, reply.len().saturating_sub(END));
-    let end = reply.get(if reply.len() > END { from } else { 0 }..)?;
+    let from = if reply.len() > END { cut_after(reply, reply.len() - END) } else { 0 };
+    let end = reply.get(from..)?;
     let asks = |sentence: &&str| {
         let plain = sentence.to_lowercase();
         plain.trim_end_matches(['*', ' ', ')']).ends_with(['?', '？'])

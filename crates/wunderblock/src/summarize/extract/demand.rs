@@ -5,7 +5,7 @@ use super::cue::Cue;
 use super::form::SummaryForm;
 use super::glean::Found;
 use super::pick::opens_something;
-use super::words::SummaryLines;
+use super::words::{HEAD, SummaryLines};
 use crate::summarize::task::{Brief, Material};
 use std::collections::HashSet;
 use wunderblock_core::compact::Detail;
@@ -32,13 +32,13 @@ impl Demand {
     }
 }
 
-/// So many names are demanded, at most.
+/// Maximum names that are demanded.
 const NAMES_MAX: usize = 32;
 /// Of one source, at most.
 const EACH_MAX: usize = 12;
 /// Codes of so many of the newest errors.
 const ERRORS_MAX: usize = 3;
-/// So many of the newest rules, and of the newest decisions.
+/// Maximum rules, and maximum decisions: the newest.
 const RULES_MAX: usize = 12;
 const DECISIONS_MAX: usize = 6;
 /// A longer name is not worth its room, in bytes.
@@ -47,7 +47,7 @@ const LONGEST: usize = 120;
 const SHARE: u64 = 8;
 /// Sentences that are demanded, no more than one in …
 const SENTENCES_SHARE: u64 = 3;
-/// A token is about so many bytes.
+/// Bytes of a token, about.
 const TOKEN_BYTES: u64 = 4;
 
 /// What a summary of this size and template has to say: the first request, standing rules, open tasks, decisions, errors
@@ -144,7 +144,7 @@ impl DemandList {
     }
 
     fn sentence(&mut self, kind: FactKind, text: &str, fill: Fill, at: Seq) {
-        let size = text.len().min(240) as u64;
+        let size = text.len().min(HEAD) as u64;
         let known = self.sentences.iter().any(|demand| demand.text == text);
         // The task is demanded whatever room there is.
         if text.trim().is_empty() || known || size > self.sentence_room && kind != FactKind::Request {

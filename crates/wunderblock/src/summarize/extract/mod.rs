@@ -83,7 +83,7 @@ pub fn extract(material: &Material<'_>, brief: &Brief<'_>, costs: &dyn CostModel
 /// So often what is missing is put before what is not.
 const ROUNDS: usize = 4;
 
-/// The item that says it goes before all others; where there is none, or it would be cut, a name alone, or the words.
+/// Puts the item that says it first; without one, or where it would be cut, a name alone, or the words.
 fn insist(items: &mut Vec<SummaryItem>, demand: &Demand, form: &SummaryForm) {
     let at = form.place_of(demand.fill).unwrap_or(Fill::Current);
     if demand.is_name() {

@@ -20,23 +20,23 @@ use wunderblock_core::units::Seq;
 const RECENT: usize = 10;
 /// So many of the newest announcements are told.
 const NEXT: usize = 4;
-/// So much of a request says what was wanted, in bytes, …
+/// Maximum bytes told of a request …
 const REQUEST: usize = 420;
-/// … and so much of the first: a range stands under it.
+/// … and of the first: a range stands under it.
 const FIRST_REQUEST: usize = 1_200;
-/// A request is worth so much more for each name and number in it, up to so many: eight are worth as much as being the newest.
+/// Weight of each name and number in a request, and the maximum that count: eight weigh as much as being the newest.
 const NAMED: i64 = 125;
 const NAMED_MAX: usize = 8;
-/// So much of the head of the last reply that sums up, in bytes; a shorter one is told as what was said last.
+/// Maximum bytes told of the last reply that sums up, from its head, and the minimum that is a reply which sums up.
 const WRAP_UP: usize = 900;
 const WRAP_UP_MIN: usize = 240;
 /// So much of what was being done last, in bytes.
 const CURRENT: usize = 700;
 /// So much of a command, in bytes.
 const COMMAND: usize = 160;
-/// A sentence is on a focus if it shares so many of its words, or all …
+/// Minimum words that a sentence on a focus shares with it, where it has that many.
 const FOCUS_WORDS: usize = 2;
-/// … and so many of those that share most are told, before what else there is.
+/// Maximum sentences told on a focus, and the weight that puts them first.
 const FOCUS_MAX: usize = 24;
 const FOCUS_WEIGHT: i64 = 40_000;
 /// So many names are worth a place.

@@ -91,7 +91,7 @@ impl Shell {
         self.files.push((Deed::Reverted, path.to_owned()));
     }
 
-    /// `cd`: a folder that only the shell knows is none.
+    /// `cd`. A folder that only the shell knows counts as unknown: paths stay as they are written.
     fn enter(&mut self, to: Option<&str>) {
         let known = to.filter(|to| !to.starts_with(['-', '~']) && !to.contains(['$', '`', '*']));
         self.folder = known.map(|to| joined(&self.folder, to)).unwrap_or_default();

@@ -68,6 +68,12 @@ impl Trouble {
         may_be && !self.checks.is_empty()
     }
 
+    /// A green check at a position closes it; the file changed last is named where that was after the error.
+    fn fix(&mut self, at: Seq, changed: Option<&(Seq, String)>) {
+        let by = changed.filter(|(changed, _)| *changed > self.at).map(|(_, path)| path.clone());
+        self.state = TroubleState::Fixed(at, by);
+    }
+
     /// Where it was closed.
     pub(super) fn closed(&self) -> Option<Seq> {
         match &self.state {
@@ -136,8 +142,7 @@ impl Troubles {
         let mut gone: HashSet<String> = HashSet::new();
         for trouble in &mut self.0 {
             if trouble.is_unclosed() && covers(checks, &trouble.checks) {
-                let by = changed.filter(|(changed, _)| *changed > trouble.at).map(|(_, path)| path.clone());
-                trouble.state = TroubleState::Fixed(at, by);
+                trouble.fix(at, changed);
                 gone.insert(trouble.line.clone());
             } else if trouble.state == TroubleState::Failed && trouble.checks.is_empty() && trouble.key == key
             {
@@ -147,8 +152,7 @@ impl Troubles {
         // What another check found in the same words is the same error.
         for trouble in self.0.iter_mut().filter(|trouble| trouble.is_unclosed()) {
             if names_place(&trouble.line) && gone.contains(&trouble.line) {
-                let by = changed.filter(|(changed, _)| *changed > trouble.at).map(|(_, path)| path.clone());
-                trouble.state = TroubleState::Fixed(at, by);
+                trouble.fix(at, changed);
             }
         }
     }

@@ -40,7 +40,7 @@ pub(super) fn distinct_words(text: &str) -> HashSet<String> {
 /// A line says a sentence if it has this part of its words, in percent.
 const SAID: usize = 60;
 /// Of a longer sentence its head is looked for, in bytes.
-const HEAD: usize = 240;
+pub(super) const HEAD: usize = 240;
 /// A text of which more than this part, in percent, is in a script without blanks is of such a language.
 const WIDE: usize = 30;
 

@@ -25,7 +25,7 @@ use wunderblock_core::units::Seq;
 pub(super) const UNFOUND: &str = "⟨not found in the range⟩";
 /// Letters that tell words apart. Six hold *compact* and *compaction* together, and few others.
 const STEM: usize = 6;
-/// A passage is about so long, in bytes: a paragraph, a screen of output.
+/// Length of a passage, in bytes: a paragraph, a screen of output.
 const PASSAGE: usize = 800;
 /// A line is from a position if a passage near it shares this part of its words, in percent …
 const SHARED_NEAR: usize = 35;
@@ -33,9 +33,9 @@ const SHARED_NEAR: usize = 35;
 const SHARED: usize = 50;
 /// Positions this near to the one given count as given: a call, its result, the answer to it.
 const NEAR: u64 = 2;
-/// A line of this many words may be from several passages, at most …
+/// Minimum words of a line that may be from several passages …
 const LONG: usize = 12;
-/// … so many.
+/// … and the maximum of those.
 const PASSAGES: usize = 3;
 
 /// A summary whose lines were looked at.

@@ -120,7 +120,7 @@ fn a_focus_brings_in_what_was_said_on_it_whatever_kind_of_sentence_that_is() {
     let said = vec![
         user("Make the reset keep what it must."),
         model(
-            "The event listeners of the window survive a reset; those of the socket are bound anew. Fonts are loaded late.",
+            "The event listeners of the window survive a reset; those of the socket are bound again. Fonts are loaded late.",
         ),
         model("The colours stay as they are, and the menu has seven entries by now."),
     ];
@@ -131,7 +131,7 @@ fn a_focus_brings_in_what_was_said_on_it_whatever_kind_of_sentence_that_is() {
         extract(&material(&entries, vec![]), &brief, &Thirds)
     };
     let listeners =
-        "\"The event listeners of the window survive a reset; those of the socket are bound anew.\" #102";
+        "\"The event listeners of the window survive a reset; those of the socket are bound again.\" #102";
     assert!(!of(None).contains("event listeners"), "{}", of(None));
     let focused = of(Some("the event listeners that must survive a reset"));
     assert!(focused.contains(listeners) && !focused.contains("menu"), "{focused}");

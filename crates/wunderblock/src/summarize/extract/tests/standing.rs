@@ -1,4 +1,4 @@
-//! What no summary may lose: the first request and the rules, however often it is written anew.
+//! What no summary may lose: the first request and the rules, however often it is written again.
 
 use super::*;
 use crate::policy::Policies;
