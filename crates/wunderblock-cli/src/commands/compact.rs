@@ -115,7 +115,9 @@ fn picture(session: &str, done: &Compacted, paint: Paint, all: bool) -> String {
     }
     out.push_str(&leaving::picture(done, paint, all));
     for rejected in &done.rejected {
-        let line = format!("not taken, by {}: {}", clean(&rejected.producer), clean(&rejected.why));
+        let why = clean(&rejected.why);
+        let why = if all { why.into() } else { shortened(&why) };
+        let line = format!("not taken, by {}: {why}", clean(&rejected.producer));
         out.push_str(&wrap(&line, width(), 2));
     }
     for spent in &done.spent {
@@ -127,6 +129,18 @@ fn picture(session: &str, done: &Compacted, paint: Paint, all: bool) -> String {
     }
     out.push_str(&wrap(&verdict(session, done), width(), 0));
     out
+}
+
+/// Maximum bytes of a reason that is not asked for with `-v`.
+const REASON: usize = 200;
+
+/// A reason, up to the last name that fits.
+fn shortened(why: &str) -> String {
+    let Some(head) = why.get(..why.floor_char_boundary(REASON)).filter(|head| head.len() < why.len()) else {
+        return why.to_owned();
+    };
+    let kept = head.rsplit_once([' ', '·']).map_or(head, |(kept, _)| kept).trim_end_matches([',', ' ']);
+    format!("{kept} … (-v shows all)")
 }
 
 /// Summaries that are listed, the newest.
