@@ -207,6 +207,13 @@ fn hooks_say_no_and_are_told() {
     assert!(!request.contains("focus"), "{request}");
 }
 
+/// The summaries that `alone.toml` would make of a session.
+fn summarised(desk: &Desk, session: &str, window: &str) -> String {
+    let how = ["--policy", "alone.toml", "--window", window, "--dry-run", "--out", "made.txt", "-q"];
+    desk.run(&[["compact", session].as_slice(), &how].concat()).exits(0);
+    String::from_utf8(desk.bytes("made.txt")).unwrap()
+}
+
 /// What each policy's template makes of the session in `examples/`, without a model. A change here is a change of what an
 /// agent is told.
 #[test]
@@ -234,20 +241,7 @@ fn each_template_tells_of_the_example_session() {
         let alone =
             format!("extends = \"{policy}\"\nname = \"alone\"\n[[step]]\ndo = \"summarise\"\nall = true\n");
         desk.write("alone.toml", alone);
-        let args = [
-            "compact",
-            &session,
-            "--policy",
-            "alone.toml",
-            "--window",
-            "32000",
-            "--dry-run",
-            "--out",
-            "made.txt",
-            "-q",
-        ];
-        desk.run(&args).exits(0);
-        let made = String::from_utf8(desk.bytes("made.txt")).unwrap();
+        let made = summarised(&desk, &session, "32000");
         // The first of several says what the template is.
         let first: String = made.chars().take(6_000).collect();
         snapshot(&format!("summary_{policy}"), &first);
@@ -286,20 +280,7 @@ fn four_conversations_are_told_in_fifteen_hundred_tokens() {
         );
         let imported = desk.run(&["import", "talk.jsonl", "--no-index", "--json"]).exits(0).json();
         let session = imported["sessions"][0].as_str().unwrap().to_owned();
-        let args = [
-            "compact",
-            &session,
-            "--policy",
-            "alone.toml",
-            "--window",
-            "8000",
-            "--dry-run",
-            "--out",
-            "made.txt",
-            "-q",
-        ];
-        desk.run(&args).exits(0);
-        let made = String::from_utf8(desk.bytes("made.txt")).unwrap();
+        let made = summarised(&desk, &session, "8000");
         snapshot(&format!("conversation_{name}"), &made);
     }
 }

@@ -1,7 +1,9 @@
 //! A reply and its parts.
 
 use super::fault::{ProviderError, ReplyFault, unreadable};
+use super::sse::SseEvent;
 use crate::extra::{self, KIND};
+use crate::json::RawFields;
 use wunderblock_core::event::UsageMeasured;
 use wunderblock_core::message::{Body, Dialect, Message, Part, Role};
 
@@ -142,6 +144,38 @@ impl StreamState {
     pub(super) fn refuse(&mut self, refusal: ProviderError) {
         self.refusal = Some(refusal);
         self.is_done = true;
+    }
+
+    /// The fields of an event whose kind is its `type`. `[DONE]` is another dialect's end; some servers send it in these as
+    /// well.
+    pub(super) fn event<'e>(&mut self, event: &'e SseEvent) -> Option<RawFields<'e>> {
+        let fields = RawFields::parse(&event.data).ok();
+        if fields.is_none() && event.data.trim() == "[DONE]" {
+            self.is_done = true;
+        } else if fields.is_none() {
+            self.unreadable(|| format!("an event {} that is no JSON object", named(&event.name)));
+        }
+        fields
+    }
+
+    /// The fields of a chunk that is a piece of the reply, in dialects whose end is `[DONE]`.
+    pub(super) fn chunk<'e>(&mut self, event: &'e SseEvent) -> Option<RawFields<'e>> {
+        let data = event.data.trim();
+        if data == "[DONE]" {
+            self.is_done = true;
+            return None;
+        }
+        let Ok(fields) = RawFields::parse(data) else {
+            self.unreadable(|| "an event that is no JSON object".to_owned());
+            return None;
+        };
+        match ProviderError::of(&fields) {
+            Some(refusal) => {
+                self.refuse(refusal);
+                None
+            }
+            None => Some(fields),
+        }
     }
 
     /// Notes an event that is no JSON object.

@@ -48,15 +48,7 @@ struct StreamedBlock {
 impl MessageAssembly {
     /// Takes an event. Its kind is the `type` in its data; the event's own name only repeats it.
     pub(super) fn take(&mut self, event: &sse::SseEvent, state: &mut StreamState) {
-        let Ok(fields) = RawFields::parse(&event.data) else {
-            // `[DONE]` is another dialect's end; some servers send it in this one as well.
-            if event.data.trim() == "[DONE]" {
-                state.is_done = true;
-            } else {
-                state.unreadable(|| format!("an event {} that is no JSON object", named(&event.name)));
-            }
-            return;
-        };
+        let Some(fields) = state.event(event) else { return };
         match fields.text("type").as_deref() {
             Some("message_start") => self.start(&fields),
             Some("content_block_start") => self.block(&fields),

@@ -89,17 +89,7 @@ enum StreamedPart {
 impl ContentAssembly {
     /// Takes a piece.
     pub(super) fn take(&mut self, event: &sse::SseEvent, state: &mut StreamState) {
-        let data = event.data.trim();
-        if data == "[DONE]" {
-            state.is_done = true;
-            return;
-        }
-        let Ok(mut fields) = RawFields::parse(data) else {
-            return state.unreadable(|| "an event that is no JSON object".to_owned());
-        };
-        if let Some(refusal) = ProviderError::of(&fields) {
-            return state.refuse(refusal);
-        }
+        let Some(mut fields) = state.chunk(event) else { return };
         let candidates = fields.take("candidates").and_then(list);
         if candidates.is_none() && fields.get("usageMetadata").or(fields.get("promptFeedback")).is_none() {
             let names = fields.names().next().unwrap_or_default().to_owned();

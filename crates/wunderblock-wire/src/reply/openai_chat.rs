@@ -65,17 +65,7 @@ struct StreamedCall {
 impl CompletionAssembly {
     /// Takes a chunk.
     pub(super) fn take(&mut self, event: &sse::SseEvent, state: &mut StreamState) {
-        let data = event.data.trim();
-        if data == "[DONE]" {
-            state.is_done = true;
-            return;
-        }
-        let Ok(mut fields) = RawFields::parse(data) else {
-            return state.unreadable(|| "an event that is no JSON object".to_owned());
-        };
-        if let Some(refusal) = ProviderError::of(&fields) {
-            return state.refuse(refusal);
-        }
+        let Some(mut fields) = state.chunk(event) else { return };
         let Some(choices) = fields.take("choices").and_then(list) else {
             let kind = fields.text("object").unwrap_or_default();
             return note(&mut state.odd, || format!("an event of the kind {}", named(&kind)));
