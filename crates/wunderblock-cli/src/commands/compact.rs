@@ -116,7 +116,7 @@ fn picture(session: &str, done: &Compacted, paint: Paint, all: bool) -> String {
     out.push_str(&leaving::picture(done, paint, all));
     for rejected in &done.rejected {
         let why = clean(&rejected.why);
-        let why = if all { why.into() } else { shortened(&why) };
+        let why = if all { why } else { shortened(&why) };
         let line = format!("not taken, by {}: {why}", clean(&rejected.producer));
         out.push_str(&wrap(&line, width(), 2));
     }
