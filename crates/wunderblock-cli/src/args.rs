@@ -9,7 +9,7 @@ mod simulate;
 mod visibility;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
-pub(crate) use compaction::{CompactArgs, PolicyArgs, UndoArgs};
+pub(crate) use compaction::{CompactArgs, EditArgs, PolicyArgs, UndoArgs};
 pub(crate) use erase::Erase;
 pub(crate) use graph::{Describe, Expand};
 pub(crate) use reduce::{HowArgs, LevelArg, OnTerminalArgs, ReduceArgs, RunArgs};

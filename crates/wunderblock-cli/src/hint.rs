@@ -36,6 +36,9 @@ pub(crate) fn sentence(hint: &Hint) -> Option<Cow<'static, str>> {
         Hint::ListSummaries => {
             "`wunderblock describe SESSION` lists the summaries; --lane names another lane"
         }
+        Hint::RewriteInstead => {
+            "use a larger --window, or keep the summary and write it again: --rewrite POSITION --focus TEXT"
+        }
         Hint::GoOn => "run the command again: it goes on where it was",
         Hint::Retry => "another process is appending; try again",
         Hint::FinishImport { .. } => "`wunderblock import PATH` finishes it, or waits for the one under way",

@@ -179,7 +179,13 @@ pub(crate) fn missing(at: PartPosition, piece: &Part, trim: &Trim, costs: &dyn C
 /// What a summary costs at most, its fence included.
 #[must_use]
 pub fn node(node: &crate::view::SummaryNode, costs: &dyn CostModel) -> Cost {
-    frame(costs) + crate::fence::SUMMARY_FRAME + TEXT_FRAME + TEXT_FRAME + text(&node.text, costs)
+    summary(&node.text, costs)
+}
+
+/// The same of a summary's text.
+#[must_use]
+pub fn summary(said: &Body, costs: &dyn CostModel) -> Cost {
+    frame(costs) + crate::fence::SUMMARY_FRAME + TEXT_FRAME + TEXT_FRAME + text(said, costs)
 }
 
 /// What an exchange of the user's words costs when its texts are clipped.

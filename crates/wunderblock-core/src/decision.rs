@@ -6,7 +6,7 @@ use crate::authority::Authority;
 use crate::id::{CallId, Handle, StreamId};
 use crate::message::Body;
 use crate::section::Section;
-use crate::units::{Bytes, Seq};
+use crate::units::{Bytes, Seq, is_default};
 use serde::{Deserialize, Serialize};
 
 /// A place in a session: a position, and a part of the message there.
@@ -40,6 +40,9 @@ pub struct Trim {
     /// The summaries that stand before `drop_before`, in the order of their ranges, which do not overlap.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<PlacedSummary>,
+    /// The summaries stand behind everything else before `drop_before`, not where their ranges were.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub nodes_last: bool,
     /// Speakers of the newest exchanges that are not shown yet, since results are outstanding. It holds for one request: no
     /// step takes it along.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -233,7 +233,7 @@ impl<'a> ExchangeCosts<'a> {
         let stands = trim::stands(self.exchanges.iter().map(|(exchange, _)| *exchange), trim, self.ask.view);
         let cost = |stand: &GapOrSummary<'_>| match stand {
             GapOrSummary::Gap(..) => GAP_COST,
-            GapOrSummary::Node(node) => cost::node(node, self.ask.costs),
+            GapOrSummary::Node(_, node) => cost::node(node, self.ask.costs),
         };
         let rules = if trim.rules.quotes.is_empty() { Cost::ZERO } else { self.rules };
         rules + stands.iter().map(cost).sum()
@@ -323,8 +323,18 @@ impl<'a> ExchangeCosts<'a> {
         let (forms, rules) = (old.forms.clone(), old.rules.clone());
         let waiting = self.waiting.clone();
         let (drop_before, stub_before) = (after, after);
-        let mut trim =
-            Trim { drop_before, stub_before, keep, nodes, forms, waiting, rules, ..Trim::default() };
+        let nodes_last = old.nodes_last;
+        let mut trim = Trim {
+            drop_before,
+            stub_before,
+            keep,
+            nodes,
+            nodes_last,
+            forms,
+            waiting,
+            rules,
+            ..Trim::default()
+        };
         let min = self.total(&trim);
         if !min.fits(target) {
             return None;

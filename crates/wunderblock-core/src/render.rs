@@ -238,7 +238,7 @@ impl<'a> RequestWriter<'a> {
     fn stand(&mut self, stand: GapOrSummary<'_>) {
         match stand {
             GapOrSummary::Gap(from, to) => self.mark(from, to),
-            GapOrSummary::Node(node) => self.summary(node),
+            GapOrSummary::Node(_, node) => self.summary(node),
         }
     }
 

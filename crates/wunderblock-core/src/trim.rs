@@ -123,8 +123,8 @@ pub(crate) fn runs(mut shown: Vec<Seq>, frontier: Seq) -> Vec<(Seq, Seq)> {
 pub(crate) enum GapOrSummary<'v> {
     /// The mark of a run of positions.
     Gap(Seq, Seq),
-    /// A summary.
-    Node(&'v SummaryNode),
+    /// A summary, before everything from a position on.
+    Node(Seq, &'v SummaryNode),
 }
 
 impl GapOrSummary<'_> {
@@ -132,7 +132,7 @@ impl GapOrSummary<'_> {
     pub(crate) fn key(&self) -> Seq {
         match self {
             Self::Gap(_, to) => *to,
-            Self::Node(node) => node.from,
+            Self::Node(at, _) => *at,
         }
     }
 }
@@ -148,7 +148,8 @@ pub(crate) fn stands<'a, 'v>(
     for (from, to) in marks(exchanges, trim, view) {
         stands.extend(outside(from, to, &nodes).map(|(from, to)| GapOrSummary::Gap(from, to)));
     }
-    stands.extend(nodes.into_iter().map(GapOrSummary::Node));
+    let place = |node: &SummaryNode| if trim.nodes_last { trim.drop_before.prev() } else { node.from };
+    stands.extend(nodes.into_iter().map(|node| GapOrSummary::Node(place(node), node)));
     stands.sort_by_key(GapOrSummary::key);
     stands
 }

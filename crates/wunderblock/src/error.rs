@@ -1,6 +1,7 @@
 //! What can go wrong, whose move it is, and whether the same call can succeed later.
 
 use crate::catalog::CatalogError;
+use crate::compact::EditError;
 use crate::hint::Hint;
 use crate::index::SegmentError;
 use crate::policy::PolicyError;
@@ -212,6 +213,9 @@ pub enum Error {
     /// There is no compaction that could be undone.
     #[error("there is no compaction of lane `{0}` that could be undone")]
     NothingToUndo(LaneId),
+    /// A summary or a range that a person named is left as it is.
+    #[error(transparent)]
+    Edit(#[from] EditError),
     /// Somebody else changed the lane while it was swept.
     #[error("somebody else changed lane `{0}` while it was being swept; what was published stays")]
     Overtaken(LaneId),
@@ -232,7 +236,9 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Store(error) => store_kind(error),
-            Self::OverBudget(_) | Self::Unappendable { .. } => ErrorKind::Refused,
+            Self::OverBudget(_) | Self::Unappendable { .. } | Self::Edit(EditError::NoRoom { .. }) => {
+                ErrorKind::Refused
+            }
             Self::Restless | Self::Overtaken(_) => ErrorKind::Busy,
             Self::Id(_)
             | Self::Line(_)
@@ -249,6 +255,7 @@ impl Error {
             | Self::Silence(_)
             | Self::Pattern(_)
             | Self::Query(_)
+            | Self::Edit(_)
             | Self::Config(_) => ErrorKind::Usage,
             Self::Internal(_) | Self::Invalid { .. } => ErrorKind::Internal,
             _ => ErrorKind::Failed,
@@ -274,7 +281,8 @@ impl Error {
             Self::NoRequest(_) => Hint::BuildRequest,
             Self::Silence(_) => Hint::AppendMessages,
             Self::Pattern(_) => Hint::MatchLiterally,
-            Self::NothingToUndo(_) => Hint::ListSummaries,
+            Self::Edit(EditError::NoRoom { .. }) => Hint::RewriteInstead,
+            Self::NothingToUndo(_) | Self::Edit(_) => Hint::ListSummaries,
             Self::Overtaken(_) => Hint::GoOn,
             Self::Unfinished { path, .. } => Hint::FinishImport { path: path.clone() },
             Self::Restless => Hint::Retry,

@@ -49,6 +49,8 @@ pub enum Hint {
     MatchLiterally,
     /// List the summaries, or look at another lane.
     ListSummaries,
+    /// Use a larger window, or write the summary again with a focus.
+    RewriteInstead,
     /// Repeat the call: it goes on where it was.
     GoOn,
     /// Repeat the call.

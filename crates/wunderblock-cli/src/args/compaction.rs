@@ -3,6 +3,7 @@
 use super::shared::BuildArgs;
 use clap::Args as ClapArgs;
 use std::path::PathBuf;
+use wunderblock_core::units::Seq;
 
 /// Which policy, and who writes for it.
 #[derive(Clone, Debug, Default, ClapArgs)]
@@ -23,6 +24,10 @@ pub(crate) struct PolicyArgs {
   wunderblock compact SESSION --focus 'the database schema'    what summaries should look at most
   wunderblock compact SESSION --summarizer claude-haiku-4-5    a model writes (key in ANTHROPIC_API_KEY)
   wunderblock compact SESSION --summarizer 'command:./mine'    a program: JSON on stdin, the summary on stdout
+  wunderblock compact SESSION --rewrite 412 --focus auth       the summary recorded at 412, written again
+  wunderblock compact SESSION --dissolve 412                   what it was made from is shown again, if it fits
+  wunderblock compact SESSION --from 120 --to 340              one summary of these positions, and no more
+`describe SESSION` lists the summaries with their positions, `show SESSION` the messages.
 Nothing is lost: `describe` shows the summaries, `expand` gives back what they stand for, `undo` brings back the view
 from before. Policies: docs/policies.md. Exit code 3: nothing was changed, and why is said.")]
 pub(crate) struct CompactArgs {
@@ -33,15 +38,44 @@ pub(crate) struct CompactArgs {
     /// What the summaries should look at most; recorded with them, never a message
     #[arg(long, value_name = "TEXT")]
     pub(crate) focus: Option<String>,
+    #[command(flatten)]
+    pub(crate) edit: EditArgs,
     /// Say what would be done, and record nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Only if the policy says that the lane is due
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["rewrite", "dissolve", "from"])]
     pub(crate) if_due: bool,
     /// Write the summaries to a file, too
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+}
+
+/// One summary or one range only, in the place of what the policy would do.
+#[derive(Clone, Copy, Debug, ClapArgs)]
+#[command(next_help_heading = "One summary")]
+pub(crate) struct EditArgs {
+    /// Write the summary recorded at this position again
+    #[arg(long, value_name = "POSITION", value_parser = position, conflicts_with_all = ["dissolve", "from"])]
+    pub(crate) rewrite: Option<Seq>,
+    /// Take the summary recorded at this position away: what it was made from is shown again
+    #[arg(long, value_name = "POSITION", value_parser = position, conflicts_with = "from")]
+    pub(crate) dissolve: Option<Seq>,
+    /// Make one summary of a range: its first position
+    #[arg(long, value_name = "POSITION", value_parser = position, requires = "to")]
+    pub(crate) from: Option<Seq>,
+    /// … and its last
+    #[arg(long, value_name = "POSITION", value_parser = position, requires = "from")]
+    pub(crate) to: Option<Seq>,
+}
+
+/// `412`, `#412`, or an address that ends so.
+fn position(text: &str) -> Result<Seq, String> {
+    let number = text.rsplit_once('#').map_or(text, |(_, number)| number);
+    number
+        .parse()
+        .map(Seq)
+        .map_err(|_| "a position is a number, as `describe` and `show` print it: 412".to_owned())
 }
 
 #[derive(Debug, ClapArgs)]

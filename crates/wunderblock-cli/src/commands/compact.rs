@@ -1,10 +1,10 @@
 //! `compact`: a lane compacted now, and the account of it.
 
 use super::{build, leaving};
-use crate::args::{CompactArgs, Global};
+use crate::args::{CompactArgs, EditArgs, Global};
 use crate::columns::{fit, plural, wrap};
 use crate::console::{answer, print};
-use crate::exit::{Exit, REFUSED, unwritten};
+use crate::exit::{Exit, Failure, REFUSED, unwritten, wrong};
 use crate::lookup::{reading, session};
 use crate::outcome::verdict;
 use crate::paint::Paint;
@@ -14,7 +14,9 @@ use crate::terminal::{clean, width};
 use std::process::ExitCode;
 use std::sync::Arc;
 use wunderblock::report::CompactionReport;
-use wunderblock::{CompactOptions, Compacted, CompactionResult, CompactionStage, ContextOptions, MadeNode};
+use wunderblock::{
+    CompactOptions, Compacted, CompactionResult, CompactionStage, ContextOptions, MadeNode, SummaryEdit,
+};
 use wunderblock_core::compact::TaskState;
 use wunderblock_core::compaction::Manner;
 use wunderblock_core::stub::grouped;
@@ -44,6 +46,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: CompactArg
         compactor,
         due,
         focus: wanted.focus.clone(),
+        edit: edit(wanted.edit)?,
         dry_run: wanted.dry_run,
         sweep: true,
         progress: Some(Arc::new(move |stage: &CompactionStage| {
@@ -65,6 +68,18 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: CompactArg
     })?;
     let changed = matches!(done.outcome, CompactionResult::Compacted | CompactionResult::WouldCompact);
     Ok(if changed { ExitCode::SUCCESS } else { ExitCode::from(REFUSED) })
+}
+
+fn edit(wanted: EditArgs) -> Result<Option<SummaryEdit>, Failure> {
+    Ok(match wanted {
+        EditArgs { rewrite: Some(at), .. } => Some(SummaryEdit::Rewrite(at)),
+        EditArgs { dissolve: Some(at), .. } => Some(SummaryEdit::Dissolve(at)),
+        EditArgs { from: Some(from), to: Some(to), .. } if from > to => {
+            return Err(wrong(format!("the range begins at {from}, behind its end at {to}")));
+        }
+        EditArgs { from: Some(from), to: Some(to), .. } => Some(SummaryEdit::Range(from, to)),
+        _ => None,
+    })
 }
 
 fn stage_text(stage: &CompactionStage) -> String {

@@ -1,6 +1,7 @@
 //! The climb: step after step, each taken if it saves enough, until the request is small enough.
 
 mod adopt;
+mod edit;
 mod fill;
 mod rules;
 
@@ -20,6 +21,7 @@ use crate::policy::{Action, Division, Permille, Policy};
 use crate::trim;
 use crate::units::{Seq, Tokens};
 use crate::view::{SummaryNode, View};
+pub use edit::{NoRoom, SummaryChange, is_within};
 use rules::PricedRule;
 use std::collections::{BTreeMap, HashSet};
 
@@ -168,6 +170,15 @@ impl<'a> Ladder<'a> {
         if self.overflows {
             self.target = self.target.min(Tokens(before.0 / 4 * 3));
         }
+        self
+    }
+
+    /// Protects the exchanges of these speakers, too: ascending.
+    #[must_use]
+    pub fn keeping(mut self, speakers: &[Seq]) -> Self {
+        self.guard.keep.extend(speakers);
+        self.guard.keep.sort_unstable();
+        self.guard.keep.dedup();
         self
     }
 

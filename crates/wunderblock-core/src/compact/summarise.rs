@@ -183,8 +183,9 @@ impl<'a> Ranges<'a> {
     }
 }
 
-/// What a summary of so much should take.
-pub(super) fn target(summary: &Summary, tokens: Tokens) -> Tokens {
+/// What a summary of these tokens should take.
+#[must_use]
+pub fn target(summary: &Summary, tokens: Tokens) -> Tokens {
     summary.share.of(tokens).max(summary.at_least).min(summary.target.max(summary.at_least))
 }
 

@@ -38,6 +38,10 @@ pub struct Protect {
     pub user_share: Permille,
     /// What the user ordered for all that comes, quoted from messages that are not shown, up to this part of the limit.
     pub rules_share: Permille,
+    /// Files that were read last and not changed since: so many of them stay as they were read, the newest first.
+    pub files: u64,
+    /// … but none whose exchange takes more than so many tokens.
+    pub files_tokens: Tokens,
     /// What the work has come to (the agent's list, files, checks, skills) stands behind each compaction in at most this part
     /// of the limit; 0 for not at all.
     pub work_share: Permille,
@@ -48,6 +52,9 @@ pub struct Protect {
 /// request or one read away. With the last, less than half of a first request of 8,000 tokens is word for word
 /// (docs/benchmarks.md).
 const WORK_SHARE: Permille = Permille(40);
+
+/// Claude Code's documentation, "Explore the context window": a larger file comes back as its path only.
+const FILES_TOKENS: Tokens = Tokens(5_000);
 
 impl Default for Protect {
     fn default() -> Self {
@@ -65,6 +72,8 @@ impl Default for Protect {
             user_tokens: Tokens::ZERO,
             user_share: Permille::ZERO,
             rules_share: Permille::ZERO,
+            files: 0,
+            files_tokens: FILES_TOKENS,
             work_share: WORK_SHARE,
         }
     }

@@ -12,6 +12,8 @@ pub struct Summary {
     pub template: Template,
     /// The model that writes summaries, where one is used: `same` for the session's own.
     pub model: Box<str>,
+    /// Summaries stand behind the messages that are kept from their range, not before those that came later.
+    pub last: bool,
     /// Target of a summary of a range, in tokens.
     pub target: Tokens,
     /// … but at most this part of what it replaces.
@@ -45,6 +47,7 @@ impl Default for Summary {
         Self {
             template: Template::default(),
             model: "same".into(),
+            last: false,
             target: Tokens(2_400),
             share: Permille(350),
             at_least: Tokens(192),

@@ -46,6 +46,7 @@ pub(super) async fn run(
             before: (prepared.tokens, prepared.spare),
             adopted: &prepared.adopted,
             rules: &prepared.rules,
+            files: &prepared.files,
             policy: &options.compactor.policy,
             summariser: options.compactor.summariser.as_deref(),
             redactor: &redactor,
@@ -68,6 +69,8 @@ pub(crate) struct Climb<'a> {
     pub(crate) adopted: &'a [SummaryNode],
     /// The user's standing rules, best first.
     pub(crate) rules: &'a [Quote],
+    /// Who speaks in the exchanges that read the files which stay as they were read.
+    pub(crate) files: &'a [Seq],
     pub(crate) policy: &'a Policy,
     pub(crate) summariser: Option<&'a dyn Summarise>,
     pub(crate) redactor: &'a Redactor,
@@ -82,7 +85,7 @@ impl Climb<'_> {
     pub(crate) fn run(&self, level: Urgency) -> Climbed {
         let ladder =
             Ladder::new(self.policy, self.ask, level, self.tasks).adding(self.before.0, self.before.1);
-        let mut ladder = ladder.adopting(self.adopted).with_rules(self.rules);
+        let mut ladder = ladder.keeping(self.files).adopting(self.adopted).with_rules(self.rules);
         let mut drafts: Vec<SummaryDraft> = Vec::new();
         let stopped = AtomicBool::new(false);
         let mut writing = Duration::ZERO;

@@ -12,6 +12,8 @@ mod adopt;
 pub(crate) mod call_budget;
 pub(crate) mod climb;
 pub(crate) mod due;
+mod edit;
+mod found;
 pub(crate) mod history;
 mod hook;
 mod lease;
@@ -34,6 +36,7 @@ use crate::session::Session;
 use account::{Compacted, CompactionResult, MadeNode};
 use call_budget::CallBudget;
 use due::{check_breaker, count_rounds};
+pub use edit::EditError;
 use lease::{claim_lease, new_holder, release_lease, while_holding};
 use leaving::tell_leaving;
 use options::CompactOptions;
@@ -107,10 +110,10 @@ async fn compact_held(
         Urgency::Manual => u32::MAX,
         _ => most.saturating_sub(count_calls(session, lane).await?),
     });
-    if options.sweep {
+    if options.sweep && options.edit.is_none() {
         swept = sweep(session, options, lane, &budget).await?;
     }
-    let prepared = prepare(session, options).await?;
+    let mut prepared = prepare(session, options).await?;
     if let Some(rounds) = check_breaker(session, &options.compactor.policy, &prepared, &due).await? {
         return Ok(Compacted::empty(options, lane.clone(), due, CompactionResult::Stopped(rounds)));
     }
@@ -122,9 +125,13 @@ async fn compact_held(
     let mut options = options.clone();
     options.focus = options.focus.into_iter().chain(asked.focus).reduce(|all, more| format!("{all}\n{more}"));
     let options = &options;
-    let climbed =
-        climb::run(options, Arc::clone(&session.engine.config.redactor), &prepared, due.level, budget)
-            .await?;
+    let climbed = match options.edit {
+        Some(edit) => edit::run(session, options, &mut prepared, (edit, budget)).await?,
+        None => {
+            let redactor = Arc::clone(&session.engine.config.redactor);
+            climb::run(options, redactor, &prepared, due.level, budget).await?
+        }
+    };
     let mut account = Compacted::of(options, lane, due, &climbed);
     if options.compactor.policy.goes_by_tasks() {
         account.tasks.clone_from(&prepared.tasks);

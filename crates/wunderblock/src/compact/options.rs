@@ -30,6 +30,17 @@ pub enum CompactionStage {
     },
 }
 
+/// What becomes of one summary or one range, in the place of what the policy would do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SummaryEdit {
+    /// The summary recorded at a position is written again, from what it was made from.
+    Rewrite(Seq),
+    /// The summary recorded at a position no longer stands: what it was made from is shown again.
+    Dissolve(Seq),
+    /// All whole exchanges and summaries from a position to another become one summary.
+    Range(Seq, Seq),
+}
+
 /// What is asked of a compaction.
 #[derive(Clone)]
 pub struct CompactOptions {
@@ -41,6 +52,8 @@ pub struct CompactOptions {
     pub due: Option<Due>,
     /// What summaries should look at most. It is recorded with them, and is never a message.
     pub focus: Option<String>,
+    /// One summary or one range only; none for what the policy does.
+    pub edit: Option<SummaryEdit>,
     /// Say what would be done, and record nothing.
     pub dry_run: bool,
     /// Summarise what lies before the lane's view, too, from the beginning of the session.
@@ -53,6 +66,15 @@ impl CompactOptions {
     /// A person asks for it, for the lane of such a request.
     #[must_use]
     pub fn new(context: ContextOptions, compactor: Compactor) -> Self {
-        Self { context, compactor, due: None, focus: None, dry_run: false, sweep: false, progress: None }
+        Self {
+            context,
+            compactor,
+            due: None,
+            focus: None,
+            edit: None,
+            dry_run: false,
+            sweep: false,
+            progress: None,
+        }
     }
 }

@@ -18,17 +18,19 @@ use crate::store::{Answer, Marked, StoreError};
 use crate::stored::{decode_event, read_more_texts};
 use crate::summarize::standing::{has_rules, standing_rules};
 use crate::texts::Texts;
+use std::collections::BTreeSet;
 use std::sync::Arc;
-use wunderblock_core::compact::{TaskMark, TaskRange, task};
+use wunderblock_core::compact::{TaskMark, TaskRange, guard, task};
 use wunderblock_core::decision::Quote;
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::Handle;
 use wunderblock_core::message::Body;
-use wunderblock_core::plan::weigh;
-use wunderblock_core::policy::{Permille, Policy};
-use wunderblock_core::units::Tokens;
+use wunderblock_core::pair::{Exchange, arrange};
+use wunderblock_core::plan::{PlanInput, weigh};
+use wunderblock_core::policy::{Permille, Policy, Protect};
+use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_core::view::{SummaryNode, forget_work};
-use wunderblock_core::work::WorkLog;
+use wunderblock_core::work::{FileChange, TouchedFile, WorkLog};
 
 /// A lane, ready to be compacted.
 #[derive(Clone)]
@@ -42,6 +44,8 @@ pub(crate) struct Prepared {
     pub(crate) adopted: Vec<SummaryNode>,
     /// The user's standing rules, best first.
     pub(crate) rules: Vec<Quote>,
+    /// Who speaks in the exchanges that read the files which stay as they were read, ascending.
+    pub(crate) files: Vec<Seq>,
     /// What the work has come to: what is recorded of it with the compaction.
     pub(crate) work: Option<WorkLog>,
     /// What saying it adds to the request, where nothing was said of it before.
@@ -51,26 +55,48 @@ pub(crate) struct Prepared {
 impl Prepared {
     /// A lane with the texts of all its view, and where its tasks begin and end.
     pub(crate) fn new(mut bench: Bench, marks: &[TaskMark], policy: &Policy) -> Self {
-        let tasks = task::tasks(&bench.view, marks, &bench.texts);
         let tokens = weigh(&bench.ask()).tokens;
         let rules = match policy.protect.rules_share {
             Permille::ZERO => Vec::new(),
             _ => standing_rules(&bench.view, &bench.texts),
         };
+        let tasks = task::tasks(&bench.view, marks, &bench.texts);
         let work = work_log(&bench.view, &bench.texts, policy.protect.work_share);
+        let files =
+            work.as_ref().map(|log| recent_reads(&bench.ask(), log, &policy.protect)).unwrap_or_default();
         // What the compaction says of the work replaces what stands of it.
         let stood = forget_work(Arc::make_mut(&mut bench.view));
         let limit = bench.budget.limit().tokens;
         let says = work.as_ref().and_then(|log| expected(log, (bench.stream, limit), &bench.costs));
         let spare = says.iter().filter(|_| !stood).map(|(_, tokens)| *tokens).sum();
         bench.must.extend(says.map(|(item, _)| item));
-        Self { bench, tasks, tokens, adopted: Vec::new(), rules, work, spare }
+        Self { bench, tasks, tokens, adopted: Vec::new(), rules, files, work, spare }
     }
 
     /// What must fit.
     pub(crate) fn limit(&self) -> Tokens {
         self.bench.budget.limit().tokens
     }
+}
+
+/// Who speaks in the exchanges that read the files read last, of those that are as they were read.
+fn recent_reads(ask: &PlanInput<'_>, log: &WorkLog, protect: &Protect) -> Vec<Seq> {
+    let count = usize::try_from(protect.files).unwrap_or(usize::MAX);
+    if count == 0 {
+        return Vec::new();
+    }
+    let arrangement = arrange(ask.view);
+    let shown = guard::shown(ask, &arrangement);
+    let is_whole =
+        |file: &&TouchedFile| file.change != FileChange::Deleted && file.shown.first() > file.changes.first();
+    let read = log.files.iter().filter(is_whole).take(count).filter_map(|file| file.shown.first());
+    let exchanges = read.filter_map(|at| {
+        let of = |exchange: &&Exchange| exchange.members.binary_search(at).is_ok();
+        shown.iter().find(|(exchange, tokens)| of(exchange) && *tokens <= protect.files_tokens)
+    });
+    let speakers: BTreeSet<Seq> =
+        exchanges.flat_map(|(exchange, _)| exchange.speakers.iter().copied()).collect();
+    speakers.into_iter().collect()
 }
 
 pub(super) async fn prepare(session: &Session, options: &CompactOptions) -> Result<Prepared, Error> {

@@ -9,23 +9,20 @@ use super::adopt::adoptable;
 use super::call_budget::CallBudget;
 use super::options::{CompactOptions, CompactionStage};
 use super::prepare::build_bench;
-use super::writing::SummaryWriter;
+use super::writing::{EarlierText, OnBytes, WritingTask, write_apart};
 use crate::drive::load::load_lane;
 use crate::drive::read_view_texts;
 use crate::error::Error;
 use crate::limits;
-use crate::parallel::on_thread;
 use crate::record::{append_events, engine_event};
 use crate::request::lane::LaneChoice;
 use crate::request::snapshot::LaneWanted;
 use crate::session::Session;
 use crate::store::StoreError;
 use crate::summarize::attempt::SummaryDraft;
-use crate::summarize::{Earlier, Material};
 use crate::texts::Texts;
 use crate::token_costs::TokenCosts;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use wunderblock_core::calibration::ModelCalibration;
 use wunderblock_core::compact::{Detail, SummaryJob};
 use wunderblock_core::compaction::{CompactionOutcome, SessionCompacted};
@@ -33,10 +30,10 @@ use wunderblock_core::decision::PlacedSummary;
 use wunderblock_core::event::{Fact, LaneTarget, ViewTrimmed};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::message::{Body, Part};
-use wunderblock_core::pair::{Exchange, arrange};
+use wunderblock_core::pair::{Arrangement, Exchange, arrange};
 use wunderblock_core::plan::{Trim, TrimReason};
 use wunderblock_core::policy::{Action, Permille, Policy};
-use wunderblock_core::ports::{Bodies, CostModel};
+use wunderblock_core::ports::CostModel;
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 use wunderblock_core::view::{SummaryNode, View, ViewEntry};
 
@@ -71,15 +68,6 @@ struct Fresh {
     job: SummaryJob,
     draft: SummaryDraft,
     tokens: Tokens,
-}
-
-/// A summary to be made, and of what.
-struct SweepTask {
-    job: SummaryJob,
-    entries: Vec<ViewEntry>,
-    texts: Texts,
-    /// Summaries that go into it.
-    earlier: Vec<SweptSummary>,
 }
 
 /// What a sweep came to.
@@ -188,11 +176,8 @@ async fn sweep_chunk(session: &Session, sweep: &mut Sweep<'_>, costs: &TokenCost
     let open = arrangement.exchanges.iter().filter(|unit| unit.is_waiting() || unit.last == last);
     let cut = open.map(|unit| unit.key).min().filter(|key| last < sweep.end && *key > sweep.begins);
     let to = cut.map_or(last, Seq::prev);
-    let is_hidden = |unit: &&Exchange| unit.members.iter().any(|seq| sweep.hidden.contains(seq));
-    let hidden = arrangement.exchanges.iter().filter(is_hidden);
-    let hidden: BTreeSet<Seq> = hidden.flat_map(|unit| unit.members.iter().copied()).collect();
-    let told = view.entries().filter(|entry| entry.seq <= to && !hidden.contains(&entry.seq));
-    let entries: Vec<ViewEntry> = told.cloned().collect();
+    let told = told(&view, &arrangement, &sweep.hidden);
+    let entries: Vec<ViewEntry> = told.filter(|entry| entry.seq <= to).cloned().collect();
     let mut texts = Texts::default();
     read_view_texts(&session.engine, &view, &mut texts).await?;
     let bodies = entries.iter().flat_map(|entry| &entry.message.parts).flat_map(Part::bodies);
@@ -216,52 +201,39 @@ async fn sweep_chunk(session: &Session, sweep: &mut Sweep<'_>, costs: &TokenCost
     };
     sweep.begins = to.next();
     if tokens > Tokens(limits::SWEEP_LEAST) {
-        put_work(session, sweep, SweepTask { job, entries, texts, earlier: Vec::new() }, costs).await?;
+        put_work(session, sweep, WritingTask { job, entries, texts, earlier: Vec::new() }, costs).await?;
     } else {
         sweep.stretch(job.from, to);
     }
     while let Some((job, earlier)) = condense(sweep) {
-        let work = SweepTask { job, entries: Vec::new(), texts: Texts::default(), earlier };
+        let work = WritingTask { job, entries: Vec::new(), texts: Texts::default(), earlier };
         put_work(session, sweep, work, costs).await?;
     }
     Ok(true)
+}
+
+/// The entries of a view that summaries may tell of: those of no exchange in which something is hidden.
+pub(super) fn told<'v>(
+    view: &'v View,
+    arrangement: &Arrangement,
+    hidden: &BTreeSet<Seq>,
+) -> impl Iterator<Item = &'v ViewEntry> + use<'v> {
+    let is_hidden = |unit: &&Exchange| unit.members.iter().any(|seq| hidden.contains(seq));
+    let exchanges = arrangement.exchanges.iter().filter(is_hidden);
+    let hidden: BTreeSet<Seq> = exchanges.flat_map(|unit| unit.members.iter().copied()).collect();
+    view.entries().filter(move |entry| !hidden.contains(&entry.seq))
 }
 
 /// Writes a summary and puts it in its place.
 async fn put_work(
     session: &Session,
     sweep: &mut Sweep<'_>,
-    work: SweepTask,
+    work: WritingTask,
     costs: &TokenCosts,
 ) -> Result<(), Error> {
-    let SweepTask { job, entries, texts, earlier } = work;
-    let options = sweep.options.clone();
-    let (redactor, costs) = (Arc::clone(&session.engine.config.redactor), costs.clone());
-    let budget = sweep.budget.clone();
-    let (job, draft, tokens) = on_thread(move || {
-        let earlier = earlier.iter().map(|SweptSummary { placed, level, text, .. }| {
-            let PlacedSummary { at, from, to } = *placed;
-            Earlier { at, from, to, level: *level, text, unchecked: false }
-        });
-        let material = Material {
-            from: job.from,
-            to: job.to,
-            entries: entries.iter().collect(),
-            bodies: &texts as &dyn Bodies,
-            earlier: earlier.collect(),
-        };
-        let writer = SummaryWriter {
-            policy: &options.compactor.policy,
-            summariser: options.compactor.summariser.as_deref(),
-            focus: options.focus.as_deref(),
-            redactor: &redactor,
-            budget: &budget,
-        };
-        let draft = writer.write(&job, &material, &costs, &|_| true);
-        let tokens = costs.text(&draft.text).tokens;
-        (job, draft, tokens)
-    })
-    .await?;
+    let apart = (costs, sweep.budget, Box::new(|_| true) as OnBytes);
+    let (job, draft) = write_apart(session, sweep.options, work, apart).await?;
+    let tokens = costs.text(&draft.text).tokens;
     // The trim's event comes first.
     let at = Seq(sweep.head.0 + 2 + sweep.fresh.len() as u64);
     let placed = PlacedSummary { at, from: job.from, to: job.to };
@@ -421,7 +393,7 @@ fn chunk(policy: &Policy) -> Tokens {
 }
 
 /// The newest summaries of one level, where there are enough of them to make one of the next.
-fn condense(sweep: &Sweep<'_>) -> Option<(SummaryJob, Vec<SweptSummary>)> {
+fn condense(sweep: &Sweep<'_>) -> Option<(SummaryJob, Vec<EarlierText>)> {
     let policy = &sweep.options.compactor.policy;
     let fans = policy.steps.iter().find_map(|act| match act {
         Action::Condense { leaves, nodes, .. } => Some((*leaves, *nodes)),
@@ -453,5 +425,9 @@ fn condense(sweep: &Sweep<'_>) -> Option<(SummaryJob, Vec<SweptSummary>)> {
         splits: false,
         inner: false,
     };
-    Some((job, run))
+    let earlier = run.into_iter().map(|SweptSummary { placed, level, text, .. }| {
+        let PlacedSummary { at, from, to } = placed;
+        EarlierText { at, from, to, level, text, unchecked: false }
+    });
+    Some((job, earlier.collect()))
 }

@@ -1,13 +1,79 @@
 //! One summary: the range and the brief to what is written, with or without a model.
 
 use super::call_budget::{CallBudget, CountedCalls};
+use super::options::CompactOptions;
+use crate::error::Error;
+use crate::parallel::on_thread;
 use crate::redact::Redactor;
+use crate::session::Session;
 use crate::summarize::attempt::{self, AttemptOptions, Floor, Judgement, SummaryDraft};
-use crate::summarize::{Against, Brief, Material, Summarise, extract, verify};
+use crate::summarize::{Against, Brief, Earlier, Material, Summarise, extract, verify};
+use crate::texts::Texts;
+use crate::token_costs::TokenCosts;
+use std::sync::Arc;
 use wunderblock_core::compact::SummaryJob;
 use wunderblock_core::policy::{Policy, Summary};
-use wunderblock_core::ports::CostModel;
-use wunderblock_core::units::Tokens;
+use wunderblock_core::ports::{Bodies, CostModel};
+use wunderblock_core::units::{Seq, Tokens};
+use wunderblock_core::view::ViewEntry;
+
+/// A summary to be made, and of what. It owns all of it, so that a thread can take it.
+pub(super) struct WritingTask {
+    pub(super) job: SummaryJob,
+    pub(super) entries: Vec<ViewEntry>,
+    pub(super) texts: Texts,
+    /// Summaries that go into it.
+    pub(super) earlier: Vec<EarlierText>,
+}
+
+/// A summary that goes into another.
+#[derive(Clone)]
+pub(super) struct EarlierText {
+    pub(super) at: Seq,
+    pub(super) from: Seq,
+    pub(super) to: Seq,
+    pub(super) level: u32,
+    pub(super) text: String,
+    pub(super) unchecked: bool,
+}
+
+/// Hears how many bytes of a summary have come, and answers whether to go on.
+pub(super) type OnBytes = Box<dyn Fn(usize) -> bool + Send>;
+
+/// Writes a summary on a thread of its own.
+pub(super) async fn write_apart(
+    session: &Session,
+    options: &CompactOptions,
+    task: WritingTask,
+    (costs, budget, told): (&TokenCosts, &CallBudget, OnBytes),
+) -> Result<(SummaryJob, SummaryDraft), Error> {
+    let redactor = Arc::clone(&session.engine.config.redactor);
+    let (options, costs, budget) = (options.clone(), costs.clone(), budget.clone());
+    on_thread(move || {
+        let WritingTask { job, entries, texts, earlier } = task;
+        let earlier = earlier.iter().map(|earlier| {
+            let EarlierText { at, from, to, level, ref text, unchecked } = *earlier;
+            Earlier { at, from, to, level, text, unchecked }
+        });
+        let material = Material {
+            from: job.from,
+            to: job.to,
+            entries: entries.iter().collect(),
+            bodies: &texts as &dyn Bodies,
+            earlier: earlier.collect(),
+        };
+        let writer = SummaryWriter {
+            policy: &options.compactor.policy,
+            summariser: options.compactor.summariser.as_deref(),
+            focus: options.focus.as_deref(),
+            redactor: &redactor,
+            budget: &budget,
+        };
+        let draft = writer.write(&job, &material, &costs, &told);
+        (job, draft)
+    })
+    .await
+}
 
 /// Who writes, by which policy.
 #[derive(Clone, Copy)]

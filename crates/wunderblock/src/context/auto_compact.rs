@@ -74,13 +74,12 @@ pub(super) async fn compact_if_due(
     let shortens = record_shorter(session, drafted).await?;
     let sweeps = compactor.summariser.is_none() && has_room_for_a_sweep(session, &lane, drafted).await?;
     let wanted = CompactOptions {
-        context: ContextOptions { lane: Some(lane), compactor: None, ..options.clone() },
-        compactor,
         due: Some(due),
-        focus: None,
-        dry_run: false,
         sweep: sweeps,
-        progress: None,
+        ..CompactOptions::new(
+            ContextOptions { lane: Some(lane), compactor: None, ..options.clone() },
+            compactor,
+        )
     };
     let compacted = match session.compact(&wanted).await {
         // Somebody else built the lane meanwhile: what there is to do now is found by building it again.

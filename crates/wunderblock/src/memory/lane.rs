@@ -241,6 +241,7 @@ impl Lane {
             before: (prepared.tokens, prepared.spare),
             adopted: &prepared.adopted,
             rules: &prepared.rules,
+            files: &prepared.files,
             policy,
             summariser: means.compactor.summariser.as_deref(),
             redactor: means.redactor,

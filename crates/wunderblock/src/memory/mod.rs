@@ -310,13 +310,8 @@ impl MemoryLane {
         let shorter = shorter.map(|shorter| shorter.events.clone()).unwrap_or_default();
         self.adopt(&job, shorter);
         let wanted = CompactOptions {
-            context: (*job.options).clone(),
-            compactor: compactor.clone(),
             due: Some(due.clone()),
-            focus: None,
-            dry_run: false,
-            sweep: false,
-            progress: None,
+            ..CompactOptions::new((*job.options).clone(), compactor.clone())
         };
         let means = CompactContext { compactor, redactor: &self.config.redactor.clone(), due: &due };
         let tried = self.lane.compact(&job, &means)?;

@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wunderblock_core::message::Dialect;
-use wunderblock_core::units::{Bytes, Millis};
+use wunderblock_core::units::{Bytes, Millis, Tokens};
 use wunderblock_wire::ModelReply;
 
 /// The version of the Messages API that is asked for; the only one there is (its page "Versions").
@@ -112,6 +112,10 @@ pub enum EndpointError {
     Header(String),
 }
 
+/// The time a model is given for a token: 20 tokens a second, which a model on a machine of one's own still reaches. A fixed
+/// time is too short for a long summary, and keeps everybody waiting for a short one.
+pub const TOKEN_TIME: Millis = Millis(50);
+
 /// How long, and how much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModelLimits {
@@ -121,8 +125,10 @@ pub struct ModelLimits {
     pub first_byte: Millis,
     /// Between two pieces of the answer.
     pub idle: Millis,
-    /// For everything, new tries included.
+    /// For everything, new tries included, beside the writing.
     pub total: Millis,
+    /// … and for each token that the answer may have: [`TOKEN_TIME`].
+    pub per_token: Millis,
     /// The largest answer that is read.
     pub response: Bytes,
     /// So many new tries, where one may help: too many calls, a failure on the provider's side, no connection. 2 at most.
@@ -135,14 +141,17 @@ impl Default for ModelLimits {
             connect: Millis(10_000),
             first_byte: Millis(90_000),
             idle: Millis(60_000),
-            total: Millis(300_000),
+            total: Millis(120_000),
+            per_token: TOKEN_TIME,
             response: Bytes(16 << 20),
             retries: 2,
         }
     }
 }
 
-/// So many new tries are made, at most.
+/// Nobody waits longer for a text: an hour.
+const WRITING_MAX: Millis = Millis(3_600_000);
+/// Maximum new tries.
 const RETRIES_MAX: u32 = 2;
 
 /// A caller of one endpoint. It blocks; use it from a thread of your own.
@@ -198,7 +207,7 @@ impl Client {
         Ok(ask)
     }
 
-    /// Sends a body to a model and reads the reply, and says how many calls that took. `progress` is told how many bytes
+    /// Sends a body to a model and reads the reply, of at most `most` tokens, and says how many calls that took. `progress` is told how many bytes
     /// have come of the current reply, also while none come; it answers whether to go on.
     ///
     /// # Errors
@@ -206,10 +215,11 @@ impl Client {
     pub fn ask(
         &self,
         model: &str,
-        body: &[u8],
+        (body, most): (&[u8], Tokens),
         progress: &mut dyn FnMut(usize) -> bool,
     ) -> Result<(ModelReply, u32), SummaryFailure> {
-        let end = Instant::now() + millis(self.limits.total);
+        let end =
+            Instant::now() + millis(self.limits.total) + millis(writing_time(self.limits.per_token, most));
         let words = ErrorText { key: self.key.as_ref(), redactor: &self.redactor };
         let body: Arc<[u8]> = body.into();
         let ask = self.addressed(model)?;
@@ -257,6 +267,11 @@ fn pause(wait: Duration, progress: &mut dyn FnMut(usize) -> bool) -> Result<(), 
         }
         std::thread::sleep(left.min(TICK));
     }
+}
+
+/// What writing up to `most` tokens may take.
+pub(crate) fn writing_time(per_token: Millis, most: Tokens) -> Millis {
+    Millis(per_token.0.saturating_mul(i64::try_from(most.0).unwrap_or(i64::MAX)).min(WRITING_MAX.0))
 }
 
 /// A time that is waited.

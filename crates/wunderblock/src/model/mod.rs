@@ -12,5 +12,6 @@ mod client;
 mod key;
 mod status;
 
-pub use client::{Client, Endpoint, EndpointError, Headers, ModelLimits};
+pub(crate) use client::writing_time;
+pub use client::{Client, Endpoint, EndpointError, Headers, ModelLimits, TOKEN_TIME};
 pub use key::ApiKey;

@@ -91,6 +91,8 @@ const PROTECT: &[PolicyKey] = &[
     key("user_tokens", COUNT),
     key("user_share", ValueKind::Part),
     key("rules_share", ValueKind::Part),
+    key("files", COUNT),
+    key("files_tokens", COUNT),
     key("work_share", ValueKind::Part),
 ];
 
@@ -115,6 +117,7 @@ const TEXTS: &[&str] = &[
 const SUMMARY: &[PolicyKey] = &[
     key("template", ValueKind::Table(TEMPLATE)),
     key("model", ValueKind::Text),
+    key("last", ValueKind::Flag),
     key("target", COUNT),
     key("share", ValueKind::Part),
     key("at_least", COUNT),

@@ -2,6 +2,7 @@
 //!
 //! It is given one JSON object on stdin, `{"system", "prompt", "most_tokens"}`, and writes the summary to stdout.
 
+use crate::model::{TOKEN_TIME, writing_time};
 use crate::process::{self, Program};
 use crate::summarize::task::{Summarise, SummaryFailure, SummaryTask, SummaryText};
 use std::path::PathBuf;
@@ -9,8 +10,8 @@ use wunderblock_core::units::{Bytes, Millis, Tokens};
 
 /// What names a program as a summariser.
 const PREFIX: &str = "command:";
-/// How long it may take.
-const TIME: Millis = Millis(120_000);
+/// How long it may take, beside the writing.
+const TIME: Millis = Millis(60_000);
 /// The most it may write.
 const OUTPUT: Bytes = Bytes(4 << 20);
 /// So many characters of what it complains of are kept.
@@ -20,6 +21,8 @@ const ERRORS_CHARS: usize = 300;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandSummariser {
     program: Program,
+    /// What it is given beside that for each token it may write.
+    per_token: Millis,
 }
 
 impl CommandSummariser {
@@ -33,15 +36,17 @@ impl CommandSummariser {
         Some(process::split(line).map(|argv| Self::new(argv, None)).map_err(|why| format!("`{text}`: {why}")))
     }
 
-    /// A program and its arguments, run in a directory, with the usual limits: two minutes, 4 MiB.
+    /// A program and its arguments, run in a directory, with the usual limits: a minute, [`TOKEN_TIME`] for each token it may
+    /// write, 4 MiB.
     #[must_use]
     pub fn new(argv: Vec<String>, cwd: Option<PathBuf>) -> Self {
-        Self { program: Program { argv, cwd, time: TIME, output: OUTPUT } }
+        Self { program: Program { argv, cwd, time: TIME, output: OUTPUT }, per_token: TOKEN_TIME }
     }
 
-    /// The same with other limits.
+    /// The same with other limits, whatever it is to write.
     #[must_use]
     pub fn limited(mut self, time: Millis, output: Bytes) -> Self {
+        self.per_token = Millis(0);
         (self.program.time, self.program.output) = (time, output);
         self
     }
@@ -66,7 +71,9 @@ impl Summarise for CommandSummariser {
             "prompt": task.prompt,
             "most_tokens": task.most.0,
         });
-        let output = process::run(&self.program, stdin.to_string().as_bytes(), progress)?;
+        let time = Millis(self.program.time.0.saturating_add(writing_time(self.per_token, task.most).0));
+        let program = Program { time, ..self.program.clone() };
+        let output = process::run(&program, stdin.to_string().as_bytes(), progress)?;
         if !output.status.success() {
             let said = output.errors.split_whitespace().collect::<Vec<_>>().join(" ");
             let skipped = said.chars().count().saturating_sub(ERRORS_CHARS);

@@ -133,7 +133,7 @@ impl Summarise for ModelSummariser {
     ) -> Result<SummaryText, SummaryFailure> {
         let body = self.request(task)?;
         let mut seen = 0;
-        let asked = self.client.ask(&self.model, &body, &mut |bytes| {
+        let asked = self.client.ask(&self.model, (&body, task.most), &mut |bytes| {
             seen = seen.max(bytes);
             progress(bytes)
         });

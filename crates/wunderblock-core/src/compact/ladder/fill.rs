@@ -37,7 +37,8 @@ impl Ladder<'_> {
         let mut keep = self.guard.kept(old, drop_before);
         keep.extend(head);
         let keep = keep.into_iter().collect();
-        Trim { drop_before, stub_before: old.stub_before.max(drop_before), keep, nodes, ..old.clone() }
+        let (stub_before, nodes_last) = (old.stub_before.max(drop_before), self.policy.summary.last);
+        Trim { drop_before, stub_before, keep, nodes, nodes_last, ..old.clone() }
     }
 
     /// The trim with its frontier as far back as the goal allows: summaries may be shorter than they were asked to be, and

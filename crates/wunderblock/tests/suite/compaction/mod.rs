@@ -6,6 +6,7 @@ mod conformance;
 mod crash;
 mod crowd;
 mod damage;
+mod edits;
 mod errand;
 mod facts;
 mod hostile;

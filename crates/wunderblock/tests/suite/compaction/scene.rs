@@ -74,15 +74,7 @@ pub(crate) fn under(policy: &Arc<Policy>, tokens: u64) -> ContextOptions {
 
 /// A compaction that a person asks for.
 pub(crate) fn by_hand(policy: &Arc<Policy>, tokens: u64) -> CompactOptions {
-    CompactOptions {
-        context: window(tokens),
-        compactor: Compactor::new(Arc::clone(policy)),
-        due: None,
-        focus: None,
-        dry_run: false,
-        sweep: false,
-        progress: None,
-    }
+    CompactOptions::new(window(tokens), Compactor::new(Arc::clone(policy)))
 }
 
 /// One that nobody asked for.

@@ -39,6 +39,7 @@ fn limits(answers: bool) -> ModelLimits {
         first_byte: wait,
         idle: wait,
         total: Millis(if answers { 60_000 } else { 2_000 }),
+        per_token: Millis(0),
         response: Bytes(64 << 20),
         retries: 0,
     }

@@ -84,14 +84,14 @@ fn protect() -> impl Strategy<Value = Protect> {
     let counts = (0..300_u64, 0..300_u64, 0..9_u64, within(0..1_001));
     let amounts =
         (amount(), amount(), prop_oneof![Just(Tokens(0)), (300_000..900_000_u64).prop_map(Tokens)], tokens());
-    let shares = (any::<bool>(), within(0..300), within(0..100), within(0..200));
+    let shares = (any::<bool>(), within(0..300), within(0..100), within(0..200), 0..9_u64);
     (counts, amounts, within(0..1_000), within(0..400), shares).prop_map(
         |(
             (first, messages, turns, at_most_share),
             (tokens, at_least, at_most, user_tokens),
             history,
             window,
-            (to_newest_user, user_share, rules_share, work_share),
+            (to_newest_user, user_share, rules_share, work_share, files),
         )| {
             Protect {
                 first,
@@ -107,6 +107,8 @@ fn protect() -> impl Strategy<Value = Protect> {
                 user_tokens,
                 user_share,
                 rules_share,
+                files,
+                files_tokens: Tokens(files * 1_000),
                 work_share,
             }
         },
@@ -237,16 +239,18 @@ fn summary() -> impl Strategy<Value = Summary> {
         990..2_000_u16,
         within(0..1_001),
     );
-    (template(), name(), amounts, parts).prop_map(
+    (template(), name(), any::<bool>(), amounts, parts).prop_map(
         |(
             template,
             model,
+            last,
             (target, at_least, condensed, by_model, floor, input),
             (share, room, overage, second, margin, grounded),
         )| {
             Summary {
                 template,
                 model,
+                last,
                 target,
                 share,
                 room,

@@ -123,16 +123,9 @@ fn a_compaction_finds_what_is_shorter_and_its_undoing_brings_it_back() {
     let texts = scene.standing();
     assert_eq!(texts.len(), 30);
     let always = policy("extends = \"always\"\n[reduce]\nlevel = \"fold\"\n");
-    let done = block_on(scene.session.compact(&CompactOptions {
-        context: wunderblock::ContextOptions { compactor: None, ..options.clone() },
-        compactor: Compactor::new(always),
-        due: None,
-        focus: None,
-        dry_run: false,
-        sweep: false,
-        progress: None,
-    }))
-    .unwrap();
+    let context = wunderblock::ContextOptions { compactor: None, ..options.clone() };
+    let wanted = CompactOptions::new(context, Compactor::new(always));
+    let done = block_on(scene.session.compact(&wanted)).unwrap();
     assert_eq!(done.outcome, CompactionResult::Compacted);
     let compacted = scene.build(&options);
     assert_ne!(compacted.draft.body, before.draft.body);

@@ -116,6 +116,16 @@ fn a_stream_of_crumbs_ends_with_the_time_for_everything() {
 }
 
 #[test]
+fn the_time_for_everything_grows_with_what_is_to_be_written() {
+    for (per_token, answers) in [(Millis(0), false), (Millis(10_000), true)] {
+        let provider = ScriptedProvider::start([Behaviour::Good(good())]).unwrap();
+        let limits = ModelLimits { total: Millis(0), per_token, ..patient() };
+        let asked = model(&provider, DIALECTS[0], limits).summarise(&task(), &mut |_| true);
+        assert_eq!(asked.is_ok_and(|written| written.text == GOOD), answers, "{per_token:?} a token");
+    }
+}
+
+#[test]
 fn a_stream_that_stops_is_waited_for_no_longer_than_between_two_pieces() {
     let provider = ScriptedProvider::start([Behaviour::HangMidStream(good())]).unwrap();
     // Nothing but the time between two pieces can end it.

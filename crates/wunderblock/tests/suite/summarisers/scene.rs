@@ -159,6 +159,7 @@ pub(crate) fn limits() -> ModelLimits {
         first_byte: Millis(400),
         idle: Millis(400),
         total: Millis(4_000),
+        per_token: Millis(0),
         response: Bytes(1 << 20),
         retries: 0,
     }

@@ -1,0 +1,121 @@
+//! One change that a person asks for, in the place of a climb.
+
+use super::{Ladder, NodeDraft, Proposal};
+use crate::compact::guard;
+use crate::compaction::RungTaken;
+use crate::decision::{PlacedSummary, Trim};
+use crate::pair::{Exchange, arrange};
+use crate::plan;
+use crate::units::{Seq, Tokens};
+use crate::view::SummaryNode;
+use std::collections::BTreeSet;
+
+/// What becomes of a lane's summaries.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SummaryChange {
+    /// Its word in records.
+    pub name: Box<str>,
+    /// The summaries that no longer stand.
+    pub gone: Vec<Seq>,
+    /// Summaries on record that stand in their place.
+    pub back: Vec<SummaryNode>,
+    /// Positions whose exchanges are shown again; the view holds them.
+    pub shown: Option<(Seq, Seq)>,
+    /// The summaries that were written, those that go into another before it. The range of the last is no longer shown.
+    pub drafts: Vec<NodeDraft>,
+}
+
+/// Why a change cannot be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoRoom {
+    /// What the request would take.
+    pub needed: Tokens,
+    /// What it may take.
+    pub limit: Tokens,
+}
+
+impl Ladder<'_> {
+    /// Makes a change, whatever it gains.
+    ///
+    /// # Errors
+    /// When the request would not fit.
+    pub fn change(mut self, change: SummaryChange) -> Result<Proposal, NoRoom> {
+        let trim = self.changed(&change);
+        self.adopted = change.back;
+        let (view, now) = self.weighed(trim, (&change.drafts, &[]));
+        let limit = plan::limit(&self.ask).tokens;
+        if now > limit {
+            return Err(NoRoom { needed: now, limit });
+        }
+        Ok(Proposal {
+            head: self.ask.view.head(),
+            trim: Some(view.trim().clone()),
+            nodes: change.drafts,
+            reduced: Vec::new(),
+            rungs: vec![RungTaken {
+                rung: change.name,
+                taken: true,
+                saved: self.before.saturating_sub(now),
+                added: now.saturating_sub(self.before),
+                why: None,
+            }],
+            before: self.before,
+            after: now,
+            adds: true,
+            goal: limit,
+            reached: true,
+        })
+    }
+
+    fn changed(&self, change: &SummaryChange) -> Trim {
+        let old = self.view.trim();
+        let stays = old.nodes.iter().filter(|placed| !change.gone.contains(&placed.at)).copied();
+        let back = change.back.iter().map(|&SummaryNode { at, from, to, .. }| PlacedSummary { at, from, to });
+        let new = change.drafts.last().map(|draft| {
+            let (from, to) = (draft.job.from, draft.job.to);
+            PlacedSummary { at: draft.at, from, to }
+        });
+        let mut nodes: Vec<PlacedSummary> = stays.chain(back).chain(new).collect();
+        nodes.sort_unstable_by_key(|placed| placed.from);
+        let mut trim = Trim { nodes, ..old.clone() };
+        let arrangement = arrange(&self.view);
+        if let Some((from, to)) = change.shown {
+            let again = arrangement.exchanges.iter().filter(|exchange| is_within(exchange, from, to));
+            if to.next() == trim.drop_before {
+                // What is summarised last is the beginning of what is shown again: the next climb finds it there.
+                trim.stub_before = if trim.stub_before == trim.drop_before { from } else { trim.stub_before };
+                trim.drop_before = from;
+            } else {
+                trim.keep = union(&trim.keep, again.flat_map(|exchange| exchange.speakers.iter().copied()));
+            }
+        }
+        if let Some(draft) = change.drafts.last() {
+            let (from, to) = (draft.job.from, draft.job.to);
+            let frontier = old.drop_before.max(to.next());
+            let shown = guard::shown(&self.ask, &arrangement);
+            let (within, beside): (Vec<&Exchange>, Vec<&Exchange>) =
+                shown.into_iter().map(|(exchange, _)| exchange).partition(|it| is_within(it, from, to));
+            let told: BTreeSet<Seq> = within.iter().flat_map(|it| it.speakers.iter().copied()).collect();
+            trim.keep.retain(|seq| !told.contains(seq));
+            if frontier > old.drop_before {
+                let before = |exchange: &&Exchange| (old.drop_before..frontier).contains(&exchange.last);
+                let before = beside.into_iter().filter(before);
+                trim.keep = union(&trim.keep, before.flat_map(|it| it.speakers.iter().copied()));
+                trim.drop_before = frontier;
+                trim.stub_before = old.stub_before.max(frontier);
+            }
+        }
+        trim
+    }
+}
+
+/// Whether an exchange begins and ends between two positions, with nothing outstanding.
+#[must_use]
+pub fn is_within(exchange: &Exchange, from: Seq, to: Seq) -> bool {
+    exchange.key >= from && exchange.last <= to && !exchange.is_waiting()
+}
+
+fn union(kept: &[Seq], more: impl Iterator<Item = Seq>) -> Vec<Seq> {
+    let all: BTreeSet<Seq> = kept.iter().copied().chain(more).collect();
+    all.into_iter().collect()
+}
