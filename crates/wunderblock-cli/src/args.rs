@@ -255,6 +255,9 @@ pub(crate) struct ContextArgs {
     /// The user's next turn: it is appended to the session, and the request ends with it
     #[arg(long, value_name = "TEXT", conflicts_with = "at")]
     pub(crate) prompt: Option<String>,
+    /// The format of the request [default: the model's own]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) to: Option<DialectArg>,
     #[command(flatten)]
     pub(crate) build: BuildArgs,
 }
@@ -285,6 +288,9 @@ pub(crate) struct Explain {
     /// The user's next turn, as `context --prompt` would append it
     #[arg(long, value_name = "TEXT", conflicts_with = "at")]
     pub(crate) prompt: Option<String>,
+    /// The format of the request [default: the model's own]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) to: Option<DialectArg>,
     #[command(flatten)]
     pub(crate) build: BuildArgs,
 }

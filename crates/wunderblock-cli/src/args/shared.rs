@@ -47,9 +47,6 @@ pub(crate) struct BuildArgs {
     /// Bring back older entries that answer this, where there is room
     #[arg(long, value_name = "TEXT")]
     pub(crate) query: Option<String>,
-    /// The format of the request [default: the model's own]
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    pub(crate) to: Option<DialectArg>,
     /// Which consumer's view of the session [default: the latest for this model, window and policy, else a new one]
     #[arg(long, value_name = "NAME")]
     pub(crate) lane: Option<String>,

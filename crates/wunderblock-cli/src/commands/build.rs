@@ -1,7 +1,7 @@
 //! `context` and `explain`: the next request, and the account of it.
 
 use super::{agent_view, find};
-use crate::args::{BuildArgs, ContextArgs, Explain, Global};
+use crate::args::{BuildArgs, ContextArgs, DialectArg, Explain, Global};
 use crate::console::{deliver, print, say};
 use crate::exit::{Exit, Failure, unwritten, wrong};
 use crate::lookup::{reading, session};
@@ -23,8 +23,10 @@ use wunderblock_core::units::{Seq, Tokens};
 
 pub(crate) async fn context(global: &Global, settings: &Settings, wanted: ContextArgs) -> Exit {
     let to_stdout = wanted.out.as_deref() == Some(Path::new("-"));
-    let options =
-        ContextOptions { prompt: prompt(wanted.prompt)?, ..options(settings, &wanted.build, wanted.at)? };
+    let options = ContextOptions {
+        prompt: prompt(wanted.prompt)?,
+        ..options(settings, &wanted.build, (wanted.at, wanted.to))?
+    };
     let engine = settings.write().await?;
     let session = session(&engine, global, &wanted.session.session).await?;
     if wanted.build.query.is_some() {
@@ -72,7 +74,7 @@ fn report(global: &Global, session: &Session, built: &Built, to_stderr: bool) ->
 pub(crate) async fn explain(global: &Global, settings: &Settings, wanted: Explain) -> Exit {
     let mut options = ContextOptions {
         prompt: prompt(wanted.prompt.clone())?,
-        ..options(settings, &wanted.build, wanted.at)?
+        ..options(settings, &wanted.build, (wanted.at, wanted.to))?
     };
     let (_, session) = reading(settings, global, &wanted.session.session).await?;
     if wanted.agent_view {
@@ -133,10 +135,10 @@ fn prompt(text: Option<String>) -> Result<Option<String>, Failure> {
 pub(super) fn options(
     settings: &Settings,
     build: &BuildArgs,
-    at: Option<u64>,
+    (at, to): (Option<u64>, Option<DialectArg>),
 ) -> Result<ContextOptions, Failure> {
     let (defaults, default) = (&settings.file.context, ContextOptions::default());
-    let dialect = build.to.map(dialect);
+    let dialect = to.map(dialect);
     if build.reader.model.as_deref().is_some_and(|model| model.trim().is_empty()) {
         return Err(wrong("--model is empty; leave it out to take the transcript's"));
     }

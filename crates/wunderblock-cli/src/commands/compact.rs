@@ -27,7 +27,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: CompactArg
     } else {
         session(&settings.write().await?, global, &wanted.session.session).await?
     };
-    let context = build::options(settings, &wanted.build, None)?;
+    let context = build::options(settings, &wanted.build, (None, None))?;
     let Some(compactor) = context.compactor.clone() else { return Ok(ExitCode::SUCCESS) };
     let due = if wanted.if_due {
         let due = session.lane(context.lane.clone()).due(&context).await?;

@@ -25,6 +25,7 @@ use wunderblock_core::id::LaneId;
 use wunderblock_core::message::Body;
 use wunderblock_core::policy::Summary;
 use wunderblock_core::ports::Bodies as _;
+use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Millis, Seq, Tokens};
 use wunderblock_core::view::SummaryNode;
 
@@ -62,7 +63,7 @@ pub enum EditError {
     #[error("what the summary at position {0} was made from is erased")]
     Erased(Seq),
     /// The request would be too long.
-    #[error("the request would take {needed} tokens, and may take {limit}")]
+    #[error("the request would take {} tokens, and may take {}", grouped(needed.0), grouped(limit.0))]
     NoRoom {
         /// What it would take.
         needed: Tokens,

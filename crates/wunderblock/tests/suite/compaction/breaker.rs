@@ -44,8 +44,10 @@ fn after_three_rounds_for_nothing_the_lane_is_left_alone_until_it_has_grown() {
     // A person may ask at any time.
     assert_eq!(scene.compact(&by_hand(&vain(), 100_000)).outcome, CompactionResult::NothingGained);
     assert_eq!(tried(&scene, &options), Some(CompactionResult::Stopped(4)));
-    // Once it has grown by a tenth of its limit, it is tried again.
-    scene.turns(20..32);
+    // Once it has grown by two tenths of its limit, it is tried again: each try waits for twice the growth.
+    scene.turns(20..28);
+    assert_eq!(tried(&scene, &options), Some(CompactionResult::Stopped(4)));
+    scene.turns(28..44);
     assert_eq!(tried(&scene, &options), Some(CompactionResult::NothingGained));
     assert_eq!(tried(&scene, &options), Some(CompactionResult::Stopped(5)));
     // What saves something begins the count anew.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use wunderblock::{CompactOptions, Compacted, CompactionResult, EditError, Error, SummaryEdit};
 use wunderblock_core::decision::PlacedSummary;
 use wunderblock_core::id::LaneId;
+use wunderblock_core::message::Role;
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::Seq;
 
@@ -140,11 +141,11 @@ fn a_range_in_the_middle_becomes_a_summary_and_what_stands_around_it_stays() {
     assert_eq!(ranges(&scene), [(from, to)]);
     let built = scene.build(&window(WINDOW));
     let (all, now) = (Shown::of(&before.draft.body), Shown::of(&built.draft.body));
-    for (seq, message) in &messages {
+    for (seq, message) in messages.iter().filter(|(_, message)| message.role == Role::User) {
         let text = message.parts[0].bodies()[0].inline().unwrap();
-        assert!(all.says(text));
+        assert!(all.texts.iter().any(|shown| shown == text));
         let gone = now.texts.iter().all(|shown| shown != text);
-        assert_eq!(gone, (from..=to).contains(seq) && !text.is_empty(), "{seq}: {text}");
+        assert_eq!(gone, (from..=to).contains(seq), "{seq}: {text}");
     }
     assert_eq!(scene.unreachable(&built), []);
     scene.is_whole();
@@ -183,10 +184,10 @@ fn what_cannot_be_done_is_refused_and_nothing_is_recorded() {
         edit: Some(SummaryEdit::Dissolve(widest.at)),
         ..by_hand(&policy("extends = \"always\""), 2_600)
     };
-    let head = small.head();
+    let compactions = small.compactions();
     let refused = block_on(small.session.compact(&asked));
     assert!(matches!(refused, Err(Error::Edit(_))), "{refused:?}");
-    assert!(small.head() <= Seq(head.0 + 1), "no more than that the lane begins again");
+    assert_eq!(small.compactions(), compactions);
 }
 
 #[test]
