@@ -30,6 +30,10 @@ pub struct Trim {
     /// behind the frontier, and calls that still wait for a result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hold: Vec<Seq>,
+    /// Runs of positions before `drop_before` at which nothing was said, among entries that stay, ascending: there is no mark
+    /// for them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub silent: Vec<(Seq, Seq)>,
     /// Places of results in entries that are not left out, ascending, which no call may take: duplicates, and those of
     /// exchanges that are left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

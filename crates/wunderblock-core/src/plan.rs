@@ -468,7 +468,7 @@ impl<'a> ExchangeCosts<'a> {
         items
     }
 
-    /// Whether the request shows a hit's text already: at its own place, or where it came back before.
+    /// Whether the request shows all of a hit's text already: at its own place, or where it came back before.
     fn shows(&self, hit: &Injection, trim: &Trim) -> bool {
         let view = self.ask.view;
         self.exchanges.iter().any(|(exchange, _)| {
@@ -476,7 +476,11 @@ impl<'a> ExchangeCosts<'a> {
                 let Some(entry) = view.entry(*seq) else { return false };
                 let may =
                     *seq == hit.from_seq || matches!(entry.message.standing, MessageOrigin::Injected(_));
-                may && entry.message.parts.iter().flat_map(Part::bodies).any(|body| *body == hit.body)
+                let whole = |index: usize| {
+                    trim.form_of((*seq, index)).is_none() && view.standing((*seq, index)).is_none()
+                };
+                let whole = entry.message.parts.iter().enumerate().filter(|(index, _)| whole(*index));
+                may && whole.flat_map(|(_, part)| part.bodies()).any(|body| *body == hit.body)
             };
             treatment(exchange, trim, view) == Treatment::Verbatim && exchange.members.iter().any(is_there)
         })

@@ -75,6 +75,9 @@ pub(crate) fn settle(trim: &mut Trim, arrangement: &Arrangement, view: &View) {
     }
     hold.sort_unstable();
     hold.dedup();
+    // Beside what goes there is a mark again: it is one with that of what is not shown.
+    let holds = |seq: Seq| hold.binary_search(&seq).is_ok();
+    trim.silent.retain(|(from, to)| holds(from.prev()) || holds(to.next()));
     trim.hold = hold;
     // What is hidden keeps its results: it may be shown again.
     let loose = arrangement.loose.iter().filter(|(_, reason)| *reason != Reason::Hidden);
@@ -146,7 +149,7 @@ pub(crate) fn stands<'a, 'v>(
     let nodes: Vec<&SummaryNode> = trim.nodes.iter().filter_map(|placed| view.node(placed.at)).collect();
     let mut stands: Vec<GapOrSummary<'v>> = Vec::new();
     for (from, to) in marks(exchanges, trim, view) {
-        stands.extend(outside(from, to, &nodes).map(|(from, to)| GapOrSummary::Gap(from, to)));
+        stands.extend(outside((from, to), &nodes, trim).map(|(from, to)| GapOrSummary::Gap(from, to)));
     }
     let place = |node: &SummaryNode| if trim.nodes_last { trim.drop_before.prev() } else { node.from };
     stands.extend(nodes.into_iter().map(|node| GapOrSummary::Node(place(node), node)));
@@ -164,8 +167,8 @@ fn over<'n, 'v>(
     nodes.iter().skip(first).take_while(move |node| node.from <= to).copied()
 }
 
-/// The pieces of a run that no summary stands for.
-fn outside(from: Seq, to: Seq, nodes: &[&SummaryNode]) -> impl Iterator<Item = (Seq, Seq)> {
+/// The pieces of a run that no summary stands for, and at which something was said.
+fn outside((from, to): (Seq, Seq), nodes: &[&SummaryNode], trim: &Trim) -> impl Iterator<Item = (Seq, Seq)> {
     let mut pieces = Vec::new();
     let mut next = from;
     for node in over(from, to, nodes) {
@@ -177,6 +180,8 @@ fn outside(from: Seq, to: Seq, nodes: &[&SummaryNode]) -> impl Iterator<Item = (
     if next <= to {
         pieces.push((next, to));
     }
+    let is_silent = |(from, to): &(Seq, Seq)| trim.silent.iter().any(|run| run.0 <= *from && *to <= run.1);
+    pieces.retain(|piece| !is_silent(piece));
     pieces.into_iter()
 }
 
@@ -187,7 +192,7 @@ pub(crate) fn left_out(shown: Vec<Seq>, trim: &Trim, view: &View) -> Vec<(Seq, S
     for (from, to) in runs(shown, trim.drop_before) {
         let covered =
             over(from, to, &nodes).map(|node| (node.from.max(from), node.to.min(to), Reason::Summarised));
-        let bare = outside(from, to, &nodes).flat_map(|(from, to)| around_hidden(from, to, view));
+        let bare = outside((from, to), &nodes, trim).flat_map(|(from, to)| around_hidden(from, to, view));
         runs_with_reason.extend(covered.chain(bare));
     }
     runs_with_reason.sort_unstable_by_key(|(from, ..)| *from);

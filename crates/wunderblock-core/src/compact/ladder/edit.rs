@@ -44,7 +44,8 @@ impl Ladder<'_> {
         self.adopted = change.back;
         let (view, now) = self.weighed(trim, (&change.drafts, &[]));
         let limit = plan::limit(&self.ask).tokens;
-        if now > limit {
+        // What becomes shorter and is still too long is left to the plan, as everywhere.
+        if now > limit && now >= self.before {
             return Err(NoRoom { needed: now, limit });
         }
         Ok(Proposal {
@@ -87,6 +88,7 @@ impl Ladder<'_> {
                 trim.drop_before = from;
             } else {
                 trim.keep = union(&trim.keep, again.flat_map(|exchange| exchange.speakers.iter().copied()));
+                self.silence(&mut trim, from, to);
             }
         }
         if let Some(draft) = change.drafts.last() {
@@ -101,11 +103,31 @@ impl Ladder<'_> {
                 let before = |exchange: &&Exchange| (old.drop_before..frontier).contains(&exchange.last);
                 let before = beside.into_iter().filter(before);
                 trim.keep = union(&trim.keep, before.flat_map(|it| it.speakers.iter().copied()));
+                self.silence(&mut trim, old.drop_before.max(Seq(2)), from.prev());
                 trim.drop_before = frontier;
                 trim.stub_before = old.stub_before.max(frontier);
             }
         }
         trim
+    }
+}
+
+impl Ladder<'_> {
+    /// Notes the runs between two positions at which the view holds nothing that was said.
+    fn silence(&self, trim: &mut Trim, from: Seq, to: Seq) {
+        let mut next = from;
+        let said = self.view.entries().map(|entry| entry.seq).chain(self.view.erased().map(|(at, ..)| at));
+        let mut said: Vec<Seq> = said.filter(|at| (from..=to).contains(at)).collect();
+        said.push(to.next());
+        said.sort_unstable();
+        for at in said {
+            if next < at {
+                trim.silent.push((next, at.prev()));
+            }
+            next = next.max(at.next());
+        }
+        trim.silent.sort_unstable();
+        trim.silent.dedup();
     }
 }
 

@@ -12,6 +12,7 @@ mod facts;
 mod hostile;
 mod lanes;
 mod overflow;
+mod products;
 mod proof;
 mod rules;
 mod scene;
