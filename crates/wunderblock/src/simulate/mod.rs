@@ -56,7 +56,7 @@ use play::{Play, PlayedWindow};
 use std::fmt;
 use std::sync::Arc;
 use watch::Watch;
-use wunderblock_core::policy::Policy;
+use wunderblock_core::policy::{Permille, Policy};
 use wunderblock_core::units::Tokens;
 
 /// How far windows are varied, in thousandths: what a policy keeps jumps with the place of a cut, and a window a little
@@ -76,6 +76,8 @@ pub struct SimulateOptions {
     /// How many windows each history is played in, spread evenly from 12 % below the window to 12 % above; 0 and 1 for the
     /// window itself.
     pub windows: u64,
+    /// The size of every summary of every policy; none for what each policy says.
+    pub summary_tokens: Option<Tokens>,
     /// Who writes summaries; none for the extractive summariser, which needs no model.
     pub summariser: Option<Arc<dyn Summarise>>,
     /// Told how far it is.
@@ -101,6 +103,20 @@ impl SimulateOptions {
             shares: self.context.shares.clone(),
             ..ContextOptions::uncompacted()
         }
+    }
+
+    /// A policy as it is played.
+    fn played(&self, policy: &Arc<Policy>) -> Arc<Policy> {
+        let Some(size) = self.summary_tokens else { return Arc::clone(policy) };
+        let mut sized = Policy::clone(policy);
+        let summary = &mut sized.summary;
+        (summary.target, summary.condensed, summary.by_model, summary.at_least) = (size, size, size, size);
+        summary.share = Permille(1_000);
+        summary.floor = summary.floor.min(size);
+        if summary.input > Tokens::ZERO {
+            summary.input = summary.input.max(Tokens(2 * size.0));
+        }
+        Arc::new(sized)
     }
 
     /// The windows a history is played in.
@@ -130,14 +146,15 @@ impl Engine {
     /// in which no model replies are left out and counted. The answer is none if the watcher stopped it.
     ///
     /// # Errors
-    /// When the ledger cannot be read, no request could be built because nothing was said in any of them, or two policies have
-    /// one name.
+    /// When the ledger cannot be read, no request could be built because nothing was said in any of them.
     pub fn simulate<'a>(
         &'a self,
         histories: &'a [Vec<Session>],
         options: &'a SimulateOptions,
     ) -> BoxFuture<'a, Option<Simulation>> {
         Box::pin(async move {
+            let policies = options.policies.iter().map(|policy| options.played(policy)).collect();
+            let options = &SimulateOptions { policies, ..options.clone() };
             let watch = Arc::new(Watch::new(options.progress.clone()));
             let mut played = Vec::new();
             let mut silent = None;

@@ -80,6 +80,7 @@ pub(super) fn pool(
         largest_reply: if largest == 0 { 0.0 } else { share(largest, far_references * windows) },
         near_references: sum(|one| one.near_references),
         rereads: sum(|one| one.rereads),
+        summary_tokens: options.summary_tokens.map(|size| size.0),
         against: options.against.to_string(),
         policies,
         histories,

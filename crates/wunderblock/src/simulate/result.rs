@@ -26,6 +26,8 @@ pub struct Simulation {
     pub near_references: u64,
     /// Calls that read again what an earlier call had read, and none has changed since.
     pub rereads: u64,
+    /// The size that every summary was given; none where each policy's own holds.
+    pub summary_tokens: Option<u64>,
     /// The policy that others are compared with.
     pub against: String,
     /// What each policy came to over all histories, the highest recall per reply first, then the lowest cost.
