@@ -116,19 +116,19 @@ fn far_back(between: usize) -> Vec<NewEvent> {
 fn what_is_named_again_soon_is_no_far_reference() {
     let found = simulate(&played(far_back(1)).session, &options(200_000, None, presets(&["off"])));
     assert_eq!(found.far_references, 0);
-    assert_eq!(of(&found, "off").far_reference_recall, 1.0, "nothing was missed");
+    assert_eq!(of(&found, "off").far.recall_per_reply, 1.0, "nothing was missed");
 }
 
 #[test]
 fn a_stub_that_says_what_it_stands_for_can_be_followed() {
     let found = simulate(&played(far_back(8)).session, &options(200_000, None, presets(&["off", "manus"])));
     assert_eq!(found.far_references, 2, "the path and the name; what is new was never named before");
-    assert_eq!(of(&found, "off").recalled, 2);
+    assert_eq!(of(&found, "off").far.counts.recalled, 2);
     let found = simulate(&played(far_back(8)).session, &options(14_000, Some(1_000), presets(&["manus"])));
     let manus = of(&found, "manus");
     assert!(manus.compactions + manus.steps > 0, "{manus:?}");
-    assert_eq!(manus.recalled, 1, "the path stands in the call; what was read does not: {manus:?}");
-    assert_eq!(manus.reached, 2, "the stub names the path and shows the handle: {manus:?}");
+    assert_eq!(manus.far.counts.recalled, 1, "the path stands in the call; what was read does not: {manus:?}");
+    assert_eq!(manus.far.counts.reached, 2, "the stub names the path and shows the handle: {manus:?}");
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn whoever_watches_can_stop_it() {
     let options =
         SimulateOptions { progress: Some(progress), ..options(200_000, None, presets(&["off", "balanced"])) };
     assert!(
-        block_on(played.session.engine().simulate(std::slice::from_ref(&played.session), &options))
+        block_on(played.session.engine().simulate(&[vec![played.session.clone()]], &options))
             .unwrap()
             .is_none()
     );
@@ -183,7 +183,7 @@ fn a_session_without_a_reply_has_nothing_to_play() {
         played
             .session
             .engine()
-            .simulate(std::slice::from_ref(&played.session), &options(200_000, None, presets(&["off"]))),
+            .simulate(&[vec![played.session.clone()]], &options(200_000, None, presets(&["off"]))),
     );
     assert!(matches!(found, Err(Error::Silence(_))), "{found:?}");
     assert!(block_on(played.engine.find_session("played")).is_ok());
