@@ -85,7 +85,13 @@ fn flags_keep_their_names() {
         ("export", &["--original", "--to", "--out"]),
         ("context", &["--out"]),
         ("explain", &["--find", "--agent-view", "--html"]),
-        ("simulate", &["--policies", "--model", "--window", "--reserve", "--svg", "--per-turn"]),
+        (
+            "simulate",
+            &[
+                "--joined", "--policy", "--against", "--model", "--window", "--reserve", "--jitter",
+                "--summary-tokens", "--svg", "--per-turn",
+            ],
+        ),
         ("replay", &["--at", "--out"]),
         ("diff", &[]),
         ("read", &["--lines", "--bytes", "--json-path", "--page"]),

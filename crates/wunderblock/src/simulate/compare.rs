@@ -5,7 +5,7 @@
 //! consecutive replies, as many as it has; with replacement. What a session has in common, and what neighbours have, is
 //! then not taken for evidence twice. All policies are drawn alike, so what is hard for all of them falls out.
 
-use super::result::{PolicyResult, ReplyRecall, SimulatedHistory, number, ratio, rounded};
+use super::result::{PolicyResult, ReplyRecall, SimulatedHistory, Simulation, number, ratio, rounded};
 use serde::Serialize;
 
 /// Draws of replies.
@@ -151,16 +151,24 @@ impl Draws {
         draws
     }
 
+    /// The difference of a figure between two policies, as it was seen.
+    fn seen(&self, (one, other): (usize, usize), figure: Figure) -> f64 {
+        let of = |policy: usize| self.sums.get(policy).map_or(0.0, |(all, _)| figure(all));
+        let seen = of(one) - of(other);
+        // Without replies there is nothing to divide by.
+        if seen.is_finite() { rounded(seen) } else { 0.0 }
+    }
+
     /// The difference of a figure between two policies; none where there are too few replies.
     fn difference(&self, (one, other): (usize, usize), figure: Figure) -> Option<PairedDifference> {
-        let ((one, ones), (other, others)) = (self.sums.get(one)?, self.sums.get(other)?);
+        let seen = self.seen((one, other), figure);
+        let ((_, ones), (_, others)) = (self.sums.get(one)?, self.sums.get(other)?);
         let mut drawn: Vec<f64> =
             ones.iter().zip(others).map(|(one, other)| figure(one) - figure(other)).collect();
         drawn.sort_by(f64::total_cmp);
         let tail = drawn.len() / 40;
         let (low, high) = (drawn.get(tail)?, drawn.get(drawn.len().checked_sub(tail + 1)?)?);
-        let seen = figure(one) - figure(other);
-        Some(PairedDifference { seen: rounded(seen), low: rounded(*low), high: rounded(*high) })
+        Some(PairedDifference { seen, low: rounded(*low), high: rounded(*high) })
     }
 
     /// How a policy differs from another, with what both cost.
@@ -218,6 +226,38 @@ pub(super) fn compare(policies: &mut [PolicyResult], histories: &[&SimulatedHist
         }
         let is_same = |its: &&PolicyResult| its.series == policy.series && its.far == policy.far;
         policy.same_as = seen.iter().take(one).find(is_same).map(|its| its.name.clone());
+    }
+}
+
+/// How a policy differs from the one it is compared with, over some of the histories.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PolicyGain {
+    /// Its name.
+    pub name: String,
+    /// The difference in the recall of far references per reply, as it was seen; 0 where no reply has any.
+    pub gain: f64,
+    /// The same with what 95 % of draws say; none where there are too few replies.
+    pub difference: Option<PolicyDifference>,
+}
+
+impl Simulation {
+    /// Compares the policies over some of the histories, in the order in which they were given: to leave one out.
+    #[must_use]
+    pub fn over(&self, is_in: impl Fn(&SimulatedHistory) -> bool) -> Vec<PolicyGain> {
+        let histories: Vec<&SimulatedHistory> = self.histories.iter().filter(|one| is_in(one)).collect();
+        let draws = Draws::of(&histories);
+        let Some(first) = histories.first() else { return Vec::new() };
+        let names: Vec<&str> = first.policies.iter().map(|policy| policy.name.as_str()).collect();
+        let other = names.iter().position(|name| *name == self.against).unwrap_or_default();
+        let price = |nth: usize| {
+            histories.iter().filter_map(|one| one.policies.get(nth)).map(PolicyResult::price).sum::<u64>()
+        };
+        let gain = |nth: usize| PolicyGain {
+            name: names.get(nth).map(|name| (*name).to_owned()).unwrap_or_default(),
+            gain: draws.seen((nth, other), RECALL_PER_REPLY),
+            difference: draws.compare((nth, other), (price(nth), price(other))),
+        };
+        (0..names.len()).map(gain).collect()
     }
 }
 

@@ -32,7 +32,7 @@ mod watch;
 use crate::drive::{context_job, run_build};
 use crate::future::BoxFuture;
 use history::read_history;
-pub use compare::{PairedDifference, PairedVerdict, PolicyDifference};
+pub use compare::{PairedDifference, PairedVerdict, PolicyDifference, PolicyGain};
 pub use result::{
     PolicyResult, Recall, RecallCounts, ReplyRecall, SimulatedHistory, Simulation, SummaryWriter,
 };

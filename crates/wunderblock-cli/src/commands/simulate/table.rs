@@ -183,7 +183,11 @@ fn heading(found: &Simulation, paint: Paint) -> Vec<String> {
                 0 => String::new(),
                 silent => format!(", {} without a reply left out", grouped(silent)),
             };
-            format!("{} sessions, each by itself{silent}", grouped(many.len() as u64))
+            let joined = match many.iter().filter(|one| one.sessions > 1).count() {
+                0 => String::new(),
+                joined => format!(", {} of them conversations played as one", grouped(joined as u64)),
+            };
+            format!("{} sessions, each by itself{joined}{silent}", grouped(many.len() as u64))
         }
     };
     let same = |of: fn(&SimulatedHistory) -> String| {
