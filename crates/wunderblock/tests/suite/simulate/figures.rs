@@ -338,7 +338,7 @@ fn sessions_are_played_by_themselves_and_added_up() {
         event.id = EventId::new(&format!("x{}", event.id.as_str())).unwrap();
         event
     };
-    block_on(other.append(far_back(9).into_iter().map(again).collect())).unwrap();
+    block_on(other.append(far_back(9).into_iter().map(again).collect::<Vec<NewEvent>>())).unwrap();
     let options = options(14_000, Some(1_000), presets(&["balanced", "manus", "off"]));
     let (a, b) = (simulate_all(&[vec![one.session.clone()]], &options), simulate_all(&[vec![other.clone()]], &options));
     let both = simulate_all(&[vec![one.session.clone()], vec![other.clone()]], &options);
