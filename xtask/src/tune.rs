@@ -13,7 +13,8 @@ use std::sync::Arc;
 use std::time::Instant;
 use wunderblock::policy::{DEFAULT, Policies};
 use wunderblock::{
-    ContextOptions, Engine, PairedDifference, PolicyDifference, Session, SimulateOptions, Simulation, transcripts,
+    ContextOptions, Engine, PairedDifference, PolicyDifference, Session, SimulateOptions, Simulation,
+    transcripts,
 };
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::Tokens;
@@ -66,7 +67,8 @@ pub(crate) fn table(args: &TuneArgs) -> ChoreResult<String> {
         };
         let Some(found) = block_on(engine.simulate(&histories, &options))? else { continue };
         // Sessions in which no model replies are not in it: what is left is told apart by its first session.
-        let first = |nth: usize| histories.get(nth).and_then(|one| one.first()).map(|one| one.id().to_string());
+        let first =
+            |nth: usize| histories.get(nth).and_then(|one| one.first()).map(|one| one.id().to_string());
         let fold_of: BTreeMap<String, &str> =
             folds.iter().enumerate().filter_map(|(nth, fold)| Some((first(nth)?, fold.as_str()))).collect();
         write_window(&mut out, *window, &found, &fold_of)?;
@@ -128,9 +130,10 @@ fn write_folds(out: &mut String, found: &Simulation, fold_of: &BTreeMap<String, 
         let best = rest.iter().map(|one| one.gain).fold(0.0, f64::max);
         for policy in own.iter().filter(|one| one.name != found.against) {
             let over = rest.iter().find(|one| one.name == policy.name).and_then(|one| one.difference);
-            let over = over.map_or_else(|| "too few".to_owned(), |found| {
-                format!("{} {}", interval(found.recall_per_reply), verdict(&found))
-            });
+            let over = over.map_or_else(
+                || "too few".to_owned(),
+                |found| format!("{} {}", interval(found.recall_per_reply), verdict(&found)),
+            );
             let chosen = best > 0.0 && (gain(&policy.name) - best).abs() < f64::EPSILON;
             if chosen {
                 held.0 += policy.gain * f64::from(u32::try_from(replies)?);
@@ -142,7 +145,11 @@ fn write_folds(out: &mut String, found: &Simulation, fold_of: &BTreeMap<String, 
         held.1 += u32::try_from(replies)?;
     }
     let mean = if held.1 == 0 { 0.0 } else { held.0 / f64::from(held.1) };
-    writeln!(out, "\nChosen without the fold and looked at on it: {:+.1} per reply on average.\n", mean * 100.0)?;
+    writeln!(
+        out,
+        "\nChosen without the fold and looked at on it: {:+.1} per reply on average.\n",
+        mean * 100.0
+    )?;
     Ok(())
 }
 

@@ -238,7 +238,8 @@ mod tests {
             ..PolicyResult::default()
         };
         let history = SimulatedHistory { limits: vec![2], ..SimulatedHistory::default() };
-        let svg = draw(&Simulation { policies: vec![policy], histories: vec![history], ..Simulation::default() });
+        let svg =
+            draw(&Simulation { policies: vec![policy], histories: vec![history], ..Simulation::default() });
         assert!(svg.contains("&lt;script&gt;&amp;</text>") && !svg.contains("<script>"), "{svg}");
     }
 }

@@ -126,8 +126,8 @@ pub use restore::Restored;
 pub use search::{SearchHit, SearchOptions, SearchOrder, SearchResult};
 pub use session::Session;
 pub use simulate::{
-    OnSimulated, PairedDifference, PairedVerdict, PolicyDifference, PolicyGain, PolicyResult, Recall, RecallCounts,
-    ReplyRecall, SimulateOptions, SimulatedHistory, Simulation, SummaryWriter,
+    OnSimulated, PairedDifference, PairedVerdict, PolicyDifference, PolicyGain, PolicyResult, Recall,
+    RecallCounts, ReplyRecall, SimulateOptions, SimulatedHistory, Simulation, SummaryWriter,
 };
 pub use usage::Usage;
 pub use visibility::{Visibility, VisibilityChange};

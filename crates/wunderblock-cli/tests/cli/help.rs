@@ -88,8 +88,16 @@ fn flags_keep_their_names() {
         (
             "simulate",
             &[
-                "--joined", "--policy", "--against", "--model", "--window", "--reserve", "--jitter",
-                "--summary-tokens", "--svg", "--per-turn",
+                "--joined",
+                "--policy",
+                "--against",
+                "--model",
+                "--window",
+                "--reserve",
+                "--jitter",
+                "--summary-tokens",
+                "--svg",
+                "--per-turn",
             ],
         ),
         ("replay", &["--at", "--out"]),

@@ -40,10 +40,14 @@ fn programs_get_fields_and_people_a_picture() {
     let session = crate::fixture::SESSION;
     let args = ["simulate", session, "--window", "2000", "--policies", "off,balanced", "--json"];
     let found = desk.run(&[&args[..], &["--svg", "sizes.svg"]].concat()).exits(0).json();
-    for field in ["histories", "windows", "requests", "far_references", "largest_reply", "against", "policies"] {
+    for field in
+        ["histories", "windows", "requests", "far_references", "largest_reply", "against", "policies"]
+    {
         assert!(found.get(field).is_some(), "{field}: {found}");
     }
-    for field in ["session", "sessions", "model", "window", "limits", "requests", "far_references", "policies"] {
+    for field in
+        ["session", "sessions", "model", "window", "limits", "requests", "far_references", "policies"]
+    {
         assert!(found["histories"][0].get(field).is_some(), "{field}: {found}");
     }
     let fields = [
@@ -72,7 +76,9 @@ fn programs_get_fields_and_people_a_picture() {
         fields.iter().for_each(|field| assert!(policy.get(field).is_some(), "{field}: {policy}"));
         assert_eq!(policy["over_budget"], 0);
         assert!(policy.get("series").is_none(), "only where it is asked for");
-        for field in ["references", "recalled", "in_lists", "reached", "recall", "recall_per_reply", "reach_per_reply"] {
+        for field in
+            ["references", "recalled", "in_lists", "reached", "recall", "recall_per_reply", "reach_per_reply"]
+        {
             assert!(policy["far"].get(field).is_some(), "{field}: {policy}");
         }
     }
@@ -100,11 +106,19 @@ fn many_sessions_are_played_at_once() {
     desk.write("talks/b.jsonl", talk("two"));
     desk.write("talks/notes.json", "{}");
     desk.write("c.jsonl", talk("three"));
-    desk.write("balanced.toml", "extends = \"balanced\"\nname = \"balanced\"\n\n[trigger.soft]\nfraction = 0.5\n");
-    let args = ["simulate", "talks", "c.jsonl", "talks/a.jsonl", "--window", "8000", "--jitter", "3", "--json"];
+    desk.write(
+        "balanced.toml",
+        "extends = \"balanced\"\nname = \"balanced\"\n\n[trigger.soft]\nfraction = 0.5\n",
+    );
+    let args =
+        ["simulate", "talks", "c.jsonl", "talks/a.jsonl", "--window", "8000", "--jitter", "3", "--json"];
     let policies = ["--policy", "balanced", "--policy", "balanced.toml", "--against", "off"];
     let found = desk.run(&[&args[..], &policies].concat()).exits(0).json();
-    assert_eq!(found["histories"].as_array().unwrap().len(), 3, "a file that was named twice is played once: {found}");
+    assert_eq!(
+        found["histories"].as_array().unwrap().len(),
+        3,
+        "a file that was named twice is played once: {found}"
+    );
     assert_eq!((&found["windows"], &found["against"]), (&3.into(), &"off".into()));
     let mut names: Vec<&str> =
         found["policies"].as_array().unwrap().iter().map(|policy| policy["name"].as_str().unwrap()).collect();

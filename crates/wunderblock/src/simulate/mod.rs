@@ -31,8 +31,8 @@ mod watch;
 
 use crate::drive::{context_job, run_build};
 use crate::future::BoxFuture;
-use history::read_history;
 pub use compare::{PairedDifference, PairedVerdict, PolicyDifference, PolicyGain};
+use history::read_history;
 pub use result::{
     PolicyResult, Recall, RecallCounts, ReplyRecall, SimulatedHistory, Simulation, SummaryWriter,
 };
@@ -111,7 +111,8 @@ impl SimulateOptions {
         let mut sized = Policy::clone(policy);
         let summary = &mut sized.summary;
         (summary.target, summary.condensed, summary.by_model, summary.at_least) = (size, size, size, size);
-        summary.share = Permille(1_000);
+        // No less for a short range, and no more for one that demands much.
+        (summary.share, summary.overage) = (Permille(1_000), Permille(1_000));
         summary.floor = summary.floor.min(size);
         if summary.input > Tokens::ZERO {
             summary.input = summary.input.max(Tokens(2 * size.0));
@@ -123,8 +124,11 @@ impl SimulateOptions {
     fn windows(&self, catalog: &Catalog, target: &Target) -> Result<Vec<PlayedWindow>, Error> {
         let of = |factor: u64| {
             let window = Tokens(target.budget.window.0 * factor / 1_000);
-            let asked =
-                ContextOptions { window: Some(window), reserve: self.context.reserve, ..self.requests(target) };
+            let asked = ContextOptions {
+                window: Some(window),
+                reserve: self.context.reserve,
+                ..self.requests(target)
+            };
             let target = Target::of(catalog, &asked, &SessionModel::default())?;
             Ok(PlayedWindow { requests: Arc::new(self.requests(&target)), target })
         };

@@ -45,11 +45,7 @@ pub(super) fn history(
 }
 
 /// All histories together, and the policies compared over them.
-pub(super) fn pool(
-    histories: Vec<SimulatedHistory>,
-    asked: usize,
-    options: &SimulateOptions,
-) -> Simulation {
+pub(super) fn pool(histories: Vec<SimulatedHistory>, asked: usize, options: &SimulateOptions) -> Simulation {
     let mut policies: Vec<PolicyResult> = Vec::new();
     for (nth, _) in options.policies.iter().enumerate() {
         let own = || histories.iter().filter_map(move |one| one.policies.get(nth));

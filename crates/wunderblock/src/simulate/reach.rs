@@ -24,23 +24,20 @@ pub(super) type EventsByPosition<'a> = &'a [Option<usize>];
 pub(super) enum Shower {
     /// A result: the call beside it names what its marks stand for. `#12` in it is the tool's own.
     Result,
-    /// Any other text: each line must name what it leads to.
-    Other,
+    /// Another entry: it names the places that are left out of it, and `#12` in it is the speaker's own.
+    Entry,
+    /// A text of ours: each line must name what it leads to.
+    Ours,
 }
 
 /// What one read of at most [`READ`] brings back by the lines of a text: the first page of what a handle, a range of it, a
 /// position or a range of positions stands for.
-pub(super) fn reach(
-    text: &str,
-    shower: Shower,
-    index: &Index,
-    positions: EventsByPosition<'_>,
-) -> Vec<Name> {
+pub(super) fn reach(text: &str, shower: Shower, index: &Index, positions: EventsByPosition<'_>) -> Vec<Name> {
     let mut reader = Reader { index, positions, shower, body: None, names: Vec::new() };
     for line in text.lines() {
         reader.handles(line);
         // What frames a summary names its positions, and says nothing of them.
-        if shower == Shower::Other && !line.starts_with('⟨') {
+        if shower == Shower::Ours && !line.starts_with('⟨') {
             reader.positions(line);
         }
     }
@@ -65,7 +62,14 @@ impl<'a> Reader<'a> {
             let (digits, rest) = rest.split_at(digits);
             let Some((handle, source)) = self.body_of(digits) else { continue };
             self.body = Some(handle);
-            self.follow(line, handle, source, rest.strip_prefix('#').and_then(place));
+            match rest.strip_prefix('#') {
+                None => self.follow(line, handle, source, None),
+                Some(rest) => {
+                    if let Some(range) = place(rest) {
+                        self.follow(line, handle, source, Some(range));
+                    }
+                }
+            }
         }
         for (at, mark) in line.match_indices("⟨… ") {
             let named = line.get(at + mark.len()..).and_then(place);
@@ -90,7 +94,12 @@ impl<'a> Reader<'a> {
     }
 
     fn follow(&mut self, line: &str, handle: Handle, source: &PositionSource, range: Option<PlaceInText>) {
-        if self.shower == Shower::Other && !is_named(line, source) {
+        let stands_beside_it = match self.shower {
+            Shower::Result => true,
+            Shower::Entry => range.is_some(),
+            Shower::Ours => false,
+        };
+        if !stands_beside_it && !is_named(line, source) {
             return;
         }
         let Some(range) = range else { return self.names.extend(source.names.iter().copied()) };
@@ -209,7 +218,10 @@ mod tests {
         assert_eq!(place("L120-181: 62 lines"), Some(PlaceInText::Lines(120, 181)));
         assert_eq!(place("B0-4"), Some(PlaceInText::Bytes(0, 4)));
         assert_eq!((place("$.items[0]"), place("L")), (None, None));
-        assert_eq!((numbers("12"), numbers("613–782⟩"), numbers("9-3")), (Some((12, 12)), Some((613, 782)), Some((9, 9))));
+        assert_eq!(
+            (numbers("12"), numbers("613–782⟩"), numbers("9-3")),
+            (Some((12, 12)), Some((613, 782)), Some((9, 9)))
+        );
         let text = "one\ntwo\nthree\nfour";
         assert_eq!(PlaceInText::Lines(2, 3).of(text), "two\nthree\n");
         assert_eq!(PlaceInText::Lines(1, 1).of(text), "one\n");

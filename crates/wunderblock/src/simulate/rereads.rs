@@ -28,7 +28,9 @@ pub(super) fn repeated_reads(history: &History) -> Vec<RepeatedRead> {
     let mut earlier: HashMap<(Box<str>, String), EarlierRead> = HashMap::new();
     let mut open: HashMap<&CallId, ((Box<str>, String), Vec<String>)> = HashMap::new();
     let mut found = Vec::new();
-    for (event, said) in history.events.iter().enumerate().filter_map(|(at, event)| Some((at, message_of(event)?))) {
+    for (event, said) in
+        history.events.iter().enumerate().filter_map(|(at, event)| Some((at, message_of(event)?)))
+    {
         for part in &said.parts {
             match part {
                 Part::ToolCall { call, name, input, gist, .. } => {

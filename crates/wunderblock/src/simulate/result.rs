@@ -323,7 +323,12 @@ mod tests {
 
     #[test]
     fn a_large_reply_carries_the_sum_and_not_the_mean() {
-        let reply = |references, recalled| RecallCounts { references, recalled, reached: recalled, ..RecallCounts::default() };
+        let reply = |references, recalled| RecallCounts {
+            references,
+            recalled,
+            reached: recalled,
+            ..RecallCounts::default()
+        };
         let found = Recall::of([reply(90, 9), reply(0, 0), reply(5, 5), reply(5, 5)].into_iter());
         assert_eq!((found.recall, found.recall_per_reply), (0.19, 0.7));
         assert_eq!(found.counts.references, 100);

@@ -76,7 +76,10 @@ mod tests {
             ("- `max_retry_4711 ×4 · parse_header ×2 · src/queue/worker.rs` #12", (0, 3)),
             ("- changed `src/queue/worker.rs` ×17 #1206", (0, 1)),
             ("- the queue gives up after max_retry_4711 attempts per message #12", (1, 0)),
-            ("- read: `src/queue/worker.rs` #5\n- src/queue/worker.rs drops messages during slow shutdown", (1, 0)),
+            (
+                "- read: `src/queue/worker.rs` #5\n- src/queue/worker.rs drops messages during slow shutdown",
+                (1, 0),
+            ),
             ("the user decided and said that max_retry_4711 was done", (0, 1)),
             ("队列在重试次数达到 max_retry_4711 之后放弃消息", (1, 0)),
         ] {

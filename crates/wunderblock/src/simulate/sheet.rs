@@ -92,7 +92,8 @@ impl Sheet {
             let from = pieces.len();
             let speaker = SheetRole::Of(message.role);
             for (nth, part) in message.parts.iter().enumerate() {
-                let is_entry = !matches!(part, Part::Text { .. }) || reading.places.contains_key(&(number, nth));
+                let is_entry =
+                    !matches!(part, Part::Text { .. }) || reading.places.contains_key(&(number, nth));
                 pieces.push(self.piece(speaker, part, (reading, is_entry)));
             }
             let frames = 1 + message.results().count();
@@ -117,8 +118,11 @@ impl Sheet {
         }
         let own = self.own.entry(digest).or_insert_with(|| {
             let index = reading.index;
-            let is_result = matches!(part, Part::ToolResult { .. });
-            let shower = if is_result { Shower::Result } else { Shower::Other };
+            let shower = match part {
+                Part::ToolResult { .. } => Shower::Result,
+                _ if is_entry => Shower::Entry,
+                _ => Shower::Ours,
+            };
             let (mut names, mut listed, mut leads) = (Vec::new(), Vec::new(), Vec::new());
             for text in spoken(part).into_iter().filter_map(|body| Nothing.of(body)) {
                 if is_entry {
@@ -126,7 +130,8 @@ impl Sheet {
                     all_keys(text, &index.wanted, &mut found);
                     names.extend(index.names.known(&found));
                 } else {
-                    let NamedInLines { said, listed: more } = named_in_lines(text, &index.names, &index.wanted);
+                    let NamedInLines { said, listed: more } =
+                        named_in_lines(text, &index.names, &index.wanted);
                     names.extend(said);
                     listed.extend(more);
                 }
@@ -149,9 +154,7 @@ impl Sheet {
         };
         let leads = own.map_or(&[][..], |own| &own.leads);
         let listed = own.map_or(&[][..], |own| &own.listed);
-        for (names, counts) in
-            [(names, &mut self.said), (listed, &mut self.listed), (leads, &mut self.led)]
-        {
+        for (names, counts) in [(names, &mut self.said), (listed, &mut self.listed), (leads, &mut self.led)] {
             for name in names {
                 if let Some(count) = counts.get_mut(*name as usize) {
                     step(count);

@@ -29,7 +29,8 @@ impl Watch {
     /// Tells of another request. Whether to go on.
     pub(super) fn tell(&self) -> bool {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-        let on = self.progress.as_ref().is_none_or(|progress| progress(done, self.of.load(Ordering::Relaxed)));
+        let on =
+            self.progress.as_ref().is_none_or(|progress| progress(done, self.of.load(Ordering::Relaxed)));
         self.stopped.fetch_or(!on, Ordering::Relaxed);
         !self.stopped.load(Ordering::Relaxed)
     }

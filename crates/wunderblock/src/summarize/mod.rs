@@ -23,7 +23,7 @@ pub(crate) use extract::{each_word, files_touched, follow, notable, stamp, todo_
 #[cfg(feature = "http")]
 pub use model::ModelSummariser;
 pub use task::{Brief, Earlier, Material, Summarise, SummaryFailure, SummaryTask, SummaryText};
-pub(crate) use verify::{content_words, gives_orders};
 pub use verify::{Against, SummaryFault, Verdict, verify};
+pub(crate) use verify::{content_words, gives_orders};
 pub use wunderblock_core::compact::Detail;
 pub use wunderblock_core::compaction::Manner;

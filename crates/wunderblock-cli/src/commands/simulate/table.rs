@@ -103,7 +103,9 @@ const COLUMNS: [TableColumn; 19] = [
     TableColumn {
         head: "cached",
         wide: 6,
-        cell: |policy| format!("{} %", (policy.cached_tokens * 100).checked_div(policy.tokens_sent).unwrap_or_default()),
+        cell: |policy| {
+            format!("{} %", (policy.cached_tokens * 100).checked_div(policy.tokens_sent).unwrap_or_default())
+        },
         about: "… of which the provider's cache has this part",
     },
     TableColumn {
@@ -127,7 +129,9 @@ const COLUMNS: [TableColumn; 19] = [
     TableColumn {
         head: "time",
         wide: 7,
-        cell: |policy| format!("{:.1} s", f64::from(u32::try_from(policy.time_ms).unwrap_or(u32::MAX)) / 1_000.0),
+        cell: |policy| {
+            format!("{:.1} s", f64::from(u32::try_from(policy.time_ms).unwrap_or(u32::MAX)) / 1_000.0)
+        },
         about: "of building and compacting",
     },
 ];
@@ -226,7 +230,8 @@ fn sessions(found: &Simulation) -> String {
     if found.histories.len() < 2 {
         return String::new();
     }
-    let mut all: Vec<&SimulatedHistory> = found.histories.iter().filter(|one| one.far_references > 0).collect();
+    let mut all: Vec<&SimulatedHistory> =
+        found.histories.iter().filter(|one| one.far_references > 0).collect();
     all.sort_by_key(|one| std::cmp::Reverse(one.far_references));
     let mut out = String::new();
     for one in all.iter().take(LISTED) {
@@ -322,7 +327,8 @@ fn bars(series: &[u64], limit: u64, columns: usize) -> String {
 fn notes(found: &Simulation, columns: &[TableColumn]) -> Vec<String> {
     let sent: u64 = found.policies.iter().map(|policy| policy.requests).sum();
     let over: u64 = found.policies.iter().map(|policy| policy.over_budget).sum();
-    let mut notes = vec![format!("{} requests were sent, {} of them over budget.", grouped(sent), grouped(over))];
+    let mut notes =
+        vec![format!("{} requests were sent, {} of them over budget.", grouped(sent), grouped(over))];
     notes.push(interval(found));
     notes.extend(equal(found));
     notes.push(writers(found));
@@ -340,8 +346,13 @@ fn interval(found: &Simulation) -> String {
         return format!("difference: too few replies have far references to compare with {against}.");
     }
     let drawn = match sessions {
-        1 => "blocks of consecutive replies of the one session; of other sessions it tells nothing".to_owned(),
-        many => format!("the {} sessions with far references, in each of blocks of consecutive replies", grouped(many as u64)),
+        1 => {
+            "blocks of consecutive replies of the one session; of other sessions it tells nothing".to_owned()
+        }
+        many => format!(
+            "the {} sessions with far references, in each of blocks of consecutive replies",
+            grouped(many as u64)
+        ),
     };
     format!(
         "difference: recall less that of {against}, over the same replies: where 95 % of 2,000 draws lie, of {drawn}. won, \
@@ -388,14 +399,22 @@ fn writers(found: &Simulation) -> String {
     ];
     let mut parts = Vec::new();
     for (kind, word) in kinds {
-        let mut targets: Vec<u64> =
-            found.policies.iter().filter(|policy| policy.writer == kind).map(|policy| policy.summary_target).collect();
+        let mut targets: Vec<u64> = found
+            .policies
+            .iter()
+            .filter(|policy| policy.writer == kind)
+            .map(|policy| policy.summary_target)
+            .collect();
         targets.sort_unstable();
         targets.dedup();
         for target in targets {
-            let own = found.policies.iter().filter(|policy| policy.writer == kind && policy.summary_target == target);
+            let own = found
+                .policies
+                .iter()
+                .filter(|policy| policy.writer == kind && policy.summary_target == target);
             let names: Vec<String> = own.map(|policy| made(policy, kind)).collect();
-            let size = if target == 0 { String::new() } else { format!(" of about {} tokens", grouped(target)) };
+            let size =
+                if target == 0 { String::new() } else { format!(" of about {} tokens", grouped(target)) };
             parts.push(format!("{word}{size}: {}", names.join(", ")));
         }
     }
@@ -433,7 +452,13 @@ mod tests {
     }
 
     fn busy(name: &str) -> PolicyResult {
-        let far = Recall { recall: 1.0, recall_per_reply: 1.0, reach_per_reply: 1.0, listed: 1.0, ..Recall::default() };
+        let far = Recall {
+            recall: 1.0,
+            recall_per_reply: 1.0,
+            reach_per_reply: 1.0,
+            listed: 1.0,
+            ..Recall::default()
+        };
         let recall_per_reply = PairedDifference { seen: -0.1, low: -0.123, high: 0.456 };
         PolicyResult {
             name: name.to_owned(),
@@ -475,6 +500,9 @@ mod tests {
         };
         let policies = vec![idle("off", &[]), idle("openmanus", &["100 messages"])];
         let found = Simulation { policies, ..Simulation::default() };
-        assert_eq!(equal(&found), ["openmanus = off: openmanus never reached 100 messages; off never compacts."]);
+        assert_eq!(
+            equal(&found),
+            ["openmanus = off: openmanus never reached 100 messages; off never compacts."]
+        );
     }
 }

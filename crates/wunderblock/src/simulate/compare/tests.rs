@@ -13,7 +13,8 @@ fn replies(recalled: impl Iterator<Item = u64>) -> Vec<ReplyRecall> {
 }
 
 fn policy(name: &str, replies: Vec<ReplyRecall>) -> PolicyResult {
-    let mut policy = PolicyResult { name: name.to_owned(), cost: Some(100), replies, ..PolicyResult::default() };
+    let mut policy =
+        PolicyResult { name: name.to_owned(), cost: Some(100), replies, ..PolicyResult::default() };
     policy.finish(policy.replies.clone().iter());
     policy
 }
@@ -38,7 +39,11 @@ fn a_steady_gain_is_won_and_noise_is_not() {
     assert_eq!(found[0].difference, None, "nothing is compared with itself");
     let gain = found[1].difference.unwrap();
     assert_eq!((gain.recall_per_reply.seen, gain.verdict), (0.2, PairedVerdict::Won));
-    assert_eq!((gain.recall_per_reply.low, gain.recall_per_reply.high), (0.2, 0.2), "paired: the same at each reply");
+    assert_eq!(
+        (gain.recall_per_reply.low, gain.recall_per_reply.high),
+        (0.2, 0.2),
+        "paired: the same at each reply"
+    );
     let open = found[2].difference.unwrap();
     assert_eq!(open.verdict, PairedVerdict::Open, "{open:?}");
     assert!(open.recall_per_reply.low < 0.0 && open.recall_per_reply.high > 0.0);

@@ -127,7 +127,10 @@ fn a_stub_that_says_what_it_stands_for_can_be_followed() {
     let found = simulate(&played(far_back(8)).session, &options(14_000, Some(1_000), presets(&["manus"])));
     let manus = of(&found, "manus");
     assert!(manus.compactions + manus.steps > 0, "{manus:?}");
-    assert_eq!(manus.far.counts.recalled, 1, "the path stands in the call; what was read does not: {manus:?}");
+    assert_eq!(
+        manus.far.counts.recalled, 1,
+        "the path stands in the call; what was read does not: {manus:?}"
+    );
     assert_eq!(manus.far.counts.reached, 2, "the stub names the path and shows the handle: {manus:?}");
 }
 
@@ -340,7 +343,10 @@ fn sessions_are_played_by_themselves_and_added_up() {
     };
     block_on(other.append(far_back(9).into_iter().map(again).collect::<Vec<NewEvent>>())).unwrap();
     let options = options(14_000, Some(1_000), presets(&["balanced", "manus", "off"]));
-    let (a, b) = (simulate_all(&[vec![one.session.clone()]], &options), simulate_all(&[vec![other.clone()]], &options));
+    let (a, b) = (
+        simulate_all(&[vec![one.session.clone()]], &options),
+        simulate_all(&[vec![other.clone()]], &options),
+    );
     let both = simulate_all(&[vec![one.session.clone()], vec![other.clone()]], &options);
     assert_eq!((both.histories.len(), both.far_references), (2, a.far_references + b.far_references));
     for policy in &both.policies {
@@ -381,7 +387,10 @@ fn summaries_can_be_given_one_size() {
     let sized = SimulateOptions { summary_tokens: Some(Tokens(300)), ..options };
     let found = simulate(&played.session, &sized);
     assert_eq!(found.summary_tokens, Some(300));
-    assert_eq!((of(&found, "off").writer, of(&found, "off").summary_target), (wunderblock::SummaryWriter::Nobody, 0));
+    assert_eq!(
+        (of(&found, "off").writer, of(&found, "off").summary_target),
+        (wunderblock::SummaryWriter::Nobody, 0)
+    );
     for name in ["balanced", "claude-code"] {
         let policy = of(&found, name);
         assert_eq!((policy.writer, policy.summary_target), (wunderblock::SummaryWriter::Extractive, 300));
