@@ -57,6 +57,14 @@ pub(super) struct SheetInput<'a> {
     pub(super) places: &'a BTreeMap<(usize, usize), PartPosition>,
 }
 
+impl SheetInput<'_> {
+    /// Whether a part of a request is an entry of the session; a work log stands among entries, and is the lane's own.
+    fn is_said(&self, part: (usize, usize)) -> bool {
+        let seq = self.places.get(&part).and_then(|(seq, _)| usize::try_from(seq.0).ok());
+        seq.and_then(|seq| self.positions.get(seq)).is_some_and(Option::is_some)
+    }
+}
+
 impl Sheet {
     pub(super) fn new(index: &Index) -> Self {
         let counts = vec![0; index.names.len()];
@@ -93,7 +101,7 @@ impl Sheet {
             let speaker = SheetRole::Of(message.role);
             for (nth, part) in message.parts.iter().enumerate() {
                 let is_entry =
-                    !matches!(part, Part::Text { .. }) || reading.places.contains_key(&(number, nth));
+                    !matches!(part, Part::Text { .. }) || reading.is_said((number, nth));
                 pieces.push(self.piece(speaker, part, (reading, is_entry)));
             }
             let frames = 1 + message.results().count();
