@@ -100,8 +100,7 @@ impl Sheet {
             let from = pieces.len();
             let speaker = SheetRole::Of(message.role);
             for (nth, part) in message.parts.iter().enumerate() {
-                let is_entry =
-                    !matches!(part, Part::Text { .. }) || reading.is_said((number, nth));
+                let is_entry = !matches!(part, Part::Text { .. }) || reading.is_said((number, nth));
                 pieces.push(self.piece(speaker, part, (reading, is_entry)));
             }
             let frames = 1 + message.results().count();

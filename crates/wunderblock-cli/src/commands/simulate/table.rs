@@ -386,7 +386,9 @@ fn idle(policy: &PolicyResult) -> Option<String> {
     Some(match (policy.rejected, policy.levels.as_slice()) {
         (0, []) => format!("{name} never compacts"),
         (0, levels) => format!("{name} never reached {}", levels.join(", ")),
-        (tries, _) => format!("{name} tried {tries} times and changed nothing"),
+        (tries, levels) => {
+            format!("{name}, at {}, tried {tries} times and changed nothing", levels.join(", "))
+        }
     })
 }
 

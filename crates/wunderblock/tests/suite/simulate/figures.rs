@@ -398,3 +398,21 @@ fn summaries_can_be_given_one_size() {
         assert!(policy.summaries > 0 && mean <= 600, "{mean} {policy:?}");
     }
 }
+
+/// A summary that says "changed FILE" and a work log that says "edited FILE" list it; neither says anything of it.
+#[test]
+fn work_logs_and_lists_of_files_recall_nothing() {
+    let mut all = vec![said("u1", 0, Role::User, "please make the queue faster")];
+    let edit = r#"{"file_path":"src/queue/worker.rs","old_string":"plain","new_string":"simple"}"#;
+    all.extend(tool("e1", 1, "Edit", edit, "done"));
+    for nth in 0..12 {
+        all.push(said(&format!("b{nth}"), 3, Role::Assistant, &filler(1_000)));
+        all.push(said(&format!("v{nth}"), 3, Role::User, &filler(1_000)));
+    }
+    all.push(said("z1", 4, Role::Assistant, "It was in src/queue/worker.rs."));
+    let found = simulate(&played(all).session, &options(14_000, Some(1_000), presets(&["balanced"])));
+    let balanced = of(&found, "balanced");
+    let counts = balanced.far.counts;
+    assert!(balanced.summaries > 0, "{balanced:?}");
+    assert_eq!((counts.references, counts.recalled, counts.in_lists), (1, 0, 1), "{balanced:?}");
+}
