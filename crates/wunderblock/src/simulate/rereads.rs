@@ -17,6 +17,9 @@ pub(super) struct RepeatedRead {
     pub(super) earlier: Digest,
 }
 
+/// The same read has the same tool and input.
+type ReadKey = (Box<str>, String);
+
 /// A read whose result may still be asked for.
 struct EarlierRead {
     files: Vec<String>,
@@ -25,8 +28,8 @@ struct EarlierRead {
 
 /// The repeated reads of a session, in order. A call is the same read as an earlier one if its tool and input are the same.
 pub(super) fn repeated_reads(history: &History) -> Vec<RepeatedRead> {
-    let mut earlier: HashMap<(Box<str>, String), EarlierRead> = HashMap::new();
-    let mut open: HashMap<&CallId, ((Box<str>, String), Vec<String>)> = HashMap::new();
+    let mut earlier: HashMap<ReadKey, EarlierRead> = HashMap::new();
+    let mut open: HashMap<&CallId, (ReadKey, Vec<String>)> = HashMap::new();
     let mut found = Vec::new();
     for (event, said) in
         history.events.iter().enumerate().filter_map(|(at, event)| Some((at, message_of(event)?)))

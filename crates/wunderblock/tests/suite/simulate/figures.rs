@@ -338,7 +338,7 @@ fn sessions_are_played_by_themselves_and_added_up() {
     let one = played(far_back(8));
     let other = one.engine.session_by_id(wunderblock_core::id::StreamId::new("other").unwrap());
     let again = |mut event: NewEvent| {
-        event.id = EventId::new(&format!("x{}", event.id.as_str())).unwrap();
+        event.id = EventId::new(format!("x{}", event.id.as_str())).unwrap();
         event
     };
     block_on(other.append(far_back(9).into_iter().map(again).collect::<Vec<NewEvent>>())).unwrap();
