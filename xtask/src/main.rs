@@ -11,6 +11,7 @@ mod program;
 mod prove;
 mod record;
 mod reduce;
+mod tune;
 mod usage;
 
 use clap::{Parser, Subcommand};
@@ -63,6 +64,8 @@ enum Chore {
     /// One measurement of `reduce --scale`, in a process of its own
     #[command(hide = true)]
     ReduceChild { input: String, bytes: usize, level: String },
+    /// Compare policies with a baseline over many sessions, and with each fold of them left out (build with --release)
+    Tune(tune::TuneArgs),
     /// Count the lines of code of each package of the repository there
     Lines {
         #[arg(default_value = ".")]
@@ -99,6 +102,7 @@ fn run(chore: Chore) -> ChoreResult<String> {
         Chore::Usage { files } => usage::table(&files),
         Chore::Reduce(args) => reduce::run(&args),
         Chore::ReduceChild { input, bytes, level } => reduce::scale::child(&input, bytes, &level),
+        Chore::Tune(args) => tune::table(&args),
         Chore::Lines { folder } => lines::table(&folder),
         Chore::Picture => Ok(picture::draw(&std::io::read_to_string(std::io::stdin())?)),
     }

@@ -70,7 +70,8 @@ pub(crate) fn draw(found: &Simulation) -> String {
         about = escaped(&about(found)),
     );
     let most = found.policies.iter().map(|policy| policy.peak_tokens).max().unwrap_or_default();
-    let panel = Panel { most: most.max(found.limit), limit: found.limit };
+    let limit = limit(found);
+    let panel = Panel { most: most.max(limit), limit };
     let base = found.policies.iter().find(|policy| policy.name == BASE);
     if let Some(base) = base {
         let _ =
@@ -96,12 +97,18 @@ pub(crate) fn draw(found: &Simulation) -> String {
 
 fn about(found: &Simulation) -> String {
     let base = if found.policies.iter().any(|policy| policy.name == BASE) { " · grey: off" } else { "" };
+    let first = found.histories.first();
     format!(
         "{} · window {} · history {} tokens · dashed: the most a request may take{base}",
-        found.model,
-        grouped(found.window),
+        first.map_or("", |one| &one.model),
+        grouped(first.map_or(0, |one| one.window)),
         grouped(found.history_tokens)
     )
+}
+
+/// The largest limit that a history was played with.
+fn limit(found: &Simulation) -> u64 {
+    found.histories.iter().flat_map(|one| &one.limits).copied().max().unwrap_or_default()
 }
 
 /// Where a policy is drawn; its upper left corner is at 0.
@@ -186,7 +193,7 @@ fn turns(requests: u64, svg: &mut String) {
 
 fn figures(policy: &PolicyResult) -> String {
     let percent = |share: f64| format!("{:.0} %", share * 100.0);
-    let (recall, reach) = (percent(policy.far_reference_recall), percent(policy.far_reference_reachable));
+    let (recall, reach) = (percent(policy.far.recall_per_reply), percent(policy.far.reach_per_reply));
     let cost = policy.cost.map(|micro| {
         format!(" · ${:.2}", f64::from(u32::try_from(micro / 1_000).unwrap_or(u32::MAX)) / 1_000.0)
     });
@@ -210,6 +217,7 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wunderblock::SimulatedHistory;
 
     #[test]
     fn long_series_keep_their_peaks() {
@@ -229,7 +237,9 @@ mod tests {
             series: vec![1, 2],
             ..PolicyResult::default()
         };
-        let svg = draw(&Simulation { policies: vec![policy], limit: 2, ..Simulation::default() });
+        let history = SimulatedHistory { limits: vec![2], ..SimulatedHistory::default() };
+        let svg =
+            draw(&Simulation { policies: vec![policy], histories: vec![history], ..Simulation::default() });
         assert!(svg.contains("&lt;script&gt;&amp;</text>") && !svg.contains("<script>"), "{svg}");
     }
 }

@@ -114,6 +114,48 @@ pub(crate) async fn reading_file(
     }
 }
 
+/// The ledger, and the histories that arguments mean: sessions, transcripts, folders of transcripts. What is not in the
+/// ledger yet is imported first. A file of a folder that holds no session is told of and left out.
+pub(crate) async fn histories(
+    settings: &Settings,
+    global: &Global,
+    typed: &[String],
+    joined: bool,
+) -> Result<(Engine, Vec<Vec<Session>>), Failure> {
+    if let [one] = typed
+        && !Path::new(one).is_dir()
+    {
+        let (engine, session) = reading_file(settings, global, one).await?;
+        let is_file = Path::new(one).is_file();
+        let found = if is_file { session.histories(joined).await? } else { vec![vec![session]] };
+        return Ok((engine, found));
+    }
+    let engine = settings.write().await?;
+    let mut found: Vec<Vec<Session>> = Vec::new();
+    for text in typed {
+        let path = Path::new(text);
+        if !path.is_dir() {
+            let session = session_of_file(&engine, global, text).await?;
+            found.extend(if path.is_file() { session.histories(joined).await? } else { vec![vec![session]] });
+            continue;
+        }
+        for file in wunderblock::transcripts(path)?.files {
+            let file = file.to_string_lossy();
+            match session_of_file(&engine, global, &file).await {
+                Ok(session) => found.extend(session.histories(joined).await?),
+                Err(Failure::Engine(error @ Error::Import { .. })) => {
+                    say(global, &format!("skipped: {}", clean(&error.to_string())));
+                }
+                Err(Failure::Door(_, why)) => say(global, &format!("skipped: {}", clean(&why))),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    let mut seen = std::collections::HashSet::new();
+    found.retain(|one| one.first().is_some_and(|session| seen.insert(session.id().clone())));
+    Ok((engine, found))
+}
+
 /// The session that has this id, or alone begins so, where a file has the same name: a file of the folder one happens to
 /// be in takes no session's place. A path with a separator or a leading dot is a path.
 async fn by_id(engine: &Engine, global: &Global, text: &str) -> Result<Option<Session>, Failure> {

@@ -126,6 +126,9 @@ pub use request::sources::{Given, Instructions, OfferedTool, Resource, Skill, So
 pub use restore::Restored;
 pub use search::{SearchHit, SearchOptions, SearchOrder, SearchResult};
 pub use session::Session;
-pub use simulate::{OnSimulated, PolicyResult, SimulateOptions, Simulation};
+pub use simulate::{
+    OnSimulated, PairedDifference, PairedVerdict, PolicyDifference, PolicyGain, PolicyResult, Recall,
+    RecallCounts, ReplyRecall, SimulateOptions, SimulatedHistory, Simulation, SummaryWriter,
+};
 pub use usage::Usage;
 pub use visibility::{Visibility, VisibilityChange};

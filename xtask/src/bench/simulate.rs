@@ -22,10 +22,18 @@ pub(super) fn run(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
     let presets = Policies::embedded();
     let policies = presets.names().filter_map(|name| presets.preset(name)).take(POLICIES).collect();
     let context = ContextOptions { window: Some(Tokens(128_000)), ..ContextOptions::uncompacted() };
-    let options = SimulateOptions { context, policies, summariser: None, progress: None };
+    let options = SimulateOptions {
+        context,
+        policies,
+        against: wunderblock::policy::DEFAULT.into(),
+        windows: 1,
+        summary_tokens: None,
+        summariser: None,
+        progress: None,
+    };
     let engine = open(path)?;
     let begun = Instant::now();
-    block_on(engine.simulate(&[engine.session_by_id(stream()?)], &options))?;
+    block_on(engine.simulate(&[vec![engine.session_by_id(stream()?)]], &options))?;
     let millis = begun.elapsed().as_secs_f64() * 1_000.0;
     let what = "simulate, 12 policies, window of 128k";
     Ok(vec![Figure::millis(events, what, millis).at_most(30_000.0)])

@@ -9,17 +9,6 @@ fn example() -> String {
     root.join("examples/session.jsonl").to_string_lossy().into_owned()
 }
 
-/// Times differ from run to run: `1.2 s` becomes `0.0 s`.
-fn timeless(text: &str) -> String {
-    let line =
-        |line: &str| match line.rfind(" s ").filter(|at| line[..*at].ends_with(|c: char| c.is_ascii_digit()))
-        {
-            Some(at) => format!("{} 0.0{}", line[..at - 4].to_owned(), &line[at..]),
-            None => line.to_owned(),
-        };
-    text.lines().map(line).collect::<Vec<_>>().join("\n")
-}
-
 /// Handles are keyed by the ledger, and what their digits cost differs with them: of a policy's rows only its name is kept,
 /// of other lines all but the numbers.
 fn figureless(text: &str, policies: &[&str]) -> String {
@@ -41,7 +30,7 @@ fn a_session_is_played_under_each_policy() {
     let args = ["simulate", &example, "--window", "24000", "--policies", policies, "--per-turn", "-q"];
     let done = desk.run(&args).exits(0);
     assert!(done.out.lines().take(12).all(|line| line.chars().count() <= 100), "{}", done.out);
-    assert_eq!(timeless(&done.out), timeless(&desk.run(&args).exits(0).out), "again the same");
+    assert_eq!(done.out, desk.run(&args).exits(0).out, "again the same");
     snapshot("simulate", &figureless(&done.out, &["balanced", "claude-code", "openmanus", "mine", "off"]));
 }
 
@@ -51,9 +40,15 @@ fn programs_get_fields_and_people_a_picture() {
     let session = crate::fixture::SESSION;
     let args = ["simulate", session, "--window", "2000", "--policies", "off,balanced", "--json"];
     let found = desk.run(&[&args[..], &["--svg", "sizes.svg"]].concat()).exits(0).json();
-    for field in ["session", "sessions", "model", "window", "limit", "requests", "far_references", "policies"]
+    for field in
+        ["histories", "windows", "requests", "far_references", "largest_reply", "against", "policies"]
     {
         assert!(found.get(field).is_some(), "{field}: {found}");
+    }
+    for field in
+        ["session", "sessions", "model", "window", "limits", "requests", "far_references", "policies"]
+    {
+        assert!(found["histories"][0].get(field).is_some(), "{field}: {found}");
     }
     let fields = [
         "name",
@@ -65,9 +60,13 @@ fn programs_get_fields_and_people_a_picture() {
         "fresh_tokens",
         "cost",
         "peak_tokens",
-        "user_messages_verbatim",
-        "far_reference_recall",
-        "far_reference_reachable",
+        "user_words_share",
+        "far",
+        "near",
+        "repeated_reads",
+        "difference",
+        "writer",
+        "levels",
         "literals_lost",
         "time_ms",
         "dominates",
@@ -77,6 +76,11 @@ fn programs_get_fields_and_people_a_picture() {
         fields.iter().for_each(|field| assert!(policy.get(field).is_some(), "{field}: {policy}"));
         assert_eq!(policy["over_budget"], 0);
         assert!(policy.get("series").is_none(), "only where it is asked for");
+        for field in
+            ["references", "recalled", "in_lists", "reached", "recall", "recall_per_reply", "reach_per_reply"]
+        {
+            assert!(policy["far"].get(field).is_some(), "{field}: {policy}");
+        }
     }
     let turns = desk.run(&[&args[..], &["--per-turn"]].concat()).exits(0).json();
     let series = turns["policies"][0]["series"].as_array().unwrap();
@@ -87,6 +91,41 @@ fn programs_get_fields_and_people_a_picture() {
             && svg.contains(">balanced</text>")
             && svg.contains("prefers-color-scheme: dark")
     );
+}
+
+/// Sessions, files and folders at once; a policy file beside the preset of its name; against another.
+#[test]
+fn many_sessions_are_played_at_once() {
+    let desk = Desk::bare();
+    let line = |role: &str, text: &str| format!("{{\"role\":\"{role}\",\"content\":\"{text}\"}}\n");
+    let talk = |name: &str| {
+        let turns = (0..6).map(|nth| line("user", &format!("{name} {nth}")) + &line("assistant", "yes"));
+        turns.collect::<String>()
+    };
+    desk.write("talks/a.jsonl", talk("one"));
+    desk.write("talks/b.jsonl", talk("two"));
+    desk.write("talks/notes.json", "{}");
+    desk.write("c.jsonl", talk("three"));
+    desk.write(
+        "balanced.toml",
+        "extends = \"balanced\"\nname = \"balanced\"\n\n[trigger.soft]\nfraction = 0.5\n",
+    );
+    let args =
+        ["simulate", "talks", "c.jsonl", "talks/a.jsonl", "--window", "8000", "--jitter", "3", "--json"];
+    let policies = ["--policy", "balanced", "--policy", "balanced.toml", "--against", "off"];
+    let found = desk.run(&[&args[..], &policies].concat()).exits(0).json();
+    assert_eq!(
+        found["histories"].as_array().unwrap().len(),
+        3,
+        "a file that was named twice is played once: {found}"
+    );
+    assert_eq!((&found["windows"], &found["against"]), (&3.into(), &"off".into()));
+    let mut names: Vec<&str> =
+        found["policies"].as_array().unwrap().iter().map(|policy| policy["name"].as_str().unwrap()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["balanced", "balanced.toml", "off"]);
+    let done = desk.run(&[&args[..], &["--svg", "x.svg"]].concat()).exits(2);
+    assert!(done.err.contains("--jitter"), "{}", done.err);
 }
 
 #[test]

@@ -1,13 +1,16 @@
 //! What a policy's requests come to.
 
 use super::index::{Index, Moment};
+use super::levels::levels;
 use super::names::Name;
 use super::needs;
-use super::result::PolicyResult;
+use super::result::{PolicyResult, RecallCounts, ReplyRecall, SummaryWriter, share};
 use super::sheet::Sheet;
 use crate::catalog::MicroDollars;
+use crate::compactor::Compactor;
 use crate::request::prefix::{billed, cached};
 use crate::request::target::Target;
+use wunderblock_core::policy::Action;
 use wunderblock_core::units::{Cost, Millis, Tokens};
 
 /// The account of a policy, under way.
@@ -18,21 +21,28 @@ pub(super) struct PolicyAccount {
     before: Option<Millis>,
     /// What the requests cost so far; none if no price is known.
     cost: Option<MicroDollars>,
-    /// The sum of the shares of the user's turns that stood in a request.
-    verbatim: f64,
-    requests: u32,
     /// Calls that are still looked at since the newest compaction, and the event before which what they need must be known.
     after: (usize, usize),
 }
 
 impl PolicyAccount {
-    pub(super) fn new(name: &str, target: &Target) -> Self {
+    pub(super) fn new(compactor: &Compactor, target: &Target) -> Self {
+        let policy = &compactor.policy;
+        let writes = |step: &Action| matches!(step, Action::Summarise { .. } | Action::Condense { .. });
+        let writer = match (policy.steps.iter().any(writes), &compactor.summariser) {
+            (false, _) => SummaryWriter::Nobody,
+            (true, None) => SummaryWriter::Extractive,
+            (true, Some(_)) => SummaryWriter::Model,
+        };
+        let result = PolicyResult {
+            name: policy.name.to_string(),
+            writer,
+            summary_target: if writer == SummaryWriter::Nobody { 0 } else { policy.summary.target.0 },
+            levels: levels(policy),
+            ..PolicyResult::default()
+        };
         let cost = target.row.prices.first().map(|_| MicroDollars::ZERO);
-        Self {
-            result: PolicyResult { name: name.to_owned(), ..PolicyResult::default() },
-            cost,
-            ..Self::default()
-        }
+        Self { result, cost, ..Self::default() }
     }
 
     /// Counts a request: what it takes, and how much of that is as it was at the beginning of the one before.
@@ -62,21 +72,21 @@ impl PolicyAccount {
         self.result.summary_cost += micro_dollars;
     }
 
-    /// Counts what a request still holds of what its reply refers to, and of the user's words.
-    pub(super) fn look(&mut self, sheet: &Sheet, moment: &Moment, index: &Index) {
-        let result = &mut self.result;
-        for name in &moment.far {
-            let shown = sheet.shows(*name);
-            result.recalled += u64::from(shown);
-            result.reached += u64::from(shown || sheet.leads_to(*name));
-        }
+    /// Counts what a request still holds of what its reply refers to, and of the user's words; where none could be built,
+    /// nothing.
+    pub(super) fn look(&mut self, sheet: Option<&Sheet>, moment: &Moment, index: &Index) {
+        let recall = |names: &[Name]| recalled(names, sheet);
+        let reply = ReplyRecall { far: recall(&moment.far), near: recall(&moment.near) };
+        self.result.replies.push(reply);
+        let Some(sheet) = sheet else { return };
         self.look_ahead(sheet, moment, index);
-        let result = &mut self.result;
-        let turns = index.turns.get(..moment.turns).unwrap_or_default();
-        let held = turns.iter().filter(|turn| sheet.holds(turn)).count();
-        result.user_messages_verbatim = share(held as u64, turns.len() as u64);
-        self.verbatim += result.user_messages_verbatim;
-        self.requests += 1;
+        let from = index.rereads.partition_point(|read| read.event < moment.before);
+        let own = index.rereads.iter().skip(from).take_while(|read| read.event < moment.until);
+        self.result.repeated_reads += own.filter(|read| !sheet.holds(&read.earlier)).count() as u64;
+        for (part, words) in index.turns.iter().take(moment.turns).flatten() {
+            self.result.user_words += words;
+            self.result.user_words_shown += if sheet.holds(part) { *words } else { 0 };
+        }
     }
 
     /// Notes that the lane was compacted before the reply that begins at an event.
@@ -107,29 +117,24 @@ impl PolicyAccount {
 
     /// The account, when the last request is sent.
     pub(super) fn close(self, sheet: &Sheet, index: &Index, target: &Target) -> PolicyResult {
-        let far = index.moments.iter().map(|moment| moment.far.len() as u64).sum();
         let mut result = self.result;
         result.cost = self.cost.map(|cost| cost.0);
-        result.far_reference_recall = share(result.recalled, far);
-        result.far_reference_reachable = share(result.reached, far);
-        result.needs_visible = share(result.needed_shown, result.needed);
-        result.needs_reachable = share(result.needed_reached, result.needed);
         result.peak_share = share(result.peak_tokens, target.budget.limit().tokens.0);
-        result.user_messages_verbatim_mean =
-            if self.requests == 0 { 1.0 } else { rounded(self.verbatim / f64::from(self.requests)) };
         let lost = index.ever.iter().filter(|name| !sheet.shows(**name) && !sheet.leads_to(**name));
         result.literals_lost = lost.count() as u64;
         result
     }
 }
 
-/// A part of a whole, with four decimals; all of nothing is everything.
-pub(super) fn share(part: u64, whole: u64) -> f64 {
-    // Counts of tokens and entities are far below 2^52.
-    #[allow(clippy::cast_precision_loss)]
-    if whole == 0 { 1.0 } else { rounded(part as f64 / whole as f64) }
-}
-
-fn rounded(share: f64) -> f64 {
-    (share * 10_000.0).round() / 10_000.0
+/// Where names stand in a request; nowhere, if there is none.
+fn recalled(names: &[Name], sheet: Option<&Sheet>) -> RecallCounts {
+    let mut counts = RecallCounts { references: names.len() as u64, ..RecallCounts::default() };
+    for name in names {
+        let Some(sheet) = sheet else { break };
+        let said = sheet.says(*name);
+        counts.recalled += u64::from(said);
+        counts.in_lists += u64::from(!said && sheet.shows(*name));
+        counts.reached += u64::from(said || sheet.leads_to(*name));
+    }
+    counts
 }

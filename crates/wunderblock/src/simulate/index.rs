@@ -4,11 +4,15 @@ use super::digest::{Digest, digest, spoken};
 use super::history::History;
 use super::names::{EntityNames, Name, each_once, keys};
 use super::needs::{self, CallNeeds};
+use super::rereads::{RepeatedRead, repeated_reads};
 use crate::error::Error;
 use crate::parallel;
 use crate::request::target::Target;
+use crate::summarize::{content_words, each_word};
+use crate::texts::Texts;
 use crate::token_costs::TokenCosts;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 use wunderblock_core::cost;
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::id::{CallId, Handle};
@@ -18,10 +22,10 @@ use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Cost, Millis, Seq, Tokens};
 use wunderblock_core::view::View;
 
-/// What was said last more than so many tokens ago lies far back.
-pub(super) const FAR: Tokens = Tokens(8_000);
+/// What was said last more than this ago lies far back.
+const FAR: Tokens = Tokens(8_000);
 /// Maximum that one read of a handle or a position gives, in tokens.
-const READ: Tokens = Tokens(2_000);
+pub(super) const READ: Tokens = Tokens(2_000);
 /// Events that are looked through together.
 const SOME: usize = 64;
 
@@ -38,6 +42,10 @@ pub(super) struct PositionSource {
     pub(super) names: Box<[Name]>,
     /// The commands or paths of the calls it belongs to.
     pub(super) gists: Vec<Box<str>>,
+    /// What all of it takes.
+    pub(super) tokens: Tokens,
+    /// The content words of what somebody said, where no call is part of it.
+    pub(super) words: HashSet<u64>,
 }
 
 /// A request that is built: before a reply of the model.
@@ -50,6 +58,8 @@ pub(super) struct Moment {
     pub(super) now: Millis,
     /// What the reply names that was said before, last far back.
     pub(super) far: Box<[Name]>,
+    /// … and nearer, but before the exchange that the reply continues.
+    pub(super) near: Box<[Name]>,
     /// How many turns of the user there are before it.
     pub(super) turns: usize,
 }
@@ -70,10 +80,13 @@ pub(super) struct Index {
     pub(super) parts: HashMap<Digest, KnownPart>,
     /// By the number of the event.
     pub(super) sources: Vec<PositionSource>,
-    pub(super) bodies: HashMap<Handle, PositionSource>,
+    pub(super) bodies: BTreeMap<Handle, PositionSource>,
+    pub(super) texts: Arc<Texts>,
     pub(super) moments: Vec<Moment>,
-    /// The parts of each turn of the user.
-    pub(super) turns: Vec<Vec<Digest>>,
+    /// The parts of each turn of the user, and their words.
+    pub(super) turns: Vec<Vec<(Digest, u64)>>,
+    /// Calls that read something again.
+    pub(super) rereads: Vec<RepeatedRead>,
     /// What was mentioned before the last request.
     pub(super) ever: Vec<Name>,
     /// What everything takes that a request could show.
@@ -87,6 +100,9 @@ struct SeenPart {
     /// Of those, what its first tokens mention, as many as one read gives.
     near: Vec<u64>,
     handles: Vec<(Handle, Vec<u64>)>,
+    tokens: Tokens,
+    /// The content words of what was said.
+    words: HashSet<u64>,
     /// Whether one read gives all of it.
     whole: bool,
     /// What it needs, if it is a call.
@@ -98,7 +114,12 @@ impl Index {
     pub(super) fn of(history: &History, target: &Target) -> Result<Self, Error> {
         let costs = TokenCosts::new(target.row.counter(), target.dialect, history.counts());
         let wanted = wanted(history);
-        let mut index = Self { wanted: wanted.iter().copied().collect(), ..Self::default() };
+        let mut index = Self {
+            wanted: wanted.iter().copied().collect(),
+            texts: Arc::clone(&history.texts),
+            rereads: repeated_reads(history),
+            ..Self::default()
+        };
         index.lines = index.names.intern(&wanted).len();
         let chunks: Vec<&[Event]> = history.events.chunks(SOME).collect();
         let seen = parallel::map(chunks, |events| {
@@ -122,15 +143,25 @@ impl Index {
                 let cost = cost::part(piece, &costs);
                 index.parts.entry(seen.digest).or_insert(KnownPart { cost, names });
                 for (handle, keys) in &seen.handles {
-                    let names = index.names.intern(keys);
-                    let source =
-                        index.bodies.entry(*handle).or_insert(PositionSource { names, gists: Vec::new() });
+                    let (names, tokens) = (index.names.intern(keys), seen.tokens);
+                    let source = index.bodies.entry(*handle).or_insert_with(|| PositionSource {
+                        names,
+                        tokens,
+                        words: seen.words.clone(),
+                        ..PositionSource::default()
+                    });
                     let further = gists.iter().filter(|gist| !source.gists.contains(gist));
                     let further: Vec<Box<str>> = further.cloned().collect();
                     source.gists.extend(further);
                 }
             }
-            index.sources.push(PositionSource { names: index.names.intern(&all), gists });
+            let words = if gists.is_empty() {
+                seen.iter().flat_map(|seen| seen.words.iter().copied()).collect()
+            } else {
+                HashSet::new()
+            };
+            let (names, tokens) = (index.names.intern(&all), seen.iter().map(|seen| seen.tokens).sum());
+            index.sources.push(PositionSource { names, gists, tokens, words });
             parts.push(seen.iter().map(|seen| seen.digest).collect());
         }
         index.walk(history, &parts, &costs);
@@ -141,7 +172,7 @@ impl Index {
     fn walk(&mut self, history: &History, parts: &[Vec<Digest>], costs: &TokenCosts) {
         let mentions = mentions(history);
         self.first = vec![usize::MAX; self.names.len()];
-        let mut last: Vec<Option<Tokens>> = vec![None; self.names.len()];
+        let mut last: Vec<Option<LastSaid>> = vec![None; self.names.len()];
         let mut now = Millis::ZERO;
         let mut reply: Option<&str> = None;
         let mut begun = false;
@@ -151,10 +182,10 @@ impl Index {
                 let api_id = message.api_id.as_deref();
                 let goes_on = is_reply && api_id.is_some() && reply == api_id;
                 if is_reply && !goes_on && begun {
-                    let far = self.far((at, parts), history, &last);
+                    let (far, near) = self.references((at, parts), history, &last);
                     let until = history.events.len();
                     self.moments.iter_mut().next_back().into_iter().for_each(|last| last.until = at);
-                    self.moments.push(Moment { before: at, until, now, far, turns: self.turns.len() });
+                    self.moments.push(Moment { before: at, until, now, far, near, turns: self.turns.len() });
                 }
                 if is_reply {
                     reply = api_id;
@@ -163,7 +194,13 @@ impl Index {
                 if message.is_user_turn() {
                     let own = message.parts.iter().zip(parts.get(at).into_iter().flatten());
                     let own = own.filter(|(part, _)| matches!(part, Part::Text { .. }) && part.speaks());
-                    self.turns.push(own.map(|(_, digest)| *digest).collect());
+                    let words = |part: &Part| {
+                        let mut words = 0;
+                        let texts = spoken(part).into_iter().filter_map(|body| history.texts.of(body));
+                        texts.for_each(|text| each_word(text, |_| words += 1));
+                        words
+                    };
+                    self.turns.push(own.map(|(part, digest)| (*digest, words(part))).collect());
                 }
             }
             now = now.max(event.at);
@@ -182,20 +219,20 @@ impl Index {
                     *first = (*first).min(at);
                 }
                 if let Some(place) = last.get_mut(*name as usize) {
-                    *place = Some(self.tokens);
+                    *place = Some(LastSaid { tokens: self.tokens, event: at });
                 }
             }
         }
         self.ever = self.mentioned(history, parts, &mentions);
     }
 
-    /// What the reply that begins at an event refers to, all its pieces together.
-    fn far(
+    /// What the reply that begins at an event refers to, all its pieces together: far back, and nearer.
+    fn references(
         &self,
         (at, parts): (usize, &[Vec<Digest>]),
         history: &History,
-        last: &[Option<Tokens>],
-    ) -> Box<[Name]> {
+        last: &[Option<LastSaid>],
+    ) -> (Box<[Name]>, Box<[Name]>) {
         let mut names: Vec<Name> = Vec::new();
         for (index, message) in pieces(&history.events, at) {
             for (part, digest) in message.parts.iter().zip(parts.get(index).into_iter().flatten()) {
@@ -204,13 +241,18 @@ impl Index {
                 }
             }
         }
-        let mut names = each_once(names);
-        let is_far = |name: &Name| {
-            let place = last.get(*name as usize).copied().flatten();
-            place.is_some_and(|place| self.tokens.saturating_sub(place) > FAR)
-        };
-        names.retain(|name| !self.is_line(*name) && is_far(name));
-        names.into()
+        // All since the reply before began stands in every request.
+        let present = self.moments.last().map_or(0, |moment| moment.before);
+        let (mut far, mut near) = (Vec::new(), Vec::new());
+        for name in each_once(names).into_iter().filter(|name| !self.is_line(*name)) {
+            let Some(said) = last.get(name as usize).copied().flatten() else { continue };
+            if self.tokens.saturating_sub(said.tokens) > FAR {
+                far.push(name);
+            } else if said.event < present {
+                near.push(name);
+            }
+        }
+        (far.into(), near.into())
     }
 
     /// What was mentioned before the last request.
@@ -232,6 +274,13 @@ impl Index {
     fn is_line(&self, name: Name) -> bool {
         (name as usize) < self.lines
     }
+}
+
+/// Where a name was said last: how much had been said then, and in which event.
+#[derive(Clone, Copy)]
+struct LastSaid {
+    tokens: Tokens,
+    event: usize,
 }
 
 /// The lines that calls replace, each once.
@@ -324,7 +373,12 @@ fn look_at(part: &Part, history: &History, wanted: &HashSet<u64>, costs: &TokenC
         _ => None,
     };
     let (digest, whole) = (digest(part, &*history.texts), tokens <= READ);
-    let mut seen = SeenPart { digest, keys: Vec::new(), near: Vec::new(), handles: Vec::new(), whole, needs };
+    let words = match part {
+        Part::Text { text, .. } => history.texts.of(text).map(content_words).unwrap_or_default(),
+        _ => HashSet::new(),
+    };
+    let (keys, near, handles) = (Vec::new(), Vec::new(), Vec::new());
+    let mut seen = SeenPart { digest, keys, near, handles, tokens, words, whole, needs };
     for body in spoken(part) {
         let Some(text) = history.texts.of(body) else { continue };
         let from = seen.keys.len();
@@ -345,7 +399,7 @@ fn look_at(part: &Part, history: &History, wanted: &HashSet<u64>, costs: &TokenC
 }
 
 /// The beginning of a text that takes some tokens: as much of it as one read gives.
-fn first_tokens(text: &str, tokens: Tokens) -> &str {
+pub(super) fn first_tokens(text: &str, tokens: Tokens) -> &str {
     let bytes = (text.len() as u64).saturating_mul(READ.0) / tokens.0.max(1);
     wunderblock_core::stub::head(text, usize::try_from(bytes).unwrap_or(usize::MAX))
 }

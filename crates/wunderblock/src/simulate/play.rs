@@ -13,6 +13,7 @@ use crate::memory::lane::{CompactContext, Lane, Tried};
 use crate::redact::Redactor;
 use crate::request::build::Build;
 use crate::request::job::BuildJob;
+use crate::request::options::ContextOptions;
 use crate::request::stages::{Rendered, Stopped, shorter_of};
 use crate::request::target::Target;
 use std::collections::HashMap;
@@ -24,6 +25,13 @@ use wunderblock_core::message::Dialect;
 use wunderblock_core::plan::TrimReason;
 use wunderblock_core::render;
 use wunderblock_core::units::{Bytes, Seq};
+
+/// A window that a session is played in.
+pub(super) struct PlayedWindow {
+    pub(super) target: Target,
+    /// What is asked of each request.
+    pub(super) requests: Arc<ContextOptions>,
+}
 
 /// A session under a policy.
 pub(super) struct Play<'a> {
@@ -46,15 +54,17 @@ impl<'a> Play<'a> {
     pub(super) fn new(
         history: &'a History,
         index: &'a Index,
-        target: &'a Target,
+        window: &'a PlayedWindow,
         compactor: Compactor,
     ) -> Self {
+        let target = &window.target;
         Self {
             history,
             index,
             target,
             lane: Lane::new(history.lane.clone(), Arc::clone(&history.texts)),
             job: BuildJob {
+                options: Arc::clone(&window.requests),
                 rules: compactor.policy.reduce.clone(),
                 counts: history.counts(),
                 ..history.job.clone()
@@ -63,7 +73,7 @@ impl<'a> Play<'a> {
             positions: vec![None],
             moved: HashMap::new(),
             sheet: Sheet::new(index),
-            account: PolicyAccount::new(&compactor.policy.name, target),
+            account: PolicyAccount::new(&compactor, target),
             time: Duration::ZERO,
             compactor,
         }
@@ -125,10 +135,11 @@ impl<'a> Play<'a> {
                 self.lane.adopt(&self.job, shorter.events);
                 self.account.result.refused += 1;
                 self.account.result.series.push(0);
+                self.account.look(None, moment, self.index);
                 return Ok(());
             }
         }
-        self.account.look(&self.sheet, moment, self.index);
+        self.account.look(Some(&self.sheet), moment, self.index);
         Ok(())
     }
 
@@ -185,7 +196,8 @@ impl<'a> Play<'a> {
         self.lane.adopt(&self.job, planned.decision.events);
         self.account.result.steps += u64::from(plan.step == Some(TrimReason::OverBudget));
         self.own_positions();
-        let reading = SheetInput { index: self.index, costs: &planned.costs, positions: &self.positions };
+        let (costs, positions, places) = (&planned.costs, &self.positions, &rendered.places);
+        let reading = SheetInput { index: self.index, costs, positions, places };
         let name = self.target.model_line(&planned.costs).cost;
         let sent = self.sheet.turn(&rendered.request, name, reading);
         debug_assert_eq!(sent.0, request.total, "the pieces of a request are all of it");

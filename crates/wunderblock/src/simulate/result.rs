@@ -1,36 +1,71 @@
 //! What a simulation found.
 
-use super::history::History;
-use super::index::Index;
-use crate::request::target::Target;
+use super::compare::PolicyDifference;
 use serde::Serialize;
 
-/// A session under several policies.
+/// Sessions under several policies.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Simulation {
+    /// Each history by itself, in the order in which they were given.
+    pub histories: Vec<SimulatedHistory>,
+    /// Histories that were left out since no model replies in them.
+    pub silent: u64,
+    /// How many windows each history was played in.
+    pub windows: u64,
+    /// How many requests were to be built under each policy: one before each reply of the model, in each window.
+    pub requests: u64,
+    /// What all that was said takes, in tokens.
+    pub history_tokens: u64,
+    /// How often the agent's replies name something that was said last more than 8,000 tokens before.
+    pub far_references: u64,
+    /// How many replies have any.
+    pub far_replies: u64,
+    /// The part of them that the reply with the most of them has.
+    pub largest_reply: f64,
+    /// How often they name something nearer, that was said before the exchange which they continue.
+    pub near_references: u64,
+    /// Calls that read again what an earlier call had read, and none has changed since.
+    pub rereads: u64,
+    /// The size that every summary was given; none where each policy's own holds.
+    pub summary_tokens: Option<u64>,
+    /// The policy that others are compared with.
+    pub against: String,
+    /// What each policy came to over all histories, the highest recall per reply first, then the lowest cost.
+    pub policies: Vec<PolicyResult>,
+}
+
+/// A history under several policies: a session, or several that were played as one.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct SimulatedHistory {
     /// The session; the first, where several were played as one.
     pub session: String,
     /// How many sessions were played, one after the other.
     pub sessions: u64,
     /// The model the requests are for.
     pub model: String,
-    /// Its window, in tokens.
+    /// Its window, in tokens, before it is varied.
     pub window: u64,
-    /// What a request may take, in tokens.
-    pub limit: u64,
+    /// What a request may take, in tokens, in each window.
+    pub limits: Vec<u64>,
     /// How many requests were to be built: one before each reply of the model.
     pub requests: u64,
     /// What all that was said takes, in tokens.
     pub history_tokens: u64,
-    /// How often the agent's replies name something that was said last more than 8,000 tokens before.
+    /// See [`Simulation::far_references`].
     pub far_references: u64,
+    /// See [`Simulation::far_replies`].
+    pub far_replies: u64,
+    /// See [`Simulation::near_references`].
+    pub near_references: u64,
+    /// See [`Simulation::rereads`].
+    pub rereads: u64,
     /// How many different paths, identifiers, numbers and ids were named before the last request.
     pub literals: u64,
-    /// What each policy came to, the highest recall first, then the lowest cost.
+    /// What each policy came to, over all windows, in the order in which they were given.
     pub policies: Vec<PolicyResult>,
 }
 
-/// What a policy came to.
+/// What a policy came to. Counts are sums over windows and histories.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct PolicyResult {
     /// Its name.
@@ -62,20 +97,21 @@ pub struct PolicyResult {
     pub summary_cost: u64,
     /// The largest request.
     pub peak_tokens: u64,
-    /// … as a part of the limit.
+    /// The largest part of its limit that a request took.
     pub peak_share: f64,
-    /// Which part of the user's turns stood word for word in the last request.
-    pub user_messages_verbatim: f64,
-    /// … and on average over all requests.
-    pub user_messages_verbatim_mean: f64,
-    /// Which part of the far references stood in the request that the reply answers.
-    pub far_reference_recall: f64,
-    /// … or could be read back in one step, by a line of the request that shows where and says what it is.
-    pub far_reference_reachable: f64,
-    /// How many of them stood there.
-    pub recalled: u64,
-    /// How many of them stood there or could be read back.
-    pub reached: u64,
+    /// Of what replies name that was said last more than 8,000 tokens before.
+    pub far: Recall,
+    /// Of what they name that was said later, but before the exchange which they continue.
+    pub near: Recall,
+    /// Words of the user's turns so far, over all requests.
+    pub user_words: u64,
+    /// … of which so many stood in the request as they were said.
+    pub user_words_shown: u64,
+    /// … and which part of them.
+    pub user_words_share: f64,
+    /// Calls that read again what no longer stood in the request as an earlier call had given it; of
+    /// [`Simulation::rereads`] in each window.
+    pub repeated_reads: u64,
     /// What the next three calls after each compaction needed of what was known before it: paths and ids in their arguments,
     /// and texts that they replace.
     pub needed: u64,
@@ -93,71 +129,209 @@ pub struct PolicyResult {
     pub summaries: u64,
     /// Their tokens.
     pub summary_tokens: u64,
+    /// Who wrote them.
+    pub writer: SummaryWriter,
+    /// The target of a summary, in tokens; what a range needs or has room for can be less.
+    pub summary_target: u64,
+    /// The levels at which the policy compacts, in words.
+    pub levels: Vec<String>,
     /// The time spent on building requests and compacting, in milliseconds of the machine that simulated. The only figure that
     /// differs from run to run.
     pub time_ms: u64,
-    /// The policies that recall no less and cost no more than a twentieth more, and are better in one of the two.
+    /// How it differs from the policy that it is compared with; none for that policy itself, and where there are too few
+    /// replies to tell.
+    pub difference: Option<PolicyDifference>,
+    /// The policies that recall more, beyond chance, at a cost of no more than a twentieth above.
     pub dominated_by: Vec<String>,
     /// The policies of which this one is that.
     pub dominates: Vec<String>,
-    /// The same with what could be read back in one step.
-    pub dominated_by_reachable: Vec<String>,
-    /// The same with what could be read back in one step.
-    pub dominates_reachable: Vec<String>,
-    /// The tokens of each request, in order; 0 for one that could not be built.
+    /// The first policy whose requests were of the same sizes and held the same of what replies name.
+    pub same_as: Option<String>,
+    /// The tokens of each request, in order, window by window; 0 for one that could not be built.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<u64>,
+    /// What each request held of what its reply names, over all windows; of a history only.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub replies: Vec<ReplyRecall>,
 }
 
-/// What one may cost more than another and still not be the dearer one: a twentieth.
-const TOLERANCE: u128 = 20;
+/// Who wrote a policy's summaries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SummaryWriter {
+    /// Its steps make none.
+    #[default]
+    Nobody,
+    /// The extractive summariser.
+    Extractive,
+    /// What the caller handed over: a model, a command.
+    Model,
+}
+
+/// What a request held of what its reply names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ReplyRecall {
+    /// Of what was said far back.
+    pub far: RecallCounts,
+    /// Of what was said nearer.
+    pub near: RecallCounts,
+}
+
+/// How many references there were, and where they stood.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RecallCounts {
+    /// Names that were said before.
+    pub references: u64,
+    /// … that stood in an entry, or in a line with at least four content words beside its names.
+    pub recalled: u64,
+    /// … that stood in other lines alone.
+    pub in_lists: u64,
+    /// … that were recalled, or stood on the first page (2,000 tokens) of a read that the request names.
+    pub reached: u64,
+}
+
+/// What a policy's requests held of the names in replies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Recall {
+    /// The counts.
+    #[serde(flatten)]
+    pub counts: RecallCounts,
+    /// The part of the references that was recalled; 1 where there are none.
+    pub recall: f64,
+    /// … on average over the replies that have any.
+    pub recall_per_reply: f64,
+    /// The part that was reached.
+    pub reach: f64,
+    /// … on average over the replies that have any.
+    pub reach_per_reply: f64,
+    /// The part that stood in lists alone.
+    pub listed: f64,
+}
+
+impl RecallCounts {
+    pub(super) fn add(&mut self, other: Self) {
+        self.references += other.references;
+        self.recalled += other.recalled;
+        self.in_lists += other.in_lists;
+        self.reached += other.reached;
+    }
+}
+
+impl Recall {
+    /// The figures of replies.
+    pub(super) fn of(replies: impl Iterator<Item = RecallCounts>) -> Self {
+        let mut counts = RecallCounts::default();
+        let (mut recalled, mut reached, mut having) = (0.0, 0.0, 0_u64);
+        for reply in replies.filter(|reply| reply.references > 0) {
+            counts.add(reply);
+            recalled += ratio(reply.recalled, reply.references);
+            reached += ratio(reply.reached, reply.references);
+            having += 1;
+        }
+        let mean = |sum: f64| if having == 0 { 1.0 } else { rounded(sum / number(having)) };
+        Self {
+            counts,
+            recall: share(counts.recalled, counts.references),
+            recall_per_reply: mean(recalled),
+            reach: share(counts.reached, counts.references),
+            reach_per_reply: mean(reached),
+            listed: if counts.references == 0 { 0.0 } else { share(counts.in_lists, counts.references) },
+        }
+    }
+}
 
 impl PolicyResult {
-    /// Whether it recalls no less than another and costs no more than 5 % more, and is better in one of the two. Where no
-    /// price is known, tokens that are not cached are compared.
-    fn dominates(&self, other: &Self, recall: impl Fn(&Self) -> u64) -> bool {
-        let price = |result: &Self| u128::from(result.cost.unwrap_or(result.fresh_tokens));
-        let (mine, theirs) = (price(self), price(other));
-        let no_dearer = mine * TOLERANCE <= theirs * (TOLERANCE + 1);
-        let (kept, their) = (recall(self), recall(other));
-        kept >= their && no_dearer && (kept > their || mine < theirs)
+    /// Adds what the policy came to elsewhere: in another window, or over another history.
+    pub(super) fn add(&mut self, other: &Self) {
+        let pairs: [(&mut u64, u64); 18] = [
+            (&mut self.requests, other.requests),
+            (&mut self.refused, other.refused),
+            (&mut self.over_budget, other.over_budget),
+            (&mut self.compactions, other.compactions),
+            (&mut self.rejected, other.rejected),
+            (&mut self.refused_summaries, other.refused_summaries),
+            (&mut self.steps, other.steps),
+            (&mut self.tokens_sent, other.tokens_sent),
+            (&mut self.cached_tokens, other.cached_tokens),
+            (&mut self.fresh_tokens, other.fresh_tokens),
+            (&mut self.summary_cost, other.summary_cost),
+            (&mut self.user_words, other.user_words),
+            (&mut self.user_words_shown, other.user_words_shown),
+            (&mut self.repeated_reads, other.repeated_reads),
+            (&mut self.literals_lost, other.literals_lost),
+            (&mut self.summaries, other.summaries),
+            (&mut self.summary_tokens, other.summary_tokens),
+            (&mut self.time_ms, other.time_ms),
+        ];
+        pairs.into_iter().for_each(|(sum, more)| *sum += more);
+        self.needed += other.needed;
+        self.needed_shown += other.needed_shown;
+        self.needed_reached += other.needed_reached;
+        self.cost = self.cost.zip(other.cost).map(|(sum, more)| sum + more);
+        self.peak_tokens = self.peak_tokens.max(other.peak_tokens);
+        self.peak_share = self.peak_share.max(other.peak_share);
+        self.series.extend(&other.series);
+    }
+
+    /// Adds what the same requests held in another window.
+    pub(super) fn add_window(&mut self, other: &Self) {
+        self.add(other);
+        for (sum, more) in self.replies.iter_mut().zip(&other.replies) {
+            sum.far.add(more.far);
+            sum.near.add(more.near);
+        }
+    }
+
+    /// Works out the shares, of counts that are complete.
+    pub(super) fn finish<'r>(&mut self, replies: impl Iterator<Item = &'r ReplyRecall> + Clone) {
+        self.far = Recall::of(replies.clone().map(|reply| reply.far));
+        self.near = Recall::of(replies.map(|reply| reply.near));
+        self.user_words_share = share(self.user_words_shown, self.user_words);
+        self.needs_visible = share(self.needed_shown, self.needed);
+        self.needs_reachable = share(self.needed_reached, self.needed);
+    }
+
+    /// What it cost; where no price is known, its tokens that are not cached.
+    pub(super) fn price(&self) -> u64 {
+        self.cost.unwrap_or(self.fresh_tokens)
     }
 }
 
-/// Puts the results in order, and compares them.
-pub(super) fn simulation(
-    history: &History,
-    index: &Index,
-    target: &Target,
-    mut policies: Vec<PolicyResult>,
-) -> Simulation {
-    policies.sort_by(|a, b| {
-        let dear = |result: &PolicyResult| result.cost.unwrap_or(result.fresh_tokens);
-        b.recalled.cmp(&a.recalled).then(dear(a).cmp(&dear(b))).then_with(|| a.name.cmp(&b.name))
-    });
-    let compared = policies.clone();
-    let names = |is: &dyn Fn(&PolicyResult) -> bool| -> Vec<String> {
-        compared.iter().filter(|other| is(other)).map(|other| other.name.clone()).collect()
-    };
-    for policy in &mut policies {
-        let (shown, reached) =
-            (|result: &PolicyResult| result.recalled, |result: &PolicyResult| result.reached);
-        let me = policy.clone();
-        policy.dominates = names(&|other| me.dominates(other, shown));
-        policy.dominated_by = names(&|other| other.dominates(&me, shown));
-        policy.dominates_reachable = names(&|other| me.dominates(other, reached));
-        policy.dominated_by_reachable = names(&|other| other.dominates(&me, reached));
-    }
-    Simulation {
-        session: history.job.stream.to_string(),
-        sessions: 1,
-        model: target.model.clone(),
-        window: target.budget.window.0,
-        limit: target.budget.limit().tokens.0,
-        requests: index.moments.len() as u64,
-        history_tokens: index.tokens.0,
-        far_references: index.moments.iter().map(|moment| moment.far.len() as u64).sum(),
-        literals: index.ever.len() as u64,
-        policies,
+/// A part of a whole, with four decimals; all of nothing is everything.
+pub(super) fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 1.0 } else { rounded(ratio(part, whole)) }
+}
+
+pub(super) fn ratio(part: u64, whole: u64) -> f64 {
+    number(part) / number(whole)
+}
+
+/// Counts of tokens and entities are far below 2^52.
+#[allow(clippy::cast_precision_loss)]
+pub(super) fn number(count: u64) -> f64 {
+    count as f64
+}
+
+/// With four decimals.
+pub(super) fn rounded(share: f64) -> f64 {
+    (share * 10_000.0).round() / 10_000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_large_reply_carries_the_sum_and_not_the_mean() {
+        let reply = |references, recalled| RecallCounts {
+            references,
+            recalled,
+            reached: recalled,
+            ..RecallCounts::default()
+        };
+        let found = Recall::of([reply(90, 9), reply(0, 0), reply(5, 5), reply(5, 5)].into_iter());
+        assert_eq!((found.recall, found.recall_per_reply), (0.19, 0.7));
+        assert_eq!(found.counts.references, 100);
+        assert_eq!(Recall::of(std::iter::empty()).recall_per_reply, 1.0, "nothing was missed");
     }
 }

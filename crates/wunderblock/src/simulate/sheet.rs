@@ -3,9 +3,11 @@
 use super::digest::{Digest, digest, feed, finish, spoken};
 use super::index::{Index, all_keys};
 use super::names::{Name, each_once};
-use super::reach::{EventsByPosition, reach};
-use std::collections::HashMap;
+use super::reach::{EventsByPosition, Shower, reach};
+use super::said::{NamedInLines, named_in_lines};
+use std::collections::{BTreeMap, HashMap};
 use wunderblock_core::cost;
+use wunderblock_core::decision::PartPosition;
 use wunderblock_core::message::{Part, Role};
 use wunderblock_core::ports::{Bodies, CostModel};
 use wunderblock_core::request::Request;
@@ -29,6 +31,8 @@ enum SheetRole {
 struct Own {
     cost: Cost,
     names: Vec<Name>,
+    /// What it lists, and says nothing of.
+    listed: Vec<Name>,
     /// What a line of it leads to.
     leads: Vec<Name>,
 }
@@ -38,7 +42,8 @@ pub(super) struct Sheet {
     pieces: Vec<RequestPiece>,
     own: HashMap<Digest, Own>,
     present: HashMap<Digest, u32>,
-    shown: Vec<u32>,
+    said: Vec<u32>,
+    listed: Vec<u32>,
     led: Vec<u32>,
 }
 
@@ -48,13 +53,23 @@ pub(super) struct SheetInput<'a> {
     pub(super) index: &'a Index,
     pub(super) costs: &'a dyn CostModel,
     pub(super) positions: EventsByPosition<'a>,
+    /// Where parts of entries stand, by message and part; results of tools aside.
+    pub(super) places: &'a BTreeMap<(usize, usize), PartPosition>,
+}
+
+impl SheetInput<'_> {
+    /// Whether a part of a request is an entry of the session; a work log stands among entries, and is the lane's own.
+    fn is_said(&self, part: (usize, usize)) -> bool {
+        let seq = self.places.get(&part).and_then(|(seq, _)| usize::try_from(seq.0).ok());
+        seq.and_then(|seq| self.positions.get(seq)).is_some_and(Option::is_some)
+    }
 }
 
 impl Sheet {
     pub(super) fn new(index: &Index) -> Self {
         let counts = vec![0; index.names.len()];
         let (own, present) = (HashMap::new(), HashMap::new());
-        Self { pieces: Vec::new(), own, present, shown: counts.clone(), led: counts }
+        Self { pieces: Vec::new(), own, present, said: counts.clone(), listed: counts.clone(), led: counts }
     }
 
     /// Takes in the next request. The answer is what it takes, and how many tokens at its beginning are as they were.
@@ -79,12 +94,15 @@ impl Sheet {
             pieces.push(RequestPiece { speaker: SheetRole::Lead, digest: finish(&hasher), cost });
         }
         for part in &request.system {
-            pieces.push(self.piece(SheetRole::Lead, part, reading));
+            pieces.push(self.piece(SheetRole::Lead, part, (reading, false)));
         }
-        for message in &request.messages {
+        for (number, message) in request.messages.iter().enumerate() {
             let from = pieces.len();
             let speaker = SheetRole::Of(message.role);
-            pieces.extend(message.parts.iter().map(|part| self.piece(speaker, part, reading)));
+            for (nth, part) in message.parts.iter().enumerate() {
+                let is_entry = !matches!(part, Part::Text { .. }) || reading.is_said((number, nth));
+                pieces.push(self.piece(speaker, part, (reading, is_entry)));
+            }
             let frames = 1 + message.results().count();
             let frame: Cost = std::iter::repeat_n(cost::frame(reading.costs), frames).sum();
             match pieces.get_mut(from) {
@@ -95,20 +113,39 @@ impl Sheet {
         pieces
     }
 
-    fn piece(&mut self, speaker: SheetRole, part: &Part, reading: SheetInput<'_>) -> RequestPiece {
+    fn piece(
+        &mut self,
+        speaker: SheetRole,
+        part: &Part,
+        (reading, is_entry): (SheetInput<'_>, bool),
+    ) -> RequestPiece {
         let digest = digest(part, &Nothing);
         if let Some(known) = reading.index.parts.get(&digest) {
             return RequestPiece { speaker, digest, cost: known.cost };
         }
         let own = self.own.entry(digest).or_insert_with(|| {
-            let mut found = Vec::new();
-            let mut leads = Vec::new();
+            let index = reading.index;
+            let shower = match part {
+                Part::ToolResult { .. } => Shower::Result,
+                _ if is_entry => Shower::Entry,
+                _ => Shower::Ours,
+            };
+            let (mut names, mut listed, mut leads) = (Vec::new(), Vec::new(), Vec::new());
             for text in spoken(part).into_iter().filter_map(|body| Nothing.of(body)) {
-                all_keys(text, &reading.index.wanted, &mut found);
-                leads.extend(reach(text, reading.index, reading.positions));
+                if is_entry {
+                    let mut found = Vec::new();
+                    all_keys(text, &index.wanted, &mut found);
+                    names.extend(index.names.known(&found));
+                } else {
+                    let NamedInLines { said, listed: more } =
+                        named_in_lines(text, &index.names, &index.wanted);
+                    names.extend(said);
+                    listed.extend(more);
+                }
+                leads.extend(reach(text, shower, index, reading.positions));
             }
-            let names = reading.index.names.known(&found);
-            Own { cost: cost::part(part, reading.costs), names, leads: each_once(leads) }
+            let (names, listed, leads) = (each_once(names), each_once(listed), each_once(leads));
+            Own { cost: cost::part(part, reading.costs), names, listed, leads }
         });
         RequestPiece { speaker, digest, cost: own.cost }
     }
@@ -123,7 +160,8 @@ impl Sheet {
             (None, None) => return,
         };
         let leads = own.map_or(&[][..], |own| &own.leads);
-        for (names, counts) in [(names, &mut self.shown), (leads, &mut self.led)] {
+        let listed = own.map_or(&[][..], |own| &own.listed);
+        for (names, counts) in [(names, &mut self.said), (listed, &mut self.listed), (leads, &mut self.led)] {
             for name in names {
                 if let Some(count) = counts.get_mut(*name as usize) {
                     step(count);
@@ -132,9 +170,14 @@ impl Sheet {
         }
     }
 
-    /// Whether the request names an entity.
+    /// Whether an entity stands in an entry, or in a line that says something of it.
+    pub(super) fn says(&self, name: Name) -> bool {
+        self.said.get(name as usize).is_some_and(|count| *count > 0)
+    }
+
+    /// Whether the request names an entity, be it in a list.
     pub(super) fn shows(&self, name: Name) -> bool {
-        self.shown.get(name as usize).is_some_and(|count| *count > 0)
+        self.says(name) || self.listed.get(name as usize).is_some_and(|count| *count > 0)
     }
 
     /// Whether a line of the request leads to an entity.
@@ -142,9 +185,9 @@ impl Sheet {
         self.led.get(name as usize).is_some_and(|count| *count > 0)
     }
 
-    /// Whether pieces stand in the request as they were said.
-    pub(super) fn holds(&self, pieces: &[Digest]) -> bool {
-        pieces.iter().all(|digest| self.present.get(digest).is_some_and(|count| *count > 0))
+    /// Whether a piece stands in the request as it was said.
+    pub(super) fn holds(&self, piece: &Digest) -> bool {
+        self.present.get(piece).is_some_and(|count| *count > 0)
     }
 }
 

@@ -19,11 +19,11 @@ mod verify;
 pub use attempt::{AttemptOptions, Floor, Judgement, SummaryDraft};
 pub use command::CommandSummariser;
 pub use extract::{Notable, Noted, extract};
-pub(crate) use extract::{follow, notable, stamp, todo_call, work};
+pub(crate) use extract::{each_word, files_touched, follow, notable, stamp, todo_call, work};
 #[cfg(feature = "http")]
 pub use model::ModelSummariser;
 pub use task::{Brief, Earlier, Material, Summarise, SummaryFailure, SummaryTask, SummaryText};
-pub(crate) use verify::gives_orders;
 pub use verify::{Against, SummaryFault, Verdict, verify};
+pub(crate) use verify::{content_words, gives_orders};
 pub use wunderblock_core::compact::Detail;
 pub use wunderblock_core::compaction::Manner;

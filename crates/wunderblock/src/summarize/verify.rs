@@ -15,6 +15,8 @@ use wunderblock_core::units::{Seq, Tokens};
 mod lines;
 mod order;
 
+pub(crate) use lines::content as content_words;
+
 /// What a summary is held against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Against {

@@ -96,6 +96,14 @@ pub(super) fn read(name: &str, gist: Option<&str>, input: &str) -> ParsedCall {
     }
 }
 
+/// The files that a call looks at, and those that it does something else to.
+pub(crate) fn files_touched(name: &str, gist: Option<&str>, input: &str) -> (Vec<String>, Vec<String>) {
+    let files = read(name, gist, input).files;
+    let (seen, changed): (Vec<_>, Vec<_>) = files.into_iter().partition(|(deed, _)| *deed == Deed::Read);
+    let paths = |files: Vec<(Deed, String)>| files.into_iter().map(|(_, path)| path).collect();
+    (paths(seen), paths(changed))
+}
+
 fn plain(kind: Kind, name: &str, gist: String) -> ParsedCall {
     let what = if gist.is_empty() { name.to_owned() } else { format!("{name} {gist}") };
     let (program, files, checks) = (String::new(), Vec::new(), Vec::new());

@@ -33,6 +33,7 @@ mod trouble;
 mod words;
 mod work;
 
+pub(crate) use act::files_touched;
 pub(super) use cue::Cue;
 pub(super) use demand::{absent, demands};
 pub(super) use form::heading;
@@ -42,7 +43,8 @@ pub(crate) use notable::notable;
 pub use notable::{Notable, Noted};
 pub(super) use plain::{restored, without_colour};
 pub(crate) use todo::{follow, todo_call};
-pub(super) use words::{each_word, is_wide};
+pub(crate) use words::each_word;
+pub(super) use words::is_wide;
 pub(crate) use work::work;
 
 use crate::summarize::task::{Brief, Material};

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use wunderblock_core::literal::{Literal, literals};
 
 /// Calls `told` for each word, as it is written; of scripts without blanks for each pair of characters.
-pub(in super::super) fn each_word(text: &str, mut told: impl FnMut(&str)) {
+pub(crate) fn each_word(text: &str, mut told: impl FnMut(&str)) {
     let is_wide = |c: char| c.is_alphanumeric() && c.len_utf8() >= 3;
     let mut begun: Option<usize> = None;
     let mut before: Option<(usize, char)> = None;

@@ -235,8 +235,8 @@ fn stem(word: &str) -> u64 {
     hasher.finish()
 }
 
-/// The words of a line that say what it is about.
-fn content(line: &str) -> HashSet<u64> {
+/// The words of a line that say what it is about, by their stems; positions at its end are not looked at.
+pub(crate) fn content(line: &str) -> HashSet<u64> {
     let mut found = HashSet::new();
     each_word(split(line).0, |word| {
         let word = stem(word);

@@ -1,6 +1,6 @@
 //! The figures, each against something that was found another way.
 
-use crate::simulate::scene::{Step, events, of, options, played, presets, simulate};
+use crate::simulate::scene::{Step, events, of, options, played, presets, simulate, simulate_all};
 use futures_executor::block_on;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -116,19 +116,22 @@ fn far_back(between: usize) -> Vec<NewEvent> {
 fn what_is_named_again_soon_is_no_far_reference() {
     let found = simulate(&played(far_back(1)).session, &options(200_000, None, presets(&["off"])));
     assert_eq!(found.far_references, 0);
-    assert_eq!(of(&found, "off").far_reference_recall, 1.0, "nothing was missed");
+    assert_eq!(of(&found, "off").far.recall_per_reply, 1.0, "nothing was missed");
 }
 
 #[test]
 fn a_stub_that_says_what_it_stands_for_can_be_followed() {
     let found = simulate(&played(far_back(8)).session, &options(200_000, None, presets(&["off", "manus"])));
     assert_eq!(found.far_references, 2, "the path and the name; what is new was never named before");
-    assert_eq!(of(&found, "off").recalled, 2);
+    assert_eq!(of(&found, "off").far.counts.recalled, 2);
     let found = simulate(&played(far_back(8)).session, &options(14_000, Some(1_000), presets(&["manus"])));
     let manus = of(&found, "manus");
     assert!(manus.compactions + manus.steps > 0, "{manus:?}");
-    assert_eq!(manus.recalled, 1, "the path stands in the call; what was read does not: {manus:?}");
-    assert_eq!(manus.reached, 2, "the stub names the path and shows the handle: {manus:?}");
+    assert_eq!(
+        manus.far.counts.recalled, 1,
+        "the path stands in the call; what was read does not: {manus:?}"
+    );
+    assert_eq!(manus.far.counts.reached, 2, "the stub names the path and shows the handle: {manus:?}");
 }
 
 #[test]
@@ -169,7 +172,7 @@ fn whoever_watches_can_stop_it() {
     let options =
         SimulateOptions { progress: Some(progress), ..options(200_000, None, presets(&["off", "balanced"])) };
     assert!(
-        block_on(played.session.engine().simulate(std::slice::from_ref(&played.session), &options))
+        block_on(played.session.engine().simulate(&[vec![played.session.clone()]], &options))
             .unwrap()
             .is_none()
     );
@@ -183,7 +186,7 @@ fn a_session_without_a_reply_has_nothing_to_play() {
         played
             .session
             .engine()
-            .simulate(std::slice::from_ref(&played.session), &options(200_000, None, presets(&["off"]))),
+            .simulate(&[vec![played.session.clone()]], &options(200_000, None, presets(&["off"]))),
     );
     assert!(matches!(found, Err(Error::Silence(_))), "{found:?}");
     assert!(block_on(played.engine.find_session("played")).is_ok());
@@ -255,4 +258,161 @@ fn what_the_next_calls_need_is_in_the_request_or_one_read_away() {
         assert!(policy.needed_shown <= policy.needed_reached && policy.needed_reached <= policy.needed);
     }
     assert!(with.needs_reachable > without.needs_reachable, "{with:?}\n{without:?}");
+}
+
+/// Between far and near lie 8,000 tokens; what the reply continues is neither.
+#[test]
+fn near_is_what_was_said_before_the_exchange_that_goes_on() {
+    let events = vec![
+        said("u1", 0, Role::User, "the limit is max_retry_4711"),
+        said("a1", 1, Role::Assistant, "I look at it."),
+        said("u2", 2, Role::User, "the other is max_wait_4712"),
+        said("a2", 3, Role::Assistant, "It is max_retry_4711 and max_wait_4712."),
+        said("u3", 4, Role::User, "again?"),
+        said("a3", 5, Role::Assistant, "I wait for max_wait_4712."),
+    ];
+    let found = simulate(&played(events).session, &options(200_000, None, presets(&["off"])));
+    assert_eq!((found.far_references, found.near_references), (0, 1), "max_retry_4711, in the second reply");
+    assert_eq!(of(&found, "off").near.counts.recalled, 1);
+}
+
+/// A file that is longer than one read: what stands behind its first page is not reached by its name.
+#[test]
+fn one_read_reaches_its_first_page() {
+    let session = |words: usize| {
+        let mut all = vec![said("u1", 0, Role::User, "please look into the queue")];
+        let body = format!("{}\nthe limit is max_retry_4711 there\n{}", filler(words), filler(300));
+        all.extend(tool("read", 1, "Read", r#"{"file_path":"src/queue/worker.rs"}"#, &body));
+        for nth in 0..8 {
+            all.push(said(&format!("b{nth}"), 3, Role::Assistant, &filler(1_000)));
+            all.push(said(&format!("v{nth}"), 3, Role::User, &filler(1_000)));
+        }
+        all.push(said("z1", 4, Role::Assistant, "It was max_retry_4711."));
+        let found = simulate(&played(all).session, &options(16_000, Some(1_000), presets(&["manus"])));
+        let counts = of(&found, "manus").far.counts;
+        (counts.references, counts.recalled, counts.reached)
+    };
+    assert_eq!(session(300), (1, 0, 1), "on the first page");
+    assert_eq!(session(6_000), (1, 0, 0), "behind it");
+}
+
+/// A file that is read again, when its text is there and when it is not; what was changed since has to be read again.
+#[test]
+fn what_is_read_again_is_counted_where_it_is_gone() {
+    let read = |id: &str| tool(id, 1, "Read", r#"{"file_path":"src/queue/worker.rs"}"#, &filler(600));
+    let mut all = vec![said("u1", 0, Role::User, "please look into the queue")];
+    all.extend(read("r1"));
+    for nth in 0..8 {
+        all.push(said(&format!("b{nth}"), 3, Role::Assistant, &filler(1_000)));
+        all.push(said(&format!("v{nth}"), 3, Role::User, &filler(1_000)));
+    }
+    all.extend(read("r2"));
+    let edit = r#"{"file_path":"src/queue/worker.rs","old_string":"plain","new_string":"simple"}"#;
+    all.extend(tool("e1", 1, "Edit", edit, "done"));
+    all.extend(read("r3"));
+    all.push(said("z1", 4, Role::Assistant, "That is all."));
+    let wide = simulate(&played(all.clone()).session, &options(200_000, None, presets(&["off"])));
+    assert_eq!((wide.rereads, of(&wide, "off").repeated_reads), (1, 0), "the third is after a change");
+    let narrow = simulate(&played(all).session, &options(14_000, Some(1_000), presets(&["off", "manus"])));
+    assert_eq!(of(&narrow, "off").repeated_reads, 1);
+    assert_eq!(of(&narrow, "manus").repeated_reads, 1, "a stub is not what was read");
+}
+
+/// Long turns count for more than short ones.
+#[test]
+fn words_of_the_user_are_counted_by_word() {
+    let mut all = vec![said("u1", 0, Role::User, &filler(3_000)), said("a1", 1, Role::Assistant, "yes")];
+    for nth in 0..9 {
+        all.push(said(&format!("u{}", nth + 2), 2, Role::User, "and now, please?"));
+        all.push(said(&format!("a{}", nth + 2), 3, Role::Assistant, &filler(900)));
+    }
+    let found = simulate(&played(all).session, &options(12_000, Some(1_000), presets(&["off", "codex"])));
+    let off = of(&found, "off");
+    assert!(off.user_words_share < 0.95 && off.user_words_share > 0.3, "{off:?}");
+    assert!(off.user_words_shown < off.user_words);
+}
+
+/// Several sessions are each played by themselves, and their figures added up.
+#[test]
+fn sessions_are_played_by_themselves_and_added_up() {
+    let one = played(far_back(8));
+    let other = one.engine.session_by_id(wunderblock_core::id::StreamId::new("other").unwrap());
+    let again = |mut event: NewEvent| {
+        event.id = EventId::new(format!("x{}", event.id.as_str())).unwrap();
+        event
+    };
+    block_on(other.append(far_back(9).into_iter().map(again).collect::<Vec<NewEvent>>())).unwrap();
+    let options = options(14_000, Some(1_000), presets(&["balanced", "manus", "off"]));
+    let (a, b) = (
+        simulate_all(&[vec![one.session.clone()]], &options),
+        simulate_all(&[vec![other.clone()]], &options),
+    );
+    let both = simulate_all(&[vec![one.session.clone()], vec![other.clone()]], &options);
+    assert_eq!((both.histories.len(), both.far_references), (2, a.far_references + b.far_references));
+    for policy in &both.policies {
+        let (a, b) = (of(&a, &policy.name), of(&b, &policy.name));
+        assert_eq!(policy.tokens_sent, a.tokens_sent + b.tokens_sent);
+        assert_eq!(policy.cost, a.cost.zip(b.cost).map(|(a, b)| a + b));
+        assert_eq!(policy.far.counts.recalled, a.far.counts.recalled + b.far.counts.recalled);
+    }
+    assert_eq!(both.histories[0].policies[0].replies.len() as u64, both.histories[0].requests);
+    let joined = simulate_all(&[vec![one.session.clone(), other]], &options);
+    assert_eq!((joined.histories.len(), joined.histories[0].sessions), (1, 2));
+    assert!(joined.far_references > both.far_references, "the second session names what the first did");
+}
+
+/// Each session is played in each window, and a reply is one reply in all of them.
+#[test]
+fn windows_are_varied_and_pooled() {
+    let played = played(far_back(8));
+    let one = options(14_000, Some(1_000), presets(&["manus", "off"]));
+    let found = simulate(&played.session, &SimulateOptions { windows: 3, ..one.clone() });
+    let limits = &found.histories[0].limits;
+    assert_eq!((found.windows, limits.len()), (3, 3));
+    assert!(limits[0] < limits[1] && limits[1] < limits[2], "{limits:?}");
+    let manus = of(&found, "manus");
+    assert_eq!(manus.requests + manus.refused, found.requests);
+    assert_eq!(found.requests, 3 * found.histories[0].requests);
+    assert_eq!(manus.far.counts.references, 3 * found.far_references);
+    assert_eq!(manus.far.recall, manus.far.recall_per_reply, "there is one reply with references");
+    let middle = simulate(&played.session, &one);
+    assert_eq!(middle.histories[0].limits[0], limits[1]);
+}
+
+/// Summaries of one size are compared on equal terms.
+#[test]
+fn summaries_can_be_given_one_size() {
+    let played = played(far_back(14));
+    let options = options(14_000, Some(1_000), presets(&["balanced", "claude-code", "off"]));
+    let sized = SimulateOptions { summary_tokens: Some(Tokens(300)), ..options };
+    let found = simulate(&played.session, &sized);
+    assert_eq!(found.summary_tokens, Some(300));
+    assert_eq!(
+        (of(&found, "off").writer, of(&found, "off").summary_target),
+        (wunderblock::SummaryWriter::Nobody, 0)
+    );
+    for name in ["balanced", "claude-code"] {
+        let policy = of(&found, name);
+        assert_eq!((policy.writer, policy.summary_target), (wunderblock::SummaryWriter::Extractive, 300));
+        let mean = policy.summary_tokens / policy.summaries.max(1);
+        assert!(policy.summaries > 0 && mean <= 600, "{mean} {policy:?}");
+    }
+}
+
+/// A summary that says "changed FILE" and a work log that says "edited FILE" list it; neither says anything of it.
+#[test]
+fn work_logs_and_lists_of_files_recall_nothing() {
+    let mut all = vec![said("u1", 0, Role::User, "please make the queue faster")];
+    let edit = r#"{"file_path":"src/queue/worker.rs","old_string":"plain","new_string":"simple"}"#;
+    all.extend(tool("e1", 1, "Edit", edit, "done"));
+    for nth in 0..12 {
+        all.push(said(&format!("b{nth}"), 3, Role::Assistant, &filler(1_000)));
+        all.push(said(&format!("v{nth}"), 3, Role::User, &filler(1_000)));
+    }
+    all.push(said("z1", 4, Role::Assistant, "It was in src/queue/worker.rs."));
+    let found = simulate(&played(all).session, &options(14_000, Some(1_000), presets(&["balanced"])));
+    let balanced = of(&found, "balanced");
+    let counts = balanced.far.counts;
+    assert!(balanced.summaries > 0, "{balanced:?}");
+    assert_eq!((counts.references, counts.recalled, counts.in_lists), (1, 0, 1), "{balanced:?}");
 }

@@ -25,9 +25,16 @@ proptest! {
             prop_assert_eq!(policy.cached_tokens + policy.fresh_tokens, policy.tokens_sent, "{}", name);
             prop_assert_eq!(policy.series.iter().sum::<u64>(), policy.tokens_sent, "{}", name);
             prop_assert_eq!(policy.requests + policy.refused, found.requests, "{}", name);
-            prop_assert!(policy.peak_tokens <= found.limit, "{}", name);
-            prop_assert!(policy.recalled <= policy.reached && policy.reached <= found.far_references, "{}", name);
-            prop_assert!(policy.literals_lost <= found.literals, "{}", name);
+            prop_assert!(policy.peak_tokens <= found.histories[0].limits[0], "{}", name);
+            for (recall, all) in [(&policy.far, found.far_references), (&policy.near, found.near_references)] {
+                let counts = recall.counts;
+                prop_assert_eq!(counts.references, all, "{}", name);
+                prop_assert!(counts.recalled <= counts.reached && counts.reached <= all, "{}", name);
+                prop_assert!(counts.recalled + counts.in_lists <= all, "{}", name);
+            }
+            prop_assert!(policy.user_words_shown <= policy.user_words, "{}", name);
+            prop_assert!(policy.repeated_reads <= found.rereads, "{}", name);
+            prop_assert!(policy.literals_lost <= found.histories[0].literals, "{}", name);
             prop_assert!(!policy.dominates.contains(name) && !policy.dominated_by.contains(name));
         }
     }
@@ -41,11 +48,14 @@ proptest! {
         let played = played(events(&steps));
         let found = simulate(&played.session, &options(100_000_000, Some(1_000), presets(&["off", "balanced"])));
         for policy in &found.policies {
-            prop_assert_eq!(policy.recalled, found.far_references, "{}", &policy.name);
+            prop_assert_eq!(policy.far.counts.recalled, found.far_references, "{}", &policy.name);
+            prop_assert_eq!(policy.repeated_reads, 0, "{}", &policy.name);
             prop_assert_eq!(policy.literals_lost, 0, "{}", &policy.name);
-            prop_assert_eq!(policy.user_messages_verbatim_mean, 1.0, "{}", &policy.name);
+            prop_assert_eq!(policy.user_words_share, 1.0, "{}", &policy.name);
             prop_assert_eq!(policy.compactions + policy.steps + policy.refused, 0, "{}", &policy.name);
         }
+        // What waits for a result while the reply is made is shown by none.
+        prop_assert_eq!(of(&found, "off").near, of(&found, "balanced").near);
         prop_assert_eq!(of(&found, "off").cost, of(&found, "balanced").cost);
     }
 
@@ -81,6 +91,12 @@ fn what_was_cut_and_is_pinned_stays_cut() {
         let played = played(events(&steps));
         let found = simulate(&played.session, &options(window, None, presets(&[policy])));
         let played = of(&found, policy);
-        assert_eq!((played.over_budget, played.refused), (0, 0), "{:?} of {:?}", played.series, found.limit);
+        assert_eq!(
+            (played.over_budget, played.refused),
+            (0, 0),
+            "{:?} of {:?}",
+            played.series,
+            found.histories[0].limits
+        );
     }
 }

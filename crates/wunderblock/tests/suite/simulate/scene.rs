@@ -48,14 +48,27 @@ pub(crate) fn options(window: u64, reserve: Option<u64>, policies: Vec<Arc<Polic
         reserve: reserve.map(Tokens),
         ..ContextOptions::uncompacted()
     };
-    SimulateOptions { context, policies, summariser: None, progress: None }
+    SimulateOptions {
+        context,
+        policies,
+        against: "balanced".into(),
+        windows: 1,
+        summary_tokens: None,
+        summariser: None,
+        progress: None,
+    }
 }
 
 /// Plays it; times, which nobody can foresee, are taken out.
 pub(crate) fn simulate(session: &Session, options: &SimulateOptions) -> Simulation {
-    let mut found =
-        block_on(session.engine().simulate(std::slice::from_ref(session), options)).unwrap().unwrap();
-    found.policies.iter_mut().for_each(|policy| policy.time_ms = 0);
+    simulate_all(&[vec![session.clone()]], options)
+}
+
+pub(crate) fn simulate_all(histories: &[Vec<Session>], options: &SimulateOptions) -> Simulation {
+    let engine = histories[0][0].engine();
+    let mut found = block_on(engine.simulate(histories, options)).unwrap().unwrap();
+    let own = found.histories.iter_mut().flat_map(|one| &mut one.policies);
+    own.chain(&mut found.policies).for_each(|policy| policy.time_ms = 0);
     found
 }
 

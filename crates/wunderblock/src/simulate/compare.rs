@@ -1,0 +1,284 @@
+//! Policies side by side: their differences over the same replies, and how sure those are.
+//!
+//! A figure of one session is of few replies, and a few of those carry most references; so a difference is told with the
+//! interval in which 95 % of draws fall. Each draw takes sessions, as many as there are, and of each session blocks of
+//! consecutive replies, as many as it has; with replacement. What a session has in common, and what neighbours have, is
+//! then not taken for evidence twice. All policies are drawn alike, so what is hard for all of them falls out.
+
+use super::result::{PolicyResult, ReplyRecall, SimulatedHistory, Simulation, number, ratio, rounded};
+use serde::Serialize;
+
+/// Draws of replies.
+const DRAWS: usize = 2_000;
+/// Maximum length of a block, in replies that have far references.
+const BLOCK: usize = 10;
+/// With fewer blocks an interval would say more than is known.
+const BLOCKS_MIN: usize = 5;
+/// A policy may cost this part more than another and not be the dearer one: a twentieth.
+const TOLERANCE: u128 = 20;
+/// Where the draws begin: the same replies give the same intervals.
+const SEED: u64 = 0x5eed_0015;
+
+/// A difference, and where 95 % of draws see it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct PairedDifference {
+    /// What was seen.
+    pub seen: f64,
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+/// How a policy differs from the one that it is compared with, over the same replies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct PolicyDifference {
+    /// In the recall of far references, per reply.
+    pub recall_per_reply: PairedDifference,
+    /// … over all of them.
+    pub recall: PairedDifference,
+    /// In the reach of far references, per reply.
+    pub reach_per_reply: PairedDifference,
+    /// In cost, as a part of the other's.
+    pub cost: f64,
+    /// What follows from the recall per reply.
+    pub verdict: PairedVerdict,
+}
+
+/// Whether a difference is beyond chance.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PairedVerdict {
+    /// All of the interval is above 0.
+    Won,
+    /// All of it is below 0.
+    Lost,
+    /// 0 is in it.
+    #[default]
+    Open,
+}
+
+impl PairedDifference {
+    /// Whether it is beyond chance.
+    #[must_use]
+    pub fn verdict(&self) -> PairedVerdict {
+        if self.low > 0.0 {
+            PairedVerdict::Won
+        } else if self.high < 0.0 {
+            PairedVerdict::Lost
+        } else {
+            PairedVerdict::Open
+        }
+    }
+}
+
+/// Sums over some replies: what the figures are made of.
+#[derive(Clone, Copy, Default)]
+struct RecallSums {
+    replies: f64,
+    references: f64,
+    recalled: f64,
+    /// The sum of the parts of each reply's references.
+    recalled_shares: f64,
+    reached_shares: f64,
+}
+
+/// A figure of some replies.
+type Figure = fn(&RecallSums) -> f64;
+
+const RECALL_PER_REPLY: Figure = |sums| sums.recalled_shares / sums.replies;
+const RECALL: Figure = |sums| sums.recalled / sums.references;
+const REACH_PER_REPLY: Figure = |sums| sums.reached_shares / sums.replies;
+
+impl RecallSums {
+    fn of(replies: &[ReplyRecall]) -> Self {
+        let mut sums = Self::default();
+        for far in replies.iter().map(|reply| reply.far) {
+            sums.add(&Self {
+                replies: 1.0,
+                references: number(far.references),
+                recalled: number(far.recalled),
+                recalled_shares: ratio(far.recalled, far.references),
+                reached_shares: ratio(far.reached, far.references),
+            });
+        }
+        sums
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.replies += other.replies;
+        self.references += other.references;
+        self.recalled += other.recalled;
+        self.recalled_shares += other.recalled_shares;
+        self.reached_shares += other.reached_shares;
+    }
+}
+
+/// The replies of some histories under several policies, ready to be drawn from.
+pub(super) struct Draws {
+    /// By policy: the sums over all replies, then those of each draw; empty where there are too few replies.
+    sums: Vec<(RecallSums, Vec<RecallSums>)>,
+}
+
+impl Draws {
+    /// Draws from histories, in each of which the policies have the same order.
+    pub(super) fn of(histories: &[&SimulatedHistory]) -> Self {
+        let sessions: Vec<Vec<Vec<RecallSums>>> =
+            histories.iter().map(|one| blocks(one)).filter(|blocks| !blocks.is_empty()).collect();
+        let policies = histories.first().map_or(0, |one| one.policies.len());
+        let total = |policy: usize| {
+            let mut sums = RecallSums::default();
+            let blocks = sessions.iter().flatten();
+            blocks.filter_map(|block| block.get(policy)).for_each(|block| sums.add(block));
+            (sums, Vec::new())
+        };
+        let mut draws = Self { sums: (0..policies).map(total).collect() };
+        if sessions.iter().map(Vec::len).sum::<usize>() < BLOCKS_MIN {
+            return draws;
+        }
+        let mut random = SplitMix(SEED);
+        for _ in 0..DRAWS {
+            let mut drawn = vec![RecallSums::default(); policies];
+            for _ in 0..sessions.len() {
+                let Some(session) = sessions.get(random.below(sessions.len())) else { continue };
+                for _ in 0..session.len() {
+                    let Some(block) = session.get(random.below(session.len())) else { continue };
+                    drawn.iter_mut().zip(block).for_each(|(sums, block)| sums.add(block));
+                }
+            }
+            draws.sums.iter_mut().zip(drawn).for_each(|((_, draws), drawn)| draws.push(drawn));
+        }
+        draws
+    }
+
+    /// The difference of a figure between two policies, as it was seen.
+    fn seen(&self, (one, other): (usize, usize), figure: Figure) -> f64 {
+        let of = |policy: usize| self.sums.get(policy).map_or(0.0, |(all, _)| figure(all));
+        let seen = of(one) - of(other);
+        // Without replies there is nothing to divide by.
+        if seen.is_finite() { rounded(seen) } else { 0.0 }
+    }
+
+    /// The difference of a figure between two policies; none where there are too few replies.
+    fn difference(&self, (one, other): (usize, usize), figure: Figure) -> Option<PairedDifference> {
+        let seen = self.seen((one, other), figure);
+        let ((_, ones), (_, others)) = (self.sums.get(one)?, self.sums.get(other)?);
+        let mut drawn: Vec<f64> =
+            ones.iter().zip(others).map(|(one, other)| figure(one) - figure(other)).collect();
+        drawn.sort_by(f64::total_cmp);
+        let tail = drawn.len() / 40;
+        let (low, high) = (drawn.get(tail)?, drawn.get(drawn.len().checked_sub(tail + 1)?)?);
+        Some(PairedDifference { seen, low: rounded(*low), high: rounded(*high) })
+    }
+
+    /// How a policy differs from another, with what both cost.
+    fn compare(&self, pair: (usize, usize), (cost, other): (u64, u64)) -> Option<PolicyDifference> {
+        let recall_per_reply = self.difference(pair, RECALL_PER_REPLY)?;
+        Some(PolicyDifference {
+            recall_per_reply,
+            recall: self.difference(pair, RECALL)?,
+            reach_per_reply: self.difference(pair, REACH_PER_REPLY)?,
+            cost: if other == 0 { 0.0 } else { rounded(ratio(cost, other) - 1.0) },
+            verdict: recall_per_reply.verdict(),
+        })
+    }
+}
+
+/// The replies of a history that have far references, in blocks, each with the sums of every policy.
+fn blocks(history: &SimulatedHistory) -> Vec<Vec<RecallSums>> {
+    let far = |policy: &PolicyResult| -> Vec<ReplyRecall> {
+        policy.replies.iter().filter(|reply| reply.far.references > 0).copied().collect()
+    };
+    let replies: Vec<Vec<ReplyRecall>> = history.policies.iter().map(far).collect();
+    let count = replies.first().map_or(0, Vec::len);
+    let length = (count / BLOCK).clamp(1, BLOCK);
+    let block = |from: usize| {
+        let of = |replies: &Vec<ReplyRecall>| {
+            RecallSums::of(replies.get(from..(from + length).min(count)).unwrap_or_default())
+        };
+        replies.iter().map(of).collect()
+    };
+    (0..count).step_by(length).map(block).collect()
+}
+
+/// Compares policies over some histories, with one of them and with each other; `policies` are in the histories' order.
+pub(super) fn compare(policies: &mut [PolicyResult], histories: &[&SimulatedHistory], against: &str) {
+    let draws = Draws::of(histories);
+    let baseline = policies.iter().position(|policy| policy.name == against);
+    let seen = policies.to_vec();
+    for (one, policy) in policies.iter_mut().enumerate() {
+        let prices = |other: &PolicyResult| (seen.get(one).map_or(0, PolicyResult::price), other.price());
+        policy.difference = baseline
+            .filter(|other| *other != one)
+            .and_then(|other| draws.compare((one, other), prices(seen.get(other)?)));
+        let dominates = |pair: (usize, usize), (mine, theirs): (u64, u64)| {
+            let gained = draws.difference(pair, RECALL_PER_REPLY).is_some_and(|found| found.low > 0.0);
+            gained && u128::from(mine) * TOLERANCE <= u128::from(theirs) * (TOLERANCE + 1)
+        };
+        for (other, its) in seen.iter().enumerate().filter(|(other, _)| *other != one) {
+            let (mine, theirs) = prices(its);
+            if dominates((one, other), (mine, theirs)) {
+                policy.dominates.push(its.name.clone());
+            }
+            if dominates((other, one), (theirs, mine)) {
+                policy.dominated_by.push(its.name.clone());
+            }
+        }
+        let is_same = |its: &&PolicyResult| its.series == policy.series && its.far == policy.far;
+        policy.same_as = seen.iter().take(one).find(is_same).map(|its| its.name.clone());
+    }
+}
+
+/// How a policy differs from the one it is compared with, over some of the histories.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PolicyGain {
+    /// Its name.
+    pub name: String,
+    /// The difference in the recall of far references per reply, as it was seen; 0 where no reply has any.
+    pub gain: f64,
+    /// The same with what 95 % of draws say; none where there are too few replies.
+    pub difference: Option<PolicyDifference>,
+}
+
+impl Simulation {
+    /// Compares the policies over some of the histories, in the order in which they were given: to leave one out.
+    #[must_use]
+    pub fn over(&self, is_in: impl Fn(&SimulatedHistory) -> bool) -> Vec<PolicyGain> {
+        let histories: Vec<&SimulatedHistory> = self.histories.iter().filter(|one| is_in(one)).collect();
+        let draws = Draws::of(&histories);
+        let Some(first) = histories.first() else { return Vec::new() };
+        let names: Vec<&str> = first.policies.iter().map(|policy| policy.name.as_str()).collect();
+        let other = names.iter().position(|name| *name == self.against).unwrap_or_default();
+        let price = |nth: usize| {
+            histories.iter().filter_map(|one| one.policies.get(nth)).map(PolicyResult::price).sum::<u64>()
+        };
+        let gain = |nth: usize| PolicyGain {
+            name: names.get(nth).map(|name| (*name).to_owned()).unwrap_or_default(),
+            gain: draws.seen((nth, other), RECALL_PER_REPLY),
+            difference: draws.compare((nth, other), (price(nth), price(other))),
+        };
+        (0..names.len()).map(gain).collect()
+    }
+}
+
+/// SplitMix64 (Steele, Lea, Flood 2014).
+struct SplitMix(u64);
+
+impl SplitMix {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below another, each as likely but for one part in 2^32; 0 below 0.
+    fn below(&mut self, end: usize) -> usize {
+        let wide = u128::from(self.next()) * end as u128;
+        usize::try_from(wide >> 64).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,68 @@
+//! Calls that read again what an earlier call had read.
+
+use super::digest::{Digest, digest};
+use super::history::History;
+use super::index::message_of;
+use crate::summarize::files_touched;
+use std::collections::HashMap;
+use wunderblock_core::id::CallId;
+use wunderblock_core::message::Part;
+use wunderblock_core::ports::Bodies as _;
+
+/// A call that reads a file, or a range of one, again, which no call has changed since.
+pub(super) struct RepeatedRead {
+    /// The event the call stands in.
+    pub(super) event: usize,
+    /// What the earlier call gave.
+    pub(super) earlier: Digest,
+}
+
+/// The same read has the same tool and input.
+type ReadKey = (Box<str>, String);
+
+/// A read whose result may still be asked for.
+struct EarlierRead {
+    files: Vec<String>,
+    result: Digest,
+}
+
+/// The repeated reads of a session, in order. A call is the same read as an earlier one if its tool and input are the same.
+pub(super) fn repeated_reads(history: &History) -> Vec<RepeatedRead> {
+    let mut earlier: HashMap<ReadKey, EarlierRead> = HashMap::new();
+    let mut open: HashMap<&CallId, (ReadKey, Vec<String>)> = HashMap::new();
+    let mut found = Vec::new();
+    for (event, said) in
+        history.events.iter().enumerate().filter_map(|(at, event)| Some((at, message_of(event)?)))
+    {
+        for part in &said.parts {
+            match part {
+                Part::ToolCall { call, name, input, gist, .. } => {
+                    let Some(text) = history.texts.of(input) else { continue };
+                    let (seen, changed) = files_touched(name, gist.as_deref(), text);
+                    earlier.retain(|_, read| {
+                        !changed.iter().any(|path| read.files.iter().any(|file| is_same(path, file)))
+                    });
+                    if seen.is_empty() || !changed.is_empty() {
+                        continue;
+                    }
+                    let key = (name.clone(), text.to_owned());
+                    found.extend(earlier.get(&key).map(|read| RepeatedRead { event, earlier: read.result }));
+                    open.insert(call, (key, seen));
+                }
+                Part::ToolResult { call, failed: false, .. } => {
+                    if let Some((key, files)) = open.remove(call) {
+                        let result = digest(part, &*history.texts);
+                        earlier.insert(key, EarlierRead { files, result });
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+/// Whether two paths may be of one file: tools write the folder before it or do not.
+fn is_same(one: &str, other: &str) -> bool {
+    one.ends_with(other) || other.ends_with(one)
+}
