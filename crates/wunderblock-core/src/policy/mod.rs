@@ -20,6 +20,7 @@ pub use step::{Action, Division, DropOrder, chunk_tokens};
 pub use template::{Fill, Summary, SummaryFormat, Template, TemplateSection};
 pub use trigger::{Boundary, FractionBase, TriggerLevel, Triggers};
 
+use crate::units::Tokens;
 use serde::{Deserialize, Serialize};
 
 /// A policy.
@@ -83,9 +84,27 @@ impl Policy {
         self.steps.iter().any(|action| matches!(action, Action::Summarise { by: Division::Task, .. }))
     }
 
+    /// Tokens of a chunk in a window, where chunks are summarised before the level.
+    #[must_use]
+    pub fn chunk_ahead(&self, window: Tokens) -> Option<Tokens> {
+        self.steps.iter().find_map(|action| match *action {
+            Action::Summarise { ahead: true, chunk, chunk_share, .. } => {
+                Some(match (chunk, chunk_share.of(window)) {
+                    (chunk, Tokens::ZERO) => chunk,
+                    (Tokens::ZERO, share) => share,
+                    (chunk, share) => chunk.min(share),
+                })
+            }
+            _ => None,
+        })
+    }
+
     /// Whether it makes summaries.
     #[must_use]
     pub fn summarises(&self) -> bool {
-        self.steps.iter().any(|action| matches!(action, Action::Summarise { .. } | Action::Condense { .. }))
+        self.steps.iter().any(|action| matches!(
+            action,
+            Action::Summarise { .. } | Action::Condense { .. } | Action::Archive { .. }
+        ))
     }
 }

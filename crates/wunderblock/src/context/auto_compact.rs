@@ -72,7 +72,9 @@ pub(super) async fn compact_if_due(
     }
     let Some(lane) = lane_of(drafted).cloned() else { return Ok(false) };
     let shortens = record_shorter(session, drafted).await?;
-    let sweeps = compactor.summariser.is_none() && has_room_for_a_sweep(session, &lane, drafted).await?;
+    let sweeps = due.level > Urgency::Ahead
+        && compactor.summariser.is_none()
+        && has_room_for_a_sweep(session, &lane, drafted).await?;
     let wanted = CompactOptions {
         context: ContextOptions { lane: Some(lane), compactor: None, ..options.clone() },
         compactor,
@@ -90,7 +92,7 @@ pub(super) async fn compact_if_due(
         }
         compacted => compacted?,
     };
-    let again = shortens || compacted.outcome == CompactionResult::Compacted;
+    let again = shortens || matches!(compacted.outcome, CompactionResult::Compacted | CompactionResult::Prepared);
     auto.compacted = Some(Box::new(compacted));
     Ok(again)
 }

@@ -172,6 +172,11 @@ impl<'f> Pick<'f> {
         let count = self.found.users.len();
         for (place, said) in self.found.users.iter().enumerate() {
             let weight = if place + 1 == count { 9_000 } else { self.span.newness(said.at) };
+            if self.form.is_log() {
+                let quote = self.short_line(&said.text, FIRST_REQUEST);
+                self.items.push(SummaryItem::quote(Fill::UserMessages, "user: ", quote, said.at, weight));
+                continue;
+            }
             let text = ItemText::Block(said.text.to_string());
             self.items.push(SummaryItem::new(Fill::UserMessages, text, said.at, weight));
         }
