@@ -207,8 +207,10 @@ impl<'a> Ladder<'a> {
             return NextStep::Summarise(jobs);
         }
         while let Some(action) = policy.steps.get(self.rung) {
-            let deep =
-                !matches!(action, Action::Curate { .. } | Action::Dedupe { .. } | Action::Stub { .. } | Action::Shrink { .. });
+            let deep = !matches!(
+                action,
+                Action::Curate { .. } | Action::Dedupe { .. } | Action::Stub { .. } | Action::Shrink { .. }
+            );
             // The first request of a lane is filled up behind its summaries: those keep to their room.
             let keeps = self.cold && matches!(action, Action::Condense { .. });
             let is_enough = self.now <= self.target && !(self.forced && deep);

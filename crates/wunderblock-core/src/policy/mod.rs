@@ -102,9 +102,8 @@ impl Policy {
     /// Whether it makes summaries.
     #[must_use]
     pub fn summarises(&self) -> bool {
-        self.steps.iter().any(|action| matches!(
-            action,
-            Action::Summarise { .. } | Action::Condense { .. } | Action::Archive { .. }
-        ))
+        self.steps.iter().any(|action| {
+            matches!(action, Action::Summarise { .. } | Action::Condense { .. } | Action::Archive { .. })
+        })
     }
 }

@@ -195,7 +195,9 @@ fn cache(group: &Cache, own: &Cache, window: u64) -> Result<CacheRule, String> {
     }
     let lost_after = seconds(own.lost_after, group.lost_after).unwrap_or(lifetime);
     if lost_after < lifetime {
-        return Err("a cache is not taken for lost while it lives: lost_after is at least its lifetime".to_owned());
+        return Err(
+            "a cache is not taken for lost while it lives: lost_after is at least its lifetime".to_owned()
+        );
     }
     Ok(CacheRule { mode, minimum: Tokens(minimum), step: Tokens(step), lifetime, long_lifetime, lost_after })
 }

@@ -51,8 +51,7 @@ impl MeasuredSize {
 
     fn of(tokens: Tokens, planned: &Planned, shown: impl Iterator<Item = (Seq, Section, Tokens)>) -> Self {
         let told = planned.decision.view.prepared_to();
-        let mut size =
-            Self { tokens, messages: 0, unsummarised: Tokens::ZERO, unprepared: Tokens::ZERO };
+        let mut size = Self { tokens, messages: 0, unsummarised: Tokens::ZERO, unprepared: Tokens::ZERO };
         for (seq, section, tokens) in shown {
             size.messages += 1;
             if section == Section::Transcript {

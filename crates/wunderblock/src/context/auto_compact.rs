@@ -92,7 +92,8 @@ pub(super) async fn compact_if_due(
         }
         compacted => compacted?,
     };
-    let again = shortens || matches!(compacted.outcome, CompactionResult::Compacted | CompactionResult::Prepared);
+    let again =
+        shortens || matches!(compacted.outcome, CompactionResult::Compacted | CompactionResult::Prepared);
     auto.compacted = Some(Box::new(compacted));
     Ok(again)
 }

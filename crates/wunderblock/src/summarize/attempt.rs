@@ -8,8 +8,8 @@
 //! ```
 
 use super::prompt::{self, Put};
-use crate::summarize::extract::DATE;
 use crate::redact::Redactor;
+use crate::summarize::extract::DATE;
 use crate::summarize::task::{Brief, Material, Summarise, SummaryFailure, SummaryTask, SummaryText};
 use wunderblock_core::compact::Detail;
 use wunderblock_core::compaction::{Manner, Rejection, SummaryCheck, SummarySpend};

@@ -3,8 +3,8 @@
 use super::cue;
 use super::form::{SummaryForm, heading};
 use super::glean::Found;
-use super::log;
 use super::item::{ANSWERED, ItemText, RULE, SummaryItem};
+use super::log;
 use super::plain::{self, code, line};
 use crate::summarize::task::{Earlier, Material};
 use std::collections::{HashMap, HashSet};
