@@ -3,23 +3,13 @@
 use super::job::{Detail, SummaryJob};
 use crate::cost;
 use crate::plan::PlanInput;
+use crate::policy::ArchiveSizes;
 use crate::units::Tokens;
 use crate::view::SummaryNode;
 
-/// When summaries are archived, in tokens.
-#[derive(Clone, Copy)]
-pub(super) struct ArchiveRules {
-    /// While the summaries together take no more than this, none is archived.
-    pub(super) above: Tokens,
-    /// The newest stay, up to this.
-    pub(super) keep: Tokens,
-    /// Maximum of the catalogue.
-    pub(super) catalogue: Tokens,
-}
-
 /// The oldest summaries that follow one another, without the newest: whole, never a part of one. The catalogue from before
 /// goes into the new one, so there is one at most.
-pub(super) fn job(rules: ArchiveRules, ask: &PlanInput<'_>) -> Option<SummaryJob> {
+pub(super) fn job(rules: ArchiveSizes, ask: &PlanInput<'_>) -> Option<SummaryJob> {
     let nodes: Vec<&SummaryNode> = ask.view.nodes().collect();
     let cost = |node: &&SummaryNode| cost::node(node, ask.costs).tokens;
     if nodes.iter().map(cost).sum::<Tokens>() <= rules.above {

@@ -310,15 +310,9 @@ impl<'a> Ladder<'a> {
                 let rules = condense::CondenseRules { leaves, nodes, most, above, chunk, must: self.cold };
                 condense::job(rules, self.policy, &ask).into_iter().collect()
             }
-            Action::Archive { above, above_tokens, keep, keep_tokens, catalogue_tokens, .. } => {
-                let part = |part: Permille, most: Tokens| match (part.of(self.whole), most) {
-                    (part, Tokens::ZERO) => part,
-                    (part, most) => part.min(most),
-                };
-                let above = part(above, above_tokens);
-                let keep = part(keep, keep_tokens);
-                let catalogue = catalogue_tokens.min(above);
-                archive::job(archive::ArchiveRules { above, keep, catalogue }, &ask).into_iter().collect()
+            Action::Archive { .. } => {
+                let sizes = self.policy.archive(self.whole);
+                sizes.and_then(|sizes| archive::job(sizes, &ask)).into_iter().collect()
             }
             _ => Vec::new(),
         }

@@ -55,6 +55,17 @@ pub struct Policy {
     pub limits: CompactionLimits,
 }
 
+/// When summaries are archived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ArchiveSizes {
+    /// While the summaries together take no more than this, none is archived.
+    pub above: Tokens,
+    /// The newest stay, up to this.
+    pub keep: Tokens,
+    /// Maximum of the catalogue.
+    pub catalogue: Tokens,
+}
+
 impl Policy {
     /// The policy that never compacts: what does not fit is left out by the plan alone.
     #[must_use]
@@ -97,6 +108,28 @@ impl Policy {
             }
             _ => None,
         })
+    }
+
+    /// Sizes of its archive, where it has one; `whole` is what parts are parts of.
+    #[must_use]
+    pub fn archive(&self, whole: Tokens) -> Option<ArchiveSizes> {
+        let part = |part: Permille, most: Tokens| match (part.of(whole), most) {
+            (part, Tokens::ZERO) => part,
+            (part, most) => part.min(most),
+        };
+        self.steps.iter().find_map(|action| match *action {
+            Action::Archive { above, above_tokens, keep, keep_tokens, catalogue_tokens, .. } => {
+                let (above, keep) = (part(above, above_tokens), part(keep, keep_tokens));
+                Some(ArchiveSizes { above, keep, catalogue: catalogue_tokens.min(above) })
+            }
+            _ => None,
+        })
+    }
+
+    /// Whether its summaries of messages are catalogues.
+    #[must_use]
+    pub fn catalogues(&self) -> bool {
+        self.steps.iter().any(|action| matches!(action, Action::Summarise { catalogue: true, .. }))
     }
 
     /// Whether it makes summaries.

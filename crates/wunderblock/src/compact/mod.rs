@@ -9,6 +9,7 @@
 
 pub(crate) mod account;
 mod adopt;
+mod archive;
 pub(crate) mod call_budget;
 pub(crate) mod climb;
 pub(crate) mod due;

@@ -4,10 +4,11 @@
 //! ```text
 //! - #2–48 2026-03-01 14:03 "the totals are off by one cent"; changed `money.rs`; 12 calls
 //! ```
-//! A catalogue that goes into another keeps its lines. Where there is no room for all, the oldest lines are joined, so a line
-//! stands for more, and none for nothing.
+//! A catalogue that goes into another keeps its lines. Where there is no room for all, lines are joined, so a line stands
+//! for more, and no position for nothing.
 
 use super::act::Kind;
+use super::cue::says_something;
 use super::glean::{Found, glean, stamp};
 use super::log;
 use super::plain::{Escaping, code, head, line};
@@ -40,13 +41,19 @@ pub(super) fn write(material: &Material<'_>, brief: &Brief<'_>, costs: &dyn Cost
     let mut rows: Vec<Row> = material.earlier.iter().flat_map(rows_of).collect();
     rows.extend(stretches(material));
     tile(&mut rows, material);
+    let most = brief.target.min(brief.most);
     loop {
         let text = rows.iter().map(Row::write).collect::<Vec<_>>().join("\n");
-        let most = brief.target.min(brief.most);
-        if costs.text(&text).tokens <= most || rows.len() < 2 {
+        let tokens = costs.text(&text).tokens;
+        if tokens <= most || rows.len() < 2 {
             return text;
         }
-        join_oldest(&mut rows);
+        // Lines take about as much as one another.
+        let fit = rows.len() as u64 * most.0 / tokens.0.max(1);
+        let fit = usize::try_from(fit).unwrap_or(1).clamp(1, rows.len() - 1);
+        while rows.len() > fit {
+            join_shortest(&mut rows);
+        }
     }
 }
 
@@ -65,19 +72,38 @@ fn rows_of(earlier: &Earlier<'_>) -> Vec<Row> {
         return rows;
     }
     let day = earlier.text.lines().find_map(|text| text.strip_prefix(log::DATE)).map(str::trim);
-    let lines = || earlier.text.lines().filter_map(|text| text.trim_start().strip_prefix("- "));
-    let time = lines().next().filter(|_| day.is_some()).and_then(|text| text.get(..5));
+    let bullets = || earlier.text.lines().filter_map(|text| text.trim_start().strip_prefix("- "));
+    let time = bullets().next().filter(|_| day.is_some()).and_then(|text| text.get(..5));
     let at = [day, time].into_iter().flatten().collect::<Vec<_>>().join(" ");
-    let (first, rest): (Vec<_>, Vec<_>) = lines().map(log::bare).partition(|(_, matters)| *matters);
+    let mut lines: Vec<(u8, &str)> = bullets().map(log::bare).map(ranked).collect();
+    if lines.is_empty() {
+        // Somebody else's form: its sentences, without headings and elements.
+        let lines_of = earlier.text.lines().map(str::trim);
+        lines = lines_of
+            .filter(|text| says_something(text) && !text.starts_with(['#', '<']))
+            .map(|text| (0, text))
+            .collect();
+    }
+    lines.sort_by_key(|(rank, _)| *rank);
     let mut text = String::new();
-    for (piece, _) in first.into_iter().chain(rest) {
-        let piece = head(without_positions(piece), PIECE);
+    for (_, piece) in lines {
+        let piece = line(&head(without_positions(piece), PIECE), Escaping::Speakers);
         if text.len() + AND.len() + piece.len() > LINE {
             break;
         }
         push(&mut text, &piece);
     }
     vec![Row { from: earlier.from, to: earlier.to, at, text }]
+}
+
+/// A line of a log, those first that say most: what matters, what somebody said, names last.
+fn ranked((text, matters): (&str, bool)) -> (u8, &str) {
+    match (matters, text.contains('"'), text.starts_with('`')) {
+        (true, ..) => (0, text),
+        (_, true, _) => (1, text),
+        (_, _, false) => (2, text),
+        _ => (3, text),
+    }
 }
 
 /// A line of a catalogue, read.
@@ -142,7 +168,7 @@ fn told(found: &Found<'_>, row: &Row) -> String {
     push(&mut text, &asked.map(|said| quote(&said.text)).unwrap_or_default());
     let files = found.files.iter().filter(|file| file.is_changed() && within(file.last_changed));
     let files: Vec<String> =
-        files.map(|file| format!("`{}`", code(&file.path, Escaping::Speakers))).take(FILES).collect();
+        files.map(|file| format!("`{}`", code(ending(&file.path), Escaping::Speakers))).take(FILES).collect();
     if !files.is_empty() {
         push(&mut text, &format!("changed {}", files.join(", ")));
     }
@@ -167,6 +193,12 @@ fn told(found: &Found<'_>, row: &Row) -> String {
     text
 }
 
+/// A path without the folders that say least: the last two parts of it.
+fn ending(path: &str) -> &str {
+    let cut = path.rmatch_indices('/').nth(1).map_or(0, |(at, _)| at + 1);
+    path.get(cut..).unwrap_or(path)
+}
+
 /// Together the rows stand for all of the range, each position once.
 fn tile(rows: &mut Vec<Row>, material: &Material<'_>) {
     if rows.is_empty() {
@@ -183,16 +215,18 @@ fn tile(rows: &mut Vec<Row>, material: &Material<'_>) {
     }
 }
 
-/// Joins the rows of the older half, two by two.
-fn join_oldest(rows: &mut Vec<Row>) {
-    let pairs = (rows.len() / 4).max(1);
-    let mut old = rows.drain(..pairs * 2).collect::<Vec<_>>().into_iter();
-    let mut joined = Vec::with_capacity(pairs);
-    while let (Some(first), Some(second)) = (old.next(), old.next()) {
+/// Joins the two neighbours that stand for least, the older ones of several: all lines come to stand for about as much.
+fn join_shortest(rows: &mut Vec<Row>) {
+    let span = |pair: &[Row]| match pair {
+        [first, second] => second.to.0.saturating_sub(first.from.0),
+        _ => u64::MAX,
+    };
+    let Some((place, _)) = rows.windows(2).enumerate().min_by_key(|(_, pair)| span(pair)) else { return };
+    let second = rows.remove(place + 1);
+    if let Some(first) = rows.get_mut(place) {
+        first.to = second.to;
         let half = LINE / 2 - 20;
-        let mut text = head(&first.text, half).into_owned();
-        push(&mut text, &head(&second.text, half));
-        joined.push(Row { from: first.from, to: second.to, at: first.at, text });
+        first.text = head(&first.text, half).into_owned();
+        push(&mut first.text, &head(&second.text, half));
     }
-    rows.splice(0..0, joined);
 }
