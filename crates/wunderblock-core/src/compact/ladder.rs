@@ -288,7 +288,7 @@ impl<'a> Ladder<'a> {
                     chunk_share,
                     chunk_least,
                     oldest,
-                    all: all || self.forced || self.ahead,
+                    all: all || ahead || self.forced,
                     as_needed: as_needed && self.now > self.target,
                     anchored,
                     ahead,
@@ -481,7 +481,8 @@ const COLD_ROOM: Permille = Permille(350);
 fn is_standing(action: &Action) -> bool {
     match action {
         Action::Drop { keep, .. } => *keep > 0,
-        Action::Summarise { all, .. } => *all,
+        // What is made ahead takes effect at the level, however large the window is.
+        Action::Summarise { all, ahead, .. } => *all || *ahead,
         Action::Archive { .. } => true,
         Action::Condense { above, above_tokens, .. } => {
             *above == Permille::ZERO && *above_tokens == Tokens::ZERO
