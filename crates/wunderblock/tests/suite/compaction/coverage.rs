@@ -7,10 +7,12 @@ use crate::scene::sound;
 use futures_executor::block_on;
 use proptest::prelude::*;
 use proptest::sample::select;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use wunderblock::{Built, CompactionResult, Visibility};
 use wunderblock_core::budget::Reason;
 use wunderblock_core::compact::Urgency;
+use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::message::Role;
 use wunderblock_core::policy::{Action, Policy};
 use wunderblock_core::units::{Seq, Tokens};
@@ -51,6 +53,11 @@ fn summarises(policy: &Policy) -> bool {
 fn uncovered(scene: &Scene, built: &Built, is_strict: bool) -> Vec<(Seq, &'static str)> {
     let trim = scene.trim();
     let report = &built.draft.report;
+    let pinned = |event: Event| match event.fact {
+        Some(Fact::ContentPinned(pin)) => Some(pin.target),
+        _ => None,
+    };
+    let pinned: BTreeSet<Seq> = scene.events().into_iter().filter_map(pinned).collect();
     let mut wrong = Vec::new();
     for (seq, message) in scene.messages() {
         let raw = report.entries.iter().filter(|line| line.seq == Some(seq)).count();
@@ -59,7 +66,9 @@ fn uncovered(scene: &Scene, built: &Built, is_strict: bool) -> Vec<(Seq, &'stati
         let is_listed = runs.any(|run| run.reason != Reason::Summarised && !run.handle.is_empty());
         // What is protected stands word for word, whatever tells of it: with its results.
         let is_kept = trim.keep.contains(&seq)
-            || message.role == Role::Tool && trim.keep.iter().any(|kept| *kept < seq);
+            || message.role == Role::System
+            || pinned.contains(&seq)
+            || message.role == Role::Tool && trim.keep.iter().chain(&pinned).any(|kept| *kept < seq);
         let what = match (raw, nodes) {
             (2.., _) => "it stands twice",
             (_, 2..) => "two summaries tell of it",
@@ -189,12 +198,11 @@ fn the_oldest_pieces_become_a_catalogue() {
     let (scene, policy) = (Scene::new(), preset("observations"));
     for round in 0..400 {
         scene.turns(round * 4..round * 4 + 4);
-        scene.build(&under(&policy, 16_000));
-        let made = scene.made();
-        let catalogue = made.iter().find(|(_, node)| node.level > 0);
-        let Some((at, catalogue)) = catalogue else { continue };
-        assert!(scene.trim().nodes.iter().any(|node| node.at == *at), "it stands");
-        let text = catalogue.summary.as_ref().and_then(|text| text.inline()).unwrap();
+        let built = scene.build(&under(&policy, 16_000));
+        let nodes = built.compacted.iter().flat_map(|done| &done.nodes);
+        let Some(catalogue) = nodes.into_iter().find(|node| node.level > 0) else { continue };
+        assert!(scene.trim().nodes.iter().any(|node| node.at == catalogue.at), "it stands");
+        let text = &catalogue.text;
         assert!(text.lines().all(|line| line.starts_with("- #") && line.chars().count() <= 240), "{text}");
         let ranges: Vec<(u64, u64)> = text
             .lines()
@@ -203,10 +211,10 @@ fn the_oldest_pieces_become_a_catalogue() {
                 (from.parse().unwrap(), to.parse().unwrap())
             })
             .collect();
-        assert_eq!(ranges.first().unwrap().0, catalogue.from_seq.0);
-        assert_eq!(ranges.last().unwrap().1, catalogue.to_seq.0);
+        assert_eq!(ranges.first().unwrap().0, catalogue.from.0);
+        assert_eq!(ranges.last().unwrap().1, catalogue.to.0);
         assert!(ranges.windows(2).all(|two| two[0].1 + 1 == two[1].0), "{ranges:?}");
-        assert!(catalogue.tokens_after.unwrap() <= Tokens(2_300), "with its fence");
+        assert!(catalogue.after <= Tokens(2_300), "with its fence");
         scene.is_whole();
         return;
     }
@@ -221,7 +229,8 @@ fn a_lane_that_was_idle_for_longer_than_its_cache_lives_is_made_shorter() {
     );
     let due_after = |minutes: i64| {
         let scene = Scene::new();
-        let mut turns = 0;
+        let mut turns = 1;
+        scene.turns(0..1);
         while scene.build(&under(&policy, 32_000)).draft.report.total_tokens < Tokens(15_000) {
             scene.turns(turns..turns + 1);
             turns += 1;
