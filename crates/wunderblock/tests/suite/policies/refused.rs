@@ -30,7 +30,7 @@ extend = "balanced"
 [trigger.soft]
 fracton = 0.9
 "#,
-            "mine.toml: line 4: trigger.soft.fracton: there is no such key; did you mean `fraction`? There are: `fraction`, `tokens`, `free`, `messages`, `age_s`, `cache_s`",
+            "mine.toml: line 4: trigger.soft.fracton: there is no such key; did you mean `fraction`? There are: `fraction`, `tokens`, `unsummarised`, `free`, `messages`, `age_s`, `cache_s`",
         ),
         (
             r#"name = "mine"
