@@ -13,7 +13,7 @@ use wunderblock::{Built, CompactionResult, Visibility};
 use wunderblock_core::budget::Reason;
 use wunderblock_core::compact::Urgency;
 use wunderblock_core::event::{Event, Fact};
-use wunderblock_core::message::Role;
+use wunderblock_core::message::{Message, Part, Role};
 use wunderblock_core::policy::{Action, Policy};
 use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_testkit::faults::{FaultTime, PortMethod};
@@ -49,6 +49,29 @@ fn summarises(policy: &Policy) -> bool {
     policy.summarises() && !policy.steps.iter().any(|action| matches!(action, Action::Drop { .. }))
 }
 
+/// Calls with results that wait, or that came behind a frontier, and their other results: they stand behind it as a whole, and
+/// no summary whose range they begin in was made from them.
+fn going_on(messages: &[(Seq, Message)], frontier: Seq) -> BTreeSet<Seq> {
+    let ids = |message: &Message| -> BTreeSet<String> {
+        let id = |part: &Part| match part {
+            Part::ToolCall { call, .. } | Part::ToolResult { call, .. } => Some(call.to_string()),
+            _ => None,
+        };
+        message.parts.iter().filter_map(id).collect()
+    };
+    let mut late = BTreeSet::new();
+    for (at, call) in messages.iter().filter(|(_, message)| message.role == Role::Assistant) {
+        let calls = ids(call);
+        let is_result = |(seq, message): &&(Seq, Message)| seq > at && !ids(message).is_disjoint(&calls);
+        let results: Vec<Seq> = messages.iter().filter(is_result).map(|(seq, _)| *seq).collect();
+        let waits = results.is_empty() || results.iter().any(|seq| *seq >= frontier);
+        if !calls.is_empty() && waits {
+            late.extend(results.into_iter().chain([*at]));
+        }
+    }
+    late
+}
+
 /// The messages that a request does not give exactly once, with what is wrong.
 fn uncovered(scene: &Scene, built: &Built, is_strict: bool) -> Vec<(Seq, &'static str)> {
     let trim = scene.trim();
@@ -58,6 +81,7 @@ fn uncovered(scene: &Scene, built: &Built, is_strict: bool) -> Vec<(Seq, &'stati
         _ => None,
     };
     let pinned: BTreeSet<Seq> = scene.events().into_iter().filter_map(pinned).collect();
+    let late = going_on(&scene.messages(), trim.drop_before);
     let mut wrong = Vec::new();
     for (seq, message) in scene.messages() {
         let raw = report.entries.iter().filter(|line| line.seq == Some(seq)).count();
@@ -68,6 +92,7 @@ fn uncovered(scene: &Scene, built: &Built, is_strict: bool) -> Vec<(Seq, &'stati
         let is_kept = trim.keep.contains(&seq)
             || message.role == Role::System
             || pinned.contains(&seq)
+            || late.contains(&seq)
             || message.role == Role::Tool && trim.keep.iter().chain(&pinned).any(|kept| *kept < seq);
         let what = match (raw, nodes) {
             (2.., _) => "it stands twice",

@@ -42,7 +42,7 @@ template = 1
 "#,
             r#"mine.toml cannot be used as a policy:
   line 3: trigger.fraction: there is no such key here; it stands in `trigger.soft`
-  line 4: trigger.leaves: there is no such key; there are: `soft`, `hard`, `of`, `boundary`, `down_to`, `cold`, `regrow`
+  line 4: trigger.leaves: there is no such key; there are: `soft`, `hard`, `of`, `boundary`, `down_to`, `cold`, `idle`, `regrow`
   line 6: trigger.soft.template: there is no such key here; it stands in `summary`"#,
         ),
         (
@@ -130,8 +130,8 @@ head = 0.9
 over_all = true
 "#,
             r#"mine.toml cannot be used as a policy:
-  line 3: step.1.do: `stubb` is not a word it knows; did you mean `stub`? There are: `curate`, `dedupe`, `stub`, `shrink`, `summarise`, `condense`, `drop`
-  line 4: step.2.do: it is missing: one of `curate`, `dedupe`, `stub`, `shrink`, `summarise`, `condense`, `drop`
+  line 3: step.1.do: `stubb` is not a word it knows; did you mean `stub`? There are: `curate`, `dedupe`, `stub`, `shrink`, `summarise`, `condense`, `archive`, `drop`
+  line 4: step.2.do: it is missing: one of `curate`, `dedupe`, `stub`, `shrink`, `summarise`, `condense`, `archive`, `drop`
   line 6: step.3.to: it is missing
   line 10: step.3.over_all: there is no such key; there are: `do`, `over`, `to`, `head`, `keep`, `min_gain`, `min_tokens`"#,
         ),
