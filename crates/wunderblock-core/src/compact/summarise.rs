@@ -98,7 +98,7 @@ pub(super) fn jobs(
         ranges.push(WeighedExchange { exchange, tokens: if is_free { tokens } else { Tokens::ZERO }, task });
     }
     let waits = rules.ahead && ranges.taken < Tokens(chunk.0 / CHUNK_LEAST);
-    if !(waits && !ranges.jobs.is_empty()) {
+    if !waits || ranges.jobs.is_empty() {
         ranges.close(guard.split.is_some());
     }
     if rules.anchored {

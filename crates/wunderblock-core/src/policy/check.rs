@@ -235,13 +235,7 @@ impl Policy {
                 }
             }
             Action::Archive { above, keep, catalogue_tokens, .. } => {
-                if keep >= above {
-                    let what = format!("above {above} it would keep {keep}: nothing would be archived");
-                    faults.error(format!("{key}.keep"), what);
-                }
-                if *catalogue_tokens == Tokens::ZERO {
-                    faults.error(format!("{key}.catalogue_tokens"), "a catalogue of 0 tokens names nothing");
-                }
+                check_archive(key, (*above, *keep), *catalogue_tokens, faults);
             }
             Action::Drop { keep, .. } => {
                 let level = [self.trigger.soft.messages, self.trigger.hard.messages];
@@ -327,6 +321,16 @@ impl Policy {
                 faults.error(format!("{key}.fill"), "nothing fills it: name at least one kind");
             }
         }
+    }
+}
+
+fn check_archive(key: &str, (above, keep): (Permille, Permille), catalogue: Tokens, faults: &mut Faults) {
+    if keep >= above {
+        let what = format!("above {above} it would keep {keep}: nothing would be archived");
+        faults.error(format!("{key}.keep"), what);
+    }
+    if catalogue == Tokens::ZERO {
+        faults.error(format!("{key}.catalogue_tokens"), "a catalogue of 0 tokens names nothing");
     }
 }
 

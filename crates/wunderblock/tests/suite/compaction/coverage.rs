@@ -7,7 +7,7 @@ use crate::scene::sound;
 use futures_executor::block_on;
 use proptest::prelude::*;
 use proptest::sample::select;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use wunderblock::{Built, CompactionResult, Visibility};
 use wunderblock_core::budget::Reason;
@@ -59,14 +59,17 @@ fn going_on(messages: &[(Seq, Message)], frontier: Seq) -> BTreeSet<Seq> {
         };
         message.parts.iter().filter_map(id).collect()
     };
+    let mut results: BTreeMap<String, Vec<Seq>> = BTreeMap::new();
+    for (seq, message) in messages.iter().filter(|(_, message)| message.role != Role::Assistant) {
+        ids(message).into_iter().for_each(|id| results.entry(id).or_default().push(*seq));
+    }
     let mut late = BTreeSet::new();
     for (at, call) in messages.iter().filter(|(_, message)| message.role == Role::Assistant) {
         let calls = ids(call);
-        let is_result = |(seq, message): &&(Seq, Message)| seq > at && !ids(message).is_disjoint(&calls);
-        let results: Vec<Seq> = messages.iter().filter(is_result).map(|(seq, _)| *seq).collect();
-        let waits = results.is_empty() || results.iter().any(|seq| *seq >= frontier);
-        if !calls.is_empty() && waits {
-            late.extend(results.into_iter().chain([*at]));
+        let own = calls.iter().map(|id| results.get(id).map(Vec::as_slice).unwrap_or_default());
+        let waits = own.clone().any(|own| own.is_empty() || own.iter().any(|seq| *seq >= frontier));
+        if waits {
+            late.extend(own.flatten().copied().chain([*at]));
         }
     }
     late
