@@ -54,7 +54,7 @@ fn summarises(policy: &Policy) -> bool {
 fn going_on(messages: &[(Seq, Message)], frontier: Seq) -> BTreeSet<Seq> {
     let ids = |message: &Message| -> BTreeSet<String> {
         let id = |part: &Part| match part {
-            Part::ToolCall { call, .. } | Part::ToolResult { call, .. } => Some(call.to_string()),
+            Part::ToolCall { call, .. } | Part::ToolResult { call, .. } => Some(format!("{call:?}")),
             _ => None,
         };
         message.parts.iter().filter_map(id).collect()
