@@ -30,6 +30,11 @@ pub(crate) fn verdict(session: &str, done: &Compacted) -> String {
                 writer.map(|name| format!(" {name} would write the summaries; here they are extractive."));
             format!("{}, if it were done.{}", gain(done), writer.unwrap_or_default())
         }
+        CompactionResult::Prepared => {
+            let count = done.nodes.len();
+            let what = if count == 1 { "summary was" } else { "summaries were" };
+            format!("{count} {what} made ahead; the request changes when the level is reached.")
+        }
         CompactionResult::NothingGained => {
             format!(
                 "{before} tokens; no step saves what it must: nothing was changed. Another --policy may do more."

@@ -4,10 +4,10 @@
 //! else: what lies before the lane's frontier is gone from it, so its size follows the window, not the history.
 
 mod entry;
+mod summaries;
 mod work;
 
 use crate::arrangement::Arranged;
-use crate::compaction::SessionCompacted;
 use crate::decision::{PartPosition, Trim};
 use crate::event::{Event, EventSource, Fact};
 use crate::fence;
@@ -20,9 +20,11 @@ use crate::units::Seq;
 use crate::work::WorkLog;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
+use summaries::place;
 use work::WorkHistory;
 
 pub use entry::{LaneProgress, SummaryNode, ViewEntry};
+pub use summaries::unchecked_by;
 
 /// The ordered entries a model could see, and what the lane has done with them so far.
 ///
@@ -58,6 +60,8 @@ pub struct View {
     named: HashSet<Seq>,
     /// The summaries the trim names, by the positions of their events.
     nodes: BTreeMap<Seq, SummaryNode>,
+    /// The summaries that were made ahead and no trim names yet, by where they begin.
+    prepared: BTreeMap<Seq, SummaryNode>,
     /// The shorter texts the trim names, and those that stand.
     reduced: Reductions,
     /// The entries that came in at the tail by this lane: anybody may put in messages, and call them what they like.
@@ -198,6 +202,7 @@ impl View {
         let gone: Vec<Seq> = self.entries.range(from..=to).map(|(seq, _)| *seq).collect();
         gone.into_iter().for_each(|seq| self.forget(seq));
         self.nodes.retain(|at, _| *at < from || *at > to);
+        self.prepared.retain(|_, node| node.at < from || node.at > to);
         self.reduced.erase(from, to);
         if self.preamble_at().is_some_and(|at| from <= at && at <= to) {
             self.preamble = None;
@@ -260,6 +265,8 @@ impl View {
         self.work.forget_before(trim.drop_before);
         self.named = trim.named().collect();
         self.nodes.retain(|at, _| self.named.contains(at));
+        // What a view that is loaded would not meet behind the frontier.
+        self.prepared.retain(|from, node| node.at >= trim.drop_before && *from >= trim.drop_before);
         self.reduced.trim(&self.named, trim.drop_before);
         self.progress.shown = self.progress.shown.max(trim.drop_before.prev());
         self.trim = trim;
@@ -454,25 +461,6 @@ impl View {
         let nearest = gists.range(..=at).next_back().or_else(|| gists.iter().next());
         nearest.map(|(_, gist)| gist.as_ref())
     }
-}
-
-/// Who wrote a summary that came with an import and was never checked.
-#[must_use]
-pub fn unchecked_by(made: &SessionCompacted) -> Option<Box<str>> {
-    (made.lane.is_none() && made.check.is_none()).then(|| made.producer.clone())
-}
-
-/// Puts a summary that the trim names into its place.
-fn place(view: &mut View, event: &Event, made: &SessionCompacted) {
-    if !view.named.contains(&event.seq) {
-        return;
-    }
-    let Some(text) = made.summary.clone() else { return };
-    let (at, level) = (event.seq, made.level);
-    let unchecked = unchecked_by(made);
-    let node =
-        SummaryNode { at, from: made.from_seq, to: made.to_seq, level, text, made: event.at, unchecked };
-    view.nodes.insert(at, node);
 }
 
 /// An entry that tells what the work has come to, under its name, and its text.

@@ -26,19 +26,10 @@ const BETWEEN: usize = 60;
 
 fn options(lane: &str, sweep: bool, level: Urgency) -> ChoreResult<CompactOptions> {
     let policy = Policies::embedded().preset(DEFAULT).ok_or("the default policy is missing")?;
-    Ok(CompactOptions {
-        context: ContextOptions {
-            lane: Some(LaneId::new(lane)?),
-            window: Some(Tokens(128_000)),
-            ..ContextOptions::uncompacted()
-        },
-        compactor: Compactor::new(policy),
-        due: Some(Due { level, why: "a benchmark".to_owned() }),
-        focus: None,
-        dry_run: false,
-        sweep,
-        progress: None,
-    })
+    let lane = Some(LaneId::new(lane)?);
+    let context = ContextOptions { lane, window: Some(Tokens(128_000)), ..ContextOptions::uncompacted() };
+    let due = Some(Due { level, why: "a benchmark".to_owned() });
+    Ok(CompactOptions { due, sweep, ..CompactOptions::new(context, Compactor::new(policy)) })
 }
 
 pub(super) fn run(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {

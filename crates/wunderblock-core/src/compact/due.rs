@@ -28,6 +28,12 @@ pub struct LaneMeasurement {
     pub cache_left: Option<Millis>,
     /// No request of the lane was built before.
     pub first: bool,
+    /// The provider's cache of the lane's last request is lost: it has ended, or was another model's.
+    pub cache_lost: bool,
+    /// Conversation that stands outside summaries.
+    pub unsummarised: Tokens,
+    /// Of that, what lies behind the summaries that were made ahead.
+    pub unprepared: Tokens,
     /// What the request took after the last compaction; none if there was none.
     pub after_last: Option<Tokens>,
     /// Where the conversation stands.
@@ -51,6 +57,8 @@ pub enum ConversationState {
 /// How urgent it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Urgency {
+    /// Nothing changes yet: a chunk is full, and its summary is made before the level.
+    Ahead,
     /// The policy's soft level, at a boundary.
     Soft,
     /// Its hard level.
@@ -68,6 +76,7 @@ impl Urgency {
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
+            Self::Ahead => "ahead",
             Self::Soft => "soft",
             Self::Hard => "hard",
             Self::Overflow => "overflow",
@@ -89,7 +98,7 @@ pub struct Due {
 /// Whether a policy says that a lane is due. A policy that is off never does.
 #[must_use]
 pub fn due(policy: &Policy, measure: &LaneMeasurement) -> Option<Due> {
-    let found = live(policy, measure)?;
+    let Some(found) = live(policy, measure) else { return ahead(policy, measure) };
     let is_cold = measure.first && !measure.refused && policy.trigger.cold > Permille::ZERO;
     Some(if is_cold { Due { level: Urgency::Cold, ..found } } else { found })
 }
@@ -113,7 +122,7 @@ fn live(policy: &Policy, measure: &LaneMeasurement) -> Option<Due> {
     if let Some(why) = fires(&trigger.hard, measure, trigger.of).filter(|_| has_regrown(policy, measure)) {
         return Some(Due { level: Urgency::Hard, why });
     }
-    let why = fires(&trigger.soft, measure, trigger.of)?;
+    let why = fires(&trigger.soft, measure, trigger.of).or_else(|| idle(policy, measure))?;
     let at_boundary = match trigger.boundary {
         Boundary::Exchange => measure.stands >= ConversationState::InTurn,
         Boundary::Turn => measure.stands >= ConversationState::BetweenTurns,
@@ -121,6 +130,25 @@ fn live(policy: &Policy, measure: &LaneMeasurement) -> Option<Due> {
     };
     let cool = measure.after_last.is_none() || measure.age.0 >= seconds(policy.limits.cooldown_s);
     (at_boundary && cool && has_regrown(policy, measure)).then_some(Due { level: Urgency::Soft, why })
+}
+
+/// Whether it is due because the provider's cache is lost anyway: making the request shorter costs nothing then.
+fn idle(policy: &Policy, measure: &LaneMeasurement) -> Option<String> {
+    let trigger = &policy.trigger;
+    let is_set = trigger.idle > Permille::ZERO && measure.cache_lost;
+    let level = trigger.idle.of(whole(trigger.of, measure));
+    (is_set && measure.tokens >= level)
+        .then(|| format!("the provider's cache is lost, and {} tokens are {} or more", measure.tokens, level))
+}
+
+/// Whether a chunk is full that is summarised before the level.
+fn ahead(policy: &Policy, measure: &LaneMeasurement) -> Option<Due> {
+    let chunk = policy.chunk_ahead(measure.window)?;
+    let tail = policy.protect.tail(measure.window);
+    (measure.unprepared >= chunk + tail).then(|| Due {
+        level: Urgency::Ahead,
+        why: format!("{} tokens wait for a summary", measure.unprepared.saturating_sub(tail)),
+    })
 }
 
 fn has_regrown(policy: &Policy, measure: &LaneMeasurement) -> bool {
@@ -154,6 +182,10 @@ fn fires(level: &TriggerLevel, measure: &LaneMeasurement, of: FractionBase) -> O
     }
     if let Some(max) = level.tokens.filter(|max| tokens > *max) {
         return Some(format!("{tokens} tokens are more than {max}"));
+    }
+    let unsummarised = measure.unsummarised;
+    if let Some(max) = level.unsummarised.filter(|max| unsummarised > *max) {
+        return Some(format!("{unsummarised} tokens outside summaries are more than {max}"));
     }
     if let Some(free) = level.free.filter(|free| measure.window.saturating_sub(tokens) < *free) {
         return Some(format!("less than {free} tokens of the window are left"));

@@ -118,12 +118,7 @@ fn tail(
     let protect = &policy.protect;
     let all: Tokens = exchanges.iter().map(|(_, tokens)| *tokens).sum();
     let part = protect.window.of(ask.budget.window).max(protect.history.of(all));
-    let part = if part > Tokens::ZERO { part.max(protect.at_least) } else { part };
-    let part = if protect.at_most > Tokens::ZERO { part.min(protect.at_most) } else { part };
-    let part = match protect.at_most_share.of(ask.budget.window) {
-        Tokens::ZERO => part,
-        most => part.min(most),
-    };
+    let part = protect.bounded(part, ask.budget.window);
     let (need_tokens, need_messages) = (part.max(protect.tokens), protect.messages);
     let open = |exchange: &Exchange| is_open(exchange, newest);
     let of_newest = |exchange: &Exchange| newest.is_some_and(|seq| exchange.speakers.contains(&seq));

@@ -37,4 +37,6 @@ pub enum Detail {
     KeyPoints,
     /// Numbers: how many messages, calls, failures, files.
     Statistics,
+    /// One line per turn or per summary, with its positions: where to look, not what happened.
+    Catalogue,
 }

@@ -1,6 +1,7 @@
 //! The climb: step after step, each taken if it saves enough, until the request is small enough.
 
 mod adopt;
+mod ahead;
 mod edit;
 mod fill;
 mod rules;
@@ -9,7 +10,7 @@ use super::due::{LaneMeasurement, Urgency, whole};
 use super::guard::{Guard, RungInput, guard};
 use super::job::SummaryJob;
 use super::task::TaskRange;
-use super::{condense, curate, dedupe, drop, shrink, stub, summarise};
+use super::{archive, condense, curate, dedupe, drop, shrink, stub, summarise};
 use crate::compaction::RungTaken;
 use crate::cost;
 use crate::decision::{PartForm, PartPosition, PlacedSummary, Trim};
@@ -41,6 +42,8 @@ pub struct Ladder<'a> {
     cold: bool,
     /// The request was too long.
     overflows: bool,
+    /// Chunks are summarised before the level.
+    ahead: bool,
     view: View,
     before: Tokens,
     /// What a text takes that is left out where nothing would be gained with it.
@@ -143,6 +146,7 @@ impl<'a> Ladder<'a> {
             forced: level == Urgency::Manual,
             cold: level == Urgency::Cold,
             overflows: level == Urgency::Overflow,
+            ahead: level == Urgency::Ahead,
             view: ask.view.clone(),
             before,
             spare: Tokens::ZERO,
@@ -158,7 +162,9 @@ impl<'a> Ladder<'a> {
             asked: Vec::new(),
             ask,
         };
-        ladder.cut_newest();
+        if !ladder.ahead {
+            ladder.cut_newest();
+        }
         ladder
     }
 
@@ -203,9 +209,19 @@ impl<'a> Ladder<'a> {
     /// Climbs on.
     pub fn climb(&mut self) -> NextStep {
         let policy = self.policy;
+        if self.ahead {
+            let jobs = self.jobs_ahead();
+            if jobs.is_empty() {
+                return NextStep::Done(Box::new(self.proposal_ahead()));
+            }
+            self.asked.clone_from(&jobs);
+            return NextStep::Summarise(jobs);
+        }
         while let Some(action) = policy.steps.get(self.rung) {
-            let deep =
-                matches!(action, Action::Summarise { .. } | Action::Condense { .. } | Action::Drop { .. });
+            let deep = !matches!(
+                action,
+                Action::Curate { .. } | Action::Dedupe { .. } | Action::Stub { .. } | Action::Shrink { .. }
+            );
             // The first request of a lane is filled up behind its summaries: those keep to their room.
             let keeps = self.cold && matches!(action, Action::Condense { .. });
             let is_enough = self.now <= self.target && !(self.forced && deep);
@@ -238,6 +254,10 @@ impl<'a> Ladder<'a> {
             draft.tokens = cost::node(&node(&draft), self.ask.costs).tokens;
             drafts.push(draft);
         }
+        if self.ahead {
+            self.nodes = drafts;
+            return;
+        }
         let repeats = matches!(action, Action::Condense { .. });
         let trim = self.with_nodes(action, &drafts);
         let taken = match trim {
@@ -268,6 +288,8 @@ impl<'a> Ladder<'a> {
                 all,
                 anchored,
                 as_needed,
+                ahead,
+                catalogue,
                 ..
             } => {
                 let rules = summarise::SummariseRules {
@@ -277,9 +299,11 @@ impl<'a> Ladder<'a> {
                     chunk_share,
                     chunk_least,
                     oldest,
-                    all: all || self.forced,
+                    all: all || ahead || self.forced,
                     as_needed: as_needed && self.now > self.target,
                     anchored,
+                    ahead,
+                    catalogue,
                     excess: self.now.saturating_sub(self.target),
                     next: self.next,
                 };
@@ -296,6 +320,10 @@ impl<'a> Ladder<'a> {
                 let above = if self.cold { above.min(self.room()) } else { above };
                 let rules = condense::CondenseRules { leaves, nodes, most, above, chunk, must: self.cold };
                 condense::job(rules, self.policy, &ask).into_iter().collect()
+            }
+            Action::Archive { .. } => {
+                let sizes = self.policy.archive(self.whole);
+                sizes.and_then(|sizes| archive::job(sizes, &ask)).into_iter().collect()
             }
             _ => Vec::new(),
         }
@@ -349,7 +377,7 @@ impl<'a> Ladder<'a> {
                 return (trim != *self.view.trim()).then_some((trim, Vec::new()));
             }
             Action::Summarise { as_needed: true, .. } => return self.told_gone(),
-            Action::Summarise { .. } | Action::Condense { .. } => return None,
+            Action::Summarise { .. } | Action::Condense { .. } | Action::Archive { .. } => return None,
         };
         (!forms.is_empty()).then(|| (with_forms(self.view.trim(), forms), Vec::new()))
     }
@@ -374,7 +402,7 @@ impl<'a> Ladder<'a> {
             to: draft.job.to,
         }));
         nodes.sort_unstable_by_key(|placed| placed.from);
-        if matches!(action, Action::Condense { .. }) {
+        if matches!(action, Action::Condense { .. } | Action::Archive { .. }) {
             return Some(Trim { nodes, ..old.clone() });
         }
         let drop_before = last.job.to.next().max(old.drop_before);
@@ -464,7 +492,9 @@ const COLD_ROOM: Permille = Permille(350);
 fn is_standing(action: &Action) -> bool {
     match action {
         Action::Drop { keep, .. } => *keep > 0,
-        Action::Summarise { all, .. } => *all,
+        // What is made ahead takes effect at the level, however large the window is.
+        Action::Summarise { all, ahead, .. } => *all || *ahead,
+        Action::Archive { .. } => true,
         Action::Condense { above, above_tokens, .. } => {
             *above == Permille::ZERO && *above_tokens == Tokens::ZERO
         }

@@ -7,6 +7,7 @@
 //! A [`Ladder`] climbs the policy's steps, cheapest first. Each makes a trim of a trim; it is taken if what that saves
 //! reaches the step's minimum. What is protected is decided once, by [`guard`]; no step touches it.
 
+mod archive;
 mod condense;
 mod curate;
 mod dedupe;

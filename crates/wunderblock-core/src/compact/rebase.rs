@@ -14,7 +14,9 @@ use std::collections::{HashMap, HashSet};
 /// an exchange that waited for nothing got another result.
 #[must_use]
 pub fn rebase(proposal: &Proposal, old: &View, new: &View) -> Option<Proposal> {
-    let trim = proposal.trim.as_ref()?;
+    // What is made ahead takes no step: the lane's own stands.
+    let trim = proposal.trim.as_ref().unwrap_or(old.trim());
+    let ahead = proposal.trim.is_none().then(|| proposal.nodes.last().map(|node| node.job.to)).flatten();
     // A summary made from one that has been erased since would say it again.
     let stand = |view: &View| view.nodes().map(|node| node.at).collect::<Vec<Seq>>();
     if old.trim() != new.trim()
@@ -22,6 +24,7 @@ pub fn rebase(proposal: &Proposal, old: &View, new: &View) -> Option<Proposal> {
         || old.hidden() != new.hidden()
         || !old.erased().eq(new.erased())
         || stand(old) != stand(new)
+        || ahead.is_some() && old.all_prepared().ne(new.all_prepared())
     {
         return None;
     }
@@ -34,6 +37,7 @@ pub fn rebase(proposal: &Proposal, old: &View, new: &View) -> Option<Proposal> {
     }
     let (before, after) = (arrange(old), arrange(new));
     let told = trim.nodes.last().map_or(Seq::START, |node| node.to.next()).max(trim.drop_before);
+    let told = ahead.map_or(told, |to| told.max(to.next()));
     let formed: HashSet<Seq> = trim.forms.iter().map(|((at, _), _)| *at).collect();
     // A turn that is only held, for what is quoted from it, is not in every view.
     let touched = |exchange: &&Exchange| {
@@ -65,7 +69,8 @@ pub fn rebase(proposal: &Proposal, old: &View, new: &View) -> Option<Proposal> {
             *at = moved(*at);
         }
     }
-    let mut rebased = Proposal { head: new.head(), trim: Some(trim), ..proposal.clone() };
+    let trim = proposal.trim.is_some().then_some(trim);
+    let mut rebased = Proposal { head: new.head(), trim, ..proposal.clone() };
     for node in &mut rebased.nodes {
         node.at = moved(node.at);
         node.job.sources.iter_mut().for_each(|at| *at = moved(*at));

@@ -22,6 +22,10 @@ pub(super) struct SummariseRules<'a> {
     /// Only the stretch whose summary saves `excess`.
     pub(super) as_needed: bool,
     pub(super) anchored: bool,
+    /// Chunks are made ahead: one that is not full waits.
+    pub(super) ahead: bool,
+    /// A line per turn, instead of a summary.
+    pub(super) catalogue: bool,
     /// What is to be saved, if not all of it is to be summarised.
     pub(super) excess: Tokens,
     /// The position of the next new event.
@@ -60,10 +64,11 @@ pub(super) fn jobs(
     let max = rules.oldest.of(Tokens(messages)).0.max(1);
     let chunk = rules.chunk(ask, Tokens(tokens.0 / messages.max(1)));
     // What a summary stands for already is not told again: it goes as it is.
-    let told = ask.view.trim().nodes.last().map_or(Seq::START, |node| node.to.next());
-    let begins = ask.view.trim().drop_before.max(ask.floor).max(guard.head).max(told).max(Seq(2));
+    let told = told(ask);
+    let begins = begins(ask, guard);
     let (by, jobs, open) = (rules.by, Vec::new(), Vec::new());
-    let mut ranges = Ranges { policy, by, chunk, jobs, begins, open, taken: Tokens::ZERO };
+    let catalogue = rules.catalogue;
+    let mut ranges = Ranges { policy, by, chunk, catalogue, jobs, begins, open, taken: Tokens::ZERO };
     let (mut used, mut saved) = (0, Tokens::ZERO);
     for (exchange, tokens) in before {
         let is_free = guard.is_free(exchange);
@@ -92,11 +97,28 @@ pub(super) fn jobs(
         used += if is_free { exchange.members.len() as u64 } else { 0 };
         ranges.push(WeighedExchange { exchange, tokens: if is_free { tokens } else { Tokens::ZERO }, task });
     }
-    ranges.close(guard.split.is_some());
+    let waits = rules.ahead && ranges.taken < Tokens(chunk.0 / CHUNK_LEAST);
+    if !waits || ranges.jobs.is_empty() {
+        ranges.close(guard.split.is_some());
+    }
     if rules.anchored {
         anchor(&mut ranges.jobs, ask, policy, rules.next);
     }
     ranges.jobs
+}
+
+/// The last chunk before a tail has at least this part of a chunk, as a divisor, where chunks are made ahead: a shorter one
+/// is told with what follows.
+const CHUNK_LEAST: u64 = 2;
+
+/// The first position behind what summaries tell of.
+pub(super) fn told(ask: &PlanInput<'_>) -> Seq {
+    ask.view.trim().nodes.last().map_or(Seq::START, |node| node.to.next())
+}
+
+/// Where the next range begins.
+pub(super) fn begins(ask: &PlanInput<'_>, guard: &Guard) -> Seq {
+    ask.view.trim().drop_before.max(ask.floor).max(guard.head).max(told(ask)).max(Seq(2))
 }
 
 struct WeighedExchange<'a> {
@@ -111,6 +133,7 @@ struct Ranges<'a> {
     policy: &'a Policy,
     by: Division,
     chunk: Tokens,
+    catalogue: bool,
     jobs: Vec<SummaryJob>,
     begins: Seq,
     open: Vec<WeighedExchange<'a>>,
@@ -172,7 +195,11 @@ impl<'a> Ranges<'a> {
             entries,
             sources: Vec::new(),
             level: 0,
-            detail: if finished { Detail::KeyPoints } else { Detail::Full },
+            detail: match (self.catalogue, finished) {
+                (true, _) => Detail::Catalogue,
+                (false, true) => Detail::KeyPoints,
+                (false, false) => Detail::Full,
+            },
             tokens,
             target,
             splits,

@@ -118,6 +118,9 @@ impl Policy {
         if trigger.cold > Permille::ONE {
             faults.error("trigger.cold", "a request that takes more than its limit does not fit");
         }
+        if trigger.idle > Permille::ZERO && trigger.down_to >= trigger.idle {
+            faults.error("trigger.down_to", "where the cache is lost it would fire again at once");
+        }
         if trigger.down_to > Permille::ONE {
             faults.error("trigger.down_to", "a request that takes more than the whole does not fit");
         } else if trigger.regrow > Permille::ONE {
@@ -213,7 +216,10 @@ impl Policy {
                     );
                 }
             }
-            Action::Summarise { oldest, chunk_share, chunk_least, .. } => {
+            Action::Summarise { oldest, chunk, chunk_share, chunk_least, ahead, .. } => {
+                if *ahead && *chunk == Tokens::ZERO && *chunk_share == Permille::ZERO {
+                    faults.error(format!("{key}.ahead"), "without a chunk, none is ever full: name `chunk`");
+                }
                 if *oldest == Permille::ZERO || *oldest > Permille::ONE {
                     let what = "a part of what is not protected is more than 0 and at most 1";
                     faults.error(format!("{key}.oldest"), what);
@@ -227,6 +233,9 @@ impl Policy {
                         format!("it shrinks from {chunk_share} to {chunk_least}: that is no shrinking");
                     faults.error(format!("{key}.chunk_least"), what);
                 }
+            }
+            Action::Archive { above, keep, catalogue_tokens, .. } => {
+                check_archive(key, (*above, *keep), *catalogue_tokens, faults);
             }
             Action::Drop { keep, .. } => {
                 let level = [self.trigger.soft.messages, self.trigger.hard.messages];
@@ -312,6 +321,16 @@ impl Policy {
                 faults.error(format!("{key}.fill"), "nothing fills it: name at least one kind");
             }
         }
+    }
+}
+
+fn check_archive(key: &str, (above, keep): (Permille, Permille), catalogue: Tokens, faults: &mut Faults) {
+    if keep >= above {
+        let what = format!("above {above} it would keep {keep}: nothing would be archived");
+        faults.error(format!("{key}.keep"), what);
+    }
+    if catalogue == Tokens::ZERO {
+        faults.error(format!("{key}.catalogue_tokens"), "a catalogue of 0 tokens names nothing");
     }
 }
 

@@ -20,6 +20,7 @@ pub use step::{Action, Division, DropOrder, chunk_tokens};
 pub use template::{Fill, Summary, SummaryFormat, Template, TemplateSection};
 pub use trigger::{Boundary, FractionBase, TriggerLevel, Triggers};
 
+use crate::units::Tokens;
 use serde::{Deserialize, Serialize};
 
 /// A policy.
@@ -54,6 +55,17 @@ pub struct Policy {
     pub limits: CompactionLimits,
 }
 
+/// When summaries are archived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ArchiveSizes {
+    /// While the summaries together take no more than this, none is archived.
+    pub above: Tokens,
+    /// The newest stay, up to this.
+    pub keep: Tokens,
+    /// Maximum of the catalogue.
+    pub catalogue: Tokens,
+}
+
 impl Policy {
     /// The policy that never compacts: what does not fit is left out by the plan alone.
     #[must_use]
@@ -83,9 +95,48 @@ impl Policy {
         self.steps.iter().any(|action| matches!(action, Action::Summarise { by: Division::Task, .. }))
     }
 
+    /// Tokens of a chunk in a window, where chunks are summarised before the level.
+    #[must_use]
+    pub fn chunk_ahead(&self, window: Tokens) -> Option<Tokens> {
+        self.steps.iter().find_map(|action| match *action {
+            Action::Summarise { ahead: true, chunk, chunk_share, .. } => {
+                Some(match (chunk, chunk_share.of(window)) {
+                    (chunk, Tokens::ZERO) => chunk,
+                    (Tokens::ZERO, share) => share,
+                    (chunk, share) => chunk.min(share),
+                })
+            }
+            _ => None,
+        })
+    }
+
+    /// Sizes of its archive, where it has one; `whole` is what parts are parts of.
+    #[must_use]
+    pub fn archive(&self, whole: Tokens) -> Option<ArchiveSizes> {
+        let part = |part: Permille, most: Tokens| match (part.of(whole), most) {
+            (part, Tokens::ZERO) => part,
+            (part, most) => part.min(most),
+        };
+        self.steps.iter().find_map(|action| match *action {
+            Action::Archive { above, above_tokens, keep, keep_tokens, catalogue_tokens, .. } => {
+                let (above, keep) = (part(above, above_tokens), part(keep, keep_tokens));
+                Some(ArchiveSizes { above, keep, catalogue: catalogue_tokens.min(above) })
+            }
+            _ => None,
+        })
+    }
+
+    /// Whether its summaries of messages are catalogues.
+    #[must_use]
+    pub fn catalogues(&self) -> bool {
+        self.steps.iter().any(|action| matches!(action, Action::Summarise { catalogue: true, .. }))
+    }
+
     /// Whether it makes summaries.
     #[must_use]
     pub fn summarises(&self) -> bool {
-        self.steps.iter().any(|action| matches!(action, Action::Summarise { .. } | Action::Condense { .. }))
+        self.steps.iter().any(|action| {
+            matches!(action, Action::Summarise { .. } | Action::Condense { .. } | Action::Archive { .. })
+        })
     }
 }

@@ -79,6 +79,24 @@ impl Default for Protect {
     }
 }
 
+impl Protect {
+    /// Tokens of the tail in a window, without its part of the history.
+    #[must_use]
+    pub fn tail(&self, window: Tokens) -> Tokens {
+        self.bounded(self.window.of(window), window).max(self.tokens)
+    }
+
+    /// A part of the tail within its bounds.
+    pub(crate) fn bounded(&self, part: Tokens, window: Tokens) -> Tokens {
+        let part = if part > Tokens::ZERO { part.max(self.at_least) } else { part };
+        let part = if self.at_most > Tokens::ZERO { part.min(self.at_most) } else { part };
+        match self.at_most_share.of(window) {
+            Tokens::ZERO => part,
+            most => part.min(most),
+        }
+    }
+}
+
 /// Where what is kept may begin. Never between a call and its result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]

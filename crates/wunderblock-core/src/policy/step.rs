@@ -108,6 +108,12 @@ pub enum Action {
         /// It is taken, and goes on to the end of the range, even where the target has been reached before.
         #[serde(default)]
         all: bool,
+        /// Each chunk is summarised as soon as it is full, before any level; all take effect together at the level.
+        #[serde(default)]
+        ahead: bool,
+        /// One line per turn with its positions, instead of a summary.
+        #[serde(default)]
+        catalogue: bool,
         /// See [`Action::gain`].
         #[serde(default)]
         min_gain: Permille,
@@ -134,6 +140,27 @@ pub enum Action {
         /// … or less than so many tokens, where that is less than `above`; 0 for no such limit.
         #[serde(default)]
         above_tokens: Tokens,
+        /// See [`Action::gain`].
+        #[serde(default)]
+        min_gain: Permille,
+        /// See [`Action::gain`].
+        #[serde(default)]
+        min_tokens: Tokens,
+    },
+    /// The oldest summaries become a catalogue: one line each, with its positions. Nothing is summarised again.
+    Archive {
+        /// Nothing is archived while the summaries take less than this part of the whole.
+        above: Permille,
+        /// … or less than so many tokens, where that is less than `above`; 0 for no such limit.
+        #[serde(default)]
+        above_tokens: Tokens,
+        /// The newest summaries stay, up to this part of the whole.
+        keep: Permille,
+        /// … and up to so many tokens, where that is less than `keep`; 0 for no such limit.
+        #[serde(default)]
+        keep_tokens: Tokens,
+        /// Maximum tokens of the catalogue.
+        catalogue_tokens: Tokens,
         /// See [`Action::gain`].
         #[serde(default)]
         min_gain: Permille,
@@ -201,6 +228,7 @@ impl Action {
             | Self::Shrink { min_gain, min_tokens, .. }
             | Self::Summarise { min_gain, min_tokens, .. }
             | Self::Condense { min_gain, min_tokens, .. }
+            | Self::Archive { min_gain, min_tokens, .. }
             | Self::Drop { min_gain, min_tokens, .. } => (*min_gain, *min_tokens),
         }
     }
@@ -215,6 +243,7 @@ impl Action {
             Self::Shrink { .. } => "shrink",
             Self::Summarise { .. } => "summarise",
             Self::Condense { .. } => "condense",
+            Self::Archive { .. } => "archive",
             Self::Drop { .. } => "drop",
         }
     }

@@ -114,6 +114,8 @@ pub enum SummaryFormat {
     Numbered,
     /// `<name>…</name>` around each, and the root around all.
     Xml,
+    /// No headings: a dated log, a line for each thing, `- 14:03 ! … #12`, in the order in which they happened.
+    Log,
 }
 
 /// A part of a summary.

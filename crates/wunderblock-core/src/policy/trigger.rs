@@ -21,6 +21,9 @@ pub struct Triggers {
     /// What a lane's first request is compacted to, as a part of its limit, where it is due; 0 for `down_to`. Nobody has seen
     /// that request's beginning yet, so nothing is gained by room for what comes.
     pub cold: Permille,
+    /// Sets it off where the provider's cache of the lane is lost anyway (idle longer than it lives, or another model): the
+    /// request takes this part of the whole; 0 for never.
+    pub idle: Permille,
     /// Fires again only when the context has grown by this part of the whole since the last compaction.
     pub regrow: Permille,
 }
@@ -35,6 +38,9 @@ pub struct TriggerLevel {
     /// The request takes more than so many tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<Tokens>,
+    /// More than so many tokens of the conversation stand outside summaries.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unsummarised: Option<Tokens>,
     /// Less than so many tokens of the window are left.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub free: Option<Tokens>,

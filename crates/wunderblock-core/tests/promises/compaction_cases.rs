@@ -257,11 +257,28 @@ fn each_trigger_fires_at_its_number_and_not_before() {
             measure(1, 0, 0, 5_000),
         ),
     ];
-    for (hard, not_yet, now) in table {
+    let unsummarised = |tokens| LaneMeasurement { unsummarised: Tokens(tokens), ..measure(600, 0, 0, 9_000) };
+    let level = policy::TriggerLevel { unsummarised: Some(Tokens(300)), ..none() };
+    for (hard, not_yet, now) in table.into_iter().chain([(level, unsummarised(300), unsummarised(301))]) {
         let trigger = Triggers { hard, ..Triggers::default() };
         let policy = Policy { trigger, steps: vec![plain_stub(0)], ..Policy::never() };
         assert_eq!(due(&policy, &not_yet), None, "{hard:?}");
         assert_eq!(due(&policy, &now).map(|due| due.level), Some(Urgency::Hard), "{hard:?}");
+    }
+}
+
+/// A cache that is lost lowers the level; one that lives does not, nor does a request that is short.
+#[test]
+fn a_lost_cache_sets_off_a_compaction_that_would_be_paid_for_anyway() {
+    let trigger = Triggers { idle: Permille(500), down_to: Permille(300), ..Triggers::default() };
+    let policy = Policy { trigger, steps: vec![plain_stub(0)], ..Policy::never() };
+    for (tokens, cache_lost, expected) in
+        [(499, true, None), (500, false, None), (500, true, Some(Urgency::Soft))]
+    {
+        let stands = due::ConversationState::InTurn;
+        let (tokens, limit) = (Tokens(tokens), Tokens(1_000));
+        let measure = LaneMeasurement { tokens, limit, cache_lost, stands, ..LaneMeasurement::default() };
+        assert_eq!(due(&policy, &measure).map(|due| due.level), expected, "{measure:?}");
     }
 }
 

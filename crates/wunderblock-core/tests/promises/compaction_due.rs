@@ -22,6 +22,7 @@ fn bounds() -> impl Strategy<Value = policy::TriggerLevel> {
         |(fraction, tokens, free, messages, age_s, cache_s)| policy::TriggerLevel {
             fraction: fraction.map(Permille),
             tokens: tokens.map(Tokens),
+            unsummarised: None,
             free: free.map(Tokens),
             messages,
             age_s,
@@ -44,6 +45,7 @@ fn triggered() -> impl Strategy<Value = Policy> {
                     boundary,
                     down_to: Permille::ZERO,
                     cold: Permille::ZERO,
+                    idle: Permille::ZERO,
                     regrow: Permille(regrow),
                 },
                 steps: vec![plain_stub(0)],
@@ -77,6 +79,9 @@ fn measured() -> impl Strategy<Value = LaneMeasurement> {
                 age: Millis(age),
                 cache_left: cache.map(Millis),
                 first: false,
+                cache_lost: false,
+                unsummarised: Tokens::ZERO,
+                unprepared: Tokens::ZERO,
                 after_last: last.map(Tokens),
                 stands,
             }

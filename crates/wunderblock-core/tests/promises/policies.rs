@@ -86,6 +86,8 @@ fn summarise() -> impl Strategy<Value = Action> {
             chunk_least: Permille(share.1),
             oldest: Permille(oldest),
             all,
+            ahead: false,
+            catalogue: all && anchored,
             min_gain,
             min_tokens,
         },
@@ -154,6 +156,7 @@ fn same_gains(mut steps: Vec<Action>) -> Vec<Action> {
             | Action::Shrink { min_gain, min_tokens, .. }
             | Action::Summarise { min_gain, min_tokens, .. }
             | Action::Condense { min_gain, min_tokens, .. }
+            | Action::Archive { min_gain, min_tokens, .. }
             | Action::Drop { min_gain, min_tokens, .. } => (*min_gain, *min_tokens) = gain,
         }
     }
@@ -170,6 +173,8 @@ pub(crate) fn plain_summarise(chunk: Tokens) -> Action {
         chunk_least: Permille::ZERO,
         oldest: Permille::ONE,
         all: true,
+        ahead: false,
+        catalogue: false,
         min_gain: Permille::ZERO,
         min_tokens: Tokens::ZERO,
     }

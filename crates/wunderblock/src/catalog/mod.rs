@@ -43,6 +43,8 @@ pub struct CacheRule {
     pub lifetime: Millis,
     /// The same for a beginning that was asked to be kept longer, where that can be asked.
     pub long_lifetime: Option<Millis>,
+    /// How long a lane is idle before this cache is taken for lost: what is not paid for may live longer than is published.
+    pub lost_after: Millis,
 }
 
 impl CacheRule {
@@ -53,6 +55,7 @@ impl CacheRule {
         step: Tokens(1),
         lifetime: Millis::ZERO,
         long_lifetime: None,
+        lost_after: Millis(300_000),
     };
 }
 
@@ -444,6 +447,7 @@ mod tests {
                 step: Tokens(step),
                 lifetime: Millis(lifetime * 1000),
                 long_lifetime: long.map(|seconds: i64| Millis(seconds * 1000)),
+                lost_after: Millis(if model.starts_with("gemini") { 86_400 } else { lifetime } * 1000),
             };
             assert_eq!(catalog.lookup(model).row.cache, rule, "{model}");
         }

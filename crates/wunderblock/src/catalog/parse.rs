@@ -56,6 +56,7 @@ struct Cache {
     step: Option<u64>,
     lifetime: Option<u64>,
     long_lifetime: Option<u64>,
+    lost_after: Option<u64>,
 }
 
 /// Dollars per million tokens.
@@ -169,7 +170,7 @@ fn cache(group: &Cache, own: &Cache, window: u64) -> Result<CacheRule, String> {
         own.or(group).map(|seconds| Millis(i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1000)))
     };
     let long_lifetime = seconds(own.long_lifetime, group.long_lifetime);
-    let given = [own.minimum, own.step, own.lifetime, own.long_lifetime];
+    let given = [own.minimum, own.step, own.lifetime, own.long_lifetime, own.lost_after];
     if mode == CacheMode::None {
         return if given.iter().any(Option::is_some) {
             Err("a cache with mode `none` has neither a minimum nor a lifetime".to_owned())
@@ -192,7 +193,13 @@ fn cache(group: &Cache, own: &Cache, window: u64) -> Result<CacheRule, String> {
     if long_lifetime.is_some_and(|long| long <= lifetime) {
         return Err("the cache's long_lifetime is longer than its lifetime".to_owned());
     }
-    Ok(CacheRule { mode, minimum: Tokens(minimum), step: Tokens(step), lifetime, long_lifetime })
+    let lost_after = seconds(own.lost_after, group.lost_after).unwrap_or(lifetime);
+    if lost_after < lifetime {
+        return Err(
+            "a cache is not taken for lost while it lives: lost_after is at least its lifetime".to_owned()
+        );
+    }
+    Ok(CacheRule { mode, minimum: Tokens(minimum), step: Tokens(step), lifetime, long_lifetime, lost_after })
 }
 
 fn prices(dated: &[Dated], cache: CacheRule) -> Result<Vec<Price>, String> {

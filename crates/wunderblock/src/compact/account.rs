@@ -16,6 +16,8 @@ pub enum CompactionResult {
     Compacted,
     /// It would be; nothing was recorded.
     WouldCompact,
+    /// Summaries were made before the level at which they take effect. No request changes yet.
+    Prepared,
     /// No step of the policy saves what it must.
     NothingGained,
     /// The summaries that were written could not be taken.
@@ -41,6 +43,7 @@ impl CompactionResult {
         match self {
             Self::Compacted => "compacted",
             Self::WouldCompact => "would_compact",
+            Self::Prepared => "prepared",
             Self::NothingGained => "no_progress",
             Self::Refused => "summary_refused",
             Self::Vetoed(_) => "vetoed",

@@ -85,7 +85,8 @@ impl Climb<'_> {
     pub(crate) fn run(&self, level: Urgency) -> Climbed {
         let ladder =
             Ladder::new(self.policy, self.ask, level, self.tasks).adding(self.before.0, self.before.1);
-        let mut ladder = ladder.keeping(self.files).adopting(self.adopted).with_rules(self.rules);
+        let ladder = ladder.keeping(self.files).activating();
+        let mut ladder = ladder.adopting(self.adopted).with_rules(self.rules);
         let mut drafts: Vec<SummaryDraft> = Vec::new();
         let stopped = AtomicBool::new(false);
         let mut writing = Duration::ZERO;

@@ -30,17 +30,36 @@ const UNDONE: Permille = Permille(200);
 pub(crate) struct MeasuredSize {
     tokens: Tokens,
     messages: u64,
+    /// Conversation outside summaries.
+    unsummarised: Tokens,
+    /// Of that, what lies behind those that were made ahead.
+    unprepared: Tokens,
 }
 
 impl MeasuredSize {
     pub(crate) fn of_draft(draft: &Draft) -> Self {
-        let entries = draft.report.entries.iter().filter(|entry| entry.seq.is_some());
-        Self { tokens: draft.report.total_tokens, messages: entries.count() as u64 }
+        let entries = &draft.report.entries;
+        let shown = entries.iter().filter_map(|entry| Some((entry.seq?, entry.section, entry.tokens)));
+        Self::of(draft.report.total_tokens, &draft.planned, shown)
     }
 
     pub(crate) fn of_rendered(request: &Rendered) -> Self {
-        let lines = request.rendered.lines.iter().filter(|line| line.seq.is_some());
-        Self { tokens: request.total.tokens, messages: lines.count() as u64 }
+        let lines = &request.rendered.lines;
+        let shown = lines.iter().filter_map(|line| Some((line.seq?, line.section, line.cost.tokens)));
+        Self::of(request.total.tokens, &request.planned, shown)
+    }
+
+    fn of(tokens: Tokens, planned: &Planned, shown: impl Iterator<Item = (Seq, Section, Tokens)>) -> Self {
+        let told = planned.decision.view.prepared_to();
+        let mut size = Self { tokens, messages: 0, unsummarised: Tokens::ZERO, unprepared: Tokens::ZERO };
+        for (seq, section, tokens) in shown {
+            size.messages += 1;
+            if section == Section::Transcript {
+                size.unsummarised += tokens;
+                size.unprepared += if seq > told { tokens } else { Tokens::ZERO };
+            }
+        }
+        size
     }
 }
 
@@ -61,12 +80,24 @@ pub(crate) fn measure(planned: &Planned, size: MeasuredSize, now: Millis) -> Lan
         overflows: planned.decision.plan.step == Some(TrimReason::OverBudget),
         refused: snapshot.refused,
         first: snapshot.begins(),
+        cache_lost: is_lost(planned, now),
+        unsummarised: size.unsummarised,
+        unprepared: size.unprepared,
         messages: size.messages,
         age: Millis(now.0.saturating_sub(since.0)),
         cache_left: until.map(|until| Millis(until.saturating_sub(now.0))),
         after_last: step.and_then(|(_, step)| step.compaction.as_ref()).map(|last| last.tokens_after),
         stands: stands(&arrange(view), view, false),
     }
+}
+
+/// Whether the provider's cache of the lane's last request is lost: it has been idle for longer than the cache lives, or asks
+/// another model now.
+fn is_lost(planned: &Planned, now: Millis) -> bool {
+    let Some((at, built)) = planned.snapshot.before() else { return false };
+    // Requests of ours ask for no longer life than the usual one.
+    let life = planned.target.row.cache.lost_after;
+    *built.model != *planned.target.model || now.0.saturating_sub(at.0) > life.0
 }
 
 /// Whether a request makes its lane due. What is found at the soft level or below is [to be looked at](between_tasks) once it

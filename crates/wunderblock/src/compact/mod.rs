@@ -9,6 +9,7 @@
 
 pub(crate) mod account;
 mod adopt;
+mod archive;
 pub(crate) mod call_budget;
 pub(crate) mod climb;
 pub(crate) mod due;
@@ -132,6 +133,7 @@ async fn compact_held(
             climb::run(options, redactor, &prepared, due.level, budget).await?
         }
     };
+    let due_level = due.level;
     let mut account = Compacted::of(options, lane, due, &climbed);
     if options.compactor.policy.goes_by_tasks() {
         account.tasks.clone_from(&prepared.tasks);
@@ -142,6 +144,9 @@ async fn compact_held(
     if climbed.interrupted {
         account.outcome = CompactionResult::Interrupted;
         return Ok(account);
+    }
+    if due_level == Urgency::Ahead {
+        return publish_ahead(session, (&prepared, &climbed), account, options).await;
     }
     if climbed.proposal.trim.is_none() {
         if !account.nodes.is_empty() || account.adopted > 0 {
@@ -168,6 +173,28 @@ async fn compact_held(
             reject(session, account, prepared.tokens).await
         }
     }
+}
+
+/// Records summaries that were made before their level. That there were none, or that somebody else was faster, is no round
+/// without progress.
+async fn publish_ahead(
+    session: &Session,
+    (prepared, climbed): (&Prepared, &climb::Climbed),
+    mut account: Compacted,
+    options: &CompactOptions,
+) -> Result<Compacted, Error> {
+    account.outcome = CompactionResult::NothingGained;
+    if climbed.proposal.nodes.is_empty() {
+        return Ok(account);
+    }
+    match publish(session, prepared, climbed, &account, options).await? {
+        Some((_, shift)) => {
+            account.outcome = CompactionResult::Prepared;
+            account.nodes.iter_mut().for_each(|node| node.at = Seq(node.at.0 + shift));
+        }
+        None => account.outcome = CompactionResult::Overtaken,
+    }
+    Ok(account)
 }
 
 /// How many summaries of other lanes a proposal places.

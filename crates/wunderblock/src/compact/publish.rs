@@ -18,7 +18,7 @@ use wunderblock_core::compact::{Due, Proposal, rebase};
 use wunderblock_core::compaction::{CompactionOutcome, SessionCompacted};
 use wunderblock_core::event::{ContextInjected, Fact, LaneTarget, ViewTrimmed};
 use wunderblock_core::id::LaneId;
-use wunderblock_core::plan::TrimReason;
+use wunderblock_core::plan::{Trim, TrimReason};
 use wunderblock_core::policy::{Permille, Policy};
 use wunderblock_core::units::{Bytes, Seq};
 use wunderblock_core::work::WorkLog;
@@ -84,32 +84,17 @@ pub(crate) struct CompactionOrigin<'a> {
     pub(crate) work: Option<&'a WorkLog>,
 }
 
-/// What a proposal means as facts, each at its position: the lane's step first.
+/// What a proposal means as facts, each at its position: the lane's step first, where it takes one.
 pub(crate) fn facts(
     proposal: &Proposal,
     drafts: &[SummaryDraft],
     by: &CompactionOrigin<'_>,
 ) -> Vec<(Seq, Fact)> {
-    let Some(trim) = proposal.trim.clone() else { return Vec::new() };
     let focus: Option<Box<str>> = by.focus.map(Into::into);
-    let compaction = CompactionOutcome {
-        policy: by.policy.into(),
-        level: by.due.level.word().into(),
-        trigger: by.due.why.as_str().into(),
-        tokens_before: proposal.before,
-        tokens_after: proposal.after,
-        rungs: proposal.rungs.clone(),
-        focus: focus.clone(),
-        calibration: by.calibration.cloned(),
-    };
-    let trimmed = ViewTrimmed {
-        lane: by.lane.clone(),
-        trim,
-        reason: TrimReason::Compacted,
-        target: Some(by.target.clone()),
-        compaction: Some(Box::new(compaction)),
-    };
-    let mut facts = vec![(proposal.head.next(), Fact::ViewTrimmed(trimmed))];
+    let mut facts = Vec::new();
+    if let Some(trim) = proposal.trim.clone() {
+        facts.push((proposal.head.next(), Fact::ViewTrimmed(step(trim, proposal, by))));
+    }
     for node in &proposal.nodes {
         let Some(draft) = drafts.get(node.made) else { continue };
         let made = SessionCompacted {
@@ -135,12 +120,37 @@ pub(crate) fn facts(
         facts.push((*at, Fact::ContentReduced(Box::new(reduced.clone()))));
     }
     facts.sort_by_key(|(at, _)| *at);
+    // What is made ahead changes no request, so nothing is said of the work either.
+    if proposal.trim.is_none() {
+        return facts;
+    }
     let last = facts.last().map_or(proposal.head, |(at, _)| *at);
     // Where there is no room to say it, the next compaction goes on from it all the same.
     let share = |work: &WorkLog| if proposal.adds { work.share } else { Permille::ZERO };
     let work = by.work.map(|work| WorkLog { share: share(work), ..work.clone() });
     facts.extend(work.map(|work| (last.next(), work_fact(by.lane, &work))));
     facts
+}
+
+/// The lane's step.
+fn step(trim: Trim, proposal: &Proposal, by: &CompactionOrigin<'_>) -> ViewTrimmed {
+    let compaction = CompactionOutcome {
+        policy: by.policy.into(),
+        level: by.due.level.word().into(),
+        trigger: by.due.why.as_str().into(),
+        tokens_before: proposal.before,
+        tokens_after: proposal.after,
+        rungs: proposal.rungs.clone(),
+        focus: by.focus.map(Into::into),
+        calibration: by.calibration.cloned(),
+    };
+    ViewTrimmed {
+        lane: by.lane.clone(),
+        trim,
+        reason: TrimReason::Compacted,
+        target: Some(by.target.clone()),
+        compaction: Some(Box::new(compaction)),
+    }
 }
 
 /// What the work has come to, as it is recorded.

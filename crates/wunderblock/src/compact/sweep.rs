@@ -6,6 +6,7 @@
 
 use super::account::MadeNode;
 use super::adopt::adoptable;
+use super::archive::archive;
 use super::call_budget::CallBudget;
 use super::options::{CompactOptions, CompactionStage};
 use super::prepare::build_bench;
@@ -32,7 +33,7 @@ use wunderblock_core::id::LaneId;
 use wunderblock_core::message::{Body, Part};
 use wunderblock_core::pair::{Arrangement, Exchange, arrange};
 use wunderblock_core::plan::{Trim, TrimReason};
-use wunderblock_core::policy::{Action, Permille, Policy};
+use wunderblock_core::policy::{Action, ArchiveSizes, Permille, Policy};
 use wunderblock_core::ports::CostModel;
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 use wunderblock_core::view::{SummaryNode, View, ViewEntry};
@@ -43,6 +44,8 @@ const BATCH: usize = 32;
 const CHUNK: Tokens = Tokens(20_000);
 /// The part of a chunk its summary takes at most: about lossless-claw's 2,400 of 20,000.
 const SHARE: Permille = Permille(120);
+/// The part of a chunk its catalogue takes at most: a few lines.
+const CATALOGUE: Permille = Permille(30);
 /// … and at least so many tokens: lossless-claw's least.
 const LEAST: Tokens = Tokens(192);
 /// Bytes of text to a token, about: only to find how much to read.
@@ -55,11 +58,11 @@ pub(super) const SWEEP: &str = "sweep";
 
 /// A summary that stands in the swept part.
 #[derive(Clone)]
-struct SweptSummary {
-    placed: PlacedSummary,
-    level: u32,
+pub(super) struct SweptSummary {
+    pub(super) placed: PlacedSummary,
+    pub(super) level: u32,
     text: String,
-    tokens: Tokens,
+    pub(super) tokens: Tokens,
 }
 
 /// A summary that was made, with what it was made for.
@@ -68,6 +71,14 @@ struct Fresh {
     job: SummaryJob,
     draft: SummaryDraft,
     tokens: Tokens,
+}
+
+impl SweptSummary {
+    /// As one that goes into another.
+    pub(super) fn into_earlier(self) -> EarlierText {
+        let PlacedSummary { at, from, to } = self.placed;
+        EarlierText { at, from, to, level: self.level, text: self.text, unchecked: false }
+    }
 }
 
 /// What a sweep came to.
@@ -83,6 +94,10 @@ struct Sweep<'a> {
     options: &'a CompactOptions,
     lane: &'a LaneId,
     budget: &'a CallBudget,
+    /// The model's window.
+    window: Tokens,
+    /// When its summaries become a catalogue; none where they become summaries again.
+    archive: Option<ArchiveSizes>,
     /// What no summary is made from.
     hidden: BTreeSet<Seq>,
     calibration: Option<ModelCalibration>,
@@ -132,6 +147,8 @@ pub(super) async fn sweep(
         options,
         lane,
         budget,
+        window: bench.budget.window,
+        archive: options.compactor.policy.archive(bench.budget.limit().tokens),
         hidden: bench.view.hidden().clone(),
         calibration: bench.calibration.clone(),
         target: bench.target.clone(),
@@ -164,7 +181,7 @@ pub(super) async fn sweep(
 
 /// Reads and summarises the next chunk. Whether there was one.
 async fn sweep_chunk(session: &Session, sweep: &mut Sweep<'_>, costs: &TokenCosts) -> Result<bool, Error> {
-    let chunk = chunk(&sweep.options.compactor.policy);
+    let chunk = chunk(&sweep.options.compactor.policy, sweep.window);
     let text = Bytes(chunk.0.saturating_mul(BYTES_PER_TOKEN));
     let events = session.events(sweep.begins, sweep.end, (limits::VIEW_EVENTS, text)).await?;
     let Some(last) = events.last().map(|event| event.seq) else { return Ok(false) };
@@ -185,7 +202,14 @@ async fn sweep_chunk(session: &Session, sweep: &mut Sweep<'_>, costs: &TokenCost
     let tokens = Tokens(bytes / BYTES_PER_TOKEN);
     let summary = &sweep.options.compactor.policy.summary;
     // However dense the policy's own summaries are, a whole session's must fit beside one another.
-    let share = summary.share.min(SHARE).of(tokens);
+    let catalogues = sweep.options.compactor.policy.catalogues();
+    let most = match (catalogues, sweep.archive) {
+        (true, _) => CATALOGUE,
+        // What has no room beside the others is archived.
+        (false, Some(_)) => Permille::ONE,
+        (false, None) => SHARE,
+    };
+    let share = summary.share.min(most).of(tokens);
     let target = share.max(LEAST).min(summary.target.max(LEAST));
     let job = SummaryJob {
         from: sweep.begins,
@@ -193,7 +217,7 @@ async fn sweep_chunk(session: &Session, sweep: &mut Sweep<'_>, costs: &TokenCost
         entries: entries.iter().map(|entry| entry.seq).collect(),
         sources: Vec::new(),
         level: 0,
-        detail: Detail::Full,
+        detail: if catalogues { Detail::Catalogue } else { Detail::Full },
         tokens,
         target,
         splits: false,
@@ -384,7 +408,10 @@ impl Sweep<'_> {
     }
 }
 
-fn chunk(policy: &Policy) -> Tokens {
+fn chunk(policy: &Policy, window: Tokens) -> Tokens {
+    if let Some(ahead) = policy.chunk_ahead(window) {
+        return ahead;
+    }
     let named = policy.steps.iter().find_map(|act| match act {
         Action::Summarise { chunk, .. } if *chunk > Tokens::ZERO => Some(*chunk),
         _ => None,
@@ -395,6 +422,9 @@ fn chunk(policy: &Policy) -> Tokens {
 /// The newest summaries of one level, where there are enough of them to make one of the next.
 fn condense(sweep: &Sweep<'_>) -> Option<(SummaryJob, Vec<EarlierText>)> {
     let policy = &sweep.options.compactor.policy;
+    if let Some(sizes) = sweep.archive {
+        return archive(&sweep.standing, sizes);
+    }
     let fans = policy.steps.iter().find_map(|act| match act {
         Action::Condense { leaves, nodes, .. } => Some((*leaves, *nodes)),
         _ => None,
@@ -419,15 +449,11 @@ fn condense(sweep: &Sweep<'_>) -> Option<(SummaryJob, Vec<EarlierText>)> {
         entries: Vec::new(),
         sources: sources.into_iter().collect(),
         level: level + 1,
-        detail: Detail::Full,
+        detail: if policy.catalogues() { Detail::Catalogue } else { Detail::Full },
         tokens,
         target: summary.condensed.min(Tokens(tokens.0 / 2).max(summary.at_least)),
         splits: false,
         inner: false,
     };
-    let earlier = run.into_iter().map(|SweptSummary { placed, level, text, .. }| {
-        let PlacedSummary { at, from, to } = placed;
-        EarlierText { at, from, to, level, text, unchecked: false }
-    });
-    Some((job, earlier.collect()))
+    Some((job, run.into_iter().map(SweptSummary::into_earlier).collect()))
 }

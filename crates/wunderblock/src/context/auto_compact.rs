@@ -72,7 +72,9 @@ pub(super) async fn compact_if_due(
     }
     let Some(lane) = lane_of(drafted).cloned() else { return Ok(false) };
     let shortens = record_shorter(session, drafted).await?;
-    let sweeps = compactor.summariser.is_none() && has_room_for_a_sweep(session, &lane, drafted).await?;
+    let is_ahead = due.level == Urgency::Ahead;
+    let sweeps =
+        !is_ahead && compactor.summariser.is_none() && has_room_for_a_sweep(session, &lane, drafted).await?;
     let wanted = CompactOptions {
         due: Some(due),
         sweep: sweeps,
@@ -89,7 +91,12 @@ pub(super) async fn compact_if_due(
         }
         compacted => compacted?,
     };
-    let again = shortens || compacted.outcome == CompactionResult::Compacted;
+    // A chunk that is not quite full is nobody's concern.
+    if is_ahead && compacted.outcome == CompactionResult::NothingGained {
+        return Ok(shortens);
+    }
+    let again =
+        shortens || matches!(compacted.outcome, CompactionResult::Compacted | CompactionResult::Prepared);
     auto.compacted = Some(Box::new(compacted));
     Ok(again)
 }

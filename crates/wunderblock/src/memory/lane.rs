@@ -50,6 +50,8 @@ pub(crate) struct Lane {
 pub(crate) enum Tried {
     /// So many in a row came to nothing that the lane is left alone.
     Stopped(u32),
+    /// Summaries were made before their level, and are applied.
+    Prepared(Box<Climbed>),
     /// A proposal, applied if it changes the lane.
     Climbed(Box<Climbed>, Box<Prepared>),
 }
@@ -252,28 +254,43 @@ impl Lane {
         let climbed = climb.run(means.due.level);
         let spent = climbed.drafts.iter().filter_map(|draft| draft.spent.as_ref());
         self.calls.push((job.now, spent.map(|spent| spent.calls).sum()));
+        if means.due.level == Urgency::Ahead {
+            self.publish(job, means, (&climbed, &prepared))?;
+            return Ok(Tried::Prepared(Box::new(climbed)));
+        }
         if climbed.proposal.trim.is_none() {
             let round = self.rounds.map_or(0, |(round, _)| round).saturating_add(1);
             self.rounds = Some((round, prepared.tokens));
         } else {
             self.rounds = None;
-            let prompt = prompt(policy);
-            let (lane, due) = (self.snapshot.lane().clone(), means.due);
-            let by = CompactionOrigin {
-                lane: &lane,
-                target: &prepared.bench.target,
-                policy: &policy.name,
-                due,
-                focus: None,
-                prompt: &prompt,
-                calibration: prepared.bench.calibration.as_ref(),
-                work: prepared.work.as_ref(),
-            };
-            for (_, fact) in facts(&climbed.proposal, &climbed.drafts, &by) {
-                self.decide(job, fact)?;
-            }
+            self.publish(job, means, (&climbed, &prepared))?;
         }
         Ok(Tried::Climbed(Box::new(climbed), Box::new(prepared)))
+    }
+
+    /// Applies what a proposal means.
+    fn publish(
+        &mut self,
+        job: &BuildJob,
+        means: &CompactContext<'_>,
+        (climbed, prepared): (&Climbed, &Prepared),
+    ) -> Result<(), Error> {
+        let prompt = prompt(&means.compactor.policy);
+        let (lane, due) = (self.snapshot.lane().clone(), means.due);
+        let by = CompactionOrigin {
+            lane: &lane,
+            target: &prepared.bench.target,
+            policy: &means.compactor.policy.name,
+            due,
+            focus: None,
+            prompt: &prompt,
+            calibration: prepared.bench.calibration.as_ref(),
+            work: prepared.work.as_ref(),
+        };
+        for (_, fact) in facts(&climbed.proposal, &climbed.drafts, &by) {
+            self.decide(job, fact)?;
+        }
+        Ok(())
     }
 
     /// How often a summariser may be asked within the hour.

@@ -319,6 +319,13 @@ impl MemoryLane {
         self.tally();
         Ok(match tried {
             Tried::Stopped(rounds) => Compacted::empty(&wanted, lane, due, CompactionResult::Stopped(rounds)),
+            Tried::Prepared(climbed) => {
+                let mut account = Compacted::of(&wanted, &lane, due, &climbed);
+                if !account.nodes.is_empty() {
+                    account.outcome = CompactionResult::Prepared;
+                }
+                account
+            }
             Tried::Climbed(climbed, prepared) => {
                 let mut account = Compacted::of(&wanted, &lane, due, &climbed);
                 if climbed.proposal.trim.is_some() {

@@ -23,6 +23,8 @@ macro_rules! presets {
 
 presets![
     "balanced",
+    "observations",
+    "fresh-window",
     "claude-code",
     "gemini-cli",
     "codex",

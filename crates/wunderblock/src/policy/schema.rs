@@ -65,12 +65,14 @@ const TRIGGER: &[PolicyKey] = &[
     key("boundary", ValueKind::Word(&["exchange", "turn", "task"])),
     key("down_to", ValueKind::Part),
     key("cold", ValueKind::Part),
+    key("idle", ValueKind::Part),
     key("regrow", ValueKind::Part),
 ];
 
 const LEVEL: &[PolicyKey] = &[
     key("fraction", ValueKind::Part),
     key("tokens", COUNT),
+    key("unsummarised", COUNT),
     key("free", COUNT),
     key("messages", COUNT),
     key("age_s", COUNT),
@@ -133,7 +135,7 @@ const SUMMARY: &[PolicyKey] = &[
 ];
 
 const TEMPLATE: &[PolicyKey] = &[
-    key("form", ValueKind::Word(&["markdown", "numbered", "xml"])),
+    key("form", ValueKind::Word(&["markdown", "numbered", "xml", "log"])),
     key("root", ValueKind::Text),
     key("section", ValueKind::Tables(SECTION)),
 ];
@@ -181,6 +183,7 @@ pub(super) const STEPS: &[(&str, &[PolicyKey])] = &[
     ("shrink", SHRINK),
     ("summarise", SUMMARISE),
     ("condense", CONDENSE),
+    ("archive", ARCHIVE),
     ("drop", &[DO, key("by", ValueKind::Word(&["age", "importance"])), key("keep", COUNT), GAIN, SAVES]),
 ];
 
@@ -224,6 +227,8 @@ const SUMMARISE: &[PolicyKey] = &[
     key("oldest", ValueKind::Part),
     key("as_needed", ValueKind::Flag),
     key("all", ValueKind::Flag),
+    key("ahead", ValueKind::Flag),
+    key("catalogue", ValueKind::Flag),
     GAIN,
     SAVES,
 ];
@@ -240,8 +245,20 @@ const CONDENSE: &[PolicyKey] = &[
     SAVES,
 ];
 
+const ARCHIVE: &[PolicyKey] = &[
+    DO,
+    required("above", ValueKind::Part),
+    key("above_tokens", COUNT),
+    required("keep", ValueKind::Part),
+    key("keep_tokens", COUNT),
+    required("catalogue_tokens", COUNT),
+    GAIN,
+    SAVES,
+];
+
 /// The words of `do`.
-pub(super) const DOES: &[&str] = &["curate", "dedupe", "stub", "shrink", "summarise", "condense", "drop"];
+pub(super) const DOES: &[&str] =
+    &["curate", "dedupe", "stub", "shrink", "summarise", "condense", "archive", "drop"];
 
 const DO: PolicyKey = required("do", ValueKind::Word(DOES));
 const GAIN: PolicyKey = key("min_gain", ValueKind::Part);

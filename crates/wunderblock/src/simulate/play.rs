@@ -163,24 +163,30 @@ impl<'a> Play<'a> {
         let means = CompactContext { compactor: &self.compactor, redactor, due };
         let tried = self.lane.compact(&self.job, &means)?;
         self.own_positions();
-        let Tried::Climbed(climbed, _) = tried else { return Ok(shortens) };
+        let (climbed, is_ahead) = match tried {
+            Tried::Climbed(climbed, _) => (climbed, false),
+            Tried::Prepared(climbed) => (climbed, true),
+            Tried::Stopped(_) => return Ok(shortens),
+        };
         let drafts = &climbed.drafts;
         let refused = drafts.iter().map(|draft| draft.rejected.len() as u64).sum::<u64>();
         let spent = drafts.iter().filter_map(|draft| draft.spent.as_ref()?.micro_dollars).sum();
         self.account.spend(spent);
         let result = &mut self.account.result;
         result.refused_summaries += refused;
-        if climbed.proposal.trim.is_none() {
+        if climbed.proposal.trim.is_none() && !is_ahead {
             result.rejected += 1;
             return Ok(shortens);
         }
         let nodes = &climbed.proposal.nodes;
-        result.compactions += 1;
-        self.account.compacted(moment.before);
+        if !is_ahead {
+            result.compactions += 1;
+            self.account.compacted(moment.before);
+        }
         let result = &mut self.account.result;
         result.summaries += nodes.len() as u64;
         result.summary_tokens += nodes.iter().map(|node| node.tokens.0).sum::<u64>();
-        Ok(true)
+        Ok(shortens || !is_ahead)
     }
 
     /// Notes that what the lane has come to hold since the last event of the session is its own.

@@ -9,6 +9,7 @@
 
 use super::prompt::{self, Put};
 use crate::redact::Redactor;
+use crate::summarize::extract::DATE;
 use crate::summarize::task::{Brief, Material, Summarise, SummaryFailure, SummaryTask, SummaryText};
 use wunderblock_core::compact::Detail;
 use wunderblock_core::compaction::{Manner, Rejection, SummaryCheck, SummarySpend};
@@ -100,8 +101,9 @@ pub fn write(
     options: &AttemptOptions<'_>,
 ) -> SummaryDraft {
     let job = AttemptJob { material, brief, costs, options };
-    // Numbers are counted, not told.
-    let asked = summariser.filter(|_| brief.detail != Detail::Statistics);
+    // Numbers are counted, and places are listed, not told.
+    let is_told = !matches!(brief.detail, Detail::Statistics | Detail::Catalogue);
+    let asked = summariser.filter(|_| is_told);
     let Some(summariser) = asked else {
         return job.mechanical(Vec::new(), None, Manner::Normal);
     };
@@ -343,6 +345,7 @@ fn tidy<'t>(text: &'t str, template: &Template) -> &'t str {
         text = inner.trim();
     }
     let first = template.sections.first().map(|section| match template.form {
+        SummaryFormat::Log => DATE.to_owned(),
         SummaryFormat::Markdown => format!("## {}", section.name),
         SummaryFormat::Numbered => format!("1. {}", section.name),
         SummaryFormat::Xml => format!("<{}>", template.root),

@@ -185,9 +185,11 @@ fn known(text: &str, material: &Material<'_>, found: &Found<'_>, brief: &Brief<'
     let steps = found.steps.iter().map(|step| step.what.as_str());
     let mut known =
         SourceNames::asked(text, texts.into_iter().chain(coloured.iter().map(String::as_str)).chain(steps));
-    for at in material.entries.first().into_iter().chain(material.entries.last()).map(|entry| entry.at) {
-        known.learn(&stamp(at));
-    }
+    let dated = brief.template.form == SummaryFormat::Log;
+    let ends = material.entries.first().into_iter().chain(material.entries.last());
+    let dates = material.entries.iter().filter(|_| dated).chain(ends);
+    let dates: HashSet<String> = dates.map(|entry| stamp(entry.at)).collect();
+    dates.iter().for_each(|date| known.learn(date));
     // What stands where a secret stood.
     for (piece, _) in text.split("[[secret:").skip(1).filter_map(|rest| rest.split_once("]]")) {
         if piece.len() <= 60 && !piece.contains(char::is_whitespace) {
@@ -233,6 +235,7 @@ fn missing<'t>(text: &'t str, brief: &'t Brief<'_>) -> impl Iterator<Item = Box<
             SummaryFormat::Markdown => line.starts_with(['#', '*']),
             SummaryFormat::Numbered => line.starts_with(|c: char| c.is_ascii_digit() || c == '*' || c == '#'),
             SummaryFormat::Xml => line.starts_with('<') && !line.starts_with("</"),
+            SummaryFormat::Log => false,
         }
     };
     let heads: HashSet<String> = text
@@ -243,7 +246,9 @@ fn missing<'t>(text: &'t str, brief: &'t Brief<'_>) -> impl Iterator<Item = Box<
             [folded(line), folded(line.split_once(['>', ':', '：']).map_or(line, |(head, _)| head))]
         })
         .collect();
-    let names = brief.template.sections.iter().map(|section| section.name.clone());
+    // A log has no headings.
+    let parts = if form == SummaryFormat::Log { &[] } else { brief.template.sections.as_slice() };
+    let names = parts.iter().map(|section| section.name.clone());
     names.filter(move |name| !heads.contains(&folded(name)))
 }
 

@@ -4,6 +4,7 @@ use super::cue;
 use super::form::{SummaryForm, heading};
 use super::glean::Found;
 use super::item::{ANSWERED, ItemText, RULE, SummaryItem};
+use super::log;
 use super::plain::{self, code, line};
 use crate::summarize::task::{Earlier, Material};
 use std::collections::{HashMap, HashSet};
@@ -198,6 +199,7 @@ fn read(earlier: &Earlier<'_>, form: &SummaryForm) -> Vec<SummaryItem> {
         }
         let trimmed = text.trim();
         if trimmed.is_empty()
+            || trimmed.starts_with(log::DATE)
             || matches!(trimmed, "–" | "- –" | "---")
             || trimmed.starts_with("</")
             || trimmed.starts_with("```")
@@ -211,7 +213,7 @@ fn read(earlier: &Earlier<'_>, form: &SummaryForm) -> Vec<SummaryItem> {
             block.push('\n');
             lines.next();
         }
-        let bare = trimmed.trim_start_matches(['-', '*', '•']).trim_start();
+        let bare = log::bare(trimmed.trim_start_matches(['-', '*', '•']).trim_start()).0;
         let here = if fills.is_empty() { guessed.as_slice() } else { fills };
         if fills.is_empty() && block.is_empty() && !cue::says_something(positions(bare).0) {
             continue;

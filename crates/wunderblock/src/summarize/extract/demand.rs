@@ -58,7 +58,7 @@ pub(in super::super) fn demands(
     material: &Material<'_>,
     brief: &Brief<'_>,
 ) -> Vec<Demand> {
-    if brief.detail == Detail::Statistics {
+    if matches!(brief.detail, Detail::Statistics | Detail::Catalogue) {
         return Vec::new();
     }
     let size = brief.most.0.min(brief.target.0.max(1) * 2);

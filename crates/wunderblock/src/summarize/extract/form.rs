@@ -1,8 +1,9 @@
 //! The parts of a summary and how they are marked.
 
 use super::item::{BETWEEN, ItemText, PACKED_LINE, SummaryItem};
+use super::log::{self, Times};
 use super::plain::{self, Escaping};
-use crate::summarize::task::Brief;
+use crate::summarize::task::{Brief, Material};
 use wunderblock_core::compact::Detail;
 use wunderblock_core::policy::{self, Fill, TemplateSection};
 
@@ -16,6 +17,8 @@ pub(super) struct SummaryForm {
     form: policy::SummaryFormat,
     root: String,
     pub(super) marks: Escaping,
+    /// When what it tells of was said; for a log.
+    times: Times,
 }
 
 /// A part: its heading, none in the short forms, and what it holds.
@@ -53,12 +56,25 @@ impl SummaryForm {
                 bare(&[Fill::FilesModified, Fill::Errors, Fill::Todos], 3),
                 bare(&[Fill::Current], 2),
             ],
+            // A catalogue has no parts.
+            Detail::Catalogue => Vec::new(),
             Detail::Statistics => vec![bare(&[Fill::Statistics], usize::MAX)],
         };
         let marks =
             if template.form == policy::SummaryFormat::Xml { Escaping::All } else { Escaping::Speakers };
         let root = element(&template.root);
-        Self { parts, form: template.form, root, marks }
+        Self { parts, form: template.form, root, marks, times: Times::default() }
+    }
+
+    /// The same for a range whose times are known.
+    pub(super) fn timed(self, material: &Material<'_>) -> Self {
+        let times = if self.is_log() { Times::of(material) } else { Times::default() };
+        Self { times, ..self }
+    }
+
+    /// Whether it is a dated log: without headings, a line for each thing.
+    pub(super) fn is_log(&self) -> bool {
+        self.form == policy::SummaryFormat::Log
     }
 
     pub(super) fn has(&self, fill: Fill) -> bool {
@@ -91,6 +107,13 @@ impl SummaryForm {
     /// The text of these items.
     pub(super) fn write(&self, items: &[&SummaryItem]) -> String {
         let mut out = String::new();
+        if self.is_log() {
+            log::write(&mut out, items, &self.times, self.marks);
+            let is_name = |item: &&&SummaryItem| matches!(item.text, ItemText::Packed { .. });
+            self.fill(&mut out, items.iter().filter(is_name).copied().collect());
+            out.truncate(out.trim_end().len());
+            return out;
+        }
         let is_xml =
             self.form == policy::SummaryFormat::Xml && self.parts.iter().any(|part| !part.name.is_empty());
         if is_xml {
@@ -160,7 +183,9 @@ fn flush(out: &mut String, line: &mut String) {
 /// The line that begins a part.
 pub(in super::super) fn heading(form: policy::SummaryFormat, number: usize, name: &str) -> String {
     match form {
-        policy::SummaryFormat::Markdown => format!("## {}", plain::line(name, Escaping::All)),
+        policy::SummaryFormat::Markdown | policy::SummaryFormat::Log => {
+            format!("## {}", plain::line(name, Escaping::All))
+        }
         policy::SummaryFormat::Numbered => format!("{}. {}:", number + 1, plain::line(name, Escaping::All)),
         policy::SummaryFormat::Xml => format!("<{}>", element(name)),
     }

@@ -9,6 +9,7 @@
 //! Each line ends with the position it came from, `#123`. How often something happened is written `×12`.
 
 mod act;
+mod catalogue;
 mod check;
 mod condense;
 mod cue;
@@ -19,6 +20,7 @@ mod fit;
 mod form;
 mod glean;
 mod item;
+mod log;
 mod names;
 mod notable;
 mod outcome;
@@ -39,6 +41,7 @@ pub(super) use demand::{absent, demands};
 pub(super) use form::heading;
 pub(crate) use glean::stamp;
 pub(super) use glean::{Found, glean};
+pub(super) use log::DATE;
 pub(crate) use notable::notable;
 pub use notable::{Notable, Noted};
 pub(super) use plain::{restored, without_colour};
@@ -52,6 +55,7 @@ use demand::Demand;
 use fit::Fit;
 use form::SummaryForm;
 use item::SummaryItem;
+use wunderblock_core::compact::Detail;
 use wunderblock_core::policy::Fill;
 use wunderblock_core::ports::CostModel;
 
@@ -62,8 +66,11 @@ use wunderblock_core::ports::CostModel;
 /// the template fit, it has fewer parts; where nothing fits, it is empty.
 #[must_use]
 pub fn extract(material: &Material<'_>, brief: &Brief<'_>, costs: &dyn CostModel) -> String {
+    if brief.detail == Detail::Catalogue {
+        return catalogue::write(material, brief, costs);
+    }
     let found = glean(material);
-    let form = SummaryForm::new(brief);
+    let form = SummaryForm::new(brief).timed(material);
     let mut items = pick::items(&found, &form, brief.focus);
     condense::merge(&mut items, material, &found, &form);
     // What has to be there may be in what was cut away; and with it there, something else may have to go.

@@ -24,6 +24,8 @@ const NEXT: usize = 4;
 const REQUEST: usize = 420;
 /// … and of the first: a range stands under it.
 const FIRST_REQUEST: usize = 1_200;
+/// Maximum bytes told of a reply that ends a turn, in a log.
+const REPLY: usize = 320;
 /// Weight of each name and number in a request, and the maximum that count: eight weigh as much as being the newest.
 const NAMED: i64 = 125;
 const NAMED_MAX: usize = 8;
@@ -88,7 +90,12 @@ impl<'f> Pick<'f> {
                 Fill::UserMessages => self.user_messages(),
                 Fill::Constraints => self.sentences(fill, Cue::Constraint),
                 Fill::Decisions => self.decisions(),
-                Fill::Findings => self.sentences(fill, Cue::Finding),
+                Fill::Findings => {
+                    if self.form.is_log() {
+                        self.replies();
+                    }
+                    self.sentences(fill, Cue::Finding);
+                }
                 Fill::Next => self.next(),
                 Fill::Concepts => self.concepts(),
                 Fill::FilesRead => self.files_read(),
@@ -172,8 +179,30 @@ impl<'f> Pick<'f> {
         let count = self.found.users.len();
         for (place, said) in self.found.users.iter().enumerate() {
             let weight = if place + 1 == count { 9_000 } else { self.span.newness(said.at) };
+            if self.form.is_log() {
+                let quote = self.short_line(&said.text, FIRST_REQUEST);
+                self.items.push(SummaryItem::quote(Fill::UserMessages, "user: ", quote, said.at, weight));
+                continue;
+            }
             let text = ItemText::Block(said.text.to_string());
             self.items.push(SummaryItem::new(Fill::UserMessages, text, said.at, weight));
+        }
+    }
+
+    /// What the model said at the end of each turn: the outcome of what was asked.
+    fn replies(&mut self) {
+        let found = self.found;
+        let calls: HashSet<Seq> = found.steps.iter().map(|step| step.at).collect();
+        let ends = found.users.iter().map(|said| said.at).chain([Seq(u64::MAX)]);
+        let mut told = Seq::START;
+        for end in ends {
+            let within = |said: &&Said<'_>| said.at < end && said.at > told && !calls.contains(&said.at);
+            if let Some(said) = found.replies.iter().rev().find(within) {
+                told = said.at;
+                let quote = self.short_line(&said.text, REPLY);
+                let weight = self.span.newness(said.at) + 600;
+                self.items.push(SummaryItem::quote(Fill::Findings, "reply: ", quote, said.at, weight));
+            }
         }
     }
 

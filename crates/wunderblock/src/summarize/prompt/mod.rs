@@ -15,6 +15,7 @@ mod words;
 pub use put::Put;
 
 use crate::summarize::task::{Brief, Material, SummaryTask};
+use wunderblock_core::policy::SummaryFormat;
 use wunderblock_core::ports::CostModel;
 use wunderblock_core::units::Tokens;
 
@@ -29,7 +30,10 @@ pub fn task(
     put: &Put<'_>,
     costs: &dyn CostModel,
 ) -> Option<SummaryTask> {
-    let records = record::records(material, put.redactor);
+    let mut records = record::records(material, put.redactor);
+    if brief.template.form == SummaryFormat::Log {
+        record::tell_times(&mut records, material);
+    }
     let words = words::PromptParts { material, brief, put };
     // Any tag is as long as any other.
     let bare = words.task("", &words::tag(""));

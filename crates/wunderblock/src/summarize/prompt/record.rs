@@ -1,6 +1,7 @@
 //! A range as records: one for each thing that was said or done, with its position.
 
 use crate::redact::Redactor;
+use crate::summarize::extract::stamp;
 use crate::summarize::task::{Earlier, Material};
 use std::collections::HashMap;
 use wunderblock_core::fence::plain;
@@ -50,6 +51,18 @@ pub(super) fn records(material: &Material<'_>, redactor: &Redactor) -> Vec<Promp
     }
     earlier.for_each(|summary| reader.earlier(summary));
     reader.records
+}
+
+/// Puts the time behind the position of each record, for who writes a log.
+pub(super) fn tell_times(records: &mut [PromptRecord], material: &Material<'_>) {
+    let times: HashMap<Seq, String> =
+        material.entries.iter().map(|entry| (entry.seq, stamp(entry.at))).collect();
+    for record in records.iter_mut().filter(|record| record.kind != SpeakerKind::Earlier) {
+        if let Some(time) = times.get(&record.from) {
+            let at = format!("#{}", record.from);
+            record.head = record.head.replacen(&at, &format!("{at} {time}"), 1);
+        }
+    }
 }
 
 struct RecordReader<'m> {

@@ -13,6 +13,17 @@ const FAULTS: usize = 12;
 /// … and so many bytes of each.
 const FAULT_BYTES: usize = 400;
 
+/// What is written in a form with parts.
+const PARTS: &str = "Write the parts below, in this order, with exactly these headings, and nothing before or after. \
+                     Where there is nothing to write, write `none`.";
+/// What is written in a log; the rules are Mastra's (`observer-agent.ts`), in our words.
+const LOG: &str = "Write a log in the order in which things happened, and nothing before or after. A line `Date: \
+                   YYYY-MM-DD` stands before the first thing of each day. Then one line for each event, with the time of \
+                   its position: `- HH:MM what happened #12`. A mark behind the time says what it is worth: `!` it \
+                   matters, `?` it is open, `✓` it is done and the material shows that it is; without a mark it is for \
+                   information. What the user asserts and what they ask are two things. What changes something names what \
+                   it replaces. What the user says stands there nearly word for word.";
+
 /// What a task is made of, besides its material.
 pub(super) struct PromptParts<'a> {
     pub(super) material: &'a Material<'a>,
@@ -33,6 +44,7 @@ impl PromptParts<'_> {
 
     fn system(&self, tag: &str) -> String {
         let Brief { template, target, most, .. } = self.brief;
+        let shape = if template.form == SummaryFormat::Log { LOG } else { PARTS };
         let mut text = format!(
             "You condense a part of a working session between a user and an assistant that uses tools. What you write \
              takes the place of that part in what the assistant reads from now on: what you leave out it no longer \
@@ -43,13 +55,14 @@ impl PromptParts<'_> {
              2. Write only what stands there. Copy paths, identifiers, commands, numbers, versions, addresses and error \
              messages exactly, character by character. Never guess one, never complete one.\n\
              3. End every line with the positions it is from, as in `#12` or `#12 #15`.\n\
-             4. Write the parts below, in this order, with exactly these headings, and nothing before or after. Where \
-             there is nothing to write, write `none`.\n\
+             4. {shape}\n\
              5. Write about {target} tokens in all, and never more than {most}: short lines of facts.\n\
              6. Write in the language the user writes in; the headings stay as they are.\n"
         );
         match self.brief.detail {
             Detail::Full => {}
+            // Places are listed mechanically.
+            Detail::Catalogue => {}
             Detail::KeyPoints => text.push_str(
                 "7. Write only what was wanted, decided and changed, and how it ended: a few lines in all.\n",
             ),
@@ -57,7 +70,10 @@ impl PromptParts<'_> {
                 text.push_str("7. Write only numbers: how many messages, calls, failures and files.\n");
             }
         }
-        text.push_str("\nThe parts:\n\n");
+        text.push_str(match template.form {
+            SummaryFormat::Log => "\nWhat belongs in the log:\n\n",
+            _ => "\nThe parts:\n\n",
+        });
         text.push_str(&parts(template));
         if let Some(focus) = self.brief.focus.filter(|focus| !focus.trim().is_empty()) {
             let focus = self.put.redactor.redact(focus).text;
@@ -96,6 +112,7 @@ fn parts(template: &Template) -> String {
         let TemplateSection { name, .. } = section;
         let about = about(section);
         match template.form {
+            SummaryFormat::Log => format!("- {about}\n"),
             SummaryFormat::Markdown => format!("## {name}\n({about})\n"),
             SummaryFormat::Numbered => format!("{number}. {name}:\n({about})\n"),
             SummaryFormat::Xml => format!("<{name}>\n({about})\n</{name}>\n"),
@@ -104,7 +121,7 @@ fn parts(template: &Template) -> String {
     let lines: String = lines.collect();
     match template.form {
         SummaryFormat::Xml => format!("<{root}>\n{lines}</{root}>\n", root = template.root),
-        SummaryFormat::Markdown | SummaryFormat::Numbered => lines,
+        SummaryFormat::Markdown | SummaryFormat::Numbered | SummaryFormat::Log => lines,
     }
 }
 

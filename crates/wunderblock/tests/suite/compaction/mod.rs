@@ -3,6 +3,7 @@
 
 mod breaker;
 mod conformance;
+mod coverage;
 mod crash;
 mod crowd;
 mod damage;

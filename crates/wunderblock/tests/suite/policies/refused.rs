@@ -30,7 +30,7 @@ extend = "balanced"
 [trigger.soft]
 fracton = 0.9
 "#,
-            "mine.toml: line 4: trigger.soft.fracton: there is no such key; did you mean `fraction`? There are: `fraction`, `tokens`, `free`, `messages`, `age_s`, `cache_s`",
+            "mine.toml: line 4: trigger.soft.fracton: there is no such key; did you mean `fraction`? There are: `fraction`, `tokens`, `unsummarised`, `free`, `messages`, `age_s`, `cache_s`",
         ),
         (
             r#"name = "mine"
@@ -42,7 +42,7 @@ template = 1
 "#,
             r#"mine.toml cannot be used as a policy:
   line 3: trigger.fraction: there is no such key here; it stands in `trigger.soft`
-  line 4: trigger.leaves: there is no such key; there are: `soft`, `hard`, `of`, `boundary`, `down_to`, `cold`, `regrow`
+  line 4: trigger.leaves: there is no such key; there are: `soft`, `hard`, `of`, `boundary`, `down_to`, `cold`, `idle`, `regrow`
   line 6: trigger.soft.template: there is no such key here; it stands in `summary`"#,
         ),
         (
@@ -130,8 +130,8 @@ head = 0.9
 over_all = true
 "#,
             r#"mine.toml cannot be used as a policy:
-  line 3: step.1.do: `stubb` is not a word it knows; did you mean `stub`? There are: `curate`, `dedupe`, `stub`, `shrink`, `summarise`, `condense`, `drop`
-  line 4: step.2.do: it is missing: one of `curate`, `dedupe`, `stub`, `shrink`, `summarise`, `condense`, `drop`
+  line 3: step.1.do: `stubb` is not a word it knows; did you mean `stub`? There are: `curate`, `dedupe`, `stub`, `shrink`, `summarise`, `condense`, `archive`, `drop`
+  line 4: step.2.do: it is missing: one of `curate`, `dedupe`, `stub`, `shrink`, `summarise`, `condense`, `archive`, `drop`
   line 6: step.3.to: it is missing
   line 10: step.3.over_all: there is no such key; there are: `do`, `over`, `to`, `head`, `keep`, `min_gain`, `min_tokens`"#,
         ),
@@ -176,13 +176,13 @@ name = "mine"
             r#"name = "mine"
 extends = "balenced"
 "#,
-            "mine.toml: line 2: extends: there is no policy `balenced`; did you mean `balanced`? There are: `balanced`, `claude-code`, `gemini-cli`, `codex`, `pi`, `manus`, `openmanus`, `letta-static`, `letta-partial`, `hermes`, `openclaw`, `lossless`, `headroom`, `leon-summary`, `layered`, `selective`, `minimal`, `always`, `never`",
+            "mine.toml: line 2: extends: there is no policy `balenced`; did you mean `balanced`? There are: `balanced`, `observations`, `fresh-window`, `claude-code`, `gemini-cli`, `codex`, `pi`, `manus`, `openmanus`, `letta-static`, `letta-partial`, `hermes`, `openclaw`, `lossless`, `headroom`, `leon-summary`, `layered`, `selective`, `minimal`, `always`, `never`",
         ),
         (
             r#"name = "mine"
 extends = "off"
 "#,
-            "mine.toml: line 2: extends: there is no policy `off`; there are: `balanced`, `claude-code`, `gemini-cli`, `codex`, `pi`, `manus`, `openmanus`, `letta-static`, `letta-partial`, `hermes`, `openclaw`, `lossless`, `headroom`, `leon-summary`, `layered`, `selective`, `minimal`, `always`, `never`",
+            "mine.toml: line 2: extends: there is no policy `off`; there are: `balanced`, `observations`, `fresh-window`, `claude-code`, `gemini-cli`, `codex`, `pi`, `manus`, `openmanus`, `letta-static`, `letta-partial`, `hermes`, `openclaw`, `lossless`, `headroom`, `leon-summary`, `layered`, `selective`, `minimal`, `always`, `never`",
         ),
         (
             r#"name = "mine"

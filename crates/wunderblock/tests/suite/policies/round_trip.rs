@@ -2,6 +2,7 @@
 
 use proptest::option;
 use proptest::prelude::*;
+use proptest::sample::select;
 use std::sync::LazyLock;
 use wunderblock::policy::Policies;
 use wunderblock_core::policy::{
@@ -54,28 +55,31 @@ fn text() -> impl Strategy<Value = Box<str>> {
 fn level(fraction: std::ops::Range<u16>) -> impl Strategy<Value = TriggerLevel> {
     let tokens = (400_000 + u64::from(fraction.start)..=i64::MAX as u64).prop_map(Tokens);
     let parts = (option::of(within(fraction)), option::of(tokens), option::of(amount()));
-    let counts = (option::of(600..900_u64), option::of(count()), option::of(count()));
-    (parts, counts).prop_map(|((fraction, tokens, free), (messages, age_s, cache_s))| TriggerLevel {
-        fraction,
-        tokens,
-        free,
-        messages,
-        age_s,
-        cache_s,
+    let counts = (option::of(600..900_u64), option::of(count()), option::of(count()), option::of(amount()));
+    (parts, counts).prop_map(|((fraction, tokens, free), (messages, age_s, cache_s, unsummarised))| {
+        TriggerLevel { fraction, tokens, unsummarised, free, messages, age_s, cache_s }
     })
 }
 
 fn triggers() -> impl Strategy<Value = Triggers> {
     let of = prop_oneof![Just(FractionBase::Budget), Just(FractionBase::Window)];
     let boundary = prop_oneof![Just(Boundary::Exchange), Just(Boundary::Turn), Just(Boundary::Task)];
-    (level(400..700), level(700..1_001), of, boundary, (within(0..400), within(0..1_001)), within(0..600))
-        .prop_map(|(soft, hard, of, boundary, (down_to, cold), regrow)| Triggers {
+    (
+        level(400..700),
+        level(700..1_001),
+        of,
+        boundary,
+        (within(0..400), within(0..1_001), within(400..1_001)),
+        within(0..600),
+    )
+        .prop_map(|(soft, hard, of, boundary, (down_to, cold, idle), regrow)| Triggers {
             soft,
             hard,
             of,
             boundary,
             down_to,
             cold,
+            idle,
             regrow,
         })
 }
@@ -178,6 +182,8 @@ fn action() -> impl Strategy<Value = Action> {
                         all,
                         anchored: !all,
                         as_needed: !all && by_task,
+                        ahead: all && chunk > Tokens::ZERO,
+                        catalogue: all,
                         min_gain,
                         min_tokens,
                     }
@@ -193,6 +199,19 @@ fn action() -> impl Strategy<Value = Action> {
                 above_tokens,
                 min_gain,
                 min_tokens
+            }
+        ),
+        (within(500..1_000), tokens(), within(0..500), tokens(), amount(), gain()).prop_map(
+            |(above, above_tokens, keep, keep_tokens, catalogue_tokens, (min_gain, min_tokens))| {
+                Action::Archive {
+                    above,
+                    above_tokens,
+                    keep,
+                    keep_tokens,
+                    catalogue_tokens,
+                    min_gain,
+                    min_tokens,
+                }
             }
         ),
         (any::<bool>(), 0..700_u64, gain()).prop_map(|(by_age, keep, (min_gain, min_tokens))| Action::Drop {
@@ -221,8 +240,12 @@ fn template() -> impl Strategy<Value = Template> {
         }),
         1..4,
     );
-    let form =
-        prop_oneof![Just(SummaryFormat::Markdown), Just(SummaryFormat::Numbered), Just(SummaryFormat::Xml)];
+    let form = select(vec![
+        SummaryFormat::Markdown,
+        SummaryFormat::Numbered,
+        SummaryFormat::Xml,
+        SummaryFormat::Log,
+    ]);
     (form, name(), sections).prop_map(|(form, root, sections)| Template { form, root, sections })
 }
 

@@ -155,6 +155,7 @@ pub(crate) fn engine(session: &Session, policy: &Policy, room: Room) -> Option<T
             window: Tokens(room.window),
             overflows: tokens.0 > room.budget,
             messages: at,
+            unsummarised: tokens,
             stands: stands(&arrange(&view), &view, ends),
             ..LaneMeasurement::default()
         };

@@ -15,6 +15,8 @@ pub(crate) type Rule = fn(&Session, Room) -> Option<Trace>;
 /// The rules by the preset they are for.
 pub(crate) const RULES: &[(&str, Rule)] = &[
     ("balanced", balanced),
+    ("observations", observations),
+    ("fresh-window", fresh_window),
     ("claude-code", claude_code),
     ("gemini-cli", gemini_cli),
     ("codex", codex),
@@ -300,6 +302,22 @@ fn balanced(session: &Session, room: Room) -> Option<Trace> {
     let is_turn = |at| matches!(session.role(at), Role::User | Role::Reply);
     let soft = first(session, |at, tokens| is_turn(at) && tokens * 100 >= room.budget * 76);
     let hard = first(session, |_, tokens| tokens * 100 >= room.budget * 95);
+    let at = soft.into_iter().chain(hard).min()?;
+    let level = if soft == Some(at) { "soft" } else { "hard" };
+    Some(Trace { level, is_partial: true, ..Trace::soft(at) })
+}
+
+/// Mastra's constants.ts: as soon as more than 30,000 tokens wait to be observed; ours: between steps, too.
+fn observations(session: &Session, _: Room) -> Option<Trace> {
+    let at = first(session, |_, tokens| tokens > 30_000)?;
+    Some(Trace { is_partial: true, ..Trace::soft(at) })
+}
+
+/// Ours: at 0.8 of the window where a turn ends or begins, at 0.9 anywhere.
+fn fresh_window(session: &Session, room: Room) -> Option<Trace> {
+    let is_turn = |at| matches!(session.role(at), Role::User | Role::Reply);
+    let soft = first(session, |at, tokens| is_turn(at) && tokens * 10 >= room.window * 8);
+    let hard = first(session, |_, tokens| tokens * 10 >= room.window * 9);
     let at = soft.into_iter().chain(hard).min()?;
     let level = if soft == Some(at) { "soft" } else { "hard" };
     Some(Trace { level, is_partial: true, ..Trace::soft(at) })

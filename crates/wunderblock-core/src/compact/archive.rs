@@ -1,0 +1,42 @@
+//! The rung that puts a catalogue in the place of the oldest summaries.
+
+use super::job::{Detail, SummaryJob};
+use crate::cost;
+use crate::plan::PlanInput;
+use crate::policy::ArchiveSizes;
+use crate::units::Tokens;
+use crate::view::SummaryNode;
+
+/// The oldest summaries that follow one another, without the newest: whole, never a part of one. The catalogue from before
+/// goes into the new one, so there is one at most.
+pub(super) fn job(rules: ArchiveSizes, ask: &PlanInput<'_>) -> Option<SummaryJob> {
+    let nodes: Vec<&SummaryNode> = ask.view.nodes().collect();
+    let cost = |node: &&SummaryNode| cost::node(node, ask.costs).tokens;
+    if nodes.iter().map(cost).sum::<Tokens>() <= rules.above {
+        return None;
+    }
+    let mut kept = Tokens::ZERO;
+    let stays = |node: &&&SummaryNode| {
+        kept += cost(node);
+        kept <= rules.keep
+    };
+    let newest = nodes.iter().rev().take_while(stays).count();
+    let old = nodes.get(..nodes.len() - newest)?;
+    let joins = |a: &&SummaryNode, b: &&SummaryNode| a.to.next() == b.from;
+    // A catalogue by itself is as short as it gets.
+    let run = old.chunk_by(joins).find(|run| run.len() > 1 || run.iter().any(|node| node.level == 0))?;
+    let (first, last) = (run.first()?, run.last()?);
+    let tokens: Tokens = run.iter().map(cost).sum();
+    Some(SummaryJob {
+        from: first.from,
+        to: last.to,
+        entries: Vec::new(),
+        sources: run.iter().map(|node| node.at).collect(),
+        level: run.iter().map(|node| node.level).max().unwrap_or_default() + 1,
+        detail: Detail::Catalogue,
+        tokens,
+        target: rules.catalogue.min(Tokens(tokens.0 / 2)),
+        splits: false,
+        inner: false,
+    })
+}

@@ -1,0 +1,81 @@
+//! Summaries that are made before the level, and take effect at it.
+//!
+//! ```text
+//! chunk is full ─ Urgency::Ahead ─► session.compacted, named by no trim ─ the level ─► one view.trimmed that names all of them
+//! ```
+//! Until a trim names them no request changes, so the provider's cache breaks once for many chunks.
+
+use super::{Ladder, Proposal};
+use crate::compact::job::SummaryJob;
+use crate::compact::summarise;
+use crate::compaction::RungTaken;
+use crate::decision::PlacedSummary;
+use crate::policy::{Action, Permille};
+use crate::units::{Seq, Tokens};
+use crate::view::SummaryNode;
+
+/// The rung's name in records.
+const PREPARED: &str = "prepared";
+/// The last chunk is full at this part of what it may hold: the next exchange seldom fits exactly.
+const FULL: Permille = Permille(700);
+
+impl Ladder<'_> {
+    /// Begins with the summaries that were made ahead and end before what is protected: all of them, since each was made to
+    /// take effect at the level. Where more are made ahead, they follow these.
+    #[must_use]
+    pub fn activating(mut self) -> Self {
+        let mut chain = self.ask.view.prepared(summarise::begins(&self.ask(), &self.guard));
+        chain.retain(|node| node.to < self.guard.cut);
+        let Some(last) = chain.last() else { return self };
+        let drop_before = last.to.next();
+        let placed = chain.iter().map(|&SummaryNode { at, from, to, .. }| PlacedSummary { at, from, to });
+        let nodes: Vec<PlacedSummary> = self.view.trim().nodes.iter().copied().chain(placed).collect();
+        self.adopted.extend(chain);
+        let (view, now) = self.weighed(self.cut_at(drop_before, nodes), (&[], &[]));
+        if now < self.now {
+            let saved = self.now.saturating_sub(now);
+            (self.view, self.now) = (view, now);
+            let (rung, added) = (PREPARED.into(), Tokens::ZERO);
+            self.taken.push(RungTaken { rung, taken: true, saved, added, why: None });
+        }
+        self
+    }
+
+    /// Goes to the step whose chunks are made ahead, and answers what it needs.
+    pub(super) fn jobs_ahead(&mut self) -> Vec<SummaryJob> {
+        let is_ahead = |action: &Action| matches!(action, Action::Summarise { ahead: true, .. });
+        let Some(rung) = self.policy.steps.iter().position(is_ahead).filter(|_| self.nodes.is_empty()) else {
+            return Vec::new();
+        };
+        self.rung = rung;
+        let Some(action) = self.policy.steps.get(rung) else { return Vec::new() };
+        let mut jobs = self.jobs(action);
+        let chunk = self.policy.chunk_ahead(self.ask.budget.window).unwrap_or_default();
+        // What is not full yet waits.
+        if jobs.last().is_some_and(|job| job.tokens < FULL.of(chunk)) {
+            jobs.pop();
+        }
+        jobs
+    }
+
+    /// What was made ahead, as a proposal that changes no request. Its summaries stand directly behind the head.
+    pub(super) fn proposal_ahead(&mut self) -> Proposal {
+        let mut nodes = std::mem::take(&mut self.nodes);
+        for (at, node) in (self.ask.view.head().next().0..).map(Seq).zip(&mut nodes) {
+            node.at = at;
+        }
+        let (before, goal) = (self.before, self.target);
+        Proposal {
+            head: self.ask.view.head(),
+            trim: None,
+            nodes,
+            reduced: Vec::new(),
+            rungs: Vec::new(),
+            before,
+            after: before,
+            goal,
+            adds: false,
+            reached: true,
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The summaries a view holds: those its trim names, and those that were made before their level.
+
+use super::{SummaryNode, View};
+use crate::compact::Urgency;
+use crate::compaction::SessionCompacted;
+use crate::event::Event;
+use crate::units::Seq;
+
+impl View {
+    /// The summaries that were made before their level and no trim names yet, from a position on, as far as they follow one
+    /// another and tell of nothing that was hidden since.
+    #[must_use]
+    pub fn prepared(&self, begins: Seq) -> Vec<SummaryNode> {
+        let mut next = begins;
+        let mut chain = Vec::new();
+        while let Some(node) = self.prepared.get(&next) {
+            if self.hidden.range(node.from..=node.to).next().is_some() {
+                break;
+            }
+            next = node.to.next();
+            chain.push(node.clone());
+        }
+        chain
+    }
+
+    /// The last position that summaries tell of, those that were made ahead included.
+    #[must_use]
+    pub fn prepared_to(&self) -> Seq {
+        let told = self.trim.nodes.last().map_or(Seq::START, |node| node.to.next());
+        let begins = told.max(self.trim.drop_before).max(Seq(2));
+        self.prepared(begins).last().map_or(begins.prev(), |node| node.to)
+    }
+
+    /// The positions of all summaries that were made ahead.
+    pub(crate) fn all_prepared(&self) -> impl Iterator<Item = Seq> {
+        self.prepared.values().map(|node| node.at)
+    }
+}
+
+/// Who wrote a summary that came with an import and was never checked.
+#[must_use]
+pub fn unchecked_by(made: &SessionCompacted) -> Option<Box<str>> {
+    (made.lane.is_none() && made.check.is_none()).then(|| made.producer.clone())
+}
+
+/// Puts a summary that the trim names into its place.
+pub(super) fn place(view: &mut View, event: &Event, made: &SessionCompacted) {
+    let is_named = view.named.contains(&event.seq);
+    let is_ahead = is_ahead(made) && made.lane.as_ref() == Some(&view.lane);
+    let is_ahead = is_ahead && event.seq >= view.trim.drop_before && made.from_seq >= view.trim.drop_before;
+    if !is_named && !is_ahead {
+        return;
+    }
+    let Some(text) = made.summary.clone() else { return };
+    let (at, level) = (event.seq, made.level);
+    let unchecked = unchecked_by(made);
+    let node =
+        SummaryNode { at, from: made.from_seq, to: made.to_seq, level, text, made: event.at, unchecked };
+    if is_named {
+        view.nodes.insert(at, node);
+    } else {
+        view.prepared.insert(node.from, node);
+    }
+}
+
+/// Whether a summary was made before the level at which it takes effect.
+fn is_ahead(made: &SessionCompacted) -> bool {
+    made.level == 0 && made.trigger.as_deref() == Some(Urgency::Ahead.word())
+}
