@@ -115,6 +115,7 @@ fn protect() -> impl Strategy<Value = Protect> {
             user_share: Permille(share),
             rules_share: Permille(share / 3),
             work_share: Permille(0),
+            ..Protect::default()
         },
     )
 }
