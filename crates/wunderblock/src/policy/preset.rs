@@ -23,6 +23,8 @@ macro_rules! presets {
 
 presets![
     "balanced",
+    "thorough",
+    "frugal",
     "observations",
     "fresh-window",
     "claude-code",

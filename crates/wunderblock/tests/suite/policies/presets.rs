@@ -22,7 +22,7 @@ fn every_preset_is_read_without_an_error_or_a_warning() {
 
 #[test]
 fn an_unknown_preset_is_refused_with_the_nearest() {
-    let names = "`balanced`, `observations`, `fresh-window`, `claude-code`, `gemini-cli`, `codex`, `pi`, `manus`, `openmanus`, `letta-static`, \
+    let names = "`balanced`, `thorough`, `frugal`, `observations`, `fresh-window`, `claude-code`, `gemini-cli`, `codex`, `pi`, `manus`, `openmanus`, `letta-static`, \
                  `letta-partial`, `hermes`, `openclaw`, `lossless`, `headroom`, `leon-summary`, `layered`, `selective`, \
                  `minimal`, `always`, `never`, `off`";
     let refused = |name: &str| Policies::embedded().named(name).unwrap_err().to_string();

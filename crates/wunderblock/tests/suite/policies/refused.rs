@@ -176,13 +176,13 @@ name = "mine"
             r#"name = "mine"
 extends = "balenced"
 "#,
-            "mine.toml: line 2: extends: there is no policy `balenced`; did you mean `balanced`? There are: `balanced`, `observations`, `fresh-window`, `claude-code`, `gemini-cli`, `codex`, `pi`, `manus`, `openmanus`, `letta-static`, `letta-partial`, `hermes`, `openclaw`, `lossless`, `headroom`, `leon-summary`, `layered`, `selective`, `minimal`, `always`, `never`",
+            "mine.toml: line 2: extends: there is no policy `balenced`; did you mean `balanced`? There are: `balanced`, `thorough`, `frugal`, `observations`, `fresh-window`, `claude-code`, `gemini-cli`, `codex`, `pi`, `manus`, `openmanus`, `letta-static`, `letta-partial`, `hermes`, `openclaw`, `lossless`, `headroom`, `leon-summary`, `layered`, `selective`, `minimal`, `always`, `never`",
         ),
         (
             r#"name = "mine"
 extends = "off"
 "#,
-            "mine.toml: line 2: extends: there is no policy `off`; there are: `balanced`, `observations`, `fresh-window`, `claude-code`, `gemini-cli`, `codex`, `pi`, `manus`, `openmanus`, `letta-static`, `letta-partial`, `hermes`, `openclaw`, `lossless`, `headroom`, `leon-summary`, `layered`, `selective`, `minimal`, `always`, `never`",
+            "mine.toml: line 2: extends: there is no policy `off`; there are: `balanced`, `thorough`, `frugal`, `observations`, `fresh-window`, `claude-code`, `gemini-cli`, `codex`, `pi`, `manus`, `openmanus`, `letta-static`, `letta-partial`, `hermes`, `openclaw`, `lossless`, `headroom`, `leon-summary`, `layered`, `selective`, `minimal`, `always`, `never`",
         ),
         (
             r#"name = "mine"

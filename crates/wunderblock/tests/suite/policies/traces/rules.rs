@@ -14,7 +14,9 @@ pub(crate) type Rule = fn(&Session, Room) -> Option<Trace>;
 
 /// The rules by the preset they are for.
 pub(crate) const RULES: &[(&str, Rule)] = &[
-    ("balanced", balanced),
+    ("balanced", |session, room| ours(session, room, (90, 95))),
+    ("thorough", |session, room| ours(session, room, (94, 98))),
+    ("frugal", |session, room| ours(session, room, (65, 95))),
     ("observations", observations),
     ("fresh-window", fresh_window),
     ("claude-code", claude_code),
@@ -297,11 +299,12 @@ fn minimal(session: &Session, _: Room) -> Option<Trace> {
     Some(Trace { verbatim: kept, dropped, ..Trace::soft(at) })
 }
 
-/// Ours: at 0.76 of the budget where a turn ends or begins, at 0.95 anywhere. What the steps do is for their own tests.
-fn balanced(session: &Session, room: Room) -> Option<Trace> {
+/// Ours: at one part of the budget where a turn ends or begins, at a higher one anywhere, both in hundredths. What the steps
+/// do is for their own tests.
+fn ours(session: &Session, room: Room, (soft, hard): (u64, u64)) -> Option<Trace> {
     let is_turn = |at| matches!(session.role(at), Role::User | Role::Reply);
-    let soft = first(session, |at, tokens| is_turn(at) && tokens * 100 >= room.budget * 76);
-    let hard = first(session, |_, tokens| tokens * 100 >= room.budget * 95);
+    let soft = first(session, |at, tokens| is_turn(at) && tokens * 100 >= room.budget * soft);
+    let hard = first(session, |_, tokens| tokens * 100 >= room.budget * hard);
     let at = soft.into_iter().chain(hard).min()?;
     let level = if soft == Some(at) { "soft" } else { "hard" };
     Some(Trace { level, is_partial: true, ..Trace::soft(at) })
