@@ -81,8 +81,17 @@ impl Check {
 
     /// Whether it looks at all that another looked at, and is seen whole.
     pub(super) fn covers(&self, other: &Self) -> bool {
+        self.family == other.family && self.is_as_wide_as(other)
+    }
+
+    /// Whether the same program looks at as much in another way, and is seen whole.
+    pub(super) fn is_near(&self, other: &Self) -> bool {
+        let program = |check: &Self| check.family.split(' ').next().map(str::to_owned);
+        program(self) == program(other) && self.is_as_wide_as(other)
+    }
+
+    fn is_as_wide_as(&self, other: &Self) -> bool {
         !self.is_filtered
-            && self.family == other.family
             && is_same_folder(&self.folder, &other.folder)
             && self.limits.iter().all(|limit| other.limits.contains(limit))
             && (self.parts.is_empty()

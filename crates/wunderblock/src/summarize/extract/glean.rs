@@ -109,6 +109,8 @@ pub(in super::super) struct Found<'a> {
     pub(in super::super) plan: Option<(Seq, Plan)>,
     /// What some program printed that it had done.
     pub(super) done: Vec<Said<'a>>,
+    /// The commits it tells of that stand: their hashes, and the files it had edited for each.
+    commits: Vec<(String, Vec<String>)>,
     pub(in super::super) names: Names,
     pub(super) tally: GleanCounts,
     todo: Vec<TodoItem>,
@@ -272,8 +274,14 @@ impl<'a> Found<'a> {
         if wunderblock_core::section::Section::ALL.iter().any(|section| section.name() == what) {
             return;
         }
+        let mut edited: Vec<&str> = Vec::new();
+        let mut is_users = false;
         for line in text.lines().take(400) {
             let line = line.trim_start_matches(['>', ' ']);
+            if let Some(path) = line.strip_prefix("Applied edit to ") {
+                edited.push(path.trim());
+            }
+            is_users |= line.starts_with("Committing ") && line.ends_with(" before applying edits.");
             if let Some(path) = line.strip_prefix("Applied edit to ") {
                 self.files.touch((at, at), &Deed::Changed, path.trim());
             } else if let Some(path) =
@@ -281,7 +289,15 @@ impl<'a> Found<'a> {
             {
                 self.files.touch((at, at), &Deed::Read, path.0.trim());
             } else if line.starts_with("Commit ") {
-                self.done.push(Said { at, text: Cow::Owned(line.to_owned()) });
+                let whose = if is_users { " (edits of the user's own)" } else { "" };
+                self.done.push(Said { at, text: Cow::Owned(format!("{line}{whose}")) });
+                let files = std::mem::take(&mut edited).into_iter().map(str::to_owned).collect();
+                self.commits.push((line.split(' ').nth(1).unwrap_or_default().to_owned(), files));
+                is_users = false;
+            } else if let Some(place) = self.commit_behind(line, &["Removed: "]) {
+                self.undo(at, place..place + 1);
+            } else if let Some(place) = self.commit_behind(line, &["Now at: ", "HEAD is now at "]) {
+                self.undo(at, place + 1..self.commits.len());
             }
         }
         if let Some(line) = outcome::error_line(&text).filter(|line| line.len() < 300) {
@@ -291,6 +307,28 @@ impl<'a> Found<'a> {
             skill::read(skill, at, &text);
         }
         self.others.push(Said { at, text });
+    }
+
+    /// Which commit a line names behind one of these words.
+    fn commit_behind(&self, line: &str, words: &[&str]) -> Option<usize> {
+        let rest = words.iter().find_map(|word| line.strip_prefix(word))?;
+        let hash = rest.split_whitespace().next()?;
+        self.commits.iter().position(|(known, _)| known == hash)
+    }
+
+    /// Commits that were taken back are not done, nor is what they changed in files that no other commit changed.
+    fn undo(&mut self, at: Seq, which: std::ops::Range<usize>) {
+        let undone: Vec<(String, Vec<String>)> = self.commits.drain(which).collect();
+        let is_undone = |said: &Said<'_>| {
+            let hash = said.text.strip_prefix("Commit ").and_then(|rest| rest.split(' ').next());
+            hash.is_some_and(|hash| undone.iter().any(|(gone, _)| gone == hash))
+        };
+        self.done.retain(|said| !is_undone(said));
+        for path in undone.iter().flat_map(|(_, files)| files) {
+            if !self.commits.iter().any(|(_, files)| files.contains(path)) {
+                self.files.touch((at, at), &Deed::Reverted, path);
+            }
+        }
     }
 
     fn call(&mut self, at: Seq, name: &str, gist: Option<&str>, input: &str) {
@@ -357,8 +395,16 @@ impl<'a> Found<'a> {
             if step.kind == Kind::Other && !part.failed {
                 part.telling = outcome::short_answer(text).map(str::to_owned);
             }
+            if step.files.iter().any(|(deed, _)| *deed == Deed::Committed) && !part.failed {
+                part.telling = outcome::commit_line(text).map(str::to_owned);
+            }
+            if step.checks.is_empty() && outcome::found_nothing(&step.what, text, &part) {
+                part = Outcome { found_nothing: true, ..Outcome::default() };
+                ended.failed = false;
+            }
             ended = Outcome {
                 failed: ended.failed || part.failed,
+                found_nothing: part.found_nothing,
                 exit: part.exit.or(ended.exit),
                 telling: part.telling.or(ended.telling),
             };

@@ -11,6 +11,8 @@ use wunderblock_core::literal::{LiteralKind, literals};
 pub(in super::super) struct Outcome {
     /// Whether it failed.
     pub(in super::super) failed: bool,
+    /// Whether it is a search without a match.
+    pub(super) found_nothing: bool,
     /// The code its program ended with, where the result says so.
     pub(in super::super) exit: Option<String>,
     /// The line that says most about it.
@@ -109,6 +111,24 @@ pub(super) fn is_refusal(text: &str) -> bool {
     })
 }
 
+/// The line by which `git commit` says what it did; logs that follow it are of other commits.
+pub(super) fn commit_line(text: &str) -> Option<&str> {
+    text.lines().find(|line| line.starts_with('[') && line.contains("] "))
+}
+
+/// Whether a search found nothing: its program then ends with 1 and says nothing, which is no failure.
+pub(super) fn found_nothing(what: &str, text: &str, outcome: &Outcome) -> bool {
+    let searches = what.split(['|', ';', '&']).next_back().and_then(|last| last.split_whitespace().next());
+    let is_search = searches.is_some_and(|program| SEARCHES.contains(&program));
+    is_search
+        && outcome.failed
+        && outcome.exit.as_deref().is_none_or(|code| code == "1")
+        && error_line(text).is_none()
+}
+
+/// Programs that search.
+const SEARCHES: [&str; 5] = ["grep", "egrep", "rg", "ag", "ack"];
+
 /// A longer answer of a service is not told, in bytes.
 const ANSWER: usize = 100;
 
@@ -137,7 +157,7 @@ pub(super) fn read(text: &str, failed: bool, shows: bool) -> Outcome {
         sum(tail).or_else(|| last_line(tail))
     };
     let telling = telling.map(|line| format!("{}{}", head(line.trim(), LINE_MAX), place(text, line)));
-    Outcome { failed, exit, telling }
+    Outcome { failed, found_nothing: false, exit, telling }
 }
 
 /// Where a compiler says, on the line below its message, that an error is: ` --> src/a.rs:3:7`.

@@ -3,6 +3,7 @@ mod errors;
 mod properties;
 mod said;
 mod standing;
+mod taken_back;
 mod work_log;
 
 use super::*;

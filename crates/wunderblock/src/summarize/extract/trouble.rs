@@ -68,9 +68,13 @@ impl Trouble {
         may_be && !self.checks.is_empty()
     }
 
-    /// A green check at a position closes it; the file changed last is named where that was after the error.
+    /// A green check at a position closes it; the file changed last is named where that was after the error, unless the error
+    /// names another.
     fn fix(&mut self, at: Seq, changed: Option<&(Seq, String)>) {
-        let by = changed.filter(|(changed, _)| *changed > self.at).map(|(_, path)| path.clone());
+        let is_its = |path: &str| !names_place(&self.line) || self.is_about(path);
+        let by = changed
+            .filter(|(changed, path)| *changed > self.at && is_its(path))
+            .map(|(_, path)| path.clone());
         self.state = TroubleState::Fixed(at, by);
     }
 
@@ -144,6 +148,9 @@ impl Troubles {
             if trouble.is_unclosed() && covers(checks, &trouble.checks) {
                 trouble.fix(at, changed);
                 gone.insert(trouble.line.clone());
+            } else if trouble.is_open() && compiles(checks, &trouble.checks) {
+                // It may be in what only the other check looks at: it is not known to be open any more.
+                trouble.state = TroubleState::Failed;
             } else if trouble.state == TroubleState::Failed && trouble.checks.is_empty() && trouble.key == key
             {
                 trouble.state = TroubleState::Passed(at);
@@ -175,6 +182,13 @@ impl Troubles {
 /// Whether a line names a file: without one, the same words may tell of another error.
 fn names_place(line: &str) -> bool {
     literals(line).any(|literal| literal.kind == LiteralKind::Path)
+}
+
+/// Whether the checks of one command are by the programs of those of another, and look at as much in another way: clippy
+/// compiles what a test compiles.
+fn compiles(checks: &[Check], others: &[Check]) -> bool {
+    let is_near = |other: &Check| checks.iter().any(|check| check.is_near(other));
+    !others.is_empty() && others.iter().all(is_near)
 }
 
 /// Whether the checks of one command look at all that those of another looked at.

@@ -105,7 +105,11 @@ impl Pick<'_> {
             let is_passing = step.only_looks() && step.at < since;
             matches!(step.kind, Kind::Run | Kind::Other) && !is_told && !is_passing
         });
-        for (count, step) in folded(steps, Step::fold_key) {
+        let steps: Vec<&Step> = steps.collect();
+        for (_, step) in folded(steps.iter().copied(), Step::fold_key) {
+            // The newest run of a check stands for all; only runs of the same words are counted.
+            let same = steps.iter().filter(|other| other.what == step.what).count();
+            let count = u32::try_from(same).unwrap_or(u32::MAX);
             let failed = step.outcome.as_ref().is_some_and(|outcome| outcome.failed);
             let weight =
                 self.span.newness(step.at) + i64::from(count.min(8)) * 60 + if failed { 150 } else { 0 }
@@ -134,6 +138,8 @@ impl Pick<'_> {
             if let Some(code) = outcome.exit.as_deref().filter(|code| *code != "0") {
                 lead.push_str(&format!(", exit code {code}"));
             }
+        } else if outcome.found_nothing {
+            lead.push_str(" → no match");
         } else if !step.shows || step.kind == Kind::Write {
             lead.push_str(" → ok");
         }

@@ -1,0 +1,83 @@
+//! What was done and taken back, and results that say less than they seem to.
+
+use super::*;
+
+fn text_of(messages: Vec<Message>) -> String {
+    summary(messages, &each(As::Markdown), 4_000)
+}
+
+fn printed(lines: &str) -> Message {
+    user(lines).standing(MessageOrigin::Injected("aider".into()))
+}
+
+#[test]
+fn commits_that_were_taken_back_are_not_done() {
+    let first = printed("> Applied edit to chart.md\n> Commit 1a2b3c4 feat: draw the chart");
+    let second = printed(
+        "> Committing chart.md before applying edits.\n> Commit 5d6e7f8 chart: by hand\n> Applied edit to axis.md\n\
+         > Commit 9a8b7c6 fix: label the axis",
+    );
+    let removed = printed("> Removed: 9a8b7c6 fix: label the axis\n> Now at:  5d6e7f8 chart: by hand");
+    let text = text_of(vec![user("Draw it."), first.clone(), second.clone(), removed]);
+    let done = part(&text, "Done");
+    assert!(done.contains("1a2b3c4") && !done.contains("9a8b7c6"), "{done}");
+    assert!(done.contains("5d6e7f8 chart: by hand (edits of the user's own)"), "{done}");
+    assert!(part(&text, "Changed").contains("taken back `axis.md`"), "{text}");
+    assert!(part(&text, "Changed").contains("changed `chart.md`"), "{text}");
+    // Several at once.
+    let reset = printed("> HEAD is now at 1a2b3c4 feat: draw the chart");
+    let text = text_of(vec![user("Draw it."), first, second, reset]);
+    let done = part(&text, "Done");
+    assert!(done.contains("1a2b3c4") && !done.contains("5d6e7f8") && !done.contains("9a8b7c6"), "{done}");
+}
+
+#[test]
+fn a_search_that_finds_nothing_has_not_failed() {
+    let steps = [
+        ran(
+            "a",
+            "rg -n 'fn old_name' src | grep -v tests",
+            "(no output)\n\nCommand exited with code 1",
+            true,
+        ),
+        ran("b", "grep -n port missing.toml", "grep: missing.toml: No such file or directory", true),
+    ];
+    let text = text_of(std::iter::once(user("Is it gone?")).chain(steps.into_iter().flatten()).collect());
+    let commands = part(&text, "Commands");
+    assert!(commands.contains("no match") && commands.matches("→ failed").count() == 1, "{commands}");
+}
+
+#[test]
+fn a_commit_is_told_by_its_own_line_and_only_equal_runs_are_counted() {
+    let commit = "git commit -qam 'stub: commas again' && git log --oneline -2";
+    let log = "[main 34b20aa] stub: commas again\n 1 file changed\n34b20aa stub: commas again\n07f492b an older one";
+    let steps = [
+        ran("a", commit, log, false),
+        ran("b", "cargo check -p wire", "error[E0308]: mismatched types", true),
+        ran("c", "cargo check -p wire", "Finished", false),
+        ran("d", "cargo check -p core", "Finished", false),
+    ];
+    let text = text_of(std::iter::once(user("Go on.")).chain(steps.into_iter().flatten()).collect());
+    let commands = part(&text, "Commands");
+    assert!(commands.contains("34b20aa") && !commands.contains("07f492b"), "{commands}");
+    assert!(!commands.contains("×3"), "{commands}");
+}
+
+#[test]
+fn what_clippy_compiles_is_not_told_as_open() {
+    let red = ran(
+        "a",
+        "cargo test",
+        "error[E0373]: closure may outlive the current function\n --> src/view.rs:7",
+        true,
+    );
+    let green = |command| ran("b", command, "Finished `dev` profile", false);
+    let told = |command| {
+        let steps = red.clone().into_iter().chain(green(command));
+        part(&text_of(std::iter::once(user("Build it.")).chain(steps).collect()), "Errors").to_owned()
+    };
+    assert!(told("cargo clippy").contains("→ failed"));
+    for other in ["cargo clippy -p other", "npm run check", "cargo clippy | head -5"] {
+        assert!(told(other).contains("→ open"), "{other}");
+    }
+}
