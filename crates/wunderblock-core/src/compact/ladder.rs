@@ -407,7 +407,8 @@ impl<'a> Ladder<'a> {
         }
         let drop_before = last.job.to.next().max(old.drop_before);
         let trim = self.cut_at(drop_before, nodes);
-        let fills = matches!(action, Action::Summarise { as_needed: true, .. });
+        // Who asks for a compaction of what is below the goal wants it shorter than that.
+        let fills = self.now > self.target && matches!(action, Action::Summarise { as_needed: true, .. });
         Some(if fills { self.filled(trim, drafts) } else { trim })
     }
 

@@ -185,11 +185,15 @@ fn known(text: &str, material: &Material<'_>, found: &Found<'_>, brief: &Brief<'
     let steps = found.steps.iter().map(|step| step.what.as_str());
     let mut known =
         SourceNames::asked(text, texts.into_iter().chain(coloured.iter().map(String::as_str)).chain(steps));
-    let dated = brief.template.form == SummaryFormat::Log;
+    let is_catalogue = brief.detail == Detail::Catalogue;
+    let dated = is_catalogue || brief.template.form == SummaryFormat::Log;
     let ends = material.entries.first().into_iter().chain(material.entries.last());
     let dates = material.entries.iter().filter(|_| dated).chain(ends);
     let dates: HashSet<String> = dates.map(|entry| stamp(entry.at)).collect();
     dates.iter().for_each(|date| known.learn(date));
+    // The range that a line of a catalogue stands for.
+    let ranges = text.lines().filter(|_| is_catalogue).filter_map(|line| line.split(' ').nth(1));
+    ranges.for_each(|range| known.set_aside(range));
     // What stands where a secret stood.
     for (piece, _) in text.split("[[secret:").skip(1).filter_map(|rest| rest.split_once("]]")) {
         if piece.len() <= 60 && !piece.contains(char::is_whitespace) {

@@ -410,9 +410,9 @@ fn work_logs_and_lists_of_files_recall_nothing() {
         all.push(said(&format!("v{nth}"), 3, Role::User, &filler(1_000)));
     }
     all.push(said("z1", 4, Role::Assistant, "It was in src/queue/worker.rs."));
-    let found = simulate(&played(all).session, &options(14_000, Some(1_000), presets(&["balanced"])));
-    let balanced = of(&found, "balanced");
-    let counts = balanced.far.counts;
-    assert!(balanced.summaries > 0, "{balanced:?}");
-    assert_eq!((counts.references, counts.recalled, counts.in_lists), (1, 0, 1), "{balanced:?}");
+    let found = simulate(&played(all).session, &options(14_000, Some(1_000), presets(&["frugal"])));
+    let frugal = of(&found, "frugal");
+    let counts = frugal.far.counts;
+    assert!(frugal.summaries > 0, "{frugal:?}");
+    assert_eq!((counts.references, counts.recalled, counts.in_lists), (1, 0, 1), "{frugal:?}");
 }
