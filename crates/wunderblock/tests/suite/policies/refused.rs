@@ -203,6 +203,7 @@ at_least = 50_000
 "#,
             r#"mine.toml cannot be used as a policy:
   line 4: trigger.down_to: it goes down to 0.95 and fires at 0.9: it would fire again at once
+  line 4: trigger.down_to: where the cache is lost it would fire again at once
   line 5: trigger.regrow: from 0.95 it cannot grow by 0.2 more: it would never fire again
   line 7: protect.at_least: at least 50000 and at most 24000 cannot both be"#,
         ),
