@@ -5,6 +5,7 @@
 //! nothing that has been shown changes. What stays whatever happens: the operator's words, the user's first turn while
 //! it is short, the user's newest turn, and what is pinned.
 
+mod recall;
 mod refusal;
 
 use crate::budget::{Budget, Treatment};
@@ -13,7 +14,7 @@ use crate::decision::PlacedSummary;
 pub use crate::decision::{Injection, Plan, Trim, TrimReason};
 use crate::fence;
 use crate::id::{CallId, Handle};
-use crate::message::{MessageOrigin, Part};
+use crate::message::Part;
 use crate::pair::{Arrangement, Exchange, ExchangeKind, arrange};
 use crate::ports::{Bodies, CostModel};
 use crate::quote;
@@ -444,46 +445,6 @@ impl<'a> ExchangeCosts<'a> {
             parts.push(Fixed { section: Section::Summaries, what, cost: marks });
         }
         PlanRefusal { limit: self.limit, needed: parts.iter().map(|part| part.cost).sum(), parts }
-    }
-
-    /// What comes back: the best hits, in at most half of the room that is left.
-    fn returning(&self, trim: &Trim) -> Vec<Injection> {
-        if self.ask.hits.is_empty() {
-            return Vec::new();
-        }
-        let room = self.limit.saturating_sub(self.total(trim));
-        let max = Tokens(room.tokens.0 / 2).min(self.ask.recall);
-        let mut left = Cost { tokens: max, bytes: Bytes(room.bytes.0 / 2) };
-        let mut items: Vec<Injection> = Vec::new();
-        for hit in self.ask.hits {
-            if items.iter().any(|item| item.body == hit.body) || self.shows(hit, trim) {
-                continue;
-            }
-            let cost = injection(hit, self.ask.costs);
-            if cost.fits(left) {
-                left = left.saturating_sub(cost);
-                items.push(hit.clone());
-            }
-        }
-        items
-    }
-
-    /// Whether the request shows all of a hit's text already: at its own place, or where it came back before.
-    fn shows(&self, hit: &Injection, trim: &Trim) -> bool {
-        let view = self.ask.view;
-        self.exchanges.iter().any(|(exchange, _)| {
-            let is_there = |seq: &Seq| {
-                let Some(entry) = view.entry(*seq) else { return false };
-                let may =
-                    *seq == hit.from_seq || matches!(entry.message.standing, MessageOrigin::Injected(_));
-                let whole = |index: usize| {
-                    trim.form_of((*seq, index)).is_none() && view.standing((*seq, index)).is_none()
-                };
-                let whole = entry.message.parts.iter().enumerate().filter(|(index, _)| whole(*index));
-                may && whole.flat_map(|(_, part)| part.bodies()).any(|body| *body == hit.body)
-            };
-            treatment(exchange, trim, view) == Treatment::Verbatim && exchange.members.iter().any(is_there)
-        })
     }
 }
 

@@ -27,7 +27,7 @@ pub(crate) struct SimulateArgs {
     pub(crate) against: String,
     #[command(flatten)]
     pub(crate) reader: super::shared::ReaderArgs,
-    /// Play each session in so many windows, spread evenly from 12 % below the window to 12 % above
+    /// Number of windows each session is played in, spread evenly from 12 % below the window to 12 % above
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=64))]
     pub(crate) jitter: u64,
     /// Give every summary of every policy this size

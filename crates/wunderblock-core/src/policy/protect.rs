@@ -38,9 +38,9 @@ pub struct Protect {
     pub user_share: Permille,
     /// What the user ordered for all that comes, quoted from messages that are not shown, up to this part of the limit.
     pub rules_share: Permille,
-    /// Files that were read last and not changed since: so many of them stay as they were read, the newest first.
+    /// Maximum number of files that stay as they were read: those read last and not changed since.
     pub files: u64,
-    /// … but none whose exchange takes more than so many tokens.
+    /// Maximum tokens of an exchange that shows such a file.
     pub files_tokens: Tokens,
     /// What the work has come to (the agent's list, files, checks, skills) stands behind each compaction in at most this part
     /// of the limit; 0 for not at all.

@@ -137,7 +137,7 @@ pub enum Action {
         /// Nothing is condensed while the summaries take less than this part of the whole; 0 for no such limit.
         #[serde(default)]
         above: Permille,
-        /// … or less than so many tokens, where that is less than `above`; 0 for no such limit.
+        /// The same in tokens, where that is less; 0 for no such limit.
         #[serde(default)]
         above_tokens: Tokens,
         /// See [`Action::gain`].
@@ -151,12 +151,12 @@ pub enum Action {
     Archive {
         /// Nothing is archived while the summaries take less than this part of the whole.
         above: Permille,
-        /// … or less than so many tokens, where that is less than `above`; 0 for no such limit.
+        /// The same in tokens, where that is less; 0 for no such limit.
         #[serde(default)]
         above_tokens: Tokens,
         /// The newest summaries stay, up to this part of the whole.
         keep: Permille,
-        /// … and up to so many tokens, where that is less than `keep`; 0 for no such limit.
+        /// The same in tokens, where that is less; 0 for no such limit.
         #[serde(default)]
         keep_tokens: Tokens,
         /// Maximum tokens of the catalogue.

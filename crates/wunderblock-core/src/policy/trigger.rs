@@ -38,7 +38,7 @@ pub struct TriggerLevel {
     /// The request takes more than so many tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<Tokens>,
-    /// More than so many tokens of the conversation stand outside summaries.
+    /// Maximum tokens of the conversation outside summaries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unsummarised: Option<Tokens>,
     /// Less than so many tokens of the window are left.

@@ -125,7 +125,7 @@ struct Written {
     nodes: Vec<NodeDraft>,
 }
 
-/// Writes a summary. Whether whoever watches it lets it go on.
+/// Writes a summary. The answer is whether its watcher lets it go on.
 async fn write(
     session: &Session,
     options: &CompactOptions,

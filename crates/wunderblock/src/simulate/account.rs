@@ -126,7 +126,7 @@ impl PolicyAccount {
     }
 }
 
-/// Where names stand in a request; nowhere, if there is none.
+/// Where names stand in a request; nowhere without names.
 fn recalled(names: &[Name], sheet: Option<&Sheet>) -> RecallCounts {
     let mut counts = RecallCounts { references: names.len() as u64, ..RecallCounts::default() };
     for name in names {

@@ -273,7 +273,7 @@ impl SplitMix {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below another, each as likely but for one part in 2^32; 0 below 0.
+    /// A number below another; their chances differ by at most one part in 2^32. 0 below 0.
     fn below(&mut self, end: usize) -> usize {
         let wide = u128::from(self.next()) * end as u128;
         usize::try_from(wide >> 64).unwrap_or_default()

@@ -105,7 +105,7 @@ pub struct PolicyResult {
     pub near: Recall,
     /// Words of the user's turns so far, over all requests.
     pub user_words: u64,
-    /// … of which so many stood in the request as they were said.
+    /// The number of them that stood in the request as they were said.
     pub user_words_shown: u64,
     /// … and which part of them.
     pub user_words_share: f64,

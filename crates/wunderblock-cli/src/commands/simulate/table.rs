@@ -136,7 +136,7 @@ const COLUMNS: [TableColumn; 19] = [
     },
 ];
 
-/// The report, in so many columns.
+/// The report, at a width in columns.
 pub(super) fn text(found: &Simulation, per_turn: bool, wide: usize, paint: Paint) -> String {
     let mut out = String::new();
     for line in heading(found, paint) {

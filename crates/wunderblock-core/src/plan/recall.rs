@@ -1,0 +1,51 @@
+//! What comes back into a request: texts that are asked for and not shown whole.
+
+use super::{ExchangeCosts, injection};
+use crate::budget::Treatment;
+use crate::decision::Trim;
+use crate::message::MessageOrigin;
+use crate::plan::Injection;
+use crate::trim::treatment;
+use crate::units::{Bytes, Cost, Seq, Tokens};
+
+impl ExchangeCosts<'_> {
+    /// What comes back: the best hits, in at most half of the room that is left.
+    pub(super) fn returning(&self, trim: &Trim) -> Vec<Injection> {
+        if self.ask.hits.is_empty() {
+            return Vec::new();
+        }
+        let room = self.limit.saturating_sub(self.total(trim));
+        let max = Tokens(room.tokens.0 / 2).min(self.ask.recall);
+        let mut left = Cost { tokens: max, bytes: Bytes(room.bytes.0 / 2) };
+        let mut items: Vec<Injection> = Vec::new();
+        for hit in self.ask.hits {
+            if items.iter().any(|item| item.body == hit.body) || self.shows(hit, trim) {
+                continue;
+            }
+            let cost = injection(hit, self.ask.costs);
+            if cost.fits(left) {
+                left = left.saturating_sub(cost);
+                items.push(hit.clone());
+            }
+        }
+        items
+    }
+
+    /// Whether the request shows all of a hit's text already: at its own place, or where it came back before.
+    fn shows(&self, hit: &Injection, trim: &Trim) -> bool {
+        let view = self.ask.view;
+        self.exchanges.iter().any(|(exchange, _)| {
+            let is_there = |seq: &Seq| {
+                let Some(entry) = view.entry(*seq) else { return false };
+                let may =
+                    *seq == hit.from_seq || matches!(entry.message.standing, MessageOrigin::Injected(_));
+                let whole = |index: usize| {
+                    trim.form_of((*seq, index)).is_none() && view.standing((*seq, index)).is_none()
+                };
+                let whole = entry.message.parts.iter().enumerate().filter(|(index, _)| whole(*index));
+                may && whole.flat_map(|(_, part)| part.bodies()).any(|body| *body == hit.body)
+            };
+            treatment(exchange, trim, view) == Treatment::Verbatim && exchange.members.iter().any(is_there)
+        })
+    }
+}
