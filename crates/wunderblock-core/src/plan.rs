@@ -5,6 +5,7 @@
 //! nothing that has been shown changes. What stays whatever happens: the operator's words, the user's first turn while
 //! it is short, the user's newest turn, and what is pinned.
 
+mod fit;
 mod recall;
 mod refusal;
 
@@ -23,6 +24,7 @@ use crate::thinking;
 use crate::trim::{self, GapOrSummary, treatment};
 use crate::units::{Bytes, Cost, Seq, Tokens};
 use crate::view::View;
+use fit::{longest_that, reach};
 pub use refusal::PlanRefusal;
 
 /// The first event of a stream opens it; a view that holds all after it is whole.
@@ -470,39 +472,3 @@ enum Summaries {
 /// The least of a clipped text that is still worth sending. A text that is no longer than this may have no handle by which
 /// the rest could be read.
 pub const MIN_CLIP: Bytes = Bytes(512);
-
-/// The largest length that fits, found from [`MIN_CLIP`] up: what is measured on the way is in proportion to what fits,
-/// not to the text.
-fn longest_that(fits: impl Fn(Bytes) -> bool, longest: Bytes) -> Bytes {
-    let mut low = MIN_CLIP.0;
-    let mut high = low.saturating_mul(2).min(longest.0);
-    while low < high && fits(Bytes(high)) {
-        low = high;
-        high = high.saturating_mul(2).min(longest.0);
-    }
-    while low + 1 < high {
-        let middle = low + (high - low) / 2;
-        if fits(Bytes(middle)) { low = middle } else { high = middle }
-    }
-    Bytes(low)
-}
-
-/// How far back from `end` the exchanges fit into `room`: the first index, and what they take.
-fn reach(
-    exchanges: &[&(&Exchange, EntryCost)],
-    end: usize,
-    room: Cost,
-    form: impl Fn(&EntryCost) -> Cost,
-) -> (usize, Cost) {
-    let mut used = Cost::ZERO;
-    let mut start = end;
-    for (index, (_, cost)) in exchanges.iter().enumerate().take(end).rev() {
-        let more = used + form(cost);
-        if !more.fits(room) {
-            break;
-        }
-        used = more;
-        start = index;
-    }
-    (start, used)
-}

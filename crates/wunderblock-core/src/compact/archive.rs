@@ -1,6 +1,6 @@
 //! The rung that puts a catalogue in the place of the oldest summaries.
 
-use super::job::{Detail, SummaryJob};
+use super::job::{Detail, SummaryJob, placed};
 use crate::cost;
 use crate::plan::PlanInput;
 use crate::policy::ArchiveSizes;
@@ -25,18 +25,7 @@ pub(super) fn job(rules: ArchiveSizes, ask: &PlanInput<'_>) -> Option<SummaryJob
     let joins = |a: &&SummaryNode, b: &&SummaryNode| a.to.next() == b.from;
     // A catalogue by itself is as short as it gets.
     let run = old.chunk_by(joins).find(|run| run.len() > 1 || run.iter().any(|node| node.level == 0))?;
-    let (first, last) = (run.first()?, run.last()?);
     let tokens: Tokens = run.iter().map(cost).sum();
-    Some(SummaryJob {
-        from: first.from,
-        to: last.to,
-        entries: Vec::new(),
-        sources: run.iter().map(|node| node.at).collect(),
-        level: run.iter().map(|node| node.level).max().unwrap_or_default() + 1,
-        detail: Detail::Catalogue,
-        tokens,
-        target: rules.catalogue.min(Tokens(tokens.0 / 2)),
-        splits: false,
-        inner: false,
-    })
+    let target = rules.catalogue.min(Tokens(tokens.0 / 2));
+    SummaryJob::of_summaries(&placed(run), (tokens, target), Detail::Catalogue)
 }

@@ -1,6 +1,6 @@
 //! The rung that makes one summary of several.
 
-use super::job::{Detail, SummaryJob};
+use super::job::{Detail, SummaryJob, placed};
 use crate::cost;
 use crate::plan::PlanInput;
 use crate::policy::Policy;
@@ -63,22 +63,11 @@ fn one_of(
     policy: &Policy,
     ask: &PlanInput<'_>,
 ) -> Option<SummaryJob> {
-    let (first, last) = (run.first()?, run.last()?);
     let tokens: Tokens = run.iter().map(|node| cost::node(node, ask.costs).tokens).sum();
     let half = Tokens(tokens.0 / 2);
     let room = above.saturating_sub(all.saturating_sub(tokens));
     let most = if must { half.min(room) } else { half };
     let most = most.max(policy.summary.at_least);
-    Some(SummaryJob {
-        from: first.from,
-        to: last.to,
-        entries: Vec::new(),
-        sources: run.iter().map(|node| node.at).collect(),
-        level: run.iter().map(|node| node.level).max().unwrap_or_default() + 1,
-        detail: if policy.goes_by_tasks() { Detail::Statistics } else { Detail::Full },
-        tokens,
-        target: policy.summary.condensed.min(most),
-        splits: false,
-        inner: false,
-    })
+    let detail = if policy.goes_by_tasks() { Detail::Statistics } else { Detail::Full };
+    SummaryJob::of_summaries(&placed(run), (tokens, policy.summary.condensed.min(most)), detail)
 }

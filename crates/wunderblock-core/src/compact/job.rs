@@ -1,6 +1,8 @@
 //! The texts that the ladder asks for.
 
+use crate::decision::PlacedSummary;
 use crate::units::{Seq, Tokens};
+use crate::view::SummaryNode;
 
 /// A text the ladder needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +27,38 @@ pub struct SummaryJob {
     pub splits: bool,
     /// No request shows it: it goes into another of the same climb, so no model need write it.
     pub inner: bool,
+}
+
+impl SummaryJob {
+    /// A summary of summaries that follow one another, each with its level; `tokens` is what they take.
+    #[must_use]
+    pub fn of_summaries(
+        run: &[(PlacedSummary, u32)],
+        (tokens, target): (Tokens, Tokens),
+        detail: Detail,
+    ) -> Option<Self> {
+        let ((first, _), (last, _)) = (run.first()?, run.last()?);
+        let mut sources: Vec<Seq> = run.iter().map(|(placed, _)| placed.at).collect();
+        sources.sort_unstable();
+        Some(Self {
+            from: first.from,
+            to: last.to,
+            entries: Vec::new(),
+            sources,
+            level: run.iter().map(|(_, level)| *level).max().unwrap_or_default() + 1,
+            detail,
+            tokens,
+            target,
+            splits: false,
+            inner: false,
+        })
+    }
+}
+
+/// Where summaries of a view stand, and their levels.
+pub(super) fn placed(run: &[&SummaryNode]) -> Vec<(PlacedSummary, u32)> {
+    let of = |&SummaryNode { at, from, to, level, .. }: &SummaryNode| (PlacedSummary { at, from, to }, level);
+    run.iter().map(|node| of(node)).collect()
 }
 
 /// How much a summary says.

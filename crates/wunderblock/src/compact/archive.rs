@@ -1,8 +1,7 @@
 //! What of a sweep's summaries becomes a catalogue.
 
-use super::sweep::SweptSummary;
+use super::sweep::{SweptSummary, one_of};
 use super::writing::EarlierText;
-use std::collections::BTreeSet;
 use wunderblock_core::compact::{Detail, SummaryJob};
 use wunderblock_core::policy::ArchiveSizes;
 use wunderblock_core::units::Tokens;
@@ -22,19 +21,6 @@ pub(super) fn archive(
     let old = standing.get(..standing.len() - newest.count())?;
     let joins = |a: &SweptSummary, b: &SweptSummary| a.placed.to.next() == b.placed.from;
     let run = old.chunk_by(joins).find(|run| run.len() > 1)?;
-    let (first, last) = (run.first()?.placed, run.last()?.placed);
-    let sources: BTreeSet<_> = run.iter().map(|standing| standing.placed.at).collect();
-    let job = SummaryJob {
-        from: first.from,
-        to: last.to,
-        entries: Vec::new(),
-        sources: sources.into_iter().collect(),
-        level: run.iter().map(|standing| standing.level).max()? + 1,
-        detail: Detail::Catalogue,
-        tokens: tokens(run),
-        target: sizes.catalogue.min(Tokens(tokens(run).0 / 2)),
-        splits: false,
-        inner: false,
-    };
-    Some((job, run.iter().cloned().map(SweptSummary::into_earlier).collect()))
+    let target = sizes.catalogue.min(Tokens(tokens(run).0 / 2));
+    one_of(run, (tokens(run), target), Detail::Catalogue)
 }

@@ -441,19 +441,19 @@ fn condense(sweep: &Sweep<'_>) -> Option<(SummaryJob, Vec<EarlierText>)> {
     }
     let tokens: Tokens = run.iter().map(|standing| standing.tokens).sum();
     let summary = &policy.summary;
-    let (first, last) = (run.first()?.placed, run.last()?.placed);
-    let sources: BTreeSet<Seq> = run.iter().map(|standing| standing.placed.at).collect();
-    let job = SummaryJob {
-        from: first.from,
-        to: last.to,
-        entries: Vec::new(),
-        sources: sources.into_iter().collect(),
-        level: level + 1,
-        detail: if policy.catalogues() { Detail::Catalogue } else { Detail::Full },
-        tokens,
-        target: summary.condensed.min(Tokens(tokens.0 / 2).max(summary.at_least)),
-        splits: false,
-        inner: false,
-    };
-    Some((job, run.into_iter().map(SweptSummary::into_earlier).collect()))
+    let detail = if policy.catalogues() { Detail::Catalogue } else { Detail::Full };
+    let target = summary.condensed.min(Tokens(tokens.0 / 2).max(summary.at_least));
+    one_of(&run, (tokens, target), detail)
+}
+
+/// One summary of several, and those.
+pub(super) fn one_of(
+    run: &[SweptSummary],
+    sizes: (Tokens, Tokens),
+    detail: Detail,
+) -> Option<(SummaryJob, Vec<EarlierText>)> {
+    let placed: Vec<(PlacedSummary, u32)> =
+        run.iter().map(|standing| (standing.placed, standing.level)).collect();
+    let job = SummaryJob::of_summaries(&placed, sizes, detail)?;
+    Some((job, run.iter().cloned().map(SweptSummary::into_earlier).collect()))
 }

@@ -1,0 +1,42 @@
+//! How much fits: the longest text, the furthest exchange.
+
+use super::MIN_CLIP;
+use crate::cost::EntryCost;
+use crate::pair::Exchange;
+use crate::units::{Bytes, Cost};
+
+/// The largest length that fits, found from [`MIN_CLIP`] up: what is measured on the way is in proportion to what fits,
+/// not to the text.
+pub(super) fn longest_that(fits: impl Fn(Bytes) -> bool, longest: Bytes) -> Bytes {
+    let mut low = MIN_CLIP.0;
+    let mut high = low.saturating_mul(2).min(longest.0);
+    while low < high && fits(Bytes(high)) {
+        low = high;
+        high = high.saturating_mul(2).min(longest.0);
+    }
+    while low + 1 < high {
+        let middle = low + (high - low) / 2;
+        if fits(Bytes(middle)) { low = middle } else { high = middle }
+    }
+    Bytes(low)
+}
+
+/// How far back from `end` the exchanges fit into `room`: the first index, and what they take.
+pub(super) fn reach(
+    exchanges: &[&(&Exchange, EntryCost)],
+    end: usize,
+    room: Cost,
+    form: impl Fn(&EntryCost) -> Cost,
+) -> (usize, Cost) {
+    let mut used = Cost::ZERO;
+    let mut start = end;
+    for (index, (_, cost)) in exchanges.iter().enumerate().take(end).rev() {
+        let more = used + form(cost);
+        if !more.fits(room) {
+            break;
+        }
+        used = more;
+        start = index;
+    }
+    (start, used)
+}
