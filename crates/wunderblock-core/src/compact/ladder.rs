@@ -256,6 +256,7 @@ impl<'a> Ladder<'a> {
         }
         if self.ahead {
             self.nodes = drafts;
+            self.rung += 1;
             return;
         }
         let repeats = matches!(action, Action::Condense { .. });

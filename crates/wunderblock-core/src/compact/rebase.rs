@@ -14,6 +14,9 @@ use std::collections::{HashMap, HashSet};
 /// an exchange that waited for nothing got another result.
 #[must_use]
 pub fn rebase(proposal: &Proposal, old: &View, new: &View) -> Option<Proposal> {
+    if proposal.trim.is_none() && proposal.nodes.is_empty() {
+        return None;
+    }
     // What is made ahead takes no step: the lane's own stands.
     let trim = proposal.trim.as_ref().unwrap_or(old.trim());
     let ahead = proposal.trim.is_none().then(|| proposal.nodes.last().map(|node| node.job.to)).flatten();

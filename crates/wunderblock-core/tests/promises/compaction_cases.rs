@@ -69,6 +69,25 @@ fn an_anchored_summary_takes_in_what_stands_before_it_and_no_gap() {
     assert_eq!(ranges, [first, behind].concat());
 }
 
+/// It was asked for again and again.
+#[test]
+fn a_chunk_made_ahead_that_says_nothing_is_asked_for_once() {
+    let mut history = ledger(Vec::new());
+    turns(&mut history, 12);
+    let mut action = plain_summarise(Tokens(2_000));
+    if let Action::Summarise { ahead, .. } = &mut action {
+        *ahead = true;
+    }
+    let policy = exchange(vec![action], 2);
+    let made = |answer| {
+        let scribe = Scribe(vec![answer]);
+        climb(&history, &view_of(&history.events), window(100_000), (&policy, Urgency::Ahead), &scribe)
+    };
+    assert!(made(Answer::Short).proposal.nodes.len() > 1);
+    let blank = made(Answer::Blank);
+    assert_eq!((blank.asked, blank.proposal.nodes.len()), (1, 0));
+}
+
 #[test]
 fn summaries_are_condensed_without_a_step_that_makes_some() {
     let mut history = ledger(Vec::new());

@@ -44,9 +44,9 @@ impl Ladder<'_> {
     /// Goes to the step whose chunks are made ahead, and answers what it needs.
     pub(super) fn jobs_ahead(&mut self) -> Vec<SummaryJob> {
         let is_ahead = |action: &Action| matches!(action, Action::Summarise { ahead: true, .. });
-        let Some(rung) = self.policy.steps.iter().position(is_ahead).filter(|_| self.nodes.is_empty()) else {
-            return Vec::new();
-        };
+        // Behind that step it has been asked: a text that says nothing is not asked for again.
+        let ahead = self.policy.steps.iter().position(is_ahead).filter(|rung| *rung >= self.rung);
+        let Some(rung) = ahead else { return Vec::new() };
         self.rung = rung;
         let Some(action) = self.policy.steps.get(rung) else { return Vec::new() };
         let mut jobs = self.jobs(action);
