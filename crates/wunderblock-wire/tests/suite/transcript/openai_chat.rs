@@ -87,3 +87,26 @@ fn a_byte_order_mark_shifts_no_span() {
         "{\"role\":\"user\",\"content\":\"a\"}"
     );
 }
+
+/// SWE-agent logs what its shell shows in the role of the user, and a demonstration before the task.
+#[test]
+fn what_an_environment_shows_nobody_said() {
+    let said = |role: &str, text: &str| format!("{{\"role\":\"{role}\",\"content\":\"{text}\"}}\n");
+    let text = [
+        "{\"role\":\"user\",\"is_demo\":true,\"content\":\"shown\"}\n".to_owned(),
+        said("user", "the task\\nbash-$"),
+        said("assistant", "create a.py"),
+        said("user", "[File: a.py]\\n(Open file: a.py)\\nbash-$ "),
+        said("user", "what does bash-$ mean?"),
+    ];
+    check(
+        &read("chat.jsonl", &text.concat()),
+        "
+        user opened() + User injected=demonstration(shown)
+        user User(the task/bash-$)
+        assistant Assistant(create a.py)
+        user User injected=environment([File: a.py]/(Open file: a.py)/bash-$ )
+        user User(what does bash-$ mean?)
+        ",
+    );
+}
