@@ -25,7 +25,7 @@ fn figureless(text: &str, policies: &[&str]) -> String {
 fn a_session_is_played_under_each_policy() {
     let desk = Desk::bare();
     let example = example();
-    desk.write("mine.toml", "extends = \"balanced\"\nname = \"mine\"\n\n[trigger.soft]\nfraction = 0.5\n");
+    desk.write("mine.toml", "extends = \"balanced\"\nname = \"mine\"\n\n[trigger]\ndown_to = 0.4\nidle = 0\n\n[trigger.soft]\nfraction = 0.5\n");
     let policies = "balanced,claude-code,openmanus,mine.toml,off";
     let args = ["simulate", &example, "--window", "24000", "--policies", policies, "--per-turn", "-q"];
     let done = desk.run(&args).exits(0);
@@ -108,7 +108,7 @@ fn many_sessions_are_played_at_once() {
     desk.write("c.jsonl", talk("three"));
     desk.write(
         "balanced.toml",
-        "extends = \"balanced\"\nname = \"balanced\"\n\n[trigger.soft]\nfraction = 0.5\n",
+        "extends = \"balanced\"\nname = \"balanced\"\n\n[trigger]\ndown_to = 0.4\nidle = 0\n\n[trigger.soft]\nfraction = 0.5\n",
     );
     let args =
         ["simulate", "talks", "c.jsonl", "talks/a.jsonl", "--window", "8000", "--jitter", "3", "--json"];
