@@ -150,6 +150,8 @@ const fn is_once(weight: &u16) -> bool {
 pub enum Fill {
     /// What the user wanted: the first request, and each that opened something new.
     Intent,
+    /// What came of each request: how the model's reply that ended the turn begins.
+    Outcomes,
     /// What the user ruled out, demanded or preferred.
     Constraints,
     /// Names of tools, languages, libraries and terms that come up again and again.

@@ -149,6 +149,7 @@ const SECTION: &[PolicyKey] = &[
 
 const FILL: &[&str] = &[
     "intent",
+    "outcomes",
     "constraints",
     "concepts",
     "decisions",

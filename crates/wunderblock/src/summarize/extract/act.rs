@@ -54,6 +54,8 @@ pub(super) struct ParsedCall {
     pub(super) files: Vec<(Deed, String)>,
     /// Whether what it answers is content, in which `error` is a word like any other.
     pub(super) shows: bool,
+    /// Its last command shows something, whatever those before it do.
+    pub(super) ends_showing: bool,
     /// The checks a command runs.
     pub(super) checks: Vec<Check>,
 }
@@ -83,12 +85,12 @@ pub(super) fn read(name: &str, gist: Option<&str>, input: &str) -> ParsedCall {
     match kind {
         Kind::Run => {
             let given = if gist.is_empty() { command(input).unwrap_or_default() } else { gist.to_owned() };
-            let Shell { key, program, mut files, shows, checks, .. } = shell::read(&given);
+            let Shell { key, program, mut files, shows, ends_showing, checks, .. } = shell::read(&given);
             if program == PATCH {
                 files.extend(patched(&command(input).unwrap_or_default()));
             }
             let what = if given.is_empty() { name.to_owned() } else { given };
-            ParsedCall { kind, key: format!("run {key}"), what, program, files, shows, checks }
+            ParsedCall { kind, key: format!("run {key}"), what, program, files, shows, ends_showing, checks }
         }
         Kind::Plan => plain(kind, name, String::new()),
         Kind::Other => plain(kind, name, gist.to_owned()),
@@ -107,7 +109,7 @@ pub(crate) fn files_touched(name: &str, gist: Option<&str>, input: &str) -> (Vec
 fn plain(kind: Kind, name: &str, gist: String) -> ParsedCall {
     let what = if gist.is_empty() { name.to_owned() } else { format!("{name} {gist}") };
     let (program, files, checks) = (String::new(), Vec::new(), Vec::new());
-    ParsedCall { kind, key: what.clone(), what, program, files, shows: true, checks }
+    ParsedCall { kind, key: what.clone(), what, program, files, shows: true, ends_showing: true, checks }
 }
 
 /// The program by which agents apply patches that name their files.
@@ -180,7 +182,8 @@ fn file(name: &str, gist: &str, input: &str) -> ParsedCall {
     let what =
         if gist.is_empty() || says(gist) { format!("{name} {first}") } else { format!("{name} {gist}") };
     let key = format!("{word} {first}");
-    ParsedCall { kind, what, key, program: String::new(), files, shows: true, checks: Vec::new() }
+    let (program, checks) = (String::new(), Vec::new());
+    ParsedCall { kind, what, key, program, files, shows: true, ends_showing: true, checks }
 }
 
 /// Without the lines a gist names after a path.

@@ -3,7 +3,7 @@
 use super::cue;
 use super::form::{SummaryForm, heading};
 use super::glean::Found;
-use super::item::{ANSWERED, ItemText, RULE, SummaryItem};
+use super::item::{ANSWERED, ItemText, OUTCOME, RULE, SummaryItem};
 use super::log;
 use super::plain::{self, code, line};
 use crate::summarize::task::{Earlier, Material};
@@ -215,7 +215,8 @@ fn read(earlier: &Earlier<'_>, form: &SummaryForm) -> Vec<SummaryItem> {
         }
         let bare = log::bare(trimmed.trim_start_matches(['-', '*', '•']).trim_start()).0;
         let here = if fills.is_empty() { guessed.as_slice() } else { fills };
-        if fills.is_empty() && block.is_empty() && !cue::says_something(positions(bare).0) {
+        let said = positions(bare).0;
+        if fills.is_empty() && block.is_empty() && !cue::says_something(said) && !is_one_name(said) {
             continue;
         }
         // Not the position of the summary's own record: that depends on what other lanes have recorded.
@@ -342,11 +343,18 @@ fn kind_of(said: &str, fills: &[Fill]) -> Option<Fill> {
     let begins = |words: &[&str]| words.iter().any(|word| said.starts_with(word));
     let fill = if said.contains(ANSWERED) {
         Fill::Decisions
-    } else if begins(&["changed `", "removed `", "changing `", "removing `"]) {
+    } else if begins(&["changed `", "removed `", "changing `", "removing `", "moved `", "taken back `"]) {
         Fill::FilesModified
     } else if begins(&[RULE]) {
         Fill::Constraints
-    } else if begins(&["in progress: ", "open: "]) {
+    } else if begins(&[OUTCOME]) {
+        Fill::Outcomes
+    } else if begins(&[
+        "in progress: ",
+        "in progress when last listed: ",
+        "open: ",
+        "open when last listed: ",
+    ]) {
         Fill::Todos
     } else if begins(&["asked last: ", "said last: "]) {
         Fill::Current
@@ -390,7 +398,11 @@ fn split(said: &str, form: &SummaryForm) -> (String, String, String) {
         let lead = format!("\"{}\"{ANSWERED}", line(question, form.marks));
         return (lead, line(answer.trim_matches('"'), form.marks), String::new());
     }
-    let first = said.find('"');
+    // A command in backticks may hold marks of its own.
+    let is_outside =
+        |(at, _): &(usize, &str)| said.get(..*at).is_some_and(|before| before.matches('`').count() % 2 == 0);
+    let mut marks = said.match_indices('"');
+    let first = marks.find(is_outside).map(|(at, _)| at);
     let last = said.rfind('"').filter(|last| first.is_some_and(|first| *last > first));
     if let (Some(first), Some(last)) = (first, last) {
         let lead = said.get(..first).unwrap_or_default();
@@ -405,8 +417,7 @@ fn split(said: &str, form: &SummaryForm) -> (String, String, String) {
             return (lead, quote, tail);
         }
     }
-    // A name by itself.
-    if !said.contains(char::is_whitespace) && literals(said).any(|name| name.text.len() == said.len()) {
+    if is_one_name(said) {
         return (format!("`{}`", code(said, form.marks)), String::new(), String::new());
     }
     if is_ours(said) {
@@ -416,6 +427,11 @@ fn split(said: &str, form: &SummaryForm) -> (String, String, String) {
     let more = if end < said.len() { "…" } else { "" };
     let quote = line(&format!("{}{more}", said.get(..end).unwrap_or_default()), form.marks);
     (String::new(), quote, String::new())
+}
+
+/// Whether a line is a name by itself.
+fn is_one_name(said: &str) -> bool {
+    !said.contains(char::is_whitespace) && literals(said).any(|name| name.text.len() == said.len())
 }
 
 /// A name in backticks, with its count where it has one.
@@ -430,12 +446,12 @@ fn is_name(text: &str) -> bool {
 /// Names in backticks, counts, and the few words that we write around them.
 fn is_ours(text: &str) -> bool {
     #[rustfmt::skip]
-    const OURS: [&str; 53] = [
-        "after", "asked", "broken", "by", "calls", "changed", "changing", "checked", "code", "exit", "failed",
-        "failed,", "failed:", "file", "files", "fixed", "given:", "in", "last:", "later", "messages", "model", "model:",
+    const OURS: [&str; 60] = [
+        "after", "asked", "back", "back:", "broken", "by", "calls", "changed", "changing", "checked", "code", "exit", "failed",
+        "failed,", "failed:", "file", "files", "fixed", "given:", "in", "last", "last:", "listed:", "later", "messages", "model", "model:",
         "named:", "no", "not", "off:", "ok", "ok:", "older", "open", "open:", "printed:", "progress:", "read:",
-        "removed", "removing", "reply:", "reports:", "result", "rule:", "said", "since", "the", "then:", "to", "unchecked:", "user",
-        "user:", "was", "yet", "→", "from",
+        "rejected:", "removed", "removing", "reply:", "reports:", "result", "rule:", "said", "since", "taken", "the", "then:", "to", "unchecked:", "user",
+        "user:", "was", "when", "yet", "→", "from",
     ];
     let outside: String = text.split('`').step_by(2).collect::<Vec<_>>().join(" ");
     let plain = |word: &str| {

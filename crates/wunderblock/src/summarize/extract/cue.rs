@@ -4,6 +4,7 @@ use super::plain::cut;
 use crate::summarize::phrase::stands_alone;
 use aho_corasick::{AhoCorasick, MatchKind};
 use serde::Deserialize;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 use wunderblock_core::literal::literals;
@@ -124,6 +125,14 @@ pub(super) fn sentences_of(text: &str) -> Vec<&str> {
     found
 }
 
+/// A text without what stands between code fences.
+pub(super) fn without_code(text: &str) -> Cow<'_, str> {
+    if !text.contains("```") {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.split("```").step_by(2).collect::<Vec<_>>().join("…"))
+}
+
 /// Whether a sentence says something by itself: "Done.", "There's the problem!", "Let me search", a heading and a question
 /// do not.
 pub(super) fn says_something(sentence: &str) -> bool {
@@ -135,14 +144,30 @@ pub(super) fn says_something(sentence: &str) -> bool {
     let words = lower.split(|c: char| !c.is_alphanumeric()).filter(content).count();
     let names = plain.contains('`') || literals(plain).next().is_some();
     let is_row = plain.starts_with('|') || plain.ends_with([':', '：', '?', '？']);
-    !is_talk && !is_row && (words >= WORDS_MIN || names && words >= 2 || wide >= WIDE_MIN)
+    let is_path = !plain.contains(char::is_whitespace) && wide == 0;
+    !is_talk && !is_row && !is_path && (words >= WORDS_MIN || names && words >= 2 || wide >= WIDE_MIN)
 }
 
 /// How sentences begin that only go along with the work.
-const TALK: [&str; 17] = [
+const TALK: [&str; 33] = [
     "let me",
     "now let me",
     "let's see",
+    "let's start",
+    "let's look",
+    "let's check",
+    "let's run",
+    "let's find",
+    "let's fix",
+    "let's try",
+    "let's search",
+    "let's review",
+    "now let's",
+    "now, let's",
+    "now i'll",
+    "first, i'll",
+    "first, let",
+    "next, i'll",
     "please ",
     "would you",
     "could you",
@@ -152,6 +177,7 @@ const TALK: [&str; 17] = [
     "i'll now",
     "i'll help",
     "i'm sorry",
+    "i apologize",
     "i understand",
     "让我",
     "我来",
@@ -168,6 +194,12 @@ const EVERYDAY: [&str; 28] = [
 const WORDS_MIN: usize = 4;
 /// and fewer characters of a script without blanks.
 const WIDE_MIN: usize = 6;
+
+/// Whether a line is an item of a list, a heading or a row.
+pub(super) fn is_listed(line: &str) -> bool {
+    let plain = line.trim();
+    bare(plain).len() < plain.trim_end_matches(['*', ' ']).len() || plain.starts_with('|')
+}
 
 /// Without what marks a list or a heading.
 pub(super) fn bare(sentence: &str) -> &str {

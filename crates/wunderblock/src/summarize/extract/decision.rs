@@ -15,6 +15,24 @@ pub(in super::super) struct Answer {
     pub(in super::super) answer: String,
 }
 
+/// What a user said of the reply before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Verdict {
+    /// Its work was undone, or is to be.
+    TakenBack,
+    /// It is wrong.
+    Rejected,
+    /// It was broken off, by the user or by an error.
+    BrokenOff,
+}
+
+impl Verdict {
+    /// Whether what the reply says does not hold.
+    pub(super) fn is_void(self) -> bool {
+        matches!(self, Self::TakenBack | Self::Rejected)
+    }
+}
+
 /// Maximum bytes from the end of a reply in which its question is looked for.
 const END: usize = 1_200;
 /// Maximum bytes kept of a question, and of an answer.
@@ -53,6 +71,50 @@ fn question(reply: &str) -> Option<String> {
 
 /// A question is one of the last sentences of a reply; options may stand behind it.
 const LAST: usize = 3;
+
+/// Words near the beginning of a turn by which a user takes back what was done.
+const UNDOES: [&str; 11] = [
+    "undo that",
+    "undo this",
+    "undo it",
+    "i undid",
+    "revert that",
+    "revert this",
+    "i reverted",
+    "roll that back",
+    "撤销",
+    "回退",
+    "改回去",
+];
+/// Words that begin a turn which says that the reply is wrong.
+const REJECTS: [&str; 12] = [
+    "no, that's not",
+    "no that's not",
+    "no, that is not",
+    "that's not it",
+    "that is not it",
+    "that's not the",
+    "that is not the",
+    "that's wrong",
+    "that is wrong",
+    "不对",
+    "不是这个",
+    "错了",
+];
+/// Maximum bytes of a turn in which words that undo are looked for.
+const VERDICT: usize = 80;
+
+/// What a user's turn says of the reply before it.
+pub(super) fn verdict(turn: &str) -> Option<Verdict> {
+    let turn = turn.trim_start();
+    let begin = turn.get(..cut(turn, VERDICT)).unwrap_or_default().to_lowercase().replace('’', "'");
+    if REJECTS.iter().any(|words| begin.starts_with(words)) {
+        return Some(Verdict::Rejected);
+    }
+    // "How do I undo that?" takes nothing back.
+    let first = sentences_of(&begin).first().is_some_and(|first| !first.ends_with(['?', '？']));
+    (first && UNDOES.iter().any(|words| begin.contains(words))).then_some(Verdict::TakenBack)
+}
 
 /// What a user's turn answers to the reply before it; nothing where it asks itself, or is a request of its own.
 pub(super) fn answered((asked, reply): (Seq, &str), (said, turn): (Seq, &str)) -> Option<Answer> {

@@ -2,11 +2,14 @@
 
 use super::act::Deed;
 use std::collections::HashMap;
+use wunderblock_core::literal::literals;
 use wunderblock_core::units::Seq;
 use wunderblock_core::work::FileChange;
 
 /// A longer path is none, in bytes.
 const PATH_MAX: usize = 300;
+/// Names and numbers of a reason that count.
+const REASON_NAMES: usize = 4;
 /// What stands for the whole working tree.
 const ALL: &str = ".";
 
@@ -22,6 +25,8 @@ pub(in super::super) struct File {
     pub(super) from: Option<String>,
     pub(super) last_read: Seq,
     pub(in super::super) last_changed: Seq,
+    /// What was said of a change of it, and where: of all, the one that names most.
+    pub(super) reason: Option<(Seq, String)>,
     /// The calls that changed it, in order.
     pub(super) changes: Vec<Seq>,
     /// The results that showed it, in order.
@@ -97,6 +102,18 @@ impl Files {
         }
     }
 
+    /// Notes what was said of a change; the newer of two that name as much.
+    pub(super) fn explain(&mut self, path: &str, reason: Option<(Seq, String)>) {
+        let place = self.places.get(plain(path)).copied();
+        let Some(file) = place.and_then(|place| self.list.get_mut(place)) else { return };
+        let names = |reason: &Option<(Seq, String)>| {
+            reason.as_ref().map(|(_, text)| literals(text).take(REASON_NAMES).count())
+        };
+        if names(&reason) >= names(&file.reason) {
+            file.reason = reason;
+        }
+    }
+
     /// The changed files in a folder.
     fn inside(&self, path: &str) -> Vec<String> {
         let changed = self.list.iter().filter(|file| file.changed > 0 && file.change != FileChange::Deleted);
@@ -149,6 +166,7 @@ impl Files {
                 from: None,
                 last_read: Seq::START,
                 last_changed: Seq::START,
+                reason: None,
                 changes: Vec::new(),
                 shown: Vec::new(),
             });

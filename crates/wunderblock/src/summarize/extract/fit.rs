@@ -43,21 +43,22 @@ const fn share(fill: Fill) -> (u64, u8) {
     match fill {
         Fill::Current => (15, 0),
         Fill::Intent => (11, 1),
-        Fill::Todos => (11, 2),
-        Fill::FilesModified => (15, 3),
-        Fill::UserMessages => (26, 4),
-        Fill::Errors => (12, 5),
-        Fill::Constraints => (10, 6),
-        Fill::Decisions => (10, 7),
-        Fill::Next => (4, 8),
-        Fill::Commands => (10, 9),
-        Fill::Findings => (8, 10),
-        Fill::Done => (6, 11),
-        Fill::Recent => (8, 12),
-        Fill::Identifiers => (8, 13),
-        Fill::FilesRead => (6, 14),
-        Fill::Concepts => (3, 15),
-        Fill::Statistics => (3, 16),
+        Fill::Outcomes => (14, 2),
+        Fill::Todos => (11, 3),
+        Fill::FilesModified => (15, 4),
+        Fill::UserMessages => (26, 5),
+        Fill::Errors => (12, 6),
+        Fill::Constraints => (10, 7),
+        Fill::Decisions => (10, 8),
+        Fill::Next => (4, 9),
+        Fill::Commands => (10, 10),
+        Fill::Findings => (8, 11),
+        Fill::Done => (6, 12),
+        Fill::Recent => (8, 13),
+        Fill::Identifiers => (8, 14),
+        Fill::FilesRead => (6, 15),
+        Fill::Concepts => (3, 16),
+        Fill::Statistics => (3, 17),
     }
 }
 
@@ -80,7 +81,7 @@ struct Chosen {
 
 impl Chosen {
     fn push(&mut self, item: SummaryItem) {
-        if let (Some(at), Some(quote)) = (item.refs.first(), item.quoted()) {
+        for (at, quote) in item.refs.iter().zip(item.quoted().into_iter().cycle()) {
             self.quoted.entry(*at).or_default().push((item.fill, quote.to_owned()));
         }
         self.items.push(item);

@@ -128,8 +128,14 @@ impl SummaryForm {
                 out.push('\n');
             }
             let before = out.len();
+            // What was asked and what came of it are told turn by turn.
+            let has_turns = [Fill::Intent, Fill::Outcomes].iter().all(|fill| part.fills.contains(fill));
+            let told_as = |item: &SummaryItem| match item.fill {
+                Fill::Outcomes if has_turns => Fill::Intent,
+                fill => fill,
+            };
             for fill in &part.fills {
-                self.fill(&mut out, items.iter().filter(|item| item.fill == *fill).copied().collect());
+                self.fill(&mut out, items.iter().filter(|item| told_as(item) == *fill).copied().collect());
             }
             if out.len() == before && !part.name.is_empty() {
                 out.push_str(NOTHING);

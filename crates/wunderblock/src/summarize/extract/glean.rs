@@ -1,9 +1,11 @@
 //! What a range holds, found in one pass over its entries.
 
+mod printed;
+
 use super::act::{self, Deed, Kind, ParsedCall};
 use super::check::Check;
 use super::cue::{self, Cue};
-use super::decision::{self, Answer};
+use super::decision::{self, Answer, Verdict};
 use super::files::Files;
 use super::names::{Author, Names};
 use super::outcome::{self, Outcome};
@@ -14,8 +16,9 @@ use super::trouble::Troubles;
 use crate::redact::Redactor;
 use crate::summarize::standing::{rules_of_text, typed};
 use crate::summarize::task::Material;
+use printed::Commit;
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 use wunderblock_core::id::CallId;
 use wunderblock_core::message::{Message, MessageOrigin, Part, Role};
@@ -56,6 +59,8 @@ pub(in super::super) struct Step {
     pub(super) key: String,
     pub(super) files: Vec<(Deed, String)>,
     pub(super) shows: bool,
+    /// Its last command shows something, whatever those before it do.
+    ends_showing: bool,
     /// The checks it runs.
     pub(super) checks: Vec<Check>,
     /// What it makes of the list of what is to be done.
@@ -70,6 +75,37 @@ pub(in super::super) struct Step {
     pub(super) outcome: Option<Outcome>,
     /// Where its result stands; its own position while there is none.
     pub(super) ended: Seq,
+}
+
+impl Step {
+    /// Takes in a text of its result: what it shows, and how the call ended.
+    fn read(&mut self, at: Seq, text: &str, failed: bool, ended: &mut Outcome) {
+        if let Some(skill) = &mut self.skill {
+            skill::read(skill, at, &readable(text));
+        }
+        if self.kind == Kind::Read {
+            self.ticks = Ticks::of_file(&readable(text));
+        }
+        let refused = !matches!(self.kind, Kind::Run | Kind::Read) && outcome::is_refusal(text);
+        let shows = self.shows || self.ends_showing && self.checks.is_empty();
+        let mut part = outcome::read(text, failed || refused, shows);
+        if self.kind == Kind::Other && !part.failed {
+            part.telling = outcome::short_answer(text).map(str::to_owned);
+        }
+        if self.files.iter().any(|(deed, _)| *deed == Deed::Committed) && !part.failed {
+            part.telling = outcome::commit_line(text).map(str::to_owned);
+        }
+        if self.checks.is_empty() && outcome::found_nothing(&self.what, text, &part) {
+            part = Outcome { found_nothing: true, ..Outcome::default() };
+            ended.failed = false;
+        }
+        *ended = Outcome {
+            failed: ended.failed || part.failed,
+            found_nothing: part.found_nothing,
+            exit: part.exit.or(ended.exit.take()),
+            telling: part.telling.or(ended.telling.take()),
+        };
+    }
 }
 
 /// A sentence that says what kind it is.
@@ -109,8 +145,10 @@ pub(in super::super) struct Found<'a> {
     pub(in super::super) plan: Option<(Seq, Plan)>,
     /// What some program printed that it had done.
     pub(super) done: Vec<Said<'a>>,
-    /// The commits it tells of that stand: their hashes, and the files it had edited for each.
-    commits: Vec<(String, Vec<String>)>,
+    /// The commits it tells of that stand.
+    commits: Vec<Commit>,
+    /// Replies whose work was taken back, and those that the user rejected.
+    verdicts: HashMap<Seq, Verdict>,
     pub(in super::super) names: Names,
     pub(super) tally: GleanCounts,
     todo: Vec<TodoItem>,
@@ -210,6 +248,10 @@ impl<'a> Found<'a> {
             (MessageOrigin::Failed(why), _) => {
                 let line = super::plain::head(&readable(why), 220).into_owned();
                 self.trouble(at, "reply broken off", &line);
+                if said.role == Role::Assistant {
+                    self.verdicts.insert(at, Verdict::BrokenOff);
+                    self.replies.push(Said { at, text });
+                }
             }
             (_, Role::User) => {
                 self.tally.by_user += 1;
@@ -221,6 +263,14 @@ impl<'a> Found<'a> {
                     self.trouble(at, "the user reports", line);
                 }
                 self.answer(at, &text);
+                if let Some(verdict) = decision::verdict(&text) {
+                    self.judge(verdict);
+                }
+                // Some harnesses record a question as it was typed, and as it was put: `/ask why?`, `why?`.
+                let is_put = |typed: &mut Said<'_>| {
+                    typed.text.starts_with('/') && typed.text.trim().ends_with(text.trim())
+                };
+                self.users.pop_if(is_put);
                 self.users.push(Said { at, text });
             }
             (_, Role::Assistant) => {
@@ -232,11 +282,61 @@ impl<'a> Found<'a> {
         }
     }
 
+    /// The replies since the user's newest turn.
+    fn newest_replies(&self) -> impl DoubleEndedIterator<Item = &Said<'a>> {
+        let since = self.users.last().map_or(Seq::START, |said| said.at);
+        let first = self.replies.partition_point(|reply| reply.at <= since);
+        self.replies.get(first..).unwrap_or_default().iter()
+    }
+
+    fn judge(&mut self, verdict: Verdict) {
+        let replies: Vec<Seq> = self.newest_replies().map(|reply| reply.at).collect();
+        self.verdicts.extend(replies.into_iter().map(|at| (at, verdict)));
+    }
+
+    /// What became of a reply, where its user or a program took it back.
+    pub(super) fn verdict(&self, reply: Seq) -> Option<Verdict> {
+        self.verdicts.get(&reply).copied()
+    }
+
+    /// The last reply of each turn, and what became of it: one with a call was broken off.
+    pub(super) fn turn_ends(&self) -> Vec<(&Said<'a>, Option<Verdict>)> {
+        let calls: HashSet<Seq> = self.steps.iter().map(|step| step.at).collect();
+        let mut replies = self.replies.iter().peekable();
+        let mut ends = Vec::new();
+        for next in self.users.iter().map(|said| said.at).chain([Seq(u64::MAX)]) {
+            let turn = std::iter::from_fn(|| replies.next_if(|reply| reply.at < next));
+            let Some(last) = turn.last() else { continue };
+            let broken = calls.contains(&last.at).then_some(Verdict::BrokenOff);
+            ends.push((last, self.verdict(last.at).or(broken)));
+        }
+        ends
+    }
+
+    /// The last sentence of the newest reply, without its lists: what a change is for.
+    fn reason(&self) -> Option<(Seq, String)> {
+        let reply = self.newest_replies().next_back()?;
+        let prose = cue::without_code(&reply.text);
+        let lines = prose.lines().rev().filter(|line| !cue::is_listed(line));
+        let mut sentences = lines.flat_map(|line| cue::sentences_of(line).into_iter().rev());
+        sentences
+            .find(|sentence| cue::says_something(sentence))
+            .map(|sentence| (reply.at, sentence.to_owned()))
+    }
+
+    fn touch(&mut self, place: (Seq, Seq), deed: &Deed, path: &str) {
+        self.files.touch(place, deed, path);
+        if !matches!(deed, Deed::Read | Deed::Committed) {
+            let reason = self.reason();
+            self.files.explain(path, reason);
+        }
+    }
+
     /// A user's turn answers the reply before it.
     fn answer(&mut self, at: Seq, turn: &str) {
-        let since = self.users.last().map_or(Seq::START, |said| said.at);
-        let reply = self.replies.last().filter(|reply| reply.at > since);
-        self.answers.extend(reply.and_then(|reply| decision::answered((reply.at, &reply.text), (at, turn))));
+        let reply = self.newest_replies().next_back();
+        let answer = reply.and_then(|reply| decision::answered((reply.at, &reply.text), (at, turn)));
+        self.answers.extend(answer);
     }
 
     fn heard(&mut self, at: Seq, text: &str, by_user: bool) {
@@ -269,72 +369,10 @@ impl<'a> Found<'a> {
         });
     }
 
-    /// What some program put in: aider prints there what it did.
-    fn printed(&mut self, at: Seq, what: &str, text: Cow<'a, str>) {
-        if wunderblock_core::section::Section::ALL.iter().any(|section| section.name() == what) {
-            return;
-        }
-        let mut edited: Vec<&str> = Vec::new();
-        let mut is_users = false;
-        for line in text.lines().take(400) {
-            let line = line.trim_start_matches(['>', ' ']);
-            if let Some(path) = line.strip_prefix("Applied edit to ") {
-                edited.push(path.trim());
-            }
-            is_users |= line.starts_with("Committing ") && line.ends_with(" before applying edits.");
-            if let Some(path) = line.strip_prefix("Applied edit to ") {
-                self.files.touch((at, at), &Deed::Changed, path.trim());
-            } else if let Some(path) =
-                line.strip_prefix("Added ").and_then(|rest| rest.split_once(" to the chat"))
-            {
-                self.files.touch((at, at), &Deed::Read, path.0.trim());
-            } else if line.starts_with("Commit ") {
-                let whose = if is_users { " (edits of the user's own)" } else { "" };
-                self.done.push(Said { at, text: Cow::Owned(format!("{line}{whose}")) });
-                let files = std::mem::take(&mut edited).into_iter().map(str::to_owned).collect();
-                self.commits.push((line.split(' ').nth(1).unwrap_or_default().to_owned(), files));
-                is_users = false;
-            } else if let Some(place) = self.commit_behind(line, &["Removed: "]) {
-                self.undo(at, place..place + 1);
-            } else if let Some(place) = self.commit_behind(line, &["Now at: ", "HEAD is now at "]) {
-                self.undo(at, place + 1..self.commits.len());
-            }
-        }
-        if let Some(line) = outcome::error_line(&text).filter(|line| line.len() < 300) {
-            self.trouble(at, "printed", line.trim_start_matches(['>', ' ']));
-        }
-        if let Some(skill) = self.steps.last_mut().and_then(|step| step.skill.as_mut()) {
-            skill::read(skill, at, &text);
-        }
-        self.others.push(Said { at, text });
-    }
-
-    /// Which commit a line names behind one of these words.
-    fn commit_behind(&self, line: &str, words: &[&str]) -> Option<usize> {
-        let rest = words.iter().find_map(|word| line.strip_prefix(word))?;
-        let hash = rest.split_whitespace().next()?;
-        self.commits.iter().position(|(known, _)| known == hash)
-    }
-
-    /// Commits that were taken back are not done, nor is what they changed in files that no other commit changed.
-    fn undo(&mut self, at: Seq, which: std::ops::Range<usize>) {
-        let undone: Vec<(String, Vec<String>)> = self.commits.drain(which).collect();
-        let is_undone = |said: &Said<'_>| {
-            let hash = said.text.strip_prefix("Commit ").and_then(|rest| rest.split(' ').next());
-            hash.is_some_and(|hash| undone.iter().any(|(gone, _)| gone == hash))
-        };
-        self.done.retain(|said| !is_undone(said));
-        for path in undone.iter().flat_map(|(_, files)| files) {
-            if !self.commits.iter().any(|(_, files)| files.contains(path)) {
-                self.files.touch((at, at), &Deed::Reverted, path);
-            }
-        }
-    }
-
     fn call(&mut self, at: Seq, name: &str, gist: Option<&str>, input: &str) {
         self.tally.calls += 1;
         let gist = gist.map(readable);
-        let ParsedCall { kind, what, key, program, files, shows, checks } =
+        let ParsedCall { kind, what, key, program, files, shows, ends_showing, checks } =
             act::read(name, gist.as_deref(), input);
         let what = readable(&what).into_owned();
         self.names.learn(&what, at, Author::Model);
@@ -357,6 +395,7 @@ impl<'a> Found<'a> {
             key,
             files,
             shows,
+            ends_showing,
             checks,
             todo,
             skill,
@@ -370,7 +409,6 @@ impl<'a> Found<'a> {
         let Some(place) = self.waiting.remove(call) else { return };
         let Some(step) = self.steps.get_mut(place) else { return };
         let mut ended = Outcome { failed, ..Outcome::default() };
-        let mut named = Vec::new();
         step.ended = at;
         for text in texts {
             if let Some(call) = &mut step.todo {
@@ -380,37 +418,14 @@ impl<'a> Found<'a> {
                     last.id.clone_from(&item.id);
                 }
             }
-            if let Some(skill) = &mut step.skill {
-                skill::read(skill, at, &readable(text));
-            }
-            if step.kind == Kind::Read {
-                step.ticks = Ticks::of_file(&readable(text));
-            }
             if let Some(question) = step.asks.take() {
                 let answer = decision::answer_of(&readable(text));
                 self.answers.push(Answer { asked: step.at, question, said: at, answer });
             }
-            let refused = !matches!(step.kind, Kind::Run | Kind::Read) && outcome::is_refusal(text);
-            let mut part = outcome::read(text, failed || refused, step.shows);
-            if step.kind == Kind::Other && !part.failed {
-                part.telling = outcome::short_answer(text).map(str::to_owned);
-            }
-            if step.files.iter().any(|(deed, _)| *deed == Deed::Committed) && !part.failed {
-                part.telling = outcome::commit_line(text).map(str::to_owned);
-            }
-            if step.checks.is_empty() && outcome::found_nothing(&step.what, text, &part) {
-                part = Outcome { found_nothing: true, ..Outcome::default() };
-                ended.failed = false;
-            }
-            ended = Outcome {
-                failed: ended.failed || part.failed,
-                found_nothing: part.found_nothing,
-                exit: part.exit.or(ended.exit),
-                telling: part.telling.or(ended.telling),
-            };
-            named.push(text.get(..cut(text, RESULT_LOOK)).unwrap_or_default());
-            if text.len() > 2 * RESULT_LOOK {
-                named.push(text.get(cut_after(text, text.len() - RESULT_LOOK)..).unwrap_or_default());
+            step.read(at, text, failed, &mut ended);
+            let end = cut_after(text, text.len().saturating_sub(RESULT_LOOK).max(RESULT_LOOK));
+            for look in [text.get(..cut(text, RESULT_LOOK)), text.get(end..)] {
+                self.names.learn(&readable(look.unwrap_or_default()), at, Author::Tool);
             }
         }
         ended.telling = ended.telling.map(|line| readable(&line).into_owned());
@@ -419,9 +434,6 @@ impl<'a> Found<'a> {
         let (files, checks) = (step.files.clone(), step.checks.clone());
         let ticks = step.ticks.take();
         step.outcome = Some(ended.clone());
-        for text in named {
-            self.names.learn(&readable(text), at, Author::Tool);
-        }
         if ended.failed {
             self.tally.failed += 1;
             let line = ended.telling.unwrap_or_default();
@@ -436,7 +448,7 @@ impl<'a> Found<'a> {
                 self.ticked(at, deed, path, &ticks);
             }
             for (deed, path) in &files {
-                self.files.touch((began, at), deed, path);
+                self.touch((began, at), deed, path);
                 match deed {
                     Deed::Removed => self.troubles.remove(at, path),
                     Deed::Read | Deed::Committed => {}

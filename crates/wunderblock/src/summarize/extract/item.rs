@@ -42,6 +42,8 @@ pub(super) const ANSWERED: &str = " → answered: ";
 pub(super) const THEN: &str = "then: ";
 /// How a line begins that is from a summary which nothing checked.
 const UNCHECKED: &str = "unchecked: ";
+/// How a line begins that tells what came of a request.
+pub(super) const OUTCOME: &str = "→ ";
 /// How a rule begins in a part that holds other things too.
 pub(super) const RULE: &str = "rule: ";
 /// A shorter quotation is not worth its line, in bytes.
@@ -88,10 +90,17 @@ impl SummaryItem {
         }
     }
 
+    /// Whether it tells of a file by its path, whatever it quotes.
+    fn is_file(&self, lead: &str) -> bool {
+        self.fill == Fill::FilesModified && lead.contains('`')
+    }
+
     /// What makes it the same as another.
     pub(super) fn same(&self) -> (Fill, String) {
         let text = match &self.text {
-            ItemText::Line { lead, quote, .. } if quote.is_empty() => uncounted(lead).to_owned(),
+            ItemText::Line { lead, quote, .. } if quote.is_empty() || self.is_file(lead) => {
+                uncounted(lead).to_owned()
+            }
             ItemText::Line { lead, quote, .. } => format!("{} {quote}", uncounted(lead)),
             ItemText::Block(text) => plain::line(text, Escaping::All),
             ItemText::Packed { name, .. } => uncounted(name).to_owned(),
@@ -101,10 +110,12 @@ impl SummaryItem {
         (self.fill, folded)
     }
 
-    /// Whether it is about this name, in backticks, and quotes nobody.
+    /// Whether it is about this name, in backticks; of what is no file, only if it quotes nobody.
     pub(super) fn is_name(&self, name: &str) -> bool {
         match &self.text {
-            ItemText::Line { lead, quote, .. } => quote.is_empty() && lead.contains(name),
+            ItemText::Line { lead, quote, .. } => {
+                lead.contains(name) && (quote.is_empty() || self.is_file(lead))
+            }
             ItemText::Packed { name: own, .. } => own.starts_with(name),
             ItemText::Block(_) => false,
         }
@@ -151,7 +162,7 @@ impl SummaryItem {
         let at = self.positions();
         match &self.text {
             ItemText::Line { lead, quote, tail } if quote.is_empty() => {
-                format!("- {}{tail}{at}", lead.trim_end())
+                format!("- {}{tail}{at}", lead.trim_end_matches([' ', ':']))
             }
             ItemText::Line { lead, quote, tail } => format!("- {lead}\"{quote}\"{tail}{at}"),
             ItemText::Block(text) if !text.trim().contains(['\n', '"', '`']) => {
@@ -176,10 +187,17 @@ impl SummaryItem {
             }
             ItemText::Packed { .. } => return None,
         };
-        let room = most.checked_sub(around + lead.len() + tail.len()).filter(|room| *room >= QUOTE_MIN)?;
         if quote.is_empty() {
             return None;
         }
+        let room = most.checked_sub(around + lead.len() + tail.len());
+        let Some(room) = room.filter(|room| *room >= QUOTE_MIN) else {
+            // A file is told of without what was said of it.
+            let quote = String::new();
+            let text = ItemText::Line { lead, quote, tail };
+            return (self.fill == Fill::FilesModified && room.is_some())
+                .then(|| Self { text, ..self.clone() });
+        };
         let quote = plain::head(&quote, room).into_owned();
         let signs = |c: char| if c.is_alphanumeric() { 1 + usize::from(c.len_utf8() >= 3) } else { 0 };
         let says = quote.chars().map(signs).sum::<usize>() >= QUOTE_MIN || self.fill == Fill::UserMessages;

@@ -1,16 +1,16 @@
 //! What could be said of what was found, kind by kind.
 
 mod acts;
+mod turns;
 
-use super::act::Kind;
 use super::cue::{Cue, sentences_of};
+use super::decision::Verdict;
 use super::form::SummaryForm;
-use super::glean::{Found, Said, stamp};
-use super::item::{ANSWERED, ItemText, RULE, SummaryItem, THEN};
+use super::glean::{Found, stamp};
+use super::item::{ANSWERED, ItemText, RULE, SummaryItem};
 use super::names::Named;
 use super::plain::{Escaping, code, cut, head, line};
 use super::words::distinct_words;
-use crate::summarize::standing::typed;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use wunderblock_core::literal;
 use wunderblock_core::policy::Fill;
@@ -24,16 +24,11 @@ const NEXT: usize = 4;
 const REQUEST: usize = 420;
 /// … and of the first: a range stands under it.
 const FIRST_REQUEST: usize = 1_200;
-/// Maximum bytes told of a reply that ends a turn, in a log.
-const REPLY: usize = 320;
 /// Weight of each name and number in a request, and the maximum that count: eight weigh as much as being the newest.
 const NAMED: i64 = 125;
 const NAMED_MAX: usize = 8;
-/// Maximum bytes told of the last reply that sums up, from its head, and the minimum that is a reply which sums up.
-const WRAP_UP: usize = 900;
-const WRAP_UP_MIN: usize = 240;
-/// So much of what was being done last, in bytes.
-const CURRENT: usize = 700;
+/// Weight of each name and number of a sentence: those that name nothing say least.
+const NAMES_OF_SENTENCE: i64 = 60;
 /// So much of a command, in bytes.
 const COMMAND: usize = 160;
 /// Minimum words that a sentence on a focus shares with it, where it has that many.
@@ -90,12 +85,8 @@ impl<'f> Pick<'f> {
                 Fill::UserMessages => self.user_messages(),
                 Fill::Constraints => self.sentences(fill, Cue::Constraint),
                 Fill::Decisions => self.decisions(),
-                Fill::Findings => {
-                    if self.form.is_log() {
-                        self.replies();
-                    }
-                    self.sentences(fill, Cue::Finding);
-                }
+                Fill::Outcomes => self.outcomes(),
+                Fill::Findings => self.sentences(fill, Cue::Finding),
                 Fill::Next => self.next(),
                 Fill::Concepts => self.concepts(),
                 Fill::FilesRead => self.files_read(),
@@ -159,22 +150,6 @@ impl<'f> Pick<'f> {
         }
     }
 
-    fn intent(&mut self) {
-        let found = self.found;
-        let first = found.users.iter().position(|said| opens_something(&said.text)).unwrap_or(0);
-        for (place, said) in found.users.iter().enumerate() {
-            if place == first {
-                let quote = self.short_line(&said.text, FIRST_REQUEST);
-                self.items.push(SummaryItem::quote(Fill::Intent, "", quote, said.at, 9_000));
-            } else if opens_something(&said.text) {
-                // What holds names and numbers cannot be guessed from what came of it.
-                let named = typed(&said.text).flat_map(literal::literals).take(NAMED_MAX).count();
-                let weight = self.span.newness(said.at) + NAMED * i64::try_from(named).unwrap_or(0);
-                self.quote(Fill::Intent, THEN, &said.text, (said.at, weight));
-            }
-        }
-    }
-
     fn user_messages(&mut self) {
         let count = self.found.users.len();
         for (place, said) in self.found.users.iter().enumerate() {
@@ -189,31 +164,19 @@ impl<'f> Pick<'f> {
         }
     }
 
-    /// What the model said at the end of each turn: the outcome of what was asked.
-    fn replies(&mut self) {
-        let found = self.found;
-        let calls: HashSet<Seq> = found.steps.iter().map(|step| step.at).collect();
-        let ends = found.users.iter().map(|said| said.at).chain([Seq(u64::MAX)]);
-        let mut told = Seq::START;
-        for end in ends {
-            let within = |said: &&Said<'_>| said.at < end && said.at > told && !calls.contains(&said.at);
-            if let Some(said) = found.replies.iter().rev().find(within) {
-                told = said.at;
-                let quote = self.short_line(&said.text, REPLY);
-                let weight = self.span.newness(said.at) + 600;
-                self.items.push(SummaryItem::quote(Fill::Findings, "reply: ", quote, said.at, weight));
-            }
-        }
-    }
-
     fn sentences(&mut self, fill: Fill, cue: Cue) {
         let mut seen: HashMap<&str, usize> = HashMap::new();
         let found = self.found;
         for sentence in found.sentences(cue) {
+            // What was taken back is neither done nor known.
+            if !sentence.by_user && found.verdict(sentence.at).is_some_and(Verdict::is_void) {
+                continue;
+            }
             let newness = self.span.newness(sentence.at);
             // What was ruled out at the beginning still is; what was found there may not be.
             let weight = if cue == Cue::Constraint { 500 + newness / 2 } else { newness };
-            let weight = weight + if sentence.by_user { 400 } else { 0 };
+            let names = i64::try_from(literal::literals(&sentence.text).take(NAMED_MAX).count()).unwrap_or(0);
+            let weight = weight + if sentence.by_user { 400 } else { 0 } + NAMES_OF_SENTENCE * names;
             if let Some(item) = seen.get(sentence.text.as_str()).and_then(|place| self.items.get_mut(*place))
             {
                 item.refs = vec![sentence.at];
@@ -249,9 +212,12 @@ impl<'f> Pick<'f> {
     fn next(&mut self) {
         let before = self.items.len();
         self.sentences(Fill::Next, Cue::Next);
-        // What was to come next before the last two requests has come, or will not.
+        // What was to come next before the last two requests has come, or will not; the same before anything was done since.
         let users = &self.found.users;
-        let since = users.iter().rev().nth(1).or(users.first()).map_or(Seq::START, |said| said.at);
+        let asked = users.iter().rev().nth(1).or(users.first()).map_or(Seq::START, |said| said.at);
+        let acted = self.found.steps.last().map_or(Seq::START, |step| step.at.next());
+        let changed = self.found.files.changed.as_ref().map_or(Seq::START, |(at, _)| at.next());
+        let since = asked.max(acted).max(changed);
         let mut place = 0;
         self.items.retain(|item| {
             place += 1;
@@ -259,7 +225,7 @@ impl<'f> Pick<'f> {
         });
         let old = self.items.len().saturating_sub(NEXT).max(before);
         self.items.drain(before..old);
-        if let Some((at, plan)) = &self.found.plan {
+        if let Some((at, plan)) = self.found.plan.as_ref().filter(|_| !self.form.has(Fill::Todos)) {
             for (text, _) in plan.open.iter().filter(|(_, doing)| *doing) {
                 self.quote(Fill::Next, "", text, (*at, 2_000));
             }
@@ -290,10 +256,16 @@ impl<'f> Pick<'f> {
     fn todos(&mut self) {
         let found = self.found;
         if let Some((at, plan)) = &found.plan {
+            // What a later turn did, nobody ticks off.
+            let is_old = found.users.last().is_some_and(|said| said.at > *at);
             for (place, (text, doing)) in plan.open.iter().enumerate() {
                 let place = i64::try_from(place).unwrap_or(i64::MAX);
-                let (lead, weight) =
-                    if *doing { ("in progress: ", 9_000) } else { ("open: ", 5_000 - place) };
+                let (lead, weight) = match (*doing, is_old) {
+                    (true, false) => ("in progress: ", 9_000),
+                    (true, true) => ("in progress when last listed: ", 9_000),
+                    (false, false) => ("open: ", 5_000 - place),
+                    (false, true) => ("open when last listed: ", 5_000 - place),
+                };
                 let before = self.items.len();
                 self.quote(Fill::Todos, lead, text, (*at, weight));
                 if let Some(item) = self.items.get_mut(before) {
@@ -315,58 +287,12 @@ impl<'f> Pick<'f> {
         }
         for step in found.steps.iter().filter(|step| step.key.starts_with("run git commit")) {
             if step.outcome.as_ref().is_some_and(|outcome| !outcome.failed) {
-                let what = self.short_line(&step.what, COMMAND);
-                let lead = format!("`{}`", code(&what, self.marks()));
+                let lead = format!("`{}`", self.command(&step.what));
                 let weight = self.span.newness(step.at) + 400;
                 self.items.push(SummaryItem::quote(Fill::Done, &lead, String::new(), step.at, weight));
             }
         }
         self.sentences(Fill::Done, Cue::Done);
-    }
-
-    fn current(&mut self) {
-        let found = self.found;
-        let current = |lead: &str, quote: String, said: &Said<'_>, weight| {
-            SummaryItem::quote(Fill::Current, lead, quote, said.at, weight)
-        };
-        let mut items = Vec::new();
-        if let Some(asked) = found.users.last() {
-            items.push(current("asked last: ", self.short_line(&asked.text, CURRENT), asked, 9_000));
-        }
-        let wrap_up = self.wrap_up();
-        let told_at = wrap_up.as_ref().and_then(|item| item.refs.first().copied());
-        items.extend(wrap_up);
-        if let Some(told) = found.replies.last().filter(|told| Some(told.at) != told_at) {
-            items.push(current("said last: ", self.short_line(&told.text, CURRENT), told, 8_000));
-        }
-        if found.users.is_empty()
-            && found.replies.is_empty()
-            && let Some(other) = found.others.last()
-        {
-            items.push(current("was given: ", self.short_line(&other.text, CURRENT / 2), other, 7_000));
-        }
-        let steps = found.steps.iter().rev().filter(|step| step.kind != Kind::Plan);
-        for (weight, step) in (5_997..=6_000).rev().zip(steps) {
-            let (lead, quote) = self.step_line(step, 1);
-            items.push(SummaryItem::quote(Fill::Current, &lead, quote, step.at, weight));
-        }
-        self.items.extend(items.into_iter().filter(|item| item.search_text().trim().len() > 2));
-    }
-
-    /// The head of the last reply that ended a turn and sums up, where something was said behind it.
-    fn wrap_up(&self) -> Option<SummaryItem> {
-        let found = self.found;
-        let calls: HashSet<Seq> = found.steps.iter().map(|step| step.at).collect();
-        let sums_up = |said: &&Said<'_>| said.text.len() >= WRAP_UP_MIN && !calls.contains(&said.at);
-        let told = found.replies.iter().rev().find(sums_up)?;
-        if found.replies.last().is_some_and(|last| last.at == told.at && told.text.len() <= CURRENT) {
-            return None;
-        }
-        let text = told.text.trim();
-        let end = cut(text, WRAP_UP);
-        let more = if end < text.len() { " …" } else { "" };
-        let text = ItemText::Block(format!("{}{more}", text.get(..end)?.trim_end()));
-        Some(SummaryItem::new(Fill::Current, text, told.at, 7_500))
     }
 
     fn recent(&mut self) {
@@ -460,8 +386,8 @@ fn counted(name: &str, count: u32) -> String {
 pub(super) fn opens_something(text: &str) -> bool {
     let text = text.trim();
     let words = text.split_whitespace().count();
-    // `/help` is for the harness.
-    if words == 1 && text.starts_with('/') {
+    // `/help` and `/add src/a.rs` are for the harness.
+    if words <= 2 && text.starts_with('/') {
         return false;
     }
     let wide = text.chars().filter(|c| c.len_utf8() >= 3).take(7).count();

@@ -31,13 +31,17 @@ pub(super) enum Escaping {
 
 /// On one line, to stand in quotation marks.
 pub(super) fn line(text: &str, marks: Escaping) -> String {
+    one_line(text, marks, '\'')
+}
+
+fn one_line(text: &str, marks: Escaping, quote: char) -> String {
     let mut out = String::with_capacity(text.len());
     let mut skip = 0;
     for (at, c) in text.char_indices() {
         match c {
             _ if at < skip => {}
             '*' if is_emphasis(text, at) => skip = at + 2,
-            '"' => out.push('\''),
+            '"' => out.push(quote),
             '<' if opens(text, at, marks) => skip = at + disarm(text, at, &mut out),
             '⟨' => out.push('('),
             '⟩' => out.push(')'),
@@ -106,9 +110,11 @@ pub(super) fn block(text: &str, marks: Escaping) -> String {
     out
 }
 
-/// On one line, to stand in backticks.
+/// On one line, to stand in backticks. Quotation marks stay where each has its other half: one alone would pair with one
+/// behind the backticks.
 pub(super) fn code(text: &str, marks: Escaping) -> String {
-    line(text, marks).replace('`', "'")
+    let code = one_line(text, marks, '"').replace('`', "'");
+    if code.matches('"').count() % 2 == 1 { code.replace('"', "'") } else { code }
 }
 
 /// Controls, line ends of other scripts, and marks that reorder or hide text.

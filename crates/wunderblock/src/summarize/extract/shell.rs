@@ -8,6 +8,9 @@ const LOOK: usize = 4096;
 const WORDS_MAX: usize = 256;
 const FILES_MAX: usize = 16;
 
+/// Programs that show what files hold, or which there are.
+const SHOWS: [&str; 11] = ["cat", "ls", "find", "rg", "less", "bat", "nl", "sed", "tree", "stat", "file"];
+
 /// A command, read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Shell {
@@ -19,6 +22,8 @@ pub(super) struct Shell {
     pub(super) files: Vec<(Deed, String)>,
     /// Whether all it does is to show something.
     pub(super) shows: bool,
+    /// Its last command shows something.
+    pub(super) ends_showing: bool,
     /// The checks it runs.
     pub(super) checks: Vec<Check>,
     /// Where it is, by its own `cd`; empty: where it began.
@@ -116,15 +121,18 @@ impl Shell {
         );
         let filter =
             matches!(program, "tail" | "head" | "grep" | "sort" | "uniq" | "wc" | "cut" | "awk" | "tr");
+        if !quiet && !is_piped {
+            let shows = matches!(
+                rest.first().map(String::as_str),
+                Some("diff" | "show" | "log" | "status" | "blame")
+            );
+            self.ends_showing = filter || SHOWS.contains(&program) || program == "git" && shows;
+        }
         if self.key.is_empty() && !quiet {
             self.program = program.to_owned();
             let what = named.first().map(|word| super::plain::head(word, 60)).unwrap_or_default();
             self.key = format!("{program} {what}");
-            if !matches!(
-                program,
-                "cat" | "ls" | "find" | "rg" | "less" | "bat" | "nl" | "sed" | "tree" | "stat" | "file"
-            ) && !filter
-            {
+            if !SHOWS.contains(&program) && !filter {
                 self.shows = false;
             }
         } else if !quiet && !filter && !matches!(program, "cat" | "ls" | "rg" | "sed") {
@@ -271,11 +279,9 @@ fn pieces(command: &str) -> Vec<ShellPiece> {
         }
         match c {
             '\'' | '"' => {
-                for inner in chars.by_ref() {
-                    if inner == c {
-                        break;
-                    }
-                    word.push(inner);
+                while let Some(inner) = chars.next().filter(|inner| *inner != c) {
+                    let is_escape = c == '"' && inner == '\\';
+                    word.extend(if is_escape { chars.next() } else { Some(inner) });
                 }
             }
             '\\' => word.extend(chars.next().filter(|c| *c != '\n')),

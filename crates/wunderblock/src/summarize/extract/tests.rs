@@ -4,6 +4,7 @@ mod properties;
 mod said;
 mod standing;
 mod taken_back;
+mod turns;
 mod work_log;
 
 use super::*;
@@ -204,7 +205,13 @@ fn each_part_says_what_its_range_holds() {
         ("Decisions", &["We will use jiff instead of chrono. #102".trim_end_matches(" #102")]),
         ("Concepts", &["`cargo`", "`Jiff`"]),
         ("Read", &["`src/time.rs` #107"]),
-        ("Changed", &["- changed `src/grep.rs` #105", "- changed `src/parse.rs` #111"]),
+        (
+            "Changed",
+            &[
+                "- changed `src/grep.rs`: \"We will use jiff instead of chrono.\" #105 #102",
+                "- changed `src/parse.rs` #111",
+            ],
+        ),
         (
             "Commands",
             &["`cargo test -p core` ×2 → ok: \"test result: ok. 42 passed\" #113", "`npm run lint` → failed"],
@@ -217,7 +224,7 @@ fn each_part_says_what_its_range_holds() {
             ],
         ),
         ("Findings", &["times are handled in src/time.rs", "The root cause was a wrong type."]),
-        ("Open", &["open: \"write docs/since.md\" #117"]),
+        ("Open", &["open when last listed: \"write docs/since.md\" #117"]),
         ("Done", &["add the flag"]),
         ("Current", &["asked last: ", "docs/since.md", "said last: ", "`npm run lint` → failed"]),
         ("Next", &["Next, I will write the docs of the filter."]),
@@ -472,7 +479,7 @@ fn summaries_go_into_one_part_by_part() {
         ("Constraints", "不要修改配置文件"),
         ("Decisions", "\"The store is SQLite\" #77"),
         ("Changed", "src/foreign.rs"),
-        ("Changed", "- changed `src/parse.rs` #111"),
+        ("Changed", "- changed `src/parse.rs`"),
         ("Changed", "`src/log.rs`"),
         ("Errors", "→ fixed after changing `src/parse.rs` #110 #114"),
         ("Numbers", "messages ×26"),

@@ -137,6 +137,7 @@ fn about(section: &TemplateSection) -> String {
 const fn of(fill: Fill) -> &'static str {
     match fill {
         Fill::Intent => "what the user wanted, the first request and each new one",
+        Fill::Outcomes => "what came of each request",
         Fill::Constraints => "what the user demanded, ruled out or preferred",
         Fill::Concepts => "tools, languages, libraries and terms that matter",
         Fill::Decisions => "what was decided, by whom, and why",

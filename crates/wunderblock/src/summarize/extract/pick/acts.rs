@@ -3,10 +3,11 @@
 use super::{COMMAND, Pick, counted};
 use crate::summarize::extract::act::{Deed, Kind};
 use crate::summarize::extract::check::Check;
+use crate::summarize::extract::decision::Verdict;
 use crate::summarize::extract::files::File;
 use crate::summarize::extract::glean::Step;
 use crate::summarize::extract::item::{ItemText, SummaryItem};
-use crate::summarize::extract::plain::code;
+use crate::summarize::extract::plain::{code, head};
 use crate::summarize::extract::trouble::{Trouble, TroubleState};
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
@@ -14,13 +15,22 @@ use wunderblock_core::policy::Fill;
 use wunderblock_core::units::Seq;
 use wunderblock_core::work::FileChange;
 
+/// Tools that search.
+const SEARCHES: [&str; 5] = ["grep", "glob", "ls", "find", "search"];
+/// Maximum bytes told of what a change is for.
+const REASON: usize = 160;
 /// Commands that only look are told of so often: the newest.
 const LOOKS: usize = 4;
 
 impl Step {
-    /// Whether it is a command that changes nothing and checks nothing.
+    /// Whether it is a command that changes nothing and checks nothing, or a tool that searches.
     fn only_looks(&self) -> bool {
-        self.kind == Kind::Run && self.shows && self.checks.is_empty()
+        let tool = self.what.split_whitespace().next().unwrap_or_default().to_lowercase();
+        match self.kind {
+            Kind::Run => self.shows && self.checks.is_empty(),
+            Kind::Other => SEARCHES.contains(&tool.as_str()),
+            Kind::Read | Kind::Write | Kind::Plan => false,
+        }
     }
 
     /// Whether all it did is to change files, which are told of as they are now.
@@ -64,8 +74,9 @@ impl Pick<'_> {
 
     pub(super) fn files_modified(&mut self) {
         let found = self.found;
+        let mut told: HashSet<&str> = HashSet::new();
         for file in found.files.iter().filter(|file| file.is_changed()) {
-            let File { path, changed, change, from, last_changed, .. } = file;
+            let File { path, changed, change, from, last_changed, reason, .. } = file;
             let name = counted(&code(path, self.marks()), *changed);
             let lead = match (change, from) {
                 (FileChange::Deleted, _) => format!("removed {name}"),
@@ -74,8 +85,15 @@ impl Pick<'_> {
                 _ => format!("changed {name}"),
             };
             let weight = self.span.newness(*last_changed) + i64::from((*changed).min(10)) * 40;
-            let (quote, at) = (String::new(), *last_changed);
-            self.items.push(SummaryItem::quote(Fill::FilesModified, &lead, quote, at, weight));
+            // One sentence is told of one file.
+            let reason = reason.as_ref().filter(|(said, text)| {
+                told.insert(text) && !found.verdict(*said).is_some_and(Verdict::is_void)
+            });
+            let quote = reason.map(|(_, text)| self.short_line(text, REASON)).unwrap_or_default();
+            let lead = if quote.is_empty() { lead } else { format!("{lead}: ") };
+            let mut item = SummaryItem::quote(Fill::FilesModified, &lead, quote, *last_changed, weight);
+            item.refs.extend(reason.map(|(said, _)| *said).filter(|said| said != last_changed));
+            self.items.push(item);
         }
         let mut seen: HashSet<&str> =
             found.files.iter().filter(|file| file.is_changed()).map(|file| file.path.as_str()).collect();
@@ -119,6 +137,11 @@ impl Pick<'_> {
         }
     }
 
+    /// A command as it was given, on one line, to stand in backticks.
+    pub(super) fn command(&self, what: &str) -> String {
+        code(&head(what, COMMAND), self.marks())
+    }
+
     /// Whether a result may still come. In some formats results say not whose they are: they have come, then.
     fn waits(&self, at: Seq) -> bool {
         self.found.others.last().into_iter().chain(self.found.users.last()).all(|said| said.at < at)
@@ -127,7 +150,7 @@ impl Pick<'_> {
 
     /// A step and how it ended.
     pub(super) fn step_line(&self, step: &Step, count: u32) -> (String, String) {
-        let what = counted(&code(&self.short_line(&step.what, COMMAND), self.marks()), count);
+        let what = counted(&self.command(&step.what), count);
         let Some(outcome) = &step.outcome else {
             let waits = if self.waits(step.at) { " → no result yet" } else { "" };
             return (format!("{what}{waits}"), String::new());
@@ -156,9 +179,8 @@ impl Pick<'_> {
         let troubles = folded(found.troubles.iter(), |trouble| (trouble.found_by(), trouble.line.as_str()));
         for (count, trouble) in troubles {
             let Trouble { at, what, line, state, .. } = trouble;
-            let what = self.short_line(what, COMMAND);
             let is_told = *state == TroubleState::Told;
-            let lead = if is_told { what } else { counted(&code(&what, self.marks()), count) };
+            let lead = if is_told { what.clone() } else { counted(&self.command(what), count) };
             let quote = self.short_line(line, 220);
             let lead = if quote.is_empty() { lead } else { format!("{lead}: ") };
             let tail = match state {

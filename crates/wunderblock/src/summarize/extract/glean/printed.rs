@@ -1,0 +1,86 @@
+//! What a program prints of its own work: aider its edits, its commits, and those it takes back.
+
+use super::{Found, Said};
+use crate::summarize::extract::act::Deed;
+use crate::summarize::extract::decision::Verdict;
+use crate::summarize::extract::{outcome, skill};
+use std::borrow::Cow;
+use wunderblock_core::units::Seq;
+
+/// A commit that stands.
+#[derive(Clone, Debug)]
+pub(super) struct Commit {
+    hash: String,
+    /// The files that were edited for it.
+    files: Vec<String>,
+    /// The reply it holds the work of.
+    reply: Option<Seq>,
+}
+
+/// A longer text is read no further, in lines.
+const LINES_MAX: usize = 400;
+
+impl<'a> Found<'a> {
+    /// What some program put in.
+    pub(super) fn printed(&mut self, at: Seq, what: &str, text: Cow<'a, str>) {
+        if wunderblock_core::section::Section::ALL.iter().any(|section| section.name() == what) {
+            return;
+        }
+        let mut edited: Vec<String> = Vec::new();
+        let mut is_users = false;
+        for line in text.lines().take(LINES_MAX) {
+            let line = line.trim_start_matches(['>', ' ']);
+            is_users |= line.starts_with("Committing ") && line.ends_with(" before applying edits.");
+            if let Some(path) = line.strip_prefix("Applied edit to ") {
+                edited.push(path.trim().to_owned());
+                self.touch((at, at), &Deed::Changed, path.trim());
+            } else if let Some(path) =
+                line.strip_prefix("Added ").and_then(|rest| rest.split_once(" to the chat"))
+            {
+                self.touch((at, at), &Deed::Read, path.0.trim());
+            } else if line.starts_with("Commit ") {
+                let whose = if is_users { " (edits of the user's own)" } else { "" };
+                self.done.push(Said { at, text: Cow::Owned(format!("{line}{whose}")) });
+                let hash = line.split(' ').nth(1).unwrap_or_default().to_owned();
+                let reply = self.newest_replies().next_back().map(|reply| reply.at).filter(|_| !is_users);
+                self.commits.push(Commit { hash, files: std::mem::take(&mut edited), reply });
+                is_users = false;
+            } else if let Some(place) = self.commit_behind(line, &["Removed: "]) {
+                self.undo(at, place..place + 1);
+            } else if let Some(place) = self.commit_behind(line, &["Now at: ", "HEAD is now at "]) {
+                self.undo(at, place + 1..self.commits.len());
+            }
+        }
+        if let Some(line) = outcome::error_line(&text).filter(|line| line.len() < 300) {
+            self.trouble(at, "printed", line.trim_start_matches(['>', ' ']));
+        }
+        if let Some(skill) = self.steps.last_mut().and_then(|step| step.skill.as_mut()) {
+            skill::read(skill, at, &text);
+        }
+        self.others.push(Said { at, text });
+    }
+
+    /// Which commit a line names behind one of these words.
+    fn commit_behind(&self, line: &str, words: &[&str]) -> Option<usize> {
+        let rest = words.iter().find_map(|word| line.strip_prefix(word))?;
+        let hash = rest.split_whitespace().next()?;
+        self.commits.iter().position(|commit| commit.hash == hash)
+    }
+
+    /// Commits that were taken back are not done, nor is what their replies say, nor what they changed in files that no
+    /// other commit changed.
+    fn undo(&mut self, at: Seq, which: std::ops::Range<usize>) {
+        let undone: Vec<Commit> = self.commits.drain(which).collect();
+        let is_undone = |said: &Said<'_>| {
+            let hash = said.text.strip_prefix("Commit ").and_then(|rest| rest.split(' ').next());
+            hash.is_some_and(|hash| undone.iter().any(|gone| gone.hash == hash))
+        };
+        self.done.retain(|said| !is_undone(said));
+        self.verdicts.extend(undone.iter().filter_map(|gone| Some((gone.reply?, Verdict::TakenBack))));
+        for path in undone.iter().flat_map(|gone| &gone.files) {
+            if !self.commits.iter().any(|commit| commit.files.contains(path)) {
+                self.files.touch((at, at), &Deed::Reverted, path);
+            }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What was asked, what came of it, and where the work stood last.
+
+use super::{FIRST_REQUEST, NAMED, NAMED_MAX, Pick, opens_something};
+use crate::summarize::extract::act::Kind;
+use crate::summarize::extract::cue;
+use crate::summarize::extract::decision::Verdict;
+use crate::summarize::extract::glean::Said;
+use crate::summarize::extract::item::{ItemText, OUTCOME, SummaryItem, THEN};
+use crate::summarize::extract::plain::cut;
+use crate::summarize::standing::typed;
+use std::collections::HashSet;
+use wunderblock_core::literal;
+use wunderblock_core::policy::Fill;
+use wunderblock_core::units::Seq;
+
+/// Weight of the last request beside that of its names.
+const LAST_REQUEST: i64 = 6_000;
+/// Maximum bytes told of a reply that ends a turn.
+const REPLY: usize = 320;
+/// Maximum bytes told of the last reply that sums up, from its head, and the minimum that is a reply which sums up.
+const WRAP_UP: usize = 900;
+const WRAP_UP_MIN: usize = 240;
+/// Maximum bytes told of what was being done last.
+const CURRENT: usize = 700;
+
+impl Pick<'_> {
+    pub(super) fn intent(&mut self) {
+        let found = self.found;
+        let first = found.users.iter().position(|said| opens_something(&said.text)).unwrap_or(0);
+        for (place, said) in found.users.iter().enumerate() {
+            if place == first {
+                let quote = self.short_line(&said.text, FIRST_REQUEST);
+                self.items.push(SummaryItem::quote(Fill::Intent, "", quote, said.at, 9_000));
+            } else if opens_something(&said.text) {
+                // What holds names and numbers cannot be guessed from what came of it.
+                let named = typed(&said.text).flat_map(literal::literals).take(NAMED_MAX).count();
+                let newest = if place + 1 == found.users.len() { LAST_REQUEST } else { 0 };
+                let weight = self.span.newness(said.at) + NAMED * i64::try_from(named).unwrap_or(0) + newest;
+                self.quote(Fill::Intent, THEN, &said.text, (said.at, weight));
+            }
+        }
+    }
+
+    /// How the reply that ended each turn begins: what came of what was asked.
+    pub(super) fn outcomes(&mut self) {
+        let found = self.found;
+        // What was said last is told at length.
+        let last = found.replies.last().filter(|_| self.form.has(Fill::Current)).map(|said| said.at);
+        for (said, verdict) in found.turn_ends().into_iter().filter(|(said, _)| Some(said.at) != last) {
+            let verdict = match verdict {
+                Some(Verdict::TakenBack) => "taken back: ",
+                Some(Verdict::Rejected) => "rejected: ",
+                Some(Verdict::BrokenOff) => "broken off: ",
+                None => "",
+            };
+            let quote = self.short_line(&outcome(&said.text), REPLY);
+            if !quote.is_empty() {
+                let weight = self.span.newness(said.at) + 600;
+                let lead = format!("{OUTCOME}{verdict}");
+                self.items.push(SummaryItem::quote(Fill::Outcomes, &lead, quote, said.at, weight));
+            }
+        }
+    }
+
+    pub(super) fn current(&mut self) {
+        let found = self.found;
+        let current = |lead: &str, quote: String, said: &Said<'_>, weight| {
+            SummaryItem::quote(Fill::Current, lead, quote, said.at, weight)
+        };
+        let mut items = Vec::new();
+        // Among the turns the last request stands already.
+        if let Some(asked) = found.users.last().filter(|_| !self.form.has(Fill::Outcomes)) {
+            items.push(current("asked last: ", self.short_line(&asked.text, CURRENT), asked, 9_000));
+        }
+        let wrap_up = self.wrap_up();
+        let told_at = wrap_up.as_ref().and_then(|item| item.refs.first().copied());
+        items.extend(wrap_up);
+        if let Some(told) = found.replies.last().filter(|told| Some(told.at) != told_at) {
+            items.push(current(
+                "said last: ",
+                self.short_line(&cue::without_code(&told.text), CURRENT),
+                told,
+                8_000,
+            ));
+        }
+        if found.users.is_empty()
+            && found.replies.is_empty()
+            && let Some(other) = found.others.last()
+        {
+            items.push(current("was given: ", self.short_line(&other.text, CURRENT / 2), other, 7_000));
+        }
+        let steps = found.steps.iter().rev().filter(|step| step.kind != Kind::Plan);
+        for (weight, step) in (5_997..=6_000).rev().zip(steps) {
+            let (lead, quote) = self.step_line(step, 1);
+            items.push(SummaryItem::quote(Fill::Current, &lead, quote, step.at, weight));
+        }
+        self.items.extend(items.into_iter().filter(|item| item.search_text().trim().len() > 2));
+    }
+
+    /// The head of the last reply that ended a turn and sums up, where something was said behind it.
+    fn wrap_up(&self) -> Option<SummaryItem> {
+        let found = self.found;
+        let calls: HashSet<Seq> = found.steps.iter().map(|step| step.at).collect();
+        let sums_up = |said: &&Said<'_>| said.text.len() >= WRAP_UP_MIN && !calls.contains(&said.at);
+        let told = found.replies.iter().rev().find(sums_up)?;
+        if found.replies.last().is_some_and(|last| last.at == told.at && told.text.len() <= CURRENT) {
+            return None;
+        }
+        let text = told.text.trim();
+        let end = cut(text, WRAP_UP);
+        let more = if end < text.len() { " …" } else { "" };
+        let text = ItemText::Block(format!("{}{more}", text.get(..end)?.trim_end()));
+        Some(SummaryItem::new(Fill::Current, text, told.at, 7_500))
+    }
+}
+
+/// A reply without its code, from the first sentence that says something to the last.
+fn outcome(reply: &str) -> String {
+    let prose = cue::without_code(reply);
+    let sentences = cue::sentences_of(&prose);
+    let mut telling = sentences.iter().filter(|sentence| cue::says_something(sentence));
+    let Some(first) = telling.next() else { return String::new() };
+    let last = telling.next_back().unwrap_or(first);
+    let (begin, end) = (prose.find(first), prose.rfind(last).map(|at| at + last.len()));
+    let told = begin.zip(end).and_then(|(begin, end)| prose.get(begin..end));
+    told.unwrap_or_default().to_owned()
+}

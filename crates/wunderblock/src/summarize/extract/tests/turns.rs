@@ -1,0 +1,133 @@
+//! What was asked and what came of it, and what stands no longer.
+
+use super::*;
+
+fn told(messages: Vec<Message>) -> String {
+    let sections: &[(&str, &[Fill])] = &[
+        ("Turns", &[Fill::Intent, Fill::Outcomes]),
+        ("Changed", &[Fill::FilesModified]),
+        ("Commands", &[Fill::Commands]),
+        ("Findings", &[Fill::Findings]),
+        ("Done", &[Fill::Done]),
+        ("Open", &[Fill::Todos]),
+        ("Next", &[Fill::Next]),
+        ("Current", &[Fill::Current]),
+    ];
+    summary(messages, &template(As::Markdown, sections), 4_000)
+}
+
+fn printed(lines: &str) -> Message {
+    user(lines).standing(MessageOrigin::Injected("aider".into()))
+}
+
+#[test]
+fn each_request_is_followed_by_what_came_of_it() {
+    let fixed = "Perfect!\n\nThe text component kept its cache.\n\n```ts\nclear(): void {}\n```\n\nIts cache is cleared together with the theme now.\n\nHere is more:";
+    let text = told(vec![
+        user("When the theme changes, the text component keeps its old colours."),
+        model("I look at the text component and its cache first."),
+        call("1", "edit", "src/text.ts", "{}"),
+        result("1", "ok", false),
+        model(fixed),
+        user("And why do the colours differ between both terminals?"),
+        call("2", "Bash", "printenv COLORTERM", "{}"),
+        result("2", "truecolor", false),
+        model("Both terminals report truecolor, so detection is not the cause."),
+    ]);
+    let turns = part(&text, "Turns");
+    let expected = "- \"When the theme changes, the text component keeps its old colours.\" #101\n\
+         - → \"The text component kept its cache. … Its cache is cleared together with the theme now.\" #105\n\
+         - then: \"And why do the colours differ between both terminals?\" #106";
+    assert_eq!(turns.trim(), expected);
+    assert!(
+        part(&text, "Changed").contains(
+            "changed `src/text.ts`: \"I look at the text component and its cache first.\" #103 #102"
+        ),
+        "{text}"
+    );
+    // What was said last is told once.
+    assert!(part(&text, "Current").contains("said last: \"Both terminals report truecolor"), "{text}");
+}
+
+#[test]
+fn what_was_taken_back_rejected_or_broken_off_is_said_to_be() {
+    let text = told(vec![
+        user("Draw a chart of the shares by version."),
+        model("I added the chart of the shares to chart.md, drawn by version."),
+        printed("> Applied edit to chart.md\n> Commit 1a2b3c4 feat: draw the chart"),
+        printed("> Removed: 1a2b3c4 feat: draw the chart\n> Now at:  0a0a0a0 start"),
+        user("Find out why both terminals show other colours."),
+        model("I found that one terminal reports a light background, so it takes the light theme."),
+        user("No, that's not it, both have the dark theme. Write a script that prints every colour."),
+        model("The script prints every colour of the dark theme by its name."),
+        call("1", "Bash", "node colours.js", "{}"),
+        user("Use colours by red, green and blue instead of indices."),
+        model("The indices are replaced in dark.json and light.json."),
+    ]);
+    let turns = part(&text, "Turns");
+    for line in [
+        "- → taken back: \"I added the chart of the shares",
+        "- → rejected: \"I found that one terminal reports",
+        "- → \"The script prints every colour",
+    ] {
+        assert!(turns.contains(line), "{line}: {turns}");
+    }
+    assert!(!part(&text, "Findings").contains("light background"), "{text}");
+    assert!(!part(&text, "Done").contains("I added the chart"), "{text}");
+    let undone = told(vec![
+        user("Push the theme to the next tick, please, it leaves artefacts."),
+        model("The theme is set by `setImmediate()` now, so the artefacts are gone."),
+        user("yeah you can undo that, it was the logging"),
+        call("1", "edit", "theme.ts", "{}"),
+        model("The call of `setImmediate()` is removed again."),
+        user("How do I undo that commit?"),
+        model("By `git reset --soft HEAD~1`, which keeps what it changed."),
+    ]);
+    let turns = part(&undone, "Turns");
+    assert!(turns.contains("→ taken back: \"The theme is set"), "{turns}");
+    assert!(turns.contains("- → \"The call of `setImmediate()`"), "{turns}");
+}
+
+#[test]
+fn what_was_announced_and_listed_before_the_newest_turn_is_not_to_come() {
+    let text = told(vec![
+        user("Move the numbers into a file of their own."),
+        model("- [x] write grouped.rs\n- [ ] build all of core and wire"),
+        model("Next I will build all of core and wire."),
+        call("1", "Bash", "cargo check", "{}"),
+        result("1", "Finished", false),
+        model("Moved and committed: grouped.rs has the function and two tests."),
+        user("Now correct the words of the documentation, please."),
+        model("Corrected: the smallest value is zero, and times may be negative."),
+    ]);
+    assert!(
+        part(&text, "Open").contains("open when last listed: \"build all of core and wire\" #102"),
+        "{text}"
+    );
+    assert!(!part(&text, "Next").contains("build all"), "{text}");
+    assert_eq!(text.matches("build all of core and wire").count(), 1, "{text}");
+}
+
+#[test]
+fn a_command_stands_as_it_was_given_and_what_it_shows_is_no_outcome() {
+    let quoted = "git commit -qam \"totals: round once\" && git diff HEAD~1 | cat";
+    let steps = [
+        ran("a", quoted, "-error = round(error)\n+let total = round(sum);", false),
+        ran("b", "grep -E \"\\\"muted\\\"|\\\"dim\\\"\" dark.json", "\"muted\": \"gray\",", false),
+    ];
+    let messages: Vec<Message> = std::iter::once(user("Go on.")).chain(steps.into_iter().flatten()).collect();
+    let text = told(messages);
+    let commands = part(&text, "Commands");
+    assert!(commands.contains(&format!("- `{quoted}` → ok #102")), "{commands}");
+    assert!(commands.contains("- `grep -E \"\\\"muted\\\"|\\\"dim\\\"\" dark.json` #104"), "{commands}");
+    // The same once more, from a summary.
+    let first =
+        Earlier { at: Seq(90), from: Seq(101), to: Seq(105), level: 0, text: &text, unchecked: false };
+    let more = entries([user("And now the next one, please, with a test.")]);
+    let more: Vec<ViewEntry> = more.into_iter().map(|entry| ViewEntry { seq: Seq(106), ..entry }).collect();
+    let sections: &[(&str, &[Fill])] =
+        &[("Turns", &[Fill::Intent, Fill::Outcomes]), ("Commands", &[Fill::Commands])];
+    let template = template(As::Markdown, sections);
+    let again = extract(&material(&more, vec![first]), &brief(&template, 4_000), &Thirds);
+    assert!(part(&again, "Commands").contains(&format!("- `{quoted}` → ok #102")), "{again}");
+}
