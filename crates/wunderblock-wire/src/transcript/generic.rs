@@ -5,6 +5,7 @@
 
 use super::blocks::{Blocks, CallPairing, first, first_word};
 use super::elements::{self, MessageList};
+use super::environment;
 use super::object::{Object, array, string};
 use super::record::{ByteSpan, RecordItem, RecordStatus, TranscriptRecord};
 use super::time;
@@ -52,11 +53,14 @@ pub(super) struct Generic {
     pairing: CallPairing,
     /// The file's own session has been opened.
     opened: bool,
+    /// The model has spoken in the conversation.
+    #[serde(default)]
+    replied: bool,
 }
 
 impl Generic {
     pub(super) fn new(format: &'static str) -> Self {
-        Self { format, pairing: CallPairing::default(), opened: false }
+        Self { format, pairing: CallPairing::default(), opened: false, replied: false }
     }
 
     /// Completes a state read from a checkpoint.
@@ -116,6 +120,7 @@ impl Generic {
         let mut records = Vec::new();
         for (index, list) in alike.into_iter().enumerate() {
             let parts: Vec<&str> = list.elements.iter().map(|element| element.get()).collect();
+            self.replied = false;
             let session = several.then(|| format!("conversation-{}", index + 1).into_boxed_str());
             for (element, span) in list.elements.iter().zip(elements::spans(&parts, text, span)) {
                 let mut record = self.element(span, element);
@@ -132,6 +137,11 @@ impl Generic {
         };
         let mut record = TranscriptRecord::opaque(span, &kind(&object), "no known format");
         read_message(&object, &mut self.pairing, &mut record);
+        for item in &mut record.items {
+            if let RecordItem::Message(message) = item {
+                environment::mark(message, &object, &mut self.replied);
+            }
+        }
         record
     }
 

@@ -11,6 +11,7 @@ mod claude_code;
 mod codex;
 mod detect;
 mod elements;
+mod environment;
 mod export;
 mod format;
 mod generic;

@@ -2,6 +2,7 @@
 
 use super::blocks::{self, Blocks, CallPairing, first, first_word};
 use super::elements;
+use super::environment;
 use super::generic;
 use super::object::{self, Object};
 use super::record::{ByteSpan, RecordItem, TranscriptRecord};
@@ -32,9 +33,6 @@ pub(super) struct OpenaiChat {
     #[serde(default)]
     replied: bool,
 }
-
-/// The prompt of a shell at the end of what SWE-agent's environment answers in the role of the user.
-const SHELL_PROMPT: &str = "bash-$";
 
 impl OpenaiChat {
     /// One line that is an object.
@@ -159,12 +157,7 @@ impl OpenaiChat {
             message.model = object.word("model");
             message.stop = object.word("finish_reason");
         }
-        if message.role == Role::User && object.flag("is_demo") {
-            message = message.standing(MessageOrigin::Injected("demonstration".into()));
-        } else if message.role == Role::User && self.replied && is_environment(object) {
-            message = message.standing(MessageOrigin::Injected("environment".into()));
-        }
-        self.replied |= message.role == Role::Assistant;
+        environment::mark(&mut message, object, &mut self.replied);
         message.extra = spoken_for(object, message.role);
         if blocks::is_silent(&message.parts) {
             message = message.standing(MessageOrigin::Aside("nothing was said".into()));
@@ -184,11 +177,6 @@ pub(super) fn is_message(object: &Object<'_>) -> bool {
     let role = object.text("role").unwrap_or_default();
     let roles = ["system", "developer", "user", "assistant", "tool", "function"];
     roles.contains(&role.as_ref()) && first(object, &["content", "tool_calls", "function_call"]).is_some()
-}
-
-/// Whether the text is what an environment shows, up to its next prompt.
-fn is_environment(object: &Object<'_>) -> bool {
-    object.text("content").is_some_and(|text| text.trim_end().ends_with(SHELL_PROMPT))
 }
 
 fn is_choice(object: &Object<'_>) -> bool {

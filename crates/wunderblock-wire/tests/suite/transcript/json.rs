@@ -114,3 +114,18 @@ fn values_that_are_no_objects_are_kept() {
         ",
     );
 }
+
+/// A trajectory of SWE-agent: its history is read as messages, and what its shell shows is nobody's words.
+#[test]
+fn a_trajectory_tells_who_spoke() {
+    let text = r#"{"environment":"swe_main","trajectory":[{"action":"ls","observation":"a.py"}],"history":[
+        {"role":"system","content":"rules","agent":"primary"},
+        {"role":"user","content":"shown","is_demo":true,"agent":"primary"},
+        {"role":"user","content":"the task\nbash-$","agent":"primary"},
+        {"role":"assistant","content":"ls","thought":"I look.","action":"ls","agent":"primary"},
+        {"role":"user","content":"a.py\nbash-$","agent":"primary"}],"info":{}}"#;
+    let said = super::tell(&read("a.traj", text)).join("\n");
+    for one in ["User injected=demonstration(shown)", "User(the task/bash-$)", "User injected=environment(a.py/bash-$)"] {
+        assert!(said.contains(one), "{one}: {said}");
+    }
+}
