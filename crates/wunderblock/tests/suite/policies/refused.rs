@@ -157,9 +157,9 @@ fill = ["intents"]
 fill = "intent"
 "#,
             r#"mine.toml cannot be used as a policy:
-  line 4: summary.template.section.1.fill: `intents` is not a word it knows; did you mean `intent`? There are: `intent`, `constraints`, `concepts`, `decisions`, `files-read`, `files-modified`, `commands`, `errors`, `findings`, `user-messages`, `todos`, `done`, `current`, `next`, `recent`, `identifiers`, `statistics`
+  line 4: summary.template.section.1.fill: `intents` is not a word it knows; did you mean `intent`? There are: `intent`, `outcomes`, `constraints`, `concepts`, `decisions`, `files-read`, `files-modified`, `commands`, `errors`, `findings`, `user-messages`, `todos`, `done`, `current`, `next`, `recent`, `identifiers`, `statistics`
   line 5: summary.template.section.2.name: it is missing
-  line 6: summary.template.section.2.fill: the text "intent" stands where it should be a list of `intent`, `constraints`, `concepts`, `decisions`, `files-read`, `files-modified`, `commands`, `errors`, `findings`, `user-messages`, `todos`, `done`, `current`, `next`, `recent`, `identifiers`, `statistics`"#,
+  line 6: summary.template.section.2.fill: the text "intent" stands where it should be a list of `intent`, `outcomes`, `constraints`, `concepts`, `decisions`, `files-read`, `files-modified`, `commands`, `errors`, `findings`, `user-messages`, `todos`, `done`, `current`, `next`, `recent`, `identifiers`, `statistics`"#,
         ),
         (
             r#"name = "mine"
