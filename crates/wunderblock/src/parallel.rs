@@ -118,6 +118,17 @@ impl Workers {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Error> {
+        self.start(work)?.await
+    }
+
+    /// Begins work on one of the threads; the future is what comes of it, or an error where it panicked.
+    ///
+    /// # Errors
+    /// When the system gives no thread.
+    pub(crate) fn start<T: Send + 'static, W: FnOnce() -> T + Send + 'static>(
+        &self,
+        work: W,
+    ) -> Result<impl Future<Output = Result<T, Error>> + Send + use<T, W>, Error> {
         let (send, receive) = oneshot::channel();
         let work: Work = Box::new(move || {
             // Without its answer the caller hears of the panic, and the thread goes on with the next piece of work.
@@ -125,7 +136,7 @@ impl Workers {
             let _ = done.map(|done| send.send(done));
         });
         drop(self.pool()?.give(work));
-        receive.await.map_err(|_| ended())
+        Ok(async { receive.await.map_err(|_| ended()) })
     }
 
     fn pool(&self) -> Result<Arc<Pool<Work, ()>>, Error> {

@@ -140,7 +140,7 @@ async fn write(
         goes_on.fetch_and(progress.as_ref().is_none_or(|progress| progress(&stage)), Ordering::Relaxed);
         goes_on.load(Ordering::Relaxed)
     });
-    let (job, draft) = write_apart(session, options, task, (&prepared.bench.costs, budget, told)).await?;
+    let (job, draft) = write_apart(session, options, task, (&prepared.bench.costs, budget, told))?.await?;
     let text = Body::from(draft.text.as_str());
     let tokens = cost::summary(&text, &prepared.bench.costs).tokens;
     // The trim's event comes first.

@@ -1,8 +1,8 @@
 //! Sweeping: what lies before a lane's view becomes summaries, from the oldest end, a chunk at a time.
 //!
-//! A chunk is read, summarised and let go; every few chunks what there is is published. So a sweep holds no more than a chunk
-//! and the summaries that stand, is linear in what it reads, and goes on where it was interrupted: what has no summary yet is
-//! the mark of a gap.
+//! A chunk is read, summarised and let go, one for each core at a time where no model is asked; every few chunks what there
+//! is is published. So a sweep holds no more than these chunks and the summaries that stand, is linear in what it reads, and
+//! goes on where it was interrupted: what has no summary yet is the mark of a gap.
 
 use super::account::MadeNode;
 use super::adopt::adoptable;
@@ -10,11 +10,12 @@ use super::archive::archive;
 use super::call_budget::CallBudget;
 use super::options::{CompactOptions, CompactionStage};
 use super::prepare::build_bench;
-use super::writing::{EarlierText, OnBytes, WritingTask, write_apart};
+use super::writing::{EarlierText, Writing, WritingTask, write_apart};
 use crate::drive::load::load_lane;
 use crate::drive::read_view_texts;
 use crate::error::Error;
 use crate::limits;
+use crate::parallel::workers;
 use crate::record::{append_events, engine_event};
 use crate::request::lane::LaneChoice;
 use crate::request::snapshot::LaneWanted;
@@ -163,11 +164,8 @@ pub(super) async fn sweep(
         made: Vec::new(),
     };
     while sweep.finds_gap() {
-        let stage = CompactionStage::Swept { through: sweep.begins.prev(), of: sweep.frontier.prev() };
-        let on = options.progress.as_ref().is_none_or(|progress| progress(&stage));
-        let most = u64::from(options.compactor.policy.limits.sweep_nodes);
-        let full = most > 0 && (sweep.made.len() + sweep.fresh.len()) as u64 >= most;
-        let done = !on || full || !sweep_chunk(session, &mut sweep, &bench.costs).await?;
+        let at_once = sweep.at_once();
+        let done = at_once == 0 || !sweep_chunks(session, &mut sweep, &bench.costs, at_once).await?;
         if done || sweep.fresh.len() >= BATCH {
             publish_sweep(session, &mut sweep).await?;
         }
@@ -179,12 +177,55 @@ pub(super) async fn sweep(
     Ok(Swept { adopted: sweep.kept.len() - stood, made: sweep.made })
 }
 
-/// Reads and summarises the next chunk. Whether there was one.
-async fn sweep_chunk(session: &Session, sweep: &mut Sweep<'_>, costs: &TokenCosts) -> Result<bool, Error> {
+/// A chunk that was read.
+enum Chunk {
+    /// Its summary is being written.
+    Writing(Writing),
+    /// It is too short for one.
+    Short { from: Seq, to: Seq },
+}
+
+/// Reads and summarises the next chunks. Whether it goes on.
+async fn sweep_chunks(
+    session: &Session,
+    sweep: &mut Sweep<'_>,
+    costs: &TokenCosts,
+    at_once: usize,
+) -> Result<bool, Error> {
+    let (mut chunks, mut goes_on) = (Vec::new(), true);
+    while chunks.len() < at_once && sweep.finds_gap() {
+        goes_on = sweep.tell();
+        if !goes_on {
+            break;
+        }
+        let Some(chunk) = read_chunk(session, sweep, costs).await? else { break };
+        chunks.push(chunk);
+    }
+    goes_on &= !chunks.is_empty();
+    for chunk in chunks {
+        match chunk {
+            Chunk::Writing(writing) => sweep.put(writing.await?, costs),
+            Chunk::Short { from, to } => sweep.stretch(from, to),
+        }
+        while let Some((job, earlier)) = condense(sweep) {
+            let work = WritingTask { job, entries: Vec::new(), texts: Texts::default(), earlier };
+            let written = sweep.write(session, work, costs)?.await?;
+            sweep.put(written, costs);
+        }
+    }
+    Ok(goes_on)
+}
+
+/// Reads the next chunk, and begins to summarise it.
+async fn read_chunk(
+    session: &Session,
+    sweep: &mut Sweep<'_>,
+    costs: &TokenCosts,
+) -> Result<Option<Chunk>, Error> {
     let chunk = chunk(&sweep.options.compactor.policy, sweep.window);
     let text = Bytes(chunk.0.saturating_mul(BYTES_PER_TOKEN));
     let events = session.events(sweep.begins, sweep.end, (limits::VIEW_EVENTS, text)).await?;
-    let Some(last) = events.last().map(|event| event.seq) else { return Ok(false) };
+    let Some(last) = events.last().map(|event| event.seq) else { return Ok(None) };
     let mut view = View::new(sweep.lane.clone());
     let said = events.iter().filter(|event| matches!(event.fact, Some(Fact::MessageAppended(_))));
     said.for_each(|event| view.apply(event));
@@ -224,16 +265,11 @@ async fn sweep_chunk(session: &Session, sweep: &mut Sweep<'_>, costs: &TokenCost
         inner: false,
     };
     sweep.begins = to.next();
-    if tokens > Tokens(limits::SWEEP_LEAST) {
-        put_work(session, sweep, WritingTask { job, entries, texts, earlier: Vec::new() }, costs).await?;
-    } else {
-        sweep.stretch(job.from, to);
+    if tokens <= Tokens(limits::SWEEP_LEAST) {
+        return Ok(Some(Chunk::Short { from: job.from, to }));
     }
-    while let Some((job, earlier)) = condense(sweep) {
-        let work = WritingTask { job, entries: Vec::new(), texts: Texts::default(), earlier };
-        put_work(session, sweep, work, costs).await?;
-    }
-    Ok(true)
+    let work = WritingTask { job, entries, texts, earlier: Vec::new() };
+    Ok(Some(Chunk::Writing(sweep.write(session, work, costs)?)))
 }
 
 /// The entries of a view that summaries may tell of: those of no exchange in which something is hidden.
@@ -246,27 +282,6 @@ pub(super) fn told<'v>(
     let exchanges = arrangement.exchanges.iter().filter(is_hidden);
     let hidden: BTreeSet<Seq> = exchanges.flat_map(|unit| unit.members.iter().copied()).collect();
     view.entries().filter(move |entry| !hidden.contains(&entry.seq))
-}
-
-/// Writes a summary and puts it in its place.
-async fn put_work(
-    session: &Session,
-    sweep: &mut Sweep<'_>,
-    work: WritingTask,
-    costs: &TokenCosts,
-) -> Result<(), Error> {
-    let apart = (costs, sweep.budget, Box::new(|_| true) as OnBytes);
-    let (job, draft) = write_apart(session, sweep.options, work, apart).await?;
-    let tokens = costs.text(&draft.text).tokens;
-    // The trim's event comes first.
-    let at = Seq(sweep.head.0 + 2 + sweep.fresh.len() as u64);
-    let placed = PlacedSummary { at, from: job.from, to: job.to };
-    sweep.standing.retain(|standing| !job.sources.contains(&standing.placed.at));
-    let text = draft.text.clone();
-    sweep.standing.push(SweptSummary { placed, level: job.level, text, tokens });
-    sweep.standing.sort_by_key(|standing| standing.placed.from);
-    sweep.fresh.push(Fresh { at, job, draft, tokens });
-    Ok(())
 }
 
 /// Appends what was made since the last time.
@@ -350,6 +365,40 @@ fn sweep_events(
 }
 
 impl Sweep<'_> {
+    /// How many chunks may be summarised at once; none where there are as many summaries as there may be.
+    fn at_once(&self) -> usize {
+        let compactor = &self.options.compactor;
+        let cores = if compactor.summariser.is_some() { 1 } else { workers() };
+        let made = self.made.len() + self.fresh.len();
+        match usize::try_from(compactor.policy.limits.sweep_nodes).unwrap_or(usize::MAX) {
+            0 => cores,
+            most => cores.min(most.saturating_sub(made)),
+        }
+    }
+
+    /// Says how far it is. Whether to go on.
+    fn tell(&self) -> bool {
+        let stage = CompactionStage::Swept { through: self.begins.prev(), of: self.frontier.prev() };
+        self.options.progress.as_ref().is_none_or(|progress| progress(&stage))
+    }
+
+    fn write(&self, session: &Session, work: WritingTask, costs: &TokenCosts) -> Result<Writing, Error> {
+        write_apart(session, self.options, work, (costs, self.budget, Box::new(|_| true)))
+    }
+
+    /// Puts a summary in its place.
+    fn put(&mut self, (job, draft): (SummaryJob, SummaryDraft), costs: &TokenCosts) {
+        let tokens = costs.text(&draft.text).tokens;
+        // The trim's event comes first.
+        let at = Seq(self.head.0 + 2 + self.fresh.len() as u64);
+        let placed = PlacedSummary { at, from: job.from, to: job.to };
+        self.standing.retain(|standing| !job.sources.contains(&standing.placed.at));
+        let text = draft.text.clone();
+        self.standing.push(SweptSummary { placed, level: job.level, text, tokens });
+        self.standing.sort_by_key(|standing| standing.placed.from);
+        self.fresh.push(Fresh { at, job, draft, tokens });
+    }
+
     /// The lane's state with what has been swept.
     fn next_trim(&self) -> Trim {
         let swept = self.standing.iter().map(|standing| standing.placed);

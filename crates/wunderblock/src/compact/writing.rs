@@ -10,6 +10,7 @@ use crate::summarize::attempt::{self, AttemptOptions, Floor, Judgement, SummaryD
 use crate::summarize::{Against, Brief, Earlier, Material, Summarise, extract, verify};
 use crate::texts::Texts;
 use crate::token_costs::TokenCosts;
+use std::pin::Pin;
 use std::sync::Arc;
 use wunderblock_core::compact::SummaryJob;
 use wunderblock_core::policy::{Policy, Summary};
@@ -40,16 +41,24 @@ pub(super) struct EarlierText {
 /// Hears how many bytes of a summary have come, and answers whether to go on.
 pub(super) type OnBytes = Box<dyn Fn(usize) -> bool + Send>;
 
-/// Writes a summary on a thread of its own.
-pub(super) async fn write_apart(
+/// A summary that is being written.
+pub(super) type Writing = Pin<Box<dyn Future<Output = Result<(SummaryJob, SummaryDraft), Error>> + Send>>;
+
+/// Writes a summary on another thread: begins at once where no model is asked, else on a thread of its own when it is
+/// waited for.
+///
+/// # Errors
+/// When the system gives no thread.
+pub(super) fn write_apart(
     session: &Session,
     options: &CompactOptions,
     task: WritingTask,
     (costs, budget, told): (&TokenCosts, &CallBudget, OnBytes),
-) -> Result<(SummaryJob, SummaryDraft), Error> {
+) -> Result<Writing, Error> {
     let redactor = Arc::clone(&session.engine.config.redactor);
     let (options, costs, budget) = (options.clone(), costs.clone(), budget.clone());
-    on_thread(move || {
+    let is_slow = options.compactor.summariser.is_some();
+    let write = move || {
         let WritingTask { job, entries, texts, earlier } = task;
         let earlier = earlier.iter().map(|earlier| {
             let EarlierText { at, from, to, level, ref text, unchecked } = *earlier;
@@ -71,8 +80,8 @@ pub(super) async fn write_apart(
         };
         let draft = writer.write(&job, &material, &costs, &told);
         (job, draft)
-    })
-    .await
+    };
+    Ok(if is_slow { Box::pin(on_thread(write)) } else { Box::pin(session.engine.workers.start(write)?) })
 }
 
 /// Who writes, by which policy.

@@ -125,7 +125,11 @@ fn a_trajectory_tells_who_spoke() {
         {"role":"assistant","content":"ls","thought":"I look.","action":"ls","agent":"primary"},
         {"role":"user","content":"a.py\nbash-$","agent":"primary"}],"info":{}}"#;
     let said = super::tell(&read("a.traj", text)).join("\n");
-    for one in ["User injected=demonstration(shown)", "User(the task/bash-$)", "User injected=environment(a.py/bash-$)"] {
+    for one in [
+        "User injected=demonstration(shown)",
+        "User(the task/bash-$)",
+        "User injected=environment(a.py/bash-$)",
+    ] {
         assert!(said.contains(one), "{one}: {said}");
     }
 }
