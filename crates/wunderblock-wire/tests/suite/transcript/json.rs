@@ -124,7 +124,7 @@ fn a_trajectory_tells_who_spoke() {
         {"role":"user","content":"the task\nbash-$","agent":"primary"},
         {"role":"assistant","content":"ls","thought":"I look.","action":"ls","agent":"primary"},
         {"role":"user","content":"a.py\nbash-$","agent":"primary"}],"info":{}}"#;
-    let said = super::tell(&read("a.traj", text)).join("\n");
+    let said = tell(&read("a.traj", text));
     for one in [
         "User injected=demonstration(shown)",
         "User(the task/bash-$)",
