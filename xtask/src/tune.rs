@@ -161,7 +161,7 @@ fn read(engine: &Engine, args: &TuneArgs) -> ChoreResult<Folded> {
         for file in files {
             let Ok(imported) = block_on(engine.import(&file, None, &mut |_, _| {})) else { continue };
             let Some(first) = imported.sessions.first() else { continue };
-            let histories = block_on(engine.session_by_id(first.clone()).histories(false))?;
+            let histories = block_on(wunderblock::histories(&engine.session_by_id(first.clone()), false))?;
             let fold = fold(&file, &args.fold);
             folded.extend(histories.into_iter().map(|history| (fold.clone(), history)));
         }

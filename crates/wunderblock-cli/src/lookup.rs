@@ -127,7 +127,8 @@ pub(crate) async fn histories(
     {
         let (engine, session) = reading_file(settings, global, one).await?;
         let is_file = Path::new(one).is_file();
-        let found = if is_file { session.histories(joined).await? } else { vec![vec![session]] };
+        let found =
+            if is_file { wunderblock::histories(&session, joined).await? } else { vec![vec![session]] };
         return Ok((engine, found));
     }
     let engine = settings.write().await?;
@@ -136,13 +137,17 @@ pub(crate) async fn histories(
         let path = Path::new(text);
         if !path.is_dir() {
             let session = session_of_file(&engine, global, text).await?;
-            found.extend(if path.is_file() { session.histories(joined).await? } else { vec![vec![session]] });
+            found.extend(if path.is_file() {
+                wunderblock::histories(&session, joined).await?
+            } else {
+                vec![vec![session]]
+            });
             continue;
         }
         for file in wunderblock::transcripts(path)?.files {
             let file = file.to_string_lossy();
             match session_of_file(&engine, global, &file).await {
-                Ok(session) => found.extend(session.histories(joined).await?),
+                Ok(session) => found.extend(wunderblock::histories(&session, joined).await?),
                 Err(Failure::Engine(error @ Error::Import { .. })) => {
                     say(global, &format!("skipped: {}", clean(&error.to_string())));
                 }

@@ -24,7 +24,8 @@ use summaries::place;
 use work::WorkHistory;
 
 pub use entry::{LaneProgress, SummaryNode, ViewEntry};
-pub use summaries::unchecked_by;
+pub(crate) use summaries::all_prepared;
+pub use summaries::{prepared, prepared_to, unchecked_by};
 
 /// The ordered entries a model could see, and what the lane has done with them so far.
 ///

@@ -1,7 +1,7 @@
 //! What can go wrong, whose move it is, and whether the same call can succeed later.
 
 use crate::catalog::CatalogError;
-use crate::compact::EditError;
+use crate::edit_error::EditError;
 use crate::hint::Hint;
 use crate::index::SegmentError;
 use crate::policy::PolicyError;

@@ -26,6 +26,7 @@ mod context;
 mod doctor;
 mod door;
 mod drive;
+mod edit_error;
 mod engine;
 mod entry;
 mod erase;
@@ -87,7 +88,6 @@ pub use wunderblock_core as core;
 pub use address::Address;
 pub use agent_view::{AgentBoundary, AgentFound, AgentPlace, AgentView};
 pub use catch_up::Progress;
-pub use compact::EditError;
 pub use compact::account::{Compacted, CompactionResult, MadeNode};
 pub use compact::leaving::{CompactionMoney, Leaving, LeavingKind};
 pub use compact::options::{CompactOptions, CompactionStage, OnProgress, SummaryEdit};
@@ -97,6 +97,7 @@ pub use compactor::{Compactor, Hook};
 pub use context::Built;
 pub use doctor::diagnosis::{Diagnosis, DoctorNote, Problem};
 pub use drive::replay::{Difference, Replayed};
+pub use edit_error::EditError;
 pub use engine::{Config, Engine, Reducer};
 pub use entry::EntryDescription;
 pub use erase::{Along, Erased, TextFound, TextPlace, TextRecord};
@@ -128,7 +129,7 @@ pub use search::{SearchHit, SearchOptions, SearchOrder, SearchResult};
 pub use session::Session;
 pub use simulate::{
     OnSimulated, PairedDifference, PairedVerdict, PolicyDifference, PolicyGain, PolicyResult, Recall,
-    RecallCounts, ReplyRecall, SimulateOptions, SimulatedHistory, Simulation, SummaryWriter,
+    RecallCounts, ReplyRecall, SimulateOptions, SimulatedHistory, Simulation, SummaryWriter, histories,
 };
 pub use usage::Usage;
 pub use visibility::{Visibility, VisibilityChange};

@@ -6,7 +6,7 @@ use crate::decision::{PartForm, PartPosition};
 use crate::pair::{Exchange, ExchangeKind, arrange};
 use crate::trim::treatment;
 use crate::units::Seq;
-use crate::view::View;
+use crate::view::{View, all_prepared};
 use std::collections::{HashMap, HashSet};
 
 /// The proposal for a session that has grown from the view it was made from: its own events have later positions. `None`
@@ -27,7 +27,7 @@ pub fn rebase(proposal: &Proposal, old: &View, new: &View) -> Option<Proposal> {
         || old.hidden() != new.hidden()
         || !old.erased().eq(new.erased())
         || stand(old) != stand(new)
-        || ahead.is_some() && old.all_prepared().ne(new.all_prepared())
+        || ahead.is_some() && all_prepared(old).ne(all_prepared(new))
     {
         return None;
     }

@@ -6,35 +6,33 @@ use crate::compaction::SessionCompacted;
 use crate::event::Event;
 use crate::units::Seq;
 
-impl View {
-    /// The summaries that were made before their level and no trim names yet, from a position on, as far as they follow one
-    /// another and tell of nothing that was hidden since.
-    #[must_use]
-    pub fn prepared(&self, begins: Seq) -> Vec<SummaryNode> {
-        let mut next = begins;
-        let mut chain = Vec::new();
-        while let Some(node) = self.prepared.get(&next) {
-            if self.hidden.range(node.from..=node.to).next().is_some() {
-                break;
-            }
-            next = node.to.next();
-            chain.push(node.clone());
+/// The summaries that were made before their level and no trim names yet, from a position on, as far as they follow one
+/// another and tell of nothing that was hidden since.
+#[must_use]
+pub fn prepared(view: &View, begins: Seq) -> Vec<SummaryNode> {
+    let mut next = begins;
+    let mut chain = Vec::new();
+    while let Some(node) = view.prepared.get(&next) {
+        if view.hidden.range(node.from..=node.to).next().is_some() {
+            break;
         }
-        chain
+        next = node.to.next();
+        chain.push(node.clone());
     }
+    chain
+}
 
-    /// The last position that summaries tell of, those that were made ahead included.
-    #[must_use]
-    pub fn prepared_to(&self) -> Seq {
-        let told = self.trim.nodes.last().map_or(Seq::START, |node| node.to.next());
-        let begins = told.max(self.trim.drop_before).max(Seq(2));
-        self.prepared(begins).last().map_or(begins.prev(), |node| node.to)
-    }
+/// The last position that summaries tell of, those that were made ahead included.
+#[must_use]
+pub fn prepared_to(view: &View) -> Seq {
+    let told = view.trim.nodes.last().map_or(Seq::START, |node| node.to.next());
+    let begins = told.max(view.trim.drop_before).max(Seq(2));
+    prepared(view, begins).last().map_or(begins.prev(), |node| node.to)
+}
 
-    /// The positions of all summaries that were made ahead.
-    pub(crate) fn all_prepared(&self) -> impl Iterator<Item = Seq> {
-        self.prepared.values().map(|node| node.at)
-    }
+/// The positions of all summaries that were made ahead.
+pub(crate) fn all_prepared(view: &View) -> impl Iterator<Item = Seq> {
+    view.prepared.values().map(|node| node.at)
 }
 
 /// Who wrote a summary that came with an import and was never checked.

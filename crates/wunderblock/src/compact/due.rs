@@ -17,7 +17,7 @@ use wunderblock_core::plan::{Fixed, PlanRefusal, TrimReason};
 use wunderblock_core::policy::{Permille, Policy};
 use wunderblock_core::section::Section;
 use wunderblock_core::units::{Millis, Seq, Tokens};
-use wunderblock_core::view::{View, ViewEntry};
+use wunderblock_core::view::{View, ViewEntry, prepared_to};
 
 /// After the breaker stopped it, a lane must grow by this part of its limit before it is compacted again by itself.
 const REGROW: Permille = Permille(100);
@@ -50,7 +50,7 @@ impl MeasuredSize {
     }
 
     fn of(tokens: Tokens, planned: &Planned, shown: impl Iterator<Item = (Seq, Section, Tokens)>) -> Self {
-        let told = planned.decision.view.prepared_to();
+        let told = prepared_to(&planned.decision.view);
         let mut size = Self { tokens, messages: 0, unsummarised: Tokens::ZERO, unprepared: Tokens::ZERO };
         for (seq, section, tokens) in shown {
             size.messages += 1;

@@ -9,8 +9,9 @@ use super::climb::Climbed;
 use super::found::{Found, dissolve, range, rewritten};
 use super::options::{CompactOptions, CompactionStage, SummaryEdit};
 use super::prepare::Prepared;
-use super::writing::{EarlierText, WritingTask, write_apart};
+use super::writing::{EarlierText, WritingMeans, WritingTask, write_apart};
 use crate::compactor::Compactor;
+use crate::edit_error::EditError;
 use crate::error::Error;
 use crate::session::Session;
 use crate::summarize::attempt::SummaryDraft;
@@ -21,56 +22,11 @@ use wunderblock_core::compact::{
     Detail, Ladder, NodeDraft, SummaryChange, SummaryJob, Urgency, summary_target,
 };
 use wunderblock_core::cost;
-use wunderblock_core::id::LaneId;
 use wunderblock_core::message::Body;
 use wunderblock_core::policy::Summary;
 use wunderblock_core::ports::Bodies as _;
-use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Millis, Seq, Tokens};
 use wunderblock_core::view::SummaryNode;
-
-/// Why a summary or a range is left as it is.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum EditError {
-    /// No such summary.
-    #[error("no summary that lane `{lane}` shows is recorded at position {at}")]
-    NoSummary {
-        /// The position.
-        at: Seq,
-        /// The lane.
-        lane: LaneId,
-    },
-    /// A range that ends inside a summary's.
-    #[error("the range cuts the summary of positions {from} to {to}: name all of them, or none")]
-    CutsSummary {
-        /// The summary's first position.
-        from: Seq,
-        /// Its last.
-        to: Seq,
-    },
-    /// A range that takes in what the next reply answers.
-    #[error("the next reply answers position {0}: a range ends before it")]
-    ReachesNewest(Seq),
-    /// Nothing to summarise.
-    #[error("no whole exchange lies between positions {from} and {to}")]
-    NoExchange {
-        /// The first position.
-        from: Seq,
-        /// The last.
-        to: Seq,
-    },
-    /// A summary of which nothing is left that could be shown.
-    #[error("what the summary at position {0} was made from is erased")]
-    Erased(Seq),
-    /// The request would be too long.
-    #[error("the request would take {} tokens, and may take {}", grouped(needed.0), grouped(limit.0))]
-    NoRoom {
-        /// What it would take.
-        needed: Tokens,
-        /// What it may take.
-        limit: Tokens,
-    },
-}
 
 /// Makes the change that was asked for; nothing is recorded.
 ///
@@ -96,7 +52,7 @@ pub(super) async fn run(
             ("rewrite", from, to, found)
         }
     };
-    let mut written = Written { drafts: Vec::new(), nodes: Vec::new() };
+    let mut written = Written { budget: &budget, drafts: Vec::new(), nodes: Vec::new() };
     let (begin, gone) = (Instant::now(), std::mem::take(&mut found.gone));
     let mechanical = CompactOptions {
         compactor: Compactor { summariser: None, ..options.compactor.clone() },
@@ -107,20 +63,21 @@ pub(super) async fn run(
         let leaf = Found { entries, ..Found::default() };
         let mut task = task(prepared, &options.compactor.policy.summary, (from, to), leaf);
         task.job.inner = true;
-        on &= write(session, &mechanical, prepared, (task, &budget), &mut written).await?;
+        on &= write(session, &mechanical, prepared, task, &mut written).await?;
         found.sources.extend(written.nodes.last().map(summary_node));
     }
     found.sources.sort_unstable_by_key(|node| node.from);
     let task = task(prepared, &options.compactor.policy.summary, (from, to), found);
-    on &= write(session, options, prepared, (task, &budget), &mut written).await?;
-    let Written { drafts, nodes } = written;
+    on &= write(session, options, prepared, task, &mut written).await?;
+    let Written { drafts, nodes, .. } = written;
     let change = SummaryChange { name: name.into(), gone, drafts: nodes, ..SummaryChange::default() };
     let climbed = changed(options, prepared, change, drafts, begin.elapsed())?;
     Ok(Climbed { interrupted: !on, ..climbed })
 }
 
 /// What has been written, and what it was written for.
-struct Written {
+struct Written<'a> {
+    budget: &'a CallBudget,
     drafts: Vec<SummaryDraft>,
     nodes: Vec<NodeDraft>,
 }
@@ -130,8 +87,8 @@ async fn write(
     session: &Session,
     options: &CompactOptions,
     prepared: &Prepared,
-    (task, budget): (WritingTask, &CallBudget),
-    written: &mut Written,
+    task: WritingTask,
+    written: &mut Written<'_>,
 ) -> Result<bool, Error> {
     let on = Arc::new(AtomicBool::new(true));
     let (progress, goes_on, done) = (options.progress.clone(), Arc::clone(&on), written.drafts.len());
@@ -140,7 +97,13 @@ async fn write(
         goes_on.fetch_and(progress.as_ref().is_none_or(|progress| progress(&stage)), Ordering::Relaxed);
         goes_on.load(Ordering::Relaxed)
     });
-    let (job, draft) = write_apart(session, options, task, (&prepared.bench.costs, budget, told))?.await?;
+    let (job, draft) = write_apart(
+        session,
+        options,
+        task,
+        WritingMeans { costs: &prepared.bench.costs, budget: written.budget, told },
+    )?
+    .await?;
     let text = Body::from(draft.text.as_str());
     let tokens = cost::summary(&text, &prepared.bench.costs).tokens;
     // The trim's event comes first.

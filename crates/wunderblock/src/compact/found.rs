@@ -1,8 +1,8 @@
 //! What a summary that a person names was made from, and what a range holds.
 
-use super::edit::EditError;
 use super::prepare::Prepared;
 use super::sweep::told;
+use crate::edit_error::EditError;
 use crate::error::Error;
 use crate::request::snapshot::view_handles;
 use crate::session::Session;

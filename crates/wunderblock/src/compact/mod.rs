@@ -37,7 +37,6 @@ use crate::session::Session;
 use account::{Compacted, CompactionResult, MadeNode};
 use call_budget::CallBudget;
 use due::{check_breaker, count_rounds};
-pub use edit::EditError;
 use lease::{claim_lease, new_holder, release_lease, while_holding};
 use leaving::tell_leaving;
 use options::CompactOptions;

@@ -10,7 +10,7 @@ use super::archive::archive;
 use super::call_budget::CallBudget;
 use super::options::{CompactOptions, CompactionStage};
 use super::prepare::build_bench;
-use super::writing::{EarlierText, Writing, WritingTask, write_apart};
+use super::writing::{EarlierText, Writing, WritingMeans, WritingTask, write_apart};
 use crate::drive::load::load_lane;
 use crate::drive::read_view_texts;
 use crate::error::Error;
@@ -383,7 +383,8 @@ impl Sweep<'_> {
     }
 
     fn write(&self, session: &Session, work: WritingTask, costs: &TokenCosts) -> Result<Writing, Error> {
-        write_apart(session, self.options, work, (costs, self.budget, Box::new(|_| true)))
+        let told = Box::new(|_| true);
+        write_apart(session, self.options, work, WritingMeans { costs, budget: self.budget, told })
     }
 
     /// Puts a summary in its place.

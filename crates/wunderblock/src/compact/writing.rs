@@ -41,6 +41,13 @@ pub(super) struct EarlierText {
 /// Hears how many bytes of a summary have come, and answers whether to go on.
 pub(super) type OnBytes = Box<dyn Fn(usize) -> bool + Send>;
 
+/// What a summary is counted by, how often a model may be asked for it, and who hears of it.
+pub(super) struct WritingMeans<'a> {
+    pub(super) costs: &'a TokenCosts,
+    pub(super) budget: &'a CallBudget,
+    pub(super) told: OnBytes,
+}
+
 /// A summary that is being written.
 pub(super) type Writing = Pin<Box<dyn Future<Output = Result<(SummaryJob, SummaryDraft), Error>> + Send>>;
 
@@ -53,9 +60,10 @@ pub(super) fn write_apart(
     session: &Session,
     options: &CompactOptions,
     task: WritingTask,
-    (costs, budget, told): (&TokenCosts, &CallBudget, OnBytes),
+    means: WritingMeans<'_>,
 ) -> Result<Writing, Error> {
     let redactor = Arc::clone(&session.engine.config.redactor);
+    let WritingMeans { costs, budget, told } = means;
     let (options, costs, budget) = (options.clone(), costs.clone(), budget.clone());
     let is_slow = options.compactor.summariser.is_some();
     let write = move || {

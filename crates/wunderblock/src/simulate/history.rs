@@ -79,26 +79,27 @@ async fn count_bodies(
     Ok(counts)
 }
 
-impl Session {
-    /// The histories that its file holds, to be simulated: each conversation by itself; all as one where the program that
-    /// wrote them keeps one history in many (aider), or `joined` says so.
-    ///
-    /// # Errors
-    /// When the ledger cannot be read.
-    pub fn histories(&self, joined: bool) -> BoxFuture<'_, Vec<Vec<Self>>> {
-        Box::pin(async move {
-            let all = self.siblings().await?;
-            let first = self.events(Seq::START.next(), Seq::START.next(), (1, CATCH_UP_BYTES)).await?;
-            let opened = first.first().and_then(|event| match &event.fact {
-                Some(Fact::SessionOpened(opened)) => opened.format.as_deref(),
-                _ => None,
-            });
-            let as_one = joined || opened == Some(Format::Aider.name());
-            let sessions: Vec<Self> = all.into_iter().map(|one| self.engine.session_by_id(one.id)).collect();
-            Ok(if as_one { vec![sessions] } else { sessions.into_iter().map(|one| vec![one]).collect() })
-        })
-    }
+/// The histories that a session's file holds, to be simulated: each conversation by itself; all as one where the program that
+/// wrote them keeps one history in many (aider), or `joined` says so.
+///
+/// # Errors
+/// When the ledger cannot be read.
+pub fn histories(session: &Session, joined: bool) -> BoxFuture<'_, Vec<Vec<Session>>> {
+    Box::pin(async move {
+        let all = session.siblings().await?;
+        let first = session.events(Seq::START.next(), Seq::START.next(), (1, CATCH_UP_BYTES)).await?;
+        let opened = first.first().and_then(|event| match &event.fact {
+            Some(Fact::SessionOpened(opened)) => opened.format.as_deref(),
+            _ => None,
+        });
+        let as_one = joined || opened == Some(Format::Aider.name());
+        let sessions: Vec<Session> =
+            all.into_iter().map(|one| session.engine.session_by_id(one.id)).collect();
+        Ok(if as_one { vec![sessions] } else { sessions.into_iter().map(|one| vec![one]).collect() })
+    })
+}
 
+impl Session {
     /// The conversations that its file holds, in the order in which they began: sessions that are no branch and no sub-agent
     /// of another. This one alone where the file holds one.
     ///

@@ -32,6 +32,7 @@ mod watch;
 use crate::drive::{context_job, run_build};
 use crate::future::BoxFuture;
 pub use compare::{PairedDifference, PairedVerdict, PolicyDifference, PolicyGain};
+pub use history::histories;
 use history::read_history;
 pub use result::{
     PolicyResult, Recall, RecallCounts, ReplyRecall, SimulatedHistory, Simulation, SummaryWriter,

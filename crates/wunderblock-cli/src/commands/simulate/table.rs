@@ -414,7 +414,8 @@ fn writers(found: &Simulation) -> String {
                 .policies
                 .iter()
                 .filter(|policy| policy.writer == kind && policy.summary_target == target);
-            let names: Vec<String> = own.map(|policy| made(policy, kind)).collect();
+            let mut names: Vec<String> = own.map(|policy| made(policy, kind)).collect();
+            names.sort_unstable();
             let size =
                 if target == 0 { String::new() } else { format!(" of about {} tokens", grouped(target)) };
             parts.push(format!("{word}{size}: {}", names.join(", ")));

@@ -12,7 +12,7 @@ use crate::compaction::RungTaken;
 use crate::decision::PlacedSummary;
 use crate::policy::{Action, Permille};
 use crate::units::{Seq, Tokens};
-use crate::view::SummaryNode;
+use crate::view::{SummaryNode, prepared};
 
 /// The rung's name in records.
 const PREPARED: &str = "prepared";
@@ -24,7 +24,7 @@ impl Ladder<'_> {
     /// take effect at the level. Where more are made ahead, they follow these.
     #[must_use]
     pub fn activating(mut self) -> Self {
-        let mut chain = self.ask.view.prepared(summarise::begins(&self.ask(), &self.guard));
+        let mut chain = prepared(self.ask.view, summarise::begins(&self.ask(), &self.guard));
         chain.retain(|node| node.to < self.guard.cut);
         let Some(last) = chain.last() else { return self };
         let drop_before = last.to.next();

@@ -28,7 +28,7 @@ fn handles(engine: &Engine, session: &Session, (path, lane): (&Path, &LaneId), c
     is_send(session.events(Seq(1), Seq(1), (1, Bytes(1))));
     is_send(session.nodes(Some(lane)));
     is_send(session.siblings());
-    is_send(session.histories(false));
+    is_send(wunderblock::histories(session, false));
     is_send(session.lane(lane.clone()).undo());
     is_send(session.lane(lane.clone()).state());
 }
