@@ -1,7 +1,6 @@
 //! The summaries a view holds: those its trim names, and those that were made before their level.
 
 use super::{SummaryNode, View};
-use crate::compact::Urgency;
 use crate::compaction::SessionCompacted;
 use crate::event::Event;
 use crate::units::Seq;
@@ -61,7 +60,10 @@ pub(super) fn place(view: &mut View, event: &Event, made: &SessionCompacted) {
     }
 }
 
+/// The level's word in records: that of `Urgency::Ahead`.
+const AHEAD: &str = "ahead";
+
 /// Whether a summary was made before the level at which it takes effect.
 fn is_ahead(made: &SessionCompacted) -> bool {
-    made.level == 0 && made.trigger.as_deref() == Some(Urgency::Ahead.word())
+    made.level == 0 && made.trigger.as_deref() == Some(AHEAD)
 }
