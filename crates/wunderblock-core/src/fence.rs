@@ -10,7 +10,7 @@ use crate::message::{Body, Message, MessageOrigin, Part, Role};
 use crate::preamble::PreambleBlock;
 use crate::section::Section;
 use crate::units::Cost;
-use crate::view::SummaryNode;
+use crate::view::entry::SummaryNode;
 
 /// The most of a name that a fence repeats, in bytes.
 const NAME_MAX: usize = 200;

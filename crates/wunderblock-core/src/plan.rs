@@ -25,7 +25,7 @@ use crate::trim::{self, GapOrSummary, treatment};
 use crate::units::{Bytes, Cost, Seq, Tokens};
 use crate::view::View;
 use fit::{longest_that, reach};
-pub use refusal::PlanRefusal;
+pub use refusal::{Fixed, PlanRefusal};
 
 /// The first event of a stream opens it; a view that holds all after it is whole.
 const FIRST: Seq = Seq(2);
@@ -37,17 +37,6 @@ pub const STUB_DIVISOR: u64 = 10;
 pub const FIRST_TURN_DIVISOR: u64 = 20;
 /// What the mark of a gap costs at most.
 pub const GAP_COST: Cost = Cost::new(96, 512);
-
-/// A part of the request no event holds, or no trimming may touch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fixed {
-    /// Where it stands.
-    pub section: Section,
-    /// What it is, in a few words.
-    pub what: String,
-    /// What it costs.
-    pub cost: Cost,
-}
 
 /// What is known when a request is to be planned.
 #[derive(Clone, Copy)]
@@ -403,7 +392,7 @@ impl<'a> ExchangeCosts<'a> {
         for target in [roomy, self.limit] {
             let fits = |bytes| (rest + cost(bytes)).fits(target);
             if longest > MIN_CLIP && fits(MIN_CLIP) {
-                return Ok(clipped(longest_that(fits, longest)));
+                return Ok(clipped(longest_that(fits, MIN_CLIP, longest)));
             }
         }
         Err(Box::new(self.refusal(&if longest > MIN_CLIP { clipped(MIN_CLIP) } else { trim })))

@@ -3,7 +3,7 @@
 //! A view belongs to one lane of one session. It forgets nothing that a later request could show, and holds nothing
 //! else: what lies before the lane's frontier is gone from it, so its size follows the window, not the history.
 
-mod entry;
+pub(crate) mod entry;
 mod summaries;
 mod work;
 

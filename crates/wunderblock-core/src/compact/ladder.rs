@@ -2,7 +2,7 @@
 
 mod adopt;
 mod ahead;
-mod edit;
+pub(super) mod edit;
 mod fill;
 mod rules;
 
@@ -22,7 +22,6 @@ use crate::policy::{Action, Division, Permille, Policy};
 use crate::trim;
 use crate::units::{Seq, Tokens};
 use crate::view::{SummaryNode, View};
-pub use edit::{NoRoom, SummaryChange, is_within};
 use rules::PricedRule;
 use std::collections::{BTreeMap, HashSet};
 

@@ -25,7 +25,8 @@ pub mod task;
 
 pub use due::{Due, LaneMeasurement, Urgency, due};
 pub use job::{Detail, SummaryJob};
-pub use ladder::{Ladder, Made, NextStep, NoRoom, NodeDraft, Proposal, SummaryChange, is_within};
+pub use ladder::edit::{NoRoom, SummaryChange, is_within};
+pub use ladder::{Ladder, Made, NextStep, NodeDraft, Proposal};
 pub use rebase::rebase;
 pub use summarise::target as summary_target;
 pub use task::{TaskMark, TaskRange, TaskState};

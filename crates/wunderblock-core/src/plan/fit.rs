@@ -1,14 +1,13 @@
 //! How much fits: the longest text, the furthest exchange.
 
-use super::MIN_CLIP;
 use crate::cost::EntryCost;
 use crate::pair::Exchange;
 use crate::units::{Bytes, Cost};
 
-/// The largest length that fits, found from [`MIN_CLIP`] up: what is measured on the way is in proportion to what fits,
+/// The largest length that fits, found from the shortest up, which fits: what is measured on the way is in proportion to what fits,
 /// not to the text.
-pub(super) fn longest_that(fits: impl Fn(Bytes) -> bool, longest: Bytes) -> Bytes {
-    let mut low = MIN_CLIP.0;
+pub(super) fn longest_that(fits: impl Fn(Bytes) -> bool, shortest: Bytes, longest: Bytes) -> Bytes {
+    let mut low = shortest.0;
     let mut high = low.saturating_mul(2).min(longest.0);
     while low < high && fits(Bytes(high)) {
         low = high;

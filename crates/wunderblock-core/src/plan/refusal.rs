@@ -1,8 +1,19 @@
 //! Why no request can be built.
 
-use super::Fixed;
+use crate::section::Section;
 use crate::units::Cost;
 use std::fmt;
+
+/// A part of the request no event holds, or no trimming may touch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fixed {
+    /// Where it stands.
+    pub section: Section,
+    /// What it is, in a few words.
+    pub what: String,
+    /// What it costs.
+    pub cost: Cost,
+}
 
 /// Why no request can be built: even the least does not fit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -6,7 +6,7 @@ use wunderblock_core::message::{Message, MessageOrigin, Role};
 /// The prompt of a shell, with which what the environment shows ends.
 const PROMPT: &str = "bash-$";
 
-/// Says of a message of the user if it is none. `replied`: the model has spoken in this conversation, so the task stands
+/// Marks a message in the user's role that nobody said. `replied`: the model has spoken in this conversation, so the task stands
 /// before; it ends with the prompt, too.
 pub(super) fn mark(message: &mut Message, object: &Object<'_>, replied: &mut bool) {
     let shows = || object.text("content").is_some_and(|text| text.trim_end().ends_with(PROMPT));
