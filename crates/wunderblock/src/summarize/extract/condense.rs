@@ -446,8 +446,8 @@ fn is_name(text: &str) -> bool {
 /// Names in backticks, counts, and the few words that we write around them.
 fn is_ours(text: &str) -> bool {
     #[rustfmt::skip]
-    const OURS: [&str; 60] = [
-        "after", "asked", "back", "back:", "broken", "by", "calls", "changed", "changing", "checked", "code", "exit", "failed",
+    const OURS: [&str; 61] = [
+        "after", "applied:", "asked", "back", "back:", "broken", "by", "calls", "changed", "changing", "checked", "code", "exit", "failed",
         "failed,", "failed:", "file", "files", "fixed", "given:", "in", "last", "last:", "listed:", "later", "messages", "model", "model:",
         "named:", "no", "not", "off:", "ok", "ok:", "older", "open", "open:", "printed:", "progress:", "read:",
         "rejected:", "removed", "removing", "reply:", "reports:", "result", "rule:", "said", "since", "taken", "the", "then:", "to", "unchecked:", "user",

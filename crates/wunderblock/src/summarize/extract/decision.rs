@@ -24,12 +24,24 @@ pub(in super::super) enum Verdict {
     Rejected,
     /// It was broken off, by the user or by an error.
     BrokenOff,
+    /// Its edits were refused or skipped by the program that makes them.
+    NotApplied,
 }
 
 impl Verdict {
     /// Whether what the reply says does not hold.
     pub(super) fn is_void(self) -> bool {
-        matches!(self, Self::TakenBack | Self::Rejected)
+        !matches!(self, Self::BrokenOff)
+    }
+
+    /// How a summary says it.
+    pub(super) const fn label(self) -> &'static str {
+        match self {
+            Self::TakenBack => "taken back: ",
+            Self::Rejected => "rejected: ",
+            Self::BrokenOff => "broken off: ",
+            Self::NotApplied => "not applied: ",
+        }
     }
 }
 

@@ -114,6 +114,16 @@ impl Files {
         }
     }
 
+    /// Where a file was changed last; for a folder, the newest changed file in it.
+    pub(super) fn changed_since(&self, path: &str) -> Option<(Seq, String)> {
+        let path = plain(path);
+        let is_it = |file: &&File| path == ALL || file.path == path || is_inside(&file.path, path);
+        let changed =
+            self.list.iter().filter(|file| file.is_changed() && file.change != FileChange::Reverted);
+        let newest = changed.filter(is_it).max_by_key(|file| file.last_changed)?;
+        Some((newest.last_changed, newest.path.clone()))
+    }
+
     /// The changed files in a folder.
     fn inside(&self, path: &str) -> Vec<String> {
         let changed = self.list.iter().filter(|file| file.changed > 0 && file.change != FileChange::Deleted);

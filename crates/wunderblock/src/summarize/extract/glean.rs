@@ -448,9 +448,15 @@ impl<'a> Found<'a> {
                 self.ticked(at, deed, path, &ticks);
             }
             for (deed, path) in &files {
+                let taken_back = (*deed == Deed::Reverted).then(|| self.files.changed_since(path)).flatten();
                 self.touch((began, at), deed, path);
                 match deed {
                     Deed::Removed => self.troubles.remove(at, path),
+                    Deed::Reverted => {
+                        if let Some((since, path)) = taken_back {
+                            self.troubles.revert(since, &path);
+                        }
+                    }
                     Deed::Read | Deed::Committed => {}
                     _ => self.troubles.change(path),
                 }

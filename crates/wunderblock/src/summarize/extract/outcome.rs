@@ -1,6 +1,7 @@
 //! How a call ended: what its result says of it.
 
 use super::plain::head;
+use super::shell;
 use aho_corasick::AhoCorasick;
 use serde::Deserialize;
 use std::sync::{LazyLock, OnceLock};
@@ -93,13 +94,19 @@ fn report(text: &str, from: usize) -> Option<(&str, usize)> {
         // Code that handles errors, and a commit that mended one, report none.
         let is_code = ["except ", "except:", "catch", "raise ", "throw ", "Commit ", "+", "- "]
             .iter()
-            .any(|begin| line.starts_with(begin));
+            .any(|begin| without_number(line).starts_with(begin));
         if !is_fine && !is_code && line.len() <= 1_000 {
             return Some((line, end));
         }
         from = end;
     }
     None
+}
+
+/// A line of code without the number a program shows before it: `1480: except ValueError as error:`.
+fn without_number(line: &str) -> &str {
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    rest.strip_prefix(':').filter(|_| rest.len() < line.len()).map_or(line, str::trim_start)
 }
 
 /// Whether the result of a service says that nothing was done. A member `error` without a value says nothing.
@@ -118,9 +125,7 @@ pub(super) fn commit_line(text: &str) -> Option<&str> {
 
 /// Whether a search found nothing: its program then ends with 1 and says nothing, which is no failure.
 pub(super) fn found_nothing(what: &str, text: &str, outcome: &Outcome) -> bool {
-    let searches = what.split(['|', ';', '&']).next_back().and_then(|last| last.split_whitespace().next());
-    let is_search = searches.is_some_and(|program| SEARCHES.contains(&program));
-    is_search
+    SEARCHES.contains(&shell::read(what).last.as_str())
         && outcome.failed
         && outcome.exit.as_deref().is_none_or(|code| code == "1")
         && error_line(text).is_none()

@@ -3,6 +3,7 @@
 mod acts;
 mod turns;
 
+use super::act::Kind;
 use super::cue::{Cue, sentences_of};
 use super::decision::Verdict;
 use super::form::SummaryForm;
@@ -256,8 +257,9 @@ impl<'f> Pick<'f> {
     fn todos(&mut self) {
         let found = self.found;
         if let Some((at, plan)) = &found.plan {
-            // What a later turn did, nobody ticks off.
-            let is_old = found.users.last().is_some_and(|said| said.at > *at);
+            // What was done since, nobody has ticked off.
+            let is_old = found.users.last().is_some_and(|said| said.at > *at)
+                || found.steps.iter().any(|step| step.at > *at && step.kind != Kind::Plan);
             for (place, (text, doing)) in plan.open.iter().enumerate() {
                 let place = i64::try_from(place).unwrap_or(i64::MAX);
                 let (lead, weight) = match (*doing, is_old) {

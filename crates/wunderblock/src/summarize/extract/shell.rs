@@ -24,6 +24,8 @@ pub(super) struct Shell {
     pub(super) shows: bool,
     /// Its last command shows something.
     pub(super) ends_showing: bool,
+    /// The program that comes last, behind pipes too: the code it ends with is the command's.
+    pub(super) last: String,
     /// The checks it runs.
     pub(super) checks: Vec<Check>,
     /// Where it is, by its own `cd`; empty: where it began.
@@ -121,6 +123,7 @@ impl Shell {
         );
         let filter =
             matches!(program, "tail" | "head" | "grep" | "sort" | "uniq" | "wc" | "cut" | "awk" | "tr");
+        program.clone_into(&mut self.last);
         if !quiet && !is_piped {
             let shows = matches!(
                 rest.first().map(String::as_str),

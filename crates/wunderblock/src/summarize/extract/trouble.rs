@@ -4,6 +4,7 @@
 //!  a check fails ────► Open ──┬─ a check of its family, at least as wide, ends well ─► Fixed
 //!                             ├─ one of its family fails in another way ─────────────► Failed
 //!                             ├─ the file it is about is changed ────────────────────► Stale
+//!                             ├─ a change before it is taken back ───────────────────► Stale
 //!                             └─ the file it is about is removed ────────────────────► Gone
 //!  A green check closes what is Open, Stale or Failed; and what another check found in the same words.
 //!  another call fails ► Failed ─ the same call ends well ────────────────────────────► Passed
@@ -167,6 +168,13 @@ impl Troubles {
     /// A file was changed.
     pub(super) fn change(&mut self, path: &str) {
         for trouble in self.0.iter_mut().filter(|trouble| trouble.is_open() && trouble.is_about(path)) {
+            trouble.state = TroubleState::Stale(path.to_owned());
+        }
+    }
+
+    /// What was changed since a position was taken back: what was found with it need not be so now.
+    pub(super) fn revert(&mut self, since: Seq, path: &str) {
+        for trouble in self.0.iter_mut().filter(|trouble| trouble.is_open() && trouble.at > since) {
             trouble.state = TroubleState::Stale(path.to_owned());
         }
     }

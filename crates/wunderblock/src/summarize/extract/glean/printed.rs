@@ -20,6 +20,13 @@ pub(super) struct Commit {
 /// A longer text is read no further, in lines.
 const LINES_MAX: usize = 400;
 
+/// What SWE-agent shows before the task.
+const DEMONSTRATION: &str = "demonstration";
+/// How aider begins a line that says that a reply's edits were not made,
+const REFUSES: [&str; 2] = ["The LLM did not conform to the edit format", "Skipping edits"];
+/// and one that says that its user broke the reply off.
+const INTERRUPTED: &str = "^C KeyboardInterrupt";
+
 impl<'a> Found<'a> {
     /// What some program put in.
     pub(super) fn printed(&mut self, at: Seq, what: &str, text: Cow<'a, str>) {
@@ -47,17 +54,32 @@ impl<'a> Found<'a> {
                 is_users = false;
             } else if let Some(place) = self.commit_behind(line, &["Removed: "]) {
                 self.undo(at, place..place + 1);
-            } else if let Some(place) = self.commit_behind(line, &["Now at: ", "HEAD is now at "]) {
+            } else if let Some(place) =
+                self.commit_behind(line, &["Now at: ", "HEAD is: ", "HEAD is now at "])
+            {
                 self.undo(at, place + 1..self.commits.len());
+            } else if REFUSES.iter().any(|words| line.starts_with(words)) {
+                self.judge_newest(Verdict::NotApplied);
+            } else if line.starts_with(INTERRUPTED) {
+                self.judge_newest(Verdict::BrokenOff);
             }
         }
-        if let Some(line) = outcome::error_line(&text).filter(|line| line.len() < 300) {
+        // An error of a demonstration is none of this work.
+        let line = outcome::error_line(&text).filter(|line| line.len() < 300 && what != DEMONSTRATION);
+        if let Some(line) = line {
             self.trouble(at, "printed", line.trim_start_matches(['>', ' ']));
         }
         if let Some(skill) = self.steps.last_mut().and_then(|step| step.skill.as_mut()) {
             skill::read(skill, at, &text);
         }
         self.others.push(Said { at, text });
+    }
+
+    /// Says what became of the newest reply, unless a commit holds its work.
+    fn judge_newest(&mut self, verdict: Verdict) {
+        let newest = self.newest_replies().next_back().map(|reply| reply.at);
+        let newest = newest.filter(|at| !self.commits.iter().any(|commit| commit.reply == Some(*at)));
+        self.verdicts.extend(newest.map(|at| (at, verdict)));
     }
 
     /// Which commit a line names behind one of these words.
@@ -76,7 +98,11 @@ impl<'a> Found<'a> {
             hash.is_some_and(|hash| undone.iter().any(|gone| gone.hash == hash))
         };
         self.done.retain(|said| !is_undone(said));
-        self.verdicts.extend(undone.iter().filter_map(|gone| Some((gone.reply?, Verdict::TakenBack))));
+        // A reply of whose commits one stands is not taken back as a whole.
+        let stands = |reply: &Seq| self.commits.iter().any(|commit| commit.reply == Some(*reply));
+        let gone: Vec<Seq> =
+            undone.iter().filter_map(|gone| gone.reply).filter(|reply| !stands(reply)).collect();
+        self.verdicts.extend(gone.into_iter().map(|reply| (reply, Verdict::TakenBack)));
         for path in undone.iter().flat_map(|gone| &gone.files) {
             if !self.commits.iter().any(|commit| commit.files.contains(path)) {
                 self.files.touch((at, at), &Deed::Reverted, path);

@@ -8,10 +8,8 @@ use crate::summarize::extract::glean::Said;
 use crate::summarize::extract::item::{ItemText, OUTCOME, SummaryItem, THEN};
 use crate::summarize::extract::plain::cut;
 use crate::summarize::standing::typed;
-use std::collections::HashSet;
 use wunderblock_core::literal;
 use wunderblock_core::policy::Fill;
-use wunderblock_core::units::Seq;
 
 /// Weight of the last request beside that of its names.
 const LAST_REQUEST: i64 = 6_000;
@@ -47,12 +45,7 @@ impl Pick<'_> {
         // What was said last is told at length.
         let last = found.replies.last().filter(|_| self.form.has(Fill::Current)).map(|said| said.at);
         for (said, verdict) in found.turn_ends().into_iter().filter(|(said, _)| Some(said.at) != last) {
-            let verdict = match verdict {
-                Some(Verdict::TakenBack) => "taken back: ",
-                Some(Verdict::Rejected) => "rejected: ",
-                Some(Verdict::BrokenOff) => "broken off: ",
-                None => "",
-            };
+            let verdict = verdict.map(Verdict::label).unwrap_or_default();
             let quote = self.short_line(&outcome(&said.text), REPLY);
             if !quote.is_empty() {
                 let weight = self.span.newness(said.at) + 600;
@@ -76,12 +69,10 @@ impl Pick<'_> {
         let told_at = wrap_up.as_ref().and_then(|item| item.refs.first().copied());
         items.extend(wrap_up);
         if let Some(told) = found.replies.last().filter(|told| Some(told.at) != told_at) {
-            items.push(current(
-                "said last: ",
-                self.short_line(&cue::without_code(&told.text), CURRENT),
-                told,
-                8_000,
-            ));
+            let lead =
+                format!("said last: {}", found.verdict(told.at).map(Verdict::label).unwrap_or_default());
+            let quote = self.short_line(&cue::without_code(&told.text), CURRENT);
+            items.push(current(&lead, quote, told, 8_000));
         }
         if found.users.is_empty()
             && found.replies.is_empty()
@@ -100,9 +91,9 @@ impl Pick<'_> {
     /// The head of the last reply that ended a turn and sums up, where something was said behind it.
     fn wrap_up(&self) -> Option<SummaryItem> {
         let found = self.found;
-        let calls: HashSet<Seq> = found.steps.iter().map(|step| step.at).collect();
-        let sums_up = |said: &&Said<'_>| said.text.len() >= WRAP_UP_MIN && !calls.contains(&said.at);
-        let told = found.replies.iter().rev().find(sums_up)?;
+        let holds = |verdict: Option<Verdict>| verdict.is_none();
+        let sums_up = |(said, verdict): &(&Said<'_>, _)| said.text.len() >= WRAP_UP_MIN && holds(*verdict);
+        let (told, _) = found.turn_ends().into_iter().rev().find(sums_up)?;
         if found.replies.last().is_some_and(|last| last.at == told.at && told.text.len() <= CURRENT) {
             return None;
         }

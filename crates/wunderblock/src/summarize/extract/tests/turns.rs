@@ -131,3 +131,89 @@ fn a_command_stands_as_it_was_given_and_what_it_shows_is_no_outcome() {
     let again = extract(&material(&more, vec![first]), &brief(&template, 4_000), &Thirds);
     assert!(part(&again, "Commands").contains(&format!("- `{quoted}` → ok #102")), "{again}");
 }
+
+#[test]
+fn a_reply_counts_for_what_became_of_its_edits() {
+    let text = told(vec![
+        user("Draw the shares as a line and label the axes."),
+        model("The shares are drawn as a line, and both axes have labels."),
+        printed(
+            "> Applied edit to chart.md\n> Commit 1a2b3c4 feat: draw a line\n> Commit 5d6e7f8 feat: label the axes",
+        ),
+        printed("> Removed: 5d6e7f8 feat: label the axes\n> HEAD is: 1a2b3c4 feat: draw a line"),
+        user("Use the default file name when none is given, please."),
+        model("The command uses the default file name now, so none is asked for."),
+        printed("> Skipping edits to main.py"),
+        user("Write the totals to the log with their version."),
+        model("I write the totals and their version to the log, one line each."),
+        printed("> ^C KeyboardInterrupt"),
+        user("Never mind the log; which colours does the chart have?"),
+        model("The chart has two colours: blue for the share, grey for the rest."),
+        printed("> ^C again to exit"),
+        user("Good. Remove the import of the repository, it is unused."),
+        model("The unused import of the repository is removed."),
+        printed("> Applied edit to test.py\n> Commit 9a8b7c6 fix: remove an import"),
+        printed("> Removed: 9a8b7c6 fix: remove an import\n> HEAD is: 1a2b3c4 feat: draw a line"),
+    ]);
+    let turns = part(&text, "Turns");
+    for line in [
+        "- → \"The shares are drawn as a line",
+        "- → not applied: \"The command uses the default",
+        "- → broken off: \"I write the totals",
+        "- → \"The chart has two colours",
+    ] {
+        assert!(turns.contains(line), "{line}: {turns}");
+    }
+    assert!(part(&text, "Current").contains("said last: taken back: \"The unused import"), "{text}");
+}
+
+#[test]
+fn a_failure_of_a_change_that_was_taken_back_is_not_open() {
+    let red = |id| {
+        ran(
+            id,
+            "cargo test -p core",
+            "test result: FAILED. 1 failed\nthread 'since' panicked at src/since.rs:9",
+            true,
+        )
+    };
+    let changed = [call("e", "Edit", "src/lib.rs", "{}"), result("e", "ok", false)];
+    let all = |steps: Vec<[Message; 2]>| {
+        told(std::iter::once(user("Try it.")).chain(steps.into_iter().flatten()).collect())
+    };
+    let sections: &[(&str, &[Fill])] = &[("Errors", &[Fill::Errors])];
+    let errors = |steps: Vec<[Message; 2]>| {
+        let messages: Vec<Message> = std::iter::once(user("Try it.")).chain(steps.into_iter().flatten()).collect();
+        summary(messages, &template(As::Markdown, sections), 2_000)
+    };
+    let back = ran("b", "git checkout src/lib.rs", "", false);
+    assert!(
+        errors(vec![changed.clone(), red("r"), back.clone()])
+            .contains("→ not checked since `src/lib.rs` changed")
+    );
+    assert!(errors(vec![red("r"), changed, back]).contains("→ open"), "it was there before the change");
+    let searched = ran(
+        "s",
+        "for f in src/*.rs; do sed '/x|y/d' $f; done | grep -nE 'f(32|64)'",
+        "\n\nCommand exited with code 1",
+        true,
+    );
+    assert!(part(&all(vec![searched]), "Commands").contains("→ no match"));
+    let listed = vec![
+        user("Move it."),
+        call("t", "TodoWrite", "", r#"{"todos":[{"content":"move the function","status":"in_progress"}]}"#),
+        result("t", "ok", false),
+    ];
+    assert!(part(&told(listed.clone()), "Open").contains("in progress: \"move the function\""));
+    let later = told(listed.into_iter().chain(ran("m", "cargo check", "Finished", false)).collect());
+    assert!(part(&later, "Open").contains("in progress when last listed: \"move the function\""), "{later}");
+}
+
+#[test]
+fn a_numbered_line_of_code_reports_nothing() {
+    let shown = user(
+        "1480:         except (TypeError, ValueError) as error:\n1481:             raise self.make_error(\"invalid\") from error",
+    );
+    let text = told(vec![user("Fix it."), shown.standing(MessageOrigin::Injected("environment".into()))]);
+    assert!(!text.contains("printed: "), "{text}");
+}
