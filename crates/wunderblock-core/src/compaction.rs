@@ -61,6 +61,17 @@ pub struct SessionCompacted {
 }
 
 impl SessionCompacted {
+    /// The word in `trigger` of a summary made before the level at which it takes effect.
+    pub const AHEAD: &'static str = "ahead";
+
+    /// Whether it was made before the level at which it takes effect.
+    #[must_use]
+    pub fn is_ahead(&self) -> bool {
+        self.level == 0 && self.trigger.as_deref() == Some(Self::AHEAD)
+    }
+}
+
+impl SessionCompacted {
     /// A node of which nothing is known but its range and who made it.
     pub fn new(from_seq: Seq, to_seq: Seq, producer: impl Into<Box<str>>) -> Self {
         Self { from_seq, to_seq, producer: producer.into(), ..Self::default() }

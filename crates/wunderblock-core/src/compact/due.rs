@@ -1,6 +1,7 @@
 //! Whether a lane is due.
 
 use super::guard::is_open;
+use crate::compaction::SessionCompacted;
 use crate::pair::{Arrangement, ExchangeKind};
 use crate::policy::{Boundary, FractionBase, Permille, Policy, TriggerLevel};
 use crate::units::{Millis, Tokens};
@@ -76,7 +77,7 @@ impl Urgency {
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
-            Self::Ahead => "ahead",
+            Self::Ahead => SessionCompacted::AHEAD,
             Self::Soft => "soft",
             Self::Hard => "hard",
             Self::Overflow => "overflow",

@@ -43,7 +43,7 @@ pub fn unchecked_by(made: &SessionCompacted) -> Option<Box<str>> {
 /// Puts a summary that the trim names into its place.
 pub(super) fn place(view: &mut View, event: &Event, made: &SessionCompacted) {
     let is_named = view.named.contains(&event.seq);
-    let is_ahead = is_ahead(made) && made.lane.as_ref() == Some(&view.lane);
+    let is_ahead = made.is_ahead() && made.lane.as_ref() == Some(&view.lane);
     let is_ahead = is_ahead && event.seq >= view.trim.drop_before && made.from_seq >= view.trim.drop_before;
     if !is_named && !is_ahead {
         return;
@@ -58,12 +58,4 @@ pub(super) fn place(view: &mut View, event: &Event, made: &SessionCompacted) {
     } else {
         view.prepared.insert(node.from, node);
     }
-}
-
-/// The level's word in records: that of `Urgency::Ahead`.
-const AHEAD: &str = "ahead";
-
-/// Whether a summary was made before the level at which it takes effect.
-fn is_ahead(made: &SessionCompacted) -> bool {
-    made.level == 0 && made.trigger.as_deref() == Some(AHEAD)
 }

@@ -81,8 +81,10 @@ struct Chosen {
 
 impl Chosen {
     fn push(&mut self, item: SummaryItem) {
-        for (at, quote) in item.refs.iter().zip(item.quoted().into_iter().cycle()) {
-            self.quoted.entry(*at).or_default().push((item.fill, quote.to_owned()));
+        if let Some(quote) = item.quoted() {
+            for at in &item.refs {
+                self.quoted.entry(*at).or_default().push((item.fill, quote.to_owned()));
+            }
         }
         self.items.push(item);
     }

@@ -183,7 +183,8 @@ fn a_failure_of_a_change_that_was_taken_back_is_not_open() {
     };
     let sections: &[(&str, &[Fill])] = &[("Errors", &[Fill::Errors])];
     let errors = |steps: Vec<[Message; 2]>| {
-        let messages: Vec<Message> = std::iter::once(user("Try it.")).chain(steps.into_iter().flatten()).collect();
+        let messages: Vec<Message> =
+            std::iter::once(user("Try it.")).chain(steps.into_iter().flatten()).collect();
         summary(messages, &template(As::Markdown, sections), 2_000)
     };
     let back = ran("b", "git checkout src/lib.rs", "", false);
