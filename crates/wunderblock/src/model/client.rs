@@ -4,7 +4,7 @@ use super::call::{self, SendOptions};
 use super::key::ApiKey;
 use super::status::ErrorText;
 use crate::redact::Redactor;
-use crate::summarize::task::SummaryFailure;
+use crate::summarize::task::{SummaryFailure, TOKEN_TIME, writing_time};
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -112,10 +112,6 @@ pub enum EndpointError {
     Header(String),
 }
 
-/// The time a model is given for a token: 20 tokens a second, which a model on a machine of one's own still reaches. A fixed
-/// time is too short for a long summary, and keeps everybody waiting for a short one.
-pub const TOKEN_TIME: Millis = Millis(50);
-
 /// How long, and how much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModelLimits {
@@ -149,8 +145,6 @@ impl Default for ModelLimits {
     }
 }
 
-/// Nobody waits longer for a text: an hour.
-const WRITING_MAX: Millis = Millis(3_600_000);
 /// Maximum new tries.
 const RETRIES_MAX: u32 = 2;
 
@@ -267,11 +261,6 @@ fn pause(wait: Duration, progress: &mut dyn FnMut(usize) -> bool) -> Result<(), 
         }
         std::thread::sleep(left.min(TICK));
     }
-}
-
-/// What writing up to `most` tokens may take.
-pub(crate) fn writing_time(per_token: Millis, most: Tokens) -> Millis {
-    Millis(per_token.0.saturating_mul(i64::try_from(most.0).unwrap_or(i64::MAX)).min(WRITING_MAX.0))
 }
 
 /// A time that is waited.

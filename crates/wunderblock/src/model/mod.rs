@@ -12,6 +12,5 @@ mod client;
 mod key;
 mod status;
 
-pub(crate) use client::writing_time;
-pub use client::{Client, Endpoint, EndpointError, Headers, ModelLimits, TOKEN_TIME};
+pub use client::{Client, Endpoint, EndpointError, Headers, ModelLimits};
 pub use key::ApiKey;

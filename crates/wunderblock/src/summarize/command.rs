@@ -2,9 +2,8 @@
 //!
 //! It is given one JSON object on stdin, `{"system", "prompt", "most_tokens"}`, and writes the summary to stdout.
 
-use crate::model::{TOKEN_TIME, writing_time};
 use crate::process::{self, Program};
-use crate::summarize::task::{Summarise, SummaryFailure, SummaryTask, SummaryText};
+use crate::summarize::task::{Summarise, SummaryFailure, SummaryTask, SummaryText, TOKEN_TIME, writing_time};
 use std::path::PathBuf;
 use wunderblock_core::units::{Bytes, Millis, Tokens};
 

@@ -22,7 +22,7 @@ pub use extract::{Notable, Noted, extract};
 pub(crate) use extract::{each_word, files_touched, follow, notable, stamp, todo_call, work};
 #[cfg(feature = "http")]
 pub use model::ModelSummariser;
-pub use task::{Brief, Earlier, Material, Summarise, SummaryFailure, SummaryTask, SummaryText};
+pub use task::{Brief, Earlier, Material, Summarise, SummaryFailure, SummaryTask, SummaryText, TOKEN_TIME};
 pub use verify::{Against, SummaryFault, Verdict, verify};
 pub(crate) use verify::{content_words, gives_orders};
 pub use wunderblock_core::compact::Detail;

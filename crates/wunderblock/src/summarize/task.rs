@@ -4,8 +4,19 @@ use wunderblock_core::compact::Detail;
 use wunderblock_core::compaction::SummarySpend;
 use wunderblock_core::policy::Template;
 use wunderblock_core::ports::Bodies;
-use wunderblock_core::units::{Seq, Tokens};
+use wunderblock_core::units::{Millis, Seq, Tokens};
 use wunderblock_core::view::ViewEntry;
+
+/// The time a model is given for a token: 20 tokens a second, which a model on a machine of one's own still reaches. A fixed
+/// time is too short for a long summary, and keeps everybody waiting for a short one.
+pub const TOKEN_TIME: Millis = Millis(50);
+/// Nobody waits longer for a text: an hour.
+const WRITING_MAX: Millis = Millis(3_600_000);
+
+/// What writing up to `most` tokens may take.
+pub(crate) fn writing_time(per_token: Millis, most: Tokens) -> Millis {
+    Millis(per_token.0.saturating_mul(i64::try_from(most.0).unwrap_or(i64::MAX)).min(WRITING_MAX.0))
+}
 
 /// What is to be summarised: a contiguous range of a session.
 #[derive(Clone)]

@@ -4,7 +4,7 @@ use super::check::Check;
 use super::shell::{self, Shell};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// What was done to a file.
@@ -143,7 +143,7 @@ fn file(name: &str, gist: &str, input: &str) -> ParsedCall {
     let says = |word: &str| {
         matches!(word, "view" | "create" | "str_replace" | "insert" | "undo_edit" | "write" | "read" | "edit")
     };
-    let fields = if gist.is_empty() || says(gist) { fields(input) } else { HashMap::new() };
+    let fields = if gist.is_empty() || says(gist) { fields(input) } else { BTreeMap::new() };
     let field = |name: &str| fields.get(name).and_then(|raw| text(raw));
     let mode = ["command", "action", "mode"].into_iter().find_map(field).unwrap_or_default();
     let kind = match mode.as_str() {
@@ -193,12 +193,23 @@ fn without_lines(path: &str) -> &str {
     if is_range && !file.is_empty() { file } else { path }
 }
 
-fn fields(input: &str) -> HashMap<String, &RawValue> {
+fn fields(input: &str) -> BTreeMap<String, &RawValue> {
     serde_json::from_str(input).unwrap_or_default()
 }
 
 fn text(raw: &RawValue) -> Option<String> {
     serde_json::from_str(raw.get()).ok()
+}
+
+/// Each text in the arguments of a call, with the name of its argument.
+pub(super) fn argument_texts(input: &str, take: &mut impl FnMut(&str, String)) {
+    for (name, raw) in fields(input) {
+        if let Some(text) = text(raw) {
+            take(&name, text);
+        } else if let Ok(items) = serde_json::from_str::<Vec<&RawValue>>(raw.get()) {
+            items.into_iter().for_each(|item| argument_texts(item.get(), take));
+        }
+    }
 }
 
 /// The first of some arguments that is a text.

@@ -9,8 +9,9 @@
 
 use super::act::Kind;
 use super::cue::says_something;
-use super::glean::{Found, glean, stamp};
+use super::glean::{Found, glean};
 use super::log;
+use super::log::stamp;
 use super::plain::{Escaping, code, head, line};
 use crate::summarize::task::{Brief, Earlier, Material};
 use wunderblock_core::ports::CostModel;

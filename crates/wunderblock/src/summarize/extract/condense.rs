@@ -3,7 +3,7 @@
 use super::cue;
 use super::form::{SummaryForm, heading};
 use super::glean::Found;
-use super::item::{ANSWERED, ItemText, OUTCOME, RULE, SummaryItem};
+use super::item::{ANSWERED, ItemText, OPEN, OUTCOME, RULE, SummaryItem};
 use super::log;
 use super::plain::{self, code, line};
 use crate::summarize::task::{Earlier, Material};
@@ -336,7 +336,7 @@ fn items_of(text: &str, block: &str, fills: &[Fill], at: Seq, form: &SummaryForm
 }
 
 /// How our lines on errors end.
-const STATES: [&str; 5] = ["→ open", "\" → failed", "→ file removed", "→ ok later", "` changed"];
+const STATES: [&str; 5] = [OPEN, "\" → failed", "→ file removed", "→ ok later", "` changed since"];
 
 /// Which kind of a part that has several, by the words our own lines begin with.
 fn kind_of(said: &str, fills: &[Fill]) -> Option<Fill> {

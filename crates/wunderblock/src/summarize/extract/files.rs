@@ -8,6 +8,8 @@ use wunderblock_core::work::FileChange;
 
 /// A longer path is none, in bytes.
 const PATH_MAX: usize = 300;
+/// Maximum names that are told of as defined in a file.
+const ADDED_MAX: usize = 6;
 /// Names and numbers of a reason that count.
 const REASON_NAMES: usize = 4;
 /// What stands for the whole working tree.
@@ -27,6 +29,8 @@ pub(in super::super) struct File {
     pub(in super::super) last_changed: Seq,
     /// What was said of a change of it, and where: of all, the one that names most.
     pub(super) reason: Option<(Seq, String)>,
+    /// What changes defined in it, in order, and where.
+    pub(super) added: Vec<(Seq, String)>,
     /// The calls that changed it, in order.
     pub(super) changes: Vec<Seq>,
     /// The results that showed it, in order.
@@ -114,6 +118,17 @@ impl Files {
         }
     }
 
+    /// Notes what a call defined in a file: the newest names.
+    pub(super) fn define(&mut self, at: Seq, path: &str, names: Vec<String>) {
+        let place = self.places.get(plain(path)).copied();
+        let Some(file) = place.and_then(|place| self.list.get_mut(place)) else { return };
+        for name in names {
+            file.added.retain(|(_, known)| *known != name);
+            file.added.push((at, name));
+        }
+        file.added.drain(..file.added.len().saturating_sub(ADDED_MAX));
+    }
+
     /// Where a file was changed last; for a folder, the newest changed file in it.
     pub(super) fn changed_since(&self, path: &str) -> Option<(Seq, String)> {
         let path = plain(path);
@@ -177,6 +192,7 @@ impl Files {
                 last_read: Seq::START,
                 last_changed: Seq::START,
                 reason: None,
+                added: Vec::new(),
                 changes: Vec::new(),
                 shown: Vec::new(),
             });

@@ -3,6 +3,7 @@
 mod printed;
 
 use super::act::{self, Deed, Kind, ParsedCall};
+use super::added::added;
 use super::check::Check;
 use super::cue::{self, Cue};
 use super::decision::{self, Answer, Verdict};
@@ -58,6 +59,8 @@ pub(in super::super) struct Step {
     pub(in super::super) what: String,
     pub(super) key: String,
     pub(super) files: Vec<(Deed, String)>,
+    /// The names it defines in its file.
+    adds: Vec<String>,
     pub(super) shows: bool,
     /// Its last command shows something, whatever those before it do.
     ends_showing: bool,
@@ -93,7 +96,7 @@ impl Step {
             part.telling = outcome::short_answer(text).map(str::to_owned);
         }
         if self.files.iter().any(|(deed, _)| *deed == Deed::Committed) && !part.failed {
-            part.telling = outcome::commit_line(text).map(str::to_owned);
+            part.telling = outcome::commit_line(text, &self.what).map(str::to_owned);
         }
         if self.checks.is_empty() && outcome::found_nothing(&self.what, text, &part) {
             part = Outcome { found_nothing: true, ..Outcome::default() };
@@ -180,23 +183,6 @@ fn readable<'a>(text: &'a str) -> Cow<'a, str> {
     let head = text.get(..cut(text, HEAD)).unwrap_or_default();
     let tail = text.get(cut_after(text, text.len() - TAIL)..).unwrap_or_default();
     Cow::Owned(format!("{}\n…\n{}", safe(head), safe(tail)))
-}
-
-/// A moment as a summary writes it, in UTC to the minute.
-pub(crate) fn stamp(at: Millis) -> String {
-    let minutes = at.0.div_euclid(60_000);
-    let (days, minute) = (minutes.div_euclid(1_440), minutes.rem_euclid(1_440));
-    // Days since 1970-01-01 to a date of the Gregorian calendar, by eras of 400 years that begin on 1 March.
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02} {:02}:{:02}", minute / 60, minute % 60)
 }
 
 impl<'a> Found<'a> {
@@ -387,6 +373,8 @@ impl<'a> Found<'a> {
             self.plan = Some((at, Plan::of(&self.todo)));
         }
         let ticks = if todo.is_none() && !files.is_empty() { Ticks::of_call(&readable(input)) } else { None };
+        let changes_one = matches!(files.as_slice(), [(Deed::Created | Deed::Changed, _)]);
+        let adds = if changes_one { added(&readable(input)) } else { Vec::new() };
         self.steps.push(Step {
             at,
             ended: at,
@@ -394,6 +382,7 @@ impl<'a> Found<'a> {
             what,
             key,
             files,
+            adds,
             shows,
             ends_showing,
             checks,
@@ -432,7 +421,7 @@ impl<'a> Found<'a> {
         let (what, key, began) = (step.what.clone(), step.key.clone(), step.at);
         let shows = step.shows && step.kind == Kind::Run;
         let (files, checks) = (step.files.clone(), step.checks.clone());
-        let ticks = step.ticks.take();
+        let (ticks, adds) = (step.ticks.take(), std::mem::take(&mut step.adds));
         step.outcome = Some(ended.clone());
         if ended.failed {
             self.tally.failed += 1;
@@ -460,6 +449,9 @@ impl<'a> Found<'a> {
                     Deed::Read | Deed::Committed => {}
                     _ => self.troubles.change(path),
                 }
+            }
+            if let [(_, path)] = files.as_slice() {
+                self.files.define(began, path, adds);
             }
             self.troubles.pass(at, &key, &checks, self.files.changed.as_ref());
         }

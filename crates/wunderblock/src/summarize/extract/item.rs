@@ -46,6 +46,8 @@ const UNCHECKED: &str = "unchecked: ";
 pub(super) const OUTCOME: &str = "→ ";
 /// How a rule begins in a part that holds other things too.
 pub(super) const RULE: &str = "rule: ";
+/// How an error ends that its newest check found: whether it is there still, nobody has looked.
+pub(super) const OPEN: &str = " → open when last checked";
 /// A shorter quotation is not worth its line, in bytes.
 const QUOTE_MIN: usize = 12;
 

@@ -7,7 +7,6 @@
 //! ```
 //! The form is that of Mastra's observations, with plain marks: `!` matters, `?` is open, `✓` is done and was seen to be.
 
-use super::glean::stamp;
 use super::item::{ItemText, SummaryItem};
 use super::plain::Escaping;
 use crate::summarize::task::Material;
@@ -69,6 +68,23 @@ fn mark(item: &SummaryItem) -> Option<char> {
         Fill::Todos | Fill::Next => Some('?'),
         _ => None,
     }
+}
+
+/// A moment as a summary writes it, in UTC to the minute.
+pub(crate) fn stamp(at: Millis) -> String {
+    let minutes = at.0.div_euclid(60_000);
+    let (days, minute) = (minutes.div_euclid(1_440), minutes.rem_euclid(1_440));
+    // Days since 1970-01-01 to a date of the Gregorian calendar, by eras of 400 years that begin on 1 March.
+    let shifted = days + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let day_of_era = shifted.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02} {:02}:{:02}", minute / 60, minute % 60)
 }
 
 /// The words of a line of a log, without its time and its mark, and whether it matters.

@@ -9,6 +9,7 @@
 //! Each line ends with the position it came from, `#123`. How often something happened is written `×12`.
 
 mod act;
+mod added;
 mod catalogue;
 mod check;
 mod condense;
@@ -39,9 +40,9 @@ pub(crate) use act::files_touched;
 pub(super) use cue::Cue;
 pub(super) use demand::{absent, demands};
 pub(super) use form::heading;
-pub(crate) use glean::stamp;
 pub(super) use glean::{Found, glean};
 pub(super) use log::DATE;
+pub(crate) use log::stamp;
 pub(crate) use notable::notable;
 pub use notable::{Notable, Noted};
 pub(super) use plain::{restored, without_colour};

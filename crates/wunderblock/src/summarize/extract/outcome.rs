@@ -118,9 +118,13 @@ pub(super) fn is_refusal(text: &str) -> bool {
     })
 }
 
-/// The line by which `git commit` says what it did; logs that follow it are of other commits.
-pub(super) fn commit_line(text: &str) -> Option<&str> {
-    text.lines().find(|line| line.starts_with('[') && line.contains("] "))
+/// The line by which `git commit` says what it did, or a log behind it names the commit; its other lines are of others.
+pub(super) fn commit_line<'t>(text: &'t str, command: &str) -> Option<&'t str> {
+    let is_hash = |word: &str| word.len() >= 7 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let names_it = |line: &str| {
+        line.split_once(' ').is_some_and(|(hash, subject)| is_hash(hash) && command.contains(subject.trim()))
+    };
+    text.lines().find(|line| line.starts_with('[') && line.contains("] ") || names_it(line))
 }
 
 /// Whether a search found nothing: its program then ends with 1 and says nothing, which is no failure.

@@ -7,8 +7,9 @@ use super::act::Kind;
 use super::cue::{Cue, sentences_of};
 use super::decision::Verdict;
 use super::form::SummaryForm;
-use super::glean::{Found, stamp};
+use super::glean::Found;
 use super::item::{ANSWERED, ItemText, RULE, SummaryItem};
+use super::log::stamp;
 use super::names::Named;
 use super::plain::{Escaping, code, cut, head, line};
 use super::words::distinct_words;
@@ -289,9 +290,9 @@ impl<'f> Pick<'f> {
         }
         for step in found.steps.iter().filter(|step| step.key.starts_with("run git commit")) {
             if step.outcome.as_ref().is_some_and(|outcome| !outcome.failed) {
-                let lead = format!("`{}`", self.command(&step.what));
+                let (lead, quote) = self.step_line(step, 1);
                 let weight = self.span.newness(step.at) + 400;
-                self.items.push(SummaryItem::quote(Fill::Done, &lead, String::new(), step.at, weight));
+                self.items.push(SummaryItem::quote(Fill::Done, &lead, quote, step.at, weight));
             }
         }
         self.sentences(Fill::Done, Cue::Done);

@@ -220,7 +220,7 @@ fn each_part_says_what_its_range_holds() {
             "Errors",
             &[
                 "`cargo test -p core`: \"error[E0308]: mismatched types\" → fixed after changing `src/parse.rs` #110 #114",
-                "`npm run lint`: \"error TS2345: no overload\" → open #116",
+                "`npm run lint`: \"error TS2345: no overload\" → open when last checked #116",
             ],
         ),
         ("Findings", &["times are handled in src/time.rs", "The root cause was a wrong type."]),

@@ -6,7 +6,7 @@ use crate::summarize::extract::check::Check;
 use crate::summarize::extract::decision::Verdict;
 use crate::summarize::extract::files::File;
 use crate::summarize::extract::glean::Step;
-use crate::summarize::extract::item::{ItemText, SummaryItem};
+use crate::summarize::extract::item::{ItemText, OPEN, SummaryItem};
 use crate::summarize::extract::plain::{code, head};
 use crate::summarize::extract::trouble::{Trouble, TroubleState};
 use std::collections::{HashMap, HashSet};
@@ -76,7 +76,7 @@ impl Pick<'_> {
         let found = self.found;
         let mut told: HashSet<&str> = HashSet::new();
         for file in found.files.iter().filter(|file| file.is_changed()) {
-            let File { path, changed, change, from, last_changed, reason, .. } = file;
+            let File { path, changed, change, from, last_changed, reason, added, .. } = file;
             let name = counted(&code(path, self.marks()), *changed);
             let lead = match (change, from) {
                 (FileChange::Deleted, _) => format!("removed {name}"),
@@ -90,9 +90,15 @@ impl Pick<'_> {
                 told.insert(text) && !found.verdict(*said).is_some_and(Verdict::is_void)
             });
             let quote = reason.map(|(_, text)| self.short_line(text, REASON)).unwrap_or_default();
+            let names: Vec<String> = added.iter().map(|(_, name)| format!("`{name}`")).collect();
+            let lead = if names.is_empty() { lead } else { format!("{lead}, adds {}", names.join(", ")) };
             let lead = if quote.is_empty() { lead } else { format!("{lead}: ") };
             let mut item = SummaryItem::quote(Fill::FilesModified, &lead, quote, *last_changed, weight);
-            item.refs.extend(reason.map(|(said, _)| *said).filter(|said| said != last_changed));
+            for at in added.iter().map(|(at, _)| *at).chain(reason.map(|(said, _)| *said)) {
+                if !item.refs.contains(&at) {
+                    item.refs.push(at);
+                }
+            }
             self.items.push(item);
         }
         let mut seen: HashSet<&str> =
@@ -186,9 +192,9 @@ impl Pick<'_> {
             let tail = match state {
                 TroubleState::Told => String::new(),
                 TroubleState::Failed => " → failed".to_owned(),
-                TroubleState::Open => " → open".to_owned(),
+                TroubleState::Open => OPEN.to_owned(),
                 TroubleState::Stale(path) => {
-                    format!(" → not checked since `{}` changed", code(path, self.marks()))
+                    format!(" → `{}` changed since", code(path, self.marks()))
                 }
                 TroubleState::Fixed(_, Some(path)) => {
                     format!(" → fixed after changing `{}`", code(path, self.marks()))

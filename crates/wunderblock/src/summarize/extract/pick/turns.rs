@@ -80,7 +80,9 @@ impl Pick<'_> {
         {
             items.push(current("was given: ", self.short_line(&other.text, CURRENT / 2), other, 7_000));
         }
-        let steps = found.steps.iter().rev().filter(|step| step.kind != Kind::Plan);
+        // Elsewhere they stand among the commands and the files.
+        let count = if self.form.has(Fill::Commands) && self.form.has(Fill::FilesModified) { 1 } else { 4 };
+        let steps = found.steps.iter().rev().filter(|step| step.kind != Kind::Plan).take(count);
         for (weight, step) in (5_997..=6_000).rev().zip(steps) {
             let (lead, quote) = self.step_line(step, 1);
             items.push(SummaryItem::quote(Fill::Current, &lead, quote, step.at, weight));
