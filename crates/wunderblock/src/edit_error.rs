@@ -24,7 +24,7 @@ pub enum EditError {
         to: Seq,
     },
     /// A range that takes in what the next reply answers.
-    #[error("the next reply answers position {0}: a range ends before it")]
+    #[error("the next reply answers position {0}: a range ends before it, or begins behind it")]
     ReachesNewest(Seq),
     /// Nothing to summarise.
     #[error("no whole exchange lies between positions {from} and {to}")]

@@ -18,7 +18,8 @@ use wunderblock_core::view::{SummaryNode, unchecked_by};
 /// The summaries a lane may begin with, in the order of their ranges, with their texts in the bench: those of the lane that
 /// tells most. Summaries of summaries tell less than what they were made of, so only those of events are taken.
 pub(super) async fn adoptable(session: &Session, bench: &mut Bench) -> Result<Vec<SummaryNode>, Error> {
-    if !bench.begins {
+    // A lane that has summaries goes on with its own, whether it has built a request or not.
+    if !bench.begins || bench.view.nodes().next().is_some() {
         return Ok(Vec::new());
     }
     let head = bench.view.head();
