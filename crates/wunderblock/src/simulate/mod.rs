@@ -147,8 +147,8 @@ fn factors(count: u64) -> Vec<u64> {
 
 impl Engine {
     /// Replays histories under each policy as if they were live. The sessions of a history are played one after the other, as
-    /// if they were one: some programs keep one history in many; [`histories`](crate::histories) tells. Nothing is recorded. Histories
-    /// in which no model replies are left out and counted. `None` if the watcher stopped it.
+    /// if they were one: some programs keep one history in many; [`histories`](crate::histories) tells. Nothing is
+    /// recorded. Histories in which no model replies are left out and counted. `None` if the watcher stopped it.
     ///
     /// # Errors
     /// When the ledger cannot be read, no request could be built because nothing was said in any of them.
