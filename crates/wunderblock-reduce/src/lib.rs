@@ -57,6 +57,7 @@ mod template;
 mod terminal;
 mod word_list;
 
+pub use code::defined_name;
 pub use command::Claim;
 pub use duplicates::EarlierText;
 pub use encode::{invert, unpack};

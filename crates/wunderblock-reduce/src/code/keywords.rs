@@ -38,12 +38,20 @@ pub(crate) fn rank_lines(lines: &TextLines<'_>, worths: &mut LineWorths) {
 
 /// Whether a line begins a definition where no grammar sees one: in a macro, in a string, in a body.
 pub(super) fn is_definition(line: &str) -> bool {
+    defined_name(line).is_some()
+}
+
+/// The name that a line defines, as far as its words tell: `load` of `export function load(path) {`. The line begins with
+/// its first word.
+#[must_use]
+pub fn defined_name(line: &str) -> Option<&str> {
     let mut words = line.split(' ').skip_while(|word| MODIFIERS.has(word) || word.starts_with("pub("));
-    let defines = words.next().is_some_and(|word| KEYWORDS.has(word));
-    let name = words.next().unwrap_or("");
-    let named = name.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '$'));
+    words.next().filter(|word| KEYWORDS.has(word))?;
+    let name = words.next()?;
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$');
+    let named = name.starts_with(|c: char| is_part(c) && !c.is_numeric());
     let opens = line.trim_end().ends_with(['{', '(', ':', ')', ';', ',']);
-    defines && named && opens && !name.contains('\'')
+    (named && opens && !name.contains('\'')).then(|| name.split(|c| !is_part(c)).next())?
 }
 
 fn is_exit(line: &str) -> bool {

@@ -17,6 +17,8 @@ mod outline;
 #[cfg(feature = "syntax")]
 mod roles;
 
+pub use keywords::defined_name;
+
 use crate::lines::TextLines;
 use crate::sample::LineSample;
 use crate::span::LineSpan;

@@ -193,23 +193,13 @@ fn without_lines(path: &str) -> &str {
     if is_range && !file.is_empty() { file } else { path }
 }
 
-fn fields(input: &str) -> BTreeMap<String, &RawValue> {
+/// The arguments of a call, by name; none where they cannot be read.
+pub(super) fn fields(input: &str) -> BTreeMap<String, &RawValue> {
     serde_json::from_str(input).unwrap_or_default()
 }
 
 fn text(raw: &RawValue) -> Option<String> {
     serde_json::from_str(raw.get()).ok()
-}
-
-/// Each text in the arguments of a call, with the name of its argument.
-pub(super) fn argument_texts(input: &str, take: &mut impl FnMut(&str, String)) {
-    for (name, raw) in fields(input) {
-        if let Some(text) = text(raw) {
-            take(&name, text);
-        } else if let Ok(items) = serde_json::from_str::<Vec<&RawValue>>(raw.get()) {
-            items.into_iter().for_each(|item| argument_texts(item.get(), take));
-        }
-    }
 }
 
 /// The first of some arguments that is a text.

@@ -1,6 +1,7 @@
 //! What became of files, call after call.
 
 use super::act::Deed;
+use super::change::DEFINED_MAX;
 use std::collections::HashMap;
 use wunderblock_core::literal::literals;
 use wunderblock_core::units::Seq;
@@ -8,8 +9,6 @@ use wunderblock_core::work::FileChange;
 
 /// A longer path is none, in bytes.
 const PATH_MAX: usize = 300;
-/// Maximum names that are told of as defined in a file.
-const ADDED_MAX: usize = 6;
 /// Names and numbers of a reason that count.
 const REASON_NAMES: usize = 4;
 /// What stands for the whole working tree.
@@ -29,8 +28,8 @@ pub(in super::super) struct File {
     pub(in super::super) last_changed: Seq,
     /// What was said of a change of it, and where: of all, the one that names most.
     pub(super) reason: Option<(Seq, String)>,
-    /// What changes defined in it, in order, and where.
-    pub(super) added: Vec<(Seq, String)>,
+    /// The names that changes defined in it, in order, and where.
+    pub(super) defined: Vec<(Seq, String)>,
     /// The calls that changed it, in order.
     pub(super) changes: Vec<Seq>,
     /// The results that showed it, in order.
@@ -123,10 +122,10 @@ impl Files {
         let place = self.places.get(plain(path)).copied();
         let Some(file) = place.and_then(|place| self.list.get_mut(place)) else { return };
         for name in names {
-            file.added.retain(|(_, known)| *known != name);
-            file.added.push((at, name));
+            file.defined.retain(|(_, known)| *known != name);
+            file.defined.push((at, name));
         }
-        file.added.drain(..file.added.len().saturating_sub(ADDED_MAX));
+        file.defined.drain(..file.defined.len().saturating_sub(DEFINED_MAX));
     }
 
     /// Where a file was changed last; for a folder, the newest changed file in it.
@@ -192,7 +191,7 @@ impl Files {
                 last_read: Seq::START,
                 last_changed: Seq::START,
                 reason: None,
-                added: Vec::new(),
+                defined: Vec::new(),
                 changes: Vec::new(),
                 shown: Vec::new(),
             });

@@ -3,7 +3,7 @@
 mod printed;
 
 use super::act::{self, Deed, Kind, ParsedCall};
-use super::added::added;
+use super::change::WrittenText;
 use super::check::Check;
 use super::cue::{self, Cue};
 use super::decision::{self, Answer, Verdict};
@@ -60,7 +60,7 @@ pub(in super::super) struct Step {
     pub(super) key: String,
     pub(super) files: Vec<(Deed, String)>,
     /// The names it defines in its file.
-    adds: Vec<String>,
+    defines: Vec<String>,
     pub(super) shows: bool,
     /// Its last command shows something, whatever those before it do.
     ends_showing: bool,
@@ -372,9 +372,9 @@ impl<'a> Found<'a> {
             todo::follow(&mut self.todo, at, call);
             self.plan = Some((at, Plan::of(&self.todo)));
         }
-        let ticks = if todo.is_none() && !files.is_empty() { Ticks::of_call(&readable(input)) } else { None };
-        let changes_one = matches!(files.as_slice(), [(Deed::Created | Deed::Changed, _)]);
-        let adds = if changes_one { added(&readable(input)) } else { Vec::new() };
+        let changes = todo.is_none() && files.iter().any(|(deed, _)| *deed != Deed::Read);
+        let written = if changes { WrittenText::of_call(&readable(input)) } else { WrittenText::default() };
+        let defines = if files.len() == 1 { written.defines() } else { Vec::new() };
         self.steps.push(Step {
             at,
             ended: at,
@@ -382,14 +382,14 @@ impl<'a> Found<'a> {
             what,
             key,
             files,
-            adds,
+            defines,
             shows,
             ends_showing,
             checks,
             todo,
             skill,
             asks,
-            ticks,
+            ticks: Ticks::of_change(&written),
             outcome: None,
         });
     }
@@ -421,7 +421,7 @@ impl<'a> Found<'a> {
         let (what, key, began) = (step.what.clone(), step.key.clone(), step.at);
         let shows = step.shows && step.kind == Kind::Run;
         let (files, checks) = (step.files.clone(), step.checks.clone());
-        let (ticks, adds) = (step.ticks.take(), std::mem::take(&mut step.adds));
+        let (ticks, defines) = (step.ticks.take(), std::mem::take(&mut step.defines));
         step.outcome = Some(ended.clone());
         if ended.failed {
             self.tally.failed += 1;
@@ -451,7 +451,7 @@ impl<'a> Found<'a> {
                 }
             }
             if let [(_, path)] = files.as_slice() {
-                self.files.define(began, path, adds);
+                self.files.define(began, path, defines);
             }
             self.troubles.pass(at, &key, &checks, self.files.changed.as_ref());
         }

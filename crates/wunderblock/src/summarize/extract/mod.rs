@@ -9,8 +9,8 @@
 //! Each line ends with the position it came from, `#123`. How often something happened is written `×12`.
 
 mod act;
-mod added;
 mod catalogue;
+mod change;
 mod check;
 mod condense;
 mod cue;

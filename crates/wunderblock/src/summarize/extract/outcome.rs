@@ -122,7 +122,9 @@ pub(super) fn is_refusal(text: &str) -> bool {
 pub(super) fn commit_line<'t>(text: &'t str, command: &str) -> Option<&'t str> {
     let is_hash = |word: &str| word.len() >= 7 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
     let names_it = |line: &str| {
-        line.split_once(' ').is_some_and(|(hash, subject)| is_hash(hash) && command.contains(subject.trim()))
+        line.split_once(' ').is_some_and(|(hash, subject)| {
+            is_hash(hash) && subject.contains(' ') && command.contains(subject.trim())
+        })
     };
     text.lines().find(|line| line.starts_with('[') && line.contains("] ") || names_it(line))
 }

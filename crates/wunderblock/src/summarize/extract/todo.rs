@@ -2,6 +2,7 @@
 //! one item, or as boxes in a text.
 
 use super::act::{Kind, kind};
+use super::change::WrittenText;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::sync::LazyLock;
@@ -226,30 +227,12 @@ pub(super) struct Ticks {
 }
 
 impl Ticks {
-    /// Those in the arguments of a call; none where it has none.
-    pub(super) fn of_call(input: &str) -> Option<Self> {
-        let has_box = ["[ ]", "[x]", "[X]"].iter().any(|mark| input.contains(mark));
-        if !has_box || input.len() > INPUT_MAX {
-            return None;
-        }
-        let Value::Object(fields) = serde_json::from_str(input).ok()? else { return None };
-        let mut ticks = Self::default();
-        for (name, value) in &fields {
-            ticks.take(name, value);
-        }
-        Some(ticks)
-    }
-
-    fn take(&mut self, name: &str, value: &Value) {
-        match value {
-            Value::String(text) => {
-                let found = boxes(text).unwrap_or_default();
-                if name.starts_with("old") { &mut self.over } else { &mut self.written }.extend(found);
-            }
-            Value::Array(values) => values.iter().for_each(|value| self.take(name, value)),
-            Value::Object(fields) => fields.iter().for_each(|(name, value)| self.take(name, value)),
-            _ => {}
-        }
+    /// Those a call writes and writes over; none where it has none.
+    pub(super) fn of_change(change: &WrittenText) -> Option<Self> {
+        let all =
+            |texts: &[String]| texts.iter().filter_map(|text| boxes(text)).flatten().collect::<Vec<_>>();
+        let ticks = Self { over: all(&change.over), written: all(&change.written) };
+        (ticks != Self::default()).then_some(ticks)
     }
 
     /// Those a file shows, with the numbers of its lines or without.

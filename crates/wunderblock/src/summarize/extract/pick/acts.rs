@@ -76,7 +76,7 @@ impl Pick<'_> {
         let found = self.found;
         let mut told: HashSet<&str> = HashSet::new();
         for file in found.files.iter().filter(|file| file.is_changed()) {
-            let File { path, changed, change, from, last_changed, reason, added, .. } = file;
+            let File { path, changed, change, from, last_changed, reason, defined, .. } = file;
             let name = counted(&code(path, self.marks()), *changed);
             let lead = match (change, from) {
                 (FileChange::Deleted, _) => format!("removed {name}"),
@@ -90,11 +90,11 @@ impl Pick<'_> {
                 told.insert(text) && !found.verdict(*said).is_some_and(Verdict::is_void)
             });
             let quote = reason.map(|(_, text)| self.short_line(text, REASON)).unwrap_or_default();
-            let names: Vec<String> = added.iter().map(|(_, name)| format!("`{name}`")).collect();
-            let lead = if names.is_empty() { lead } else { format!("{lead}, adds {}", names.join(", ")) };
+            let names: Vec<String> = defined.iter().map(|(_, name)| format!("`{name}`")).collect();
+            let lead = if names.is_empty() { lead } else { format!("{lead}, defines {}", names.join(", ")) };
             let lead = if quote.is_empty() { lead } else { format!("{lead}: ") };
             let mut item = SummaryItem::quote(Fill::FilesModified, &lead, quote, *last_changed, weight);
-            for at in added.iter().map(|(at, _)| *at).chain(reason.map(|(said, _)| *said)) {
+            for at in defined.iter().map(|(at, _)| *at).chain(reason.map(|(said, _)| *said)) {
                 if !item.refs.contains(&at) {
                     item.refs.push(at);
                 }
