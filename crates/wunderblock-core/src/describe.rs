@@ -30,7 +30,8 @@ pub fn describe(seq: Seq, said: &Message, view: &View, bodies: &dyn Bodies) -> S
                 let lines: u64 = content.iter().flat_map(Part::bodies).map(Body::lines).sum();
                 let of = first_words(view.gist(call, seq).unwrap_or_default());
                 let failed = if *failed { "failed, " } else { "" };
-                words.push(format!("→ {of} ({failed}{} lines)", grouped(lines)));
+                let unit = if lines == 1 { "line" } else { "lines" };
+                words.push(format!("→ {of} ({failed}{} {unit})", grouped(lines)));
             }
             Part::Media { mime, .. } => words.push(format!("[{mime}]")),
             Part::Opaque { .. } => words.push("[opaque block]".to_owned()),

@@ -4,6 +4,7 @@ use super::guard::is_open;
 use crate::compaction::SessionCompacted;
 use crate::pair::{Arrangement, ExchangeKind};
 use crate::policy::{Boundary, FractionBase, Permille, Policy, TriggerLevel};
+use crate::stub::grouped;
 use crate::units::{Millis, Tokens};
 use crate::view::View;
 use std::fmt;
@@ -112,10 +113,10 @@ fn live(policy: &Policy, measure: &LaneMeasurement) -> Option<Due> {
         let why = if measure.refused {
             format!(
                 "the provider found the last request too long; by our count it has {} tokens",
-                measure.tokens
+                grouped(measure.tokens.0)
             )
         } else {
-            format!("not all of it fits into {} tokens", measure.limit)
+            format!("not all of it fits into {} tokens", grouped(measure.limit.0))
         };
         return Some(Due { level: Urgency::Overflow, why });
     }
