@@ -1,6 +1,6 @@
 //! What a build measures of its lane, and whether that makes it due.
 
-use super::history::{marked_events, recorded_steps, task_marks};
+use super::history::{find_newest, marked_events, recorded_steps, task_marks};
 use super::prepare::Prepared;
 use crate::error::Error;
 use crate::request::draft::Draft;
@@ -171,15 +171,19 @@ pub(super) async fn check_breaker(
 pub(super) async fn count_rounds(session: &Session, lane: &LaneId) -> Result<Option<(u32, Tokens)>, Error> {
     let head = session.info().await?.head;
     let rejected = Marked::OfLane("compaction.rejected", lane.clone());
-    let rejected = marked_events(session, rejected, head).await?;
-    let newest = rejected.into_iter().find_map(|event| match event.fact {
+    let newest = find_newest(session, rejected, head, |event| match event.fact {
         Some(Fact::CompactionRejected(rejected)) if rejected.counts() => Some((event.seq, rejected)),
         _ => None,
     });
-    let Some((at, rejected)) = newest else { return Ok(None) };
-    let steps = recorded_steps(session, lane, head).await?;
-    let since = steps.iter().any(|(step_at, step)| *step_at > at && step.reason == TrimReason::Compacted);
-    Ok((!since).then_some((rejected.round, rejected.tokens)))
+    let Some((at, rejected)) = newest.await? else { return Ok(None) };
+    let steps = Marked::OfLane("view.trimmed", lane.clone());
+    let since = find_newest(session, steps, head, |event| match event.fact {
+        _ if event.seq <= at => Some(false),
+        Some(fact) if fact.contradiction(event.seq).is_some() => None,
+        Some(Fact::ViewTrimmed(step)) => (step.reason == TrimReason::Compacted).then_some(true),
+        _ => None,
+    });
+    Ok((since.await? != Some(true)).then_some((rejected.round, rejected.tokens)))
 }
 
 /// Whether the summaries that cuts have left out of a lane since its last compaction take more than `room`: a

@@ -49,6 +49,35 @@ pub(crate) async fn marked_events(session: &Session, what: Marked, to: Seq) -> R
     rows.iter().map(|row| Ok(decode_event(&session.engine, &session.id, row)?)).collect()
 }
 
+/// What `find` makes of the newest control event up to a position of which it makes something. Reads a few at a time: the
+/// newest of a long history is found as soon as that of a short one.
+pub(crate) async fn find_newest<T>(
+    session: &Session,
+    what: Marked,
+    to: Seq,
+    mut find: impl FnMut(Event) -> Option<T>,
+) -> Result<Option<T>, Error> {
+    let mut to = to;
+    loop {
+        let query = marked(&session.engine, &session.id, what.clone(), (to, PAGE));
+        let rows = session.engine.ask(query, Answer::events).await?;
+        for row in &rows {
+            if let Some(found) = find(decode_event(&session.engine, &session.id, row)?) {
+                return Ok(Some(found));
+            }
+        }
+        match rows.last() {
+            Some(last) if rows.len() as u64 == PAGE => to = last.seq.prev(),
+            _ => return Ok(None),
+        }
+    }
+}
+
+/// Events that are read at a time.
+const PAGE: u64 = 32;
+/// Marks of tasks that are read, the newest of each kind: older ones divide what is long summarised.
+const MARKS_MAX: u64 = 1_024;
+
 /// What an event says of where tasks begin and end.
 pub(crate) fn task_mark(event: &Event) -> Option<TaskMark> {
     let (ends, title) = match &event.fact {
@@ -68,7 +97,7 @@ pub(crate) fn settled(mut marks: Vec<TaskMark>, view: &View, texts: &dyn Bodies)
     marks
 }
 
-/// Where tasks begin and end, by events and by the todo list.
+/// Where the newest tasks begin and end, by events and by the todo list.
 pub(crate) async fn task_marks(
     session: &Session,
     view: &View,
@@ -76,8 +105,10 @@ pub(crate) async fn task_marks(
 ) -> Result<Vec<TaskMark>, Error> {
     let mut marks = Vec::new();
     for kind in ["task.started", "task.finished"] {
-        let events = marked_events(session, Marked::Kind(kind), view.head()).await?;
-        marks.extend(events.iter().filter_map(task_mark));
+        let query = marked(&session.engine, &session.id, Marked::Kind(kind), (view.head(), MARKS_MAX));
+        for row in &session.engine.ask(query, Answer::events).await? {
+            marks.extend(task_mark(&decode_event(&session.engine, &session.id, row)?));
+        }
     }
     Ok(settled(marks, view, texts))
 }

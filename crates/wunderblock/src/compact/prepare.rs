@@ -60,7 +60,10 @@ impl Prepared {
             Permille::ZERO => Vec::new(),
             _ => standing_rules(&bench.view, &bench.texts),
         };
-        let tasks = task::tasks(&bench.view, marks, &bench.texts);
+        let tasks = match policy.goes_by_tasks() {
+            true => task::tasks(&bench.view, marks, &bench.texts),
+            false => Vec::new(),
+        };
         let work = work_log(&bench.view, &bench.texts, policy.protect.work_share);
         let files =
             work.as_ref().map(|log| recent_reads(&bench.ask(), log, &policy.protect)).unwrap_or_default();
@@ -102,9 +105,12 @@ fn recent_reads(ask: &PlanInput<'_>, log: &WorkLog, protect: &Protect) -> Vec<Se
 pub(super) async fn prepare(session: &Session, options: &CompactOptions) -> Result<Prepared, Error> {
     let mut bench = build_bench(session, options).await?;
     read_view_texts(&session.engine, &bench.view, &mut bench.texts).await?;
-    let marks = task_marks(session, &bench.view, &bench.texts).await?;
-    let adopted = adoptable(session, &mut bench).await?;
     let policy = &options.compactor.policy;
+    let marks = match policy.goes_by_tasks() {
+        true => task_marks(session, &bench.view, &bench.texts).await?,
+        false => Vec::new(),
+    };
+    let adopted = adoptable(session, &mut bench).await?;
     if policy.protect.rules_share > Permille::ZERO {
         hold_turns(session, &mut bench).await?;
     }

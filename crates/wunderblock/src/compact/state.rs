@@ -1,6 +1,6 @@
 //! Whether a lane is being compacted, and what has been spent on it.
 
-use super::history::marked_events;
+use super::history::find_newest;
 use super::lease::lease_key;
 use crate::error::Error;
 use crate::lane::built::find_lane;
@@ -60,21 +60,23 @@ pub(crate) async fn refuse_unsettled(
     Ok(())
 }
 
-/// How often a model was called for a lane's summaries in the last hour.
-pub(super) async fn count_calls(session: &Session, lane: &LaneId) -> Result<u32, Error> {
+/// How often a model was called for a lane's summaries in the last hour; more than `most` are not counted.
+pub(super) async fn count_calls(session: &Session, lane: &LaneId, most: u32) -> Result<u32, Error> {
     let head = session.info().await?.head;
     let since = Millis(session.engine.now().0.saturating_sub(HOUR));
     let mut calls = 0_u32;
     for kind in ["session.compacted", "compaction.rejected"] {
-        let recent = marked_events(session, Marked::OfLane(kind, lane.clone()), head).await?;
-        for event in recent.into_iter().take_while(|event| event.at >= since) {
+        let recent = find_newest(session, Marked::OfLane(kind, lane.clone()), head, |event| {
             let spent = match event.fact {
+                _ if event.at < since => return Some(()),
                 Some(Fact::SessionCompacted(made)) => made.spent,
                 Some(Fact::CompactionRejected(rejected)) => rejected.spent,
                 _ => None,
             };
             calls = calls.saturating_add(spent.map_or(0, |spent| spent.calls));
-        }
+            (calls >= most).then_some(())
+        });
+        recent.await?;
     }
     Ok(calls)
 }

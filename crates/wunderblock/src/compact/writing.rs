@@ -7,7 +7,7 @@ use crate::parallel::on_thread;
 use crate::redact::Redactor;
 use crate::session::Session;
 use crate::summarize::attempt::{self, AttemptOptions, Floor, Judgement, SummaryDraft};
-use crate::summarize::{Against, Brief, Earlier, Material, Summarise, extract, verify};
+use crate::summarize::{Against, Brief, Earlier, Material, ReadMaterial, Summarise, extract, verify};
 use crate::texts::Texts;
 use crate::token_costs::TokenCosts;
 use std::pin::Pin;
@@ -120,7 +120,7 @@ impl SummaryWriter<'_> {
             focus: self.focus,
             detail: job.detail,
         };
-        let verify = |text: &str, material: &Material<'_>, brief: &Brief<'_>, costs: &dyn CostModel| {
+        let verify = |text: &str, read: &ReadMaterial<'_>, brief: &Brief<'_>, costs: &dyn CostModel| {
             let tokens = costs.text(text).tokens;
             let against = Against {
                 tokens,
@@ -128,7 +128,7 @@ impl SummaryWriter<'_> {
                 grounded: summary.grounded,
                 by_line: self.summariser.is_some(),
             };
-            let verdict = verify(text, material, brief, against);
+            let verdict = verify(text, read, brief, against);
             Judgement {
                 check: verdict.check,
                 faults: verdict.faults.iter().map(ToString::to_string).collect(),
@@ -146,11 +146,12 @@ impl SummaryWriter<'_> {
             redactor: self.redactor,
             progress: told,
         };
+        let read = ReadMaterial::of(material);
         let Some(summariser) = self.summariser else {
-            return attempt::write(material, &brief, costs, None, &options);
+            return attempt::write(&read, &brief, costs, None, &options);
         };
         let counted = CountedCalls::new(summariser, self.budget);
-        let draft = attempt::write(material, &brief, costs, Some(&counted), &options);
+        let draft = attempt::write(&read, &brief, costs, Some(&counted), &options);
         SummaryDraft { spent: counted.spent(draft.spent.clone()), ..draft }
     }
 }

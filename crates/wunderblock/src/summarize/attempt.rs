@@ -9,8 +9,8 @@
 
 use super::prompt::{self, Put};
 use crate::redact::Redactor;
-use crate::summarize::extract::DATE;
-use crate::summarize::task::{Brief, Material, Summarise, SummaryFailure, SummaryTask, SummaryText};
+use crate::summarize::extract::{DATE, ReadMaterial};
+use crate::summarize::task::{Brief, Summarise, SummaryFailure, SummaryTask, SummaryText};
 use wunderblock_core::compact::Detail;
 use wunderblock_core::compaction::{Manner, Rejection, SummaryCheck, SummarySpend};
 use wunderblock_core::policy::{Permille, SummaryFormat, Template};
@@ -44,9 +44,9 @@ pub struct Judgement {
 #[derive(Clone, Copy)]
 pub struct Floor<'a> {
     /// Writes a summary.
-    pub extract: &'a dyn Fn(&Material<'_>, &Brief<'_>, &dyn CostModel) -> String,
+    pub extract: &'a dyn Fn(&ReadMaterial<'_>, &Brief<'_>, &dyn CostModel) -> String,
     /// Checks one.
-    pub verify: &'a dyn Fn(&str, &Material<'_>, &Brief<'_>, &dyn CostModel) -> Judgement,
+    pub verify: &'a dyn Fn(&str, &ReadMaterial<'_>, &Brief<'_>, &dyn CostModel) -> Judgement,
 }
 
 /// How it is gone about.
@@ -94,13 +94,13 @@ pub struct SummaryDraft {
 /// Writes a summary of at most `brief.most` tokens. It never fails: the floor needs nothing but the range.
 #[must_use]
 pub fn write(
-    material: &Material<'_>,
+    read: &ReadMaterial<'_>,
     brief: &Brief<'_>,
     costs: &dyn CostModel,
     summariser: Option<&dyn Summarise>,
     options: &AttemptOptions<'_>,
 ) -> SummaryDraft {
-    let job = AttemptJob { material, brief, costs, options };
+    let job = AttemptJob { read, brief, costs, options };
     // Numbers are counted, and places are listed, not told.
     let is_told = !matches!(brief.detail, Detail::Statistics | Detail::Catalogue);
     let asked = summariser.filter(|_| is_told);
@@ -132,7 +132,7 @@ pub(crate) fn sum_spent(spent: impl IntoIterator<Item = SummarySpend>) -> Option
 
 /// What is to be done, and with what.
 struct AttemptJob<'a> {
-    material: &'a Material<'a>,
+    read: &'a ReadMaterial<'a>,
     brief: &'a Brief<'a>,
     costs: &'a dyn CostModel,
     options: &'a AttemptOptions<'a>,
@@ -176,7 +176,7 @@ impl AttemptJob<'_> {
         let (mut halvings, mut corrected, mut manner) = (0, false, Manner::Normal);
         loop {
             let put = Put { limit, redactor, correction: &correction };
-            let Some(task) = prompt::task(self.material, &brief, &put, self.costs) else {
+            let Some(task) = prompt::task(self.read.material, &brief, &put, self.costs) else {
                 let why = format!("what it can be given, {limit} tokens, holds nothing of the range");
                 course.reject(&why, redactor);
                 return None;
@@ -221,7 +221,7 @@ impl AttemptJob<'_> {
                 continue;
             }
             let Judgement { check, faults, text } =
-                (self.options.floor.verify)(text, self.material, &brief, self.costs);
+                (self.options.floor.verify)(text, self.read, &brief, self.costs);
             if faults.is_empty() {
                 return Some(Taken { text, prompt: digest(&task), check, manner });
             }
@@ -277,11 +277,11 @@ impl AttemptJob<'_> {
         spent: Option<SummarySpend>,
         manner: Manner,
     ) -> SummaryDraft {
-        let text = (self.options.floor.extract)(self.material, self.brief, self.costs);
+        let text = (self.options.floor.extract)(self.read, self.brief, self.costs);
         let cut = self.cut(&text);
         let manner = if cut.is_some() { Manner::Capped } else { manner };
         let text = cut.unwrap_or(text);
-        let check = Some((self.options.floor.verify)(&text, self.material, self.brief, self.costs).check);
+        let check = Some((self.options.floor.verify)(&text, self.read, self.brief, self.costs).check);
         let producer = EXTRACTIVE.into();
         SummaryDraft { text, producer, prompt: None, check, rejected, spent, manner }
     }

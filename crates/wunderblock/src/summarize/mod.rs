@@ -18,7 +18,7 @@ mod verify;
 
 pub use attempt::{AttemptOptions, Floor, Judgement, SummaryDraft};
 pub use command::CommandSummariser;
-pub use extract::{Notable, Noted, extract};
+pub use extract::{Notable, Noted, ReadMaterial, extract};
 pub(crate) use extract::{each_word, files_touched, follow, notable, stamp, todo_call, work};
 #[cfg(feature = "http")]
 pub use model::ModelSummariser;

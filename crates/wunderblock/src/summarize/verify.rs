@@ -1,7 +1,7 @@
 //! Whether a summary may be taken: it is smaller, has its parts, names what it has to and nothing that is not there, and
 //! gives nobody orders.
 
-use super::extract::{Cue, Found, absent, demands, glean, heading, restored, stamp, without_colour};
+use super::extract::{Cue, Found, ReadMaterial, absent, demands, heading, restored, stamp, without_colour};
 use crate::summarize::task::{Brief, Material};
 use std::collections::{HashMap, HashSet};
 use wunderblock_core::compact::Detail;
@@ -110,11 +110,11 @@ pub(crate) fn gives_orders(text: &str) -> bool {
     order::first(text).is_some()
 }
 
-/// Checks a summary of `material`. Takes time linear in the material and the summary.
+/// Checks a summary of a range. Takes time linear in the range and the summary.
 #[must_use]
-pub fn verify(text: &str, material: &Material<'_>, brief: &Brief<'_>, against: Against) -> Verdict {
+pub fn verify(text: &str, read: &ReadMaterial<'_>, brief: &Brief<'_>, against: Against) -> Verdict {
     let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-    let found = glean(material);
+    let ReadMaterial { material, found } = read;
     let mut faults = Vec::new();
     if !text.chars().any(char::is_alphanumeric) {
         faults.push(SummaryFault::Empty);
@@ -127,7 +127,7 @@ pub fn verify(text: &str, material: &Material<'_>, brief: &Brief<'_>, against: A
     if brief.detail == Detail::Full {
         faults.extend(missing(text, brief).map(SummaryFault::MissingSection));
     }
-    let demanded = demands(&found, material, brief);
+    let demanded = demands(found, material, brief);
     let absent = absent(text, &demanded);
     let kept = demanded.len() - absent.len();
     let missing = absent.iter().filter(|demand| demand.is_name()).map(|demand| demand.text.as_str().into());
@@ -144,7 +144,7 @@ pub fn verify(text: &str, material: &Material<'_>, brief: &Brief<'_>, against: A
     }
     let lost = absent.iter().map(|demand| LostFact { kind: demand.kind, at: demand.at }).collect();
     let names = restored(text);
-    let grounding = ground(&names, text, (material, &found), brief);
+    let grounding = ground(&names, text, read, brief);
     let score = grounding.score();
     if score < against.grounded {
         faults.push(SummaryFault::Ungrounded(grounding.unknown));
@@ -166,7 +166,7 @@ pub fn verify(text: &str, material: &Material<'_>, brief: &Brief<'_>, against: A
         grounded: score,
         kept: count(kept),
         demanded: count(demanded.len()),
-        answered: answered(text, &found),
+        answered: answered(text, found),
         lost,
         unfound,
     };
@@ -179,17 +179,13 @@ const CITED: u64 = 2;
 
 /// How much of what a summary names stands in its range. What its lines cite is read first: a summary whose every name
 /// stands there needs no more, and that was a quarter of the time of a sweep.
-fn ground(
-    names: &str,
-    text: &str,
-    (material, found): (&Material<'_>, &Found<'_>),
-    brief: &Brief<'_>,
-) -> Grounding {
+fn ground(names: &str, text: &str, read: &ReadMaterial<'_>, brief: &Brief<'_>) -> Grounding {
+    let material = read.material;
     let cited = positions(text);
     let is_cited =
         |entry: &&&ViewEntry| (0..=CITED).any(|back| cited.contains(&Seq(entry.seq.0.saturating_sub(back))));
     let (first, rest): (Vec<&ViewEntry>, Vec<&ViewEntry>) = material.entries.iter().partition(is_cited);
-    let mut known = said_beside(names, (material, found), brief);
+    let mut known = said_beside(names, read, brief);
     for entries in [first, rest] {
         entries.into_iter().for_each(|entry| learn(&mut known, entry, material));
         let grounding = known.check(names);
@@ -211,7 +207,8 @@ fn learn(known: &mut SourceNames, entry: &ViewEntry, material: &Material<'_>) {
 }
 
 /// What anybody may name who sums the range up, beside what its entries do.
-fn said_beside(text: &str, (material, found): (&Material<'_>, &Found<'_>), brief: &Brief<'_>) -> SourceNames {
+fn said_beside(text: &str, read: &ReadMaterial<'_>, brief: &Brief<'_>) -> SourceNames {
+    let ReadMaterial { material, found } = read;
     let earlier = material.earlier.iter().map(|earlier| earlier.text);
     // A tool and what it was given, side by side.
     let steps = found.steps.iter().map(|step| step.what.as_str());

@@ -9,10 +9,11 @@
 
 use super::act::Kind;
 use super::cue::says_something;
-use super::glean::{Found, glean};
+use super::glean::Found;
 use super::log;
 use super::log::stamp;
 use super::plain::{Escaping, code, head, line};
+use super::read::ReadMaterial;
 use crate::summarize::task::{Brief, Earlier, Material};
 use wunderblock_core::ports::CostModel;
 use wunderblock_core::units::{Millis, Seq};
@@ -38,9 +39,10 @@ struct Row {
 }
 
 /// A catalogue of a range in about `brief.target` tokens.
-pub(super) fn write(material: &Material<'_>, brief: &Brief<'_>, costs: &dyn CostModel) -> String {
+pub(super) fn write(read: &ReadMaterial<'_>, brief: &Brief<'_>, costs: &dyn CostModel) -> String {
+    let material = read.material;
     let mut rows: Vec<Row> = material.earlier.iter().flat_map(rows_of).collect();
-    rows.extend(stretches(material));
+    rows.extend(stretches(read));
     tile(&mut rows, material);
     let most = brief.target.min(brief.most);
     loop {
@@ -138,8 +140,8 @@ fn push(text: &mut String, piece: &str) {
 }
 
 /// A row for each turn of the user, and for each part of a long one.
-fn stretches(material: &Material<'_>) -> Vec<Row> {
-    let found = glean(material);
+fn stretches(read: &ReadMaterial<'_>) -> Vec<Row> {
+    let ReadMaterial { material, found } = read;
     let mut rows: Vec<Row> = Vec::new();
     let mut entries = 0;
     for entry in &material.entries {
@@ -155,7 +157,7 @@ fn stretches(material: &Material<'_>) -> Vec<Row> {
         }
     }
     for row in &mut rows {
-        row.text = told(&found, row);
+        row.text = told(found, row);
     }
     rows
 }

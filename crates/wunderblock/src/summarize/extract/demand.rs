@@ -7,6 +7,7 @@ use super::glean::Found;
 use super::pick::opens_something;
 use super::words::{HEAD, SummaryLines};
 use crate::summarize::task::{Brief, Material};
+use std::cell::LazyCell;
 use std::collections::HashSet;
 use wunderblock_core::compact::Detail;
 use wunderblock_core::compaction::FactKind;
@@ -190,10 +191,14 @@ impl DemandList {
 
 /// What of the demands a text does not say.
 pub(in super::super) fn absent<'d>(text: &str, demands: &'d [Demand]) -> Vec<&'d Demand> {
-    let lines = SummaryLines::of(text);
-    let known = SourceNames::new([text]);
+    // Most stand there as they are demanded.
+    let lines = LazyCell::new(|| SummaryLines::of(text));
+    let known = LazyCell::new(|| SourceNames::new([text]));
     let is_there = |demand: &Demand| {
-        if demand.is_name() {
+        let is_distinct = demand.is_name() || demand.text.contains(' ');
+        if is_distinct && text.contains(&demand.text) {
+            true
+        } else if demand.is_name() {
             names(text, &known, &demand.text)
         } else {
             lines.says(&demand.text).unwrap_or(true)
@@ -202,9 +207,9 @@ pub(in super::super) fn absent<'d>(text: &str, demands: &'d [Demand]) -> Vec<&'d
     demands.iter().filter(|demand| !is_there(demand)).collect()
 }
 
-/// Whether a text names it; a path may stand there without the folders it begins with.
+/// Whether a text names it in another form; a path may stand there without the folders it begins with.
 fn names(text: &str, known: &SourceNames, name: &str) -> bool {
-    if text.contains(name) || literals(name).next().is_some_and(|literal| known.has(&literal)) {
+    if literals(name).next().is_some_and(|literal| known.has(&literal)) {
         return true;
     }
     let mut folders = name.rsplit('/');

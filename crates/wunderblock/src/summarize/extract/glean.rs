@@ -23,6 +23,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 use wunderblock_core::id::CallId;
 use wunderblock_core::message::{Message, MessageOrigin, Part, Role};
+use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Millis, Seq};
 use wunderblock_core::view::ViewEntry;
 use wunderblock_core::work::{InvokedSkill, TodoItem};
@@ -161,10 +162,10 @@ pub(in super::super) struct Found<'a> {
 }
 
 /// Reads a range. Secrets are not in what it finds.
-pub(in super::super) fn glean<'a>(material: &Material<'a>) -> Found<'a> {
+pub(super) fn glean<'a>(material: &Material<'a>) -> Found<'a> {
     let mut found = Found::default();
     for entry in &material.entries {
-        found.take(entry, material);
+        found.take(entry, material.bodies);
     }
     found
 }
@@ -191,7 +192,7 @@ impl<'a> Found<'a> {
         self.sentences.get(&cue).map(Vec::as_slice).unwrap_or_default()
     }
 
-    fn take(&mut self, entry: &'a ViewEntry, material: &Material<'a>) {
+    fn take(&mut self, entry: &'a ViewEntry, bodies: &'a dyn Bodies) {
         let said = &entry.message;
         if matches!(said.standing, MessageOrigin::Aside(_)) {
             return;
@@ -199,17 +200,17 @@ impl<'a> Found<'a> {
         self.tally.messages += 1;
         self.tally.since.get_or_insert(entry.at);
         self.tally.until = Some(entry.at);
-        self.say(entry.seq, said, material);
+        self.say(entry.seq, said, bodies);
         for part in &said.parts {
             match part {
                 Part::ToolCall { call, name, input, gist, .. } => {
-                    let input = material.bodies.of(input).unwrap_or_default();
+                    let input = bodies.of(input).unwrap_or_default();
                     self.call(entry.seq, name, gist.as_deref(), input);
                     self.waiting.insert(call, self.steps.len().saturating_sub(1));
                 }
                 Part::ToolResult { call, content, failed, .. } => {
                     let texts = content.iter().filter_map(|part| match part {
-                        Part::Text { text, .. } => material.bodies.of(text),
+                        Part::Text { text, .. } => bodies.of(text),
                         _ => None,
                     });
                     self.result(entry.seq, call, texts, *failed);
@@ -219,9 +220,9 @@ impl<'a> Found<'a> {
         }
     }
 
-    fn say(&mut self, at: Seq, said: &'a Message, material: &Material<'a>) {
+    fn say(&mut self, at: Seq, said: &'a Message, bodies: &'a dyn Bodies) {
         let mut texts = said.parts.iter().filter_map(|part| match part {
-            Part::Text { text, .. } => material.bodies.of(text).filter(|text| !text.trim().is_empty()),
+            Part::Text { text, .. } => bodies.of(text).filter(|text| !text.trim().is_empty()),
             _ => None,
         });
         let Some(first) = texts.next() else { return };

@@ -27,6 +27,7 @@ mod notable;
 mod outcome;
 mod pick;
 mod plain;
+mod read;
 mod shell;
 mod skill;
 #[cfg(test)]
@@ -40,18 +41,19 @@ pub(crate) use act::files_touched;
 pub(super) use cue::Cue;
 pub(super) use demand::{absent, demands};
 pub(super) use form::heading;
-pub(super) use glean::{Found, glean};
+pub(super) use glean::Found;
 pub(super) use log::DATE;
 pub(crate) use log::stamp;
 pub(crate) use notable::notable;
 pub use notable::{Notable, Noted};
 pub(super) use plain::{restored, without_colour};
+pub use read::ReadMaterial;
 pub(crate) use todo::{follow, todo_call};
 pub(crate) use words::each_word;
 pub(super) use words::is_wide;
 pub(crate) use work::work;
 
-use crate::summarize::task::{Brief, Material};
+use crate::summarize::task::Brief;
 use demand::Demand;
 use fit::Fit;
 use form::SummaryForm;
@@ -60,22 +62,22 @@ use wunderblock_core::compact::Detail;
 use wunderblock_core::policy::Fill;
 use wunderblock_core::ports::CostModel;
 
-/// A summary of `material` of at most `brief.most` tokens by the cost model; about `brief.target`, if the material has enough to say.
+/// A summary of a range of at most `brief.most` tokens by the cost model; about `brief.target`, if the material has enough to say.
 ///
 /// The same input gives the same text. Takes time linear in the input; of a very long text it reads the beginning, the end
 /// and the lines that report an error. Secrets that [`crate::redact`] finds are not in it. Where not even the headings of
 /// the template fit, it has fewer parts; where nothing fits, it is empty.
 #[must_use]
-pub fn extract(material: &Material<'_>, brief: &Brief<'_>, costs: &dyn CostModel) -> String {
+pub fn extract(read: &ReadMaterial<'_>, brief: &Brief<'_>, costs: &dyn CostModel) -> String {
+    let ReadMaterial { material, found } = read;
     if brief.detail == Detail::Catalogue {
-        return catalogue::write(material, brief, costs);
+        return catalogue::write(read, brief, costs);
     }
-    let found = glean(material);
     let form = SummaryForm::new(brief).timed(material);
-    let mut items = pick::items(&found, &form, brief.focus);
-    condense::merge(&mut items, material, &found, &form);
+    let mut items = pick::items(found, &form, brief.focus);
+    condense::merge(&mut items, material, found, &form);
     // What has to be there may be in what was cut away; and with it there, something else may have to go.
-    let demanded = demands(&found, material, brief);
+    let demanded = demands(found, material, brief);
     let mut text = Fit::new(brief, costs, &form).write(&items);
     for _ in 0..ROUNDS {
         let missing = absent(&text, &demanded);

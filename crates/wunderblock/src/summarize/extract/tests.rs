@@ -8,9 +8,9 @@ mod turns;
 mod work_log;
 
 use super::*;
-use crate::summarize::task::Earlier;
+use crate::summarize::task::{Earlier, Material};
 use crate::summarize::verify::{Against, SummaryFault, Verdict};
-use crate::summarize::{Detail, verify};
+use crate::summarize::{self, Detail};
 use wunderblock_core::id::{CallId, Handle};
 use wunderblock_core::literal::{Literal, literals};
 use wunderblock_core::message::{Message, MessageOrigin, Part, Role};
@@ -19,6 +19,14 @@ use wunderblock_core::ports::NoBodies;
 use wunderblock_core::units::Seq;
 use wunderblock_core::units::{Cost, Millis, Tokens};
 use wunderblock_core::view::ViewEntry;
+
+fn extract(material: &Material<'_>, brief: &Brief<'_>, costs: &dyn CostModel) -> String {
+    super::extract(&ReadMaterial::of(material), brief, costs)
+}
+
+fn verify(text: &str, material: &Material<'_>, brief: &Brief<'_>, against: Against) -> Verdict {
+    summarize::verify(text, &ReadMaterial::of(material), brief, against)
+}
 
 /// A token is three bytes.
 struct Thirds;

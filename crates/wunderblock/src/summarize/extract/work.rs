@@ -23,12 +23,12 @@ const WORDS_MAX: usize = 200;
 
 /// The log after `material`, which holds what came behind `before`. `spans` has the exchange of each entry.
 pub(crate) fn work(material: &Material<'_>, before: &WorkLog, spans: &HashMap<Seq, Span>) -> WorkLog {
-    let found = glean(material);
+    let found = &glean(material);
     let span = |at: Seq| spans.get(&at).copied().unwrap_or((at, at));
     let committed = before.committed.max(found.files.committed);
     let mut log = WorkLog { through: material.to, committed, ..WorkLog::default() };
-    log.todo = todo_after(&found, before, &span);
-    log.files = files_after(&found, before, &span);
+    log.todo = todo_after(found, before, &span);
+    log.files = files_after(found, before, &span);
     log.checks.clone_from(&before.checks);
     log.skills.clone_from(&before.skills);
     for step in found.steps.iter().filter(|step| !step.checks.is_empty()) {

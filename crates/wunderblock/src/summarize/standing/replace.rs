@@ -1,7 +1,7 @@
 //! Whether a later rule replaces an earlier one: it is about the same thing, and says something else of it.
 
 use regex::Regex;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::LazyLock;
 
 /// The words of a rule that say what it is about.
@@ -57,14 +57,44 @@ impl Content {
     }
 }
 
+/// Words that two rules share.
+#[derive(Clone, Copy, Default)]
+struct Shared {
+    count: usize,
+    is_wide: bool,
+}
+
+/// Which rules a later one replaces. Takes time linear in the words that they share.
+pub(super) fn replaced(rules: &[Content]) -> BTreeSet<usize> {
+    let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
+    let mut gone = BTreeSet::new();
+    for (later, rule) in rules.iter().enumerate() {
+        let mut shared: HashMap<usize, Shared> = HashMap::new();
+        for word in &rule.words {
+            let is_wide = word.chars().any(|c| c.len_utf8() >= 3);
+            for earlier in places.get(word.as_str()).into_iter().flatten() {
+                let both = shared.entry(*earlier).or_default();
+                both.count += 1;
+                both.is_wide |= is_wide;
+            }
+            places.entry(word).or_default().push(later);
+        }
+        shared.remove(&later);
+        let is_gone =
+            |earlier: &usize, both| rules.get(*earlier).is_some_and(|old| replaces(rule, old, both));
+        gone.extend(
+            shared.into_iter().filter(|(earlier, both)| is_gone(earlier, *both)).map(|(earlier, _)| earlier),
+        );
+    }
+    gone
+}
+
 /// Whether `later` replaces `earlier`. In doubt it does not: both stay, and the later one holds.
-pub(super) fn replaces(later: &Content, earlier: &Content) -> bool {
-    let both: Vec<&String> = later.words.intersection(&earlier.words).collect();
+fn replaces(later: &Content, earlier: &Content, both: Shared) -> bool {
     let shorter = later.words.len().min(earlier.words.len());
-    let is_wide = both.iter().any(|word| word.chars().any(|c| c.len_utf8() >= 3));
-    let least = if is_wide { WIDE_WORDS } else { WORDS };
+    let least = if both.is_wide { WIDE_WORDS } else { WORDS };
     // Counts of words: small numbers, which floats hold exactly.
     #[allow(clippy::cast_precision_loss)]
-    let share = both.len() as f64 / shorter.max(1) as f64;
-    both.len() >= least.min(shorter).max(1) && (share >= SAME || later.changes && share >= CHANGED)
+    let share = both.count as f64 / shorter.max(1) as f64;
+    both.count >= least.min(shorter).max(1) && (share >= SAME || later.changes && share >= CHANGED)
 }

@@ -6,7 +6,8 @@ use crate::summarisers::scene::{
 };
 use wunderblock::summarize::attempt::{EXTRACTIVE, write};
 use wunderblock::summarize::{
-    Brief, Detail, Floor, Manner, Material, Summarise, SummaryDraft, SummaryFailure, SummaryTask, SummaryText,
+    Brief, Detail, Floor, Manner, ReadMaterial, Summarise, SummaryDraft, SummaryFailure, SummaryTask,
+    SummaryText,
 };
 use wunderblock_core::compaction::SummarySpend;
 use wunderblock_core::ports::CostModel;
@@ -96,14 +97,15 @@ fn half_is_less_and_a_correction_says_what_was_wrong() {
 fn without_a_summariser_or_for_mere_numbers_nobody_is_asked() {
     let (entries, template, redactor) = (session(), template(), redactor());
     let (material, brief) = (material(&entries, Vec::new()), brief(&template));
-    let plain = write(&material, &brief, &Scale, None, &options(&redactor));
-    valid(&plain, &brief, &material);
+    let plain = write(&ReadMaterial::of(&material), &brief, &Scale, None, &options(&redactor));
+    valid(&plain, &brief, &ReadMaterial::of(&material));
     assert_eq!((plain.manner, plain.rejected.len(), plain.spent), (Manner::Normal, 0, None));
 
     let provider = ScriptedProvider::start([Behaviour::Good(good())]).unwrap();
     let summariser = model(&provider, DIALECTS[0], patient());
     let numbers = Brief { detail: Detail::Statistics, ..brief };
-    let counted = write(&material, &numbers, &Scale, Some(&summariser), &options(&redactor));
+    let counted =
+        write(&ReadMaterial::of(&material), &numbers, &Scale, Some(&summariser), &options(&redactor));
     assert_eq!((&*counted.producer, provider.requests().len()), (EXTRACTIVE, 0));
 }
 
@@ -163,7 +165,7 @@ fn what_was_refused_is_paid_for_as_well() {
 fn a_floor_that_is_too_long_is_cut() {
     let (entries, template, redactor) = (session(), template(), redactor());
     let material = material(&entries, Vec::new());
-    type Extract = dyn Fn(&Material<'_>, &Brief<'_>, &dyn CostModel) -> String;
+    type Extract = dyn Fn(&ReadMaterial<'_>, &Brief<'_>, &dyn CostModel) -> String;
     let lines: &Extract = &|_, _, _| {
         "- one line of many
 "
@@ -177,7 +179,7 @@ fn a_floor_that_is_too_long_is_cut() {
                 floor: Floor { extract, ..FLOOR },
                 ..options(&redactor)
             };
-            let draft = write(&material, &brief, &Scale, None, &options);
+            let draft = write(&ReadMaterial::of(&material), &brief, &Scale, None, &options);
             assert_eq!(draft.manner, Manner::Capped);
             let tokens = Scale.text(&draft.text).tokens;
             assert!(tokens <= brief.most, "{most}: {tokens} {}", draft.text);

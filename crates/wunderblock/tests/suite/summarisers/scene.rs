@@ -6,8 +6,8 @@ use wunderblock::model::{ApiKey, Client, Endpoint, ModelLimits};
 use wunderblock::redact::Redactor;
 use wunderblock::summarize::attempt::write;
 use wunderblock::summarize::{
-    AttemptOptions, Brief, Detail, Earlier, Floor, Judgement, Material, ModelSummariser, Summarise,
-    SummaryDraft,
+    AttemptOptions, Brief, Detail, Earlier, Floor, Judgement, Material, ModelSummariser, ReadMaterial,
+    Summarise, SummaryDraft,
 };
 use wunderblock::tokens::Counted;
 use wunderblock_core::compaction::SummaryCheck;
@@ -119,19 +119,20 @@ pub(crate) fn brief(template: &Template) -> Brief<'_> {
     Brief { template, target: Tokens(200), most: Tokens(300), focus: None, detail: Detail::Full }
 }
 
-fn extract(material: &Material<'_>, _: &Brief<'_>, _: &dyn CostModel) -> String {
+fn extract(read: &ReadMaterial<'_>, _: &Brief<'_>, _: &dyn CostModel) -> String {
+    let material = read.material();
     format!("## Goal\n- the range #{} to #{}\n## Files\n- none\n", material.from, material.to)
 }
 
 /// Headings must be there, and what looks like a path must stand in the range.
-fn verify(text: &str, material: &Material<'_>, brief: &Brief<'_>, _: &dyn CostModel) -> Judgement {
+fn verify(text: &str, read: &ReadMaterial<'_>, brief: &Brief<'_>, _: &dyn CostModel) -> Judgement {
     let mut faults = Vec::new();
     for section in &brief.template.sections {
         if !text.contains(&format!("## {}", section.name)) {
             faults.push(format!("the part `{}` is missing", section.name));
         }
     }
-    let range = format!("{:?}", material.entries);
+    let range = format!("{:?}", read.material().entries);
     for word in text.split_whitespace() {
         let path = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '/');
         if path.contains('/') && !range.contains(path) {
@@ -195,15 +196,16 @@ pub(crate) fn draft(summariser: &dyn Summarise) -> SummaryDraft {
     let (entries, template) = (session(), template());
     let redactor = redactor();
     let (material, brief) = (material(&entries, Vec::new()), brief(&template));
-    let draft = write(&material, &brief, &Scale, Some(summariser), &options(&redactor));
-    valid(&draft, &brief, &material);
+    let read = ReadMaterial::of(&material);
+    let draft = write(&read, &brief, &Scale, Some(summariser), &options(&redactor));
+    valid(&draft, &brief, &read);
     draft
 }
 
-pub(crate) fn valid(draft: &SummaryDraft, brief: &Brief<'_>, material: &Material<'_>) {
+pub(crate) fn valid(draft: &SummaryDraft, brief: &Brief<'_>, read: &ReadMaterial<'_>) {
     let tokens = Scale.text(&draft.text).tokens;
     assert!(tokens <= brief.most && !draft.text.trim().is_empty(), "{tokens}: {}", draft.text);
-    assert_eq!(verify(&draft.text, material, brief, &Scale).faults, [""; 0], "{}", draft.text);
+    assert_eq!(verify(&draft.text, read, brief, &Scale).faults, [""; 0], "{}", draft.text);
     assert!(!draft.text.contains(ORDERS));
     assert!(draft.check.is_some());
 }

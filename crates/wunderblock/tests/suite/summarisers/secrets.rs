@@ -6,7 +6,7 @@ use crate::summarisers::scene::{
 use proptest::prelude::*;
 use wunderblock::summarize::attempt::write;
 use wunderblock::summarize::prompt::{Put, task};
-use wunderblock::summarize::{Brief, Earlier, Manner};
+use wunderblock::summarize::{Brief, Earlier, Manner, ReadMaterial};
 use wunderblock_core::message::{Message, Part, Role};
 use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_testkit::server::{Behaviour, ScriptedProvider};
@@ -64,7 +64,13 @@ fn planted_secrets_never_reach_the_provider() {
         .unwrap();
         let mut options = options(&redactor);
         options.before = Tokens(100_000);
-        let draft = write(&material, &brief, &Scale, Some(&model(&provider, dialect, patient())), &options);
+        let draft = write(
+            &ReadMaterial::of(&material),
+            &brief,
+            &Scale,
+            Some(&model(&provider, dialect, patient())),
+            &options,
+        );
         let requests = provider.requests();
         assert_eq!(requests.len(), 3);
         for request in &requests {
