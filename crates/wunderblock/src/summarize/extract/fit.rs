@@ -34,7 +34,7 @@ pub(super) struct Fit<'f> {
     form: &'f SummaryForm,
     target: Tokens,
     most: Tokens,
-    focus: HashSet<String>,
+    focus: HashSet<u64>,
     cost: RefCell<BTreeMap<usize, u64>>,
 }
 

@@ -1,6 +1,7 @@
 //! Words of a text, to see whether another says the same.
 
 use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hasher};
 use wunderblock_core::literal::{Literal, literals};
 
 /// Calls `told` for each word, as it is written; of scripts without blanks for each pair of characters.
@@ -28,11 +29,13 @@ pub(crate) fn each_word(text: &str, mut told: impl FnMut(&str)) {
 /// A shorter word says nothing, in characters.
 const WORD_MIN: usize = 3;
 
-/// Words without case; of scripts without blanks, pairs of characters.
-pub(super) fn distinct_words(text: &str) -> HashSet<String> {
+/// The keys of a text's words, without case; of scripts without blanks, of pairs of characters.
+pub(super) fn distinct_words(text: &str) -> HashSet<u64> {
     let mut found = HashSet::new();
     each_word(text, |word| {
-        found.insert(word.to_lowercase());
+        let mut hasher = DefaultHasher::new();
+        word.chars().flat_map(char::to_lowercase).for_each(|c| hasher.write_u32(c.into()));
+        found.insert(hasher.finish());
     });
     found
 }
@@ -46,14 +49,14 @@ const WIDE: usize = 30;
 
 /// The lines of a summary by their words; a quotation of several lines is one.
 pub(in super::super) struct SummaryLines {
-    lines: Vec<HashSet<String>>,
+    lines: Vec<HashSet<u64>>,
     is_wide: bool,
     names: HashSet<u64>,
 }
 
 impl SummaryLines {
     pub(in super::super) fn of(text: &str) -> Self {
-        let mut lines: Vec<HashSet<String>> = Vec::new();
+        let mut lines: Vec<HashSet<u64>> = Vec::new();
         let mut quotes = false;
         for line in text.lines() {
             let quoted = line.trim_start().starts_with('>');
@@ -78,7 +81,7 @@ impl SummaryLines {
         if words.is_empty() {
             return None;
         }
-        let shared = |line: &HashSet<String>| words.iter().filter(|word| line.contains(*word)).count();
+        let shared = |line: &HashSet<u64>| words.iter().filter(|word| line.contains(*word)).count();
         if self.lines.iter().any(|line| shared(line) * 100 >= words.len() * SAID) {
             return Some(true);
         }

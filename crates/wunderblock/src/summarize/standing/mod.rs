@@ -112,6 +112,11 @@ mod tests {
             "should we always squash?",
             "thanks, that must have been hard",
             "yes, second option",
+            "I have the suspicion that the reader takes dates that do not exist, like February 30th.",
+            "all the tooltips show 0 lines",
+            "no, that's not it, both use the dark theme.",
+            "add tests for --map-tokens: use with --model gpt-4o and --map-tokens 0",
+            "My user ID is anna_garcia_1177.",
         ] {
             assert_eq!(rules_of_text(text), [""; 0], "{text}");
         }
