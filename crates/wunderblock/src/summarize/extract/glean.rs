@@ -1,5 +1,6 @@
 //! What a range holds, found in one pass over its entries.
 
+mod acted;
 mod printed;
 
 use super::act::{self, Deed, Kind, ParsedCall};
@@ -397,6 +398,11 @@ impl<'a> Found<'a> {
 
     fn result<'t>(&mut self, at: Seq, call: &'a CallId, texts: impl Iterator<Item = &'t str>, failed: bool) {
         let Some(place) = self.waiting.remove(call) else { return };
+        self.ended(at, place, texts, failed);
+    }
+
+    /// How a step ended.
+    fn ended<'t>(&mut self, at: Seq, place: usize, texts: impl Iterator<Item = &'t str>, failed: bool) {
         let Some(step) = self.steps.get_mut(place) else { return };
         let mut ended = Outcome { failed, ..Outcome::default() };
         step.ended = at;

@@ -1,3 +1,4 @@
+mod acted;
 mod by_line;
 mod errors;
 mod properties;

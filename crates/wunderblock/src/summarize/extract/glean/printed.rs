@@ -1,5 +1,6 @@
 //! What a program prints of its own work: aider its edits, its commits, and those it takes back.
 
+use super::acted::ENVIRONMENT;
 use super::{Found, Said};
 use crate::summarize::extract::act::Deed;
 use crate::summarize::extract::decision::Verdict;
@@ -31,6 +32,10 @@ impl<'a> Found<'a> {
     /// What some program put in.
     pub(super) fn printed(&mut self, at: Seq, what: &str, text: Cow<'a, str>) {
         if wunderblock_core::section::Section::ALL.iter().any(|section| section.name() == what) {
+            return;
+        }
+        if what == ENVIRONMENT && self.acted(at, &text) {
+            self.others.push(Said { at, text });
             return;
         }
         let mut edited: Vec<String> = Vec::new();

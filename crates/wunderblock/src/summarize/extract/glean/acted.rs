@@ -1,0 +1,62 @@
+//! Commands that a model writes at the end of what it says, as SWE-agent's does: what the environment shows next is how they
+//! ended.
+
+use super::Found;
+use wunderblock_core::units::Seq;
+
+/// What comes in from an environment, as the reader of such logs calls it.
+pub(super) const ENVIRONMENT: &str = "environment";
+/// How SWE-agent names the file that is open, in what it shows and behind it,
+const SHOWN: &str = "[File: ";
+const OPEN: &str = "(Open file: ";
+/// and how it begins where an edit was not made; the lines that say why begin with a dash.
+const REFUSED: &str = "Your proposed edit has introduced new syntax error";
+/// Its commands that only look further.
+const LOOKS: [&str; 3] = ["goto", "scroll_down", "scroll_up"];
+
+impl Found<'_> {
+    /// Takes the newest reply's command for a call, and what was shown for its result, if the reply ends with one.
+    pub(super) fn acted(&mut self, at: Seq, shown: &str) -> bool {
+        let is_done = |reply: &Seq| self.steps.last().is_some_and(|step| step.at >= *reply);
+        let Some((asked, reply)) = self.newest_replies().next_back().map(|reply| (reply.at, &reply.text))
+        else {
+            return false;
+        };
+        let Some(command) = command_of(reply).filter(|_| !is_done(&asked)).map(str::to_owned) else {
+            return false;
+        };
+        let (word, given) = command.split_once([' ', '\n']).unwrap_or((&command, ""));
+        let path = given.split_whitespace().next().unwrap_or_default();
+        match word {
+            "edit" => self.call(asked, word, open_file(shown), ""),
+            "open" | "create" => {
+                let whole = open_file(shown).filter(|whole| whole.ends_with(path));
+                self.call(asked, word, whole.or(Some(path)), "");
+            }
+            "find_file" | "search_dir" | "search_file" => self.call(asked, word, Some(given), ""),
+            _ if LOOKS.contains(&word) => return true,
+            _ => self.call(asked, "bash", Some(&command), ""),
+        }
+        let failed = shown.starts_with(REFUSED);
+        let why = shown.lines().find_map(|line| line.strip_prefix("- ")).filter(|_| failed);
+        // Where the work stands is said behind each result.
+        let end = shown.find(&format!("\n{OPEN}")).unwrap_or(shown.len());
+        let text = why.unwrap_or_else(|| shown.get(..end).unwrap_or_default());
+        self.ended(at, self.steps.len().saturating_sub(1), std::iter::once(text), failed);
+        true
+    }
+}
+
+/// The fenced block that a text ends with.
+fn command_of(text: &str) -> Option<&str> {
+    let (_, block) = text.trim_end().strip_suffix("```")?.rsplit_once("```")?;
+    let (_, command) = block.split_once('\n')?;
+    Some(command.trim()).filter(|command| !command.is_empty())
+}
+
+/// The file that is open.
+fn open_file(shown: &str) -> Option<&str> {
+    let line = |begin: &str| shown.lines().find_map(|line| line.strip_prefix(begin));
+    let file = line(SHOWN).map(|rest| rest.rsplit_once(" (").map_or(rest, |(path, _)| path));
+    file.or_else(|| line(OPEN).map(|rest| rest.trim_end_matches(')')))
+}
