@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use wunderblock::{Built, CompactionResult, Visibility};
+use wunderblock::{Built, CompactionResult, ContextOptions, Visibility};
 use wunderblock_core::budget::Reason;
 use wunderblock_core::compact::Urgency;
 use wunderblock_core::event::{Event, Fact};
@@ -17,6 +17,8 @@ use wunderblock_core::message::{Message, Part, Role};
 use wunderblock_core::policy::{Action, Policy};
 use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_testkit::faults::{FaultTime, PortMethod};
+
+const OTHER_MODEL: &str = "claude-haiku-4-5";
 
 /// Those whose summaries stand alone: nothing but what is protected is shown beside them.
 const STRICT: [&str; 2] = ["observations", "fresh-window"];
@@ -249,13 +251,14 @@ fn the_oldest_pieces_become_a_catalogue() {
     panic!("the log never grew too long");
 }
 
-/// The cache is lost anyway: after an hour the same request is made shorter, where after a minute it goes on.
+/// The cache is lost anyway: after some minutes, or for another model, the same request is made shorter, where after one
+/// minute it goes on.
 #[test]
-fn a_lane_that_was_idle_for_longer_than_its_cache_lives_is_made_shorter() {
+fn a_lane_whose_cache_is_lost_is_made_shorter() {
     let policy = policy(
         "extends = \"observations\"\n[trigger]\nidle = 0.46\n[trigger.soft]\nfraction = 0.9\nunsummarised = 900_000",
     );
-    let due_after = |minutes: i64| {
+    let due_after = |minutes: i64, model: &str| {
         let scene = Scene::new();
         let mut turns = 1;
         scene.turns(0..1);
@@ -265,12 +268,14 @@ fn a_lane_that_was_idle_for_longer_than_its_cache_lives_is_made_shorter() {
         }
         scene.wait(minutes * 60_000);
         scene.turns(turns..turns + 1);
-        let built = scene.build(&under(&policy, 32_000));
+        let built = scene.build(&ContextOptions { model: Some(model.to_owned()), ..under(&policy, 32_000) });
         built.compacted.filter(|done| done.outcome == CompactionResult::Compacted).map(|done| done.due.why)
     };
-    assert_eq!(due_after(1), None);
-    let why = due_after(6).unwrap();
-    assert!(why.starts_with("the provider's cache is lost"), "{why}");
+    assert_eq!(due_after(1, MODEL), None);
+    for (minutes, model) in [(6, MODEL), (1, OTHER_MODEL)] {
+        let why = due_after(minutes, model).unwrap();
+        assert!(why.starts_with("the provider's cache is lost"), "{why}");
+    }
 }
 
 /// Whatever breaks off while a chunk is made ahead leaves all or nothing of it, and the next request has everything.
