@@ -20,6 +20,11 @@ pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
 /// How a chat begins; its local time follows.
 pub(super) const HEADING: &str = "# aider chat started at ";
 
+/// How lines of output begin that aider of 2024 wrote without their mark: the second and third of what a reply cost, behind
+const COSTS: &str = "Cost";
+/// the first.
+const TOKENS: &str = "Tokens: ";
+
 /// How long a block may become before it is split, so that memory stays bounded.
 const MAX_BLOCK: usize = 16 << 20;
 
@@ -82,7 +87,10 @@ impl Aider {
             records.push(self.in_chat(record));
             return records;
         }
-        let (speaker, text) = spoken(line);
+        let (mut speaker, text) = spoken(line);
+        if line.starts_with(COSTS) && self.block.as_ref().is_some_and(SpeakerBlock::counts) {
+            speaker = AiderSpeaker::Output;
+        }
         let goes_on = self.block.as_mut().filter(|block| block.goes_on(speaker));
         if let Some(block) = goes_on {
             block.extend(span, text);
@@ -126,6 +134,14 @@ impl Aider {
 }
 
 impl SpeakerBlock {
+    /// Whether it is output that ends with what a reply cost.
+    fn counts(&self) -> bool {
+        let last = self.text.lines().next_back().unwrap_or_default();
+        self.speaker == AiderSpeaker::Output
+            && !self.paused
+            && (last.starts_with(TOKENS) || last.starts_with(COSTS))
+    }
+
     fn extend(&mut self, span: ByteSpan, text: &str) {
         self.span.len = span.offset + span.len - self.span.offset;
         self.text.push('\n');

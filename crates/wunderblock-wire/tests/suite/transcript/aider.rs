@@ -22,3 +22,21 @@ fn a_history_is_chats_of_blocks() {
     assert_eq!(records[1].at.map(|at| at.0), Some(1_722_886_382_000));
     assert!(opaque_share(&records) < 0.05);
 }
+
+#[test]
+fn what_a_reply_cost_is_output_on_all_its_lines() {
+    let text = "# aider chat started at 2024-08-20 13:24:00\n\n#### ask\n\nSure.\n\n> Tokens: 7.3k sent, 523 received.\n\
+                Cost: $0.03 message, $0.06 session.\nCosts do not reflect caching, use --no-stream  \n\n\
+                Cost: it is high.\n";
+    let records = read(".aider.chat.history.md", text);
+    check(
+        &records,
+        "
+        heading-
+        user opened() + User(ask)
+        assistant Assistant(Sure.)
+        output User injected=aider(Tokens: 7.3k sent, 523 received./Cost: $0.03 message, $0.06 session./Costs do not reflect caching, use --no-stream)
+        assistant Assistant(Cost: it is high.)
+        ",
+    );
+}

@@ -261,6 +261,8 @@ impl<'a> Found<'a> {
                 self.users.pop_if(is_put);
                 self.users.push(Said { at, text });
             }
+            // What some programs write where a reply has calls alone.
+            (_, Role::Assistant) if matches!(text.trim(), "None" | "null") => {}
             (_, Role::Assistant) => {
                 self.tally.by_assistant += 1;
                 self.heard(at, &text, false);

@@ -47,10 +47,13 @@ impl Found<'_> {
     }
 }
 
-/// The fenced block that a text ends with.
+/// The fenced block that a text ends with, or the element.
 fn command_of(text: &str) -> Option<&str> {
-    let (_, block) = text.trim_end().strip_suffix("```")?.rsplit_once("```")?;
-    let (_, command) = block.split_once('\n')?;
+    let text = text.trim_end();
+    let command = match text.strip_suffix("</command>") {
+        Some(rest) => rest.rsplit_once("<command>")?.1,
+        None => text.strip_suffix("```")?.rsplit_once("```")?.1.split_once('\n')?.1,
+    };
     Some(command.trim()).filter(|command| !command.is_empty())
 }
 

@@ -26,7 +26,7 @@ fn what_a_reply_ends_with_is_a_call_and_what_the_environment_shows_its_result() 
         act(edit, refused),
         act(edit, "[File: /repo/src/end.py (40 lines total)]\n3:    return text[:end]"),
         act("Further down.\n```\nscroll_down\n```", "[File: /repo/src/end.py (40 lines total)]\n30:pass"),
-        act("Again.\n```\npython try.py\n```", "Result: True"),
+        act("Again.\n<command>\npython try.py\n</command>", "Result: True"),
     ];
     let messages = std::iter::once(user("Fix the end of src/end.py.")).chain(steps.into_iter().flatten());
     let text = summary(messages, &each(As::Markdown), 4_000);
