@@ -264,6 +264,7 @@ impl<'a> Found<'a> {
             // What some programs write where a reply has calls alone.
             (_, Role::Assistant) if matches!(text.trim(), "None" | "null") => {}
             (_, Role::Assistant) => {
+                let text = acted::fenced(text);
                 self.tally.by_assistant += 1;
                 self.heard(at, &text, false);
                 self.replies.push(Said { at, text });
@@ -421,6 +422,9 @@ impl<'a> Found<'a> {
                 self.answers.push(Answer { asked: step.at, question, said: at, answer });
             }
             step.read(at, text, failed, &mut ended);
+            if !step.checks.is_empty() {
+                self.troubles.show(at, text);
+            }
             let end = cut_after(text, text.len().saturating_sub(RESULT_LOOK).max(RESULT_LOOK));
             for look in [text.get(..cut(text, RESULT_LOOK)), text.get(end..)] {
                 self.names.learn(&readable(look.unwrap_or_default()), at, Author::Tool);

@@ -5,7 +5,8 @@
 //!                             ├─ one of its family fails in another way ─────────────► Failed
 //!                             ├─ the file it is about is changed ────────────────────► Stale
 //!                             ├─ a change before it is taken back ───────────────────► Stale
-//!                             └─ the file it is about is removed ────────────────────► Gone
+//!                             ├─ the file it is about is removed ────────────────────► Gone
+//!                             └─ the test it names passes in what a check shows ─────► Passed
 //!  A green check closes what is Open, Stale or Failed; and what another check found in the same words.
 //!  another call fails ► Failed ─ the same call ends well ────────────────────────────► Passed
 //! ```
@@ -32,7 +33,7 @@ pub(in super::super) enum TroubleState {
     Fixed(Seq, Option<String>),
     /// The file it is about was removed.
     Gone(Seq),
-    /// The same call ended well later, which may have other reasons.
+    /// The same call ended well later, or the test it names did: which may have other reasons, and tell of no other test.
     Passed(Seq),
 }
 
@@ -79,6 +80,21 @@ impl Trouble {
         self.state = TroubleState::Fixed(at, by);
     }
 
+    /// Whether a result says that the test it names passes.
+    fn passes_in(&self, text: &str) -> bool {
+        let mut greens = PASSES.iter().filter(|(failed, _)| self.line.contains(failed));
+        greens.any(|(failed, passed)| {
+            let green = self.line.replacen(failed, passed, 1);
+            // Behind a name may stand how long it took.
+            let green = green.split(" (").next().unwrap_or_default().trim_end();
+            text.lines().any(|line| {
+                line.trim_start()
+                    .strip_prefix(green)
+                    .is_some_and(|rest| rest.trim().is_empty() || rest.starts_with(" ("))
+            })
+        })
+    }
+
     /// Where it was closed.
     pub(super) fn closed(&self) -> Option<Seq> {
         match &self.state {
@@ -106,6 +122,10 @@ impl Trouble {
 fn is_end(path: &str, end: &str) -> bool {
     end.contains('/') && path.strip_suffix(end).is_some_and(|before| before.ends_with('/'))
 }
+
+/// How runners of tests say of one that it fails, and that it passes: cargo, go, jest and mocha.
+const PASSES: [(&str, &str); 4] =
+    [(" ... FAILED", " ... ok"), ("--- FAIL: ", "--- PASS: "), ("✕ ", "✓ "), ("✗ ", "✓ ")];
 
 /// The errors of a range, in order.
 #[derive(Clone, Debug, Default)]
@@ -162,6 +182,13 @@ impl Troubles {
             if names_place(&trouble.line) && gone.contains(&trouble.line) {
                 trouble.fix(at, changed);
             }
+        }
+    }
+
+    /// A check showed this, though of how it ended nothing may be known: its output went through a filter.
+    pub(super) fn show(&mut self, at: Seq, text: &str) {
+        for trouble in self.0.iter_mut().filter(|trouble| trouble.is_unclosed() && trouble.passes_in(text)) {
+            trouble.state = TroubleState::Passed(at);
         }
     }
 

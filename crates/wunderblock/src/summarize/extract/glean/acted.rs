@@ -2,6 +2,7 @@
 //! ended.
 
 use super::Found;
+use std::borrow::Cow;
 use wunderblock_core::units::Seq;
 
 /// What comes in from an environment, as the reader of such logs calls it.
@@ -47,13 +48,19 @@ impl Found<'_> {
     }
 }
 
-/// The fenced block that a text ends with, or the element.
+/// A text whose command is an element with it as a fenced block: for all that reads texts it is code.
+pub(super) fn fenced(text: Cow<'_, str>) -> Cow<'_, str> {
+    let command = text.trim_end().strip_suffix("</command>").and_then(|rest| rest.rsplit_once("<command>"));
+    match command {
+        Some((before, command)) => Cow::Owned(format!("{before}\n```\n{}\n```", command.trim())),
+        None => text,
+    }
+}
+
+/// The fenced block that a text ends with.
 fn command_of(text: &str) -> Option<&str> {
-    let text = text.trim_end();
-    let command = match text.strip_suffix("</command>") {
-        Some(rest) => rest.rsplit_once("<command>")?.1,
-        None => text.strip_suffix("```")?.rsplit_once("```")?.1.split_once('\n')?.1,
-    };
+    let (_, block) = text.trim_end().strip_suffix("```")?.rsplit_once("```")?;
+    let (_, command) = block.split_once('\n')?;
     Some(command.trim()).filter(|command| !command.is_empty())
 }
 

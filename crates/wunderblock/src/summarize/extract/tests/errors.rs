@@ -111,3 +111,19 @@ fn a_service_that_refuses_has_failed_and_a_file_that_tells_of_errors_has_not() {
         );
     }
 }
+
+#[test]
+fn a_test_that_a_filtered_run_shows_to_pass_is_not_open() {
+    let red = "running 2 tests\ntest ends::a_late_one ... FAILED\ntest result: FAILED. 1 passed; 1 failed";
+    let check = "cargo test -p core --test ends 2>&1 | tail -25; exit ${PIPESTATUS[0]}";
+    let green = "test ends::a_late_one ... ok\ntest ends::a_late_one_again ... ok\ntest result: ok. 2 passed; 0 failed";
+    let again = "sed -i 's/>/>=/' src/ends.rs && cargo test -p core 2>&1 | grep -E '^test |result'";
+    let text = errors(&[(check, red, true), (again, green, false)]);
+    assert!(text.contains("ends::a_late_one ... FAILED\" → ok later"), "{text}");
+    // Another test of the same beginning says nothing of it, nor does what is no check.
+    let other = "test ends::a_late_one_again ... ok\ntest result: ok. 1 passed; 0 failed";
+    for (command, shown) in [(again, other), ("cat log.txt", green)] {
+        let text = errors(&[(check, red, true), (command, shown, false)]);
+        assert!(text.contains("→ open when last checked"), "{text}");
+    }
+}
