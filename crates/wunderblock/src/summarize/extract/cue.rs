@@ -125,12 +125,16 @@ pub(super) fn sentences_of(text: &str) -> Vec<&str> {
     found
 }
 
-/// A text without what stands between code fences.
+/// A text without its blocks of code.
 pub(super) fn without_code(text: &str) -> Cow<'_, str> {
-    if !text.contains("```") {
+    let blocks = fences(text);
+    if blocks.is_empty() {
         return Cow::Borrowed(text);
     }
-    Cow::Owned(text.split("```").step_by(2).collect::<Vec<_>>().join("…"))
+    let begins = std::iter::once(0).chain(blocks.iter().map(|(_, to)| *to));
+    let ends = blocks.iter().map(|(from, _)| *from).chain([text.len()]);
+    let pieces = begins.zip(ends).filter_map(|(from, to)| text.get(from..to));
+    Cow::Owned(pieces.collect::<Vec<_>>().join("…"))
 }
 
 /// Whether a sentence says something by itself: "Done.", "There's the problem!", "Let me search", a heading and a question
@@ -219,13 +223,23 @@ pub(super) fn bare(sentence: &str) -> &str {
     text.trim().trim_end_matches(['*', ' '])
 }
 
-/// Where code stands between fences.
+/// Where blocks of code stand, with what encloses them. One that does not end goes on to the end.
 fn fences(text: &str) -> Vec<(usize, usize)> {
-    let marks: Vec<usize> = memchr::memmem::find_iter(text.as_bytes(), b"```").collect();
-    let pairs = marks.chunks(2).filter_map(|pair| match pair {
-        [from, to] => Some((*from, *to)),
-        _ => None,
-    });
-    // More fences than that are looked up for each cue; the rest counts as prose.
-    pairs.take(256).collect()
+    let (open, close) = ELEMENTS.iter().find(|(open, _)| text.contains(open)).unwrap_or(&("```", "```"));
+    let mut found = Vec::new();
+    let mut at = 0;
+    // More than that are looked up for each cue; the rest counts as prose.
+    while found.len() < 256
+        && let Some(from) = text.get(at..).and_then(|rest| rest.find(open))
+    {
+        let inner = at + from + open.len();
+        let end = text.get(inner..).and_then(|rest| rest.find(close));
+        let to = end.map_or(text.len(), |end| inner + end + close.len());
+        found.push((at + from, to));
+        at = to;
+    }
+    found
 }
+
+/// What aider puts around code that has fences in it.
+const ELEMENTS: [(&str, &str); 2] = [("\n<source>", "\n</source>"), ("\n<code>", "\n</code>")];

@@ -410,6 +410,7 @@ impl<'a> Found<'a> {
         let mut ended = Outcome { failed, ..Outcome::default() };
         step.ended = at;
         for text in texts {
+            let text = &*without_colour(text);
             if let Some(call) = &mut step.todo {
                 call.named(text);
                 // What was added has its name only now.

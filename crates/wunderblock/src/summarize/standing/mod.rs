@@ -117,6 +117,7 @@ mod tests {
             "no, that's not it, both use the dark theme.",
             "add tests for --map-tokens: use with --model gpt-4o and --map-tokens 0",
             "My user ID is anna_garcia_1177.",
+            "i want to use mixpanel to collect events from users",
         ] {
             assert_eq!(rules_of_text(text), [""; 0], "{text}");
         }

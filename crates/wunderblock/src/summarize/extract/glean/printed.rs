@@ -51,7 +51,7 @@ impl<'a> Found<'a> {
             {
                 self.touch((at, at), &Deed::Read, path.0.trim());
             } else if line.starts_with("Commit ") {
-                let whose = if is_users { " (edits of the user's own)" } else { "" };
+                let whose = if is_users { " (what stood uncommitted before)" } else { "" };
                 self.done.push(Said { at, text: Cow::Owned(format!("{line}{whose}")) });
                 let hash = line.split(' ').nth(1).unwrap_or_default().to_owned();
                 let reply = self.newest_replies().next_back().map(|reply| reply.at).filter(|_| !is_users);

@@ -21,7 +21,7 @@ fn commits_that_were_taken_back_are_not_done() {
     let text = text_of(vec![user("Draw it."), first.clone(), second.clone(), removed]);
     let done = part(&text, "Done");
     assert!(done.contains("1a2b3c4") && !done.contains("9a8b7c6"), "{done}");
-    assert!(done.contains("5d6e7f8 chart: by hand (edits of the user's own)"), "{done}");
+    assert!(done.contains("5d6e7f8 chart: by hand (what stood uncommitted before)"), "{done}");
     assert!(part(&text, "Changed").contains("taken back `axis.md`"), "{text}");
     assert!(part(&text, "Changed").contains("changed `chart.md`"), "{text}");
     // Several at once.
@@ -80,4 +80,25 @@ fn what_clippy_compiles_is_not_told_as_open() {
     for other in ["cargo clippy -p other", "npm run check", "cargo clippy | head -5"] {
         assert!(told(other).contains("→ open"), "{other}");
     }
+}
+
+#[test]
+fn code_with_fences_in_it_says_nothing() {
+    let said = "We'll keep both forms of the fence.\n\nfence.py\n<source>python\nif shell == \"```bash\":\n    \
+                raise ValueError(f\"Expected `{END}` or we should stop here\")\n</source>\n\nWe'll drop the old reader of fences, too.";
+    let text = text_of(vec![user("Read both forms of fences."), Message::text(Role::Assistant, said)]);
+    assert!(text.contains("keep both forms") && text.contains("drop the old reader"), "{text}");
+    assert!(!text.contains("- \"raise ValueError"), "{text}");
+}
+
+#[test]
+fn an_error_in_colours_names_its_place() {
+    let red = "\u{1b}[1m\u{1b}[91merror[E0373]\u{1b}[0m\u{1b}[1m: closure may outlive the function\u{1b}[0m\n\
+               \u{1b}[1m\u{1b}[94m  --> \u{1b}[0msrc/view.rs:12:5";
+    let steps = [
+        ran("a", "cargo check -p core --color always", red, true),
+        ran("b", "sed -i 's/a/move a/' src/view.rs", "", false),
+    ];
+    let text = text_of(std::iter::once(user("Go on.")).chain(steps.into_iter().flatten()).collect());
+    assert!(part(&text, "Errors").contains("→ `src/view.rs` changed since"), "{text}");
 }
