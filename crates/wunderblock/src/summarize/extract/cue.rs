@@ -125,6 +125,15 @@ pub(super) fn sentences_of(text: &str) -> Vec<&str> {
     found
 }
 
+/// A text whose command is an element with it as a fenced block: for all that reads texts it is code.
+pub(super) fn fenced(text: Cow<'_, str>) -> Cow<'_, str> {
+    let command = text.trim_end().strip_suffix("</command>").and_then(|rest| rest.rsplit_once("<command>"));
+    match command {
+        Some((before, command)) => Cow::Owned(format!("{before}\n```\n{}\n```", command.trim())),
+        None => text,
+    }
+}
+
 /// A text without its blocks of code.
 pub(super) fn without_code(text: &str) -> Cow<'_, str> {
     let blocks = fences(text);

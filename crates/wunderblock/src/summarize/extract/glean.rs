@@ -11,17 +11,15 @@ use super::decision::{self, Answer, Verdict};
 use super::files::Files;
 use super::names::{Author, Names};
 use super::outcome::{self, Outcome};
-use super::plain::{cut, cut_after, without_colour};
+use super::plain::{cut, cut_after, readable, without_colour};
 use super::skill;
 use super::todo::{self, Plan, Ticks, TodoCall};
 use super::trouble::Troubles;
-use crate::redact::Redactor;
 use crate::summarize::standing::{rules_of_text, typed};
 use crate::summarize::task::Material;
 use printed::Commit;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::sync::OnceLock;
 use wunderblock_core::id::CallId;
 use wunderblock_core::message::{Message, MessageOrigin, Part, Role};
 use wunderblock_core::ports::Bodies;
@@ -29,10 +27,6 @@ use wunderblock_core::units::{Millis, Seq};
 use wunderblock_core::view::ViewEntry;
 use wunderblock_core::work::{InvokedSkill, TodoItem};
 
-/// Of a longer text, so much of its beginning is read, in bytes …
-const HEAD: usize = 48 << 10;
-/// … and so much of its end.
-const TAIL: usize = 16 << 10;
 /// Of a result, so much is looked through for names at either end, in bytes.
 const RESULT_LOOK: usize = 2 << 10;
 /// So many sentences of a kind are kept: the first …
@@ -171,22 +165,6 @@ pub(super) fn glean<'a>(material: &Material<'a>) -> Found<'a> {
     found
 }
 
-/// Without secrets, and of a long text only its beginning and its end.
-fn readable<'a>(text: &'a str) -> Cow<'a, str> {
-    static REDACTOR: OnceLock<Redactor> = OnceLock::new();
-    let redactor = REDACTOR.get_or_init(Redactor::embedded);
-    let safe = |text: &'a str| match without_colour(text) {
-        Cow::Borrowed(text) => redactor.redact(text).text,
-        Cow::Owned(text) => Cow::Owned(redactor.redact(&text).text.into_owned()),
-    };
-    if text.len() <= HEAD + TAIL {
-        return safe(text);
-    }
-    let head = text.get(..cut(text, HEAD)).unwrap_or_default();
-    let tail = text.get(cut_after(text, text.len() - TAIL)..).unwrap_or_default();
-    Cow::Owned(format!("{}\n…\n{}", safe(head), safe(tail)))
-}
-
 impl<'a> Found<'a> {
     /// The sentences of a kind, in order.
     pub(in super::super) fn sentences(&self, cue: Cue) -> &[Sentence] {
@@ -264,7 +242,7 @@ impl<'a> Found<'a> {
             // What some programs write where a reply has calls alone.
             (_, Role::Assistant) if matches!(text.trim(), "None" | "null") => {}
             (_, Role::Assistant) => {
-                let text = acted::fenced(text);
+                let text = cue::fenced(text);
                 self.tally.by_assistant += 1;
                 self.heard(at, &text, false);
                 self.replies.push(Said { at, text });
@@ -409,8 +387,9 @@ impl<'a> Found<'a> {
         let Some(step) = self.steps.get_mut(place) else { return };
         let mut ended = Outcome { failed, ..Outcome::default() };
         step.ended = at;
-        for text in texts {
-            let text = &*without_colour(text);
+        let mut shown = Vec::new();
+        for whole in texts {
+            let text = &*without_colour(whole);
             if let Some(call) = &mut step.todo {
                 call.named(text);
                 // What was added has its name only now.
@@ -424,7 +403,7 @@ impl<'a> Found<'a> {
             }
             step.read(at, text, failed, &mut ended);
             if !step.checks.is_empty() {
-                self.troubles.show(at, text);
+                shown.push(without_colour(whole));
             }
             let end = cut_after(text, text.len().saturating_sub(RESULT_LOOK).max(RESULT_LOOK));
             for look in [text.get(..cut(text, RESULT_LOOK)), text.get(end..)] {
@@ -469,6 +448,7 @@ impl<'a> Found<'a> {
             }
             self.troubles.pass(at, &key, &checks, self.files.changed.as_ref());
         }
+        shown.iter().for_each(|text| self.troubles.show(at, text));
     }
 
     /// A plan that is kept as a file. A file that is only read is one where it was written before, or its name says so.

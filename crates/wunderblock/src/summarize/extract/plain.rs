@@ -1,6 +1,29 @@
 //! Text of the transcript as it may stand in a summary: on one line, without marks that hide or reorder, closing nothing.
 
+use crate::redact::Redactor;
 use std::borrow::Cow;
+use std::sync::OnceLock;
+
+/// Of a longer text, so much of its beginning is read, in bytes …
+const READ_HEAD: usize = 48 << 10;
+/// … and so much of its end.
+const READ_TAIL: usize = 16 << 10;
+
+/// Without secrets, and of a long text only its beginning and its end.
+pub(super) fn readable<'a>(text: &'a str) -> Cow<'a, str> {
+    static REDACTOR: OnceLock<Redactor> = OnceLock::new();
+    let redactor = REDACTOR.get_or_init(Redactor::embedded);
+    let safe = |text: &'a str| match without_colour(text) {
+        Cow::Borrowed(text) => redactor.redact(text).text,
+        Cow::Owned(text) => Cow::Owned(redactor.redact(&text).text.into_owned()),
+    };
+    if text.len() <= READ_HEAD + READ_TAIL {
+        return safe(text);
+    }
+    let head = text.get(..cut(text, READ_HEAD)).unwrap_or_default();
+    let tail = text.get(cut_after(text, text.len() - READ_TAIL)..).unwrap_or_default();
+    Cow::Owned(format!("{}\n…\n{}", safe(head), safe(tail)))
+}
 
 /// Elements that readers of a transcript take for a change of speaker, whatever stands in them.
 const SPEAKERS: [&str; 14] = [

@@ -118,6 +118,10 @@ mod tests {
             "add tests for --map-tokens: use with --model gpt-4o and --map-tokens 0",
             "My user ID is anna_garcia_1177.",
             "i want to use mixpanel to collect events from users",
+            "ok, the thinking level colors are too intense, adjust.",
+            "needs to be set to 1 for true colors",
+            "我刚拉取了别人的两个提交。",
+            "请找出原因，先不要改代码。",
         ] {
             assert_eq!(rules_of_text(text), [""; 0], "{text}");
         }

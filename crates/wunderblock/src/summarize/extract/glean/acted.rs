@@ -2,11 +2,8 @@
 //! ended.
 
 use super::Found;
-use std::borrow::Cow;
 use wunderblock_core::units::Seq;
 
-/// What comes in from an environment, as the reader of such logs calls it.
-pub(super) const ENVIRONMENT: &str = "environment";
 /// How SWE-agent names the file that is open, in what it shows and behind it,
 const SHOWN: &str = "[File: ";
 const OPEN: &str = "(Open file: ";
@@ -45,15 +42,6 @@ impl Found<'_> {
         let text = why.unwrap_or_else(|| shown.get(..end).unwrap_or_default());
         self.ended(at, self.steps.len().saturating_sub(1), std::iter::once(text), failed);
         true
-    }
-}
-
-/// A text whose command is an element with it as a fenced block: for all that reads texts it is code.
-pub(super) fn fenced(text: Cow<'_, str>) -> Cow<'_, str> {
-    let command = text.trim_end().strip_suffix("</command>").and_then(|rest| rest.rsplit_once("<command>"));
-    match command {
-        Some((before, command)) => Cow::Owned(format!("{before}\n```\n{}\n```", command.trim())),
-        None => text,
     }
 }
 

@@ -1,6 +1,5 @@
 //! What a program prints of its own work: aider its edits, its commits, and those it takes back.
 
-use super::acted::ENVIRONMENT;
 use super::{Found, Said};
 use crate::summarize::extract::act::Deed;
 use crate::summarize::extract::decision::Verdict;
@@ -21,6 +20,8 @@ pub(super) struct Commit {
 /// A longer text is read no further, in lines.
 const LINES_MAX: usize = 400;
 
+/// What comes in from an environment, as the reader of SWE-agent's logs calls it.
+const ENVIRONMENT: &str = "environment";
 /// What SWE-agent shows before the task.
 const DEMONSTRATION: &str = "demonstration";
 /// How aider begins a line that says that a reply's edits were not made,
