@@ -23,6 +23,8 @@ pub(super) struct Check {
 #[serde(deny_unknown_fields)]
 struct CheckWords {
     checkers: Vec<String>,
+    compilers: Vec<String>,
+    builds: Vec<String>,
     runners: Vec<String>,
     verbs: Vec<String>,
     through: Vec<String>,
@@ -58,7 +60,7 @@ impl Check {
             }
         }
         let folder = folder.to_owned();
-        if is(&WORDS.checkers, &program) {
+        if is(&WORDS.checkers, &program) || is(&WORDS.compilers, &program) {
             return Some(Self { family: program, folder, parts, limits, is_filtered: false });
         }
         if !is(&WORDS.runners, &program) {
@@ -84,10 +86,13 @@ impl Check {
         self.family == other.family && self.is_as_wide_as(other)
     }
 
-    /// Whether the same program looks at as much in another way, and is seen whole.
+    /// Whether the same program looks at as much in another way, or a runner builds what a compiler looked at, and is seen
+    /// whole.
     pub(super) fn is_near(&self, other: &Self) -> bool {
-        let program = |check: &Self| check.family.split(' ').next().map(str::to_owned);
-        program(self) == program(other) && self.is_as_wide_as(other)
+        let (program, verb) = self.family.split_once(' ').unwrap_or((&self.family, ""));
+        let builds = is(&WORDS.compilers, &other.family)
+            && WORDS.builds.iter().any(|word| verb.contains(word.as_str()));
+        (builds || other.family.split(' ').next() == Some(program)) && self.is_as_wide_as(other)
     }
 
     fn is_as_wide_as(&self, other: &Self) -> bool {

@@ -3,7 +3,9 @@
 use super::cue;
 use super::form::{SummaryForm, heading};
 use super::glean::Found;
-use super::item::{ANSWERED, ItemText, OPEN, OUTCOME, RULE, SummaryItem};
+use super::item::{
+    ANSWERED, DONE, ItemText, OPEN, OPEN_WHEN_SAID, OUTCOME, REPLACED, RULE, SummaryItem, WRAPPED_UP,
+};
 use super::log;
 use super::plain::{self, code, line};
 use crate::summarize::task::{Earlier, Material};
@@ -336,7 +338,7 @@ fn items_of(text: &str, block: &str, fills: &[Fill], at: Seq, form: &SummaryForm
 }
 
 /// How our lines on errors end.
-const STATES: [&str; 5] = [OPEN, "\" → failed", "→ file removed", "→ ok later", "` changed since"];
+const STATES: [&str; 6] = [OPEN, REPLACED, "\" → failed", "→ file removed", "→ ok later", "` changed since"];
 
 /// Which kind of a part that has several, by the words our own lines begin with.
 fn kind_of(said: &str, fills: &[Fill]) -> Option<Fill> {
@@ -354,9 +356,12 @@ fn kind_of(said: &str, fills: &[Fill]) -> Option<Fill> {
         "in progress when last listed: ",
         "open: ",
         "open when last listed: ",
+        OPEN_WHEN_SAID,
     ]) {
         Fill::Todos
-    } else if begins(&["asked last: ", "said last: "]) {
+    } else if begins(&[DONE]) {
+        Fill::Done
+    } else if begins(&["asked last: ", "said last: ", WRAPPED_UP]) {
         Fill::Current
     } else if begins(&["user: ", "model: "]) {
         Fill::Recent

@@ -134,7 +134,7 @@ pub(super) fn fenced(text: Cow<'_, str>) -> Cow<'_, str> {
     }
 }
 
-/// A text without its blocks of code.
+/// A text without its blocks of code, nor what only leads to one: "Here's the change:", a path on a line of its own.
 pub(super) fn without_code(text: &str) -> Cow<'_, str> {
     let blocks = fences(text);
     if blocks.is_empty() {
@@ -143,7 +143,25 @@ pub(super) fn without_code(text: &str) -> Cow<'_, str> {
     let begins = std::iter::once(0).chain(blocks.iter().map(|(_, to)| *to));
     let ends = blocks.iter().map(|(from, _)| *from).chain([text.len()]);
     let pieces = begins.zip(ends).filter_map(|(from, to)| text.get(from..to));
-    Cow::Owned(pieces.collect::<Vec<_>>().join("…"))
+    let count = blocks.len();
+    let prose =
+        pieces.enumerate().map(|(place, piece)| if place < count { before_code(piece) } else { piece });
+    let told: Vec<&str> = prose.filter(|piece| !piece.trim().is_empty()).collect();
+    Cow::Owned(told.join(" … "))
+}
+
+/// What says something before a block of code.
+fn before_code(prose: &str) -> &str {
+    let prose = prose.trim_end();
+    let (before, line) = prose.rsplit_once('\n').unwrap_or(("", prose));
+    let is_path = !line.contains(char::is_whitespace);
+    let prose = if is_path { before.trim_end() } else { prose };
+    let line = prose.rsplit('\n').next().unwrap_or_default();
+    if !line.ends_with([':', '：']) || is_listed(line) {
+        return prose;
+    }
+    let last = sentences_of(line).last().copied().unwrap_or(line);
+    prose.rfind(last).and_then(|begins| prose.get(..begins)).unwrap_or_default()
 }
 
 /// Whether a sentence says something by itself: "Done.", "There's the problem!", "Let me search", a heading and a question
@@ -161,9 +179,28 @@ pub(super) fn says_something(sentence: &str) -> bool {
     !is_talk && !is_row && !is_path && (words >= WORDS_MIN || names && words >= 2 || wide >= WIDE_MIN)
 }
 
+/// Whether a sentence tells of something that is wrong, or how to correct it.
+pub(super) fn names_fault(sentence: &str) -> bool {
+    let lower = sentence.to_lowercase();
+    FAULTS.iter().any(|words| lower.contains(words))
+}
+
+/// Words that tell of something wrong.
+const FAULTS: [&str; 9] = [
+    "the problem",
+    "the issue",
+    "the bug",
+    "the fix",
+    "the error",
+    "root cause",
+    "the culprit",
+    "问题在于",
+    "根因",
+];
 /// How sentences begin that only go along with the work.
-const TALK: [&str; 33] = [
+const TALK: [&str; 34] = [
     "let me",
+    "lets ",
     "now let me",
     "let's see",
     "let's start",

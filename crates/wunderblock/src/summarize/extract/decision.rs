@@ -29,11 +29,6 @@ pub(in super::super) enum Verdict {
 }
 
 impl Verdict {
-    /// Whether what the reply says does not hold.
-    pub(super) fn is_void(self) -> bool {
-        !matches!(self, Self::BrokenOff)
-    }
-
     /// How a summary says it.
     pub(super) const fn label(self) -> &'static str {
         match self {
@@ -113,6 +108,25 @@ const REJECTS: [&str; 12] = [
     "不是这个",
     "错了",
 ];
+/// Turns by which the one before them goes on.
+const GOES_ON: [&str; 9] = [
+    "continue",
+    "please continue",
+    "go on",
+    "carry on",
+    "keep going",
+    "proceed",
+    "go ahead",
+    "继续",
+    "请继续",
+];
+
+/// Whether a turn asks only that the work goes on.
+pub(super) fn goes_on(turn: &str) -> bool {
+    let plain = turn.trim().trim_end_matches(['.', '!', '。', '！']).to_lowercase();
+    GOES_ON.contains(&plain.as_str())
+}
+
 /// Maximum bytes of a turn in which words that undo are looked for.
 const VERDICT: usize = 80;
 

@@ -138,6 +138,13 @@ impl Files {
         Some((newest.last_changed, newest.path.clone()))
     }
 
+    /// The file that was changed first at a position or after it.
+    pub(super) fn changed_after(&self, at: Seq) -> Option<&str> {
+        let first = |file: &File| file.changes.iter().copied().find(|changed| *changed >= at);
+        let changed = self.iter().filter_map(|file| Some((first(file)?, file.path.as_str())));
+        changed.min().map(|(_, path)| path)
+    }
+
     /// The changed files in a folder.
     fn inside(&self, path: &str) -> Vec<String> {
         let changed = self.list.iter().filter(|file| file.changed > 0 && file.change != FileChange::Deleted);
@@ -154,10 +161,19 @@ impl Files {
         }
     }
 
+    /// Counts a change no more, which was taken back.
+    pub(super) fn uncount(&mut self, path: &str) {
+        let place = self.places.get(plain(path)).copied();
+        if let Some(file) = place.and_then(|place| self.list.get_mut(place)) {
+            file.changed = file.changed.saturating_sub(1).max(1);
+        }
+    }
+
     fn change(&mut self, at: Seq, path: &str, change: FileChange) {
         self.changed = Some((at, path.to_owned()));
         if let Some(file) = self.file(path) {
-            file.changed += 1;
+            // What takes changes back is none to count.
+            file.changed = (file.changed + u32::from(change != FileChange::Reverted)).max(1);
             (file.change, file.last_changed) = (change, at);
             file.changes.push(at);
         }

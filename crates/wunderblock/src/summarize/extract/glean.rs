@@ -70,6 +70,8 @@ pub(in super::super) struct Step {
     asks: Option<String>,
     /// The boxes it writes into a file, or reads in one.
     ticks: Option<Ticks>,
+    /// Whether it stands in what a model said, and nothing tells how it ended but what was shown.
+    pub(super) is_typed: bool,
     /// None while no result is there.
     pub(super) outcome: Option<Outcome>,
     /// Where its result stands; its own position while there is none.
@@ -148,6 +150,8 @@ pub(in super::super) struct Found<'a> {
     commits: Vec<Commit>,
     /// Replies whose work was taken back, and those that the user rejected.
     verdicts: HashMap<Seq, Verdict>,
+    /// Whether the reply that comes next was broken off.
+    is_interrupted: bool,
     pub(in super::super) names: Names,
     pub(super) tally: GleanCounts,
     todo: Vec<TodoItem>,
@@ -238,6 +242,7 @@ impl<'a> Found<'a> {
                 };
                 self.users.pop_if(is_put);
                 self.users.push(Said { at, text });
+                self.is_interrupted = false;
             }
             // What some programs write where a reply has calls alone.
             (_, Role::Assistant) if matches!(text.trim(), "None" | "null") => {}
@@ -245,6 +250,9 @@ impl<'a> Found<'a> {
                 let text = cue::fenced(text);
                 self.tally.by_assistant += 1;
                 self.heard(at, &text, false);
+                if std::mem::take(&mut self.is_interrupted) {
+                    self.verdicts.insert(at, Verdict::BrokenOff);
+                }
                 self.replies.push(Said { at, text });
             }
             _ => self.others.push(Said { at, text }),
@@ -273,7 +281,8 @@ impl<'a> Found<'a> {
         let calls: HashSet<Seq> = self.steps.iter().map(|step| step.at).collect();
         let mut replies = self.replies.iter().peekable();
         let mut ends = Vec::new();
-        for next in self.users.iter().map(|said| said.at).chain([Seq(u64::MAX)]) {
+        let turns = self.users.iter().filter(|said| !decision::goes_on(&said.text)).map(|said| said.at);
+        for next in turns.chain([Seq(u64::MAX)]) {
             let turn = std::iter::from_fn(|| replies.next_if(|reply| reply.at < next));
             let Some(last) = turn.last() else { continue };
             let broken = calls.contains(&last.at).then_some(Verdict::BrokenOff);
@@ -331,7 +340,8 @@ impl<'a> Found<'a> {
             rules_of_text(text).into_iter().for_each(|rule| keep(Cue::Constraint, rule));
         }
         cue::sentences(text, |cue, sentence| {
-            let is_kind = !by_user || matches!(cue, Cue::Decision | Cue::Todo);
+            // What a user demands stands among the requests.
+            let is_kind = !by_user || cue == Cue::Decision;
             if is_kind && cue::says_something(sentence) {
                 keep(cue, sentence);
             }
@@ -373,6 +383,7 @@ impl<'a> Found<'a> {
             skill,
             asks,
             ticks: Ticks::of_change(&written),
+            is_typed: false,
             outcome: None,
         });
     }
@@ -401,6 +412,9 @@ impl<'a> Found<'a> {
                 let answer = decision::answer_of(&readable(text));
                 self.answers.push(Answer { asked: step.at, question, said: at, answer });
             }
+            if step.kind == Kind::Write && step.files.is_empty() {
+                step.files.extend(acted::open_file(text).map(|path| (Deed::Changed, path.to_owned())));
+            }
             step.read(at, text, failed, &mut ended);
             if !step.checks.is_empty() {
                 shown.push(without_colour(whole));
@@ -423,7 +437,7 @@ impl<'a> Found<'a> {
             let is_nothing = shows && checks.is_empty() || line.ends_with("aborted");
             if !is_nothing {
                 self.names.learn(cue::bare(&line), at, Author::Tool);
-                self.troubles.fail(at, (&what, &key), &checks, &line);
+                self.troubles.fail(at, (&what, &key), &checks, (&line, &shown));
             }
         } else {
             if let (Some(ticks), Some((deed, path))) = (ticks, files.first()) {

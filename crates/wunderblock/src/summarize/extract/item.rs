@@ -46,8 +46,16 @@ const UNCHECKED: &str = "unchecked: ";
 pub(super) const OUTCOME: &str = "→ ";
 /// How a rule begins in a part that holds other things too.
 pub(super) const RULE: &str = "rule: ";
+/// How an item of a plan begins that was ticked off, in a part that holds open ones too.
+pub(super) const DONE: &str = "done: ";
+/// How the last reply begins that ended a turn and sums up, where the work went on since.
+pub(super) const WRAPPED_UP: &str = "last wrap-up: ";
+/// How a sentence on what is left to do begins where the work went on since.
+pub(super) const OPEN_WHEN_SAID: &str = "open when said: ";
 /// How an error ends that its newest check found: whether it is there still, nobody has looked.
 pub(super) const OPEN: &str = " → open when last checked";
+/// How an error ends that was not among what the next check of its family failed by.
+pub(super) const REPLACED: &str = " → the next check failed otherwise";
 /// A shorter quotation is not worth its line, in bytes.
 const QUOTE_MIN: usize = 12;
 

@@ -91,8 +91,8 @@ fn report(text: &str, from: usize) -> Option<(&str, usize)> {
         }
         // `0 errors`, `no error`: nothing is wrong. A line of data is no message.
         let is_fine = ["0 error", "no error", "errors: 0", "0 failed"].iter().any(|fine| line.contains(fine));
-        // Code that handles errors, and a commit that mended one, report none.
-        let is_code = ["except ", "except:", "catch", "raise ", "throw ", "Commit ", "+", "- "]
+        // Code that handles errors, a warning, and a commit that corrected one, report none.
+        let is_code = ["except ", "except:", "catch", "raise ", "throw ", "Commit ", "Warning:", "+", "- "]
             .iter()
             .any(|begin| without_number(line).starts_with(begin));
         if !is_fine && !is_code && line.len() <= 1_000 {

@@ -3,12 +3,11 @@
 mod acts;
 mod turns;
 
-use super::act::Kind;
-use super::cue::{Cue, sentences_of};
-use super::decision::Verdict;
+use super::act::{Deed, Kind};
+use super::cue::{self, Cue, sentences_of};
 use super::form::SummaryForm;
 use super::glean::Found;
-use super::item::{ANSWERED, ItemText, RULE, SummaryItem};
+use super::item::{ANSWERED, DONE, ItemText, OPEN_WHEN_SAID, RULE, SummaryItem};
 use super::log::stamp;
 use super::names::Named;
 use super::plain::{Escaping, code, cut, head, line};
@@ -170,8 +169,8 @@ impl<'f> Pick<'f> {
         let mut seen: HashMap<&str, usize> = HashMap::new();
         let found = self.found;
         for sentence in found.sentences(cue) {
-            // What was taken back is neither done nor known.
-            if !sentence.by_user && found.verdict(sentence.at).is_some_and(Verdict::is_void) {
+            // What was taken back or broken off is neither done nor known.
+            if !sentence.by_user && found.verdict(sentence.at).is_some() {
                 continue;
             }
             let newness = self.span.newness(sentence.at);
@@ -193,7 +192,13 @@ impl<'f> Pick<'f> {
                 _ => "",
             };
             seen.insert(&sentence.text, self.items.len());
+            // What was wrong may be right since: nothing tells but that a file was changed.
+            let since = cue == Cue::Finding && cue::names_fault(&sentence.text);
+            let since = if since { self.changed_since(sentence.at) } else { String::new() };
             self.quote(fill, lead, &sentence.text, (sentence.at, weight));
+            if let Some(ItemText::Line { tail, .. }) = self.items.last_mut().map(|item| &mut item.text) {
+                *tail = since;
+            }
         }
     }
 
@@ -276,19 +281,32 @@ impl<'f> Pick<'f> {
                 }
             }
         }
+        let before = self.items.len();
         self.sentences(Fill::Todos, Cue::Todo);
+        // What a reply leaves open, a later step may have done.
+        let acted = found.steps.last().map_or(Seq::START, |step| step.at);
+        for item in self.items.iter_mut().skip(before).filter(|item| item.refs.iter().all(|at| *at < acted)) {
+            if let ItemText::Line { lead, .. } = &mut item.text {
+                OPEN_WHEN_SAID.clone_into(lead);
+            }
+        }
     }
 
     fn done(&mut self) {
         let found = self.found;
+        // Among what is open, an item of a plan reads as if it were.
+        let is_mixed = self.form.part(Fill::Done).is_some_and(|part| part.fills.contains(&Fill::Todos));
+        let lead = if is_mixed { DONE } else { "" };
         for text in found.plan.iter().flat_map(|(_, plan)| &plan.done) {
             let at = found.plan.as_ref().map_or(Seq::START, |(at, _)| *at);
-            self.quote(Fill::Done, "", text, (at, 1_500));
+            self.quote(Fill::Done, lead, text, (at, 1_500));
         }
         for said in &found.done {
             self.quote(Fill::Done, "", &said.text, (said.at, self.span.newness(said.at) + 300));
         }
-        for step in found.steps.iter().filter(|step| step.key.starts_with("run git commit")) {
+        for step in
+            found.steps.iter().filter(|step| step.files.iter().any(|(deed, _)| *deed == Deed::Committed))
+        {
             if step.outcome.as_ref().is_some_and(|outcome| !outcome.failed) {
                 let (lead, quote) = self.step_line(step, 1);
                 let weight = self.span.newness(step.at) + 400;

@@ -131,10 +131,14 @@ impl Shell {
             );
             self.ends_showing = filter || SHOWS.contains(&program) || program == "git" && shows;
         }
-        if self.key.is_empty() && !quiet {
-            self.program = program.to_owned();
+        let is_first = self.key.is_empty();
+        if !quiet && !is_piped {
             let what = named.first().map(|word| super::plain::head(word, 60)).unwrap_or_default();
-            self.key = format!("{program} {what}");
+            let between = if is_first { "" } else { "; " };
+            self.key.push_str(&format!("{between}{program} {what}"));
+        }
+        if is_first && !quiet {
+            self.program = program.to_owned();
             if !SHOWS.contains(&program) && !filter {
                 self.shows = false;
             }
@@ -359,7 +363,11 @@ mod tests {
                 &[(Changed, "src/a.rs"), (Changed, "src/b.rs")],
             ),
             ("RUST_LOG=1 sudo rm -rf build/old", "rm build/old", &[(Removed, "build/old")]),
-            ("git mv a.rs b.rs; mv c.rs d/", "git mv", &[(moved("a.rs"), "b.rs"), (moved("c.rs"), "d/c.rs")]),
+            (
+                "git mv a.rs b.rs; mv c.rs d/",
+                "git mv; mv c.rs",
+                &[(moved("a.rs"), "b.rs"), (moved("c.rs"), "d/c.rs")],
+            ),
             ("echo hi >> notes.txt 2>/dev/null", "", &[(Changed, "notes.txt")]),
             (
                 "cd web/src && rm a.ts ../b.ts /tmp/c.ts",
@@ -368,12 +376,12 @@ mod tests {
             ),
             (
                 "(cd web && mv a.ts lib/); rm $(cat list.txt) c.ts",
-                "mv a.ts",
+                "mv a.ts; rm $(cat",
                 &[(moved("web/a.ts"), "web/lib/a.ts"), (Removed, "c.ts")],
             ),
             (
                 "git -C web -c core.pager=cat rm a.ts && rm b.ts",
-                "git rm",
+                "git rm; rm b.ts",
                 &[(Removed, "web/a.ts"), (Removed, "b.ts")],
             ),
             ("cd web && cd $OLD && rm a.ts", "rm a.ts", &[(Removed, "a.ts")]),

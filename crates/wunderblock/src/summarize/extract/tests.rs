@@ -200,7 +200,7 @@ fn chinese() -> Vec<Message> {
         call("c1", "edit_file", "src/log.rs", "{}"),
         result("c1", "完成", false),
         user("必须保持向后兼容，请继续完成待办：还需要更新文档。"),
-        model("已经完成过滤功能。下一步更新文档。"),
+        model("已经完成过滤功能，尚未更新文档。下一步更新文档。"),
     ]
 }
 
@@ -264,7 +264,7 @@ fn chinese_sessions_are_read_too() {
         ("Concepts", "`Rust`"),
         ("Changed", "`src/log.rs`"),
         ("Findings", "问题在于时间解析"),
-        ("Open", "还需要更新文档"),
+        ("Open", "尚未更新文档"),
         ("Done", "已经完成过滤功能"),
         ("Next", "下一步更新文档"),
         ("Names", "`config/app.toml`"),

@@ -2,18 +2,19 @@
 //!
 //! ```text
 //!  a check fails ────► Open ──┬─ a check of its family, at least as wide, ends well ─► Fixed
-//!                             ├─ one of its family fails in another way ─────────────► Failed
+//!                             ├─ one of its family fails and does not show it ───────► Replaced
 //!                             ├─ the file it is about is changed ────────────────────► Stale
 //!                             ├─ a change before it is taken back ───────────────────► Stale
 //!                             ├─ the file it is about is removed ────────────────────► Gone
 //!                             └─ the test it names passes in what a check shows ─────► Passed
-//!  A green check closes what is Open, Stale or Failed; and what another check found in the same words.
+//!  A green check closes what is Open, Stale, Replaced or Failed; and what another check found in the same words.
 //!  another call fails ► Failed ─ the same call ends well ────────────────────────────► Passed
 //! ```
 
 use super::check::Check;
 use super::cue;
 use super::shell::joined;
+use std::borrow::Cow;
 use std::collections::HashSet;
 use wunderblock_core::literal::{LiteralKind, literals};
 use wunderblock_core::units::Seq;
@@ -29,6 +30,8 @@ pub(in super::super) enum TroubleState {
     Open,
     /// The file it is about was changed since, and no check of its family has run.
     Stale(String),
+    /// The next check of its family failed, and did not show it.
+    Replaced,
     /// A later check of its family ended well; the file that was changed last before that.
     Fixed(Seq, Option<String>),
     /// The file it is about was removed.
@@ -66,8 +69,7 @@ impl Trouble {
 
     /// Whether a check found it and none has found it gone.
     fn is_unclosed(&self) -> bool {
-        let may_be = matches!(self.state, TroubleState::Open | TroubleState::Stale(_) | TroubleState::Failed);
-        may_be && !self.checks.is_empty()
+        self.closed().is_none() && !self.checks.is_empty()
     }
 
     /// A green check at a position closes it; the file changed last is named where that was after the error, unless the error
@@ -99,7 +101,8 @@ impl Trouble {
     pub(super) fn closed(&self) -> Option<Seq> {
         match &self.state {
             TroubleState::Fixed(at, _) | TroubleState::Gone(at) | TroubleState::Passed(at) => Some(*at),
-            TroubleState::Told | TroubleState::Failed | TroubleState::Open | TroubleState::Stale(_) => None,
+            TroubleState::Told | TroubleState::Failed | TroubleState::Open => None,
+            TroubleState::Stale(_) | TroubleState::Replaced => None,
         }
     }
 
@@ -145,12 +148,26 @@ impl Troubles {
         }
     }
 
-    /// A call failed. What earlier checks of these families found is not known to be so any more.
-    pub(super) fn fail(&mut self, at: Seq, (what, key): (&str, &str), checks: &[Check], line: &str) {
+    /// A call failed, and showed these texts. What earlier checks of these families found is not known to be so any more,
+    /// unless they show it.
+    pub(super) fn fail(
+        &mut self,
+        at: Seq,
+        step: (&str, &str),
+        checks: &[Check],
+        (line, shown): (&str, &[Cow<'_, str>]),
+    ) {
+        let (what, key) = step;
         let unclosed = self.0.iter_mut().filter(|trouble| trouble.is_unclosed());
-        unclosed
-            .filter(|trouble| covers(checks, &trouble.checks))
-            .for_each(|trouble| trouble.state = TroubleState::Failed);
+        for trouble in unclosed.filter(|trouble| covers(checks, &trouble.checks)) {
+            let message = trouble.line.split(" --> ").next().unwrap_or_default();
+            let is_shown = !message.is_empty() && shown.iter().any(|text| text.contains(message));
+            match trouble.state {
+                _ if is_shown => trouble.state = TroubleState::Open,
+                TroubleState::Stale(_) => {}
+                _ => trouble.state = TroubleState::Replaced,
+            }
+        }
         let state = if checks.is_empty() { TroubleState::Failed } else { TroubleState::Open };
         self.0.push(Trouble {
             at,

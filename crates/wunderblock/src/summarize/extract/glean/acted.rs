@@ -2,6 +2,7 @@
 //! ended.
 
 use super::Found;
+use crate::summarize::extract::act::Kind;
 use wunderblock_core::units::Seq;
 
 /// How SWE-agent names the file that is open, in what it shows and behind it,
@@ -35,6 +36,9 @@ impl Found<'_> {
             _ if LOOKS.contains(&word) => return true,
             _ => self.call(asked, "bash", Some(&command), ""),
         }
+        if let Some(step) = self.steps.last_mut() {
+            step.is_typed = step.kind == Kind::Run;
+        }
         let failed = shown.starts_with(REFUSED);
         let why = shown.lines().find_map(|line| line.strip_prefix("- ")).filter(|_| failed);
         // Where the work stands is said behind each result.
@@ -53,7 +57,7 @@ fn command_of(text: &str) -> Option<&str> {
 }
 
 /// The file that is open.
-fn open_file(shown: &str) -> Option<&str> {
+pub(super) fn open_file(shown: &str) -> Option<&str> {
     let line = |begin: &str| shown.lines().find_map(|line| line.strip_prefix(begin));
     let file = line(SHOWN).map(|rest| rest.rsplit_once(" (").map_or(rest, |(path, _)| path));
     file.or_else(|| line(OPEN).map(|rest| rest.trim_end_matches(')')))

@@ -26,8 +26,9 @@ const ENVIRONMENT: &str = "environment";
 const DEMONSTRATION: &str = "demonstration";
 /// How aider begins a line that says that a reply's edits were not made,
 const REFUSES: [&str; 2] = ["The LLM did not conform to the edit format", "Skipping edits"];
-/// and one that says that its user broke the reply off.
+/// and one that says that its user broke the reply off; the shorter one stands at an empty prompt, too.
 const INTERRUPTED: &str = "^C KeyboardInterrupt";
+const INTERRUPT: &str = "^C";
 
 impl<'a> Found<'a> {
     /// What some program put in.
@@ -66,6 +67,9 @@ impl<'a> Found<'a> {
                 self.undo(at, place + 1..self.commits.len());
             } else if REFUSES.iter().any(|words| line.starts_with(words)) {
                 self.judge_newest(Verdict::NotApplied);
+            } else if line.starts_with(INTERRUPT) && self.newest_replies().next().is_none() {
+                // What had come of the reply is recorded behind this.
+                self.is_interrupted = true;
             } else if line.starts_with(INTERRUPTED) {
                 self.judge_newest(Verdict::BrokenOff);
             }
@@ -110,6 +114,7 @@ impl<'a> Found<'a> {
             undone.iter().filter_map(|gone| gone.reply).filter(|reply| !stands(reply)).collect();
         self.verdicts.extend(gone.into_iter().map(|reply| (reply, Verdict::TakenBack)));
         for path in undone.iter().flat_map(|gone| &gone.files) {
+            self.files.uncount(path);
             if !self.commits.iter().any(|commit| commit.files.contains(path)) {
                 self.files.touch((at, at), &Deed::Reverted, path);
             }

@@ -3,10 +3,9 @@
 use super::{COMMAND, Pick, counted};
 use crate::summarize::extract::act::{Deed, Kind};
 use crate::summarize::extract::check::Check;
-use crate::summarize::extract::decision::Verdict;
 use crate::summarize::extract::files::File;
 use crate::summarize::extract::glean::Step;
-use crate::summarize::extract::item::{ItemText, OPEN, SummaryItem};
+use crate::summarize::extract::item::{ItemText, OPEN, REPLACED, SummaryItem};
 use crate::summarize::extract::plain::{code, head};
 use crate::summarize::extract::trouble::{Trouble, TroubleState};
 use std::collections::{HashMap, HashSet};
@@ -86,9 +85,8 @@ impl Pick<'_> {
             };
             let weight = self.span.newness(*last_changed) + i64::from((*changed).min(10)) * 40;
             // One sentence is told of one file.
-            let reason = reason.as_ref().filter(|(said, text)| {
-                told.insert(text) && !found.verdict(*said).is_some_and(Verdict::is_void)
-            });
+            let reason =
+                reason.as_ref().filter(|(said, text)| told.insert(text) && found.verdict(*said).is_none());
             let quote = reason.map(|(_, text)| self.short_line(text, REASON)).unwrap_or_default();
             let names: Vec<String> = defined.iter().map(|(_, name)| format!("`{name}`")).collect();
             let lead = if names.is_empty() { lead } else { format!("{lead}, defines {}", names.join(", ")) };
@@ -170,14 +168,24 @@ impl Pick<'_> {
         } else if outcome.found_nothing {
             lead.push_str(" → no match");
         } else if !step.shows || step.kind == Kind::Write {
-            lead.push_str(" → ok");
+            lead.push_str(if step.is_typed { "" } else { " → ok" });
         }
         let quote =
             outcome.telling.as_deref().map(|telling| self.short_line(telling, 200)).unwrap_or_default();
         if !quote.is_empty() {
-            lead.push_str(": ");
+            let is_unsaid = step.is_typed && !outcome.failed;
+            lead.push_str(if is_unsaid { " → " } else { ": " });
         }
         (lead, quote)
+    }
+
+    /// That the file first changed from a position on was.
+    pub(super) fn changed_since(&self, at: Seq) -> String {
+        self.found.files.changed_after(at).map(|path| self.since(path)).unwrap_or_default()
+    }
+
+    fn since(&self, path: &str) -> String {
+        format!(" → `{}` changed since", code(path, self.marks()))
     }
 
     pub(super) fn errors(&mut self) {
@@ -190,12 +198,12 @@ impl Pick<'_> {
             let quote = self.short_line(line, 220);
             let lead = if quote.is_empty() { lead } else { format!("{lead}: ") };
             let tail = match state {
-                TroubleState::Told => String::new(),
+                // What is told of names no check: the next change is all that is known of it.
+                TroubleState::Told => self.changed_since(*at),
                 TroubleState::Failed => " → failed".to_owned(),
                 TroubleState::Open => OPEN.to_owned(),
-                TroubleState::Stale(path) => {
-                    format!(" → `{}` changed since", code(path, self.marks()))
-                }
+                TroubleState::Stale(path) => self.since(path),
+                TroubleState::Replaced => REPLACED.to_owned(),
                 TroubleState::Fixed(_, Some(path)) => {
                     format!(" → fixed after changing `{}`", code(path, self.marks()))
                 }
@@ -207,7 +215,7 @@ impl Pick<'_> {
                 + match state {
                     TroubleState::Open => 700,
                     TroubleState::Stale(_) => 500,
-                    TroubleState::Failed => 300,
+                    TroubleState::Failed | TroubleState::Replaced => 300,
                     _ => 0,
                 };
             let mut item = SummaryItem::new(Fill::Errors, ItemText::Line { lead, quote, tail }, *at, weight);

@@ -5,8 +5,7 @@ use crate::summarize::extract::act::Kind;
 use crate::summarize::extract::cue;
 use crate::summarize::extract::decision::Verdict;
 use crate::summarize::extract::glean::Said;
-use crate::summarize::extract::item::{ItemText, OUTCOME, SummaryItem, THEN};
-use crate::summarize::extract::plain::cut;
+use crate::summarize::extract::item::{OUTCOME, SummaryItem, THEN, WRAPPED_UP};
 use crate::summarize::standing::typed;
 use wunderblock_core::literal;
 use wunderblock_core::policy::Fill;
@@ -45,8 +44,13 @@ impl Pick<'_> {
         // What was said last is told at length.
         let last = found.replies.last().filter(|_| self.form.has(Fill::Current)).map(|said| said.at);
         for (said, verdict) in found.turn_ends().into_iter().filter(|(said, _)| Some(said.at) != last) {
+            let mut told = outcome(&said.text);
+            if told.is_empty() && found.verdict(said.at).is_some() {
+                // That it came to nothing is told, whatever it says.
+                told = cue::sentences_of(&said.text).first().copied().unwrap_or_default().to_owned();
+            }
             let verdict = verdict.map(Verdict::label).unwrap_or_default();
-            let quote = self.short_line(&outcome(&said.text), REPLY);
+            let quote = self.short_line(&told, REPLY);
             if !quote.is_empty() {
                 let weight = self.span.newness(said.at) + 600;
                 let lead = format!("{OUTCOME}{verdict}");
@@ -99,11 +103,8 @@ impl Pick<'_> {
         if found.replies.last().is_some_and(|last| last.at == told.at && told.text.len() <= CURRENT) {
             return None;
         }
-        let text = told.text.trim();
-        let end = cut(text, WRAP_UP);
-        let more = if end < text.len() { " …" } else { "" };
-        let text = ItemText::Block(format!("{}{more}", text.get(..end)?.trim_end()));
-        Some(SummaryItem::new(Fill::Current, text, told.at, 7_500))
+        let quote = self.short_line(&cue::without_code(&told.text), WRAP_UP);
+        Some(SummaryItem::quote(Fill::Current, WRAPPED_UP, quote, told.at, 7_500))
     }
 }
 

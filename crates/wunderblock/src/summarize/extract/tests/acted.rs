@@ -32,7 +32,7 @@ fn what_a_reply_ends_with_is_a_call_and_what_the_environment_shows_its_result() 
     let text = summary(messages, &each(As::Markdown), 4_000);
     assert!(part(&text, "Changed").contains("changed `/repo/src/end.py`"), "{text}");
     let commands = part(&text, "Commands");
-    assert!(commands.contains("`python try.py` ×2 → ok: \"Result: True\""), "{commands}");
+    assert!(commands.contains("`python try.py` ×2 → \"Result: True\""), "{commands}");
     assert!(commands.contains("find_file") && !commands.contains("scroll_down"), "{commands}");
     let errors = part(&text, "Errors");
     assert!(errors.contains("IndexError: string index out of range\" → ok later #107 #115"), "{errors}");
@@ -52,4 +52,15 @@ fn a_reply_without_a_command_or_with_one_that_was_answered_runs_nothing() {
         std::iter::once(user("Fix it.")).chain(steps.into_iter().flatten()).chain(once).chain([shown]);
     let commands = part(&summary(messages, &each(As::Markdown), 4_000), "Commands").to_owned();
     assert_eq!(commands.matches("→").count(), 1, "{commands}");
+}
+
+#[test]
+fn an_edit_that_names_no_file_is_of_the_one_its_result_shows() {
+    let steps = [
+        call("1", "edit", "search=end)", r#"{"search": "end)", "replace": "end"}"#),
+        result("1", "Text replaced.\r\n[File: /repo/src/end.py (40 lines total)]\r\n3: return end", false),
+    ];
+    let messages = std::iter::once(user("Fix the end of src/end.py.")).chain(steps);
+    let text = summary(messages, &each(As::Markdown), 4_000);
+    assert!(part(&text, "Changed").contains("changed `/repo/src/end.py`"), "{text}");
 }

@@ -58,7 +58,20 @@ fn only_the_newest_result_of_a_check_is_open() {
     assert_eq!(text.matches("→ open").count(), 2, "{text}");
     let text = errors(&[("npx tsgo --noEmit | head -60", BROKEN, true), ("npx tsgo --noEmit", later, true)]);
     assert!(text.contains("TS2339") && text.matches("→ open").count() == 1, "{text}");
-    assert!(text.lines().any(|line| line.contains("TS2345") && line.contains("→ failed")), "{text}");
+    let both = format!("{later}\n{BROKEN}");
+    let again = errors(&[("npx tsgo --noEmit", BROKEN, true), ("npx tsgo --noEmit", &both, true)]);
+    assert_eq!(again.matches("→ open").count(), 2, "{again}");
+    // What a runner builds may be what the compiler looked at.
+    let red = ("cd packages/web && npx tsgo -p tsconfig.build.json 2>&1 | grep error", BROKEN, true);
+    let built = errors(&[red, ("cd packages/web && npm run build 2>&1 | tail -3", "done", false)]);
+    assert!(!built.contains("→ open") && !built.contains("fixed"), "{built}");
+    let linted = errors(&[red, ("cd packages/web && npm run lint", "done", false)]);
+    assert!(linted.contains("→ open"), "{linted}");
+    assert!(
+        text.lines()
+            .any(|line| line.contains("TS2345") && line.contains("→ the next check failed otherwise")),
+        "{text}"
+    );
 }
 
 #[test]
@@ -126,4 +139,17 @@ fn a_test_that_a_filtered_run_shows_to_pass_is_not_open() {
         let text = errors(&[(check, red, true), (command, shown, false)]);
         assert!(text.contains("→ open when last checked"), "{text}");
     }
+}
+
+#[test]
+fn another_command_that_begins_alike_is_not_the_same_one() {
+    let red = (
+        "mkdir -p themes && cp $(npm root -g)/dark.json themes/",
+        "cp: dark.json: No such file or directory",
+        true,
+    );
+    let text = errors(&[red, ("mkdir -p themes && cp src/dark.json themes/", "", false)]);
+    assert!(text.contains("→ failed") && !text.contains("ok later"), "{text}");
+    let text = errors(&[red, (red.0, "", false)]);
+    assert!(text.contains("→ ok later"), "{text}");
 }

@@ -215,3 +215,46 @@ fn a_numbered_line_of_code_reports_nothing() {
     let text = told(vec![user("Fix it."), shown.standing(MessageOrigin::Injected("environment".into()))]);
     assert!(!text.contains("printed: "), "{text}");
 }
+
+#[test]
+fn a_turn_that_asks_to_go_on_ends_none_and_code_is_left_out_with_what_leads_to_it() {
+    let text = told(vec![
+        user("Make the levels of thinking themeable, each with a token of its own."),
+        model("Each level of thinking has a token of its own in the schema."),
+        call("1", "edit", "theme.md", "{}"),
+        user("continue"),
+        model(
+            "The five tokens are in both themes now. Here's the change:\n\nsrc/theme.json\n```json\n{}\n```\n\n\
+             The schema demands all five of them.",
+        ),
+        user("Now the documentation of the five tokens, please."),
+        model("Documented: each token with its default value."),
+    ]);
+    let turns = part(&text, "Turns");
+    assert!(!turns.contains("broken off"), "{turns}");
+    let told = "→ \"The five tokens are in both themes now. … The schema demands all five of them.\"";
+    assert!(turns.contains(told), "{turns}");
+}
+
+#[test]
+fn what_was_wrong_is_told_with_the_file_that_was_changed_since() {
+    let text = told(vec![
+        user("The two terminals show other greys; find out why."),
+        model(
+            "The issue is that `theme.ts` gives greys by their index. Red, green and blue are written into `theme.ts` instead.",
+        ),
+        call("1", "edit", "theme.ts", "{}"),
+        result("1", "ok", false),
+        model("It turns out that both terminals have the same colours now."),
+        user("And the log?"),
+        printed("> ^C again to exit"),
+        model("We'll use a file of its own for the log, instead of the console."),
+        user("No, leave the log as it is, and tell me which greys there are."),
+        model("There are three greys: 808080, 585858 and 303030."),
+    ]);
+    let findings = part(&text, "Findings");
+    assert!(findings.contains("by their index.\" → `theme.ts` changed since #"), "{findings}");
+    assert!(findings.contains("the same colours now.\" #"), "{findings}");
+    assert!(part(&text, "Turns").contains("→ broken off: \"We'll use a file"), "{text}");
+    assert!(!text.contains("\n## Decisions"), "{text}");
+}
