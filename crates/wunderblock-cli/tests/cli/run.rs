@@ -3,7 +3,7 @@
 use crate::desk::Desk;
 use crate::reduce::{first_gap, log};
 use std::io::{BufRead, BufReader, Read};
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
@@ -61,7 +61,9 @@ fn signalled(script: &str, name: &str, group: bool) -> (Option<i32>, String) {
     signal(&format!("{}{}", if group { "-" } else { "" }, child.id()), name);
     let mut out = String::new();
     child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
-    (child.wait().unwrap().code(), out)
+    let status = child.wait().unwrap();
+    // What ended by a signal itself is told apart from what ended with the code of one.
+    (status.code().or_else(|| Some(-status.signal()?)), out)
 }
 
 #[test]
@@ -75,7 +77,7 @@ fn what_a_command_wrote_before_a_signal_is_shown() {
     assert_eq!(signalled(replaced, "HUP", false), (Some(129), "one\ntwo\n".to_owned()));
     assert_eq!(signalled(replaced, "INT", false), (Some(130), "one\ntwo\n".to_owned()));
     assert_eq!(signalled(replaced, "QUIT", false), (Some(131), "one\ntwo\n".to_owned()));
-    let told = "trap 'echo told' USR1; trap 'exit 4' QUIT; echo one; touch begun; sleep 20 & wait; kill $!";
+    let told = "trap 'echo told; kill $!' USR1; echo one; sleep 20 & touch begun; wait; exit 0";
     assert_eq!(signalled(told, "USR1", false), (Some(0), "one\ntold\n".to_owned()));
     // A command that goes on in its own way ends with its own code.
     let goes_on = "trap 'echo caught; exit 7' INT; echo one; touch begun; sleep 20 & wait; echo late";

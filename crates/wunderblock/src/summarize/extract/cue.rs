@@ -170,13 +170,28 @@ pub(super) fn says_something(sentence: &str) -> bool {
     let plain = sentence.trim().trim_end_matches(['*', '_', ' ']);
     let lower = plain.to_lowercase();
     let is_talk = TALK.iter().any(|begin| lower.starts_with(begin));
-    let wide = plain.chars().filter(|c| c.is_alphabetic() && c.len_utf8() >= 3).count();
-    let content = |word: &&str| word.chars().count() >= 3 && !EVERYDAY.contains(word);
-    let words = lower.split(|c: char| !c.is_alphanumeric()).filter(content).count();
-    let names = plain.contains('`') || literals(plain).next().is_some();
     let is_row = plain.starts_with('|') || plain.ends_with([':', '：', '?', '？']);
-    let is_path = !plain.contains(char::is_whitespace) && wide == 0;
-    !is_talk && !is_row && !is_path && (words >= WORDS_MIN || names && words >= 2 || wide >= WIDE_MIN)
+    !is_talk && !is_row && has_content(plain)
+}
+
+/// Whether a sentence before a change says what it is for: "Let me use the exported names:" does, and is no report.
+pub(super) fn says_purpose(sentence: &str) -> bool {
+    let plain = sentence.trim().trim_end_matches([':', '：', '*', '_', ' ']);
+    let is_talk =
+        |begin: &&&str| plain.get(..begin.len()).is_some_and(|head| head.eq_ignore_ascii_case(begin));
+    let rest = TALK.iter().find(is_talk).and_then(|begin| plain.get(begin.len()..)).unwrap_or(plain);
+    !plain.starts_with('|') && !plain.ends_with(['?', '？']) && has_content(rest)
+}
+
+/// Whether a text has enough words beside everyday ones.
+fn has_content(text: &str) -> bool {
+    let wide = text.chars().filter(|c| c.is_alphabetic() && c.len_utf8() >= 3).count();
+    let content = |word: &&str| word.chars().count() >= 3 && !EVERYDAY.contains(word);
+    let lower = text.to_lowercase();
+    let words = lower.split(|c: char| !c.is_alphanumeric()).filter(content).count();
+    let names = text.contains('`') || literals(text).next().is_some();
+    let is_path = !text.contains(char::is_whitespace) && wide == 0;
+    !is_path && (words >= WORDS_MIN || names && words >= 2 || wide >= WIDE_MIN)
 }
 
 /// Whether a sentence tells of something that is wrong, or how to correct it.

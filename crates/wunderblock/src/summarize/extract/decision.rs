@@ -29,6 +29,11 @@ pub(in super::super) enum Verdict {
 }
 
 impl Verdict {
+    /// Whether what a reply changed stands, whatever its user says of it.
+    pub(super) fn stands(self) -> bool {
+        !matches!(self, Self::TakenBack | Self::NotApplied)
+    }
+
     /// How a summary says it.
     pub(super) const fn label(self) -> &'static str {
         match self {

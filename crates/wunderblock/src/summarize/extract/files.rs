@@ -3,14 +3,11 @@
 use super::act::Deed;
 use super::change::DEFINED_MAX;
 use std::collections::HashMap;
-use wunderblock_core::literal::literals;
 use wunderblock_core::units::Seq;
 use wunderblock_core::work::FileChange;
 
 /// A longer path is none, in bytes.
 const PATH_MAX: usize = 300;
-/// Names and numbers of a reason that count.
-const REASON_NAMES: usize = 4;
 /// What stands for the whole working tree.
 const ALL: &str = ".";
 
@@ -26,7 +23,7 @@ pub(in super::super) struct File {
     pub(super) from: Option<String>,
     pub(super) last_read: Seq,
     pub(in super::super) last_changed: Seq,
-    /// What was said of a change of it, and where: of all, the one that names most.
+    /// What was said of its newest change that something was said of, and where.
     pub(super) reason: Option<(Seq, String)>,
     /// The names that changes defined in it, in order, and where.
     pub(super) defined: Vec<(Seq, String)>,
@@ -105,15 +102,11 @@ impl Files {
         }
     }
 
-    /// Notes what was said of a change; the newer of two that name as much.
+    /// Notes what was said of a change: what was said of the one before may not hold any more.
     pub(super) fn explain(&mut self, path: &str, reason: Option<(Seq, String)>) {
         let place = self.places.get(plain(path)).copied();
-        let Some(file) = place.and_then(|place| self.list.get_mut(place)) else { return };
-        let names = |reason: &Option<(Seq, String)>| {
-            reason.as_ref().map(|(_, text)| literals(text).take(REASON_NAMES).count())
-        };
-        if names(&reason) >= names(&file.reason) {
-            file.reason = reason;
+        if let Some((file, reason)) = place.and_then(|place| self.list.get_mut(place)).zip(reason) {
+            file.reason = Some(reason);
         }
     }
 

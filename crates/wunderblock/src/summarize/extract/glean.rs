@@ -297,9 +297,7 @@ impl<'a> Found<'a> {
         let prose = cue::without_code(&reply.text);
         let lines = prose.lines().rev().filter(|line| !cue::is_listed(line));
         let mut sentences = lines.flat_map(|line| cue::sentences_of(line).into_iter().rev());
-        sentences
-            .find(|sentence| cue::says_something(sentence))
-            .map(|sentence| (reply.at, sentence.to_owned()))
+        sentences.find(|sentence| cue::says_purpose(sentence)).map(|sentence| (reply.at, sentence.to_owned()))
     }
 
     fn touch(&mut self, place: (Seq, Seq), deed: &Deed, path: &str) {

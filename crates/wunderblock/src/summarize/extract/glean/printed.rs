@@ -67,11 +67,12 @@ impl<'a> Found<'a> {
                 self.undo(at, place + 1..self.commits.len());
             } else if REFUSES.iter().any(|words| line.starts_with(words)) {
                 self.judge_newest(Verdict::NotApplied);
-            } else if line.starts_with(INTERRUPT) && self.newest_replies().next().is_none() {
-                // What had come of the reply is recorded behind this.
+            } else if line.starts_with(INTERRUPT) {
+                // What had come of a reply is recorded behind this; at a prompt a user's turn is.
                 self.is_interrupted = true;
-            } else if line.starts_with(INTERRUPTED) {
-                self.judge_newest(Verdict::BrokenOff);
+                if line.starts_with(INTERRUPTED) {
+                    self.judge_newest(Verdict::BrokenOff);
+                }
             }
         }
         // An error of a demonstration is none of this work.
@@ -115,7 +116,11 @@ impl<'a> Found<'a> {
         self.verdicts.extend(gone.into_iter().map(|reply| (reply, Verdict::TakenBack)));
         for path in undone.iter().flat_map(|gone| &gone.files) {
             self.files.uncount(path);
-            if !self.commits.iter().any(|commit| commit.files.contains(path)) {
+            // Which edits of a reply were made is not always printed.
+            let may_have = |commit: &Commit| {
+                commit.files.contains(path) || commit.files.is_empty() && commit.reply.is_some()
+            };
+            if !self.commits.iter().any(may_have) {
                 self.files.touch((at, at), &Deed::Reverted, path);
             }
         }

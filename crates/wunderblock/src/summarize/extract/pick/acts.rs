@@ -3,6 +3,7 @@
 use super::{COMMAND, Pick, counted};
 use crate::summarize::extract::act::{Deed, Kind};
 use crate::summarize::extract::check::Check;
+use crate::summarize::extract::decision::Verdict;
 use crate::summarize::extract::files::File;
 use crate::summarize::extract::glean::Step;
 use crate::summarize::extract::item::{ItemText, OPEN, REPLACED, SummaryItem};
@@ -85,8 +86,9 @@ impl Pick<'_> {
             };
             let weight = self.span.newness(*last_changed) + i64::from((*changed).min(10)) * 40;
             // One sentence is told of one file.
-            let reason =
-                reason.as_ref().filter(|(said, text)| told.insert(text) && found.verdict(*said).is_none());
+            let reason = reason
+                .as_ref()
+                .filter(|(said, text)| told.insert(text) && found.verdict(*said).is_none_or(Verdict::stands));
             let quote = reason.map(|(_, text)| self.short_line(text, REASON)).unwrap_or_default();
             let names: Vec<String> = defined.iter().map(|(_, name)| format!("`{name}`")).collect();
             let lead = if names.is_empty() { lead } else { format!("{lead}, defines {}", names.join(", ")) };

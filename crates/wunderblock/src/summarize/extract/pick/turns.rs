@@ -14,11 +14,8 @@ use wunderblock_core::policy::Fill;
 const LAST_REQUEST: i64 = 6_000;
 /// Maximum bytes told of a reply that ends a turn.
 const REPLY: usize = 320;
-/// Maximum bytes told of the last reply that sums up, from its head, and the minimum that is a reply which sums up.
-const WRAP_UP: usize = 900;
-const WRAP_UP_MIN: usize = 240;
-/// Maximum bytes told of what was being done last.
-const CURRENT: usize = 700;
+/// Maximum bytes told of what was being done last, and of the last reply that ended a turn.
+const CURRENT: usize = 1_000;
 
 impl Pick<'_> {
     pub(super) fn intent(&mut self) {
@@ -69,10 +66,8 @@ impl Pick<'_> {
         if let Some(asked) = found.users.last().filter(|_| !self.form.has(Fill::Outcomes)) {
             items.push(current("asked last: ", self.short_line(&asked.text, CURRENT), asked, 9_000));
         }
-        let wrap_up = self.wrap_up();
-        let told_at = wrap_up.as_ref().and_then(|item| item.refs.first().copied());
-        items.extend(wrap_up);
-        if let Some(told) = found.replies.last().filter(|told| Some(told.at) != told_at) {
+        items.extend(self.wrap_up());
+        if let Some(told) = found.replies.last() {
             let lead =
                 format!("said last: {}", found.verdict(told.at).map(Verdict::label).unwrap_or_default());
             let quote = self.short_line(&cue::without_code(&told.text), CURRENT);
@@ -94,16 +89,17 @@ impl Pick<'_> {
         self.items.extend(items.into_iter().filter(|item| item.search_text().trim().len() > 2));
     }
 
-    /// The head of the last reply that ended a turn and sums up, where something was said behind it.
+    /// The last reply that ended a turn and says something, where something was said behind it: nothing where all it says
+    /// stands among the turns.
     fn wrap_up(&self) -> Option<SummaryItem> {
         let found = self.found;
-        let holds = |verdict: Option<Verdict>| verdict.is_none();
-        let sums_up = |(said, verdict): &(&Said<'_>, _)| said.text.len() >= WRAP_UP_MIN && holds(*verdict);
-        let (told, _) = found.turn_ends().into_iter().rev().find(sums_up)?;
-        if found.replies.last().is_some_and(|last| last.at == told.at && told.text.len() <= CURRENT) {
-            return None;
-        }
-        let quote = self.short_line(&cue::without_code(&told.text), WRAP_UP);
+        let last = found.replies.last().map(|last| last.at);
+        let ends = found.turn_ends().into_iter().rev().filter(|(_, verdict)| verdict.is_none());
+        let told = ends.map(|(said, _)| said).find(|said| !outcome(&said.text).is_empty())?;
+        let prose = cue::without_code(&told.text);
+        let among_turns = if self.form.has(Fill::Outcomes) { REPLY } else { 0 };
+        let quote =
+            (Some(told.at) != last && prose.len() > among_turns).then(|| self.short_line(&prose, CURRENT))?;
         Some(SummaryItem::quote(Fill::Current, WRAPPED_UP, quote, told.at, 7_500))
     }
 }

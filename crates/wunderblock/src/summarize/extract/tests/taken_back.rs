@@ -102,3 +102,49 @@ fn an_error_in_colours_names_its_place() {
     let text = text_of(std::iter::once(user("Go on.")).chain(steps.into_iter().flatten()).collect());
     assert!(part(&text, "Errors").contains("→ `src/view.rs` changed since"), "{text}");
 }
+
+#[test]
+fn a_file_is_taken_back_only_where_no_commit_that_stands_may_have_changed_it() {
+    let first = printed("> Applied edit to chart.md\n> Commit 1a2b3c4 feat: draw the chart");
+    // Of a reply whose edits were made in part, no file is printed.
+    let part_of_it = printed(
+        "> 1 SEARCH/REPLACE block failed to match!\n> The other 1 SEARCH/REPLACE block were applied successfully.\n\
+         > Commit 5d6e7f8 style: space above the chart",
+    );
+    let last = printed("> Applied edit to chart.md\n> Commit 9a8b7c6 style: a border");
+    let removed =
+        printed("> Removed: 9a8b7c6 style: a border\n> Now at:  5d6e7f8 style: space above the chart");
+    let drawn = model("The chart is drawn by version, from chart.md.");
+    let spaced = model("There is space above the chart now, as you asked.");
+    let bordered = model("A thin border is drawn around the chart now.");
+    let session = vec![
+        user("Draw a chart of the versions."),
+        drawn,
+        first,
+        user("More space above it, please."),
+        spaced,
+        part_of_it,
+        user("And a border around the chart."),
+        bordered,
+        last,
+        removed,
+    ];
+    let text = text_of(session);
+    let files = part(&text, "Changed");
+    assert!(files.contains("changed `chart.md`") && !files.contains("×2"), "{files}");
+}
+
+#[test]
+fn the_last_wrap_up_is_that_of_the_newest_turn_that_ended() {
+    let long = |said: &str| format!("{said}, its results and what hangs on them. ").repeat(6);
+    let told = text_of(vec![
+        user("How does the reader tell a rewind?"),
+        model(&long("The reader keeps the records of a reply that is going on")),
+        user("And which formats are there? A table, please."),
+        model("There are six formats, each with a reader of its own."),
+        user("Write half a page about the filter."),
+        model("I read what the filter does before I write about it."),
+        call("1", "read", "filter.rs", "{}"),
+    ]);
+    assert!(part(&told, "Current").contains("last wrap-up: \"There are six formats"), "{told}");
+}
