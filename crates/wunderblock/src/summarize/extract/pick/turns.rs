@@ -89,17 +89,19 @@ impl Pick<'_> {
         self.items.extend(items.into_iter().filter(|item| item.search_text().trim().len() > 2));
     }
 
-    /// The last reply that ended a turn and says something, where something was said behind it: nothing where all it says
-    /// stands among the turns.
+    /// The last reply that ended a turn and says something, while the newest turn goes on: nothing where all it says stands
+    /// among the turns.
     fn wrap_up(&self) -> Option<SummaryItem> {
         let found = self.found;
-        let last = found.replies.last().map(|last| last.at);
+        let newest = found.users.last()?.at;
+        let last = found.replies.last()?.at;
+        let goes_on = newest > last || found.steps.last().is_some_and(|step| step.at >= last);
         let ends = found.turn_ends().into_iter().rev().filter(|(_, verdict)| verdict.is_none());
-        let told = ends.map(|(said, _)| said).find(|said| !outcome(&said.text).is_empty())?;
+        let mut ends = ends.map(|(said, _)| said).filter(|said| goes_on && said.at < newest);
+        let told = ends.find(|said| !outcome(&said.text).is_empty())?;
         let prose = cue::without_code(&told.text);
         let among_turns = if self.form.has(Fill::Outcomes) { REPLY } else { 0 };
-        let quote =
-            (Some(told.at) != last && prose.len() > among_turns).then(|| self.short_line(&prose, CURRENT))?;
+        let quote = (prose.len() > among_turns).then(|| self.short_line(&prose, CURRENT))?;
         Some(SummaryItem::quote(Fill::Current, WRAPPED_UP, quote, told.at, 7_500))
     }
 }

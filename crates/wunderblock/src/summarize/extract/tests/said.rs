@@ -49,6 +49,7 @@ fn the_last_wrap_up_is_told_from_its_head() {
         user("good, start with the modes"),
         model("Done."),
         model("Let me search"),
+        call("1", "grep", "modes", "{}"),
     ]);
     let told = part(&text, "Current");
     assert!(told.contains("The structure we agreed on:") && told.contains("├── core/session.ts"), "{told}");

@@ -141,7 +141,7 @@ fn the_last_wrap_up_is_that_of_the_newest_turn_that_ended() {
         user("How does the reader tell a rewind?"),
         model(&long("The reader keeps the records of a reply that is going on")),
         user("And which formats are there? A table, please."),
-        model("There are six formats, each with a reader of its own."),
+        model(&long("There are six formats, each with a reader of its own")),
         user("Write half a page about the filter."),
         model("I read what the filter does before I write about it."),
         call("1", "read", "filter.rs", "{}"),
