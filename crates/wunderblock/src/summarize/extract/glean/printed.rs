@@ -44,8 +44,15 @@ impl<'a> Found<'a> {
         let mut is_users = false;
         for line in text.lines().take(LINES_MAX) {
             let line = line.trim_start_matches(['>', ' ']);
-            is_users |= line.starts_with("Committing ") && line.ends_with(" before applying edits.");
-            if let Some(path) = line.strip_prefix("Applied edit to ") {
+            let before = line
+                .strip_prefix("Committing ")
+                .and_then(|rest| rest.strip_suffix(" before applying edits."));
+            if let Some(path) = before {
+                // By its user, or by a reply whose edits were made in part: nothing is printed of those.
+                is_users = true;
+                edited.push(path.to_owned());
+                self.files.touch((at, at), &Deed::Changed, path);
+            } else if let Some(path) = line.strip_prefix("Applied edit to ") {
                 edited.push(path.trim().to_owned());
                 self.touch((at, at), &Deed::Changed, path.trim());
             } else if let Some(path) =
@@ -116,11 +123,7 @@ impl<'a> Found<'a> {
         self.verdicts.extend(gone.into_iter().map(|reply| (reply, Verdict::TakenBack)));
         for path in undone.iter().flat_map(|gone| &gone.files) {
             self.files.uncount(path);
-            // Which edits of a reply were made is not always printed.
-            let may_have = |commit: &Commit| {
-                commit.files.contains(path) || commit.files.is_empty() && commit.reply.is_some()
-            };
-            if !self.commits.iter().any(may_have) {
+            if !self.commits.iter().any(|commit| commit.files.contains(path)) {
                 self.files.touch((at, at), &Deed::Reverted, path);
             }
         }
