@@ -10,9 +10,13 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// Signals that would end `run`, and that a command may wait for.
 const PASSED: [i32; 6] = [SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2];
+
+/// How long a signal that the command ended by may be on its way to us.
+const ON_ITS_WAY: Duration = Duration::from_millis(100);
 
 /// The signals that reach `run`, readable as soon as one has come.
 ///
@@ -60,9 +64,16 @@ impl Signals {
         })
     }
 
-    /// The command has ended: the next of them ends `run`.
+    /// The command has ended: from a moment later on the next of them ends `run`.
+    ///
+    /// The one that the command ended by, sent to all of the group, may still be on its way to a thread of ours that is
+    /// not at work: under load, one of some hundred runs was ended by it, and nothing of its output was shown.
     pub(super) fn end(&self) {
-        self.over.store(true, Ordering::SeqCst);
+        let over = Arc::clone(&self.over);
+        std::thread::spawn(move || {
+            std::thread::sleep(ON_ITS_WAY);
+            over.store(true, Ordering::SeqCst);
+        });
     }
 }
 
