@@ -143,9 +143,11 @@ const SEARCHES: [&str; 5] = ["grep", "egrep", "rg", "ag", "ack"];
 /// A longer answer of a service is not told, in bytes.
 const ANSWER: usize = 100;
 
-/// What a service answers, where that is short.
+/// What a service answers, where that is short; of a search, how much it found.
 pub(super) fn short_answer(text: &str) -> Option<&str> {
-    Some(text.trim()).filter(|text| (1..=ANSWER).contains(&text.len()) && !text.contains('\n'))
+    let (first, more) = text.trim().split_once('\n').unwrap_or((text.trim(), ""));
+    let is_whole = more.is_empty() || first.starts_with("Found ");
+    Some(first.trim_end_matches(':')).filter(|first| is_whole && (1..=ANSWER).contains(&first.len()))
 }
 
 /// Reads a result. `shows`: its text is content, and says nothing about how it ended unless it failed.

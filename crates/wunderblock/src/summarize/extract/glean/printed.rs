@@ -26,6 +26,8 @@ const ENVIRONMENT: &str = "environment";
 const DEMONSTRATION: &str = "demonstration";
 /// How aider begins a line that says that a reply's edits were not made,
 const REFUSES: [&str; 2] = ["The LLM did not conform to the edit format", "Skipping edits"];
+/// one that says that it took nothing back,
+const KEPT: &str = "The last commit was not made by aider";
 /// and one that says that its user broke the reply off; the shorter one stands at an empty prompt, too.
 const INTERRUPTED: &str = "^C KeyboardInterrupt";
 const INTERRUPT: &str = "^C";
@@ -74,6 +76,8 @@ impl<'a> Found<'a> {
                 self.undo(at, place + 1..self.commits.len());
             } else if REFUSES.iter().any(|words| line.starts_with(words)) {
                 self.judge_newest(Verdict::NotApplied);
+            } else if line.starts_with(KEPT) {
+                self.trouble(at, "`/undo`", line);
             } else if line.starts_with(INTERRUPT) {
                 // What had come of a reply is recorded behind this; at a prompt a user's turn is.
                 self.is_interrupted = true;

@@ -24,6 +24,9 @@ fn commits_that_were_taken_back_are_not_done() {
     assert!(done.contains("5d6e7f8 chart: by hand (what stood uncommitted before)"), "{done}");
     assert!(part(&text, "Changed").contains("taken back `axis.md`"), "{text}");
     assert!(part(&text, "Changed").contains("changed `chart.md`"), "{text}");
+    let kept = printed("> The last commit was not made by aider in this chat session.");
+    let text = text_of(vec![user("Draw it."), first.clone(), kept]);
+    assert!(part(&text, "Errors").contains("`/undo`: \"The last commit was not made"), "{text}");
     // Several at once.
     let reset = printed("> HEAD is now at 1a2b3c4 feat: draw the chart");
     let text = text_of(vec![user("Draw it."), first, second, reset]);
