@@ -186,6 +186,18 @@ fn file(name: &str, gist: &str, input: &str) -> ParsedCall {
     ParsedCall { kind, what, key, program, files, shows: true, ends_showing: true, checks }
 }
 
+/// How SWE-agent names the file that is open, in what it shows,
+const SHOWN: &str = "[File: ";
+/// and behind it.
+pub(super) const OPEN: &str = "(Open file: ";
+
+/// The file that is open where a result says so.
+pub(super) fn open_file(shown: &str) -> Option<&str> {
+    let line = |begin: &str| shown.lines().find_map(|line| line.strip_prefix(begin));
+    let file = line(SHOWN).map(|rest| rest.rsplit_once(" (").map_or(rest, |(path, _)| path));
+    file.or_else(|| line(OPEN).map(|rest| rest.trim_end_matches(')')))
+}
+
 /// Without the lines a gist names after a path.
 fn without_lines(path: &str) -> &str {
     let Some((file, lines)) = path.rsplit_once(':') else { return path };

@@ -14,7 +14,7 @@ use super::outcome::{self, Outcome};
 use super::plain::{cut, cut_after, readable, without_colour};
 use super::skill;
 use super::todo::{self, Plan, Ticks, TodoCall};
-use super::trouble::Troubles;
+use super::trouble::{FailedCall, Troubles};
 use crate::summarize::standing::{rules_of_text, typed};
 use crate::summarize::task::Material;
 use printed::Commit;
@@ -411,7 +411,7 @@ impl<'a> Found<'a> {
                 self.answers.push(Answer { asked: step.at, question, said: at, answer });
             }
             if step.kind == Kind::Write && step.files.is_empty() {
-                step.files.extend(acted::open_file(text).map(|path| (Deed::Changed, path.to_owned())));
+                step.files.extend(act::open_file(text).map(|path| (Deed::Changed, path.to_owned())));
             }
             step.read(at, text, failed, &mut ended);
             if !step.checks.is_empty() {
@@ -435,7 +435,8 @@ impl<'a> Found<'a> {
             let is_nothing = shows && checks.is_empty() || line.ends_with("aborted");
             if !is_nothing {
                 self.names.learn(cue::bare(&line), at, Author::Tool);
-                self.troubles.fail(at, (&what, &key), &checks, (&line, &shown));
+                let call = FailedCall { what: &what, key: &key, checks: &checks, line: &line, shown: &shown };
+                self.troubles.fail(at, &call);
             }
         } else {
             if let (Some(ticks), Some((deed, path))) = (ticks, files.first()) {

@@ -130,6 +130,17 @@ fn is_end(path: &str, end: &str) -> bool {
 const PASSES: [(&str, &str); 4] =
     [(" ... FAILED", " ... ok"), ("--- FAIL: ", "--- PASS: "), ("✕ ", "✓ "), ("✗ ", "✓ ")];
 
+/// A call that failed.
+pub(super) struct FailedCall<'a> {
+    /// What was done, and what is compared to see that the same was done again.
+    pub(super) what: &'a str,
+    pub(super) key: &'a str,
+    pub(super) checks: &'a [Check],
+    /// What went wrong, and all that the checks showed.
+    pub(super) line: &'a str,
+    pub(super) shown: &'a [Cow<'a, str>],
+}
+
 /// The errors of a range, in order.
 #[derive(Clone, Debug, Default)]
 pub(in super::super) struct Troubles(Vec<Trouble>);
@@ -148,34 +159,26 @@ impl Troubles {
         }
     }
 
-    /// A call failed, and showed these texts. What earlier checks of these families found is not known to be so any more,
-    /// unless they show it.
-    pub(super) fn fail(
-        &mut self,
-        at: Seq,
-        step: (&str, &str),
-        checks: &[Check],
-        (line, shown): (&str, &[Cow<'_, str>]),
-    ) {
-        let (what, key) = step;
+    /// A call failed. What earlier checks of these families found is not known to be so any more, unless it shows it.
+    pub(super) fn fail(&mut self, at: Seq, call: &FailedCall<'_>) {
         let unclosed = self.0.iter_mut().filter(|trouble| trouble.is_unclosed());
-        for trouble in unclosed.filter(|trouble| covers(checks, &trouble.checks)) {
+        for trouble in unclosed.filter(|trouble| covers(call.checks, &trouble.checks)) {
             let message = trouble.line.split(" --> ").next().unwrap_or_default();
-            let is_shown = !message.is_empty() && shown.iter().any(|text| text.contains(message));
+            let is_shown = !message.is_empty() && call.shown.iter().any(|text| text.contains(message));
             match trouble.state {
                 _ if is_shown => trouble.state = TroubleState::Open,
                 TroubleState::Stale(_) => {}
                 _ => trouble.state = TroubleState::Replaced,
             }
         }
-        let state = if checks.is_empty() { TroubleState::Failed } else { TroubleState::Open };
+        let state = if call.checks.is_empty() { TroubleState::Failed } else { TroubleState::Open };
         self.0.push(Trouble {
             at,
-            what: what.to_owned(),
-            line: cue::bare(line).to_owned(),
+            what: call.what.to_owned(),
+            line: cue::bare(call.line).to_owned(),
             state,
-            key: key.to_owned(),
-            checks: checks.to_vec(),
+            key: call.key.to_owned(),
+            checks: call.checks.to_vec(),
         });
     }
 

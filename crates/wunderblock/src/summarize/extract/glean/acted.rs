@@ -2,13 +2,10 @@
 //! ended.
 
 use super::Found;
-use crate::summarize::extract::act::Kind;
+use crate::summarize::extract::act::{Kind, OPEN, open_file};
 use wunderblock_core::units::Seq;
 
-/// How SWE-agent names the file that is open, in what it shows and behind it,
-const SHOWN: &str = "[File: ";
-const OPEN: &str = "(Open file: ";
-/// and how it begins where an edit was not made; the lines that say why begin with a dash.
+/// How SWE-agent begins where an edit was not made; the lines that say why begin with a dash.
 const REFUSED: &str = "Your proposed edit has introduced new syntax error";
 /// Its commands that only look further.
 const LOOKS: [&str; 3] = ["goto", "scroll_down", "scroll_up"];
@@ -54,11 +51,4 @@ fn command_of(text: &str) -> Option<&str> {
     let (_, block) = text.trim_end().strip_suffix("```")?.rsplit_once("```")?;
     let (_, command) = block.split_once('\n')?;
     Some(command.trim()).filter(|command| !command.is_empty())
-}
-
-/// The file that is open.
-pub(super) fn open_file(shown: &str) -> Option<&str> {
-    let line = |begin: &str| shown.lines().find_map(|line| line.strip_prefix(begin));
-    let file = line(SHOWN).map(|rest| rest.rsplit_once(" (").map_or(rest, |(path, _)| path));
-    file.or_else(|| line(OPEN).map(|rest| rest.trim_end_matches(')')))
 }
