@@ -18,15 +18,11 @@ pub(crate) use simulate::SimulateArgs;
 use std::path::PathBuf;
 pub(crate) use visibility::VisibilityArgs;
 
-/// A context and memory engine for LLM agents: it keeps every session in a durable ledger, builds each model request from
-/// it inside a budget, and accounts for every token.
+/// Context and memory for LLM agents: every session kept in a durable ledger, every model request built inside a budget,
+/// every token accounted for.
 #[derive(Debug, Parser)]
 #[command(name = "wunderblock", version, max_term_width = 100, arg_required_else_help = true)]
-#[command(after_help = "Start with:
-  wunderblock context session.jsonl --window 32000 --out request.json
-  wunderblock help context
-
-Exit codes: 0 done, 1 failed or nothing found, 2 wrong usage, 3 refused on purpose (over budget, conflict).")]
+#[command(disable_help_subcommand = true)]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -34,94 +30,121 @@ pub(crate) struct Args {
     pub(crate) command: Command,
 }
 
-/// Options of every command.
+/// Options of every command. `help options` shows them; the pages of the commands leave them out.
 #[derive(Clone, Debug, ClapArgs)]
 #[command(next_help_heading = "Options of every command")]
 pub(crate) struct Global {
     /// The ledger [default: wunderblock/ledger.db in the XDG data directory]
-    #[arg(long, global = true, env = "WUNDERBLOCK_DB", hide_env_values = true, value_name = "PATH")]
+    #[arg(
+        long,
+        global = true,
+        hide = true,
+        env = "WUNDERBLOCK_DB",
+        hide_env_values = true,
+        value_name = "PATH"
+    )]
     pub(crate) db: Option<PathBuf>,
-    /// Settings [default: wunderblock/config.toml in the XDG config directory, if it is there]
-    #[arg(long, global = true, env = "WUNDERBLOCK_CONFIG", hide_env_values = true, value_name = "FILE")]
+    /// Settings [default: wunderblock/config.toml in the XDG config directory, if it exists]
+    #[arg(
+        long,
+        global = true,
+        hide = true,
+        env = "WUNDERBLOCK_CONFIG",
+        hide_env_values = true,
+        value_name = "FILE"
+    )]
     pub(crate) config: Option<PathBuf>,
-    /// Whose ledger [default: local]
-    #[arg(long, global = true, value_name = "NAME")]
+    /// Tenant: nothing of one tenant is visible to another [default: local]
+    #[arg(long, global = true, hide = true, value_name = "NAME")]
     pub(crate) tenant: Option<String>,
     /// Write only JSON to stdout
-    #[arg(long, global = true)]
+    #[arg(long, global = true, hide = true)]
     pub(crate) json: bool,
     /// Say less: no progress, no warnings
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, hide = true)]
     pub(crate) quiet: bool,
-    /// Say more: every entry, not only the newest
-    #[arg(short, long, global = true)]
+    /// Say more: every entry, file and warning
+    #[arg(short, long, global = true, hide = true)]
     pub(crate) verbose: bool,
 }
 
-/// The commands, in the order in which one meets them.
+/// The commands, in the order of `--help`; `help.rs` groups them.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Import transcripts of agents: files, or folders of them
     Import(Import),
-    /// Append events from stdin to a session, a JSON line each; answer each once it is durable
-    Append(Append),
-    /// List sessions, the newest first
+    /// List sessions, the latest first
     Sessions(Sessions),
-    /// Show what was said in a session
+    /// Show the messages of a session
     Show(Show),
-    /// Write a session out: as JSON lines, as the imported file, or as one request
-    Export(Export),
-    /// Build the next model request, account for every token of it, and record it
+    /// Search what was said, best match first
+    Search(Search),
+    /// Find an exact text in the originals, latest first
+    Grep(Grep),
+    /// Read what a handle or a place names, byte for byte
+    Read(Read),
+    /// Read what a summary or a gap replaces, page by page
+    Expand(Expand),
+    /// List the summaries of a session, or describe one
+    Describe(Describe),
+    /// Build the next model request, account for it, record it
     Context(ContextArgs),
-    /// Build the same request and record nothing; say where a text or a handle is
+    /// Build the same, record nothing; say where a text went
     Explain(Explain),
-    /// Play a session under several policies, side by side: what each costs and keeps
+    /// Rebuild a recorded request and prove it byte for byte
+    Replay(Replay),
+    /// Show where two recorded requests differ, and why
+    Diff(Diff),
+    /// Play a session under several policies, side by side
     Simulate(SimulateArgs),
-    /// Compact a session now, or say what that would do
+    /// Append messages or events from stdin, one JSON line each
+    Append(Append),
+    /// Compact a session now, or show what that would do
     Compact(CompactArgs),
-    /// Bring back the view from before a compaction
+    /// Restore the view from before a compaction
     Undo(UndoArgs),
     /// Keep a message in every request that shows it
     Pin(VisibilityArgs),
-    /// Take a pin back
+    /// Remove a pin
     Unpin(VisibilityArgs),
     /// Keep a message, and what belongs to it, out of every request; it stays in the ledger
     Hide(VisibilityArgs),
-    /// Let a hidden message into requests again
+    /// Let requests show a hidden message again
     Unhide(VisibilityArgs),
-    /// Rebuild a recorded request and prove it byte for byte
-    Replay(Replay),
-    /// Say where two recorded requests part, and why
-    Diff(Diff),
-    /// Read back what a handle names, exactly
-    Read(Read),
-    /// Look for a text in the originals, the newest first
-    Grep(Grep),
-    /// Search what was said, best first
-    Search(Search),
-    /// Say what a summary is and was made from; list a session's summaries
-    Describe(Describe),
-    /// Read what a summary or a gap stands for, verbatim, page by page
-    Expand(Expand),
-    /// Shorten one text by its structure: every gap marked, the original kept
+    /// Shorten one text: every gap marked, the original kept
     Reduce(ReduceArgs),
-    /// Run a command, shorten what it writes into a pipe, keep all of it and its exit code
+    /// Run a command, shorten what it writes into a pipe, keep it
     Run(RunArgs),
     /// Become a command in a session on the terminal of our own stream: how `run` starts one on a terminal
     #[command(hide = true)]
     OnTerminal(OnTerminalArgs),
-    /// Check every invariant of the ledger; repair what is derived
+    /// Write a session out: events, imported file, or a request
+    Export(Export),
+    /// Check the ledger; repair or rebuild what is derived
     Doctor(Doctor),
     /// Copy the ledger, as of one moment, into a new file
     Backup(Backup),
-    /// Put a backup in the ledger's place
+    /// Replace the ledger by a backup
     Restore(Restore),
-    /// Erase content for good: a session, positions of it, or a text wherever it stands
+    /// Erase permanently: a session, positions of it, or a text
     Erase(Erase),
+    /// Help on a command, on `words` or on `options`
+    Help(Help),
     /// Write completions for a shell
     Completions(Completions),
     /// Write the manual page
     Man,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  wunderblock help context     a command's options and examples
+  wunderblock help words       what lane, handle, step, reduction mean
+  wunderblock help options     --db, --json and the others that every command takes")]
+pub(crate) struct Help {
+    /// A command, `words`, or `options`
+    #[arg(value_name = "TOPIC")]
+    pub(crate) topic: Option<String>,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -191,25 +214,28 @@ pub(crate) struct Sessions {
     /// Only sessions with an event since this time: 2026-11-01, or 2026-11-01T09:30:00Z
     #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<String>,
-    /// At most so many
+    /// Maximum number of sessions
     #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
     pub(crate) limit: u64,
 }
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
-  wunderblock show 3f9c                 the newest 40 events
-  wunderblock show 3f9c --at 120-140    those at positions 120 to 140
-  wunderblock show 3f9c --at 131 -v     one of them, in full")]
+  wunderblock show 3f9c             the newest 40 messages
+  wunderblock show 3f9c#120-140     all that stands at positions 120 to 140
+  wunderblock show 3f9c#131 -v      one position, in full")]
 pub(crate) struct Show {
     #[command(flatten)]
     pub(crate) session: SessionArg,
-    /// Positions to show, such as 12 or 12-80 [default: the newest]
+    /// Positions to show, such as 12 or 12-80; as SESSION#12-80 [default: the newest]
     #[arg(long, value_name = "A-B")]
     pub(crate) at: Option<String>,
-    /// How many of the newest events to show
+    /// Maximum number of messages
     #[arg(short = 'n', long, value_name = "N", default_value_t = 40)]
     pub(crate) limit: u64,
+    /// Show records, too: measurements, compactions, recorded requests
+    #[arg(short, long)]
+    pub(crate) all: bool,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -333,12 +359,12 @@ pub(crate) struct Diff {
   wunderblock read wb:3f9c1a7b '$.items[13..198]'         items 13 to 198 of an array, counted from 0
   wunderblock read wb:3f9c1a7b --grep timeout             lines that have it, with their numbers
   wunderblock read wb:3f9c1a7b --page 2                   a page sized for a model
-  wunderblock read wb:3f9c1a7b#12-80                      events 12 to 80 of a session
+  wunderblock read 3f9c#12-80                             events 12 to 80 of a session, as JSON lines
 
 On a terminal control characters are made visible; in a pipe the bytes are exact.")]
 pub(crate) struct Read {
-    /// `wb:` and 8 to 16 digits, as marks in requests and reports name it; a place may follow after `#`
-    #[arg(value_name = "HANDLE")]
+    /// `wb:` and 8 to 16 digits, as marks and reports have it, a place behind `#` perhaps; or SESSION#12-80
+    #[arg(value_name = "HANDLE|PLACE")]
     pub(crate) handle: String,
     /// A place in the text, as a mark names it: L120-181, B0-4096, `$.items[13..198]`
     #[arg(value_name = "PLACE", conflicts_with_all = ["lines", "bytes", "json_path", "grep", "page"])]
@@ -352,7 +378,7 @@ pub(crate) struct Read {
     /// A value in a JSON text: `$.items[0].name`, /items/0/name, items `$.items[13..198]`
     #[arg(long, value_name = "PATH", conflicts_with_all = ["grep", "page"])]
     pub(crate) json_path: Option<String>,
-    /// Lines that have this text, each after its number
+    /// Lines that contain this text, each after its number
     #[arg(long, value_name = "TEXT", conflicts_with = "page")]
     pub(crate) grep: Option<String>,
     /// What --grep looks for is a regular expression
@@ -367,9 +393,9 @@ pub(crate) struct Read {
 #[command(after_help = "Examples:
   wunderblock grep \"error[E0308]\"                    as it stands there, in every session
   wunderblock grep -i --regex \"panicked at .*rs\" -n 20
-  wunderblock grep unwrap --session 3f9c --json
+  wunderblock grep unwrap --session 3f9c -C 3           with three lines before and after
 
-Exit 1 when nothing matches, as grep does.")]
+A match is named by its place, SESSION#950:15: position 950, line 15. Exit 1 when nothing matches, as grep does.")]
 pub(crate) struct Grep {
     /// The text, taken literally
     #[arg(value_name = "PATTERN")]
@@ -383,9 +409,12 @@ pub(crate) struct Grep {
     /// Ignore case
     #[arg(short, long)]
     pub(crate) ignore_case: bool,
-    /// Stop after so many lines
+    /// Maximum number of matching lines
     #[arg(short = 'n', long, value_name = "N")]
     pub(crate) limit: Option<u64>,
+    /// Show this many lines before and after each match
+    #[arg(short = 'C', long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub(crate) context: usize,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -394,8 +423,8 @@ pub(crate) struct Grep {
   wunderblock search 'timeout -retry \"connection refused\"'
   wunderblock search 数据库 --newest
 
-+word must be there, -word must not, \"words in a row\" stand next to each other; quote them for the shell.
-The index holds redacted text: secrets are not found here; grep looks in the originals. Exit 1 when nothing is found.")]
++word is required, -word excluded, \"several words\" must stand in a row; quote them for the shell. The index holds
+redacted text: secrets are not found here; grep looks in the originals. Exit 1 when nothing is found.")]
 pub(crate) struct Search {
     /// What to look for
     #[arg(required = true, value_name = "QUERY", num_args = 1..)]
@@ -406,9 +435,12 @@ pub(crate) struct Search {
     /// The newest first instead of the best; all words are required then
     #[arg(long)]
     pub(crate) newest: bool,
-    /// At most so many hits
+    /// Maximum number of hits
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
     pub(crate) limit: usize,
+    /// Show this many messages before and after each hit, a line each
+    #[arg(short = 'C', long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub(crate) context: u64,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -29,8 +29,8 @@ mod visibility;
 
 use crate::args::{Args, Command};
 use crate::exit::Exit;
+use crate::help;
 use crate::settings::Settings;
-use clap::CommandFactory;
 use std::io::Write;
 use std::process::ExitCode;
 use wunderblock::Visibility;
@@ -39,15 +39,16 @@ use wunderblock::Visibility;
 pub(crate) async fn run(args: Args) -> Exit {
     let global = &args.global;
     match &args.command {
+        Command::Help(wanted) => return help::run(wanted.topic.as_deref()),
         Command::Completions(wanted) => {
             let mut script = Vec::new();
-            clap_complete::generate(wanted.shell, &mut Args::command(), "wunderblock", &mut script);
+            clap_complete::generate(wanted.shell, &mut help::listed(), "wunderblock", &mut script);
             std::io::stdout().lock().write_all(&script)?;
             return Ok(ExitCode::SUCCESS);
         }
         Command::Man => {
             let mut page = Vec::new();
-            clap_mangen::Man::new(Args::command()).render(&mut page)?;
+            clap_mangen::Man::new(help::listed()).render(&mut page)?;
             std::io::stdout().lock().write_all(&page)?;
             return Ok(ExitCode::SUCCESS);
         }
@@ -83,6 +84,8 @@ pub(crate) async fn run(args: Args) -> Exit {
         Command::Backup(wanted) => backup::run(global, &settings, &wanted).await,
         Command::Restore(wanted) => restore::run(global, &settings, &wanted).await,
         Command::Erase(wanted) => erase::run(global, &settings, &wanted).await,
-        Command::Completions(_) | Command::Man | Command::OnTerminal(_) => Ok(ExitCode::SUCCESS),
+        Command::Help(_) | Command::Completions(_) | Command::Man | Command::OnTerminal(_) => {
+            Ok(ExitCode::SUCCESS)
+        }
     }
 }

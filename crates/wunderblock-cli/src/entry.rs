@@ -4,6 +4,7 @@ use crate::columns::{columns, fit, plural};
 use crate::console::time;
 use crate::paint::Paint;
 use crate::terminal::clean;
+use std::ops::Range;
 use wunderblock::EntryDescription;
 use wunderblock_core::message::Role;
 use wunderblock_core::units::Seq;
@@ -38,28 +39,34 @@ pub(crate) struct Excerpt<'a> {
 }
 
 impl Excerpt<'_> {
-    /// What was found in the middle of what stands around it, so that it is seen whatever the width.
+    /// A line with what was looked for in the middle, so that it is seen whatever the width.
     pub(crate) fn of(&self, line: &str, room: usize) -> String {
-        let line = clean(line);
-        let Some(at) = line.find(self.sought) else { return fit(&line, room) };
-        let (before, after) = line.split_at(at);
-        let (hit, after) = after.split_at(self.sought.len());
-        let beside = room.saturating_sub(columns(hit) + 2);
-        let left = columns(before).min((beside / 2).max(beside.saturating_sub(columns(after))));
-        let mut used = 0;
-        let from = before.char_indices().rev().take_while(|(_, c)| {
-            used += columns(c.encode_utf8(&mut [0; 4]));
-            used <= left
-        });
-        let from = from.last().map_or(before.len(), |(at, _)| at);
-        let mark = if from > 0 { "…" } else { "" };
-        let before = before.get(from..).unwrap_or_default();
-        let tail = room.saturating_sub(columns(mark) + columns(before) + columns(hit));
-        let after = if columns(after) > tail { fit(after, tail) } else { after.to_owned() };
-        if columns(hit) + 2 > room {
-            fit(hit, room)
-        } else {
-            format!("{mark}{before}{}{after}", self.paint.bold(hit))
+        match line.find(self.sought) {
+            Some(at) => excerpt(self.paint, (line, at..at + self.sought.len()), room),
+            None => fit(&clean(line), room),
         }
+    }
+}
+
+/// The part of a line around a match that there is room for, the match highlighted.
+pub(crate) fn excerpt(paint: Paint, (line, found): (&str, Range<usize>), room: usize) -> String {
+    let part = |range: Range<usize>| clean(line.get(range).unwrap_or_default());
+    let (before, hit, after) = (part(0..found.start), part(found.clone()), part(found.end..line.len()));
+    let beside = room.saturating_sub(columns(&hit) + 2);
+    let left = columns(&before).min((beside / 2).max(beside.saturating_sub(columns(&after))));
+    let mut used = 0;
+    let from = before.char_indices().rev().take_while(|(_, c)| {
+        used += columns(c.encode_utf8(&mut [0; 4]));
+        used <= left
+    });
+    let from = from.last().map_or(before.len(), |(at, _)| at);
+    let mark = if from > 0 { "…" } else { "" };
+    let before = before.get(from..).unwrap_or_default();
+    let tail = room.saturating_sub(columns(mark) + columns(before) + columns(&hit));
+    let after = if columns(&after) > tail { fit(&after, tail) } else { after };
+    if columns(&hit) + 2 > room {
+        fit(&hit, room)
+    } else {
+        format!("{mark}{before}{}{after}", paint.hit(&hit))
     }
 }

@@ -1,4 +1,4 @@
-//! The session that an argument means: an id, the beginning of one, or the path of a transcript.
+//! The session and the place that an argument means: an id, a short one, or a transcript's path; `SESSION#12-80`.
 
 use crate::args::Global;
 use crate::console::say;
@@ -7,9 +7,11 @@ use crate::exit::{Failure, wrong};
 use crate::importing::import;
 use crate::settings::Settings;
 use crate::terminal::clean;
+use crate::typed::seqs;
 use std::path::Path;
 use wunderblock::store::StoreError;
 use wunderblock::{Address, Engine, Error, Session, Slice};
+use wunderblock_core::units::Seq;
 
 /// The session an argument means. A transcript's path is imported first.
 pub(crate) async fn session(engine: &Engine, global: &Global, text: &str) -> Result<Session, Failure> {
@@ -18,9 +20,28 @@ pub(crate) async fn session(engine: &Engine, global: &Global, text: &str) -> Res
     conversation(global, session, (file, wanted)).await
 }
 
-/// What a handle names, for commands about sessions and summaries: places within a text are `read`'s.
-pub(crate) async fn session_address(engine: &Engine, text: &str) -> Result<Address, Failure> {
-    match Address::find(engine, text).await? {
+/// The address that a handle or a place `SESSION#12-80` names, and the part of its text.
+pub(crate) async fn address(
+    engine: &Engine,
+    global: &Global,
+    text: &str,
+) -> Result<(Address, Slice), Failure> {
+    match split_place(text).filter(|_| !text.starts_with("wb:")) {
+        Some((id, range)) => {
+            let info = known_session(engine, global, id).await?.info().await?;
+            Ok((Address { handle: info.handle, range: Some(range) }, Slice::All))
+        }
+        None => Ok(Address::find(engine, text).await?),
+    }
+}
+
+/// The address for commands about sessions and summaries: places within a text are `read`'s.
+pub(crate) async fn session_address(
+    engine: &Engine,
+    global: &Global,
+    text: &str,
+) -> Result<Address, Failure> {
+    match address(engine, global, text).await? {
         (address, Slice::All) => Ok(address),
         (address, _) => {
             Err(wrong(format!("`{text}` is a place in the text {address}: read it with `wunderblock read`")))
@@ -41,7 +62,7 @@ async fn session_of_file(engine: &Engine, global: &Global, text: &str) -> Result
         };
         return Ok(engine.session_by_id(first.clone()));
     }
-    Ok(engine.find_session(text).await?)
+    find(engine, text).await
 }
 
 /// The same for commands that must not write: a path is taken for the session it was imported as.
@@ -56,7 +77,101 @@ pub(crate) async fn known_session(engine: &Engine, global: &Global, text: &str) 
         let (id, _) = engine.imported(path).await?.ok_or_else(|| wrong(missing()))?;
         return conversation(global, engine.session_by_id(id), (text, wanted)).await;
     }
-    Ok(engine.find_session(text).await?)
+    find(engine, text).await
+}
+
+/// The session of an id or of a short one. A text that looks like a path is answered as one.
+async fn find(engine: &Engine, text: &str) -> Result<Session, Failure> {
+    engine.find_session(text).await.map_err(|error| match error {
+        Error::NoSession(_) if is_path(text) || has_ending(text) => missing(text),
+        error => error.into(),
+    })
+}
+
+fn missing(path: &str) -> Failure {
+    Failure::Door(
+        crate::exit::USAGE,
+        format!("no such file `{path}`; `wunderblock sessions` lists what is imported"),
+    )
+}
+
+/// A separator or a leading dot makes a text a path.
+fn is_path(text: &str) -> bool {
+    text.starts_with('.') || text.contains(std::path::is_separator)
+}
+
+/// Whether a text ends as the files of transcripts do.
+fn has_ending(text: &str) -> bool {
+    let ending = Path::new(text).extension().and_then(|ending| ending.to_str());
+    ending.is_some_and(|ending| matches!(ending, "jsonl" | "json" | "md" | "ndjson"))
+}
+
+/// Positions that a place names.
+pub(crate) type Positions = Option<(Seq, Seq)>;
+
+/// `SESSION#12` or `SESSION#12-80` in its parts.
+fn split_place(text: &str) -> Option<(&str, (Seq, Seq))> {
+    let (session, place) = text.rsplit_once('#')?;
+    Some((session, seqs(place).ok()?))
+}
+
+/// Whether a text is a place in a session: `SESSION#12-80`, and no file of that name or with conversations.
+pub(crate) fn is_place(text: &str) -> bool {
+    split_place(text).is_some_and(|(id, _)| !Path::new(id).is_file() && !Path::new(text).exists())
+}
+
+/// [`reading`], and the positions that follow a `#`. An id may have a `#` of its own: the whole text comes first.
+pub(crate) async fn reading_at(
+    settings: &Settings,
+    global: &Global,
+    text: &str,
+) -> Result<(Engine, Session, Positions), Failure> {
+    match (reading(settings, global, text).await, split_place(text)) {
+        (Err(Failure::Engine(Error::NoSession(_)) | Failure::Door(..)), Some((id, at))) => {
+            let (engine, session) = reading(settings, global, id).await?;
+            Ok((engine, session, Some(at)))
+        }
+        (found, _) => found.map(|(engine, session)| (engine, session, None)),
+    }
+}
+
+/// [`known_session`], and the positions that follow a `#`.
+pub(crate) async fn known_at(
+    engine: &Engine,
+    global: &Global,
+    text: &str,
+) -> Result<(Session, Positions), Failure> {
+    match (known_session(engine, global, text).await, split_place(text)) {
+        (Err(Failure::Engine(Error::NoSession(_)) | Failure::Door(..)), Some((id, at))) => {
+            Ok((known_session(engine, global, id).await?, Some(at)))
+        }
+        (found, _) => Ok((found?, None)),
+    }
+}
+
+/// [`session`], and the positions that follow a `#`.
+pub(crate) async fn session_at(
+    engine: &Engine,
+    global: &Global,
+    text: &str,
+) -> Result<(Session, Positions), Failure> {
+    match (session(engine, global, text).await, split_place(text)) {
+        (Err(Failure::Engine(Error::NoSession(_)) | Failure::Door(..)), Some((id, at))) => {
+            Ok((session(engine, global, id).await?, Some(at)))
+        }
+        (found, _) => Ok((found?, None)),
+    }
+}
+
+/// The one position that an option or a place gives.
+pub(crate) fn one_position(option: Option<u64>, place: Positions) -> Result<Option<Seq>, Failure> {
+    match (option, place) {
+        (Some(_), Some(_)) => Err(wrong("give the position once: as SESSION#12, or by itself")),
+        (None, Some((from, to))) if from != to => {
+            Err(wrong(format!("one position is needed, and #{from}-{to} is a range; give SESSION#{to}")))
+        }
+        (option, place) => Ok(option.map(Seq).or(place.map(|(_, to)| to))),
+    }
 }
 
 /// The ledger, and the session that a command which only reads is about. A transcript that is not in the ledger yet, or
@@ -87,7 +202,7 @@ pub(crate) async fn reading_file(
     }
     if !is_transcript(path)? {
         let engine = engine?;
-        let session = engine.find_session(text).await?;
+        let session = find(&engine, text).await?;
         return Ok((engine, session));
     }
     let known = match engine {
@@ -164,8 +279,7 @@ pub(crate) async fn histories(
 /// The session that has this id, or alone begins so, where a file has the same name: a file of the folder one happens to
 /// be in takes no session's place. A path with a separator or a leading dot is a path.
 async fn by_id(engine: &Engine, global: &Global, text: &str) -> Result<Option<Session>, Failure> {
-    let is_path = text.starts_with('.') || text.contains(std::path::is_separator);
-    if is_path || !Path::new(text).metadata().is_ok_and(|meta| !meta.is_dir()) {
+    if is_path(text) || !Path::new(text).metadata().is_ok_and(|meta| !meta.is_dir()) {
         return Ok(None);
     }
     match engine.find_session(text).await {

@@ -9,10 +9,12 @@ mod console;
 mod conversation;
 mod entry;
 mod exit;
+mod help;
 mod hint;
 mod importing;
 mod input;
 mod lookup;
+mod names;
 mod outcome;
 mod outputs;
 mod outside;
@@ -28,12 +30,13 @@ mod terminal;
 mod tools;
 mod typed;
 
-use clap::Parser;
+use clap::FromArgMatches;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 fn main() -> ExitCode {
-    let args = match args::Args::try_parse() {
+    let parsed = help::command().try_get_matches().and_then(|found| args::Args::from_arg_matches(&found));
+    let args = match parsed {
         Ok(args) => args,
         Err(error) => {
             let mut words = std::env::args_os().skip(1).take_while(|word| word != "--");

@@ -21,14 +21,14 @@ pub(crate) fn verdict(session: &str, done: &Compacted) -> String {
     match &done.outcome {
         CompactionResult::Compacted => format!(
             "{}. Nothing is lost: `wunderblock describe {session}` lists the summaries, \
-             `wunderblock undo {session}` brings back the view from before.",
+             `wunderblock undo {session}` restores the view.",
             gain(done)
         ),
         CompactionResult::WouldCompact => {
             let writer = done.stands_in_for.as_deref().map(clean);
             let writer =
                 writer.map(|name| format!(" {name} would write the summaries; here they are extractive."));
-            format!("{}, if it were done.{}", gain(done), writer.unwrap_or_default())
+            format!("{}, if it ran.{}", gain(done), writer.unwrap_or_default())
         }
         CompactionResult::Prepared => {
             let count = done.nodes.len();
@@ -37,27 +37,27 @@ pub(crate) fn verdict(session: &str, done: &Compacted) -> String {
         }
         CompactionResult::NothingGained => {
             format!(
-                "{before} tokens; no step saves what it must: nothing was changed. Another --policy may do more."
+                "{before} tokens: no step saves enough, so nothing was changed. Another --policy may do more."
             )
         }
         CompactionResult::Refused => {
-            "no summary that was written could be taken: nothing was changed. Try --summarizer extractive."
-                .to_owned()
+            "every summary was rejected, so nothing was changed. Try --summarizer extractive.".to_owned()
         }
         CompactionResult::Vetoed(why) => format!("not done: {}", clean(why)),
         CompactionResult::Overtaken => {
-            "what it was made from changed meanwhile: nothing was changed. Say it again.".to_owned()
+            "the session changed during the compaction, so nothing was written. Run the command again."
+                .to_owned()
         }
         CompactionResult::Busy(who) => {
             format!("another worker ({}) is compacting this lane; wait for it.", clean(who))
         }
         CompactionResult::Stopped(rounds) => format!(
-            "{rounds} compactions in a row came to nothing: the lane is left alone until it has grown. \
-             `wunderblock compact {session}` by hand tries all the same."
+            "{rounds} compactions in a row changed nothing: the lane is left alone until it grows. \
+             `wunderblock compact {session}` tries all the same."
         ),
-        CompactionResult::Off => "the policy is off: nothing was done. Give --policy NAME.".to_owned(),
+        CompactionResult::Off => "the policy is off, so nothing was done. Give --policy NAME.".to_owned(),
         CompactionResult::Interrupted => {
-            "stopped; what was published stays, nothing else was changed.".to_owned()
+            "stopped: published summaries stay, nothing else was changed.".to_owned()
         }
     }
 }

@@ -14,7 +14,7 @@ use wunderblock_core::units::Tokens;
 const LISTED: usize = 12;
 
 /// Cache, cost and the provider's own count, a line each.
-pub(crate) fn summary(built: &Built, paint: Paint, out: &mut String) {
+pub(crate) fn figures(built: &Built, paint: Paint, out: &mut String) {
     let indent = 16;
     let mut line = |name: &str, text: &str| {
         let wrapped = wrap(text, width(), indent);
@@ -28,46 +28,43 @@ pub(crate) fn summary(built: &Built, paint: Paint, out: &mut String) {
     }
     if let (Some(cost), Some(whole)) = (built.draft.cache.cost, built.draft.cache.uncached_cost) {
         let (shown, plain) = (dollars(cost), dollars(whole));
-        let text = match cost.cmp(&whole) {
-            std::cmp::Ordering::Equal => format!("about {shown} to send; the answer comes on top"),
-            std::cmp::Ordering::Less => {
-                format!("about {shown} to send, {plain} without a cache; the answer comes on top")
-            }
-            std::cmp::Ordering::Greater => {
-                format!(
-                    "about {shown} to send and to cache, {plain} without a cache; the answer comes on top"
-                )
-            }
+        let sent = match cost.cmp(&whole) {
+            std::cmp::Ordering::Equal => "to send",
+            std::cmp::Ordering::Less => "to send with the cache",
+            std::cmp::Ordering::Greater => "to send and to cache",
         };
-        line("cost", &text);
+        let plain = if cost == whole { String::new() } else { format!(", {plain} without a cache") };
+        line("cost", &format!("about {shown} {sent}{plain}; the answer is extra"));
     }
     if let Some(anchor) = &built.draft.anchor {
         let (measured, since) = (grouped(anchor.measured.0), grouped(anchor.since.0));
         let model = clean(&anchor.model);
-        line(
-            "measured",
-            &format!("{model} counted {measured} at position {}; about {since} have come since", anchor.seq),
-        );
+        line("measured", &format!("{measured} by {model} at #{}; about {since} added since", anchor.seq));
+    }
+}
+
+/// What the counts were corrected by, what the agent adds, and how full the request is.
+pub(crate) fn notes(built: &Built) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(percent) = built.draft.warned {
+        notes.push(format!("warning: the request uses more than {percent} % of its limit"));
     }
     if let Some(learned) = &built.draft.calibration {
         let factor = format!("{}.{:03}", learned.per_mille / 1000, learned.per_mille % 1000);
-        let replies = learned.replies;
-        line("calibrated", &format!("estimates × {factor}, learned from {replies} replies of this model"));
+        let replies = plural(learned.replies.into(), "reply", "replies");
+        notes.push(format!("estimates are calibrated: × {factor}, learned from {replies} of this model"));
     }
     if let Some(overhead) = &built.draft.overhead {
         let (tokens, replies) = (grouped(overhead.tokens.0), plural(overhead.replies, "reply", "replies"));
         let room = match built.draft.report.added {
-            Tokens::ZERO => "no part of this request",
-            _ => "room is kept for it",
+            Tokens::ZERO => "--harness keeps room for them",
+            _ => "room is kept for them",
         };
-        let text =
-            format!("about {tokens} tokens of system prompt and tools, learned from {replies}; {room}");
-        line("agent adds", &text);
+        notes.push(format!(
+            "the agent adds about {tokens} tokens of system prompt and tools, as {replies} show; {room}"
+        ));
     }
-    if let Some(percent) = built.draft.warned {
-        let text = format!("the request takes more than {percent} % of what it may");
-        out.push_str(&format!("  {:<13} {}\n", "warning", paint.bold(&text)));
-    }
+    notes
 }
 
 /// A price for people, to a hundredth of a cent.

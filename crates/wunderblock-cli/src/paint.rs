@@ -35,6 +35,28 @@ impl Paint {
         self.code("2", text)
     }
 
+    /// What was looked for, where it was found.
+    pub(crate) fn hit(self, text: &str) -> String {
+        self.code("1;33", text)
+    }
+
+    /// What failed.
+    pub(crate) fn failed(self, text: &str) -> String {
+        self.code("31", text)
+    }
+
+    /// A speaker's own colour, that of the section their words stand in.
+    pub(crate) fn role(self, role: wunderblock_core::message::Role, text: &str) -> String {
+        use wunderblock_core::message::Role;
+        let code = match role {
+            Role::System => "34",
+            Role::User => "1;32",
+            Role::Assistant => "36",
+            Role::Tool => "35",
+        };
+        self.code(code, text)
+    }
+
     /// A section's own colour, the same in every report.
     pub(crate) fn section(self, section: wunderblock_core::section::Section, text: &str) -> String {
         use wunderblock_core::section::Section;

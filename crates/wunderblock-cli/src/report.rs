@@ -1,6 +1,6 @@
 //! The report of a request as a picture: bars per section, then entries, then what is missing.
 
-use crate::columns::{fit, pad, plural, wrap};
+use crate::columns::{columns, fit, pad, plural, wrap};
 use crate::outcome::{gain, verdict};
 use crate::outside;
 use crate::paint::Paint;
@@ -20,56 +20,87 @@ const BAR: usize = 36;
 /// What stands beside a bar: a section's name and tokens before it, its share and entries after it.
 const BESIDE: usize = 50;
 
-/// What is to be known of a request that ends with the assistant's words.
-const ENDS_WITH_REPLY: &str = "it ends with the assistant's words: nothing in it asks for an answer, and newer models refuse to \
-     go on from there; `--prompt TEXT` adds the user's next turn";
+/// The note on a request that ends with the assistant's words.
+const ENDS_WITH_REPLY: &str = "the request ends with the assistant's words: nothing in it asks for an answer, and newer models \
+     refuse to go on from there";
 
-/// The report as a picture.
-pub(crate) fn picture(session: &str, built: &Built, paint: Paint, all: bool) -> String {
+/// The report as a picture. `session` is the session's short id; `model` is the catalog's name for an unknown model.
+pub(crate) fn picture(
+    (session, model): (&str, Option<&str>),
+    built: &Built,
+    paint: Paint,
+    all: bool,
+) -> String {
     let report = &built.draft.report;
     let mut out = String::new();
-    let known = if built.draft.model_known { "" } else { " (not in the catalog: defaults)" };
-    out.push_str(&format!(
-        "{}  {}{known} · {} · lane {}\n",
-        paint.bold(&clean(session)),
+    let meant = model.map(|name| format!("; did you mean {}?", clean(name))).unwrap_or_default();
+    let known = match built.draft.model_known {
+        true => String::new(),
+        false => format!(" (not in the catalog, so defaults apply{meant})"),
+    };
+    let head = format!(
+        "{} · {}{known} · {} · lane {}",
+        paint.bold(session),
         clean(&built.draft.model),
         built.draft.dialect.name(),
         clean(built.draft.lane().as_str())
-    ));
+    );
+    out.push_str(&wrap(&head, width(), 0));
     for line in wrap(&budget_line(report), width(), 0).lines() {
         out.push_str(&format!("{}\n", paint.dim(line)));
     }
     out.push('\n');
     bars(report, paint, &mut out);
     out.push_str(&format!("\n{}\n", total_line(report)));
-    outside::summary(built, paint, &mut out);
-    if let Some(done) = &built.compacted {
-        out.push_str(&wrap(&compaction_line(session, done), width(), 2));
-    }
-    if let Some(due) = &built.due {
-        let line = format!("a compaction is due ({}): {}", due.level.word(), clean(&due.why));
-        out.push_str(&wrap(&line, width(), 2));
-    }
-    for level in &built.out_of_reach {
-        out.push_str(&wrap(&level.to_string(), width(), 2));
-    }
-    if let Some(step) = built.draft.step {
-        let step = format!("the lane took a step with this request: {}", step.label());
-        out.push_str(&format!("  {}\n", paint.dim(&step)));
-    }
-    if built.draft.ends_with_reply {
-        out.push_str(&wrap(ENDS_WITH_REPLY, width(), 2));
-    }
+    outside::figures(built, paint, &mut out);
+    notes(session, built, paint, &mut out);
     outside::picture(built, paint, all, &mut out);
-    left_out(report, paint, all, &mut out);
+    left_out((session, report), paint, all, &mut out);
     entries(report, paint, all, &mut out);
     for dropped in &built.draft.dropped {
         out.push_str(&format!("dropped: {} ({})\n", clean(&dropped.what), dropped.reason.label()));
     }
     if let Some(seq) = built.recorded {
-        out.push_str(&format!("\nrecorded at position {seq}, blake3 {}\n", head(&built.draft.digest, 16)));
+        out.push_str(&format!(
+            "\nrecorded as {session}#{seq}, blake3 {}\n",
+            head_of(&built.draft.digest, 16)
+        ));
     }
     out
+}
+
+/// What is worth knowing about a request, a sentence each.
+fn notes(session: &str, built: &Built, paint: Paint, out: &mut String) {
+    let mut notes = Vec::new();
+    notes.extend(built.compacted.as_ref().map(|done| compaction_line(session, done)));
+    if let Some(due) = &built.due {
+        notes.push(format!("a compaction is due ({}): {}", due.level.word(), clean(&due.why)));
+    }
+    notes.extend(built.out_of_reach.iter().map(ToString::to_string));
+    if let Some(step) = built.draft.step {
+        notes.push(format!("the lane took a step with this request: {}", step.label()));
+    }
+    notes.extend(outside::notes(built));
+    if built.draft.ends_with_reply {
+        notes.push(ENDS_WITH_REPLY.to_owned());
+    }
+    if notes.is_empty() {
+        return;
+    }
+    out.push_str(&format!("\n{}\n", paint.bold("notes")));
+    for note in notes {
+        let lines = wrap(&note, width(), 4);
+        out.push_str(&format!("  · {}", lines.get(4..).unwrap_or(&lines)));
+    }
+}
+
+/// The command that is most likely to be of use next, for a person who has read the report.
+pub(crate) fn next_step(session: &str, built: &Built) -> Option<String> {
+    if built.draft.ends_with_reply {
+        return Some(format!("wunderblock context {session} --prompt TEXT   adds the user's next turn"));
+    }
+    let is_whole = built.draft.report.left_out.is_empty();
+    (!is_whole).then(|| format!("wunderblock explain {session} --find TEXT   where a text is, or why not"))
 }
 
 fn budget_line(report: &BudgetReport) -> String {
@@ -98,25 +129,25 @@ fn budget_line(report: &BudgetReport) -> String {
 
 fn bars(report: &BudgetReport, paint: Paint, out: &mut String) {
     let limit = report.limit.0.max(1);
-    let columns = width().saturating_sub(BESIDE).clamp(8, BAR);
+    let full = width().saturating_sub(BESIDE).clamp(8, BAR);
     for line in &report.sections {
-        let filled = bar(line.tokens.0, limit, columns);
+        let filled = bar(line.tokens.0, limit, full);
         out.push_str(&format!(
             "  {:<13} {:>9}  {} {:>5}  {}\n",
             line.name.name(),
             grouped(line.tokens.0),
-            paint.section(line.name, &pad(&filled, columns)),
+            paint.section(line.name, &pad(&filled, full)),
             percent(line.tokens.0, limit),
             paint.dim(&plural(line.entries, "entry", "entries")),
         ));
     }
     let free = report.limit.saturating_sub(report.total_tokens).0;
-    let empty: String = "·".repeat(bar(free, limit, columns).chars().count());
+    let empty: String = "·".repeat(bar(free, limit, full).chars().count());
     out.push_str(&format!(
         "  {:<13} {:>9}  {} {:>5}\n",
         "free",
         grouped(free),
-        paint.dim(&pad(&empty, columns)),
+        paint.dim(&pad(&empty, full)),
         percent(free, limit)
     ));
 }
@@ -133,32 +164,31 @@ fn bar(part: u64, whole: u64, columns: usize) -> String {
 
 fn total_line(report: &BudgetReport) -> String {
     format!(
-        "  {:<13} {:>9}  of {} tokens · {} bytes\n  {}",
+        "  {:<13} {:>9}  of {} tokens, {} · {} bytes",
         "total",
         grouped(report.total_tokens.0),
         grouped(report.limit.0),
-        grouped(report.total_bytes.0),
-        certainty(report.certainty)
+        certainty(report.certainty),
+        grouped(report.total_bytes.0)
     )
 }
 
 fn certainty(certainty: Certainty) -> &'static str {
     match certainty {
         Certainty::Exact => "counted exactly",
-        Certainty::Measured => "as measured by the provider",
-        Certainty::Estimated => "estimated, checked against recorded usage",
+        Certainty::Measured => "as the provider measured",
+        Certainty::Estimated => "estimated",
         Certainty::Unverified => "estimated, unverified",
     }
 }
 
-/// What a compaction did for a request, in a line.
+/// The effect of a compaction on a request, in a sentence.
 fn compaction_line(session: &str, done: &Compacted) -> String {
     let (policy, level, why) = (&done.policy, done.due.level.word(), clean(&done.due.why));
     match done.outcome {
         CompactionResult::Compacted => format!(
-            "compacted by `{policy}` ({level}: {why}): {}; `wunderblock undo {}` brings it back",
-            gain(done),
-            clean(session)
+            "compacted by `{policy}` ({level}: {why}): {}; `wunderblock undo {session}` restores the view",
+            gain(done)
         ),
         CompactionResult::WouldCompact => {
             let verdict = verdict(session, done);
@@ -190,43 +220,33 @@ fn folded(runs: &[LeftOut]) -> Vec<LeftOut> {
     folded
 }
 
-fn left_out(report: &BudgetReport, paint: Paint, all: bool, out: &mut String) {
+fn left_out((session, report): (&str, &BudgetReport), paint: Paint, all: bool, out: &mut String) {
     if report.left_out.is_empty() {
         out.push_str(&format!("\n{}\n", paint.dim("nothing is left out")));
         return;
     }
-    let how = paint.dim("  wunderblock read HANDLE gives it back");
+    let how = paint.dim("  `wunderblock read PLACE` writes it back");
     out.push_str(&format!("\n{}{how}\n", paint.bold("left out")));
     let runs = if all { report.left_out.clone() } else { folded(&report.left_out) };
-    let rows: Vec<[String; 4]> = runs.iter().map(left_out_row).collect();
-    let widths: [usize; 4] = std::array::from_fn(|column| {
+    let rows: Vec<[String; 3]> = runs.iter().map(|run| left_out_row(session, run)).collect();
+    let widths: [usize; 3] = std::array::from_fn(|column| {
         let cells = rows.iter().filter_map(|row| row.get(column));
         cells.map(|cell| cell.chars().count()).max().unwrap_or_default()
     });
-    let [places, tokens, counts, handles] = widths;
-    for (run, [place, token, count, handle]) in runs.iter().zip(&rows) {
-        out.push_str(&format!(
-            "  {place:<places$}  {token:>tokens$}  {count:<counts$}  {}  {}\n",
-            paint.dim(&format!("{handle:<handles$}")),
-            run.why(),
-        ));
+    let [places, tokens, counts] = widths;
+    for (run, [place, token, count]) in runs.iter().zip(&rows) {
+        let row = format!("  {place:<places$}  {token:>tokens$} tokens  {count:<counts$}");
+        let why = fit(&run.why(), width().saturating_sub(columns(&row) + 2).max(16));
+        out.push_str(&format!("{row}  {}\n", paint.dim(&why)));
     }
 }
 
-/// Where, how many tokens, how many entries, and the handle.
-fn left_out_row(run: &LeftOut) -> [String; 4] {
+/// The place, the tokens, and the number of entries.
+fn left_out_row(session: &str, run: &LeftOut) -> [String; 3] {
     let about = if run.certainty == Certainty::Exact { "" } else { "~" };
-    [
-        range(run),
-        format!("{about}{}", grouped(run.tokens.0)),
-        plural(run.count, "entry", "entries"),
-        clean(&run.handle),
-    ]
-}
-
-fn range(run: &LeftOut) -> String {
     let (from, to) = (run.from_seq, run.to_seq);
-    if from == to { from.to_string() } else { format!("{from}–{to}") }
+    let place = if from == to { format!("{session}#{from}") } else { format!("{session}#{from}-{to}") };
+    [place, format!("{about}{}", grouped(run.tokens.0)), plural(run.count, "entry", "entries")]
 }
 
 fn entries(report: &BudgetReport, paint: Paint, all: bool, out: &mut String) {
@@ -279,7 +299,7 @@ fn percent(part: u64, whole: u64) -> String {
     format!("{}.{} %", tenths / 10, tenths % 10)
 }
 
-fn head(text: &str, chars: usize) -> String {
+fn head_of(text: &str, chars: usize) -> String {
     text.chars().take(chars).collect()
 }
 

@@ -57,6 +57,11 @@ impl Settings {
         }
     }
 
+    /// Models, with those of the settings.
+    pub(crate) fn catalog(&self) -> &Catalog {
+        &self.config.catalog
+    }
+
     /// The engine for a command that writes.
     pub(crate) async fn write(&self) -> Result<Engine, Failure> {
         self.take_in().await;

@@ -25,6 +25,31 @@ fn clean_keeping(text: &str, keep: impl Fn(char) -> bool) -> String {
         .collect()
 }
 
+/// A text without the colours that a program gave it. Other control characters stay, for [`clean`] to show.
+pub(crate) fn without_colour(text: &str) -> std::borrow::Cow<'_, str> {
+    if !text.contains('\u{1b}') {
+        return text.into();
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("\u{1b}[") {
+        let end = after.find(|c: char| !(c.is_ascii_digit() || c == ';' || c == ':'));
+        match end.filter(|end| after.get(*end..).is_some_and(|tail| tail.starts_with('m'))) {
+            Some(end) => {
+                out.push_str(before);
+                rest = after.get(end + 1..).unwrap_or_default();
+            }
+            None => {
+                out.push_str(before);
+                out.push_str("\u{1b}[");
+                rest = after;
+            }
+        }
+    }
+    out.push_str(rest);
+    out.into()
+}
+
 /// Marks that change the direction of what follows (Unicode Standard Annex 9), that break a line (2028, 2029), and those
 /// that are not to be seen at all: zero-width characters, annotations, tags.
 fn is_bidi(c: char) -> bool {
@@ -118,6 +143,13 @@ pub(crate) fn width() -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn colours_go_and_other_sequences_stay() {
+        assert_eq!(without_colour("\x1b[1m\x1b[38;5;2mok\x1b[0m done"), "ok done");
+        assert_eq!(without_colour("\x1b[2Jcleared\x1b[31"), "\x1b[2Jcleared\x1b[31");
+        assert_eq!(without_colour("plain"), "plain");
+    }
 
     #[test]
     fn nothing_hostile_passes() {

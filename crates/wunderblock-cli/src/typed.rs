@@ -35,7 +35,7 @@ pub(crate) fn range(text: &str) -> Result<(u64, u64), Failure> {
     let (from, to) = text.split_once('-').unwrap_or((text, text));
     match (from.trim().parse(), to.trim().parse()) {
         (Ok(from), Ok(to)) if from <= to => Ok((from, to)),
-        _ => Err(wrong(format!("`{text}` is no range; a range is 12 or 12-80"))),
+        _ => Err(wrong(format!("invalid range `{text}`: expected 12 or 12-80"))),
     }
 }
 

@@ -8,6 +8,7 @@ use crate::incoming::{Clock, IdSource, Stamp};
 use crate::parallel::Workers;
 use crate::redact::Redactor;
 use crate::session::Session;
+use crate::short_id;
 use crate::store::sqlite::Sqlite;
 use crate::store::{Answer, Query, Storage, StreamFilter, StreamInfo, Tenant, Write, Written};
 use std::collections::BTreeSet;
@@ -159,8 +160,9 @@ impl Engine {
         Session::new(self.clone(), id)
     }
 
-    /// The session an id or a unique beginning of one means. The id of an imported transcript means its newest branch;
-    /// `ID~1` is the first branch itself, `ID~2` the second, also of a unique beginning.
+    /// The session that an id, a unique beginning of one, or its beginning and end (`7478b9f5…d388`) means, as
+    /// [`ShortIds`](crate::ShortIds) writes them. The id of an imported transcript means its newest branch; `ID~1` is the
+    /// first branch itself, `ID~2` the second, also of a short id.
     ///
     /// # Errors
     /// When none fits, or several.
@@ -172,9 +174,7 @@ impl Engine {
                 let leaf = self.leaf(&info).await?;
                 return Ok(self.session_by_id(leaf.unwrap_or(exact)));
             }
-            if let Some((root, number)) = text.rsplit_once('~')
-                && let Ok(number) = number.parse::<u64>()
-            {
+            if let Some((root, number)) = short_id::branch(text) {
                 let root = self.root(root, text).await?.id;
                 let branch = if number == 1 { root } else { StreamId::new(format!("{root}~{number}"))? };
                 let known = self.info(&branch).await?;
@@ -188,12 +188,17 @@ impl Engine {
         })
     }
 
-    /// The session that has an id, or is the only one whose id begins so. `text` is what was asked for.
+    /// The session that has an id, or is the only one that a short id fits. `text` is what the caller asked for.
     async fn root(&self, id: &str, text: &str) -> Result<StreamInfo, Error> {
         if let Some(info) = self.info(&StreamId::new(id)?).await? {
             return Ok(info);
         }
-        let matches = self.streams(id, u64::from(u32::MAX)).await?;
+        let (beginning, end) = short_id::ends(id).unwrap_or((id, ""));
+        let mut matches = self.streams(beginning, u64::from(u32::MAX)).await?;
+        matches.retain(|info| {
+            let id = info.id.as_str();
+            id.ends_with(end) || short_id::branch(id).is_some_and(|(root, _)| root.ends_with(end))
+        });
         // Branches of one transcript go by its name: they are no second meaning.
         let shortest =
             matches.iter().map(|info| info.id.as_str()).min_by_key(|id| id.len()).map(ToOwned::to_owned);

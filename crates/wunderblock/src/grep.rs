@@ -11,7 +11,7 @@ use crate::stored::decode_event;
 use memchr::memmem;
 use serde::Serialize;
 use std::collections::HashMap;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::message::{Body, Part, Role};
@@ -26,6 +26,8 @@ pub struct GrepOptions {
     pub regex: bool,
     /// Ignore case.
     pub ignore_case: bool,
+    /// Number of lines before and after a match that come with it.
+    pub context: usize,
 }
 
 /// One line that matches.
@@ -46,6 +48,15 @@ pub struct Match {
     pub line: u64,
     /// The line, without its end.
     pub text: String,
+    /// The bytes of `text` that match, the first time they do. It is not serialised.
+    #[serde(skip)]
+    pub found: Range<usize>,
+    /// The lines before it, at most [`GrepOptions::context`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub before: Vec<String>,
+    /// The lines after it, at most [`GrepOptions::context`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<String>,
 }
 
 /// Where one stream is looked through.
@@ -55,6 +66,8 @@ pub(crate) struct StreamScan<'a> {
     pub(crate) to: Seq,
     /// Only what was said, not what else is recorded.
     pub(crate) said_only: bool,
+    /// Number of lines around a match.
+    pub(crate) context: usize,
 }
 
 /// Events that one thread searches at a time.
@@ -111,6 +124,26 @@ impl Pattern {
             Self::Regex(regex) => regex.find(text).map(|found| found.start()),
         }
     }
+
+    /// The bytes that match first.
+    fn range(&self, text: &[u8]) -> Option<Range<usize>> {
+        match self {
+            Self::Literal(finder) => finder.find(text).map(|at| at..at + finder.needle().len()),
+            Self::Regex(regex) => regex.find(text).map(|found| found.range()),
+        }
+    }
+}
+
+/// At most `count` whole lines before and after the line at `start..end`, in the order of the text.
+fn lines_around(text: &[u8], (start, end): (usize, usize), count: usize) -> [Vec<String>; 2] {
+    let line = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let head = text.get(..start).unwrap_or_default();
+    let head = head.strip_suffix(b"\n").map(|head| head.rsplit(|byte| *byte == b'\n'));
+    let mut before: Vec<String> = head.into_iter().flatten().take(count).map(line).collect();
+    before.reverse();
+    let tail = text.get(end + 1..).filter(|tail| !tail.is_empty());
+    let tail = tail.map(|tail| tail.strip_suffix(b"\n").unwrap_or(tail).split(|byte| *byte == b'\n'));
+    [before, tail.into_iter().flatten().take(count).map(line).collect()]
 }
 
 /// Events read, newest first, with their bodies as they are stored.
@@ -148,6 +181,7 @@ impl Engine {
                     from: base.next(),
                     to: Seq(i64::MAX.unsigned_abs()),
                     said_only: false,
+                    context: options.context,
                 };
                 if grep_stream(self, &all, &pattern, found).await?.is_break() {
                     break;
@@ -161,7 +195,7 @@ impl Engine {
 /// Looks through a stream. While one page is searched, the store gets the next.
 pub(crate) async fn grep_stream(
     engine: &Engine,
-    &StreamScan { stream, from: first, to: last, said_only }: &StreamScan<'_>,
+    &StreamScan { stream, from: first, to: last, said_only, context }: &StreamScan<'_>,
     pattern: &Pattern,
     found: &mut (dyn FnMut(Match) -> ControlFlow<()> + Send),
 ) -> Result<ControlFlow<()>, Error> {
@@ -196,7 +230,7 @@ pub(crate) async fn grep_stream(
             coming = Some(rows(oldest.prev(), limit));
         }
         if let Some(page) = page.take()
-            && grep_page(stream, &page, pattern, found)?.is_break()
+            && grep_page((stream, &page, context), pattern, found)?.is_break()
         {
             return Ok(ControlFlow::Break(()));
         }
@@ -204,7 +238,7 @@ pub(crate) async fn grep_stream(
         let packed = blobs.into_iter().flatten().map(|blob| (blob.handle, blob.data)).collect();
         page = Some(Page { events, packed });
     }
-    page.map_or(Ok(ControlFlow::Continue(())), |page| grep_page(stream, &page, pattern, found))
+    page.map_or(Ok(ControlFlow::Continue(())), |page| grep_page((stream, &page, context), pattern, found))
 }
 
 fn decode_facts(
@@ -220,15 +254,14 @@ fn decode_facts(
 }
 
 fn grep_page(
-    stream: &StreamId,
-    page: &Page,
+    (stream, page, context): (&StreamId, &Page, usize),
     pattern: &Pattern,
     found: &mut (dyn FnMut(Match) -> ControlFlow<()> + Send),
 ) -> Result<ControlFlow<()>, Error> {
     let shares: Vec<_> = page.events.chunks(SHARE).collect();
     let matches = parallel::map(shares, |share| {
         let (mut matches, mut unpacker) = (Vec::new(), Unpacker::default());
-        let looking = GrepRun { stream, pattern, packed: &page.packed };
+        let looking = GrepRun { stream, pattern, packed: &page.packed, context };
         for (row, fact) in share {
             if let Some(fact) = fact {
                 looking.search_event(row, fact, &mut unpacker, &mut matches)?;
@@ -249,6 +282,7 @@ struct GrepRun<'a> {
     stream: &'a StreamId,
     pattern: &'a Pattern,
     packed: &'a HashMap<Handle, Vec<u8>>,
+    context: usize,
 }
 
 impl GrepRun<'_> {
@@ -280,6 +314,8 @@ impl GrepRun<'_> {
                 },
             };
             for (line, start, end) in self.pattern.lines(text) {
+                let shown = String::from_utf8_lossy(text.get(start..end).unwrap_or_default()).into_owned();
+                let [before, after] = lines_around(text, (start, end), self.context);
                 matches.push(Match {
                     session: self.stream.clone(),
                     seq: row.seq,
@@ -287,7 +323,11 @@ impl GrepRun<'_> {
                     role,
                     handle: body.handle(),
                     line,
-                    text: String::from_utf8_lossy(text.get(start..end).unwrap_or_default()).into_owned(),
+                    // A match that goes on to the next line is shown to the end of this one.
+                    found: self.pattern.range(shown.as_bytes()).unwrap_or_default(),
+                    text: shown,
+                    before,
+                    after,
                 });
             }
         }
@@ -314,6 +354,17 @@ mod tests {
         assert_eq!(pattern.lines(b"a\nb\nc\nbb\n"), [(2, 2, 3), (4, 6, 8)]);
         assert_eq!(pattern.lines(b"b"), [(1, 0, 1)]);
         assert!(pattern.lines(b"xyz").is_empty());
+    }
+
+    #[test]
+    fn the_lines_around_a_match_are_those_of_its_text() {
+        let text = b"a\nb\n\nc\nd\n";
+        assert_eq!(
+            lines_around(text, (5, 6), 2),
+            [vec!["b".to_owned(), String::new()], vec!["d".to_owned()]]
+        );
+        assert_eq!(lines_around(text, (0, 1), 1), [vec![], vec!["b".to_owned()]]);
+        assert_eq!(lines_around(b"a", (0, 1), 1), [Vec::<String>::new(), vec![]]);
     }
 
     #[test]

@@ -70,6 +70,7 @@ mod request;
 mod restore;
 mod search;
 mod session;
+mod short_id;
 mod simulate;
 pub mod sources;
 pub mod store;
@@ -116,6 +117,7 @@ pub use originals::originals;
 pub use output::{Keep, Output, OutputOptions, ShortenedOutput};
 pub use page::Page;
 pub use placement::{Advice, Placement};
+pub use policy::nearest::nearest;
 pub use read::{Content, Slice};
 pub use record::ReadyEvent;
 pub use request::draft::Draft;
@@ -127,6 +129,7 @@ pub use request::sources::{Given, Instructions, OfferedTool, Resource, Skill, So
 pub use restore::Restored;
 pub use search::{SearchHit, SearchOptions, SearchOrder, SearchResult};
 pub use session::Session;
+pub use short_id::{ShortIds, beginning};
 pub use simulate::{
     OnSimulated, PairedDifference, PairedVerdict, PolicyDifference, PolicyGain, PolicyResult, Recall,
     RecallCounts, ReplyRecall, SimulateOptions, SimulatedHistory, Simulation, SummaryWriter, histories,

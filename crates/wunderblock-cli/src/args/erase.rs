@@ -4,7 +4,7 @@ use clap::Args as ClapArgs;
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
-  wunderblock erase 3f9c --at 131 --reason \"a password\" --yes
+  wunderblock erase 3f9c#131 --reason \"a password\" --yes
   wunderblock erase 3f9c --yes                       the whole session, branches included
   wunderblock erase 3f9c --with-children --yes       its sub-agents' sessions, too
   wunderblock erase --text hunter2                   show every place where a text stands
@@ -16,7 +16,7 @@ and in the originals also what is no part of the conversation. A receipt stays, 
 is not stored again by another import. Copies of backups elsewhere are out of reach. There is no way
 back, and --yes says that you know.")]
 pub(crate) struct Erase {
-    /// A session's id, a unique beginning of it, or a transcript's path (imported first)
+    /// A session's id, a short one, or a transcript's path
     #[arg(value_name = "SESSION", required_unless_present = "text")]
     pub(crate) session: Option<String>,
     /// Every event and record of all sessions that holds this text, exactly so written; `-`: read it from stdin

@@ -4,13 +4,13 @@ use clap::Args as ClapArgs;
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
-  wunderblock describe 3f9c                       the summaries of a session, each under what was made from it
-  wunderblock describe wb:3f9c1a7be2d04c58#412    the summary recorded at position 412
-  wunderblock describe wb:3f9c1a7be2d04c58#12-80  the one that stands for positions 12 to 80
-  wunderblock describe wb:77aa01c2d9e4b836        the one with this text
+  wunderblock describe 3f9c                  the summaries of a session, each under the one made from it
+  wunderblock describe 3f9c#412              the summary recorded at position 412
+  wunderblock describe 3f9c#12-80            the one that replaces positions 12 to 80
+  wunderblock describe wb:77aa01c2d9e4b836   the one with this text
 
-`shown`: it stands in its lane's present view. `#12–80 · 9,120 → 640 tokens`: what it stands for, and what that took and
-takes.")]
+`shown`: it is part of its lane's present view. `#12–80 · 9,120 → 640 tokens`: the positions it replaces, and tokens
+before and after.")]
 pub(crate) struct Describe {
     /// A summary, as marks in requests name it, or a session
     #[arg(value_name = "NODE|SESSION")]
@@ -19,10 +19,10 @@ pub(crate) struct Describe {
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
-  wunderblock expand wb:3f9c1a7be2d04c58#412                      what the summary at 412 was made from
-  wunderblock expand wb:3f9c1a7be2d04c58#12-80 --page 2           messages 12 to 80, a page of them
-  wunderblock expand wb:3f9c1a7be2d04c58#412 --query \"port 4711\"   what in there has these words, the best first
-  wunderblock expand wb:77aa01c2d9e4b836                          a long text, page by page
+  wunderblock expand 3f9c#412                      what the summary at 412 was made from
+  wunderblock expand 3f9c#12-80 --page 2           messages 12 to 80, a page of them
+  wunderblock expand 3f9c#412 --query \"port 4711\"   messages in there with these words, best first
+  wunderblock expand wb:77aa01c2d9e4b836           a long text, page by page
 
 Texts are verbatim; one longer than a page is split, never skipped. With --json a page has `items`: those with the same
 `seq` and `part`, joined by `from_byte` over all pages, are the original, byte for byte. Exit 1 when a query finds

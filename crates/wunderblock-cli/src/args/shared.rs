@@ -4,10 +4,10 @@ use super::compaction::PolicyArgs;
 use clap::{Args as ClapArgs, ValueEnum};
 use std::path::PathBuf;
 
-/// A session: its id, a unique beginning of it, or the path of a transcript, which is imported first.
+/// A session: its id or a short one, perhaps with a position behind `#`, or the path of a transcript.
 #[derive(Clone, Debug, ClapArgs)]
 pub(crate) struct SessionArg {
-    /// A session's id, a unique beginning of it, or a transcript's path (imported first)
+    /// A session's id, a short one, or a transcript's path (imported first)
     #[arg(value_name = "SESSION")]
     pub(crate) session: String,
 }

@@ -1,10 +1,11 @@
 //! `explain --agent-view`: what the agent itself had in view, by the compactions it recorded.
 
-use crate::args::{Explain, Global};
+use crate::args::Global;
 use crate::columns::{fit, plural, wrap};
 use crate::console::{answer, time};
 use crate::entry::{Excerpt, entry_head};
 use crate::exit::{Exit, FAILED};
+use crate::names::short;
 use crate::paint::Paint;
 use crate::terminal::{clean, width};
 use std::process::ExitCode;
@@ -13,17 +14,21 @@ use wunderblock::{AgentBoundary, AgentFound, AgentPlace, AgentView, Session};
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::Seq;
 
-pub(super) async fn run(global: &Global, session: &Session, wanted: &Explain) -> Exit {
-    let view = AgentView::at(session, wanted.at.map(Seq)).await?;
-    let found = match &wanted.find {
+pub(super) async fn run(
+    global: &Global,
+    (session, at): (&Session, Option<Seq>),
+    sought: Option<&str>,
+) -> Exit {
+    let view = AgentView::at(session, at).await?;
+    let found = match sought {
         Some(text) => Some(view.find(session, text).await?),
         None => None,
     };
-    let id = session.id().as_str();
-    let sought = wanted.find.as_deref().unwrap_or_default();
+    let (id, name) = (session.id().as_str(), short(session).await?);
+    let sought = sought.unwrap_or_default();
     answer(global, &AgentViewReport::new(id, &view, found.as_ref()), || {
         let words = ViewPicture { view: &view, sought, paint: Paint::stdout(), all: global.verbose };
-        words.picture(id, found.as_ref())
+        words.picture(&name, found.as_ref())
     })?;
     let is_nowhere = found.is_some_and(|found| found.count == 0);
     Ok(if is_nowhere { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
@@ -40,7 +45,7 @@ impl ViewPicture<'_> {
     fn picture(&self, session: &str, found: Option<&AgentFound>) -> String {
         let view = self.view;
         let agent = view.boundaries.last().map_or("the agent", |boundary| agent_name(&boundary.agent));
-        let head = format!("what {} had in view at #{} of {}", clean(agent), view.at, clean(session));
+        let head = format!("what {} had in view at #{} of {}", clean(agent), view.at, session);
         let mut out = wrap(&self.paint.bold(&head), width(), 0);
         if view.boundaries.is_empty() {
             let line = format!(

@@ -4,11 +4,12 @@ use super::{agent_view, find};
 use crate::args::{BuildArgs, ContextArgs, DialectArg, Explain, Global};
 use crate::console::{deliver, print, say};
 use crate::exit::{Exit, Failure, unwritten, wrong};
-use crate::lookup::{reading, session};
+use crate::lookup::{one_position, reading_at, session_at};
+use crate::names::short;
 use crate::paint::Paint;
 use crate::policy::compactor;
 use crate::progress::catch_up;
-use crate::report::picture;
+use crate::report::{next_step, picture};
 use crate::settings::Settings;
 use crate::sources::sources;
 use crate::terminal::{clean, clean_json};
@@ -28,17 +29,23 @@ pub(crate) async fn context(global: &Global, settings: &Settings, wanted: Contex
         ..options(settings, &wanted.build, (wanted.at, wanted.to))?
     };
     let engine = settings.write().await?;
-    let session = session(&engine, global, &wanted.session.session).await?;
+    let (session, place) = session_at(&engine, global, &wanted.session.session).await?;
+    let options = ContextOptions { at: one_position(wanted.at, place)?, ..options };
+    if options.at.is_some() && options.prompt.is_some() {
+        return Err(wrong(
+            "--prompt adds a turn to the newest request, and not to one of an earlier position",
+        ));
+    }
     if wanted.build.query.is_some() {
         catch_up(&engine, global).await?;
     }
-    let built = if wanted.at.is_some() {
+    let built = if options.at.is_some() {
         session.explain(&options).await?
     } else {
         session.context(&options).await?
     };
     warn_of_overhead(global, &options, &built);
-    let report = report(global, &session, &built, to_stdout)?;
+    let report = report(global, (settings, &session), &built, to_stdout).await?;
     let is_text =
         wanted.out.as_deref().and_then(Path::extension).is_some_and(|end| end.eq_ignore_ascii_case("md"));
     let text = if is_text { Some(request_text(session.id().as_str(), &built.draft)?) } else { None };
@@ -46,6 +53,11 @@ pub(crate) async fn context(global: &Global, settings: &Settings, wanted: Contex
     deliver(wanted.out.as_deref(), request, &report)?;
     if let Some(path) = wanted.out.filter(|_| !to_stdout && !global.json) {
         print(&format!("request in {}\n", clean(&path.to_string_lossy())))?;
+    }
+    if !global.json
+        && let Some(next) = next_step(&short(&session).await?, &built)
+    {
+        say(global, &format!("next: {next}"));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -60,7 +72,12 @@ fn warn_of_overhead(global: &Global, options: &ContextOptions, built: &Built) {
     }
 }
 
-fn report(global: &Global, session: &Session, built: &Built, to_stderr: bool) -> Result<String, Failure> {
+async fn report(
+    global: &Global,
+    (settings, session): (&Settings, &Session),
+    built: &Built,
+    to_stderr: bool,
+) -> Result<String, Failure> {
     if global.json {
         return Ok(format!(
             "{}\n",
@@ -68,7 +85,8 @@ fn report(global: &Global, session: &Session, built: &Built, to_stderr: bool) ->
         ));
     }
     let paint = if to_stderr { Paint::stderr() } else { Paint::stdout() };
-    Ok(picture(session.id().as_str(), built, paint, global.verbose))
+    let model = settings.catalog().nearest(&built.draft.model).filter(|_| !built.draft.model_known);
+    Ok(picture((&short(session).await?, model), built, paint, global.verbose))
 }
 
 pub(crate) async fn explain(global: &Global, settings: &Settings, wanted: Explain) -> Exit {
@@ -76,9 +94,10 @@ pub(crate) async fn explain(global: &Global, settings: &Settings, wanted: Explai
         prompt: prompt(wanted.prompt.clone())?,
         ..options(settings, &wanted.build, (wanted.at, wanted.to))?
     };
-    let (_, session) = reading(settings, global, &wanted.session.session).await?;
+    let (_, session, place) = reading_at(settings, global, &wanted.session.session).await?;
+    options.at = one_position(wanted.at, place)?;
     if wanted.agent_view {
-        return agent_view::run(global, &session, &wanted).await;
+        return agent_view::run(global, (&session, options.at), wanted.find.as_deref()).await;
     }
     let unnamed = options.lane.is_none() && options.model.is_none() && options.window.is_none();
     if unnamed
@@ -99,7 +118,7 @@ pub(crate) async fn explain(global: &Global, settings: &Settings, wanted: Explai
         Some(text) => find::run(global, &session, (&options, &built), text).await,
         None => {
             warn_of_overhead(global, &options, &built);
-            print(&report(global, &session, &built, false)?)?;
+            print(&report(global, (settings, &session), &built, false).await?)?;
             Ok(ExitCode::SUCCESS)
         }
     }

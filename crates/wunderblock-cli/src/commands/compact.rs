@@ -6,6 +6,7 @@ use crate::columns::{fit, plural, wrap};
 use crate::console::{answer, print};
 use crate::exit::{Exit, Failure, REFUSED, unwritten, wrong};
 use crate::lookup::{reading, session};
+use crate::names::short;
 use crate::outcome::verdict;
 use crate::paint::Paint;
 use crate::progress::bar;
@@ -63,8 +64,9 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: CompactArg
         std::fs::write(path, text.join("\n\n")).map_err(|error| unwritten(path, &error))?;
     }
     let id = session.id().as_str();
+    let name = short(&session).await?;
     answer(global, &CompactionReport::new(id, &done), || {
-        picture(id, &done, Paint::stdout(), global.verbose)
+        picture(&name, &done, Paint::stdout(), global.verbose)
     })?;
     let changed = matches!(done.outcome, CompactionResult::Compacted | CompactionResult::WouldCompact);
     Ok(if changed { ExitCode::SUCCESS } else { ExitCode::from(REFUSED) })
@@ -96,8 +98,7 @@ fn stage_text(stage: &CompactionStage) -> String {
 
 /// The account, for people.
 fn picture(session: &str, done: &Compacted, paint: Paint, all: bool) -> String {
-    let mut out =
-        format!("{} · lane {} · policy {}\n", clean(session), clean(done.lane.as_str()), done.policy);
+    let mut out = format!("{session} · lane {} · policy {}\n", clean(done.lane.as_str()), done.policy);
     out.push_str(&wrap(&format!("{}: {}", done.due.level.word(), clean(&done.due.why)), width(), 2));
     for task in &done.tasks {
         let state = if task.state == TaskState::Active { "active" } else { "finished" };

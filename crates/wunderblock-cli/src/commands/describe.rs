@@ -4,7 +4,7 @@ use crate::args::{Describe, Global};
 use crate::columns::{fit, plural, wrap};
 use crate::console::{answer, say};
 use crate::exit::Exit;
-use crate::lookup::{reading, session_address};
+use crate::lookup::{is_place, reading, session_address};
 use crate::paint::Paint;
 use crate::settings::Settings;
 use crate::terminal::{clean, clean_lines, width};
@@ -16,9 +16,9 @@ use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Seq, Tokens};
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Describe) -> Exit {
-    if wanted.node.starts_with("wb:") {
+    if wanted.node.starts_with("wb:") || is_place(&wanted.node) {
         let engine = settings.read_only().await?;
-        let address = session_address(&engine, &wanted.node).await?;
+        let address = session_address(&engine, global, &wanted.node).await?;
         let described = engine.describe(address).await?;
         return answer(global, &described, || picture(&described, Paint::stdout()));
     }

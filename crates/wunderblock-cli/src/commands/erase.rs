@@ -1,12 +1,12 @@
-//! `erase`: content, for good.
+//! `erase`: content, permanently.
 
 mod text;
 
 use crate::args::{Erase, Global};
 use crate::columns::plural;
 use crate::console::{print, print_report, say};
-use crate::exit::{Exit, Failure, REFUSED};
-use crate::lookup::known_session;
+use crate::exit::{Exit, Failure, REFUSED, wrong};
+use crate::lookup::known_at;
 use crate::settings::Settings;
 use crate::terminal::clean;
 use crate::typed::seqs;
@@ -22,22 +22,24 @@ use wunderblock_core::units::Seq;
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Erase) -> Exit {
     let Some(name) = wanted.session.as_deref() else { return text::run(global, settings, wanted).await };
     let engine = settings.existing().await?;
-    let session = known_session(&engine, global, name).await?;
+    let (session, place) = known_at(&engine, global, name).await?;
     let head = session.info().await?.head;
-    let (from, to) = match &wanted.at {
-        Some(range) => seqs(range)?,
-        None => (Seq(1), head),
+    let positions = match (&wanted.at, place) {
+        (Some(_), Some(_)) => return Err(wrong("give positions once: as SESSION#12-80, or with --at")),
+        (Some(range), None) => Some(seqs(range)?),
+        (None, place) => place,
     };
+    let (from, to) = positions.unwrap_or((Seq(1), head));
     if !wanted.yes {
         let text = format!(
-            "positions {from} to {} of {} would lose their content for good; --yes does it",
+            "positions {from} to {} of {} would be erased permanently; add --yes to do it",
             to.min(head),
             session.id()
         );
         return Err(Failure::Door(REFUSED, text));
     }
     let waiting = Waiting::begin(global, &engine);
-    let erased = match &wanted.at {
+    let erased = match positions {
         Some(_) => session.erase(from, to, wanted.reason.as_deref()).await,
         None => {
             let along = Along { children: wanted.with_children, copies: wanted.with_copies };

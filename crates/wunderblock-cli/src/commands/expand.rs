@@ -1,4 +1,4 @@
-//! `expand`: what a summary or a gap stands for, verbatim, page by page.
+//! `expand`: the texts that a summary or a gap replaces, verbatim, page by page.
 
 use crate::args::{Expand, Global};
 use crate::console::{print_report, say};
@@ -11,7 +11,7 @@ use wunderblock_core::stub::grouped;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Expand) -> Exit {
     let engine = settings.read_only().await?;
-    let address = session_address(&engine, &wanted.node).await?;
+    let address = session_address(&engine, global, &wanted.node).await?;
     let options = wunderblock::graph::Expand {
         query: wanted.query.clone(),
         page: wanted.page,

@@ -5,6 +5,7 @@ use crate::columns::{plural, wrap};
 use crate::console::{answer, say};
 use crate::entry::{Excerpt, entry_head, joined_positions};
 use crate::exit::{Exit, FAILED};
+use crate::names::short;
 use crate::paint::Paint;
 use crate::terminal::{clean, width};
 use std::process::ExitCode;
@@ -25,12 +26,12 @@ pub(super) async fn run(
         say(global, "not found in this session or its sources");
         return Ok(ExitCode::from(FAILED));
     }
-    let words = FindPicture { session: session.id().as_str(), sought, paint: Paint::stdout() };
+    let words = FindPicture { session: short(session).await?, sought, paint: Paint::stdout() };
     answer(global, &FoundReport::new(sought, &found), || words.picture(&found, global.verbose))
 }
 
 struct FindPicture<'a> {
-    session: &'a str,
+    session: String,
     sought: &'a str,
     paint: Paint,
 }
@@ -101,13 +102,13 @@ impl FindPicture<'_> {
 
     /// What to do, and the command that does it.
     fn advice(&self, advice: &Advice) -> (String, Option<String>) {
-        let session = clean(self.session);
+        let session = &self.session;
         let room = |needs: &Tokens, free: &Tokens| {
             format!("it needs about {} tokens, and {} are free", grouped(needs.0), grouped(free.0))
         };
         match advice {
             Advice::Pin { seq, needs, free } => {
-                (format!("a pin brings it back: {}", room(needs, free)), Some(format!("pin {session} {seq}")))
+                (format!("a pin brings it back: {}", room(needs, free)), Some(format!("pin {session}#{seq}")))
             }
             Advice::Read { address, lacks: Some((needs, free)) } => {
                 (format!("{}; to read it:", room(needs, free)), Some(format!("read {address}")))
@@ -115,7 +116,7 @@ impl FindPicture<'_> {
             Advice::Read { address, lacks: None } => {
                 ("to read it:".to_owned(), Some(format!("read {address}")))
             }
-            Advice::Unhide(seq) => ("to show it again:".to_owned(), Some(format!("unhide {session} {seq}"))),
+            Advice::Unhide(seq) => ("to show it again:".to_owned(), Some(format!("unhide {session}#{seq}"))),
             Advice::Source(words) => (clean(words), None),
         }
     }

@@ -1,8 +1,11 @@
-//! `grep`: a text in the originals, the newest first, as it is found.
+//! `grep`: an exact text in the originals, the latest first, as it is found.
 
 use crate::args::{Global, Grep};
-use crate::columns::fit;
+use crate::columns::{fit, pad};
+use crate::console::age;
+use crate::entry::{excerpt, role};
 use crate::exit::{Exit, FAILED};
+use crate::names::Names;
 use crate::paint::Paint;
 use crate::settings::Settings;
 use crate::terminal::{clean, clean_json, clean_lines, width};
@@ -10,7 +13,8 @@ use std::io::{IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::process::ExitCode;
 use wunderblock::{GrepOptions, Match};
-use wunderblock_core::id::StreamId;
+use wunderblock_core::id::{Handle, StreamId};
+use wunderblock_core::units::Seq;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Grep) -> Exit {
     let engine = settings.read_only().await?;
@@ -18,14 +22,19 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Grep) -> 
         Some(text) => Some(crate::lookup::known_session(&engine, global, text).await?.id().clone()),
         None => None,
     };
-    let options = GrepOptions { session, regex: wanted.regex, ignore_case: wanted.ignore_case };
-    let paint = Paint::stdout();
+    let options = GrepOptions {
+        session,
+        regex: wanted.regex,
+        ignore_case: wanted.ignore_case,
+        context: wanted.context,
+    };
     let mut out = std::io::BufWriter::new(std::io::stdout());
+    // On a terminal lines stand under their session's name; in a pipe each has the whole id.
+    let is_seen = std::io::stdout().is_terminal() && !global.json;
+    let names = if is_seen { Names::all(&engine).await? } else { Names::default() };
+    let mut picture = GrepPicture { names, paint: Paint::stdout(), whole: global.verbose, last: None };
     let mut count = 0;
     let mut outcome = Ok(());
-    // On a terminal lines stand under their session's name; in a pipe each says all of it.
-    let grouped = std::io::stdout().is_terminal();
-    let mut last = None;
     let limit = wanted.limit.unwrap_or(u64::MAX);
     engine
         .grep(&wanted.pattern, &options, &mut |hit| {
@@ -35,8 +44,8 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Grep) -> 
             count += 1;
             outcome = if global.json {
                 machine(&mut out, &hit)
-            } else if grouped {
-                seen(&mut out, &hit, &mut last, paint)
+            } else if is_seen {
+                picture.hit(&mut out, &hit)
             } else {
                 flat(&mut out, &hit)
             };
@@ -62,18 +71,68 @@ fn machine(out: &mut dyn Write, hit: &Match) -> std::io::Result<()> {
 }
 
 fn flat(out: &mut dyn Write, hit: &Match) -> std::io::Result<()> {
-    writeln!(out, "{}#{}:{} {}", clean(hit.session.as_str()), hit.seq, hit.line, clean_lines(&hit.text))
+    let place = format!("{}#{}", clean(hit.session.as_str()), hit.seq);
+    for (line, text, is_hit) in lines(hit) {
+        writeln!(out, "{place}:{line}{} {}", if is_hit { "" } else { "-" }, clean_lines(text))?;
+    }
+    Ok(())
 }
 
-/// For eyes: the session once, then its lines, each cut to a few lines of the window.
-fn seen(out: &mut dyn Write, hit: &Match, last: &mut Option<StreamId>, paint: Paint) -> std::io::Result<()> {
-    if last.as_ref() != Some(&hit.session) {
-        if last.is_some() {
-            writeln!(out)?;
+/// The lines of a match and those around it, with their numbers.
+fn lines(hit: &Match) -> impl Iterator<Item = (u64, &str, bool)> {
+    let first = hit.line - (hit.before.len() as u64).min(hit.line);
+    let before = (first..).zip(hit.before.iter().map(|text| (text.as_str(), false)));
+    let after = (hit.line + 1..).zip(hit.after.iter().map(|text| (text.as_str(), false)));
+    let own = std::iter::once((hit.line, (hit.text.as_str(), true)));
+    before.chain(own).chain(after).map(|(line, (text, is_hit))| (line, text, is_hit))
+}
+
+/// Matches for eyes: the session once, then a line each, the match in view.
+struct GrepPicture {
+    names: Names,
+    paint: Paint,
+    whole: bool,
+    /// The text and the line of it that were shown last.
+    last: Option<(StreamId, Seq, Option<Handle>, u64)>,
+}
+
+/// Columns before a line: its place, who said it, and when.
+const BESIDE: usize = 12 + 12 + 9;
+
+impl GrepPicture {
+    fn hit(&mut self, out: &mut dyn Write, hit: &Match) -> std::io::Result<()> {
+        let last = self.last.take();
+        if last.as_ref().is_none_or(|(session, ..)| *session != hit.session) {
+            let gap = if last.is_some() { "\n" } else { "" };
+            writeln!(out, "{gap}{}", self.paint.bold(&self.names.short(&hit.session)))?;
         }
-        writeln!(out, "{}", paint.bold(&clean(hit.session.as_str())))?;
-        *last = Some(hit.session.clone());
+        let is_same = last.as_ref().is_some_and(|(session, seq, handle, _)| {
+            *session == hit.session && *seq == hit.seq && *handle == hit.handle
+        });
+        let shown = last.filter(|_| is_same).map_or(0, |(.., line)| line);
+        for (line, text, is_hit) in lines(hit).filter(|(line, ..)| *line > shown) {
+            writeln!(out, "{}", if is_hit { self.found(hit) } else { self.around(line, text) })?;
+        }
+        let end = hit.line + hit.after.len() as u64;
+        self.last = Some((hit.session.clone(), hit.seq, hit.handle, end));
+        Ok(())
     }
-    let place = format!("{:>6}:{:<5}", hit.seq.0, hit.line);
-    writeln!(out, "{} {}", paint.dim(&place), fit(&clean_lines(&hit.text), width() * 3))
+
+    fn found(&self, hit: &Match) -> String {
+        let place = format!("#{}:{}", hit.seq, hit.line);
+        let head = format!(
+            "{} {} {}",
+            pad(&place, 11),
+            self.paint.role(hit.role, &pad(role(hit.role), 11)),
+            self.paint.dim(&pad(&age(hit.at), 8))
+        );
+        let room = if self.whole { usize::MAX } else { width().saturating_sub(BESIDE).max(20) };
+        format!("{head} {}", excerpt(self.paint, (hit.text.trim_end(), hit.found.clone()), room))
+    }
+
+    fn around(&self, line: u64, text: &str) -> String {
+        let text = clean(text);
+        let text = if self.whole { text } else { fit(&text, width().saturating_sub(BESIDE).max(20)) };
+        self.paint.dim(&format!("{:>11}{:22}{text}", format!(":{line}"), "-"))
+    }
 }

@@ -1,18 +1,19 @@
-//! `read`: what a handle names, exactly.
+//! `read`: the exact bytes that a handle or a place names.
 
 use crate::args::{Global, Read};
 use crate::console::{print_report, say};
 use crate::exit::Exit;
+use crate::lookup::address;
 use crate::settings::Settings;
 use crate::terminal::write_bytes;
 use crate::typed::range;
 use std::process::ExitCode;
+use wunderblock::Slice;
 use wunderblock::report::ContentReport;
-use wunderblock::{Address, Slice};
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Read) -> Exit {
     let engine = settings.read_only().await?;
-    let (address, named) = Address::find(&engine, &wanted.handle).await?;
+    let (address, named) = address(&engine, global, &wanted.handle).await?;
     let slice = if let Some(place) = &wanted.place {
         place.parse()?
     } else if let Some(lines) = &wanted.lines {

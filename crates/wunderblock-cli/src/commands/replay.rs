@@ -3,18 +3,18 @@
 use crate::args::{Global, Replay};
 use crate::console::{deliver, time};
 use crate::exit::Exit;
-use crate::lookup::known_session;
+use crate::lookup::{known_at, one_position};
+use crate::names::short;
 use crate::settings::Settings;
 use crate::terminal::{clean, clean_json};
 use std::process::ExitCode;
 use wunderblock::report::ReplayReport;
 use wunderblock_core::stub::grouped;
-use wunderblock_core::units::Seq;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Replay) -> Exit {
     let engine = settings.read_only().await?;
-    let session = known_session(&engine, global, &wanted.session.session).await?;
-    let replayed = session.replay(wanted.at.map(Seq)).await?;
+    let (session, place) = known_at(&engine, global, &wanted.session.session).await?;
+    let replayed = session.replay(one_position(wanted.at, place)?).await?;
     let verdict = if replayed.erased {
         "content of it has been erased since"
     } else {
@@ -25,9 +25,9 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Replay) -
         format!("{}\n", clean_json(&value))
     } else {
         format!(
-            "request at position {} of {}, {}, lane {}, {} · {}\n{} bytes, blake3 {}\n{verdict}\n",
+            "request {}#{}, {}, lane {}, {} · {}\n{} bytes, blake3 {}\n{verdict}\n",
+            short(&session).await?,
             replayed.seq,
-            clean(session.id().as_str()),
             time(replayed.at),
             clean(replayed.lane.as_str()),
             clean(&replayed.model),

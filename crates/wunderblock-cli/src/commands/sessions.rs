@@ -1,14 +1,14 @@
-//! `sessions`: what there is.
+//! `sessions`: the sessions of the ledger, the latest first.
 
 use crate::args::{Global, Sessions};
 use crate::columns::{columns, fit, pad, size};
 use crate::console::{print, print_report, say, time, zone};
 use crate::conversation::beginning;
 use crate::exit::{Exit, Failure, wrong};
+use crate::names::Names;
 use crate::paint::Paint;
 use crate::settings::Settings;
 use crate::terminal::{clean, width};
-use std::io::IsTerminal;
 use std::process::ExitCode;
 use wunderblock::report::SessionReport;
 use wunderblock::store::{StreamFilter, StreamInfo};
@@ -16,11 +16,9 @@ use wunderblock::{Engine, originals};
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Bytes, Millis};
 
-/// Columns before the session's id: when, messages, length of the texts.
-const BEFORE: usize = 16 + 2 + 8 + 2 + 8 + 2;
-/// The most columns an id gets.
-const ID: usize = 48;
-/// Fewer columns than this are no room for a session's first words.
+/// Columns behind the session's id and before its first words: when, messages, the gaps between.
+const BEHIND: usize = 2 + 16 + 2 + 8 + 2;
+/// Minimum columns for a session's first words; with fewer they are left out.
 const TITLE: usize = 20;
 
 /// What is said of a session whose import did not reach its end.
@@ -44,7 +42,11 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Sessions)
             print_report(&SessionReport::new(info, sources))?;
         }
     } else if streams.is_empty() {
-        let which = if wanted.prefix.is_empty() { "" } else { " whose id begins so" };
+        let which = if wanted.prefix.is_empty() {
+            String::new()
+        } else {
+            format!(" with an id that begins with `{}`", clean(&wanted.prefix))
+        };
         say(global, &format!("no sessions{which}; `wunderblock import PATH` adds a transcript"));
     } else {
         print(&table(&engine, &streams, global.verbose).await?)?;
@@ -57,46 +59,47 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Sessions)
 
 async fn table(engine: &Engine, streams: &[StreamInfo], all: bool) -> Result<String, Failure> {
     let paint = Paint::stdout();
-    // A window shows the beginning of a long id, which is enough to name it; a pipe gets all of it.
-    let most = if std::io::stdout().is_terminal() { width().saturating_sub(BEFORE) } else { usize::MAX };
-    let ids: Vec<String> = streams.iter().map(|info| fit(&clean(info.id.as_str()), most)).collect();
-    let wide = ids.iter().map(|id| columns(id)).max().unwrap_or_default().clamp(7, ID);
-    let room = width().saturating_sub(BEFORE + wide + 2);
+    let names = Names::all(engine).await?;
+    let ids: Vec<String> = streams.iter().map(|info| names.short(&info.id)).collect();
+    let wide = ids.iter().map(|id| columns(id)).max().unwrap_or_default().max(7);
+    let before = wide + BEHIND;
+    let room = width().saturating_sub(before);
     let begins = if room >= TITLE { "begins with" } else { "" };
-    let head = format!("{:<16}  {:>8}  {:>8}  {:<wide$}  {begins}", "updated", "messages", "text", "session");
+    let head = format!("{:<wide$}  {:<16}  {:>8}  {begins}", "session", "updated", "messages");
     let mut out = format!("{}\n", paint.dim(head.trim_end()));
     for (info, id) in streams.iter().zip(&ids) {
         let begins =
             if room >= TITLE { beginning(engine, info).await?.unwrap_or_default() } else { String::new() };
         let line = format!(
-            "{}  {:>8}  {:>8}  {}  {}",
-            time(info.updated_at),
+            "{}  {}  {:>8}  {}",
+            paint.bold(&pad(id, wide)),
+            pad(&time(info.updated_at), 16),
             grouped(info.messages),
-            size(info.text),
-            pad(id, wide),
-            paint.dim(&fit(&begins, width().saturating_sub(BEFORE + 2 + columns(id).max(wide)))),
+            paint.dim(&fit(&begins, room)),
         );
         out.push_str(line.trim_end());
         out.push('\n');
         if info.unfinished {
-            out.push_str(&format!("{}{}\n", " ".repeat(BEFORE), paint.dim(UNFINISHED)));
+            out.push_str(&format!("  {}\n", paint.dim(UNFINISHED)));
         }
         if all {
-            for (number, source) in
-                originals(&engine.session_by_id(info.id.clone())).await?.iter().enumerate()
-            {
-                let (revision, key) = (&source.revision, clean(&source.key));
-                let line = format!(
-                    "source {}: {key}, {}, {}",
-                    number + 1,
-                    size(Bytes(revision.len)),
-                    revision.handle
-                );
-                out.push_str(&format!("{}{}\n", " ".repeat(BEFORE), paint.dim(&line)));
-            }
+            details(engine, info, paint, &mut out).await?;
         }
     }
     Ok(out)
+}
+
+/// The whole id, the length of the texts, and the files a session was read from.
+async fn details(engine: &Engine, info: &StreamInfo, paint: Paint, out: &mut String) -> Result<(), Failure> {
+    let mut line = |text: &str| out.push_str(&format!("  {}\n", paint.dim(text)));
+    line(&format!("{}, {} of text", clean(info.id.as_str()), size(info.text)));
+    let sources = originals(&engine.session_by_id(info.id.clone())).await?;
+    for (number, source) in sources.iter().enumerate() {
+        let (revision, key) = (&source.revision, clean(&source.key));
+        let length = size(Bytes(revision.len));
+        line(&format!("source {}: {key}, {length}, {}", number + 1, revision.handle));
+    }
+    Ok(())
 }
 
 /// A date or a point in time.
@@ -106,6 +109,6 @@ fn since(text: &str) -> Result<Millis, Failure> {
         Some(date.to_zoned(zone()).ok()?.timestamp())
     };
     let time = text.parse::<jiff::Timestamp>().ok().or_else(date);
-    let why = || wrong(format!("`{text}` is not a time; give 2026-11-01 or 2026-11-01T09:30:00Z"));
+    let why = || wrong(format!("invalid time `{text}`: expected 2026-11-01 or 2026-11-01T09:30:00Z"));
     Ok(Millis(time.ok_or_else(why)?.as_millisecond()))
 }

@@ -1,39 +1,51 @@
-//! `show`: what was said in a session.
+//! `show`: the messages of a session.
 
 use super::sessions::UNFINISHED;
 use crate::args::{Global, Show};
 use crate::columns::fit;
 use crate::console::{print, print_json, say, time};
-use crate::exit::{Exit, FAILED, Failure};
-use crate::lookup::reading;
+use crate::entry::role;
+use crate::exit::{Exit, FAILED, Failure, wrong};
+use crate::lookup::reading_at;
+use crate::names::short;
 use crate::paint::Paint;
 use crate::settings::Settings;
-use crate::terminal::{clean, clean_lines, width};
+use crate::terminal::{clean, clean_lines, width, without_colour};
 use crate::typed::seqs;
 use std::process::ExitCode;
+use wunderblock::Session;
 use wunderblock_core::event::{Event, Fact};
-use wunderblock_core::message::{Body, MessageOrigin, Part, Role};
+use wunderblock_core::message::{Body, MessageOrigin, Part};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Bytes, Seq};
 
-/// Lines of a text that are shown unless all is asked for.
+/// Maximum lines of a text, except with `-v`.
 const LINES: usize = 8;
+/// Columns before a text: those of its position.
+const INDENT: usize = 7;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Show) -> Exit {
-    let (engine, session) = reading(settings, global, &wanted.session.session).await?;
+    let (engine, session, place) = reading_at(settings, global, &wanted.session.session).await?;
     let info = session.info().await?;
-    let (from, to) = match &wanted.at {
-        Some(range) => seqs(range)?,
-        None => (Seq(info.head.0.saturating_sub(wanted.limit.saturating_sub(1)).max(1)), info.head),
+    let range = match (&wanted.at, place) {
+        (Some(_), Some(_)) => return Err(wrong("give positions once: as SESSION#12-80, or with --at")),
+        (Some(text), None) => Some(seqs(text)?),
+        (None, place) => place,
     };
-    if from > info.head {
-        let text = format!("`{}` has positions 1 to {}: there is none at {from}", session.id(), info.head);
+    if let Some((from, _)) = range.filter(|(from, _)| *from > info.head) {
+        let text = format!("no position {from} in `{}`: it has positions 1 to {}", session.id(), info.head);
         return Err(Failure::Door(FAILED, text));
     }
     if info.unfinished {
         say(global, UNFINISHED);
     }
+    // What was asked for by its position is shown, whatever it is.
+    let records = wanted.all || wanted.at.is_some() || place.is_some();
+    let (from, to) = match range {
+        Some(range) => range,
+        None => (newest(&session, info.head, (wanted.limit, records)).await?, info.head),
+    };
     if global.json {
         let mut out = Vec::new();
         session.export(from, to, &mut out).await?;
@@ -42,63 +54,157 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Show) -> 
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let paint = Paint::stdout();
+    let picture = ShowPicture { paint: Paint::stdout(), whole: global.verbose };
     let events = session.events(from, to, (100_000, Bytes(1 << 40))).await?;
     let bodies = engine.bodies(&events).await?;
     let mut out = String::new();
-    for event in &events {
-        describe(event, &bodies, (paint, global.verbose), &mut out);
+    for event in events.iter().filter(|event| records || is_message(event)) {
+        picture.event(event, &bodies, &mut out);
     }
     if info.head > to || from > Seq(1) {
-        let shown = span(from, to.min(info.head));
-        out.push_str(&paint.dim(&format!("{shown} of {}; --at A-B shows others\n", info.head)));
+        let name = short(&session).await?;
+        let how = if records { "" } else { "; --all shows records, too" };
+        let line =
+            format!("positions {from}–{} of {}; {name}#A-B shows others{how}", to.min(info.head), info.head);
+        out.push_str(&format!("{}\n", picture.paint.dim(&line)));
     }
     print(&out)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn span(from: Seq, to: Seq) -> String {
-    if from == to { format!("position {from}") } else { format!("positions {from}–{to}") }
+fn is_message(event: &Event) -> bool {
+    matches!(event.fact, Some(Fact::MessageAppended(_))) || event.fact.is_none()
 }
 
-fn describe(event: &Event, bodies: &dyn Bodies, (paint, all): (Paint, bool), out: &mut String) {
-    let head = |who: &str| {
-        format!("{} {} {}\n", paint.bold(&format!("{:>6}", event.seq.0)), who, paint.dim(&time(event.at)))
-    };
-    match &event.fact {
-        None => {
-            let kind = event.erased.as_ref().map_or("", |erased| &erased.kind);
-            out.push_str(&head(&clean(format!("{kind} (erased)").trim_start())));
-        }
-        Some(Fact::MessageAppended(said)) => {
-            let message = &said.message;
-            let who = match message.role {
-                Role::System => "system",
-                Role::User => "user",
-                Role::Assistant => "assistant",
-                Role::Tool => "tool",
-            };
-            let standing = match &message.standing {
-                MessageOrigin::Said => String::new(),
-                MessageOrigin::Injected(what) => format!(" (injected: {what})"),
-                MessageOrigin::Failed(what) => format!(" (failed: {what})"),
-                MessageOrigin::Aside(what) => format!(" (aside: {what})"),
-            };
-            out.push_str(&head(&clean(&format!("{who}{standing}"))));
-            for part in &message.parts {
-                show_part(part, bodies, all, out);
+/// The position from which on a session has this many messages, or events with `records`.
+async fn newest(session: &Session, head: Seq, (count, records): (u64, bool)) -> Result<Seq, Failure> {
+    let (mut from, mut found) = (head.next(), 0);
+    while found < count && from > Seq(1) {
+        let to = from.prev();
+        // Records are about as many as messages in most transcripts.
+        from = Seq(to.0.saturating_sub((count - found).saturating_mul(3)).max(1));
+        let events = session.events(from, to, (100_000, Bytes(1 << 40))).await?;
+        for event in events.iter().rev().filter(|event| records || is_message(event)) {
+            found += 1;
+            if found == count {
+                return Ok(event.seq);
             }
         }
-        Some(fact) => {
-            out.push_str(&head(fact.kind()));
-            let text = facts(fact);
-            let text = if all { clean(&text) } else { fit(&clean(&text), width() - 8) };
-            out.push_str(&indented(&text));
+    }
+    Ok(from.max(Seq(1)))
+}
+
+/// Events for people: who and when, then the text, cut to some lines unless all of it is wanted.
+struct ShowPicture {
+    paint: Paint,
+    whole: bool,
+}
+
+impl ShowPicture {
+    fn event(&self, event: &Event, bodies: &dyn Bodies, out: &mut String) {
+        let head = |who: &str| {
+            format!(
+                "{} {who} {}\n",
+                self.paint.bold(&format!("{:>6}", format!("#{}", event.seq))),
+                self.paint.dim(&time(event.at))
+            )
+        };
+        match &event.fact {
+            None => {
+                let kind = event.erased.as_ref().map_or("", |erased| &erased.kind);
+                out.push_str(&head(&clean(format!("{kind} (erased)").trim_start())));
+            }
+            Some(Fact::MessageAppended(said)) => {
+                let message = &said.message;
+                let origin = match &message.standing {
+                    MessageOrigin::Said => String::new(),
+                    MessageOrigin::Injected(what) => format!(" (injected: {what})"),
+                    MessageOrigin::Failed(what) => format!(" (failed: {what})"),
+                    MessageOrigin::Aside(what) => format!(" (aside: {what})"),
+                };
+                let who = self.paint.role(message.role, role(message.role));
+                out.push_str(&head(&format!("{who}{}", clean(&origin))));
+                for part in &message.parts {
+                    self.part(part, bodies, out);
+                }
+            }
+            Some(fact) => {
+                out.push_str(&head(fact.kind()));
+                let text = clean(&facts(fact));
+                let text = if self.whole { text } else { fit(&text, width() - INDENT) };
+                out.push_str(&indented(&text));
+            }
+        }
+    }
+
+    fn part(&self, part: &Part, bodies: &dyn Bodies, out: &mut String) {
+        match part {
+            Part::Text { text, .. } => self.body(text, bodies, out),
+            // Encrypted reasoning has no text.
+            Part::Thinking { text, .. } if text.bytes() == Bytes::ZERO => {
+                out.push_str(&indented(&self.paint.dim("[thinking, encrypted]")));
+            }
+            Part::Thinking { text, .. } => {
+                out.push_str(&indented(&self.paint.dim("[thinking]")));
+                self.body(text, bodies, out);
+            }
+            Part::ToolCall { name, input, gist, .. } => {
+                let what = clean(gist.as_deref().or_else(|| input.inline()).unwrap_or_default());
+                out.push_str(&indented(&format!("→ {} {}", clean(name), fit(&what, width() - INDENT - 6))));
+            }
+            Part::ToolResult { content, failed, .. } => {
+                if *failed {
+                    out.push_str(&indented(&self.paint.failed("← failed")));
+                }
+                for inner in content {
+                    self.part(inner, bodies, out);
+                }
+            }
+            Part::Media { mime, body, .. } => {
+                out.push_str(&indented(&format!("[{} · {} bytes]", clean(mime), grouped(body.bytes().0))));
+            }
+            Part::Opaque { raw, .. } => {
+                out.push_str(&indented(&format!(
+                    "[block of unknown shape, {} bytes]",
+                    grouped(raw.bytes().0)
+                )));
+                if self.whole {
+                    self.body(raw, bodies, out);
+                }
+            }
+        }
+    }
+
+    fn body(&self, body: &Body, bodies: &dyn Bodies, out: &mut String) {
+        let text = body.inline().or_else(|| bodies.text(body.handle()?)).unwrap_or("⟨erased⟩");
+        if self.whole {
+            text.lines().for_each(|line| out.push_str(&indented(clean_lines(line).trim_end())));
+            return;
+        }
+        let lines: Vec<&str> = squeezed(text).collect();
+        let count = text.lines().count();
+        for line in lines.iter().take(LINES) {
+            let line = clean_lines(&without_colour(line));
+            out.push_str(&indented(fit(&line, width().saturating_sub(INDENT + 1)).trim_end()));
+        }
+        if lines.len() > LINES {
+            let handle = body.handle().map(|handle| format!(" · read {handle}")).unwrap_or_default();
+            let line = format!("… {} lines in all{handle}", grouped(count as u64));
+            out.push_str(&indented(&self.paint.dim(&line)));
         }
     }
 }
 
-/// What an event that is no message says: its fields, in words.
+/// The lines of a text, with one blank line where it has several, and none at its beginning and end.
+fn squeezed(text: &str) -> impl Iterator<Item = &str> {
+    let mut blank = true;
+    text.trim_end().lines().filter(move |line| {
+        let was_blank = std::mem::replace(&mut blank, line.trim().is_empty());
+        !(blank && was_blank)
+    })
+}
+
+/// The fields of an event other than a message, in words.
 fn facts(fact: &Fact) -> String {
     let Ok(serde_json::Value::Object(fields)) = serde_json::to_value(fact) else { return String::new() };
     let words = fields.iter().filter(|(name, _)| *name != "kind").map(|(name, value)| {
@@ -109,47 +215,5 @@ fn facts(fact: &Fact) -> String {
 }
 
 fn indented(line: &str) -> String {
-    if line.is_empty() { "\n".to_owned() } else { format!("       {line}\n") }
-}
-
-fn show_part(part: &Part, bodies: &dyn Bodies, all: bool, out: &mut String) {
-    match part {
-        Part::Text { text, .. } => body(text, bodies, all, out),
-        Part::Thinking { text, .. } => {
-            out.push_str("       thinking\n");
-            body(text, bodies, all, out);
-        }
-        Part::ToolCall { name, input, gist, .. } => {
-            let what = clean(gist.as_deref().or_else(|| input.inline()).unwrap_or_default());
-            out.push_str(&format!("       → {} {}\n", clean(name), fit(&what, width() - 12)));
-        }
-        Part::ToolResult { content, failed, .. } => {
-            out.push_str(if *failed { "       ← failed\n" } else { "       ←\n" });
-            for inner in content {
-                show_part(inner, bodies, all, out);
-            }
-        }
-        Part::Media { mime, body, .. } => {
-            out.push_str(&format!("       [{} · {} bytes]\n", clean(mime), grouped(body.bytes().0)));
-        }
-        Part::Opaque { raw, .. } => {
-            out.push_str("       [block of unknown shape]\n");
-            body(raw, bodies, all, out);
-        }
-    }
-}
-
-fn body(body: &Body, bodies: &dyn Bodies, all: bool, out: &mut String) {
-    let text = body.inline().or_else(|| bodies.text(body.handle()?)).unwrap_or("⟨erased⟩");
-    let columns = width().saturating_sub(8);
-    let lines: Vec<&str> = text.lines().collect();
-    for line in lines.iter().take(if all { usize::MAX } else { LINES }) {
-        let line = clean_lines(line);
-        let line = if all { line } else { fit(&line, columns) };
-        out.push_str(&indented(line.trim_end()));
-    }
-    if !all && lines.len() > LINES {
-        let handle = body.handle().map(|handle| format!(" · read {handle}")).unwrap_or_default();
-        out.push_str(&format!("       … {} more lines{handle}\n", grouped((lines.len() - LINES) as u64)));
-    }
+    if line.is_empty() { "\n".to_owned() } else { format!("{:INDENT$}{line}\n", "") }
 }

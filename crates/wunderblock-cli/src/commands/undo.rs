@@ -5,6 +5,7 @@ use crate::args::{Global, UndoArgs};
 use crate::console::answer;
 use crate::exit::Exit;
 use crate::lookup::session;
+use crate::names::short;
 use crate::settings::Settings;
 use crate::terminal::clean;
 use wunderblock::report::UndoReport;
@@ -14,9 +15,10 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &UndoArgs)
     let engine = settings.existing().await?;
     let session = session(&engine, global, &wanted.session.session).await?;
     let undone = session.lane(lane(wanted.lane.as_deref())?).undo().await?;
+    let name = short(&session).await?;
     answer(global, &UndoReport::new(session.id().as_str(), &undone), || {
         format!(
-            "lane {}: the compaction at position {} (policy {}) is undone: {} → {} tokens\n",
+            "lane {}: undone the compaction of {name}#{} (policy {}): {} → {} tokens\n",
             clean(undone.lane.as_str()),
             undone.compaction,
             undone.policy,

@@ -4,13 +4,13 @@ use crate::args::{Global, VisibilityArgs};
 use crate::columns::{fit, wrap};
 use crate::console::answer;
 use crate::entry::{entry_head, joined_positions};
-use crate::exit::Exit;
-use crate::lookup::session;
+use crate::exit::{Exit, wrong};
+use crate::lookup::{one_position, session_at};
+use crate::names::short;
 use crate::settings::Settings;
 use crate::terminal::{clean, width};
 use wunderblock::report::VisibilityReport;
 use wunderblock::{Visibility, VisibilityChange};
-use wunderblock_core::units::Seq;
 
 pub(crate) async fn run(
     global: &Global,
@@ -18,10 +18,13 @@ pub(crate) async fn run(
     (wanted, change): (&VisibilityArgs, Visibility),
 ) -> Exit {
     let engine = settings.existing().await?;
-    let session = session(&engine, global, &wanted.session.session).await?;
-    let done = change.set(&session, Seq(wanted.seq)).await?;
-    let id = session.id().as_str();
-    answer(global, &VisibilityReport::new(id, change, &done), || words(id, change, &done))
+    let (session, place) = session_at(&engine, global, &wanted.session.session).await?;
+    let Some(seq) = one_position(wanted.seq, place)? else {
+        return Err(wrong("give the position of a message: SESSION#118, or SESSION 118"));
+    };
+    let done = change.set(&session, seq).await?;
+    let (id, name) = (session.id().as_str(), short(&session).await?);
+    answer(global, &VisibilityReport::new(id, change, &done), || words(&name, change, &done))
 }
 
 /// What was changed, of what, and what that comes to. Commands stand on lines of their own, to be copied.
@@ -44,14 +47,14 @@ fn words(session: &str, change: Visibility, done: &VisibilityChange) -> String {
             out.push_str(&format!("    wunderblock {command}\n"));
         }
     };
-    let (session, seq) = (clean(session), entry.seq);
+    let seq = entry.seq;
     let read = format!("read {}", entry.address);
     let lanes: Vec<String> =
         done.left_out.iter().map(|(lane, at)| format!("`{}` (step #{at})", clean(lane.as_str()))).collect();
     let lanes = lanes.join(", ");
     match change {
         Visibility::Pin if done.hidden => {
-            say("it is hidden, and a pin shows nothing that is hidden:", &format!("unhide {session} {seq}"));
+            say("it is hidden, and a pin shows nothing that is hidden:", &format!("unhide {session}#{seq}"));
         }
         Visibility::Pin => {
             if done.brought_back {
@@ -59,13 +62,13 @@ fn words(session: &str, change: Visibility, done: &VisibilityChange) -> String {
             }
             say(
                 "it stays in every request, word for word. To take that back:",
-                &format!("unpin {session} {seq}"),
+                &format!("unpin {session}#{seq}"),
             );
         }
         Visibility::Unpin => say("it may leave requests again, as everything may.", ""),
         Visibility::Hide => {
             say("it is in no request from here on, and stays readable:", &read);
-            say("to take that back:", &format!("unhide {session} {seq}"));
+            say("to take that back:", &format!("unhide {session}#{seq}"));
             if let Some(at) = done.told_by.last() {
                 let line = format!(
                     "the summary at #{at} was made with it and may still tell of it. To take the summary out of the view:"
@@ -78,7 +81,7 @@ fn words(session: &str, change: Visibility, done: &VisibilityChange) -> String {
             let line = format!(
                 "lanes that have left it out do not show it by themselves: {lanes}. To bring it back:"
             );
-            say(&line, &format!("pin {session} {seq}"));
+            say(&line, &format!("pin {session}#{seq}"));
         }
     }
     out

@@ -9,6 +9,7 @@ mod price;
 
 pub use price::{BilledTokens, Long, MicroDollars, Price, Rates};
 
+use crate::policy::nearest::nearest;
 use crate::tokens::{Counter, Family, TokenModel, Vocabulary};
 use parse::parse;
 use serde::Deserialize;
@@ -207,6 +208,12 @@ impl Catalog {
             row,
             known: true,
         })
+    }
+
+    /// The model of the catalog whose name is nearest to an unknown one, if a slip explains the difference.
+    #[must_use]
+    pub fn nearest(&self, model: &str) -> Option<&str> {
+        nearest(model, self.rows().map(|row| row.name.trim_end_matches('*').trim_end_matches('-')))
     }
 
     /// All rows, the default excepted.

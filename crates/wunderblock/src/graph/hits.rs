@@ -64,7 +64,7 @@ impl QueryWords {
             return Err(Error::Query("the query is empty: give words to look for, or no query".to_owned()));
         }
         let either: Vec<String> = words.iter().map(|word| regex::escape(word)).collect();
-        let options = GrepOptions { session: None, regex: true, ignore_case: true };
+        let options = GrepOptions { regex: true, ignore_case: true, ..GrepOptions::default() };
         let pattern = Pattern::new(&either.join("|"), &options)?;
         let phrase = query.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
         Ok(Self { phrase, words, pattern, most })
@@ -137,7 +137,7 @@ async fn range_hits(
 ) -> Result<Expanded, Error> {
     let Positions { stream: StreamInfo { id: stream, handle, .. }, from, to } = range;
     let mut found: BTreeMap<Seq, Merit> = BTreeMap::new();
-    let scan = StreamScan { stream, from, to, said_only: true };
+    let scan = StreamScan { stream, from, to, said_only: true, context: 0 };
     let _ = grep_stream(engine, &scan, &wanted.pattern, &mut |hit| {
         let merit = wanted.merit(&hit.text);
         let all = found.entry(hit.seq).or_default();

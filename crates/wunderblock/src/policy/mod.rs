@@ -4,7 +4,7 @@
 //! constants of each preset come from.
 
 mod finding;
-mod nearest;
+pub(crate) mod nearest;
 mod parse;
 mod preset;
 mod schema;

@@ -1,8 +1,8 @@
-//! What was probably meant.
+//! The word that a person probably meant.
 
-/// The known word nearest to a typed one, if one is near: so few letters away that a slip of the fingers explains it.
-/// Case, `_` and `-` do not count.
-pub(super) fn nearest<'k>(typed: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+/// Returns the known word nearest to a typed one, if a slip of the fingers explains the difference: one letter, and one more
+/// for every four. Case, `_` and `-` do not count.
+pub fn nearest<'k>(typed: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     let plain = |word: &str| word.to_lowercase().replace('_', "-");
     // No known word is nearly as long; and comparing costs the product of the lengths.
     if typed.len() > 64 {

@@ -1,0 +1,197 @@
+//! The first page of the help, and its topics. All of it is made from the list that parses the arguments.
+
+mod words;
+
+use crate::args::Args;
+use crate::columns::{columns, pad, wrap};
+use crate::console::print;
+use crate::exit::{Exit, wrong};
+use crate::terminal::width;
+use clap::builder::StyledStr;
+use clap::{Command, CommandFactory};
+use std::fmt::Write;
+use std::process::ExitCode;
+pub(crate) use words::WORDS;
+use wunderblock::nearest;
+
+/// A row of the first page: commands of one kind. Without a text of its own it has that of its only command.
+type Row = (&'static [&'static str], &'static str);
+
+/// The commands by what one wants of them. A command that is missing here fails a test.
+const GROUPS: [(&str, &[Row]); 5] = [
+    (
+        "Look",
+        &[
+            (&["import"], ""),
+            (&["sessions"], ""),
+            (&["show"], ""),
+            (&["search", "grep"], "Search, best match first; find an exact text"),
+            (&["read", "expand"], "Read what a handle names; what a summary replaces"),
+            (&["describe"], ""),
+        ],
+    ),
+    (
+        "Build",
+        &[
+            (&["context"], ""),
+            (&["explain"], ""),
+            (&["replay", "diff"], "Rebuild a recorded request; compare two of them"),
+            (&["simulate"], ""),
+            (&["append"], ""),
+        ],
+    ),
+    (
+        "Compact",
+        &[
+            (&["compact", "undo"], "Compact a session, or show what that would do; undo it"),
+            (&["pin", "unpin"], "Keep a message in every request; remove a pin"),
+            (&["hide", "unhide"], "Keep a message out of every request; show it again"),
+            (&["reduce"], ""),
+            (&["run"], ""),
+        ],
+    ),
+    (
+        "Keep",
+        &[
+            (&["export"], ""),
+            (&["doctor"], ""),
+            (&["backup", "restore"], "Copy the ledger to a file; replace it by such a copy"),
+            (&["erase"], ""),
+        ],
+    ),
+    ("Help", &[(&["help"], ""), (&["completions", "man"], "Write completions for a shell; the manual page")]),
+];
+
+/// What follows the commands on the first page: at most 80 columns wide, so that the page has 40 lines on any terminal.
+const AFTER: &str = "
+Options of every command:  --db PATH  --config FILE  --tenant NAME  --json  -q  -v
+
+Start with:
+  wunderblock import ~/.claude/projects
+  wunderblock context session.jsonl --window 32000 --out request.json
+
+Exit codes: 0 done, 1 failed or nothing found, 2 wrong usage, 3 refused on purpose
+";
+
+/// The last line of each command's page.
+const OTHERS: &str = "Every command also takes --json, --db and others: `wunderblock help options`.";
+
+/// The commands as they are parsed, with our pages.
+pub(crate) fn command() -> Command {
+    let plain = Args::command();
+    let page = first_page(&plain);
+    plain.override_help(page).mut_subcommands(|command| {
+        let after = command.get_after_help().map(ToString::to_string);
+        let after = after.map_or_else(String::new, |text| format!("{text}\n\n"));
+        command.after_help(format!("{after}{OTHERS}"))
+    })
+}
+
+/// The commands for the manual page and for completions: nothing hidden, one list.
+pub(crate) fn listed() -> Command {
+    ["db", "config", "tenant", "json", "quiet", "verbose"]
+        .into_iter()
+        .fold(Args::command(), |command, name| command.mut_arg(name, |arg| arg.hide(false)))
+}
+
+/// Shows the first page, a command's page, or a topic.
+pub(crate) fn run(topic: Option<&str>) -> Exit {
+    let mut command = command();
+    command.build();
+    match topic {
+        None => command.print_help()?,
+        Some("words") => print(&words_page())?,
+        Some("options") => print(&options_page())?,
+        Some(name) => match command.find_subcommand_mut(name) {
+            Some(found) => found.print_long_help()?,
+            None => return Err(unknown(&command, name)),
+        },
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn unknown(command: &Command, name: &str) -> crate::exit::Failure {
+    let names = command.get_subcommands().filter(|command| !command.is_hide_set()).map(Command::get_name);
+    let names: Vec<&str> = names.chain(["words", "options"]).collect();
+    let meant = nearest(name, names.iter().copied());
+    let meant = meant.map_or_else(String::new, |meant| format!("; did you mean `{meant}`?"));
+    wrong(format!("unknown help topic `{name}`{meant} `wunderblock help` lists the commands"))
+}
+
+fn first_page(command: &Command) -> StyledStr {
+    let styles = clap::builder::Styles::styled();
+    let (header, literal) = (styles.get_header(), styles.get_literal());
+    let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+    let mut page = StyledStr::new();
+    // Writing to a `StyledStr` cannot fail: it is a `String` inside.
+    let _ = write!(
+        page,
+        "{}\n{header}Usage:{header:#} {literal}wunderblock{literal:#} [OPTIONS] <COMMAND>\n\n",
+        wrap(&format!("{about}."), 80, 0)
+    );
+    let wide = GROUPS.iter().flat_map(|(_, rows)| *rows).map(|(names, _)| columns(&names.join(", ")));
+    let wide = wide.max().unwrap_or_default();
+    for (name, rows) in GROUPS {
+        let _ = writeln!(page, "{header}{name}{header:#}");
+        for (names, text) in rows {
+            let own = command.find_subcommand(names.first().copied().unwrap_or_default());
+            let own = own.and_then(Command::get_about).map(ToString::to_string).unwrap_or_default();
+            let text = if text.is_empty() { own.as_str() } else { text };
+            let _ = writeln!(page, "  {literal}{}{literal:#}  {text}", pad(&names.join(", "), wide));
+        }
+    }
+    let _ = write!(page, "{AFTER}");
+    page
+}
+
+fn words_page() -> String {
+    let wide = WORDS.iter().map(|(word, _)| columns(word)).max().unwrap_or_default() + 2;
+    let mut out = String::from("The words of reports, help and guides:\n\n");
+    for (word, meaning) in WORDS {
+        let lines = wrap(meaning, width().min(100), wide);
+        out.push_str(&pad(word, wide));
+        out.push_str(lines.get(wide..).unwrap_or(&lines));
+    }
+    out
+}
+
+fn options_page() -> String {
+    let mut out = String::from("Options of every command, before or after its name:\n\n");
+    for arg in listed().get_arguments().filter(|arg| arg.is_global_set()) {
+        let long = arg.get_long().unwrap_or_default();
+        let short = arg.get_short().map_or_else(|| "    ".to_owned(), |short| format!("-{short}, "));
+        let value = arg.get_value_names().filter(|_| arg.get_action().takes_values());
+        let value = value.and_then(|names| names.first()).map(|name| format!(" <{name}>"));
+        let name = format!("  {short}--{long}{}", value.unwrap_or_default());
+        let mut about = arg.get_help().map(ToString::to_string).unwrap_or_default();
+        if let Some(variable) = arg.get_env() {
+            about.push_str(&format!(" [env: {}]", variable.to_string_lossy()));
+        }
+        let indent = 24;
+        let lines = wrap(&about, width().min(100), indent);
+        out.push_str(&format!("{}{}", pad(&name, indent), lines.get(indent..).unwrap_or(&lines)));
+    }
+    out.push_str("\nSettings that hold for every run: config.toml, described in docs/config.toml.\n");
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_is_in_one_group() {
+        let command = Args::command();
+        let mut listed: Vec<&str> = command
+            .get_subcommands()
+            .filter(|command| !command.is_hide_set())
+            .map(Command::get_name)
+            .collect();
+        let rows = || GROUPS.iter().flat_map(|(_, rows)| *rows);
+        let mut grouped: Vec<&str> = rows().flat_map(|(names, _)| *names).copied().collect();
+        listed.sort_unstable();
+        grouped.sort_unstable();
+        assert_eq!(listed, grouped);
+        assert!(rows().all(|(names, text)| text.is_empty() == (names.len() == 1)), "one text per row");
+    }
+}

@@ -1,0 +1,39 @@
+//! Names for people: short ids and places.
+
+use crate::exit::Failure;
+use crate::terminal::clean;
+use std::fmt::Display;
+use wunderblock::{Engine, Session, ShortIds, beginning};
+use wunderblock_core::id::StreamId;
+
+/// Short forms of ids, unique in the ledger at this moment.
+#[derive(Default)]
+pub(crate) struct Names(ShortIds);
+
+impl Names {
+    /// Reads the ids of all sessions.
+    pub(crate) async fn all(engine: &Engine) -> Result<Self, Failure> {
+        Self::beginning_with(engine, "").await
+    }
+
+    async fn beginning_with(engine: &Engine, prefix: &str) -> Result<Self, Failure> {
+        let streams = engine.streams(prefix, u64::from(u32::MAX)).await?;
+        Ok(Self(ShortIds::among(streams.iter().map(|info| &info.id))))
+    }
+
+    /// The short form of an id.
+    pub(crate) fn short(&self, id: &StreamId) -> String {
+        clean(&self.0.short(id))
+    }
+
+    /// A place in a session, as people read and type it: `7478b9f5~3#865`.
+    pub(crate) fn place(&self, id: &StreamId, position: impl Display) -> String {
+        format!("{}#{position}", self.short(id))
+    }
+}
+
+/// The short form of a session's id. Only ids that begin alike are read.
+pub(crate) async fn short(session: &Session) -> Result<String, Failure> {
+    let names = Names::beginning_with(session.engine(), beginning(session.id())).await?;
+    Ok(names.short(session.id()))
+}

@@ -1,0 +1,150 @@
+//! Short ids: what people read and type in place of a session's id. [`Engine::find_session`](crate::Engine::find_session) takes them back.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+use wunderblock_core::id::StreamId;
+
+/// Minimum characters of a beginning: fewer would soon be ambiguous, and nobody recognises them.
+const BEGINNING: usize = 8;
+/// Maximum characters of a beginning that stands alone. A longer one gives way to beginning and end.
+const LONGEST: usize = 16;
+/// Minimum characters of an end behind a beginning.
+const END: usize = 8;
+/// What stands for the middle of an id. People may type three dots.
+const MIDDLE: char = '…';
+
+/// The ids of a tenant's sessions, to shorten some of them.
+#[derive(Clone, Debug, Default)]
+pub struct ShortIds {
+    /// Ids without branch numbers, in order, and whether they have branches.
+    roots: BTreeMap<Box<str>, bool>,
+}
+
+impl ShortIds {
+    /// Takes the ids that a short one has to be told from: all of a tenant, or those with the same [`beginning`].
+    pub fn among<'a>(ids: impl IntoIterator<Item = &'a StreamId>) -> Self {
+        let ids: BTreeSet<&str> = ids.into_iter().map(StreamId::as_str).collect();
+        let mut roots: BTreeMap<Box<str>, bool> = BTreeMap::new();
+        for id in &ids {
+            match branch(id) {
+                Some((root, _)) if ids.contains(root) => *roots.entry(root.into()).or_default() = true,
+                _ => {
+                    roots.entry((*id).into()).or_default();
+                }
+            }
+        }
+        Self { roots }
+    }
+
+    /// The shortest form of an id that names no other session: a beginning, or beginning and end. An id that
+    /// [`ShortIds::among`] was not given stays whole.
+    #[must_use]
+    pub fn short(&self, id: &StreamId) -> String {
+        let (root, number) = branch(id.as_str())
+            .filter(|(root, _)| self.roots.contains_key(*root))
+            .map_or((id.as_str(), None), |(root, number)| (root, Some(number)));
+        let Some(has_branches) = self.roots.get(root) else { return id.to_string() };
+        let short = self.shortened(root);
+        match number {
+            Some(number) => format!("{short}~{number}"),
+            // Without a number the id means its newest branch.
+            None if *has_branches => format!("{short}~1"),
+            None => short,
+        }
+    }
+
+    fn shortened(&self, root: &str) -> String {
+        let neighbours = [
+            self.roots.range::<str, _>((Bound::Unbounded, Bound::Excluded(root))).next_back(),
+            self.roots.range::<str, _>((Bound::Excluded(root), Bound::Unbounded)).next(),
+        ];
+        let shared = neighbours.into_iter().flatten().map(|(other, _)| common(root, other)).max();
+        let unique = shared.map_or(0, |shared| shared + 1).max(BEGINNING);
+        if unique <= LONGEST {
+            return head(root, unique).to_owned();
+        }
+        let beginning = head(root, BEGINNING);
+        let length = root.chars().count();
+        let alike = || {
+            let from = self.roots.range::<str, _>((Bound::Included(beginning), Bound::Unbounded));
+            from.map(|(id, _)| id).take_while(|id| id.starts_with(beginning))
+        };
+        for count in END..length.saturating_sub(BEGINNING + 1) {
+            let end = tail(root, count);
+            if alike().filter(|id| id.ends_with(end)).count() == 1 {
+                return format!("{beginning}{MIDDLE}{end}");
+            }
+        }
+        root.to_owned()
+    }
+}
+
+/// The part of an id that decides which others its short form has to be told from: a prefix for
+/// [`Engine::streams`](crate::Engine::streams).
+#[must_use]
+pub fn beginning(id: &StreamId) -> &str {
+    head(id.as_str(), BEGINNING)
+}
+
+/// The beginning and the end of an id, where a text gives both.
+pub(crate) fn ends(text: &str) -> Option<(&str, &str)> {
+    text.split_once(MIDDLE).or_else(|| text.split_once("..."))
+}
+
+/// An id without its branch, and the branch's number.
+pub(crate) fn branch(id: &str) -> Option<(&str, u64)> {
+    let (root, number) = id.rsplit_once('~')?;
+    Some((root, number.parse().ok()?))
+}
+
+/// Characters that two texts have in common at their beginning.
+fn common(a: &str, b: &str) -> usize {
+    a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count()
+}
+
+fn end_of(text: &str, chars: usize) -> usize {
+    text.char_indices().nth(chars).map_or(text.len(), |(at, _)| at)
+}
+
+fn head(text: &str, chars: usize) -> &str {
+    text.get(..end_of(text, chars)).unwrap_or(text)
+}
+
+fn tail(text: &str, chars: usize) -> &str {
+    let from = text.char_indices().rev().nth(chars.saturating_sub(1)).map_or(0, |(at, _)| at);
+    text.get(from..).unwrap_or(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn short(ids: &[&str], id: &str) -> String {
+        let ids: Vec<StreamId> = ids.iter().map(|id| StreamId::new(*id).unwrap()).collect();
+        ShortIds::among(&ids).short(&StreamId::new(id).unwrap())
+    }
+
+    #[test]
+    fn a_short_id_is_the_shortest_beginning_that_is_unique() {
+        let ids = ["7478b9f5-3ee2", "7478b9f5-3ee2~2", "019fc8be-3658-7ca3", "019fc8be-3999-7ca3", "demo"];
+        assert_eq!(short(&ids, "7478b9f5-3ee2~2"), "7478b9f5~2");
+        assert_eq!(short(&ids, "7478b9f5-3ee2"), "7478b9f5~1", "alone it means the newest branch");
+        assert_eq!(short(&ids, "019fc8be-3658-7ca3"), "019fc8be-36");
+        assert_eq!(short(&ids, "demo"), "demo");
+        assert_eq!(short(&ids, "unknown~3"), "unknown~3");
+    }
+
+    #[test]
+    fn an_id_with_a_long_beginning_in_common_shows_its_end() {
+        let ids = [
+            "trajectories__demo__a-59f43e94",
+            "trajectories__demo__b-11f43e94",
+            "会话会话会话会话会话会话会话会话会话-甲",
+        ];
+        assert_eq!(short(&ids, "trajectories__demo__a-59f43e94"), "trajecto…59f43e94");
+        let alike = ["session-of-today-number-1", "session-of-today-number-11"];
+        assert_eq!(short(&alike, alike[0]), "session-…number-1");
+        assert_eq!(short(&alike, alike[1]), "session-…umber-11");
+        assert_eq!(short(&ids, ids[2]), "会话会话会话会话");
+    }
+}
