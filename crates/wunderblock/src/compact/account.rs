@@ -1,4 +1,4 @@
-//! The account of a compaction.
+//! Account of a compaction: what was done, what it saved, what it cost.
 
 use super::climb::Climbed;
 use super::leaving::{CompactionMoney, Leaving};
@@ -9,35 +9,36 @@ use wunderblock_core::compaction::{CompactionRejected, Manner, Rejection, RungTa
 use wunderblock_core::id::LaneId;
 use wunderblock_core::units::{Millis, Seq, Tokens};
 
-/// What came of a compaction.
+/// Outcome of a compaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CompactionResult {
-    /// The lane is compacted.
+    /// The lane was compacted.
     Compacted,
-    /// It would be; nothing was recorded.
+    /// The lane would be compacted; nothing was recorded.
     WouldCompact,
     /// Summaries were made before the level at which they take effect. No request changes yet.
     Prepared,
-    /// No step of the policy saves what it must.
+    /// No step of the policy saves its minimum.
     NothingGained,
-    /// The summaries that were written could not be taken.
+    /// No step saves its minimum, and attempts at summaries were rejected.
     Refused,
-    /// A hook said no.
+    /// A hook vetoed the compaction for this reason.
     Vetoed(String),
-    /// What it was made from is not as it was. Nothing is lost but the work.
+    /// Events it was made from changed meanwhile. Only the work is lost.
     Overtaken,
-    /// Somebody else is at it, until then.
+    /// Another worker, with this name, is compacting the lane.
     Busy(String),
-    /// So many compactions in a row came to nothing that the lane is left alone until it has grown, or a person asks.
+    /// This number of compactions in a row changed nothing. The lane is left alone until it has grown or a person
+    /// asks.
     Stopped(u32),
     /// The policy is off.
     Off,
-    /// Whoever watched it stopped it.
+    /// The progress callback stopped the compaction.
     Interrupted,
 }
 
 impl CompactionResult {
-    /// Its word in records.
+    /// Returns the outcome's name in records.
     #[must_use]
     pub const fn word(&self) -> &'static str {
         match self {
@@ -56,74 +57,74 @@ impl CompactionResult {
     }
 }
 
-/// The account of a compaction, by what it saved.
+/// Account of a compaction.
 #[derive(Clone, Debug)]
 pub struct Compacted {
-    /// What came of it.
+    /// Outcome.
     pub outcome: CompactionResult,
-    /// The lane.
+    /// Lane.
     pub lane: LaneId,
-    /// The policy.
+    /// Name of the policy.
     pub policy: String,
-    /// Why it was done.
+    /// Reason for the compaction.
     pub due: Due,
-    /// What the request took.
+    /// Tokens of the request before.
     pub before: Tokens,
-    /// What it takes.
+    /// Tokens of the request after.
     pub after: Tokens,
-    /// Whether that is what the policy wants to reach.
+    /// Whether `after` reaches the policy's goal.
     pub reached: bool,
-    /// Where the step is recorded.
+    /// Position of the recorded step.
     pub recorded: Option<Seq>,
-    /// The summaries that were made: their positions, ranges, levels, tokens before and after.
+    /// Summaries made, with their positions, ranges, levels and tokens before and after.
     pub nodes: Vec<MadeNode>,
-    /// How many summaries of other lanes it took over.
+    /// Number of summaries taken over from other lanes.
     pub adopted: usize,
-    /// The steps that were tried.
+    /// Steps of the policy that were tried.
     pub rungs: Vec<RungTaken>,
-    /// Summaries that were not taken.
+    /// Rejected attempts at summaries.
     pub rejected: Vec<Rejection>,
-    /// What models cost.
+    /// Cost of model calls.
     pub spent: Vec<SummarySpend>,
-    /// How long summarisers took, in milliseconds.
+    /// Milliseconds that writing the summaries took.
     pub writing: Millis,
-    /// Who would have written the summaries, where nobody is asked because nothing is recorded.
+    /// Name of the summariser that would have written the summaries, if nothing is recorded and no model is called.
     pub stands_in_for: Option<String>,
-    /// The tasks it went by; none where the policy does not go by tasks.
+    /// Tasks that guided the compaction; empty if the policy ignores tasks.
     pub tasks: Vec<TaskRange>,
-    /// What it takes out of view.
+    /// Content it takes out of view.
     pub leaving: Leaving,
-    /// What it costs now and saves later; none if no price is known.
+    /// Costs now and savings later; `None` if no price is known.
     pub money: Option<CompactionMoney>,
 }
 
 /// A summary that was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MadeNode {
-    /// Its position; where it would be, if nothing was recorded.
+    /// Its position, or the position it would have if nothing was recorded.
     pub at: Seq,
-    /// The first position it stands for.
+    /// First position it covers.
     pub from: Seq,
-    /// The last.
+    /// Last position it covers.
     pub to: Seq,
-    /// Its level.
+    /// Level: 0 for a summary of events, higher for a summary of summaries.
     pub level: u32,
-    /// Who wrote it.
+    /// Name of the summariser that wrote it.
     pub producer: String,
-    /// How it came about.
+    /// Manner in which it was made.
     pub manner: Manner,
-    /// What it replaces took.
+    /// Tokens of what it replaces.
     pub before: Tokens,
-    /// What it takes.
+    /// Tokens of the summary.
     pub after: Tokens,
-    /// What it says.
+    /// Text of the summary.
     pub text: String,
-    /// Whether requests show it; others went into one of a higher level.
+    /// Whether requests show it. A summary that is not shown is a source of one of a higher level.
     pub shown: bool,
 }
 
 impl MadeNode {
-    /// A summary that was written for a job, with what it takes.
+    /// Creates the account of a summary written for a job, with its tokens.
     pub(super) fn new(at: Seq, job: &SummaryJob, draft: &SummaryDraft, tokens: Tokens) -> Self {
         Self {
             at,
@@ -141,7 +142,7 @@ impl MadeNode {
 }
 
 impl Compacted {
-    /// The account of a compaction that has not come to anything yet.
+    /// Creates the account of a compaction that has done nothing yet.
     pub(crate) fn empty(options: &CompactOptions, lane: LaneId, due: Due, outcome: CompactionResult) -> Self {
         Self {
             outcome,
@@ -165,7 +166,7 @@ impl Compacted {
         }
     }
 
-    /// The account of what was done aside: it would be so.
+    /// Turns the account of a compaction done aside into that of a dry run.
     pub(crate) fn unrecord(&mut self) {
         self.recorded = None;
         if self.outcome == CompactionResult::Compacted {
@@ -173,7 +174,7 @@ impl Compacted {
         }
     }
 
-    /// The account of a climb.
+    /// Creates the account of a climb.
     pub(crate) fn of(options: &CompactOptions, lane: &LaneId, due: Due, climbed: &Climbed) -> Self {
         let proposal = &climbed.proposal;
         let nodes = proposal.nodes.iter().filter_map(|node| {
@@ -183,6 +184,7 @@ impl Compacted {
             climbed.drafts.iter().flat_map(|draft| draft.rejected.clone()).collect();
         let refused = proposal.trim.is_none() && !rejected.is_empty();
         Self {
+            // Until the step is published, the outcome is only one of failure.
             outcome: if refused { CompactionResult::Refused } else { CompactionResult::NothingGained },
             before: proposal.before,
             after: proposal.after,
@@ -196,7 +198,8 @@ impl Compacted {
         }
     }
 
-    /// The record of a compaction that changed nothing: what the request took, and how many in a row came to nothing.
+    /// Returns the record of a compaction that changed nothing. `tokens` is the size of the request, `round` the
+    /// number of such compactions in a row.
     pub(crate) fn rejection(&self, tokens: Tokens, round: u32) -> CompactionRejected {
         let why = match &self.outcome {
             CompactionResult::Vetoed(why) => why.clone(),

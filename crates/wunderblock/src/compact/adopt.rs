@@ -1,4 +1,4 @@
-//! Summaries that other lanes of a session have recorded, for a lane that begins.
+//! Summaries of a session's other lanes, adopted by a lane that begins.
 
 use super::history::{marked_events, undone_steps};
 use crate::error::Error;
@@ -15,10 +15,11 @@ use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Millis, Seq, Tokens};
 use wunderblock_core::view::{SummaryNode, unchecked_by};
 
-/// The summaries a lane may begin with, in the order of their ranges, with their texts in the bench: those of the lane that
-/// tells most. Summaries of summaries tell less than what they were made of, so only those of events are taken.
+/// Returns the summaries a lane may begin with, in the order of their ranges, and puts their texts into the bench.
+/// Takes the lane whose summaries have the most tokens. Only summaries of events qualify, because a summary of
+/// summaries has less detail than its sources.
 pub(super) async fn adoptable(session: &Session, bench: &mut Bench) -> Result<Vec<SummaryNode>, Error> {
-    // A lane that has summaries goes on with its own, whether it has built a request or not.
+    // A lane with summaries continues with its own, even if it has not built a request yet.
     if !bench.begins || bench.view.nodes().next().is_some() {
         return Ok(Vec::new());
     }
@@ -26,10 +27,10 @@ pub(super) async fn adoptable(session: &Session, bench: &mut Bench) -> Result<Ve
     let rejected = undone_summaries(session, head).await?;
     let mut foreign = Vec::new();
     let mut lanes: BTreeMap<LaneId, Vec<(Seq, Millis, SessionCompacted)>> = BTreeMap::new();
-    // The latest first: of two for one range the later counts.
+    // The latest come first, and `chain` skips overlaps: of two summaries of one range the later is used.
     for event in marked_events(session, Marked::Kind("session.compacted"), head).await? {
         let Some(Fact::SessionCompacted(made)) = event.fact else { continue };
-        // What was hidden since would be told of by a summary from before.
+        // A summary made before an entry was hidden still mentions that entry.
         let tells_hidden = bench.view.hidden().range(made.from_seq..=made.to_seq).next().is_some();
         if !is_leaf(&made) || rejected.contains(&event.seq) || tells_hidden {
             continue;
@@ -42,7 +43,7 @@ pub(super) async fn adoptable(session: &Session, bench: &mut Bench) -> Result<Ve
     }
     let chains = lanes.into_values().map(chain);
     let told = |nodes: &Vec<(SummaryNode, Tokens)>| nodes.iter().map(|(_, tokens)| *tokens).sum::<Tokens>();
-    // What another program wrote is better than nothing that is checked.
+    // Summaries of other programs are unchecked, so they are used only if no lane of ours has any.
     let chain = chains.max_by_key(told).unwrap_or_else(|| chain(foreign));
     let nodes: Vec<SummaryNode> = chain.into_iter().map(|(node, _)| node).collect();
     let handles: Vec<_> = nodes.iter().filter_map(|node| node.text.handle()).collect();
@@ -52,7 +53,7 @@ pub(super) async fn adoptable(session: &Session, bench: &mut Bench) -> Result<Ve
             bench.costs.learn(handle, bench.costs.measure(text));
         }
     }
-    // What is erased is not there; what gives orders is not taken over.
+    // Skip erased texts and unchecked summaries that give orders. What follows a gap is not adopted either.
     let is_fit = |node: &SummaryNode| {
         let text = bench.texts.of(&node.text);
         text.is_some_and(|text| node.unchecked.is_none() || !gives_orders(text))
@@ -60,7 +61,7 @@ pub(super) async fn adoptable(session: &Session, bench: &mut Bench) -> Result<Ve
     Ok(nodes.into_iter().take_while(is_fit).collect())
 }
 
-/// The summaries that compactions made which were undone.
+/// Returns the summaries made by compactions that were undone.
 async fn undone_summaries(session: &Session, head: Seq) -> Result<BTreeSet<Seq>, Error> {
     let undone = undone_steps(session, Marked::Kind("compaction.undone"), head).await?;
     if undone.is_empty() {
@@ -69,7 +70,7 @@ async fn undone_summaries(session: &Session, head: Seq) -> Result<BTreeSet<Seq>,
     let steps = marked_events(session, Marked::Kind("view.trimmed"), head).await?.into_iter();
     let steps = steps.filter(|event| undone.contains(&event.seq));
     let made = steps.filter_map(|event| match event.fact {
-        // What a compaction makes is recorded behind its step.
+        // A compaction records its own summaries after its step. Nodes at earlier positions were only kept.
         Some(Fact::ViewTrimmed(step)) => {
             Some(step.trim.nodes.into_iter().map(|node| node.at).filter(move |at| *at > event.seq))
         }
@@ -78,13 +79,13 @@ async fn undone_summaries(session: &Session, head: Seq) -> Result<BTreeSet<Seq>,
     Ok(made.flatten().collect())
 }
 
-/// Whether a summary is one of events, and was checked, or came with an import.
+/// Returns whether a summary covers events directly, has a text, and was checked or belongs to no lane (an import).
 fn is_leaf(made: &SessionCompacted) -> bool {
     let is_known = made.check.is_some() || made.lane.is_none();
     made.level == 0 && made.sources.is_empty() && is_known && made.summary.is_some()
 }
 
-/// Summaries whose ranges do not overlap, ascending.
+/// Returns those summaries whose ranges do not overlap, ascending. Of two that overlap, the first in `made` is kept.
 fn chain(made: Vec<(Seq, Millis, SessionCompacted)>) -> Vec<(SummaryNode, Tokens)> {
     let mut chain: BTreeMap<Seq, (SummaryNode, Tokens)> = BTreeMap::new();
     for (at, when, made) in made {

@@ -1,4 +1,4 @@
-//! What of a sweep's summaries becomes a catalogue.
+//! Turning the oldest summaries of a sweep into a catalogue.
 
 use super::sweep::{SweptSummary, one_of};
 use super::writing::EarlierText;
@@ -6,7 +6,8 @@ use wunderblock_core::compact::{Detail, SummaryJob};
 use wunderblock_core::policy::ArchiveSizes;
 use wunderblock_core::units::Tokens;
 
-/// The catalogue of the oldest summaries, where they take more than there is room for, and those it stands for.
+/// Returns the job of a catalogue of the oldest summaries and its sources, if all summaries together exceed their
+/// size limit.
 pub(super) fn archive(
     standing: &[SweptSummary],
     sizes: ArchiveSizes,

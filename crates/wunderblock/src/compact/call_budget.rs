@@ -1,4 +1,4 @@
-//! How often a summariser may still be asked.
+//! Budget of summariser calls.
 
 use crate::summarize::{Summarise, SummaryFailure, SummaryTask, SummaryText};
 use std::sync::Arc;
@@ -6,17 +6,17 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use wunderblock_core::compaction::SummarySpend;
 use wunderblock_core::units::Tokens;
 
-/// Calls that are left; all who compact one lane at one time share them.
+/// Calls left. Clones share one counter, so all tasks that compact one lane at the same time draw from it.
 #[derive(Clone, Debug)]
 pub(crate) struct CallBudget(Arc<AtomicU32>);
 
 impl CallBudget {
-    /// So many calls.
+    /// Creates a budget of `calls` calls.
     pub(crate) fn of(calls: u32) -> Self {
         Self(Arc::new(AtomicU32::new(calls)))
     }
 
-    /// Whether none is left.
+    /// Returns whether no call is left.
     fn is_used_up(&self) -> bool {
         self.0.load(Ordering::SeqCst) == 0
     }
@@ -27,7 +27,7 @@ impl CallBudget {
     }
 }
 
-/// A summariser whose calls are counted, those that fail, too.
+/// Summariser that counts its calls, including failed ones.
 pub(super) struct CountedCalls<'a> {
     summariser: &'a dyn Summarise,
     budget: &'a CallBudget,
@@ -39,7 +39,7 @@ impl<'a> CountedCalls<'a> {
         Self { summariser, budget, asked: AtomicU32::new(0) }
     }
 
-    /// What was spent, with the calls that came to nothing.
+    /// Returns the spending of a draft, including calls that failed.
     pub(super) fn spent(&self, spent: Option<SummarySpend>) -> Option<SummarySpend> {
         let asked = self.asked.load(Ordering::SeqCst);
         match spent {
@@ -75,6 +75,7 @@ impl Summarise for CountedCalls<'_> {
         }
         let written = self.summariser.summarise(task, progress);
         let spent = written.as_ref().ok().and_then(|written| written.spent.as_ref());
+        // A failed call reports no spending but still counts as one.
         let calls = spent.map_or(1, |spent| spent.calls.max(1));
         self.asked.fetch_add(calls, Ordering::SeqCst);
         self.budget.take(calls);

@@ -1,4 +1,4 @@
-//! Climbing the ladder on a thread of its own: the summariser may block.
+//! Climbing the ladder on a separate thread, because the summariser may block.
 
 use super::call_budget::CallBudget;
 use super::options::{CompactOptions, CompactionStage, OnProgress};
@@ -20,17 +20,17 @@ use wunderblock_core::policy::Policy;
 use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_core::view::{SummaryNode, ViewEntry};
 
-/// What a climb came to.
+/// Result of a climb.
 pub(crate) struct Climbed {
     pub(crate) proposal: Proposal,
-    /// The texts that were written, in order; the proposal's summaries name them by their numbers.
+    /// Texts that were written, in order. The proposal's summaries refer to them by index.
     pub(crate) drafts: Vec<SummaryDraft>,
     pub(crate) interrupted: bool,
-    /// How long writing and checking them took.
+    /// Time spent on writing and checking them.
     pub(crate) writing: Duration,
 }
 
-/// Climbs, on a thread of its own.
+/// Climbs on a separate thread.
 pub(super) async fn run(
     options: &CompactOptions,
     redactor: Arc<Redactor>,
@@ -59,29 +59,29 @@ pub(super) async fn run(
     .await
 }
 
-/// What a climb is made of. It knows nothing of where its view came from: of a ledger, or of a simulation.
+/// Input of a climb. It is independent of the origin of its view: a ledger, or a simulation.
 pub(crate) struct Climb<'a> {
     pub(crate) ask: PlanInput<'a>,
     pub(crate) tasks: &'a [TaskRange],
-    /// What the request takes as it stands; what the work log will add that need not be said.
+    /// Tokens of the request before the climb, and tokens that the work log adds but that may be left out.
     pub(crate) before: (Tokens, Tokens),
     /// Summaries of other lanes that the lane may begin with.
     pub(crate) adopted: &'a [SummaryNode],
     /// The user's standing rules, best first.
     pub(crate) rules: &'a [Quote],
-    /// Who speaks in the exchanges that read the files which stay as they were read.
+    /// Speakers of the exchanges that read files unchanged since and stay word for word.
     pub(crate) files: &'a [Seq],
     pub(crate) policy: &'a Policy,
     pub(crate) summariser: Option<&'a dyn Summarise>,
     pub(crate) redactor: &'a Redactor,
     pub(crate) focus: Option<&'a str>,
     pub(crate) progress: Option<&'a OnProgress>,
-    /// How often the summariser may be asked.
+    /// Calls of the summariser that are left.
     pub(crate) budget: &'a CallBudget,
 }
 
 impl Climb<'_> {
-    /// Climbs. It may block, where a summariser does.
+    /// Climbs the ladder. Blocks while the summariser writes.
     pub(crate) fn run(&self, level: Urgency) -> Climbed {
         let ladder =
             Ladder::new(self.policy, self.ask, level, self.tasks).adding(self.before.0, self.before.1);
@@ -113,6 +113,7 @@ impl Climb<'_> {
                         drafts.push(self.write(&ladder, &job, &told));
                     }
                     writing += begin.elapsed();
+                    // If the callback stopped the loop, fewer texts than jobs are handed in.
                     let made = drafts.get(first..).unwrap_or_default().iter();
                     ladder.take(made.map(|draft| Some(Body::from(draft.text.as_str()))).collect(), first);
                 }
@@ -129,7 +130,7 @@ impl Climb<'_> {
         let entries: Vec<&ViewEntry> = job.entries.iter().filter_map(|seq| view.entry(*seq)).collect();
         let mut earlier: Vec<Earlier<'_>> =
             job.sources.iter().filter_map(|at| self.earlier(ladder, *at)).collect();
-        // What stands word for word beside it need not be told twice.
+        // Entries shown word for word next to an earlier summary are not told twice.
         let begins = entries.first().map_or(job.to.next(), |entry| entry.seq);
         earlier.retain(|earlier| earlier.to < begins);
         let material = Material { from: job.from, to: job.to, entries, bodies: texts, earlier };
@@ -143,7 +144,7 @@ impl Climb<'_> {
         writer.write(job, &material, self.ask.costs, told)
     }
 
-    /// A summary that goes into another: one that stands, or one of this climb.
+    /// Returns a summary that becomes part of another: a draft of this climb, or a summary that the lane shows.
     fn earlier<'a>(&'a self, ladder: &'a Ladder<'_>, at: Seq) -> Option<Earlier<'a>> {
         if let Some(draft) = ladder.draft(at) {
             let (job, text) = (&draft.job, draft.text.inline()?);

@@ -1,4 +1,4 @@
-//! What a build measures of its lane, and whether that makes it due.
+//! Measures a build's request and decides whether its lane is due for compaction.
 
 use super::history::{find_newest, marked_events, recorded_steps, task_marks};
 use super::prepare::Prepared;
@@ -19,20 +19,22 @@ use wunderblock_core::section::Section;
 use wunderblock_core::units::{Millis, Seq, Tokens};
 use wunderblock_core::view::{View, ViewEntry, prepared_to};
 
-/// After the breaker stopped it, a lane must grow by this part of its limit before it is compacted again by itself.
+/// Part of its limit by which a lane must grow before it is compacted automatically again after the breaker stopped
+/// it.
 const REGROW: Permille = Permille(100);
-/// After a compaction was undone, this part of the window must be appended before the lane is compacted again by itself.
-/// Until then it leaves out what does not fit, without summaries: whoever undid one does not want the next.
+/// Part of the window that must be appended after an undo before the lane is compacted automatically again. Until
+/// then, content that does not fit is left out without summaries: a person who undid one compaction does not want the
+/// next.
 const UNDONE: Permille = Permille(200);
 
-/// How large a request is, as far as that makes its lane due.
+/// Size of a request, as far as it can make its lane due.
 #[derive(Clone, Copy)]
 pub(crate) struct MeasuredSize {
     tokens: Tokens,
     messages: u64,
-    /// Conversation outside summaries.
+    /// Tokens of the conversation outside summaries.
     unsummarised: Tokens,
-    /// Of that, what lies behind those that were made ahead.
+    /// Tokens of `unsummarised` after the summaries that were made ahead.
     unprepared: Tokens,
 }
 
@@ -63,7 +65,7 @@ impl MeasuredSize {
     }
 }
 
-/// What a request says of its lane.
+/// Measures a lane by one of its requests.
 pub(crate) fn measure(planned: &Planned, size: MeasuredSize, now: Millis) -> LaneMeasurement {
     let (snapshot, budget, view) = (&planned.snapshot, planned.target.budget, &*planned.decision.view);
     let step = snapshot.step.as_ref();
@@ -72,11 +74,11 @@ pub(crate) fn measure(planned: &Planned, size: MeasuredSize, now: Millis) -> Lan
     let cached = snapshot.before().map(|(at, _)| at).filter(|_| lifetime > Millis::ZERO);
     let until = cached.map(|at| at.0.saturating_add(lifetime.0));
     LaneMeasurement {
-        // What the provider measured, where that is more.
+        // The provider's own count, if it is higher than ours.
         tokens: size.tokens.max(planned.measured()),
         limit: budget.limit().tokens,
         window: budget.window,
-        // It fitted only because something was left out.
+        // The request fits only because something was left out.
         overflows: planned.decision.plan.step == Some(TrimReason::OverBudget),
         refused: snapshot.refused,
         first: snapshot.begins(),
@@ -91,17 +93,18 @@ pub(crate) fn measure(planned: &Planned, size: MeasuredSize, now: Millis) -> Lan
     }
 }
 
-/// Whether the provider's cache of the lane's last request is lost: it has been idle for longer than the cache lives, or asks
-/// another model now.
+/// Returns whether the provider has lost its cache of the lane's last request: the lane was idle longer than the
+/// cache lives, or now uses another model.
 fn is_lost(planned: &Planned, now: Millis) -> bool {
     let Some((at, built)) = planned.snapshot.before() else { return false };
-    // Requests of ours ask for no longer life than the usual one.
+    // Our requests never ask for the longer cache lifetime.
     let life = planned.target.row.cache.lost_after;
     *built.model != *planned.target.model || now.0.saturating_sub(at.0) > life.0
 }
 
-/// Whether a request makes its lane due. What is found at the soft level or below is [to be looked at](between_tasks) once it
-/// is known where tasks end.
+/// Returns the level at which a request makes its lane due; `None` also if its latest step was for the same request,
+/// or if an undo is recent. Pass a result at the soft level or below to [`between_tasks`] once the ends of tasks are
+/// known.
 pub(crate) fn found(policy: &Policy, measure: &LaneMeasurement, planned: &Planned) -> Option<Due> {
     let found = due(policy, measure)?;
     let is_soon = |undone: Seq| appended(planned, undone) < UNDONE.of(measure.window);
@@ -109,8 +112,8 @@ pub(crate) fn found(policy: &Policy, measure: &LaneMeasurement, planned: &Planne
     (!waits && !planned.snapshot.undone.is_some_and(is_soon)).then_some(found)
 }
 
-/// Whether the lane's newest step was for a request by this policy, and nothing was said since: the same request built again
-/// is the same request, also by a policy that goes down in several compactions.
+/// Returns whether the lane's latest step was for a request by this policy, and no message followed. The same
+/// request built again must be the same request, even under a policy that shrinks the lane in several compactions.
 fn is_settled(policy: &Policy, planned: &Planned) -> bool {
     let view = &planned.decision.view;
     let stepped = view.progress().stepped;
@@ -121,8 +124,8 @@ fn is_settled(policy: &Policy, planned: &Planned) -> bool {
         && !view.entries().rev().any(is_said)
 }
 
-/// What the lane shows of what was appended after a position. Where its frontier has passed that, it is more than any part
-/// of the window.
+/// Returns the tokens of the entries shown after a position. If the lane's frontier has passed the position, returns
+/// the maximum, which exceeds any part of the window.
 fn appended(planned: &Planned, after: Seq) -> Tokens {
     let view = &planned.decision.view;
     if view.trim().drop_before > after {
@@ -132,7 +135,8 @@ fn appended(planned: &Planned, after: Seq) -> Tokens {
     entries.map(|entry| cost::message(&entry.message, &planned.costs).tokens).sum()
 }
 
-/// What is due where no request could be built. Where what cannot be left out does not fit by itself, no compaction can help.
+/// Returns the level that is due after a request could not be built. `None` if the parts that cannot be left out
+/// exceed the limit by themselves: no compaction can help then.
 pub(crate) fn after_refusal(policy: &Policy, refusal: &PlanRefusal) -> Option<Due> {
     let stands = |part: &&Fixed| part.section != Section::Transcript;
     let fixed: Tokens = refusal.parts.iter().filter(stands).map(|part| part.cost.tokens).sum();
@@ -140,11 +144,12 @@ pub(crate) fn after_refusal(policy: &Policy, refusal: &PlanRefusal) -> Option<Du
     helps.then(|| Due { level: Urgency::Overflow, why: refusal.to_string() })
 }
 
-/// Whether a request that was built makes its lane due.
+/// Returns the level at which a built request makes its lane due, taking ends of tasks into account.
 pub(crate) async fn is_due(session: &Session, policy: &Policy, draft: &Draft) -> Result<Option<Due>, Error> {
     let planned = &*draft.planned;
     let measure = measure(planned, MeasuredSize::of_draft(draft), session.engine.now());
     let Some(found) = found(policy, &measure, planned) else { return Ok(None) };
+    // Reading the marks of tasks costs a query, and only the lower levels wait for the end of a task.
     if found.level > Urgency::Soft {
         return Ok(Some(found));
     }
@@ -153,7 +158,7 @@ pub(crate) async fn is_due(session: &Session, policy: &Policy, draft: &Draft) ->
     if marks.is_empty() { Ok(Some(found)) } else { Ok(between_tasks(policy, measure, view, &marks)) }
 }
 
-/// Compactions in a row that came to nothing, if they reach the number at which the lane is left alone.
+/// Returns the number of fruitless compactions in a row if it stops further automatic compactions of the lane.
 pub(super) async fn check_breaker(
     session: &Session,
     policy: &Policy,
@@ -167,7 +172,8 @@ pub(super) async fn check_breaker(
     Ok(is_stopped(policy, rounds, prepared).then_some(rounds.0))
 }
 
-/// How many compactions of a lane in a row came to nothing, and what the request took at the last.
+/// Returns the number of fruitless compactions in a row of a lane, and the request's tokens at the last. `None` if
+/// none followed the lane's last successful compaction.
 pub(super) async fn count_rounds(session: &Session, lane: &LaneId) -> Result<Option<(u32, Tokens)>, Error> {
     let head = session.info().await?.head;
     let rejected = Marked::OfLane("compaction.rejected", lane.clone());
@@ -186,8 +192,8 @@ pub(super) async fn count_rounds(session: &Session, lane: &LaneId) -> Result<Opt
     Ok((since.await? != Some(true)).then_some((rejected.round, rejected.tokens)))
 }
 
-/// Whether the summaries that cuts have left out of a lane since its last compaction take more than `room`: a
-/// further sweep would leave them out as well.
+/// Returns whether the summaries that cuts have left out of a lane since its last compaction take more than `room`:
+/// another sweep would leave them out as well.
 pub(crate) async fn is_short_of(session: &Session, lane: &LaneId, room: Tokens) -> Result<bool, Error> {
     let head = session.info().await?.head;
     let mut steps = recorded_steps(session, lane, head).await?.into_iter().map(|(_, step)| step);
@@ -213,7 +219,7 @@ pub(crate) async fn is_short_of(session: &Session, lane: &LaneId, room: Tokens) 
     Ok(tokens.sum::<Tokens>() > room)
 }
 
-/// Whether a lane is due once it is known where its tasks end.
+/// Returns the level at which a lane is due once the ends of its tasks are known.
 pub(crate) fn between_tasks(
     policy: &Policy,
     measure: LaneMeasurement,
@@ -224,9 +230,9 @@ pub(crate) fn between_tasks(
     due(policy, &LaneMeasurement { stands, ..measure })
 }
 
-/// Whether so many compactions in a row came to nothing that a lane is left alone: until it has grown since the last of
-/// them, when its request took `then`. Each further try waits for twice the growth, so that a policy which fails every time
-/// soon waits for more than a window holds. Measured: 181 tries of `pi` at 16,000 tokens are 7.
+/// Returns whether the lane is left alone after `rounds` fruitless compactions in a row: until it has grown since the
+/// last one, when its request took `then` tokens. Each further try waits for twice the growth, so a policy that
+/// always fails soon waits for more than a window holds. Measured: 181 tries of `pi` at 16,000 tokens become 7.
 pub(crate) fn is_stopped(policy: &Policy, (rounds, then): (u32, Tokens), prepared: &Prepared) -> bool {
     let Some(further) = rounds.checked_sub(policy.limits.rounds) else { return false };
     let growth = REGROW.of(prepared.limit());

@@ -1,4 +1,4 @@
-//! What a person asks for in the place of a climb: one summary written again or dissolved, or one of a range.
+//! Manual changes of summaries in place of a climb: one written again, one dissolved, or one made of a range.
 //!
 //! ```text
 //! SummaryEdit ─► what goes, what it was made from ─ write ─► SummaryChange ─ Ladder::change ─► Climbed ─ publish
@@ -28,10 +28,10 @@ use wunderblock_core::ports::Bodies as _;
 use wunderblock_core::units::{Millis, Seq, Tokens};
 use wunderblock_core::view::SummaryNode;
 
-/// Makes the change that was asked for; nothing is recorded.
+/// Makes the requested change without recording anything.
 ///
 /// # Errors
-/// When the ledger cannot be read, or the change cannot be made: [`EditError`].
+/// Returns an error if the ledger cannot be read, or an [`EditError`] if the change is impossible.
 pub(super) async fn run(
     session: &Session,
     options: &CompactOptions,
@@ -62,6 +62,7 @@ pub(super) async fn run(
     for (from, to, entries) in std::mem::take(&mut found.gaps) {
         let leaf = Found { entries, ..Found::default() };
         let mut task = task(prepared, &options.compactor.policy.summary, (from, to), leaf);
+        // No request shows the summary of a gap, so no model writes it.
         task.job.inner = true;
         on &= write(session, &mechanical, prepared, task, &mut written).await?;
         found.sources.extend(written.nodes.last().map(summary_node));
@@ -75,14 +76,14 @@ pub(super) async fn run(
     Ok(Climbed { interrupted: !on, ..climbed })
 }
 
-/// What has been written, and what it was written for.
+/// Summaries already written, and the call budget they draw from.
 struct Written<'a> {
     budget: &'a CallBudget,
     drafts: Vec<SummaryDraft>,
     nodes: Vec<NodeDraft>,
 }
 
-/// Writes a summary. The answer is whether its watcher lets it go on.
+/// Writes a summary. Returns whether the progress callback lets the change continue.
 async fn write(
     session: &Session,
     options: &CompactOptions,
@@ -106,27 +107,27 @@ async fn write(
     .await?;
     let text = Body::from(draft.text.as_str());
     let tokens = cost::summary(&text, &prepared.bench.costs).tokens;
-    // The trim's event comes first.
+    // The step's event takes the first position after the head.
     let at = Seq(prepared.bench.view.head().0 + 2 + done as u64);
     written.nodes.push(NodeDraft { at, job, text, tokens, made: done });
     written.drafts.push(draft);
     Ok(on.load(Ordering::Relaxed))
 }
 
-/// A summary that was just written, as one that others are made from.
+/// Converts a summary that was just written into a node that can be a source of others.
 fn summary_node(draft: &NodeDraft) -> SummaryNode {
     let (from, to, level, text) = (draft.job.from, draft.job.to, draft.job.level, draft.text.clone());
     SummaryNode { at: draft.at, from, to, level, text, made: Millis::ZERO, unchecked: None }
 }
 
-/// What is to be written: of what was found, as much as the policy gives a range of its size.
+/// Creates the task of writing a summary from its sources, with a target as the policy sets it for their size.
 fn task(prepared: &Prepared, policy: &Summary, (from, to): (Seq, Seq), found: Found) -> WritingTask {
     let Found { entries, sources, .. } = found;
     let costs = &prepared.bench.costs;
     let said: Tokens = entries.iter().map(|entry| cost::message(&entry.message, costs).tokens).sum();
     let stood: Tokens = sources.iter().map(|node| cost::node(node, costs).tokens).sum();
     let (tokens, target) = match entries.is_empty() {
-        // A summary of summaries alone is half of them, as where they are condensed.
+        // A summary of summaries alone aims at half their size, as in `condense`.
         true => (stood, policy.condensed.min(Tokens(stood.0 / 2).max(policy.at_least))),
         false => (said + stood, summary_target(policy, said + stood)),
     };
@@ -151,7 +152,7 @@ fn task(prepared: &Prepared, policy: &Summary, (from, to): (Seq, Seq), found: Fo
     WritingTask { job, entries, texts: prepared.bench.texts.clone(), earlier }
 }
 
-/// What a change makes of the lane.
+/// Applies a change to the lane and returns it as the result of a climb.
 fn changed(
     options: &CompactOptions,
     prepared: &Prepared,

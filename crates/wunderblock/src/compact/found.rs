@@ -1,4 +1,4 @@
-//! What a summary that a person names was made from, and what a range holds.
+//! Sources of a summary that a person named, and the content of a range.
 
 use super::prepare::Prepared;
 use super::sweep::told;
@@ -18,17 +18,18 @@ use wunderblock_core::pair::arrange;
 use wunderblock_core::units::Seq;
 use wunderblock_core::view::{SummaryNode, View, ViewEntry, unchecked_by};
 
-/// What a summary is made from, and what it replaces.
+/// Sources of a new summary, and the summaries it replaces.
 #[derive(Default)]
 pub(super) struct Found {
     pub(super) gone: Vec<Seq>,
     pub(super) entries: Vec<ViewEntry>,
     pub(super) sources: Vec<SummaryNode>,
-    /// What lies between and beside the summaries of a range: a summary of summaries is one of nothing else.
+    /// Ranges between and beside the summaries of a range, with their entries. Each gets its own summary first,
+    /// because a summary of summaries has only summaries as sources.
     pub(super) gaps: Vec<(Seq, Seq, Vec<ViewEntry>)>,
 }
 
-/// The summary at a position, if requests of the lane show it, and its record.
+/// Returns the summary at a position, if requests of the lane show it, and its record.
 async fn standing(
     session: &Session,
     prepared: &Prepared,
@@ -41,7 +42,7 @@ async fn standing(
     Ok((node, made.ok_or_else(missing)?.1))
 }
 
-/// The records of summaries at positions, ascending, as far as they are not erased.
+/// Returns the records of the summaries at `at`, ascending, except erased ones.
 async fn summary_records(session: &Session, at: &[Seq]) -> Result<Vec<(Event, SessionCompacted)>, Error> {
     let engine = &session.engine;
     let query = Query::At { tenant: engine.tenant.no, stream: session.id.clone(), seqs: at.to_vec() };
@@ -56,7 +57,7 @@ async fn summary_records(session: &Session, at: &[Seq]) -> Result<Vec<(Event, Se
     Ok(found)
 }
 
-/// The summaries that one was made from, with their texts.
+/// Returns the summaries that another summary was made from, with their texts.
 async fn recorded(
     session: &Session,
     prepared: &mut Prepared,
@@ -77,7 +78,7 @@ async fn recorded(
     Ok(nodes)
 }
 
-/// Everything said between two positions, with its texts and what they take.
+/// Returns a view of the messages between two positions and their events. Their texts and costs go to the bench.
 async fn read_range(
     session: &Session,
     prepared: &mut Prepared,
@@ -94,7 +95,7 @@ async fn read_range(
     Ok((view, said))
 }
 
-/// Reads texts, and counts those of which no count is known yet.
+/// Reads texts, and measures those whose cost is not known yet.
 async fn learn(session: &Session, prepared: &mut Prepared, handles: Vec<Handle>) -> Result<(), Error> {
     let bench = &mut prepared.bench;
     read_more_texts(&session.engine, &mut bench.texts, handles.clone()).await?;
@@ -106,7 +107,8 @@ async fn learn(session: &Session, prepared: &mut Prepared, handles: Vec<Handle>)
     Ok(())
 }
 
-/// What shows again what a summary was made from: the summaries it was made from, or what was said.
+/// Builds the change that shows a summary's sources again: the summaries it was made from, or the messages of its
+/// range.
 pub(super) async fn dissolve(
     session: &Session,
     prepared: &mut Prepared,
@@ -128,7 +130,7 @@ pub(super) async fn dissolve(
     Ok(change)
 }
 
-/// What one summary of a range is made from: the summaries in it, and the whole exchanges beside them.
+/// Finds the sources of one summary of a range: the summaries in it, and the whole exchanges beside them.
 pub(super) async fn range(
     session: &Session,
     prepared: &mut Prepared,
@@ -163,7 +165,7 @@ pub(super) async fn range(
     let between = |from: Seq, to: Seq| -> Vec<ViewEntry> {
         entries.iter().filter(|entry| (from..=to).contains(&entry.seq)).cloned().collect()
     };
-    // Nothing is said where a range begins or ends: it is no part of what is summarised.
+    // A margin of the range without an entry is not part of the summary.
     let from = if between(from, first.from).is_empty() { first.from } else { from };
     let to = if between(last.to, to).is_empty() { last.to } else { to };
     let ends = sources.iter().map(|node| node.from).chain([to.next()]);
@@ -173,7 +175,7 @@ pub(super) async fn range(
     Ok((from, to, Found { gone, sources, gaps, ..Found::default() }))
 }
 
-/// What a summary was made from, to be written again.
+/// Finds the sources of a summary that is to be written again.
 pub(super) async fn rewritten(
     session: &Session,
     prepared: &mut Prepared,

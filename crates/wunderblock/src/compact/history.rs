@@ -1,4 +1,4 @@
-//! What a ledger tells of a session's steps, compactions and tasks.
+//! Reading a session's steps, compactions and tasks from the ledger.
 
 use crate::error::Error;
 use crate::query_batch::{EVERY, marked};
@@ -17,7 +17,7 @@ use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::Seq;
 use wunderblock_core::view::View;
 
-/// The steps of a lane up to a position, the newest first, except those no lane follows.
+/// Returns the steps of a lane up to a position, latest first, without the contradictory ones that no lane follows.
 pub(crate) async fn recorded_steps(
     session: &Session,
     lane: &LaneId,
@@ -32,7 +32,7 @@ pub(crate) async fn recorded_steps(
     Ok(own.collect())
 }
 
-/// The steps that were undone up to a position.
+/// Returns the positions of the steps undone up to a position.
 pub(crate) async fn undone_steps(session: &Session, what: Marked, to: Seq) -> Result<BTreeSet<Seq>, Error> {
     let undone = marked_events(session, what, to).await?.into_iter();
     let step = |event: Event| match event.fact {
@@ -42,15 +42,15 @@ pub(crate) async fn undone_steps(session: &Session, what: Marked, to: Seq) -> Re
     Ok(undone.filter_map(step).collect())
 }
 
-/// Control events up to a position, the newest first.
+/// Returns all control events of a kind up to a position, latest first.
 pub(crate) async fn marked_events(session: &Session, what: Marked, to: Seq) -> Result<Vec<Event>, Error> {
     let query = marked(&session.engine, &session.id, what, (to, EVERY));
     let rows = session.engine.ask(query, Answer::events).await?;
     rows.iter().map(|row| Ok(decode_event(&session.engine, &session.id, row)?)).collect()
 }
 
-/// What `find` makes of the newest control event up to a position of which it makes something. Reads a few at a time: the
-/// newest of a long history is found as soon as that of a short one.
+/// Returns the first result of `find` over the control events up to a position, latest first. Reads a page at a time,
+/// so the latest event of a long history is found as fast as that of a short one.
 pub(crate) async fn find_newest<T>(
     session: &Session,
     what: Marked,
@@ -73,12 +73,13 @@ pub(crate) async fn find_newest<T>(
     }
 }
 
-/// Events that are read at a time.
+/// Events read at a time.
 const PAGE: u64 = 32;
-/// Marks of tasks that are read, the newest of each kind: older ones divide what is long summarised.
+/// Maximum marks of tasks read of each kind, the latest. Older ones divide a part of the session that was summarised
+/// long ago.
 const MARKS_MAX: u64 = 1_024;
 
-/// What an event says of where tasks begin and end.
+/// Returns the mark that an event sets, if it begins or ends a task.
 pub(crate) fn task_mark(event: &Event) -> Option<TaskMark> {
     let (ends, title) = match &event.fact {
         Some(Fact::TaskStarted(task)) => (false, task.title.as_ref().unwrap_or(&task.task)),
@@ -88,16 +89,17 @@ pub(crate) fn task_mark(event: &Event) -> Option<TaskMark> {
     Some(TaskMark { at: event.seq, ends, title: Some(title.clone()), by: TaskSource::Event })
 }
 
-/// The marks of events, in order; those of the todo list where there are none.
+/// Sorts the marks of events. Without any, uses those of the todo list.
 pub(crate) fn settled(mut marks: Vec<TaskMark>, view: &View, texts: &dyn Bodies) -> Vec<TaskMark> {
     if marks.is_empty() {
         marks = super::todo::marks(view, texts);
     }
+    // At one position a task begins before it ends.
     marks.sort_by_key(|mark| (mark.at, mark.ends));
     marks
 }
 
-/// Where the newest tasks begin and end, by events and by the todo list.
+/// Returns the starts and ends of the latest tasks: from events, or else from the todo list.
 pub(crate) async fn task_marks(
     session: &Session,
     view: &View,

@@ -1,4 +1,5 @@
-//! Programs that are asked before a compaction, and told after it: one JSON object on stdin.
+//! Programs that can veto a compaction before it starts or hear of it afterwards. Each receives one JSON object on
+//! stdin.
 
 use super::account::{Compacted, MadeNode};
 use super::options::CompactOptions;
@@ -10,21 +11,22 @@ use wunderblock_core::compact::Due;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::Bytes;
 
-/// What a hook writes at most.
+/// Maximum bytes read of a hook's output.
 const OUTPUT: Bytes = Bytes(64 << 10);
-/// The exit status that says no.
+/// Exit status of a hook that vetoes the compaction.
 const NO: i32 = 2;
 
-/// What the hooks before a compaction answered.
+/// Combined answers of the hooks that run before a compaction.
 #[derive(Default)]
 pub(super) struct HookAnswers {
-    /// Why it is not to be.
+    /// Reason of a veto; `None` if no hook vetoed.
     pub(super) veto: Option<String>,
-    /// What the summaries should look at, too.
+    /// Further topics for the summaries to focus on.
     pub(super) focus: Vec<String>,
 }
 
-/// Asks the hooks that run before.
+/// Runs the hooks before a compaction, until one vetoes it. A hook that fails is skipped: a broken hook must not keep
+/// a lane from being compacted.
 pub(super) async fn before(
     options: &CompactOptions,
     prepared: &Prepared,
@@ -60,7 +62,8 @@ pub(super) async fn before(
     asked
 }
 
-/// Tells the hooks that run after.
+/// Runs the hooks after a compaction. Their output and failures are ignored, because the compaction is already
+/// recorded.
 pub(super) async fn after(options: &CompactOptions, account: &Compacted, session: &StreamId) {
     let node = |node: &MadeNode| json!({ "seq": node.at.0, "from_seq": node.from.0, "to_seq": node.to.0, "summary": node.text });
     let told = json!({
@@ -82,7 +85,7 @@ fn name(hook: &Hook) -> String {
     hook.argv.first().cloned().unwrap_or_default()
 }
 
-/// Runs a program on a thread of its own.
+/// Runs a program on a separate thread. Returns `None` if the program could not be run.
 async fn run(hook: &Hook, told: &Value) -> Option<process::ProcessOutput> {
     let (send, receive) = futures_channel::oneshot::channel();
     let program = Program { argv: hook.argv.clone(), cwd: None, time: hook.time, output: OUTPUT };

@@ -1,7 +1,7 @@
-//! Who compacts a lane: a claim that ends by itself, and is renewed while its holder works.
+//! Leases of lanes under compaction. A lease expires by itself and is renewed while its holder works.
 //!
-//! A courtesy, no lock: it keeps two workers from writing the same summaries. Whether one may be published, the append alone
-//! decides.
+//! A lease is not a lock: it only keeps two workers from writing the same summaries. The append alone decides whose
+//! compaction is published.
 
 use crate::engine::random;
 use crate::error::Error;
@@ -18,14 +18,15 @@ use std::time::Duration;
 use wunderblock_core::id::LaneId;
 use wunderblock_core::units::Millis;
 
-/// How long a worker holds a lane without renewing, in milliseconds.
+/// Milliseconds that a worker holds a lane without renewing.
 const LEASE: i64 = limits::COMPACTION_LEASE;
-/// After this part of it, it is renewed, as a divisor: a quarter, so that a few tries may fail.
+/// Divisor of the lease time that gives the interval of renewals. At a quarter of the lease, a few renewals may fail
+/// before the lease expires.
 const RENEWALS: i64 = 4;
-/// How often is looked whether it is time.
+/// Interval between two checks whether a renewal is due.
 const PULSE: Duration = Duration::from_millis(250);
 
-/// Takes the lease of a lane, or holds on to it longer. The answer is who has it, if it is somebody else's.
+/// Claims or renews the lease of a lane. Returns the holder's name if another worker holds the lease.
 pub(super) async fn claim_lease(
     session: &Session,
     lane: &LaneId,
@@ -45,8 +46,8 @@ pub(super) async fn claim_lease(
     }
 }
 
-/// Does work and renews the lane's lease meanwhile, however long a summariser takes. A lease that is lost is lost: then
-/// the first to publish has the lane.
+/// Runs work and renews the lane's lease meanwhile, however long a summariser takes. A lost lease is not an error:
+/// the first worker to publish then wins.
 pub(super) async fn while_holding<T>(
     session: &Session,
     lane: &LaneId,
@@ -54,6 +55,7 @@ pub(super) async fn while_holding<T>(
     work: impl Future<Output = T>,
 ) -> T {
     let mut work = pin!(work);
+    // Without a thread for the clock the work continues and the lease may expire, which costs only duplicate work.
     let Some(heart) = Heart::start() else { return work.await };
     let mut renewed = session.engine.now();
     loop {
@@ -67,7 +69,7 @@ pub(super) async fn while_holding<T>(
         }
         let now = session.engine.now();
         if now.0.saturating_sub(renewed.0) >= LEASE / RENEWALS {
-            // What fails now may not fail at the next beat.
+            // A failed renewal is retried at the next beat.
             if claim_lease(session, lane, holder).await.is_ok() {
                 renewed = now;
             }
@@ -86,15 +88,15 @@ pub(super) fn lease_key(session: &Session, lane: &LaneId) -> String {
     format!("compact:{}:{lane}", session.engine.stream_handle(&session.id))
 }
 
-/// A name no other worker has.
+/// Returns a random name for this worker.
 pub(super) fn new_holder() -> Result<String, Error> {
     let bytes: [u8; 8] = random()?;
     Ok(format!("{:016x}", u64::from_be_bytes(bytes)))
 }
 
-/// A thread that wakes whoever waits once in a [`PULSE`]: no executor is assumed that has a clock.
+/// Thread that wakes its waiting task once per [`PULSE`]. It makes the lease independent of executors with timers.
 struct Heart {
-    /// None when it is to stop.
+    /// `None` once the thread must stop.
     ask: Option<mpsc::Sender<oneshot::Sender<()>>>,
     thread: Thread,
 }
@@ -111,7 +113,7 @@ impl Heart {
         Some(Self { ask: Some(ask), thread: beating.ok()?.thread().clone() })
     }
 
-    /// The next beat; none when there will be none.
+    /// Returns a future that resolves at the next beat; `None` if the thread has ended.
     fn beat(&self) -> Option<oneshot::Receiver<()>> {
         let (beat, waits) = oneshot::channel();
         self.ask.as_ref()?.send(beat).ok()?;

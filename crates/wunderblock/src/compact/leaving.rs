@@ -1,4 +1,4 @@
-//! What a compaction takes out of view, and what it costs and saves.
+//! Content that a compaction takes out of view, and the compaction's cost and savings.
 
 use super::account::{Compacted, MadeNode};
 use super::climb::Climbed;
@@ -16,40 +16,41 @@ use wunderblock_core::trim::treatment;
 use wunderblock_core::units::{Millis, Seq, Tokens};
 use wunderblock_core::view::ViewEntry;
 
-/// What is no longer in view after a compaction.
+/// Content that is no longer in view after a compaction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Leaving {
-    /// Entries that are no longer shown.
+    /// Number of entries no longer shown.
     pub entries: u64,
-    /// What they took.
+    /// Tokens of these entries.
     pub tokens: Tokens,
-    /// What of them people would miss.
+    /// Things in these entries that people would miss, by kind.
     pub kinds: Vec<LeavingKind>,
 }
 
 /// Things of one kind that are no longer in view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeavingKind {
-    /// `user words`, `rules`, `decisions`, `files`, `errors`.
+    /// Name of the kind: `user words`, `rules`, `decisions`, `files` or `errors`.
     pub name: &'static str,
-    /// How many there are.
+    /// Number of things of this kind.
     pub count: usize,
-    /// Those of which no summary tells, in order.
+    /// Things that no shown summary mentions, in order.
     pub untold: Vec<Noted>,
 }
 
-/// What a compaction costs, and saves later. Answers are not counted.
+/// Cost of a compaction and its later savings. Replies are not counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompactionMoney {
-    /// The next request, none of it in the cache any more.
+    /// Price of the next request, with nothing of it in the cache.
     pub next: MicroDollars,
-    /// The next request as it would be without the compaction, read from the cache.
+    /// Price of the next request without the compaction, read from the cache.
     pub next_without: MicroDollars,
-    /// Each later request of this size, read from the cache.
+    /// Price of each later request of this size, read from the cache.
     pub later: MicroDollars,
 }
 
-/// Puts into an account which of its summaries requests show, what leaves the view, and its money.
+/// Completes an account: marks the summaries that requests show, and adds the content that leaves the view and the
+/// cost.
 pub(super) fn tell_leaving(account: &mut Compacted, (prepared, climbed): (&Prepared, &Climbed), now: Millis) {
     if let Some(trim) = &climbed.proposal.trim {
         let stands = |node: &MadeNode| trim.nodes.iter().any(|placed| placed.at == node.at);
@@ -60,12 +61,13 @@ pub(super) fn tell_leaving(account: &mut Compacted, (prepared, climbed): (&Prepa
 }
 
 impl Leaving {
-    /// What goes with a proposal; nothing if there is none.
+    /// Returns the content that a proposal takes out of view; empty if it takes no step.
     fn of(prepared: &Prepared, climbed: &Climbed, made: &[MadeNode]) -> Self {
         let Some(after) = &climbed.proposal.trim else { return Self::default() };
         let bench = &prepared.bench;
         let (view, before) = (&bench.view, bench.view.trim());
         let arrangement = arrange(view);
+        // Exchanges before the floor are outside the lane's requests, so they cannot leave the view.
         let goes = arrangement.exchanges.iter().filter(|exchange| {
             let is_shown = |trim| treatment(exchange, trim, view) != Treatment::LeftOut;
             is_shown(before) && !is_shown(after) && exchange.last >= bench.floor
@@ -100,24 +102,25 @@ impl Leaving {
     }
 }
 
-/// Whether a summary says it, or names the position it stands at.
+/// Returns whether a summary contains the beginning of a noted text, or names its position.
 fn is_told(noted: &Noted, summaries: &[&str]) -> bool {
     let place = format!("#{}", noted.at);
     let head: String = noted.text.chars().take(WORDS).collect();
     let names_it = |text: &str| {
         let mut places = text.match_indices(&place);
         places.any(|(at, _)| {
+            // `#12` must not match `#123`.
             !text.get(at + place.len()..).unwrap_or_default().starts_with(|c: char| c.is_ascii_digit())
         })
     };
     summaries.iter().any(|text| names_it(text) || text.contains(&head))
 }
 
-/// So many characters of a text are the text, when a summary is searched for it.
+/// Characters compared when a summary is searched for a text.
 const WORDS: usize = 48;
 
 impl CompactionMoney {
-    /// What a compaction costs; none if no price is known.
+    /// Returns the cost and savings of a compaction; `None` if no price is known.
     fn of(prepared: &Prepared, (before, after): (Tokens, Tokens), now: Millis) -> Option<Self> {
         let row = &prepared.bench.row;
         let price = row.price_at(now)?;

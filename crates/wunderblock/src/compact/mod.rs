@@ -1,11 +1,12 @@
 //! Compacting a lane: prepare, climb, publish.
 //!
 //! ```text
-//! load, compose ─► Climb ─ on a thread: ladder, summariser, verification ─► Climbed ─ publish ─► view.trimmed, session.compacted …
-//!                                                                             └ overtaken, refused, vetoed ─► compaction.rejected
+//! load, compose ─► Climb (ladder, summariser, verification) ─► publish ─► view.trimmed, session.compacted …
+//!                                                              └ overtaken, refused, vetoed ─► compaction.rejected
 //! ```
-//! Nothing is locked while a summary is written. Publishing appends only if the head has not moved; if it has, the proposal
-//! is made to fit what came, or is void.
+//! A climb runs on a separate thread, and nothing is locked while it writes a summary. Publishing appends only if the
+//! head has not moved. If the head has moved, the proposal is adapted to the new events, or dropped if one of them
+//! contradicts it.
 
 pub(crate) mod account;
 mod adopt;
@@ -54,7 +55,8 @@ impl Session {
     /// Compacts a lane.
     ///
     /// # Errors
-    /// When the ledger cannot be used. That nothing was gained is no error but an [`CompactionResult`].
+    /// Returns an error if the ledger cannot be read or written. A compaction that gains nothing is not an
+    /// error: see [`CompactionResult`].
     pub fn compact<'a>(&'a self, options: &'a CompactOptions) -> BoxFuture<'a, Compacted> {
         Box::pin(async move {
             if options.dry_run && !self.aside {
@@ -75,13 +77,15 @@ impl Session {
                 return Ok(Compacted::empty(options, lane, due, CompactionResult::Off));
             }
             let holder = new_holder()?;
-            // Nobody's work is done twice by who only looks.
+            // A dry run records nothing, so it can duplicate no other worker's work and claims no lease.
             if !options.dry_run
                 && let Some(other) = claim_lease(self, &lane, &holder).await?
             {
                 return Ok(Compacted::empty(options, lane, due, CompactionResult::Busy(other)));
             }
             let mut options = options.clone();
+            // A session aside only previews the compaction: it calls no model and runs no hook, and the account names
+            // the summariser that would have written the summaries.
             let mut stands_in_for = None;
             if self.aside {
                 stands_in_for = options.compactor.summariser.take().map(|writer| writer.name());
@@ -108,7 +112,7 @@ async fn compact_held(
     let most = options.compactor.policy.limits.calls_per_hour;
     let budget = CallBudget::of(match due.level {
         Urgency::Manual => u32::MAX,
-        // Nobody is called.
+        // Without a summariser no model is called, so past calls are not counted.
         _ if options.compactor.summariser.is_none() => most,
         _ => most.saturating_sub(count_calls(session, lane, most).await?),
     });
@@ -152,7 +156,7 @@ async fn compact_held(
     if climbed.proposal.trim.is_none() {
         if !account.nodes.is_empty() || account.adopted > 0 {
             account.outcome = CompactionResult::Compacted;
-            // The sweep was all there was to do.
+            // The sweep did all the work, and no later step records the work log: record it here.
             if let Some(work) = &prepared.work {
                 append_fact(session, work_fact(lane, work)).await?;
             }
@@ -165,6 +169,7 @@ async fn compact_held(
             account.outcome = CompactionResult::Compacted;
             account.recorded = Some(recorded);
             let own = |node: &&mut MadeNode| node.at > climbed.proposal.head;
+            // The proposal's own summaries move with the head; swept and adopted ones are already recorded.
             account.nodes.iter_mut().filter(own).for_each(|node| node.at = Seq(node.at.0 + shift));
             hook::after(options, &account, &session.id).await;
             Ok(account)
@@ -176,8 +181,8 @@ async fn compact_held(
     }
 }
 
-/// Records summaries that were made before their level. That there were none, or that somebody else was faster, is no round
-/// without progress.
+/// Records summaries made before the level at which requests show them. Neither an empty proposal nor a lost race
+/// counts as a compaction without progress, so neither is recorded as rejected.
 async fn publish_ahead(
     session: &Session,
     (prepared, climbed): (&Prepared, &climb::Climbed),
@@ -198,13 +203,13 @@ async fn publish_ahead(
     Ok(account)
 }
 
-/// How many summaries of other lanes a proposal places.
+/// Returns the number of summaries of other lanes that a proposal places.
 fn count_adopted(prepared: &Prepared, climbed: &climb::Climbed) -> usize {
     let placed = climbed.proposal.trim.iter().flat_map(|trim| &trim.nodes);
     placed.filter(|placed| prepared.adopted.iter().any(|node| node.at == placed.at)).count()
 }
 
-/// Records that a compaction changed nothing.
+/// Records a compaction that changed nothing, with the number of such compactions in a row.
 async fn reject(session: &Session, account: Compacted, tokens: Tokens) -> Result<Compacted, Error> {
     let round = count_rounds(session, &account.lane).await?.map_or(0, |(round, _)| round);
     let mut rejected = account.rejection(tokens, round);

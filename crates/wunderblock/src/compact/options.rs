@@ -1,4 +1,4 @@
-//! What is asked of a compaction.
+//! Options and progress of a compaction.
 
 use crate::compactor::Compactor;
 use crate::request::options::ContextOptions;
@@ -6,64 +6,64 @@ use std::sync::Arc;
 use wunderblock_core::compact::Due;
 use wunderblock_core::units::Seq;
 
-/// What is told while a compaction is under way; it answers whether to go on.
+/// Callback that receives the stage of a running compaction and returns whether to continue.
 pub type OnProgress = Arc<dyn Fn(&CompactionStage) -> bool + Send + Sync>;
 
-/// How far a compaction is.
+/// Stage of a running compaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CompactionStage {
-    /// So many texts are to be written.
+    /// Summaries are being written.
     Summarising {
-        /// How many are written.
+        /// Number of summaries written.
         done: usize,
-        /// How many there are to write, as far as is known.
+        /// Number of summaries to write, as far as known.
         of: usize,
-        /// How much of the present one has come.
+        /// Bytes received of the current summary.
         bytes: usize,
     },
-    /// A sweep has come to a position.
+    /// A sweep has reached a position.
     Swept {
-        /// The last position that is summarised.
+        /// Last summarised position.
         through: Seq,
-        /// Where it goes to.
+        /// Last position the sweep will reach.
         of: Seq,
     },
 }
 
-/// What becomes of one summary or one range, in the place of what the policy would do.
+/// Manual change of one summary or range, made instead of the policy's steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SummaryEdit {
-    /// The summary recorded at a position is written again, from what it was made from.
+    /// Writes the summary recorded at a position again, from its original sources.
     Rewrite(Seq),
-    /// The summary recorded at a position no longer stands: what it was made from is shown again.
+    /// Removes the summary recorded at a position and shows its sources again.
     Dissolve(Seq),
-    /// All whole exchanges and summaries from a position to another become one summary.
+    /// Replaces all whole exchanges and summaries between two positions, both included, with one summary.
     Range(Seq, Seq),
 }
 
-/// What is asked of a compaction.
+/// Options of a compaction.
 #[derive(Clone)]
 pub struct CompactOptions {
-    /// The request it is for: lane, model, window, sources. Its own `compactor` is not used.
+    /// Request to compact for: lane, model, window, sources. Its own `compactor` is ignored.
     pub context: ContextOptions,
-    /// How.
+    /// Policy, summariser and hooks.
     pub compactor: Compactor,
-    /// Why; a person if none.
+    /// Reason for the compaction; `None` if a person asked for it.
     pub due: Option<Due>,
-    /// What summaries should look at most. It is recorded with them, and is never a message.
+    /// Topic that summaries should focus on. It is recorded with the summaries and never becomes a message.
     pub focus: Option<String>,
-    /// One summary or one range only; none for what the policy does.
+    /// Manual change of one summary or range; `None` to follow the policy.
     pub edit: Option<SummaryEdit>,
-    /// Say what would be done, and record nothing.
+    /// Whether to report the result without recording anything.
     pub dry_run: bool,
-    /// Summarise what lies before the lane's view, too, from the beginning of the session.
+    /// Whether to summarise also what precedes the lane's view, from the beginning of the session.
     pub sweep: bool,
-    /// Told while it is under way.
+    /// Receives the stage while the compaction runs, and can stop it.
     pub progress: Option<OnProgress>,
 }
 
 impl CompactOptions {
-    /// A person asks for it, for the lane of such a request.
+    /// Creates options for a compaction that a person asked for, of the lane that `context` describes.
     #[must_use]
     pub fn new(context: ContextOptions, compactor: Compactor) -> Self {
         Self {

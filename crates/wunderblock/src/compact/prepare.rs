@@ -1,4 +1,4 @@
-//! What a climb needs: the lane's view with all its texts, and what the request holds beside the conversation.
+//! Input of a climb: the lane's view with all its texts, and the rest of the request.
 
 use super::adopt::adoptable;
 use super::history::task_marks;
@@ -35,25 +35,25 @@ use wunderblock_core::work::{FileChange, TouchedFile, WorkLog};
 /// A lane, ready to be compacted.
 #[derive(Clone)]
 pub(crate) struct Prepared {
-    /// The lane, with the texts of all its view.
+    /// The lane, with the texts of its whole view.
     pub(crate) bench: Bench,
     pub(crate) tasks: Vec<TaskRange>,
-    /// What the request takes.
+    /// Tokens of the request before the compaction.
     pub(crate) tokens: Tokens,
-    /// Summaries of other lanes that a lane may begin with.
+    /// Summaries of other lanes that this lane may begin with.
     pub(crate) adopted: Vec<SummaryNode>,
     /// The user's standing rules, best first.
     pub(crate) rules: Vec<Quote>,
-    /// Who speaks in the exchanges that read the files which stay as they were read, ascending.
+    /// Speakers of the exchanges that read files unchanged since and stay word for word, ascending.
     pub(crate) files: Vec<Seq>,
-    /// What the work has come to: what is recorded of it with the compaction.
+    /// Work log, recorded together with the compaction.
     pub(crate) work: Option<WorkLog>,
-    /// What saying it adds to the request, where nothing was said of it before.
+    /// Tokens the work log adds to the request; zero if the request already showed one.
     pub(crate) spare: Tokens,
 }
 
 impl Prepared {
-    /// A lane with the texts of all its view, and where its tasks begin and end.
+    /// Prepares a lane whose bench has all texts of the view. `marks` are the starts and ends of its tasks.
     pub(crate) fn new(mut bench: Bench, marks: &[TaskMark], policy: &Policy) -> Self {
         let tokens = weigh(&bench.ask()).tokens;
         let rules = match policy.protect.rules_share {
@@ -67,7 +67,8 @@ impl Prepared {
         let work = work_log(&bench.view, &bench.texts, policy.protect.work_share);
         let files =
             work.as_ref().map(|log| recent_reads(&bench.ask(), log, &policy.protect)).unwrap_or_default();
-        // What the compaction says of the work replaces what stands of it.
+        // The new work log replaces the one in the view. Removing the old one first keeps the ladder from weighing
+        // both.
         let stood = forget_work(Arc::make_mut(&mut bench.view));
         let limit = bench.budget.limit().tokens;
         let says = work.as_ref().and_then(|log| expected(log, (bench.stream, limit), &bench.costs));
@@ -76,13 +77,14 @@ impl Prepared {
         Self { bench, tasks, tokens, adopted: Vec::new(), rules, files, work, spare }
     }
 
-    /// What must fit.
+    /// Returns the maximum size of a request.
     pub(crate) fn limit(&self) -> Tokens {
         self.bench.budget.limit().tokens
     }
 }
 
-/// Who speaks in the exchanges that read the files read last, of those that are as they were read.
+/// Returns the speakers of the exchanges that show the most recently read files, if these files have not changed since
+/// and the exchange is within the policy's size limit.
 fn recent_reads(ask: &PlanInput<'_>, log: &WorkLog, protect: &Protect) -> Vec<Seq> {
     let count = usize::try_from(protect.files).unwrap_or(usize::MAX);
     if count == 0 {
@@ -117,8 +119,8 @@ pub(super) async fn prepare(session: &Session, options: &CompactOptions) -> Resu
     Ok(Prepared { adopted, ..Prepared::new(bench, &marks, policy) })
 }
 
-/// Puts turns of the user back into the view in which nobody has looked for rules, and in which there are some: those before
-/// a frontier that moved without a compaction, and of a lane that begins all of them.
+/// Puts the user's turns that contain rules back into the view, if no compaction has searched them yet. These are the
+/// turns before a frontier that moved without a compaction, and all turns if the lane begins.
 async fn hold_turns(session: &Session, bench: &mut Bench) -> Result<(), Error> {
     let engine = &session.engine;
     let trim = bench.view.trim();
@@ -145,7 +147,8 @@ async fn hold_turns(session: &Session, bench: &mut Bench) -> Result<(), Error> {
     Ok(())
 }
 
-/// The lane as a compaction finds it. That it begins again, for another model or window, is recorded first.
+/// Builds the lane's bench. If the lane begins again for another model or window, that step is recorded first and the
+/// bench is built again.
 pub(super) async fn build_bench(session: &Session, options: &CompactOptions) -> Result<Bench, Error> {
     for _ in 0..limits::BUILD_RETRIES {
         let bench = run_build(session, Build::bench(context_job(session, &options.context))).await??;

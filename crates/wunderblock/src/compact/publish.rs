@@ -1,4 +1,4 @@
-//! Publishing: one append, only if nothing it was made from has changed.
+//! Publishing a compaction: one append, made only if none of its sources has changed.
 
 use super::account::Compacted;
 use super::climb::Climbed;
@@ -23,8 +23,8 @@ use wunderblock_core::policy::{Permille, Policy};
 use wunderblock_core::units::{Bytes, Seq};
 use wunderblock_core::work::WorkLog;
 
-/// Appends a compaction. The answer is where its step stands, and by how much its positions have moved; none if it was
-/// overtaken.
+/// Appends a compaction. Returns the position of its step and the distance its positions have moved, or `None` if it
+/// was overtaken by a newer event that contradicts it.
 pub(super) async fn publish(
     session: &Session,
     prepared: &Prepared,
@@ -60,6 +60,7 @@ pub(super) async fn publish(
         let lane = LaneChoice::Named(account.lane.clone());
         let wanted = LaneWanted { lane, at: None, text, reach: None, ignores_steps: false };
         let now = load_lane(&session.engine, &session.id, &wanted).await?;
+        // Always rebase the original proposal: its positions and view belong together.
         match rebase(&climbed.proposal, &prepared.bench.view, &now.view) {
             Some(rebased) => proposal = rebased,
             None => return Ok(None),
@@ -68,23 +69,23 @@ pub(super) async fn publish(
     Err(Error::Restless)
 }
 
-/// By whom a compaction is made, and why.
+/// Origin of a compaction: its lane, policy, reason and options.
 pub(crate) struct CompactionOrigin<'a> {
     pub(crate) lane: &'a LaneId,
-    /// What its requests are for.
+    /// Model and window that the lane's requests are for.
     pub(crate) target: &'a LaneTarget,
-    /// The policy's name.
+    /// Name of the policy.
     pub(crate) policy: &'a str,
     pub(crate) due: &'a Due,
     pub(crate) focus: Option<&'a str>,
     /// See [`prompt`].
     pub(crate) prompt: &'a str,
     pub(crate) calibration: Option<&'a ModelCalibration>,
-    /// What the work has come to.
+    /// Work log at the time of the compaction.
     pub(crate) work: Option<&'a WorkLog>,
 }
 
-/// What a proposal means as facts, each at its position: the lane's step first, where it takes one.
+/// Converts a proposal into facts with their positions: first the lane's step, if there is one.
 pub(crate) fn facts(
     proposal: &Proposal,
     drafts: &[SummaryDraft],
@@ -120,19 +121,19 @@ pub(crate) fn facts(
         facts.push((*at, Fact::ContentReduced(Box::new(reduced.clone()))));
     }
     facts.sort_by_key(|(at, _)| *at);
-    // What is made ahead changes no request, so nothing is said of the work either.
+    // Summaries made ahead change no request, so the work log is not recorded either.
     if proposal.trim.is_none() {
         return facts;
     }
     let last = facts.last().map_or(proposal.head, |(at, _)| *at);
-    // Where there is no room to say it, the next compaction goes on from it all the same.
+    // Without room for its text, the log is recorded with share 0, so that the next compaction can continue from it.
     let share = |work: &WorkLog| if proposal.adds { work.share } else { Permille::ZERO };
     let work = by.work.map(|work| WorkLog { share: share(work), ..work.clone() });
     facts.extend(work.map(|work| (last.next(), work_fact(by.lane, &work))));
     facts
 }
 
-/// The lane's step.
+/// Returns the lane's step.
 fn step(trim: Trim, proposal: &Proposal, by: &CompactionOrigin<'_>) -> ViewTrimmed {
     let compaction = CompactionOutcome {
         policy: by.policy.into(),
@@ -153,13 +154,13 @@ fn step(trim: Trim, proposal: &Proposal, by: &CompactionOrigin<'_>) -> ViewTrimm
     }
 }
 
-/// What the work has come to, as it is recorded.
+/// Returns the fact that records a work log.
 pub(super) fn work_fact(lane: &LaneId, work: &WorkLog) -> Fact {
     let work = Some(Box::new(work.clone()));
     Fact::ContextInjected(ContextInjected { work, ..ContextInjected::new(lane.clone(), Vec::new()) })
 }
 
-/// What the summaries were made by.
+/// Returns a digest of the policy's summary settings: it identifies the prompt of summaries made without a model.
 pub(crate) fn prompt(policy: &Policy) -> String {
     let template = serde_json::to_string(&policy.summary).unwrap_or_default();
     blake3::hash(template.as_bytes()).to_hex().chars().take(16).collect()

@@ -1,4 +1,4 @@
-//! Whether a lane is being compacted, and what has been spent on it.
+//! State of a lane: whether it is being compacted, and how many model calls its summaries took.
 
 use super::history::find_newest;
 use super::lease::lease_key;
@@ -14,24 +14,24 @@ use wunderblock_core::id::LaneId;
 use wunderblock_core::policy::{Meanwhile, Policy};
 use wunderblock_core::units::Millis;
 
-/// What a lane is doing.
+/// State of a lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LaneState {
-    /// Nothing but what it is for.
+    /// No compaction is running.
     Active,
-    /// A worker is compacting it.
+    /// A worker is compacting the lane.
     Compacting {
-        /// Which.
+        /// Name of the worker.
         worker: String,
-        /// When its claim ends by itself.
+        /// Time at which the worker's lease ends unless renewed.
         until: Millis,
     },
 }
 
-/// What a lane is doing.
+/// Returns the state of a lane.
 ///
 /// # Errors
-/// When the ledger cannot be read.
+/// Returns an error if the ledger cannot be read.
 pub(crate) async fn read_lane_state(session: &Session, lane: &LaneId) -> Result<LaneState, Error> {
     let query = Query::Lease { tenant: session.engine.tenant.no, key: lease_key(session, lane) };
     let lease = session.engine.ask(query, Answer::lease).await?;
@@ -42,7 +42,8 @@ pub(crate) async fn read_lane_state(session: &Session, lane: &LaneId) -> Result<
     }))
 }
 
-/// Where the policy says so, waits until nobody compacts the lane.
+/// Waits until no worker compacts the lane, if the policy asks requests to wait: at most as long as one unrenewed
+/// lease, so that a busy worker cannot block a request forever.
 pub(crate) async fn refuse_unsettled(
     session: &Session,
     policy: &Policy,
@@ -60,7 +61,7 @@ pub(crate) async fn refuse_unsettled(
     Ok(())
 }
 
-/// How often a model was called for a lane's summaries in the last hour; more than `most` are not counted.
+/// Counts the model calls for a lane's summaries in the last hour. Stops at `most`.
 pub(super) async fn count_calls(session: &Session, lane: &LaneId, most: u32) -> Result<u32, Error> {
     let head = session.info().await?.head;
     let since = Millis(session.engine.now().0.saturating_sub(HOUR));
@@ -81,7 +82,7 @@ pub(super) async fn count_calls(session: &Session, lane: &LaneId, most: u32) -> 
     Ok(calls)
 }
 
-/// How long is waited before a lane is looked at again.
+/// Interval between two looks at a lane's state.
 const PAUSE: std::time::Duration = std::time::Duration::from_millis(25);
-/// Milliseconds.
+/// An hour in milliseconds.
 const HOUR: i64 = 3_600_000;

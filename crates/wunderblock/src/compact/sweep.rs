@@ -1,8 +1,8 @@
-//! Sweeping: what lies before a lane's view becomes summaries, from the oldest end, a chunk at a time.
+//! Sweeping: turns what precedes a lane's view into summaries, from the oldest end, a chunk at a time.
 //!
-//! A chunk is read, summarised and let go, one for each core at a time where no model is asked; every few chunks what there
-//! is is published. So a sweep holds no more than these chunks and the summaries that stand, is linear in what it reads, and
-//! goes on where it was interrupted: what has no summary yet is the mark of a gap.
+//! A chunk is read, summarised and released. Without a model, one chunk per core is written at a time. Every few
+//! chunks the new summaries are published. So a sweep needs memory only for these chunks and the current summaries,
+//! takes linear time, and can resume after an interruption: a gap is a range without a summary.
 
 use super::account::MadeNode;
 use super::adopt::adoptable;
@@ -39,25 +39,25 @@ use wunderblock_core::ports::CostModel;
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 use wunderblock_core::view::{SummaryNode, View, ViewEntry};
 
-/// New summaries that are published together.
+/// New summaries published together.
 const BATCH: usize = 32;
-/// A chunk where the policy names none, in tokens: lossless-claw's `leafChunkTokens`.
+/// Tokens of a chunk if the policy names none: lossless-claw's `leafChunkTokens`.
 const CHUNK: Tokens = Tokens(20_000);
-/// The part of a chunk its summary takes at most: about lossless-claw's 2,400 of 20,000.
+/// Maximum part of a chunk that its summary takes: about lossless-claw's 2,400 of 20,000.
 const SHARE: Permille = Permille(120);
-/// The part of a chunk its catalogue takes at most: a few lines.
+/// Maximum part of a chunk that its catalogue takes: a few lines.
 const CATALOGUE: Permille = Permille(30);
-/// … and at least so many tokens: lossless-claw's least.
+/// Minimum target of a summary, in tokens: lossless-claw's minimum.
 const LEAST: Tokens = Tokens(192);
-/// Bytes of text to a token, about: only to find how much to read.
+/// Approximate bytes of text per token, used to decide how much to read and to size a chunk.
 const BYTES_PER_TOKEN: u64 = 4;
-/// Fan-outs where the policy names none: lossless-claw's `leafMinFanout` and `condensedMinFanout`.
+/// Fan-outs of leaves and nodes if the policy names none: lossless-claw's `leafMinFanout` and `condensedMinFanout`.
 const FANS: (u64, u64) = (8, 4);
 
-/// The word for a step of a sweep, in records.
+/// Level that records give to the step of a sweep.
 pub(super) const SWEEP: &str = "sweep";
 
-/// A summary that stands in the swept part.
+/// A summary in the swept part.
 #[derive(Clone)]
 pub(super) struct SweptSummary {
     pub(super) placed: PlacedSummary,
@@ -66,7 +66,7 @@ pub(super) struct SweptSummary {
     pub(super) tokens: Tokens,
 }
 
-/// A summary that was made, with what it was made for.
+/// A new summary that is not published yet, with its job.
 struct Fresh {
     at: Seq,
     job: SummaryJob,
@@ -75,53 +75,51 @@ struct Fresh {
 }
 
 impl SweptSummary {
-    /// As one that goes into another.
+    /// Converts the summary into a source of another.
     pub(super) fn into_earlier(self) -> EarlierText {
         let PlacedSummary { at, from, to } = self.placed;
         EarlierText { at, from, to, level: self.level, text: self.text, unchecked: false }
     }
 }
 
-/// What a sweep came to.
 #[derive(Default)]
 pub(super) struct Swept {
     pub(super) made: Vec<MadeNode>,
-    /// Summaries of other lanes that it took over.
+    /// Number of summaries taken over from other lanes.
     pub(super) adopted: usize,
 }
 
-/// A sweep under way.
+/// State of a running sweep.
 struct Sweep<'a> {
     options: &'a CompactOptions,
     lane: &'a LaneId,
     budget: &'a CallBudget,
-    /// The model's window.
     window: Tokens,
-    /// When its summaries become a catalogue; none where they become summaries again.
+    /// Sizes above which summaries become a catalogue; `None` if they are condensed into summaries.
     archive: Option<ArchiveSizes>,
-    /// What no summary is made from.
+    /// Hidden positions: no summary is made from them.
     hidden: BTreeSet<Seq>,
     calibration: Option<ModelCalibration>,
-    /// What the lane's requests are for.
+    /// Model and window that the lane's requests are for.
     target: LaneTarget,
-    /// The lane's state as it was published last.
+    /// The lane's state as last published.
     trim: Trim,
-    /// Summaries that stood there before it, which stay.
+    /// Summaries that existed before the sweep. They stay.
     kept: Vec<PlacedSummary>,
-    /// What it has put there.
+    /// Summaries that the sweep has placed.
     standing: Vec<SweptSummary>,
     fresh: Vec<Fresh>,
-    /// The head behind which new positions begin.
+    /// Head after which the positions of new events begin.
     head: Seq,
     begins: Seq,
-    /// The last position of the gap it is in.
+    /// Last position of the current gap.
     end: Seq,
-    /// The first position that is shown.
+    /// First position shown.
     frontier: Seq,
     made: Vec<MadeNode>,
 }
 
-/// Summarises what lies before the lane's view and is in no summary yet. The answer is what was made.
+/// Summarises what precedes the lane's view and has no summary yet. Returns the summaries made.
 pub(super) async fn sweep(
     session: &Session,
     options: &CompactOptions,
@@ -133,6 +131,7 @@ pub(super) async fn sweep(
     }
     let mut bench = build_bench(session, options).await?;
     let trim = bench.view.trim().clone();
+    // A lane without a frontier may begin at its floor. The user's newest turn must stay in view.
     let frontier = match (trim.drop_before, bench.view.newest_user()) {
         (Seq::START, user) => user.map_or(bench.floor, |user| user.min(bench.floor)),
         (frontier, _) => frontier,
@@ -179,13 +178,13 @@ pub(super) async fn sweep(
 
 /// A chunk that was read.
 enum Chunk {
-    /// Its summary is being written.
+    /// A chunk whose summary is being written.
     Writing(Writing),
-    /// It is too short for one.
+    /// A chunk too short for a summary.
     Short { from: Seq, to: Seq },
 }
 
-/// Reads and summarises the next chunks. Whether it goes on.
+/// Reads and summarises the next chunks. Returns whether the sweep continues.
 async fn sweep_chunks(
     session: &Session,
     sweep: &mut Sweep<'_>,
@@ -216,7 +215,7 @@ async fn sweep_chunks(
     Ok(goes_on)
 }
 
-/// Reads the next chunk, and begins to summarise it.
+/// Reads the next chunk and starts writing its summary.
 async fn read_chunk(
     session: &Session,
     sweep: &mut Sweep<'_>,
@@ -229,7 +228,7 @@ async fn read_chunk(
     let mut view = View::new(sweep.lane.clone());
     let said = events.iter().filter(|event| matches!(event.fact, Some(Fact::MessageAppended(_))));
     said.for_each(|event| view.apply(event));
-    // What goes on behind the chunk begins the next one, unless it is all there is.
+    // An exchange that continues after the chunk belongs to the next one, unless nothing precedes it.
     let arrangement = arrange(&view);
     let open = arrangement.exchanges.iter().filter(|unit| unit.is_waiting() || unit.last == last);
     let cut = open.map(|unit| unit.key).min().filter(|key| last < sweep.end && *key > sweep.begins);
@@ -242,11 +241,11 @@ async fn read_chunk(
     let bytes: u64 = bodies.map(|body| body.bytes().0).sum();
     let tokens = Tokens(bytes / BYTES_PER_TOKEN);
     let summary = &sweep.options.compactor.policy.summary;
-    // However dense the policy's own summaries are, a whole session's must fit beside one another.
+    // The summaries of a whole session must fit side by side, however long the policy's own summaries are.
     let catalogues = sweep.options.compactor.policy.catalogues();
     let most = match (catalogues, sweep.archive) {
         (true, _) => CATALOGUE,
-        // What has no room beside the others is archived.
+        // Summaries without room are archived later, so their size needs no cap here.
         (false, Some(_)) => Permille::ONE,
         (false, None) => SHARE,
     };
@@ -272,7 +271,7 @@ async fn read_chunk(
     Ok(Some(Chunk::Writing(sweep.write(session, work, costs)?)))
 }
 
-/// The entries of a view that summaries may tell of: those of no exchange in which something is hidden.
+/// Returns the entries that summaries may mention: all except exchanges with a hidden entry.
 pub(super) fn told<'v>(
     view: &'v View,
     arrangement: &Arrangement,
@@ -284,7 +283,7 @@ pub(super) fn told<'v>(
     view.entries().filter(move |entry| !hidden.contains(&entry.seq))
 }
 
-/// Appends what was made since the last time.
+/// Appends the summaries made since the last publication.
 async fn publish_sweep(session: &Session, sweep: &mut Sweep<'_>) -> Result<(), Error> {
     if sweep.next_trim().nodes == sweep.trim.nodes {
         return Ok(());
@@ -306,6 +305,7 @@ async fn publish_sweep(session: &Session, sweep: &mut Sweep<'_>) -> Result<(), E
                     ignores_steps: false,
                 };
                 let now = load_lane(&session.engine, &session.id, &wanted).await?;
+                // Only a step of this lane contradicts the sweep; other events just move its positions.
                 if *now.view.trim() != sweep.trim {
                     return Err(Error::Overtaken(sweep.lane.clone()));
                 }
@@ -365,7 +365,7 @@ fn sweep_events(
 }
 
 impl Sweep<'_> {
-    /// How many chunks may be summarised at once; none where there are as many summaries as there may be.
+    /// Returns the number of chunks to summarise at the same time; 0 if the policy's maximum of summaries is reached.
     fn at_once(&self) -> usize {
         let compactor = &self.options.compactor;
         let cores = if compactor.summariser.is_some() { 1 } else { workers() };
@@ -376,7 +376,7 @@ impl Sweep<'_> {
         }
     }
 
-    /// Says how far it is. Whether to go on.
+    /// Reports the progress. Returns whether to continue.
     fn tell(&self) -> bool {
         let stage = CompactionStage::Swept { through: self.begins.prev(), of: self.frontier.prev() };
         self.options.progress.as_ref().is_none_or(|progress| progress(&stage))
@@ -387,10 +387,10 @@ impl Sweep<'_> {
         write_apart(session, self.options, work, WritingMeans { costs, budget: self.budget, told })
     }
 
-    /// Puts a summary in its place.
+    /// Places a summary that was written.
     fn put(&mut self, (job, draft): (SummaryJob, SummaryDraft), costs: &TokenCosts) {
         let tokens = costs.text(&draft.text).tokens;
-        // The trim's event comes first.
+        // The step's event takes the first position after the head.
         let at = Seq(self.head.0 + 2 + self.fresh.len() as u64);
         let placed = PlacedSummary { at, from: job.from, to: job.to };
         self.standing.retain(|standing| !job.sources.contains(&standing.placed.at));
@@ -400,7 +400,7 @@ impl Sweep<'_> {
         self.fresh.push(Fresh { at, job, draft, tokens });
     }
 
-    /// The lane's state with what has been swept.
+    /// Returns the lane's state with the swept summaries.
     fn next_trim(&self) -> Trim {
         let swept = self.standing.iter().map(|standing| standing.placed);
         let mut nodes: Vec<PlacedSummary> = swept.chain(self.kept.iter().copied()).collect();
@@ -410,7 +410,7 @@ impl Sweep<'_> {
         Trim { drop_before, stub_before, nodes, ..self.trim.clone() }
     }
 
-    /// Goes to the next position before the frontier that is under no summary. Whether there is one.
+    /// Moves to the next position before the frontier that no kept summary covers. Returns whether there is one.
     fn finds_gap(&mut self) -> bool {
         let over = |at: Seq| self.kept.iter().find(|placed| (placed.from..=placed.to).contains(&at));
         while let Some(placed) = over(self.begins) {
@@ -421,8 +421,8 @@ impl Sweep<'_> {
         self.begins < self.frontier
     }
 
-    /// A few words between two programs' events: a summary that ends before them stands for them, too, unless it is
-    /// recorded already.
+    /// Extends the summary that ends before a short chunk over it, unless the summary is already recorded. A short
+    /// chunk is a few words between the events of two programs.
     fn stretch(&mut self, from: Seq, to: Seq) {
         let last = self.standing.iter_mut().find(|standing| standing.placed.to.next() == from);
         let Some(standing) = last else { return };
@@ -442,7 +442,7 @@ impl Sweep<'_> {
         self.trim = trim;
     }
 
-    /// Moves what is not published yet behind a head that has moved.
+    /// Moves unpublished positions behind a head that has moved.
     fn shift(&mut self, head: Seq) {
         let old = self.head;
         let by = head.0.saturating_sub(old.0);
@@ -469,7 +469,7 @@ fn chunk(policy: &Policy, window: Tokens) -> Tokens {
     named.unwrap_or(CHUNK)
 }
 
-/// The newest summaries of one level, where there are enough of them to make one of the next.
+/// Returns the job that makes the newest summaries of one level into one of the next, if there are enough of them.
 fn condense(sweep: &Sweep<'_>) -> Option<(SummaryJob, Vec<EarlierText>)> {
     let policy = &sweep.options.compactor.policy;
     if let Some(sizes) = sweep.archive {
@@ -496,7 +496,7 @@ fn condense(sweep: &Sweep<'_>) -> Option<(SummaryJob, Vec<EarlierText>)> {
     one_of(&run, (tokens, target), detail)
 }
 
-/// One summary of several, and those.
+/// Returns the job of one summary of a run of summaries, and its sources.
 pub(super) fn one_of(
     run: &[SweptSummary],
     sizes: (Tokens, Tokens),

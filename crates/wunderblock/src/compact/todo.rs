@@ -1,4 +1,4 @@
-//! Where tasks begin and end by what became of the todo list: an item that is done ends one.
+//! Ends of tasks as the todo list shows them: each item that becomes done ends a task.
 
 use crate::summarize::{follow, todo_call};
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ use wunderblock_core::state::ItemStatus;
 use wunderblock_core::view::View;
 use wunderblock_core::work::TodoItem;
 
-/// The marks, in order.
+/// Returns the marks, in order.
 pub(super) fn marks(view: &View, texts: &dyn Bodies) -> Vec<TaskMark> {
     let mut marks = Vec::new();
     let mut list = Vec::new();
@@ -26,7 +26,7 @@ pub(super) fn marks(view: &View, texts: &dyn Bodies) -> Vec<TaskMark> {
             }
         }
     }
-    // Several items that are done at once end one task.
+    // Several items done by the same call end one task.
     marks.dedup_by_key(|mark| mark.at);
     marks
 }

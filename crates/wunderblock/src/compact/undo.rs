@@ -1,4 +1,4 @@
-//! Undoing: the lane's state before a compaction, recorded anew.
+//! Undoing a compaction: records the lane's state before it again.
 
 use super::history::{recorded_steps, undone_steps};
 use super::sweep::SWEEP;
@@ -14,27 +14,27 @@ use wunderblock_core::id::LaneId;
 use wunderblock_core::plan::{Trim, TrimReason};
 use wunderblock_core::units::{Seq, Tokens};
 
-/// What was undone.
+/// Account of an undo.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Undone {
-    /// The lane.
+    /// Lane.
     pub lane: LaneId,
-    /// Where the compaction is recorded.
+    /// Position of the undone compaction.
     pub compaction: Seq,
-    /// Its policy.
+    /// Name of the compaction's policy.
     pub policy: String,
-    /// What the request took before it, and takes again.
+    /// Tokens of the request before the compaction, and again after the undo.
     pub before: Tokens,
-    /// What it took after it.
+    /// Tokens of the request after the compaction.
     pub after: Tokens,
-    /// Where the lane's new step is recorded.
+    /// Position of the lane's new step.
     pub recorded: Seq,
 }
 
-/// Undoes the lane's newest compaction that is not undone yet: what was shown before it is shown again.
+/// Undoes the lane's latest compaction that is not undone yet: requests show again what they showed before it.
 ///
 /// # Errors
-/// When there is none.
+/// Returns an error if the lane has no compaction to undo, or the ledger cannot be read or written.
 pub(crate) async fn undo_compaction(session: &Session, lane: &LaneId) -> Result<Undone, Error> {
     for _ in 0..limits::BUILD_RETRIES {
         let head = session.info().await?.head;
@@ -46,7 +46,7 @@ pub(crate) async fn undo_compaction(session: &Session, lane: &LaneId) -> Result<
         let Some((place, (at, step))) = place.and_then(|place| Some((place, steps.get(place)?))) else {
             return Err(Error::NothingToUndo(lane.clone()));
         };
-        // What was swept for a compaction goes with it.
+        // The sweeps made for a compaction are undone with it.
         let swept = |(_, step): &&(Seq, ViewTrimmed)| {
             step.compaction.as_ref().is_some_and(|done| &*done.level == SWEEP)
         };
@@ -74,7 +74,7 @@ pub(crate) async fn undo_compaction(session: &Session, lane: &LaneId) -> Result<
     Err(Error::Restless)
 }
 
-/// The lane's step after an undo: what was shown before the compaction.
+/// Returns the step that restores what the lane showed before the compaction.
 fn restored_step(lane: &LaneId, compaction: Seq, trim: Trim, done: &CompactionOutcome) -> ViewTrimmed {
     let compaction = CompactionOutcome {
         policy: done.policy.clone(),
@@ -95,7 +95,8 @@ fn restored_step(lane: &LaneId, compaction: Seq, trim: Trim, done: &CompactionOu
     }
 }
 
-/// Records that steps were undone, and the lane's step after it. Answers where that is recorded.
+/// Records that the steps in `gone` were undone, and the step that restores the lane. Returns the position of that
+/// step.
 async fn record_undone(
     session: &Session,
     head: Seq,

@@ -1,4 +1,4 @@
-//! One summary: the range and the brief to what is written, with or without a model.
+//! Writing one summary from a range and a brief, with or without a model.
 
 use super::call_budget::{CallBudget, CountedCalls};
 use super::options::CompactOptions;
@@ -18,16 +18,16 @@ use wunderblock_core::ports::{Bodies, CostModel};
 use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_core::view::ViewEntry;
 
-/// A summary to be made, and of what. It owns all of it, so that a thread can take it.
+/// A summary to write and its sources. Owns all its data, so that another thread can take it.
 pub(super) struct WritingTask {
     pub(super) job: SummaryJob,
     pub(super) entries: Vec<ViewEntry>,
     pub(super) texts: Texts,
-    /// Summaries that go into it.
+    /// Summaries that become part of it.
     pub(super) earlier: Vec<EarlierText>,
 }
 
-/// A summary that goes into another.
+/// A summary that becomes part of another.
 #[derive(Clone)]
 pub(super) struct EarlierText {
     pub(super) at: Seq,
@@ -38,24 +38,24 @@ pub(super) struct EarlierText {
     pub(super) unchecked: bool,
 }
 
-/// Hears how many bytes of a summary have come, and answers whether to go on.
+/// Callback that receives the number of bytes already written and returns whether to continue.
 pub(super) type OnBytes = Box<dyn Fn(usize) -> bool + Send>;
 
-/// What a summary is counted by, how often a model may be asked for it, and who hears of it.
+/// Cost model, call budget and progress callback for writing a summary.
 pub(super) struct WritingMeans<'a> {
     pub(super) costs: &'a TokenCosts,
     pub(super) budget: &'a CallBudget,
     pub(super) told: OnBytes,
 }
 
-/// A summary that is being written.
+/// Future of a summary that is being written.
 pub(super) type Writing = Pin<Box<dyn Future<Output = Result<(SummaryJob, SummaryDraft), Error>> + Send>>;
 
-/// Writes a summary on another thread: begins at once where no model is asked, else on a thread of its own when it is
-/// waited for.
+/// Writes a summary on another thread. Without a model, writing starts immediately on a worker; with one, it starts
+/// on a separate thread when first polled, because a model call may block for minutes.
 ///
 /// # Errors
-/// When the system gives no thread.
+/// Returns an error if the system cannot start a thread.
 pub(super) fn write_apart(
     session: &Session,
     options: &CompactOptions,
@@ -92,19 +92,20 @@ pub(super) fn write_apart(
     Ok(if is_slow { Box::pin(on_thread(write)) } else { Box::pin(session.engine.workers.start(write)?) })
 }
 
-/// Who writes, by which policy.
+/// Summariser (`None` for extraction), policy and options for writing summaries.
 #[derive(Clone, Copy)]
 pub(super) struct SummaryWriter<'a> {
     pub(super) policy: &'a Policy,
     pub(super) summariser: Option<&'a dyn Summarise>,
     pub(super) focus: Option<&'a str>,
     pub(super) redactor: &'a Redactor,
-    /// How often the summariser may still be asked.
+    /// Calls of the summariser that are left.
     pub(super) budget: &'a CallBudget,
 }
 
 impl SummaryWriter<'_> {
-    /// Writes the summary a job asks for. `told` hears how many bytes have come, and answers whether to go on.
+    /// Writes the summary of a job. `told` receives the number of bytes already written and returns whether to
+    /// continue.
     pub(super) fn write(
         &self,
         job: &SummaryJob,
@@ -156,13 +157,13 @@ impl SummaryWriter<'_> {
     }
 }
 
-/// A summary that is longer is cut: many times its target, and never as long as what it replaces.
+/// Returns the tokens beyond which a summary is cut: a multiple of its target, and less than the content it replaces.
 fn most(summary: &Summary, job: &SummaryJob) -> Tokens {
     let smaller = Tokens(job.tokens.0.saturating_sub(FENCE.0));
     summary.overage.of(job.target).min(smaller).max(Tokens(LEAST.0.min(summary.floor.0.max(1))))
 }
 
-/// What stands around a summary.
+/// Tokens reserved for the fence and header around a summary, so that the whole is smaller than its source.
 const FENCE: Tokens = Tokens(300);
-/// No summary is asked for that is shorter.
+/// Smallest maximum length of a summary, unless the policy's floor is lower.
 const LEAST: Tokens = Tokens(64);
