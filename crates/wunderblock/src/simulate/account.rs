@@ -1,4 +1,4 @@
-//! What a policy's requests come to.
+//! Sums over a policy's requests.
 
 use super::index::{Index, Moment};
 use super::levels::levels;
@@ -13,15 +13,15 @@ use crate::request::target::Target;
 use wunderblock_core::policy::Action;
 use wunderblock_core::units::{Cost, Millis, Tokens};
 
-/// The account of a policy, under way.
+/// Running account of a policy.
 #[derive(Default)]
 pub(super) struct PolicyAccount {
     pub(super) result: PolicyResult,
-    /// When the request before was sent.
+    /// Time at which the previous request was sent.
     before: Option<Millis>,
-    /// What the requests cost so far; none if no price is known.
+    /// Cost of the requests sent; `None` if no price is known.
     cost: Option<MicroDollars>,
-    /// Calls that are still looked at since the newest compaction, and the event before which what they need must be known.
+    /// Calls still to examine since the latest compaction, and the event before which their needs must be known.
     after: (usize, usize),
 }
 
@@ -45,7 +45,7 @@ impl PolicyAccount {
         Self { result, cost, ..Self::default() }
     }
 
-    /// Counts a request: what it takes, and how much of that is as it was at the beginning of the one before.
+    /// Counts a request: its size, and the tokens at its beginning that are unchanged since the previous one.
     pub(super) fn send(&mut self, (total, again): (Cost, Tokens), now: Millis, target: &Target) {
         let (rule, limit) = (&target.row.cache, target.budget.limit());
         let is_cold = self.before.is_none_or(|at| now.0.saturating_sub(at.0) > rule.lifetime.0);
@@ -64,7 +64,7 @@ impl PolicyAccount {
         self.before = Some(now);
     }
 
-    /// Adds what a model's work on summaries cost.
+    /// Adds the cost of a model's work on summaries.
     pub(super) fn spend(&mut self, micro_dollars: u64) {
         if let Some(cost) = &mut self.cost {
             *cost += MicroDollars(micro_dollars);
@@ -72,8 +72,8 @@ impl PolicyAccount {
         self.result.summary_cost += micro_dollars;
     }
 
-    /// Counts what a request still holds of what its reply refers to, and of the user's words; where none could be built,
-    /// nothing.
+    /// Counts the references of the reply, and the user's words, that a request contains. Without a request nothing
+    /// is contained.
     pub(super) fn look(&mut self, sheet: Option<&Sheet>, moment: &Moment, index: &Index) {
         let recall = |names: &[Name]| recalled(names, sheet);
         let reply = ReplyRecall { far: recall(&moment.far), near: recall(&moment.near) };
@@ -94,7 +94,7 @@ impl PolicyAccount {
         self.after = (needs::CALLS, before);
     }
 
-    /// Counts what a request holds of what the next calls after a compaction need, as far as it was known before.
+    /// Counts the needs of the next calls after a compaction that a request contains, among those known before it.
     fn look_ahead(&mut self, sheet: &Sheet, moment: &Moment, index: &Index) {
         let (left, known) = self.after;
         let from = index.calls.partition_point(|call| call.event < moment.before);
@@ -115,7 +115,7 @@ impl PolicyAccount {
         }
     }
 
-    /// The account, when the last request is sent.
+    /// Closes the account after the last request.
     pub(super) fn close(self, sheet: &Sheet, index: &Index, target: &Target) -> PolicyResult {
         let mut result = self.result;
         result.cost = self.cost.map(|cost| cost.0);
@@ -126,7 +126,7 @@ impl PolicyAccount {
     }
 }
 
-/// Where names stand in a request; nowhere without names.
+/// Counts where names occur in a request. Without a request they occur nowhere.
 fn recalled(names: &[Name], sheet: Option<&Sheet>) -> RecallCounts {
     let mut counts = RecallCounts { references: names.len() as u64, ..RecallCounts::default() };
     for name in names {

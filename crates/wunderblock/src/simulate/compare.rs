@@ -1,47 +1,48 @@
-//! Policies side by side: their differences over the same replies, and how sure those are.
+//! Differences between policies over the same replies, with their uncertainty.
 //!
-//! A figure of one session is of few replies, and a few of those carry most references; so a difference is told with the
-//! interval in which 95 % of draws fall. Each draw takes sessions, as many as there are, and of each session blocks of
-//! consecutive replies, as many as it has; with replacement. What a session has in common, and what neighbours have, is
-//! then not taken for evidence twice. All policies are drawn alike, so what is hard for all of them falls out.
+//! A figure of one session is based on few replies, and a few of those have most of the references. So a difference
+//! comes with the interval that contains 95 % of draws. Each draw takes, with replacement, as many sessions as there
+//! are, and from each session as many blocks of consecutive replies as it has. Thus similar replies of one session,
+//! or neighbouring replies, are not counted as independent evidence. All policies are drawn alike, so whatever is
+//! hard for every policy cancels out.
 
 use super::result::{PolicyResult, ReplyRecall, SimulatedHistory, Simulation, number, ratio, rounded};
 use serde::Serialize;
 
-/// Draws of replies.
+/// Number of draws.
 const DRAWS: usize = 2_000;
 /// Maximum length of a block, in replies that have far references.
 const BLOCK: usize = 10;
-/// With fewer blocks an interval would say more than is known.
+/// Minimum number of blocks. With fewer, an interval would claim more than is known.
 const BLOCKS_MIN: usize = 5;
-/// A policy may cost this part more than another and not be the dearer one: a twentieth.
+/// Inverse of the part by which a policy may cost more than another and still dominate it: a twentieth.
 const TOLERANCE: u128 = 20;
-/// Where the draws begin: the same replies give the same intervals.
+/// Seed of the draws. A fixed seed gives the same intervals for the same replies.
 const SEED: u64 = 0x5eed_0015;
 
-/// A difference, and where 95 % of draws see it.
+/// A difference with the interval that contains 95 % of draws.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct PairedDifference {
-    /// What was seen.
+    /// Observed difference.
     pub seen: f64,
-    /// The lower end.
+    /// Lower end of the interval.
     pub low: f64,
-    /// The upper end.
+    /// Upper end of the interval.
     pub high: f64,
 }
 
-/// How a policy differs from the one that it is compared with, over the same replies.
+/// Differences of a policy from the baseline, over the same replies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct PolicyDifference {
-    /// In the recall of far references, per reply.
+    /// Difference in the recall of far references, averaged over replies.
     pub recall_per_reply: PairedDifference,
-    /// … over all of them.
+    /// Difference in the recall of far references over all of them.
     pub recall: PairedDifference,
-    /// In the reach of far references, per reply.
+    /// Difference in the reach of far references, averaged over replies.
     pub reach_per_reply: PairedDifference,
-    /// In cost, as a part of the other's.
+    /// Difference in cost, as a part of the baseline's.
     pub cost: f64,
-    /// What follows from the recall per reply.
+    /// Verdict on the recall per reply.
     pub verdict: PairedVerdict,
 }
 
@@ -49,17 +50,17 @@ pub struct PolicyDifference {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PairedVerdict {
-    /// All of the interval is above 0.
+    /// The whole interval is above 0.
     Won,
-    /// All of it is below 0.
+    /// The whole interval is below 0.
     Lost,
-    /// 0 is in it.
+    /// The interval contains 0.
     #[default]
     Open,
 }
 
 impl PairedDifference {
-    /// Whether it is beyond chance.
+    /// Returns whether the difference is beyond chance.
     #[must_use]
     pub fn verdict(&self) -> PairedVerdict {
         if self.low > 0.0 {
@@ -72,18 +73,18 @@ impl PairedDifference {
     }
 }
 
-/// Sums over some replies: what the figures are made of.
+/// Sums over some replies, from which the figures are computed.
 #[derive(Clone, Copy, Default)]
 struct RecallSums {
     replies: f64,
     references: f64,
     recalled: f64,
-    /// The sum of the parts of each reply's references.
+    /// Sum over replies of the share of references recalled.
     recalled_shares: f64,
     reached_shares: f64,
 }
 
-/// A figure of some replies.
+/// Computes a figure from the sums over some replies.
 type Figure = fn(&RecallSums) -> f64;
 
 const RECALL_PER_REPLY: Figure = |sums| sums.recalled_shares / sums.replies;
@@ -114,14 +115,14 @@ impl RecallSums {
     }
 }
 
-/// The replies of some histories under several policies, ready to be drawn from.
+/// Replies of some histories under several policies, and draws of them.
 pub(super) struct Draws {
-    /// By policy: the sums over all replies, then those of each draw; empty where there are too few replies.
+    /// Sums over all replies and over each draw, by policy. There are no draws if there are too few blocks.
     sums: Vec<(RecallSums, Vec<RecallSums>)>,
 }
 
 impl Draws {
-    /// Draws from histories, in each of which the policies have the same order.
+    /// Draws from histories whose policies are in the same order.
     pub(super) fn of(histories: &[&SimulatedHistory]) -> Self {
         let sessions: Vec<Vec<Vec<RecallSums>>> =
             histories.iter().map(|one| blocks(one)).filter(|blocks| !blocks.is_empty()).collect();
@@ -151,27 +152,28 @@ impl Draws {
         draws
     }
 
-    /// The difference of a figure between two policies, as it was seen.
+    /// Returns the observed difference of a figure between two policies.
     fn seen(&self, (one, other): (usize, usize), figure: Figure) -> f64 {
         let of = |policy: usize| self.sums.get(policy).map_or(0.0, |(all, _)| figure(all));
         let seen = of(one) - of(other);
-        // Without replies there is nothing to divide by.
+        // Without replies the figure is a division by zero.
         if seen.is_finite() { rounded(seen) } else { 0.0 }
     }
 
-    /// The difference of a figure between two policies; none where there are too few replies.
+    /// Returns the difference of a figure between two policies; `None` if there are too few replies.
     fn difference(&self, (one, other): (usize, usize), figure: Figure) -> Option<PairedDifference> {
         let seen = self.seen((one, other), figure);
         let ((_, ones), (_, others)) = (self.sums.get(one)?, self.sums.get(other)?);
         let mut drawn: Vec<f64> =
             ones.iter().zip(others).map(|(one, other)| figure(one) - figure(other)).collect();
         drawn.sort_by(f64::total_cmp);
+        // 2.5 % of the draws lie beyond each end.
         let tail = drawn.len() / 40;
         let (low, high) = (drawn.get(tail)?, drawn.get(drawn.len().checked_sub(tail + 1)?)?);
         Some(PairedDifference { seen, low: rounded(*low), high: rounded(*high) })
     }
 
-    /// How a policy differs from another, with what both cost.
+    /// Returns the differences between two policies, including their costs.
     fn compare(&self, pair: (usize, usize), (cost, other): (u64, u64)) -> Option<PolicyDifference> {
         let recall_per_reply = self.difference(pair, RECALL_PER_REPLY)?;
         Some(PolicyDifference {
@@ -184,13 +186,14 @@ impl Draws {
     }
 }
 
-/// The replies of a history that have far references, in blocks, each with the sums of every policy.
+/// Returns the replies of a history that have far references, in blocks. Each block has the sums of every policy.
 fn blocks(history: &SimulatedHistory) -> Vec<Vec<RecallSums>> {
     let far = |policy: &PolicyResult| -> Vec<ReplyRecall> {
         policy.replies.iter().filter(|reply| reply.far.references > 0).copied().collect()
     };
     let replies: Vec<Vec<ReplyRecall>> = history.policies.iter().map(far).collect();
     let count = replies.first().map_or(0, Vec::len);
+    // A short history gets shorter blocks, so that there are enough of them to draw from.
     let length = (count / BLOCK).clamp(1, BLOCK);
     let block = |from: usize| {
         let of = |replies: &Vec<ReplyRecall>| {
@@ -201,7 +204,8 @@ fn blocks(history: &SimulatedHistory) -> Vec<Vec<RecallSums>> {
     (0..count).step_by(length).map(block).collect()
 }
 
-/// Compares policies over some histories, with one of them and with each other; `policies` are in the histories' order.
+/// Compares policies over some histories: each with the baseline `against` and with every other. `policies` must be
+/// in the histories' order.
 pub(super) fn compare(policies: &mut [PolicyResult], histories: &[&SimulatedHistory], against: &str) {
     let draws = Draws::of(histories);
     let baseline = policies.iter().position(|policy| policy.name == against);
@@ -213,6 +217,7 @@ pub(super) fn compare(policies: &mut [PolicyResult], histories: &[&SimulatedHist
             .and_then(|other| draws.compare((one, other), prices(seen.get(other)?)));
         let dominates = |pair: (usize, usize), (mine, theirs): (u64, u64)| {
             let gained = draws.difference(pair, RECALL_PER_REPLY).is_some_and(|found| found.low > 0.0);
+            // Integer arithmetic: `mine` is at most `theirs` plus a twentieth.
             gained && u128::from(mine) * TOLERANCE <= u128::from(theirs) * (TOLERANCE + 1)
         };
         for (other, its) in seen.iter().enumerate().filter(|(other, _)| *other != one) {
@@ -229,19 +234,20 @@ pub(super) fn compare(policies: &mut [PolicyResult], histories: &[&SimulatedHist
     }
 }
 
-/// How a policy differs from the one it is compared with, over some of the histories.
+/// Difference of a policy from the baseline over some of the histories.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PolicyGain {
-    /// Its name.
+    /// Name of the policy.
     pub name: String,
-    /// The difference in the recall of far references per reply, as it was seen; 0 where no reply has any.
+    /// Observed difference in the recall of far references per reply; 0 if no reply has any.
     pub gain: f64,
-    /// The same with what 95 % of draws say; none where there are too few replies.
+    /// All differences with their intervals; `None` if there are too few replies.
     pub difference: Option<PolicyDifference>,
 }
 
 impl Simulation {
-    /// Compares the policies over some of the histories, in the order in which they were given: to leave one out.
+    /// Compares the policies over some of the histories, for example with one left out. The result is in the
+    /// policies' original order.
     #[must_use]
     pub fn over(&self, is_in: impl Fn(&SimulatedHistory) -> bool) -> Vec<PolicyGain> {
         let histories: Vec<&SimulatedHistory> = self.histories.iter().filter(|one| is_in(one)).collect();
@@ -261,7 +267,7 @@ impl Simulation {
     }
 }
 
-/// SplitMix64 (Steele, Lea, Flood 2014).
+/// SplitMix64 generator (Steele, Lea, Flood 2014).
 struct SplitMix(u64);
 
 impl SplitMix {
@@ -273,7 +279,8 @@ impl SplitMix {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below another; their chances differ by at most one part in 2^32. 0 below 0.
+    /// Returns a number below `end`, or 0 if `end` is 0. The probabilities of the numbers differ by at most one part
+    /// in 2^32.
     fn below(&mut self, end: usize) -> usize {
         let wide = u128::from(self.next()) * end as u128;
         usize::try_from(wide >> 64).unwrap_or_default()

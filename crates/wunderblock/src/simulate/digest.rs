@@ -1,12 +1,12 @@
-//! What a part says, as a number, and as texts.
+//! Digest and texts of a part.
 
 use wunderblock_core::message::{Body, Part};
 use wunderblock_core::ports::Bodies;
 
-/// Half of the BLAKE3 of what a piece says.
+/// Digest of a piece: half of a BLAKE3 hash.
 pub(super) type Digest = [u8; 16];
 
-/// What a part says, as a number: a part of an event and the same part in a request have the same.
+/// Returns the digest of a part's content. A part of an event and the same part in a request have the same digest.
 pub(super) fn digest(part: &Part, bodies: &dyn Bodies) -> Digest {
     let mut hasher = blake3::Hasher::new();
     write(&mut hasher, part, bodies);
@@ -62,7 +62,7 @@ pub(super) fn finish(hasher: &blake3::Hasher) -> Digest {
     std::array::from_fn(|at| hash.as_bytes().get(at).copied().unwrap_or_default())
 }
 
-/// The texts of a part in which something can be named.
+/// Returns the texts of a part that can contain names.
 pub(super) fn spoken(part: &Part) -> Vec<&Body> {
     match part {
         Part::Text { text, .. } | Part::Thinking { text, .. } => vec![text],

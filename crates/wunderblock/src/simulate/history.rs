@@ -1,4 +1,4 @@
-//! A session's events as they came, without what its lane decided.
+//! A session's events as they came, without the decisions of its lane.
 
 use crate::engine::Engine;
 use crate::error::Error;
@@ -22,21 +22,21 @@ use wunderblock_core::section::Section;
 use wunderblock_core::units::Seq;
 use wunderblock_wire::transcript::Format;
 
-/// Bodies that are counted together.
+/// Bodies counted together by one task.
 const COUNT: usize = 64;
 
-/// A session, in memory.
+/// A session in memory.
 pub(super) struct History {
-    /// What its requests are for, as of no time yet.
+    /// Job of its requests, without a time.
     pub(super) job: BuildJob,
-    /// The lane they are built in.
+    /// Lane in which the requests are built.
     pub(super) lane: LaneId,
     pub(super) events: Vec<Event>,
     pub(super) texts: Arc<Texts>,
     counts: Vec<(Handle, BodyCount)>,
 }
 
-/// Reads sessions, one after the other: what was said and what came from outside, not what the lane decided about it.
+/// Reads sessions, one after the other. Takes messages and external content, but not the lane's decisions about them.
 pub(super) async fn read_history(
     engine: &Engine,
     sessions: &[Session],
@@ -53,7 +53,7 @@ pub(super) async fn read_history(
     Ok(History { job, lane, events, texts: Arc::new(texts), counts })
 }
 
-/// What is known of bodies; what nobody has counted yet is counted now.
+/// Returns the counts of bodies: those in the ledger, and for the rest new ones.
 async fn count_bodies(
     engine: &Engine,
     handles: Vec<Handle>,
@@ -79,11 +79,12 @@ async fn count_bodies(
     Ok(counts)
 }
 
-/// The histories that a session's file holds, to be simulated: each conversation by itself; all as one where the program that
-/// wrote them keeps one history in many (aider), or `joined` says so.
+/// Returns the histories in a session's file, ready for simulation. Each conversation is a history. All of them form
+/// one history if the program that wrote them splits one history into several conversations (aider), or if `joined`
+/// is set.
 ///
 /// # Errors
-/// When the ledger cannot be read.
+/// Returns an error if the ledger cannot be read.
 pub fn histories(session: &Session, joined: bool) -> BoxFuture<'_, Vec<Vec<Session>>> {
     Box::pin(async move {
         let all = session.siblings().await?;
@@ -100,11 +101,11 @@ pub fn histories(session: &Session, joined: bool) -> BoxFuture<'_, Vec<Vec<Sessi
 }
 
 impl Session {
-    /// The conversations that its file holds, in the order in which they began: sessions that are no branch and no sub-agent
-    /// of another. This one alone where the file holds one.
+    /// Returns the conversations in the session's file, in the order in which they began, without branches and
+    /// sub-agents. Returns only this session if the file has no other.
     ///
     /// # Errors
-    /// When the ledger cannot be read.
+    /// Returns an error if the ledger cannot be read.
     pub fn siblings<'a>(&'a self) -> BoxFuture<'a, Vec<StreamInfo>> {
         Box::pin(async move {
             let info = self.info().await?;
@@ -122,7 +123,7 @@ impl Session {
     }
 }
 
-/// Reads the session behind what was read before it. Events have the positions they would have in one session.
+/// Appends a session to the events read before it, with the positions the events would have in a single session.
 async fn add_given(session: &Session, lane: &LaneId, events: &mut Vec<Event>) -> Result<(), Error> {
     let mut places: HashMap<Seq, Seq> = HashMap::new();
     let mut from = Seq::START;
@@ -132,6 +133,7 @@ async fn add_given(session: &Session, lane: &LaneId, events: &mut Vec<Event>) ->
         from = last.seq.next();
         for mut event in some.into_iter().filter(|event| is_given(event, lane)) {
             let is_opening = matches!(event.fact, Some(Fact::SessionOpened(_) | Fact::SessionForked(_)));
+            // Only the first session of a history opens it.
             if is_opening && !events.is_empty() {
                 continue;
             }
@@ -139,6 +141,7 @@ async fn add_given(session: &Session, lane: &LaneId, events: &mut Vec<Event>) ->
             places.insert(event.seq, seq);
             event.seq = seq;
             if let Some(target) = event.fact.as_mut().and_then(Fact::target_mut) {
+                // An event about another one is left out if that other one was.
                 let Some(place) = places.get(target) else { continue };
                 *target = *place;
             }
@@ -148,7 +151,7 @@ async fn add_given(session: &Session, lane: &LaneId, events: &mut Vec<Event>) ->
 }
 
 impl History {
-    /// Counts that know every body of the session.
+    /// Returns counts that contain every body of the session.
     pub(super) fn counts(&self) -> Arc<Counts> {
         let counts = Counts::default();
         self.counts.iter().for_each(|(handle, count)| counts.learn(*handle, *count));
@@ -156,7 +159,7 @@ impl History {
     }
 }
 
-/// Whether an event came from elsewhere than from the lane's own requests and compactions.
+/// Returns whether an event is independent of the lane's own requests and compactions.
 fn is_given(event: &Event, lane: &LaneId) -> bool {
     match &event.fact {
         Some(Fact::ContextInjected(injected)) => {
@@ -165,7 +168,7 @@ fn is_given(event: &Event, lane: &LaneId) -> bool {
                     && injected.items.iter().all(|item| item.section != Section::Recall)
         }
         Some(Fact::SessionCompacted(made)) => made.lane.is_none(),
-        // Its content is gone already; the receipt has nothing more to take.
+        // The erased content is already absent from the ledger, so the erasure has nothing left to remove.
         Some(Fact::ContentErased(_)) => false,
         Some(
             Fact::ViewTrimmed(_)
@@ -179,7 +182,7 @@ fn is_given(event: &Event, lane: &LaneId) -> bool {
     }
 }
 
-/// The bodies of an event that a request can show.
+/// Returns the bodies of an event that a request can show.
 fn bodies(event: &Event) -> Vec<Handle> {
     match &event.fact {
         Some(Fact::MessageAppended(said)) => {

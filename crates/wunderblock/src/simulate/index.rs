@@ -1,4 +1,4 @@
-//! What is found out about a session once, for all policies.
+//! Everything about a session that is the same for all policies, computed once.
 
 use super::digest::{Digest, digest, spoken};
 use super::history::History;
@@ -22,95 +22,95 @@ use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Cost, Millis, Seq, Tokens};
 use wunderblock_core::view::View;
 
-/// What was said last more than this ago lies far back.
+/// Distance from which a reference counts as far, in tokens: the name was last said before that much text.
 const FAR: Tokens = Tokens(8_000);
-/// Maximum that one read of a handle or a position gives, in tokens.
+/// Maximum tokens that one read of a handle or a position returns.
 pub(super) const READ: Tokens = Tokens(2_000);
-/// Events that are looked through together.
+/// Events indexed together by one task.
 const SOME: usize = 64;
 
-/// A part as it was said.
+/// A part in its original form.
 pub(super) struct KnownPart {
     pub(super) cost: Cost,
     pub(super) names: Box<[Name]>,
 }
 
-/// What stands behind a position, or a handle.
+/// Content that can be read under a position or a handle.
 #[derive(Default)]
 pub(super) struct PositionSource {
-    /// What one read of it mentions.
+    /// Names in one read of it.
     pub(super) names: Box<[Name]>,
-    /// The commands or paths of the calls it belongs to.
+    /// Commands or paths of the calls that the content belongs to.
     pub(super) gists: Vec<Box<str>>,
-    /// What all of it takes.
+    /// Tokens of the whole content.
     pub(super) tokens: Tokens,
-    /// The content words of what somebody said, where no call is part of it.
+    /// Content words of a message; empty if a call is part of the content.
     pub(super) words: HashSet<u64>,
 }
 
-/// A request that is built: before a reply of the model.
+/// Moment before a reply of the model, at which a request is built.
 pub(super) struct Moment {
-    /// The event it is built before.
+    /// Index of the event before which the request is built.
     pub(super) before: usize,
-    /// The event behind the reply: the next request is built before one from there on.
+    /// Index of the event before which the next request is built, or the number of events.
     pub(super) until: usize,
-    /// When.
+    /// Time of the request.
     pub(super) now: Millis,
-    /// What the reply names that was said before, last far back.
+    /// Far references: names in the reply that were last said more than [`FAR`] tokens before it.
     pub(super) far: Box<[Name]>,
-    /// … and nearer, but before the exchange that the reply continues.
+    /// Near references: names last said later, but before the exchange that the reply continues.
     pub(super) near: Box<[Name]>,
-    /// How many turns of the user there are before it.
+    /// Number of the user's turns before the request.
     pub(super) turns: usize,
 }
 
-/// A session, looked through.
+/// Index of a session.
 #[derive(Default)]
 pub(super) struct Index {
     pub(super) names: EntityNames,
-    /// Lines that calls replace have the first numbers: so many.
+    /// Number of lines that calls replace. These lines have the lowest name numbers.
     lines: usize,
-    /// The same, by their keys.
+    /// Keys of the same lines.
     pub(super) wanted: HashSet<u64>,
-    /// The calls, in order.
+    /// Calls, in order.
     pub(super) calls: Vec<CallNeeds>,
-    /// The event that mentions each name first.
+    /// Index of the event that mentions each name first.
     pub(super) first: Vec<usize>,
-    /// The parts, by what they say.
+    /// Parts by their digests.
     pub(super) parts: HashMap<Digest, KnownPart>,
-    /// By the number of the event.
+    /// Content of each event, by the event's index.
     pub(super) sources: Vec<PositionSource>,
     pub(super) bodies: BTreeMap<Handle, PositionSource>,
     pub(super) texts: Arc<Texts>,
     pub(super) moments: Vec<Moment>,
-    /// The parts of each turn of the user, and their words.
+    /// Parts of each turn of the user, and their numbers of words.
     pub(super) turns: Vec<Vec<(Digest, u64)>>,
     /// Calls that read something again.
     pub(super) rereads: Vec<RepeatedRead>,
-    /// What was mentioned before the last request.
+    /// Names mentioned before the last request.
     pub(super) ever: Vec<Name>,
-    /// What everything takes that a request could show.
+    /// Tokens of everything that a request could show.
     pub(super) tokens: Tokens,
 }
 
-/// A part of an event, looked through on some thread.
+/// A part of an event, as one indexing task found it.
 struct SeenPart {
     digest: Digest,
     keys: Vec<u64>,
-    /// Of those, what its first tokens mention, as many as one read gives.
+    /// Keys among `keys` that the first tokens of the part mention, up to one read.
     near: Vec<u64>,
     handles: Vec<(Handle, Vec<u64>)>,
     tokens: Tokens,
-    /// The content words of what was said.
+    /// Content words of a text.
     words: HashSet<u64>,
-    /// Whether one read gives all of it.
+    /// Whether one read returns the whole part.
     whole: bool,
-    /// What it needs, if it is a call.
+    /// Needs of the call, if the part is a call.
     needs: Option<Vec<Vec<u64>>>,
 }
 
 impl Index {
-    /// Looks through a session.
+    /// Indexes a session.
     pub(super) fn of(history: &History, target: &Target) -> Result<Self, Error> {
         let costs = TokenCosts::new(target.row.counter(), target.dialect, history.counts());
         let wanted = wanted(history);
@@ -132,7 +132,7 @@ impl Index {
             let gists = own_gists(event, &mut gists);
             let mut all: Vec<u64> = Vec::new();
             for (piece, seen) in message_of(event).into_iter().flat_map(|said| &said.parts).zip(seen) {
-                // What stands behind a long part is not in the same read.
+                // A part that follows a long one is not in the same read.
                 if all.is_empty() || seen.whole {
                     all.extend(&seen.near);
                 }
@@ -168,7 +168,7 @@ impl Index {
         Ok(index)
     }
 
-    /// Goes through the session as it happened: requests, and what each reply refers to.
+    /// Goes through the session in order, and collects its requests and the references of each reply.
     fn walk(&mut self, history: &History, parts: &[Vec<Digest>], costs: &TokenCosts) {
         let mentions = mentions(history);
         self.first = vec![usize::MAX; self.names.len()];
@@ -181,6 +181,8 @@ impl Index {
                 let is_reply = message.role == Role::Assistant && message.standing == MessageOrigin::Said;
                 let api_id = message.api_id.as_deref();
                 let goes_on = is_reply && api_id.is_some() && reply == api_id;
+                // Several records with one API id are pieces of one reply, and a reply before the first message
+                // gets no request.
                 if is_reply && !goes_on && begun {
                     let (far, near) = self.references((at, parts), history, &last);
                     let until = history.events.len();
@@ -226,7 +228,7 @@ impl Index {
         self.ever = self.mentioned(history, parts, &mentions);
     }
 
-    /// What the reply that begins at an event refers to, all its pieces together: far back, and nearer.
+    /// Returns the far and the near references of the reply that begins at an event, over all its pieces.
     fn references(
         &self,
         (at, parts): (usize, &[Vec<Digest>]),
@@ -241,7 +243,7 @@ impl Index {
                 }
             }
         }
-        // All since the reply before began stands in every request.
+        // Everything said since the previous reply began is in every request, so it says nothing about a policy.
         let present = self.moments.last().map_or(0, |moment| moment.before);
         let (mut far, mut near) = (Vec::new(), Vec::new());
         for name in each_once(names).into_iter().filter(|name| !self.is_line(*name)) {
@@ -255,7 +257,7 @@ impl Index {
         (far.into(), near.into())
     }
 
-    /// What was mentioned before the last request.
+    /// Returns the names mentioned before the last request.
     fn mentioned(
         &self,
         history: &History,
@@ -270,20 +272,20 @@ impl Index {
         each_once(names.filter(|name| !self.is_line(*name)).collect())
     }
 
-    /// Whether a name is that of a line some call replaces.
+    /// Returns whether a name is that of a line that some call replaces.
     fn is_line(&self, name: Name) -> bool {
         (name as usize) < self.lines
     }
 }
 
-/// Where a name was said last: how much had been said then, and in which event.
+/// Last occurrence of a name: the tokens said until then, and the event.
 #[derive(Clone, Copy)]
 struct LastSaid {
     tokens: Tokens,
     event: usize,
 }
 
-/// The lines that calls replace, each once.
+/// Returns the keys of the lines that calls replace, each once.
 fn wanted(history: &History) -> Vec<u64> {
     let parts = history.events.iter().filter_map(message_of).flat_map(|said| &said.parts);
     let inputs = parts.filter_map(|part| match part {
@@ -296,7 +298,7 @@ fn wanted(history: &History) -> Vec<u64> {
     lines
 }
 
-/// The records of the reply that begins at an event.
+/// Returns the records of the reply that begins at an event.
 fn pieces(events: &[Event], at: usize) -> impl Iterator<Item = (usize, &Message)> {
     let first = events.get(at).and_then(message_of).and_then(|said| said.api_id.as_deref());
     let replies =
@@ -306,7 +308,8 @@ fn pieces(events: &[Event], at: usize) -> impl Iterator<Item = (usize, &Message)
         .take_while(move |(index, said)| *index == at || (first.is_some() && said.api_id.as_deref() == first))
 }
 
-/// For each event the parts that a request can show from then on, word for word: results from when their call is known.
+/// Returns for each event the parts that a request can show word for word from then on. A result appears once its
+/// call is known.
 fn mentions(history: &History) -> Vec<Vec<(usize, usize)>> {
     let mut view = View::new(history.lane.clone());
     let mut numbers: HashMap<Seq, usize> = HashMap::new();
@@ -345,7 +348,7 @@ pub(super) fn message_of(event: &Event) -> Option<&Message> {
     }
 }
 
-/// The commands or paths an event's calls, or the calls of its results, are known by.
+/// Returns the commands or paths of an event's calls, or of the calls that its results belong to.
 fn own_gists<'e>(event: &'e Event, gists: &mut HashMap<&'e CallId, &'e str>) -> Vec<Box<str>> {
     let mut own: Vec<Box<str>> = Vec::new();
     for part in message_of(event).into_iter().flat_map(|said| &said.parts) {
@@ -398,13 +401,13 @@ fn look_at(part: &Part, history: &History, wanted: &HashSet<u64>, costs: &TokenC
     seen
 }
 
-/// The beginning of a text that takes some tokens: as much of it as one read gives.
+/// Returns the beginning of a text of `tokens` tokens, as much of it as one read returns.
 pub(super) fn first_tokens(text: &str, tokens: Tokens) -> &str {
     let bytes = (text.len() as u64).saturating_mul(READ.0) / tokens.0.max(1);
     wunderblock_core::stub::head(text, usize::try_from(bytes).unwrap_or(usize::MAX))
 }
 
-/// The keys of what a text names, and of its lines that some call replaces.
+/// Adds the keys of the entities in a text, and of its lines that some call replaces.
 pub(super) fn all_keys(text: &str, wanted: &HashSet<u64>, into: &mut Vec<u64>) {
     keys(text, into);
     needs::lines(text, wanted, into);

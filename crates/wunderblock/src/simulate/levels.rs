@@ -1,9 +1,9 @@
-//! When a policy compacts, in words: so that a report can say which level was never reached.
+//! Compaction levels of a policy in words, so that a report can name a level that was never reached.
 
 use wunderblock_core::policy::{FractionBase, Policy, TriggerLevel};
 use wunderblock_core::stub::grouped;
 
-/// The levels of a policy, the lowest kind first: `76 % of the budget`, `100 messages`.
+/// Returns the levels of a policy, soft before hard: `76 % of the budget`, `100 messages`.
 pub(super) fn levels(policy: &Policy) -> Vec<String> {
     let of = match policy.trigger.of {
         FractionBase::Budget => "budget",

@@ -1,16 +1,16 @@
 //! Sessions replayed under many policies, as if they were live.
 //!
 //! ```text
-//! ledger ─ history ─► events, texts, counts ─ index ─► entities of every part, requests, what each reply refers to
-//!                                                │
-//!   for each window and policy, on its own thread: └► Lane: plan ─ due? ─ climb ─ apply ─ plan ─ render ─► Sheet ─► Account
-//!                                                                                                             │
-//!                                      all histories: results added up ─ compare: draws of the same replies ◄─┘
+//! ledger ─ history ─► events, texts, counts ─ index ─► entities of every part, requests, references of each reply
+//!                                       │
+//!   per window and policy, on a thread: └► Lane: plan ─ due? ─ climb ─ apply ─ plan ─ render ─► Sheet ─► Account
+//!                                                                                                        │
+//!                                  all histories: sums of results ─ compare: draws of the same replies ◄─┘
 //! ```
-//! Before every reply of the model a request is built, from everything that came before it, by what builds a live one:
-//! the same plan, the same measure, the same ladder and the same renderer, on a lane that exists in memory only. Nothing is
-//! recorded. What differs from a live lane: providers' own counts are not used, since they are of other requests; and the
-//! clock is that of the events.
+//! Before every reply of the model, a request is built from everything that precedes the reply. It is built by the
+//! code that builds live requests: the same plan, measurement, ladder and renderer, on a lane that exists in memory
+//! only. Nothing is recorded. Two things differ from a live lane: providers' own counts are not used, because they
+//! belong to other requests, and the clock is that of the events.
 
 mod account;
 mod compare;
@@ -60,28 +60,28 @@ use watch::Watch;
 use wunderblock_core::policy::{Permille, Policy};
 use wunderblock_core::units::Tokens;
 
-/// How far windows are varied, in thousandths: what a policy keeps jumps with the place of a cut, and a window a little
-/// larger or smaller puts the cut elsewhere.
+/// Largest change of a window, in thousandths. What a policy keeps depends on the position of a cut, and a slightly
+/// larger or smaller window moves the cut.
 const JITTER: u64 = 120;
 
-/// What is asked of a simulation.
+/// Options of a simulation.
 #[derive(Clone)]
 pub struct SimulateOptions {
-    /// What the requests are for: model, window, reserve, shares, and the lane whose preamble they begin with. Its sources,
-    /// its query and its compactor are not used.
+    /// Options of the requests: model, window, reserve, shares, and the lane whose preamble they begin with. The
+    /// sources, the query and the compactor in them are ignored.
     pub context: ContextOptions,
-    /// The policies, each under its name.
+    /// Policies to play, identified by their names.
     pub policies: Vec<Arc<Policy>>,
-    /// The name of the one that the others are compared with.
+    /// Name of the policy that the others are compared with.
     pub against: Box<str>,
-    /// How many windows each history is played in, spread evenly from 12 % below the window to 12 % above; 0 and 1 for the
-    /// window itself.
+    /// Number of windows each history is played in, spread evenly from 12 % below the window to 12 % above. 0 and 1
+    /// play only the window itself.
     pub windows: u64,
-    /// The size of every summary of every policy; none for what each policy says.
+    /// Size of every summary of every policy, in tokens; `None` for each policy's own.
     pub summary_tokens: Option<Tokens>,
-    /// Who writes summaries; none for the extractive summariser, which needs no model.
+    /// Summariser; `None` for the extractive one, which needs no model.
     pub summariser: Option<Arc<dyn Summarise>>,
-    /// Told how far it is.
+    /// Callback that receives the progress and can stop the simulation.
     pub progress: Option<OnSimulated>,
 }
 
@@ -93,7 +93,7 @@ impl fmt::Debug for SimulateOptions {
 }
 
 impl SimulateOptions {
-    /// What is asked of each request: for the session's own model and window, without sources.
+    /// Returns the options of each request: the session's own model and window, without sources.
     fn requests(&self, target: &Target) -> ContextOptions {
         ContextOptions {
             lane: self.context.lane.clone(),
@@ -106,13 +106,13 @@ impl SimulateOptions {
         }
     }
 
-    /// A policy as it is played.
+    /// Returns the policy to play: a copy with the size of summaries replaced, if the options set one.
     fn played(&self, policy: &Arc<Policy>) -> Arc<Policy> {
         let Some(size) = self.summary_tokens else { return Arc::clone(policy) };
         let mut sized = Policy::clone(policy);
         let summary = &mut sized.summary;
         (summary.target, summary.condensed, summary.by_model, summary.at_least) = (size, size, size, size);
-        // No less for a short range, and no more for one that demands much.
+        // A short range gets the full size too, and no summary may exceed it.
         (summary.share, summary.overage) = (Permille(1_000), Permille(1_000));
         summary.floor = summary.floor.min(size);
         if summary.input > Tokens::ZERO {
@@ -121,7 +121,7 @@ impl SimulateOptions {
         Arc::new(sized)
     }
 
-    /// The windows a history is played in.
+    /// Returns the windows a history is played in.
     fn windows(&self, catalog: &Catalog, target: &Target) -> Result<Vec<PlayedWindow>, Error> {
         let of = |factor: u64| {
             let window = Tokens(target.budget.window.0 * factor / 1_000);
@@ -137,7 +137,7 @@ impl SimulateOptions {
     }
 }
 
-/// What windows are multiplied by, in thousandths: `count` of them, spread evenly.
+/// Returns `count` factors of windows, in thousandths, spread evenly.
 fn factors(count: u64) -> Vec<u64> {
     match count {
         0 | 1 => vec![1_000],
@@ -146,12 +146,13 @@ fn factors(count: u64) -> Vec<u64> {
 }
 
 impl Engine {
-    /// Replays histories under each policy as if they were live. The sessions of a history are played one after the other, as
-    /// if they were one: some programs keep one history in many; [`histories`](crate::histories) tells. Nothing is
-    /// recorded. Histories in which no model replies are left out and counted. `None` if the watcher stopped it.
+    /// Replays histories under each policy as if they were live. The sessions of a history are played one after the
+    /// other as a single session, because some programs split one history into several sessions: see
+    /// [`histories`](crate::histories). Nothing is recorded. Histories without a reply of the model are left out and
+    /// counted. Returns `None` if the progress callback stopped the simulation.
     ///
     /// # Errors
-    /// When the ledger cannot be read, no request could be built because nothing was said in any of them.
+    /// Returns an error if the ledger cannot be read, or if there is no history with a reply of the model.
     pub fn simulate<'a>(
         &'a self,
         histories: &'a [Vec<Session>],

@@ -1,4 +1,4 @@
-//! What a call needs of what was said before: the paths and ids in its arguments, and the text it replaces.
+//! Needs of a call: the paths and ids in its arguments, and the text it replaces.
 
 use super::names::{EntityNames, Name};
 use serde::Deserialize;
@@ -7,12 +7,12 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 use wunderblock_core::literal::{LiteralKind, literals};
 
-/// Calls that are looked at after a compaction.
+/// Number of calls examined after a compaction.
 pub(super) const CALLS: usize = 3;
-/// A shorter line stands in any file, in bytes.
+/// Minimum bytes of a line. Shorter lines occur in any file.
 const LINE_MIN: usize = 4;
 
-/// The arguments that matter; what each list is for, `needs.toml` says.
+/// Names of arguments; `needs.toml` describes each list.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ArgumentNames {
@@ -21,18 +21,18 @@ struct ArgumentNames {
     ids: Vec<String>,
 }
 
-// That the embedded names can be read is what tests are for.
+// Tests check that the embedded file can be parsed.
 static ARGUMENTS: LazyLock<ArgumentNames> =
     LazyLock::new(|| toml::from_str(include_str!("needs.toml")).unwrap_or_default());
 
-/// What is found in the arguments of a call.
+/// Keys found in the arguments of a call.
 #[derive(Default)]
 struct ArgumentNeeds {
     named: Vec<Vec<u64>>,
     lines: Vec<Vec<u64>>,
 }
 
-/// What a call needs, each as the keys of what must be there: one of a path or an id, those of its lines of a text.
+/// Returns the needs of a call. Each need is a set of keys: one key for a path or an id, one per line for a text.
 pub(super) fn needs(input: &str) -> Vec<Vec<u64>> {
     let mut found = ArgumentNeeds::default();
     read(input, &mut found);
@@ -73,7 +73,7 @@ fn look(name: &str, value: &Value, found: &mut ArgumentNeeds) {
     }
 }
 
-/// The lines that a call replaces.
+/// Returns the keys of the lines that a call replaces.
 pub(super) fn replaced(input: &str) -> Vec<u64> {
     let mut found = ArgumentNeeds::default();
     read(input, &mut found);
@@ -87,7 +87,7 @@ fn each<'t>(lines: impl Iterator<Item = &'t str>) -> Vec<u64> {
     keys
 }
 
-/// The key of a line, without the space around it; none of one that says nothing.
+/// Returns the key of a line without surrounding whitespace; `None` for a line without content.
 fn line_key(line: &str) -> Option<u64> {
     let line = line.trim();
     if line.len() < LINE_MIN || !line.contains(char::is_alphanumeric) {
@@ -98,8 +98,8 @@ fn line_key(line: &str) -> Option<u64> {
     Some(u64::from_le_bytes(bytes))
 }
 
-/// The keys of a text's lines, of those that some call replaces; a number before a line is not part of it. The strings of a
-/// call's arguments count as they are, not as JSON writes them.
+/// Adds the keys of a text's lines that some call replaces. A line number before a line is ignored. The strings of a
+/// call's arguments are compared unescaped.
 pub(super) fn lines(text: &str, wanted: &HashSet<u64>, into: &mut Vec<u64>) {
     if wanted.is_empty() {
         return;
@@ -127,22 +127,22 @@ fn strings(value: &Value, wanted: &HashSet<u64>, into: &mut Vec<u64>) {
     }
 }
 
-/// A line without the number that the tool which shows a file puts before it: `  12→`, `12:`, `12|`, a tab.
+/// Returns a line without the number that a tool which shows files puts before it: `  12→`, `12:`, `12|`, a tab.
 fn numbered(line: &str) -> Option<&str> {
     let rest = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
     rest.strip_prefix(['→', ':', '|', '\t', '-'])
 }
 
-/// What a call needs, by number.
+/// Needs of a call, by number.
 pub(super) struct CallNeeds {
-    /// The event the call stands in.
+    /// Index of the event with the call.
     pub(super) event: usize,
-    /// What must be there, each the names of one thing.
+    /// Needs of the call: each is the set of names of one thing.
     pub(super) items: Vec<Box<[Name]>>,
 }
 
 impl CallNeeds {
-    /// Numbers what a call needs; what the session never says elsewhere has its numbers, too.
+    /// Numbers the needs of a call. Names that the session mentions nowhere else get numbers, too.
     pub(super) fn new(event: usize, keys: &[Vec<u64>], names: &mut EntityNames) -> Self {
         Self { event, items: keys.iter().map(|keys| names.intern(keys)).collect() }
     }

@@ -1,4 +1,4 @@
-//! A session played under a policy: its events come by, and before each reply the lane builds a request.
+//! Playing a session under a policy: its events pass by, and before each reply the lane builds a request.
 
 use super::account::PolicyAccount;
 use super::history::History;
@@ -29,7 +29,7 @@ use wunderblock_core::units::{Bytes, Seq};
 /// A window that a session is played in.
 pub(super) struct PlayedWindow {
     pub(super) target: Target,
-    /// What is asked of each request.
+    /// Options of each request.
     pub(super) requests: Arc<ContextOptions>,
 }
 
@@ -41,9 +41,9 @@ pub(super) struct Play<'a> {
     compactor: Compactor,
     lane: Lane,
     job: BuildJob,
-    /// Which event stands at each position; none for the lane's own.
+    /// Event at each position; `None` for events of the lane itself.
     positions: Vec<Option<usize>>,
-    /// Where an event of the session stands here.
+    /// Position in this lane of each event of the session.
     moved: HashMap<Seq, Seq>,
     sheet: Sheet,
     account: PolicyAccount,
@@ -69,7 +69,7 @@ impl<'a> Play<'a> {
                 counts: history.counts(),
                 ..history.job.clone()
             },
-            // Positions are counted from 1.
+            // Positions start at 1.
             positions: vec![None],
             moved: HashMap::new(),
             sheet: Sheet::new(index),
@@ -79,10 +79,10 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Plays the session. None if its watcher stopped it.
+    /// Plays the session. Returns `None` if the progress callback stopped the simulation.
     ///
     /// # Errors
-    /// When a stage of a build failed; that no request fits is a result.
+    /// Returns an error if a stage of a build failed. A request that does not fit is a result, not an error.
     pub(super) fn run(mut self, redactor: &Redactor, watch: &Watch) -> Result<Option<PolicyResult>, Error> {
         let mut next = 0;
         for moment in &self.index.moments {
@@ -101,7 +101,7 @@ impl<'a> Play<'a> {
         Ok(Some(result))
     }
 
-    /// Takes in an event of the session, at the position it has in this lane.
+    /// Takes in an event of the session, at its position in this lane.
     fn hear(&mut self, number: usize, event: &Event) {
         let seq = self.lane.head().next();
         self.moved.insert(event.seq, seq);
@@ -110,7 +110,7 @@ impl<'a> Play<'a> {
             let Some(place) = self.moved.get(target) else { return };
             *target = *place;
         }
-        // What providers measured and refused was of other requests.
+        // Providers' measurements and refusals belong to other requests.
         match &event.fact {
             Some(Fact::UsageMeasured(_) | Fact::TurnCompleted(_)) => self.lane.see(&event),
             _ => self.lane.hear(event),
@@ -118,7 +118,7 @@ impl<'a> Play<'a> {
         self.positions.push(Some(number));
     }
 
-    /// Builds a request, compacts if it says that the lane is due, builds it again, and sends it.
+    /// Builds a request, compacts if the request makes the lane due, builds the request again, and sends it.
     fn request(&mut self, moment: &Moment, redactor: &Redactor) -> Result<(), Error> {
         let begun = Instant::now();
         let mut drafted = self.lane.run(Build::rendered(self.job.clone()))?;
@@ -148,7 +148,7 @@ impl<'a> Play<'a> {
         self.lane.is_due(&self.compactor.policy, drafted, self.job.now)
     }
 
-    /// Compacts. Whether the next request can be another one.
+    /// Compacts. Returns whether the next request can differ.
     fn compact(
         &mut self,
         due: &Due,
@@ -189,13 +189,13 @@ impl<'a> Play<'a> {
         Ok(shortens || !is_ahead)
     }
 
-    /// Notes that what the lane has come to hold since the last event of the session is its own.
+    /// Marks the positions added since the session's last event as the lane's own.
     fn own_positions(&mut self) {
         let head = usize::try_from(self.lane.head().0).unwrap_or(usize::MAX);
         self.positions.resize(head.saturating_add(1), None);
     }
 
-    /// Sends a request: the lane has taken its step, and the request is on record.
+    /// Sends a request: the lane takes its step and records the request.
     fn send(&mut self, request: Rendered) -> Result<(), Error> {
         let Rendered { planned, rendered, .. } = request;
         let plan = planned.decision.plan;
@@ -208,7 +208,7 @@ impl<'a> Play<'a> {
         let sent = self.sheet.turn(&rendered.request, name, reading);
         debug_assert_eq!(sent.0, request.total, "the pieces of a request are all of it");
         self.account.send(sent, self.job.now, self.target);
-        // As far as a view, and what is due, look at it.
+        // Only the fields that a view and `due` read are filled in.
         let built = ContextBuilt {
             lane: self.lane.snapshot.lane().clone(),
             model: self.target.model.as_str().into(),

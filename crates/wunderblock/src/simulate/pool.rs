@@ -1,4 +1,4 @@
-//! Results added up: of a history over windows, and of all histories.
+//! Sums of results: of a history over its windows, and over all histories.
 
 use super::SimulateOptions;
 use super::compare::compare;
@@ -8,7 +8,7 @@ use super::play::PlayedWindow;
 use super::result::{PolicyResult, SimulatedHistory, Simulation, share};
 use crate::request::target::Target;
 
-/// A history under each policy. The results are in the order of the policies, and of each in that of the windows.
+/// Sums the results of a history under each policy. `results` are ordered by policy, then by window.
 pub(super) fn history(
     (history, index): (&History, &Index),
     (target, windows): (&Target, &[PlayedWindow]),
@@ -44,7 +44,7 @@ pub(super) fn history(
     }
 }
 
-/// All histories together, and the policies compared over them.
+/// Sums all histories, and compares the policies over them.
 pub(super) fn pool(histories: Vec<SimulatedHistory>, asked: usize, options: &SimulateOptions) -> Simulation {
     let mut policies: Vec<PolicyResult> = Vec::new();
     for (nth, _) in options.policies.iter().enumerate() {
@@ -62,7 +62,7 @@ pub(super) fn pool(histories: Vec<SimulatedHistory>, asked: usize, options: &Sim
     });
     let sum = |of: fn(&SimulatedHistory) -> u64| histories.iter().map(of).sum::<u64>();
     let windows = histories.first().map_or(0, |one| one.limits.len() as u64);
-    // Each window has the same replies.
+    // Every window has the same replies.
     let replies = histories.iter().filter_map(|one| one.policies.first()).flat_map(|policy| &policy.replies);
     let largest = replies.map(|reply| reply.far.references).max().unwrap_or_default();
     let far_references = sum(|one| one.far_references);

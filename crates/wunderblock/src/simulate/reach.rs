@@ -1,4 +1,5 @@
-//! What one read brings back: a line of a request shows a handle or a position, and says what is there.
+//! Reach of one read: names that a handle or a position in a line of a request leads to, if the line describes the
+//! content.
 
 use super::index::{Index, PositionSource, READ, all_keys, first_tokens};
 use super::names::{Name, each_once, keys};
@@ -11,32 +12,32 @@ use wunderblock_core::ports::Bodies as _;
 use wunderblock_core::stub::head;
 use wunderblock_core::units::Tokens;
 
-/// So much of a command must stand in a line for the line to name it, in bytes: summaries and stubs cut long ones.
+/// Bytes of a command that a line must contain to name the command. Summaries and stubs cut long commands.
 const COMMAND: usize = 40;
 /// Minimum digits of a handle in a mark.
 const DIGITS: usize = 8;
 
-/// Which event stands at each position of a simulated lane; none for the lane's own.
+/// Event at each position of a simulated lane; `None` for events of the lane itself.
 pub(super) type EventsByPosition<'a> = &'a [Option<usize>];
 
-/// Whose text it is that shows handles.
+/// Kind of text that shows handles.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shower {
-    /// A result: the call beside it names what its marks stand for. `#12` in it is the tool's own.
+    /// A tool result. The call beside it names what its marks replace; `#12` in it belongs to the tool's output.
     Result,
-    /// Another entry: it names the places that are left out of it, and `#12` in it is the speaker's own.
+    /// Another entry. It names the places left out of it; `#12` in it belongs to the speaker's words.
     Entry,
-    /// A text of ours: each line must name what it leads to.
+    /// A text that the engine wrote. Each line must itself name what it leads to.
     Ours,
 }
 
-/// What one read of at most [`READ`] brings back by the lines of a text: the first page of what a handle, a range of it, a
-/// position or a range of positions stands for.
+/// Returns the names that one read of at most [`READ`] tokens brings back by the lines of a text: those on the first
+/// page of a handle, a range of a handle, a position or a range of positions.
 pub(super) fn reach(text: &str, shower: Shower, index: &Index, positions: EventsByPosition<'_>) -> Vec<Name> {
     let mut reader = Reader { index, positions, shower, body: None, names: Vec::new() };
     for line in text.lines() {
         reader.handles(line);
-        // What frames a summary names its positions, and says nothing of them.
+        // The lines that frame a summary contain its positions but do not describe them.
         if shower == Shower::Ours && !line.starts_with('⟨') {
             reader.positions(line);
         }
@@ -48,13 +49,13 @@ struct Reader<'a> {
     index: &'a Index,
     positions: EventsByPosition<'a>,
     shower: Shower,
-    /// The text that the mark before was of: later marks of it name no handle.
+    /// Handle of the previous mark. Later marks of the same text do not repeat it.
     body: Option<Handle>,
     names: Vec<Name>,
 }
 
 impl<'a> Reader<'a> {
-    /// Follows `wb:3f9c1a7be2d04c58`, `wb:3f9c1a7b#L120-181`, and marks that name a place alone.
+    /// Follows `wb:3f9c1a7be2d04c58`, `wb:3f9c1a7b#L120-181`, and marks that contain only a place.
     fn handles(&mut self, line: &str) {
         for (at, _) in line.match_indices("wb:") {
             let rest = line.get(at + 3..).unwrap_or_default();
@@ -133,7 +134,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A part of a text, as marks name it.
+/// A part of a text, as marks write it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PlaceInText {
     /// Lines, from 1, both ends included.
@@ -142,7 +143,7 @@ enum PlaceInText {
     Bytes(u64, u64),
 }
 
-/// `L120-181` or `B0-400` at the beginning of a text.
+/// Parses `L120-181` or `B0-400` at the beginning of a text.
 fn place(text: &str) -> Option<PlaceInText> {
     match text.as_bytes().first()? {
         b'L' => numbers(text.get(1..)?).map(|(from, to)| PlaceInText::Lines(from, to)),
@@ -151,7 +152,7 @@ fn place(text: &str) -> Option<PlaceInText> {
     }
 }
 
-/// `12` or `12-80` at the beginning of a text; an en dash does, too.
+/// Parses `12` or `12-80` at the beginning of a text. An en dash is accepted, too.
 fn numbers(text: &str) -> Option<(u64, u64)> {
     let number = |text: &str| -> Option<(u64, usize)> {
         let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
@@ -184,7 +185,8 @@ impl PlaceInText {
     }
 }
 
-/// Whether a line says what a source is: the path or the command of its call; of what somebody said, some words of it.
+/// Returns whether a line describes a source: by the path or the command of its call, or by some words of its
+/// message.
 fn is_named(line: &str, source: &PositionSource) -> bool {
     source.gists.iter().any(|gist| names_call(line, gist))
         || !source.words.is_empty() && shares_words(line, &source.words)

@@ -9,24 +9,24 @@ use wunderblock_core::id::CallId;
 use wunderblock_core::message::Part;
 use wunderblock_core::ports::Bodies as _;
 
-/// A call that reads a file, or a range of one, again, which no call has changed since.
+/// A call that reads a file or a range again, with no change to it since the earlier read.
 pub(super) struct RepeatedRead {
-    /// The event the call stands in.
+    /// Index of the event with the call.
     pub(super) event: usize,
-    /// What the earlier call gave.
+    /// Digest of the earlier call's result.
     pub(super) earlier: Digest,
 }
 
-/// The same read has the same tool and input.
+/// Identity of a read: the tool and its input.
 type ReadKey = (Box<str>, String);
 
-/// A read whose result may still be asked for.
+/// A read whose result is still valid.
 struct EarlierRead {
     files: Vec<String>,
     result: Digest,
 }
 
-/// The repeated reads of a session, in order. A call is the same read as an earlier one if its tool and input are the same.
+/// Returns the repeated reads of a session, in order. Two calls are the same read if their tool and input are equal.
 pub(super) fn repeated_reads(history: &History) -> Vec<RepeatedRead> {
     let mut earlier: HashMap<ReadKey, EarlierRead> = HashMap::new();
     let mut open: HashMap<&CallId, (ReadKey, Vec<String>)> = HashMap::new();
@@ -62,7 +62,7 @@ pub(super) fn repeated_reads(history: &History) -> Vec<RepeatedRead> {
     found
 }
 
-/// Whether two paths may be of one file: tools write the folder before it or do not.
+/// Returns whether two paths may name the same file: some tools write the folder before the path, and some do not.
 fn is_same(one: &str, other: &str) -> bool {
     one.ends_with(other) || other.ends_with(one)
 }

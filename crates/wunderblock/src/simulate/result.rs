@@ -1,55 +1,55 @@
-//! What a simulation found.
+//! Results of a simulation.
 
 use super::compare::PolicyDifference;
 use serde::Serialize;
 
-/// Sessions under several policies.
+/// Results of all histories under several policies.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Simulation {
-    /// Each history by itself, in the order in which they were given.
+    /// Results of each history, in the order given.
     pub histories: Vec<SimulatedHistory>,
-    /// Histories that were left out since no model replies in them.
+    /// Number of histories left out because the model never replies in them.
     pub silent: u64,
-    /// How many windows each history was played in.
+    /// Number of windows each history was played in.
     pub windows: u64,
-    /// How many requests were to be built under each policy: one before each reply of the model, in each window.
+    /// Number of requests to build under each policy: one before each reply of the model, in each window.
     pub requests: u64,
-    /// What all that was said takes, in tokens.
+    /// Tokens of all messages.
     pub history_tokens: u64,
-    /// How often the agent's replies name something that was said last more than 8,000 tokens before.
+    /// Number of far references: names in the agent's replies that were last said more than 8,000 tokens before.
     pub far_references: u64,
-    /// How many replies have any.
+    /// Number of replies with far references.
     pub far_replies: u64,
-    /// The part of them that the reply with the most of them has.
+    /// Share of the far references in the reply that has the most of them.
     pub largest_reply: f64,
-    /// How often they name something nearer, that was said before the exchange which they continue.
+    /// Number of near references: names last said later, but before the exchange that the reply continues.
     pub near_references: u64,
-    /// Calls that read again what an earlier call had read, and none has changed since.
+    /// Number of calls that read again what an earlier call had read, with no change by a call in between.
     pub rereads: u64,
-    /// The size that every summary was given; none where each policy's own holds.
+    /// Size given to every summary, in tokens; `None` if each policy uses its own.
     pub summary_tokens: Option<u64>,
-    /// The policy that others are compared with.
+    /// Name of the policy that the others are compared with.
     pub against: String,
-    /// What each policy came to over all histories, the highest recall per reply first, then the lowest cost.
+    /// Results of each policy over all histories, by descending recall per reply, then ascending cost.
     pub policies: Vec<PolicyResult>,
 }
 
-/// A history under several policies: a session, or several that were played as one.
+/// Results of one history under several policies: of a session, or of several played as one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct SimulatedHistory {
-    /// The session; the first, where several were played as one.
+    /// Id of the session, or of the first if several were played as one.
     pub session: String,
-    /// How many sessions were played, one after the other.
+    /// Number of sessions played one after the other.
     pub sessions: u64,
-    /// The model the requests are for.
+    /// Model that the requests are for.
     pub model: String,
-    /// Its window, in tokens, before it is varied.
+    /// Window of the model in tokens, before it is varied.
     pub window: u64,
-    /// What a request may take, in tokens, in each window.
+    /// Limit of a request in each window, in tokens.
     pub limits: Vec<u64>,
-    /// How many requests were to be built: one before each reply of the model.
+    /// Number of requests to build: one before each reply of the model.
     pub requests: u64,
-    /// What all that was said takes, in tokens.
+    /// Tokens of all messages.
     pub history_tokens: u64,
     /// See [`Simulation::far_references`].
     pub far_references: u64,
@@ -59,152 +59,152 @@ pub struct SimulatedHistory {
     pub near_references: u64,
     /// See [`Simulation::rereads`].
     pub rereads: u64,
-    /// How many different paths, identifiers, numbers and ids were named before the last request.
+    /// Number of different paths, identifiers, numbers and ids named before the last request.
     pub literals: u64,
-    /// What each policy came to, over all windows, in the order in which they were given.
+    /// Results of each policy over all windows, in the order given.
     pub policies: Vec<PolicyResult>,
 }
 
-/// What a policy came to. Counts are sums over windows and histories.
+/// Results of a policy. Counts are sums over windows and histories.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct PolicyResult {
-    /// Its name.
+    /// Name of the policy.
     pub name: String,
-    /// How many requests were sent.
+    /// Number of requests sent.
     pub requests: u64,
-    /// How many requests could not be built: what cannot be left out did not fit.
+    /// Number of requests that could not be built, because the parts that cannot be left out did not fit.
     pub refused: u64,
-    /// How often a request that was sent exceeded the limit. Always 0.
+    /// Number of requests sent that exceeded the limit. Always 0.
     pub over_budget: u64,
-    /// How often the lane was compacted.
+    /// Number of compactions that changed the lane.
     pub compactions: u64,
-    /// How often a compaction was tried and changed nothing.
+    /// Number of compactions that changed nothing.
     pub rejected: u64,
-    /// How many summaries of a model were refused.
+    /// Number of rejected attempts at summaries.
     pub refused_summaries: u64,
-    /// How often the plan left out the oldest because the request did not fit.
+    /// Number of times the plan left out the oldest entries because the request did not fit.
     pub steps: u64,
     /// Tokens of all requests.
     pub tokens_sent: u64,
-    /// … of which the provider finds so many in its cache.
+    /// Tokens of requests that the provider finds in its cache.
     pub cached_tokens: u64,
-    /// … and so many not.
+    /// Tokens of requests that the provider does not find in its cache.
     pub fresh_tokens: u64,
-    /// What the requests cost, answers not counted, and the summaries of models, in millionths of a dollar; none where no
+    /// Cost of the requests and of the models' summaries in millionths of a dollar, without replies; `None` if no
     /// price is known.
     pub cost: Option<u64>,
-    /// … of which models' work on summaries.
+    /// Share of `cost` spent on models' summaries.
     pub summary_cost: u64,
-    /// The largest request.
+    /// Tokens of the largest request.
     pub peak_tokens: u64,
-    /// The largest part of its limit that a request took.
+    /// Largest part of its limit that a request took.
     pub peak_share: f64,
-    /// Of what replies name that was said last more than 8,000 tokens before.
+    /// Recall of far references; see [`Simulation::far_references`].
     pub far: Recall,
-    /// Of what they name that was said later, but before the exchange which they continue.
+    /// Recall of near references; see [`Simulation::near_references`].
     pub near: Recall,
-    /// Words of the user's turns so far, over all requests.
+    /// Number of words in the user's turns up to a request, summed over all requests.
     pub user_words: u64,
-    /// The number of them that stood in the request as they were said.
+    /// Number of the user's words that the requests contained as they were said.
     pub user_words_shown: u64,
-    /// … and which part of them.
+    /// Share of `user_words` in `user_words_shown`.
     pub user_words_share: f64,
-    /// Calls that read again what no longer stood in the request as an earlier call had given it; of
-    /// [`Simulation::rereads`] in each window.
+    /// Number of calls among [`Simulation::rereads`], in each window, whose earlier result was no longer in the
+    /// request unchanged.
     pub repeated_reads: u64,
-    /// What the next three calls after each compaction needed of what was known before it: paths and ids in their arguments,
-    /// and texts that they replace.
+    /// Number of things that the next three calls after each compaction needed and that were known before it: paths
+    /// and ids in their arguments, and texts that they replace.
     pub needed: u64,
-    /// How many of them stood in the request that the call answers.
+    /// Number of needed things in the request that the call answers.
     pub needed_shown: u64,
-    /// How many of them stood there or could be read back in one step of at most 2,000 tokens.
+    /// Number of needed things in the request that the call answers, or one read of at most 2,000 tokens away.
     pub needed_reached: u64,
-    /// Which part of them stood there; 1 where nothing was needed.
+    /// Share of `needed` in `needed_shown`; 1 if nothing was needed.
     pub needs_visible: f64,
-    /// … or could be read back.
+    /// Share of `needed` in `needed_reached`; 1 if nothing was needed.
     pub needs_reachable: f64,
-    /// How many of the literals neither stand in the last request nor can be read back from it in one step.
+    /// Number of literals that are neither in the last request nor one read away from it.
     pub literals_lost: u64,
-    /// How many summaries were made.
+    /// Number of summaries made.
     pub summaries: u64,
-    /// Their tokens.
+    /// Tokens of all summaries.
     pub summary_tokens: u64,
-    /// Who wrote them.
+    /// Writer of the summaries.
     pub writer: SummaryWriter,
-    /// The target of a summary, in tokens; what a range needs or has room for can be less.
+    /// Target of a summary in tokens. A short range or lack of room can make a summary shorter.
     pub summary_target: u64,
-    /// The levels at which the policy compacts, in words.
+    /// Levels at which the policy compacts, in words.
     pub levels: Vec<String>,
-    /// The time spent on building requests and compacting, in milliseconds of the machine that simulated. The only figure that
-    /// differs from run to run.
+    /// Milliseconds spent on building requests and compacting, on the machine that simulated. This is the only figure
+    /// that differs from run to run.
     pub time_ms: u64,
-    /// How it differs from the policy that it is compared with; none for that policy itself, and where there are too few
-    /// replies to tell.
+    /// Difference from the baseline; `None` for the baseline itself, and if there are too few replies.
     pub difference: Option<PolicyDifference>,
-    /// The policies that recall more, beyond chance, at a cost of no more than a twentieth above.
+    /// Names of the policies that recall more, beyond chance, and cost at most a twentieth more.
     pub dominated_by: Vec<String>,
-    /// The policies of which this one is that.
+    /// Names of the policies that this one recalls more than, beyond chance, while costing at most a twentieth more.
     pub dominates: Vec<String>,
-    /// The first policy whose requests were of the same sizes and held the same of what replies name.
+    /// Name of the first policy whose requests had the same sizes and the same recall of far references.
     pub same_as: Option<String>,
-    /// The tokens of each request, in order, window by window; 0 for one that could not be built.
+    /// Tokens of each request, in order, window by window; 0 for a request that could not be built.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<u64>,
-    /// What each request held of what its reply names, over all windows; of a history only.
+    /// References of each reply that its requests contained, summed over windows. Only results of a single history
+    /// have them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub replies: Vec<ReplyRecall>,
 }
 
-/// Who wrote a policy's summaries.
+/// Writer of a policy's summaries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SummaryWriter {
-    /// Its steps make none.
+    /// The policy has no step that makes summaries.
     #[default]
     Nobody,
     /// The extractive summariser.
     Extractive,
-    /// What the caller handed over: a model, a command.
+    /// The caller's summariser: a model or a command.
     Model,
 }
 
-/// What a request held of what its reply names.
+/// References of a reply that its request contained.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ReplyRecall {
-    /// Of what was said far back.
+    /// Counts of far references.
     pub far: RecallCounts,
-    /// Of what was said nearer.
+    /// Counts of near references.
     pub near: RecallCounts,
 }
 
-/// How many references there were, and where they stood.
+/// Number of references, by where the request contained them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RecallCounts {
-    /// Names that were said before.
+    /// Number of names that were said before.
     pub references: u64,
-    /// … that stood in an entry, or in a line with at least four content words beside its names.
+    /// Number of references in an entry, or in a line with at least four content words beside its names.
     pub recalled: u64,
-    /// … that stood in other lines alone.
+    /// Number of references in other lines only.
     pub in_lists: u64,
-    /// … that were recalled, or stood on the first page (2,000 tokens) of a read that the request names.
+    /// Number of references recalled, or on the first page (2,000 tokens) of a read that the request names.
     pub reached: u64,
 }
 
-/// What a policy's requests held of the names in replies.
+/// Recall of a policy over many replies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Recall {
-    /// The counts.
+    /// Counts over all replies.
     #[serde(flatten)]
     pub counts: RecallCounts,
-    /// The part of the references that was recalled; 1 where there are none.
+    /// Share of the references recalled; 1 without references.
     pub recall: f64,
-    /// … on average over the replies that have any.
+    /// Share of the references recalled, averaged over the replies that have references.
     pub recall_per_reply: f64,
-    /// The part that was reached.
+    /// Share of the references reached.
     pub reach: f64,
-    /// … on average over the replies that have any.
+    /// Share of the references reached, averaged over the replies that have references.
     pub reach_per_reply: f64,
-    /// The part that stood in lists alone.
+    /// Share of the references in lists only.
     pub listed: f64,
 }
 
@@ -218,7 +218,7 @@ impl RecallCounts {
 }
 
 impl Recall {
-    /// The figures of replies.
+    /// Computes the figures of replies.
     pub(super) fn of(replies: impl Iterator<Item = RecallCounts>) -> Self {
         let mut counts = RecallCounts::default();
         let (mut recalled, mut reached, mut having) = (0.0, 0.0, 0_u64);
@@ -241,7 +241,7 @@ impl Recall {
 }
 
 impl PolicyResult {
-    /// Adds what the policy came to elsewhere: in another window, or over another history.
+    /// Adds the results of another window or another history.
     pub(super) fn add(&mut self, other: &Self) {
         let pairs: [(&mut u64, u64); 18] = [
             (&mut self.requests, other.requests),
@@ -273,7 +273,7 @@ impl PolicyResult {
         self.series.extend(&other.series);
     }
 
-    /// Adds what the same requests held in another window.
+    /// Adds the results of the same requests in another window.
     pub(super) fn add_window(&mut self, other: &Self) {
         self.add(other);
         for (sum, more) in self.replies.iter_mut().zip(&other.replies) {
@@ -282,7 +282,7 @@ impl PolicyResult {
         }
     }
 
-    /// Works out the shares, of counts that are complete.
+    /// Computes the shares from complete counts.
     pub(super) fn finish<'r>(&mut self, replies: impl Iterator<Item = &'r ReplyRecall> + Clone) {
         self.far = Recall::of(replies.clone().map(|reply| reply.far));
         self.near = Recall::of(replies.map(|reply| reply.near));
@@ -291,13 +291,13 @@ impl PolicyResult {
         self.needs_reachable = share(self.needed_reached, self.needed);
     }
 
-    /// What it cost; where no price is known, its tokens that are not cached.
+    /// Returns the cost, or the tokens not found in the cache if no price is known.
     pub(super) fn price(&self) -> u64 {
         self.cost.unwrap_or(self.fresh_tokens)
     }
 }
 
-/// A part of a whole, with four decimals; all of nothing is everything.
+/// Returns a part of a whole with four decimals, or 1 if the whole is 0.
 pub(super) fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 1.0 } else { rounded(ratio(part, whole)) }
 }
@@ -312,7 +312,7 @@ pub(super) fn number(count: u64) -> f64 {
     count as f64
 }
 
-/// With four decimals.
+/// Rounds to four decimals.
 pub(super) fn rounded(share: f64) -> f64 {
     (share * 10_000.0).round() / 10_000.0
 }

@@ -1,4 +1,4 @@
-//! What a text of ours says of the names in it: a line with words beside them, or a bare list.
+//! Names in texts that the engine writes, by whether their line says something about them or only lists them.
 
 use super::names::{EntityNames, Name, each_once};
 use super::needs;
@@ -6,18 +6,18 @@ use crate::summarize::content_words;
 use std::collections::HashSet;
 use wunderblock_core::literal::{Literal, LiteralKind, literals};
 
-/// A line with fewer content words beside its names lists them, and says nothing of them.
+/// Minimum content words beside the names of a line. A line with fewer only lists its names.
 pub(super) const WORDS: usize = 4;
 
-/// The names of a text, each once in either.
+/// Names of a text. Each name is in one of the two lists.
 pub(super) struct NamedInLines {
-    /// In lines that say something of them, and lines that some call replaces.
+    /// Names in lines that say something about them, and lines that some call replaces.
     pub(super) said: Vec<Name>,
-    /// In other lines alone.
+    /// Names in other lines only.
     pub(super) listed: Vec<Name>,
 }
 
-/// What the lines of a text name: of a summary, a work log, a block of rules.
+/// Returns the names in the lines of a summary, a work log or a block of rules.
 pub(super) fn named_in_lines(text: &str, names: &EntityNames, wanted: &HashSet<u64>) -> NamedInLines {
     let (mut said, mut listed) = (Vec::new(), Vec::new());
     for line in text.lines() {
@@ -31,7 +31,8 @@ pub(super) fn named_in_lines(text: &str, names: &EntityNames, wanted: &HashSet<u
     NamedInLines { said, listed }
 }
 
-/// The entities of a line of ours; the number in `#1206` is a position, and names nothing of the session.
+/// Returns the entities of a line that the engine wrote. The number in `#1206` is a position, not a name of the
+/// session.
 fn entities(line: &str) -> impl Iterator<Item = Literal<'_>> {
     literals(line).filter(|literal| literal.is_entity() && !is_position(line, literal))
 }
@@ -40,8 +41,8 @@ fn is_position(line: &str, literal: &Literal<'_>) -> bool {
     line.get(..literal.at).is_some_and(|before| before.ends_with('#'))
 }
 
-/// Counts the content words of a line, each once. Those that are part of a name are not counted: a list of identifiers
-/// would be full of words otherwise.
+/// Counts the different content words of a line outside its names. Words inside names are not counted, because a list
+/// of identifiers would otherwise be full of words.
 pub(super) fn words_beside_names(line: &str) -> usize {
     let mut plain = String::with_capacity(line.len());
     let mut from = 0;
@@ -59,7 +60,7 @@ mod tests {
     use super::*;
     use crate::simulate::names::keys;
 
-    /// The names of a session that said all of `known`, and those of them that a line says, and lists.
+    /// Returns how many names of a session that said `known` the line says, and how many it only lists.
     fn split(line: &str, known: &str) -> (usize, usize) {
         let mut all = Vec::new();
         keys(known, &mut all);

@@ -1,4 +1,4 @@
-//! A request as a list of pieces, and what changes in it from one request to the next.
+//! A request as a list of pieces, and the changes from one request to the next.
 
 use super::digest::{Digest, digest, feed, finish, spoken};
 use super::index::{Index, all_keys};
@@ -13,7 +13,7 @@ use wunderblock_core::ports::{Bodies, CostModel};
 use wunderblock_core::request::Request;
 use wunderblock_core::units::{Cost, Tokens};
 
-/// A piece of a request: what a provider's cache either finds as it was, or not.
+/// Piece of a request: the unit that a provider's cache either finds unchanged or not.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct RequestPiece {
     speaker: SheetRole,
@@ -27,17 +27,17 @@ enum SheetRole {
     Of(Role),
 }
 
-/// A piece that stands in no event as it is: a stub, a summary, a mark.
+/// A piece that no event contains in this form: a stub, a summary, a mark.
 struct Own {
     cost: Cost,
     names: Vec<Name>,
-    /// What it lists, and says nothing of.
+    /// Names that the piece only lists.
     listed: Vec<Name>,
-    /// What a line of it leads to.
+    /// Names that a line of the piece leads to.
     leads: Vec<Name>,
 }
 
-/// The request as it is now, and how often what stands in it.
+/// The current request, with the number of occurrences of each piece and name.
 pub(super) struct Sheet {
     pieces: Vec<RequestPiece>,
     own: HashMap<Digest, Own>,
@@ -47,18 +47,19 @@ pub(super) struct Sheet {
     led: Vec<u32>,
 }
 
-/// What a sheet is read with.
+/// Context for reading a request into a sheet.
 #[derive(Clone, Copy)]
 pub(super) struct SheetInput<'a> {
     pub(super) index: &'a Index,
     pub(super) costs: &'a dyn CostModel,
     pub(super) positions: EventsByPosition<'a>,
-    /// Where parts of entries stand, by message and part; results of tools aside.
+    /// Positions of the entries' parts, by message and part, without results of tools.
     pub(super) places: &'a BTreeMap<(usize, usize), PartPosition>,
 }
 
 impl SheetInput<'_> {
-    /// Whether a part of a request is an entry of the session; a work log stands among entries, and is the lane's own.
+    /// Returns whether a part of a request is an entry of the session. A work log appears among entries but belongs
+    /// to the lane.
     fn is_said(&self, part: (usize, usize)) -> bool {
         let seq = self.places.get(&part).and_then(|(seq, _)| usize::try_from(seq.0).ok());
         seq.and_then(|seq| self.positions.get(seq)).is_some_and(Option::is_some)
@@ -72,11 +73,12 @@ impl Sheet {
         Self { pieces: Vec::new(), own, present, said: counts.clone(), listed: counts.clone(), led: counts }
     }
 
-    /// Takes in the next request. The answer is what it takes, and how many tokens at its beginning are as they were.
+    /// Takes in the next request. Returns its cost, and the tokens at its beginning that are unchanged.
     pub(super) fn turn(&mut self, request: &Request, name: Cost, reading: SheetInput<'_>) -> (Cost, Tokens) {
         let next = self.pieces_of(request, name, reading);
         let same = self.pieces.iter().zip(&next).take_while(|(old, new)| old == new).count();
         let old = std::mem::take(&mut self.pieces);
+        // Only the pieces after the common beginning are counted again, so a request costs what changes in it.
         old.iter().skip(same).for_each(|piece| self.count(piece.digest, reading.index, false));
         next.iter().skip(same).for_each(|piece| self.count(piece.digest, reading.index, true));
         let common = next.iter().take(same).map(|piece| piece.cost.tokens).sum();
@@ -170,28 +172,28 @@ impl Sheet {
         }
     }
 
-    /// Whether an entity stands in an entry, or in a line that says something of it.
+    /// Returns whether an entity occurs in an entry, or in a line that says something about it.
     pub(super) fn says(&self, name: Name) -> bool {
         self.said.get(name as usize).is_some_and(|count| *count > 0)
     }
 
-    /// Whether the request names an entity, be it in a list.
+    /// Returns whether the request contains an entity, even if only in a list.
     pub(super) fn shows(&self, name: Name) -> bool {
         self.says(name) || self.listed.get(name as usize).is_some_and(|count| *count > 0)
     }
 
-    /// Whether a line of the request leads to an entity.
+    /// Returns whether a line of the request leads to an entity.
     pub(super) fn leads_to(&self, name: Name) -> bool {
         self.led.get(name as usize).is_some_and(|count| *count > 0)
     }
 
-    /// Whether a piece stands in the request as it was said.
+    /// Returns whether the request contains a piece in its original form.
     pub(super) fn holds(&self, piece: &Digest) -> bool {
         self.present.get(piece).is_some_and(|count| *count > 0)
     }
 }
 
-/// No bodies: a rendered request has its texts in place.
+/// Bodies of a rendered request: none, because all its texts are inline.
 struct Nothing;
 
 impl Bodies for Nothing {

@@ -1,13 +1,13 @@
-//! Telling how far a simulation is, and hearing whether to go on.
+//! Progress of a simulation, and its cancellation.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Told how many requests of how many have been built, over all policies and windows of the histories read so far; it answers
-/// whether to go on.
+/// Callback that receives the number of requests built and the number to build, over all policies and windows of the
+/// histories already read. Returns whether to continue.
 pub type OnSimulated = Arc<dyn Fn(u64, u64) -> bool + Send + Sync>;
 
-/// Who watches a simulation.
+/// Progress of a simulation, shared by its threads.
 pub(super) struct Watch {
     progress: Option<OnSimulated>,
     done: AtomicU64,
@@ -16,17 +16,16 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Begins.
     pub(super) fn new(progress: Option<OnSimulated>) -> Self {
         Self { progress, done: AtomicU64::new(0), of: AtomicU64::new(0), stopped: AtomicBool::new(false) }
     }
 
-    /// Adds requests that are to be built: how many a history has is known when it was read.
+    /// Adds requests to the expected number. The number of a history's requests is known once the history is read.
     pub(super) fn expect(&self, requests: u64) {
         self.of.fetch_add(requests, Ordering::Relaxed);
     }
 
-    /// Tells of another request. Whether to go on.
+    /// Reports one more request. Returns whether to continue.
     pub(super) fn tell(&self) -> bool {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
         let on =

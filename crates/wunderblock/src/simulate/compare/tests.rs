@@ -1,4 +1,4 @@
-//! Differences whose answer is known.
+//! Comparisons of policies with known results.
 
 use super::*;
 use crate::simulate::result::RecallCounts;
@@ -60,7 +60,7 @@ fn what_costs_more_dominates_nothing() {
     assert!(compared(&both, &[100, 106])[1].dominates.is_empty());
 }
 
-/// One session in which a policy is far better is no evidence of the next.
+/// A single session in which a policy is far better is not evidence about the next.
 #[test]
 fn what_one_session_shows_is_not_shown_by_many() {
     let session = |gain: u64| {
