@@ -1,4 +1,4 @@
-//! What works with no feature at all: a lane in memory, and an engine on a store of the caller's.
+//! Tests without any feature: a lane in memory, and an engine on a caller's store.
 
 #![allow(clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::unwrap_used)]
 
@@ -13,7 +13,8 @@ fn small_window() -> ContextOptions {
     ContextOptions { window: Some(Tokens(8_000)), reserve, ..ContextOptions::default() }
 }
 
-/// A source file of that number of functions: outlined by its grammar, or by indentation where that is not built in.
+/// Returns a source file of 120 functions. It is outlined by its grammar, or by indentation if the grammar is not
+/// built in.
 fn source(turn: usize) -> String {
     (0..120)
         .map(|n| format!("pub fn f{turn}_{n}() -> usize {{\n    let n = {n};\n    n + {turn}\n}}\n\n"))
@@ -40,7 +41,7 @@ fn a_lane_in_memory_stays_within_its_window() {
         compacted |= built.compacted.is_some();
         let text = String::from_utf8_lossy(&built.draft.body).into_owned();
         left_out.extend(
-            // Marks have the first digits, stubs all of them.
+            // Marks have only the first digits of a handle, stubs have all of them.
             text.match_indices("wb:")
                 .filter_map(|(at, _)| text.get(at..at + 11)?.parse::<HandlePrefix>().ok()),
         );
@@ -71,7 +72,7 @@ fn an_engine_works_on_a_store_of_the_callers() {
     });
 }
 
-/// A program is not left out in silence.
+/// A program that cannot run is an error, not a silent omission.
 #[test]
 fn a_program_runs_or_says_why_not() {
     let said =

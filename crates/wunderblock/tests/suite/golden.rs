@@ -1,8 +1,8 @@
-//! Requests of each render version, byte for byte. A change of a single byte here is a new version, not a new golden file.
+//! Requests of each render version, byte for byte. A change of a single byte here needs a new version, not a new
+//! golden file.
 //!
-//! `UPDATE_GOLDEN=1 cargo test -p wunderblock golden::` writes the files; that is for a new version's files only.
+//! `UPDATE_GOLDEN=1 cargo test -p wunderblock golden::` writes the files. Use it only for the files of a new version.
 
-// A test that cannot go on stops.
 use futures_executor::block_on;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ fn result(id: &str, text: &str, failed: bool) -> Message {
     Message::new(Role::Tool, vec![part])
 }
 
-/// A session with something of everything that a request can hold.
+/// Returns a conversation with every kind of content that a request can contain.
 fn conversation() -> Vec<Message> {
     let long: String =
         (1..=160).map(|line| format!("{line:>4} │ let value_{line} = step({line});\n")).collect();
@@ -73,7 +73,7 @@ fn conversation() -> Vec<Message> {
     ]
 }
 
-/// The messages, appended to a new session.
+/// Creates a session with the messages of the conversation.
 fn session() -> Session {
     session_in(Arc::new(MemoryStorage::new()))
 }
@@ -90,7 +90,7 @@ fn session_in(storage: Arc<MemoryStorage>) -> Session {
     session
 }
 
-/// The formats that programs of the earlier versions wrote.
+/// Formats that earlier versions wrote.
 const FIRST: [Dialect; 3] = [Dialect::Anthropic, Dialect::OpenaiChat, Dialect::Neutral];
 
 fn cases(dialects: &[Dialect]) -> impl Iterator<Item = (Dialect, u64)> {
@@ -106,7 +106,7 @@ fn read(name: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// What a program of an earlier version recorded with its requests is rendered as it rendered it.
+/// Records of an earlier version replay to exactly the requests that version sent.
 #[test]
 fn requests_of_earlier_versions_stay_as_they_are() {
     for (version, (dialect, window)) in
@@ -129,7 +129,7 @@ fn requests_of_earlier_versions_stay_as_they_are() {
     }
 }
 
-/// Something of every source.
+/// Returns sources of every kind.
 fn sources() -> Sources {
     let given = |name: &str, text: &str| Some(vec![Given { name: name.to_owned(), text: text.to_owned() }]);
     let tool = |name: &str, deferred: bool| OfferedTool {

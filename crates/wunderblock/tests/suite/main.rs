@@ -1,4 +1,5 @@
-//! What the library promises, in one program: suites run beside one another, and what they share is compiled once.
+//! Tests of the library's promises, compiled as one program: the suites run in parallel and share code that is
+//! compiled once.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! The words the tests are told in.
+//! Helpers shared by all suites.
 
 use futures_executor::block_on;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use wunderblock_core::id::{EventId, LaneId, StreamId};
 use wunderblock_core::message::{Dialect, Message, Part, Role};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 
-/// A folder of its own, with a ledger in it.
+/// A temporary folder with a ledger in it.
 pub(crate) struct Home {
     pub(crate) folder: TempDir,
 }
@@ -29,7 +29,7 @@ impl Home {
         self.path("ledger.db")
     }
 
-    /// Opens the ledger; what was open before must have been dropped, or be another process in spirit.
+    /// Opens the ledger. An engine opened before must have been dropped, unless the test plays two processes.
     pub(crate) fn engine(&self) -> Engine {
         open(&self.db())
     }
@@ -45,7 +45,7 @@ pub(crate) fn open(path: &Path) -> Engine {
     block_on(Engine::open_with(path, Access::Create, config())).unwrap()
 }
 
-/// A configuration in which time stands still.
+/// Returns a configuration whose clock stands still, so that results do not depend on the time.
 pub(crate) fn config() -> Config {
     Config { clock: Arc::new(|| Millis(1_800_000_000_000)), ..Config::default() }
 }
@@ -102,20 +102,20 @@ pub(crate) fn original(session: &Session) -> Vec<u8> {
     out
 }
 
-/// All events of a session, oldest first.
+/// Returns all events of a session, oldest first.
 pub(crate) fn events(session: &Session) -> Vec<Event> {
     let all = (u64::from(u32::MAX), Bytes(i64::MAX as u64));
     block_on(session.events(Seq(1), Seq(i64::MAX as u64), all)).unwrap()
 }
 
-/// A session as JSON lines.
+/// Returns a session as JSON lines.
 pub(crate) fn exported(session: &Session) -> String {
     let mut out = Vec::new();
     block_on(session.export(Seq(1), Seq(i64::MAX as u64), &mut out)).unwrap();
     String::from_utf8(out).unwrap()
 }
 
-/// What was said, one line a message: role and beginning of each part's text.
+/// Returns one line per message: its role, and the beginning of each part's text.
 pub(crate) fn transcript(session: &Session) -> Vec<String> {
     let line = |line: &str| -> Option<String> {
         let event: NewEvent = serde_json::from_str(line).ok()?;
@@ -166,11 +166,11 @@ pub(crate) fn built(session: &Session, options: &ContextOptions) -> Built {
     built
 }
 
-/// The formats of requests.
+/// Formats of requests.
 pub(crate) const DIALECTS: [Dialect; 5] =
     [Dialect::Anthropic, Dialect::OpenaiChat, Dialect::OpenaiResponses, Dialect::Gemini, Dialect::Neutral];
 
-/// Tokens of every string value of a body, counted by nobody but the vocabulary.
+/// Counts the tokens of every string value in a body with the vocabulary alone, independent of the library's counts.
 pub(crate) fn recount(body: &[u8]) -> u64 {
     let vocabulary = tiktoken::encoding::o200k_base;
     static O200K: std::sync::OnceLock<tiktoken::CoreBpe> = std::sync::OnceLock::new();
@@ -179,7 +179,7 @@ pub(crate) fn recount(body: &[u8]) -> u64 {
     values.map(|text| vocabulary.count(&text) as u64).sum()
 }
 
-/// What holds for every request.
+/// Checks the properties of every request: its counts, its limit, and its validity for the provider.
 pub(crate) fn sound(built: &Built) {
     let report = &built.draft.report;
     let counted = recount(&built.draft.body);
@@ -212,7 +212,7 @@ pub(crate) fn catch_up(engine: &Engine) {
     block_on(engine.maintenance().catch_up(&mut |_| {})).unwrap();
 }
 
-/// What `doctor` finds wrong, as `rule: detail`.
+/// Returns the problems that `doctor` finds, as `rule: detail`.
 pub(crate) fn problems(engine: &Engine) -> Vec<String> {
     let found = block_on(engine.maintenance().doctor(&mut |_| {})).unwrap();
     found.problems.into_iter().map(|problem| format!("{}: {}", problem.rule, problem.detail)).collect()

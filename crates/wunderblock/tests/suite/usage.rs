@@ -1,4 +1,4 @@
-//! What a session's recorded usage says of its context and of our estimates.
+//! Recorded usage of a session: the measured size of its context, and the calibration of our estimates.
 
 use futures_executor::block_on;
 use wunderblock::store::sqlite::{Access, Sqlite};
@@ -14,12 +14,12 @@ use wunderblock_testkit::backdoor::put;
 
 const MODEL: &str = "claude-sonnet-4-5-20250929";
 
-/// A session that is written event by event.
+/// A session written event by event.
 struct Scene {
     folder: tempfile::TempDir,
     session: Session,
     events: u64,
-    /// The request of ours that usage speaks of; others' if none.
+    /// Position of our request that the usage belongs to; `None` for requests that others sent.
     request: Option<Seq>,
 }
 
@@ -69,7 +69,7 @@ impl Scene {
         }))
     }
 
-    /// What is told from here on is of a request of ours, sent as it was built.
+    /// Builds a request and treats all later usage as that of this request.
     fn sends(&mut self) {
         let options = ContextOptions { model: Some(MODEL.into()), ..in_main() };
         self.request = block_on(self.session.context(&options)).unwrap().recorded;
@@ -79,19 +79,20 @@ impl Scene {
         block_on(self.session.usage(options)).unwrap().unwrap()
     }
 
-    /// Position, measured tokens and tokens since.
+    /// Returns the position of the anchor, its measured tokens, and the tokens since.
     fn anchor(&self) -> Option<(Seq, u64, u64)> {
         let told = self.told(&in_main());
         told.anchor.map(|anchor| (anchor.seq, anchor.measured.0, anchor.since.0))
     }
 }
 
-/// The main lane, whatever the model.
+/// Returns options for the main lane, without naming a model.
 fn in_main() -> ContextOptions {
     ContextOptions { lane: Some(LaneId::main()), ..ContextOptions::uncompacted() }
 }
 
-/// A user's text of ten o200k tokens, as prose for Claude with its frames: 6 and 5, and 12 the provider adds.
+/// Text of ten o200k tokens. As a user's message for Claude it costs an estimated 13 tokens, frames of 6 and 5, and
+/// 12 tokens that the provider adds.
 const TEN: &str = "one two three four five six seven eight nine ten";
 const TEN_COSTS: u64 = 13 + 6 + 5 + 12;
 
@@ -110,14 +111,14 @@ fn an_anchor_moves_with_the_session() {
     scene.ask(TEN);
     assert_eq!(scene.anchor(), Some((first, 1_033, TEN_COSTS)));
 
-    // A reply in pieces, with its usage told twice.
+    // A reply in two pieces, with its usage recorded twice.
     scene.answer("msg_2", TEN);
     scene.usage("msg_2", MODEL, (10, 1_100, 1));
     scene.answer("msg_2", TEN);
     let second = scene.usage("msg_2", MODEL, (10, 1_100, 40));
     assert_eq!(scene.anchor(), Some((second, 1_153, 0)));
 
-    // A failed reply, an aside, another model's reply: none of them is this model's context.
+    // A failed reply, an aside and another model's reply are not part of this model's context.
     let failed = Message { api_id: Some("msg_3".into()), ..Message::text(Role::Assistant, TEN) };
     scene.say(failed.standing(MessageOrigin::Failed("aborted".into())));
     scene.usage("msg_3", MODEL, (10, 7_000, 1));
@@ -130,7 +131,7 @@ fn an_anchor_moves_with_the_session() {
     let elsewhere = scene.told(&ContextOptions { model: Some("gpt-4o".into()), ..in_main() });
     assert_eq!(elsewhere.anchor.unwrap().measured, Tokens(7_014));
 
-    // A turn that was cut short takes the reply before it along; a refusal for want of room does not.
+    // An aborted turn also invalidates the reply before it. A refusal for lack of room does not.
     let turn = |code: Option<&str>| TurnCompleted {
         stop_reason: "error".into(),
         error_code: code.map(Into::into),
@@ -151,12 +152,12 @@ fn an_anchor_moves_with_the_session() {
     scene.answer("msg_6", TEN);
     let last = scene.usage("msg_6", "anthropic/claude-sonnet-4-5", (10, 200, 12));
     assert_eq!(scene.anchor(), Some((last, 225, 0)));
-    // As of an earlier position, what was known then.
+    // As of an earlier position, only what was known then counts.
     let before = ContextOptions { at: Some(first), ..ContextOptions::uncompacted() };
     assert_eq!(scene.told(&before).anchor.unwrap().seq, first);
 }
 
-/// Ten replies whose input grows by `grows` with each, and by `TEN_COSTS` twice with each by our estimate.
+/// Creates ten replies whose measured input grows by `grows` each, while our estimate of each turn stays the same.
 fn growing(model: &str, grows: u64, thinking: bool) -> Scene {
     let mut scene = Scene::new();
     for number in 0..10 {
@@ -181,13 +182,14 @@ fn estimates_are_corrected_by_the_models_own_usage_and_no_others() {
     };
     let scene = growing(MODEL, 600, false);
     let (per_mille, replies) = learned(&scene, MODEL).unwrap();
-    // By our estimate each adds 522 (411 tokens of a text at 1.27), 13, 24 around them and 22 of frames.
+    // By our estimate each turn adds 522 tokens for the user's text (411 at a factor of 1.27), 13 for the reply, 24
+    // around both and 22 of frames.
     assert_eq!(replies, 9);
     assert!((1_025..=1_040).contains(&per_mille), "{per_mille}");
     assert_eq!(learned(&scene, "claude-sonnet-4-5"), Some((per_mille, replies)), "the same model");
     assert_eq!(learned(&scene, "claude-sonnet-4"), None, "another one of its family");
     assert_eq!(learned(&scene, "gemini-2.5-pro"), None);
-    // What has come since is corrected as well.
+    // The tokens since the anchor are corrected as well.
     let since = |scene: &mut Scene| {
         scene.sends();
         scene.usage("msg_9", MODEL, (10, 46_000, 20));
@@ -197,10 +199,10 @@ fn estimates_are_corrected_by_the_models_own_usage_and_no_others() {
     let mut large = growing(MODEL, 5_000, false);
     assert_eq!(learned(&large, MODEL), Some((2_000, 9)));
     assert_eq!(since(&mut large), 11 + 2 * (TEN_COSTS - 11));
-    // A model that is counted is not corrected, and too little growth teaches nothing.
+    // A model with its own vocabulary is not corrected, and too little growth teaches nothing.
     assert_eq!(learned(&growing("gpt-4o", 900, false), "gpt-4o"), None);
     assert_eq!(learned(&growing(MODEL, 100, false), MODEL), None);
-    // Reasoning is dropped when the next turn begins: growth over that says nothing.
+    // Reasoning is dropped when the next turn begins, so the growth over it is not usable.
     assert_eq!(learned(&growing(MODEL, 600, true), MODEL), None);
 }
 
@@ -231,7 +233,7 @@ fn room_is_kept_for_what_the_agent_adds() {
         scene.answer(&api_id, TEN);
         scene.usage(&api_id, MODEL, (9_000 + (2 * number + 1) * TEN_COSTS, 0, 20));
     }
-    // A window that holds the end of it alone.
+    // A window that fits only the end of the session.
     let window =
         |harness| ContextOptions { window: Some(Tokens(16_000)), harness, ..ContextOptions::uncompacted() };
     let shown = block_on(scene.session.explain(window(true))).unwrap().draft;
@@ -245,11 +247,11 @@ fn room_is_kept_for_what_the_agent_adds() {
     assert_eq!(free.report.limit, built.report.limit + overhead.tokens);
     assert_eq!((free.report.added, built.report.added), (Tokens::ZERO, overhead.tokens));
     assert!(built.report.total_tokens <= built.report.limit);
-    // Whoever means the lane without naming it means that, too.
+    // The same lane gets the same limit if it is resumed instead of named.
     let lane = block_on(scene.session.lane(None).built()).unwrap().unwrap();
     let resumed = block_on(scene.session.explain(lane.resume(ContextOptions::uncompacted()))).unwrap().draft;
     assert_eq!(resumed.report.limit, built.report.limit);
-    // It stays with the lane, and a session that nobody measured has none.
+    // The overhead stays with the lane. A session without measurements has none.
     scene.ask(TEN);
     assert_eq!(block_on(scene.session.context(window(true))).unwrap().draft.overhead, Some(overhead));
     let mut bare = Scene::new();

@@ -1,4 +1,4 @@
-//! When a compaction is left alone: the breaker, hooks, people who watch; and what goes with it: focus, warnings.
+//! Compactions that do not take place: the breaker, vetoes of hooks, and interruptions. Also focus and warnings.
 
 use crate::compaction::scene::*;
 use futures_executor::block_on;
@@ -10,7 +10,7 @@ use wunderblock_core::event::{BudgetWarned, Fact};
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::{Millis, Seq};
 
-/// Fires at every request, and never gains what it must.
+/// A policy that fires at every request and never saves its minimum.
 fn vain() -> Arc<Policy> {
     policy("[trigger.hard]\ntokens = 0\n[[step]]\ndo = \"stub\"\nmin_gain = 0.99\n")
 }
@@ -32,10 +32,10 @@ fn after_three_rounds_for_nothing_the_lane_is_left_alone_until_it_has_grown() {
         assert_eq!(tried(&scene, &options), Some(CompactionResult::Stopped(3)));
     }
     assert_eq!(scene.rejected().len(), 3, "nothing more is recorded of it");
-    // It is as stopped for everybody, and after a new start.
+    // Other processes see the lane as stopped, too.
     let elsewhere = block_on(scene.elsewhere().context(&options)).unwrap();
     assert_eq!(elsewhere.compacted.unwrap().outcome, CompactionResult::Stopped(3));
-    // Another lane is not.
+    // Another lane is not stopped.
     let lane = Some(wunderblock_core::id::LaneId::new("other").unwrap());
     assert_eq!(
         tried(&scene, &ContextOptions { lane, ..options.clone() }),
@@ -44,20 +44,21 @@ fn after_three_rounds_for_nothing_the_lane_is_left_alone_until_it_has_grown() {
     // A person may ask at any time.
     assert_eq!(scene.compact(&by_hand(&vain(), 100_000)).outcome, CompactionResult::NothingGained);
     assert_eq!(tried(&scene, &options), Some(CompactionResult::Stopped(4)));
-    // Once it has grown by two tenths of its limit, it is tried again: each try waits for twice the growth.
+    // The lane is tried again once it has grown by two tenths of its limit, because each try waits for twice the
+    // growth.
     scene.turns(20..28);
     assert_eq!(tried(&scene, &options), Some(CompactionResult::Stopped(4)));
     scene.turns(28..44);
     assert_eq!(tried(&scene, &options), Some(CompactionResult::NothingGained));
     assert_eq!(tried(&scene, &options), Some(CompactionResult::Stopped(5)));
-    // What saves something begins the count anew.
+    // A successful compaction resets the count.
     assert_eq!(scene.compact(&by_hand(&preset("always"), 100_000)).outcome, CompactionResult::Compacted);
     assert_eq!(tried(&scene, &options), Some(CompactionResult::NothingGained));
     assert_eq!(scene.rejected().last().unwrap().round, 1);
     assert_eq!(scene.problems(), [""; 0]);
 }
 
-/// A cut takes the summaries that do not fit; writing them anew for every request would change nothing but the ledger.
+/// A cut removes summaries that do not fit. Writing them again for every request would only fill the ledger.
 #[test]
 fn what_has_no_room_is_not_summarised_for_every_request() {
     for window in (500..1_100).step_by(50) {
@@ -90,7 +91,7 @@ fn a_no_is_no_round_for_nothing() {
         );
     }
     assert!(scene.rejected().iter().all(|no| no.round == 0));
-    // Between rounds that do come to nothing, it neither counts nor begins the count anew.
+    // Between fruitless compactions, a veto neither counts nor resets the count.
     for round in 1..=3 {
         assert_eq!(scene.compact(&by_itself(&vain(), 24_000)).outcome, CompactionResult::NothingGained);
         assert_eq!(scene.rejected().last().unwrap().round, round);
@@ -100,7 +101,7 @@ fn a_no_is_no_round_for_nothing() {
         }
     }
     assert_eq!(scene.compact(&by_itself(&vain(), 24_000)).outcome, CompactionResult::Stopped(3));
-    // Nor does a later one put off when it is tried again.
+    // A later veto does not delay the next try either.
     scene.turns(30..36);
     let asked = CompactOptions { due: None, ..vetoed() };
     assert!(matches!(scene.compact(&asked).outcome, CompactionResult::Vetoed(_)));
@@ -215,7 +216,7 @@ fn hooks_are_told_what_is_to_be_done_and_what_was() {
             .zip(&done.nodes)
             .all(|(told, node)| told["seq"] == node.at.0 && told["summary"] == node.text.as_str())
     );
-    // After a compaction that changed nothing, nobody is told that there was one.
+    // A compaction that changed nothing is not announced.
     std::fs::remove_file(file("after")).unwrap();
     scene.compact(&hooked(vec![keep("after", false), sh("exit 2", true)]));
     assert!(!file("after").exists());
@@ -294,7 +295,7 @@ fn a_dry_run_says_what_would_be_and_records_nothing() {
     let done = scene.compact(&by_hand(&preset("always"), 24_000));
     assert_eq!((would.before, would.after, &would.rungs), (done.before, done.after, &done.rungs));
     assert_eq!(would.nodes, done.nodes, "and then it is as it said");
-    // What would come to nothing is recorded no more than what would come to something.
+    // A dry run that gains nothing records nothing either.
     let head = scene.head();
     let vain = scene.compact(&CompactOptions { dry_run: true, ..by_hand(&vain(), 200_000) });
     assert_eq!(vain.outcome, CompactionResult::NothingGained);

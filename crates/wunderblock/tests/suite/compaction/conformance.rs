@@ -1,4 +1,4 @@
-//! The conformance cases of compaction: what is lost, in which order it stands, what is reported.
+//! Conformance cases of compaction: losses, order, reports.
 
 use crate::compaction::scene::*;
 use std::sync::Arc;
@@ -10,12 +10,12 @@ use wunderblock_core::message::{MediaForm, Message, Part, Role};
 use wunderblock_core::policy::Permille;
 use wunderblock_core::units::{Seq, Tokens};
 
-/// Everything is summarised, in small pieces.
+/// A policy that summarises everything, in small pieces.
 const SMALL: &str =
     "extends = \"always\"\n[summary]\ntarget = 300\nshare = 0.3\nat_least = 64\ncondensed = 400\n";
 
-/// C-01, C-02, C-03, C-04, C-05: whatever mix of turns and compactions, by whatever policy, what was said comes out as it
-/// went in, and is found from the last request.
+/// C-01 to C-05: under any mix of turns and compactions and any policy, messages stay unchanged and can be found from
+/// the last request.
 #[test]
 fn nothing_is_lost_whichever_policy_compacts() {
     for policy in active() {
@@ -43,8 +43,8 @@ fn nothing_is_lost_whichever_policy_compacts() {
     }
 }
 
-/// C-03, C-30: what lies beneath a summary is contiguous and in order, and `describe` goes from a summary to what it was
-/// made from, never the other way.
+/// C-03, C-30: the ranges below a summary are contiguous and in order, and `describe` leads from a summary to its
+/// sources, never the other way.
 #[test]
 fn a_summary_of_summaries_leads_to_those_and_their_events() {
     let scene = Scene::of(40);
@@ -62,7 +62,7 @@ fn a_summary_of_summaries_leads_to_those_and_their_events() {
         let child = nodes.iter().find(|node| node.seq == *source).unwrap();
         assert_eq!(child.parents, [top.seq]);
     }
-    // Verbatim, all of it, in order.
+    // All of it, verbatim and in order.
     let all = scene.expanded(&top.address);
     let mut at = 0;
     for (seq, message) in scene.messages() {
@@ -75,7 +75,7 @@ fn a_summary_of_summaries_leads_to_those_and_their_events() {
     }
 }
 
-/// C-06: what is over the budget is a typed refusal that says so, never a request.
+/// C-06: a request over budget is a typed refusal, never a request.
 #[test]
 fn what_cannot_fit_is_refused_and_says_what_it_is() {
     let scene = Scene::of(4);
@@ -89,8 +89,8 @@ fn what_cannot_fit_is_refused_and_says_what_it_is() {
     assert_eq!(scene.count("turn.completed"), 1);
 }
 
-/// C-08, C-09: between compactions a request only adds to the one before; it is rewritten if and only if the compacted
-/// view has changed.
+/// C-08, C-09: between compactions a request only adds to the one before. It is rewritten if and only if the
+/// compacted view has changed.
 #[test]
 fn requests_only_grow_unless_the_view_was_compacted() {
     for name in ["balanced", "always", "lossless", "claude-code", "manus", "openmanus", "headroom"] {
@@ -116,8 +116,8 @@ fn requests_only_grow_unless_the_view_was_compacted() {
     }
 }
 
-/// C-19: what is no shorter than its source is refused, once more with a lower aim, then written mechanically; each refusal
-/// is recorded with the summary.
+/// C-19: a summary that is no shorter than its source is rejected, requested once more with a lower target, and then
+/// written mechanically. Each rejection is recorded with the summary.
 #[test]
 fn a_summary_that_is_no_shorter_is_tried_once_more_and_then_written_mechanically() {
     let scene = Scene::of(30);
@@ -141,7 +141,7 @@ fn a_summary_that_is_no_shorter_is_tried_once_more_and_then_written_mechanically
     scene.is_whole();
 }
 
-/// C-19: how a summary came about is in its record, in the account, and in what describes it.
+/// C-19: the manner of a summary is in its record, in the account, and in its description.
 #[test]
 fn how_a_summary_came_about_is_recorded() {
     let policy = policy("extends = \"balanced\"\n[[step]]\ndo = \"summarise\"\nall = true\n");
@@ -152,7 +152,7 @@ fn how_a_summary_came_about_is_recorded() {
         "as it was asked for: without a model"
     );
     let good = plain.nodes[0].text.clone();
-    // By the call: what is answered first, and after it.
+    // The first answer of the model, and its later answers.
     let (same, none, long) = (good.as_str(), "", "a word more ".repeat(20_000));
     let table = [
         (same, same, Manner::Normal, "acts"),
@@ -176,8 +176,8 @@ fn how_a_summary_came_about_is_recorded() {
     }
 }
 
-/// What is written without a model names nothing that its range does not contain, under any policy, however often it is
-/// summarised again.
+/// A summary written without a model names nothing that its range does not contain, under any policy, however often
+/// it is summarised again.
 #[test]
 fn what_is_written_mechanically_is_grounded() {
     for policy in active() {
@@ -193,7 +193,7 @@ fn what_is_written_mechanically_is_grounded() {
     }
 }
 
-/// C-20: nothing in answer is no stall.
+/// C-20: an empty answer does not block the compaction.
 #[test]
 fn an_empty_answer_falls_back_at_once() {
     for answer in ["", " \n\t ", "```\n```"] {
@@ -208,7 +208,7 @@ fn an_empty_answer_falls_back_at_once() {
     }
 }
 
-/// C-21: a summary has at most so many times its target, in any script.
+/// C-21: a summary is limited to a multiple of its target, in any script.
 #[test]
 fn a_summary_is_capped_in_any_script() {
     for words in ["被请求的内容非常重要。", "the word that goes on ", "слово за словом "]
@@ -233,7 +233,8 @@ fn a_summary_is_capped_in_any_script() {
     }
 }
 
-/// C-22: who does not let us in has written nothing; it says so in the record, and the lane is compacted all the same.
+/// C-22: a provider that rejects the key has written nothing. The record says so, and the lane is compacted all the
+/// same.
 #[test]
 fn a_refused_key_is_recorded_and_nothing_else_of_it() {
     let scene = Scene::of(30);
@@ -248,8 +249,8 @@ fn a_refused_key_is_recorded_and_nothing_else_of_it() {
     }
 }
 
-/// C-24: a lane spends no more calls of a model in an hour than the policy says, whether they answer or fail; a person's
-/// word goes before it.
+/// C-24: a lane makes no more model calls in an hour than the policy allows, including failed ones. A person's
+/// request overrides the limit.
 #[test]
 fn calls_within_an_hour_are_limited_unless_a_person_asks() {
     for fails in [false, true] {
@@ -294,7 +295,7 @@ fn calls_within_an_hour_are_limited_unless_a_person_asks() {
     }
 }
 
-/// C-25: what changed nothing is not reported as a compaction, and is recorded as what it is.
+/// C-25: a compaction that changed nothing is not reported as one, and is recorded as a rejection.
 #[test]
 fn a_compaction_that_saves_nothing_says_so() {
     let scene = Scene::of(2);
@@ -311,7 +312,7 @@ fn a_compaction_that_saves_nothing_says_so() {
     assert!(goes_on(&before, &scene.build(&window(200_000))));
 }
 
-/// C-26: compacting again and again comes to an end, and says so; it never goes on for ever for nothing.
+/// C-26: repeated compactions come to an end and report it. None goes on forever without a gain.
 #[test]
 fn compacting_again_and_again_comes_to_an_end() {
     for policy in active() {
@@ -343,8 +344,8 @@ fn compacting_again_and_again_comes_to_an_end() {
     }
 }
 
-/// C-27: the operator's words are not what a compaction could save: when they alone pass the trigger, it stops for good
-/// instead of compacting before every request.
+/// C-27: a compaction cannot shrink the operator's text. If that text alone passes the trigger, compacting stops
+/// permanently instead of happening before every request.
 #[test]
 fn what_no_policy_may_touch_is_not_compactable() {
     let scene = Scene::of(3);
@@ -367,7 +368,7 @@ fn what_no_policy_may_touch_is_not_compactable() {
     assert!(scene.rejected().len() <= 4);
 }
 
-/// C-34: a picture in the tail is a picture, after a compaction as before.
+/// C-34: a picture in the tail is still a picture after a compaction.
 #[test]
 fn pictures_in_the_tail_stay_pictures() {
     let scene = Scene::of(30);
@@ -391,7 +392,8 @@ fn pictures_in_the_tail_stay_pictures() {
     assert_eq!(pictures.count(), 1);
 }
 
-/// C-36: what in the range looks like an order is none in the summary, and the summary is labelled as what it is.
+/// C-36: text in the range that looks like an order is not one in the summary, and the summary is labelled as a
+/// summary.
 #[test]
 fn orders_in_the_range_do_not_speak_from_the_summary() {
     let orders = [

@@ -1,5 +1,6 @@
-//! Every message reaches the model exactly once: as an entry of the request, or through one summary whose range holds it. The
-//! invariant is that of Mastra's repair of its observational memory, where it was violated 2,173 times before.
+//! Every message reaches the model exactly once: as an entry of the request, or through the one summary whose range
+//! contains it. The invariant is that of Mastra's repair of its observational memory, where it was violated 2,173
+//! times before.
 
 use crate::compaction::scene::*;
 use crate::ledger::history::{Move, Story, step, tries};
@@ -20,7 +21,7 @@ use wunderblock_testkit::faults::{FaultTime, PortMethod};
 
 const OTHER_MODEL: &str = "claude-haiku-4-5";
 
-/// Those whose summaries stand alone: nothing but what is protected is shown beside them.
+/// Policies that show nothing but protected entries beside their summaries.
 const STRICT: [&str; 2] = ["observations", "fresh-window"];
 
 #[derive(Clone, Debug)]
@@ -29,7 +30,7 @@ enum Act {
     Turns(u64),
     Build,
     Compact,
-    /// Minutes go by.
+    /// A number of minutes pass.
     Wait(i64),
     Mark(Visibility, u8),
 }
@@ -46,13 +47,13 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// Whether it makes summaries and leaves nothing out by itself.
+/// Returns whether a policy makes summaries and has no step that only drops entries.
 fn summarises(policy: &Policy) -> bool {
     policy.summarises() && !policy.steps.iter().any(|action| matches!(action, Action::Drop { .. }))
 }
 
-/// Calls with results that wait, or that came behind a frontier, and their other results: they stand behind it as a whole, and
-/// no summary whose range they begin in was made from them.
+/// Returns calls with missing results, or with results after the frontier, and their other results. Such an exchange
+/// appears behind the frontier as a whole, and no summary contains it, even if it begins in the summary's range.
 fn going_on(messages: &[(Seq, Message)], frontier: Seq) -> BTreeSet<Seq> {
     let ids = |message: &Message| -> BTreeSet<String> {
         let id = |part: &Part| match part {
@@ -77,7 +78,7 @@ fn going_on(messages: &[(Seq, Message)], frontier: Seq) -> BTreeSet<Seq> {
     late
 }
 
-/// The messages that a request does not give exactly once, with what is wrong.
+/// Returns the messages that a request does not give exactly once, each with the fault.
 fn uncovered(scene: &Scene, built: &Built, is_strict: bool) -> Vec<(Seq, &'static str)> {
     let trim = scene.trim();
     let report = &built.draft.report;
@@ -93,7 +94,7 @@ fn uncovered(scene: &Scene, built: &Built, is_strict: bool) -> Vec<(Seq, &'stati
         let nodes = trim.nodes.iter().filter(|node| (node.from..=node.to).contains(&seq)).count();
         let mut runs = report.left_out.iter().filter(|run| (run.from_seq..=run.to_seq).contains(&seq));
         let is_listed = runs.any(|run| run.reason != Reason::Summarised && !run.handle.is_empty());
-        // What is protected stands word for word, whatever tells of it: with its results.
+        // A protected entry stays word for word with its results, even if a summary covers it.
         let is_kept = trim.keep.contains(&seq)
             || message.role == Role::System
             || pinned.contains(&seq)
@@ -154,7 +155,7 @@ fn names(keeps: impl Fn(&str) -> bool) -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(tries(40))]
 
-    /// In any session and window, however long it is idle and whatever is pinned or hidden.
+    /// Plays random sessions in any window, with idle times, pins and hides.
     #[test]
     fn every_message_reaches_the_model_exactly_once(
         window in windows(),
@@ -171,7 +172,7 @@ proptest! {
     }
 }
 
-/// A session that grows turn by turn needs no last resort: neither policy leaves anything out for want of room.
+/// A session that grows turn by turn needs no last resort: neither policy leaves anything out for lack of room.
 #[test]
 fn a_session_that_grows_turn_by_turn_leaves_nothing_out() {
     for (name, window) in STRICT.iter().flat_map(|name| [8_000, 32_000, 200_000].map(|window| (name, window)))
@@ -190,7 +191,8 @@ fn a_session_that_grows_turn_by_turn_leaves_nothing_out() {
     }
 }
 
-/// Chunks are summarised as they fill; no request changes for it. At the level all of them take effect in one step.
+/// Chunks are summarised as they fill, without changing a request. At the level all their summaries take effect in
+/// one step.
 #[test]
 fn what_is_made_ahead_takes_effect_together_at_the_level() {
     let (scene, policy) = (Scene::new(), preset("observations"));
@@ -222,7 +224,8 @@ fn what_is_made_ahead_takes_effect_together_at_the_level() {
     panic!("the level was never reached");
 }
 
-/// A log that is too long is archived: the newest pieces stay, a catalogue stands for the others, nothing is told again.
+/// A log that is too long is archived: the newest pieces stay, a catalogue replaces the others, and nothing is
+/// covered twice.
 #[test]
 fn the_oldest_pieces_become_a_catalogue() {
     let (scene, policy) = (Scene::new(), preset("observations"));
@@ -251,8 +254,8 @@ fn the_oldest_pieces_become_a_catalogue() {
     panic!("the log never grew too long");
 }
 
-/// The cache is lost anyway: after some minutes, or for another model, the same request is made shorter, where after one
-/// minute it goes on.
+/// A lane whose cache is lost anyway, after some minutes or for another model, is compacted at a size at which it
+/// would otherwise just grow.
 #[test]
 fn a_lane_whose_cache_is_lost_is_made_shorter() {
     let policy = policy(
@@ -278,7 +281,7 @@ fn a_lane_whose_cache_is_lost_is_made_shorter() {
     }
 }
 
-/// Whatever breaks off while a chunk is made ahead leaves all or nothing of it, and the next request has everything.
+/// A fault while a chunk is summarised ahead leaves all or nothing of the summary, and the next request is complete.
 #[test]
 fn what_breaks_off_while_a_chunk_is_made_leaves_nothing_behind() {
     for when in [FaultTime::Before, FaultTime::After] {

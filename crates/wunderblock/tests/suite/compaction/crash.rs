@@ -1,4 +1,4 @@
-//! C-17: whatever breaks off in the middle of a compaction leaves all or nothing of it.
+//! C-17: a compaction that is cut off at any point is recorded as a whole or not at all.
 
 use crate::compaction::scene::*;
 use crate::scene as words;
@@ -21,7 +21,8 @@ fn small() -> Arc<Policy> {
     policy("extends = \"always\"\n[summary]\ntarget = 300\nshare = 0.3\nat_least = 64\ncondensed = 400\n")
 }
 
-/// Every commit of a compaction fails once, before it is done or after: what is there is whole, and the next try ends it.
+/// Each commit of a compaction fails once, before or after it takes effect. The ledger stays whole, and the next try
+/// completes the work.
 #[test]
 fn a_commit_that_fails_leaves_all_or_nothing() {
     for when in [FaultTime::Before, FaultTime::After] {
@@ -43,7 +44,7 @@ fn a_commit_that_fails_leaves_all_or_nothing() {
             if let Ok(done) = &broken {
                 assert!(nth > 3 || steps == 1, "{when:?} {nth}: {:?}", done.outcome);
             }
-            // Whoever was broken off may still have the claim, until it ends.
+            // The failed worker may still hold the lease, until it expires.
             scene.wait(wunderblock::limits::COMPACTION_LEASE + 1);
             let again = scene.compact(&by_hand(&small(), WINDOW));
             assert!(
@@ -58,7 +59,7 @@ fn a_commit_that_fails_leaves_all_or_nothing() {
     }
 }
 
-/// The same of its questions.
+/// The same for each query of a compaction.
 #[test]
 fn a_question_that_fails_leaves_all_or_nothing() {
     for nth in 1..=16 {
@@ -82,7 +83,7 @@ fn a_question_that_fails_leaves_all_or_nothing() {
     }
 }
 
-/// A compaction that failed does not keep the lane for as long as a claim lasts.
+/// A failed compaction releases the lane at once instead of holding it until the lease expires.
 #[test]
 fn an_error_gives_the_claim_back() {
     let scene = Scene::of(20);
@@ -104,7 +105,7 @@ fn opened(db: &Path, millis: i64) -> Engine {
     block_on(Engine::open_with(db, Access::Create, at(millis))).unwrap()
 }
 
-/// The process that is killed: it compacts with a slow program. Run by itself it does nothing.
+/// The process that gets killed: it compacts with a slow program. Run as a normal test it does nothing.
 #[test]
 fn a_process_that_compacts() {
     let (Ok(db), Ok(script)) = (std::env::var(DB), std::env::var(SCRIPT)) else { return };
@@ -118,7 +119,7 @@ fn a_process_that_compacts() {
     println!("ends {:?}", done.outcome);
 }
 
-/// kill -9 while a summary is written, or while it is published: `doctor` finds nothing, the claim ends by itself, and the
+/// `kill -9` while a summary is written or published: `doctor` finds no problem, the lease expires by itself, and the
 /// next compaction makes one set of summaries.
 #[test]
 #[allow(clippy::too_many_lines, reason = "a table of cases, or one story")]
@@ -204,7 +205,7 @@ fn a_killed_compaction_leaves_all_or_nothing() {
     assert!(cut_short > 0, "some were killed before they had published");
 }
 
-/// A name for a message that nothing else has.
+/// Returns a unique name for a message.
 fn name(message: &wunderblock_core::message::Message) -> String {
     blake3::hash(format!("{message:?}").as_bytes()).to_hex().chars().take(12).collect()
 }

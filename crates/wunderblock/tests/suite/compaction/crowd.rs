@@ -1,4 +1,4 @@
-//! Several at once: workers, and a session that goes on while a summary is written.
+//! Concurrency: several workers, and a session that goes on while a summary is written.
 
 use crate::compaction::scene::*;
 use futures_executor::block_on;
@@ -15,28 +15,28 @@ use wunderblock_core::policy::Policy;
 use wunderblock_core::units::Seq;
 
 const WINDOW: u64 = 32_000;
-/// How often is looked for what another thread must do: half a minute at the least.
+/// Maximum number of checks for the work of another thread: at 20 ms each, half a minute.
 const LOOKS: u32 = 1_500;
 
 fn small() -> Arc<Policy> {
     policy("extends = \"always\"\n[summary]\ntarget = 300\nshare = 0.3\nat_least = 64\ncondensed = 400\n")
 }
 
-/// A compaction whose summariser waits until it is let go, in a thread of its own.
+/// A compaction on a separate thread, whose summariser waits until it is released.
 struct Slow {
     thread: std::thread::JoinHandle<Compacted>,
     go: mpsc::Sender<()>,
 }
 
 impl Slow {
-    /// Starts one, and returns when its summariser is being asked.
+    /// Starts a compaction, and returns once its summariser has been called.
     fn start(session: Session, options: CompactOptions) -> Self {
         let (go, gone) = mpsc::channel::<()>();
         let (began, begun) = mpsc::channel::<()>();
         let (gone, began) = (Mutex::new(gone), Mutex::new(began));
         let compactor = with(&options.compactor.policy, move |_| {
             let _ = began.lock().unwrap_or_else(PoisonError::into_inner).send(());
-            // Once it is let go it waits no more.
+            // After the release it no longer waits.
             let _ = gone.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(Duration::from_secs(60));
             Err(wunderblock::summarize::SummaryFailure::Empty)
         });
@@ -46,7 +46,7 @@ impl Slow {
         Self { thread, go }
     }
 
-    /// Lets it go, and returns what came of it.
+    /// Releases the summariser, and returns the result.
     fn end(self) -> Compacted {
         drop(self.go);
         self.thread.join().unwrap()
@@ -69,7 +69,7 @@ fn one_lane_is_compacted_by_one_at_a_time() {
     let other = block_on(scene.elsewhere().compact(&options)).unwrap();
     assert_eq!(other.outcome, CompactionResult::Busy(worker));
     assert_eq!(other.recorded, None);
-    // Another lane is another matter, and so is looking.
+    // The lease does not block another lane or a dry run.
     let dry =
         block_on(scene.elsewhere().compact(&CompactOptions { dry_run: true, ..options.clone() })).unwrap();
     assert_eq!(dry.outcome, CompactionResult::WouldCompact);
@@ -83,7 +83,7 @@ fn one_lane_is_compacted_by_one_at_a_time() {
     assert_eq!(scene.problems(), [""; 0]);
 }
 
-/// However long a model takes, nobody else writes the same summaries meanwhile.
+/// However long a model takes, no other worker writes the same summaries meanwhile.
 #[test]
 fn a_claim_is_renewed_while_its_worker_works() {
     let scene = Scene::of(30);
@@ -114,7 +114,7 @@ fn a_claim_is_renewed_while_its_worker_works() {
     scene.is_whole();
 }
 
-/// A worker that stands still, as one whose machine sleeps, keeps nobody waiting; when it goes on, it is too late.
+/// A worker that stalls, as on a sleeping machine, does not hold up others. When it continues, it is too late.
 #[test]
 fn a_claim_ends_by_itself_and_a_late_compaction_is_overtaken() {
     let scene = Scene::of(30);
@@ -127,7 +127,7 @@ fn a_claim_ends_by_itself_and_a_late_compaction_is_overtaken() {
     });
     let slow = CompactOptions { compactor, ..options.clone() };
     let mut late = Box::pin(scene.session.compact(&slow));
-    // It stands still as soon as its summariser is asked: nobody polls it.
+    // The worker stalls as soon as its summariser is called, because it is no longer polled.
     while !asked.load(Ordering::SeqCst) {
         assert!(late.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
         std::thread::sleep(Duration::from_millis(1));
@@ -145,7 +145,7 @@ fn a_claim_ends_by_itself_and_a_late_compaction_is_overtaken() {
     scene.is_whole();
 }
 
-/// C-18: appends go on, and stand in the tail.
+/// C-18: appends continue, and appear in the tail.
 #[test]
 fn appends_never_wait_and_stand_in_the_tail() {
     for name in ["balanced", "lossless", "claude-code", "always"] {
@@ -156,7 +156,7 @@ fn appends_never_wait_and_stand_in_the_tail() {
         scene.turns(50..54);
         let built = scene.build(&window(40_000));
         assert!(Shown::of(&built.draft.body).says("K-9000"));
-        // Nobody waited for the summariser: it is at work still.
+        // The build did not wait for the summariser, which is still at work.
         let state = block_on(scene.elsewhere().lane(LaneId::main()).state()).unwrap();
         assert!(matches!(state, LaneState::Compacting { .. }), "{name}: {state:?}");
         let done = slow.end();
@@ -177,7 +177,7 @@ fn appends_never_wait_and_stand_in_the_tail() {
     }
 }
 
-/// What happens to what is being summarised, while it is.
+/// Changes to the entries being summarised.
 #[test]
 fn what_touches_the_range_makes_the_proposal_void() {
     type Touch = (&'static str, fn(&Scene), bool);
@@ -211,7 +211,7 @@ fn what_touches_the_range_makes_the_proposal_void() {
         let built = scene.build(&window(WINDOW));
         assert_eq!(scene.unreachable(&built), [], "{what}");
         assert_eq!(scene.problems(), [""; 0], "{what}");
-        // Whatever was in the way, it is not for the next one.
+        // An obstacle to one compaction does not affect the next.
         scene.turns(40..46);
         assert_eq!(scene.compact(&by_hand(&small(), WINDOW)).outcome, CompactionResult::Compacted, "{what}");
         assert_eq!(scene.unreachable(&scene.build(&window(WINDOW))), [], "{what}");
@@ -219,7 +219,7 @@ fn what_touches_the_range_makes_the_proposal_void() {
     }
 }
 
-/// That another was first says nothing against trying again.
+/// A compaction overtaken by another does not count as fruitless.
 #[test]
 fn an_overtaken_compaction_is_no_round_for_nothing() {
     let scene = Scene::of(30);
@@ -235,7 +235,8 @@ fn an_overtaken_compaction_is_no_round_for_nothing() {
     assert_eq!(scene.compact(&options).outcome, CompactionResult::Compacted);
 }
 
-/// A result that comes while its call is being summarised is not lost: the call waits in the tail, or the proposal is void.
+/// A result that arrives while its call is being summarised is not lost: either the call waits in the tail, or the
+/// proposal is void.
 #[test]
 fn a_result_that_comes_late_finds_its_call() {
     for gone_on in [false, true] {
@@ -243,7 +244,7 @@ fn a_result_that_comes_late_finds_its_call() {
         let calls = vec![call("late", "Run", r#"{"command":"make slow"}"#)];
         let called = scene.say(Message::new(Role::Assistant, calls));
         if gone_on {
-            // The user has gone on: the call is not open any more, and may be summarised.
+            // The user has gone on, so the call is no longer open and may be summarised.
             scene.user("Never mind, go on.");
             scene.reply("Very well.");
             scene.turns(15..30);
@@ -301,7 +302,7 @@ fn many_workers_make_one_set_of_summaries() {
     scene.is_whole();
 }
 
-/// A policy decides what requests do meanwhile: they go on with what there is, or they wait.
+/// The policy decides whether requests continue without the compaction or wait for it.
 #[test]
 fn requests_wait_for_the_end_where_the_policy_says_so() {
     let text = "extends = \"always\"\n[limits]\nmeanwhile = \"wait\"\n";
@@ -311,7 +312,7 @@ fn requests_wait_for_the_end_where_the_policy_says_so() {
         let (session, options) = (
             scene.elsewhere(),
             ContextOptions {
-                // As a request that a worker's compaction is under way for.
+                // The request behaves as if a worker's compaction were in progress for it.
                 compactor: Some(wunderblock::Compactor {
                     background: true,
                     ..wunderblock::Compactor::new(policy)
@@ -323,7 +324,7 @@ fn requests_wait_for_the_end_where_the_policy_says_so() {
         std::thread::spawn(move || drop(built.send(Box::new(block_on(session.context(&options)).unwrap()))));
         let early = done.recv_timeout(Duration::from_millis(if waits { 400 } else { 30_000 }));
         assert_eq!(early.is_err(), waits);
-        // Appends wait in no case.
+        // Appends never wait.
         scene.user("One more thing, K-9001.");
         assert_eq!(slow.end().outcome, CompactionResult::Compacted);
         let built = early.unwrap_or_else(|_| done.recv_timeout(Duration::from_secs(60)).unwrap());

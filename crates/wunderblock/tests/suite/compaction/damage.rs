@@ -1,4 +1,4 @@
-//! C-39: what is damaged in a compacted ledger is named, what is derived is mended, and a lane whose summaries are damaged
+//! C-39: `doctor` reports damage to a compacted ledger, derived data is rebuilt, and a lane with damaged summaries
 //! still has a request.
 
 use crate::compaction::scene::*;
@@ -57,7 +57,7 @@ fn each_damage_to_a_summary_is_named() {
             words::catch_up(&engine);
             assert_eq!(words::problems(&engine), [""; 0], "{damage}");
         }
-        // Never a panic: a request, or an error that says what is damaged.
+        // Never a panic: either a request, or an error that names the damage.
         match block_on(engine.session_by_id(stream("s")).context(window(WINDOW))) {
             Ok(built) => words::sound(&built),
             Err(error) => assert!(!error.to_string().is_empty()),

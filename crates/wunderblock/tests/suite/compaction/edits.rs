@@ -1,4 +1,4 @@
-//! One summary written again, dissolved, or made of a range: nothing else changes, and nothing is lost.
+//! Summaries written again, dissolved, or made of a range: nothing else changes, and nothing is lost.
 
 use crate::compaction::scene::*;
 use futures_executor::block_on;
@@ -12,7 +12,7 @@ use wunderblock_core::units::Seq;
 
 const WINDOW: u64 = 48_000;
 
-/// Summaries of ten messages each, and none of summaries.
+/// A policy that makes summaries of ten messages each, without summaries of summaries.
 fn chain() -> Arc<Policy> {
     policy(
         "extends = \"always\"\n[protect]\nmessages = 8\n[split]\nat = \"exchange\"\n[[step]]\ndo = \"summarise\"\n\
@@ -28,7 +28,7 @@ fn asked(edit: SummaryEdit) -> CompactOptions {
     CompactOptions { edit: Some(edit), ..by_hand(&chain(), WINDOW) }
 }
 
-/// A session whose older part stands in a chain of summaries.
+/// Creates a session whose older part is in a chain of summaries.
 fn summarised() -> (Scene, Vec<PlacedSummary>) {
     let scene = Scene::of(20);
     scene.build(&window(WINDOW));
@@ -49,7 +49,7 @@ fn refusal(scene: &Scene, wanted: SummaryEdit) -> EditError {
     }
 }
 
-/// The ranges that stand, in order.
+/// Returns the ranges of the summaries shown, in order.
 fn ranges(scene: &Scene) -> Vec<(Seq, Seq)> {
     scene.trim().nodes.iter().map(|placed| (placed.from, placed.to)).collect()
 }
@@ -101,7 +101,7 @@ fn what_a_dissolved_summary_was_made_from_is_shown_again() {
         }
         assert_eq!(scene.unreachable(&built), []);
         scene.is_whole();
-        // What comes goes behind it, and the next compaction takes it in again.
+        // New turns follow the dissolved range, and the next compaction summarises it again.
         scene.turns(20..24);
         let next = scene.build(&window(WINDOW));
         assert!(goes_on(&built, &next));
@@ -149,7 +149,7 @@ fn a_range_in_the_middle_becomes_a_summary_and_what_stands_around_it_stays() {
     }
     assert_eq!(scene.unreachable(&built), []);
     scene.is_whole();
-    // A range of summaries and of what stands between them: what was said there is summarised by itself first.
+    // A range of summaries and of exchanges between them: the exchanges are first summarised separately.
     let (wide, end) = (messages[4].0, messages[43].0);
     let done = edit(&scene, SummaryEdit::Range(wide, end)).unwrap();
     assert_eq!(done.nodes.iter().map(|node| node.level).collect::<Vec<_>>(), [0, 0, 1]);
@@ -171,11 +171,11 @@ fn what_cannot_be_done_is_refused_and_nothing_is_recorded() {
     assert_eq!(cut, EditError::CutsSummary { from: nodes[1].from, to: nodes[1].to });
     let newest = refusal(&scene, SummaryEdit::Range(nodes.last().unwrap().to.next(), last));
     assert!(matches!(newest, EditError::ReachesNewest(_)), "{newest}");
-    // A call without its result is no whole exchange.
+    // A call without its result is not a whole exchange.
     let call = messages.iter().rev().nth(6).unwrap().0;
     let none = refusal(&scene, SummaryEdit::Range(call, call));
     assert_eq!(none, EditError::NoExchange { from: call, to: call });
-    // A lane of a small window has no room for what a summary stands for.
+    // A lane with a small window has no room for the sources of the summary.
     let small = Scene::of(60);
     small.build(&window(8_000));
     small.compact(&CompactOptions { sweep: true, ..by_hand(&chain(), 8_000) });

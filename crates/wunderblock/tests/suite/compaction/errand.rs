@@ -1,4 +1,4 @@
-//! The same task with and without compaction has the same outcome: a scripted agent, and one that knows nothing but its
+//! A task has the same result with and without compaction: for a scripted agent, and for one that knows only its
 //! requests.
 
 use crate::compaction::scene::*;
@@ -13,8 +13,8 @@ use wunderblock_core::policy::Policy;
 use wunderblock_core::units::Tokens;
 use wunderblock_testkit::agent::{self, Script};
 
-/// An agent that reads files one by one, adds up what they hold, and is asked about old ones in the end. It has no memory
-/// but its request: what is not there it looks up by the handles it sees.
+/// An agent that reads files one by one, adds up their totals, and is finally asked about old ones. Its request is
+/// its only memory: it looks up anything else by the handles it sees.
 struct Clerk<'s> {
     scene: &'s Scene,
     options: ContextOptions,
@@ -38,7 +38,7 @@ impl Clerk<'_> {
         Shown::of(&self.scene.build(&self.options).draft.body)
     }
 
-    /// The number behind some words, by what the request shows, or by what is found under its handles.
+    /// Finds the number after some words, in the request or under its handles.
     fn find(&mut self, words: &str) -> Option<u64> {
         let shown = self.request();
         let behind = |text: &str| {
@@ -106,7 +106,8 @@ fn a_task_ends_as_it_would_without_compaction() {
     }
 }
 
-/// The scripted agent of the testkit: crashes, retries, failing tools, changing tools; what it wrote is the same.
+/// The scripted agent of the testkit, with crashes, retries, failing tools and changing tools, writes the same
+/// session.
 #[test]
 fn a_scripted_session_is_the_same_under_every_policy() {
     let run = |policy: Option<Arc<Policy>>| {

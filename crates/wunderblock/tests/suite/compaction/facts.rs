@@ -1,4 +1,4 @@
-//! A thousand facts, a hundred compactions: each fact is read verbatim from the last request alone.
+//! A thousand facts, a hundred compactions: each fact can be read verbatim from the last request alone.
 
 use crate::compaction::scene::*;
 use futures_executor::block_on;
@@ -7,9 +7,9 @@ use wunderblock::graph::Expand;
 use wunderblock::{Address, CompactionResult};
 use wunderblock_core::message::{Message, Role};
 
-/// Tokens of one read.
+/// Maximum tokens of one read.
 const READ: u64 = 2_000;
-/// Reads for one fact.
+/// Maximum reads for one fact.
 const READS: usize = 5;
 const WINDOW: u64 = 32_000;
 
@@ -17,7 +17,7 @@ fn fact(number: u64) -> String {
     format!("the door of room R{number:04} opens with code Q{:06X}", number * 7_919 % 0xff_ffff)
 }
 
-/// A turn that says a fact: by the user, in what a tool answers, or by the model.
+/// Returns a turn that states a fact: in the user's words, in a tool result, or in the model's words.
 fn plant(number: u64) -> Vec<Message> {
     let id = format!("look_{number}");
     let by =
@@ -32,26 +32,26 @@ fn plant(number: u64) -> Vec<Message> {
     ]
 }
 
-/// Somebody who has the request and may read what it names.
+/// A reader who has the request and may read what it names.
 struct Reader<'s> {
     scene: &'s Scene,
     shown: Shown,
-    /// The ranges the request names.
+    /// Ranges that the request names.
     ranges: Vec<(u64, u64, String)>,
-    /// The number of the newest list the request shows.
+    /// Number of the newest list that the request shows.
     newest: u64,
     reads: HashMap<u64, usize>,
 }
 
 impl Reader<'_> {
-    /// Whether a fact is found, verbatim, and with how many reads.
+    /// Finds a fact verbatim. Returns the number of reads it took.
     fn find(&mut self, number: u64) -> Option<usize> {
         let words = fact(number);
         if self.shown.says(&words) {
             return Some(0);
         }
         let query = format!("door of room R{number:04} opens with code");
-        // The lists came one after the other, so the range is guessed from the number.
+        // The lists came in order, so the position of a fact is estimated from its number.
         let end = self.ranges.iter().map(|(_, to, _)| *to).max().unwrap_or_default();
         let guess = (2 * number + 1) * end / (2 * self.newest + 2);
         let away =
@@ -71,7 +71,7 @@ impl Reader<'_> {
     }
 }
 
-/// The ranges a request names; those within others are left out.
+/// Returns the ranges that a request names, without those inside others.
 fn ranges(shown: &Shown) -> Vec<(u64, u64, String)> {
     let parsed = shown.handles.iter().filter_map(|handle| {
         let (_, range) = handle.split_once('#')?;
@@ -85,7 +85,7 @@ fn ranges(shown: &Shown) -> Vec<(u64, u64, String)> {
     all.iter().filter(|one| !within(one)).cloned().collect()
 }
 
-/// The number of the newest list that is named.
+/// Returns the number of the newest list that is named.
 fn newest(shown: &Shown) -> u64 {
     let named = shown.texts.iter().flat_map(|text| text.split("Go through list ").skip(1));
     let number = |text: &str| text.chars().take_while(char::is_ascii_digit).collect::<String>().parse().ok();
@@ -107,7 +107,7 @@ fn facts_survive(turns: u64, compactions: u64, name: &str) {
             before = Some(built);
         }
         let done = scene.compact(&by_hand(&policy, WINDOW));
-        // A policy with a least gain leaves alone what saves less.
+        // A policy with a minimum gain skips compactions that save less.
         let fits = done.outcome == CompactionResult::Compacted
             || (name != "always" && done.outcome == CompactionResult::NothingGained);
         assert!(fits, "{name}: round {round}: {done:?}");

@@ -1,4 +1,4 @@
-//! Sessions nobody should have: whatever the policy and the window, the request fits or is refused with its parts.
+//! Extreme sessions: under any policy and window, the request fits or is refused with a list of its parts.
 
 use crate::compaction::scene::*;
 use futures_executor::block_on;
@@ -7,7 +7,7 @@ use wunderblock_core::message::{Message, Role};
 
 const WINDOWS: [u64; 3] = [8_000, 32_000, 200_000];
 
-/// Compacts by hand and by itself, in a lane for each policy and window, and answers how often it was refused.
+/// Compacts by hand and automatically, in a lane for each policy and window. Returns the number of refused requests.
 fn tried(scene: &Scene, what: &str) -> usize {
     let mut refused = 0;
     let before = scene.messages();
@@ -55,11 +55,11 @@ fn one_message(words: usize) -> Scene {
 
 #[test]
 fn one_message_of_many_tokens() {
-    // More than the smaller windows hold.
+    // More than the smaller windows can take in.
     assert_eq!(tried(&one_message(12_000), "one message"), 0);
 }
 
-/// The same of half a million tokens.
+/// The same with half a million tokens.
 #[test]
 #[ignore = "minutes without optimisation"]
 fn one_message_of_half_a_million_tokens() {
@@ -86,7 +86,7 @@ fn only_tool_calls() {
     for number in 0..100 {
         let (id, input) = (format!("c{number}"), format!(r#"{{"n":{number}}}"#));
         scene.say(Message::new(Role::Assistant, vec![call(&id, "Count", &input)]));
-        // One in ten is never answered.
+        // One call in ten never gets a result.
         if number % 10 > 0 {
             scene.say(result(&id, &format!("{number} {}", "counted and counted ".repeat(40))));
         }
@@ -110,7 +110,7 @@ fn only_system_messages() {
     for number in 0..120 {
         scene.say(Message::text(Role::System, format!("Rule {number}. {}", "Obey it. ".repeat(60))));
     }
-    // None of them may be left out, and alone they are nothing to send.
+    // No system message may be left out, and system messages alone are not a request.
     assert_eq!(tried(&scene, "only system messages"), active().count() * WINDOWS.len());
     assert_eq!(scene.compactions(), 0);
 }

@@ -1,4 +1,4 @@
-//! Lanes: which one is meant, and that none changes another.
+//! Lanes: how a request chooses one, and their independence.
 
 use crate::compaction::scene::*;
 use futures_executor::block_on;
@@ -8,12 +8,12 @@ use wunderblock_core::decision::TrimReason;
 use wunderblock_core::id::LaneId;
 use wunderblock_core::units::{Seq, Tokens};
 
-/// A request by a policy for whichever lane fits.
+/// Returns options for a request under a policy, without naming a lane.
 fn unnamed(policy: &str, tokens: u64) -> ContextOptions {
     ContextOptions { lane: None, ..under(&preset(policy), tokens) }
 }
 
-/// More than a window of 32,000 holds.
+/// Number of turns that exceed a window of 32,000 tokens.
 const TURNS: u64 = 120;
 
 fn lane(name: &str) -> LaneId {
@@ -44,10 +44,10 @@ fn a_request_without_a_lane_goes_on_with_the_one_for_its_model_window_and_policy
         let built = scene.build(&options);
         assert_eq!((of(&built), built.draft.step), (lane, None));
     }
-    // A caller's own name is taken for what it was built for, too; the latest counts.
+    // A lane named by a caller also matches the model, window and policy it was built for; the latest lane wins.
     scene.build(&named("mine", unnamed("balanced", 64_000)));
     assert_eq!(of(&scene.build(&unnamed("balanced", 64_000))), "mine");
-    // A name that is taken is not taken again.
+    // A generated name that is already in use gets a suffix.
     scene.build(&named(&format!("{MODEL}@9000"), unnamed("balanced", 64_000)));
     assert_eq!(of(&scene.build(&unnamed("balanced", 9_000))), format!("{MODEL}@9000+balanced"));
 }
@@ -76,7 +76,7 @@ fn what_is_asked_without_a_lane_is_asked_of_the_one_built_last() {
     assert_eq!(of.budget.window, Tokens(8_000));
 }
 
-/// 200k, 32k, 8k and 200k again: what was tried leaves no trace in what comes later.
+/// Windows of 200k, 32k, 8k and 200k again: trying a window leaves no trace in later requests.
 #[test]
 fn a_window_that_is_tried_changes_no_later_request() {
     let scene = Scene::of(TURNS);
@@ -86,7 +86,7 @@ fn a_window_that_is_tried_changes_no_later_request() {
     }
     let last = scene.build(&unnamed("balanced", 200_000));
     assert!(last.draft.body == first.draft.body);
-    // A lane that a caller names begins again each time, as a recorded step.
+    // A lane named by a caller begins again for each window, as a recorded step.
     let first = scene.build(&named("mine", unnamed("balanced", 200_000)));
     for window in [32_000, 8_000] {
         let small = scene.build(&named("mine", unnamed("balanced", window)));
@@ -137,8 +137,8 @@ fn the_options_of_a_lane_resume_it() {
     assert!(resumed.draft.body == scene.build(&unnamed("balanced", 32_000)).draft.body);
 }
 
-/// A lane that begins takes over what another has summarised: nobody pays for a summary twice. What was undone is not
-/// taken over.
+/// A lane that begins adopts the summaries of another, so that no summary is paid for twice. Undone summaries are not
+/// adopted.
 #[test]
 fn a_lane_begins_with_the_summaries_of_others() {
     for undoes in [false, true] {
@@ -157,7 +157,7 @@ fn a_lane_begins_with_the_summaries_of_others() {
         assert_eq!(scene.unreachable(&small), []);
         scene.is_whole();
         assert_eq!(scene.problems(), [""; 0]);
-        // A window that holds the whole session needs none of them.
+        // A window that fits the whole session needs no summary.
         assert!(scene.build(&unnamed("balanced", 200_000)).compacted.is_none());
     }
 }

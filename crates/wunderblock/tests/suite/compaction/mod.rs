@@ -1,5 +1,5 @@
-//! What is promised of compaction, tried from outside: on sessions of all kinds, by every policy, while other things go
-//! on and go wrong.
+//! Promises of compaction, tested from outside: on sessions of all kinds, under every policy, with concurrent work
+//! and faults.
 
 mod breaker;
 mod conformance;

@@ -1,4 +1,4 @@
-//! A request that does not fit: a compaction, one retry, and only then the end of the turn.
+//! A request that does not fit: one compaction, one retry, and only then the end of the turn.
 
 use crate::compaction::scene::*;
 use futures_executor::block_on;
@@ -10,7 +10,7 @@ use wunderblock_core::message::{Message, Role};
 use wunderblock_core::policy::{Permille, Policy};
 use wunderblock_core::units::Tokens;
 
-/// Turns that end without a call, so that no boundary keeps a compaction from being made.
+/// Number of turns. They end without an open call, so that no boundary delays a compaction.
 const TURNS: u64 = 60;
 
 fn turn_failed(stop: &str, code: Option<&str>) -> Fact {
@@ -49,7 +49,7 @@ fn levels_that_can_never_fire_are_named() {
     let named = |policy: &str, window| -> Vec<String> {
         scene.build(&under(&preset(policy), window)).out_of_reach.iter().map(ToString::to_string).collect()
     };
-    // The answer and the margin take more than the 16,384 tokens that are to be free.
+    // The reserve and the margin take more than the 16,384 tokens that the level requires to be free.
     let [soft] = &named("pi", 200_000)[..] else { panic!("one level: {:?}", named("pi", 200_000)) };
     assert!(soft.starts_with("trigger.soft.free can never fire here: it stands at"), "{soft}");
     assert_eq!(named("balanced", 8_000), Vec::<String>::new(), "a part of the limit is always reached");
@@ -57,7 +57,7 @@ fn levels_that_can_never_fire_are_named() {
 
 #[test]
 fn only_what_cannot_fit_ends_the_turn() {
-    // What is pinned stays, whatever a policy takes: here it is more than the window.
+    // Pinned text stays under any policy. Here it is larger than the window.
     let scene = Scene::of(8);
     let pinned = scene.user(&"Never forget this. ".repeat(3_000));
     scene.add(vec![Fact::ContentPinned(ContentPinned { target: pinned, pinned: true })]);
@@ -72,7 +72,7 @@ fn only_what_cannot_fit_ends_the_turn() {
     });
     let turn = turn.unwrap();
     assert_eq!(turn.error_code.as_deref(), Some("context_overflow"));
-    // What did not fit, what was done about it, and what helps.
+    // The detail states what did not fit, what was done about it, and what helps.
     let detail = turn.detail.unwrap();
     let says = [
         &refusal.to_string(),
@@ -80,10 +80,10 @@ fn only_what_cannot_fit_ends_the_turn() {
         "unpin what is pinned",
     ];
     assert!(says.iter().all(|words| detail.contains(words)), "{detail}");
-    // The same refusal once more is no second turn, and no second compaction for nothing.
+    // The same refusal again ends no second turn, and causes no second fruitless compaction.
     refused(block_on(scene.session.context(&options)));
     assert_eq!(scene.count("turn.completed"), 1);
-    // Unpinned it fits again.
+    // Without the pin the request fits again.
     scene.add(vec![Fact::ContentPinned(ContentPinned { target: pinned, pinned: false })]);
     let built = scene.build(&options);
     assert_eq!(scene.unreachable(&built), []);
@@ -114,7 +114,7 @@ fn a_provider_that_finds_a_request_too_long_is_believed() {
         let (was, is) = (before.draft.report.total_tokens.0, after.draft.report.total_tokens.0);
         assert!(is <= was * 3 / 4, "{was}, then {is}");
         assert_eq!(reasons(&scene), [TrimReason::Compacted]);
-        // It was that request, not every one from now on.
+        // Only that request was too long, not every later one.
         scene.user("And now?");
         let next = scene.build(&options);
         assert!(next.compacted.is_none() && goes_on(&after, &next));
@@ -150,7 +150,7 @@ fn a_model_with_a_smaller_window_gets_a_compacted_lane() {
             "{name}: {done:?}"
         );
         assert_eq!(scene.unreachable(&small), [], "{name}");
-        // Back in the large window the lane begins again, and shows all that it did.
+        // Back in the large window the lane begins again, and shows everything it did before.
         scene.user("Back again.");
         let back = scene.build(&under(&preset(name), 200_000));
         assert!(back.compacted.is_none(), "{name}");
@@ -182,7 +182,7 @@ fn off_is_off_on_every_path() {
         let scene = Scene::of(TURNS);
         let large = under(&policy, 200_000);
         scene.build(&large);
-        // Too long by the provider's word, by our count, for a smaller model, and by hand.
+        // Too long according to the provider, too long by our count, for a smaller model, and by hand.
         scene.add(vec![turn_failed("error", Some("context_length_exceeded"))]);
         scene.build(&large);
         scene.build(&under(&policy, 10_000));
@@ -222,7 +222,7 @@ fn nobody_waits_for_a_model_where_a_worker_compacts() {
     let done = built.compacted.unwrap();
     assert_eq!(done.outcome, CompactionResult::Compacted);
     assert!(!done.nodes.is_empty() && done.nodes.iter().all(|node| node.producer == "extractive"));
-    // What is only due is left to the worker, and said.
+    // A lane that is due but still fits is left to the worker, and the request reports it as due.
     let scene = Scene::new();
     let mut due = None;
     for number in 0..TURNS {
@@ -241,7 +241,7 @@ fn nobody_waits_for_a_model_where_a_worker_compacts() {
 
 #[test]
 fn a_compaction_is_not_tried_twice_for_one_request() {
-    // Nothing can be gained: the user's one message is all there is.
+    // Nothing can be gained, because the session is a single message of the user.
     let scene = Scene::new();
     scene.user(&"word ".repeat(30_000));
     let built = scene.build(&under(&preset("balanced"), 8_000));
@@ -251,8 +251,8 @@ fn a_compaction_is_not_tried_twice_for_one_request() {
     assert!(built.draft.report.total_tokens > Tokens(1_000), "head and tail of it are shown");
 }
 
-/// What was asked for last is in the request, also where it is larger than the window: head and tail of it, beside what led
-/// to it. Several results of one exchange are cut to one length.
+/// The newest exchange is in the request even if it is larger than the window: its head and tail, beside what led to
+/// it. Several results of one exchange are cut to the same length.
 #[test]
 fn a_result_larger_than_the_window_is_cut_and_not_left_out() {
     for count in [1_u64, 3] {
@@ -285,7 +285,8 @@ fn a_result_larger_than_the_window_is_cut_and_not_left_out() {
     }
 }
 
-/// A session of riddles behind a system text of that length. What is asked fills the summaries.
+/// Creates a session of riddles after a system text of `sentences` sentences. The questions are long, so that they
+/// fill the summaries.
 fn riddles(sentences: usize) -> Scene {
     let scene = Scene::new();
     let system = "You solve riddles, one after the other, and say how. ".repeat(sentences);
@@ -301,8 +302,8 @@ fn riddles(sentences: usize) -> Scene {
     scene
 }
 
-/// The newest exchanges are protected as far as there is room beside the operator's words: a tail that is longer would be
-/// cut by a step, and no summary would tell of what that leaves out.
+/// The newest exchanges are protected as far as they fit beside the operator's text. A longer protected tail would be
+/// cut by a step, and no summary would cover what the step leaves out.
 #[test]
 fn a_long_system_text_leaves_less_room_to_protect() {
     let mut compacted = 0;
@@ -317,7 +318,8 @@ fn a_long_system_text_leaves_less_room_to_protect() {
     assert!(compacted > 5, "{compacted}");
 }
 
-/// A long system text and the summary together leave no fifth of the window free: the summary stays all the same.
+/// A long system text and the summary together leave less than a fifth of the window free. The summary stays all the
+/// same.
 #[test]
 fn a_step_does_not_pay_with_summaries_for_room() {
     let mut stepped = 0;

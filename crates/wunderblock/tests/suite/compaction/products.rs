@@ -1,11 +1,11 @@
-//! Presets do what the products they are named after do.
+//! Presets behave like the products they are named after.
 
 use crate::compaction::scene::*;
 use wunderblock::{Built, CompactionResult};
 use wunderblock_core::message::{Message, Part, Role};
 use wunderblock_core::section::Section;
 
-/// The texts of a request's messages, in order.
+/// Returns the texts of a request's messages, in order.
 fn said(built: &Built) -> Vec<String> {
     let request = wunderblock_wire::decode(built.draft.dialect, &built.draft.body).unwrap();
     let texts = request.messages.iter().flat_map(|message| &message.parts).flat_map(Part::bodies);
@@ -37,11 +37,11 @@ fn the_summary_of_codex_stands_behind_what_the_user_said() {
         kept.len() > 6 && kept.iter().filter(|at| **at < summary).count() >= kept.len() - 1,
         "{summary}: {kept:?}"
     );
-    // It stays there when the conversation goes on, and what follows is appended.
+    // The summary keeps its place when the conversation goes on, and new turns follow it.
     scene.turns(12..14);
     let next = scene.build(&window(24_000));
     assert!(said(&next).starts_with(&texts));
-    // Where there is no room the plan leaves out more, and the order is the same.
+    // Without room the plan leaves out more, in the same order.
     scene.turns(14..30);
     let later = said(&scene.build(&window(24_000)));
     let summary = later.iter().position(|text| text.contains("summary of positions"));
@@ -68,7 +68,7 @@ fn claude_code_keeps_the_files_it_read_last_and_not_those_it_changed_since() {
 fn manus_reads_a_text_again_when_the_newest_turn_needs_it() {
     let scene = Scene::new();
     for mut message in (0..12).flat_map(turn) {
-        // As the decoders of agents' formats say what a call is about.
+        // Set the gist of each call as the decoders of agents' formats do.
         for part in &mut message.parts {
             if let Part::ToolCall { gist, input, .. } = part {
                 *gist = wunderblock_wire::gist("Read", text_of(input)).map(Into::into);

@@ -1,4 +1,4 @@
-//! All promises of requests at once: a random session, two lanes of it, and whatever may be done to them.
+//! All promises of requests at the same time: a random session, two lanes, and any sequence of operations on them.
 
 use crate::compaction::scene::*;
 use crate::ledger::history::{Move, Story, step, tries};
@@ -16,19 +16,19 @@ use wunderblock_core::message::{Message, Part};
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::Seq;
 
-/// What is done.
+/// An operation on the session or on one of its lanes.
 #[derive(Clone, Debug)]
 enum Act {
-    /// Anything is said, by anybody.
+    /// Messages of any kind are appended.
     Tell(Vec<Move>),
-    /// Turns of a coding session.
+    /// Turns of a coding session are appended.
     Turns(u64),
     Build(usize),
     Compact(usize),
     Sweep(usize),
     Undo(usize),
     Resize(usize, u64),
-    /// Of the entry at a share of the session.
+    /// An entry is pinned or hidden, or released. The number gives its position as a share of the session, in 1/256.
     Mark(Visibility, u8),
 }
 
@@ -55,9 +55,9 @@ struct Lane {
     name: LaneId,
     policy: Arc<Policy>,
     window: u64,
-    /// Whether it has built for this window: a lane that begins takes over summaries of others.
+    /// Whether the lane has built a request for this window. A lane that begins adopts summaries of others.
     has_begun: bool,
-    /// Its request before, and where that is recorded.
+    /// The lane's previous request, and its recorded position.
     before: Option<(Built, Seq)>,
 }
 
@@ -76,7 +76,7 @@ impl Lane {
         ContextOptions { lane: Some(self.name.clone()), ..under(&self.policy, self.window) }
     }
 
-    /// Whether an event lets its requests change before their end.
+    /// Returns whether an event allows the lane's requests to change before their end.
     fn may_change_at(&self, event: &Event) -> bool {
         match &event.fact {
             Some(Fact::ViewTrimmed(step)) => step.lane == self.name,
@@ -92,7 +92,7 @@ struct Model {
     story: Story,
     said: u64,
     lanes: [Lane; 2],
-    /// All requests, with where they are recorded.
+    /// All requests, with their recorded positions.
     sent: Vec<(Seq, Vec<u8>)>,
 }
 
@@ -102,7 +102,7 @@ impl Model {
             Act::Build(lane) | Act::Compact(lane) | Act::Sweep(lane) | Act::Undo(lane) => Some(1 - lane),
             _ => None,
         };
-        // How far back a smaller window looks depends on what others recorded since.
+        // How far back a smaller window looks depends on the events that others recorded since.
         let other = other.filter(|lane| self.lanes[*lane].has_begun && self.lanes[*lane].window >= 2_000);
         let before = other.map(|lane| self.next(lane));
         self.perform(act);
@@ -113,7 +113,7 @@ impl Model {
         }
     }
 
-    /// The bytes of a lane's next request, if there is one.
+    /// Returns the bytes of a lane's next request, if there is one.
     fn next(&self, lane: usize) -> Option<Vec<u8>> {
         let shown = block_on(self.scene.session.explain(self.lanes[lane].options()));
         shown.ok().map(|built| built.draft.body)
@@ -150,7 +150,7 @@ impl Model {
         }
     }
 
-    /// The next request of a lane, and all that holds of it.
+    /// Builds the next request of a lane and checks every promise about it.
     fn build(&mut self, which: usize) {
         let options = self.lanes[which].options();
         let session = &self.scene.session;
@@ -203,14 +203,15 @@ impl Model {
         check_room(&built);
     }
 
-    /// Every message is shown, or can be read by a handle in the request, or is listed with a reason that is not room.
+    /// Checks that every message is shown, or readable by a handle in the request, or listed with a reason other than
+    /// room.
     fn check_reach(&self, built: &Built) {
         let room = [Reason::Budget, Reason::Stepped, Reason::Summarised];
         let listed = |seq: &Seq| {
             let runs = &mut built.draft.report.left_out.iter();
             runs.any(|run| (run.from_seq..=run.to_seq).contains(seq) && !room.contains(&run.reason))
         };
-        // Pictures are no text of a request, and an encoding that loses nothing has other words.
+        // Pictures are not text of a request, and a lossless encoding has different words.
         let has_picture = |message: &Message| {
             let leaves = message.parts.iter().flat_map(Part::leaves);
             leaves.into_iter().any(|(leaf, _)| matches!(leaf, Part::Media { .. }))
@@ -228,7 +229,7 @@ impl Model {
         assert_eq!(lost, [], "nothing is unreachable");
     }
 
-    /// The user's newest turn is there, word for word; as head and tail only where the whole does not fit.
+    /// Checks that the user's newest turn is shown word for word, or as head and tail only if the whole does not fit.
     fn check_newest(&self, built: &Built, events: &[Event]) {
         let mut hidden = BTreeSet::new();
         for event in events {
@@ -263,7 +264,7 @@ fn words(message: &Message) -> impl Iterator<Item = &str> {
     own.flat_map(Part::bodies).filter_map(|body| body.inline())
 }
 
-/// Nothing is left out for want of room that has room.
+/// Checks that nothing is left out for lack of room although it would fit.
 fn check_room(built: &Built) {
     let report = &built.draft.report;
     let free = report.limit.saturating_sub(report.total_tokens);
@@ -272,7 +273,7 @@ fn check_room(built: &Built) {
     }
 }
 
-/// Where two requests part, cache marks aside.
+/// Returns the texts around the first difference of two requests, ignoring cache marks.
 fn parts(one: &[u8], other: &[u8]) -> Option<(String, String)> {
     let bare =
         |body: &[u8]| String::from_utf8_lossy(body).replace(r#","cache_control":{"type":"ephemeral"}"#, "");
@@ -293,7 +294,7 @@ fn window_and_policy() -> impl Strategy<Value = (u64, String)> {
 proptest! {
     #![proptest_config(tries(40))]
 
-    /// C-01 to C-07, of any session, by any policies, in any windows.
+    /// C-01 to C-07: for any session, any policies and any windows.
     #[test]
     fn every_request_keeps_every_promise(
         one in window_and_policy(),

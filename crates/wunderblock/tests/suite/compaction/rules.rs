@@ -1,4 +1,4 @@
-//! What the user ordered for all that comes stays in view, however often the lane is compacted.
+//! Standing rules of the user stay in view, however often the lane is compacted.
 
 use crate::compaction::scene::*;
 use futures_executor::block_on;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use wunderblock_core::event::{ContentHidden, Fact};
 use wunderblock_core::message::{Message, Role};
 
-/// A recorded conversation's turns: what a person typed, and what stands between.
+/// Reads the turns of a recorded conversation: the user's typed turns, and the texts between them.
 fn session(name: &str) -> Value {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/rules");
     serde_json::from_slice(&std::fs::read(format!("{folder}/{name}.json")).unwrap()).unwrap()
@@ -16,17 +16,18 @@ fn texts<'v>(turn: &'v Value, name: &str) -> impl Iterator<Item = &'v str> {
     turn[name].as_array().into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// What stands in the last request after so many compactions.
+/// Rules in the last request after a number of compactions.
 struct Kept {
-    /// Rules that stand in it, of all.
+    /// Number of rules in the request, out of `of`.
     rules: usize,
     of: usize,
-    /// Tokens of the message of rules.
+    /// Tokens of the message that quotes the rules.
     tokens: u64,
     lost: Vec<String>,
 }
 
-/// Plays a session with work between its turns, goes on until the lane has been compacted so often, and looks.
+/// Plays a session with work between its turns, continues until the lane has been compacted `compactions` times, and
+/// inspects the last request.
 fn kept(name: &str, (window, compactions): (u64, usize)) -> Kept {
     let scene = Scene::new();
     let options = under(&policy("extends = \"balanced\"\n"), window);
@@ -88,7 +89,7 @@ fn what_holds_for_all_that_comes_is_quoted() {
 #[test]
 #[ignore = "minutes: run with --release"]
 fn rules_outlive_fifty_compactions() {
-    // At 32,000 tokens two parts of a hundred hold about thirty short sentences.
+    // At 32,000 tokens, two hundredths of the limit fit about thirty short sentences.
     for (window, least) in [(32_000, 232), (64_000, 265)] {
         let mut all = 0;
         for name in ["a1", "a2", "b1", "b2", "c1", "c2", "c3", "mixed", "zh1", "zh2"] {

@@ -1,4 +1,4 @@
-//! A session in memory behind faults, a clock that is set by hand, and what is looked at after a compaction.
+//! A session in memory on a store with faults, a clock set by hand, and checks made after a compaction.
 
 use crate::scene as words;
 use futures_executor::block_on;
@@ -26,7 +26,7 @@ use wunderblock_testkit::memory::MemoryStorage;
 pub(crate) const MODEL: &str = "claude-sonnet-4-5";
 const BEGIN: i64 = 1_800_000_000_000;
 
-/// A session, and all that is around it.
+/// A session with its engine, its store and its clock.
 pub(crate) struct Scene {
     pub(crate) engine: Engine,
     pub(crate) session: Session,
@@ -45,18 +45,18 @@ pub(crate) fn preset(name: &str) -> Arc<Policy> {
     policies().preset(name).unwrap()
 }
 
-/// A policy that differs from a preset.
+/// Parses a policy that differs from a preset.
 pub(crate) fn policy(text: &str) -> Arc<Policy> {
     let parsed = policies().parse(&format!("name = \"own\"\n{text}"), "own.toml");
     Arc::new(parsed.unwrap_or_else(|error| panic!("{error}")).policy)
 }
 
-/// All policies that do something, by name.
+/// Returns all presets that do something, by name.
 pub(crate) fn active() -> impl Iterator<Item = Arc<Policy>> {
     policies().names().map(preset).filter(|policy| !policy.is_off())
 }
 
-/// A request for the main lane with this window.
+/// Returns options for a request of the main lane with this window, without compaction.
 pub(crate) fn window(tokens: u64) -> ContextOptions {
     ContextOptions {
         lane: Some(LaneId::main()),
@@ -67,17 +67,17 @@ pub(crate) fn window(tokens: u64) -> ContextOptions {
     }
 }
 
-/// The same, compacted by a policy when it is due.
+/// Returns options for a request that is compacted by a policy when its lane is due.
 pub(crate) fn under(policy: &Arc<Policy>, tokens: u64) -> ContextOptions {
     ContextOptions { compactor: Some(Compactor::new(Arc::clone(policy))), ..window(tokens) }
 }
 
-/// A compaction that a person asks for.
+/// Returns options for a compaction that a person asked for.
 pub(crate) fn by_hand(policy: &Arc<Policy>, tokens: u64) -> CompactOptions {
     CompactOptions::new(window(tokens), Compactor::new(Arc::clone(policy)))
 }
 
-/// One that nobody asked for.
+/// Returns options for an automatic compaction.
 pub(crate) fn by_itself(policy: &Arc<Policy>, tokens: u64) -> CompactOptions {
     let due = Due { level: Urgency::Hard, why: "a test".to_owned() };
     CompactOptions { due: Some(due), ..by_hand(policy, tokens) }
@@ -92,14 +92,14 @@ impl Scene {
         Self { engine, session, faults: storage.faults(), clock, storage, said: Cell::new(0) }
     }
 
-    /// A session of so many turns.
+    /// Creates a session of `turns` turns.
     pub(crate) fn of(turns: u64) -> Self {
         let scene = Self::new();
         scene.turns(0..turns);
         scene
     }
 
-    /// The same ledger as another process sees it.
+    /// Opens the same session as another process would.
     pub(crate) fn elsewhere(&self) -> Session {
         open(&self.storage, &self.clock).session_by_id(self.session.id().clone())
     }
@@ -133,7 +133,7 @@ impl Scene {
         self.say(Message::text(Role::Assistant, text))
     }
 
-    /// Turns of a coding session, each with words that stand nowhere else.
+    /// Adds turns of a coding session. Each has words that occur nowhere else.
     pub(crate) fn turns(&self, numbers: std::ops::Range<u64>) {
         for number in numbers {
             self.add(turn(number).into_iter().map(said).collect());
@@ -146,7 +146,7 @@ impl Scene {
         built
     }
 
-    /// The next request, if there is anything it could hold.
+    /// Builds the next request. Returns `None` if there is nothing to send.
     pub(crate) fn build_or_none(&self, options: &ContextOptions) -> Option<Built> {
         block_on(self.session.context(options)).ok()
     }
@@ -174,7 +174,7 @@ impl Scene {
         self.events().iter().filter(of).count()
     }
 
-    /// The steps of all lanes, oldest first.
+    /// Returns the steps of all lanes, oldest first.
     pub(crate) fn steps(&self) -> Vec<(Seq, ViewTrimmed)> {
         let step = |event: Event| match event.fact {
             Some(Fact::ViewTrimmed(step)) => Some((event.seq, step)),
@@ -191,7 +191,7 @@ impl Scene {
         self.steps().pop().map(|(_, step)| step.trim).unwrap_or_default()
     }
 
-    /// What is recorded of summaries, oldest first.
+    /// Returns the records of summaries, oldest first.
     pub(crate) fn made(&self) -> Vec<(Seq, SessionCompacted)> {
         let made = |event: Event| match event.fact {
             Some(Fact::SessionCompacted(made)) => Some((event.seq, *made)),
@@ -212,18 +212,18 @@ impl Scene {
         block_on(self.session.nodes(None)).unwrap()
     }
 
-    /// What is wrong with the ledger, once all that is counted in the background is counted.
+    /// Returns the problems of the ledger, after the background's counting is complete.
     pub(crate) fn problems(&self) -> Vec<String> {
         words::catch_up(&self.engine);
         words::problems(&self.engine)
     }
 
-    /// The messages, with their texts in full.
+    /// Returns the messages with their full texts.
     pub(crate) fn messages(&self) -> Vec<(Seq, Message)> {
         messages(&self.session)
     }
 
-    /// All pages of what an address stands for, one after the other.
+    /// Returns all pages behind an address, joined.
     pub(crate) fn expanded(&self, address: &str) -> String {
         let address: Address = address.parse().unwrap();
         let mut wanted = Expand { children: false, ..Expand::default() };
@@ -239,8 +239,8 @@ impl Scene {
         }
     }
 
-    /// C-01, C-02: every message stands in the request, or under a handle that the request shows. Answers those that do
-    /// not.
+    /// C-01, C-02: every message is in the request, or under a handle that the request shows. Returns the positions
+    /// of messages that are in neither.
     pub(crate) fn unreachable(&self, built: &Built) -> Vec<Seq> {
         let shown = Shown::of(&built.draft.body);
         let own = block_on(self.session.info()).unwrap().handle.to_string();
@@ -260,7 +260,7 @@ impl Scene {
     fn is_shown(&self, part: &Part, shown: &Shown) -> bool {
         match part {
             Part::ToolResult { content, .. } => content.iter().all(|part| self.is_shown(part, shown)),
-            // A provider has arguments and blocks as objects, not as text.
+            // Providers receive arguments and blocks as objects, not as text.
             Part::ToolCall { input: json, .. } | Part::Opaque { raw: json, .. }
                 if shown.has_values(text_of(json)) =>
             {
@@ -279,7 +279,7 @@ impl Scene {
         }
     }
 
-    /// What holds after any compaction by a policy that summarises everything: the ledger is well, and C-02 to C-05.
+    /// Checks the properties that hold after every compaction: a healthy ledger, and C-02 to C-05.
     pub(crate) fn is_whole(&self) {
         assert_eq!(self.problems(), [""; 0]);
         let trim = self.trim();
@@ -304,7 +304,7 @@ impl Scene {
     }
 }
 
-/// The ranges of the leaves beneath a node, in order.
+/// Collects the ranges of the leaves below a node, in order.
 fn collect(made: &[(Seq, SessionCompacted)], at: Seq, leaves: &mut Vec<(Seq, Seq)>) {
     let node = &made.iter().find(|(seq, _)| *seq == at).unwrap().1;
     if node.sources.is_empty() {
@@ -312,7 +312,7 @@ fn collect(made: &[(Seq, SessionCompacted)], at: Seq, leaves: &mut Vec<(Seq, Seq
     }
     let mut sources = node.sources.clone();
     sources.sort_by_key(|source| made.iter().find(|(seq, _)| seq == source).unwrap().1.from_seq);
-    // An anchored summary takes in the one before it, and what came since by itself.
+    // An anchored summary covers the one before it, and directly the events since.
     sources.into_iter().for_each(|source| collect(made, source, leaves));
     if leaves.last().is_some_and(|(_, to)| *to < node.to_seq) {
         let from = leaves.last().unwrap().1.next();
@@ -340,7 +340,7 @@ pub(crate) fn result(id: &str, text: &str) -> Message {
     Message::new(Role::Tool, vec![Part::ToolResult { call: id.into(), content, failed: false, extra: None }])
 }
 
-/// A turn of a coding session: what is asked, what is read, what is answered.
+/// Returns a turn of a coding session: a question, a read, an answer.
 pub(crate) fn turn(number: u64) -> Vec<Message> {
     let id = format!("call_{number}");
     let input = format!(r#"{{"file_path":"src/part_{number}.rs"}}"#);
@@ -361,11 +361,11 @@ pub(crate) fn turn(number: u64) -> Vec<Message> {
     ]
 }
 
-/// The messages of a session, with their texts in full.
+/// Returns the messages of a session with their full texts.
 pub(crate) fn messages(session: &Session) -> Vec<(Seq, Message)> {
     let exported = words::exported(session);
     let message = |line: &str| {
-        // What was erased has its place and no content.
+        // An erased event keeps its position but has no content.
         let event: NewEvent = serde_json::from_str(line).ok()?;
         let seq = serde_json::from_str::<serde_json::Value>(line).unwrap()["seq"].as_u64().unwrap();
         match event.fact {
@@ -376,7 +376,7 @@ pub(crate) fn messages(session: &Session) -> Vec<(Seq, Message)> {
     exported.lines().filter_map(message).collect()
 }
 
-/// What a model can see of a request: its words, and the handles among them.
+/// A request as the model sees it: its texts, and the handles in them.
 pub(crate) struct Shown {
     pub(crate) texts: Vec<String>,
     pub(crate) handles: Vec<String>,
@@ -391,7 +391,7 @@ impl Shown {
         Self { texts, handles }
     }
 
-    /// Whether all texts in a JSON value are there.
+    /// Returns whether all texts of a JSON value are in the request.
     fn has_values(&self, json: &str) -> bool {
         wunderblock_wire::string_values(json.as_bytes())
             .is_ok_and(|mut texts| texts.all(|text| self.says(&text)))
@@ -402,7 +402,7 @@ impl Shown {
     }
 }
 
-/// `wb:` and 8 to 16 hexadecimal digits, with positions behind them where there are any.
+/// Returns the handles in a text: `wb:` with 8 to 16 hexadecimal digits, including positions after them.
 pub(crate) fn handles(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (at, _) in text.match_indices("wb:") {
@@ -426,7 +426,7 @@ pub(crate) fn handles(text: &str) -> Vec<String> {
     found
 }
 
-/// A summariser that does what it is told to, by the number of its call.
+/// A summariser that calls a closure.
 pub(crate) struct Acts<F>(pub(crate) F);
 
 impl<F: Fn(&SummaryTask) -> Result<SummaryText, SummaryFailure> + Send + Sync> Summarise for Acts<F> {
@@ -447,7 +447,7 @@ impl<F: Fn(&SummaryTask) -> Result<SummaryText, SummaryFailure> + Send + Sync> S
     }
 }
 
-/// A compactor with a summariser of a test's own.
+/// Returns a compactor with a summariser made for the test.
 pub(crate) fn with(
     policy: &Arc<Policy>,
     acts: impl Fn(&SummaryTask) -> Result<SummaryText, SummaryFailure> + Send + Sync + 'static,
@@ -459,7 +459,7 @@ pub(crate) fn written(text: impl Into<String>) -> Result<SummaryText, SummaryFai
     Ok(SummaryText { text: text.into(), ..SummaryText::default() })
 }
 
-/// Whether a request only adds to the one before.
+/// Returns whether a request only adds to the one before.
 pub(crate) fn goes_on(before: &Built, after: &Built) -> bool {
     wunderblock_wire::continues((&before.draft.body, before.draft.stem.0 as usize), &after.draft.body)
 }

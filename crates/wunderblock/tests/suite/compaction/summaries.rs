@@ -1,4 +1,4 @@
-//! Compactions with a model that misbehaves: the lane is compacted, nothing is lost, and what was refused is on record.
+//! Compactions with a model that misbehaves: the lane is compacted, nothing is lost, and rejections are recorded.
 
 use crate::compaction::scene::*;
 use std::sync::{Arc, OnceLock};
@@ -21,7 +21,7 @@ fn redactor() -> Arc<Redactor> {
     Arc::clone(REDACTOR.get_or_init(|| Arc::new(Redactor::embedded())))
 }
 
-/// One summary of everything that is old.
+/// A policy that makes one summary of everything old.
 fn policy() -> Arc<Policy> {
     crate::compaction::scene::policy(
         "extends = \"balanced\"\n[[step]]\ndo = \"summarise\"\nall = true\n[summary]\ntarget = 1_200\nshare = 0.3\ngrounded = 1\n",
@@ -57,7 +57,7 @@ fn compactor(
     Compactor { summariser: Some(Arc::new(summariser)), ..Compactor::new(policy()) }
 }
 
-/// What holds however the model behaved.
+/// Compacts, and checks what is true however the model behaved.
 fn compacted(scene: &Scene, compactor: Compactor, what: &str) -> Vec<SessionCompacted> {
     let before = scene.messages();
     let done = scene.compact(&CompactOptions { compactor, ..by_hand(&policy(), WINDOW) });
@@ -80,7 +80,7 @@ fn compacted(scene: &Scene, compactor: Compactor, what: &str) -> Vec<SessionComp
     made
 }
 
-/// A summary that can be taken: the one that is written without a model.
+/// Returns a valid summary: the one that is written without a model.
 fn good() -> String {
     let done = scene().compact(&CompactOptions { dry_run: true, ..by_hand(&policy(), WINDOW) });
     assert_eq!(done.nodes.len(), 1);
@@ -171,7 +171,7 @@ fn is_taken(script: &[Behaviour], (dialect, model): (Dialect, &str), what: &str)
 
 #[test]
 fn a_summariser_with_a_small_window_is_given_no_more_than_it_holds() {
-    // GPT-4 as it was at first: 8,192 tokens, less than half of what is to be summarised.
+    // GPT-4 in its first version: 8,192 tokens, less than half of the range to be summarised.
     let provider = ScriptedProvider::start([Behaviour::Echo]).unwrap();
     let scene = scene();
     let own = compactor(&provider, (Dialect::OpenaiChat, "gpt-4"), limits(true));
@@ -184,7 +184,7 @@ fn a_summariser_with_a_small_window_is_given_no_more_than_it_holds() {
     }
 }
 
-/// A secret of one of the forms that are known, put together here so that this file holds nothing that looks like one.
+/// Returns a secret in a known format. It is assembled here so that scanners do not report this file as a leak.
 fn secret(number: u64) -> String {
     let hash = blake3::hash(format!("secret {number}").as_bytes()).to_hex();
     let mixed = hash.chars().zip("QwErTyUiOpAsDfGhJkLzXcVbNmQwErTyUiOp".chars());
@@ -220,7 +220,7 @@ fn secrets_are_never_sent_and_the_originals_stay_exact() {
     assert!((0..24).map(secret).all(|hidden| said.contains(&hidden)), "what is read back is exact");
 }
 
-/// What all refuse at once costs one answer each, and a person is not asked to wait for hours.
+/// Failed calls are limited like others, and a person does not have to wait for hours.
 #[test]
 fn a_provider_that_is_down_holds_nothing_up() {
     let scene = Scene::of(30);

@@ -1,5 +1,5 @@
-//! A session that was never compacted and is longer than any view: from its oldest end, in linear time, interrupted and
-//! gone on with.
+//! Sweeps of a session that was never compacted and is longer than any view: from the oldest end, in linear time, and
+//! resumed after interruptions.
 
 use crate::compaction::scene::*;
 use futures_executor::block_on;
@@ -12,12 +12,12 @@ use wunderblock_core::policy::Policy;
 use wunderblock_core::units::{Bytes, Millis, Seq};
 use wunderblock_testkit::memory::MemoryStorage;
 
-/// A store that counts what it hands out.
+/// A store that counts the data it returns.
 struct Metered {
     store: MemoryStorage,
-    /// Events in all.
+    /// Number of events in all answers.
     events: AtomicU64,
-    /// The most text of one answer.
+    /// Largest number of text bytes in one answer.
     largest: AtomicU64,
 }
 
@@ -59,7 +59,7 @@ struct Cold {
     session: Session,
 }
 
-/// So many events that nobody has looked at.
+/// Creates a session of `events` events that was never compacted.
 fn cold(events: u64) -> Cold {
     let store = Arc::new(Metered {
         store: MemoryStorage::new(),
@@ -107,7 +107,8 @@ impl Cold {
         assert_eq!(crate::scene::problems(&self.engine), [""; 0]);
     }
 
-    /// Every position that was said is under exactly one summary of the view, or shown.
+    /// Checks that every position of the session is shown or covered by exactly one summary of the view. Returns the
+    /// number of summaries.
     fn is_covered(&self) -> usize {
         let steps = crate::scene::events(&self.session);
         let trim = steps
@@ -189,7 +190,8 @@ fn an_interrupted_sweep_goes_on_where_it_was() {
     assert!(leaves.windows(2).all(|two| two[0].to.next() == two[1].from), "one after the other, none twice");
 }
 
-/// C-23: a sweep makes no more summaries than its policy says, leaves what is consistent, and the next goes on.
+/// C-23: a sweep makes no more summaries than its policy allows, leaves a consistent ledger, and the next sweep
+/// continues.
 #[test]
 fn a_sweep_is_bounded_and_the_next_goes_on() {
     let cold = cold(8_000);
@@ -211,7 +213,7 @@ fn a_sweep_is_bounded_and_the_next_goes_on() {
     cold.is_covered();
 }
 
-/// Appends while a sweep is under way move what it publishes, and break nothing.
+/// Appends during a sweep only move the positions it publishes.
 #[test]
 fn a_session_may_grow_while_it_is_swept() {
     let cold = cold(6_000);
@@ -222,7 +224,7 @@ fn a_session_may_grow_while_it_is_swept() {
             let number = told.fetch_add(1, Ordering::SeqCst);
             let said = crate::scene::said(&format!("late{number}"), Role::User, "A word meanwhile.");
             let session = session.clone();
-            // An executor is at work on this thread.
+            // `block_on` cannot run again on this thread, where an executor is already running.
             std::thread::spawn(move || block_on(session.append(vec![said])).unwrap()).join().unwrap();
         }
         true

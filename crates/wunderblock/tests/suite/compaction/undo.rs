@@ -1,4 +1,4 @@
-//! Undoing a compaction, and showing any earlier request as it was.
+//! Undoing a compaction, and showing any earlier request unchanged.
 
 use crate::compaction::scene::*;
 use futures_executor::block_on;
@@ -17,12 +17,12 @@ fn small() -> Arc<Policy> {
     policy("extends = \"always\"\n[summary]\ntarget = 300\nshare = 0.3\nat_least = 64\ncondensed = 400\n")
 }
 
-/// The messages of a request, as the provider reads them.
+/// Returns the messages of a request as the provider reads them.
 fn heard(built: &Built) -> Vec<wunderblock_core::message::Message> {
     wunderblock_wire::decode(built.draft.dialect, &built.draft.body).unwrap().messages
 }
 
-/// Where two requests part, marks of the provider's cache aside, with what stands there.
+/// Returns the texts around the first difference of two requests, ignoring marks of the provider's cache.
 fn first_difference(one: &[u8], other: &[u8]) -> Option<(String, String)> {
     let bare =
         |body: &[u8]| String::from_utf8_lossy(body).replace(r#","cache_control":{"type":"ephemeral"}"#, "");
@@ -61,7 +61,7 @@ fn what_was_shown_before_is_shown_again() {
         );
         assert_eq!(scene.unreachable(&after), []);
         assert_eq!(scene.problems(), [""; 0]);
-        // The summaries stay in the ledger, shown by no view.
+        // The summaries stay in the ledger, but no view shows them.
         assert!(scene.nodes().iter().all(|node| !node.shown));
     }
 }
@@ -114,7 +114,7 @@ fn compactions_are_undone_one_after_the_other_and_then_no_more() {
     let (now, bare) = (scene.build(&options), bare.build(&options));
     assert_eq!(first_difference(&now.draft.body, &bare.draft.body), None, "as if none had been");
     assert_eq!(scene.problems(), [""; 0]);
-    // And a new one can be made and undone again.
+    // Another compaction can be made and undone again.
     assert_eq!(scene.compact(&by_hand(&small(), 32_000)).outcome, CompactionResult::Compacted);
     scene.is_whole();
     undo(&scene);
@@ -131,7 +131,7 @@ fn there_may_be_nothing_to_undo() {
     let other = LaneId::new("other").unwrap();
     assert!(block_on(scene.session.lane(other.clone()).undo()).is_err(), "another lane was not compacted");
     assert!(scene.head() > head);
-    // A step that was taken for want of room is no compaction.
+    // A step for lack of room is not a compaction.
     let full = Scene::of(60);
     full.build(&window(8_000));
     assert!(block_on(full.session.lane(LaneId::main()).undo()).is_err());
@@ -159,7 +159,7 @@ fn what_was_undone_is_not_done_again_at_once() {
     assert!(after.compacted.is_none() && after.due.is_none());
     scene.user("A word more.");
     assert!(scene.build(&options).compacted.is_none());
-    // It leaves out what does not fit, and makes no summary of it, until a fifth of the window was appended.
+    // The lane leaves out what does not fit, without summaries, until a fifth of the window has been appended.
     let (mut grown, mut stepped) = (None, false);
     let since = Scene::new();
     for more in number..number + 30 {
@@ -178,7 +178,7 @@ fn what_was_undone_is_not_done_again_at_once() {
     assert!(appended.0 >= 24_000 / 5, "{appended}");
 }
 
-/// Every request that was ever built can be shown again as it was, from any position, whatever was compacted since.
+/// Every request that was ever built can be shown unchanged, from any later position, whatever was compacted since.
 #[test]
 fn every_earlier_request_can_be_shown_as_it_was() {
     let scene = Scene::new();
@@ -214,8 +214,8 @@ fn every_earlier_request_can_be_shown_as_it_was() {
     }
 }
 
-/// What is erased inside a summarised range is gone from the summary, from every summary made from that, and from every
-/// request shown again; a mark stands where they stood.
+/// An erased message in a summarised range disappears from the summary, from every summary made of that one, and from
+/// every replayed request. A mark takes their place.
 #[test]
 fn erasing_in_a_summarised_range_takes_the_summaries_along() {
     let scene = Scene::of(10);
@@ -258,7 +258,7 @@ fn erasing_in_a_summarised_range_takes_the_summaries_along() {
     }
     assert!(block_on(scene.session.replay(Some(compacted.recorded.unwrap()))).unwrap().erased);
     assert_eq!(scene.problems(), [""; 0]);
-    // The rest of the range can still be read, and the lane compacted again and undone.
+    // The rest of the range can still be read, and the lane can be compacted again and undone.
     assert_eq!(scene.unreachable(&built), []);
     scene.turns(40..50);
     scene.compact(&by_hand(&policy, 64_000));
@@ -270,11 +270,11 @@ fn erasing_in_a_summarised_range_takes_the_summaries_along() {
     assert_eq!(scene.problems(), [""; 0]);
 }
 
-/// One word undoes what one word did: a sweep in many steps, and the compaction behind it.
+/// One undo reverses one command: a sweep in many steps, and the compaction after it.
 #[test]
 fn a_sweep_is_undone_as_a_whole() {
     let scene = Scene::new();
-    // More than a view holds.
+    // More than a view can load.
     for number in 0..1_500 {
         scene.add(turn(number).into_iter().map(said).collect());
     }
@@ -290,7 +290,7 @@ fn a_sweep_is_undone_as_a_whole() {
     assert_eq!(heard(&scene.build(&options)), heard(&before));
 }
 
-/// What was recorded since takes up none of the window: summaries can be longer than all that is said.
+/// Recorded summaries take no room in the window. They can be longer than the whole conversation.
 #[test]
 fn the_newest_turn_is_found_behind_what_was_recorded_since() {
     let scene = Scene::of(11);

@@ -1,4 +1,4 @@
-//! What the user said stays, under a share of its own.
+//! The user's own messages stay in view, within a share reserved for them.
 
 use crate::compaction::scene::*;
 use std::sync::Arc;
@@ -13,7 +13,8 @@ fn sharing(share: &str) -> Arc<Policy> {
     policy(&format!("extends = \"balanced\"\n[protect]\nuser_share = {share}\n"))
 }
 
-/// Which of the user's turns a request shows word for word after twelve compactions, and how many there were.
+/// Returns the indexes of the user's turns that a request shows word for word after twelve compactions, and the
+/// number of turns.
 fn shown(share: &str) -> (Vec<usize>, usize) {
     let scene = Scene::new();
     let options = under(&sharing(share), WINDOW);
@@ -27,7 +28,7 @@ fn shown(share: &str) -> (Vec<usize>, usize) {
             break;
         }
     }
-    // What somebody pasted is passed over, not what was said before it.
+    // A pasted turn that does not fit is skipped, but the turns before it are kept.
     turns.push(scene.user(&format!("R-9000: {}", "pasted words of a log ".repeat(600))));
     turns.push(scene.user("R-9001: go on."));
     scene.add((0..60).map(|line| said(Message::text(Role::Assistant, prose(line)))).collect());

@@ -1,4 +1,4 @@
-//! What the work has come to stands at the tail after each compaction, once, until the next.
+//! The work log is at the tail after each compaction, once, until the next.
 
 use crate::compaction::scene::*;
 use futures_executor::block_on;
@@ -22,7 +22,7 @@ fn todo(scene: &Scene, id: &str, items: &[(&str, &str)]) -> Seq {
     scene.add(vec![said(called), said(result(id, "Todos have been modified"))])[0]
 }
 
-/// The logs that were recorded, with their positions.
+/// Returns the recorded work logs with their positions.
 fn logs(scene: &Scene) -> Vec<(Seq, WorkLog)> {
     let log = |event: wunderblock_core::event::Event| match event.fact {
         Some(Fact::ContextInjected(ContextInjected { work: Some(work), .. })) => Some((event.seq, *work)),
@@ -31,7 +31,7 @@ fn logs(scene: &Scene) -> Vec<(Seq, WorkLog)> {
     scene.events().into_iter().filter_map(log).collect()
 }
 
-/// The entries of a request that tell of the work.
+/// Returns the positions of the entries that show a work log.
 fn told(built: &Built) -> Vec<Seq> {
     let entries = built.draft.report.entries.iter().filter(|entry| entry.section == Section::Work);
     assert!(entries.clone().all(|entry| entry.treatment == Treatment::Verbatim));
@@ -119,7 +119,7 @@ fn without_a_share_nothing_of_it_is_recorded() {
     scene.build(&window(WINDOW));
     assert_eq!(scene.compact(&by_hand(&none, WINDOW)).outcome, CompactionResult::Compacted);
     assert_eq!((logs(&scene), told(&scene.build(&window(WINDOW)))), (Vec::new(), Vec::new()));
-    // What a compaction with a share has said, one without takes back.
+    // A compaction without a share removes the log of one with a share.
     let with = scene.compact(&by_hand(&balanced(), WINDOW));
     scene.turns(20..40);
     scene.build(&window(WINDOW));

@@ -1,4 +1,4 @@
-//! C-30: lineage in the right direction, by every name a node has.
+//! C-30: the lineage of nodes points in the right direction, for every name of a node.
 
 use crate::graph::scene::{Scene, lane, node, user};
 use futures_executor::block_on;
@@ -6,7 +6,7 @@ use wunderblock_core::event::SessionCompacted;
 use wunderblock_core::message::Body;
 use wunderblock_core::units::{Seq, Tokens};
 
-/// Twelve turns, four leaves of three, two condensed nodes of two, one over both.
+/// Creates twelve turns, four leaves of three turns, two condensed nodes of two leaves, and a root over both.
 fn layered() -> (Scene, Vec<Seq>) {
     let scene = Scene::new();
     let seqs = scene.add((0..12).map(|turn| user(&format!("turn {turn} says so"))).collect());

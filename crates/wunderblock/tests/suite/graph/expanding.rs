@@ -1,4 +1,4 @@
-//! C-29: what was said comes back verbatim, on pages that are no longer than they may be, and nothing is skipped.
+//! C-29: `expand` returns messages verbatim, on pages of limited length, without skipping anything.
 
 use crate::graph::scene::{Scene, joined, node, said, tokens, user};
 use futures_executor::block_on;
@@ -12,7 +12,7 @@ fn page(tokens: u64) -> Expand {
     Expand { page_tokens: tokens, ..Expand::default() }
 }
 
-/// The texts of messages as they were handed in.
+/// Returns the texts of messages in their original form, with position and part.
 fn originals(facts: &[(Seq, Fact)]) -> Vec<(Seq, usize, String)> {
     fn texts(part: &Part) -> Vec<String> {
         let text = |body: &Body| body.inline().unwrap().to_owned();
@@ -275,7 +275,7 @@ fn many_hits_take_one_page_and_the_rest_is_counted() {
     assert_eq!(found.items.len(), 1, "one hit always has room");
 }
 
-/// 1,000 facts, each in a message of its own among others, under three levels of nodes.
+/// Creates 1,000 facts, each in a separate message among others, under three levels of nodes.
 fn planted() -> (Scene, Seq) {
     let scene = Scene::new();
     let mut leaves = Vec::new();
@@ -312,7 +312,7 @@ fn value(fact: usize) -> String {
     format!("v{:08x}", fact.wrapping_mul(2_654_435_761) & 0xffff_ffff)
 }
 
-/// Which of the summaries on a page names a key.
+/// Returns the address of the summary on a page whose keys include `key`.
 fn names(page: &Expanded, key: usize) -> Option<String> {
     let names = |text: &str| {
         let mut ends = text.split("key-").skip(1).map(|rest| rest[..4].parse::<usize>().unwrap());

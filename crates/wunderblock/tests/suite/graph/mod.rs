@@ -1,4 +1,4 @@
-//! What a summary stands for can be read back, exactly, from wherever its name stands.
+//! The content behind a summary can be read back exactly, under each of its names.
 
 mod describing;
 mod expanding;

@@ -1,4 +1,4 @@
-//! A session with nodes, written as its events.
+//! A session with nodes, written as events.
 
 use futures_executor::block_on;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(crate) fn user(text: &str) -> Fact {
     said(Role::User, vec![Part::text(text)])
 }
 
-/// A node of lane `main` with its tokens.
+/// Returns a node of lane `main`, with its tokens.
 pub(crate) fn node((from, to): (Seq, Seq), text: &str) -> SessionCompacted {
     SessionCompacted {
         lane: Some(LaneId::main()),
@@ -72,7 +72,7 @@ impl Scene {
         block_on(session.append(events)).unwrap().into_iter().map(|one| one.seq).collect()
     }
 
-    /// A session that goes on after a position of the scene's.
+    /// Creates a session that branches off after a position of the scene's session.
     pub(crate) fn fork(&self, id: &str, at_seq: Seq) -> Session {
         let tenant = block_on(self.storage.query(vec![Query::Tenant { name: "local".to_owned() }])).unwrap();
         let Some(Answer::Tenant(Some(tenant))) = tenant.first() else { panic!("{tenant:?}") };
@@ -97,7 +97,7 @@ impl Scene {
         self.one(Fact::SessionCompacted(Box::new(node)))
     }
 
-    /// A node over nodes.
+    /// Records a node over other nodes.
     pub(crate) fn condensed(&self, sources: &[Seq], text: &str) -> Seq {
         let nodes = self.nodes();
         let mine: Vec<_> = nodes.iter().filter(|node| sources.contains(&node.seq)).collect();
@@ -107,7 +107,7 @@ impl Scene {
         self.compacted(SessionCompacted { level, sources: sources.to_vec(), ..node(range, text) })
     }
 
-    /// The lane's view shows these.
+    /// Records that the lane's view shows these nodes.
     pub(crate) fn shows(&self, lane: &str, nodes: &[Seq]) -> Seq {
         let all = self.nodes();
         let placed = nodes.iter().map(|at| {
@@ -133,7 +133,7 @@ impl Scene {
         block_on(self.session.info()).unwrap().handle.to_string()
     }
 
-    /// `#SEQ` or `#FROM-TO` of the session.
+    /// Returns the address `#SEQ` or `#FROM-TO` in the session.
     pub(crate) fn at(&self, range: &str) -> String {
         format!("{}#{range}", self.handle())
     }
@@ -153,7 +153,7 @@ impl Scene {
         Ok(page)
     }
 
-    /// All pages, following `next`.
+    /// Returns all pages, following `next`.
     pub(crate) fn pages(&self, address: &str, wanted: &Expand) -> Vec<Expanded> {
         let mut pages = vec![self.expand(address, wanted).unwrap()];
         while let Some(next) = pages.last().unwrap().next {
@@ -184,13 +184,13 @@ impl Scene {
     }
 }
 
-/// Counted by nobody but the vocabulary.
+/// Counts tokens with the vocabulary alone, independent of the library's counts.
 pub(crate) fn tokens(text: &str) -> u64 {
     static O200K: std::sync::OnceLock<tiktoken::CoreBpe> = std::sync::OnceLock::new();
     O200K.get_or_init(tiktoken::encoding::o200k_base).count(text) as u64
 }
 
-/// What a program puts together from the items of all pages: position, part, text.
+/// Joins the items of all pages as a client would, by position and part.
 pub(crate) fn joined(pages: &[Expanded]) -> Vec<(Seq, usize, String)> {
     let mut out: Vec<(Seq, usize, String)> = Vec::new();
     for item in pages.iter().flat_map(|page| &page.items) {

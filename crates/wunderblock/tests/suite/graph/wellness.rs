@@ -1,4 +1,4 @@
-//! C-03, C-04: `doctor` knows when a summary graph is none.
+//! C-03, C-04: `doctor` detects an invalid summary graph.
 
 use crate::graph::scene::{Scene, lane, node, user};
 use wunderblock_core::decision::{PlacedSummary, Trim, TrimReason};
@@ -97,7 +97,7 @@ fn each_damage_is_named() {
             SessionCompacted { tokens_after: None, ..node((Seq(1), Seq(2)), "x") },
             &["summaries say what they save: s position 10: its tokens are not recorded"],
         ),
-        // A lane may begin with another's.
+        // A lane may begin with another lane's summaries.
         (SessionCompacted { lane: Some(lane("side")), ..condensed(&[8, 9], 1, (2, 7)) }, &[]),
     ];
     for (damaged, says) in table {

@@ -56,7 +56,7 @@ fn what_a_dead_creator_left_is_removed() {
     std::fs::write(home.path("ledger.db.creating-1"), "half of it").unwrap();
     drop(Sqlite::open(&home.db(), Access::Create).unwrap());
     assert_eq!(home.names(), ["ledger.db"]);
-    // Killed between the two names' being there and the first one's removal.
+    // The creator was killed after linking the final name and before removing the temporary one.
     std::fs::hard_link(home.db(), home.path("ledger.db.creating-2")).unwrap();
     drop(Sqlite::open(&home.db(), Access::Create).unwrap());
     assert_eq!(home.names(), ["ledger.db"]);
@@ -127,7 +127,7 @@ fn the_log_of_an_idle_ledger_is_empty() {
     assert_eq!(log(), 0, "while it is open");
     append(&engine, "s", vec![said("2", "again")]).unwrap();
     assert!(log() > 0);
-    // Another process keeps the file open and reads nothing.
+    // Another process keeps the file open without reading.
     let other = Connection::open(home.db()).unwrap();
     let _: i64 = other.query_row("SELECT count(*) FROM events", [], |row| row.get(0)).unwrap();
     drop(engine);

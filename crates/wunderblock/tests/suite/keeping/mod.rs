@@ -1,4 +1,5 @@
-//! The ledger's files: created whole, read by their owner only, scrubbed after an erasure, replaced by a restore.
+//! The ledger's files: created completely, readable only by their owner, scrubbed after an erasure, replaced by a
+//! restore.
 
 mod create;
 mod restore;

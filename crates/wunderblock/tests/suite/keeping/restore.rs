@@ -1,4 +1,4 @@
-//! A backup in the ledger's place.
+//! Restoring a backup over a ledger.
 
 use crate::keeping::scene::*;
 use futures_executor::block_on;
@@ -15,7 +15,7 @@ fn restore(home: &Home) -> Result<Restored, Error> {
     block_on(Ledger::restore(&home.path("copy.db"), &home.db(), true, tenant("a")))
 }
 
-/// A ledger of two tenants and a backup of it.
+/// Creates a ledger of two tenants and a backup of it.
 fn two(home: &Home) -> (Engine, Engine) {
     let (a, b) = (open(&home.db(), "a"), open(&home.db(), "b"));
     append(&a, "s", vec![said("1", "first")]).unwrap();
@@ -190,7 +190,7 @@ fn a_restore_where_nothing_is_and_over_what_another_one_left() {
 fn a_backup_takes_what_is_in_the_log_and_goes_where_nothing_is() {
     let home = Home::new();
     let (a, b) = two(&home);
-    // A ledger in use, log and all, is as good a backup as any.
+    // A ledger in use, including its log, is a valid backup.
     let other = home.path("other.db");
     block_on(Ledger::restore(&home.db(), &other, false, tenant("a"))).unwrap();
     assert!(exported(&open(&other, "b"), "s").contains(SECRET));
@@ -199,7 +199,7 @@ fn a_backup_takes_what_is_in_the_log_and_goes_where_nothing_is() {
     let error = block_on(Ledger::restore(&home.path("copy.db"), &home.db(), false, tenant("a"))).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Refused);
     drop(b);
-    // Reading a backup leaves nothing beside it.
+    // Reading a backup leaves no files beside it.
     std::fs::create_dir(home.path("shelf")).unwrap();
     std::fs::rename(home.path("copy.db"), home.path("shelf/copy.db")).unwrap();
     let read = block_on(Engine::open_with(

@@ -1,4 +1,4 @@
-//! The words the tests are told in.
+//! Helpers of these tests.
 
 use futures_executor::block_on;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use wunderblock_core::id::{EventId, StreamId, TenantId};
 use wunderblock_core::message::{Message, Role};
 use wunderblock_core::units::{Millis, Seq};
 
-/// A folder of its own.
+/// A temporary folder.
 pub(crate) struct Home(pub(crate) TempDir);
 
 impl Home {
@@ -26,7 +26,7 @@ impl Home {
         self.path("ledger.db")
     }
 
-    /// The names of all files in the folder.
+    /// Returns the names of all files in the folder.
     pub(crate) fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.0.path()).unwrap();
         let mut names: Vec<String> =
@@ -58,7 +58,7 @@ pub(crate) fn append(engine: &Engine, id: &str, events: Vec<NewEvent>) -> Result
     Ok(done.into_iter().map(|one| one.seq.0).collect())
 }
 
-/// A session as JSON lines; nothing where there is no such session.
+/// Returns a session as JSON lines, or an empty text if there is no such session.
 pub(crate) fn exported(engine: &Engine, id: &str) -> String {
     let mut out = Vec::new();
     let done = block_on(engine.session_by_id(stream(id)).export(Seq(1), Seq(i64::MAX as u64), &mut out));
@@ -69,7 +69,7 @@ pub(crate) fn exported(engine: &Engine, id: &str) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// What `doctor` finds wrong, as `rule: detail`.
+/// Returns the problems that `doctor` finds, as `rule: detail`.
 pub(crate) fn problems(engine: &Engine) -> Vec<String> {
     let found = block_on(engine.ledger().doctor(&mut |_| {})).unwrap();
     found.problems.into_iter().map(|problem| format!("{}: {}", problem.rule, problem.detail)).collect()

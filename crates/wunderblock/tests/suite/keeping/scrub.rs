@@ -1,4 +1,4 @@
-//! After an erasure: nothing of the content is left in the files, or the caller hears that something is.
+//! After an erasure no file contains the content, or the caller gets an error that says so.
 
 use crate::keeping::scene::*;
 use futures_executor::block_on;
@@ -13,7 +13,7 @@ use wunderblock_core::units::Seq;
 
 const MARK: &str = "Quarzvenediger7731";
 
-/// A ledger with the mark in it, and another process that reads it.
+/// Creates a ledger that contains the mark, and another connection that holds a read transaction.
 fn held(home: &Home) -> (Engine, Connection) {
     let engine = open(&home.db(), "a");
     append(&engine, "s", vec![said("1", MARK), said("2", "what stays")]).unwrap();
@@ -58,13 +58,13 @@ fn an_erasure_that_a_reader_keeps_from_ending_says_so_and_is_finished_later() {
     assert!(is_in(home.0.path(), MARK), "and still in the files");
     assert!(problems(&engine).iter().any(|problem| problem.starts_with(UNSCRUBBED)));
     drop(engine);
-    // A writer that comes while the reader is there does not wait.
+    // A writer that opens the ledger meanwhile does not wait for the reader.
     let begun = Instant::now();
     let engine = open(&home.db(), "a");
     assert!(begun.elapsed() < took, "an erasure waits, others do not");
     assert!(problems(&engine).iter().any(|problem| problem.starts_with(UNSCRUBBED)));
     drop(reader);
-    // Repair finishes it where nobody else does.
+    // A repair completes the erasure if nothing else does.
     let diagnosis = block_on(engine.maintenance().doctor(&mut |_| {})).unwrap();
     block_on(engine.ledger().repair(&diagnosis, &mut |_| {})).unwrap();
     assert_eq!(problems(&engine), [""; 0]);
@@ -76,7 +76,7 @@ fn the_next_writer_finishes_it() {
     let home = Home::new();
     let (engine, reader) = held(&home);
     erase(&engine).unwrap_err();
-    // As if it had been killed: its own last close would try again.
+    // Leak the engine as if its process had been killed. Otherwise closing it would try again.
     std::mem::forget(engine);
     drop(reader);
     let next = open(&home.db(), "a");

@@ -1,11 +1,11 @@
-//! A text is erased wherever it stands: messages, calls, branches, titles, every state of every file.
+//! A text is erased everywhere it occurs: messages, calls, branches, titles, every state of every file.
 
 use crate::keeping::scene::*;
 use futures_executor::block_on;
 use std::path::Path;
 use wunderblock::{Engine, Error, TextFound};
 
-/// What nobody may keep; JSON escapes some of it.
+/// A text that must not survive. JSON escapes parts of it.
 const MARK: &str = r#"pass"w\örd/7731"#;
 
 fn find(engine: &Engine) -> TextFound {
@@ -20,7 +20,7 @@ fn places(found: &TextFound) -> Vec<String> {
     found.events.iter().map(|it| format!("{}#{} {}{}", it.session, it.seq, it.kind, shown(it))).collect()
 }
 
-/// A transcript: who says it, after what, and the message's content.
+/// Returns a transcript of lines with role, id, parent and content.
 fn transcript(lines: &[(&str, &str, Option<&str>, serde_json::Value)]) -> String {
     let line = |(role, id, parent, content): &(&str, &str, Option<&str>, serde_json::Value)| {
         let line = serde_json::json!({
@@ -46,7 +46,7 @@ fn originals(engine: &Engine, id: &str) -> Vec<u8> {
     bytes
 }
 
-/// No file of the folder and nothing that is exported holds the text, as it is or escaped.
+/// Returns whether no file of the folder and no export contains the text, plain or escaped.
 fn is_gone(home: &Home, engine: &Engine) -> bool {
     let core = "rd/7731";
     let exported: Vec<u8> = ["s", "s~2", "live"]
@@ -78,7 +78,7 @@ fn it_is_found_and_erased_in_every_place() {
     let path = home.path("s.jsonl");
     std::fs::write(&path, format!("{talk}{title}\n")).unwrap();
     import(&engine, &path);
-    // The file is rewritten: its earlier state is kept, and holds the text as well, as another program escapes it.
+    // The file is rewritten. Its earlier state is kept and contains the text too, escaped as by another program.
     std::fs::write(&path, format!("\n{}", talk.replace('ö', "\\u00f6").replace("/7731", "\\/7731"))).unwrap();
     import(&engine, &path);
     append(&engine, "live", vec![said("1", "one"), said("2", MARK), said("3", MARK), said("4", "two")])
@@ -118,7 +118,7 @@ fn it_is_found_and_erased_in_every_place() {
     assert_eq!(problems(&engine), Vec::<String>::new());
     assert!(exported(&engine, "live").contains("\"from_seq\":3,\"to_seq\":4"), "one receipt for neighbours");
 
-    // It does not come back, whatever becomes of the file.
+    // The text does not come back, whatever happens to the file.
     std::fs::write(&path, format!("{talk}{title}\n")).unwrap();
     import(&engine, &path);
     std::fs::write(home.path("copy.jsonl"), format!("{talk}{title}\n")).unwrap();
@@ -127,7 +127,7 @@ fn it_is_found_and_erased_in_every_place() {
     assert!(is_gone(&home, &engine));
 }
 
-/// What a message stands in: two questions, a reply with what it cost.
+/// Returns the records around a message: two questions, and a reply with its usage.
 fn surrounded() -> String {
     let record = |role: &str, id: &str, text: &str, usage: serde_json::Value| {
         let message = serde_json::json!({ "role": role, "content": text, "usage": usage });
@@ -157,7 +157,8 @@ fn what_stands_only_around_a_message_takes_no_message_along() {
     assert_eq!((found.events.len(), found.originals.len()), (0, 1));
     assert_eq!(block_on(found.erase(&engine, None)).unwrap().events, 0);
     assert!(find(&engine).is_empty());
-    // Of the reply, what it cost goes: it stands in the reply's record, and has a position of its own.
+    // The usage is part of the reply's record but has its own position, so erasing that position removes it from the
+    // record.
     let head = block_on(engine.session_by_id(stream("s")).info()).unwrap().head;
     assert!(before.lines().last().unwrap().contains("usage"), "{before}");
     block_on(engine.session_by_id(stream("s")).erase(head, head, None)).unwrap();
@@ -175,7 +176,7 @@ fn what_stands_only_around_a_message_takes_no_message_along() {
         assert!(find(&engine).is_empty() && !now.contains("output_tokens"), "{now}");
         assert!(is_gone(&home, &engine));
     }
-    // Neither does an import bring it, where there is nothing but the coordinates.
+    // An import does not bring it back either, even if only the coordinates of the erasure are left.
     block_on(wunderblock::Ledger::restore(&home.path("empty.db"), &home.db(), true, tenant("a"))).unwrap();
     let engine = open(&home.db(), "a");
     import(&engine, &path);

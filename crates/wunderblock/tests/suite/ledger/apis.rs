@@ -1,5 +1,5 @@
-//! What providers take: thinking behind the beginning it was written behind, tools where calls stand, no block that would be
-//! refused, and a next turn.
+//! Requests that providers accept: thinking only after its original prefix, declared tools for all calls, no block
+//! that would be rejected, and a next turn.
 
 use crate::scene::*;
 use futures_executor::block_on;
@@ -24,7 +24,8 @@ fn options(lane: &str) -> ContextOptions {
     }
 }
 
-/// A tool that is offered: a lane whose tools are made of its calls begins otherwise after the first.
+/// Returns an offered tool. Without one, a lane's tools are derived from its calls, and its beginning changes after
+/// the first call.
 fn bash() -> Option<Vec<OfferedTool>> {
     let schema = r#"{"type":"object"}"#.into();
     let tool = Tool { name: "Bash".into(), description: "Runs.".into(), schema, extra: None };
@@ -45,7 +46,7 @@ fn thinking(text: &str, signature: &str) -> Part {
     Part::Thinking { text: text.into(), signature: Some(signature.into()), extra: None }
 }
 
-/// A reply that thinks, and calls a tool whose result follows.
+/// Appends a reply with thinking and a call, and the result of the call.
 fn think(session: &Session, number: u64) {
     let id = format!("c{number}");
     let Message { parts: call, .. } = Message::tool_call(id.as_str(), "Bash", r#"{"command":"ls"}"#);
@@ -61,7 +62,7 @@ fn begun(engine: &Engine) -> Session {
     session
 }
 
-/// The signatures a request holds, in order.
+/// Returns the signatures in a request, in order.
 fn signatures(built: &Built) -> Vec<String> {
     let body = String::from_utf8(built.draft.body.clone()).unwrap();
     let found = body.split(r#""signature":""#).skip(1).filter_map(|rest| rest.split('"').next());
@@ -111,14 +112,14 @@ fn thinking_behind_another_beginning_is_left_out_for_good() {
     next(&session, &with_system("Be brief."));
     think(&session, 2);
     assert_eq!(signatures(&next(&session, &with_system("Be brief."))).len(), 2);
-    // Another system text: all that was written behind the old one goes, in a recorded step.
+    // Another system text: all thinking after the old one is left out, in a recorded step.
     let changed = next(&session, &with_system("Be thorough."));
     assert_eq!(signatures(&changed), [] as [&str; 0]);
     assert_eq!(changed.draft.step, Some(TrimReason::Refused));
     let listed = reasons(&changed, Reason::Unbound);
     assert_eq!(listed.iter().map(|run| run.count).sum::<u64>(), 2);
     assert!(listed.iter().all(|run| run.tokens.0 > 0));
-    // The old text again does not bring it back; what is written from here on stays.
+    // The old text does not bring the thinking back. New thinking stays.
     assert_eq!(signatures(&next(&session, &with_system("Be brief."))), [] as [&str; 0]);
     think(&session, 3);
     let after = next(&session, &with_system("Be brief."));
@@ -131,22 +132,22 @@ fn thinking_of_requests_that_others_sent_is_not_sent() {
     let home = Home::new();
     let engine = home.engine();
     let session = begun(&engine);
-    // Nobody here built what this answered.
+    // No request of this ledger precedes the reply.
     think(&session, 1);
     let first = next(&session, &with_tool("main"));
     assert_eq!((signatures(&first).len(), reasons(&first, Reason::Unbound).len()), (0, 1));
     assert_eq!(first.draft.step, None, "nothing that was shown has changed");
-    // This one answers the other lane.
+    // This reply answers the other lane's request.
     next(&session, &with_tool("other"));
     think(&session, 2);
     assert_eq!(signatures(&next(&session, &with_tool("main"))), [] as [&str; 0]);
     assert_eq!(signatures(&next(&session, &with_tool("other"))), ["signature-2"]);
-    // Of two replies without a request between them, the second answers none of ours.
+    // Of two replies without a request between them, the second answers none of our requests.
     next(&session, &with_tool("main"));
     think(&session, 3);
     think(&session, 4);
     assert_eq!(signatures(&next(&session, &with_tool("main"))), ["signature-3"]);
-    // Our own form goes nowhere: it holds all of it.
+    // The neutral form is not sent to a provider, so it contains all thinking.
     let neutral = ContextOptions { dialect: Some(Dialect::Neutral), ..options("neutral") };
     assert_eq!(signatures(&next(&session, &neutral)).len(), 4);
 }
@@ -196,15 +197,15 @@ fn tools_are_declared_wherever_calls_stand() {
         body.contains(r#"{"name":"Bash","input_schema":{"type":"object","additionalProperties":true}}"#),
         "{body}"
     );
-    // Frozen: a tool that is called later waits for the lane's next step.
+    // Frozen tools: a tool called later waits for the lane's next step.
     called("Zebra", "x2");
     let later = next(&session, &options("main"));
     assert_eq!(names(&later), ["Aardvark", "Bash"]);
     assert!(continues((&declared.draft.body, declared.draft.stem.0 as usize), &later.draft.body));
     assert_eq!(later.draft.pending.iter().map(|change| &*change.name).collect::<Vec<_>>(), ["Zebra"]);
-    // A lane that begins again has all.
+    // A lane that begins again declares all tools.
     assert_eq!(names(&next(&session, &options("new"))), ["Aardvark", "Bash", "Zebra"]);
-    // Tools that somebody offers replace those that nobody did, at once.
+    // Offered tools immediately replace derived ones.
     let sources = Sources { tools: bash(), ..Sources::default() };
     let offered = next(&session, &ContextOptions { sources, ..options("main") });
     assert_eq!(names(&offered), ["Bash"]);

@@ -1,4 +1,4 @@
-//! Finding, reading, forgetting, examining, copying.
+//! Searching, reading, erasing, examining, copying.
 
 use crate::scene::*;
 use futures_executor::block_on;
@@ -12,7 +12,7 @@ use wunderblock_core::event::NewEvent;
 use wunderblock_core::message::Role;
 use wunderblock_core::units::{Bytes, Seq};
 
-/// C-14, C-15: the same id is the same event or a conflict; the same words are not.
+/// C-14, C-15: the same id is the same event or a conflict. The same words can be different events.
 #[test]
 fn an_id_stands_for_one_event() {
     let home = Home::new();
@@ -30,7 +30,7 @@ fn an_id_stands_for_one_event() {
     assert!(matches!(&error, Error::Store(StoreError::Conflict { seq: Seq(2), .. })), "{error}");
     assert_eq!(error.kind(), ErrorKind::Refused);
     assert_eq!(transcript(&session(&engine, "s")), ["user: yes", "user: yes"], "all or none");
-    // Whether a body was long enough for a blob, or its call had a gist, is no part of what was said.
+    // The identity of an event does not depend on whether its body became a blob or its call had a gist.
     let long = || {
         vec![
             said("long", Role::User, &"x".repeat(100_000)),
@@ -41,7 +41,7 @@ fn an_id_stands_for_one_event() {
     assert!(
         block_on(engine.session_by_id(stream("s")).append(long())).unwrap().iter().all(|one| one.duplicate)
     );
-    // The opening may be the caller's own.
+    // The caller may supply the opening.
     let opened = || vec![event("mine", wunderblock_core::event::Fact::SessionOpened(Default::default()))];
     assert_eq!(append(&engine, "t", opened()), [1]);
     assert_eq!(append(&engine, "t", opened()), [1]);
@@ -105,7 +105,7 @@ fn search(engine: &Engine, query: &str, options: &SearchOptions) -> Vec<u64> {
     block_on(engine.search(query, options)).unwrap().hits.into_iter().map(|hit| hit.seq.0).collect()
 }
 
-/// C-28: scope, phrases, operators as words, CJK, identifiers, and patterns that are none.
+/// C-28: scope, phrases, operators as words, CJK, identifiers, and invalid patterns.
 #[test]
 fn words_of_any_kind_are_found() {
     let home = Home::new();
@@ -146,7 +146,7 @@ fn words_of_any_kind_are_found() {
         }
         assert_eq!(search(&engine, "config-loader", &SearchOptions::default()).len(), 2);
         for operators in ["OR", "(", "a AND (b", "col:x", "*", "NEAR(a b)", "\"", "-", "'; DROP TABLE"] {
-            // Operators of other languages are words here: an answer or a clear refusal, nothing else.
+            // Operators of other query languages are plain words here: the search returns a result or a clear error.
             match block_on(engine.search(operators, &within)) {
                 Ok(_) => {}
                 Err(error) => assert_eq!(error.kind(), ErrorKind::Usage, "{operators}: {error}"),
@@ -174,7 +174,7 @@ fn words_of_any_kind_are_found() {
     assert!(matches!(block_on(engine.search("x", &nowhere)), Err(Error::NoSession(_))));
 }
 
-/// C-28: what lies beyond ten thousand events is found.
+/// C-28: events beyond the newest ten thousand are found.
 #[test]
 fn the_oldest_of_many_is_found() {
     let home = Home::new();
@@ -195,7 +195,7 @@ fn the_oldest_of_many_is_found() {
     assert_eq!(problems(&engine), [""; 0]);
 }
 
-/// C-33: by lines and by bytes, at the edges of characters.
+/// C-33: by lines and by bytes, at the boundaries of characters.
 #[test]
 fn large_texts_are_read_in_parts_that_make_the_whole() {
     let home = Home::new();
@@ -278,7 +278,7 @@ fn contains(bytes: &[u8], what: &[u8]) -> bool {
     memchr::memmem::find(bytes, what).is_some()
 }
 
-/// A ledger with something of everything.
+/// Creates a ledger with records of every kind.
 fn full(home: &Home) {
     let engine = home.engine();
     let long = "some words that make a body of its own ".repeat(200);
@@ -301,7 +301,7 @@ fn full(home: &Home) {
 fn doctor_names_the_damage_and_mends_what_is_derived() {
     const BLOB: &str = "(SELECT min(blob) FROM blobs)";
     let flip = "CAST(substr(data, 1, 8) || x'ff' || substr(data, 10) AS BLOB)";
-    // Whether it is derived, a word of what is said, and the damage.
+    // Whether the damaged data is derived, a word of the expected report, and the damage.
     let table: [(bool, &str, String); 15] = [
         (false, "missing", format!("DELETE FROM blobs WHERE blob = {BLOB}")),
         (false, "bod", format!("UPDATE blobs SET data = {flip} WHERE blob = {BLOB}")),
@@ -348,7 +348,7 @@ fn doctor_names_the_damage_and_mends_what_is_derived() {
     assert_eq!(problems(&engine), [""; 0]);
 }
 
-/// That no file in a folder holds some bytes, compressed bodies unpacked.
+/// Checks that no file in a folder contains a text, plain or in a compressed body.
 fn gone_from(folder: &Path, canary: &str) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -356,7 +356,7 @@ fn gone_from(folder: &Path, canary: &str) {
         for form in [canary.to_owned(), canary.to_lowercase()] {
             assert!(!contains(&bytes, form.as_bytes()), "{form} is in {}", path.display());
         }
-        // zstd frames, wherever they stand: what is in a free page would be found, too.
+        // Search for zstd frames anywhere in the file, including free pages.
         for at in memchr::memmem::find_iter(&bytes, b"\x28\xb5\x2f\xfd") {
             let mut plain = Vec::new();
             if let Ok(mut frame) = zstd::stream::read::Decoder::new(&bytes[at..]) {
@@ -438,7 +438,7 @@ fn what_was_erased_is_in_no_source_and_no_fork() {
     let versions = [
         [&first[..], &secret, &rest].concat(),
         [&first[..], &secret, &extra, &rest, &rewind].concat(),
-        // Rewritten from the start: what stood at one place stands at another.
+        // Rewritten from the start, so that records have moved.
         [&line("u0", "null", "zero"), &line("u1", "\"u0\"", "one")[..], &secret, &extra, &rest, &rewind]
             .concat(),
     ];
@@ -485,14 +485,14 @@ fn a_backup_is_a_ledger_and_forgets_what_was_erased_since() {
     append(&engine, "s", vec![said("3", Role::User, "later")]);
     block_on(session(&engine, "s").erase(Seq(2), Seq(2), None)).unwrap();
     drop(engine);
-    // Restored elsewhere it is what it was.
+    // Restored in another place, the backup is the old ledger.
     let elsewhere = home.path("elsewhere/ledger.db");
     block_on(Ledger::restore(&backup, &elsewhere, false, config())).unwrap();
     let other = open(&elsewhere);
     assert_eq!(exported(&session(&other, "s")), before);
     assert_eq!(problems(&other), [""; 0]);
     drop(other);
-    // Restored in its own place it forgets what has been erased.
+    // Restored in its own place, the backup loses what has been erased since.
     assert!(block_on(Ledger::restore(&backup, &path, false, config())).is_err());
     let restored = block_on(Ledger::restore(&backup, &path, true, config())).unwrap();
     assert_eq!(restored.erased_again, 1);
@@ -504,7 +504,7 @@ fn a_backup_is_a_ledger_and_forgets_what_was_erased_since() {
     drop(engine);
     assert!(exported(&session(&open(&kept), "s")).contains("later"), "what was there is beside it");
     gone_from(&home.path("ledger"), CANARY);
-    // A damaged backup is refused, and nothing is touched.
+    // A damaged backup is rejected without touching anything.
     let broken = home.path("broken.db");
     std::fs::write(&broken, &std::fs::read(&backup).unwrap()[..20_000]).unwrap();
     assert!(block_on(Ledger::restore(&broken, &path, true, config())).is_err());

@@ -1,4 +1,4 @@
-//! Conformance cases C-14 to C-16, C-37, C-38, C-40 of the ledger. Where the others are:
+//! Conformance cases C-14 to C-16, C-37, C-38 and C-40 of the ledger. Locations of the other cases:
 //!
 //! | case | tests |
 //! |---|---|
@@ -17,7 +17,7 @@ use wunderblock::store::StoreError;
 use wunderblock_core::event::{Fact, SessionClosed};
 use wunderblock_core::message::Role;
 
-/// C-14, C-15: the same event is there once, however often and in whatever company it is sent; equal words under other
+/// C-14, C-15: an event is stored once, however often and with whatever others it is sent. Equal words under other
 /// ids are other events.
 #[test]
 fn an_event_sent_again_is_there_once() {
@@ -37,7 +37,7 @@ fn an_event_sent_again_is_there_once() {
     }
 }
 
-/// C-16: a redacted variant under the id of the raw one is no second event, and does not take its place.
+/// C-16: a redacted variant under the id of the raw event is not a second event, and does not replace the first.
 #[test]
 fn a_redacted_variant_is_no_second_event() {
     let home = Home::new();
@@ -55,7 +55,7 @@ fn a_redacted_variant_is_no_second_event() {
     }
 }
 
-/// C-37: a new session begins empty and leaves the old one whole; an end, and a restart, are no reset.
+/// C-37: a new session begins empty and leaves the old one whole. Neither closing nor restarting resets a session.
 #[test]
 fn a_new_session_is_another_and_a_restart_is_none() {
     let home = Home::new();
@@ -78,7 +78,7 @@ fn a_new_session_is_another_and_a_restart_is_none() {
     assert!(["one", "two", "three"].iter().all(|word| body.contains(word)), "{body}");
 }
 
-/// C-38: a branch sees its parent up to the fork; what either writes, the other does not see.
+/// C-38: a branch sees its parent up to the fork. Neither sees what the other writes later.
 #[test]
 fn a_branch_and_its_parent_do_not_leak() {
     let home = Home::new();
@@ -104,7 +104,7 @@ fn a_branch_and_its_parent_do_not_leak() {
     }
 }
 
-/// C-40: opening a ledger again does no work: not a byte of it changes.
+/// C-40: opening an existing ledger changes not a single byte of it.
 #[test]
 fn opening_a_ledger_again_changes_nothing() {
     let home = Home::new();

@@ -1,4 +1,4 @@
-//! Files without any ids are known by what they hold: copied, renamed, archived or grown, they are one session.
+//! Files without ids are identified by their content: copied, renamed, archived or grown, they are one session.
 
 use crate::scene::{Home, import, session, transcript};
 use futures_executor::block_on;
@@ -7,12 +7,12 @@ use std::time::{Duration, Instant, SystemTime};
 use wunderblock::{Along, Engine};
 use wunderblock_core::units::Seq;
 
-/// Chat messages, one per line: a question, a reply, and so on.
+/// Returns chat messages, one per line, alternating between the user and the assistant.
 fn chat(texts: &[&str]) -> String {
     messages(texts).iter().map(|message| format!("{message}\n")).collect()
 }
 
-/// The same as one document.
+/// Returns the same messages as one document.
 fn document(texts: &[&str]) -> String {
     format!("[{}]", messages(texts).join(",\n"))
 }
@@ -31,7 +31,7 @@ fn write(path: &Path, bytes: impl AsRef<[u8]>, age: u64) {
     std::fs::File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
 }
 
-/// How many messages each session has, by name without the marks of paths.
+/// Returns the sessions by name, without the marks of paths, each with its number of messages.
 fn sessions(engine: &Engine) -> Vec<(String, u64)> {
     let all = block_on(engine.streams("", 9_999)).unwrap();
     let mut all: Vec<(String, u64)> = all
@@ -49,7 +49,7 @@ fn one(name: &str, messages: u64) -> Vec<(String, u64)> {
     vec![(name.to_owned(), messages)]
 }
 
-/// The session named after a file of that name.
+/// Returns the id of the session named after a file.
 fn id(engine: &Engine, name: &str) -> String {
     let all = block_on(engine.streams(name, 9_999)).unwrap();
     all.iter().map(|info| info.id.as_str()).find(|id| !id.contains('~')).unwrap().to_owned()

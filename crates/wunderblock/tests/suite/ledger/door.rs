@@ -1,4 +1,4 @@
-//! The live door trusts nobody: what callers may append, and what one bad record can do to a lane.
+//! The live door: which events callers may append, and the harm that one bad record can do to a lane.
 
 use crate::scene::*;
 use futures_executor::block_on;
@@ -122,7 +122,7 @@ fn a_caller_is_neither_an_import_nor_the_engine() {
         |event: NewEvent| block_on(engine.session_by_id(stream("s")).append(vec![event])).unwrap_err();
     let claims = NewEvent { source: EventSource::Engine, ..said("4", Role::User, "x") };
     assert!(matches!(try_it(claims), Error::Unappendable { why: Unappendable::Source, .. }));
-    // Its own records would meet these ids, and be taken for a conflict.
+    // The engine's own records would meet these ids and count as conflicts.
     for id in
         ["context.built@6", "view.trimmed@6", "preamble.changed:0123456789abcdef@6", "content.erased@6:1-5"]
     {
@@ -132,7 +132,7 @@ fn a_caller_is_neither_an_import_nor_the_engine() {
     append(&engine, "s", vec![said("message.appended@6", Role::User, "x"), said("a@b", Role::User, "y")]);
 }
 
-/// A request that leaves out what the user said last is no request of ours.
+/// A request without the user's newest turn cannot have been built by this program.
 #[test]
 fn doctor_names_a_request_without_the_users_newest_turn() {
     let home = Home::new();
@@ -156,7 +156,7 @@ fn doctor_names_a_request_without_the_users_newest_turn() {
     assert!(found.len() == 1 && found[0].contains("leaves out position"), "{found:?}");
 }
 
-/// Records as an earlier version took them from anybody.
+/// Forged records, as an earlier version accepted them from callers.
 #[test]
 fn a_forged_record_does_not_brick_a_session() {
     let table: [(&str, &[&str]); 6] = [
@@ -213,7 +213,7 @@ fn a_forged_record_does_not_brick_a_session() {
     }
 }
 
-/// A request that is refused leaves a record, and what the record says is needed is enough.
+/// A refusal names the tokens the next try needs, and that number is sufficient.
 #[test]
 fn a_refusal_says_what_the_next_try_needs() {
     let home = Home::new();

@@ -1,4 +1,4 @@
-//! The examples run.
+//! The examples run without errors.
 
 #[path = "../../../examples/hello.rs"]
 mod hello;
@@ -30,7 +30,7 @@ fn every_example_runs() {
     }
 }
 
-/// The guide shows the tour as it is.
+/// The guide contains the tour unchanged.
 #[test]
 fn the_guide_shows_what_runs() {
     let guide = include_str!("../../../../../docs/library.md");

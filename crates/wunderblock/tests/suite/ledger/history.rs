@@ -1,4 +1,4 @@
-//! Random sessions: what a person, a model and its tools may do to a ledger.
+//! Random sessions: operations that a person, a model and its tools can perform on a ledger.
 
 use crate::scene::{event, message};
 use proptest::prelude::*;
@@ -6,13 +6,13 @@ use wunderblock_core::event::{ContentPinned, Fact, NewEvent, TurnCompleted, Usag
 use wunderblock_core::message::{Dialect, MediaForm, Message, MessageOrigin, Part, Role};
 use wunderblock_core::units::{Seq, Tokens};
 
-/// How many cases a property is tried on; `PROPTEST_FACTOR` multiplies them.
+/// Returns a configuration with this number of cases. `PROPTEST_FACTOR` multiplies it.
 pub(crate) fn tries(cases: u32) -> ProptestConfig {
     let factor = std::env::var("PROPTEST_FACTOR").ok().and_then(|text| text.parse().ok()).unwrap_or(1u32);
     ProptestConfig { cases: cases * factor, failure_persistence: None, ..ProptestConfig::default() }
 }
 
-/// A text: its alphabet and its length.
+/// A text, given by its alphabet and its length in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Text(pub(crate) u8, pub(crate) usize);
 
@@ -34,7 +34,7 @@ impl Text {
     }
 }
 
-/// What becomes of a call's result.
+/// Result of a call: when it arrives, and in which form.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Answer {
     Now(Text),
@@ -45,7 +45,7 @@ pub(crate) enum Answer {
     Picture,
 }
 
-/// One thing that happens.
+/// One thing that happens in a session.
 #[derive(Clone, Debug)]
 pub(crate) enum Move {
     User(Text),
@@ -85,7 +85,7 @@ pub(crate) fn step() -> impl Strategy<Value = Move> {
     ]
 }
 
-/// Turns moves into events, with ids of their own.
+/// Converts moves into events, with unique ids.
 #[derive(Default)]
 pub(crate) struct Story {
     count: usize,
@@ -93,7 +93,7 @@ pub(crate) struct Story {
 }
 
 impl Story {
-    /// The events of one move.
+    /// Returns the events of one move.
     pub(crate) fn tell(&mut self, step: &Move) -> Vec<NewEvent> {
         let mut said = Vec::new();
         let salt = self.count;

@@ -1,4 +1,4 @@
-//! Imports own what they write, sessions are known by their ids, and what was erased does not come back.
+//! Imports own what they write, sessions are recognised by their ids, and erased content does not come back.
 
 use crate::scene::{Home, append, event, import, open, said, session, stream};
 use futures_executor::block_on;
@@ -9,7 +9,7 @@ use wunderblock_core::event::Fact;
 use wunderblock_core::message::Role;
 use wunderblock_core::units::Seq;
 
-/// A line of Claude Code.
+/// Returns a line of Claude Code.
 fn line(session: &str, id: &str, parent: Option<&str>, text: &str) -> String {
     let parent = parent.map_or("null".to_owned(), |parent| format!("\"{parent}\""));
     format!(
@@ -17,7 +17,7 @@ fn line(session: &str, id: &str, parent: Option<&str>, text: &str) -> String {
     ) + "\n"
 }
 
-/// A conversation in one line of succession.
+/// Returns a conversation in which each message follows the one before it.
 fn talk(session: &str, ids: &[&str]) -> String {
     let lines = ids.iter().enumerate().map(|(at, id)| {
         let before = at.checked_sub(1).map(|before| ids[before]);
@@ -42,7 +42,7 @@ fn sessions(engine: &Engine) -> Vec<(String, u64)> {
     all
 }
 
-/// Writes a file whose time is not the one it had.
+/// Writes a file and gives it a modification time `age` seconds ago, which differs from its previous one.
 fn write(path: &Path, bytes: impl AsRef<[u8]>, age: u64) {
     std::fs::write(path, bytes).unwrap();
     let time = SystemTime::now() - Duration::from_secs(age);
@@ -240,7 +240,7 @@ fn what_was_erased_is_not_imported_again() {
     let done = import(&engine, &home.file("again.jsonl", &text));
     assert!(done.erased > 0 && done.appended == 0, "{done:?}");
     assert!(original(&engine, "s", None).iter().all(u8::is_ascii_whitespace), "nothing of it is stored");
-    // What its agent says later was not erased.
+    // Messages added to the session after its erasure are not erased.
     let later = line("s", "later", Some("d"), "first") + &line("s", "still later", Some("later"), "second");
     write(&path, format!("{grown}{later}"), 10);
     assert_eq!(import(&engine, &path).appended, 2);
@@ -272,13 +272,13 @@ fn another_record_of_the_same_length_in_the_place_of_an_erased_one_is_read() {
     write(&path, &one, 90);
     import(&engine, &path);
     block_on(session(&engine, "s").erase(Seq(3), Seq(3), None)).unwrap();
-    // Its time alone has moved.
+    // Only the modification time has changed.
     write(&path, &one, 60);
     assert!(import(&engine, &path).unchanged);
     write(&path, &two, 30);
     assert_eq!(import(&engine, &path).appended, 2, "a branch, and what is said in it");
     assert_eq!(original(&engine, "s", None), two.as_bytes());
-    // More of the same, and then what is not.
+    // First more records of the same file, then the erased record again.
     write(&path, format!("{two}{}", line("s", "d", Some("c"), "more")), 20);
     assert_eq!(import(&engine, &path).appended, 1);
     write(&path, &one, 10);

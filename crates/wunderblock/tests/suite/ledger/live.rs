@@ -1,4 +1,4 @@
-//! Whole live sessions: an agent that crashes, repeats itself and changes its tools.
+//! Complete live sessions: an agent that crashes, repeats itself and changes its tools.
 
 use crate::scene::*;
 use wunderblock::Engine;
@@ -47,7 +47,7 @@ fn an_agent_runs_through_whole_sessions() {
         catch_up(&engine);
         assert_eq!(problems(&engine), [""; 0]);
         agent::replay_all(&engine, &script.session, &run);
-        // The same story told without crashes leads to the same session.
+        // The same script without crashes leads to the same session.
         if script.seed > 2 {
             continue;
         }

@@ -1,4 +1,4 @@
-//! The library's promises, tried at its boundary.
+//! Promises of the library, tested at its boundary.
 
 mod apis;
 mod care;

@@ -1,4 +1,4 @@
-//! P1 to P6 over random sessions, on SQLite and in memory at once.
+//! Promises about requests, replays, reading and exports, over random sessions on SQLite and in memory.
 
 use crate::ledger::history::{Move, Story, step, tries};
 use crate::scene::*;
@@ -30,7 +30,7 @@ fn in_file(path: &Path) -> Engine {
     keyed(Arc::new(Sqlite::open(path, Access::Create).unwrap()))
 }
 
-/// Every message is in the request or in a run of what is not.
+/// Checks that every message is in the request or in a listed run of omissions.
 fn complete(session: &Session, through: Seq, report: &BudgetReport) {
     for event in events(session).iter().filter(|event| event.seq <= through) {
         if !matches!(event.fact, Some(Fact::MessageAppended(_))) {
@@ -49,12 +49,12 @@ fn complete(session: &Session, through: Seq, report: &BudgetReport) {
     }
 }
 
-/// Whether a body only adds to the one before it, up to the brackets that close it.
+/// Returns whether a body only adds to the previous one, except for the closing brackets.
 fn goes_on((before, stem): &(Vec<u8>, Bytes), after: &[u8]) -> bool {
     wunderblock_wire::continues((before, stem.0 as usize), after)
 }
 
-/// How a lane is asked.
+/// Options of a lane's requests.
 #[derive(Clone, Debug)]
 struct Lane {
     model: &'static str,
@@ -107,7 +107,7 @@ fn lane() -> impl Strategy<Value = Lane> {
     })
 }
 
-/// One request, on both stores: the same answer from both.
+/// Builds one request on both stores, and checks that their results are equal.
 fn build(engines: [&Engine; 2], options: &ContextOptions) -> Option<Built> {
     let both = engines.map(|engine| block_on(engine.session_by_id(stream("s")).context(options)));
     let [memory, file] = both;
@@ -137,7 +137,7 @@ fn moved(events: &[NewEvent]) -> bool {
     events.iter().any(|event| matches!(event.fact, Fact::ContentPinned(_)))
 }
 
-/// Plays a session on both stores, building as it goes.
+/// Plays a session on both stores, building requests along the way.
 fn play(moves: &[Move], lanes: &[Lane]) {
     let home = Home::new();
     let memory = keyed(Arc::new(MemoryStorage::new()));
@@ -153,7 +153,7 @@ fn play(moves: &[Move], lanes: &[Lane]) {
             last.fill(None);
         }
         if number % 3 == 2 {
-            // That one of them is counted and indexed changes no request.
+            // Counting and indexing on one of the stores changes no request.
             catch_up(&file);
         }
         for (number, lane) in lanes.iter().enumerate() {
@@ -189,7 +189,7 @@ fn play(moves: &[Move], lanes: &[Lane]) {
     copied(&file);
 }
 
-/// Every text that was appended is there by its handle or its position, in full and in pages.
+/// Checks that every appended text can be read by its handle, in full and in pages.
 fn readable(engine: &Engine) {
     let session = session(engine, "s");
     for line in exported(&session).lines() {
@@ -213,13 +213,14 @@ fn readable(engine: &Engine) {
     }
 }
 
-/// A session exports to what makes the same session elsewhere.
+/// Checks that an exported session can be recreated in another ledger.
 fn copied(engine: &Engine) {
     let home = Home::new();
     let other = home.engine();
     let lines = exported(&session(engine, "s"));
     let mut events: Vec<NewEvent> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    // Events that steer a lane are not taken at the door: an export says what was recorded, not what to do.
+    // The live door rejects events that steer a lane, because an export records what happened and does not order it.
+    // They take the back door.
     let rest = events.split_off(1);
     append(&other, "s", events);
     let storage = Sqlite::open(&home.db(), Access::Write).unwrap();
@@ -290,7 +291,7 @@ fn certainty_is_what_the_vocabulary_allows() {
     }
 }
 
-/// What a text that comes back costs is counted in the model's own vocabulary.
+/// The cost of a recalled text is counted with the model's own vocabulary.
 #[test]
 fn recalled_bodies_are_counted_exactly() {
     use wunderblock_core::message::Role;

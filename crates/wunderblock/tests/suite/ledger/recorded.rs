@@ -1,4 +1,4 @@
-//! Ledgers that the programs of older formats wrote: every later version gives for them what those gave.
+//! Ledgers written in older formats: every later version gets from them what the original programs got.
 
 use crate::scene::{Home, config};
 use futures_executor::block_on;
@@ -56,7 +56,7 @@ fn who_may_only_read_it_reads_the_same_and_writes_nothing() {
         let before = std::fs::read(&path).unwrap();
         match compare(&path, Access::Read, &recording.manifest().unwrap()) {
             Ok(differences) => assert_eq!(differences, NONE),
-            // A version that must upgrade it first says so.
+            // A version that must upgrade the ledger first says so.
             Err(Error::Store(error)) => assert!(Error::Store(error.clone()).hint().is_some(), "{error}"),
             Err(error) => panic!("{error}"),
         }

@@ -1,4 +1,4 @@
-//! Whole imports: every format, files that grow and change, and files that are not what they should be.
+//! Complete imports: every format, files that grow and change, and malformed files.
 
 use crate::scene::*;
 use futures_executor::block_on;
@@ -10,7 +10,7 @@ use wunderblock_core::units::Seq;
 use wunderblock_testkit::generate::claude_code_lines;
 use wunderblock_wire::transcript::Format;
 
-/// A Claude Code record: type, id, parent, further fields.
+/// Returns a Claude Code record: type, id, parent, further fields.
 fn claude(kind: &str, id: &str, parent: Option<&str>, fields: &str) -> String {
     let parent = parent.map_or("null".to_owned(), |parent| format!("\"{parent}\""));
     format!(
@@ -43,8 +43,8 @@ fn answer(id: &str, parent: &str, (call, text): (&str, &str)) -> String {
     claude("user", id, Some(parent), &format!(r#""message":{{"role":"user","content":[{block}]}}"#))
 }
 
-/// What holds after every import: the file comes back byte for byte, importing it again changes nothing, doctor is
-/// content, and every session builds a valid request.
+/// Checks what is true after every import: the file comes back byte for byte, importing it again changes nothing,
+/// `doctor` finds no problem, and every session builds a valid request.
 fn holds(engine: &Engine, path: &Path, imported: &Imported) {
     let bytes = std::fs::read(path).unwrap();
     assert_eq!(imported.bytes, bytes.len() as u64);
@@ -75,7 +75,7 @@ fn sessions(imported: &Imported) -> Vec<&str> {
     imported.sessions.iter().map(|id| id.as_str()).collect()
 }
 
-/// A session with a reply over several records, parallel calls, rewinds and a new beginning.
+/// Returns a session with a reply over several records, parallel calls, rewinds and a new beginning.
 pub(crate) fn rewound() -> String {
     [
         user("u1", None, "one"),
@@ -316,7 +316,7 @@ fn several_files_with_the_same_names_inside_stay_apart() {
     for (path, imported) in [(&path, &first), (&copy, &second)] {
         holds(&engine, path, imported);
     }
-    // Two chats that have no ids at all.
+    // Two chats without any ids.
     for name in ["one/chat.json", "two/chat.json"] {
         let chat = format!(r#"{{"messages":[{{"role":"user","content":"{name}"}}]}}"#);
         std::fs::create_dir_all(home.path(name).parent().unwrap()).unwrap();
@@ -365,7 +365,7 @@ fn a_line_that_is_still_being_written_waits() {
         assert_eq!(transcript(&session(&engine, "claude-1")), ["user: one"], "{cut}");
         holds(&engine, &path, &imported);
     }
-    // A whole record is read, whether or not its line has ended.
+    // A complete record is read, whether or not its line has ended.
     for text in [second.trim_end(), &second] {
         let path = home.file("live.jsonl", format!("{first}{text}"));
         let imported = import(&engine, &path);
@@ -382,13 +382,13 @@ fn a_file_that_was_rewritten_is_another_revision() {
     let versions = [
         [user("u1", None, "one"), reply("a1", "u1", ("m1", &words("first"))), user("u2", Some("a1"), "two")]
             .concat(),
-        // Another beginning; the records behind it move.
+        // Another beginning, so that the records after it move.
         [user("u0", None, "zero"), user("u1", Some("u0"), "one"), reply("a1", "u1", ("m1", &words("first")))]
             .concat(),
-        // The same id says something else, and then something else again.
+        // The same id with other words, and then with other words again.
         [user("u1", None, "another one"), user("u2", Some("u1"), "two")].concat(),
         [user("u1", None, "a third one"), user("u2", Some("u1"), "two")].concat(),
-        // A rewind where the earlier versions had none, and then somewhere else.
+        // A rewind where the earlier versions had none, and then one at another place.
         [user("u1", None, "one"), user("u2", Some("u1"), "two"), user("u3", Some("u1"), "three")].concat(),
         [
             user("u1", None, "one"),
@@ -416,7 +416,7 @@ fn a_file_that_was_rewritten_is_another_revision() {
     for words in ["zero", "another one", "a third one", "first", "three", "four"] {
         assert!(said.contains(words), "{words} is still there");
     }
-    // Each version again, in any order, adds nothing any more.
+    // Importing each version again, in any order, adds nothing.
     let before: Vec<_> = all(&engine).iter().map(exported).collect();
     for text in versions.iter().rev() {
         let imported = import(&engine, &home.file("rewritten.jsonl", text));

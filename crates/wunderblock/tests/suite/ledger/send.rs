@@ -1,4 +1,4 @@
-//! Every future of the library can be given to an executor that moves it from thread to thread.
+//! All futures of the library are `Send`, so that an executor can move them between threads.
 
 use std::path::Path;
 use wunderblock::graph::Expand;
@@ -14,7 +14,7 @@ use wunderblock_core::units::{Bytes, Seq};
 
 fn is_send<T: Send>(_: T) {}
 
-/// Never called: that it compiles is the proof.
+/// Never called: the compilation is the test.
 #[allow(dead_code, reason = "type-checked, not run")]
 fn handles(engine: &Engine, session: &Session, (path, lane): (&Path, &LaneId), config: fn() -> Config) {
     let storage = || -> std::sync::Arc<dyn Storage> { unreachable!() };

@@ -1,4 +1,4 @@
-//! The storage port on SQLite, and what may stand where a database should.
+//! The storage port on SQLite, and files that are not a ledger.
 
 use crate::ledger::history::tries;
 use crate::scene::{Home, open, said, stream};
@@ -146,7 +146,7 @@ fn two_handles_on_one_file_take_turns() {
                     let mut placed = Vec::new();
                     for number in 0..40 {
                         let own = [format!("{writer}-{number}a"), format!("{writer}-{number}b")];
-                        // What several say counts once.
+                        // An event that several writers append is stored once.
                         let shared = [format!("shared {number}")];
                         for ids in [&own[..], &shared[..]] {
                             let done = append(store, no, ids).unwrap();
@@ -220,7 +220,7 @@ fn what_is_no_ledger_is_refused_and_left_alone() {
 fn ledger(home: &Home) -> PathBuf {
     let engine = home.engine();
     let events = (0..60).map(|number| {
-        // Little that compresses, so that there are pages to damage.
+        // Use noise that hardly compresses, so that there are pages to damage.
         let noise: String = (0..200).map(|part| blake3::hash(&[number, part]).to_hex().to_string()).collect();
         said(&format!("m{number}"), Role::User, &noise)
     });
@@ -267,7 +267,7 @@ fn a_ledger_that_cannot_be_written_can_be_read() {
     let mode = |path: &Path, bits| std::fs::set_permissions(path, PermissionsExt::from_mode(bits)).unwrap();
     mode(&path, 0o444);
     mode(&home.path("folder"), 0o555);
-    // Whoever may write everywhere cannot try this.
+    // The superuser may write everywhere, so part of this test is skipped for it.
     let may = std::fs::OpenOptions::new().append(true).open(&path).is_ok();
     if !may {
         let error = Sqlite::open(&path, Access::Write).err();
@@ -296,7 +296,7 @@ fn a_lock_that_does_not_end_is_named() {
     assert!(block_on(store.commit(vec![opening(no, "s")])).is_ok());
 }
 
-/// The records of format 1, as they are on disk. A change here is a change of the format: it needs a new version, and an
+/// Records of format 1, as stored on disk. A change here is a change of the format: it needs a new version, and an
 /// upgrade of the old one.
 #[test]
 #[allow(clippy::too_many_lines, reason = "a table of cases, or one story")]
@@ -411,7 +411,7 @@ const MESSAGE: &str = concat!(
     r#""api_id":"msg_1","model":"m","stop":"end_turn"}}"#
 );
 
-/// What the engine itself records holds more than a few fields: the record of a request, whole.
+/// Records of the engine have many fields, so the record of a request is compared as a whole.
 #[test]
 fn the_record_of_a_request_stays_as_it_is() {
     let home = Home::new();
@@ -438,7 +438,7 @@ const BUILT: &str = concat!(
     r#""encoded_bytes":119,"digest":"548a41318d68cfb156850c367b03f4f51208978f583958ec20543479b56205f9"}"#
 );
 
-/// As the third version of the renderer recorded it.
+/// The record as the third version of the renderer wrote it.
 const BUILT_3: &str = concat!(
     r#"{"lane":"main","model":"claude-sonnet-4-5","policy":"off","dialect":"anthropic","render":3,"#,
     r#""budget":{"window":8000,"window_source":"declared","reserve":2000,"margin":400,"max_bytes":32000000},"plan":{"through":2,"#,
@@ -447,7 +447,7 @@ const BUILT_3: &str = concat!(
     r#""encoded_bytes":119,"digest":"548a41318d68cfb156850c367b03f4f51208978f583958ec20543479b56205f9"}"#
 );
 
-/// As the second version of the renderer recorded it.
+/// The record as the second version of the renderer wrote it.
 const BUILT_2: &str = concat!(
     r#"{"lane":"main","model":"claude-sonnet-4-5","dialect":"anthropic","render":2,"budget":{"window":8000,"#,
     r#""window_source":"declared","reserve":2000,"margin":400,"max_bytes":32000000},"plan":{"through":2,"#,
@@ -456,7 +456,7 @@ const BUILT_2: &str = concat!(
     r#""encoded_bytes":119,"digest":"548a41318d68cfb156850c367b03f4f51208978f583958ec20543479b56205f9"}"#
 );
 
-/// As the first version of the renderer recorded it.
+/// The record as the first version of the renderer wrote it.
 const BUILT_BEFORE: &str = concat!(
     r#"{"lane":"main","model":"claude-sonnet-4-5","dialect":"anthropic","render":1,"#,
     r#""budget":{"window":8000,"window_source":"declared","reserve":2000,"margin":400,"max_bytes":32000000},"#,

@@ -1,4 +1,4 @@
-//! Round trips to the store, and what becomes of calls that are lost on the way.
+//! Round trips to the store, and recovery from lost calls.
 
 use crate::ledger::road::rewound;
 use crate::scene::*;
@@ -20,7 +20,7 @@ fn behind_weather(store: Arc<dyn Storage>) -> (Engine, Arc<FaultPlan>) {
     (block_on(Engine::on(Arc::new(faulty), true, config())).unwrap(), faults)
 }
 
-/// C-43: what a build costs follows the window, not the history.
+/// C-43: the cost of a build depends on the window, not on the history.
 #[test]
 fn a_build_takes_four_round_trips_however_long_the_session() {
     let (engine, faults) = behind_weather(Arc::new(MemoryStorage::new()));
@@ -33,7 +33,7 @@ fn a_build_takes_four_round_trips_however_long_the_session() {
         append(&engine, "s", all.by_ref().take(100).collect());
         for window in [8_000, 128_000] {
             for number in 0..3 {
-                // The first build of a lane decides, the others go on.
+                // The first build of a lane decides its state, and the later ones continue from it.
                 append(&engine, "s", all.by_ref().take(5).collect());
                 catch_up(&engine);
                 let before = (faults.trips(PortMethod::Query), faults.trips(PortMethod::Commit));
@@ -50,7 +50,8 @@ fn a_build_takes_four_round_trips_however_long_the_session() {
     }
 }
 
-/// However many lanes a session has: the latest of the right one is found among the events of all.
+/// The number of round trips does not grow with the number of lanes: the latest event of the right lane is found
+/// among those of all.
 #[test]
 fn a_build_takes_four_round_trips_with_fifty_lanes() {
     let (engine, faults) = behind_weather(Arc::new(MemoryStorage::new()));
@@ -84,8 +85,8 @@ fn is_lost(error: &Error) -> bool {
     matches!(error, Error::Store(StoreError::Io(what)) if what == "the connection was lost")
 }
 
-/// Does something on a fresh store once for each call it makes, with that call lost before or after it was done; says it
-/// again until it succeeds, and compares what is there with what is there when nothing is lost.
+/// Performs an action on a new store, once for each call that the action makes, and loses that call before or after
+/// its effect. Repeats the action until it succeeds, and compares the store with one that lost nothing.
 fn in_any_weather<R>(
     what: &str,
     prepare: &dyn Fn(&Engine),
@@ -122,7 +123,8 @@ fn in_any_weather<R>(
     }
 }
 
-/// All that was said in all sessions; what the engine notes of its own work may be there twice.
+/// Returns all messages of all sessions. Records of the engine's own work are left out, because they may be stored
+/// twice.
 fn said_in_all(engine: &Engine) -> String {
     let mut streams = block_on(engine.streams("", 1_000)).unwrap();
     streams.sort_by_key(|info| info.id.clone());
@@ -267,7 +269,7 @@ fn two_that_build_at_once_record_what_they_built() {
                     let mut all = Vec::new();
                     for round in 0..5 {
                         append(engine, "s", vec![said(&format!("{number} {round}"), Role::User, "go on")]);
-                        // The other may keep the session moving all the time; then we are told so.
+                        // If the other builder keeps moving the session, this one gets `Restless`.
                         match block_on(session_of(engine).context(window(50_000))) {
                             Ok(built) => all.push((built.recorded, built.draft.body)),
                             Err(error) => assert!(matches!(error, Error::Restless), "{error}"),
@@ -287,7 +289,7 @@ fn two_that_build_at_once_record_what_they_built() {
     drop(Sqlite::open(&home.db(), Access::Read).unwrap());
 }
 
-/// Runs something before the first commit that stores a segment of the index.
+/// A store that runs a closure before the first commit that stores an index segment.
 struct Between {
     store: Arc<dyn Storage>,
     once: std::sync::Mutex<Option<Box<dyn FnOnce() + Send>>>,

@@ -1,4 +1,4 @@
-//! A project with instruction files, and what lies on the desk beside the ledger.
+//! A project with instruction files, and sources from outside the ledger.
 
 use crate::scene::*;
 use std::path::PathBuf;
@@ -62,7 +62,7 @@ pub(crate) fn skill(name: &str, description: &str, body: &str) -> Skill {
     Skill { name: name.to_owned(), description: description.to_owned(), body: body.to_owned() }
 }
 
-/// A text that the ledger keeps beside its records.
+/// Returns a text long enough to be stored as a blob beside the records.
 pub(crate) fn long(words: &str) -> String {
     format!("{words}. ").repeat(700 / words.len() + 1)
 }
@@ -72,13 +72,13 @@ pub(crate) fn with(sources: Sources) -> ContextOptions {
     ContextOptions { model, window: Some(Tokens(100_000)), sources, ..ContextOptions::uncompacted() }
 }
 
-/// A session in which somebody has said a word.
+/// Creates a session with one message.
 pub(crate) fn begun(engine: &Engine, id: &str) -> Session {
     append(engine, id, vec![said("first", Role::User, "Good morning.")]);
     engine.session_by_id(stream(id))
 }
 
-/// A call that names a path, and its result.
+/// Returns a call that names a path, and its result.
 pub(crate) fn reads(number: usize, path: &str) -> Vec<NewEvent> {
     let (id, call_id) = (format!("read {number}"), format!("call_{number}"));
     let input = format!(r#"{{"file_path":"{path}"}}"#);
@@ -88,7 +88,7 @@ pub(crate) fn reads(number: usize, path: &str) -> Vec<NewEvent> {
     ]
 }
 
-/// A request as the provider reads it.
+/// Returns a request as the provider reads it.
 pub(crate) fn decoded(built: &Built) -> Request {
     wunderblock_wire::decode(built.draft.dialect, &built.draft.body).unwrap()
 }
@@ -104,30 +104,30 @@ fn words_of(part: &Part) -> Vec<String> {
     }
 }
 
-/// The texts of the system text.
+/// Returns the parts of the system text.
 pub(crate) fn commands(request: &Request) -> Vec<String> {
     let between = request.messages.iter().filter(|message| message.role == Role::System);
     request.system.iter().chain(between.flat_map(|message| &message.parts)).flat_map(words_of).collect()
 }
 
-/// The texts that the user's side says, one by one, results of tools not among them.
+/// Returns the texts of the user's side one by one, without results of tools.
 pub(crate) fn heard(request: &Request) -> Vec<String> {
     let user = request.messages.iter().filter(|message| message.role == Role::User);
     let own = user.flat_map(Message::own_parts);
     own.filter(|part| matches!(part, Part::Text { .. })).flat_map(words_of).collect()
 }
 
-/// How often a request says something.
+/// Returns how often a request contains some words.
 pub(crate) fn times(built: &Built, words: &str) -> usize {
     String::from_utf8_lossy(&built.draft.body).matches(words).count()
 }
 
-/// Whether a request only adds to the one before.
+/// Returns whether a request only adds to the one before.
 pub(crate) fn goes_on(before: &Built, after: &Built) -> bool {
     wunderblock_wire::continues((&before.draft.body, before.draft.stem.0 as usize), &after.draft.body)
 }
 
-/// What the ledger has of preambles, and where.
+/// Returns the recorded preambles and their positions.
 pub(crate) fn preambles(session: &Session) -> Vec<(Seq, PreambleChanged)> {
     let all = events(session).into_iter();
     let changed = all.filter_map(|event| match event.fact {
@@ -142,7 +142,7 @@ pub(crate) fn kinds(session: &Session, kind: &str) -> usize {
     events(session).iter().filter(|event| event.fact.as_ref().is_some_and(of)).count()
 }
 
-/// Changes in words: `tools Read altered`.
+/// Returns changes as words: `tools Read altered`.
 pub(crate) fn told(changes: &[PreambleChange]) -> Vec<String> {
     let line =
         |change: &PreambleChange| format!("{} {} {}", change.section.name(), change.name, change.how.label());

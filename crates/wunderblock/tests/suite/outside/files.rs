@@ -102,7 +102,7 @@ fn the_order_in_which_directories_are_reached_makes_no_second_change() {
     for (number, (path, text)) in [("z/x.txt", "Two."), ("a/x.txt", "Three.")].into_iter().enumerate() {
         append(&engine, "s", reads(2 * number, path));
         built(&session, &with(project.sources()));
-        // What stands at the tail moves up.
+        // The text at the tail moves up.
         project.write("AGENTS.md", text);
         let moved = built(&session, &with(project.sources()));
         append(&engine, "s", reads(2 * number + 1, path));
@@ -162,7 +162,7 @@ fn ignore_rules_hold_from_the_first_build_that_reads_instructions() {
     built(&session, &with(tools));
     let next = built(&session, &with(project.sources()));
     assert_eq!((times(&next, "Use tabs"), times(&next, "Hush")), (1, 0));
-    // From here on the rules stand, whatever becomes of their file.
+    // From here on the rules apply, whatever happens to their file.
     project.remove(".wunderblockignore");
     let later = built(&session, &with(project.sources()));
     assert_eq!(times(&later, "Hush"), 0);

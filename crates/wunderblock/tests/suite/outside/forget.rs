@@ -1,4 +1,4 @@
-//! Preambles belong to their lane, and can be forgotten for good.
+//! Preambles belong to their lane, and can be permanently erased.
 
 use crate::outside::desk::*;
 use crate::scene::*;
@@ -10,7 +10,7 @@ use wunderblock_core::state::{NamedText, WorkState};
 
 const SECRET: &str = "rosebud-4711";
 
-/// That no file of the ledger holds a text, compressed bodies unpacked.
+/// Checks that no file of the ledger contains a text, plain or in a compressed body.
 fn gone(home: &Home, secret: &str) {
     for entry in std::fs::read_dir(home.folder.path()).unwrap() {
         let path = entry.unwrap().path();
@@ -58,7 +58,7 @@ fn an_erased_preamble_is_gone_and_the_next_build_records_another() {
     gone(&home, SECRET);
     let replayed = block_on(session.replay(first.recorded)).unwrap();
     assert!(replayed.erased && !String::from_utf8_lossy(&replayed.body).contains(SECRET));
-    // The files say something else now; what was there is not brought back.
+    // The files have other contents now, and the erased texts do not come back.
     project.write("AGENTS.md", "Use tabs.");
     project.remove("CLAUDE.md");
     project.remove(".wunderblockignore");
@@ -134,7 +134,7 @@ fn each_lane_has_its_own_preamble_and_its_own_freeze() {
     assert!(times(&one, "You are one.") == 1 && times(&one, "first tool") > 0 && times(&one, "second") == 0);
     assert!(times(&two, "You are two.") == 1 && times(&two, "second tool") > 0 && times(&two, "first") == 0);
     append(&engine, "s", reads(1, "a.txt"));
-    // What one of them waits for, the other has long had.
+    // One lane still waits for a change that the other already has.
     let (one_on, two_on) =
         (built(&session, &lane("one", "second", false)), built(&session, &lane("two", "second", false)));
     assert!(goes_on(&one, &one_on) && goes_on(&two, &two_on));

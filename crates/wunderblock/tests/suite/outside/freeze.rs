@@ -1,4 +1,4 @@
-//! What is listed waits for the lane's next step; what commands does not.
+//! Lists wait for the lane's next step; instructions and the system text do not.
 
 use crate::outside::desk::*;
 use crate::scene::*;
@@ -64,7 +64,7 @@ fn lists_that_change_wait_for_the_next_step() {
     assert!(goes_on(&first, &second));
     assert_eq!(told(&second.draft.pending), four("altered"));
     assert_eq!((times(&second, "second"), second.draft.changes.len()), (0, 0));
-    // The window is full: the beginning is paid for anyway.
+    // When the window is full, a step rewrites the beginning anyway.
     append(
         &engine,
         "s",

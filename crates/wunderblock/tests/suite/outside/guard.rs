@@ -1,4 +1,5 @@
-//! What does not fit is not sent, and is told once; what comes near is told as it passes.
+//! A request that does not fit is not sent, and its refusal is recorded once. A request near the limit causes a
+//! warning at each threshold.
 
 use crate::outside::desk::*;
 use crate::scene::*;
@@ -24,7 +25,7 @@ fn overflows(session: &Session) -> Vec<TurnCompleted> {
     turns.collect()
 }
 
-/// A ledger whose clock goes on each time it is looked at.
+/// Opens a ledger whose clock advances at each reading.
 fn going_on(home: &Home) -> Engine {
     let now = AtomicI64::new(1_800_000_000_000);
     let clock = Arc::new(move || Millis(now.fetch_add(1_000, Ordering::Relaxed)));
@@ -64,7 +65,7 @@ fn what_cannot_fit_is_refused_and_recorded_once() {
         assert_eq!(largest.0, Section::System);
         assert_eq!((kinds(&session, "context.built"), preambles(&session).len()), (0, 0));
     }
-    // Room, and the session goes on.
+    // With enough room the session continues.
     built(&session, &with(sources()));
     assert_eq!((kinds(&session, "context.built"), overflows(&session).len()), (1, 1));
 }
@@ -111,7 +112,8 @@ fn so_does_one_that_changes_it() {
     round_trips(4);
 }
 
-/// Builds with sources that change now and then; `changed`: what a build may take that records a changed preamble.
+/// Builds requests with sources that change occasionally. `changed` is the maximum of round trips of a build that
+/// records a changed preamble.
 fn round_trips(changed: u64) {
     let store = Arc::new(MemoryStorage::new());
     block_on(store.commit(vec![Write::Tenant { name: "local".to_owned(), key: [7; 32] }])).unwrap();

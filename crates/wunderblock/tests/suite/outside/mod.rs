@@ -1,4 +1,4 @@
-//! What enters a request from outside the ledger, and what is promised of it.
+//! Content that enters a request from outside the ledger, and the promises about it.
 
 mod desk;
 mod files;

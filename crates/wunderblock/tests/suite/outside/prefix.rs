@@ -1,4 +1,4 @@
-//! Every byte before the tail stays, turn by turn, with sources that change.
+//! Every byte before the tail stays the same, turn by turn, although sources change.
 
 use crate::outside::desk::*;
 use crate::outside::twin::{Twin, append_open};
@@ -12,14 +12,14 @@ use wunderblock_core::state::{NamedText, WorkState};
 use wunderblock_core::units::{Bytes, Tokens};
 use wunderblock_testkit::memory::MemoryStorage;
 
-/// A ledger in memory: these sessions are long.
+/// Opens a ledger in memory, because these sessions are long.
 pub(crate) fn in_memory() -> Engine {
     let store = Arc::new(MemoryStorage::new());
     futures_executor::block_on(Engine::on(store, true, config())).unwrap()
 }
 
-/// A session that is told event by event, with a request before each of the assistant's replies; where it has a twin, a
-/// lane in memory is told the same, and must build the same.
+/// A session told event by event, with a request before each of the assistant's replies. If the session has a twin, a
+/// lane in memory receives the same events and must build the same requests.
 struct Telling {
     session: Session,
     twin: Option<Twin>,
@@ -36,7 +36,7 @@ impl Telling {
         Self { session, twin: None, project, dialect, built: 0, last: None, entered: 0 }
     }
 
-    /// What is on the desk: the state changes every few turns, the lists never do.
+    /// Returns the options of the next request: the state changes every few turns, the lists never do.
     fn options(&self) -> ContextOptions {
         let status = format!("{} files changed", self.built / 7);
         let sources = Sources {
@@ -89,7 +89,7 @@ impl Telling {
         }
     }
 
-    /// Tells the events; `due` says before which replies a request is built.
+    /// Appends the events, and builds a request before each reply for which `due` returns true.
     fn tell(&mut self, events: Vec<NewEvent>, due: &dyn Fn(usize) -> bool) {
         let mut waiting = Vec::new();
         let (mut reply, mut replies) = (None, 0);
@@ -115,12 +115,12 @@ impl Telling {
     }
 }
 
-/// The length of a request's stem without cache marks.
+/// Returns the length of a request's stem without cache marks.
 fn bare(built: &Built) -> Bytes {
     Bytes(wunderblock_wire::without_marks(&built.draft.body[..built.draft.stem.0 as usize]).len() as u64)
 }
 
-/// The reply an event is a piece of.
+/// Returns the id of the reply that an event is a piece of.
 pub(crate) fn reply_of(event: &NewEvent) -> Option<String> {
     let Fact::MessageAppended(said) = &event.fact else { return None };
     let counts = said.message.role == Role::Assistant && said.message.standing == MessageOrigin::Said;
@@ -136,14 +136,15 @@ fn shorten(part: &mut Part, most: usize) {
     }
 }
 
-/// So many replies of a generated session, its results short, its paths in the project, which has instructions in some
-/// of the directories they lead to.
+/// Generates a session of `replies` replies with short results. Its paths lie in the project, and some of their
+/// directories have instructions.
 fn generated(replies: usize, seed: u64) -> (Vec<NewEvent>, Project) {
     let project = Project::new(&[("AGENTS.md", "Use tabs.")]);
     let root = project.path("").canonicalize().unwrap();
     let mut events = Vec::new();
     let (mut told, mut directories) = (0, BTreeSet::new());
-    // Without what providers report: a view is loaded with so many events, and those would take the place of messages.
+    // Leave out providers' reports: a view loads a limited number of events, and the reports would take the place of
+    // messages.
     let told_by = |event: &NewEvent| matches!(event.fact, Fact::MessageAppended(_));
     for mut event in wunderblock_testkit::generate::session(replies * 8, seed).filter(told_by) {
         told += usize::from(reply_of(&event).is_some());
@@ -180,7 +181,7 @@ fn generated(replies: usize, seed: u64) -> (Vec<NewEvent>, Project) {
     (events, project)
 }
 
-/// A generated session of so many replies, with a request before each.
+/// Plays a generated session of `replies` replies, with a request before each.
 fn grows(dialect: Dialect, replies: usize) {
     let engine = in_memory();
     let (events, project) = generated(replies, 5);
@@ -188,7 +189,7 @@ fn grows(dialect: Dialect, replies: usize) {
     telling.twin = (replies < 500).then(Twin::default);
     telling.tell(events, &|_| true);
     assert_eq!(telling.built, replies + 1);
-    // The state as often as it changed, and some directories.
+    // The texts that entered are every change of the state, and the instructions of some directories.
     assert!(telling.entered > replies / 7 + 2, "{} texts entered", telling.entered);
 }
 
@@ -225,7 +226,7 @@ fn a_generated_session_of_a_thousand_replies_only_grows() {
 #[test]
 fn the_example_session_only_grows() {
     for dialect in DIALECTS {
-        // Its beginning, every now and then, and its end.
+        // The beginning of the session, a sample of its middle, and its end.
         let due = |reply: usize| reply < 24 || reply.is_multiple_of(40) || reply > 300;
         assert!(example_grows(dialect, &due) > 30);
     }

@@ -1,4 +1,4 @@
-//! Where the work stands: said at the tail, and again only when it has changed.
+//! Work state: stated at the tail, and repeated only when it has changed.
 
 use crate::outside::desk::*;
 use crate::scene::*;
@@ -17,7 +17,7 @@ fn plan(items: &[(&str, ItemStatus)]) -> Sources {
     Sources { state: Some(WorkState { plan: items.collect(), ..WorkState::default() }), ..Sources::default() }
 }
 
-/// The last texts a request says, of the user's side.
+/// Returns the last `count` texts of the user's side in a request.
 fn tail(built: &Built, count: usize) -> Vec<String> {
     let mut heard = heard(&decoded(built));
     heard.split_off(heard.len() - count)

@@ -1,4 +1,4 @@
-//! A lane in memory builds what the ledger's own lane builds.
+//! A lane in memory builds the same requests as the ledger's lane.
 
 use crate::outside::prefix::{example, in_memory, reply_of};
 use crate::scene::*;
@@ -12,12 +12,12 @@ use wunderblock_core::id::LaneId;
 use wunderblock_core::message::Dialect;
 use wunderblock_core::units::Tokens;
 
-/// A copy of a session in memory, to which everything happens that happens to the session.
+/// A copy of a session in memory that receives the same events as the session.
 #[derive(Default)]
 pub(crate) struct Twin(Option<MemoryLane>);
 
 impl Twin {
-    /// Appends to the session, and to its copy.
+    /// Appends to the session and to its copy.
     pub(crate) fn append(&mut self, session: &Session, events: Vec<NewEvent>) {
         append_open(session, events.clone());
         match &mut self.0 {
@@ -28,7 +28,7 @@ impl Twin {
         }
     }
 
-    /// Builds in memory what was built in the ledger, and compares all of it.
+    /// Builds in memory what was built in the ledger, and compares the results.
     pub(crate) fn build(&mut self, options: &ContextOptions, ledger: Result<&Built, &Error>) {
         let memory = self.0.as_mut().unwrap();
         let explained = memory.explain(options);
@@ -42,7 +42,8 @@ impl Twin {
         assert!(built.draft.body == ledger.draft.body, "the request at {at} is another one in memory");
         assert!(explained.unwrap().draft.body == built.draft.body, "what is explained is what is built");
         assert_eq!(built.draft.report.entries, ledger.draft.report.entries);
-        // The ledger counts in the background, memory at once: tokens may be estimated there and exact here.
+        // The ledger counts tokens in the background and the lane in memory counts them immediately, so tokens may be
+        // estimated in the first and exact in the second.
         let gaps = |built: &Built| -> Vec<_> {
             let left_out = built.draft.report.left_out.iter();
             left_out
@@ -56,7 +57,7 @@ impl Twin {
     }
 }
 
-/// Appends what callers may append: a branch's beginning is the engine's to record.
+/// Appends the events that callers may append. Only the engine records the beginning of a branch.
 pub(crate) fn append_open(session: &Session, events: Vec<NewEvent>) {
     block_on(session.append(open(events))).unwrap();
 }
@@ -65,7 +66,7 @@ fn open(events: Vec<NewEvent>) -> Vec<NewEvent> {
     events.into_iter().filter(|event| event.fact.is_open()).collect()
 }
 
-/// Tells the example session with a request before every n-th of its replies. The number of requests built.
+/// Tells the example session with a request before every `every`-th reply. Returns the number of requests built.
 fn example_told(every: usize, options: &ContextOptions) -> usize {
     let engine = in_memory();
     let session = engine.session_by_id(stream("told"));

@@ -1,6 +1,6 @@
-//! `docs/policies.md` has every preset, every constant in it and its source, and examples that are read.
+//! `docs/policies.md` contains every preset, every constant of it with its source, and valid examples.
 //!
-//! `UPDATE_GOLDEN=1 cargo test -p wunderblock policies::` writes its table anew.
+//! `UPDATE_GOLDEN=1 cargo test -p wunderblock policies::` writes its table again.
 
 use super::presets::here;
 use std::fmt::Write;
@@ -10,15 +10,15 @@ use wunderblock_core::policy::{CompactionLimits, Summary, Template};
 const BEGIN: &str = "by UPDATE_GOLDEN=1 cargo test -p wunderblock policies:: -->\n";
 const END: &str = "<!-- end of presets -->";
 
-/// A constant of a preset's file.
+/// A constant in a preset's file.
 struct Row {
     key: String,
     value: String,
     source: Option<String>,
 }
 
-/// The constants of a preset in the order of its file: each line that sets a key, but for its name, what it does, which
-/// steps it has, and the parts of its template, which have one source together.
+/// Returns the constants of a preset in the order of its file: each line that sets a key. Leaves out the preset's
+/// name, its description, and the sections of its template, which share one source.
 fn rows(text: &str) -> Vec<Row> {
     let (mut rows, mut table, mut steps) = (Vec::new(), String::new(), 0);
     for line in text.lines().filter(|line| !line.starts_with('#')) {
@@ -46,7 +46,7 @@ fn rows(text: &str) -> Vec<Row> {
     rows
 }
 
-/// A number as prose has it; a word as it is.
+/// Formats a number as prose does, and a word in backticks.
 fn plain(value: &str) -> String {
     if value.starts_with('"') { value.replace('"', "`") } else { value.replace('_', "") }
 }
@@ -119,7 +119,7 @@ fn the_examples_are_read() {
 
 #[test]
 fn the_table_lacks_no_constant() {
-    // What a preset says beyond the defaults, it says in its own file: read as TOML, that has no other keys.
+    // A preset sets everything beyond the defaults in its own file, so that file, parsed as TOML, has no other keys.
     let policies = Policies::embedded();
     for name in policies.names().filter(|name| policies.text(name).is_some()) {
         let text = policies.text(name).unwrap();
@@ -134,7 +134,7 @@ fn the_table_lacks_no_constant() {
     }
 }
 
-/// The keys of a file, as the table calls them.
+/// Collects the keys of a file under the names the table uses.
 fn flat(value: &toml::Value, path: &str, keys: &mut Vec<String>) {
     for (key, value) in value.as_table().unwrap() {
         match (path, key.as_str(), value) {

@@ -1,7 +1,6 @@
-//! Policy files: the presets, what is refused and in which words, that nothing is lost on the way through a file, and what
-//! each preset must do with a fixed session.
+//! Policy files: the presets, invalid files and their messages, lossless conversion to a file and back, and the
+//! effect of each preset on a fixed session.
 
-// A test that cannot go on stops.
 mod documented;
 mod presets;
 mod refused;

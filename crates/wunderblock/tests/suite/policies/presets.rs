@@ -1,4 +1,4 @@
-//! The presets that are part of the program, and what the documentation says of them.
+//! The presets built into the program, and their documentation.
 
 use std::path::{Path, PathBuf};
 use wunderblock::policy::{DEFAULT, OFF, Policies};
@@ -61,14 +61,15 @@ fn the_templates_are_those_of_their_systems() {
     for (name, form, sections) in expected {
         assert_eq!(template(name), (form, sections.to_owned()), "{name}");
     }
-    // What the user said is never only retold where the system promises it verbatim.
+    // Systems that promise the user's words verbatim have a section for them, so that they are never only
+    // paraphrased.
     for name in ["claude-code", "hermes"] {
         let policy = Policies::embedded().preset(name).unwrap();
         assert!(policy.summary.template.sections.iter().any(|section| section.fill == [Fill::UserMessages]));
     }
 }
 
-/// A path of this crate.
+/// Returns a path in this crate.
 pub(super) fn here(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }

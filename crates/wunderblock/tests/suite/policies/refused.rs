@@ -1,4 +1,4 @@
-//! What is refused, in whole sentences: they are for whoever can mend the file.
+//! Invalid policy files and their messages, which must help the person who edits the file.
 
 use wunderblock::policy::Policies;
 

@@ -1,4 +1,4 @@
-//! A policy and its file say the same.
+//! A policy and its file are equivalent.
 
 use proptest::option;
 use proptest::prelude::*;
@@ -12,20 +12,20 @@ use wunderblock_core::policy::{
 };
 use wunderblock_core::units::{Bytes, Tokens};
 
-/// Read once for all cases.
+/// The presets, parsed once for all cases.
 static PRESETS: LazyLock<Policies> = LazyLock::new(Policies::embedded);
 
-/// Any part, sense or not.
+/// Returns any share, plausible or not.
 fn part() -> impl Strategy<Value = Permille> {
     prop_oneof![8 => 0..=1_000_u16, 1 => Just(0), 1 => 0..=65_000_u16].prop_map(Permille)
 }
 
-/// Mostly a part that makes sense there, now and then any.
+/// Returns a share that is usually in a plausible range, and occasionally any share.
 fn within(range: std::ops::Range<u16>) -> impl Strategy<Value = Permille> {
     prop_oneof![24 => range.prop_map(Permille), 1 => part()]
 }
 
-/// TOML says whole numbers up to this.
+/// Returns a number that TOML can represent, up to `i64::MAX`.
 fn count() -> impl Strategy<Value = u64> {
     prop_oneof![8 => 0..300_000_u64, 1 => 0..=i64::MAX as u64]
 }
@@ -333,7 +333,8 @@ fn policy() -> impl Strategy<Value = Policy> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
-    /// What `faults` accepts comes back as it was; what it refuses is refused in a file for the same reasons.
+    /// A policy that `faults` accepts comes back unchanged from its file. One that it rejects is rejected in a file
+    /// for the same reasons.
     #[test]
     fn a_policy_comes_back_from_its_file(policy in policy()) {
         let text = toml::to_string(&policy).unwrap();
@@ -354,7 +355,7 @@ proptest! {
         }
     }
 
-    /// Whatever stands in a file, the answer is a policy or a sentence.
+    /// Any text gives either a policy or an error message.
     #[test]
     fn no_text_stops_the_reader(lines in prop::collection::vec(line(), 0..20)) {
         if let Err(error) = PRESETS.parse(&lines.join("\n"), "a text") {
@@ -364,7 +365,7 @@ proptest! {
     }
 }
 
-/// Lines as they stand in policy files, and others.
+/// Returns lines as in policy files, and others.
 fn line() -> impl Strategy<Value = String> {
     let headers = [
         "[trigger]",

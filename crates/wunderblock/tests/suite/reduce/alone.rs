@@ -1,10 +1,10 @@
-//! What stays as it is.
+//! Results that reductions leave unchanged.
 
 use crate::reduce::scene::*;
 use wunderblock_core::event::{ContentPinned, Fact};
 use wunderblock_core::message::{Message, Part, Role};
 
-/// What a request shows of one result.
+/// Returns the texts of the tool results in a request.
 fn shown(policy: &str, tell: impl FnOnce(&Scene)) -> Vec<String> {
     let scene = Scene::new();
     scene.user("Look into it.");
@@ -16,7 +16,7 @@ fn shown(policy: &str, tell: impl FnOnce(&Scene)) -> Vec<String> {
 
 const FOLD: &str = "[reduce]\nlevel = \"fold\"\n";
 
-/// What it is, the policy, the call, the text, whether it failed, whether it becomes shorter.
+/// A name, the policy, the call, its output, whether it failed, and whether it is expected to become shorter.
 type Case<'c> = (&'c str, &'c str, (&'c str, &'c str), &'c str, bool, bool);
 
 #[test]
@@ -100,11 +100,11 @@ fn what_was_reduced_here_is_not_reduced_again() {
     scene.ran(("Bash", "make"), &output(0, 400), false);
     scene.build(&under(&fold()));
     let (_, _, text) = scene.standing().remove(0);
-    // By a tool that shows what the agent was shown before.
+    // A tool prints the text that the agent was shown before.
     scene.ran(("Bash", "history"), &text, false);
     let shown = results(&scene.build(&under(&fold())));
     assert_eq!(shown[1], text, "a reduction on record");
-    // With a byte more it is a text like any other, whatever handles its marks have.
+    // With more text, it counts as new output, whatever handles its marks contain.
     let padded = format!("{text}{}", output(1, 200));
     scene.ran(("Bash", "history"), &padded, false);
     let shown = results(&scene.build(&under(&fold())));

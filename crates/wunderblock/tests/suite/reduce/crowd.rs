@@ -1,4 +1,4 @@
-//! Several lanes, processes and branches, and content that is forgotten.
+//! Several lanes, processes and branches, and erased content.
 
 use crate::reduce::scene::*;
 use futures_executor::block_on;
@@ -11,7 +11,7 @@ fn each_lane_goes_on_as_it_began() {
     for number in 0..4 {
         scene.turn(number);
     }
-    // The first lane has shown it all before anything became shorter.
+    // The first lane has shown everything before anything was shortened.
     let main = scene.build(&under(&off()));
     let reviewer = scene.build(&of("reviewer", under(&fold())));
     assert_eq!(scene.standing().len(), 4);
@@ -19,13 +19,13 @@ fn each_lane_goes_on_as_it_began() {
     let again = scene.build(&under(&fold()));
     assert!(goes_on(&main, &again));
     assert_eq!(results(&again), results(&main), "what a lane has shown it goes on showing");
-    // What is new to both is shorter in both, by the policy of each.
+    // New results are shortened in both lanes, by the policy of each.
     scene.turn(4);
     let (main, reviewer) = (scene.build(&under(&fold())), scene.build(&of("reviewer", under(&fold()))));
     assert_eq!(results(&main)[4], results(&reviewer)[4]);
     let targets: Vec<Seq> = scene.standing().iter().map(|(_, reduced, _)| reduced.target).collect();
     assert_eq!(targets.len(), 6, "{targets:?}");
-    // A lane that comes late, and does not reduce, shows the texts as they are.
+    // A later lane that does not reduce shows new results unchanged.
     let late = scene.build(&of("late", under(&off())));
     assert_eq!(results(&late)[..4], results(&main)[..4]);
     assert!(results(&late)[4].len() > results(&main)[4].len());
@@ -43,7 +43,7 @@ fn a_branch_goes_on_from_what_its_parent_showed() {
     let goes = build(&fork, &under(&fold()));
     assert_eq!(results(&goes), results(&parent));
     assert!(goes_on(&parent, &goes));
-    // A branch from before the request makes its own, and gets the same.
+    // A branch from before the request makes its own reduction, with the same result.
     let turn = scene.events().into_iter().rfind(|event| matches!(event.fact, Some(Fact::MessageAppended(_))));
     let early = scene.fork("early", turn.unwrap().seq);
     assert_eq!(results(&build(&early, &under(&fold()))), results(&parent));
@@ -61,7 +61,7 @@ fn of_two_that_do_the_same_one_counts() {
         for (index, engine) in engines.iter().enumerate() {
             let session = engine.session_by_id(scene.session.id().clone());
             threads.spawn(move || {
-                // Some share a lane, some do not.
+                // Some builders share a lane, and some do not.
                 let lane = format!("lane-{}", index % 2);
                 block_on(session.context(of(&lane, under(&fold())))).unwrap()
             });
@@ -73,7 +73,7 @@ fn of_two_that_do_the_same_one_counts() {
     targets.sort_unstable();
     targets.dedup();
     assert_eq!((targets.len(), standing.len()), (12, 12), "each of six texts once in each of two lanes");
-    // Two that build the same request of one lane at once have built one.
+    // Two builders of the same request in one lane produce only one.
     assert!((2..=4).contains(&scene.replay_all()));
 }
 

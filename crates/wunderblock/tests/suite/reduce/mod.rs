@@ -1,6 +1,7 @@
-//! Large output of tools that enters requests shorter: once, the same for good, and never without a way back.
+//! Large tool output that enters requests in a shorter form: reduced once, permanently the same, and always with a
+//! way back.
 //!
-//! What the reducers make of a text is theirs to test. Here it only matters that they make something of these.
+//! Separate tests cover the reducers. These tests only require that the outputs below become shorter.
 
 mod alone;
 mod crowd;

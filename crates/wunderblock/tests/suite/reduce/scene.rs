@@ -1,4 +1,4 @@
-//! A session in memory whose tools say much.
+//! A session in memory whose tools produce much output.
 
 use futures_executor::block_on;
 use std::cell::Cell;
@@ -22,7 +22,7 @@ pub(crate) struct Scene {
     said: Cell<u64>,
 }
 
-/// A policy that reduces, and does nothing else unless `more` says so.
+/// Parses a policy with these settings and no others.
 pub(crate) fn policy(more: &str) -> Arc<Policy> {
     static POLICIES: OnceLock<Policies> = OnceLock::new();
     let text = format!("name = \"own\"\n{more}");
@@ -56,7 +56,7 @@ pub(crate) fn of(lane: &str, options: ContextOptions) -> ContextOptions {
     ContextOptions { lane: Some(LaneId::new(lane).unwrap()), ..options }
 }
 
-/// Output that repeats itself, another one for each number.
+/// Returns repetitive output that differs for each number.
 pub(crate) fn output(number: usize, lines: usize) -> String {
     let line = |line: usize| match line {
         7 => format!("12:00:07 ERROR run {number} refused by peer-{number}: certificate expired\n"),
@@ -65,8 +65,8 @@ pub(crate) fn output(number: usize, lines: usize) -> String {
     (0..lines).map(line).collect()
 }
 
-/// A reducer that is easily foreseen: of lines that differ in numbers only the first and the last stay. It refuses what the
-/// real one refuses, and its marks are real.
+/// A predictable reducer: of consecutive lines that differ only in numbers, the first and the last stay. It rejects
+/// what the real reducer rejects, and its marks are real.
 fn plain(bytes: &[u8], options: &Options<'_>) -> Reduced {
     let text = std::str::from_utf8(bytes).unwrap();
     let bare = |line: &str| line.replace(|c: char| c.is_ascii_digit(), "0");
@@ -111,7 +111,7 @@ impl Scene {
         Self::with(plain)
     }
 
-    /// With the reducer that people use.
+    /// Creates a scene with the default reducer.
     pub(crate) fn real() -> Self {
         Self::with(Config::default().reducer)
     }
@@ -129,7 +129,7 @@ impl Scene {
         block_on(Engine::on(storage.clone(), true, config)).unwrap()
     }
 
-    /// The same ledger, opened by another process.
+    /// Opens the same ledger as another process would.
     pub(crate) fn other(&self) -> Engine {
         Self::open(&self.storage, plain)
     }
@@ -160,7 +160,7 @@ impl Scene {
         self.say(Role::User, vec![Part::text(text)])
     }
 
-    /// A call and its result; the position of the result.
+    /// Appends a call and its result. Returns the position of the result.
     pub(crate) fn ran(&self, (tool, gist): (&str, &str), text: &str, failed: bool) -> Seq {
         let id = format!("call-{}", self.said.get());
         self.say(Role::Assistant, vec![call(&id, tool, gist)]);
@@ -171,7 +171,7 @@ impl Scene {
         )
     }
 
-    /// A whole turn, up to where a request is due.
+    /// Appends a turn up to the point at which a request is due.
     pub(crate) fn turn(&self, number: usize) -> Seq {
         self.user(&format!("Run it once more, for the {number}th time."));
         self.ran(("Bash", "make check"), &output(number, 120), false)
@@ -185,7 +185,7 @@ impl Scene {
         events(&self.session)
     }
 
-    /// What stands, in order, with its text.
+    /// Returns the standing reductions in order, with their texts.
     pub(crate) fn standing(&self) -> Vec<(Seq, ContentReduced, String)> {
         let reduced = self.events().into_iter().filter_map(|event| match event.fact? {
             Fact::ContentReduced(reduced) => Some((event.seq, *reduced)),
@@ -207,13 +207,13 @@ impl Scene {
         }
     }
 
-    /// What an address names, as a mark prints it.
+    /// Reads the content under an address as a mark prints it.
     pub(crate) fn read(&self, address: &str) -> Vec<u8> {
         let (address, slice) = block_on(wunderblock::Address::find(&self.engine, address)).unwrap();
         block_on(self.engine.read(address, &slice)).unwrap().bytes
     }
 
-    /// Every request on record is rebuilt to the hash it had.
+    /// Replays every recorded request, which checks its hash. Returns the number of requests.
     pub(crate) fn replay_all(&self) -> usize {
         let built =
             self.events().into_iter().filter(|event| matches!(event.fact, Some(Fact::ContextBuilt(_))));
@@ -226,7 +226,7 @@ impl Scene {
             .count()
     }
 
-    /// A session that goes on after a position of this one.
+    /// Creates a session that branches off after a position of this one.
     pub(crate) fn fork(&self, id: &str, at_seq: Seq) -> Session {
         let tenant = block_on(self.storage.query(vec![Query::Tenant { name: "local".to_owned() }])).unwrap();
         let Some(Answer::Tenant(Some(tenant))) = tenant.first() else { panic!("{tenant:?}") };
@@ -274,13 +274,13 @@ pub(crate) fn call(id: &str, tool: &str, gist: &str) -> Part {
     }
 }
 
-/// Whether a request only adds to another.
+/// Returns whether a request only adds to another.
 pub(crate) fn goes_on(before: &Built, after: &Built) -> bool {
     let stem = usize::try_from(before.draft.stem.0).unwrap();
     wunderblock_wire::continues((&before.draft.body, stem), &after.draft.body)
 }
 
-/// What a request says in results of tools, in order.
+/// Returns the texts of tool results in a request, in order.
 pub(crate) fn results(built: &Built) -> Vec<String> {
     let messages = wunderblock_wire::decode(built.draft.dialect, &built.draft.body).unwrap().messages;
     let parts = messages.into_iter().flat_map(|message| message.parts);

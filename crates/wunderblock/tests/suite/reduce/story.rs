@@ -1,4 +1,4 @@
-//! A session turn by turn: what was shown stays, what is shown shorter leads back.
+//! A session turn by turn: shown texts stay the same, and shortened ones lead back to the original.
 
 use crate::reduce::scene::*;
 use futures_executor::block_on;
@@ -7,7 +7,7 @@ use wunderblock_core::id::LaneId;
 use wunderblock_core::plan::TrimReason;
 use wunderblock_core::units::Seq;
 
-/// Each text that stands is what is shown, and its marks lead to the whole, byte for byte.
+/// Checks that each standing reduction is shorter, and that its marks lead to the whole original, byte for byte.
 fn lead_back(scene: &Scene, outputs: &[(Seq, String)]) {
     for (at, reduced, text) in scene.standing() {
         let (_, whole) = outputs.iter().find(|(seq, _)| *seq == reduced.target).unwrap();
@@ -44,7 +44,7 @@ fn a_session_is_built_turn_by_turn() {
         assert!(now.last().unwrap().len() < outputs[number].1.len() / 2);
         assert!(now.last().unwrap().contains("certificate expired"));
         (last, shown) = (Some(built), now);
-        // One that comes in between, and adds nothing.
+        // Build a second request without new events.
         let again = scene.build(&under(&fold()));
         assert!(goes_on(last.as_ref().unwrap(), &again));
         assert_eq!(results(&again), shown);
@@ -52,7 +52,7 @@ fn a_session_is_built_turn_by_turn() {
     assert_eq!(scene.standing().len(), 12, "each is reduced once");
     lead_back(&scene, &outputs);
     assert_eq!(scene.replay_all(), 24);
-    // A policy that is switched off, or over, changes nothing that was shown.
+    // Switching a policy off, or replacing it, does not change texts already shown.
     for policy in [off(), policy("[reduce]\nlevel = \"lossless\"\nexcept = [\"log\"]\n")] {
         let built = scene.build(&under(&policy));
         assert_eq!(results(&built), shown);
@@ -62,7 +62,7 @@ fn a_session_is_built_turn_by_turn() {
     let built = scene.build(&under(&off()));
     assert_eq!(results(&built)[..12], shown);
     assert_eq!(results(&built)[12], output(12, 120), "as it is");
-    // What was shown as it is stays so, whatever the policy.
+    // A text shown unchanged stays unchanged under any policy.
     let after = scene.build(&under(&fold()));
     assert!(goes_on(&built, &after));
     assert_eq!(results(&after)[12], output(12, 120));
@@ -81,7 +81,7 @@ fn a_request_reaches_further_back_with_what_has_become_shorter() {
     assert_eq!(built.draft.step, None, "all of it fits");
     assert_eq!((results(&built).len(), scene.standing().len()), (60, 60));
     assert_eq!(scene.replay_all(), 1);
-    // No more is reduced than a request reaches.
+    // Only results within reach of a request are reduced.
     let small = Scene::new();
     for number in 0..200 {
         small.turn(number);
@@ -152,7 +152,7 @@ fn what_is_due_is_compacted_as_the_request_would_find_it() {
             assert!(goes_on(&last, &built), "turn {number}");
         }
         compacted += usize::from(built.compacted.is_some());
-        // What was measured when it was compacted is what the request takes.
+        // The size measured before the compaction is that of the request with its reductions.
         if let Some(done) = &built.compacted {
             assert!(done.before < wunderblock_core::units::Tokens(12_000), "{}", done.before);
         }
@@ -183,7 +183,7 @@ fn what_an_earlier_output_has_is_named_by_where_it_stands() {
     let [.., (_, fact, shown)] = &scene.standing()[..] else { panic!("nothing became shorter") };
     assert!(shown.contains(fresh), "{shown}");
     let seen = shown.split_once("seen in ").unwrap().1;
-    // Both addresses of the mark are read: where it was seen, and what stood here.
+    // Both addresses of the mark can be read: the place where the text was seen, and the text at this place.
     let there = seen.split_once('⟩').unwrap().0;
     assert!(there.ends_with("#L23-92"), "{there}");
     assert_eq!(scene.read(there), parts(20, 90).as_bytes());

@@ -1,4 +1,4 @@
-//! The figures, each against something that was found another way.
+//! Figures of a simulation, each compared with a value obtained another way.
 
 use crate::simulate::scene::{Step, events, of, options, played, presets, simulate, simulate_all};
 use futures_executor::block_on;
@@ -24,12 +24,12 @@ fn said(id: &str, minutes: i64, role: Role, text: &str) -> NewEvent {
     at(id, minutes, Message::text(role, text))
 }
 
-/// Words without a literal in them.
+/// Returns words without a literal.
 fn filler(words: usize) -> String {
     "plain words go on and on ".repeat(words.div_ceil(6))
 }
 
-/// What a simulation says of `off` is what the engine says of requests it builds one by one.
+/// The simulation of `off` agrees with requests that the engine builds one by one.
 #[test]
 fn off_costs_what_its_requests_cost() {
     let steps: Vec<Step> = (0..14)
@@ -60,7 +60,8 @@ fn off_costs_what_its_requests_cost() {
     let found = simulate(&played(all).session, &options(200_000, None, presets(&["off"])));
     let off = of(&found, "off");
     assert_eq!(off.series, sent, "each request takes what the engine's own takes");
-    // Nothing is left out, so each request begins with all of the one before it; the cache is asked within its lifetime.
+    // Nothing is left out, so each request begins with the whole previous one. Requests follow within the cache's
+    // lifetime.
     let catalog = Catalog::embedded();
     let row = catalog.lookup("claude-sonnet-4-5").row;
     let price = row.price_at(Millis(1_700_000_000_000)).unwrap();
@@ -81,7 +82,7 @@ fn off_costs_what_its_requests_cost() {
     assert_eq!(off.cost, Some(cost.0));
 }
 
-/// A session in which the agent comes back to something it saw long ago.
+/// Creates a session in which the agent returns to something it saw long before.
 fn far_back(between: usize) -> Vec<NewEvent> {
     let call = |id: &str, path: &str| Part::ToolCall {
         call: id.into(),
@@ -219,12 +220,12 @@ fn tool(id: &str, minutes: i64, name: &str, input: &str, answer: &str) -> [NewEv
     ]
 }
 
-/// What the calls after a compaction need is counted, and what the work has come to brings more of it into reach.
+/// The needs of the calls after a compaction are counted, and a work log brings more of them into reach.
 #[test]
 fn what_the_next_calls_need_is_in_the_request_or_one_read_away() {
     let mut all = vec![said("begin", 0, Role::User, "Go through the parts, one after the other.")];
     for turn in 0..90_i64 {
-        // Every file is read once, and edited long after.
+        // Every file is read once, and edited much later.
         let file = if turn < 30 { turn } else { turn * 7 % 30 };
         let (path, line) = (format!("src/part_{file}.rs"), format!("let value_{file} = compute({file});"));
         let id = |what: &str| format!("{what}{turn}");
@@ -260,7 +261,8 @@ fn what_the_next_calls_need_is_in_the_request_or_one_read_away() {
     assert!(with.needs_reachable > without.needs_reachable, "{with:?}\n{without:?}");
 }
 
-/// Between far and near lie 8,000 tokens; what the reply continues is neither.
+/// References are far beyond 8,000 tokens, and near below. Names in the exchange that the reply continues are
+/// neither.
 #[test]
 fn near_is_what_was_said_before_the_exchange_that_goes_on() {
     let events = vec![
@@ -276,7 +278,7 @@ fn near_is_what_was_said_before_the_exchange_that_goes_on() {
     assert_eq!(of(&found, "off").near.counts.recalled, 1);
 }
 
-/// A file that is longer than one read: what stands behind its first page is not reached by its name.
+/// A file longer than one read: names after its first page are not reached by the file's name.
 #[test]
 fn one_read_reaches_its_first_page() {
     let session = |words: usize| {
@@ -296,7 +298,8 @@ fn one_read_reaches_its_first_page() {
     assert_eq!(session(6_000), (1, 0, 0), "behind it");
 }
 
-/// A file that is read again, when its text is there and when it is not; what was changed since has to be read again.
+/// A file that is read again counts as a repeated read only if its text has left the request and has not changed
+/// since.
 #[test]
 fn what_is_read_again_is_counted_where_it_is_gone() {
     let read = |id: &str| tool(id, 1, "Read", r#"{"file_path":"src/queue/worker.rs"}"#, &filler(600));
@@ -332,7 +335,7 @@ fn words_of_the_user_are_counted_by_word() {
     assert!(off.user_words_shown < off.user_words);
 }
 
-/// Several sessions are each played by themselves, and their figures added up.
+/// Sessions are played separately, and their figures are added up.
 #[test]
 fn sessions_are_played_by_themselves_and_added_up() {
     let one = played(far_back(8));
@@ -361,7 +364,7 @@ fn sessions_are_played_by_themselves_and_added_up() {
     assert!(joined.far_references > both.far_references, "the second session names what the first did");
 }
 
-/// Each session is played in each window, and a reply is one reply in all of them.
+/// Each session is played in each window, and a reply counts as one reply in all of them.
 #[test]
 fn windows_are_varied_and_pooled() {
     let played = played(far_back(8));
@@ -379,7 +382,7 @@ fn windows_are_varied_and_pooled() {
     assert_eq!(middle.histories[0].limits[0], limits[1]);
 }
 
-/// Summaries of one size are compared on equal terms.
+/// A common size of summaries makes policies comparable.
 #[test]
 fn summaries_can_be_given_one_size() {
     let played = played(far_back(14));
@@ -399,7 +402,7 @@ fn summaries_can_be_given_one_size() {
     }
 }
 
-/// A summary that says "changed FILE" and a work log that says "edited FILE" list it; neither says anything of it.
+/// A summary's "changed FILE" and a work log's "edited FILE" only list the file; neither says anything about it.
 #[test]
 fn work_logs_and_lists_of_files_recall_nothing() {
     let mut all = vec![said("u1", 0, Role::User, "please make the queue faster")];

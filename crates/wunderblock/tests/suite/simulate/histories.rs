@@ -1,4 +1,4 @@
-//! Whatever is said: under every preset, in every window.
+//! Random sessions under every preset, in windows of every size.
 
 use crate::simulate::scene::{Step, events, every_preset, of, options, played, presets, simulate, steps};
 use proptest::prelude::*;
@@ -11,7 +11,8 @@ fn cases(number: u32) -> ProptestConfig {
 proptest! {
     #![proptest_config(cases(6))]
 
-    /// No request exceeds its limit, every token was either in the cache or not, and every request is accounted for.
+    /// No request exceeds its limit, every token is counted as either cached or fresh, and every request is accounted
+    /// for.
     #[test]
     fn no_request_is_over_budget(
         steps in steps(),
@@ -39,10 +40,10 @@ proptest! {
         }
     }
 
-    /// Where everything fits, everything that is referred to is there, and nothing is lost.
+    /// If everything fits, every reference is recalled and nothing is lost.
     #[test]
     fn with_room_for_all_nothing_is_missed(steps in steps()) {
-        // What waits for a result is not shown yet.
+        // A call that waits for its result is not shown yet, so a turn of the user follows the last call.
         let mut steps = steps;
         steps.insert(steps.len() - 1, Step::User(20));
         let played = played(events(&steps));
@@ -54,7 +55,7 @@ proptest! {
             prop_assert_eq!(policy.user_words_share, 1.0, "{}", &policy.name);
             prop_assert_eq!(policy.compactions + policy.steps + policy.refused, 0, "{}", &policy.name);
         }
-        // What waits for a result while the reply is made is shown by none.
+        // Neither policy shows a call whose result arrives only after the reply.
         prop_assert_eq!(of(&found, "off").near, of(&found, "balanced").near);
         prop_assert_eq!(of(&found, "off").cost, of(&found, "balanced").cost);
     }
@@ -68,7 +69,8 @@ proptest! {
     }
 }
 
-/// A text that was cut and is then pinned stays cut, wherever the lane's frontiers are: the plan weighed it so.
+/// A text that was cut and then pinned stays cut, wherever the lane's frontiers are, because the plan weighed it in
+/// that form.
 #[test]
 fn what_was_cut_and_is_pinned_stays_cut() {
     let mut stubbed = vec![Step::User(120)];
@@ -83,7 +85,7 @@ fn what_was_cut_and_is_pinned_stays_cut() {
         Step::Reply(200, Vec::new()),
         Step::User(50),
     ]);
-    // The newest turn does not fit beside what is pinned, even without all else.
+    // The newest turn does not fit beside the pinned text, even without all else.
     let mut alone = vec![Step::User(120), Step::Reply(6_331, vec![(Some(160), false), (Some(8), true)])];
     alone.extend([Step::Reply(2_448, Vec::new()), Step::Reply(58, Vec::new()), Step::Pin(232)]);
     alone.extend([Step::User(3_279), Step::Reply(185, vec![(Some(42), false)]), Step::Reply(40, Vec::new())]);

@@ -1,4 +1,4 @@
-//! What a simulation promises, on sessions made up for it.
+//! Promises of the simulation, on sessions generated for it.
 
 mod figures;
 mod histories;

@@ -1,4 +1,4 @@
-//! Sessions that are played, and by whom.
+//! Sessions to play, and the policies to play them under.
 
 use futures_executor::block_on;
 use proptest::prelude::*;
@@ -12,14 +12,14 @@ use wunderblock_core::message::{Message, Part, Role};
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::{Millis, Seq, Tokens};
 
-/// A ledger with one session in it.
+/// A ledger with one session.
 pub(crate) struct Played {
     _folder: tempfile::TempDir,
     pub(crate) engine: Engine,
     pub(crate) session: Session,
 }
 
-/// Writes a session down.
+/// Records a session.
 pub(crate) fn played(events: Vec<NewEvent>) -> Played {
     let folder = tempfile::tempdir().unwrap();
     let engine =
@@ -32,7 +32,7 @@ pub(crate) fn played(events: Vec<NewEvent>) -> Played {
     Played { _folder: folder, engine, session }
 }
 
-/// The presets, under these names.
+/// Returns the presets of these names.
 pub(crate) fn presets(names: &[&str]) -> Vec<Arc<Policy>> {
     names.iter().map(|name| Policies::embedded().named(name).unwrap()).collect()
 }
@@ -59,7 +59,7 @@ pub(crate) fn options(window: u64, reserve: Option<u64>, policies: Vec<Arc<Polic
     }
 }
 
-/// Plays it; times, which nobody can foresee, are taken out.
+/// Plays a session, and sets the times to 0, because they differ from run to run.
 pub(crate) fn simulate(session: &Session, options: &SimulateOptions) -> Simulation {
     simulate_all(&[vec![session.clone()]], options)
 }
@@ -80,11 +80,12 @@ pub(crate) fn of<'s>(found: &'s Simulation, name: &str) -> &'s PolicyResult {
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     User(usize),
-    /// A reply with so many bytes of text, and calls with results of so many bytes, or none.
+    /// A reply with a number of bytes of text, and calls: each with the bytes of its result, if it has one, and
+    /// whether the result is late.
     Reply(usize, Vec<(Option<usize>, bool)>),
     System(usize),
     Pin(u8),
-    /// So many seconds pass.
+    /// A pause of a number of seconds.
     Pause(u32),
 }
 
@@ -108,7 +109,7 @@ pub(crate) fn steps() -> impl Strategy<Value = Vec<Step>> {
     })
 }
 
-/// Text of so many bytes that names paths and numbers, some of them again and again.
+/// Returns a text of `bytes` bytes that names paths and numbers, some of them repeatedly.
 fn text(bytes: usize, at: usize) -> String {
     let mut out = String::new();
     let mut number = at * 7 + 3;
@@ -124,7 +125,7 @@ fn text(bytes: usize, at: usize) -> String {
     out
 }
 
-/// The events of a session.
+/// Returns the events of a session.
 pub(crate) fn events(steps: &[Step]) -> Vec<NewEvent> {
     let mut events: Vec<NewEvent> = Vec::new();
     let mut clock = 1_700_000_000_000_i64;

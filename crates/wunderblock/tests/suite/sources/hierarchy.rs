@@ -1,4 +1,4 @@
-//! Which files have a say, in which order, and with what rank.
+//! Instruction files: which are used, in which order, and with what rank.
 
 use crate::sources::scene::Scene;
 use std::fs;
@@ -191,7 +191,7 @@ fn worktrees_of_one_repository_share_a_project() {
     make("tree/.git", &format!("gitdir: {top}/repo/.git/worktrees/tree\n"));
     make("repo/.git/worktrees/tree/commondir", "../..\n");
     make("repo/.git/worktrees/tree/gitdir", &format!("{top}/tree/.git\n"));
-    // A file that claims to be the same worktree, and one whose repository is gone.
+    // One file claims to be the same worktree, and the repository of another is gone.
     make("thief/.git", &format!("gitdir: {top}/repo/.git/worktrees/tree\n"));
     make("lost/.git", "gitdir: ../nowhere/.git/worktrees/lost\n");
     make("lost/in/file", "");

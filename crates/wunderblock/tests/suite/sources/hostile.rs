@@ -1,4 +1,4 @@
-//! Files that are not what they should be: each a finding with its name, and the rest is read.
+//! Unusable files: each is a finding with its name, and the rest is read.
 
 #![cfg(unix)]
 
@@ -6,7 +6,7 @@ use crate::sources::scene::Scene;
 use std::fs::{self, File};
 use std::process::Command;
 
-/// What is wrong with `AGENTS.md`, with a sound file beside it.
+/// Returns the finding about `AGENTS.md`, with a valid file beside it.
 fn wrong(make: impl FnOnce(&Scene)) -> String {
     let scene = Scene::new(&[("CLAUDE.md", "sound")]);
     make(&scene);

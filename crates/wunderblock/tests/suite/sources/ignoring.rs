@@ -1,4 +1,4 @@
-//! What ignore files keep out, and since when.
+//! Files kept out by ignore files, and when changes to ignore files take effect.
 
 use crate::sources::scene::Scene;
 use wunderblock::sources::{FoundSources, SourceQuery, instructions};

@@ -1,4 +1,4 @@
-//! What `@path` brings in, and what it cannot.
+//! Files that `@path` imports, and files that it cannot import.
 
 use crate::sources::scene::Scene;
 
@@ -59,7 +59,7 @@ fn imports_end_in_circles_and_in_the_deep() {
     assert_eq!(scene.shown("", &[]).len(), 3);
     scene.rules.depth = 255;
     assert_eq!(scene.read("", &[]).head.len(), 6);
-    // A chain of hundreds ends where ours ends.
+    // A chain of hundreds of imports ends at the built-in limit.
     for at in 0..500 {
         scene.write(&format!("{at}.md"), format!("@{}.md", at + 1));
     }

@@ -1,4 +1,4 @@
-//! Reading sources: what is found, in which order and rank, and what happens when files are not what they should be.
+//! Reading sources: the files found, their order and rank, and the handling of unusable files.
 
 mod hierarchy;
 mod hostile;

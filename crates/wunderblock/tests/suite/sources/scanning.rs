@@ -1,4 +1,4 @@
-//! Looking for instruction files in the whole project.
+//! Scanning the whole project for instruction files.
 
 use crate::sources::scene::Scene;
 use wunderblock::sources::{SourceQuery, instructions};

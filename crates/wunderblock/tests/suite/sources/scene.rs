@@ -1,4 +1,4 @@
-//! A directory to put files in, and what is read of it, in lines.
+//! A directory for files, and the sources read from it as lines.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,13 +8,13 @@ use wunderblock_core::instruction::{Finding, InstructionFile};
 
 pub(crate) struct Scene {
     _dir: TempDir,
-    /// Where everything is; the project is `repo` in it.
+    /// Directory of all files; the project is `repo` in it.
     pub(crate) top: PathBuf,
     pub(crate) rules: InstructionRules,
 }
 
 impl Scene {
-    /// A project with these files. Paths begin in the project.
+    /// Creates a project with these files. Paths are relative to the project.
     pub(crate) fn new(files: &[(&str, &str)]) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let top = fs::canonicalize(dir.path()).unwrap();
@@ -51,7 +51,7 @@ impl Scene {
         Workspace::find(&self.path(cwd), &self.rules.markers).unwrap()
     }
 
-    /// What is read from a working directory, with these paths touched.
+    /// Reads the sources for a working directory, with these paths touched.
     pub(crate) fn read(&self, cwd: &str, touched: &[&str]) -> FoundSources {
         let touched: Vec<String> = touched.iter().map(|path| (*path).to_owned()).collect();
         let workspace = self.workspace(cwd);
@@ -64,7 +64,7 @@ impl Scene {
         })
     }
 
-    /// All of it, in lines.
+    /// Returns the sources as lines.
     pub(crate) fn shown(&self, cwd: &str, touched: &[&str]) -> Vec<String> {
         self.lines(&self.read(cwd, touched))
     }

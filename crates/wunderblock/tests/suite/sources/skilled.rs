@@ -1,4 +1,4 @@
-//! Skills: what is listed, and what is not.
+//! Skills: which are listed, and which are not.
 
 use std::fs;
 use std::path::Path;

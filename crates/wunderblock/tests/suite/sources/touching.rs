@@ -1,4 +1,4 @@
-//! Which paths tool calls touch.
+//! Paths that tool calls touch.
 
 use crate::sources::scene::Scene;
 use proptest::prelude::*;

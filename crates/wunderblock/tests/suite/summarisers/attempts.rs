@@ -1,4 +1,4 @@
-//! What is taken of what a summariser writes, and what comes instead.
+//! Which texts of a summariser are accepted, and what replaces the others.
 
 use crate::summarisers::scene::{
     DIALECTS, FLOOR, GOOD, Scale, brief, draft, material, model, options, patient, redactor, session,
@@ -18,7 +18,7 @@ fn good() -> String {
     GOOD.to_owned()
 }
 
-/// Runs a script, and what was sent.
+/// Runs a script, and returns the draft and the requests that were sent.
 fn run(script: &[Behaviour]) -> (SummaryDraft, Vec<String>) {
     let provider = ScriptedProvider::start(script.to_vec()).unwrap();
     let draft = draft(&model(&provider, DIALECTS[0], patient()));
@@ -46,7 +46,7 @@ fn what_is_refused_is_tried_again_in_the_way_that_may_help() {
     use Behaviour::{Echo, Good, Injection, InventsFiles, Overflow, Status, TenTimes};
     let table: [(&str, Vec<Behaviour>, Manner, usize, usize); 12] = [
         ("too large, twice", vec![Overflow, Status(413, None), Good(good())], Manner::Normal, 2, 3),
-        // Its fourth part is less than a task's frame.
+        // A quarter of the range is shorter than a task's frame.
         ("too large, always", vec![Overflow], Manner::Fallback, 4, 3),
         ("invents, then not", vec![InventsFiles(good()), Good(good())], Manner::Normal, 1, 2),
         ("invents, always", vec![InventsFiles(good())], Manner::Fallback, 2, 2),
@@ -109,7 +109,7 @@ fn without_a_summariser_or_for_mere_numbers_nobody_is_asked() {
     assert_eq!((&*counted.producer, provider.requests().len()), (EXTRACTIVE, 0));
 }
 
-/// Answers from a list; its window is what it is.
+/// A summariser with a fixed answer and window.
 struct Scripted {
     window: Option<Tokens>,
     text: &'static str,

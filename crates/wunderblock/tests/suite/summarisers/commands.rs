@@ -1,4 +1,4 @@
-//! People's own programs as summarisers.
+//! Users' own programs as summarisers.
 
 use crate::summarisers::scene::{GOOD, draft};
 use wunderblock::summarize::{CommandSummariser, Manner, Summarise, SummaryFailure, SummaryTask};

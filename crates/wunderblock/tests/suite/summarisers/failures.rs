@@ -1,4 +1,4 @@
-//! Each misbehaviour of a provider is one failure, and the summary is there all the same.
+//! Each misbehaviour of a provider is one failure, and a summary is made all the same.
 
 use crate::summarisers::scene::{DIALECTS, GOOD, KEY, draft, limits, model, patient};
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ fn good() -> String {
     GOOD.to_owned()
 }
 
-/// What a failure is, without its words.
+/// Returns the kind of a failure.
 fn kind(failure: &SummaryFailure) -> &'static str {
     match failure {
         SummaryFailure::TimedOut => "timed out",
@@ -37,7 +37,7 @@ fn kind(failure: &SummaryFailure) -> &'static str {
     }
 }
 
-/// The failure, whether it cost something or not, and what it cost.
+/// Returns the failure and its cost in input tokens, zero if nothing was billed.
 fn failed(answer: Result<SummaryText, SummaryFailure>) -> (SummaryFailure, Tokens) {
     match answer {
         Ok(text) => (text.failure.unwrap(), text.spent.unwrap().input),
@@ -128,7 +128,7 @@ fn the_time_for_everything_grows_with_what_is_to_be_written() {
 #[test]
 fn a_stream_that_stops_is_waited_for_no_longer_than_between_two_pieces() {
     let provider = ScriptedProvider::start([Behaviour::HangMidStream(good())]).unwrap();
-    // Nothing but the time between two pieces can end it.
+    // Only the limit between two pieces can end this call.
     let limits =
         ModelLimits { idle: Millis(300), first_byte: Millis(600_000), total: Millis(600_000), ..patient() };
     let failure = model(&provider, DIALECTS[0], limits).summarise(&task(), &mut |_| true);
@@ -161,7 +161,7 @@ fn new_tries_are_made_where_they_may_help_and_only_there() {
     ];
     for (script, expected, calls) in table {
         let provider = ScriptedProvider::start(script.clone()).unwrap();
-        // More than two are not made, whatever is asked for.
+        // At most two retries are made, whatever the option asks for.
         let summariser = model(&provider, DIALECTS[0], ModelLimits { retries: 9, ..patient() });
         match summariser.summarise(&task(), &mut |_| true) {
             Ok(SummaryText { failure: Some(failure), .. }) => {
@@ -180,7 +180,7 @@ fn nobody_there_is_said_and_not_waited_for() {
     let url = provider.url(Dialect::Anthropic);
     let gone = model(&provider, DIALECTS[0], patient());
     drop(provider);
-    // The thread that listened closes its port when it wakes.
+    // The thread that listens closes its port only when it wakes up.
     std::thread::sleep(Duration::from_millis(100));
     let failure = gone.summarise(&task(), &mut |_| true).unwrap_err();
     assert_eq!(kind(&failure), "unreachable", "{failure}");
@@ -206,7 +206,7 @@ fn requests_are_what_providers_take() {
         let provider = ScriptedProvider::start([Behaviour::Good(good())]).unwrap();
         let big = SummaryTask { most: Tokens(1 << 40), ..task() };
         let summariser = model(&provider, (dialect, name), patient());
-        // What cannot fit is not sent.
+        // A range that cannot fit is not sent.
         assert_eq!(summariser.summarise(&big, &mut |_| true).unwrap().text, GOOD);
         let row = Catalog::embedded().lookup(name).row.clone();
         let long = SummaryTask { prompt: "word ".repeat(row.window.0 as usize + 1), ..task() };

@@ -1,4 +1,4 @@
-//! Summarisers that fail in every way they can, and the summaries that come of it all the same.
+//! Summarisers that fail in every way, and the summaries that are made all the same.
 
 mod attempts;
 mod commands;

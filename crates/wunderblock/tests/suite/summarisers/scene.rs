@@ -1,4 +1,4 @@
-//! A small session, and a plain stand-in for what writes and checks without a model.
+//! A small session, and a simple replacement for extraction and verification.
 
 use std::sync::{Arc, OnceLock};
 use wunderblock::catalog::Catalog;
@@ -26,11 +26,11 @@ pub(crate) const DIALECTS: [(Dialect, &str); 4] = [
     (Dialect::OpenaiResponses, "gpt-4o"),
     (Dialect::Gemini, "gemini-2.5-pro"),
 ];
-/// A summary that can be taken.
+/// A valid summary.
 pub(crate) const GOOD: &str =
     "## Goal\n- mend the tail of src/tail.rs (#1)\n## Files\n- `src/tail.rs` (#3)\n";
 
-/// o200k counts.
+/// Cost model of plain o200k counts.
 pub(crate) struct Scale;
 
 impl CostModel for Scale {
@@ -65,7 +65,7 @@ pub(crate) fn result(id: &str, text: &str) -> Part {
     Part::ToolResult { call: id.into(), content: vec![Part::text(text)], failed: false, extra: None }
 }
 
-/// Some turns about one file.
+/// Returns some turns about one file.
 pub(crate) fn session() -> Vec<ViewEntry> {
     let thinking = Part::Thinking { text: "I muse in secret".into(), signature: None, extra: None };
     let picture =
@@ -124,7 +124,7 @@ fn extract(read: &ReadMaterial<'_>, _: &Brief<'_>, _: &dyn CostModel) -> String 
     format!("## Goal\n- the range #{} to #{}\n## Files\n- none\n", material.from, material.to)
 }
 
-/// Headings must be there, and what looks like a path must stand in the range.
+/// Rejects a text with a missing heading, or with a path that does not occur in the range.
 fn verify(text: &str, read: &ReadMaterial<'_>, brief: &Brief<'_>, _: &dyn CostModel) -> Judgement {
     let mut faults = Vec::new();
     for section in &brief.template.sections {
@@ -147,13 +147,13 @@ fn verify(text: &str, read: &ReadMaterial<'_>, brief: &Brief<'_>, _: &dyn CostMo
 
 pub(crate) const FLOOR: Floor<'static> = Floor { extract: &extract, verify: &verify };
 
-/// For those who answer: time that no busy machine uses up.
+/// Limits for providers that answer: long enough even on a busy machine.
 pub(crate) fn patient() -> ModelLimits {
     let long = Millis(30_000);
     ModelLimits { connect: long, first_byte: long, idle: long, total: Millis(60_000), ..limits() }
 }
 
-/// For those who do not.
+/// Limits for providers that do not answer: short, so that tests do not wait.
 pub(crate) fn limits() -> ModelLimits {
     ModelLimits {
         connect: Millis(1_000),
@@ -191,7 +191,7 @@ pub(crate) fn options(redactor: &Redactor) -> AttemptOptions<'_> {
     }
 }
 
-/// Asks for a summary of the session, and checks what every summary has to be.
+/// Asks for a summary of the session, and checks the properties of every summary.
 pub(crate) fn draft(summariser: &dyn Summarise) -> SummaryDraft {
     let (entries, template) = (session(), template());
     let redactor = redactor();

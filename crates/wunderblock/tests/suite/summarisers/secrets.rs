@@ -1,4 +1,4 @@
-//! Secrets never reach a summariser, wherever they stand and wherever a text is cut.
+//! Secrets never reach a summariser, wherever they occur and wherever a text is cut.
 
 use crate::summarisers::scene::{
     DIALECTS, GOOD, Scale, brief, call, entry, material, model, options, patient, redactor, result, template,
@@ -11,7 +11,7 @@ use wunderblock_core::message::{Message, Part, Role};
 use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_testkit::server::{Behaviour, ScriptedProvider};
 
-/// A token as GitHub makes them, put together here so that this file holds nothing a scanner would take for a leak.
+/// Returns a token in GitHub's format. It is assembled here so that scanners do not report this file as a leak.
 fn token(seed: u64) -> String {
     const WORD: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
@@ -24,7 +24,7 @@ fn token(seed: u64) -> String {
     format!("gh{}_{random}", 'p')
 }
 
-/// Whether more of a secret than its mark is there.
+/// Returns whether a text contains more of a secret than its redaction mark.
 fn leaks(text: &str, secret: &str) -> bool {
     text.contains(&secret[4..16]) || text.contains(&secret[secret.len() - 12..])
 }
@@ -40,7 +40,7 @@ fn planted_secrets_never_reach_the_provider() {
         *recorded = Some(format!("curl -H {gist}").chars().take(30).collect());
     }
     let thinking = Part::Thinking { text: words(thought).into(), signature: None, extra: None };
-    // Where a result is cut in two.
+    // The secret lies where the result is cut.
     let long = format!("{}{output}{}", "x ".repeat(490), " y".repeat(3_000));
     let entries = [
         entry(1, Message::text(Role::User, format!("{} in src/tail.rs", words(user)))),
@@ -54,7 +54,7 @@ fn planted_secrets_never_reach_the_provider() {
     let brief = Brief { focus: Some(&focus_text), ..brief(&template) };
     let redactor = redactor();
     for dialect in DIALECTS {
-        // A correction repeats what was wrong; the model has it from nowhere but from itself.
+        // A correction quotes the fault. This reply contains a secret, which the correction must not repeat.
         let leaky = format!("{GOOD}- keep leaked/{user} (#1)\n");
         let provider = ScriptedProvider::start([
             Behaviour::Overflow,

@@ -1,4 +1,4 @@
-//! The engine's own ladder on a session of known sizes, told as a trace.
+//! The engine's own ladder on a session of known sizes, recorded as a trace.
 
 use super::Trace;
 use super::session::{Role, Room, Session};
@@ -19,7 +19,7 @@ use wunderblock_core::trim::treatment;
 use wunderblock_core::units::{Bytes, Cost, Millis, Seq, Tokens};
 use wunderblock_core::view::View;
 
-/// What the frames around a message of each kind take; the cost model gives the rest.
+/// Returns the tokens of the frames around a message of each kind. The cost model supplies the rest.
 const fn frame(role: Role) -> u64 {
     match role {
         Role::User | Role::Reply => 11,
@@ -28,7 +28,7 @@ const fn frame(role: Role) -> u64 {
     }
 }
 
-/// Sizes as the session says them.
+/// Costs as the session defines them.
 #[derive(Default)]
 struct Sizes(HashMap<Handle, (u64, String)>);
 
@@ -54,7 +54,7 @@ impl Bodies for Sizes {
     }
 }
 
-/// Positions of a session begin with the second event of a stream.
+/// The first message of a session is the second event of its stream.
 const fn seq(position: u64) -> Seq {
     Seq(position + 1)
 }
@@ -73,7 +73,7 @@ fn body(sizes: &mut Sizes, role: Role, tokens: u64, text: &str) -> Body {
 fn event(sizes: &mut Sizes, session: &Session, at: u64) -> Event {
     let said = session.at(at);
     let text = body(sizes, said.role, said.tokens, &said.text);
-    // A call and its result follow one another.
+    // A result immediately follows its call.
     let call = |at: u64| format!("c{at}").as_str().into();
     let message = match said.role {
         Role::User => Message::text(Speaker::User, text),
@@ -118,7 +118,7 @@ fn tasks(session: &Session, to: u64) -> Vec<TaskRange> {
     tasks
 }
 
-/// What the engine does the first time a policy fires.
+/// Returns the engine's first compaction of a session under a policy.
 pub(crate) fn engine(session: &Session, policy: &Policy, room: Room) -> Option<Trace> {
     let mut sizes = Sizes::default();
     let events: Vec<Event> = (1..=session.len()).map(|at| event(&mut sizes, session, at)).collect();

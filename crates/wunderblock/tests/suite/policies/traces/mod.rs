@@ -1,6 +1,6 @@
-//! A golden trace for each preset: when it compacts a fixed session for the first time, and what becomes of each message.
+//! A golden trace for each preset: the first compaction of a fixed session, and its effect on each message.
 //!
-//! The traces are computed from what is published of each system ([`rules`]), and written down in `traces.txt`.
+//! The traces are computed from the published descriptions of each system ([`rules`]), and written to `traces.txt`.
 //! [`differences`] compares an engine with them.
 
 mod engine;
@@ -17,28 +17,28 @@ use std::ops::RangeInclusive;
 use wunderblock::policy::Policies;
 use wunderblock_core::policy::Policy;
 
-/// What a first compaction does. Every position up to it is in exactly one of the sets, or in a summary.
+/// Effect of a first compaction. Every position up to it is in exactly one of the sets, or in a summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Trace {
-    /// After which message.
+    /// Message after which the compaction takes place.
     pub(crate) fires_at: u64,
     /// `soft` or `hard`.
     pub(crate) level: &'static str,
-    /// Where the tail begins that stays verbatim, if there is one.
+    /// Start of the verbatim tail, if there is one.
     pub(crate) cut: Option<u64>,
-    /// What stays as it is, in the tail or elsewhere.
+    /// Messages that stay unchanged, in the tail or elsewhere.
     pub(crate) verbatim: BTreeSet<u64>,
-    /// What summaries of events stand for; what stays verbatim may lie within.
+    /// Ranges of summaries of events. Verbatim messages may lie within them.
     pub(crate) summaries: Vec<RangeInclusive<u64>>,
-    /// What summaries of summaries stand for.
+    /// Ranges of summaries of summaries.
     pub(crate) condensed: Vec<RangeInclusive<u64>>,
-    /// Results that are a handle now.
+    /// Results replaced by a handle.
     pub(crate) stubbed: BTreeSet<u64>,
-    /// Texts that keep head and tail.
+    /// Texts cut to head and tail.
     pub(crate) shrunk: BTreeSet<u64>,
-    /// What is left out.
+    /// Messages left out.
     pub(crate) dropped: BTreeSet<u64>,
-    /// It says only when and where: the preset is ours, or for tests.
+    /// Whether the trace gives only the time and place, because the preset is our own or made for tests.
     pub(crate) is_partial: bool,
 }
 
@@ -58,7 +58,7 @@ impl Trace {
         }
     }
 
-    /// The user's newest request stays under any policy.
+    /// Keeps the user's newest request, as every policy must.
     fn with_newest_request(mut self, session: &Session) -> Self {
         let newest = session.newest_user(self.fires_at);
         if !self.is_partial {
@@ -68,7 +68,7 @@ impl Trace {
         self
     }
 
-    /// The trace as far as a rule says it.
+    /// Reduces the trace to the facts that a rule states.
     fn as_far_as(&self, rule: &Self) -> Self {
         if rule.is_partial {
             Self {
@@ -107,7 +107,7 @@ impl Trace {
     }
 }
 
-/// Positions in runs: `1-3 7`.
+/// Formats positions as runs: `1-3 7`.
 fn runs(set: &BTreeSet<u64>) -> String {
     let mut runs: Vec<(u64, u64)> = Vec::new();
     for at in set {
@@ -121,10 +121,10 @@ fn runs(set: &BTreeSet<u64>) -> String {
     shown.collect::<Vec<_>>().join(" ")
 }
 
-/// What an engine does with a session under a policy, the first time it compacts.
+/// Function that returns an engine's first compaction of a session under a policy.
 pub(crate) type Engine<'e> = &'e dyn Fn(&Session, &Policy, Room) -> Option<Trace>;
 
-/// Each expected trace: its preset, its session, and what must happen.
+/// Returns the expected traces, each with its preset and session.
 fn expected() -> Vec<(&'static str, Session, Option<Trace>)> {
     let mut all = Vec::new();
     for (name, rule) in RULES {
@@ -136,7 +136,7 @@ fn expected() -> Vec<(&'static str, Session, Option<Trace>)> {
     all
 }
 
-/// Where an engine does not do what a preset's system does.
+/// Returns the cases in which an engine differs from a preset's system.
 pub(crate) fn differences(engine: Engine<'_>) -> Vec<String> {
     let policies = Policies::embedded();
     let mut differences = Vec::new();
@@ -144,7 +144,8 @@ pub(crate) fn differences(engine: Engine<'_>) -> Vec<String> {
         let found = engine(&session, &policies.preset(name).unwrap(), ROOM);
         let found = match (&found, &expected) {
             (Some(found), Some(expected)) => Some(Trace {
-                // Which of the two it is called is ours: a request that does not fit is the more urgent.
+                // The levels differ in name only: for the engine, a request that does not fit has the more urgent
+                // level.
                 level: if found.level == "overflow" { expected.level } else { found.level },
                 cut: expected.cut.and(found.cut),
                 ..found.as_far_as(expected)
@@ -160,7 +161,7 @@ pub(crate) fn differences(engine: Engine<'_>) -> Vec<String> {
     differences
 }
 
-/// All traces as text.
+/// Returns all traces as text.
 fn table() -> String {
     let mut out = String::new();
     for (name, session, trace) in expected() {
@@ -181,7 +182,7 @@ fn the_sessions_are_as_they_were() {
         let ends: Vec<u64> = session.tasks.iter().map(|task| *task.end()).collect();
         assert_eq!(ends.last(), Some(&200));
     }
-    // Whoever changes them changes every trace.
+    // A change of these sessions changes every trace.
     assert_eq!((work().tokens(1..=200), talk().tokens(1..=200)), (125_652, 142_300));
 }
 
@@ -225,7 +226,7 @@ fn the_engine_does_what_the_presets_systems_do() {
 
 #[test]
 fn a_difference_is_seen() {
-    // An engine that does what the sources say, and the same one message late.
+    // An engine that follows the sources, and the same engine one message late.
     let rule = |policy: &Policy| RULES.iter().find(|(name, _)| **name == *policy.name).unwrap().1;
     let right = |session: &Session, policy: &Policy, room: Room| {
         rule(policy)(session, room).map(|trace| trace.with_newest_request(session))

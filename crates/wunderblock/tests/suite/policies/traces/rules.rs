@@ -1,18 +1,19 @@
-//! What each system does with a session, written from what is published of it and not from its preset: the first time it
-//! compacts, and what becomes of every message then.
+//! Behaviour of each system on a session, derived from its published description and not from its preset: the first
+//! compaction, and its effect on every message.
 //!
-//! Only what its users see counts. Where a source leaves something open, the rule says what was chosen. A handle or a
-//! summary is taken to cost nothing; the sessions are such that no outcome hangs on that.
+//! Only behaviour visible to users counts. If a source leaves a point open, the rule names the choice made here.
+//! Handles and summaries are assumed to cost nothing; the sessions are such that no result depends on this
+//! assumption. The sources (the article, the survey, the notes) are named in `docs/policies.md`.
 
 use super::Trace;
 use super::session::{Role, Room, Session};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-/// A rule; none where it never compacts that session.
+/// A rule. Returns `None` if the system never compacts the session.
 pub(crate) type Rule = fn(&Session, Room) -> Option<Trace>;
 
-/// The rules by the preset they are for.
+/// Rules by the name of their preset.
 pub(crate) const RULES: &[(&str, Rule)] = &[
     ("balanced", |session, room| ours(session, room, (90, 95))),
     ("thorough", |session, room| ours(session, room, (94, 98))),
@@ -40,7 +41,8 @@ pub(crate) const RULES: &[(&str, Rule)] = &[
     ("off", |_, _| None),
 ];
 
-/// The first position after which no call waits and the condition holds for it and for what the request takes.
+/// Returns the first position at which no call is open and a condition holds. The condition receives the position and
+/// the tokens up to it.
 fn first(session: &Session, holds: impl Fn(u64, u64) -> bool) -> Option<u64> {
     let mut tokens = 0;
     (1..=session.len()).find(|at| {
@@ -49,17 +51,17 @@ fn first(session: &Session, holds: impl Fn(u64, u64) -> bool) -> Option<u64> {
     })
 }
 
-/// Where a tail of so many tokens begins: at the message that reaches the amount.
+/// Returns the start of a tail of `tokens` tokens: the message that reaches the amount.
 fn tail(session: &Session, to: u64, tokens: u64) -> u64 {
     (1..=to).rev().find(|at| session.tokens(*at..=to) >= tokens).unwrap_or(1)
 }
 
-/// Back to the call, if a result would come first.
+/// Returns the position of the call instead, if the position is a result.
 fn whole(session: &Session, at: u64) -> u64 {
     if session.role(at) == Role::Result { at - 1 } else { at }
 }
 
-/// On to the next message that is no result.
+/// Returns the next position that is not a result.
 fn forward(session: &Session, at: u64, to: u64) -> u64 {
     (at..=to).find(|at| session.role(*at) != Role::Result).unwrap_or(to + 1)
 }
@@ -68,14 +70,14 @@ fn set(positions: impl IntoIterator<Item = u64>) -> BTreeSet<u64> {
     positions.into_iter().collect()
 }
 
-/// One summary up to a cut, and all after it verbatim.
+/// Returns a trace with one summary up to a cut, and everything after it verbatim.
 fn summary(at: u64, cut: u64) -> Trace {
     Trace { summaries: vec![1..=cut - 1], verbatim: set(cut..=at), cut: Some(cut), ..Trace::soft(at) }
 }
 
-/// The article, 2.1 to 2.3, and the documentation: at 92 % of the window old tool output is cleared, and if that does not
-/// help, all but the last five messages become one summary. Which output is old: all but the newest three results, as in
-/// the vendor's interface for clearing tool uses.
+/// The article, sections 2.1 to 2.3, and the documentation: at 92 % of the window old tool output is cleared. If that
+/// is not enough, all but the last five messages become one summary. Old output is all but the newest three results,
+/// as in the vendor's interface for clearing tool uses.
 fn claude_code(session: &Session, room: Room) -> Option<Trace> {
     let limit = room.window * 92 / 100;
     let at = first(session, |_, tokens| tokens >= limit)?;
@@ -90,8 +92,9 @@ fn claude_code(session: &Session, room: Room) -> Option<Trace> {
     Some(summary(at, recent))
 }
 
-/// The article, 3.1 and 3.5: at 70 % of the window; kept is what begins at the message that passes 70 % of the history, or
-/// at the next turn of the user after it. It measures characters, here tokens stand for them.
+/// The article, sections 3.1 and 3.5: at 70 % of the window. The kept part begins at the message that passes 70 % of
+/// the history, or at the next turn of the user after it. The system measures characters; this rule uses tokens
+/// instead.
 fn gemini_cli(session: &Session, room: Room) -> Option<Trace> {
     let at = first(session, |_, tokens| tokens * 10 >= room.window * 7)?;
     let all = session.tokens(1..=at);
@@ -100,8 +103,9 @@ fn gemini_cli(session: &Session, room: Room) -> Option<Trace> {
     Some(summary(at, cut))
 }
 
-/// codex-rs/core/src/compact.rs: at 90 % of the window everything becomes a summary but the user's messages, newest first,
-/// up to 20,000 tokens. It cuts the message that reaches the amount; here it belongs to the summary as a whole.
+/// codex-rs/core/src/compact.rs: at 90 % of the window everything becomes a summary except the user's messages,
+/// newest first, up to 20,000 tokens. The system cuts the message that reaches the amount; here that message belongs
+/// to the summary as a whole.
 fn codex(session: &Session, room: Room) -> Option<Trace> {
     let at = first(session, |_, tokens| tokens * 10 >= room.window * 9)?;
     let mut left = 20_000;
@@ -117,8 +121,9 @@ fn codex(session: &Session, room: Room) -> Option<Trace> {
     Some(Trace { summaries: vec![1..=at], verbatim: kept, ..Trace::soft(at) })
 }
 
-/// compaction.ts of pi: when more than the window less 16,384 is taken. The tail begins at or after the message with which
-/// it reaches 20,000 tokens, never with a result; the beginning of a turn that is cut has a summary of its own.
+/// compaction.ts of pi: when more than the window minus 16,384 tokens is used. The tail begins at or after the
+/// message that brings it to 20,000 tokens, never with a result. The beginning of a divided turn gets a separate
+/// summary.
 fn pi(session: &Session, room: Room) -> Option<Trace> {
     let at = first(session, |_, tokens| tokens > room.window - 16_384)?;
     let cut = forward(session, tail(session, at, 20_000), at);
@@ -130,8 +135,9 @@ fn pi(session: &Session, room: Room) -> Option<Trace> {
     Some(trace)
 }
 
-/// The article, 1: what tools brought is put outside, URL, path and parameters stay. It names neither a limit nor what is
-/// recent; chosen are half of the budget, and the newest five results. Smaller than a handle is worth is none of these.
+/// The article, section 1: tool output is moved outside, while URL, path and parameters stay. The article names
+/// neither a limit nor what counts as recent; this rule uses half of the budget and the newest five results.
+/// Every result here is large enough to be replaced by a handle.
 fn manus(session: &Session, room: Room) -> Option<Trace> {
     let at = first(session, |_, tokens| tokens * 2 >= room.budget)?;
     let results: Vec<u64> = session.all(Role::Result, 1..=at).collect();
@@ -139,22 +145,24 @@ fn manus(session: &Session, room: Room) -> Option<Trace> {
     (!old.is_empty()).then(|| Trace { verbatim: &set(1..=at) - &old, stubbed: old, ..Trace::soft(at) })
 }
 
-/// app/schema.py of OpenManus: the newest 100 messages. Where that would orphan a result, it goes with its call.
+/// app/schema.py of OpenManus: the newest 100 messages stay. A result that would lose its call is dropped with it.
 fn openmanus(session: &Session, _: Room) -> Option<Trace> {
     let at = first(session, |at, _| at > 100)?;
     let cut = forward(session, at - 99, at);
     Some(Trace { dropped: set(1..cut), verbatim: set(cut..=at), cut: Some(cut), ..Trace::soft(at) })
 }
 
-/// summarizer.py of Letta, static buffer: over ten messages, the newest three, from the next message of the user on.
+/// summarizer.py of Letta, static buffer: above ten messages, the newest three stay, starting at the user's next
+/// message.
 fn letta_static(session: &Session, _: Room) -> Option<Trace> {
     let at = first(session, |at, _| at > 10)?;
     let cut = session.all(Role::User, at - 2..=at).next().unwrap_or(at + 1);
     Some(Trace { dropped: set(1..cut), verbatim: set(cut..=at), cut: Some(cut), ..Trace::soft(at) })
 }
 
-/// summarizer.py of Letta, partial eviction: over ten messages, the oldest 30 % become one summary; what is kept begins
-/// with a reply. Its documentation says so; the code of the version at hand begins at 70 % and keeps 30 %.
+/// summarizer.py of Letta, partial eviction: above ten messages, the oldest 30 % become one summary, and the kept
+/// part begins with a reply. This follows the documentation; the code of the version examined begins at 70 % and
+/// keeps 30 %.
 fn letta_partial(session: &Session, _: Room) -> Option<Trace> {
     let at = first(session, |at, _| at > 10)?;
     let evicted = at * 3 / 10;
@@ -163,8 +171,9 @@ fn letta_partial(session: &Session, _: Room) -> Option<Trace> {
     Some(summary(at, cut))
 }
 
-/// context_compressor.py of Hermes: 75 % of windows below 512,000. Head three messages; tail a fortieth of the window, from
-/// 10,000 to 25,000 tokens, at least eight messages, one of the user's among them; between them one summary.
+/// context_compressor.py of Hermes: 75 % of windows below 512,000. The head is three messages. The tail is a fortieth
+/// of the window, from 10,000 to 25,000 tokens, and at least eight messages, one of them the user's. One summary
+/// replaces the rest.
 fn hermes(session: &Session, room: Room) -> Option<Trace> {
     let at = first(session, |_, tokens| tokens * 4 >= room.window * 3 && room.window < 512_000)?;
     let amount = (room.window / 40).clamp(10_000, 25_000);
@@ -176,8 +185,9 @@ fn hermes(session: &Session, room: Room) -> Option<Trace> {
     Some(Trace { summaries: vec![head.end() + 1..=cut - 1], verbatim, cut: Some(cut), ..Trace::soft(at) })
 }
 
-/// The survey, 2.4, and compaction-planning.ts of OpenClaw: only when a request does not fit. Of what lies before pi's tail
-/// of 20,000 tokens, chunks of 0.4 of the window, less the margin of 1.2, become summaries, and these become one.
+/// The survey, section 2.4, and compaction-planning.ts of OpenClaw: only when a request does not fit. The messages
+/// before pi's tail of 20,000 tokens are summarised in chunks of 0.4 of the window, divided by the margin of 1.2, and
+/// these summaries become one.
 fn openclaw(session: &Session, room: Room) -> Option<Trace> {
     let at = first(session, |_, tokens| tokens >= room.budget)?;
     let cut = forward(session, tail(session, at, 20_000), at);
@@ -189,9 +199,9 @@ fn openclaw(session: &Session, room: Room) -> Option<Trace> {
     Some(Trace { summaries, condensed, verbatim: set(cut..=at), cut: Some(cut), ..Trace::soft(at) })
 }
 
-/// compaction.ts and config.ts of lossless-claw: after a turn that leaves more than 0.75 of the budget taken; everything
-/// before the newest 64 messages, which reach back to the user's newest, in leaves of at most 20,000 tokens. Eight leaves
-/// would be condensed.
+/// compaction.ts and config.ts of lossless-claw: after a turn that leaves more than 0.75 of the budget used.
+/// Everything before the newest 64 messages, extended back to the user's newest message, becomes leaves of at most
+/// 20,000 tokens. Eight leaves would be condensed.
 fn lossless(session: &Session, room: Room) -> Option<Trace> {
     let at = first(session, |at, tokens| session.role(at) == Role::Reply && tokens * 4 > room.budget * 3)?;
     let cut = whole(session, (at - 63).min(session.newest_user(at)));
@@ -200,8 +210,9 @@ fn lossless(session: &Session, room: Room) -> Option<Trace> {
     Some(Trace { summaries, verbatim: set(cut..=at), cut: Some(cut), ..Trace::soft(at) })
 }
 
-/// headroom/config.py before ICM was retired: what lies over the window less 4,000. First tool output of more than 200
-/// tokens is compressed, but for the last two turns; if that does not help, what lies before them is summarised.
+/// headroom/config.py before ICM was retired: above the window minus 4,000. First, tool output of more than 200
+/// tokens is compressed, except in the last two turns. If that is not enough, everything before these turns is
+/// summarised.
 fn headroom(session: &Session, room: Room) -> Option<Trace> {
     let limit = room.window - 4_000;
     let at = first(session, |_, tokens| tokens > limit)?;
@@ -215,18 +226,19 @@ fn headroom(session: &Session, room: Room) -> Option<Trace> {
     Some(summary(at, cut))
 }
 
-/// The notes: over 100,000 tokens, over 500 messages or at 80 % of the capacity; the sessions last less than an hour.
+/// The notes: above 100,000 tokens, above 500 messages, or at 80 % of the capacity. The sessions last less than an
+/// hour.
 fn leon(session: &Session, room: Room) -> Option<u64> {
     first(session, |at, tokens| tokens > 100_000 || at > 500 || tokens * 10 >= room.budget * 8)
 }
 
-/// The notes, summary: old messages become one summary. Recent ones stay; chosen are ten.
+/// The notes, summary: old messages become one summary and recent ones stay. This rule takes ten as recent.
 fn leon_summary(session: &Session, room: Room) -> Option<Trace> {
     let at = leon(session, room)?;
     Some(summary(at, whole(session, at - 9)))
 }
 
-/// The notes, layers: the same, but a summary for each task.
+/// The notes, layers: as `leon_summary`, but with a summary for each task.
 fn layered(session: &Session, room: Room) -> Option<Trace> {
     let trace = leon_summary(session, room)?;
     let cut = trace.cut?;
@@ -235,7 +247,7 @@ fn layered(session: &Session, room: Room) -> Option<Trace> {
     Some(Trace { summaries, ..trace })
 }
 
-/// The notes, decision 4, in tenths: errors 8, decisions 6, tools 4, repeats −5, and from 0 to 10 altogether.
+/// The notes, decision 4, in tenths: errors 8, decisions 6, tools 4, repeats −5, limited to 0 to 10 in total.
 fn importance(session: &Session, at: u64) -> i64 {
     let message = session.at(at);
     let has = |words: &[&str]| words.iter().any(|word| message.text.contains(word));
@@ -256,13 +268,13 @@ fn importance(session: &Session, at: u64) -> i64 {
     score.clamp(0, 10)
 }
 
-/// A call and its result count as the more important of the two.
+/// Returns the importance of a unit. A call and its result count as the more important of the two.
 fn worth(session: &Session, unit: &RangeInclusive<u64>) -> i64 {
     unit.clone().map(|at| importance(session, at)).max().unwrap_or_default()
 }
 
-/// The notes, selective: the least important go first; of equals, the oldest. How far: chosen is 0.4 of the budget. The
-/// newest ten stay.
+/// The notes, selective: the least important messages go first, and of equals the oldest. The notes give no target;
+/// this rule uses 0.4 of the budget. The newest ten stay.
 fn selective(session: &Session, room: Room) -> Option<Trace> {
     let at = leon(session, room)?;
     let recent = whole(session, at - 9);
@@ -282,13 +294,13 @@ fn selective(session: &Session, room: Room) -> Option<Trace> {
     Some(Trace { verbatim: &set(1..=at) - &dropped, dropped, ..Trace::soft(at) })
 }
 
-/// The notes' smallest form: over 100 messages, the 50 most important, by a sort that keeps equals in order, so that the
-/// older stay. A call and its result stay together, so one message fewer may stay.
+/// The notes' smallest form: above 100 messages, the 50 most important stay. The sort is stable, so of equals the
+/// older stay. A call and its result stay together, so 49 messages may stay.
 fn minimal(session: &Session, _: Room) -> Option<Trace> {
     let at = first(session, |at, _| at > 100)?;
     let mut units = session.units(1..=at);
     units.sort_by_key(|unit| std::cmp::Reverse(worth(session, unit)));
-    // The newest request, which stays under any policy, has one of the places.
+    // The newest request stays under any policy, so it takes one of the places.
     let mut kept = BTreeSet::from([session.newest_user(at)]);
     for unit in units {
         if kept.len() + unit.clone().count() <= 50 {
@@ -299,8 +311,8 @@ fn minimal(session: &Session, _: Room) -> Option<Trace> {
     Some(Trace { verbatim: kept, dropped, ..Trace::soft(at) })
 }
 
-/// Ours: at one part of the budget where a turn ends or begins, at a higher one anywhere, both in hundredths. What the steps
-/// do is for their own tests.
+/// Our own presets: at one part of the budget at the start or end of a turn, at a higher one anywhere, both in
+/// hundredths. Other tests cover the effect of the steps.
 fn ours(session: &Session, room: Room, (soft, hard): (u64, u64)) -> Option<Trace> {
     let is_turn = |at| matches!(session.role(at), Role::User | Role::Reply);
     let soft = first(session, |at, tokens| is_turn(at) && tokens * 100 >= room.budget * soft);
@@ -310,13 +322,14 @@ fn ours(session: &Session, room: Room, (soft, hard): (u64, u64)) -> Option<Trace
     Some(Trace { level, is_partial: true, ..Trace::soft(at) })
 }
 
-/// Mastra's constants.ts: as soon as more than 30,000 tokens wait to be observed; ours: between steps, too.
+/// Mastra's constants.ts: as soon as more than 30,000 tokens wait to be observed. Our preset also fires between
+/// steps.
 fn observations(session: &Session, _: Room) -> Option<Trace> {
     let at = first(session, |_, tokens| tokens > 30_000)?;
     Some(Trace { is_partial: true, ..Trace::soft(at) })
 }
 
-/// Ours: at 0.8 of the window where a turn ends or begins, at 0.9 anywhere.
+/// Our own preset: at 0.8 of the window at the start or end of a turn, at 0.9 anywhere.
 fn fresh_window(session: &Session, room: Room) -> Option<Trace> {
     let is_turn = |at| matches!(session.role(at), Role::User | Role::Reply);
     let soft = first(session, |at, tokens| is_turn(at) && tokens * 10 >= room.window * 8);
@@ -326,13 +339,14 @@ fn fresh_window(session: &Session, room: Room) -> Option<Trace> {
     Some(Trace { level, is_partial: true, ..Trace::soft(at) })
 }
 
-/// For tests: as soon as there is anything to gain, which is after the first exchange.
+/// A preset for tests: as soon as anything can be gained, which is after the first exchange.
 fn always(session: &Session, _: Room) -> Option<Trace> {
     let first = session.units(1..=4).into_iter().nth(1)?;
     Some(Trace { level: "hard", is_partial: true, ..Trace::soft(*first.end()) })
 }
 
-/// A range in chunks of at most so many tokens, at least a message each, calls with their results.
+/// Divides a range into chunks of at most `most` tokens, with at least one message each and with calls and results
+/// together.
 fn chunks(session: &Session, range: RangeInclusive<u64>, most: u64) -> Vec<RangeInclusive<u64>> {
     let mut chunks: Vec<RangeInclusive<u64>> = Vec::new();
     for unit in session.units(range) {

@@ -1,9 +1,9 @@
-//! Two fixed sessions whose sizes are known to the token: a coding session, and a conversation without tools.
+//! Two fixed sessions with known token counts: a coding session, and a conversation without tools.
 
 use std::ops::RangeInclusive;
 
-/// The room there is. The budget is the window less what headroom keeps for the answer, so that its trigger and the limit
-/// are one.
+/// Room for a request. The budget is the window minus the part that headroom reserves for the reply, so that
+/// headroom's trigger and the limit coincide.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Room {
     pub(crate) window: u64,
@@ -17,7 +17,7 @@ pub(crate) enum Role {
     User,
     /// A reply that calls a tool.
     Call,
-    /// What the tool brought; it follows its call.
+    /// The tool's output. It follows its call.
     Result,
     /// A reply that ends the turn.
     Reply,
@@ -26,26 +26,27 @@ pub(crate) enum Role {
 #[derive(Clone, Debug)]
 pub(crate) struct Message {
     pub(crate) role: Role,
-    /// What it takes in a request, frame and all. A cost model that counts for the engine says the same.
+    /// Tokens in a request, including the frame. The engine's cost model gives the same number.
     pub(crate) tokens: u64,
-    /// Which turn of the user it belongs to, from 1.
+    /// Number of the user's turn it belongs to, from 1.
     pub(crate) turn: u64,
-    /// Short, and unlike any other unless it repeats one; its words say what the notes' scores look for.
+    /// Short text, unique unless it is meant to repeat another. It contains the words that the notes' scores look
+    /// for.
     pub(crate) text: String,
 }
 
-/// A session. Positions count from 1.
+/// A session. Positions start at 1.
 #[derive(Clone, Debug)]
 pub(crate) struct Session {
     pub(crate) name: &'static str,
     pub(crate) messages: Vec<Message>,
-    /// The positions of its tasks, in order, without a gap. The last is under way.
+    /// Positions of its tasks, in order and without gaps. The last task is active.
     pub(crate) tasks: Vec<RangeInclusive<u64>>,
 }
 
 const TURNS_PER_TASK: u64 = 4;
 
-/// 200 messages in 17 turns: a user's message, calls with their results, a reply.
+/// Creates 200 messages in 17 turns: a user's message, calls with their results, a reply.
 pub(crate) fn work() -> Session {
     const PAIRS: [u64; 17] = [3, 5, 2, 7, 4, 6, 1, 8, 3, 9, 5, 4, 6, 2, 7, 8, 3];
     const RESULTS: [u64; 6] = [400, 1_500, 900, 3_000, 250, 2_200];
@@ -59,7 +60,7 @@ pub(crate) fn work() -> Session {
             let tokens = RESULTS[results % RESULTS.len()];
             let text = match results % 20 {
                 7 => format!("error: page {pair} of part {turn} is missing"),
-                // The same as what was brought nine results ago, which was no failure.
+                // The same text as nine results before. It is not a failure.
                 13 => "the same table as ever".to_owned(),
                 4 => "the same table as ever".to_owned(),
                 _ => format!("page {pair} of part {turn}"),
@@ -77,7 +78,7 @@ pub(crate) fn work() -> Session {
     with_tasks("work", messages)
 }
 
-/// 200 messages in 100 turns: a question, an answer.
+/// Creates 200 messages in 100 turns: a question, an answer.
 pub(crate) fn talk() -> Session {
     let mut messages = Vec::new();
     for turn in 1..=100 {
@@ -118,22 +119,22 @@ impl Session {
         self.at(position).role
     }
 
-    /// What a range takes.
+    /// Returns the tokens of a range.
     pub(crate) fn tokens(&self, range: RangeInclusive<u64>) -> u64 {
         range.map(|at| self.at(at).tokens).sum()
     }
 
-    /// The positions of a range that have a role.
+    /// Returns the positions in a range that have a role.
     pub(crate) fn all(&self, role: Role, range: RangeInclusive<u64>) -> impl DoubleEndedIterator<Item = u64> {
         range.filter(move |at| self.role(*at) == role)
     }
 
-    /// The user's newest message up to a position.
+    /// Returns the position of the user's newest message up to a position.
     pub(crate) fn newest_user(&self, to: u64) -> u64 {
         self.all(Role::User, 1..=to).next_back().unwrap()
     }
 
-    /// What cannot be parted: messages, and calls with their results.
+    /// Returns the indivisible units of a range: single messages, and calls with their results.
     pub(crate) fn units(&self, range: RangeInclusive<u64>) -> Vec<RangeInclusive<u64>> {
         let starts = range.clone().filter(|at| self.role(*at) != Role::Result);
         starts.map(|at| if self.role(at) == Role::Call { at..=at + 1 } else { at..=at }).collect()
