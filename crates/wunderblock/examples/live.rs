@@ -1,9 +1,9 @@
-//! How an agent uses the engine: what happens is appended, the next request is built from it, and the report says where
-//! every token went. Run with `cargo run -p wunderblock --example live`.
+//! An agent using the engine: it appends events, builds the next request from them, and prints a report that accounts
+//! for every token. Run with `cargo run -p wunderblock --example live`.
 
 use wunderblock::prelude::*;
 
-/// A reply that calls a tool, and the tool's result. A real agent takes both from its provider and its tools.
+/// Returns a reply that calls a tool, and the tool's result. A real agent gets these from its provider and its tools.
 fn exchange(turn: usize) -> [Message; 2] {
     let call = format!("call_{turn}");
     let input = format!("{{\"path\":\"src/part_{turn}.rs\"}}");
@@ -16,22 +16,24 @@ pub(crate) fn main() -> Result<(), Error> {
     wunderblock::block_on(async {
         let engine = Engine::open(&path).await?;
         let session = engine.session("my-session").await?;
-        // Durable when `append` returns. The session is opened with its first event.
+        // The message is durable when `append` returns. The first event opens the session.
         session.append(Message::user("Read all parts, please.")).await?;
-        // Without a policy what does not fit is left out; `Model::named(…).into()` would compact by the default policy.
+        // Without a policy, content that does not fit is left out. `Model::named(…).into()` would compact by the
+        // default policy.
         let options = ContextOptions {
             model: Some("claude-sonnet-4-5".to_owned()),
             window: Some(Tokens(6_000)),
             ..ContextOptions::uncompacted()
         };
         for turn in 1..=12 {
-            // The next request, within the window, and the record of it. `body` is what the provider is sent.
+            // Builds the next request within the window, and records it. `body` is the bytes to send to the provider.
             let draft = session.context(&options).await?.draft;
             let (used, limit) = (draft.report.total_tokens, draft.report.limit);
             show(&format!("request {turn}: {} bytes, {used} of {limit} tokens", draft.body.len()));
             session.append(exchange(turn)).await?;
         }
-        // The same without a record: what would be sent now, and what would not, with a handle to read it by.
+        // `explain` records nothing. It reports what would be sent now, and what would be left out, with handles to
+        // read it by.
         let report = session.explain(&options).await?.draft.report;
         for section in &report.sections {
             show(&format!("{:>12}: {} tokens", section.name.name(), section.tokens));

@@ -1,5 +1,5 @@
-//! What a model saw, rebuilt byte for byte, and why the next request differs. Run with
-//! `cargo run -p wunderblock --example replay_and_diff`.
+//! Rebuilding byte for byte what a model saw, and explaining why the next request differs. Run with `cargo run -p
+//! wunderblock --example replay_and_diff`.
 
 use wunderblock::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Finding what was said, and erasing it for good. Run with `cargo run -p wunderblock --example search_and_erase`.
+//! Finding messages, and erasing them permanently. Run with `cargo run -p wunderblock --example search_and_erase`.
 
 use wunderblock::SearchOptions;
 use wunderblock::prelude::*;

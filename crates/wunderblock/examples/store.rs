@@ -1,6 +1,6 @@
-//! A store of one's own: everything the engine keeps goes through a port of two methods. This one hands on to SQLite and
-//! counts the round trips; a database of your own answers the same queries. `wunderblock-testkit` has the suite that any
-//! store must pass. Run with `cargo run -p wunderblock --example store`.
+//! A custom store: all data of the engine goes through a port of two methods. This store forwards to SQLite and
+//! counts the round trips; your own database would answer the same queries. `wunderblock-testkit` has the suite that
+//! any store must pass. Run with `cargo run -p wunderblock --example store`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,7 +8,7 @@ use wunderblock::prelude::*;
 use wunderblock::store::sqlite::{Access, Sqlite};
 use wunderblock::store::{Answer, Answering, Query, Storage, Write, Written};
 
-/// A store that counts what is asked of another.
+/// A store that counts the calls to another store.
 struct Counting<S> {
     inner: S,
     reads: AtomicUsize,

@@ -1,12 +1,12 @@
-//! A summariser of one's own: what stands for the oldest stretch is written by your code, checked by ours, and replaced by
-//! the extractive summary when it is not good enough. Run with `cargo run -p wunderblock --example summariser`.
+//! A custom summariser: your code writes the summary of the oldest part, the engine checks it, and the extractive
+//! summary replaces it if it is not good enough. Run with `cargo run -p wunderblock --example summariser`.
 
 use std::sync::Arc;
 use wunderblock::prelude::*;
 use wunderblock::summarize::{Summarise, SummaryFailure, SummaryTask, SummaryText};
 use wunderblock::{CompactOptions, Compactor};
 
-/// Writes the headings it is asked for and quotes what the user said: a model would be called here.
+/// Quotes lines of the prompt. A real summariser would call a model here.
 struct Quoting;
 
 impl Summarise for Quoting {
