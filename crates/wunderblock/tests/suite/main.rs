@@ -1,5 +1,5 @@
 //! Tests of the library's promises, compiled as one program: the suites run in parallel and share code that is
-//! compiled once.
+//! compiled once. The folders are the promises that README lists.
 
 #![allow(
     clippy::unwrap_used,
@@ -9,16 +9,11 @@
     reason = "a test that meets what it does not expect fails"
 )]
 
-mod compaction;
-mod golden;
-mod graph;
-mod keeping;
-mod ledger;
-mod outside;
-mod policies;
-mod reduce;
+mod compacts_without_losing;
+mod forgetting_is_real;
+mod honest_numbers;
+mod nothing_is_lost;
+mod reduces_without_lying;
+mod replayable;
 mod scene;
-mod simulate;
-mod sources;
-mod summarisers;
-mod usage;
+mod untrusted_stays_untrusted;

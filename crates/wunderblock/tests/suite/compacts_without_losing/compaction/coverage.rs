@@ -1,0 +1,306 @@
+//! Every message reaches the model exactly once: as an entry of the request, or through the one summary whose range
+//! contains it. The invariant is that of Mastra's repair of its observational memory, where it was violated 2,173
+//! times before.
+
+use crate::compacts_without_losing::compaction::scene::*;
+use crate::nothing_is_lost::ledger::history::{Move, Story, step, tries};
+use crate::scene::sound;
+use futures_executor::block_on;
+use proptest::prelude::*;
+use proptest::sample::select;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use wunderblock::{Built, CompactionResult, ContextOptions, Visibility};
+use wunderblock_core::budget::Reason;
+use wunderblock_core::compact::Urgency;
+use wunderblock_core::event::{Event, Fact};
+use wunderblock_core::message::{Message, Part, Role};
+use wunderblock_core::policy::{Action, Policy};
+use wunderblock_core::units::{Seq, Tokens};
+use wunderblock_testkit::faults::{FaultTime, PortMethod};
+
+const OTHER_MODEL: &str = "claude-haiku-4-5";
+
+/// Policies that show nothing but protected entries beside their summaries.
+const STRICT: [&str; 2] = ["observations", "fresh-window"];
+
+#[derive(Clone, Debug)]
+enum Act {
+    Tell(Vec<Move>),
+    Turns(u64),
+    Build,
+    Compact,
+    /// A number of minutes pass.
+    Wait(i64),
+    Mark(Visibility, u8),
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    let mark = select(vec![Visibility::Pin, Visibility::Unpin, Visibility::Hide, Visibility::Unhide]);
+    prop_oneof![
+        4 => prop::collection::vec(step(), 1..8).prop_map(Act::Tell),
+        4 => (1..24_u64).prop_map(Act::Turns),
+        8 => Just(Act::Build),
+        1 => Just(Act::Compact),
+        1 => (1..90_i64).prop_map(Act::Wait),
+        1 => (mark, any::<u8>()).prop_map(|(mark, share)| Act::Mark(mark, share)),
+    ]
+}
+
+/// Returns whether a policy makes summaries and has no step that only drops entries.
+fn summarises(policy: &Policy) -> bool {
+    policy.summarises() && !policy.steps.iter().any(|action| matches!(action, Action::Drop { .. }))
+}
+
+/// Returns calls with missing results, or with results after the frontier, and their other results. Such an exchange
+/// appears behind the frontier as a whole, and no summary contains it, even if it begins in the summary's range.
+fn going_on(messages: &[(Seq, Message)], frontier: Seq) -> BTreeSet<Seq> {
+    let ids = |message: &Message| -> BTreeSet<String> {
+        let id = |part: &Part| match part {
+            Part::ToolCall { call, .. } | Part::ToolResult { call, .. } => Some(format!("{call:?}")),
+            _ => None,
+        };
+        message.parts.iter().filter_map(id).collect()
+    };
+    let mut results: BTreeMap<String, Vec<Seq>> = BTreeMap::new();
+    for (seq, message) in messages.iter().filter(|(_, message)| message.role != Role::Assistant) {
+        ids(message).into_iter().for_each(|id| results.entry(id).or_default().push(*seq));
+    }
+    let mut late = BTreeSet::new();
+    for (at, call) in messages.iter().filter(|(_, message)| message.role == Role::Assistant) {
+        let calls = ids(call);
+        let own = calls.iter().map(|id| results.get(id).map(Vec::as_slice).unwrap_or_default());
+        let waits = own.clone().any(|own| own.is_empty() || own.iter().any(|seq| *seq >= frontier));
+        if waits {
+            late.extend(own.flatten().copied().chain([*at]));
+        }
+    }
+    late
+}
+
+/// Returns the messages that a request does not give exactly once, each with the fault.
+fn uncovered(scene: &Scene, built: &Built, is_strict: bool) -> Vec<(Seq, &'static str)> {
+    let trim = scene.trim();
+    let report = &built.draft.report;
+    let pinned = |event: Event| match event.fact {
+        Some(Fact::ContentPinned(pin)) => Some(pin.target),
+        _ => None,
+    };
+    let pinned: BTreeSet<Seq> = scene.events().into_iter().filter_map(pinned).collect();
+    let late = going_on(&scene.messages(), trim.drop_before);
+    let mut wrong = Vec::new();
+    for (seq, message) in scene.messages() {
+        let raw = report.entries.iter().filter(|line| line.seq == Some(seq)).count();
+        let nodes = trim.nodes.iter().filter(|node| (node.from..=node.to).contains(&seq)).count();
+        let mut runs = report.left_out.iter().filter(|run| (run.from_seq..=run.to_seq).contains(&seq));
+        let is_listed = runs.any(|run| run.reason != Reason::Summarised && !run.handle.is_empty());
+        // A protected entry stays word for word with its results, even if a summary covers it.
+        let is_kept = trim.keep.contains(&seq)
+            || message.role == Role::System
+            || pinned.contains(&seq)
+            || late.contains(&seq)
+            || message.role == Role::Tool && trim.keep.iter().chain(&pinned).any(|kept| *kept < seq);
+        let what = match (raw, nodes) {
+            (2.., _) => "it stands twice",
+            (_, 2..) => "two summaries tell of it",
+            (1, 1) if is_strict && !is_kept => "it stands, and a summary tells of it",
+            (0, 0) if !is_listed => "nothing tells of it",
+            _ => continue,
+        };
+        wrong.push((seq, what));
+    }
+    wrong
+}
+
+fn perform(
+    scene: &Scene,
+    story: &mut Story,
+    said: &mut u64,
+    policy: &Arc<Policy>,
+    (window, act): (u64, &Act),
+) {
+    match act {
+        Act::Tell(moves) => {
+            let events: Vec<_> = moves.iter().flat_map(|step| story.tell(step)).collect();
+            block_on(scene.session.append(events)).unwrap();
+        }
+        Act::Turns(count) => {
+            scene.turns(*said..*said + count);
+            *said += count;
+        }
+        Act::Build => {
+            let Some(built) = scene.build_or_none(&under(policy, window)) else { return };
+            sound(&built);
+            let is_strict = STRICT.contains(&&*policy.name);
+            assert_eq!(uncovered(scene, &built, is_strict), [], "{} in {window}", policy.name);
+        }
+        Act::Compact => drop(block_on(scene.session.compact(&by_hand(policy, window)))),
+        Act::Wait(minutes) => scene.wait(minutes * 60_000),
+        Act::Mark(mark, share) => {
+            let at = Seq(1 + scene.head().0 * u64::from(*share) / 256);
+            drop(block_on(mark.set(&scene.session, at)));
+        }
+    }
+}
+
+fn windows() -> impl Strategy<Value = u64> {
+    select(vec![8_000_u64, 16_000, 32_000, 64_000, 200_000, 1_000_000])
+}
+
+fn names(keeps: impl Fn(&str) -> bool) -> impl Strategy<Value = String> {
+    let all = policies().names().filter(|name| summarises(&preset(name)) && keeps(name));
+    select(all.map(ToOwned::to_owned).collect::<Vec<_>>())
+}
+
+proptest! {
+    #![proptest_config(tries(40))]
+
+    /// Plays random sessions in any window, with idle times, pins and hides.
+    #[test]
+    fn every_message_reaches_the_model_exactly_once(
+        window in windows(),
+        name in prop_oneof![3 => names(|name| STRICT.contains(&name)), 1 => names(|_| true)],
+        acts in prop::collection::vec(act(), 4..24),
+    ) {
+        let (scene, mut story, mut said) = (Scene::new(), Story::default(), 0);
+        let policy = preset(&name);
+        scene.user("Let us begin.");
+        for act in acts.iter().chain([&Act::Build]) {
+            perform(&scene, &mut story, &mut said, &policy, (window, act));
+        }
+        prop_assert_eq!(scene.problems(), [""; 0]);
+    }
+}
+
+/// A session that grows turn by turn needs no last resort: neither policy leaves anything out for lack of room.
+#[test]
+fn a_session_that_grows_turn_by_turn_leaves_nothing_out() {
+    for (name, window) in STRICT.iter().flat_map(|name| [8_000, 32_000, 200_000].map(|window| (name, window)))
+    {
+        let scene = Scene::new();
+        let policy = preset(name);
+        let turns = window / 250;
+        for round in 0..turns.min(160) {
+            scene.turns(round..round + 1);
+            let built = scene.build(&under(&policy, window));
+            assert_eq!(uncovered(&scene, &built, true), [], "{name} in {window}, round {round}");
+            let bare = built.draft.report.left_out.iter().find(|run| run.reason == Reason::Budget);
+            assert_eq!(bare, None, "{name} in {window}, round {round}");
+        }
+        scene.is_whole();
+    }
+}
+
+/// Chunks are summarised as they fill, without changing a request. At the level all their summaries take effect in
+/// one step.
+#[test]
+fn what_is_made_ahead_takes_effect_together_at_the_level() {
+    let (scene, policy) = (Scene::new(), preset("observations"));
+    let mut before: Option<Built> = None;
+    let mut ahead = 0;
+    for round in 0..400 {
+        scene.turns(round..round + 1);
+        let built = scene.build(&under(&policy, 64_000));
+        let outcome = built.compacted.as_ref().map(|done| (done.outcome.clone(), done.due.level));
+        match &outcome {
+            Some((CompactionResult::Prepared, Urgency::Ahead)) => ahead += 1,
+            Some((CompactionResult::Compacted, Urgency::Soft)) => {
+                let (step, trim) = (scene.steps().last().unwrap().0, scene.trim());
+                let early = trim.nodes.iter().filter(|node| node.at < step).count();
+                assert!(ahead >= 2 && early >= 2, "{ahead} made ahead, {early} of {:?}", trim.nodes);
+                let made = scene.made();
+                let of = |at: Seq| &made.iter().find(|(seq, _)| *seq == at).unwrap().1;
+                assert!(trim.nodes.iter().all(|node| of(node.at).sources.is_empty()));
+                return;
+            }
+            Some(other) => panic!("{other:?}"),
+            None => {}
+        }
+        if let Some(before) = &before {
+            assert!(goes_on(before, &built), "round {round}: {outcome:?}");
+        }
+        before = Some(built);
+    }
+    panic!("the level was never reached");
+}
+
+/// A log that is too long is archived: the newest pieces stay, a catalogue replaces the others, and nothing is
+/// covered twice.
+#[test]
+fn the_oldest_pieces_become_a_catalogue() {
+    let (scene, policy) = (Scene::new(), preset("observations"));
+    for round in 0..400 {
+        scene.turns(round * 4..round * 4 + 4);
+        let built = scene.build(&under(&policy, 16_000));
+        let nodes = built.compacted.iter().flat_map(|done| &done.nodes);
+        let Some(catalogue) = nodes.into_iter().find(|node| node.level > 0) else { continue };
+        assert!(scene.trim().nodes.iter().any(|node| node.at == catalogue.at), "it stands");
+        let text = &catalogue.text;
+        assert!(text.lines().all(|line| line.starts_with("- #") && line.chars().count() <= 240), "{text}");
+        let ranges: Vec<(u64, u64)> = text
+            .lines()
+            .map(|line| {
+                let (from, to) = line["- #".len()..].split(' ').next().unwrap().split_once('–').unwrap();
+                (from.parse().unwrap(), to.parse().unwrap())
+            })
+            .collect();
+        assert_eq!(ranges.first().unwrap().0, catalogue.from.0);
+        assert_eq!(ranges.last().unwrap().1, catalogue.to.0);
+        assert!(ranges.windows(2).all(|two| two[0].1 + 1 == two[1].0), "{ranges:?}");
+        assert!(catalogue.after <= Tokens(2_300), "with its fence");
+        scene.is_whole();
+        return;
+    }
+    panic!("the log never grew too long");
+}
+
+/// A lane whose cache is lost anyway, after some minutes or for another model, is compacted at a size at which it
+/// would otherwise just grow.
+#[test]
+fn a_lane_whose_cache_is_lost_is_made_shorter() {
+    let policy = policy(
+        "extends = \"observations\"\n[trigger]\nidle = 0.46\n[trigger.soft]\nfraction = 0.9\nunsummarised = 900_000",
+    );
+    let due_after = |minutes: i64, model: &str| {
+        let scene = Scene::new();
+        let mut turns = 1;
+        scene.turns(0..1);
+        while scene.build(&under(&policy, 32_000)).draft.report.total_tokens < Tokens(15_000) {
+            scene.turns(turns..turns + 1);
+            turns += 1;
+        }
+        scene.wait(minutes * 60_000);
+        scene.turns(turns..turns + 1);
+        let built = scene.build(&ContextOptions { model: Some(model.to_owned()), ..under(&policy, 32_000) });
+        built.compacted.filter(|done| done.outcome == CompactionResult::Compacted).map(|done| done.due.why)
+    };
+    assert_eq!(due_after(1, MODEL), None);
+    for (minutes, model) in [(6, MODEL), (1, OTHER_MODEL)] {
+        let why = due_after(minutes, model).unwrap();
+        assert!(why.starts_with("the provider's cache is lost"), "{why}");
+    }
+}
+
+/// A fault while a chunk is summarised ahead leaves all or nothing of the summary, and the next request is complete.
+#[test]
+fn what_breaks_off_while_a_chunk_is_made_leaves_nothing_behind() {
+    for when in [FaultTime::Before, FaultTime::After] {
+        for nth in 1..=4 {
+            let (scene, policy) = (Scene::of(40), preset("observations"));
+            let messages = scene.messages();
+            scene.faults.fail(
+                PortMethod::Commit,
+                nth,
+                when,
+                wunderblock::store::StoreError::Io("gone".to_owned()),
+            );
+            drop(block_on(scene.session.context(under(&policy, 64_000))));
+            scene.faults.clear();
+            scene.wait(wunderblock::limits::COMPACTION_LEASE + 1);
+            let built = scene.build(&under(&policy, 64_000));
+            assert_eq!(uncovered(&scene, &built, true), [], "{when:?} {nth}");
+            assert_eq!(scene.messages(), messages);
+            scene.is_whole();
+        }
+    }
+}
