@@ -1,4 +1,4 @@
-//! The way to a request, from top to bottom.
+//! Stages of a build, from top to bottom.
 
 use super::compose::{bench, decide};
 use super::draft::{self, Draft, encode};
@@ -29,25 +29,25 @@ use wunderblock_core::units::{Bytes, Tokens};
 pub(crate) use super::need::{Build, Polled};
 
 impl Build<Result<Draft, Stopped>> {
-    /// The next request as bytes, and the account of it.
+    /// Builds the next request as bytes, with its report.
     pub(crate) fn draft(job: BuildJob) -> Self {
         Self::new(async move |ask| Ok(encode(rendered(&job, &ask).await?, &job)?))
     }
 }
 
 impl Build<Result<Rendered, Stopped>> {
-    /// The next request, not encoded: what a simulation looks at.
+    /// Builds the next request without encoding it, for a simulation.
     pub(crate) fn rendered(job: BuildJob) -> Self {
         Self::new(async move |ask| rendered(&job, &ask).await)
     }
 }
 
 impl Build<Result<Bench, Error>> {
-    /// A lane as a compaction finds it.
+    /// Builds the state of a lane at the start of a compaction.
     pub(crate) fn bench(job: BuildJob) -> Self {
         Self::new(async move |ask| {
             let mut lane = weigh(load(&job, &ask).await?, &job, &ask).await?;
-            // What enters shorter is on record before a compaction begins.
+            // Shortened texts are recorded before a compaction begins.
             let shorter = ShorterTexts::of(lane.snapshot.view.head(), resize(&mut lane, &job)?);
             let shortened = Shortened { lane, shorter, texts: Texts::default() };
             bench(gather(shortened, &job, &ask, Recalls::Nothing).await?, &job, &ask).await
@@ -56,14 +56,14 @@ impl Build<Result<Bench, Error>> {
 }
 
 impl Build<Result<Weighed, Error>> {
-    /// A lane with what its texts cost.
+    /// Builds a lane with the costs of its texts.
     pub(crate) fn weighed(job: BuildJob) -> Self {
         Self::new(async move |ask| weigh(load(&job, &ask).await?, &job, &ask).await)
     }
 }
 
 impl Build<Result<Loaded, Error>> {
-    /// A lane with what its next request is for.
+    /// Builds a lane with the target of its next request.
     pub(crate) fn loaded(job: BuildJob) -> Self {
         Self::new(async move |ask| load(&job, &ask).await)
     }
@@ -78,9 +78,9 @@ async fn rendered(job: &BuildJob, ask: &Asking) -> Result<Rendered, Stopped> {
     Ok(show(planned, job, ask).await?)
 }
 
-/// Loads as much as the window can hold. The window decides how far back to look, and the transcript may decide the
-/// window, so a second look can be needed; likewise when the lane was last built for another model or window, and begins
-/// again.
+/// Loads as much as the window can hold. The window decides how far back to read, and the transcript may decide the
+/// window, so a second read may be needed. A second read is also needed if the lane was last built for another model
+/// or window, and therefore begins again.
 async fn load(job: &BuildJob, ask: &Asking) -> Result<Loaded, Error> {
     let options = &job.options;
     let look = |lane: LaneChoice, window: Tokens, ignores_steps: bool| {
@@ -95,18 +95,20 @@ async fn load(job: &BuildJob, ask: &Asking) -> Result<Loaded, Error> {
     let target = Target::of(&job.catalog, options, &snapshot.said())?;
     let window = target.budget.window;
     let resizes = snapshot.target().is_some_and(|was| was != target.lane());
+    // A view that reaches back to the frontier is complete, even if its window was guessed too small.
     let is_whole = window <= guess || snapshot.floor <= snapshot.view.trim().drop_before;
     if !resizes && is_whole {
         return Ok(Loaded { snapshot, target, resizes });
     }
+    // The first read may have chosen the lane; the second must read the same one.
     let lane = LaneChoice::Named(snapshot.lane().clone());
     let snapshot = look(lane, window, resizes).await?;
     let target = Target::of(&job.catalog, options, &snapshot.said())?;
     Ok(Loaded { snapshot, target, resizes })
 }
 
-/// Makes a cost model that knows every body of the view, corrected by what providers measured. Bodies that nobody has counted
-/// yet are counted now.
+/// Creates a cost model that knows every body of the view, corrected by the providers' counts. Bodies without a
+/// stored count are counted now.
 async fn weigh(loaded: Loaded, job: &BuildJob, ask: &Asking) -> Result<Weighed, Error> {
     let Loaded { snapshot, mut target, resizes } = loaded;
     let costs = TokenCosts::new(target.row.counter(), target.dialect, Arc::clone(&job.counts));
@@ -116,6 +118,7 @@ async fn weigh(loaded: Loaded, job: &BuildJob, ask: &Asking) -> Result<Weighed, 
     let learned = snapshot.before().filter(|_| !resizes).map(|(_, built)| built.overhead);
     let overhead = match learned {
         Some(learned) => learned,
+        // Without a measurement there is nothing to derive the overhead from.
         None if !snapshot.is_measured() => None,
         None => {
             let opening = snapshot.opening.as_deref().unwrap_or(&snapshot);
@@ -129,7 +132,7 @@ async fn weigh(loaded: Loaded, job: &BuildJob, ask: &Asking) -> Result<Weighed, 
     Ok(Weighed { snapshot, target, costs, calibration, overhead, fresh, resizes })
 }
 
-/// Tells a cost model what the bodies of a view take. Those that nobody has counted yet are counted now, and returned.
+/// Adds the counts of a view's bodies to a cost model. Counts and returns the bodies without a stored count.
 async fn count_bodies(
     snapshot: &Snapshot,
     costs: &TokenCosts,
@@ -145,15 +148,15 @@ async fn count_bodies(
     Ok(fresh)
 }
 
-/// What a build brings back.
+/// Content that a build recalls.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Recalls {
-    /// What the newest turn speaks of, and what answers the query.
+    /// Bodies named in the latest turn, and entries that match the query.
     Hits,
     Nothing,
 }
 
-/// Recalls what could come back, and reads the sources.
+/// Collects what can be recalled, and reads the sources.
 async fn gather(
     shortened: Shortened,
     job: &BuildJob,
@@ -187,7 +190,7 @@ async fn gather(
     Ok(Gathered { lane, shorter, texts, hits, offer, state, packer })
 }
 
-/// Loads the texts a rendering shows, and what the ledger holds up to the edges of its gaps, and renders.
+/// Loads the texts that a rendering shows and the running sums at the edges of its gaps, and renders.
 async fn show(mut planned: Planned, job: &BuildJob, ask: &Asking) -> Result<Rendered, Error> {
     let (view, trim) = (&planned.decision.view, &planned.decision.plan.trim);
     let handles = planned.texts.missing(render::handles(view, trim));

@@ -1,4 +1,4 @@
-//! Composing and planning: what of the sources holds, and what of the session goes in beside it.
+//! Composes and plans: decides which sources take effect, and which entries of the session are shown with them.
 
 use super::decision::Decision;
 use super::job::BuildJob;
@@ -19,11 +19,12 @@ use wunderblock_core::preamble_text;
 use wunderblock_core::section::Section;
 use wunderblock_core::view::View;
 
-/// Composes and plans. When the lane takes a step its beginning is paid for again, so what waited takes effect: a lane that
-/// steps composes once more with all that waited, and once more if the work log waited for an entry that the step left out.
+/// Composes and plans. After a step the provider has to read the beginning of the request again, so changes that
+/// waited for a step take effect with it. A lane that steps composes again with all waiting changes, and once more if
+/// the work log waited for an unfinished reply that the step left out.
 pub(super) async fn decide(mut gathered: Gathered, job: &BuildJob, ask: &Asking) -> Result<Planned, Stopped> {
     let snapshot = &gathered.lane.snapshot;
-    // A lane that has taken a step since its last request begins again, too.
+    // A lane that has taken a step since its last request also begins again.
     let begins = snapshot.view.preamble().is_none() || snapshot.view.progress().built.is_none();
     let mut attempt = gathered.attempt(job, ask, begins).await?;
     let steps = |plan: &Plan| plan.step == Some(TrimReason::OverBudget);
@@ -43,7 +44,7 @@ pub(super) async fn decide(mut gathered: Gathered, job: &BuildJob, ask: &Asking)
             return Err(Stopped::Refused { lane, refusal, shorter });
         }
     };
-    // What a step has dropped is said again as it was recorded.
+    // A work log that the step drops is injected again as it was recorded, so its text is needed.
     let again = plan.inject.iter().filter(|item| item.section == Section::Work);
     ask.texts(&mut texts, again.filter_map(|item| item.body.handle()).collect::<Vec<_>>()).await?;
     decision.follow(plan, &texts)?;
@@ -64,7 +65,7 @@ pub(super) async fn decide(mut gathered: Gathered, job: &BuildJob, ask: &Asking)
     })
 }
 
-/// Composes as a lane's next step would, and plans nothing: what a compaction begins with.
+/// Composes as the lane's next step would, without planning: the starting point of a compaction.
 pub(super) async fn bench(mut gathered: Gathered, job: &BuildJob, ask: &Asking) -> Result<Bench, Error> {
     let (composed, decision) = gathered.compose(job, ask, true).await?;
     let Gathered { lane, shorter, texts, state, .. } = gathered;
@@ -90,7 +91,7 @@ pub(super) async fn bench(mut gathered: Gathered, job: &BuildJob, ask: &Asking) 
     })
 }
 
-/// What composing and planning once came to.
+/// Result of composing and planning once.
 struct Attempt {
     composed: Composed,
     decision: Decision,
@@ -98,7 +99,7 @@ struct Attempt {
 }
 
 impl Gathered {
-    /// Composes and plans once; `begins` says that the lane's beginning changes anyway.
+    /// Composes and plans once. `begins` states that the lane's beginning changes in any case.
     async fn attempt(&mut self, job: &BuildJob, ask: &Asking, begins: bool) -> Result<Attempt, Error> {
         let (composed, decision) = self.compose(job, ask, begins).await?;
         let must: Vec<Injection> = composed.tail.iter().chain(&self.state).cloned().collect();
@@ -119,7 +120,7 @@ impl Gathered {
         Ok(Attempt { composed, decision, plan })
     }
 
-    /// What is to be said of the work once the lane has taken the step that was planned, if nothing of it was to be said before.
+    /// Returns the work log to inject after the planned step, if the request was not going to show one.
     fn log_behind(&mut self, attempt: &Attempt, job: &BuildJob) -> Option<Injection> {
         let plan = attempt.plan.as_ref().ok().filter(|plan| plan.step.is_some())?;
         if self.state.iter().any(|item| item.section == Section::Work) {
@@ -132,7 +133,8 @@ impl Gathered {
         log
     }
 
-    /// Composes. What the preamble repeats of the one on record and was not offered again is loaded first.
+    /// Composes the preamble. Texts that it keeps from the recorded preamble, and that no source offered again, are
+    /// loaded first.
     async fn compose(
         &mut self,
         job: &BuildJob,
@@ -168,7 +170,7 @@ impl Gathered {
     }
 }
 
-/// A text that was cut, as a body that is weighed at once.
+/// Packs a truncated text as a body, and counts it immediately.
 fn pack(packer: &Packer, costs: &TokenCosts, text: String) -> Body {
     let count = costs.measure(&text);
     let body = packer.pack(text);
@@ -178,7 +180,7 @@ fn pack(packer: &Packer, costs: &TokenCosts, text: String) -> Body {
     body
 }
 
-/// What a request holds whatever is left out of the conversation: the model's name, and the lane's preamble.
+/// Returns the content of a request that does not depend on the conversation: the model's name and the preamble.
 pub(crate) fn fixed(target: &Target, view: &View, costs: &TokenCosts) -> Vec<Fixed> {
     let name = target.model_line(costs);
     let mut fixed = vec![Fixed { section: name.section, what: name.what, cost: name.cost }];

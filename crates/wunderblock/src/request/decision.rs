@@ -1,4 +1,4 @@
-//! What a build decides, as the events it means and the view after them.
+//! Decisions of a build, as the events to record and the view after them.
 
 use super::job::BuildJob;
 use crate::error::Error;
@@ -16,13 +16,13 @@ use wunderblock_core::section::Section;
 use wunderblock_core::units::Millis;
 use wunderblock_core::view::{View, preamble_id};
 
-/// A decision under way: each event is applied to the view as soon as it is decided.
+/// Decision in progress. Each event is applied to the view as soon as it is decided.
 #[derive(Debug)]
 pub(crate) struct Decision {
     pub(crate) plan: Plan,
-    /// What is to be appended, texts in full.
+    /// Events to be appended, with full texts.
     pub(crate) events: Vec<NewEvent>,
-    /// The view after them; that of the lane as long as nothing was decided.
+    /// View after these events. It is the lane's own view until something is decided.
     pub(crate) view: Arc<View>,
     lane: LaneId,
     tenant: TenantId,
@@ -31,7 +31,7 @@ pub(crate) struct Decision {
 }
 
 impl Decision {
-    /// Nothing is decided yet.
+    /// Starts without any decision.
     pub(super) fn begin(job: &BuildJob, view: &Arc<View>) -> Self {
         Self {
             plan: Plan::default(),
@@ -44,12 +44,12 @@ impl Decision {
         }
     }
 
-    /// Goes on from events that the view has been told already.
+    /// Continues after events that the view already contains.
     pub(super) fn after(self, events: Vec<NewEvent>) -> Self {
         Self { events, ..self }
     }
 
-    /// The lane's preamble, if it is not what is on record.
+    /// Changes the lane's preamble if it differs from the recorded one.
     pub(super) fn change_preamble(&mut self, composed: &Composed, texts: &Texts) -> Result<(), Error> {
         let Some(preamble) = &composed.preamble else { return Ok(()) };
         let changed = PreambleChanged {
@@ -61,9 +61,9 @@ impl Decision {
         self.take(Fact::PreambleChanged(Box::new(changed)), texts)
     }
 
-    /// The plan: what is left out, and what enters at the tail, a message for each section.
+    /// Applies a plan: the step, and one message per section that is injected at the tail.
     pub(super) fn follow(&mut self, plan: Plan, texts: &Texts) -> Result<(), Error> {
-        // A step may drop what it told, and the log with it.
+        // Read before the step, which may remove the work log from the view.
         let work = self.view.work().cloned();
         if let Some(reason) = plan.step {
             self.step(&plan.trim, reason, texts)?;
@@ -82,7 +82,7 @@ impl Decision {
         Ok(())
     }
 
-    /// A step of the lane: what it leaves out from here on.
+    /// Records a step of the lane: what its requests leave out from now on.
     pub(super) fn step(&mut self, trim: &Trim, reason: TrimReason, texts: &Texts) -> Result<(), Error> {
         let trimmed = ViewTrimmed {
             lane: self.lane.clone(),
@@ -94,7 +94,7 @@ impl Decision {
         self.take(Fact::ViewTrimmed(trimmed), texts)
     }
 
-    /// Takes in a fact as the ledger will hold it; it is appended with its texts in full.
+    /// Applies a fact to the view in the form the ledger will hold, and queues it for appending with full texts.
     pub(super) fn take(&mut self, fact: Fact, texts: &Texts) -> Result<(), Error> {
         let seq = self.view.head().next();
         let id = EventId::new(match &fact {

@@ -1,4 +1,4 @@
-//! A rendered request as the bytes that are sent, and the account of it.
+//! Encodes a rendered request, and accounts for it.
 
 use super::job::BuildJob;
 use super::prefix::{self, CachePlan, RequestSize};
@@ -24,66 +24,68 @@ use wunderblock_core::units::{Bytes, Seq, Tokens};
 use wunderblock_core::usage::{Anchor, Calibration, Overhead};
 use wunderblock_wire::{Dropped, Encoded};
 
-/// A built request, and the account of it.
+/// Encoded request with its report.
 #[derive(Clone, Debug)]
 pub struct Draft {
-    /// The encoded request.
+    /// Bytes of the encoded request.
     pub body: Vec<u8>,
-    /// How many bytes of it the lane's next request repeats, cache marks aside.
+    /// Number of bytes at the beginning that the lane's next request repeats, not counting cache marks.
     pub stem: Bytes,
-    /// BLAKE3 of it, hexadecimal.
+    /// BLAKE3 hash of the encoded request, in hexadecimal.
     pub digest: String,
-    /// The format.
+    /// Format of the request.
     pub dialect: Dialect,
-    /// The model.
+    /// Name of the model.
     pub model: String,
-    /// The name of the policy its lane is compacted by.
+    /// Name of the policy that compacts the lane.
     pub policy: String,
     /// Whether the catalog knows the model.
     pub model_known: bool,
-    /// Where every token went.
+    /// Report that accounts for every token.
     pub report: BudgetReport,
-    /// What the format could not carry. Whole parts are listed in the report, too.
+    /// Content that the format cannot express. Whole parts are also listed in the report.
     pub dropped: Vec<Dropped>,
-    /// Whether it ends with the assistant's words: nothing asks for an answer, and newer models refuse to go on from there.
+    /// Whether the request ends with an assistant message. Nothing then asks for an answer, and newer models reject
+    /// such requests.
     pub ends_with_reply: bool,
-    /// The position of the newest event it was built from.
+    /// Position of the latest event that the request was built from.
     pub through: Seq,
-    /// Why the lane took a step with this request, if it did.
+    /// Reason for the step that the lane took with this request, if any.
     pub step: Option<TrimReason>,
-    /// What stands before the conversation; none if nothing does.
+    /// Content before the conversation, if any.
     pub preamble: Option<Arc<Preamble>>,
-    /// What of that is not as it was in the lane's request before.
+    /// Changes of the preamble since the lane's previous request.
     pub changes: Vec<PreambleChange>,
-    /// What has changed at its source and waits for the lane's next step.
+    /// Changes at the sources that wait for the lane's next step.
     pub pending: Vec<PreambleChange>,
-    /// What is to be known about the sources: refused, ignored, unreadable, left out.
+    /// Findings about the sources: rejected, ignored, unreadable, left out.
     pub findings: Vec<Finding>,
-    /// What the provider counted last, and what has come since.
+    /// Latest size of the context by the provider's count, plus our estimate of later entries.
     pub anchor: Option<Anchor>,
-    /// What our counts were multiplied by.
+    /// Factor applied to our token counts.
     pub calibration: Option<Calibration>,
-    /// What the program that made the session's requests added to them: its own system prompt and tools. It is no part of this
-    /// request; room is kept for it where [`ContextOptions::harness`](crate::ContextOptions::harness) says so.
+    /// Tokens that the session's own agent program added to its requests: its system prompt and tools. They are not
+    /// part of this request; room is kept for them if [`ContextOptions::harness`](crate::ContextOptions::harness) is
+    /// set.
     pub overhead: Option<Overhead>,
-    /// What is expected of the provider's cache, and what the request costs.
+    /// Expected cache hits, and the cost of the request.
     pub cache: CachePlan,
-    /// The highest threshold of the limit that it has passed, in hundredths.
+    /// Highest threshold that the request passed, in hundredths of the limit.
     pub warned: Option<u8>,
-    /// Digests of its beginning, to be recorded.
+    /// Digests of the request's beginning, to be recorded.
     pub(crate) marks: Stem,
-    /// What it was made of.
+    /// Plan that the request was made from.
     pub(crate) planned: Arc<Planned>,
 }
 
 impl Draft {
-    /// The lane it was built for.
+    /// Returns the lane that the request was built for.
     #[must_use]
     pub fn lane(&self) -> &LaneId {
         self.planned.snapshot.lane()
     }
 
-    /// The record of the request.
+    /// Returns the event that records the request.
     pub(crate) fn record(&self, stream: &StreamId) -> ContextBuilt {
         let Planned { snapshot, target, decision, .. } = &*self.planned;
         ContextBuilt {
@@ -93,7 +95,7 @@ impl Draft {
             dialect: self.dialect,
             render: render::VERSION,
             budget: target.budget,
-            // What came back is recorded beside it; here it would be a second copy to erase.
+            // Injections are recorded as events. A copy here would have to be erased, too.
             plan: Plan { inject: Vec::new(), ..decision.plan.clone() },
             heads: vec![(stream.clone(), self.through)],
             inputs: None,
@@ -111,21 +113,22 @@ impl Draft {
         }
     }
 
-    /// About how many tokens the ledger holds up to a position, for the model of the request.
+    /// Returns the approximate tokens of the ledger up to a position, for the request's model.
     pub(crate) fn tally_tokens(&self, row: TallyRow) -> Tokens {
         scaled(row, self.planned.target.row.counter(), self.calibration).0
     }
 }
 
-/// Encodes a rendered request, and checks and accounts for what is sent.
+/// Encodes a rendered request, validates it, and accounts for every token.
 ///
 /// # Errors
-/// When there is nothing to send, or the provider would refuse it.
+/// When the request is empty, or the provider would reject it.
 pub(super) fn encode(mut request: Rendered, job: &BuildJob) -> Result<Draft, Error> {
     let mut account = account(&mut request, job)?;
     let withheld = Withheld::of(&request, &account.encoded);
     let mut dropped = Vec::new();
     if !withheld.is_empty() {
+        // Parts that are dropped as a whole are listed here, because the second encoding no longer contains them.
         dropped = account.encoded.dropped;
         dropped.retain(|dropped| dropped.whole);
         withheld.decide(&mut request.planned)?;
@@ -137,6 +140,7 @@ pub(super) fn encode(mut request: Rendered, job: &BuildJob) -> Result<Draft, Err
     let Planned { snapshot, target, decision, .. } = &planned;
     report.at_step(decision.view.progress().stepped);
     check(&encoded, target)?;
+    // A request for an earlier position is judged as of the time of that position.
     let now = if job.options.at.is_some() { snapshot.newest_at } else { job.now };
     let cache = prefix::plan(target, &encoded, report.total_tokens, snapshot, now);
     let used = percent(report.total_tokens.max(planned.measured()), report.limit);
@@ -168,14 +172,14 @@ pub(super) fn encode(mut request: Rendered, job: &BuildJob) -> Result<Draft, Err
     })
 }
 
-/// A request as bytes, and the account of it.
+/// Encoded request with its report.
 struct Account {
     report: BudgetReport,
     points: Vec<CachePoint>,
     encoded: Encoded,
 }
 
-/// Encodes a request, whose text is taken out of it, and accounts for it.
+/// Encodes a request and accounts for it. Takes the request's messages out of `request`.
 fn account(request: &mut Rendered, job: &BuildJob) -> Result<Account, Error> {
     let Rendered { planned, rendered, tallies, .. } = request;
     let Planned { snapshot, target, decision, .. } = &*planned;
@@ -198,7 +202,7 @@ fn account(request: &mut Rendered, job: &BuildJob) -> Result<Account, Error> {
     Ok(Account { report, points, encoded })
 }
 
-/// Renders what was planned. All texts it shows are there.
+/// Renders a plan. All texts that it shows must be loaded.
 pub(super) fn rendered(planned: Planned, tallies: BTreeMap<Seq, TallyRow>, job: &BuildJob) -> Rendered {
     let (view, trim) = (&planned.decision.view, &planned.decision.plan.trim);
     let costs = &planned.costs;
@@ -212,14 +216,15 @@ pub(super) fn rendered(planned: Planned, tallies: BTreeMap<Seq, TallyRow>, job: 
 }
 
 impl Planned {
-    /// What the provider counted of the lane's own last request, with what has come since: nearer than any estimate.
+    /// Returns the size of the lane's own last request by the provider's count, plus later entries. This count is
+    /// more accurate than any estimate. Zero if nothing was measured.
     pub(crate) fn measured(&self) -> Tokens {
         let built = self.decision.view.progress().built.map(|(at, _)| at);
         let own = self.anchor.as_ref().filter(|anchor| built.is_some_and(|at| anchor.seq > at));
         own.map(Anchor::total).unwrap_or_default()
     }
 
-    /// How much of its limit the lane's request before took, in hundredths.
+    /// Returns the share of its limit that the lane's previous request used, in hundredths.
     pub(crate) fn used_before(&self) -> Option<u64> {
         let (_, built) = self.snapshot.before()?;
         Some(percent(built.total_tokens, built.budget.limit().tokens))
@@ -230,7 +235,7 @@ fn percent(tokens: Tokens, limit: Tokens) -> u64 {
     tokens.0.saturating_mul(100) / limit.0.max(1)
 }
 
-/// What the provider would refuse is not sent.
+/// Checks that the provider would accept an encoded request.
 fn check(encoded: &Encoded, target: &Target) -> Result<(), Error> {
     let dialect = target.dialect.name();
     if Bytes(encoded.bytes.len() as u64) > target.budget.max_bytes {
@@ -239,7 +244,8 @@ fn check(encoded: &Encoded, target: &Target) -> Result<(), Error> {
         return Err(Error::Invalid { dialect, first });
     }
     let violations = wunderblock_wire::validate(target.dialect, &encoded.bytes);
-    // A session that ends with the assistant's words waits for the user's: the sender of the request adds them.
+    // A session that ends with an assistant message waits for the user's message, which the sender of the request
+    // adds.
     let waits = |rule: &str| matches!(rule, "prefill" | "trailing-space");
     match violations.iter().find(|violation| !waits(violation.rule)) {
         Some(first) => Err(Error::Invalid { dialect, first: format!("{}: {}", first.path, first.detail) }),
@@ -247,7 +253,7 @@ fn check(encoded: &Encoded, target: &Target) -> Result<(), Error> {
     }
 }
 
-/// Whether nothing of the conversation is in a request: a preamble alone is nothing to send.
+/// Returns whether a request shows nothing of the conversation. A preamble alone is not worth sending.
 fn is_silent(messages: &[Message], preamble: Option<&Arc<Preamble>>) -> bool {
     let has_message = |preamble: &Arc<Preamble>| {
         let shown = |block: &PreambleBlock| block.shown != Inclusion::Out && !block.authority.commands();
@@ -256,8 +262,9 @@ fn is_silent(messages: &[Message], preamble: Option<&Arc<Preamble>>) -> bool {
     messages.len() <= usize::from(preamble.is_some_and(has_message))
 }
 
-/// The part of an o200k count that a model's own count exceeds it by is not known for text nobody looked at; it is taken
-/// for code.
+/// Converts a running sum to tokens of a model. How far a model's count exceeds the o200k count depends on the class
+/// of the text, which the sum does not record, so the text is treated as code. Without a count, 4 bytes are estimated
+/// as a token.
 fn scaled(row: TallyRow, counter: Counter, calibration: Option<Calibration>) -> (Tokens, Certainty) {
     let (o200k, certainty) = match row.tokens {
         Some(tokens) => (tokens.0, Certainty::Exact),
@@ -269,7 +276,7 @@ fn scaled(row: TallyRow, counter: Counter, calibration: Option<Calibration>) -> 
     (learned.max(Tokens(u64::from(o200k))), certainty)
 }
 
-/// The bytes of a rendered request.
+/// Encodes a rendered request for its target.
 pub(crate) fn bytes(
     request: Request,
     target: &Target,

@@ -1,4 +1,4 @@
-//! What a build is for, and what it works with: nothing of it changes while the build is under way.
+//! Input of a build, which does not change while the build runs.
 
 use super::lane::LaneChoice;
 use super::options::ContextOptions;
@@ -11,18 +11,18 @@ use wunderblock_core::id::{Handle, StreamId, TenantId};
 use wunderblock_core::policy::Reduce;
 use wunderblock_core::units::Millis;
 
-/// What a build is for, and what it works with. Cheap to clone.
+/// Input of a build. Cloning is cheap.
 #[derive(Clone)]
 pub(crate) struct BuildJob {
     pub(crate) tenant: TenantId,
     pub(crate) stream: StreamId,
     pub(crate) lane: LaneChoice,
     pub(crate) options: Arc<ContextOptions>,
-    /// How tool results are made shorter.
+    /// Rules by which tool results are shortened.
     pub(crate) rules: Reduce,
-    /// When the build began.
+    /// Time at which the build began.
     pub(crate) now: Millis,
-    /// What handles of new bodies are made with.
+    /// Key from which handles of new bodies are derived.
     pub(crate) key: [u8; 32],
     pub(crate) catalog: Catalog,
     pub(crate) reducer: Reducer,
@@ -30,7 +30,7 @@ pub(crate) struct BuildJob {
 }
 
 impl BuildJob {
-    /// The session's own handle.
+    /// Returns the handle of the session.
     pub(crate) fn stream_handle(&self) -> Handle {
         name_handle(&self.key, "stream", self.stream.as_str())
     }

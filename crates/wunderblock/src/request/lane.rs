@@ -1,8 +1,8 @@
-//! Which lane a build is for.
+//! Selects the lane of a build.
 //!
-//! A lane belongs to a model, a window and a policy, so that a request for one of them changes nothing for another. Callers
-//! who name a lane mean that lane; for all others the session's latest lane for the same three goes on, else a new one
-//! begins.
+//! A lane belongs to a model, a window and a policy, so that a request for one of them does not affect another.
+//! Callers may name a lane. Otherwise the session's latest lane for the same model, window and policy continues, or a
+//! new lane begins.
 
 use super::options::ContextOptions;
 use super::target::{SessionModel, Target};
@@ -12,19 +12,19 @@ use std::sync::Arc;
 use wunderblock_core::event::{ContextBuilt, LaneTarget};
 use wunderblock_core::id::LaneId;
 
-/// Characters of a model's name that a lane is named by.
+/// Maximum characters of a model's name in the name of a lane.
 const NAME_CHARS: usize = 64;
 
-/// The lane a build is for.
+/// Lane of a build.
 #[derive(Clone, Debug)]
 pub(crate) enum LaneChoice {
-    /// This one, whatever it was built for last.
+    /// The lane with this id, whatever it was built for last.
     Named(LaneId),
-    /// The one for what is asked.
+    /// The lane that fits the options.
     Fitting(LaneQuery),
 }
 
-/// What the lane is to fit.
+/// Options that a lane must fit.
 #[derive(Clone, Debug)]
 pub(crate) struct LaneQuery {
     catalog: Catalog,
@@ -32,7 +32,7 @@ pub(crate) struct LaneQuery {
 }
 
 impl LaneChoice {
-    /// The lane that options mean.
+    /// Returns the lane that the options select.
     pub(crate) fn of(options: &Arc<ContextOptions>, catalog: &Catalog) -> Self {
         match &options.lane {
             Some(lane) => Self::Named(lane.clone()),
@@ -42,19 +42,22 @@ impl LaneChoice {
 }
 
 impl LaneQuery {
-    /// Of the lanes that have built, each with its latest request and the latest first, the one for what is asked; a new
-    /// one if none is.
+    /// Chooses the lane for the options. `lanes` holds the latest request of each lane, latest first. Returns the id
+    /// of a new lane if none fits.
     pub(crate) fn choose(&self, said: &SessionModel<'_>, lanes: &[ContextBuilt]) -> Result<LaneId, Error> {
         let named = Target::name(&self.options, said);
         let window = Target::window(&self.catalog, &self.options, said).0;
         let target = LaneTarget { model: named.into(), window };
         let policy = self.options.policy();
         let is_for = |built: &&ContextBuilt| {
+            // Records of earlier versions name no policy, so they fit any.
             target_of(built) == target && built.policy.as_deref().is_none_or(|of| of == policy)
         };
         if let Some(built) = lanes.iter().find(is_for) {
             return Ok(built.lane.clone());
         }
+        // The first lane is the main lane. Later ones are named by model and window, then also by policy and a
+        // number.
         let is_free = |lane: &LaneId| !lanes.iter().any(|built| built.lane == *lane);
         if is_free(&LaneId::main()) {
             return Ok(LaneId::main());
@@ -69,7 +72,7 @@ impl LaneQuery {
     }
 }
 
-/// What a request was built for.
+/// Returns the model and window that a request was built for.
 pub(crate) fn target_of(built: &ContextBuilt) -> LaneTarget {
     LaneTarget { model: built.model.clone(), window: built.budget.window }
 }

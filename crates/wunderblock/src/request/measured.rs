@@ -1,5 +1,6 @@
-//! What a session's recorded usage says of a request: the size of its context by the provider's own count, and how far our
-//! estimates are off. This tells the session as marks; [`wunderblock_core::usage`] says what follows.
+//! Evaluates recorded usage for a request. The results are the size of the context by the provider's count, and the
+//! error of our estimates. This module converts a session to marks; [`wunderblock_core::usage`] draws the
+//! conclusions.
 
 use super::note::{MeasurementNote, What};
 use super::snapshot::Snapshot;
@@ -12,11 +13,12 @@ use wunderblock_core::units::Seq;
 use wunderblock_core::usage::{self, Anchor, Calibration, Measured, NEWEST, Overhead, UsageMark, Weight};
 use wunderblock_core::view::{View, ViewEntry};
 
-/// The measurements that are looked at first for a good one. Weighing a session's entries is what an answer costs.
+/// Number of latest measurements that are examined first. Older ones are examined only if needed, because weighing
+/// the entries of a session is the costly part.
 const RECENT: usize = 8;
 
-/// What the cost model's estimates of this model are to be multiplied by, from the usage recorded here; none for a model that is
-/// counted, and while too little is recorded. Of a cost model that is calibrated already, its own.
+/// Returns the factor for the cost model's estimates of a model, from recorded usage. `None` if the model is counted
+/// exactly, or too little usage is recorded. A calibrated cost model keeps its factor.
 pub(crate) fn calibration(
     snapshot: &Snapshot,
     catalog: &Catalog,
@@ -31,12 +33,12 @@ pub(crate) fn calibration(
     }
     let sought = ModelQuery::new(catalog, model);
     let fresh = usage::calibrate(UsageMarks::new(snapshot, &sought, costs, NEWEST + RECENT), &sought.name);
-    // What was learned stays when the replies it was learned from have left the view.
+    // A calibration from more replies is kept even if those replies have left the view.
     let kept = snapshot.learned(model).filter(|kept| fresh.is_none_or(|fresh| fresh.replies < kept.replies));
     kept.or(fresh)
 }
 
-/// The newest size of the context that the model's provider told, and what has come since by the cost model.
+/// Returns the latest size of the context by the provider's count, plus the cost model's estimate of later entries.
 pub(crate) fn anchor(
     snapshot: &Snapshot,
     catalog: &Catalog,
@@ -51,13 +53,15 @@ pub(crate) fn anchor(
     look(RECENT).or_else(|| look(usize::MAX))
 }
 
-/// What the program that made the session's requests added to them; none where nothing was measured at its beginning.
+/// Returns the tokens that the session's own agent program added to its requests. `None` if nothing was measured at
+/// the beginning of the session.
 pub(crate) fn overhead(
     opening: &Snapshot,
     catalog: &Catalog,
     model: &str,
     costs: &TokenCosts,
 ) -> Option<Overhead> {
+    // The overhead is visible only in a view that reaches back to the first message.
     if opening.floor.max(opening.view.trim().drop_before) > Seq(2) {
         return None;
     }
@@ -66,7 +70,7 @@ pub(crate) fn overhead(
 }
 
 impl Snapshot {
-    /// What the lane's last request for a model, or its last compaction, was counted with.
+    /// Returns the calibration for a model that the lane's last request or last compaction used, whichever is later.
     fn learned(&self, model: &str) -> Option<Calibration> {
         let step = self.step.as_ref().and_then(|(at, step)| Some((*at, step.compaction.as_ref()?)));
         let stepped = step.and_then(|(at, done)| Some((at, done.calibration.as_ref()?)));
@@ -81,13 +85,13 @@ impl Snapshot {
             .map(|(_, learned)| learned)
     }
 
-    /// Whether a provider has measured anything. Without that no entry need be weighed.
+    /// Returns whether any provider's measurement is recorded. Without one, no entry needs to be weighed.
     pub(super) fn is_measured(&self) -> bool {
         self.notes.iter().any(|note| matches!(note.what, What::Measured(..)))
     }
 }
 
-/// The model whose measurements are sought. A session names a few models, very often.
+/// Model whose measurements are wanted. Comparisons are cached, because a session repeats few names very often.
 struct ModelQuery<'c> {
     catalog: &'c Catalog,
     name: String,
@@ -99,7 +103,7 @@ impl<'c> ModelQuery<'c> {
         Self { catalog, name: plain(catalog, model), met: RefCell::default() }
     }
 
-    /// Whether this is another name of it.
+    /// Returns whether `model` is a name of this model.
     fn is(&self, model: &str) -> bool {
         let met = self.met.borrow().iter().find(|(name, _)| **name == *model).map(|(_, is)| *is);
         met.unwrap_or_else(|| {
@@ -110,24 +114,25 @@ impl<'c> ModelQuery<'c> {
     }
 }
 
-/// A session's marks, oldest first.
+/// Marks of a session, oldest first.
 struct UsageMarks<'a> {
     sought: &'a ModelQuery<'a>,
     view: &'a View,
     costs: &'a TokenCosts,
     entries: Peekable<Box<dyn Iterator<Item = &'a ViewEntry> + 'a>>,
     notes: Peekable<std::slice::Iter<'a, MeasurementNote>>,
-    /// Where requests of the lane are recorded, as far back as is looked.
+    /// Positions of the lane's recorded requests, within the examined part.
     built: Vec<Seq>,
     speaker: Option<&'a str>,
+    /// Whether the current turn contains reasoning that was sent.
     thought: bool,
-    /// An entry that makes growth incomparable has said its own mark; this is the other.
+    /// Whether the last entry also needs a blur mark, because it makes the growth of the context incomparable.
     blur: bool,
 }
 
 impl<'a> UsageMarks<'a> {
-    /// From the newest measurements of the model on, as many as given, and one more. What the view does not hold whole
-    /// is no part of it.
+    /// Starts one measurement before the latest `newest` measurements of the model. Excludes positions that the view
+    /// holds only in part.
     fn new(snapshot: &'a Snapshot, sought: &'a ModelQuery<'a>, costs: &'a TokenCosts, newest: usize) -> Self {
         let told = snapshot.notes.iter().rev().filter(|note| match &note.what {
             What::Measured(usage, _) => usage.model.as_deref().is_none_or(|of| sought.is(of)),
@@ -157,7 +162,7 @@ impl<'a> UsageMarks<'a> {
         let said = &entry.message;
         let sent = said.standing.is_sendable();
         let thinks = said.parts.iter().any(|part| matches!(part, Part::Thinking { .. }));
-        // Providers drop a turn's reasoning when the next turn begins, and none says how much that was.
+        // Providers drop the reasoning of a turn when the next turn begins, and none reports how many tokens it was.
         let dropped = self.thought && said.is_user_turn();
         self.blur = sent && (dropped || said.parts.iter().any(has_media));
         self.thought = (self.thought && !dropped) || (sent && thinks);
@@ -170,7 +175,7 @@ impl<'a> UsageMarks<'a> {
         sent.then_some(UsageMark::Other(weight))
     }
 
-    /// The name as it is asked for if it is that model's, else none.
+    /// Returns the wanted name if `model` is a name of that model, otherwise an empty string.
     fn same(&self, model: Option<&str>) -> &'a str {
         if model.is_some_and(|model| self.sought.is(model)) { &self.sought.name } else { "" }
     }
@@ -228,8 +233,8 @@ fn has_media(part: &Part) -> bool {
     }
 }
 
-/// A model's name without the prefix of a router and the date of a release, as far as the catalog takes it for the same
-/// model: `anthropic/claude-sonnet-4-5` and `claude-sonnet-4-5-20250929` are one.
+/// Removes a router's prefix and a release date from a model's name. They are kept unless the catalog knows the
+/// shorter name as the same model: `anthropic/claude-sonnet-4-5` and `claude-sonnet-4-5-20250929` are the same.
 fn plain(catalog: &Catalog, model: &str) -> String {
     let whole = model.trim().to_ascii_lowercase();
     let row = catalog.lookup(&whole);
@@ -244,7 +249,7 @@ fn plain(catalog: &Catalog, model: &str) -> String {
     if is_same(undated) { undated.to_owned() } else { unrouted.to_owned() }
 }
 
-/// A name without `-20250929`, `@20250929`, `-2024-08-06`, and Bedrock's `-v1:0` behind.
+/// Removes a suffix like `-20250929`, `@20250929` or `-2024-08-06`, and Bedrock's `-v1:0` after it.
 fn undated(name: &str) -> &str {
     let revision = |tail: &str| {
         tail.strip_prefix('v').is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit() || b == b':'))
@@ -283,7 +288,7 @@ mod tests {
             ("gpt-4o-2024-08-06", "gpt-4o"),
             ("gpt-4o-mini-2024-07-18", "gpt-4o-mini"),
             ("models/gemini-2.5-pro", "gemini-2.5-pro"),
-            // Not the same model by the catalog, or unknown to it: as it stands.
+            // Another model by the catalog, or unknown to it: the name is not changed.
             ("claude-sonnet-4-20250514", "claude-sonnet-4"),
             ("claude-opus-4-1-20250805", "claude-opus-4-1"),
             ("gpt-4-0613", "gpt-4-0613"),

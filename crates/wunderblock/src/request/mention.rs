@@ -1,10 +1,10 @@
-//! Whether a turn needs what a thing says, or only names it.
+//! Decides whether a turn needs the content of a named thing, or only names it.
 //!
-//! A body that left the request comes back when its details are wanted: it is to be read, explained, compared, mended. It
-//! does not when it is only named: that it exists, that it is to be moved, committed, thanked for.
+//! A body that left the request is recalled when its details are wanted: to be read, explained, compared or fixed. It
+//! is not recalled when it is only named, for example because it exists, or should be moved or committed.
 
-/// English words that ask for what something says, as they stand in a dictionary: their inflections count, longer words
-/// that contain them do not ("already" asks for nothing).
+/// English words that ask for the content of something, in their dictionary form. Their inflections count; longer
+/// words that contain them do not ("already" is not "read").
 #[rustfmt::skip]
 const CUES: [&str; 40] = [
     "read", "look", "show", "see", "check", "view", "open", "print", "what", "why", "how", "where", "which", "explain",
@@ -12,15 +12,15 @@ const CUES: [&str; 40] = [
     "detail", "compare", "analyse", "analyze", "analysis", "review", "error", "bug", "fail", "failure", "test", "find",
     "say", "port", "use",
 ];
-/// The same in Chinese, which puts no spaces between words.
+/// Chinese cues. They are searched as substrings, because Chinese has no spaces between words.
 const CUES_ZH: [&str; 11] = ["看", "读", "内容", "细节", "为什么", "解释", "分析", "修", "改", "检查", "错"];
 /// Endings of English inflections, longest first.
 const ENDINGS: [&str; 5] = ["ing", "es", "ed", "s", "d"];
-/// Where sentences end.
+/// Characters that end a sentence.
 const ENDS: [char; 7] = ['\n', '。', '！', '？', '!', '?', ';'];
 
-/// Whether a turn's words need the details of what goes by a name. A handle is asked for, whatever is said of it; a name
-/// with lines behind it, or alone in a turn, is, too.
+/// Returns whether a turn asks for the details of a named thing. A handle always asks for them; so does a name that
+/// is followed by line numbers, or that is alone in its sentence.
 pub(super) fn needs_details(turn: &str, name: &str) -> bool {
     let is_asked = |sentence: &str| {
         let lower = sentence.replace(name, " ").to_lowercase();
@@ -41,7 +41,7 @@ pub(super) fn needs_details(turn: &str, name: &str) -> bool {
             .any(|sentence| is_asked(sentence) || has_lines(sentence))
 }
 
-/// Whether a word is a cue or an inflection of one: looks, failed, changing.
+/// Returns whether a word is a cue or an inflection of one, such as "looks", "failed" or "changing".
 fn is_cue(word: &str) -> bool {
     let is_stem = |stem: &str| CUES.contains(&stem);
     let before = |ending: &str| word.strip_suffix(ending);
@@ -50,7 +50,7 @@ fn is_cue(word: &str) -> bool {
         || before("ing").is_some_and(|stem| CUES.iter().any(|cue| cue.strip_suffix('e') == Some(stem)))
 }
 
-/// Sentences; a full stop ends one only where a space follows, so that paths stay whole.
+/// Splits a text into sentences. A full stop ends a sentence only before a space, so that paths stay whole.
 fn sentences(text: &str) -> impl Iterator<Item = &str> {
     text.split(ENDS).flat_map(|part| part.split(". "))
 }

@@ -1,14 +1,16 @@
-//! Building a request: a value that does no input or output, driven by the holder of the lane.
+//! Builds requests. A build is a value that does no input or output; the holder of the lane drives it.
 //!
 //! ```text
-//! Need::Lane ───► Loaded ─ weigh ─► Weighed ─ shorten ─► Shortened ─ gather ─► Gathered ─ decide ─► Planned ─ show ─► Rendered ─ encode ─► Draft
-//! Need::Texts, Known ───────┴───────────────────┘           │  │                  │                  │
-//! Need::Search ─────────────────────────────────────────────┘  │                  └► Bench           │
-//! Need::Outside (files, state providers) ──────────────────────┘               (for a compaction)    │
-//! Need::Shown (texts, tallies) ──────────────────────────────────────────────────────────────────────┘
+//! load     Need::Lane                               Loaded
+//! weigh    Need::Texts                              Weighed
+//! shorten  Need::Texts, Need::Known                 Shortened
+//! gather   Need::Texts, Need::Search, Need::Outside Gathered
+//! decide   Need::Texts                              Planned, or Bench for a compaction
+//! show     Need::Shown                              Rendered
+//! encode                                            Draft
 //! ```
-//! [`build`] has the stages from top to bottom, [`stages`] what stands after each, [`need`] how a driver answers. Drivers are
-//! the engine ([`crate::drive`]), and a lane in memory ([`crate::memory`]), which a simulation plays.
+//! [`build`] contains the stages from top to bottom, [`stages`] their results, and [`need`] the interface to drivers.
+//! Drivers are the engine ([`crate::drive`]) and a lane in memory ([`crate::memory`]), which simulations use.
 
 pub(crate) mod build;
 pub(crate) mod compose;

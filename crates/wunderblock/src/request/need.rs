@@ -1,9 +1,9 @@
-//! A build as a value: it says what it needs, is given it, and ends.
+//! A build as a value: it states its needs, receives answers, and ends with a result.
 //!
-//! A build is an `async fn` that awaits nothing but needs, so that the code of its stages reads from top to bottom, and
-//! the compiler writes the state machine. It does no input or output itself: a driver asks for the next need, answers it
-//! from a ledger or from memory, and asks again. An answer travels in the [`Responder`] that came with the need, so a need
-//! cannot be given an answer of another kind.
+//! A build is an `async fn` that awaits only its needs. The code of its stages therefore reads from top to bottom,
+//! and the compiler writes the state machine. A build does no input or output: a driver asks for the next need,
+//! answers it from a ledger or from memory, and asks again. The answer is passed to the [`Responder`] of the need, so
+//! its type always matches.
 
 use super::provider::StateProvider;
 use super::snapshot::{LaneWanted, Snapshot};
@@ -20,31 +20,31 @@ use wunderblock_core::id::Handle;
 use wunderblock_core::plan::Injection;
 use wunderblock_core::units::Seq;
 
-/// What a build needs.
+/// Need of a build.
 pub(crate) enum Need {
-    /// A lane as it stands.
+    /// Snapshot of a lane.
     Lane(LaneWanted, Responder<Snapshot>),
-    /// The texts of bodies; those that are erased are left out.
+    /// Texts of bodies, except erased ones.
     Texts(Vec<Handle>, Responder<Texts>),
-    /// Which of these texts are reductions on record.
+    /// Those of the given texts that are recorded reductions.
     Known(Vec<Handle>, Responder<HashSet<Handle>>),
-    /// Older messages that answer a query, best first.
+    /// Older messages that match a query, best first.
     Search(String, Responder<Vec<Injection>>),
-    /// What lies outside the ledger: instruction files, and what state providers say.
+    /// Content outside the ledger: instruction files, and the answers of state providers.
     Outside(Box<OutsideWanted>, Responder<Outside>),
-    /// What rendering shows: texts, and what the lane holds up to positions.
+    /// Content for rendering: texts, and running sums at positions.
     Shown(ShownWanted, Responder<ShownTexts>),
 }
 
-/// What to read outside the ledger.
+/// Content to read outside the ledger.
 pub(crate) struct OutsideWanted {
-    /// Instruction files; none are to be read if `None`.
+    /// Instruction files to read, or `None` to read none.
     pub(crate) files: Option<FilesWanted>,
-    /// Those to ask for the state of the work.
+    /// Providers to ask for the state of the work.
     pub(crate) providers: Vec<StateProvider>,
 }
 
-/// Which instruction files to read: [`SourceQuery`], owned.
+/// Instruction files to read: an owned [`SourceQuery`].
 pub(crate) struct FilesWanted {
     pub(crate) workspace: Workspace,
     pub(crate) rules: InstructionRules,
@@ -65,16 +65,16 @@ impl FilesWanted {
     }
 }
 
-/// What lies outside the ledger.
+/// Content read outside the ledger.
 pub(crate) struct Outside {
     /// Instruction files.
     pub(crate) found: Option<FoundSources>,
-    /// What each provider said, or why it said nothing.
+    /// Answer of each provider, or the reason why it gave none.
     pub(crate) said: Vec<Result<String, String>>,
 }
 
 impl OutsideWanted {
-    /// Reads the files and asks the providers. It blocks.
+    /// Reads the files and asks the providers. This blocks.
     pub(crate) fn read(&self) -> Outside {
         Outside {
             found: self.files.as_ref().map(FilesWanted::read),
@@ -83,47 +83,47 @@ impl OutsideWanted {
     }
 }
 
-/// What a rendering shows.
+/// Content that a rendering needs.
 pub(crate) struct ShownWanted {
-    /// Bodies whose texts are not there yet.
+    /// Bodies whose texts are not loaded yet.
     pub(crate) handles: Vec<Handle>,
-    /// Edges of gaps.
+    /// Positions at the edges of gaps.
     pub(crate) edges: Vec<Seq>,
 }
 
-/// The texts of [`ShownWanted`], and what the lane holds up to its edges.
+/// Answer to [`ShownWanted`]: texts, and the running sums at the edges.
 #[derive(Default)]
 pub(crate) struct ShownTexts {
     pub(crate) texts: Texts,
     pub(crate) tallies: BTreeMap<Seq, TallyRow>,
 }
 
-/// Takes the answer to a need.
+/// Receiver of the answer to a need.
 pub(crate) struct Responder<T>(oneshot::Sender<T>);
 
 impl<T> Responder<T> {
-    /// Answers. A build that was dropped meanwhile hears nothing.
+    /// Answers the need. Does nothing if the build was dropped meanwhile.
     pub(crate) fn give(self, answer: T) {
         let _ = self.0.send(answer);
     }
 }
 
-/// A build's end of the conversation with its driver.
+/// Connection of a build to its driver.
 #[derive(Clone, Default)]
 pub(crate) struct Asking(Arc<Mutex<Option<Need>>>);
 
 impl Asking {
-    /// Asks, and waits for the answer.
+    /// States a need, and waits for the answer.
     ///
     /// # Errors
-    /// When the driver drops the need without an answer, which is a defect of the driver.
+    /// When the driver drops the need unanswered, which is a defect of the driver.
     pub(crate) async fn ask<T>(&self, need: impl FnOnce(Responder<T>) -> Need) -> Result<T, Error> {
         let (reply, answer) = oneshot::channel();
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(need(Responder(reply)));
         answer.await.map_err(|_| Error::Internal("a need of a build was left unanswered".to_owned()))
     }
 
-    /// Adds the texts of bodies that are not there yet. Whether any was missing.
+    /// Loads the texts that are missing in `texts`. Returns whether any was missing.
     pub(crate) async fn texts(
         &self,
         texts: &mut Texts,
@@ -142,31 +142,31 @@ impl Asking {
     }
 }
 
-/// A build under way.
+/// Build in progress.
 pub(crate) struct Build<T> {
     stages: Pin<Box<dyn Future<Output = T> + Send>>,
     asking: Asking,
 }
 
-/// How a build goes on.
+/// State of a build after a step.
 pub(crate) enum Polled<T> {
-    /// The driver answers this, and asks again.
+    /// The build has a need: answer it, then call [`Build::next`] again.
     Need(Need),
-    /// The build has ended.
+    /// The build has ended with this result.
     Done(T),
 }
 
 impl<T> Build<T> {
-    /// A build that begins with the first call of [`Build::next`].
+    /// Creates a build. It starts with the first call of [`Build::next`].
     pub(crate) fn new<F: Future<Output = T> + Send + 'static>(stages: impl FnOnce(Asking) -> F) -> Self {
         let asking = Asking::default();
         Self { stages: Box::pin(stages(asking.clone())), asking }
     }
 
-    /// Goes on to the next need, or to the end.
+    /// Continues to the next need, or to the end.
     ///
     /// # Errors
-    /// When a need is open that was not answered, which is a defect of the driver.
+    /// When the previous need was not answered, which is a defect of the driver.
     pub(crate) fn next(&mut self) -> Result<Polled<T>, Error> {
         match self.stages.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(done) => Ok(Polled::Done(done)),

@@ -1,11 +1,11 @@
-//! Events that bear on what providers measured.
+//! Events that affect measurements by providers.
 
 use wunderblock_core::event::{Event, EventSource, Fact, TurnCompleted, UsageMeasured};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_core::usage::Calibration;
 
-/// Something other than an entry that bears on measurements.
+/// Event, other than an entry, that affects measurements.
 #[derive(Clone, Debug)]
 pub(crate) struct MeasurementNote {
     pub(super) seq: Seq,
@@ -21,14 +21,14 @@ pub(super) enum What {
     Reset,
 }
 
-/// Whether it was told while it happened.
+/// Whether usage was reported live, not imported.
 type Live = bool;
 
 impl MeasurementNote {
-    /// What an event says of measurements, to one lane.
+    /// Returns how an event affects the measurements of one lane.
     pub(crate) fn of(event: &Event, lane: &LaneId) -> Option<Self> {
         let what = match &event.fact {
-            // Nobody knows what it held.
+            // The content was erased, so its effect is unknown.
             None => What::Blur,
             Some(Fact::UsageMeasured(usage)) => {
                 What::Measured(Box::new(usage.clone()), event.source == EventSource::Live)
@@ -53,14 +53,14 @@ impl MeasurementNote {
     }
 }
 
-/// A refusal for want of room is no turn that was cut short: no call was made.
+/// Returns whether a turn was cut short. A turn that was refused for lack of room is not: no call was made.
 fn is_cut_short(turn: &TurnCompleted) -> bool {
     matches!(&*turn.stop_reason, "aborted" | "error")
         && turn.error_code.as_deref() != Some("context_overflow")
 }
 
-/// What had been estimated of a request before it was corrected. A correction downwards stops at the o200k counts and
-/// cannot be taken back.
+/// Returns the estimate of a request before it was corrected. `None` if it was corrected downwards: such a correction
+/// stops at the o200k count, so it cannot be reversed.
 fn uncorrected(total: Tokens, calibration: Option<Calibration>) -> Option<Tokens> {
     match calibration.map_or(1_000, |calibration| u64::from(calibration.per_mille)) {
         per_mille @ 1_000.. => Some(Tokens(total.0.saturating_mul(1_000) / per_mille)),

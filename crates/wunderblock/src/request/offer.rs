@@ -1,4 +1,4 @@
-//! From what the caller hands in to what the sources offer: files and providers' words taken in, texts made bodies.
+//! Converts the caller's sources to an offer: takes in files and providers' answers, and packs texts as bodies.
 
 use super::need::{FilesWanted, Outside, OutsideWanted};
 use super::packer::Packer;
@@ -17,14 +17,14 @@ use wunderblock_core::section::Section;
 use wunderblock_core::units::Seq;
 use wunderblock_core::view::View;
 
-/// What is to be read outside the ledger; none where nothing is.
+/// Returns what to read outside the ledger. `None` if there is nothing to read.
 pub(super) fn outside(sources: &Sources, view: &View, texts: &Texts) -> Option<Box<OutsideWanted>> {
     let files = sources.instructions.as_ref().map(|instructions| files(instructions, view, texts));
     let providers = sources.providers.clone();
     (files.is_some() || !providers.is_empty()).then(|| Box::new(OutsideWanted { files, providers }))
 }
 
-/// What the sources offer, and what is to be said of the state at the tail.
+/// Returns the offer of the sources, and the state to inject at the tail.
 pub(super) fn offer(
     sources: &Sources,
     view: &View,
@@ -106,8 +106,8 @@ fn resource_block(resource: &Resource, packer: &Packer) -> PreambleBlock {
     if let Some(handle) = body.as_ref().and_then(Body::handle) {
         line.push_str(&format!(" · read {handle}"));
     }
-    // A resource nobody has fetched has its own line as what can be read: there is nothing more. It has a handle, as the
-    // ledger will give it one.
+    // The line of a resource that was not fetched is also its body, because there is nothing more to read. The line
+    // gets a handle, because the ledger will assign one.
     let body = body.unwrap_or_else(|| packer.pack_named(line.clone()));
     PreambleBlock::new(Section::Resources, &resource.uri, (&digest, packer.pack(line))).with_body(body)
 }
@@ -146,8 +146,8 @@ fn tool_blocks(tools: &[OfferedTool], packer: &Packer, findings: &mut Vec<Findin
     blocks
 }
 
-/// Why a text cannot be the schema of a tool's input: providers take a JSON Schema of an object. An empty text stands for
-/// an object without properties.
+/// Returns why a text is not a valid schema of a tool's input. Providers require a JSON Schema of type object. An
+/// empty text means an object without properties.
 fn schema_problem(schema: &str) -> Option<String> {
     if schema.is_empty() {
         return None;
@@ -174,17 +174,17 @@ fn schema_problem(schema: &str) -> Option<String> {
     None
 }
 
-/// Whether a schema says what it is by other schemas, or by its properties.
+/// Returns whether a schema is defined by other schemas, or by properties.
 fn combines(object: &serde_json::Map<String, serde_json::Value>) -> bool {
     ["$ref", "anyOf", "oneOf", "allOf", "properties"].iter().any(|word| object.contains_key(*word))
 }
 
-/// The instruction files that hold for where work happens, and for what it has touched.
+/// Returns the instruction files to read: those for the workspace, and those for the paths that work has touched.
 fn files(instructions: &Instructions, view: &View, texts: &Texts) -> FilesWanted {
     let nothing = Preamble::default();
     let recorded = view.preamble();
     let old = recorded.map_or(&nothing, AsRef::as_ref);
-    // A lane that has begun without instructions has frozen nothing.
+    // A lane that began without instructions has no frozen files.
     let is_first =
         old.ignore.is_empty() && !old.blocks.iter().any(|block| block.section == Section::Instructions);
     let recorded = recorded.filter(|_| !is_first);
@@ -200,7 +200,7 @@ fn files(instructions: &Instructions, view: &View, texts: &Texts) -> FilesWanted
     }
 }
 
-/// Settles which instruction files hold where, in their order.
+/// Decides which instruction files apply, and in which order.
 fn settle_files(
     instructions: &Instructions,
     found: FoundSources,
@@ -227,7 +227,7 @@ fn settle_files(
             pieces,
         });
     }
-    // Nested files that the preamble has taken in count with those before the conversation.
+    // Nested files that the preamble already contains count with the files before the conversation.
     let absorbed = |file: &InstructionFile| {
         old.blocks.iter().any(|block| block.section == Section::Instructions && block.name == file.path)
     };
@@ -248,7 +248,7 @@ fn settle_files(
     offer.blocks.insert(Section::Instructions, first);
     offer.nested = inside;
     offer.nested.extend(outside.iter().zip(late).filter_map(|(file, text)| file_block(file, text, packer)));
-    // From the outside in, whichever was reached first.
+    // From the outermost directory inwards, whichever file was reached first.
     offer.nested.sort_by_key(|block| order.get(&block.name).copied());
     let files = ignore.into_iter();
     offer.ignore =
@@ -266,7 +266,7 @@ fn file_block(file: &InstructionFile, text: &str, packer: &Packer) -> Option<Pre
     Some(PreambleBlock::instruction(&file.path, file.level, file.reason.clone(), (&file.digest, body)))
 }
 
-/// What work has touched: what calls in the view name, and what brought in the files that are on record.
+/// Returns the paths that work has touched: those named by calls in the view, and those that loaded recorded files.
 fn touched_paths(instructions: &Instructions, view: &View, old: &Preamble) -> Vec<String> {
     let parts = view.entries().rev().flat_map(|entry| &entry.message.parts);
     let gists = parts.filter_map(|part| match part {
@@ -282,7 +282,7 @@ fn touched_paths(instructions: &Instructions, view: &View, old: &Preamble) -> Ve
     paths.into_iter().collect()
 }
 
-/// What is to be said of the state. What was said before and holds no more is said to be so.
+/// Returns the state to inject. A state that was injected before and no longer applies is injected as `none`.
 fn state(
     sources: &Sources,
     said: Vec<Result<String, String>>,

@@ -1,4 +1,4 @@
-//! What is asked of a build.
+//! Options of a build.
 
 use super::sources::Sources;
 use crate::compactor::Compactor;
@@ -7,40 +7,40 @@ use wunderblock_core::id::LaneId;
 use wunderblock_core::message::Dialect;
 use wunderblock_core::units::{Seq, Tokens};
 
-/// The name of no policy.
+/// Policy name for lanes without a policy.
 const OFF: &str = "off";
 
-/// What is asked of a build. The default builds a request for the transcript's last model, and compacts its lane by the
-/// default policy where that finds it due.
+/// Options of a build. By default, a build makes a request for the transcript's last model, and compacts the lane by
+/// the default policy if the lane is due.
 #[derive(Clone, Debug)]
 pub struct ContextOptions {
-    /// Which consumer's view. Without a name the session's latest lane for the same model, window and policy, else a new
-    /// one, the first of which is the main lane.
+    /// Lane of the request. `None` selects the session's latest lane for the same model, window and policy, or begins
+    /// a new one. The first new lane is the main lane.
     pub lane: Option<LaneId>,
-    /// The model; the transcript's last one if none, else the catalog's default.
+    /// Name of the model. `None` selects the transcript's last model, or the catalog's default.
     pub model: Option<String>,
-    /// The model's window, which beats every other source.
+    /// Context window of the model, in tokens. Overrides every other source.
     pub window: Option<Tokens>,
-    /// Kept free for the answer.
+    /// Tokens reserved for the answer.
     pub reserve: Option<Tokens>,
-    /// Whether the agent program that the session is of sends the request, with its own system prompt and tools: room for them
-    /// is kept, as much as its recorded usage tells.
+    /// Whether the session's own agent program sends the request, together with its system prompt and tools. Room is
+    /// kept for these, as much as recorded usage shows.
     pub harness: bool,
-    /// The format; the model's own if none.
+    /// Format of the request. `None` selects the model's own format.
     pub dialect: Option<Dialect>,
-    /// Older entries are ranked by this and come back where there is room.
+    /// Query that ranks older entries. The best are recalled if there is room.
     pub query: Option<String>,
-    /// The user's next turn. It is appended to the session before the request is built, so the next request repeats it.
+    /// Next turn of the user. It is appended to the session before the request is built, so later requests repeat it.
     pub prompt: Option<String>,
-    /// As of this position; the head if none. Only for requests that are not recorded.
+    /// Position as of which the request is built. `None` means the head. Only for requests that are not recorded.
     pub at: Option<Seq>,
-    /// What enters from outside the ledger.
+    /// Sources outside the ledger.
     pub sources: Sources,
-    /// Which section may take how much.
+    /// Maximum share of each section.
     pub shares: Shares,
-    /// Thresholds to warn at, in hundredths of a request's limit, ascending.
+    /// Warning thresholds, in hundredths of the request's limit, ascending.
     pub warn: Vec<u8>,
-    /// How the lane is compacted when it is due; never if none.
+    /// Settings for compacting the lane when it is due. `None` never compacts it.
     pub compactor: Option<Compactor>,
 }
 
@@ -65,13 +65,13 @@ impl Default for ContextOptions {
 }
 
 impl ContextOptions {
-    /// The default without a policy: nothing is compacted, and tool results enter as they are.
+    /// Returns the default options without a policy: the lane is not compacted, and tool results are shown unchanged.
     #[must_use]
     pub fn uncompacted() -> Self {
         Self { compactor: None, ..Self::default() }
     }
 
-    /// The name of the policy by which the lane is compacted.
+    /// Returns the name of the policy that compacts the lane.
     pub(crate) fn policy(&self) -> &str {
         self.compactor.as_ref().map_or(OFF, |compactor| &compactor.policy.name)
     }
@@ -89,7 +89,7 @@ impl From<Model> for ContextOptions {
     }
 }
 
-/// The model a request is for.
+/// Model of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Model {
     name: String,
@@ -97,13 +97,13 @@ pub struct Model {
 }
 
 impl Model {
-    /// A model by its name, as the provider takes it. Its window is the catalog's.
+    /// Names a model as its provider does. Its window comes from the catalog.
     #[must_use]
     pub fn named(name: impl Into<String>) -> Self {
         Self { name: name.into(), window: None }
     }
 
-    /// The model with a window of this size, in tokens.
+    /// Sets the window of the model, in tokens.
     #[must_use]
     pub fn window(self, tokens: u64) -> Self {
         Self { window: Some(Tokens(tokens)), ..self }

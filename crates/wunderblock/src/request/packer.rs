@@ -1,4 +1,4 @@
-//! Texts that become bodies.
+//! Packs texts as bodies.
 
 use crate::store::codec;
 use crate::texts::Texts;
@@ -8,10 +8,11 @@ use wunderblock_core::id::Handle;
 use wunderblock_core::message::{Body, count_lines};
 use wunderblock_core::units::Bytes;
 
-/// Makes bodies of texts as the ledger will hold them, and keeps the texts until they are [moved](Packer::unload) on.
+/// Packs texts as bodies in the form the ledger will hold. The texts are kept until they are
+/// [unloaded](Packer::unload).
 pub(crate) struct Packer {
     key: [u8; 32],
-    /// Behind a lock, because stages hand packing on as a shared closure.
+    /// Behind a lock, because stages pass packing on as a shared closure.
     texts: Mutex<Vec<(Handle, String)>>,
 }
 
@@ -20,12 +21,12 @@ impl Packer {
         Self { key, texts: Mutex::default() }
     }
 
-    /// A text as a body.
+    /// Packs a text as a body.
     pub(crate) fn pack(&self, text: String) -> Body {
         if text.len() < codec::INLINE_MAX { Body::Inline(text) } else { self.pack_named(text) }
     }
 
-    /// A text as a body that has a handle, however short.
+    /// Packs a text as a body with a handle, however short the text is.
     pub(crate) fn pack_named(&self, text: String) -> Body {
         let blob = codec::handle(&codec::body_hash(&self.key, text.as_bytes()));
         let body = Body::Blob { blob, bytes: Bytes(text.len() as u64), lines: count_lines(&text) };
@@ -33,7 +34,7 @@ impl Packer {
         body
     }
 
-    /// Moves its texts to where rendering finds them, and counts those nobody has counted.
+    /// Moves the packed texts to `texts`, where rendering finds them, and counts those without a count.
     pub(crate) fn unload(&self, costs: &TokenCosts, texts: &mut Texts) {
         for (handle, text) in self.texts.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
             if !costs.knows(handle) {

@@ -1,7 +1,7 @@
-//! What a request has in common with the one before, and what that is worth.
+//! Compares a request's beginning with the lane's previous request, and estimates what the provider's cache saves.
 //!
-//! A provider caches a request's beginning. Whether two requests begin alike is measured, not believed: a build records
-//! digests of its own beginning at some places, and the next build hashes its own bytes up to the same places.
+//! A provider caches the beginning of a request. Whether two requests begin alike is measured, not assumed: a build
+//! records digests of its beginning at several places, and the next build hashes its own bytes up to the same places.
 
 use super::snapshot::Snapshot;
 use super::target::Target;
@@ -11,50 +11,52 @@ use wunderblock_core::request::CachePoint;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 use wunderblock_wire::{Encoded, without_marks};
 
-/// About so many places of a beginning are recorded.
+/// Approximate number of places at which digests of a beginning are recorded.
 const MARKS: usize = 16;
-/// Anthropic looks so many blocks back from a mark for a beginning it has cached ("Prompt caching": lookback window).
+/// Number of blocks that Anthropic searches back from a cache mark for a cached beginning. Source: "Prompt caching",
+/// lookback window.
 const LOOKBACK: u64 = 20;
 
-/// What is expected of the provider's cache for a request, and what the request costs.
+/// Expected cache hits of a request, and its cost.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CachePlan {
-    /// Where the provider is told to cache up to.
+    /// Places up to which the provider is asked to cache.
     pub points: Vec<CachePoint>,
-    /// The least number of tokens it caches.
+    /// Minimum number of tokens that the provider caches.
     pub minimum: Tokens,
-    /// How many bytes of the beginning are those of the lane's request before, marks aside, and how many bytes of that one
-    /// could have been; none if there was none.
+    /// Bytes of the previous request's beginning that this request repeats, and bytes that it could repeat. Cache
+    /// marks are not counted. `None` without a previous request.
     pub common: Option<(Bytes, Bytes)>,
-    /// How many tokens the provider should find in its cache.
+    /// Number of tokens that the provider should find in its cache.
     pub expected: Tokens,
-    /// Too much time has passed since the request before: nothing is expected.
+    /// Whether the cache has expired since the previous request, so that no hits are expected.
     pub is_cold: bool,
-    /// What the provider found in its cache, by its newest report.
+    /// Cache hits by the provider's latest report.
     pub recorded: Option<ReportedCache>,
-    /// What sending the request costs, the answer not counted; none if no price is known.
+    /// Cost of sending the request, without the answer. `None` if the price is unknown.
     pub cost: Option<MicroDollars>,
-    /// What it would cost if nothing were cached.
+    /// Cost if nothing were cached.
     pub uncached_cost: Option<MicroDollars>,
 }
 
-/// What a provider reported of its cache.
+/// Cache hits that a provider reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReportedCache {
-    /// Where.
+    /// Position of the report.
     pub seq: Seq,
-    /// All it took in.
+    /// Total input tokens.
     pub input: Tokens,
-    /// What of that it found in its cache.
+    /// Input tokens found in the cache.
     pub cached: Tokens,
-    /// What it should have found: the request and the answer before, by its own report; none if there is no such report.
+    /// Tokens that should have been found: the previous request and its answer, by the provider's report. `None`
+    /// without such a report.
     pub expected: Option<Tokens>,
 }
 
-/// The lane's request before: when it was built, and its record.
+/// Previous request of the lane: time of its build, and its record.
 type Before<'a> = Option<(Millis, &'a ContextBuilt)>;
 
-/// Digests of a request's beginning.
+/// Returns digests of a request's beginning at about [`MARKS`] places.
 pub(super) fn stem(encoded: &Encoded) -> Stem {
     let bytes = without_marks(encoded.bytes.get(..encoded.stem).unwrap_or_default());
     let stride = (bytes.len() / MARKS).next_power_of_two().max(256);
@@ -66,11 +68,12 @@ pub(super) fn stem(encoded: &Encoded) -> Stem {
         at += chunk.len();
         marks.push((Bytes(at as u64), short(&hasher)));
     }
+    // Thinking in the reply is bound to exactly these bytes, so their end gets a separate digest.
     let asked = without_marks(encoded.bytes.get(..encoded.asked).unwrap_or_default());
     Stem { blocks: encoded.blocks, marks, asked: Some(digest(&asked)) }
 }
 
-/// How long a beginning is, and the digest of it.
+/// Returns the length of a beginning, and its digest.
 pub(super) fn digest(beginning: &[u8]) -> (Bytes, Box<str>) {
     let mut hasher = blake3::Hasher::new();
     hasher.update(beginning);
@@ -81,7 +84,8 @@ fn short(hasher: &blake3::Hasher) -> Box<str> {
     hasher.finalize().to_hex().chars().take(16).collect::<String>().into()
 }
 
-/// How many bytes at the beginning are those of the request before: at least so many, exactly if it is all of its stem.
+/// Returns the bytes of the previous request's beginning that a request repeats. The number is rounded down to a
+/// recorded place, and exact if the whole stem is repeated.
 pub(super) fn common(bytes: &[u8], before: &Stem) -> Bytes {
     let bytes = without_marks(bytes);
     let mut hasher = blake3::Hasher::new();
@@ -98,14 +102,14 @@ pub(super) fn common(bytes: &[u8], before: &Stem) -> Bytes {
     same
 }
 
-/// How large a request is.
+/// Size of a request.
 pub(super) struct RequestSize {
-    /// Parts of its messages.
+    /// Number of parts of its messages.
     pub(super) blocks: u64,
     pub(super) tokens: Tokens,
 }
 
-/// Where a provider that wants to be told is told to cache up to.
+/// Returns the places up to which a provider is asked to cache, if the provider needs explicit marks.
 pub(super) fn points(
     target: &Target,
     preamble: &[CachePoint],
@@ -118,7 +122,8 @@ pub(super) fn points(
         return Vec::new();
     }
     let mut points = preamble.to_vec();
-    // From the end it would not find what was cached last: it is told where that ended.
+    // The lookback window from the end of this request does not reach the end of the previous one, so a mark is set
+    // there.
     let last = before.and_then(|(_, built)| built.stem.as_ref()).map(|stem| stem.blocks);
     if let Some(last) = last.filter(|last| *last > 0 && blocks > last + LOOKBACK)
         && let Ok(block) = usize::try_from(last - 1)
@@ -129,7 +134,7 @@ pub(super) fn points(
     points
 }
 
-/// What is expected of the cache, and what the request costs.
+/// Returns the expected cache hits and the cost of a request.
 pub(super) fn plan(
     target: &Target,
     encoded: &Encoded,
@@ -143,6 +148,7 @@ pub(super) fn plan(
     let stem = alike.and_then(|(_, built)| built.stem.as_ref());
     let common = stem.map(|stem| (common(&encoded.bytes, stem), stem.bytes()));
     let is_cold = alike.is_some_and(|(at, _)| now.0.saturating_sub(at.0) > rule.lifetime.0);
+    // The repeated share of bytes is applied to the tokens of the previous request.
     let again = match (alike, common) {
         (Some((_, built)), Some((same, all))) if all > Bytes::ZERO => Tokens(
             u64::try_from(u128::from(built.total_tokens.0) * u128::from(same.0) / u128::from(all.0))
@@ -166,15 +172,15 @@ pub(super) fn plan(
     }
 }
 
-/// How many tokens of a request a provider finds in its cache, where the request begins with `again` tokens of one that is
-/// still there.
+/// Returns the number of tokens that a provider finds in its cache. `again` is the number of tokens at the beginning
+/// that a cached request also has.
 pub(crate) fn cached(rule: &CacheRule, again: Tokens, total: Tokens) -> Tokens {
     let stepped = Tokens(again.0 - again.0 % rule.step.0.max(1));
     let is_cached = rule.mode != CacheMode::None && stepped >= rule.minimum;
     if is_cached { stepped.min(total) } else { Tokens::ZERO }
 }
 
-/// How a request is billed of which so many tokens are in the cache, its answer not counted.
+/// Returns how a request with this many cached tokens is billed, without its answer.
 pub(crate) fn billed(rule: &CacheRule, cached: Tokens, total: Tokens) -> BilledTokens {
     let fresh = total.saturating_sub(cached);
     let writes = rule.mode != CacheMode::None && total >= rule.minimum;
@@ -186,7 +192,7 @@ pub(crate) fn billed(rule: &CacheRule, cached: Tokens, total: Tokens) -> BilledT
     }
 }
 
-/// The newest report, beside the one before it.
+/// Returns the latest report, with what the report before it leads to expect.
 fn recorded(usage: &[(Seq, UsageMeasured)]) -> Option<ReportedCache> {
     let taken_in = |usage: &UsageMeasured| usage.input + usage.cache_read + usage.cache_write;
     let (seq, newest) = usage.last()?;

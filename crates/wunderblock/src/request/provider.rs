@@ -1,16 +1,16 @@
-//! Providers of state: whoever knows something about the work that no event holds, and is asked at each build.
+//! Providers of state: they know facts about the work that no event holds, and are asked at each build.
 
 use crate::process;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What a provider does when it is asked: a text, or why there is none.
+/// Function that answers for a provider: a text, or the reason why the provider has none.
 type ProviderFn = Arc<dyn Fn() -> Result<String, String> + Send + Sync>;
 
-/// Someone to ask: a callback, or a command. What is answered is recorded with the request it went into.
+/// Provider of state: a callback or a command. Its answer is recorded with the request that contains it.
 #[derive(Clone)]
 pub struct StateProvider {
-    /// The name its text goes by; a later text of the same name replaces it.
+    /// Name of the provider's text. A later text with the same name replaces it.
     pub name: String,
     ask: ProviderFn,
 }
@@ -22,7 +22,7 @@ impl std::fmt::Debug for StateProvider {
 }
 
 impl StateProvider {
-    /// A callback.
+    /// Creates a provider from a callback.
     pub fn new(
         name: impl Into<String>,
         ask: impl Fn() -> Result<String, String> + Send + Sync + 'static,
@@ -30,8 +30,9 @@ impl StateProvider {
         Self { name: name.into(), ask: Arc::new(ask) }
     }
 
-    /// A command and its arguments, run without a shell in a directory. It has [`PROVIDER_TIME`] milliseconds; of what it
-    /// writes to stdout, [`PROVIDER_BYTES`] count.
+    /// Creates a provider from a command and its arguments, run without a shell in a directory. The command must
+    /// finish within [`PROVIDER_TIME`] milliseconds, and only the first [`PROVIDER_BYTES`] bytes of its output are
+    /// used.
     ///
     /// [`PROVIDER_TIME`]: crate::limits::PROVIDER_TIME
     /// [`PROVIDER_BYTES`]: crate::limits::PROVIDER_BYTES
@@ -40,10 +41,10 @@ impl StateProvider {
         Self::new(name, move || process::head(&command, &cwd))
     }
 
-    /// Asks.
+    /// Asks the provider.
     ///
     /// # Errors
-    /// Why there is no answer, in words.
+    /// The reason why there is no answer, in words.
     pub fn ask(&self) -> Result<String, String> {
         (self.ask)()
     }

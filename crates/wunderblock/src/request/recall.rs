@@ -1,4 +1,4 @@
-//! What could come back: bodies the newest turn speaks of, and older entries that answer a query.
+//! Candidates for recall: bodies that the latest turn names, and older entries that match a query.
 
 use super::mention::needs_details;
 use super::need::{Asking, Need};
@@ -17,8 +17,8 @@ use wunderblock_core::section::Section;
 use wunderblock_core::units::{Bytes, Seq};
 use wunderblock_core::view::View;
 
-/// Candidates, best first. What is needed to weigh them is added to the cost model and to the texts, among it the texts of the
-/// user's newest turn.
+/// Returns the candidates, best first. Adds what is needed to weigh them to the cost model and to the texts,
+/// including the texts of the user's latest turn.
 pub(super) async fn recall(
     snapshot: &Snapshot,
     query: Option<&str>,
@@ -30,7 +30,7 @@ pub(super) async fn recall(
     ask.texts(texts, planned_texts(view)).await?;
     let words = turn_words(view, texts);
     let mut hits = Vec::new();
-    // Whether the request shows a candidate anyway is for the plan to say: only it knows where the frontiers will be.
+    // The plan checks whether the request already shows a candidate, because only the plan knows the frontiers.
     for name in names(&words).into_iter().filter(|name| needs_details(&words, name)) {
         if let Some(hit) = mentioned(view, &name) {
             hits.push(hit);
@@ -42,10 +42,10 @@ pub(super) async fn recall(
         let query = query.to_owned();
         hits.extend(ask.ask(|reply| Need::Search(query, reply)).await?);
     }
-    // What was hidden comes back only by its handle.
+    // A hidden entry is recalled only by its handle.
     hits.retain(|hit| hit.from_stream.is_some() || !view.hidden().contains(&hit.from_seq));
     hits.dedup_by(|a, b| a.body == b.body);
-    // Those that come back are loaded with all else that is shown; here only those nobody has counted yet.
+    // Recalled texts are loaded later with all other shown texts; here only those without a count are needed.
     let handles = hits.iter().filter_map(|hit| hit.body.handle());
     let handles: BTreeSet<Handle> = handles.filter(|handle| !costs.knows(*handle)).collect();
     ask.texts(texts, handles.iter().copied()).await?;
@@ -57,7 +57,7 @@ pub(super) async fn recall(
     Ok(hits)
 }
 
-/// The handle that a name is, or the one body of the view whose handle begins so.
+/// Returns the handle that a name spells in full, or the only handle in the view that begins with it.
 fn handle_in(view: &View, name: &str) -> Option<Handle> {
     let prefix: HandlePrefix = name.split('#').next()?.parse().ok()?;
     let within = |handle: &Handle| (prefix.first..=prefix.last).contains(handle);
@@ -67,7 +67,7 @@ fn handle_in(view: &View, name: &str) -> Option<Handle> {
     })
 }
 
-/// The body a handle in the newest turn names.
+/// Returns the body of a handle that the latest turn names.
 async fn named(handle: Handle, texts: &mut Texts, ask: &Asking) -> Result<Option<Injection>, Error> {
     ask.texts(texts, [handle]).await?;
     let Some(text) = texts.text(handle) else { return Ok(None) };
@@ -82,7 +82,7 @@ async fn named(handle: Handle, texts: &mut Texts, ask: &Asking) -> Result<Option
     }))
 }
 
-/// An older message that answers a query.
+/// Returns an older message that matches a query, as a candidate.
 pub(crate) fn answer(query: &str, seq: Seq, said: &Message) -> Option<Injection> {
     Some(Injection {
         section: Section::Recall,
@@ -110,7 +110,8 @@ fn turn_words(view: &View, texts: &Texts) -> String {
     words
 }
 
-/// Names of things that may have been read before: paths with a directory or an extension, URLs, handles.
+/// Returns at most 16 names of things that may have been read before. Names are paths with a directory or an
+/// extension, URLs, and handles.
 fn names(words: &str) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let cut = |c: char| {
@@ -137,7 +138,7 @@ fn looks_like_a_name(word: &str) -> bool {
     })
 }
 
-/// The newest result whose call speaks of `name`.
+/// Returns the latest tool result whose call mentions `name`.
 fn mentioned(view: &View, name: &str) -> Option<Injection> {
     for entry in view.entries().rev() {
         for part in &entry.message.parts {

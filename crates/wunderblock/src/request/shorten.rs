@@ -1,8 +1,8 @@
-//! Whether the lane begins again, and what enters the next request shorter: loaded, shortened, and applied to the view as
-//! the events it means.
+//! Lets a lane begin again if needed, and shortens texts before they are first shown. The resulting events are
+//! applied to the view.
 //!
-//! Nothing is recorded here. A build that is recorded records these events before it; one that only looks gets the same
-//! request from them.
+//! Nothing is recorded here. A recorded build records these events before its own; an unrecorded build produces the
+//! same request from them.
 
 use super::decision::Decision;
 use super::job::BuildJob;
@@ -19,7 +19,8 @@ use wunderblock_core::id::Handle;
 use wunderblock_core::plan::{Trim, TrimReason};
 use wunderblock_core::view::View;
 
-/// Lets a lane begin again that was last built for another model or window. The decision is that, and no more.
+/// Lets a lane begin again if it was last built for another model or window. The returned decision holds only that
+/// step.
 pub(super) fn resize(lane: &mut Weighed, job: &BuildJob) -> Result<Decision, Error> {
     let (snapshot, target) = (&mut lane.snapshot, Some(lane.target.lane()));
     let mut decision = Decision::begin(job, &snapshot.view);
@@ -27,7 +28,7 @@ pub(super) fn resize(lane: &mut Weighed, job: &BuildJob) -> Result<Decision, Err
         let (lane, trim) = (snapshot.lane().clone(), Trim::default());
         let step =
             ViewTrimmed { lane: lane.clone(), trim, reason: TrimReason::Resized, target, compaction: None };
-        // A lane that begins again says of the work what it sees.
+        // A lane that begins again rebuilds its work log from what it sees.
         if snapshot.view.work().is_some_and(|work| !work.is_empty()) {
             let work = Some(Box::default());
             let nothing = ContextInjected { work, ..ContextInjected::new(lane.clone(), Vec::new()) };
@@ -40,7 +41,7 @@ pub(super) fn resize(lane: &mut Weighed, job: &BuildJob) -> Result<Decision, Err
     Ok(decision)
 }
 
-/// Shortens what the lane's requests have not shown yet, and applies that to the view.
+/// Shortens texts that the lane's requests have not shown yet, and applies the reductions to the view.
 pub(super) async fn shorten(mut lane: Weighed, job: &BuildJob, ask: &Asking) -> Result<Shortened, Error> {
     let through = lane.snapshot.view.head();
     let mut decision = resize(&mut lane, job)?;
@@ -88,8 +89,8 @@ async fn shorter_texts(
     }
 }
 
-/// Which of these texts are reductions on record, at once for all of them: such a text is not reduced again. Most texts
-/// have no mark, and nothing is asked.
+/// Returns those of the given texts that are recorded reductions, which must not be reduced again. One need covers
+/// all of them. Most texts have no mark, so usually nothing is asked.
 async fn known(handles: HashSet<Handle>, ask: &Asking) -> Result<HashSet<Handle>, Error> {
     if handles.is_empty() {
         return Ok(handles);

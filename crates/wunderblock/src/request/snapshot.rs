@@ -1,4 +1,4 @@
-//! A lane as a build finds it: its view, and what else the lane's past says of its next request.
+//! State of a lane at the start of a build: its view, and facts of its past that matter for the next request.
 
 use super::lane::{LaneChoice, target_of};
 use super::note::MeasurementNote;
@@ -16,55 +16,55 @@ use wunderblock_core::plan::TrimReason;
 use wunderblock_core::units::{Bytes, Millis, Seq};
 use wunderblock_core::view::View;
 
-/// Which snapshot of a lane to take.
+/// Selects the snapshot of a lane.
 #[derive(Clone, Debug)]
 pub(crate) struct LaneWanted {
     pub(crate) lane: LaneChoice,
-    /// As of this position; the head if none.
+    /// Position as of which the snapshot is taken. `None` means the head.
     pub(crate) at: Option<Seq>,
-    /// Maximum text the window can hold.
+    /// Maximum bytes of text that the window can hold.
     pub(crate) text: Bytes,
-    /// What is known to be part of it: from here on everything is loaded, however much that is.
+    /// Position from which everything is loaded, whatever its size, because the request is known to need it.
     pub(crate) reach: Option<Seq>,
-    /// Whether to take no account of what the lane has left out so far.
+    /// Whether to ignore the lane's earlier steps.
     pub(crate) ignores_steps: bool,
 }
 
-/// A lane as a build finds it.
+/// State of a lane at the start of a build.
 #[derive(Clone, Debug)]
 pub(crate) struct Snapshot {
     pub(crate) view: Arc<View>,
-    /// The first position of which everything is in the view.
+    /// First position from which the view is complete.
     pub(crate) floor: Seq,
-    /// What is known of the view's bodies.
+    /// Known token counts of the view's bodies.
     pub(crate) counts: HashMap<Handle, BodyCount>,
-    /// Texts that are here already: those of the user's newest turn, of the ignore files in force.
+    /// Loaded texts: those of the user's latest turn, and of the ignore files in force.
     pub(crate) texts: Texts,
-    /// What bears on measurements, beside the entries of the view.
+    /// Events other than the view's entries that affect measurements.
     pub(crate) notes: Arc<Vec<MeasurementNote>>,
-    /// The newest reports of usage, oldest first.
+    /// Latest reports of usage, oldest first.
     pub(crate) reports: Vec<(Seq, UsageMeasured)>,
-    /// The lane's request before, and when it was built.
+    /// Previous request of the lane, and the time of its build.
     pub(crate) before: Option<(Millis, Arc<ContextBuilt>)>,
-    /// When the session began.
+    /// Time of the session's first event.
     pub(crate) opened_at: Millis,
-    /// When the newest event happened.
+    /// Time of the latest event.
     pub(crate) newest_at: Millis,
-    /// The model that spoke last.
+    /// Model that spoke last.
     pub(crate) model: Option<Box<str>>,
-    /// The lane's newest step, and when it took it.
+    /// Latest step of the lane, and its time.
     pub(crate) step: Option<(Millis, ViewTrimmed)>,
-    /// Whether the provider refused the lane's last request as too long.
+    /// Whether the provider rejected the lane's last request as too long.
     pub(crate) refused: bool,
-    /// Where a compaction was undone, unless the lane has been compacted since.
+    /// Position at which a compaction was undone, unless the lane was compacted since.
     pub(crate) undone: Option<Seq>,
-    /// The first events of the session up to [`OPENING`], whatever the lane has left out; none where the view begins with them,
-    /// and for a lane that has built before.
+    /// First events of the session up to [`OPENING`], regardless of steps. `None` if the view begins with them, or if
+    /// the lane has built a request before.
     pub(crate) opening: Option<Box<Self>>,
 }
 
 impl Snapshot {
-    /// A lane of which nothing is known.
+    /// Creates an empty snapshot of a lane.
     pub(crate) fn new(lane: LaneId) -> Self {
         Self {
             view: Arc::new(View::new(lane)),
@@ -84,41 +84,41 @@ impl Snapshot {
         }
     }
 
-    /// The lane.
+    /// Returns the lane.
     pub(crate) fn lane(&self) -> &LaneId {
         self.view.lane()
     }
 
-    /// The lane's request before: when it was built, and its record.
+    /// Returns the lane's previous request: the time of its build, and its record.
     pub(crate) fn before(&self) -> Option<(Millis, &ContextBuilt)> {
         self.before.as_ref().map(|(at, built)| (*at, &**built))
     }
 
-    /// The model the session has been with.
+    /// Returns the model and window that the session last used.
     pub(crate) fn said(&self) -> SessionModel<'_> {
         let window = self.reports.last().and_then(|(_, usage)| usage.window);
         SessionModel { model: self.model.as_deref(), window }
     }
 
-    /// Whether the lane begins with its next request: its first, or its first since it was resized.
+    /// Returns whether the lane begins with its next request: the first one, or the first since it was resized.
     pub(crate) fn begins(&self) -> bool {
         self.before.is_none() || self.is_resized()
     }
 
-    /// Whether the lane has been resized, and has built nothing since.
+    /// Returns whether the lane was resized and has built nothing since.
     pub(crate) fn is_resized(&self) -> bool {
         let resized = |(_, step): &(Millis, ViewTrimmed)| step.reason == TrimReason::Resized;
         self.step.as_ref().is_some_and(resized) && self.view.progress().built.is_none()
     }
 
-    /// What the lane's requests are for: its last one, or a step that was taken for the next.
+    /// Returns the target of the lane: that of a step taken for the next request, or that of its last request.
     pub(crate) fn target(&self) -> Option<LaneTarget> {
         let step = self.step.as_ref().filter(|_| self.view.progress().built.is_none());
         let stepped = step.and_then(|(_, step)| step.target.clone());
         stepped.or_else(|| self.before().map(|(_, built)| target_of(built)))
     }
 
-    /// Takes in an event, in the order of the session.
+    /// Adds an event, in the order of the session.
     pub(crate) fn fold(&mut self, event: &Event, ignores_steps: bool) {
         if self.opened_at == Millis::ZERO {
             self.opened_at = event.at;
@@ -150,7 +150,7 @@ impl Snapshot {
         }
     }
 
-    /// Takes in what an event says beside the view.
+    /// Adds the facts of an event that are not part of the view.
     pub(crate) fn note(&mut self, event: &Event) {
         let lane = self.view.lane();
         let refused = is_refused(self.refused, event, lane);
@@ -166,20 +166,20 @@ impl Snapshot {
     }
 }
 
-/// The position up to which a session's first replies are looked for.
+/// Last position of the opening, in which a session's first replies are searched.
 pub(crate) const OPENING: Seq = Seq(64);
 
-/// Reports of usage that are looked at: the newest, and one before it that is of another reply.
+/// Number of latest usage reports kept. One of them must belong to an earlier reply than the latest.
 pub(crate) const REPORTS: usize = 4;
 
-/// The model that speaks in an event.
+/// Returns the model that speaks in an event.
 pub(crate) fn speaker(event: &Event) -> Option<&str> {
     let Some(Fact::MessageAppended(MessageAppended { message: said })) = &event.fact else { return None };
     let spoke = said.role == Role::Assistant && said.standing == MessageOrigin::Said;
     said.model.as_deref().filter(|_| spoke)
 }
 
-/// What a message says in words.
+/// Returns the text parts of a message.
 pub(crate) fn spoken(said: &Message) -> impl Iterator<Item = &Body> {
     said.parts.iter().filter_map(|part| match part {
         Part::Text { text, .. } => Some(text),
@@ -187,7 +187,7 @@ pub(crate) fn spoken(said: &Message) -> impl Iterator<Item = &Body> {
     })
 }
 
-/// The handles of all bodies a view can show.
+/// Returns the handles of all bodies that a view can show.
 pub(crate) fn view_handles(view: &View) -> impl Iterator<Item = Handle> + '_ {
     let leaves = view.entries().flat_map(|entry| &entry.message.parts).flat_map(Part::leaves);
     let said = leaves.filter(|(part, _)| !part.is_data()).filter_map(|(_, body)| body.handle());
@@ -196,30 +196,31 @@ pub(crate) fn view_handles(view: &View) -> impl Iterator<Item = Handle> + '_ {
     said.chain(shown.chain(made).chain(view.shorter()).filter_map(Body::handle))
 }
 
-/// The handles of texts that a plan reads: the user's newest turn, and what standing rules are quoted from.
+/// Returns the handles of texts that a plan reads: the user's latest turn, and the sources of standing rules.
 pub(crate) fn planned_texts(view: &View) -> Vec<Handle> {
     let turn = view.newest_user().and_then(|seq| view.entry(seq)).into_iter();
     let turn = turn.flat_map(|entry| spoken(&entry.message)).filter_map(Body::handle);
     turn.chain(view.trim().rules.blobs()).collect()
 }
 
-/// Whether an event is a lane's step, which the newest one makes void; of a view that ignores steps, also its requests.
+/// Returns whether an event is a step of a lane. Only the latest step applies, so views pass over the others. If
+/// steps are ignored, requests are passed over, too.
 pub(crate) fn is_step(event: &Event, ignores_steps: bool) -> bool {
     matches!(event.fact, Some(Fact::ViewTrimmed(_)))
         || ignores_steps && matches!(event.fact, Some(Fact::ContextBuilt(_)))
 }
 
-/// Whether an event is a step by which a lane was compacted.
+/// Returns whether an event is the step of a compaction.
 pub(crate) fn is_compaction(event: &Event) -> bool {
     matches!(&event.fact, Some(Fact::ViewTrimmed(step)) if step.reason == TrimReason::Compacted)
 }
 
-/// Whether, as of an event, the provider refused the lane's last request as too long.
+/// Returns whether the provider had rejected the lane's last request as too long, as of an event.
 fn is_refused(before: bool, event: &Event, lane: &LaneId) -> bool {
     match &event.fact {
         Some(Fact::ContextBuilt(built)) if built.lane == *lane => false,
         Some(Fact::ViewTrimmed(step)) if step.lane == *lane => false,
-        // Our own refusal says what did not fit.
+        // The engine's own refusal sets `overflow`; it is not a provider's rejection.
         Some(Fact::TurnCompleted(turn)) if turn.overflow.is_none() => {
             let words = [turn.error_code.as_deref(), Some(&*turn.stop_reason)];
             words.into_iter().flatten().any(|word| TOO_LONG.contains(&word))
@@ -228,7 +229,8 @@ fn is_refused(before: bool, event: &Event, lane: &LaneId) -> bool {
     }
 }
 
-/// What providers and agents call a request that is too long: OpenAI's and Anthropic's error codes, Anthropic's stop reason.
+/// Names that providers and agents use for requests that are too long. They are error codes of OpenAI and Anthropic,
+/// and a stop reason of Anthropic.
 const TOO_LONG: [&str; 5] = [
     "context_overflow",
     "context_length_exceeded",

@@ -1,6 +1,6 @@
-//! What may enter a request from outside the ledger, as the caller hands it in.
+//! Sources outside the ledger, as the caller passes them in.
 //!
-//! Every kind of source is a small typed input. None of them says what it weighs: that follows from what it is.
+//! Each kind of source is a small type. No source states its own authority, which follows from its kind.
 
 use super::provider::StateProvider;
 use crate::sources::{InstructionRules, Workspace};
@@ -8,12 +8,13 @@ use wunderblock_core::instruction::Finding;
 use wunderblock_core::request::Tool;
 use wunderblock_core::state::WorkState;
 
-/// All sources of a request. What is `None` stays as the lane has it on record; an empty list means: nothing of it.
+/// All sources of a request. A section that is `None` keeps what the lane has on record; an empty list removes its
+/// content.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
-    /// Runtime safety policy: nothing overrides it.
+    /// Runtime safety policy, which nothing overrides.
     pub safety: Option<Vec<Given>>,
-    /// System and developer text, after that of the transcript.
+    /// System and developer texts. They follow those of the transcript.
     pub system: Option<Vec<Given>>,
     /// Instruction files.
     pub instructions: Option<Instructions>,
@@ -21,46 +22,46 @@ pub struct Sources {
     pub tools: Option<Vec<OfferedTool>>,
     /// Skills to list.
     pub skills: Option<Vec<Skill>>,
-    /// Memory that is always present.
+    /// Memory that is always shown.
     pub memory: Option<Vec<Given>>,
-    /// Resources to list, and those that are pinned.
+    /// Resources to list, and pinned ones to show.
     pub resources: Option<Vec<Resource>>,
-    /// Where the work stands.
+    /// State of the work.
     pub state: Option<WorkState>,
-    /// Who else knows where the work stands: asked at each build.
+    /// Providers that are asked for the state of the work at each build.
     pub providers: Vec<StateProvider>,
-    /// What the caller has to say of them: it goes into the report.
+    /// Findings of the caller about the sources, which become part of the report.
     pub findings: Vec<Finding>,
-    /// Whether what is frozen (tools, skills, memory, resources) changes now, at the price of the cached beginning.
+    /// Whether frozen sections (tools, skills, memory, resources) change now, at the cost of the cached beginning.
     pub now: bool,
 }
 
-/// A named text.
+/// Text with a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Given {
-    /// What it is called: a path, a title.
+    /// Name of the text: a path or a title.
     pub name: String,
-    /// What it says.
+    /// Content of the text.
     pub text: String,
 }
 
-/// Where instruction files are looked for.
+/// Search paths and rules for instruction files.
 #[derive(Clone, Debug)]
 pub struct Instructions {
-    /// Where work happens.
+    /// Workspace in which the agent works.
     pub workspace: Workspace,
-    /// Which files count, and from where.
+    /// Rules that decide which files apply, and from where.
     pub rules: InstructionRules,
-    /// Instructions of the person for this session only.
+    /// Instructions that the person gives for this session only.
     pub session: Vec<Given>,
 }
 
-/// A tool, declared or named.
+/// Tool, declared in full or only by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OfferedTool {
-    /// The tool.
+    /// Declaration of the tool.
     pub tool: Tool,
-    /// Only its name shall be in the request, until it is asked for.
+    /// Whether the request contains only the tool's name until the tool is asked for.
     pub deferred: bool,
 }
 
@@ -70,33 +71,33 @@ impl From<Tool> for OfferedTool {
     }
 }
 
-/// A skill: name and description go into the request, the body is read by its handle.
+/// Skill: the request shows its name and description; its body is read by handle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skill {
-    /// Its name.
+    /// Name of the skill.
     pub name: String,
-    /// What it is for, in a sentence.
+    /// Purpose of the skill, in a sentence.
     pub description: String,
-    /// What is read on demand.
+    /// Text that is read on demand.
     pub body: String,
 }
 
-/// A resource, as MCP servers offer them.
+/// Resource, as offered by an MCP server.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Resource {
-    /// Its address.
+    /// Address of the resource.
     pub uri: String,
-    /// What it is called.
+    /// Name of the resource.
     #[serde(default)]
     pub name: String,
-    /// What it is, in a sentence.
+    /// Description of the resource, in a sentence.
     #[serde(default)]
     pub description: String,
-    /// What it holds, if that was fetched.
+    /// Content of the resource, if it was fetched.
     #[serde(default)]
     pub text: Option<String>,
-    /// Whether its text stands in every request.
+    /// Whether every request shows the content.
     #[serde(default)]
     pub pinned: bool,
 }

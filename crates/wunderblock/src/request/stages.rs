@@ -1,4 +1,5 @@
-//! What stands after each stage of a build. Each owns the one before it, or what is needed of it; none can be skipped.
+//! Results of the stages of a build. Each owns the previous result, or the parts of it that are needed, so no stage
+//! can be skipped.
 
 use super::decision::Decision;
 use super::measured;
@@ -24,42 +25,42 @@ use wunderblock_core::units::{Cost, Seq, Tokens};
 use wunderblock_core::usage::{Anchor, Calibration, Overhead};
 use wunderblock_core::view::View;
 
-/// A lane with all that its window can hold, and what its next request is for.
+/// Result of loading: a lane with all that its window can hold, and the target of its next request.
 pub(crate) struct Loaded {
     pub(crate) snapshot: Snapshot,
     pub(crate) target: Target,
-    /// Whether the lane begins again, since it was last built for another model or window.
+    /// Whether the lane begins again because it was last built for another model or window.
     pub(crate) resizes: bool,
 }
 
-/// … with a cost model that knows every body of the view.
+/// Result of weighing: a cost model that knows every body of the view.
 pub(crate) struct Weighed {
     pub(crate) snapshot: Snapshot,
     pub(crate) target: Target,
     pub(crate) costs: TokenCosts,
-    /// What our counts are multiplied by.
+    /// Factor applied to our token counts.
     pub(crate) calibration: Option<Calibration>,
-    /// What the program that made the session's requests added to them.
+    /// Tokens that the session's own agent program added to its requests.
     pub(crate) overhead: Option<Overhead>,
-    /// Bodies nobody had counted before.
+    /// New counts of bodies that had no stored count.
     pub(crate) fresh: Vec<(Handle, BodyCount)>,
     /// See [`Loaded::resizes`].
     pub(crate) resizes: bool,
 }
 
 impl Weighed {
-    /// What the provider counted last, and what has come since.
+    /// Returns the latest size of the context by the provider's count, plus our estimate of later entries.
     pub(crate) fn anchor(&self, catalog: &Catalog) -> Option<Anchor> {
         measured::anchor(&self.snapshot, catalog, &self.target.model, &self.costs)
     }
 }
 
-/// That the lane begins again, and what enters a request shorter: applied to the view, not recorded yet.
+/// Events by which a lane begins again or texts are shortened. They are applied to the view, but not recorded yet.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ShorterTexts {
-    /// The head of the ledger it was made from.
+    /// Head of the ledger from which the events were made.
     pub(crate) through: Seq,
-    /// What is to be appended, texts in full.
+    /// Events to be appended, with full texts.
     pub(crate) events: Vec<NewEvent>,
 }
 
@@ -72,28 +73,28 @@ impl ShorterTexts {
     }
 }
 
-/// … with what enters shorter from this request on.
+/// Result of shortening: texts that are shown in a shorter form from this request on.
 pub(crate) struct Shortened {
     pub(crate) lane: Weighed,
     pub(crate) shorter: ShorterTexts,
-    /// Texts that were loaded and stay as they are, and those that are new.
+    /// Loaded texts that stay unchanged, and new texts.
     pub(crate) texts: Texts,
 }
 
-/// … with what could come back, and what the sources offer.
+/// Result of gathering: candidates for recall, and the offer of the sources.
 pub(crate) struct Gathered {
     pub(crate) lane: Weighed,
     pub(crate) shorter: ShorterTexts,
     pub(crate) texts: Texts,
-    /// What could come back, best first.
+    /// Candidates for recall, best first.
     pub(crate) hits: Vec<Injection>,
     pub(crate) offer: Offer,
-    /// What is to be said of the state of the work.
+    /// State of the work to be injected.
     pub(crate) state: Vec<Injection>,
     pub(crate) packer: Packer,
 }
 
-/// … with what was decided: which sources hold, what goes in, in which form.
+/// Result of planning: which sources take effect, and which entries are shown in which form.
 #[derive(Debug)]
 pub(crate) struct Planned {
     pub(crate) snapshot: Snapshot,
@@ -103,7 +104,7 @@ pub(crate) struct Planned {
     pub(crate) overhead: Option<Overhead>,
     pub(crate) anchor: Option<Anchor>,
     pub(crate) fresh: Vec<(Handle, BodyCount)>,
-    /// What enters the request shorter; its events are the first of the decision's.
+    /// Shortened texts. Their events are the first of the decision's events.
     pub(crate) shorter: ShorterTexts,
     pub(crate) composed: Composed,
     pub(crate) decision: Decision,
@@ -111,30 +112,30 @@ pub(crate) struct Planned {
 }
 
 impl Planned {
-    /// The newest position of the ledger that went into it.
+    /// Returns the latest position of the ledger from which the plan was made.
     pub(crate) fn through(&self) -> Seq {
         if self.shorter.events.is_empty() { self.snapshot.view.head() } else { self.shorter.through }
     }
 }
 
-/// … rendered.
+/// Result of rendering.
 pub(crate) struct Rendered {
     pub(crate) planned: Planned,
     pub(crate) rendered: render::RenderedRequest,
     pub(crate) tallies: BTreeMap<Seq, TallyRow>,
-    /// What the request takes.
+    /// Total cost of the request.
     pub(crate) total: Cost,
 }
 
-/// Why there is no request.
+/// Reason why a build made no request.
 pub(crate) enum Stopped {
-    /// Even the least does not fit. What would have entered shorter is known all the same.
+    /// Even the smallest request exceeds the budget. The shortened texts are still valid.
     Refused { lane: LaneId, refusal: Box<PlanRefusal>, shorter: ShorterTexts },
-    /// Something failed.
+    /// The build failed with an error.
     Failed(Error),
 }
 
-/// What enters shorter by a build, whether or not a request came of it; none where the build failed.
+/// Returns the shortened texts of a build, whether or not it made a request. `None` if it failed.
 pub(crate) fn shorter_of<'d, T>(
     drafted: &'d Result<T, Stopped>,
     planned: impl FnOnce(&'d T) -> &'d Planned,
@@ -161,35 +162,35 @@ impl From<Stopped> for Error {
     }
 }
 
-/// A lane as a compaction finds it: as its next request would, with what that request holds beside the conversation.
+/// State of a lane at the start of a compaction: as for its next request, with the other content of that request.
 #[derive(Clone)]
 pub(crate) struct Bench {
     pub(crate) view: Arc<View>,
     pub(crate) budget: Budget,
-    /// The model it is for.
+    /// Row of the request's model in the catalog.
     pub(crate) row: ModelRow,
     pub(crate) costs: TokenCosts,
-    /// What the costs were corrected by.
+    /// Correction applied to the costs.
     pub(crate) calibration: Option<ModelCalibration>,
     pub(crate) texts: Texts,
-    /// Whether the lane begins.
+    /// Whether the lane begins with its next request.
     pub(crate) begins: bool,
-    /// What the lane is for.
+    /// Model and window of the lane.
     pub(crate) target: LaneTarget,
-    /// The session's own handle.
+    /// Handle of the session.
     pub(crate) stream: Handle,
-    /// See [`ShorterTexts`]: recorded before a compaction begins.
+    /// Shortened texts ([`ShorterTexts`]). They are recorded before a compaction begins.
     pub(crate) shorter: ShorterTexts,
     pub(crate) fixed: Vec<Fixed>,
     pub(crate) must: Vec<Injection>,
     pub(crate) recall: Tokens,
     pub(crate) transcript: Tokens,
-    /// The first position of which everything is in the view.
+    /// First position from which the view is complete.
     pub(crate) floor: Seq,
 }
 
 impl Bench {
-    /// The question a plan would be asked.
+    /// Returns the input for a plan.
     pub(crate) fn ask(&self) -> PlanInput<'_> {
         PlanInput {
             view: &self.view,

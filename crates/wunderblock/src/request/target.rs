@@ -1,4 +1,4 @@
-//! The model a request is for, and what follows from it: window, reserve, margin, format.
+//! Model of a request, with the window, reserve, margin and format that follow from it.
 
 use super::options::ContextOptions;
 use crate::catalog::{CacheMode, Catalog, ModelRow};
@@ -13,23 +13,23 @@ use wunderblock_core::ports::CostModel as _;
 use wunderblock_core::section::Section;
 use wunderblock_core::units::{Cost, Tokens};
 
-/// The model that is meant when neither the caller nor the transcript names one.
+/// Model used if neither the caller nor the transcript names one.
 const DEFAULT_MODEL: &str = "claude-sonnet-4-5";
-/// Around everything: the names of the fields, the most the model may answer.
+/// Cost of the request's outer fields, including the maximum length of the answer.
 const REQUEST_FRAME: Cost = Cost::new(0, 128);
-/// Where to cache up to: a mark at the end, or the names of the places.
+/// Cost of cache marks: a mark at the end, or the names of the places.
 const CACHE_FRAME: Cost = Cost::new(12, 96);
 
-/// The model a session has been with.
+/// Model that a session used.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SessionModel<'a> {
-    /// The one that spoke last.
+    /// Model that spoke last.
     pub(crate) model: Option<&'a str>,
-    /// The window its provider told last.
+    /// Context window that the provider reported last, in tokens.
     pub(crate) window: Option<Tokens>,
 }
 
-/// The model a request is for, and what follows from it.
+/// Model of a request, with the window, reserve, margin and format that follow from it.
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
     pub(crate) model: String,
@@ -41,10 +41,10 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// The target of a lane's next request.
+    /// Returns the target of a lane's next request.
     ///
     /// # Errors
-    /// When nothing is left of the window once the answer's part is kept free.
+    /// When the tokens reserved for the answer leave nothing of the window.
     pub(crate) fn of(
         catalog: &Catalog,
         options: &ContextOptions,
@@ -65,7 +65,7 @@ impl Target {
         let most = Tokens(window.0 / limits::RESERVE_DIVISOR);
         let reserve =
             options.reserve.unwrap_or_else(|| limits::DEFAULT_RESERVE.min(row.max_output).min(most));
-        // Some models take in less than their window less their answer.
+        // Some models accept less input than their window minus their answer. The difference is added to the reserve.
         let unusable =
             row.max_input.filter(|_| options.window.is_none()).map(|input| window.saturating_sub(input));
         let reserve = reserve.max(unusable.unwrap_or_default());
@@ -80,12 +80,12 @@ impl Target {
         Ok(Self { model: named, known: found.known, row, dialect, budget, certainty })
     }
 
-    /// The model that options mean in a session.
+    /// Returns the name of the model that the options select in a session.
     pub(crate) fn name<'a>(options: &'a ContextOptions, said: &SessionModel<'a>) -> &'a str {
         options.model.as_deref().or(said.model).unwrap_or(DEFAULT_MODEL)
     }
 
-    /// The window of that model, and who says so.
+    /// Returns the window of the selected model, and its source.
     pub(crate) fn window(
         catalog: &Catalog,
         options: &ContextOptions,
@@ -100,7 +100,7 @@ impl Target {
         }
     }
 
-    /// The target of a recorded request.
+    /// Returns the target of a recorded request.
     pub(crate) fn recorded(catalog: &Catalog, built: &ContextBuilt) -> Self {
         let found = catalog.lookup(&built.model);
         Self {
@@ -113,12 +113,12 @@ impl Target {
         }
     }
 
-    /// What the lane is for.
+    /// Returns the model and window that identify a lane.
     pub(crate) fn lane(&self) -> LaneTarget {
         LaneTarget { model: self.model.as_str().into(), window: self.budget.window }
     }
 
-    /// A request says which model it is for, and what it says is counted.
+    /// Returns the report line of the model's name, which a request contains and which therefore costs tokens.
     pub(crate) fn model_line(&self, costs: &TokenCosts) -> SourceLine {
         let model = &self.model;
         let is_told = self.row.cache.mode == CacheMode::Explicit;

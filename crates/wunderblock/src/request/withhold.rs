@@ -1,4 +1,4 @@
-//! What a request holds and its provider would refuse: known once it is bytes.
+//! Parts of an encoded request that its provider would reject. They are known only after encoding.
 
 use super::prefix;
 use super::stages::{Planned, Rendered};
@@ -9,17 +9,17 @@ use wunderblock_core::thinking::{thinks, unbind};
 use wunderblock_core::units::Seq;
 use wunderblock_wire::{Encoded, without_marks};
 
-/// Parts of a request that are not to be sent.
+/// Parts of a request that must not be sent.
 #[derive(Debug, Default)]
 pub(super) struct Withheld {
-    /// Positions whose thinking stands behind another beginning than it was written behind.
+    /// Positions of thinking blocks whose prefix differs from the one they were written after.
     unbound: BTreeSet<Seq>,
-    /// Parts that the encoder has no form for.
+    /// Parts that the format cannot express.
     unsent: BTreeSet<PartPosition>,
 }
 
 impl Withheld {
-    /// What an encoded request holds of such parts.
+    /// Finds the parts of an encoded request that must not be sent.
     pub(super) fn of(request: &Rendered, encoded: &Encoded) -> Self {
         let places = &request.rendered.places;
         let dropped = encoded.dropped.iter().filter(|dropped| dropped.whole);
@@ -27,12 +27,12 @@ impl Withheld {
         Self { unbound: unbound(request, encoded), unsent: unsent.collect() }
     }
 
-    /// Whether there are none.
+    /// Returns whether nothing is withheld.
     pub(super) fn is_empty(&self) -> bool {
         self.unbound.is_empty() && self.unsent.is_empty()
     }
 
-    /// Decides that they are not sent. Where the lane's request before has shown one of them, that is a step.
+    /// Removes these parts from the plan. This is a recorded step if the lane's previous request showed one of them.
     pub(super) fn decide(self, planned: &mut Planned) -> Result<(), Error> {
         let seqs = || self.unbound.iter().copied().chain(self.unsent.iter().map(|(seq, _)| *seq));
         let was_shown = seqs().any(|seq| planned.shown_before(seq));
@@ -51,7 +51,7 @@ impl Withheld {
 }
 
 impl Planned {
-    /// Whether the lane's request before this one showed an entry, as far as thinking and blocks go.
+    /// Returns whether the lane's previous request showed the thinking and the blocks of an entry.
     fn shown_before(&self, seq: Seq) -> bool {
         let Some((_, built)) = self.snapshot.before() else { return false };
         let trim = &built.plan.trim;
@@ -60,7 +60,8 @@ impl Planned {
     }
 }
 
-/// The positions from the first on whose thinking is not behind what it was written behind.
+/// Returns the positions of unbound thinking blocks. All blocks from the first unbound one on are unbound, because it
+/// is part of their prefix.
 fn unbound(request: &Rendered, encoded: &Encoded) -> BTreeSet<Seq> {
     let Rendered { planned, rendered, .. } = request;
     let seqs = |message: usize| {
@@ -78,7 +79,7 @@ fn unbound(request: &Rendered, encoded: &Encoded) -> BTreeSet<Seq> {
         if planned.shown_before(seq) {
             return same == stem.bytes() || without_marks(beginning).len() as u64 <= same.0;
         }
-        // The comma between two messages belongs to neither.
+        // The comma between two messages is part of neither.
         let asked = without_marks(beginning.strip_suffix(b",").unwrap_or(beginning));
         stem.asked.as_ref() == Some(&prefix::digest(&asked))
     };

@@ -1,5 +1,5 @@
-//! What a lane's work has come to, as it stands at the tail: made by each compaction, from the log before and what came
-//! since; said again by any other step that leaves it out.
+//! Work log of a lane, shown at the tail. Each compaction makes it from the previous log and later entries; other
+//! steps that leave it out inject it again.
 
 use super::packer::Packer;
 use crate::summarize::{Material, work};
@@ -20,20 +20,21 @@ use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_core::view::{View, ViewEntry};
 use wunderblock_core::work::{FileChange, Span, WorkLog};
 
-/// The name under which it stands.
+/// Name of the injected log.
 const NAME: &str = "as of the newest compaction";
-/// What is said again as it was recorded takes at most this part of the limit: a lane can have begun again in a smaller window.
+/// Maximum share of the limit at which a recorded log is injected again unchanged. A lane can have begun again in a
+/// smaller window, in which the log would take too much room.
 const MOST: Permille = Permille(100);
 
-/// What the work has come to, as a compaction records it; none where there is nothing to say, and nothing was said. The next
-/// request says it, where nothing waits any more. `texts` holds those of all the view.
+/// Returns the work log that a compaction records. `None` if it is empty and no log was recorded before. The next
+/// request shows it, unless the latest entry is an unfinished reply. `texts` must hold the texts of the whole view.
 pub(crate) fn work_log(view: &View, texts: &Texts, share: Permille) -> Option<WorkLog> {
     let log = if share == Permille::ZERO { WorkLog::default() } else { log_of(view, texts) };
     let stood = view.work().is_some_and(|work| !work.is_empty());
     (stood || !log.is_empty()).then_some(WorkLog { share, ..log })
 }
 
-/// The log before, and what the entries behind it tell. What is hidden tells nothing.
+/// Returns the previous log, extended by the later entries. Hidden entries are ignored.
 fn log_of(view: &View, texts: &Texts) -> WorkLog {
     let before = view.work().cloned().unwrap_or_else(|| Arc::new(WorkLog::default()));
     let arrangement = arrange(view);
@@ -50,8 +51,8 @@ fn log_of(view: &View, texts: &Texts) -> WorkLog {
     work(&material, &before, &spans)
 }
 
-/// The log as a text that fits; none where nothing of it does. What is known from elsewhere goes first: files that were
-/// only read, the words of skills, old checks, old changes, the end of the list.
+/// Returns the log as a text that fits its share. `None` if nothing fits. Parts that can be found elsewhere are
+/// dropped first: files that were only read, the texts of skills, old checks, old changes, the end of the list.
 fn to_say(log: &WorkLog, (stream, limit): (Handle, Tokens), costs: &TokenCosts) -> Option<String> {
     let (mut log, most) = (log.clone(), log.share.of(limit));
     if most == Tokens::ZERO {
@@ -78,7 +79,7 @@ fn to_say(log: &WorkLog, (stream, limit): (Handle, Tokens), costs: &TokenCosts) 
     None
 }
 
-/// Files that are told of before anything else is shortened.
+/// Minimum files that the log lists before other parts are shortened.
 const FILES_MIN: usize = 6;
 
 fn weight(item: &Injection, costs: &TokenCosts) -> Tokens {
@@ -97,8 +98,8 @@ fn injection(body: Body) -> Injection {
     }
 }
 
-/// What the request has to say of the work, if it does not show it: as it was recorded, unless that is too much now, or
-/// none stands.
+/// Returns the work log to inject if the request does not show it. The recorded text is used again, unless it is
+/// missing or too large now.
 pub(super) fn standing(
     view: &View,
     (stream, limit): (Handle, Tokens),
@@ -117,14 +118,14 @@ pub(super) fn standing(
     to_say(view.work()?, (stream, limit), costs).map(|text| injection(packer.pack(text)))
 }
 
-/// Whether the newest entry is a record of a reply that others may follow: they would stand before what is said now. What the
-/// lane itself put in behind it changes nothing of that.
+/// Returns whether the latest entry is an unfinished reply. Later records of the reply would come before a log that
+/// is injected now. Entries that the lane itself injected are ignored.
 fn goes_on(view: &View) -> bool {
     let newest = view.entries().rev().find(|entry| !view.is_ours(entry.seq)).map(|entry| &entry.message);
     newest.is_some_and(|said| said.role == Role::Assistant && said.api_id.is_some() && said.stop.is_none())
 }
 
-/// What a log's first request will say of it, and what that takes.
+/// Returns the text that the next request will show of a log, and its tokens.
 pub(crate) fn expected(
     log: &WorkLog,
     (stream, limit): (Handle, Tokens),
