@@ -1,4 +1,4 @@
-//! A compaction before a request is sent: once, where the lane is due, and the build begins again.
+//! Compacts a lane before its request is sent, at most once, if the lane is due. The build then starts again.
 
 use crate::compact::account::{Compacted, CompactionResult};
 use crate::compact::due::{after_refusal, is_due, is_short_of};
@@ -17,7 +17,7 @@ use wunderblock_core::id::LaneId;
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::Tokens;
 
-/// What has been done about a lane that is due.
+/// Actions taken for a lane that is due.
 #[derive(Default)]
 pub(super) struct AutoCompaction {
     tried: bool,
@@ -26,7 +26,8 @@ pub(super) struct AutoCompaction {
 }
 
 impl AutoCompaction {
-    /// What was done so that a request might fit, in words; it depends on the policy and on what does not fit alone.
+    /// Describes what was done to make room for a request. The text depends only on the policy and on what does not
+    /// fit.
     pub(super) fn describe(&self, compactor: Option<&Compactor>) -> String {
         match compactor.filter(|compactor| !compactor.policy.is_off()) {
             None => "no policy compacts the lane".to_owned(),
@@ -38,7 +39,7 @@ impl AutoCompaction {
     }
 }
 
-/// Whether what was built, or why nothing was, makes the lane due.
+/// Returns whether a draft, or the refusal of one, makes the lane due.
 pub(super) async fn find_due(
     session: &Session,
     policy: &Policy,
@@ -51,7 +52,7 @@ pub(super) async fn find_due(
     }
 }
 
-/// Compacts the lane if what was built says that it is due, once. Whether the build is to begin again.
+/// Compacts the lane once if the draft shows that it is due. Returns whether the build must start again.
 pub(super) async fn compact_if_due(
     session: &Session,
     options: &ContextOptions,
@@ -67,7 +68,7 @@ pub(super) async fn compact_if_due(
             auto.due = Some(due);
             return Ok(false);
         }
-        // Nobody waits for a model here.
+        // Without a summariser the compaction does not wait for a model.
         compactor.summariser = None;
     }
     let Some(lane) = lane_of(drafted).cloned() else { return Ok(false) };
@@ -84,14 +85,14 @@ pub(super) async fn compact_if_due(
         )
     };
     let compacted = match session.compact(&wanted).await {
-        // Somebody else built the lane meanwhile: what there is to do now is found by building it again.
+        // Another process built the lane meanwhile. Building again shows what remains to be done.
         Err(Error::Overtaken(_)) => {
             auto.tried = false;
             return Ok(true);
         }
         compacted => compacted?,
     };
-    // A chunk that is not quite full is nobody's concern.
+    // A chunk that is not full yet is not worth reporting.
     if is_ahead && compacted.outcome == CompactionResult::NothingGained {
         return Ok(shortens);
     }
@@ -101,7 +102,7 @@ pub(super) async fn compact_if_due(
     Ok(again)
 }
 
-/// The lane that was built, or could not be.
+/// Returns the lane of a draft or of a refused one.
 fn lane_of(drafted: &Result<Draft, Stopped>) -> Option<&LaneId> {
     match drafted {
         Ok(draft) => Some(draft.lane()),
@@ -110,8 +111,8 @@ fn lane_of(drafted: &Result<Draft, Stopped>) -> Option<&LaneId> {
     }
 }
 
-/// Records that the lane begins again, and what enters the request shorter: a compaction is to find the lane as the request would. Whether anything
-/// does.
+/// Records that the lane begins again and that texts are shortened. A compaction then finds the lane as the request
+/// would. Returns whether there was anything to record.
 async fn record_shorter(session: &Session, drafted: &Result<Draft, Stopped>) -> Result<bool, Error> {
     let shorter = shorter_of(drafted, |draft| &draft.planned);
     let ShorterTexts { through, events } = shorter.cloned().unwrap_or_default();
@@ -119,14 +120,14 @@ async fn record_shorter(session: &Session, drafted: &Result<Draft, Stopped>) -> 
         return Ok(false);
     }
     match append_events(&session.engine, &session.id, Some(through), events).await {
-        // Somebody else was faster, with the same or something newer.
+        // Another process recorded the same events or later ones first.
         Ok(_) | Err(Error::Store(StoreError::HeadMoved { .. })) => Ok(true),
         Err(error) => Err(error),
     }
 }
 
-/// Whether what lies before the lane's view can be summarised on the way: a person would wait for that, no model would
-/// be paid for it, and there is room for the summaries.
+/// Returns whether the entries before the lane's view can be summarised immediately. The session must be small enough
+/// for a person to wait, and the summaries must fit. The caller has checked that no model would be paid.
 async fn has_room_for_a_sweep(
     session: &Session,
     lane: &LaneId,

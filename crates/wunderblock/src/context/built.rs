@@ -1,4 +1,4 @@
-//! A request, and what was done about it.
+//! A built request, with the actions taken for it.
 
 use crate::compact::account::Compacted;
 use crate::request::draft::Draft;
@@ -7,22 +7,22 @@ use wunderblock_core::compact::Due;
 use wunderblock_core::compact::due::{OutOfReach, out_of_reach};
 use wunderblock_core::units::Seq;
 
-/// A built request, and what was done about it.
+/// Built request, with the actions taken for it.
 #[derive(Clone, Debug)]
 pub struct Built {
-    /// The request, and the account of it.
+    /// The request and its report.
     pub draft: Draft,
-    /// Where the request is recorded, if it was.
+    /// Position at which the request is recorded, if it was recorded.
     pub recorded: Option<Seq>,
-    /// The compaction that was made for it.
+    /// Compaction that was made before the request.
     pub compacted: Option<Box<Compacted>>,
-    /// Levels of the policy that can never fire in this window.
+    /// Levels of the policy that can never be reached in this window.
     pub out_of_reach: Vec<OutOfReach>,
-    /// That a compaction is due, which is left to a worker.
+    /// Reason why a compaction is due that is left to a worker.
     pub due: Option<Due>,
 }
 
-/// The levels of the options' policy that can never fire in a request's window.
+/// Returns the levels of the options' policy that can never be reached in a request's window.
 pub(crate) fn unreached(options: &ContextOptions, draft: &Draft) -> Vec<OutOfReach> {
     let report = &draft.report;
     let policy = options.compactor.as_ref().map(|compactor| &compactor.policy);

@@ -1,10 +1,10 @@
-//! The next request of a lane: built, compacted first where that is due, and recorded.
+//! Builds the next request of a lane, compacts the lane first if it is due, and records the request.
 //!
 //! ```text
 //! Build ─► Draft ─ due? ─► compact, and build again
 //!                └─ else ─► record: preamble.changed … context.built ─► Built
 //! ```
-//! What a build decided is appended only if the session has not grown meanwhile; if it has, the build begins again.
+//! Decisions of a build are appended only if the session has not grown meanwhile. Otherwise the build starts again.
 
 mod auto_compact;
 mod built;
@@ -30,21 +30,21 @@ use wunderblock_core::compact::Due;
 use wunderblock_core::message::Message;
 
 impl Session {
-    /// Builds the next request and records it. When even the least does not fit, that is recorded, too: as
+    /// Builds the next request and records it. If even the smallest request does not fit, that is recorded as
     /// `turn.completed` with `context_overflow` and the breakdown.
     ///
     /// # Errors
-    /// [`Error::OverBudget`] when even the least does not fit; otherwise when the ledger cannot be used.
+    /// [`Error::OverBudget`] when even the smallest request does not fit; otherwise when the ledger cannot be used.
     pub fn context(&self, options: impl Into<ContextOptions>) -> BoxFuture<'_, Built> {
         build_context(self, options.into())
     }
 
-    /// Builds the request that [`Session::context`] would build, compaction included, and records nothing. No model is asked
-    /// and no hook runs: where a model would write summaries, those of the extractive summariser stand in their places, and
-    /// [`Compacted::stands_in_for`](crate::Compacted::stands_in_for) names it.
+    /// Builds the request that [`Session::context`] would build, including a compaction, and records nothing. No
+    /// model is called and no hook runs: the extractive summariser replaces a model that would write summaries, and
+    /// [`Compacted::stands_in_for`](crate::Compacted::stands_in_for) names that model.
     ///
     /// # Errors
-    /// As [`Session::context`].
+    /// See [`Session::context`].
     pub fn explain(&self, options: impl Into<ContextOptions>) -> BoxFuture<'_, Built> {
         build_draft(self, options.into())
     }
@@ -52,6 +52,7 @@ impl Session {
 
 fn build_context(session: &Session, options: ContextOptions) -> BoxFuture<'_, Built> {
     Box::pin(async move {
+        // Appended outside the loop, so that a retry does not repeat the prompt.
         if let Some(prompt) = &options.prompt {
             session.append(Message::user(prompt.as_str())).await?;
         }
@@ -87,7 +88,7 @@ fn build_context(session: &Session, options: ContextOptions) -> BoxFuture<'_, Bu
     })
 }
 
-/// Whether the lane's next request makes it due for a compaction by the options' policy, and why.
+/// Returns the reason if the lane's next request is due for a compaction by the options' policy.
 pub(crate) async fn due_for(session: &Session, options: &ContextOptions) -> Result<Option<Due>, Error> {
     let Some(compactor) = &options.compactor else { return Ok(None) };
     let drafted = run_build(session, Build::draft(context_job(session, options))).await?;
@@ -105,6 +106,7 @@ fn build_draft(session: &Session, options: ContextOptions) -> BoxFuture<'_, Buil
             let out_of_reach = unreached(&options, &draft);
             return Ok(Built { draft, recorded: None, compacted: None, out_of_reach, due: None });
         }
+        // Nothing is recorded because the overlay keeps all appends in memory.
         let mut built = build_context(&session.aside(), options).await?;
         built.recorded = None;
         if let Some(done) = &mut built.compacted {

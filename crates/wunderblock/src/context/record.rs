@@ -1,4 +1,4 @@
-//! Appending what a build decided: the preamble, the step, what entered at the tail, the request, a warning.
+//! Records the decisions of a build: preamble, step, injections, request, warning.
 
 use crate::error::Error;
 use crate::record::append_events;
@@ -12,20 +12,20 @@ use wunderblock_core::plan::PlanRefusal;
 use wunderblock_core::section::Section;
 use wunderblock_core::units::{Cost, Millis, Seq};
 
-/// Appends what the build decided, unless the session has grown meanwhile.
+/// Appends the decisions of a build, unless the session has grown meanwhile.
 pub(super) async fn record_request(session: &Session, draft: &Draft) -> Result<Seq, Error> {
     let (seq, events) = to_record(draft, &session.id, session.engine.now())?;
     let fresh = &draft.planned.fresh;
     if !fresh.is_empty() {
         let counts = Write::Counts { tenant: session.engine.tenant.no, counts: fresh.clone() };
-        // Derived: that it fails is no reason for the request to fail.
+        // Counts are derived data: the request does not fail if they cannot be stored.
         let _ = session.engine.storage.commit(vec![counts]).await;
     }
     append_events(&session.engine, &session.id, Some(draft.through), events).await?;
     Ok(seq)
 }
 
-/// Records that no request was sent, and why. The same refusal is recorded once, however often it is met.
+/// Records that no request was sent, and the reason. Repeating the same refusal records nothing.
 pub(super) async fn record_overflow(
     session: &Session,
     lane: &LaneId,
@@ -37,7 +37,7 @@ pub(super) async fn record_overflow(
     Ok(())
 }
 
-/// What is to be appended for a request, and the position of its own record.
+/// Returns the events to append for a request, and the position of the request's own record.
 pub(crate) fn to_record(
     draft: &Draft,
     stream: &StreamId,
@@ -53,7 +53,7 @@ pub(crate) fn to_record(
     Ok((seq, events))
 }
 
-/// That no request was sent, and why; `done` says what was done so that one might fit.
+/// Returns the event that records why no request was sent. `done` describes what was done to make room.
 pub(crate) fn refused(
     lane: &LaneId,
     refusal: &PlanRefusal,
@@ -66,6 +66,7 @@ pub(crate) fn refused(
     }
     let sections: Vec<(Section, Cost)> = sections.into_iter().collect();
     let what = format!("{lane} {:?} {:?} {sections:?} {done}", refusal.limit, refusal.needed);
+    // The id is a hash of the refusal, so the same refusal is a duplicate.
     let key = blake3::hash(what.as_bytes());
     let overflow = Overflow { limit: refusal.limit, needed: refusal.needed, sections };
     let fact = Fact::TurnCompleted(TurnCompleted {
@@ -81,7 +82,7 @@ fn event(id: String, at: Millis, fact: Fact) -> Result<NewEvent, Error> {
     Ok(NewEvent { id: EventId::new(id)?, at, source: EventSource::Engine, fact })
 }
 
-/// The threshold this request passed and the lane's request before had not.
+/// Returns the threshold that this request passed and the lane's previous request had not.
 fn warning(draft: &Draft) -> Option<BudgetWarned> {
     let percent = draft.warned?;
     if draft.planned.used_before().is_some_and(|before| before >= u64::from(percent)) {
@@ -96,6 +97,6 @@ fn warning(draft: &Draft) -> Option<BudgetWarned> {
     })
 }
 
-/// What helps where even the least does not fit.
+/// Advice recorded with a request that cannot fit.
 const NEXT: &str = "Use a larger window, keep less free for the answer, give fewer tools and instructions, or unpin what is \
     pinned.";

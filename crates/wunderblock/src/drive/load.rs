@@ -1,4 +1,5 @@
-//! A lane's snapshot from the ledger: the lane's state, and the newest events as far back as the window reaches.
+//! Loads a lane's snapshot from the ledger. It holds the lane's state, and the latest events as far back as the
+//! window reaches.
 
 use crate::engine::Engine;
 use crate::error::Error;
@@ -25,13 +26,13 @@ use wunderblock_core::preamble::Preamble;
 use wunderblock_core::units::{Bytes, Millis, Seq};
 use wunderblock_core::view::{View, ViewEntry};
 
-/// Events of a lane that are read for its latest: damaged records are passed over.
+/// Events of a lane that are read to find its latest one. There are several, because damaged records are skipped.
 const LANE_PAGE: u64 = 4;
 
-/// The kinds of event that steer a lane.
+/// Kinds of event that steer a lane.
 const STEERING: [&str; 4] = ["context.built", "view.trimmed", "preamble.changed", "compaction.undone"];
 
-/// Takes a snapshot of a lane.
+/// Loads a snapshot of a lane, in at most two round trips unless damaged records are skipped.
 pub(crate) async fn load_lane(
     engine: &Engine,
     stream: &StreamId,
@@ -40,7 +41,7 @@ pub(crate) async fn load_lane(
     Loading { engine, stream, wanted }.run().await
 }
 
-/// A snapshot under way.
+/// State of loading a snapshot.
 #[derive(Clone, Copy)]
 struct Loading<'a> {
     engine: &'a Engine,
@@ -54,8 +55,8 @@ impl Loading<'_> {
         let to = wanted.at.unwrap_or(Seq(i64::MAX.unsigned_abs()));
         let mut first = self.first_trip(to).await?;
         let frontier = first.trim.as_ref().map_or(Seq::START, |(_, trim)| trim.drop_before);
-        // What has been shown must stay where it is, so the view reaches back to the frontier whatever that takes. A lane
-        // that has built and left nothing out has shown everything.
+        // Entries that requests have shown must stay in place, so the view reaches back to the frontier, whatever its
+        // size. A lane that has built a request and left nothing out has shown everything.
         let stepped = first.trim.as_ref().map_or(Seq::START, |(event, _)| event.seq);
         let shows_all = frontier == Seq::START && first.built > stepped && !wanted.ignores_steps;
         let from = if shows_all { Seq::START.next() } else { frontier };
@@ -66,6 +67,7 @@ impl Loading<'_> {
             first.trim.iter().flat_map(|(_, trim)| trim.hold.iter().chain(&trim.keep)).copied().collect();
         singles.extend(first.trim.iter().flat_map(|(_, trim)| trim.named()));
         singles.extend(first.user);
+        // Before the first step, no trim lists the entries that must be loaded whatever their age.
         if frontier == Seq::START {
             singles.extend(first.info.first_user.filter(|seq| *seq <= to));
             singles.extend(first.pins.iter().copied());
@@ -77,7 +79,8 @@ impl Loading<'_> {
         let ignore = preamble.into_iter().flat_map(|preamble| &preamble.ignore);
         texts.extend(ignore.filter_map(|file| file.text.handle()));
         let weighed = preamble.into_iter().flat_map(Preamble::bodies).filter_map(Body::handle).collect();
-        // The first replies of a session tell what its program adds to requests: a lane that begins asks for them.
+        // The first replies of a session show how much its agent program adds to requests. A lane that begins loads
+        // them.
         let begins = first.before.is_none() || wanted.ignores_steps;
         let is_apart = first.floor > Seq(2) || frontier > Seq(2);
         let opening = (begins && is_apart && !first.reports.is_empty()).then(|| OPENING.min(to));
@@ -94,13 +97,14 @@ impl Loading<'_> {
         Ok(loaded)
     }
 
-    /// Folds what was loaded, in the order a view is resumed in.
+    /// Folds the loaded events in the order in which a view is resumed.
     fn assemble(self, first: First) -> Result<Snapshot, Error> {
         let ignores_steps = self.wanted.ignores_steps;
         let compacted =
             first.trim.as_ref().filter(|(event, _)| is_compaction(event)).map(|(event, _)| event.seq);
         let mut view = View::new(first.lane.clone());
         let mut snapshot = Snapshot::new(first.lane.clone());
+        // The latest step comes first: it decides how the view treats the events that follow.
         if let Some((event, _)) = &first.trim {
             view.apply(event);
         }
@@ -190,7 +194,7 @@ impl Loading<'_> {
         first.keep(pins);
         first.keep(answers.take(hides)?);
         first.keep(answers.take(erasures)?);
-        // Last, so that what carries counts wins over the same event without.
+        // Added last: these rows carry token counts, and replace the same events without counts.
         first.keep(recent);
         Ok(first)
     }
@@ -199,7 +203,7 @@ impl Loading<'_> {
         marked(self.engine, self.stream, Marked::OfLane(kind, lane.clone()), (to, LANE_PAGE))
     }
 
-    /// The model that spoke last, of what was read from the newest on.
+    /// Returns the model that spoke last among the loaded events, which are sorted newest first.
     fn newest_speaker(self, recent: &[StoredEvent]) -> Result<Option<Box<str>>, Error> {
         for row in recent.iter().filter(|row| row.kind == "message.appended") {
             if let Some(model) = speaker(&self.event(row)?) {
@@ -209,7 +213,7 @@ impl Loading<'_> {
         Ok(None)
     }
 
-    /// Finds the lane, and takes in what steers it: its latest request, step and preamble.
+    /// Finds the lane, and adds the events that steer it: its latest request, step, preamble and undo.
     async fn steering(self, first: &mut First, rows: Vec<Vec<StoredEvent>>) -> Result<(), Error> {
         first.lane = match &self.wanted.lane {
             LaneChoice::Named(lane) => lane.clone(),
@@ -241,7 +245,7 @@ impl Loading<'_> {
                 Some(Fact::PreambleChanged(changed)) => first.preamble = Some(changed.preamble.clone()),
                 _ => {}
             }
-            // An older step of the lane is no part of a view that ignores steps.
+            // A view that ignores steps does not contain the lane's earlier steps and requests.
             if !(is_step && self.wanted.ignores_steps) {
                 first.keep([row]);
             }
@@ -249,7 +253,7 @@ impl Loading<'_> {
         Ok(())
     }
 
-    /// What a record says of a request that was built, if it can be true.
+    /// Returns the recorded request of a row, unless its claims about positions are false.
     fn built(self, row: &StoredEvent) -> Result<Option<ContextBuilt>, Error> {
         let fact = self.event(row)?.fact.filter(|fact| fact.contradiction(row.seq).is_none());
         Ok(match fact {
@@ -258,8 +262,8 @@ impl Loading<'_> {
         })
     }
 
-    /// The latest event of a kind that the lane follows; looks further back only where records are passed over. An erased
-    /// preamble is one: it says that there is none.
+    /// Returns the latest event of a kind that the lane follows. Reads further back only if records are skipped. An
+    /// erased preamble is not skipped: the lane then has no preamble.
     async fn newest_of_lane(
         self,
         mut rows: Vec<StoredEvent>,
@@ -282,7 +286,7 @@ impl Loading<'_> {
         }
     }
 
-    /// The texts of the user's newest turn that are in blobs: what it names may come back.
+    /// Returns the handles of the texts in the user's latest turn. Things that the turn names may be recalled.
     fn newest_turn(self, first: &First) -> Result<Vec<Handle>, Error> {
         for row in first.events.values().rev().filter(|row| row.kind == "message.appended") {
             let Some(Fact::MessageAppended(said)) = self.event(row)?.fact else { continue };
@@ -293,7 +297,7 @@ impl Loading<'_> {
         Ok(Vec::new())
     }
 
-    /// Asks for what the first trip did not bring, and puts events where they belong: texts, and what is known of bodies.
+    /// Loads what the first trip lacks: further events, texts, and counts of bodies.
     async fn second_trip(
         self,
         asked: Further,
@@ -342,7 +346,7 @@ impl Loading<'_> {
         Ok((texts, counts))
     }
 
-    /// The beginning of the session, as it was before any lane took a step.
+    /// Returns the beginning of the session as if no lane had taken a step.
     fn opening(self, lane: &LaneId, rows: &[StoredEvent]) -> Result<Box<Snapshot>, CodecError> {
         let mut opening = Snapshot::new(lane.clone());
         for row in rows {
@@ -353,7 +357,8 @@ impl Loading<'_> {
     }
 }
 
-/// The first position from a floor on that is no result of a call below it: such results are left out with their calls.
+/// Returns the first position from a floor on that is not the result of a call below the floor. Such results are left
+/// out together with their calls.
 fn past_unpaired(view: &View, floor: Seq) -> Seq {
     let arrangement = arrange(view);
     let unpaired: BTreeSet<PartPosition> =
@@ -366,7 +371,7 @@ fn past_unpaired(view: &View, floor: Seq) -> Seq {
     shown.take_while(is_unpaired).last().map_or(floor, |entry| entry.seq.next())
 }
 
-/// Whether an event claims an erasure that never was: a message of its range is there.
+/// Returns whether an event claims an erasure that never happened: a message in its range still has content.
 fn is_untrue(event: &Event, rows: &BTreeMap<Seq, StoredEvent>) -> bool {
     let Some(fact @ Fact::ContentErased(erased)) = &event.fact else { return false };
     let is_there = |row: &StoredEvent| row.kind == "message.appended" && row.payload.is_some();
@@ -374,43 +379,43 @@ fn is_untrue(event: &Event, rows: &BTreeMap<Seq, StoredEvent>) -> bool {
         && rows.range(erased.from_seq..=erased.to_seq).any(|(_, row)| is_there(row))
 }
 
-/// What the second round trip is for.
+/// Requests of the second round trip.
 struct Further {
-    /// Positions from the frontier on that the first did not reach.
+    /// Range from the frontier on that the first trip did not load.
     missing: Option<(Seq, Seq)>,
-    /// Up to where the session's beginning is asked for.
+    /// Last position of the session's opening to load.
     opening: Option<Seq>,
-    /// Positions before it.
+    /// Single positions before the loaded range.
     singles: BTreeSet<Seq>,
     /// Bodies whose texts are needed.
     texts: Vec<Handle>,
-    /// Bodies whose counts are.
+    /// Bodies whose counts are needed.
     weighed: Vec<Handle>,
 }
 
-/// What the first round trip brings.
+/// Results of the first round trip.
 struct First {
     info: StreamInfo,
-    /// The lane that is meant.
+    /// Lane to load.
     lane: LaneId,
-    /// The model that spoke last.
+    /// Model that spoke last.
     model: Option<Box<str>>,
     events: BTreeMap<Seq, StoredEvent>,
     floor: Seq,
-    /// The lane's newest trim, and the event of it.
+    /// Latest trim of the lane, with its event.
     trim: Option<(Event, Trim)>,
     pins: Vec<Seq>,
-    /// The user's newest turn.
+    /// Position of the user's latest turn.
     user: Option<Seq>,
     reports: Vec<(Seq, UsageMeasured)>,
     before: Option<(Millis, Arc<ContextBuilt>)>,
-    /// Where that is recorded.
+    /// Position of the lane's latest request.
     built: Seq,
-    /// Where the lane's latest undo is recorded.
+    /// Position of the lane's latest undo.
     undone: Option<Seq>,
-    /// What stands before the lane's conversation.
+    /// Latest preamble of the lane.
     preamble: Option<Preamble>,
-    /// See [`Snapshot::opening`].
+    /// Opening of the session: [`Snapshot::opening`].
     opening: Option<Box<Snapshot>>,
 }
 
@@ -434,7 +439,7 @@ impl First {
         }
     }
 
-    /// The model the session has been with.
+    /// Returns the model and window that the session last used.
     fn said(&self) -> SessionModel<'_> {
         let window = self.reports.last().and_then(|(_, usage)| usage.window);
         SessionModel { model: self.model.as_deref(), window }

@@ -1,4 +1,4 @@
-//! The engine as the driver of a build: it answers needs from the ledger, each in one round trip where it can.
+//! The engine as the driver of builds: it answers their needs from the ledger, each in one round trip if possible.
 
 pub(crate) mod load;
 pub(crate) mod replay;
@@ -29,7 +29,7 @@ use wunderblock_core::policy::Reduce;
 use wunderblock_core::units::Seq;
 use wunderblock_core::view::View;
 
-/// What a build of this session is for.
+/// Returns the input of a build for this session.
 pub(crate) fn context_job(session: &Session, options: &ContextOptions) -> BuildJob {
     let config = &session.engine.config;
     let rules = options.compactor.as_ref().map_or_else(Reduce::default, |one| one.policy.reduce.clone());
@@ -48,7 +48,7 @@ pub(crate) fn context_job(session: &Session, options: &ContextOptions) -> BuildJ
     }
 }
 
-/// Drives a build to its end, its stages on a worker's thread.
+/// Drives a build to its end. Its stages run on a worker thread, so that the polling thread only waits.
 pub(crate) async fn run_build<T: Send + 'static>(session: &Session, mut build: Build<T>) -> Result<T, Error> {
     loop {
         let step = move || {
@@ -77,7 +77,7 @@ async fn answer_need(session: &Session, need: Need) -> Result<(), Error> {
     Ok(())
 }
 
-/// Older messages that answer a query, best first.
+/// Returns older messages that match a query, best first.
 async fn recall_answers(session: &Session, query: &str) -> Result<Vec<Injection>, Error> {
     let (engine, stream) = (&session.engine, &session.id);
     let options = SearchOptions {
@@ -98,7 +98,7 @@ async fn recall_answers(session: &Session, query: &str) -> Result<Vec<Injection>
     Ok(hits)
 }
 
-/// What rendering shows, in one round trip.
+/// Loads what a rendering needs, in one round trip.
 async fn read_shown(session: &Session, wanted: ShownWanted) -> Result<ShownTexts, Error> {
     let ShownWanted { handles, edges } = wanted;
     let (tenant, stream) = (session.engine.tenant.no, session.id.clone());
@@ -113,7 +113,7 @@ async fn read_shown(session: &Session, wanted: ShownWanted) -> Result<ShownTexts
     Ok(ShownTexts { texts, tallies: edges.into_iter().zip(answers.take(tallies)?).collect() })
 }
 
-/// Loads every text of a view that is not there yet.
+/// Loads all texts of a view that are not loaded yet.
 pub(crate) async fn read_view_texts(engine: &Engine, view: &View, texts: &mut Texts) -> Result<(), Error> {
     read_more_texts(engine, texts, view_handles(view).collect::<Vec<_>>()).await
 }

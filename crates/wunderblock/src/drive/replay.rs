@@ -1,4 +1,4 @@
-//! Rebuilding a recorded request, and saying where two of them part.
+//! Rebuilds recorded requests, and compares two of them.
 
 use super::load::load_lane;
 use crate::engine::Engine;
@@ -26,49 +26,51 @@ use wunderblock_core::request::Tool;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 use wunderblock_wire::Encoded;
 
-/// A request rebuilt from its record.
+/// Request rebuilt from its record.
 #[derive(Clone, Debug)]
 pub struct Replayed {
-    /// Where it is recorded.
+    /// Position of the record.
     pub seq: Seq,
-    /// When it was built.
+    /// Time of the build.
     pub at: Millis,
-    /// The lane it was built for.
+    /// Lane of the request.
     pub lane: LaneId,
-    /// The model.
+    /// Name of the model.
     pub model: String,
-    /// The format.
+    /// Format of the request.
     pub dialect: Dialect,
-    /// The bytes.
+    /// Bytes of the request.
     pub body: Vec<u8>,
-    /// How many of them a later request repeats if it only adds to this one, cache marks aside.
+    /// Number of bytes at the beginning that a later request repeats if it only adds to this one. Cache marks are not
+    /// counted.
     pub stem: Bytes,
-    /// BLAKE3 of them, hexadecimal: as recorded, and proved equal unless `erased`.
+    /// BLAKE3 hash of the bytes as recorded, in hexadecimal. The bytes are proved to match it unless `erased` is
+    /// true.
     pub digest: String,
-    /// Content of it has been erased since, so the bytes cannot be those that were sent.
+    /// Whether content of the request was erased since, so that the bytes cannot match the sent ones.
     pub erased: bool,
 }
 
-/// Where two requests part.
+/// Comparison of two requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// How many bytes they have in common at the beginning.
+    /// Number of bytes that are equal at the beginning.
     pub common: u64,
-    /// Their lengths.
+    /// Lengths of both requests in bytes.
     pub lengths: (u64, u64),
-    /// Whether the second only adds to the first, cache marks and the brackets that close it aside.
+    /// Whether the second request only adds to the first, not counting cache marks and closing brackets.
     pub append_only: bool,
-    /// What stands around the place in each.
+    /// Excerpts of both requests around the first difference.
     pub around: (String, String),
-    /// What was recorded between them that explains it.
+    /// Recorded events between the requests that explain the difference, with their positions.
     pub causes: Vec<(Seq, String)>,
 }
 
 impl Session {
-    /// Rebuilds the newest request recorded at or before a position, and proves it byte for byte.
+    /// Rebuilds the latest request recorded at or before a position, and proves that its bytes are the recorded ones.
     ///
     /// # Errors
-    /// When there is none, or when what comes out is not what was recorded.
+    /// When no request is recorded, or the rebuilt request differs from the recorded one.
     pub fn replay<'a>(&'a self, at: Option<Seq>) -> BoxFuture<'a, Replayed> {
         Box::pin(async move {
             let to = at.unwrap_or(Seq(i64::MAX.unsigned_abs()));
@@ -85,7 +87,7 @@ impl Session {
             }
             let (Encoded { bytes: body, stem, .. }, erased) = rebuild_request(self, row.seq, &built).await?;
             let digest = blake3::hash(&body).to_hex().to_string();
-            // What was erased may have stood in the request as a part of a summary.
+            // Erased content may also have been part of a summary in the request.
             let erased = erased || digest != *built.digest && was_erased_after(self, row.seq).await?;
             if digest != *built.digest && !erased {
                 let why = format!("its hash is {digest}, recorded was {}", built.digest);
@@ -105,10 +107,10 @@ impl Session {
         })
     }
 
-    /// Says where the requests recorded at or before two positions part, and why.
+    /// Compares the requests recorded at or before two positions, and finds the causes of their difference.
     ///
     /// # Errors
-    /// As [`Session::replay`].
+    /// See [`Session::replay`].
     pub fn diff<'a>(&'a self, first: Seq, second: Seq) -> BoxFuture<'a, (Replayed, Replayed, Difference)> {
         Box::pin(async move {
             let (a, b) = (self.replay(Some(first)).await?, self.replay(Some(second)).await?);
@@ -121,7 +123,7 @@ impl Session {
     }
 }
 
-/// Whether anything has been erased since a position.
+/// Returns whether anything was erased after a position.
 async fn was_erased_after(session: &Session, seq: Seq) -> Result<bool, Error> {
     let query = marked(&session.engine, &session.id, Marked::Kind("content.erased"), (NEWEST, 1));
     let rows = session.engine.ask(query, Answer::events).await?;
@@ -138,7 +140,8 @@ async fn rebuild_request(
         lane: LaneChoice::Named(built.lane.clone()),
         at: Some(seq.prev()),
         text: Bytes(built.budget.window.0.saturating_mul(limits::VIEW_BYTES_PER_TOKEN)),
-        // What has been recorded since it was loaded for that build takes up none of its reach.
+        // Events recorded after the original load must not use up the text limit, so the view is loaded back to the
+        // frontier in any case.
         reach: Some(built.plan.trim.drop_before),
         ignores_steps: false,
     };
@@ -159,7 +162,7 @@ async fn rebuild_request(
     let erased = !texts.missing(needed).is_empty()
         || view.preamble_at() != built.preamble
         || view.erased().next().is_some();
-    // The first version of the renderer said nothing of a cache.
+    // The first version of the renderer set no cache marks.
     let points = (built.render > 1).then_some(built.cache.as_slice());
     Ok((draft::bytes(rendered.request, &target, points)?, erased))
 }
@@ -212,7 +215,7 @@ async fn find_causes(session: &Session, a: &Replayed, b: &Replayed) -> Result<Ve
     Ok(causes)
 }
 
-/// The tools that went into a recorded request.
+/// Returns the tools of a recorded request.
 async fn read_tools(engine: &Engine, built: &ContextBuilt, texts: &mut Texts) -> Result<Vec<Tool>, Error> {
     let text = match &built.inputs {
         None => return Ok(Vec::new()),
@@ -233,7 +236,7 @@ async fn read_tools(engine: &Engine, built: &ContextBuilt, texts: &mut Texts) ->
     })
 }
 
-/// What of a preamble has changed, in words.
+/// Describes the changes of a preamble in words.
 fn preamble_words(changes: &[PreambleChange]) -> String {
     let words =
         |change: &PreambleChange| format!("{} {} {}", change.section.name(), change.name, change.how.label());
@@ -247,9 +250,9 @@ fn preamble_words(changes: &[PreambleChange]) -> String {
     format!("what stands before the conversation changed: {}", list.join(", "))
 }
 
-/// How many changes a difference names.
+/// Maximum changes of a preamble that a difference names.
 const CHANGES: usize = 6;
-/// How much of each request a difference shows.
+/// Maximum bytes shown of each request after the first difference. Half as many are shown before it.
 const AROUND: usize = 48;
 
 fn compare(first: &Replayed, second: &Replayed) -> Difference {
