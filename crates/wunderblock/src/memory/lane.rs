@@ -1,4 +1,4 @@
-//! A lane in memory: the fold of its events, and the driver of its builds.
+//! A lane in memory: it folds events, and drives its own builds.
 
 use crate::compact::call_budget::CallBudget;
 use crate::compact::climb::{Climb, Climbed};
@@ -23,40 +23,41 @@ use wunderblock_core::id::{EventId, Handle, HandlePrefix, LaneId};
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::{Millis, Seq, Tokens};
 
-/// In milliseconds.
+/// Milliseconds per hour.
 const HOUR: i64 = 3_600_000;
 
-/// A lane of one session. Its builds need nothing from outside but files and state providers.
+/// Lane of one session. Its builds need nothing from outside except files and state providers.
 #[derive(Clone)]
 pub(crate) struct Lane {
     pub(crate) snapshot: Snapshot,
-    /// Texts that this lane shares with others.
+    /// Texts that this lane shares with other lanes.
     shared: Arc<Texts>,
-    /// Texts of this lane alone.
+    /// Texts of this lane only.
     texts: Texts,
-    /// Where tasks begin and end, by events.
+    /// Starts and ends of tasks, as events mark them.
     pub(crate) marks: Vec<TaskMark>,
-    /// How many compactions in a row came to nothing, and what the request took at the last.
+    /// Number of consecutive compactions that gained nothing, and the tokens of the request at the last one.
     pub(crate) rounds: Option<(u32, Tokens)>,
-    /// When a summariser was asked, and how often.
+    /// Times of calls to a summariser, with the number of calls.
     calls: Vec<(Millis, u32)>,
-    /// What came by, for a look at an earlier position or past the lane's steps; see [`Lane::keeping`].
+    /// Events of the lane, for views at earlier positions or without steps. `None` unless [`Lane::keeping`] was
+    /// called.
     pub(crate) events: Option<Vec<Event>>,
-    /// What the session holds up to each position; none for positions that are not accounted for.
+    /// Running sums at each position. Positions that were not counted are missing.
     pub(crate) tallies: Vec<TallyRow>,
 }
 
-/// What came of a compaction.
+/// Result of a compaction.
 pub(crate) enum Tried {
-    /// So many in a row came to nothing that the lane is left alone.
+    /// Number of consecutive compactions that gained nothing. The lane is no longer compacted.
     Stopped(u32),
-    /// Summaries were made before their level, and are applied.
+    /// Summaries that were made ahead of their level and are applied.
     Prepared(Box<Climbed>),
-    /// A proposal, applied if it changes the lane.
+    /// A proposal. It is applied if it changes the lane.
     Climbed(Box<Climbed>, Box<Prepared>),
 }
 
-/// With what a lane is compacted.
+/// Settings of a compaction.
 pub(crate) struct CompactContext<'a> {
     pub(crate) compactor: &'a Compactor,
     pub(crate) redactor: &'a Redactor,
@@ -64,7 +65,8 @@ pub(crate) struct CompactContext<'a> {
 }
 
 impl Lane {
-    /// An empty lane that finds the texts of `shared`, too. It keeps no events: it is looked at as it stands only.
+    /// Creates an empty lane that also finds the texts in `shared`. It keeps no events, so only its current state can
+    /// be viewed.
     pub(crate) fn new(lane: LaneId, shared: Arc<Texts>) -> Self {
         Self {
             snapshot: Snapshot::new(lane),
@@ -78,22 +80,22 @@ impl Lane {
         }
     }
 
-    /// The lane, which keeps its events from here on: it can be looked at as of any position, and without its steps.
+    /// Makes the lane keep its events from now on, so that it can be viewed at any position and without its steps.
     pub(crate) fn keeping(self) -> Self {
         Self { events: Some(Vec::new()), ..self }
     }
 
-    /// The newest position.
+    /// Returns the latest position.
     pub(crate) fn head(&self) -> Seq {
         self.snapshot.view.head()
     }
 
-    /// The text behind a handle.
+    /// Returns the text of a handle.
     pub(crate) fn text(&self, handle: Handle) -> Option<&Arc<str>> {
         self.texts.get(handle).or_else(|| self.shared.get(handle))
     }
 
-    /// The one text whose handle begins so.
+    /// Returns the text whose handle begins with a prefix, if it is the only one.
     pub(crate) fn named(&self, prefix: HandlePrefix) -> Option<&Arc<str>> {
         let handles = self.texts.named(prefix).chain(self.shared.named(prefix));
         let handles: std::collections::BTreeSet<Handle> = handles.collect();
@@ -105,7 +107,7 @@ impl Lane {
         self.texts.insert(handle, text);
     }
 
-    /// Takes in an event, its long bodies moved out.
+    /// Adds an event whose long bodies were moved out.
     pub(crate) fn hear(&mut self, event: Event) {
         self.marks.extend(task_mark(&event));
         self.snapshot.fold(&event, false);
@@ -114,7 +116,8 @@ impl Lane {
         }
     }
 
-    /// Takes in an event as far as a view shows it: what it says of requests that were sent is of others than ours.
+    /// Adds an event to the view only. Its facts about sent requests are ignored, because this lane did not build
+    /// those requests.
     pub(crate) fn see(&mut self, event: &Event) {
         self.marks.extend(task_mark(event));
         if self.snapshot.opened_at == Millis::ZERO {
@@ -123,7 +126,7 @@ impl Lane {
         Arc::make_mut(&mut self.snapshot.view).apply(event);
     }
 
-    /// Takes in what the lane itself decided: facts with their texts in full.
+    /// Adds events that the lane itself decided, with full texts.
     pub(crate) fn adopt(&mut self, job: &BuildJob, events: impl IntoIterator<Item = NewEvent>) {
         for NewEvent { id, at, source, mut fact } in events {
             codec::move_out(&job.key, &mut fact, &mut |hash, text| {
@@ -135,7 +138,7 @@ impl Lane {
         }
     }
 
-    /// Takes in a fact of the lane's own.
+    /// Adds a fact that the lane itself decided.
     pub(crate) fn decide(&mut self, job: &BuildJob, fact: Fact) -> Result<Seq, Error> {
         let seq = self.head().next();
         let id = EventId::new(format!("{}@{seq}", fact.kind()))?;
@@ -157,9 +160,9 @@ impl Lane {
         match need {
             Need::Lane(wanted, reply) => reply.give(self.look(&wanted)),
             Need::Texts(handles, reply) => reply.give(self.some(handles)),
-            // What was reduced here stands in the lane itself.
+            // Reductions made here are already part of the lane.
             Need::Known(_, reply) => reply.give(std::collections::HashSet::new()),
-            // There is no index to search; what a turn names by path or handle comes back all the same.
+            // A lane in memory has no index. Bodies that a turn names by path or handle are recalled nevertheless.
             Need::Search(_, reply) => reply.give(Vec::new()),
             Need::Outside(wanted, reply) => reply.give(wanted.read()),
             Need::Shown(wanted, reply) => {
@@ -183,7 +186,7 @@ impl Lane {
         texts
     }
 
-    /// The lane as a build finds it.
+    /// Returns the snapshot of the lane for a build.
     fn look(&self, wanted: &LaneWanted) -> Snapshot {
         let is_past = wanted.at.is_some_and(|at| at < self.head());
         let look = |events: &Vec<Event>, at: Option<Seq>, ignores_steps| {
@@ -203,7 +206,7 @@ impl Lane {
         snapshot
     }
 
-    /// Whether what was drafted makes the lane due.
+    /// Returns the reason if a draft, or the refusal of one, makes the lane due.
     pub(crate) fn is_due(
         &self,
         policy: &Policy,
@@ -225,7 +228,7 @@ impl Lane {
         between_tasks(policy, measure, view, &marks)
     }
 
-    /// Compacts, and applies what comes of it.
+    /// Compacts the lane, and applies the result.
     pub(crate) fn compact(&mut self, job: &BuildJob, means: &CompactContext<'_>) -> Result<Tried, Error> {
         let mut bench = self.run(Build::bench(job.clone()))??;
         let missing = bench.texts.missing(view_handles(&bench.view));
@@ -268,7 +271,7 @@ impl Lane {
         Ok(Tried::Climbed(Box::new(climbed), Box::new(prepared)))
     }
 
-    /// Applies what a proposal means.
+    /// Applies the facts of a proposal.
     fn publish(
         &mut self,
         job: &BuildJob,
@@ -293,7 +296,7 @@ impl Lane {
         Ok(())
     }
 
-    /// How often a summariser may be asked within the hour.
+    /// Returns the number of summariser calls that remain within the hour.
     fn budget(&self, per_hour: u32, now: Millis) -> CallBudget {
         let recent = self.calls.iter().filter(|(at, _)| now.0.saturating_sub(at.0) < HOUR);
         CallBudget::of(per_hour.saturating_sub(recent.map(|(_, calls)| *calls).sum()))

@@ -1,8 +1,8 @@
-//! A lane held in memory, without a ledger: for a proxy that keeps nothing, a sub-agent that lives for one task, a test.
+//! A lane held in memory, without a ledger: for a proxy that stores nothing, a sub-agent for one task, or a test.
 //!
-//! It is driven by the same builds as a ledger's lanes, so its requests are the same to the byte. What it leaves out can be
-//! read by handle as long as it lives; nothing of it outlives it. A query of a build finds nothing, since there is no index,
-//! hooks do not run, and what a step has left out is not swept into summaries afterwards.
+//! The same builds drive it as the lanes of a ledger, so its requests are identical to the byte. What it leaves out
+//! can be read by handle while the lane exists, and nothing outlives the lane. It has no index, so a build's query
+//! finds nothing. Hooks do not run, and entries that a step left out are not summarised by a later sweep.
 
 pub(crate) mod lane;
 
@@ -45,7 +45,7 @@ pub struct MemoryLane {
     key: [u8; 32],
     lane: Lane,
     counts: Arc<Counts>,
-    /// What each caller's id commits to, and where its event stands.
+    /// Position and content hash of each event, by the caller's id.
     ids: HashMap<EventId, (Seq, [u8; 32])>,
 }
 
@@ -55,10 +55,10 @@ impl std::fmt::Debug for MemoryLane {
     }
 }
 
-/// A copy of the session, one of its lanes, in memory. What happens to the copy does not happen to the session.
+/// Copies a session with one of its lanes into memory. Changes to the copy do not affect the session.
 ///
 /// # Errors
-/// When there is no such session, or it cannot be read.
+/// When the session does not exist or cannot be read.
 pub(crate) async fn lane_in_memory(session: &Session, lane: LaneId) -> Result<MemoryLane, Error> {
     let (config, stream, key) =
         (session.engine.config.clone(), session.id.clone(), session.engine.tenant.key);
@@ -77,10 +77,10 @@ pub(crate) async fn lane_in_memory(session: &Session, lane: LaneId) -> Result<Me
 }
 
 impl MemoryLane {
-    /// An empty main lane of a session.
+    /// Creates an empty main lane of a session.
     ///
     /// # Errors
-    /// When the operating system gives no random bytes for its handles.
+    /// When the operating system provides no random bytes for its handles.
     pub fn new(config: Config, stream: StreamId) -> Result<Self, Error> {
         Ok(Self::with(config, stream, random()?, LaneId::main()))
     }
@@ -90,20 +90,21 @@ impl MemoryLane {
         Self { config, stream, key, lane, counts: Arc::default(), ids: HashMap::new() }
     }
 
-    /// Its events, oldest first; bodies of [`codec::INLINE_MAX`] bytes and more by handle.
+    /// Returns the events, oldest first. Bodies of [`codec::INLINE_MAX`] bytes and more are handles.
     #[must_use]
     pub fn events(&self) -> &[Event] {
         self.lane.events.as_deref().unwrap_or_default()
     }
 
-    /// The text behind a handle that a request names, by its first digits or all of them. None where no text has it, or
-    /// several have the digits.
+    /// Returns the text of a handle that a request names, in full or by its first digits. `None` if no text matches,
+    /// or several do.
     #[must_use]
     pub fn read(&self, named: impl Into<HandlePrefix>) -> Option<&str> {
         self.lane.named(named.into()).map(|text| &**text)
     }
 
-    /// Appends a message, an event, or several of them, all or none. An event whose id is there already is a duplicate if its content is the same.
+    /// Appends a message, an event, or several of them: all or none. An event whose id already exists is a duplicate
+    /// if its content is the same.
     ///
     /// # Errors
     /// On a conflict, and for events that callers may not append; see [`Session::append`].
@@ -137,7 +138,7 @@ impl MemoryLane {
         Ok(NewEvent { id: EventId::new(format!("open:{name}"))?, at, source: EventSource::Live, fact })
     }
 
-    /// Takes in an event that may be appended.
+    /// Adds an event that passed the checks, unless it is a duplicate.
     fn take(&mut self, event: NewEvent, content: Option<[u8; 32]>) -> Appended {
         if let Some((seq, _)) = self.ids.get(&event.id) {
             return Appended { seq: *seq, duplicate: true };
@@ -160,7 +161,7 @@ impl MemoryLane {
         self.tally();
     }
 
-    /// Accounts for the events that are not accounted for yet.
+    /// Adds the running sums of events that have none yet.
     fn tally(&mut self) {
         let from = self.lane.tallies.len();
         let mut sum = self.lane.tallies.last().copied();
@@ -199,11 +200,11 @@ impl MemoryLane {
         Tokens(u64::from(known.unwrap_or_else(count)))
     }
 
-    /// Builds the lane's next request, compacts first where the options' compactor finds that due, and records both. It may
-    /// block, where a summariser does.
+    /// Builds the lane's next request and records it. If the options' compactor finds the lane due, the lane is
+    /// compacted first, and the compaction is recorded, too. Blocks while a summariser works.
     ///
     /// # Errors
-    /// [`Error::OverBudget`] when even the least does not fit; when the options name another lane.
+    /// [`Error::OverBudget`] when even the smallest request does not fit; also when the options name another lane.
     pub fn context(&mut self, options: impl Into<ContextOptions>) -> Result<Built, Error> {
         let options = &options.into();
         let mut drafted = self.draft(options)?;
@@ -219,7 +220,8 @@ impl MemoryLane {
             Some((compactor, due)) => {
                 let head = self.lane.head();
                 compacted = Some(Box::new(self.compact(options, compactor, due, &drafted)?));
-                // A refused compaction is on record, too: the draft was made from a head that has moved.
+                // A rejected compaction is recorded, too. The draft was then made from an earlier head and must be
+                // made again.
                 if self.lane.head() > head {
                     drafted = self.draft(options)?;
                 }
@@ -235,6 +237,7 @@ impl MemoryLane {
                     "nothing was compacted"
                 };
                 let event = refused(&lane, &refusal, done, job.now)?;
+                // The id is a hash of the refusal, so the same refusal is recorded once.
                 if !self.ids.contains_key(&event.id) {
                     self.take(event, Some([0; 32]));
                 }
@@ -250,11 +253,11 @@ impl MemoryLane {
         }
     }
 
-    /// Builds the request that [`MemoryLane::context`] would build, and records nothing; no model is asked. It works on a copy
-    /// of the lane.
+    /// Builds the request that [`MemoryLane::context`] would build, on a copy of the lane, and records nothing. No
+    /// model is called.
     ///
     /// # Errors
-    /// As [`MemoryLane::context`].
+    /// See [`MemoryLane::context`].
     pub fn explain(&self, options: impl Into<ContextOptions>) -> Result<Built, Error> {
         let mut options = options.into();
         let writer = options.compactor.as_mut().and_then(|compactor| compactor.summariser.take());
@@ -296,7 +299,7 @@ impl MemoryLane {
         self.lane.is_due(&compactor.policy, drafted, (self.config.clock)())
     }
 
-    /// Compacts. What came of it is on record.
+    /// Compacts the lane, and records the result.
     fn compact(
         &mut self,
         options: &ContextOptions,
@@ -305,7 +308,7 @@ impl MemoryLane {
         drafted: &Result<Draft, Stopped>,
     ) -> Result<Compacted, Error> {
         let job = self.job(&ContextOptions { compactor: None, ..options.clone() })?;
-        // A compaction is to find the lane as the request would: what enters it shorter goes on record first.
+        // A compaction must find the lane as the request would, so shortened texts are recorded first.
         let shorter = shorter_of(drafted, |draft| &draft.planned);
         let shorter = shorter.map(|shorter| shorter.events.clone()).unwrap_or_default();
         self.adopt(&job, shorter);

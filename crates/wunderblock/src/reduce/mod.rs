@@ -1,11 +1,11 @@
-//! What of a lane's view enters its next request shorter: chosen, shortened, and made facts.
+//! Shortens texts of a lane's view before they enter the next request: chooses them, reduces them, and returns facts.
 //!
 //! ```text
 //! View ─ Choice::more ─► Candidate … texts ─ shorten ─► ContentReduced … ─ Choice::gained ─► more
 //! ```
-//! The choice goes from the newest entry back, as far as a request reaches with what has become shorter. It reads no text;
-//! whoever has the texts brings them. The same view gives the same facts, whoever asks: nothing here depends on a clock, on
-//! how many threads there are, or on what else is loaded.
+//! The choice proceeds from the latest entry backwards, as far as a request reaches once texts are shorter. It reads
+//! no text; its caller provides the texts. The same view always gives the same facts: nothing here depends on a
+//! clock, on the number of threads, or on what else is loaded.
 
 mod reads;
 
@@ -26,36 +26,38 @@ use wunderblock_core::units::{Bytes, Seq, Tokens};
 use wunderblock_core::view::{View, ViewEntry};
 use wunderblock_reduce::{EarlierText, Level, Options, gaps};
 
-/// A failure is what the next step is about. Shorter ones stay as they are.
+/// Minimum characters of a failed result that is shortened. The next step depends on the failure, so shorter ones
+/// stay unchanged.
 const FAILURE_CHARS: usize = 8_000;
-/// Maximum number of texts with marks that are asked about in one round.
+/// Maximum texts with marks that are looked up in one round.
 const MAX_MARKED: usize = 256;
-/// Times a request can reach further back because what is newer has become shorter. Each gains a part of what the one
-/// before gained, and is a question to the ledger.
+/// Maximum rounds in which the choice reaches further back because later texts became shorter. Each round gains only
+/// a part of what the previous one gained, and costs a query to the ledger.
 const ROUNDS: usize = 8;
-/// So many texts said before are looked at for blocks of lines that come again, in so many entries.
+/// Maximum earlier texts that are searched for repeated blocks of lines.
 const EARLIER: usize = 8;
+/// Maximum earlier entries in which these texts are found.
 const EARLIER_ENTRIES: usize = 100;
-/// Larger ones would take long to load.
+/// Maximum bytes of an earlier text. Loading a larger one would take long.
 const EARLIER_BYTES: Bytes = Bytes(1 << 20);
-/// From so many bytes on several threads share the work; below that starting them costs more than it saves.
+/// Minimum total bytes at which several threads share the work. For less, starting threads costs more than it saves.
 const SHARED: usize = 64 << 10;
 
-/// A text that is looked at.
+/// Text that may be shortened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Candidate {
     at: PartPosition,
-    /// Its body.
+    /// Handle of its body.
     pub(crate) handle: Handle,
     bytes: Bytes,
     failed: bool,
-    /// What was run, if something was.
+    /// Command whose output the text is, if any.
     command: Option<Box<str>>,
-    /// Texts that were said before it and stand in the request, the newest first.
+    /// Earlier texts that the request shows, latest first.
     pub(crate) earlier: Vec<Handle>,
 }
 
-/// With what texts are made shorter.
+/// Settings and functions that shorten texts.
 #[derive(Clone, Copy)]
 pub(crate) struct ReduceContext<'a> {
     pub(crate) rules: &'a Reduce,
@@ -63,21 +65,21 @@ pub(crate) struct ReduceContext<'a> {
     pub(crate) reducer: Reducer,
 }
 
-/// The choice of candidates, under way.
+/// Choice of candidates in progress.
 pub(crate) struct Choice<'a> {
     view: &'a View,
     rules: &'a Reduce,
     costs: &'a TokenCosts,
-    /// The results of this view by their places, with their calls.
+    /// Calls of the view's results, by the positions of the results.
     calls: HashMap<PartPosition, PairedCall>,
-    /// The entries not looked at yet that no request of the lane has shown, the newest last.
+    /// Remaining entries that no request of the lane has shown, latest last.
     entries: Vec<&'a ViewEntry>,
     room: Tokens,
     rounds: usize,
 }
 
 impl<'a> Choice<'a> {
-    /// Begins; `room` is what a request can hold.
+    /// Begins a choice. `room` is the number of tokens that a request can hold.
     pub(crate) fn new(view: &'a View, means: &ReduceContext<'a>, room: Tokens) -> Self {
         let ReduceContext { rules, costs, .. } = *means;
         let fresh = view.progress().shown.next().max(view.trim().stub_before);
@@ -85,7 +87,7 @@ impl<'a> Choice<'a> {
             true => Vec::new(),
             false => view.entries().rev().take_while(|entry| entry.seq >= fresh).collect(),
         };
-        // Most requests are asked for right after something short was said.
+        // Most requests follow a short message, so the pairing of calls is skipped if no result is large.
         let has_large =
             entries.iter().flat_map(|entry| &entry.message.parts).any(|part| is_large(part, rules));
         let arrangement = has_large.then(|| arrange(view));
@@ -95,7 +97,8 @@ impl<'a> Choice<'a> {
         Self { view, rules, costs, calls, entries, room, rounds: ROUNDS }
     }
 
-    /// The next texts, the newest first: as many as fit as they are. None when a request reaches no further back.
+    /// Returns the next candidates, latest first: as many as fit unchanged. Empty when the request reaches no further
+    /// back.
     pub(crate) fn more(&mut self) -> Vec<Candidate> {
         let mut found = Vec::new();
         let Some(rounds) = self.rounds.checked_sub(1) else { return found };
@@ -116,7 +119,7 @@ impl<'a> Choice<'a> {
         found
     }
 
-    /// Room that shorter texts have left.
+    /// Adds the tokens that shortened texts have saved to the room.
     pub(crate) fn gained(&mut self, facts: &[ContentReduced]) {
         let saved = facts.iter().filter_map(|fact| fact.how.as_ref());
         self.room += saved.map(|how| how.tokens_before.saturating_sub(how.tokens_after)).sum();
@@ -129,11 +132,11 @@ impl<'a> Choice<'a> {
         let handle = body.handle()?;
         let call = self.calls.get(&at).filter(|_| entry.message.standing.is_sendable())?;
         let is_settled = self.view.trim().form_of(at).is_some() || self.view.standing(at).is_some();
-        // What somebody pinned is to be there as it is.
+        // A pinned entry must be shown unchanged.
         if is_settled || self.view.pinned().contains(&entry.seq) {
             return None;
         }
-        // A text has at most as many characters as bytes.
+        // The number of bytes is an upper bound of the number of characters, so no text is needed here.
         if *failed && body.bytes().0 < FAILURE_CHARS as u64 {
             return None;
         }
@@ -147,7 +150,7 @@ impl<'a> Choice<'a> {
         Some(Candidate { at, handle, bytes: body.bytes(), failed: *failed, command, earlier })
     }
 
-    /// Large texts before an entry that are no stubs.
+    /// Returns large texts before an entry that the request shows in full.
     fn earlier(&self, before: Seq, own: Handle) -> Vec<Handle> {
         let trim = self.view.trim();
         let entries = self.view.entries().rev().skip_while(|entry| entry.seq >= before);
@@ -163,7 +166,8 @@ impl<'a> Choice<'a> {
     }
 }
 
-/// The one text of a result; media may stand beside it. Of several, one mark could not say which it speaks of.
+/// Returns the only text of a result, which may also hold media. With several texts, a mark could not state which
+/// text it refers to.
 fn only_text(part: &Part) -> Option<&Body> {
     let Part::ToolResult { content, .. } = part else { return None };
     let mut only = None;
@@ -181,21 +185,21 @@ fn is_large(part: &Part, rules: &Reduce) -> bool {
     only_text(part).is_some_and(|body| body.bytes() >= rules.least)
 }
 
-/// The candidates whose texts have marks: whether they are reductions on record is for the ledger to say.
+/// Returns the candidates whose texts contain marks. The ledger decides whether those are recorded reductions.
 pub(crate) fn marked(candidates: &[Candidate], texts: &dyn Bodies) -> HashSet<Handle> {
     let has_mark = |handle: &Handle| texts.text(*handle).is_some_and(|text| gaps(text).next().is_some());
     candidates.iter().map(|candidate| candidate.handle).filter(has_mark).take(MAX_MARKED).collect()
 }
 
-/// What a body becomes.
+/// Shortened form of a body.
 #[derive(Clone, Debug)]
 struct Short {
     text: String,
     how: Reduction,
 }
 
-/// Shortens texts, each named by its candidate; what would not become shorter has no fact. `known` are the
-/// texts that are reductions already, `pack` makes a body of a text.
+/// Shortens the texts of candidates. Texts that do not become shorter produce no fact. `known` holds the texts that
+/// already are reductions, and `pack` makes a body of a text.
 ///
 /// # Errors
 /// When a thread ended early.
@@ -206,7 +210,8 @@ pub(crate) fn shorten(
     known: &HashSet<Handle>,
     pack: &dyn Fn(String) -> Body,
 ) -> Result<Vec<ContentReduced>, Error> {
-    // The same text may have come twice, by different commands; it is shown alike then, as the newest has it.
+    // The same text may occur twice, as output of different commands. The latest decides its form, so both are shown
+    // alike.
     let mut work: BTreeMap<Handle, (&Candidate, &str, Tokens)> = BTreeMap::new();
     for candidate in candidates {
         let Some(text) = texts.text(candidate.handle) else { continue };
@@ -261,12 +266,12 @@ fn facts(
     candidates.iter().filter_map(fact).collect()
 }
 
-/// One text on its way.
+/// Text to reduce.
 struct ReductionItem<'t> {
     text: &'t str,
     tokens: Tokens,
     command: Option<&'t str>,
-    /// Texts said before, by their handles.
+    /// Earlier texts, by their handles.
     earlier: Vec<(String, &'t str)>,
     costs: TokenCosts,
 }
@@ -278,7 +283,7 @@ impl ReductionItem<'_> {
             ReductionLevel::Lossless => Level::Lossless,
             ReductionLevel::Fold => Level::Fold,
         };
-        // The text's own count is known; all others are of what it could become.
+        // The count of the text itself is known. Other counts are of shorter forms of it.
         let is_whole = |text: &str| text.len() == self.text.len() && text == self.text;
         let count = |text: &str| if is_whole(text) { self.tokens.0 } else { self.costs.text(text).tokens.0 };
         let own = handle.short();
@@ -290,7 +295,7 @@ impl ReductionItem<'_> {
             level,
             kind: None,
             command: self.command,
-            // Short failures were passed over before.
+            // Short failures were skipped before.
             failed: false,
             query: None,
             earlier: &earlier,
@@ -300,7 +305,7 @@ impl ReductionItem<'_> {
             known: &known,
         };
         let reduced = reducer(self.text.as_bytes(), &options);
-        // Neither in tokens nor in bytes of the request may it be more than what it stands for.
+        // A reduction must not be larger than its text, neither in tokens nor in bytes of the request.
         let is_excepted = rules.except.iter().any(|except| except.name() == reduced.kind.name());
         let is_shorter = reduced.untouched.is_none()
             && !is_excepted
@@ -321,7 +326,7 @@ impl ReductionItem<'_> {
     }
 }
 
-/// Facts in the order of the session, in which they are recorded.
+/// Sorts facts by their positions in the session, the order in which they are recorded.
 pub(crate) fn in_order(mut facts: Vec<ContentReduced>) -> Vec<ContentReduced> {
     facts.sort_by_key(|fact| (fact.target, fact.part));
     facts

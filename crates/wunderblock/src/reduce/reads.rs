@@ -1,11 +1,12 @@
-//! Which results are files as they are: read to be edited, so that every line counts, by the words as they stand there.
+//! Recognises results that are files, read in order to be edited, in which every line counts verbatim.
 //!
-//! It goes by the tool's name, and where a tool runs commands by the command. Neither proves anything. A file taken for
-//! something else is reduced by its kind, and code loses nothing at that; something taken for a file stays as it is.
+//! The decision uses the tool's name, and the command if the tool runs commands. Both can be wrong. A file that is
+//! not recognised is reduced by its kind, which loses nothing of code; other output that is taken for a file stays
+//! unchanged.
 
 use wunderblock_reduce::Claim;
 
-/// Tools that show files, by the last part of their names in lower case.
+/// Tools that show files, by the last part of their lower-case names.
 const READERS: [&str; 26] = [
     "read",
     "readfile",
@@ -34,25 +35,25 @@ const READERS: [&str; 26] = [
     "str_replace_editor",
     "str_replace_based_edit_tool",
 ];
-/// What the names of tools that run commands have in them.
+/// Parts of names of tools that run commands.
 const SHELLS: [&str; 10] =
     ["bash", "shell", "exec", "command", "terminal", "powershell", "run_", "_run", "cmd", "process"];
-/// Whether a result is a file that was read.
+/// Returns whether a result is a file that was read.
 pub(super) fn is_read(tool: &str, gist: &str) -> bool {
     if is_shell(tool) {
-        // A gist that was cut is taken at its word.
+        // A truncated gist is judged by the part that is left.
         return Claim::of(gist) == Claim::File;
     }
     READERS.contains(&bare(tool).as_str()) && Claim::of(&format!("Read {gist}")) == Claim::File
 }
 
-/// Whether a tool runs commands.
+/// Returns whether a tool runs commands.
 pub(super) fn is_shell(tool: &str) -> bool {
     let name = bare(tool);
     name == "run" || SHELLS.iter().any(|part| name.contains(part))
 }
 
-/// A tool's own name: that of the server before it (`mcp__files__read_file`, `files.read_file`) is not part of it.
+/// Returns a tool's own name, without the name of the server (`mcp__files__read_file`, `files.read_file`).
 fn bare(tool: &str) -> String {
     let name = tool.rsplit_once("__").map_or(tool, |(_, name)| name);
     name.rsplit(['.', '/', ':']).next().unwrap_or(name).to_ascii_lowercase().replace('-', "_")
