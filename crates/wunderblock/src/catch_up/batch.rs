@@ -1,4 +1,4 @@
-//! A batch of the background's work: what is read for it, and what threads make of it.
+//! A batch of the background's work: its input, and the results of the threads.
 
 use crate::engine::Engine;
 use crate::error::Error;
@@ -15,7 +15,7 @@ use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::message::{Body, Message, Part};
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 
-/// Events of neighbouring positions of one stream.
+/// Events of consecutive positions of one stream.
 struct EventRun {
     id: StreamId,
     no: StreamNo,
@@ -24,7 +24,7 @@ struct EventRun {
     events: Vec<(Seq, Option<Fact>)>,
 }
 
-/// Events that are worked on together: they become one segment of the index.
+/// Events that are processed together. They become one segment of the index.
 pub(super) struct Batch {
     runs: Vec<EventRun>,
     events: u64,
@@ -33,7 +33,7 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    /// An empty one with room for so many events, and so much text.
+    /// Creates an empty batch with a maximum number of events and bytes of text.
     pub(super) fn new(room: (u64, Bytes)) -> Self {
         Self { runs: Vec::new(), events: 0, text: Bytes::ZERO, room }
     }
@@ -47,13 +47,13 @@ impl Batch {
     }
 }
 
-/// A batch with the bodies it needs, packed.
+/// Batch with the bodies it needs, still compressed.
 pub(super) struct Load {
     batch: Batch,
     packed: HashMap<Handle, Vec<u8>>,
 }
 
-/// What became of a batch.
+/// Result of a batch.
 #[derive(Default)]
 pub(super) struct Done {
     pub(super) events: u64,
@@ -63,7 +63,7 @@ pub(super) struct Done {
     pub(super) indexed: Vec<SegmentReach>,
 }
 
-/// Reads events of a stream into a batch, as many as it has room for; the last of them.
+/// Reads events of a stream into a batch, as many as it has room for. Returns the position of the last event read.
 pub(super) async fn read_batch(
     engine: &Engine,
     batch: &mut Batch,
@@ -86,7 +86,7 @@ pub(super) async fn read_batch(
             id: info.id.clone(),
             no: info.no,
             counted: info.counted,
-            // What the batches before do will be done when this one is stored.
+            // Earlier batches are stored before this one, so everything before `from` is indexed by then.
             indexed: info.indexed.max(from.prev()),
             events,
         }),
@@ -106,7 +106,7 @@ pub(super) async fn load_bodies(engine: &Engine, batch: Batch) -> Result<Load, E
     Ok(Load { batch, packed })
 }
 
-/// What a thread works with.
+/// State of a thread that processes a batch.
 struct Worker<'l> {
     packed: HashMap<Handle, Vec<u8>>,
     unpacker: Unpacker,
@@ -117,7 +117,7 @@ struct Worker<'l> {
 }
 
 impl Load {
-    /// Counts and indexes what neither has been done for, or only indexes.
+    /// Counts and indexes the events that need it, or only indexes them if `counting` is false.
     pub(super) fn work(self, redactor: &Redactor, key: &[u8; 32], counting: bool) -> Result<Done, Error> {
         let (packed, unpacker) = (self.packed, Unpacker::default());
         let (counts, builder) = (HashMap::new(), SegmentBuilder::new());
@@ -155,7 +155,7 @@ impl Load {
             }
         }
         done.counts = worker.counts.into_iter().collect();
-        // Bodies that stand together in the ledger are written together.
+        // Sorted, so that neighbouring rows of the ledger are written together.
         done.counts.sort_unstable_by_key(|(handle, _)| *handle);
         if !worker.builder.is_empty() {
             done.segment = Some(super::join::packed(worker.builder.finish()?)?);
@@ -165,7 +165,7 @@ impl Load {
 }
 
 impl Worker<'_> {
-    /// Counts and indexes a message; its tokens.
+    /// Counts and indexes a message. Returns its tokens.
     fn message(&mut self, message: &Message, counting: bool, indexing: bool) -> Result<Tokens, Error> {
         let mut tokens = Tokens::ZERO;
         for (part, body) in message.parts.iter().flat_map(Part::leaves).filter(|(part, _)| !part.is_data()) {
@@ -197,7 +197,8 @@ impl Worker<'_> {
         Ok(tokens)
     }
 
-    /// Facts that are no messages but hold bodies: those are counted, not searched, and are no tokens of the session.
+    /// Counts the bodies of a fact that is not a message. They are not searched, and not part of the session's token
+    /// sums.
     fn other(&mut self, fact: &Fact) -> Result<Tokens, Error> {
         for handle in fact.bodies().into_iter().filter_map(Body::handle) {
             if let Some(data) = self.packed.get(&handle)
@@ -215,7 +216,7 @@ fn text(bytes: &[u8]) -> Result<&str, CodecError> {
     std::str::from_utf8(bytes).map_err(|_| CodecError::Unpack("it is not UTF-8".to_owned()))
 }
 
-/// Whether people would look for words of it.
+/// Returns whether a part is searched. Media is not: it holds no words.
 pub(crate) fn is_searched(part: &Part) -> bool {
     !matches!(part, Part::Media { .. })
 }

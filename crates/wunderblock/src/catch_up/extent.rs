@@ -1,42 +1,42 @@
-//! How much of the background work is done, and how far it has come.
+//! Extent of the background's work, and its progress.
 
 use crate::limits::{CATCH_UP_BYTES, CATCH_UP_EVENTS, SEARCH_BATCH_BYTES};
 use crate::parallel;
 use crate::store::StreamInfo;
 use wunderblock_core::units::{Bytes, Millis, Seq};
 
-/// How far the background has come, for a progress bar.
+/// Progress of the background's work, for a progress bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Events done.
+    /// Number of events processed.
     pub done: u64,
-    /// Events in all.
+    /// Total number of events.
     pub total: u64,
 }
 
-/// How much of the background's work is done.
+/// Extent of the background's work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Extent {
-    /// Whether texts are counted as well, which takes longer than indexing them.
+    /// Whether texts are also counted, which takes longer than indexing them.
     pub(crate) counting: bool,
-    /// No batch is begun from this time on.
+    /// Time from which no further batch is started.
     pub(crate) until: Option<Millis>,
 }
 
 impl Extent {
     pub(crate) const ALL: Self = Self { counting: true, until: None };
 
-    /// Whether its time has come to an end by `now`.
+    /// Returns whether the time limit has passed at `now`.
     pub(super) fn is_over(self, now: impl FnOnce() -> Millis) -> bool {
         self.until.is_some_and(|until| now() >= until)
     }
 
-    /// Up to where a stream's work is done.
+    /// Returns the last position of a stream whose work is complete.
     pub(super) fn done(self, info: &StreamInfo) -> Seq {
         if self.counting { info.counted.min(info.indexed) } else { info.indexed }
     }
 
-    /// Maximum events and text of a batch, where `total` events are waiting.
+    /// Returns the maximum events and text of a batch if `total` events are waiting.
     pub(super) fn room(self, total: u64) -> (u64, Bytes) {
         match self.until {
             None => ((total / parallel::workers() as u64).clamp(BATCH_MIN, CATCH_UP_EVENTS), CATCH_UP_BYTES),
@@ -45,5 +45,5 @@ impl Extent {
     }
 }
 
-/// Minimum number of events in a batch: smaller ones leave more segments to be joined than they give threads to do.
+/// Minimum events per batch. Smaller batches leave more segments to join than they save by parallel work.
 pub(super) const BATCH_MIN: u64 = 256;

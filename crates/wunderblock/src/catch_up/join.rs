@@ -1,7 +1,7 @@
-//! Segments of the index joined as they grow in number.
+//! Joins segments of the index as their number grows.
 //!
-//! A join is worked on in ranges of terms by several threads: in memory are the blocks of the ranges under way, and what
-//! is joined so far.
+//! Several threads join ranges of terms. Memory holds the blocks of the ranges in progress, and the part that is
+//! already joined.
 
 use super::extent::Extent;
 use crate::engine::Engine;
@@ -13,9 +13,9 @@ use crate::store::{Answer, PackedSegment, Query, SegmentInfo, StoreError, Write}
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Blocks that a range of terms is made of: some 800 KB of the index.
+/// Blocks of the index per range of terms: about 800 KB.
 const RANGE_BLOCKS: usize = 128;
-/// Bytes of segments that a search joins at once: a few hundredths of a second's work.
+/// Maximum bytes of segments that a search joins at once: a few hundredths of a second of work.
 const SEARCH_JOIN: u64 = 1 << 20;
 
 pub(super) async fn join_segments(engine: &Engine, extent: Extent) -> Result<(), Error> {
@@ -33,11 +33,12 @@ pub(super) async fn join_segments(engine: &Engine, extent: Extent) -> Result<(),
         for MergeJob { ids } in propose_merges(&metas) {
             let parts: Vec<&SegmentInfo> = infos.iter().filter(|info| ids.contains(&info.id)).collect();
             let bytes: u64 = parts.iter().map(|info| info.bytes.0).sum();
+            // A search joins only small segments, because a person waits for it.
             if extent.until.is_some() && (extent.is_over(|| engine.now()) || bytes > SEARCH_JOIN) {
                 return Ok(());
             }
             if let Some(segment) = join_parts(engine, &parts).await? {
-                // Erased words must not come back with what was read before.
+                // An erasure since the read must not be undone by the joined segment, so the epoch is compared.
                 if !swap_segments(engine, Some(segment), ids, epoch).await? {
                     break;
                 }
@@ -45,14 +46,14 @@ pub(super) async fn join_segments(engine: &Engine, extent: Extent) -> Result<(),
                 epoch += 1;
             }
         }
-        // Where another process was faster, its segments are the next caller's to look at.
+        // If another process was faster, the next caller examines its segments.
         if !joined {
             return Ok(());
         }
     }
 }
 
-/// All segments, oldest first, and the epoch they belong to.
+/// Returns all segments, oldest first, and the epoch they belong to.
 async fn segment_infos(engine: &Engine) -> Result<(Vec<SegmentInfo>, u64), Error> {
     let mut batch = QueryBatch::default();
     let infos = batch.ask(Query::Segments { tenant: engine.tenant.no }, Answer::segments);
@@ -63,7 +64,7 @@ async fn segment_infos(engine: &Engine) -> Result<(Vec<SegmentInfo>, u64), Error
     Ok((infos, answers.take(epoch)?))
 }
 
-/// Segments as one; nothing if others have changed them meanwhile.
+/// Joins segments into one. `None` if another process changed them meanwhile.
 async fn join_parts(engine: &Engine, parts: &[&SegmentInfo]) -> Result<Option<Segment>, Error> {
     let headers: Result<Vec<Header>, _> = parts.iter().map(|info| Header::decode(&info.header)).collect();
     let plan = Arc::new(MergePlan::new(headers?, |_| true)?);
@@ -89,7 +90,7 @@ async fn join_parts(engine: &Engine, parts: &[&SegmentInfo]) -> Result<Option<Se
     Ok(Some(plan.finish(done)?))
 }
 
-/// The blocks of a range, by segment; nothing if a segment is gone.
+/// Returns the blocks of a range, by segment.
 async fn wanted_blocks(
     engine: &Engine,
     parts: &[&SegmentInfo],
@@ -108,14 +109,14 @@ async fn wanted_blocks(
     Ok(numbers.iter().map(|numbers| blocks.by_ref().take(numbers.len()).collect()).collect())
 }
 
-/// A whole segment.
+/// Reads a whole segment.
 pub(crate) async fn read_segment(engine: &Engine, id: u64, header: Vec<u8>) -> Result<Segment, Error> {
     let query = Query::SegmentBlocks { tenant: engine.tenant.no, segment: id };
     let blocks = engine.ask(query, Answer::blocks).await?;
     Ok(Segment { header, blocks: blocks.into_iter().flatten().collect() })
 }
 
-/// Puts a segment in the place of others, unless some were replaced or content erased since the epoch.
+/// Replaces segments by a joined one, unless some were replaced or content was erased since the epoch.
 pub(crate) async fn swap_segments(
     engine: &Engine,
     segment: Option<Segment>,
@@ -131,7 +132,7 @@ pub(crate) async fn swap_segments(
     }
 }
 
-/// A segment as it is stored.
+/// Returns a segment in its stored form.
 pub(super) fn packed(segment: Segment) -> Result<PackedSegment, Error> {
     let docs = Header::decode(&segment.header)?.len() as u64;
     Ok(PackedSegment { docs, header: segment.header, blocks: segment.blocks })

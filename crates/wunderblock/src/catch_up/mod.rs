@@ -1,12 +1,12 @@
-//! The background's work: exact counts and the text index, in order, a batch at a time, restartable at any point.
+//! The background's work: exact token counts and the text index, in order, in batches, restartable at any point.
 //!
 //! ```text
 //! rows and bodies ─ Batch ─► threads: unpack, count, redact, index ─ Done ─► two commits, in order
 //! ```
-//! Nothing here is needed for an answer to be right: until it is done, counts are estimates that say so and search
-//! scans what is left. Each batch is one transaction, so a crash loses at most the work of those under way. While the
-//! threads work, the next batches are read and those that are done are on their way to the disk; what is in memory
-//! depends on the size of a batch and the number of threads, not on the length of a session.
+//! No answer depends on this work: until it is done, counts are estimates marked as such, and search scans the rest.
+//! Each batch is stored in its own commits, so a crash loses at most the batches in progress. While the threads work,
+//! the next batches are read and finished ones are written to disk. Memory depends on the size of a batch and the
+//! number of threads, not on the length of a session.
 
 mod batch;
 mod extent;
@@ -32,13 +32,13 @@ use std::sync::Arc;
 
 type BatchFuture = Pin<Box<dyn Future<Output = Result<Done, Error>> + Send>>;
 
-/// Does some of the background's work, or all of it.
+/// Does some or all of the background's work.
 pub(crate) async fn catch_up(
     engine: &Engine,
     extent: Extent,
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<(), Error> {
-    // Another process may be at the same work. What it did first stands, and the rest is looked at again.
+    // Another process may be doing the same work: keep what it finished and re-check the rest.
     for _ in 0..CATCH_UP_RETRIES {
         if catch_up_once(engine, extent, progress).await?.is_continue() || extent.is_over(|| engine.now()) {
             break;
@@ -54,6 +54,8 @@ async fn catch_up_once(
 ) -> Result<ControlFlow<()>, Error> {
     let mut batch = QueryBatch::default();
     let all = Query::Behind { tenant: engine.tenant.no, limit: u64::from(u32::MAX) };
+    // The epoch comes from the same snapshot. An erasure after it makes the write fail, so erased words do not
+    // return.
     let (behind, epoch) = (batch.ask(all, Answer::streams), batch.ask(Query::Epoch, Answer::epoch));
     let mut answers = engine.ask_all(batch).await?;
     let (behind, epoch) = (answers.take(behind)?, answers.take(epoch)?);
@@ -83,7 +85,7 @@ async fn catch_up_once(
     line.finish(progress).await
 }
 
-/// Writes what was done of a batch. Breaks off if another process has indexed or erased some of it meanwhile.
+/// Stores the result of a batch. Breaks off if another process has indexed or erased a part of it meanwhile.
 async fn store_batch(engine: &Engine, done: Done, epoch: u64) -> Result<ControlFlow<()>, Error> {
     let tenant = engine.tenant.no;
     let mut counts = Vec::new();
@@ -92,7 +94,7 @@ async fn store_batch(engine: &Engine, done: Done, epoch: u64) -> Result<ControlF
     }
     counts.extend(done.tallies.into_iter().map(|(stream, tokens)| Write::Tallies { tenant, stream, tokens }));
     let index = Write::Segment { tenant, segment: done.segment, replaces: Vec::new(), indexed: done.indexed };
-    // Both are on their way before the first is waited for, so one sync serves both.
+    // Both commits are submitted before the first is awaited, so one sync to disk serves both.
     let counted = (!counts.is_empty()).then(|| engine.storage.commit(counts));
     let indexed = matches!(&index, Write::Segment { indexed, .. } if !indexed.is_empty())
         .then(|| engine.storage.commit(vec![Write::Still { epoch }, index]));
@@ -109,7 +111,7 @@ async fn store_batch(engine: &Engine, done: Done, epoch: u64) -> Result<ControlF
     }
 }
 
-/// Batches under way, oldest first: given to threads, and stored in their order.
+/// Batches in progress, oldest first. Threads process them; they are stored in order.
 struct BatchQueue<'e> {
     engine: &'e Engine,
     pool: Pool<batch::Load, Done>,
@@ -128,7 +130,8 @@ impl<'e> BatchQueue<'e> {
         Ok(Self { engine, pool: Pool::new(threads, work)?, waiting: VecDeque::new(), done: 0, total, epoch })
     }
 
-    /// Gives a batch to the threads; where all have one, and one to go on with, stores the oldest first.
+    /// Passes a batch to the threads. If each thread has a batch and another one is queued, the oldest is stored
+    /// first.
     async fn send(
         &mut self,
         batch: Batch,

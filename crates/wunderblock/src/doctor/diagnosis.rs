@@ -1,4 +1,4 @@
-//! What an examination of a ledger found.
+//! Result of examining a ledger.
 
 use crate::report::lossy;
 use serde::Serialize;
@@ -6,51 +6,51 @@ use std::path::PathBuf;
 use wunderblock_core::id::TenantId;
 use wunderblock_core::units::Bytes;
 
-/// One thing that is wrong.
+/// Problem in a ledger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {
-    /// Which invariant.
+    /// Invariant that is violated.
     pub rule: &'static str,
-    /// Where, and what.
+    /// Place and description of the problem.
     pub detail: String,
-    /// Whether `repair` fixes it: it is in what is derived, or about the file and not what it holds.
+    /// Whether `repair` fixes the problem: it concerns derived data or the file itself, not recorded data.
     pub derived: bool,
-    /// Whose data it is in; `None` for what concerns the file.
+    /// Tenant whose data has the problem. `None` if it concerns the file.
     pub tenant: Option<TenantId>,
 }
 
-/// What is worth knowing, and not wrong.
+/// Note about something that is worth knowing but is not a problem.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DoctorNote {
-    /// What, and what to do.
+    /// Description, and what to do.
     pub text: String,
-    /// Whose data it is about.
+    /// Tenant whose data the note is about.
     pub tenant: TenantId,
 }
 
-/// The outcome of an examination.
+/// Result of an examination.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Diagnosis {
-    /// The ledger's file, if it is in one.
+    /// Path of the ledger's file, if it is stored in one.
     #[serde(serialize_with = "lossy::optional_path")]
     pub path: Option<PathBuf>,
-    /// The file's size.
+    /// Size of the file in bytes.
     pub bytes: u64,
-    /// Whose data was looked at.
+    /// Tenants whose data was examined.
     pub tenants: Vec<TenantId>,
-    /// Sessions looked at.
+    /// Number of sessions examined.
     pub sessions: u64,
-    /// What is wrong; empty when all is well.
+    /// Problems found. Empty if everything is valid.
     pub problems: Vec<Problem>,
-    /// Imports that were cut short, sessions that stand in the ledger twice.
+    /// Notes, for example about interrupted imports and sessions that the ledger holds twice.
     pub notes: Vec<DoctorNote>,
-    /// How many problems were repaired before it, where its caller has counted them.
+    /// Number of problems repaired before the examination, if the caller has set it.
     pub repaired: usize,
-    /// Events looked at.
+    /// Number of events examined.
     pub events: u64,
-    /// Bodies looked at.
+    /// Number of bodies examined.
     pub bodies: u64,
-    /// Bytes of imported sources looked at.
+    /// Bytes of imported sources examined.
     pub source_bytes: u64,
 }
 
@@ -64,5 +64,5 @@ impl Diagnosis {
     }
 }
 
-/// Text that one page holds in memory at most.
+/// Maximum bytes of text per page, which bounds the memory of an examination.
 pub(crate) const PAGE_TEXT: Bytes = Bytes(24 << 20);

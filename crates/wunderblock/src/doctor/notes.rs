@@ -1,4 +1,4 @@
-//! What is worth knowing of a session, and not wrong.
+//! Notes about sessions that are worth knowing but are not problems.
 
 use super::diagnosis::PAGE_TEXT;
 use crate::engine::Engine;
@@ -11,7 +11,8 @@ use crate::stored::with_whole_texts;
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::units::Seq;
 
-/// Whether its import was cut short; whether an earlier version made it of a copied file.
+/// Returns notes about a session. They state whether its import was interrupted, and whether an earlier version
+/// created the session from a copied file.
 pub(super) async fn notes_on(
     engine: &Engine,
     info: &StreamInfo,
@@ -44,7 +45,7 @@ pub(super) async fn notes_on(
     Ok(notes)
 }
 
-/// Whether one of the first messages of a session stands in another under the same id.
+/// Returns whether one of the first messages of a session also exists in another, with the same id and content.
 async fn says_the_same(engine: &Engine, info: &StreamInfo, of: &StreamInfo) -> Result<bool, Error> {
     let first = engine.session_by_id(info.id.clone()).events(Seq(1), info.head, (64, PAGE_TEXT)).await?;
     let is_message = |event: &Event| matches!(event.fact, Some(Fact::MessageAppended(_)));

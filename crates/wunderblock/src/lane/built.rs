@@ -1,4 +1,4 @@
-//! What the lanes of a session were built for, and which one is meant where none is named.
+//! Latest requests of a session's lanes, and the choice of a lane if none is named.
 
 use crate::drive::{context_job, run_build};
 use crate::error::Error;
@@ -13,23 +13,24 @@ use wunderblock_core::event::Fact;
 use wunderblock_core::id::LaneId;
 use wunderblock_core::units::{Seq, Tokens};
 
-/// What a lane was built for last.
+/// Settings of a lane's latest request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaneBuilt {
-    /// The lane.
+    /// Id of the lane.
     pub lane: LaneId,
-    /// The model.
+    /// Name of the model.
     pub model: String,
-    /// What the request had to fit into.
+    /// Budget of the request.
     pub budget: Budget,
-    /// The name of the policy it is compacted by; none in records from before lanes were told apart by it.
+    /// Name of the policy that compacts the lane. `None` in records of versions in which a lane did not depend on its
+    /// policy.
     pub policy: Option<String>,
-    /// Where the request is recorded.
+    /// Position at which the request is recorded.
     pub at: Seq,
 }
 
 impl LaneBuilt {
-    /// The options of the lane's next request: what they leave open is as it was in its last.
+    /// Returns the options of the lane's next request. Unset options keep their values from its latest request.
     #[must_use]
     pub fn resume(&self, options: ContextOptions) -> ContextOptions {
         let declared = self.budget.window_source == WindowSource::Declared;
@@ -43,14 +44,14 @@ impl LaneBuilt {
         }
     }
 
-    /// Whether it was built for the model and the window of options, as far as they name them.
+    /// Returns whether the lane was built for the model and the window of the options, if they name any.
     fn fits(&self, options: &ContextOptions) -> bool {
         options.model.as_ref().is_none_or(|model| *model == self.model)
             && options.window.is_none_or(|window| window == self.budget.window)
     }
 }
 
-/// What each lane of a session was built for last, the latest first.
+/// Returns the latest request of each lane of a session, latest first.
 pub(super) async fn built_lanes(session: &Session) -> Result<Vec<LaneBuilt>, Error> {
     let query = marked(&session.engine, &session.id, Marked::EachLane("context.built"), (NEWEST, EVERY));
     let mut lanes = Vec::new();
@@ -69,7 +70,7 @@ pub(super) async fn built_lanes(session: &Session) -> Result<Vec<LaneBuilt>, Err
     Ok(lanes)
 }
 
-/// The lane that a build by these options is for.
+/// Returns the lane that a build with these options uses.
 pub(crate) async fn find_lane(session: &Session, options: &ContextOptions) -> Result<LaneId, Error> {
     match &options.lane {
         Some(lane) => Ok(lane.clone()),
@@ -80,8 +81,8 @@ pub(crate) async fn find_lane(session: &Session, options: &ContextOptions) -> Re
     }
 }
 
-/// Options that name their lane: where they do not, that is the one built last for their model and window, else the one
-/// that a build by them is for.
+/// Returns the options with their lane set. An unset lane becomes the one built last for the model and window of the
+/// options, or else the one that a build selects.
 pub(crate) async fn resumed(session: &Session, options: &ContextOptions) -> Result<ContextOptions, Error> {
     if options.lane.is_some() {
         return Ok(options.clone());

@@ -1,4 +1,5 @@
-//! Where a text is in what came in from outside: blocks of the preamble, tools, and files that were refused or left out.
+//! Locates a text in sources outside the ledger. These are blocks of the preamble, tools, and files that were
+//! rejected or left out.
 
 use super::{Advice, Placement, PlacementQuery, line_with};
 use crate::limits;
@@ -11,7 +12,7 @@ use wunderblock_core::preamble::{Deferral, Inclusion, PreambleBlock, ToolBlock};
 use wunderblock_core::section::Section;
 use wunderblock_core::stub::grouped;
 
-/// The sources: what of them has it, and what was said of those that are not there.
+/// Returns the places in sources that contain the text, and the findings about sources that are not shown.
 pub(super) fn outside(
     sought: &PlacementQuery<'_>,
     draft: &Draft,
@@ -105,7 +106,7 @@ fn tool_placement(sought: &PlacementQuery<'_>, tool: &ToolBlock, draft: &Draft) 
     })
 }
 
-/// What was said of a source that is not there, if the source has what is looked for. Its file is read for that.
+/// Returns the finding about a source that is not shown, if the source contains the text. Reads the source's file.
 fn finding_placement(
     sought: &PlacementQuery<'_>,
     finding: &Finding,
@@ -140,7 +141,7 @@ fn finding_placement(
     })
 }
 
-/// The line that has a text in the part of a file that a finding speaks of.
+/// Returns the line that contains a text, within the part of a file that a finding refers to.
 fn in_file(finding: &Finding, text: &str, root: Option<&Path>) -> Option<String> {
     let path = root?.join(&*finding.source);
     let about = std::fs::metadata(&path).ok()?;
