@@ -1,4 +1,4 @@
-//! What is to be read: a handle, with a range of positions where it names a session, or a place in its text.
+//! Addresses of content: a handle, with a range of positions if it names a session, or with a place in its text.
 
 use crate::engine::Engine;
 use crate::error::Error;
@@ -10,12 +10,12 @@ use std::str::FromStr;
 use wunderblock_core::id::{Handle, HandlePrefix};
 use wunderblock_core::units::Seq;
 
-/// What is to be read: a handle, for a session's with a range of positions.
+/// Address of content: a handle, and a range of positions if the handle names a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Address {
-    /// The handle.
+    /// Handle of a session, a body or an imported file.
     pub handle: Handle,
-    /// Positions of a session.
+    /// First and last position, both included. `None` addresses the whole content.
     pub range: Option<(Seq, Seq)>,
 }
 
@@ -31,7 +31,8 @@ impl fmt::Display for Address {
 impl FromStr for Address {
     type Err = Error;
 
-    /// A whole handle, and positions perhaps. [`Address::find`] takes what marks print.
+    /// Parses a complete handle and an optional range of positions. [`Address::find`] also accepts the short handles
+    /// and the places that marks print.
     fn from_str(text: &str) -> Result<Self, Error> {
         let (handle, place) = split(text);
         let range = place.map(positions).transpose()?;
@@ -39,16 +40,17 @@ impl FromStr for Address {
     }
 }
 
-/// Maximum number of handles that an error about an ambiguous one lists.
+/// Maximum handles listed in an error about an ambiguous prefix.
 const MAX_CANDIDATES: u64 = 8;
 
 impl Address {
-    /// Reads an address as marks, reports and people write it: `wb:3f9c1a7b`, a handle's first 8 digits or more; after a
-    /// `#` positions of a session (`12-80`), lines (`L120-181`, from 1), bytes (`B100-200`, from 0, the end excluded), or
-    /// a path into JSON (`$.items[13..198]`). Gives what it names, and which part of it.
+    /// Resolves an address as marks, reports and people write it. A handle is given by at least its first 8 digits,
+    /// like `wb:3f9c1a7b`. A `#` introduces positions of a session (`12-80`), lines (`L120-181`, from 1), bytes
+    /// (`B100-200`, from 0, end excluded), or a path into JSON (`$.items[13..198]`). Returns the address and the part
+    /// of its content.
     ///
     /// # Errors
-    /// When the address is invalid, no handle begins so, or several do: the error lists them.
+    /// When the address is invalid, or its prefix matches no handle or several. The error lists several handles.
     pub fn find<'a>(engine: &'a Engine, text: &'a str) -> BoxFuture<'a, (Address, Slice)> {
         Box::pin(async move {
             let (handle, place) = split(text);
@@ -77,7 +79,7 @@ async fn find_handle(engine: &Engine, text: &str) -> Result<Handle, Error> {
     }
 }
 
-/// The handle of an address, and its place.
+/// Splits an address at its first `#` into the handle and the place.
 fn split(text: &str) -> (&str, Option<&str>) {
     text.split_once('#').map_or((text, None), |(handle, place)| (handle, Some(place)))
 }
@@ -92,7 +94,7 @@ fn positions(range: &str) -> Result<(Seq, Seq), Error> {
     Ok((Seq(from), Seq(to)))
 }
 
-/// `12`, or `12-80` in this order.
+/// Parses `12` or `12-80`. `None` if the numbers are invalid or descend.
 fn numbers(range: &str) -> Option<(u64, u64)> {
     let (from, to) = range.split_once('-').unwrap_or((range, range));
     let (from, to): (u64, u64) = (from.parse().ok()?, to.parse().ok()?);
@@ -102,7 +104,7 @@ fn numbers(range: &str) -> Option<(u64, u64)> {
 impl FromStr for Slice {
     type Err = Error;
 
-    /// A place in a text: `L120-181`, `B100-200`, `$.items[13..198]`.
+    /// Parses a place in a text: `L120-181`, `B100-200`, `$.items[13..198]`.
     fn from_str(text: &str) -> Result<Self, Error> {
         let place = text.strip_prefix('#').unwrap_or(text);
         if place.starts_with('$') {

@@ -1,4 +1,5 @@
-//! What an agent had in view: told from the compactions that its transcript records, not from requests of ours.
+//! Reconstructs what an agent had in view. The source is the compactions that its transcript records, not our own
+//! requests.
 
 use crate::compact::history::marked_events;
 use crate::entry::{EntryDescription, describe_entries};
@@ -19,89 +20,90 @@ use wunderblock_core::message::{Body, Role};
 use wunderblock_core::ports::Bodies as _;
 use wunderblock_core::units::{Millis, Seq, Tokens};
 
-/// Tokens of the user's newest messages that Codex keeps beside its summary: `COMPACT_USER_MESSAGE_MAX_TOKENS` of its
-/// source.
+/// Maximum tokens of the user's latest messages that Codex keeps beside its summary. Source:
+/// `COMPACT_USER_MESSAGE_MAX_TOKENS` in Codex.
 const CODEX_KEEPS: Tokens = Tokens(20_000);
-/// Bytes to a token, about, as Codex estimates them.
+/// Approximate bytes per token, as Codex estimates them.
 const BYTES_PER_TOKEN: u64 = 4;
-/// Places that are told of in full.
+/// Maximum places described in full.
 const BEST: usize = 5;
-/// Places that are looked at to find the best.
+/// Maximum places ranked to find the best. The number is limited because describing an entry takes several reads.
 const RANKED: usize = 40;
 
-/// What an agent had in view at a position.
+/// Content that an agent had in view at a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentView {
-    /// The position.
+    /// Position at which the view is taken.
     pub at: Seq,
-    /// Its compactions up to there, ascending.
+    /// Compactions up to this position, ascending.
     pub boundaries: Vec<AgentBoundary>,
-    /// The first position it saw word for word.
+    /// First position that the agent saw verbatim.
     pub from: Seq,
-    /// Messages from there on, up to the position.
+    /// Number of messages from that position up to `at`.
     pub messages: u64,
-    /// What the user said before, and the agent keeps word for word beside its summary. Ascending.
+    /// Earlier user messages that the agent keeps verbatim beside its summary, ascending.
     pub kept: Vec<Seq>,
 }
 
 /// A compaction that an agent recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentBoundary {
-    /// Where it is recorded.
+    /// Position at which the compaction is recorded.
     pub seq: Seq,
-    /// When.
+    /// Time at which it was recorded.
     pub at: Millis,
-    /// The agent, by the name of its format.
+    /// Name of the agent's transcript format.
     pub agent: Box<str>,
-    /// What set it off, in its word.
+    /// Trigger of the compaction, in the agent's own word.
     pub trigger: Option<Box<str>>,
-    /// The first position that was compacted away.
+    /// First position that was compacted away.
     pub from: Seq,
-    /// The last.
+    /// Last position that was compacted away.
     pub to: Seq,
-    /// How many messages those are.
+    /// Number of messages between these positions.
     pub messages: u64,
-    /// The tokens of the context before, as the agent counted.
+    /// Tokens of the context before the compaction, as counted by the agent.
     pub tokens_before: Option<Tokens>,
-    /// What its summary said; none where the transcript does not have it, or it was erased.
+    /// Text of the summary. `None` if the transcript does not contain it, or if it was erased.
     pub summary: Option<String>,
 }
 
-/// Where a text was in an agent's view.
+/// Occurrence of a text in a session, and whether the agent still saw it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentPlace {
-    /// The entry that has it.
+    /// Entry that contains the text.
     pub entry: EntryDescription,
-    /// The text with what stands around it.
+    /// Excerpt of the line around the text.
     pub line: String,
-    /// Where the compaction is recorded that took it out of view; none if it was in view, word for word.
+    /// Position of the compaction that removed the entry from view. `None` if the agent saw it verbatim.
     pub compacted_at: Option<Seq>,
-    /// The line of the summary in view that has most words in common with it.
+    /// Line of the latest summary that shares the most words with the excerpt.
     pub said_instead: Option<String>,
 }
 
-/// What was found in an agent's view.
+/// Result of a search in an agent's view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentFound {
-    /// How many messages have it.
+    /// Number of messages that contain the text.
     pub count: usize,
-    /// How many of them were in view.
+    /// Number of them that were in view.
     pub in_view: usize,
-    /// The best places: people's words first, then the model's, then what tools wrote; the newest first.
+    /// Best places: those compacted away first, then by speaker (people, the model, tools), then newest first.
     pub best: Vec<AgentPlace>,
 }
 
 impl AgentView {
-    /// What the agent that recorded a session had in view at a position; at its end, if none is given.
+    /// Returns what the agent had in view at a position of its session. `None` means the end of the session.
     ///
     /// # Errors
-    /// When there is no such session, or a record is damaged.
+    /// When the session does not exist, or a record is damaged.
     pub fn at<'a>(session: &'a Session, at: Option<Seq>) -> BoxFuture<'a, Self> {
         Box::pin(async move {
             let info = session.info().await?;
             let at = at.unwrap_or(info.head).min(info.head);
             let boundaries = boundaries(session, at).await?;
             let newest = boundaries.last();
+            // Position 1 is the event that opens the session.
             let from = newest.map_or(Seq(2), |boundary| boundary.to.next());
             let seqs = vec![from.prev(), at];
             let query = Query::Tallies { tenant: session.engine.tenant.no, stream: session.id.clone(), seqs };
@@ -118,7 +120,7 @@ impl AgentView {
         })
     }
 
-    /// Looks for a text in what was said up to the position, and tells whether the agent still saw it.
+    /// Searches the messages up to the position for a text, and reports whether the agent still saw each occurrence.
     ///
     /// # Errors
     /// When the ledger cannot be read.
@@ -127,6 +129,7 @@ impl AgentView {
             let mut hits: Vec<(Seq, String)> = Vec::new();
             let scope = GrepOptions { session: Some(session.id.clone()), ..GrepOptions::default() };
             let mut keep = |hit: Match| {
+                // Matches of a message are consecutive, so comparing with the last hit keeps one per message.
                 if hit.seq <= self.at && hits.last().is_none_or(|(seq, _)| *seq != hit.seq) {
                     hits.push((hit.seq, around(&hit.text, sought)));
                 }
@@ -146,7 +149,7 @@ impl AgentView {
         })
     }
 
-    /// Where the compaction is recorded that took a position out of view.
+    /// Returns the position of the compaction that removed a position from view. `None` if it was in view.
     #[must_use]
     pub fn compacted_at(&self, seq: Seq) -> Option<Seq> {
         if seq >= self.from || self.kept.binary_search(&seq).is_ok() {
@@ -187,7 +190,7 @@ impl AgentView {
     }
 }
 
-/// The compactions up to a position that some other program recorded, ascending.
+/// Returns the compactions up to a position that another program recorded, ascending.
 async fn boundaries(session: &Session, at: Seq) -> Result<Vec<AgentBoundary>, Error> {
     let nodes = session.nodes(None).await?;
     let mut events: Vec<Event> = marked_events(session, Marked::Kind("session.compacted"), at).await?;
@@ -195,6 +198,7 @@ async fn boundaries(session: &Session, at: Seq) -> Result<Vec<AgentBoundary>, Er
     let mut boundaries = Vec::new();
     for event in events {
         let Some(Fact::SessionCompacted(made)) = event.fact else { continue };
+        // A compaction with a lane was made by this engine, not by the agent.
         if made.lane.is_some() {
             continue;
         }
@@ -217,14 +221,15 @@ async fn boundaries(session: &Session, at: Seq) -> Result<Vec<AgentBoundary>, Er
     Ok(boundaries)
 }
 
-/// The positions of these that hold messages.
+/// Returns the positions among `seqs` that hold messages.
 async fn said_at(session: &Session, seqs: Vec<Seq>) -> Result<BTreeSet<Seq>, Error> {
     let query = Query::At { tenant: session.engine.tenant.no, stream: session.id.clone(), seqs };
     let rows = session.engine.ask(query, Answer::events).await?;
     Ok(rows.into_iter().filter(|row| row.kind == "message.appended").map(|row| row.seq).collect())
 }
 
-/// The user's messages that Codex keeps word for word: the newest before a compaction, as far as its allowance goes.
+/// Returns the positions of the user messages that Codex keeps verbatim. These are the latest messages before a
+/// compaction, within Codex's token limit.
 async fn kept_words(session: &Session, to: Seq) -> Result<Vec<Seq>, Error> {
     let mut said: Vec<(Seq, u64)> = Vec::new();
     let mut pages = session.pages(Seq::START, to);
@@ -248,8 +253,8 @@ async fn kept_words(session: &Session, to: Seq) -> Result<Vec<Seq>, Error> {
     Ok(kept)
 }
 
-/// The line of a summary that has most words in common with a text; none where they share fewer than two, unless the line
-/// has what was looked for.
+/// Returns the line of a summary that shares the most words with a text. `None` if fewer than two words are shared
+/// and no line contains the sought text.
 fn nearest_line(summary: &str, text: &str, sought: &str) -> Option<String> {
     let wanted = words(text);
     let low = sought.to_lowercase();
@@ -262,11 +267,11 @@ fn nearest_line(summary: &str, text: &str, sought: &str) -> Option<String> {
     (score(&best) >= 2).then(|| around(best, sought))
 }
 
-/// As many shared words as it counts that a line has what was looked for.
+/// Score of a line that contains the sought text, in shared words: such a line outranks lines that only share words.
 const SOUGHT: usize = 100;
 
-/// The words of a text that say something, in small letters: those of four letters and more, and pairs of Chinese, Japanese
-/// and Korean characters.
+/// Returns the significant words of a text in lower case. These are ASCII words of at least four letters, and the
+/// character pairs of other words, because Chinese, Japanese and Korean text has no spaces between words.
 fn words(text: &str) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
     for word in text.split(|c: char| !c.is_alphanumeric() && c != '_') {

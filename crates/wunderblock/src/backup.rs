@@ -1,4 +1,4 @@
-//! A copy of the whole ledger in another file.
+//! Copies the whole ledger to another file.
 
 use crate::error::{Error, file_error};
 use crate::future::BoxFuture;
@@ -8,22 +8,25 @@ use crate::store::sqlite::place::{beside, place};
 use std::path::Path;
 
 impl Ledger<'_> {
-    /// Copies the ledger, as of one moment, into a new file. Answers its size in bytes.
+    /// Copies a consistent state of the ledger to a new file, and returns the size of that file in bytes.
     ///
-    /// The file that bears the backup's name is a whole backup, on the disk, that only its owner can read.
+    /// The copy is written under a temporary name and renamed when it is complete. A file with the backup's name is
+    /// therefore always whole, flushed to disk, and readable by its owner only.
     ///
     /// # Errors
-    /// When the file exists or cannot be written, or the ledger is not in a file.
+    /// When the file exists or cannot be written, or when the ledger is not stored in a file.
     pub fn backup<'a>(&'a self, to: &'a Path) -> BoxFuture<'a, u64> {
         Box::pin(async move {
             let Some(file) = &self.0.file else {
                 return Err(Error::Config("only a ledger in a file can be copied into one".to_owned()));
             };
             let exists = || Error::Store(StoreError::Exists(to.display().to_string()));
+            // `symlink_metadata` also finds a dangling link, which `exists` would miss.
             if to.symlink_metadata().is_ok() {
                 return Err(exists());
             }
             let partial = beside(to, ".partial");
+            // An interrupted backup may have left this file behind.
             let _ = std::fs::remove_file(&partial);
             let done = file.backup(&partial).await.map_err(Error::from).and_then(|()| {
                 place(&partial, to).map_err(|error| match error.kind() {

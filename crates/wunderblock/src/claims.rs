@@ -1,7 +1,7 @@
-//! Whether events speak the truth about positions: of what came before them, and of erasures that were; and whether
-//! requests show what they must.
+//! Checks the claims that events make. Positions must refer to earlier events, erased content must be gone, and
+//! requests must show what they are required to show.
 //!
-//! Lanes take no account of those that do not; `doctor` names them.
+//! Lanes ignore events whose claims are false; `doctor` reports them.
 
 use crate::doctor::diagnosis::Diagnosis;
 use crate::engine::{Engine, unexpected};
@@ -12,10 +12,11 @@ use crate::stored::decode_event;
 use wunderblock_core::event::{ContentErased, Fact};
 use wunderblock_core::units::{Bytes, Seq};
 
-/// The kinds that speak of positions, except summaries, whose graph is examined for itself.
+/// Event kinds that refer to positions. Summaries refer to positions, too, but
+/// [`examine_nodes`](crate::graph::check::examine_nodes) checks them.
 const KINDS: [&str; 3] = ["view.trimmed", "context.built", "content.erased"];
 
-/// Checks the events a stream holds itself.
+/// Checks the stream's own events, without those it shares with the stream it was forked from.
 pub(crate) async fn examine_claims(
     engine: &Engine,
     (info, base): (&StreamInfo, Seq),
@@ -25,7 +26,7 @@ pub(crate) async fn examine_claims(
     for answer in engine.storage.query(KINDS.map(of_kind).into()).await? {
         let rows = answer.events().ok_or_else(unexpected)?;
         for row in rows.iter().filter(|row| row.seq > base) {
-            // What cannot be read at all has been said already.
+            // `examine_stream` has already reported records that cannot be read.
             let Ok(event) = decode_event(engine, &info.id, row) else { continue };
             let Some(fact) = event.fact else { continue };
             let place = format!("{} position {}", info.id, row.seq);
@@ -43,8 +44,8 @@ pub(crate) async fn examine_claims(
     examine_requests(engine, (info, base), diagnosis).await
 }
 
-/// Checks that each lane's latest request shows the user's newest turn, unless it is hidden. Earlier versions did not promise it, nor recorded the
-/// policy.
+/// Checks that each lane's latest request shows the user's latest turn, unless that turn is hidden. Earlier versions
+/// neither guaranteed this nor recorded a policy, so requests without a policy are skipped.
 async fn examine_requests(
     engine: &Engine,
     (info, base): (&StreamInfo, Seq),
@@ -71,7 +72,7 @@ async fn examine_requests(
     Ok(())
 }
 
-/// Whether an entry is hidden as of a position.
+/// Returns whether an entry is hidden as of a position.
 async fn is_hidden(engine: &Engine, info: &StreamInfo, (seq, as_of): (Seq, Seq)) -> Result<bool, Error> {
     let hides = marked(engine, &info.id, Marked::Kind("content.hidden"), (as_of, EVERY));
     for row in engine.ask(hides, Answer::events).await? {
@@ -84,7 +85,7 @@ async fn is_hidden(engine: &Engine, info: &StreamInfo, (seq, as_of): (Seq, Seq))
     Ok(false)
 }
 
-/// A message in the range of a receipt of erasure that is there.
+/// Returns the position of a message that still has content although a receipt of erasure covers it.
 async fn find_survivor(
     engine: &Engine,
     info: &StreamInfo,

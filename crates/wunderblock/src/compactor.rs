@@ -1,4 +1,4 @@
-//! How a lane is compacted: by which policy, by whom, and what is asked before and told after it.
+//! Settings of a lane's compactions: policy, summariser, and the hooks that run before and after.
 
 use crate::policy::{DEFAULT, Policies};
 use crate::summarize::Summarise;
@@ -7,27 +7,28 @@ use std::sync::{Arc, LazyLock};
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::Millis;
 
-/// Parsed once: every set of options that names no policy holds it.
+/// Parsed once and shared by all options that name no policy.
 static DEFAULT_POLICY: LazyLock<Arc<Policy>> = LazyLock::new(|| {
     let policy = Policies::embedded().preset(DEFAULT);
     policy.unwrap_or_else(|| Arc::new(Policy::never()))
 });
 
-/// How a lane is compacted.
+/// Settings of a lane's compactions.
 #[derive(Clone)]
 pub struct Compactor {
-    /// When, and in which steps.
+    /// Policy that decides when the lane is compacted, and in which steps.
     pub policy: Arc<Policy>,
-    /// Who writes summaries; none for the extractive summariser, which needs no model.
+    /// Summariser used by compactions. `None` selects the extractive summariser, which needs no model.
     pub summariser: Option<Arc<dyn Summarise>>,
-    /// What is asked before a compaction, and told after it.
+    /// Programs that run before or after a compaction.
     pub hooks: Vec<Hook>,
-    /// Whether a build leaves it to a worker. A request that does not fit is compacted at once, without a model.
+    /// Whether a build leaves the compaction to a background worker. A request that does not fit is compacted
+    /// immediately, without a model.
     pub background: bool,
 }
 
 impl Compactor {
-    /// A compactor that needs no model.
+    /// Creates a compactor that needs no model.
     #[must_use]
     pub fn new(policy: Arc<Policy>) -> Self {
         Self { policy, summariser: None, hooks: Vec::new(), background: false }
@@ -35,7 +36,7 @@ impl Compactor {
 }
 
 impl Default for Compactor {
-    /// By the default policy, without a model.
+    /// Uses the default policy, without a model.
     fn default() -> Self {
         Self::new(Arc::clone(&DEFAULT_POLICY))
     }
@@ -52,17 +53,17 @@ impl fmt::Debug for Compactor {
     }
 }
 
-/// A program, and when it runs.
+/// Program that runs before or after a compaction.
 ///
-/// Before a compaction it can say no: by exit status 2 (its stderr says why), or by `{"decision": "block", "reason": "…"}`
-/// on stdout. It can add to what the summaries should look at: `{"focus": "…"}`. Any other failure of it is passed over:
-/// a broken hook must not keep a lane from being compacted.
+/// A hook that runs before can veto the compaction: by exit status 2 (stderr gives the reason), or by `{"decision":
+/// "block", "reason": "…"}` on stdout. With `{"focus": "…"}` it adds a topic for the summaries to focus on. Any other
+/// failure of the hook is ignored: a broken hook must not prevent a lane from being compacted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hook {
-    /// The program and its arguments. No shell.
+    /// Program and its arguments, run without a shell.
     pub argv: Vec<String>,
-    /// Whether it runs before; else after.
+    /// Whether the hook runs before the compaction instead of after.
     pub before: bool,
-    /// How long it may take.
+    /// Maximum running time, in milliseconds.
     pub time: Millis,
 }

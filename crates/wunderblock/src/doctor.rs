@@ -1,4 +1,4 @@
-//! Checks every invariant of a ledger in one pass, and makes anew what is derived.
+//! Checks every invariant of a ledger in one pass.
 
 pub(crate) mod diagnosis;
 mod notes;
@@ -23,13 +23,13 @@ use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::message::{Body, Part, count_lines};
 use wunderblock_core::units::{Bytes, Seq};
 
-/// Events of one page at most.
+/// Maximum events per page.
 const PAGE_EVENTS: u64 = 1_024;
 
-/// Examines the file, and what it holds of every tenant.
+/// Examines the ledger's file and the data of all its tenants.
 ///
 /// # Errors
-/// As [`Maintenance::doctor`](crate::Maintenance::doctor).
+/// See [`Maintenance::doctor`](crate::Maintenance::doctor).
 pub(crate) async fn examine_all(
     engine: &Engine,
     progress: &mut (dyn FnMut(Progress) + Send),
@@ -55,7 +55,7 @@ pub(crate) async fn examine(
     for engine in whose {
         all.push((engine, engine.streams("", u64::from(u32::MAX)).await?));
     }
-    // A damaged row may say anything.
+    // A damaged row may hold any number, so the total saturates.
     let events = |info: &StreamInfo| info.head.0.saturating_sub(base(info).0);
     let total = all.iter().flat_map(|(_, streams)| streams).map(events).fold(0, u64::saturating_add);
     for (engine, streams) in all {
@@ -131,7 +131,7 @@ async fn examine_stream(engine: &Engine, info: &StreamInfo, diagnosis: &mut Diag
     Ok(())
 }
 
-/// Checks the running sums of tokens against what was counted of each body, and what is counted now of short texts.
+/// Checks the running token sums against the stored count of each body, and against a new count of each short text.
 async fn examine_counts(
     engine: &Engine,
     info: &StreamInfo,
@@ -159,7 +159,7 @@ async fn examine_counts(
         let sum: Option<u64> = bodies.iter().map(own).sum();
         let [before, after] = pair else { continue };
         let stated = after.tokens.zip(before.tokens).map(|(after, before)| after.0.checked_sub(before.0));
-        // What was erased stays in the sums; nobody can say any more how much it was.
+        // Erased content stays in the sums, but its share can no longer be determined.
         if fact.is_some() && stated.is_none_or(|stated| stated.is_none() || stated != sum) {
             let detail = format!("{} position {}: {stated:?} stated, {sum:?} counted", info.id, row.seq);
             diagnosis.stale("tallies are what was counted", detail);
@@ -168,7 +168,7 @@ async fn examine_counts(
     Ok(())
 }
 
-/// Reads bodies back and checks them against their hashes.
+/// Reads bodies and checks them against their hashes and handles.
 async fn examine_bodies(
     engine: &Engine,
     stream: &StreamId,
@@ -215,6 +215,7 @@ fn examine_event(
                 let detail = format!("{stream} position {}: {blob} is not as long as stated", row.seq);
                 diagnosis.found("bodies are as stated", detail);
             }
+            // The commitment covers the text itself, whether it is stored inline or as a blob.
             *body = Body::Inline(text.to_owned());
         }
     }
@@ -237,6 +238,7 @@ async fn examine_source(engine: &Engine, info: &SourceInfo, diagnosis: &mut Diag
         }
     };
     diagnosis.source_bytes += copied;
+    // A revision with erasures no longer matches the hash of the imported file.
     let stated = revision.hash.filter(|_| revision.erased.is_empty());
     let differs = stated.is_some_and(|stated| *hasher.0.finalize().as_bytes() != stated);
     if copied != revision.len || differs {
@@ -282,7 +284,7 @@ async fn examine_index(
     Ok(())
 }
 
-/// How many messages with content an index that reached as far as stated would hold.
+/// Returns the number of messages with content that an index up to the stated position must hold.
 async fn count_messages(engine: &Engine, info: &StreamInfo) -> Result<u64, Error> {
     let mut count = 0;
     let mut from = base(info).next();
@@ -296,7 +298,7 @@ async fn count_messages(engine: &Engine, info: &StreamInfo) -> Result<u64, Error
     Ok(count)
 }
 
-/// The bodies of an event whose tokens are summed up.
+/// Returns the bodies of an event that count towards the token sums.
 fn counted_bodies(fact: &Option<Fact>) -> Vec<&Body> {
     let Some(Fact::MessageAppended(said)) = fact else { return Vec::new() };
     let leaves = said.message.parts.iter().flat_map(Part::leaves);
@@ -307,7 +309,7 @@ fn base(info: &StreamInfo) -> Seq {
     info.fork.as_ref().map_or(Seq::START, |(_, base)| *base)
 }
 
-/// Hashes what is written to it.
+/// Writer that hashes everything written to it.
 struct Hashing(blake3::Hasher);
 
 impl std::io::Write for Hashing {

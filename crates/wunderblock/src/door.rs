@@ -1,13 +1,13 @@
-//! The live door: what callers may append.
+//! The live door: decides which events callers may append.
 //!
-//! Events that steer a lane, and receipts, are the engine's own. A caller that could write them could make a session
-//! unreadable with one record, or claim an erasure that never was.
+//! Only the engine writes receipts and events that steer a lane. A caller that could write them could make a session
+//! unreadable with one record, or claim an erasure that never happened.
 
 use crate::error::{Error, Unappendable};
 use wunderblock_core::event::{EventSource, Fact, NewEvent};
 use wunderblock_core::id::EventId;
 
-/// Checks that callers may append an event, as far as it alone can tell.
+/// Checks that a caller may append an event, as far as the event alone shows.
 pub(crate) fn admit(event: &NewEvent) -> Result<(), Error> {
     let why = if !event.fact.is_open() {
         Unappendable::Kind(event.fact.kind())
@@ -21,7 +21,7 @@ pub(crate) fn admit(event: &NewEvent) -> Result<(), Error> {
     Err(Error::Unappendable { id: event.id.clone(), why })
 }
 
-/// The beginning by which an id is one that the engine makes: a kind only it writes, then `@` or `:`.
+/// Returns the reserved prefix of an id that only the engine creates: the kind of an engine event, then `@` or `:`.
 pub(crate) fn engines_own(id: &EventId) -> Option<String> {
     let end = id.as_str().find(['@', ':'])?;
     let (kind, rest) = id.as_str().split_at(end);

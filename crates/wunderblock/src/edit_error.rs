@@ -1,48 +1,48 @@
-//! Why a summary, or a range, is not changed by hand.
+//! Reasons why a summary or a range cannot be edited by hand.
 
 use wunderblock_core::id::LaneId;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Seq, Tokens};
 
-/// Why a summary or a range is left as it is.
+/// Reason why a summary or a range is left unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
-    /// No such summary.
+    /// The lane shows no summary that is recorded at the position.
     #[error("no summary that lane `{lane}` shows is recorded at position {at}")]
     NoSummary {
-        /// The position.
+        /// Position that was given.
         at: Seq,
-        /// The lane.
+        /// Lane that was searched.
         lane: LaneId,
     },
-    /// A range that ends inside a summary's.
+    /// The range begins or ends inside the range of a summary.
     #[error("the range cuts the summary of positions {from} to {to}: name all of them, or none")]
     CutsSummary {
-        /// The summary's first position.
+        /// First position of the summary.
         from: Seq,
-        /// Its last.
+        /// Last position of the summary.
         to: Seq,
     },
-    /// A range that takes in what the next reply answers.
+    /// The range includes the message that the next reply answers.
     #[error("the next reply answers position {0}: a range ends before it, or begins behind it")]
     ReachesNewest(Seq),
-    /// Nothing to summarise.
+    /// The range contains nothing to summarise.
     #[error("no whole exchange lies between positions {from} and {to}")]
     NoExchange {
-        /// The first position.
+        /// First position of the range.
         from: Seq,
-        /// The last.
+        /// Last position of the range.
         to: Seq,
     },
-    /// A summary of which nothing is left that could be shown.
+    /// All content that the summary was made from has been erased.
     #[error("what the summary at position {0} was made from is erased")]
     Erased(Seq),
-    /// The request would be too long.
+    /// The request would exceed its limit.
     #[error("the request would take {} tokens, and may take {}", grouped(needed.0), grouped(limit.0))]
     NoRoom {
-        /// What it would take.
+        /// Tokens that the request would take.
         needed: Tokens,
-        /// What it may take.
+        /// Maximum tokens that the request may take.
         limit: Tokens,
     },
 }

@@ -1,4 +1,4 @@
-//! The engine: one ledger, one tenant, and what can be done with them.
+//! The engine: one ledger, one tenant, and the operations on them.
 
 use crate::catalog::Catalog;
 use crate::error::Error;
@@ -17,24 +17,25 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use wunderblock_core::id::{EventId, StreamId, TenantId};
 use wunderblock_core::units::Millis;
 
-/// What an engine is made with. Parsed once by its caller; the engine reads no file and no environment for it.
+/// Settings of an engine. The caller parses them once; the engine itself reads no file and no environment variable.
 #[derive(Clone)]
 pub struct Config {
-    /// Whose ledger.
+    /// Tenant whose data the engine uses.
     pub tenant: TenantId,
-    /// What is known of models.
+    /// Known models, with their windows and prices.
     pub catalog: Catalog,
-    /// The rules that detect secrets.
+    /// Rules that detect secrets.
     pub redactor: Arc<Redactor>,
-    /// Tells the time; the system's by default.
+    /// Clock; the system's clock by default.
     pub clock: Clock,
-    /// Makes ids; random ones by default.
+    /// Generator of event ids; random ids by default.
     pub ids: IdSource,
-    /// Makes texts shorter: [`wunderblock_reduce::reduce`], unless a test says otherwise.
+    /// Function that shortens texts: [`wunderblock_reduce::reduce`], unless a test replaces it.
     pub reducer: Reducer,
 }
 
-/// What makes a text shorter. It must answer the same for the same, and its marks must name the handle it is given.
+/// Function that shortens a text. It must return the same result for the same input, and its marks must name the
+/// given handle.
 pub type Reducer = fn(&[u8], &wunderblock_reduce::Options<'_>) -> wunderblock_reduce::Reduced;
 
 impl Default for Config {
@@ -51,7 +52,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Gives events ids and times.
+    /// Returns a stamp that gives events their ids and times.
     #[must_use]
     pub fn stamp(&self) -> Stamp {
         Stamp { clock: Arc::clone(&self.clock), ids: Arc::clone(&self.ids) }
@@ -69,13 +70,13 @@ fn system_time() -> Millis {
     Millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
-/// 128 random bits.
+/// Returns an id of 128 random bits.
 fn random_id() -> Result<EventId, Error> {
     let bytes: [u8; 16] = random()?;
     Ok(EventId::new(format!("auto:{:032x}", u128::from_be_bytes(bytes)))?)
 }
 
-/// A ledger in use. Cheap to clone; all clones share it.
+/// A ledger in use. Cloning is cheap; all clones share the ledger.
 #[derive(Clone)]
 pub struct Engine {
     pub(crate) storage: Arc<dyn Storage>,
@@ -93,10 +94,10 @@ impl std::fmt::Debug for Engine {
 }
 
 impl Engine {
-    /// Uses a ledger behind the storage port. `writable` says whether a new tenant may be created.
+    /// Opens a ledger behind the storage port. `writable` permits creating a new tenant.
     ///
     /// # Errors
-    /// When the storage does not answer.
+    /// When the storage fails or does not answer.
     pub fn on(storage: Arc<dyn Storage>, writable: bool, config: Config) -> BoxFuture<'static, Self> {
         Box::pin(async move {
             let name = config.tenant.to_string();
@@ -113,14 +114,15 @@ impl Engine {
                         _ => return Err(unexpected()),
                     }
                 }
-                // Nothing was ever written for this tenant: an empty ledger, and every handle unknown.
+                // Nothing was ever written for this tenant. No tenant has the number -1, so the ledger reads as empty
+                // and every handle is unknown.
                 None => Tenant { no: crate::store::TenantNo(-1), key: [0; 32] },
             };
             Ok(Self { storage, file: None, tenant, config, known: Arc::default(), workers: Arc::default() })
         })
     }
 
-    /// The same ledger for every tenant that is in it.
+    /// Returns an engine on the same ledger for each of its tenants.
     ///
     /// # Errors
     /// When the ledger cannot be read.
@@ -138,7 +140,7 @@ impl Engine {
         Ok(engines)
     }
 
-    /// Waits until nothing of erased content is left in the ledger's files.
+    /// Waits until the ledger's files contain no erased content.
     pub(crate) async fn scrubbed(&self) -> Result<(), Error> {
         match &self.file {
             Some(file) => Ok(file.scrub().await?),
@@ -146,30 +148,30 @@ impl Engine {
         }
     }
 
-    /// The session with this id, whether or not it exists yet: its first event opens it.
+    /// Returns the session with this id. The session need not exist: its first event creates it.
     ///
     /// # Errors
-    /// When the text is no id: empty, too long, or with control characters.
+    /// When the id is invalid: empty, too long, or with control characters.
     pub fn session<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Session> {
         Box::pin(async move { Ok(self.session_by_id(StreamId::new(id)?)) })
     }
 
-    /// The session with this id, whether or not it exists yet.
+    /// Returns the session with this id, whether or not the session exists.
     #[must_use]
     pub fn session_by_id(&self, id: StreamId) -> Session {
         Session::new(self.clone(), id)
     }
 
-    /// The session that an id, a unique beginning of one, or its beginning and end (`7478b9f5…d388`) means, as
-    /// [`ShortIds`](crate::ShortIds) writes them. The id of an imported transcript means its newest branch; `ID~1` is the
-    /// first branch itself, `ID~2` the second, also of a short id.
+    /// Finds a session by its id or a short one: a unique prefix, or beginning and end (`7478b9f5…d388`), as
+    /// [`ShortIds`](crate::ShortIds) writes them. The id of an imported transcript selects its latest branch; `ID~1`
+    /// selects the first branch itself and `ID~2` the second. A short id works in place of `ID`.
     ///
     /// # Errors
-    /// When none fits, or several.
+    /// When no session matches, or several do.
     pub fn find_session<'a>(&'a self, text: &'a str) -> BoxFuture<'a, Session> {
         Box::pin(async move {
             let exact = StreamId::new(text)?;
-            // A live session may have a branch's name itself.
+            // Checked first, because the id of a live session may look like a branch (`ID~2`).
             if let Some(info) = self.info(&exact).await? {
                 let leaf = self.leaf(&info).await?;
                 return Ok(self.session_by_id(leaf.unwrap_or(exact)));
@@ -188,7 +190,8 @@ impl Engine {
         })
     }
 
-    /// The session that has an id, or is the only one that a short id fits. `text` is what the caller asked for.
+    /// Returns the session with this id, or the only one that a short id fits. Errors report `text`, the caller's own
+    /// words.
     async fn root(&self, id: &str, text: &str) -> Result<StreamInfo, Error> {
         if let Some(info) = self.info(&StreamId::new(id)?).await? {
             return Ok(info);
@@ -199,7 +202,7 @@ impl Engine {
             let id = info.id.as_str();
             id.ends_with(end) || short_id::branch(id).is_some_and(|(root, _)| root.ends_with(end))
         });
-        // Branches of one transcript go by its name: they are no second meaning.
+        // Branches of a transcript share its id (`ID~2`), so they do not make a short id ambiguous.
         let shortest =
             matches.iter().map(|info| info.id.as_str()).min_by_key(|id| id.len()).map(ToOwned::to_owned);
         let is_its = |info: &StreamInfo, root: &str| {
@@ -218,6 +221,7 @@ impl Engine {
         }
     }
 
+    /// Returns the latest branch of an imported session, if the import made branches.
     async fn leaf(&self, info: &StreamInfo) -> Result<Option<StreamId>, Error> {
         let query = Query::SourcesOf { tenant: self.tenant.no, stream: info.id.clone() };
         let sources = self.ask(query, Answer::sources).await?;
@@ -226,7 +230,7 @@ impl Engine {
         };
         let leaves = sources.into_iter().filter_map(|source| source.revision.leaf);
         let leaves: BTreeSet<StreamId> = leaves.filter(is_branch).collect();
-        // Of several sources the one with the newest branch counts.
+        // The session may come from several sources; the latest branch among them is taken.
         let mut newest: Option<StreamInfo> = None;
         for leaf in leaves {
             let found = self.info(&leaf).await?;
@@ -235,7 +239,7 @@ impl Engine {
         Ok(newest.map(|branch| branch.id))
     }
 
-    /// Sessions, the newest first.
+    /// Returns sessions whose id begins with `prefix`, newest first.
     ///
     /// # Errors
     /// When the ledger cannot be read.
@@ -245,7 +249,7 @@ impl Engine {
         })
     }
 
-    /// Sessions of a project, an agent, a time, the newest first.
+    /// Returns sessions that match a filter (project, agent, time), newest first.
     ///
     /// # Errors
     /// When the ledger cannot be read.
@@ -265,7 +269,7 @@ impl Engine {
     }
 }
 
-/// Bytes nobody can guess.
+/// Returns random bytes from the operating system, which nobody can guess.
 pub(crate) fn random<const N: usize>() -> Result<[u8; N], Error> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(|error| {
@@ -274,7 +278,7 @@ pub(crate) fn random<const N: usize>() -> Result<[u8; N], Error> {
     Ok(bytes)
 }
 
-/// A storage that answers another question than was asked.
+/// Error for a storage that answers a different query than the one it received.
 pub(crate) fn unexpected() -> Error {
     Error::Internal("the storage answered another question than was asked".to_owned())
 }

@@ -1,4 +1,4 @@
-//! Entries of a session in a line each: who said it, when, with which tool, in which words, and what belongs to it.
+//! Describes entries of a session in one line each: speaker, time, tool, content, and the entries that belong to it.
 
 use crate::error::Error;
 use crate::session::Session;
@@ -13,31 +13,31 @@ use wunderblock_core::pair::{Arrangement, arrange};
 use wunderblock_core::units::{Bytes, Millis, Seq};
 use wunderblock_core::view::View;
 
-/// Positions to either side in which the call of a result is looked for.
+/// Positions searched on each side of an entry for the calls and results that belong to it.
 const AROUND: u64 = 48;
-/// Bytes of text of such a stretch.
+/// Maximum bytes of text read on each side.
 const TEXT: Bytes = Bytes(4 << 20);
 
-/// One entry of a session, as a person would be told of it.
+/// Description of one entry of a session, for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryDescription {
-    /// Its position.
+    /// Position of the entry.
     pub seq: Seq,
-    /// When it happened.
+    /// Time of the event.
     pub at: Millis,
-    /// Who said it; [`Role::Tool`] for results, whoever handed them in.
+    /// Speaker. [`Role::Tool`] for tool results, even if the message that holds them has another role.
     pub role: Role,
-    /// The tool it calls, or is a result of.
+    /// Tool that the entry calls, or whose result it holds.
     pub tool: Option<String>,
-    /// What it is, in a few words.
+    /// Content in a few words.
     pub what: String,
-    /// The address that reads it, and nothing else.
+    /// Address that reads exactly this entry.
     pub address: String,
-    /// The other entries that stay or go with it: its reply, its results. Ascending.
+    /// Other entries that are kept or left out together with this one, such as its call or its results. Ascending.
     pub along: Vec<Seq>,
 }
 
-/// What entries are, by their positions. Positions that hold no message are missing from the answer.
+/// Describes the entries at the given positions. The result omits positions that hold no message.
 pub(crate) async fn describe_entries(
     session: &Session,
     seqs: impl IntoIterator<Item = Seq>,
@@ -64,7 +64,7 @@ fn is_said(event: &Event) -> bool {
     matches!(event.fact, Some(Fact::MessageAppended(_)))
 }
 
-/// What an entry of a view is.
+/// Describes one entry of a view.
 pub(crate) fn description(
     seq: Seq,
     (view, arrangement): (&View, &Arrangement),
@@ -92,13 +92,13 @@ pub(crate) fn description(
     })
 }
 
-/// Who says a message: a record that holds results only is a tool's, whoever handed it in.
+/// Returns the speaker of a message: [`Role::Tool`] if it holds only tool results, whatever its own role.
 pub(crate) fn speaker(message: &Message) -> Role {
     let is_result = |part: &Part| matches!(part, Part::ToolResult { .. });
     if !message.parts.is_empty() && message.parts.iter().all(is_result) { Role::Tool } else { message.role }
 }
 
-/// The tool that a message calls first, or whose result it brings.
+/// Returns the first tool that a message calls, or the tool whose result it holds.
 fn tool_of(seq: Seq, message: &Message, (view, arrangement): (&View, &Arrangement)) -> Option<String> {
     let called = message.parts.iter().find_map(|part| match part {
         Part::ToolCall { name, .. } => Some(name.to_string()),

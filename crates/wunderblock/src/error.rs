@@ -1,4 +1,4 @@
-//! What can go wrong, whose move it is, and whether the same call can succeed later.
+//! Errors of the engine: what failed, who can fix it, and whether the same call can succeed later.
 
 use crate::catalog::CatalogError;
 use crate::edit_error::EditError;
@@ -15,223 +15,223 @@ use wunderblock_core::stub::grouped;
 use wunderblock_core::units::Seq;
 use wunderblock_wire::{LiveError, WireError};
 
-/// Who can do something about an error, and whether to try again.
+/// Who can fix an error, and whether to retry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The caller asked for something that cannot be. The same call fails again.
+    /// The call is invalid, or names something that does not exist. The same call fails again.
     Usage,
-    /// We refuse on purpose: over budget, conflict, denied. The same call fails again.
+    /// The engine refuses on purpose: over budget, conflict, denied. The same call fails again.
     Refused,
-    /// Somebody else is at work on the ledger, or it moved on meanwhile. The same call can succeed later.
+    /// Another process is using the ledger, or the session changed meanwhile. The same call can succeed later.
     Busy,
-    /// Something outside failed: a file, the disk, a damaged record. It has to be put right first.
+    /// Something outside failed: a file, the disk, a damaged record. It must be fixed before the call can succeed.
     Failed,
-    /// A defect of ours, or the operating system gave no thread or no random bytes.
+    /// A defect of the engine, or the operating system provided no thread or no random bytes.
     Internal,
 }
 
 impl ErrorKind {
-    /// Whether the same call can succeed later, with nothing else changed.
+    /// Returns whether the same call can succeed later, with nothing else changed.
     #[must_use]
     pub const fn is_retryable(self) -> bool {
         matches!(self, Self::Busy)
     }
 }
 
-/// Why a file is not imported.
+/// Reason why a file is not imported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImportReason {
-    /// It is in no known format: in a folder that is no failure.
+    /// The format is unknown. In a folder this is not a failure: other files are imported.
     NotATranscript,
-    /// It is not a file, or too large for its format.
+    /// The path is not a file, or the file is too large for its format.
     Unsuited,
 }
 
-/// Why an event is not taken from a caller.
+/// Reason why an event from a caller is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unappendable {
-    /// See [`Fact::OPEN_KINDS`](wunderblock_core::event::Fact::OPEN_KINDS).
+    /// The kind is not one of [`Fact::OPEN_KINDS`](wunderblock_core::event::Fact::OPEN_KINDS).
     #[error("only the engine writes events of kind `{0}`")]
     Kind(&'static str),
-    /// `session.opened` can only be the first event.
+    /// A `session.opened` event can only be the first event.
     #[error("the session is open already")]
     SecondOpening,
-    /// The other origins are given by an import and by the engine.
+    /// The source is not `live`. Only an import and the engine set other sources.
     #[error("its source is not `live`")]
     Source,
-    /// The engine names its own events by kind and position.
+    /// The id begins like the engine's own ids, which consist of kind and position.
     #[error("ids that begin with `{0}` are the engine's own")]
     Id(String),
 }
 
-/// An engine's error. [`Error::hint`] says what to do next.
+/// Error of an engine. [`Error::hint`] returns what to do next.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The ledger.
+    /// Error of the ledger.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The text index.
+    /// Error of the text index.
     #[error(transparent)]
     Index(#[from] SegmentError),
-    /// A record.
+    /// Record that cannot be decoded or encoded.
     #[error(transparent)]
     Codec(#[from] CodecError),
-    /// An id.
+    /// Invalid id.
     #[error(transparent)]
     Id(#[from] IdError),
-    /// An event that callers may not append.
+    /// Event that callers may not append.
     #[error("the event `{id}` was refused: {why}")]
     Unappendable {
-        /// Its id.
+        /// Id of the event.
         id: EventId,
-        /// Why.
+        /// Reason for the rejection.
         why: Unappendable,
     },
-    /// A provider's format.
+    /// Error of a provider's format.
     #[error(transparent)]
     Wire(#[from] WireError),
-    /// A line that is neither an event nor a message.
+    /// Line that is neither an event nor a message.
     #[error(transparent)]
     Line(#[from] LiveError),
-    /// A policy.
+    /// Invalid policy.
     #[error(transparent)]
     Policy(#[from] PolicyError),
-    /// A catalog of models.
+    /// Invalid catalog of models.
     #[error(transparent)]
     Catalog(#[from] CatalogError),
-    /// A workspace whose instruction files are to be read.
+    /// Error while reading the instruction files of a workspace.
     #[error(transparent)]
     Source(#[from] SourceError),
-    /// No such session.
+    /// The session does not exist.
     #[error("there is no session `{0}`")]
     NoSession(String),
-    /// A prefix fits several sessions.
+    /// Prefix that several sessions match.
     #[error("`{prefix}` fits {} sessions: {}", grouped(matches.len() as u64), named(matches))]
     Ambiguous {
-        /// What was given.
+        /// Prefix that was given.
         prefix: String,
-        /// What it fits.
+        /// Sessions that match it.
         matches: Vec<StreamId>,
     },
-    /// Even the least does not fit.
+    /// Even the smallest possible request exceeds the budget.
     #[error(transparent)]
     OverBudget(#[from] Box<PlanRefusal>),
-    /// The encoded request would be invalid; a defect of ours.
+    /// The encoded request would be invalid, which is a defect of the engine.
     #[error("the request for `{dialect}` would be refused: {first}")]
     Invalid {
-        /// The dialect.
+        /// Dialect of the request.
         dialect: &'static str,
-        /// The first violation.
+        /// First violation that the validator found.
         first: String,
     },
-    /// A handle that names nothing here.
+    /// Handle that is unknown in this ledger.
     #[error("nothing here has the handle {0}")]
     NoHandle(String),
-    /// The beginning of several handles.
+    /// Prefix that several handles match.
     #[error("`{prefix}` fits several handles: {}", listed(matches))]
     AmbiguousHandle {
-        /// What was given.
+        /// Prefix that was given.
         prefix: String,
-        /// What it fits, or the first of that.
+        /// Handles that match it, or the first of them.
         matches: Vec<Handle>,
     },
-    /// No line of a text has what was looked for.
+    /// No line of a text contains what was searched for.
     #[error("no line has `{0}`")]
     NoMatch(String),
-    /// A range or address that cannot be.
+    /// Invalid range or address.
     #[error("{0}")]
     Address(String),
-    /// An address that names something else than was asked for.
+    /// Address that names another kind of content than the call reads.
     #[error("{why}")]
     OtherAddress {
-        /// What it names.
+        /// Description of the content that the address names.
         why: String,
-        /// How that is read.
+        /// How to read that content.
         hint: Hint,
     },
-    /// There is no recorded request at a position.
+    /// No request is recorded at or before a position.
     #[error("there is no recorded request at or before position {0}")]
     NoRequest(Seq),
-    /// There is nothing yet that a request could hold.
+    /// The session holds nothing yet that a request could show.
     #[error("nothing has been said in `{0}` so far that a request could hold")]
     Silence(StreamId),
-    /// A replayed request is not what was recorded.
+    /// A replayed request differs from the recorded one.
     #[error("the request recorded at position {at} cannot be rebuilt: {why}")]
     Replay {
-        /// Where it is recorded.
+        /// Position at which the request is recorded.
         at: Seq,
-        /// What differs.
+        /// Difference between the rebuilt and the recorded request.
         why: String,
     },
-    /// What was read was erased.
+    /// The content was erased.
     #[error("erased: {0}")]
     Erased(String),
-    /// A pattern that is no regular expression.
+    /// Pattern that is not a valid regular expression.
     #[error("the pattern is not a regular expression: {0}")]
     Pattern(String),
-    /// A query that cannot be searched for.
+    /// Invalid search query.
     #[error("{0}")]
     Query(String),
-    /// A file that cannot be imported.
+    /// File that cannot be imported.
     #[error("{path}: {why}")]
     Import {
-        /// The file.
+        /// Path of the file.
         path: String,
-        /// What kind of reason.
+        /// Category of the reason.
         reason: ImportReason,
-        /// Why.
+        /// Reason in words.
         why: String,
     },
-    /// A session whose import was cut short.
+    /// Session whose import was interrupted.
     #[error(
         "the import of `{path}` into session `{session}` is not finished: what is kept is only its beginning"
     )]
     Unfinished {
-        /// The session.
+        /// Session that holds the beginning of the file.
         session: StreamId,
-        /// The file.
+        /// Path of the file.
         path: String,
     },
-    /// A setting.
+    /// Invalid setting.
     #[error("{0}")]
     Config(String),
-    /// The system refused a resource, or a defect of ours.
+    /// The operating system refused a resource, or a defect of the engine.
     #[error("internal error: {0}")]
     Internal(String),
-    /// A file that cannot be read or written.
+    /// File that cannot be read or written.
     #[error("{path}: {why}")]
     File {
-        /// The file.
+        /// Path of the file.
         path: String,
-        /// What the system said.
+        /// Message of the operating system.
         why: String,
     },
-    /// What was asked for cannot be handed over.
+    /// The requested output cannot be written.
     #[error("the output cannot be written: {0}")]
     Output(#[source] std::io::Error),
-    /// There is no compaction that could be undone.
+    /// The lane has no compaction that can be undone.
     #[error("there is no compaction of lane `{0}` that could be undone")]
     NothingToUndo(LaneId),
-    /// A summary or a range that a person named is left as it is.
+    /// Summary or range that cannot be edited by hand.
     #[error(transparent)]
     Edit(#[from] EditError),
-    /// Somebody else changed the lane while it was swept.
+    /// Another process changed the lane while it was swept.
     #[error("somebody else changed lane `{0}` while it was being swept; what was published stays")]
     Overtaken(LaneId),
-    /// The session kept growing while a request was being built.
+    /// The session kept growing while its request was built.
     #[error("the session kept growing while its request was being built")]
     Restless,
 }
 
 impl Error {
-    /// Whether the same call can succeed later, with nothing put right: [`ErrorKind::is_retryable`].
+    /// Returns whether the same call can succeed later, with nothing else changed: [`ErrorKind::is_retryable`].
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         self.kind().is_retryable()
     }
 
-    /// Who can do something about it, and whether to try again.
+    /// Returns who can fix the error, and whether to retry.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -262,7 +262,7 @@ impl Error {
         }
     }
 
-    /// What to do next, where there is something to be done.
+    /// Returns what to do next, if anything can be done.
     #[must_use]
     pub fn hint(&self) -> Option<Hint> {
         Some(match self {
@@ -323,14 +323,14 @@ fn store_hint(error: &StoreError) -> Option<Hint> {
     })
 }
 
-/// Sessions that an ambiguous prefix lists.
+/// Maximum sessions that an error about an ambiguous prefix lists in full.
 const LISTED: usize = 12;
 
 fn listed(handles: &[Handle]) -> String {
     handles.iter().map(Handle::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// All of a few sessions; of many the first three, and how many more there are.
+/// Lists all sessions if there are few; otherwise the first three, and the number of the others.
 fn named(sessions: &[StreamId]) -> String {
     let shown = if sessions.len() > LISTED { 3 } else { sessions.len() };
     let names = sessions.iter().take(shown).map(StreamId::as_str).collect::<Vec<_>>().join(", ");

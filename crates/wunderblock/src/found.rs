@@ -1,4 +1,5 @@
-//! What was found of a text or a handle, as a person would be told: how often, how much of it a request shows, the best.
+//! Search results for a text or a handle, for people. They give the number of places, how many of them the request
+//! shows, and the best ones.
 
 use crate::entry::{EntryDescription, describe_entries};
 use crate::error::Error;
@@ -13,26 +14,26 @@ use wunderblock_core::budget::Treatment;
 use wunderblock_core::message::Role;
 use wunderblock_core::units::Seq;
 
-/// Places that are told of in full.
+/// Maximum places described in full.
 const BEST: usize = 5;
-/// Of them, places in the request where there are others that are not.
+/// Of these, the places reserved for entries that the request shows. The rest are entries that it leaves out.
 const SHOWN: usize = 2;
-/// Places that are looked at to find the best.
+/// Maximum places ranked to find the best. The number is limited because describing an entry takes several reads.
 const RANKED: usize = 40;
 
-/// What was found of a text or a handle.
+/// Result of a search for a text or a handle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// Every place, sources first, then summaries, then the conversation, the newest first.
+    /// All places: sources, then summaries, then the conversation, newest first.
     pub places: Vec<Placement>,
-    /// The best of them, by their index, with what is known of the entry.
+    /// Best places, as indices into `places`, with a description of each entry.
     pub best: Vec<(usize, Option<EntryDescription>)>,
-    /// Whether there may be more: no more than a maximum is looked for.
+    /// Whether more places may exist: the search stops at [`limits::PLACEMENTS`].
     pub more: bool,
 }
 
 impl Found {
-    /// Looks for a text or a handle in a request that was built with these options, and in all the session.
+    /// Searches for a text or a handle in a request that was built with these options, and in the whole session.
     ///
     /// # Errors
     /// When the ledger cannot be read.
@@ -55,14 +56,14 @@ impl Found {
         })
     }
 
-    /// How many of the places the request shows.
+    /// Returns the number of places that the request shows.
     #[must_use]
     pub fn in_request(&self) -> usize {
         self.places.iter().filter(|place| place.shown).count()
     }
 }
 
-/// What comes back with an entry needs room, too: its call, its results.
+/// Adds the tokens of the entries that return together with a pinned one: its call or its results.
 async fn weigh_along(
     session: &Session,
     (place, entry): (&mut Placement, &EntryDescription),
@@ -76,7 +77,8 @@ async fn weigh_along(
     Ok(())
 }
 
-/// Two that the request shows, then what people said before what models said before what tools wrote, the newest first.
+/// Selects the best places. Up to two that the request shows come first, then those it leaves out. Within both groups
+/// people precede models, models precede tools, and newer places precede older ones.
 async fn best(
     session: &Session,
     places: &[Placement],
@@ -91,6 +93,7 @@ async fn best(
         let Some(place) = places.get(*index) else { return (4, Reverse(Seq::START)) };
         let entry = place.seq.and_then(|seq| known.get(&seq));
         let who = match entry.map(|entry| entry.role) {
+            // Sources have no position. They rank with people's messages.
             None if place.seq.is_none() => 0,
             Some(Role::User | Role::System) => 0,
             Some(Role::Assistant) => 1,

@@ -1,11 +1,11 @@
-//! What the library's operations return.
+//! Type of the futures that the library's operations return.
 
 use crate::error::Error;
 use std::pin::Pin;
 
-/// A future of the library: await it, or give it to [`block_on`](crate::block_on). It can be sent to another thread, and
-/// does nothing until it is polled.
+/// Future of a library operation: await it, or pass it to [`block_on`](crate::block_on). It can be sent to another
+/// thread, and does nothing until it is polled.
 ///
-/// An `async fn` is compiled wherever it is awaited, in each program and each test; a future in a box is compiled once, with
-/// the library.
+/// It is boxed to save build time: an `async fn` is compiled in each program and test that awaits it, a boxed future
+/// only once, with the library.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;

@@ -1,4 +1,4 @@
-//! Exact search in the originals: newest first, streamed, no index between the bytes and the answer.
+//! Exact search in the original texts: newest first, streamed, without an index.
 
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
@@ -17,36 +17,36 @@ use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::message::{Body, Part, Role};
 use wunderblock_core::units::{Bytes, Millis, Seq};
 
-/// What to look for, and where.
+/// Options of a search.
 #[derive(Clone, Debug, Default)]
 pub struct GrepOptions {
-    /// Only this session, with what it forked from; every session if none.
+    /// Session to search, including the events before its fork. `None` searches all sessions.
     pub session: Option<StreamId>,
-    /// Take the pattern as a regular expression.
+    /// Whether the pattern is a regular expression.
     pub regex: bool,
-    /// Ignore case.
+    /// Whether to ignore case.
     pub ignore_case: bool,
     /// Number of lines before and after a match that come with it.
     pub context: usize,
 }
 
-/// One line that matches.
+/// A matching line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Match {
-    /// The session that holds it.
+    /// Session that contains the line.
     pub session: StreamId,
-    /// The position.
+    /// Position of the event.
     pub seq: Seq,
-    /// When it happened.
+    /// Time of the event.
     pub at: Millis,
-    /// Who spoke. It is not serialised.
+    /// Role of the message; [`Role::System`] for other events. Not serialised.
     #[serde(skip)]
     pub role: Role,
-    /// The body's handle, where it has one.
+    /// Handle of the body. `None` if the body is stored inline.
     pub handle: Option<Handle>,
-    /// The line in the body, counted from 1.
+    /// Line number in the body, from 1.
     pub line: u64,
-    /// The line, without its end.
+    /// Text of the line, without its line ending.
     pub text: String,
     /// The bytes of `text` that match, the first time they do. It is not serialised.
     #[serde(skip)]
@@ -59,12 +59,12 @@ pub struct Match {
     pub after: Vec<String>,
 }
 
-/// Where one stream is looked through.
+/// Part of one stream to search.
 pub(crate) struct StreamScan<'a> {
     pub(crate) stream: &'a StreamId,
     pub(crate) from: Seq,
     pub(crate) to: Seq,
-    /// Only what was said, not what else is recorded.
+    /// Whether to search only messages, not other events.
     pub(crate) said_only: bool,
     /// Number of lines around a match.
     pub(crate) context: usize,
@@ -72,7 +72,7 @@ pub(crate) struct StreamScan<'a> {
 
 /// Events that one thread searches at a time.
 const SHARE: usize = 64;
-/// Text that one page holds in memory at most.
+/// Maximum bytes of text per page, which bounds the memory of a search.
 const PAGE_TEXT: Bytes = Bytes(24 << 20);
 
 pub(crate) enum Pattern {
@@ -97,7 +97,7 @@ impl Pattern {
             .map_err(|error| Error::Pattern(error.to_string()))
     }
 
-    /// The lines that match: number, and where they begin and end.
+    /// Returns the matching lines: number (from 1), start and end in bytes, without the line ending.
     pub(crate) fn lines(&self, text: &[u8]) -> Vec<(u64, usize, usize)> {
         let mut lines = Vec::new();
         let (mut from, mut number, mut counted) = (0, 1u64, 0);
@@ -107,6 +107,7 @@ impl Pattern {
                 .get(at..)
                 .and_then(|rest| memchr::memchr(b'\n', rest))
                 .map_or(text.len(), |end| at + end);
+            // Newlines are counted from the previous match onwards, so that each is counted once.
             number += memchr::memchr_iter(b'\n', text.get(counted..start).unwrap_or_default()).count() as u64;
             counted = start;
             lines.push((number, start, end));
@@ -146,17 +147,17 @@ fn lines_around(text: &[u8], (start, end): (usize, usize), count: usize) -> [Vec
     [before, tail.into_iter().flatten().take(count).map(line).collect()]
 }
 
-/// Events read, newest first, with their bodies as they are stored.
+/// Events of one page, newest first, with their bodies still compressed.
 struct Page {
     events: Vec<(StoredEvent, Option<Fact>)>,
     packed: HashMap<Handle, Vec<u8>>,
 }
 
 impl Engine {
-    /// Looks for a pattern in the originals, newest first; `found` may say when it is enough.
+    /// Searches the original texts for a pattern, newest first. `found` can stop the search.
     ///
     /// # Errors
-    /// When the pattern is no pattern, or the ledger cannot be read.
+    /// When the pattern is invalid, or the ledger cannot be read.
     pub fn grep<'a>(
         &'a self,
         pattern: &'a str,
@@ -169,7 +170,8 @@ impl Engine {
                 Some(session) => vec![(session.clone(), Seq::START)],
                 None => {
                     let all = self.streams("", u64::from(u32::MAX)).await?;
-                    // What a fork shares is found with the session it is shared with.
+                    // A forked session is searched from its fork on: the earlier events are found in the session they
+                    // belong to.
                     all.into_iter()
                         .map(|info| (info.id, info.fork.map_or(Seq::START, |(_, base)| base)))
                         .collect()
@@ -192,14 +194,14 @@ impl Engine {
     }
 }
 
-/// Looks through a stream. While one page is searched, the store gets the next.
+/// Searches a stream. The store reads the next page while the current one is searched.
 pub(crate) async fn grep_stream(
     engine: &Engine,
     &StreamScan { stream, from: first, to: last, said_only, context }: &StreamScan<'_>,
     pattern: &Pattern,
     found: &mut (dyn FnMut(Match) -> ControlFlow<()> + Send),
 ) -> Result<ControlFlow<()>, Error> {
-    // The first page is small, so that a first match does not wait for those after it.
+    // The first page is small, so that the first match is not delayed by a large read.
     let mut limit = GREP_FIRST_PAGE;
     let rows = |to: Seq, limit: u64| {
         let (tenant, stream, order) = (engine.tenant.no, stream.clone(), ReadOrder::Descending);
@@ -277,7 +279,7 @@ fn grep_page(
     Ok(ControlFlow::Continue(()))
 }
 
-/// A pattern looked for in one session, with the packed bodies of a page.
+/// Search for a pattern in one session, with the compressed bodies of a page.
 struct GrepRun<'a> {
     stream: &'a StreamId,
     pattern: &'a Pattern,
@@ -286,7 +288,7 @@ struct GrepRun<'a> {
 }
 
 impl GrepRun<'_> {
-    /// Adds the matches in an event.
+    /// Adds the matching lines of an event.
     fn search_event(
         &self,
         row: &StoredEvent,
@@ -303,6 +305,7 @@ impl GrepRun<'_> {
             _ => Vec::new(),
         };
         for body in fact.bodies() {
+            // Compared by address: an equal text in another part is still searched.
             if media.iter().any(|other| std::ptr::eq(*other, body)) {
                 continue;
             }
@@ -335,7 +338,7 @@ impl GrepRun<'_> {
     }
 }
 
-/// Base64 is not searched: it is no text.
+/// Returns the bodies of media, which are not searched: they hold base64, not text.
 fn media_bodies(part: &Part) -> Vec<&Body> {
     match part {
         Part::Media { body, .. } => vec![body],

@@ -1,6 +1,6 @@
-//! A fast hash of short bytes, for tables in memory: never stored, and no proof of anything.
+//! Fast hash of short byte strings for tables in memory. The hashes are not cryptographic and are never stored.
 
-/// Folded multiplication, eight bytes at a time, after wyhash (Wang Yi).
+/// Hashes bytes by folded multiplication, eight bytes at a time, after wyhash (Wang Yi).
 pub(crate) fn hash(seed: u64, bytes: &[u8]) -> u64 {
     const A: u64 = 0x9e37_79b9_7f4a_7c15;
     const B: u64 = 0xe703_7ed1_a0b4_28db;
@@ -13,7 +13,7 @@ pub(crate) fn hash(seed: u64, bytes: &[u8]) -> u64 {
     fold(hash ^ last, B ^ seed.rotate_left(32))
 }
 
-/// Two words as one, in which every bit of either has a part.
+/// Multiplies two words and folds the product to 64 bits, so that every bit of either word affects the result.
 pub(crate) fn fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
     product as u64 ^ (product >> 64) as u64

@@ -1,4 +1,4 @@
-//! What an engine keeps in memory, because it never changes: the headers of segments, read, and counts of short texts.
+//! Immutable data that an engine keeps in memory: decoded headers of index segments, and token counts of short texts.
 
 use crate::error::Error;
 use crate::index::Header;
@@ -7,8 +7,8 @@ use crate::token_costs::{Counts, Memo};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-/// Headers by the number of their segment, with what tells them from those of other segments that had the same number
-/// before; and counts.
+/// Cache of decoded headers by segment number, and of token counts. The mark in the key distinguishes segments that
+/// had the same number at different times.
 #[derive(Default)]
 pub(crate) struct HeaderCache {
     headers: Mutex<HashMap<(u64, HeaderMark), Arc<Header>>>,
@@ -16,16 +16,17 @@ pub(crate) struct HeaderCache {
 }
 
 impl HeaderCache {
-    /// Counts for a build: no bodies yet, and what builds before it have counted of short texts.
+    /// Returns the counts for a new build: without bodies, but with the short texts that earlier builds counted.
     pub(crate) fn counts(&self) -> Arc<Counts> {
         Arc::new(Counts::remembering(Arc::clone(&self.counts)))
     }
 
-    /// The headers of the segments there are now, in their order; those of segments that are gone are forgotten.
+    /// Returns the headers of the current segments in the given order, and forgets those of other segments.
     ///
     /// # Errors
     /// When the index is damaged.
     pub(crate) fn headers(&self, segments: Vec<SegmentInfo>) -> Result<Vec<(u64, Arc<Header>)>, Error> {
+        // The map is taken out, so that no lock is held while headers are decoded. A concurrent call decodes again.
         let mut known = self.headers.lock().map(|mut known| std::mem::take(&mut *known)).unwrap_or_default();
         let mut headers = Vec::with_capacity(segments.len());
         for segment in segments {

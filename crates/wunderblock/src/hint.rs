@@ -1,88 +1,88 @@
-//! What to do next about an error, as data: each door says it in its own words.
+//! Advice about errors, as data: each door words it for its own users.
 
 use wunderblock_core::units::Tokens;
 
-/// What to do next.
+/// Advice about an error, to be worded by a door.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Hint {
-    /// Look which sessions there are, or import one.
+    /// List the sessions, or import one.
     ListSessions,
-    /// Give more of the id: several begin like it.
+    /// Give more characters of the id: several ids begin with the prefix.
     LengthenId,
-    /// Make room: a larger window, less kept free for the answer, fewer tools and instructions, fewer pins.
+    /// Make room: a larger window, a smaller reserve for the answer, fewer tools and instructions, fewer pins.
     RaiseWindow {
-        /// What the sections may use.
+        /// Maximum tokens that the sections may use.
         limit: Tokens,
-        /// What the smallest request would take.
+        /// Tokens that the smallest request would take.
         needed: Tokens,
     },
-    /// Append events of the [kinds callers may write](wunderblock_core::event::Fact::OPEN_KINDS), or import an export.
+    /// Append events of the [kinds open to callers](wunderblock_core::event::Fact::OPEN_KINDS), or import an export.
     AppendOpenKinds,
-    /// Leave the opening event out, or append to a session that does not exist yet.
+    /// Omit the opening event, or append to a session that does not exist yet.
     OmitOpening,
-    /// Give the event an id that does not begin like the engine's own.
+    /// Give the event an id that does not begin like the engine's own ids.
     ChooseOwnId,
     /// Give the event an id that no other event has.
     ChooseNewId,
-    /// Check the path, and who may read or write there.
+    /// Check the path and its permissions.
     CheckPath,
     /// Check the permissions of the ledger's file and its folder.
     CheckPermissions,
-    /// Check which ledger and which tenant is in use: handles belong to one of each.
+    /// Check which ledger and which tenant are in use: a handle is valid in one ledger, for one tenant.
     CheckLedger,
     /// Build and record a request first.
     BuildRequest,
     /// Append messages first, or look at a later position.
     AppendMessages,
-    /// Read the exact content of an address.
+    /// Read the exact content of the address.
     Read {
-        /// The address.
+        /// Address to read.
         address: String,
     },
-    /// Expand an address: show what was said there.
+    /// Expand the address to show the messages there.
     Expand {
-        /// The address.
+        /// Address to expand.
         address: String,
     },
     /// Match the pattern literally.
     MatchLiterally,
     /// List the summaries, or look at another lane.
     ListSummaries,
-    /// Use a larger window, or write the summary again with a focus.
+    /// Use a larger window, or rewrite the summary with a focus.
     RewriteInstead,
-    /// Repeat the call: it goes on where it was.
+    /// Repeat the call, which continues where it stopped.
     GoOn,
     /// Repeat the call.
     Retry,
-    /// Import the file again, which finishes it.
+    /// Import the file again, which completes the import.
     FinishImport {
-        /// The file.
+        /// Path of the file.
         path: String,
     },
     /// Wait for the other import, or end it.
     WaitForImport,
-    /// Wait for the other process that writes.
+    /// Wait for the other process that is writing.
     WaitForWriter,
-    /// Free space on the disk; nothing that was acknowledged is lost.
+    /// Free space on the disk; no acknowledged event is lost.
     FreeSpace,
-    /// Use the newer program that wrote it.
+    /// Use the newer program version that wrote the ledger or record.
     UseNewerProgram,
     /// Open the ledger once for writing, which upgrades it.
     UpgradeLedger,
-    /// Check what can be saved of a damaged ledger, or restore a backup.
+    /// Check what can be saved of the damaged ledger, or restore a backup.
     InspectLedger,
-    /// Rebuild the text index: it is derived from what was said.
+    /// Rebuild the text index: it is derived from the messages.
     RebuildIndex,
-    /// Open another file: this one is no ledger.
+    /// Open another file: this one is not a ledger.
     ChooseLedger,
-    /// Look into the ledger that was kept beside the one that replaced it.
+    /// Look into the previous ledger, which was kept beside the one that replaced it.
     LookBesideLedger,
-    /// End the other program; the next write, or a repair, finishes the erasure.
+    /// End the other program; the next write, or a repair, then completes the erasure.
     FinishErasure,
-    /// Restore the newest of the files that were kept.
+    /// Restore the latest of the kept files.
     RestoreNewest,
-    /// Give a path where nothing is.
+    /// Give a path where no file exists.
     ChooseFreePath,
     /// Create the ledger first, or open another one.
     CreateLedger,

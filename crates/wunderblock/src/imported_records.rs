@@ -1,8 +1,9 @@
-//! Where imported files hold what is erased: records by their ids and sessions, and records that say an erased text once
-//! more. Transcripts repeat what was said in records that are no part of the conversation (a title, the last prompt, a
-//! notice for the screen), and no event points at those.
+//! Finds erased content in imported files: records by their ids and sessions, and records that repeat an erased text.
+//! Transcripts repeat messages in records outside the conversation (a title, the last prompt, a notice for the
+//! screen), and no event points to those records.
 //!
-//! A revision is read again as it was imported. Texts too short to tell anything are not looked for.
+//! Each revision is read again as it was imported. Texts below a minimum length are not searched for, because they
+//! occur everywhere.
 
 use crate::engine::Engine;
 use crate::error::{Error, file_error};
@@ -20,49 +21,49 @@ use std::path::{Path, PathBuf};
 use wunderblock_core::id::Handle;
 use wunderblock_wire::transcript::{FileShape, Format, RecordStatus, TranscriptReader, TranscriptRecord};
 
-/// What is looked for in a revision.
+/// Query for records of a revision. A record that meets any of the conditions is a hit.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RecordQuery {
-    /// Sessions by the agent's own ids: all their records, or those of `events`.
+    /// Agent's ids of sessions whose records are wanted: all of them, or those of `events`.
     pub(crate) sessions: BTreeSet<String>,
-    /// Whether all records of the sessions are wanted.
+    /// Whether all records of these sessions are wanted.
     pub(crate) whole: bool,
-    /// Ids of events that records of the sessions have made.
+    /// Ids of the events whose records are wanted, within `sessions`.
     pub(crate) events: BTreeSet<String>,
-    /// Where those events came from.
+    /// Places in the imported files from which those events were read.
     pub(crate) spans: BTreeSet<SourceSpan>,
-    /// What was erased before, by session.
+    /// Content erased earlier, by session.
     pub(crate) records: BTreeMap<String, Lost>,
-    /// Texts of records that make no event, by their beginnings as they stand inside a JSON string.
+    /// Beginnings of texts to find in records that make no event, escaped as in a JSON string.
     pub(crate) beginnings: Vec<String>,
-    /// A text of any record.
+    /// Text to find in any record.
     pub(crate) text: Option<Needle>,
 }
 
-/// A record that holds what was looked for.
+/// Record that matches a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RecordHit {
-    /// Where.
+    /// Place of the record, or of the part of it that matches.
     pub(crate) span: SourceSpan,
-    /// Its session, by the agent's own id.
+    /// Agent's id of the record's session.
     pub(crate) session: String,
-    /// Its own id, or `r` and its offset.
+    /// Id of the record, or `r` and its offset if the record has none.
     pub(crate) record: String,
 }
 
-/// What a session has lost.
+/// Content that a session has lost by erasure.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lost {
-    /// Whether all of it was erased.
+    /// Whether the whole session was erased.
     pub(crate) whole: bool,
-    /// Ids of events.
+    /// Ids of erased events.
     pub(crate) events: BTreeSet<String>,
-    /// Records of imported files.
+    /// Names of erased records of imported files.
     records: BTreeSet<String>,
 }
 
 impl Lost {
-    /// What coordinates say of each session.
+    /// Groups recorded erasures by session.
     pub(crate) fn by_session(erasures: &[Erasure]) -> BTreeMap<String, Self> {
         let mut all: BTreeMap<String, Self> = BTreeMap::new();
         for Erasure { session, what } in erasures {
@@ -76,33 +77,33 @@ impl Lost {
         all
     }
 
-    /// Whether what files hold of a record was erased: itself, or an event of it.
+    /// Returns whether a record was erased, either itself or one of its events.
     pub(crate) fn has_record(&self, record: &TranscriptRecord, name: &str) -> bool {
         self.has_named(name) || made_one(record, name, &self.events)
     }
 
-    /// Whether a record of this name was erased, or its first event.
+    /// Returns whether a record with this name, or its first event, was erased.
     pub(crate) fn has_named(&self, name: &str) -> bool {
         self.records.contains(name) || self.events.contains(name)
     }
 }
 
-/// Whether a record has made one of the events.
+/// Returns whether a record made one of these events.
 fn made_one(record: &TranscriptRecord, name: &str, events: &BTreeSet<String>) -> bool {
     let mut ids = (0..=record.items.len()).filter_map(|number| event_id(name, number).ok());
     !events.is_empty() && ids.any(|id| events.contains(id.as_str()))
 }
 
-/// Bytes by which a file's shape is told.
+/// Bytes from which the shape of a file is detected.
 const HEAD: u64 = 64 << 10;
 
-/// As much of a text's beginning is looked for: a title or a preview may be cut.
+/// Bytes searched of a text's beginning: titles and previews may be cut, so the whole text may not occur.
 const BEGINNING: usize = 40;
 
-/// Records up to this many bytes go whole.
+/// Maximum bytes of a record that is erased as a whole.
 const SMALL: usize = 16 << 10;
 
-/// The beginning of a text as it stands inside a JSON string; `None` for one that is too short.
+/// Returns the beginning of a text, escaped as in a JSON string. `None` if the text is too short.
 pub(crate) fn beginning(text: &str) -> Option<String> {
     let text = text.trim();
     if (text.len() as u64) < REPEATED_MIN {
@@ -113,7 +114,7 @@ pub(crate) fn beginning(text: &str) -> Option<String> {
     Some(quoted.trim_matches('"').to_owned())
 }
 
-/// A record as it is heard: with its session and its name, and its raw bytes.
+/// Record passed to a listener, with its session, its name and its raw bytes.
 struct Heard<'r> {
     record: &'r TranscriptRecord,
     session: String,
@@ -121,10 +122,10 @@ struct Heard<'r> {
     raw: &'r [u8],
 }
 
-/// Reads a transcript line by line as it is written, and tells of each record.
+/// Writer that parses a transcript line by line and passes each record to a listener.
 struct Listening<F> {
     reader: TranscriptReader,
-    /// What the ledger calls the file.
+    /// Name of the file in the ledger.
     file: String,
     line: Vec<u8>,
     offset: u64,
@@ -152,7 +153,7 @@ impl<F: FnMut(Heard<'_>)> Listening<F> {
         self.line.clear();
     }
 
-    /// The end of a file: all of one that is a document.
+    /// Processes the end of a file. A document is parsed here as a whole, because it has no lines.
     fn end(mut self, document: Option<Vec<u8>>) {
         if let Some(bytes) = document {
             let records = self.reader.document(&bytes);
@@ -166,10 +167,10 @@ impl<F: FnMut(Heard<'_>)> Listening<F> {
     }
 }
 
-/// Finds what is wanted among the records of a revision.
+/// Collects the records of a revision that match a query.
 struct Finder {
     wanted: RecordQuery,
-    /// Finds the beginnings that are wanted.
+    /// Matcher for the wanted beginnings.
     beginnings: AhoCorasick,
     source: Handle,
     revision: u32,
@@ -198,7 +199,7 @@ impl Finder {
         SourceSpan { source: self.source, revision: self.revision, offset, len }
     }
 
-    /// Where a record repeats a text.
+    /// Returns the parts of a record that repeat a wanted text, as ranges of bytes.
     fn repeated(&self, record: &TranscriptRecord, raw: &[u8]) -> Vec<(u64, u64)> {
         let silent = record.kept == RecordStatus::Bookkeeping || record.items.is_empty();
         let begins = silent && !self.wanted.beginnings.is_empty();
@@ -210,7 +211,8 @@ impl Finder {
     }
 }
 
-/// What a record loses: all of it, or of a large one (what surrounds the messages of a document) the strings.
+/// Returns the parts of a record to erase: the whole record, or only the matching strings of a large one. The text
+/// around the messages of a document forms such a large record.
 fn losing(raw: &[u8], holds: &dyn Fn(&[u8]) -> bool) -> Vec<(usize, usize)> {
     if !holds(raw) {
         return Vec::new();
@@ -229,16 +231,16 @@ fn losing(raw: &[u8], holds: &dyn Fn(&[u8]) -> bool) -> Vec<(usize, usize)> {
     }
     strings.push((start, raw.len()));
     strings.retain(|(from, to)| raw.get(*from..*to).is_some_and(holds));
-    // What is found only across strings takes all of them.
+    // If the text is found only across strings, the whole record is erased.
     if strings.is_empty() { vec![(0, raw.len())] } else { strings }
 }
 
-/// Looks for a text as it is and as it stands inside JSON strings, however a program has escaped it there.
+/// Finds a text as it is, and escaped inside JSON strings in any way that JSON allows.
 #[derive(Clone, Debug)]
 pub(crate) struct Needle(memmem::Finder<'static>);
 
-/// How often a text may have been put into a JSON string that was put into another one: a record holds a call, whose
-/// arguments are JSON in a string, one of which may hold JSON.
+/// Maximum depth at which JSON strings are nested in JSON strings. A record holds a call, whose arguments are JSON in
+/// a string, which may hold JSON again.
 const NESTED: usize = 3;
 
 impl Needle {
@@ -261,7 +263,7 @@ impl Needle {
     }
 }
 
-/// A text without one layer of JSON's escapes (RFC 8259, section 7); `None` if there are none.
+/// Removes one layer of JSON escapes (RFC 8259, section 7). `None` if there are none.
 fn unescaped(raw: &[u8]) -> Option<Vec<u8>> {
     memchr::memchr(b'\\', raw)?;
     let mut out = Vec::with_capacity(raw.len());
@@ -288,7 +290,7 @@ fn unescaped(raw: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// The character after `\u`, and how many bytes it takes.
+/// Returns the character after `\u`, and the number of bytes it takes.
 fn code_point(rest: &[u8]) -> (char, usize) {
     let unit = |from: usize| {
         let digits = std::str::from_utf8(rest.get(from..from + 4)?).ok()?;
@@ -318,7 +320,7 @@ impl<F: FnMut(Heard<'_>)> Write for Listening<F> {
     }
 }
 
-/// The records of a revision that hold what is wanted.
+/// Finds the records of a revision that match a query.
 pub(crate) async fn find_records(
     engine: &Engine,
     source: SourceInfo,
@@ -343,7 +345,8 @@ pub(crate) async fn find_records(
     Ok(finder.found)
 }
 
-/// Whether a file holds, wherever something of its revision was erased, nothing but records that were.
+/// Returns whether the file on disk holds only erased records in the ranges that were erased from its revision. False
+/// if the format is unknown.
 pub(crate) async fn holds_erased_text(
     engine: &Engine,
     source: &SourceInfo,

@@ -1,4 +1,4 @@
-//! What callers append: events, messages, lines of JSON.
+//! Input of callers: events, messages, lines of JSON.
 
 use crate::error::Error;
 use std::sync::Arc;
@@ -8,13 +8,13 @@ use wunderblock_core::message::Message;
 use wunderblock_core::units::Millis;
 use wunderblock_wire::{LiveLine, decode_line};
 
-/// Tells the time: milliseconds since 1970. Passed in, so that a test or a replay can tell another.
+/// Clock that returns milliseconds since 1970. It is passed in, so that tests and replays can set the time.
 pub type Clock = Arc<dyn Fn() -> Millis + Send + Sync>;
 
-/// Makes the ids of events whose caller gives none. Each must be new.
+/// Generator of ids for events that have none. Each id must be new.
 pub type IdSource = Arc<dyn Fn() -> Result<EventId, Error> + Send + Sync>;
 
-/// Gives events the ids and the time their caller did not give.
+/// Fills in the ids and times that callers omit.
 #[derive(Clone)]
 pub struct Stamp {
     pub(crate) clock: Clock,
@@ -28,19 +28,19 @@ impl std::fmt::Debug for Stamp {
 }
 
 impl Stamp {
-    /// A fact as an event that happens now. Its id is new: equal texts are not taken for the same event.
+    /// Returns a fact as an event that happens now. Its id is new, so two equal texts are two events.
     ///
     /// # Errors
-    /// When no id can be made.
+    /// When no id can be generated.
     pub fn event(&self, fact: Fact) -> Result<NewEvent, Error> {
         Ok(NewEvent { id: (self.ids)()?, at: (self.clock)(), source: EventSource::Live, fact })
     }
 
-    /// A line of JSON as an event: an event as `export` writes it, or a message in a provider's form, with `id` and `at`
-    /// beside it or without.
+    /// Parses a line of JSON: an event as `export` writes it, or a message in a provider's format. `id` and `at` are
+    /// optional.
     ///
     /// # Errors
-    /// When it is neither.
+    /// When the line is neither an event nor a message.
     pub fn line(&self, line: &[u8]) -> Result<NewEvent, Error> {
         let LiveLine { id, at, fact } = decode_line(line)?;
         let id = match id {
@@ -51,15 +51,15 @@ impl Stamp {
     }
 }
 
-/// What can be appended to a session: a message, an event, several of either.
+/// Values that can be appended to a session: a message, an event, or several of either.
 ///
-/// A message gets an id and a time of its own. Callers that may send the same thing twice give an event with an id that
-/// stays the same, and the second one is found to be a duplicate.
+/// A message gets a new id and the current time. Callers that may send the same content twice should pass an event
+/// with a fixed id: the second one is then detected as a duplicate.
 pub trait IntoEvents {
-    /// The events it means.
+    /// Converts the value into events.
     ///
     /// # Errors
-    /// When no id can be made.
+    /// When no id can be generated.
     fn into_events(self, stamp: &Stamp) -> Result<Vec<NewEvent>, Error>;
 }
 

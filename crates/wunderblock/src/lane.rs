@@ -14,7 +14,7 @@ use built::{LaneBuilt, built_lanes, resumed};
 use wunderblock_core::compact::Due;
 use wunderblock_core::id::LaneId;
 
-/// One lane of a session: what a consumer of it is shown. Cheap to clone.
+/// One lane of a session: a view for one consumer. Cloning is cheap.
 #[derive(Clone, Debug)]
 pub struct SessionLane {
     session: Session,
@@ -22,8 +22,8 @@ pub struct SessionLane {
 }
 
 impl Session {
-    /// A lane of the session, whether or not a request was built for it yet. Without an id it is the one that was built last,
-    /// by the time something is asked of it; the main lane before the first.
+    /// Returns a lane of the session, whether or not a request was built for it. Without an id, each operation uses
+    /// the lane that was built last at that time, or the main lane if no request was built.
     #[must_use]
     pub fn lane(&self, id: impl Into<Option<LaneId>>) -> SessionLane {
         SessionLane { session: self.clone(), id: id.into() }
@@ -31,7 +31,7 @@ impl Session {
 }
 
 impl SessionLane {
-    /// What the lane was built for last; none before its first request.
+    /// Returns the settings of the lane's latest request. `None` before its first request.
     ///
     /// # Errors
     /// When the ledger cannot be read.
@@ -42,15 +42,15 @@ impl SessionLane {
         })
     }
 
-    /// Undoes the lane's newest compaction that is not undone yet: what was shown before it is shown again.
+    /// Undoes the lane's latest compaction that is not undone yet: requests show the earlier content again.
     ///
     /// # Errors
-    /// When there is none.
+    /// When the lane has no compaction to undo.
     pub fn undo<'a>(&'a self) -> BoxFuture<'a, Undone> {
         Box::pin(async move { undo_compaction(&self.session, &self.found().await?).await })
     }
 
-    /// Whether the lane's next request makes it due for a compaction by the options' policy, and why.
+    /// Returns the reason if the lane's next request is due for a compaction by the policy in the options.
     ///
     /// # Errors
     /// When the ledger cannot be used.
@@ -63,7 +63,7 @@ impl SessionLane {
         })
     }
 
-    /// What the lane is doing.
+    /// Returns what the lane is doing.
     ///
     /// # Errors
     /// When the ledger cannot be read.
@@ -71,15 +71,15 @@ impl SessionLane {
         Box::pin(async move { read_lane_state(&self.session, &self.found().await?).await })
     }
 
-    /// A copy of the session with this lane, in memory. What happens to the copy does not happen to the session.
+    /// Copies the session with this lane into memory. Changes to the copy do not affect the session.
     ///
     /// # Errors
-    /// When there is no such session, or it cannot be read.
+    /// When the session does not exist or cannot be read.
     pub fn in_memory<'a>(&'a self) -> BoxFuture<'a, MemoryLane> {
         Box::pin(async move { lane_in_memory(&self.session, self.found().await?).await })
     }
 
-    /// Its id.
+    /// Returns the lane's id, or the lane that was built last if none was given.
     async fn found(&self) -> Result<LaneId, Error> {
         match &self.id {
             Some(id) => Ok(id.clone()),

@@ -9,9 +9,9 @@
 //!                    ─ replay(position)        any earlier request, byte for byte
 //! engine             ─ import, search, grep, read, doctor
 //! ```
-//! What decides is in [`wunderblock_core`]; what speaks to providers and reads transcripts in [`wunderblock_wire`]. This
-//! crate adds storage, counting and the index, and reads neither environment nor home directory: whoever opens an
-//! engine passes a [`Config`].
+//! Decisions are made in [`wunderblock_core`]; provider formats and transcripts are handled in [`wunderblock_wire`].
+//! This crate adds storage, token counting and the text index. It reads neither environment variables nor the home
+//! directory: callers pass a [`Config`] when they open an engine.
 
 mod address;
 mod agent_view;
@@ -82,7 +82,8 @@ pub mod tokens;
 mod usage;
 mod visibility;
 
-/// Runs a future to its end on this thread: for programs without an executor of their own. None is required.
+/// Runs a future to completion on the current thread, for programs without an async executor. The library requires
+/// none.
 pub use futures_executor::block_on;
 pub use wunderblock_core as core;
 

@@ -1,4 +1,4 @@
-//! Maintenance of what a ledger holds of one tenant: examining it, and making what is derived.
+//! Maintenance of one tenant's data in a ledger: examining it, and rebuilding derived data.
 
 use crate::catch_up::{Extent, Progress, catch_up};
 use crate::doctor::diagnosis::Diagnosis;
@@ -9,12 +9,12 @@ use crate::store::Write;
 use std::collections::BTreeSet;
 use wunderblock_core::id::TenantId;
 
-/// Maintenance of one tenant's part of a ledger; [`Ledger`](crate::Ledger) is the whole.
+/// Maintenance of one tenant's data in a ledger. [`Ledger`](crate::Ledger) is for the whole file.
 #[derive(Clone, Copy, Debug)]
 pub struct Maintenance<'e>(&'e Engine);
 
 impl Engine {
-    /// Examining and rebuilding, and the background's work.
+    /// Returns the maintenance operations: examine, rebuild, catch up.
     #[must_use]
     pub fn maintenance(&self) -> Maintenance<'_> {
         Maintenance(self)
@@ -22,23 +22,23 @@ impl Engine {
 }
 
 impl<'a> Maintenance<'a> {
-    /// Examines the file, and what it holds of this tenant.
+    /// Examines the ledger's file and the data of this tenant.
     ///
     /// # Errors
-    /// When it cannot be read at all. What is wrong with it is in the diagnosis.
+    /// When the ledger cannot be read at all. Problems in its data are part of the diagnosis.
     pub fn doctor(self, progress: &'a mut (dyn FnMut(Progress) + Send)) -> BoxFuture<'a, Diagnosis> {
         Box::pin(async move { examine(self.0, std::slice::from_ref(self.0), progress).await })
     }
 
-    /// Counts and indexes whatever is waiting. `progress` is told after each batch.
+    /// Counts and indexes all waiting events. Calls `progress` after each batch.
     ///
     /// # Errors
-    /// When the ledger cannot be used. What was done stays done.
+    /// When the ledger cannot be used. Completed batches remain.
     pub fn catch_up(self, progress: &'a mut (dyn FnMut(Progress) + Send)) -> BoxFuture<'a, ()> {
         Box::pin(async move { catch_up(self.0, Extent::ALL, progress).await })
     }
 
-    /// Rebuilds everything derived of this tenant: counts, tallies, the text index.
+    /// Rebuilds all derived data of this tenant: counts, tallies, the text index.
     ///
     /// # Errors
     /// When the ledger cannot be written.
@@ -50,12 +50,12 @@ impl<'a> Maintenance<'a> {
     }
 }
 
-/// A ledger as a whole: what concerns its file, and all tenants.
+/// A ledger as a whole: its file, and all its tenants.
 #[derive(Clone, Copy, Debug)]
 pub struct Ledger<'e>(pub(crate) &'e Engine);
 
 impl Engine {
-    /// The ledger as a whole, with all its tenants.
+    /// Returns the ledger as a whole, with all its tenants.
     #[must_use]
     pub fn ledger(&self) -> Ledger<'_> {
         Ledger(self)
@@ -63,7 +63,7 @@ impl Engine {
 }
 
 impl Ledger<'_> {
-    /// The same ledger for each of its tenants.
+    /// Returns an engine on the same ledger for each of its tenants.
     ///
     /// # Errors
     /// When the ledger cannot be read.
@@ -71,22 +71,23 @@ impl Ledger<'_> {
         Box::pin(async move { self.0.every_tenant().await })
     }
 
-    /// Whether an erasure is waiting for another process that reads the ledger.
+    /// Returns whether an erasure is waiting for another process that reads the ledger.
     #[must_use]
     pub fn is_waiting(&self) -> bool {
         self.0.file.as_ref().is_some_and(|file| file.is_waiting())
     }
 
-    /// Examines the file, and what it holds of every tenant.
+    /// Examines the ledger's file and the data of all tenants.
     ///
     /// # Errors
-    /// As [`Maintenance::doctor`](crate::Maintenance::doctor).
+    /// See [`Maintenance::doctor`](crate::Maintenance::doctor).
     pub fn doctor<'a>(&'a self, progress: &'a mut (dyn FnMut(Progress) + Send)) -> BoxFuture<'a, Diagnosis> {
         Box::pin(async move { examine_all(self.0, progress).await })
     }
 
-    /// Repairs what a diagnosis has found and can be repaired: derived data is rebuilt, the file taken from everybody but
-    /// its owner, and erased content removed that is still in the log. Another examination says what is left.
+    /// Repairs the problems of a diagnosis that can be repaired. Derived data is rebuilt, the file's permissions are
+    /// restricted to its owner, and erased content that is still in the log is removed. Examine again to see what
+    /// remains.
     ///
     /// # Errors
     /// When the ledger cannot be written.
@@ -98,6 +99,7 @@ impl Ledger<'_> {
         Box::pin(async move {
             let mut stale = BTreeSet::new();
             for problem in diagnosis.problems.iter().filter(|problem| problem.derived) {
+                // The file repairs its own problems; the others are repaired by a rebuild of their tenant.
                 if let Some(file) = &self.0.file
                     && file.repair(problem.rule).await?
                 {

@@ -1,4 +1,4 @@
-//! An engine on a file.
+//! Opens an engine on a ledger file.
 
 use crate::engine::{Config, Engine};
 use crate::error::Error;
@@ -8,23 +8,23 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 impl Engine {
-    /// Opens the ledger in a SQLite file, and creates it if it is not there.
+    /// Opens the ledger in a SQLite file, and creates the file if it does not exist.
     ///
     /// # Errors
-    /// When it cannot be opened; see [`Error::hint`].
+    /// When the file cannot be opened; see [`Error::hint`].
     pub fn open(path: impl AsRef<Path>) -> BoxFuture<'static, Self> {
         Self::open_with(path, Access::Create, Config::default())
     }
 
-    /// Opens the ledger in a SQLite file with a configuration of one's own.
+    /// Opens the ledger in a SQLite file with the given access and configuration.
     ///
     /// # Errors
-    /// When it cannot be opened; see [`Error::hint`].
+    /// When the file cannot be opened; see [`Error::hint`].
     pub fn open_with(path: impl AsRef<Path>, access: Access, config: Config) -> BoxFuture<'static, Self> {
         open_file(path.as_ref().to_owned(), access, config)
     }
 
-    /// Uses an open file; `creates` says whether the tenant is created where it is not there.
+    /// Returns an engine on an open file. `creates` permits creating a missing tenant.
     pub(crate) async fn with(file: Sqlite, creates: bool, config: Config) -> Result<Self, Error> {
         let file = Arc::new(file);
         let engine = Self::on(file.clone(), creates, config).await?;

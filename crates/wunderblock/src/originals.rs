@@ -1,4 +1,4 @@
-//! Imported files in the ledger: their rows and their bytes.
+//! Reads imported files in the ledger: their rows and their bytes.
 
 use crate::engine::{Engine, unexpected};
 use crate::error::{Error, write_error};
@@ -8,7 +8,7 @@ use crate::store::{Answer, Query, SourceBy, SourceInfo, SourceNo, codec};
 use std::path::Path;
 use wunderblock_core::id::StreamId;
 
-/// How much of a source is read at a time.
+/// Maximum chunks of a source per query.
 const SOURCE_READ: u64 = 8;
 
 pub(crate) async fn source_info(
@@ -20,7 +20,8 @@ pub(crate) async fn source_info(
     engine.ask(query, Answer::source).await?.map(|info| *info).ok_or_else(unexpected)
 }
 
-/// Writes bytes of a source's revision, each part proved by its checksum.
+/// Copies bytes of a source's revision to a writer, and verifies the checksum of each chunk. Returns the number of
+/// bytes.
 pub(crate) async fn copy_source(
     engine: &Engine,
     info: &SourceInfo,
@@ -41,6 +42,7 @@ pub(crate) async fn copy_source(
                 let why = format!("bytes {at} to {} of `{}` are missing", chunk.offset, info.key);
                 return Err(Error::Store(crate::store::StoreError::Damaged(why)));
             }
+            // The range may begin and end inside a chunk.
             let begin = usize::try_from(at.saturating_sub(chunk.offset)).unwrap_or(usize::MAX);
             let end = chunk.len.min(to.saturating_sub(chunk.offset));
             let end = usize::try_from(end).unwrap_or(usize::MAX).min(bytes.len());
@@ -52,19 +54,19 @@ pub(crate) async fn copy_source(
     Ok(at - from)
 }
 
-/// The source a path was imported as, with its newest revision.
+/// Returns the source that a path was imported as, with its latest revision.
 pub(crate) async fn newest_source(engine: &Engine, path: &Path) -> Result<Option<SourceInfo>, Error> {
     let by = SourceBy::Key(path.to_string_lossy().into_owned());
     let query = Query::Source { tenant: engine.tenant.no, by, revision: None };
     Ok(engine.ask(query, Answer::source).await?.map(|info| *info))
 }
 
-/// The handle of an imported source.
+/// Returns the handle of the source for a path.
 pub(crate) fn source_handle(engine: &Engine, path: &Path) -> wunderblock_core::id::Handle {
     name_handle(&engine.tenant.key, "source", &path.to_string_lossy())
 }
 
-/// Every revision of every source.
+/// Returns all revisions of all sources.
 pub(crate) async fn list_revisions(engine: &Engine) -> Result<Vec<SourceInfo>, Error> {
     let newest = engine.ask(Query::Sources { tenant: engine.tenant.no }, Answer::sources).await?;
     let mut all = Vec::new();
@@ -77,7 +79,7 @@ pub(crate) async fn list_revisions(engine: &Engine) -> Result<Vec<SourceInfo>, E
     Ok(all)
 }
 
-/// The files a session was read from, each with the revision that holds it, the newest last.
+/// Returns the files that a session was read from, each with the revision that holds it, latest last.
 ///
 /// # Errors
 /// When the ledger cannot be read.
@@ -89,7 +91,7 @@ pub fn originals<'a>(session: &'a crate::session::Session) -> BoxFuture<'a, Vec<
     })
 }
 
-/// The streams that were read from a revision.
+/// Returns the streams that were read from a revision.
 pub(crate) async fn readers_of(
     engine: &Engine,
     source: SourceNo,

@@ -1,8 +1,8 @@
-//! What a program wrote: kept byte for byte, shown shortened.
+//! Output of programs: kept byte for byte, shown shortened.
 //!
-//! The bytes are durable before a text that names them is handed out. Text is kept as the result of a tool call in a
-//! session, so that it is searched, listed and erased like any other; bytes that are no text, and what is too large for a
-//! body, are kept as a source with a session of its own.
+//! The bytes are durable before a text that refers to them is returned. Text is kept as the result of a tool call in
+//! a session, so that it can be searched, listed and erased like any other message. Binary data, and text that is too
+//! large for a message, are kept as a source with a separate session.
 
 use crate::engine::{Engine, random, unexpected};
 use crate::error::Error;
@@ -20,61 +20,61 @@ use wunderblock_core::message::{Body, Message, Part, Role};
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 use wunderblock_reduce::{Kind, Level, Reduced};
 
-/// What a program wrote, and what is known of it.
+/// Output of a program, with known facts about the program.
 #[derive(Clone, Copy, Debug)]
 pub struct Output<'o> {
-    /// The bytes.
+    /// Bytes of the output.
     pub bytes: &'o [u8],
-    /// The tool's name: `run`, `reduce`.
+    /// Name of the tool: `run` or `reduce`.
     pub tool: &'o str,
-    /// The tool's arguments, a JSON object.
+    /// Arguments of the tool, as a JSON object.
     pub input: &'o str,
-    /// Whether it failed.
+    /// Whether the program failed.
     pub failed: bool,
-    /// The name of the call, if it has one: what is kept twice under one name is kept once.
+    /// Name of the call, if any. Output that is kept twice under the same name is stored once.
     pub call: Option<&'o str>,
 }
 
-/// How an output is to be shortened.
+/// Options for shortening an output.
 #[derive(Clone, Copy)]
 pub struct OutputOptions<'o> {
-    /// How far to go.
+    /// Level of reduction.
     pub level: Level,
-    /// What it is, if known.
+    /// Kind of the output, if known.
     pub kind: Option<Kind>,
-    /// The command that wrote it, if known.
+    /// Command that wrote the output, if known.
     pub command: Option<&'o str>,
-    /// What the reader looks for.
+    /// Query of the reader: matching parts are kept.
     pub query: Option<&'o str>,
-    /// Bytes at the beginning, whole lines, that were shown as they are: the text continues after them.
+    /// Bytes at the beginning, in whole lines, that were already shown unchanged. The result continues after them.
     pub shown: usize,
-    /// How many tokens a text has.
+    /// Function that counts the tokens of a text.
     pub count: &'o (dyn Fn(&str) -> u64 + Sync),
 }
 
-/// A shortened output.
+/// Result of shortening an output.
 #[derive(Clone, Debug)]
 pub struct ShortenedOutput {
-    /// What is shown, after what was shown before.
+    /// Text to show after the part that was already shown.
     pub reduced: Reduced,
-    /// How the bytes are read back; none where nothing was changed, so that nothing had to be kept.
+    /// Handle that reads the original bytes. `None` if the output was not changed.
     pub handle: Option<Handle>,
 }
 
-/// Whether an output is kept that is shown as it is.
+/// Whether an output that is shown unchanged is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
-    /// All outputs are.
+    /// Keep all outputs.
     Always,
-    /// Only those that are shown shortened.
+    /// Keep only outputs that are shown shortened.
     IfReduced,
 }
 
 impl Output<'_> {
-    /// Shortens it and keeps its bytes in a session, durable when this returns.
+    /// Shortens the output and keeps its bytes in a session. They are durable when this returns.
     ///
     /// # Errors
-    /// When the ledger cannot be written. Then nothing was shortened.
+    /// When the ledger cannot be written. Then no shortened text is returned.
     pub fn shorten<'a>(
         &'a self,
         session: &'a Session,
@@ -93,7 +93,7 @@ impl Output<'_> {
                 command: wanted.command,
                 failed: self.failed,
                 query: wanted.query,
-                // What is kept here is not known to be in anybody's context.
+                // Kept output is not known to be in any reader's context, so no earlier text can be referred to.
                 earlier: &[],
                 handle: Some(&named),
                 shown: wanted.shown,
@@ -110,7 +110,7 @@ impl Output<'_> {
         })
     }
 
-    /// Keeps its bytes in a session as they are, durable when this returns. The handle by which they are read back.
+    /// Keeps the unchanged bytes in a session, durable when this returns. Returns the handle that reads them.
     ///
     /// # Errors
     /// When the ledger cannot be written.
@@ -123,13 +123,13 @@ impl Output<'_> {
     }
 }
 
-/// Whether a text is a reduction that was shown before. One without a mark is not looked for.
+/// Returns whether a text is a reduction that was shown before. Only texts with a mark are looked up.
 async fn is_reduction(engine: &Engine, handle: Handle, bytes: &[u8]) -> Result<bool, Error> {
     let marked = std::str::from_utf8(bytes).is_ok_and(|text| wunderblock_reduce::gaps(text).next().is_some());
     Ok(marked && known_reductions(engine, vec![handle]).await?.contains(&handle))
 }
 
-/// Keeps an output, and what is shown of it after the given bytes of its beginning.
+/// Keeps an output. `shown` holds the number of bytes that were shown before, and the reduction of the rest.
 async fn keep_output(
     session: &Session,
     output: &Output<'_>,
@@ -145,7 +145,8 @@ async fn keep_output(
     }
 }
 
-/// Keeps a text as the result of a call, and beside it what is shown of it: whoever is handed that again knows it.
+/// Keeps a text as the result of a call, together with its shortened form. The shortened form is then recognised when
+/// it is passed in again.
 async fn keep_text(
     engine: &Engine,
     session: &StreamId,
@@ -153,13 +154,14 @@ async fn keep_text(
     (text, shown): (&str, Option<(usize, &Reduced)>),
 ) -> Result<(), Error> {
     let call = call_name(output)?;
+    // The recorded reduction refers to the position of its result, so the events are made again if the session grows.
     for _ in 0..limits::BUILD_RETRIES {
         let mut events = exchange_events(engine, output, &call, text.to_owned())?;
         let head = engine.info(session).await?.map(|info| info.head);
         if let Some((seen, reduced)) = shown
             && text.get(seen..) != Some(&reduced.text)
         {
-            // After the opening of a new session, the call and the result.
+            // The call follows the head, or the opening event of a new session; the result follows the call.
             let target = Seq(head.map_or(1, |head| head.0) + 2);
             let whole = [text.get(..seen).unwrap_or_default(), &reduced.text].concat();
             let result = ShownResult { target, bytes: text.len(), text: whole, reduced };
@@ -174,9 +176,9 @@ async fn keep_text(
     Err(Error::Restless)
 }
 
-/// What is shown in place of a result.
+/// Shortened form of a result, as it was shown.
 struct ShownResult<'r> {
-    /// Where the result stands, and its bytes.
+    /// Position of the result. `bytes` is the length of its full text.
     target: Seq,
     bytes: usize,
     text: String,
@@ -211,7 +213,7 @@ fn reduction_event(engine: &Engine, call: &str, shown: ShownResult<'_>) -> Resul
     })
 }
 
-/// A call and its result, as they are recorded.
+/// Returns a call and its result as events.
 fn exchange_events(
     engine: &Engine,
     output: &Output<'_>,
@@ -241,7 +243,8 @@ fn exchange_events(
     Ok(vec![said("call", Role::Assistant, asked)?, said("result", Role::Tool, answered)?])
 }
 
-/// The writes that append events, and open the session if it is new. Nothing is counted now: the background does it.
+/// Returns the writes that append events, and open the session if it is new. Tokens are not counted here; the
+/// background counts them.
 async fn append_writes(
     engine: &Engine,
     session: &StreamId,
@@ -262,7 +265,7 @@ async fn append_writes(
     Ok(writes)
 }
 
-/// Keeps bytes as a source, under the handle of the bytes. Equal bytes are kept once.
+/// Keeps bytes as a source under the handle of the bytes. Equal bytes are kept once.
 async fn keep_bytes(
     engine: &Engine,
     session: &StreamId,
@@ -272,6 +275,8 @@ async fn keep_bytes(
     let key = format!("output/{handle}");
     let by = SourceBy::Key(key.clone());
     let query = Query::Source { tenant: engine.tenant.no, by, revision: None };
+    // A revision that is not whole was interrupted, and one with erasures no longer has all bytes: a new revision
+    // follows.
     let newest = match engine.ask(query, Answer::source).await? {
         Some(info) if info.revision.whole && info.revision.erased.is_empty() => return Ok(()),
         info => info.map_or(0, |info| info.revision.no),
@@ -310,19 +315,20 @@ async fn keep_bytes(
     Ok(())
 }
 
-/// The end of the name of a session that keeps the outputs of commands run for another.
+/// Suffix of the name of a session that keeps the outputs of commands run for another session.
 const OUTPUTS: &str = "-outputs";
 
-/// The session whose outputs a session keeps, by its name.
+/// Returns the session whose outputs this session keeps, as its name shows.
 fn parent_of(session: &StreamId) -> Option<StreamId> {
     let parent = session.as_str().strip_suffix(OUTPUTS)?;
     StreamId::new(parent).ok()
 }
 
 impl Output<'_> {
-    /// The session that keeps the outputs of commands run for another: `ID-outputs`, whose parent that one is, also where
-    /// it is not recorded yet. An agent's own session gets no calls that its model did not make. `outputs`, and a session
-    /// that keeps outputs, is its own.
+    /// Returns the session that keeps the outputs of commands run for a session. It is named `ID-outputs` and has
+    /// `ID` as its parent, even if `ID` is not recorded yet. Outputs have a separate session because an agent's
+    /// session must not contain calls that its model did not make. For `outputs`, and for a session that already
+    /// keeps outputs, returns the session itself.
     #[must_use]
     pub fn session_beside(session: &Session) -> Session {
         let id = &session.id;
@@ -332,7 +338,7 @@ impl Output<'_> {
     }
 }
 
-/// The name of an output's call.
+/// Returns the name of an output's call: the given one, or a random one.
 fn call_name(output: &Output<'_>) -> Result<String, Error> {
     match output.call {
         Some(call) => Ok(call.to_owned()),
@@ -340,7 +346,7 @@ fn call_name(output: &Output<'_>) -> Result<String, Error> {
     }
 }
 
-/// The format of a source that is only bytes.
+/// Format of a source of plain bytes.
 const BYTES: &str = "bytes";
 
 fn hex(bytes: [u8; 8]) -> String {

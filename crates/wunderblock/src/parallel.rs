@@ -1,4 +1,4 @@
-//! The same work on many things, on all cores, with the answers in order.
+//! Parallel work on many items on all cores, with the results in order.
 
 use crate::error::Error;
 use futures_channel::oneshot;
@@ -8,24 +8,24 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-/// Threads at most: what is worked through between two commits keeps no more of them busy.
+/// Maximum worker threads. The work between two commits does not keep more threads busy.
 const MOST: usize = 8;
 
-/// How many threads keep all cores busy.
+/// Returns the number of threads that keep all cores busy.
 pub(crate) fn workers() -> usize {
     thread::available_parallelism().map_or(1, NonZero::get).min(MOST)
 }
 
 type ThreadJob<T, R> = (T, oneshot::Sender<Result<R, Error>>);
 
-/// Threads that work on what they are given while whoever gave it does something else. They end with it.
+/// Threads that process items while their owner does other work. They end when the pool is dropped.
 pub(crate) struct Pool<T, R>(Sender<ThreadJob<T, R>>);
 
 impl<T: Send + 'static, R: Send + 'static> Pool<T, R> {
-    /// A pool of so many threads.
+    /// Starts a pool with this number of threads, at least one.
     ///
     /// # Errors
-    /// When the system gives no thread.
+    /// When the operating system provides no thread.
     pub(crate) fn new(
         threads: usize,
         work: impl Fn(T) -> Result<R, Error> + Send + Sync + 'static,
@@ -46,7 +46,7 @@ impl<T: Send + 'static, R: Send + 'static> Pool<T, R> {
         Ok(Self(sender))
     }
 
-    /// Gives the threads an item; the future is what comes of it.
+    /// Passes an item to the threads, and returns a future of its result.
     pub(crate) fn give(&self, item: T) -> impl Future<Output = Result<R, Error>> + use<T, R> {
         let (answer, answered) = oneshot::channel();
         let _ = self.0.send((item, answer));
@@ -55,6 +55,7 @@ impl<T: Send + 'static, R: Send + 'static> Pool<T, R> {
 }
 
 fn next<T>(jobs: &Mutex<Receiver<T>>) -> Option<T> {
+    // One idle thread waits for a job; the others wait for the lock.
     jobs.lock().ok().and_then(|jobs| jobs.recv().ok())
 }
 
@@ -62,10 +63,10 @@ fn ended() -> Error {
     Error::Internal("a worker thread ended early".to_owned())
 }
 
-/// Works through items on all cores; the answers have the order of the items.
+/// Processes items on all cores. The results have the order of the items.
 ///
 /// # Errors
-/// One of those that `work` gave; the rest is not begun then.
+/// Returns an error of `work`. Items that are not started by then are skipped.
 pub(crate) fn map<T: Send, R: Send>(
     items: Vec<T>,
     work: impl Fn(T) -> Result<R, Error> + Sync,
@@ -82,6 +83,7 @@ pub(crate) fn map<T: Send, R: Send>(
             match work(item) {
                 Ok(answer) => done.push((place, answer)),
                 Err(error) => {
+                    // Drain the queue, so that no thread starts a further item.
                     while next().is_some() {}
                     return Err(error);
                 }
@@ -104,16 +106,16 @@ pub(crate) fn map<T: Send, R: Send>(
 
 type Work = Box<dyn FnOnce() + Send>;
 
-/// Threads for work that would keep the caller's thread busy. They are started when they are first needed, keep what they
-/// have learned of short texts from one piece of work to the next, and end with the engine.
+/// Threads for work that would block the caller's thread. They start when they are first needed and end with the
+/// engine. Each keeps its cache of token counts from one task to the next.
 #[derive(Default)]
 pub(crate) struct Workers(Mutex<Option<Arc<Pool<Work, ()>>>>);
 
 impl Workers {
-    /// Does work on one of the threads.
+    /// Runs work on one of the threads and waits for its result.
     ///
     /// # Errors
-    /// When the system gives no thread, or the work panicked.
+    /// When the operating system provides no thread, or the work panicked.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -121,17 +123,18 @@ impl Workers {
         self.start(work)?.await
     }
 
-    /// Begins work on one of the threads; the future is what comes of it, or an error where it panicked.
+    /// Starts work on one of the threads. The returned future gives the result, or an error if the work panicked.
     ///
     /// # Errors
-    /// When the system gives no thread.
+    /// When the operating system provides no thread.
     pub(crate) fn start<T: Send + 'static, W: FnOnce() -> T + Send + 'static>(
         &self,
         work: W,
     ) -> Result<impl Future<Output = Result<T, Error>> + Send + use<T, W>, Error> {
         let (send, receive) = oneshot::channel();
         let work: Work = Box::new(move || {
-            // Without its answer the caller hears of the panic, and the thread goes on with the next piece of work.
+            // After a panic the answer's sender is dropped, which the caller sees as an error, and the thread
+            // continues with the next task.
             let done = panic::catch_unwind(AssertUnwindSafe(work));
             let _ = done.map(|done| send.send(done));
         });
@@ -152,7 +155,7 @@ impl Workers {
     }
 }
 
-/// Runs work that may block for long on a thread of its own.
+/// Runs work that may block for a long time on a separate thread, so that it does not occupy a worker.
 pub(crate) async fn on_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Error> {

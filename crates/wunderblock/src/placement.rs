@@ -1,4 +1,4 @@
-//! Where a text is in a request and as what, or why it is not there, and what would have to give.
+//! Locates a text in a request: its form there, or why it is absent, and what would bring it back.
 
 mod outside;
 
@@ -25,58 +25,59 @@ use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_core::view::SummaryNode;
 
-/// Where one thing that was looked for is in a request, or why it is not there.
+/// Place of a searched text or handle in a request, or the reason why the request does not show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {
-    /// Its position; none for what no event of the conversation holds.
+    /// Position of the entry. `None` for content that no event of the conversation holds.
     pub seq: Option<Seq>,
-    /// The source, or the entry in a few words.
+    /// Name of the source, or a description of the entry in a few words.
     pub what: String,
-    /// The form it has; [`Treatment::LeftOut`] if it is not there.
+    /// Form in which the request shows it. [`Treatment::LeftOut`] if the request omits it.
     pub treatment: Treatment,
-    /// Where it is, or would be.
+    /// Section of the request that shows it, or would show it.
     pub section: Option<Section>,
-    /// What it takes; none if it is not there.
+    /// Tokens it takes. `None` if the request omits it.
     pub tokens: Option<Tokens>,
-    /// Why it is there, or why it is not.
+    /// Reason why the request shows or omits it.
     pub why: String,
-    /// Whether the request shows the text that was looked for, not only something that stands for it.
+    /// Whether the request shows the searched text itself, not only something that replaces it.
     pub shown: bool,
-    /// What brings it there, or gives it back; none if it is there.
+    /// Way to bring it into the request or to read it. `None` if it is shown.
     pub advice: Option<Advice>,
-    /// How to read the body that has it, where it has a handle.
+    /// Handle of the body that contains the text, if the body has one.
     pub handle: Option<Handle>,
-    /// What the text was found in: its line, or as much of it as stands around the text.
+    /// Line in which the text was found, or the excerpt around the text.
     pub line: String,
 }
 
-/// What a person can do about a text that is not in a request.
+/// Advice for a person about a text that is not in a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Advice {
-    /// A pin brings the entry back: there is room.
+    /// Pin the entry to bring it back: the request has room.
     Pin {
-        /// The entry.
+        /// Position of the entry.
         seq: Seq,
-        /// About what it needs.
+        /// Approximate tokens that the entry needs.
         needs: Tokens,
-        /// What is free.
+        /// Tokens that are free.
         free: Tokens,
     },
-    /// There is no room for it; reading gives it back.
+    /// Read the entry, for example because the request has no room for it.
     Read {
-        /// The address that reads it.
+        /// Address that reads the entry.
         address: String,
-        /// About what it needs, and what is free, where that is why it is not there.
+        /// Approximate tokens needed, and tokens free, if the lack of room is the reason.
         lacks: Option<(Tokens, Tokens)>,
     },
-    /// It is hidden, and can be shown again.
+    /// The entry is hidden; unhide its position to show it again.
     Unhide(Seq),
-    /// Something about its source, in words.
+    /// Advice about the source of the text, in words.
     Source(String),
 }
 
 impl Advice {
-    /// What brings an entry back that needs so many more tokens: a pin where there is room, else its address.
+    /// Returns how to bring back an entry that needs this many more tokens. A pin is advised if the request has room,
+    /// otherwise the address is.
     pub(crate) fn back(seq: Seq, (needs, draft): (Tokens, &Draft), address: String) -> Self {
         let free = draft.report.limit.saturating_sub(draft.report.total_tokens);
         if needs <= free {
@@ -107,17 +108,17 @@ impl std::fmt::Display for Advice {
     }
 }
 
-/// Why something that is recorded is in no request.
+/// Reason given for a recorded event that is in no request.
 const NO_MESSAGE: &str = "it is no message of this lane's view";
 
-/// What is looked for: a text, or a handle.
+/// Text or handle to locate.
 enum PlacementQuery<'t> {
     Text(&'t str),
     Handle(Handle),
 }
 
 impl PlacementQuery<'_> {
-    /// The line of a body that has it.
+    /// Returns the line of a body that contains the text, or the first line of a body with the handle.
     fn line(&self, body: &Body, draft: &Draft) -> Option<String> {
         let text = || draft.planned.texts.of(body);
         match self {
@@ -128,7 +129,7 @@ impl PlacementQuery<'_> {
         }
     }
 
-    /// As much of a line as stands around the text.
+    /// Returns the excerpt of a line around the text.
     fn around(&self, line: &str) -> String {
         match self {
             Self::Text(sought) => around(line, sought),
@@ -142,8 +143,8 @@ impl PlacementQuery<'_> {
 }
 
 impl Session {
-    /// Locates a text or a handle in a request that was built with these options: in the sources, at the tail, in the
-    /// conversation. Maximum: the newest 200 places in the conversation.
+    /// Locates a text or a handle in a request that was built with these options. The search covers the sources, the
+    /// tail, summaries and the conversation, of which at most the newest 200 places are returned.
     ///
     /// # Errors
     /// When the ledger cannot be read.
@@ -193,7 +194,7 @@ impl Session {
             let (there, records): (Vec<Placement>, Vec<Placement>) =
                 places.partition(|placement| placement.why != NO_MESSAGE);
             placements.extend(there);
-            // Records of the lane repeat what its sources said; they count only where nothing else is found.
+            // Events of the lane repeat texts of its sources, so they are listed only if nothing else is found.
             if placements.is_empty() {
                 placements.extend(records);
             }
@@ -202,12 +203,13 @@ impl Session {
     }
 }
 
-/// About how many tokens the messages at these positions have.
+/// Returns the approximate tokens of the messages at these positions.
 pub(crate) async fn measure_entries(
     session: &Session,
     entries: &[Seq],
     draft: &Draft,
 ) -> Result<BTreeMap<Seq, Tokens>, Error> {
+    // The size of a message is the difference between the running sums at its position and at the one before.
     let seqs: Vec<Seq> = entries.iter().flat_map(|seq| [seq.prev(), *seq]).collect();
     let query = Query::Tallies { tenant: session.engine.tenant.no, stream: session.id.clone(), seqs };
     let rows = session.engine.ask(query, Answer::tallies).await?;
@@ -218,7 +220,7 @@ pub(crate) async fn measure_entries(
     Ok(entries.iter().copied().zip(rows.chunks(2).map(size)).collect())
 }
 
-/// Summaries that say it.
+/// Returns the places in summaries that contain the text.
 fn in_summaries(sought: &PlacementQuery<'_>, draft: &Draft) -> Vec<Placement> {
     let said = |node: &SummaryNode| {
         let line = sought.line(&node.text, draft)?;
@@ -239,7 +241,7 @@ fn in_summaries(sought: &PlacementQuery<'_>, draft: &Draft) -> Vec<Placement> {
     draft.planned.decision.view.nodes().filter_map(said).collect()
 }
 
-/// Instructions and state that came in at the tail.
+/// Returns the places that contain the text in instructions and state injected at the tail.
 fn at_the_tail(sought: &PlacementQuery<'_>, draft: &Draft, stream: Handle) -> Vec<Placement> {
     let mut placements = Vec::new();
     let about = PlacementScope { draft, sizes: &BTreeMap::new(), sought, stream };
@@ -255,17 +257,17 @@ fn at_the_tail(sought: &PlacementQuery<'_>, draft: &Draft, stream: Handle) -> Ve
     placements
 }
 
-/// What placing an entry takes.
+/// Context for placing entries.
 struct PlacementScope<'a> {
     draft: &'a Draft,
-    /// About how many tokens messages have.
+    /// Approximate tokens of messages, by position.
     sizes: &'a BTreeMap<Seq, Tokens>,
     sought: &'a PlacementQuery<'a>,
-    /// The session's own handle.
+    /// Handle of the session.
     stream: Handle,
 }
 
-/// What became of an entry of the session.
+/// Returns how the request treats an entry of the session.
 fn entry_placement(
     (seq, handle, line): (Seq, Option<Handle>, String),
     about: &PlacementScope<'_>,
@@ -317,7 +319,7 @@ fn entry_placement(
 }
 
 impl PlacementScope<'_> {
-    /// Whether what a request shows of an entry has what was looked for.
+    /// Returns whether the form of an entry that the request shows contains the searched text.
     fn shows(&self, entry: &EntryLine) -> bool {
         let Planned { decision, texts, .. } = &*self.draft.planned;
         let PlacementQuery::Text(sought) = self.sought else { return entry.treatment == Treatment::Verbatim };
@@ -342,7 +344,7 @@ impl PlacementScope<'_> {
     }
 }
 
-/// What is said of an entry that was shortened when it was first shown.
+/// Returns the reason given for an entry that was shortened when it was first shown.
 fn shorter(entry: &EntryLine) -> String {
     let told = entry.reduced.iter().map(|shorter| {
         let how = &shorter.how;
@@ -374,10 +376,10 @@ fn line_with(text: &str, sought: &str) -> Option<String> {
     Some(around(text.get(start..end.max(start))?, sought))
 }
 
-/// Characters that are told to either side of what was found.
+/// Maximum characters shown on each side of the found text.
 const BESIDE: usize = 160;
 
-/// A text in a line, with what stands around it.
+/// Returns the excerpt of a line around a text.
 pub(crate) fn around(line: &str, sought: &str) -> String {
     let at = line.find(sought).unwrap_or_default();
     let (before, after) = (line.get(..at).unwrap_or_default(), line.get(at..).unwrap_or_default());

@@ -1,4 +1,4 @@
-//! What most programs need: `use wunderblock::prelude::*;`.
+//! Items that most programs need: `use wunderblock::prelude::*;`.
 
 pub use crate::{
     Address, Built, Config, ContextOptions, Draft, Engine, Error, ErrorKind, Hint, IntoEvents, Model,

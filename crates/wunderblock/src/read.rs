@@ -1,4 +1,4 @@
-//! Reading back, verbatim: bodies, ranges of a session, imported sources.
+//! Reads content verbatim: bodies, ranges of a session, imported sources.
 
 use crate::address::Address;
 use crate::engine::Engine;
@@ -14,47 +14,48 @@ use wunderblock_core::message::Body;
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::Seq;
 
-/// Which part of it.
+/// Part of the content to read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Slice {
-    /// All.
+    /// The whole content.
     #[default]
     All,
     /// Lines, counted from 1, both ends included.
     Lines(u64, u64),
-    /// Bytes, counted from 0, the end excluded; widened to whole characters.
+    /// Bytes, counted from 0, end excluded. In text they are widened to whole characters.
     Bytes(u64, u64),
-    /// A value in a JSON text, as it stands there: `$.a[0].b`, `/a/0/b` or `a[0].b`; items `$.a[2..9]` and members
-    /// `$.a{2..9}`, counted from 0, both ends included; bytes of a string `$.a#B0-64`. A whole string is its text.
+    /// Value in a JSON text, verbatim, except that a whole string is returned unescaped. Paths are `$.a[0].b`,
+    /// `/a/0/b` or `a[0].b`; items `$.a[2..9]` and members `$.a{2..9}`, counted from 0, both ends included; bytes of
+    /// a string `$.a#B0-64`.
     JsonPath(String),
-    /// Lines that hold a text, each after its number and a colon.
+    /// Lines that match a pattern, each prefixed with its number and a colon.
     Grep {
-        /// The text.
+        /// Pattern to find.
         pattern: String,
-        /// Whether it is a regular expression.
+        /// Whether the pattern is a regular expression.
         regex: bool,
     },
-    /// A page sized for a model, counted from 1.
+    /// Page sized for a model, counted from 1.
     Page(u64),
 }
 
-/// What was read.
+/// Content that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Content {
-    /// The bytes.
+    /// Bytes of the part.
     pub bytes: Vec<u8>,
-    /// The length of the whole.
+    /// Length of the whole content in bytes.
     pub total: u64,
-    /// The page and how many there are, when a page was asked for.
+    /// Number of the page and number of pages, if a page was read.
     pub page: Option<(u64, u64)>,
 }
 
 impl Engine {
-    /// Reads what a handle names. A body and a source give their exact bytes; positions of a session give its events,
-    /// one JSON object a line, with their texts in full.
+    /// Reads the content that a handle names. A body or a source returns its exact bytes. Positions of a session
+    /// return its events with full texts, one JSON object per line.
     ///
     /// # Errors
-    /// When nothing here has the handle, the part does not exist, or it was erased.
+    /// When the handle is unknown, the part does not exist, or the content was erased.
     pub fn read<'a>(&'a self, address: Address, slice: &'a Slice) -> BoxFuture<'a, Content> {
         Box::pin(async move {
             let no_handle = || Error::NoHandle(address.handle.to_string());
@@ -78,6 +79,7 @@ impl Engine {
                 Some(HandleTarget::Source(source, revision)) => {
                     let info = source_info(self, source, revision).await?;
                     let len = info.revision.len;
+                    // A range of bytes is read without the rest of the source.
                     if let Slice::Bytes(from, to) = slice {
                         let (from, to) = byte_range(*from, *to, len)?;
                         let mut bytes = Vec::new();
@@ -92,7 +94,7 @@ impl Engine {
         })
     }
 
-    /// The texts of events that are in blobs.
+    /// Returns the texts of events that are stored as blobs.
     ///
     /// # Errors
     /// When the ledger cannot be read.
@@ -103,8 +105,8 @@ impl Engine {
         read_texts(self, handles.collect::<Vec<_>>()).await
     }
 
-    /// The session a transcript's path was imported as, its newest branch, and whether the file has the length and time
-    /// it had then.
+    /// Returns the latest branch of the session that a transcript was imported as. The flag states whether the file
+    /// still has the length and modification time that it had at the import.
     ///
     /// # Errors
     /// When the ledger cannot be read.
@@ -119,10 +121,10 @@ impl Engine {
 }
 
 impl crate::session::Session {
-    /// Writes events as JSON lines, their texts in full: what `append` takes.
+    /// Writes events as JSON lines with full texts, in the format that `append` reads.
     ///
     /// # Errors
-    /// When there is no such session, a record is damaged, or `out` cannot be written.
+    /// When the session does not exist, a record is damaged, or `out` cannot be written.
     pub fn export<'a>(
         &'a self,
         from: Seq,
@@ -144,11 +146,12 @@ impl crate::session::Session {
         })
     }
 
-    /// Writes the imported file the session came from, byte for byte: the one it was read from last, or one of
-    /// [`originals`] by its number from 1.
+    /// Writes an imported file of the session, byte for byte. Without a number, it is the file that was read last;
+    /// otherwise one of [`originals`], counted from 1.
     ///
     /// # Errors
-    /// When the session was not imported, its import was cut short, its bytes are damaged, or `out` cannot be written.
+    /// When the session was not imported, its import was interrupted, its bytes are damaged, or `out` cannot be
+    /// written.
     pub fn export_original<'a>(
         &'a self,
         number: Option<usize>,
@@ -171,6 +174,7 @@ impl crate::session::Session {
             }
             let mut hashing = Hashing { hasher: blake3::Hasher::new(), out };
             let copied = copy_source(&self.engine, source, (0, revision.len), &mut hashing).await?;
+            // A revision with erasures no longer matches the hash of the imported file.
             let stated = revision.hash.filter(|_| revision.erased.is_empty());
             if copied != revision.len
                 || stated.is_some_and(|stated| *hashing.hasher.finalize().as_bytes() != stated)
@@ -182,13 +186,13 @@ impl crate::session::Session {
         })
     }
 
-    /// The engine it belongs to.
+    /// Returns the engine of the session.
     #[must_use]
     pub fn engine(&self) -> &Engine {
         &self.engine
     }
 
-    /// The positions of the session that hold a body, with its first line.
+    /// Returns the positions of the session that hold a body, each with the first line of the body.
     ///
     /// # Errors
     /// When the ledger cannot be read.
@@ -209,7 +213,7 @@ impl crate::session::Session {
     }
 }
 
-/// Hashes what is written through it.
+/// Writer that hashes everything written through it.
 struct Hashing<'o> {
     hasher: blake3::Hasher,
     out: &'o mut (dyn std::io::Write + Send),
@@ -238,7 +242,7 @@ fn cut(bytes: &[u8], slice: &Slice) -> Result<Content, Error> {
             Ok(whole(bytes.get(floor_char(bytes, from)..ceil_char(bytes, to)).unwrap_or_default()))
         }
         Slice::Lines(from, to) => {
-            // Of a text that is shown decoded, lines are those that were shown.
+            // A text in UTF-16 or Windows-1252 is shown decoded, and marks count the lines of the decoded text.
             let decoded = wunderblock_reduce::decode_other(bytes);
             let bytes = decoded.as_deref().map_or(bytes, str::as_bytes);
             let lines = bytes.split_inclusive(|byte| *byte == b'\n');
@@ -260,7 +264,7 @@ fn cut(bytes: &[u8], slice: &Slice) -> Result<Content, Error> {
     }
 }
 
-/// The lines that match, each after its number.
+/// Returns the matching lines, each prefixed with its number and a colon.
 fn matching(bytes: &[u8], pattern: &str, regex: bool) -> Result<Vec<u8>, Error> {
     let escaped = if regex { pattern.to_owned() } else { regex::escape(pattern) };
     let wrong = |error: regex::Error| Error::Address(format!("`{pattern}` cannot be looked for: {error}"));
@@ -302,7 +306,8 @@ fn ceil_char(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Pages end at a line where one ends in their last quarter, else at a character. Joined they are the whole.
+/// Returns a page. Pages end at the last line end in their last quarter, otherwise at a character, so that all pages
+/// joined are the whole content.
 fn page(bytes: &[u8], number: u64) -> Result<Content, Error> {
     let size = index(PAGE_BYTES);
     let mut starts = vec![0];
@@ -327,7 +332,7 @@ fn page(bytes: &[u8], number: u64) -> Result<Content, Error> {
     })
 }
 
-/// Bytes from the first to before the last, if there are so many.
+/// Checks that a range of bytes, end excluded, is within a length.
 fn byte_range(from: u64, to: u64, len: u64) -> Result<(u64, u64), Error> {
     if from > to || to > len {
         return Err(Error::Address(format!("it has {len} bytes; {from} to {to} are not all among them")));
@@ -335,7 +340,7 @@ fn byte_range(from: u64, to: u64, len: u64) -> Result<(u64, u64), Error> {
     Ok((from, to))
 }
 
-/// What a path names, as it stands there; of a whole string its text.
+/// Returns the value at a path, verbatim; a whole string is returned unescaped.
 fn json_path(bytes: &[u8], path: &str) -> Result<Vec<u8>, Error> {
     let text = std::str::from_utf8(bytes)
         .map_err(|_| Error::Address("it is not UTF-8, so no path leads into it".to_owned()))?;

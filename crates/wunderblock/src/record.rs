@@ -1,4 +1,4 @@
-//! The way in: events made ready and appended. Never calls a model, never waits for anything but the disk.
+//! Prepares events and appends them. Never calls a model, and waits for nothing except the disk.
 
 use crate::engine::{Engine, random, unexpected};
 use crate::error::{Error, Unappendable};
@@ -15,7 +15,7 @@ use wunderblock_core::id::{EventId, Handle, Scope, StreamId};
 use wunderblock_core::message::{Body, Part};
 use wunderblock_core::units::{Bytes, Millis, Seq};
 
-/// Makes salts for a batch: one random seed, expanded.
+/// Generator of salts for a batch, expanded from one random seed.
 pub(crate) struct Salts(blake3::OutputReader);
 
 impl Salts {
@@ -31,7 +31,7 @@ impl Salts {
     }
 }
 
-/// Fills in what is derived when an event is recorded: what each tool call needs to be run again.
+/// Fills in derived data of an event: the gist of each tool call, which states what is needed to run the call again.
 pub(crate) fn normalise(fact: &mut Fact) {
     let Fact::MessageAppended(said) = fact else { return };
     for part in &mut said.message.parts {
@@ -41,10 +41,10 @@ pub(crate) fn normalise(fact: &mut Fact) {
     }
 }
 
-/// Events that one thread makes ready at a time.
+/// Events that one thread prepares at a time.
 const SHARE: usize = 64;
 
-/// Makes events ready to be stored; many of them on all cores.
+/// Prepares events for storage, in parallel if there are many.
 pub(crate) fn pack_all(key: &[u8; 32], events: Vec<NewEvent>) -> Result<Vec<PackedEvent>, Error> {
     Ok(parallel::map(shares(events), |share| pack(key, share))?.into_iter().flatten().collect())
 }
@@ -58,7 +58,7 @@ fn shares(events: Vec<NewEvent>) -> Vec<Vec<NewEvent>> {
     shares
 }
 
-/// Makes events ready to be stored.
+/// Prepares events for storage.
 pub(crate) fn pack(key: &[u8; 32], events: Vec<NewEvent>) -> Result<Vec<PackedEvent>, Error> {
     let mut salts = Salts::new()?;
     let pack = |mut event: NewEvent| {
@@ -69,24 +69,24 @@ pub(crate) fn pack(key: &[u8; 32], events: Vec<NewEvent>) -> Result<Vec<PackedEv
 }
 
 impl Engine {
-    /// The handle of a session.
+    /// Returns the handle of a session.
     pub(crate) fn stream_handle(&self, stream: &StreamId) -> Handle {
         name_handle(&self.tenant.key, "stream", stream.as_str())
     }
 }
 
-/// How a stream begins.
+/// Opening of a stream.
 #[derive(Clone, Copy)]
 pub(crate) struct StreamStart<'a> {
-    /// Its name.
+    /// Name of the stream.
     pub(crate) stream: &'a StreamId,
-    /// When.
+    /// Time of its first event.
     pub(crate) at: Millis,
-    /// The file it is read from, and the revision of that.
+    /// File that the stream is read from, and the revision of the file.
     pub(crate) from: Option<(SourceNo, u32)>,
 }
 
-/// The write that opens a session with its first event.
+/// Returns the writes that open a session with its first event.
 pub(crate) fn opening_writes(
     engine: &Engine,
     begins: StreamStart<'_>,
@@ -104,7 +104,7 @@ pub(crate) fn opening_writes(
     with_first_event(engine, begins, open, Fact::SessionOpened(opened))
 }
 
-/// The write that opens a session as a fork of another.
+/// Returns the writes that open a session as a fork of another.
 pub(crate) fn forking_writes(
     engine: &Engine,
     begins: StreamStart<'_>,
@@ -140,7 +140,8 @@ fn with_first_event(
     Ok(writes)
 }
 
-/// Appends events to a session; opens it if it is new. Answers, in order, where each stands.
+/// Appends events to a session, and opens it if it is new. Returns, in order, the position of each event and whether
+/// it was a duplicate.
 pub(crate) async fn append_events(
     engine: &Engine,
     stream: &StreamId,
@@ -151,7 +152,7 @@ pub(crate) async fn append_events(
     append_prepared(engine, stream, expect_head, events).await
 }
 
-/// Makes events ready to be appended, many of them on all cores.
+/// Prepares events to be appended, in parallel if there are many. Each event has its own result.
 pub(crate) fn prepare_events(
     engine: &Engine,
     events: Vec<NewEvent>,
@@ -165,7 +166,8 @@ pub(crate) fn prepare_events(
     Ok(parallel::map(shares(events), work)?.into_iter().flatten().collect())
 }
 
-/// Appends events that are ready; opens the session if it is new. Answers, in order, where each stands.
+/// Appends prepared events to a session, and opens it if it is new. Returns, in order, the position of each event and
+/// whether it was a duplicate.
 pub(crate) async fn append_prepared(
     engine: &Engine,
     stream: &StreamId,
@@ -178,7 +180,8 @@ pub(crate) async fn append_prepared(
         let first = prepared.first();
         let at = first.map_or_else(|| engine.now(), |first| first.event.at);
         let opening = first.and_then(|first| first.opens.clone());
-        // The caller's own opening event is the first event; it keeps its id.
+        // The caller's own opening event is already the first of the batch and keeps its id, so only the stream
+        // itself is opened.
         let is_own = opening.is_some();
         writes.append(&mut opening_writes(
             engine,
@@ -209,23 +212,24 @@ pub(crate) async fn append_prepared(
 }
 
 impl Session {
-    /// Appends a message, an event, or several of them, all or none, durable when this returns; opens the session if it is
-    /// new.
+    /// Appends a message, an event, or several of them: all or none, durable when this returns. Opens the session if
+    /// it is new.
     ///
-    /// An event whose id is there already is a duplicate if its content is the same, and a conflict if it is not.
+    /// An event whose id already exists is a duplicate if its content is the same, and a conflict otherwise.
     ///
     /// # Errors
-    /// On a conflict, when the ledger cannot be written, and for events that callers may not append: of kinds that only
+    /// On a conflict, when the ledger cannot be written, and for events that callers may not append: kinds that only
     /// the engine writes ([`Fact::OPEN_KINDS`](wunderblock_core::event::Fact::OPEN_KINDS) lists the others), a second
     /// opening, a source that is not live.
     pub fn append(&self, what: impl IntoEvents) -> BoxFuture<'_, Vec<Appended>> {
         append_ready(self, what.into_events(&self.engine.config.stamp()))
     }
 
-    /// Appends what a line of JSON says: an event as an export has it, or a message in the form of a provider's API.
+    /// Appends the event of a JSON line. The line is an event in the format of an export, or a message in the format
+    /// of a provider's API.
     ///
     /// # Errors
-    /// When it says neither; otherwise as [`Session::append`].
+    /// When the line is neither; otherwise as [`Session::append`].
     pub fn append_json<'a>(&'a self, line: &'a [u8]) -> BoxFuture<'a, Vec<Appended>> {
         Box::pin(async move { self.append(self.engine.config.stamp().line(line)?).await })
     }
@@ -234,6 +238,7 @@ impl Session {
 fn append_ready(session: &Session, events: Result<Vec<NewEvent>, Error>) -> BoxFuture<'_, Vec<Appended>> {
     Box::pin(async move {
         let (events, own) = (events?, session.clone());
+        // Preparing a large batch would block the thread that polls, so a worker does it.
         let ready = if events.iter().map(text_of).sum::<Bytes>() <= COUNT_AT_ONCE {
             ReadyEvent::prepare(session, events)
         } else {
@@ -243,7 +248,7 @@ fn append_ready(session: &Session, events: Result<Vec<NewEvent>, Error>) -> BoxF
     })
 }
 
-/// Checks that an event that opens a session is, or will be, its first.
+/// Checks that an opening event is, or will be, the first event of its session.
 async fn admit_openings(session: &Session, events: &[ReadyEvent]) -> Result<(), Error> {
     for event in events.iter().filter(|event| event.opens()) {
         if !is_first_event(session, event.id(), events).await? {
@@ -262,7 +267,7 @@ async fn is_first_event(session: &Session, id: &EventId, events: &[ReadyEvent]) 
     Ok(first.first().is_some_and(|first| first.id == *id))
 }
 
-/// An event made ready to be appended: hashed and compressed, which is most of the work of it.
+/// Event prepared to be appended: hashed and compressed, which is most of the work.
 #[derive(Clone, Debug)]
 pub struct ReadyEvent {
     event: PackedEvent,
@@ -271,21 +276,21 @@ pub struct ReadyEvent {
 }
 
 impl ReadyEvent {
-    /// Makes events ready to be appended, many of them on all cores; what callers may not append, or cannot be recorded,
-    /// is an error in its place.
+    /// Prepares events to be appended, in parallel if there are many. An event that callers may not append, or that
+    /// cannot be recorded, gets an error in its place.
     ///
-    /// With [`ReadyEvent::append`] it is what [`Session::append`] does, in two steps: the next events are made ready while
-    /// the last ones are on the way to the disk.
+    /// Together with [`ReadyEvent::append`] this does the same as [`Session::append`] in two steps, so that the next
+    /// events can be prepared while the last ones are written to disk.
     ///
     /// # Errors
-    /// When the system gives no random bytes, or no thread.
+    /// When the operating system provides no random bytes or no thread.
     pub fn prepare(session: &Session, events: Vec<NewEvent>) -> Result<Vec<Result<Self, Error>>, Error> {
         let admitted: Vec<Result<(), Error>> = events.iter().map(door::admit).collect();
         let ready = prepare_events(&session.engine, events)?;
         Ok(admitted.into_iter().zip(ready).map(|(admitted, ready)| admitted.and(ready)).collect())
     }
 
-    /// Appends events that are ready, as [`Session::append`] does.
+    /// Appends prepared events, as [`Session::append`] does.
     ///
     /// # Errors
     /// On a conflict, on a second opening, or when the ledger cannot be written.
@@ -296,13 +301,13 @@ impl ReadyEvent {
         })
     }
 
-    /// The event's id.
+    /// Returns the id of the event.
     #[must_use]
     pub fn id(&self) -> &EventId {
         &self.event.id
     }
 
-    /// Whether it opens a session.
+    /// Returns whether the event opens a session.
     fn opens(&self) -> bool {
         self.opens.is_some()
     }
@@ -322,7 +327,7 @@ fn text_of(event: &NewEvent) -> Bytes {
     event.fact.bodies().into_iter().map(Body::bytes).sum()
 }
 
-/// Counts of the bodies that will be blobs.
+/// Counts the tokens of the bodies that will be stored as blobs.
 fn counted(key: &[u8; 32], event: &NewEvent) -> Vec<(Handle, BodyCount)> {
     let bodies = match &event.fact {
         Fact::MessageAppended(said) => {
@@ -339,13 +344,14 @@ fn counted(key: &[u8; 32], event: &NewEvent) -> Vec<(Handle, BodyCount)> {
         .collect()
 }
 
-/// An event of the engine's at a position.
+/// Returns an event of the engine for a position. Its id is made of kind and position, so it cannot be recorded
+/// twice.
 pub(crate) fn engine_event(session: &Session, at: Seq, fact: Fact) -> Result<NewEvent, Error> {
     let id = EventId::new(format!("{}@{at}", fact.kind()))?;
     Ok(NewEvent { id, at: session.engine.now(), source: EventSource::Engine, fact })
 }
 
-/// Appends one fact of the engine's, wherever the head is.
+/// Appends one fact of the engine after the current head, and retries if the head moves.
 pub(crate) async fn append_fact(session: &Session, fact: Fact) -> Result<Seq, Error> {
     for _ in 0..limits::BUILD_RETRIES {
         let head = session.info().await?.head;

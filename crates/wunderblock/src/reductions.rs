@@ -1,4 +1,4 @@
-//! Which texts are reductions that the ledger recorded: their bytes decide, whatever their marks say.
+//! Recognises texts that are recorded reductions. Their bytes decide, whatever their marks say.
 
 use crate::engine::Engine;
 use crate::error::Error;
@@ -9,17 +9,17 @@ use wunderblock_core::event::Fact;
 use wunderblock_core::id::Handle;
 use wunderblock_core::units::Seq;
 
-/// Maximum number of events looked at that hold a text.
+/// Maximum events examined that hold a text.
 const MAX_HOLDERS: u64 = 64;
 
-/// An event that holds a text.
+/// Event that holds a text.
 pub(crate) struct Holder {
     pub(crate) stream: StreamInfo,
     pub(crate) seq: Seq,
     pub(crate) fact: Option<Fact>,
 }
 
-/// The events that hold a text, a maximum of 64.
+/// Returns the events that hold a text, at most [`MAX_HOLDERS`].
 pub(crate) async fn holders_of(engine: &Engine, handle: Handle) -> Result<Vec<Holder>, Error> {
     let tenant = engine.tenant.no;
     let query = Query::Holders { tenant, handle, limit: MAX_HOLDERS };
@@ -36,7 +36,7 @@ pub(crate) async fn holders_of(engine: &Engine, handle: Handle) -> Result<Vec<Ho
     Ok(found)
 }
 
-/// Which of these texts are reductions on record.
+/// Returns those of the given texts that are recorded reductions.
 pub(crate) async fn known_reductions(
     engine: &Engine,
     handles: Vec<Handle>,

@@ -1,9 +1,10 @@
-//! Putting a backup in a ledger's place.
+//! Restores a backup in place of a ledger.
 //!
-//! A private copy of the backup is examined, upgraded and made to forget what was erased since. Then the ledger's content
-//! is replaced in one transaction of SQLite, after a copy of it was kept, and with writers locked out from before that
-//! copy: what was acknowledged is in the copy, and what comes later is refused, because it is another ledger. A kill at
-//! any moment leaves the old ledger at the path or the new one. Only a file that is no ledger any more is moved instead.
+//! A private copy of the backup is examined and upgraded, and content that was erased after the backup is erased from
+//! it again. Then one SQLite transaction replaces the ledger's content. Before that, other writers are locked out and
+//! a copy of the old content is kept: every acknowledged event is in that copy, and later writes are rejected,
+//! because the file then holds another ledger. If the process is killed, the path holds either the old ledger or the
+//! new one. Only a file that is not a readable ledger is moved aside instead.
 
 use crate::doctor::examine_all;
 use crate::engine::{Config, Engine};
@@ -28,32 +29,33 @@ use wunderblock_core::event::{EventSource, Fact};
 use wunderblock_core::id::{StreamId, TenantId};
 use wunderblock_core::units::Seq;
 
-/// What a restore adds to a ledger's name for the copy of what was there, until that is whole.
+/// Suffix of the copy of the old ledger while the copy is incomplete.
 const KEEPING: &str = ".keeping";
-/// How long a restore waits for another one, or for a ledger that is being created in the folder.
+/// Maximum time that a restore waits for another restore, or for a ledger that is being created in the folder.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// How often a restore begins again because something was erased while it was being prepared.
+/// Maximum times that a restore starts again because content was erased while it was being prepared.
 const TRIES: usize = 20;
 
-/// What a restore did.
+/// Result of a restore.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Restored {
-    /// Where the ledger is that was there before.
+    /// Path of the old ledger, if a ledger existed.
     #[serde(serialize_with = "lossy::optional_path")]
     pub kept: Option<PathBuf>,
-    /// Events that were erased again, because they had been erased since the backup was made.
+    /// Number of events erased again because they were erased after the backup was made.
     pub erased_again: u64,
-    /// Whether the ledger that was there could not tell all that had been erased from it, because it was damaged.
+    /// Whether the old ledger was too damaged to list everything that had been erased from it.
     pub erasures_unread: bool,
 }
 
 impl Ledger<'_> {
-    /// Puts a backup in a ledger's place. It is examined first, for every tenant. A ledger that is there is kept beside
-    /// it, and what was erased from that one is erased from the restored one, too.
+    /// Restores a backup in place of a ledger. The backup is examined first, for every tenant. An existing ledger is
+    /// kept beside the restored one, and content that was erased from the existing ledger is erased from the restored
+    /// one, too.
     ///
     /// # Errors
-    /// When the backup is no ledger, damaged or from a newer program, or a ledger is there and `replace` is not given.
-    /// Then the ledger that was there is still there.
+    /// When the backup is not a ledger, is damaged or comes from a newer program, or when a ledger exists and
+    /// `replace` is false. The existing ledger then remains in place.
     pub fn restore<'a>(
         from: &'a Path,
         to: &'a Path,
@@ -71,6 +73,7 @@ impl Ledger<'_> {
             }
             std::fs::create_dir_all(folder(to)).map_err(|error| file_error(folder(to), &error))?;
             let _lock = FolderLock::take(to, PATIENCE).map_err(|_| Error::Store(StoreError::Locked))?;
+            // Files of an interrupted restore may still exist.
             remove(&restoring);
             remove(&beside(to, KEEPING));
             let done = restore(from, to, config).await;
@@ -83,7 +86,7 @@ impl Ledger<'_> {
 
 async fn restore(from: &Path, to: &Path, config: Config) -> Result<Restored, Error> {
     let restoring = beside(to, RESTORING);
-    // As it is: a backup of an older format is upgraded in the copy only.
+    // Copied unchanged: only the copy is upgraded, never the backup itself.
     copy_file(from, &restoring)?;
     let new = Engine::with(Sqlite::open(&restoring, Access::Write)?, false, config.clone()).await?;
     let examined = examine_all(&new, &mut |_| {}).await?;
@@ -109,16 +112,18 @@ async fn restore(from: &Path, to: &Path, config: Config) -> Result<Restored, Err
     }
 }
 
-/// Replaces a ledger's content by that of a prepared one.
+/// Replaces a ledger's content with the content of a prepared ledger.
 async fn replaced(to: &Path, restoring: &Path, config: &Config) -> Result<Restored, Error> {
     let mut restored = Restored::default();
     for _ in 0..TRIES {
         let erasures = Erasures::of(to, config).await?;
         restored.erased_again += carry_erasures(&erasures, restoring, config).await?;
         restored.erasures_unread = erasures.unread;
+        // The new generation shows processes that have the old ledger open that the file now holds another one.
         renew(restoring)?;
-        // From here on nobody else writes, and what they wrote before is in the copy that is kept.
+        // From here on no other process can write, and the kept copy contains everything that was written before.
         let replacement = Replacement::lock(to, restoring)?;
+        // Content erased before the lock was taken is not erased from the prepared ledger yet: start again.
         if Erasures::of(to, config).await? != erasures {
             continue;
         }
@@ -129,16 +134,17 @@ async fn replaced(to: &Path, restoring: &Path, config: &Config) -> Result<Restor
     Err(Error::Store(StoreError::Locked))
 }
 
-/// Keeps a copy of the ledger beside it. Answers where.
+/// Keeps a copy of the ledger beside it. Returns the path of the copy.
 async fn kept(to: &Path) -> Result<PathBuf, Error> {
     let keeping = beside(to, KEEPING);
     Sqlite::open(to, Access::Read)?.backup(&keeping).await?;
     free_name(to, |name| place(&keeping, name))
 }
 
-/// Moves what is no ledger aside, and a prepared one in its place. At each instant the old file is there or the new one.
+/// Moves a file that is not a ledger aside, and the prepared ledger into its place. Where hard links work, the path
+/// never lacks a file.
 fn moved(to: &Path, restoring: &Path) -> Result<PathBuf, Error> {
-    // A second name first. Where files have one name only, there is an instant without any.
+    // A hard link gives the old file its second name first. Without hard links, the path lacks a file for an instant.
     let aside = |from: &Path, name: &Path| match std::fs::hard_link(from, name) {
         Err(error) if !matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound) => {
             std::fs::rename(from, name)
@@ -155,9 +161,9 @@ fn moved(to: &Path, restoring: &Path) -> Result<PathBuf, Error> {
     Ok(kept)
 }
 
-/// Gives a prepared ledger the name of a file that is worth nothing, or has another name by now.
+/// Renames a prepared ledger over a file that is worthless or already has another name.
 fn over(to: &Path, restoring: &Path) -> std::io::Result<()> {
-    // The new ledger must not find the old one's log: SQLite would take it for its own.
+    // The log of the old ledger must not remain: SQLite would apply it to the new one.
     for suffix in ["-wal", "-shm", "-journal"] {
         match std::fs::remove_file(beside(to, suffix)) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
@@ -168,7 +174,7 @@ fn over(to: &Path, restoring: &Path) -> std::io::Result<()> {
     sync_folder(to)
 }
 
-/// Gives something the first free name for a ledger that was there before.
+/// Calls `give` with numbered names for the old ledger until one is free, and returns that name.
 fn free_name(to: &Path, give: impl Fn(&Path) -> std::io::Result<()>) -> Result<PathBuf, Error> {
     for number in 1u32.. {
         let name = beside(to, &format!("{KEPT}{number}"));
@@ -191,20 +197,20 @@ fn same(one: &Path, other: &Path) -> bool {
     one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
 }
 
-/// What was erased from a ledger, of every tenant.
+/// Content erased from a ledger, of all tenants.
 #[derive(Default, PartialEq, Eq)]
 struct Erasures {
     ranges: BTreeMap<TenantId, BTreeSet<(StreamId, Seq, Seq)>>,
-    /// What is not to come back by an import, and what of imported files was overwritten.
+    /// Erasures that imports must respect, and overwritten bytes of imported files.
     coordinates: BTreeMap<TenantId, Coordinates>,
-    /// Whether the ledger is too damaged to tell all.
+    /// Whether the ledger is too damaged to list everything.
     unread: bool,
 }
 
-/// What one tenant has erased, in places that hold for every copy of its ledger.
+/// Erasures of one tenant, in coordinates that are valid for every copy of its ledger.
 #[derive(Default, PartialEq, Eq)]
 struct Coordinates {
-    /// The secret of the tenant: the same in copies of one ledger, and in no other.
+    /// Secret of the tenant: the same in all copies of a ledger, and different in any other ledger.
     key: [u8; 32],
     erasures: Vec<Erasure>,
     spans: Vec<SourceSpan>,
@@ -230,7 +236,7 @@ impl Erasures {
         Ok(erasures)
     }
 
-    /// What cannot be read of a damaged ledger must not keep it from being replaced.
+    /// Unwraps a result. Damage is noted instead of returned, because a damaged ledger must still be replaceable.
     fn read<T>(&mut self, read: Result<T, Error>) -> Result<Option<T>, Error> {
         match read {
             Ok(read) => Ok(Some(read)),
@@ -255,7 +261,7 @@ async fn find_coordinates(engine: &Engine) -> Result<Coordinates, Error> {
     Ok(Coordinates { key: engine.tenant.key, erasures, spans })
 }
 
-/// The ranges a session has receipts for.
+/// Returns the ranges of a session that were erased according to its receipts.
 async fn erased_ranges(
     engine: &Engine,
     stream: &StreamId,
@@ -272,14 +278,16 @@ async fn erased_ranges(
     Ok(ranges)
 }
 
-/// Erases what was erased of imported files from a copy of the ledger, and keeps it from coming back.
+/// Erases content of imported files that was erased from the old ledger. Also records the erasures, so that imports
+/// do not bring the content back.
 async fn forget_again(engine: &Engine, old: &Coordinates) -> Result<(), Error> {
     let Coordinates { erasures, spans, .. } = old;
     if erasures.is_empty() && spans.is_empty() {
         return Ok(());
     }
     let mut spans = spans.clone();
-    // The ledger that is replaced may have had no such file: then it knows no ranges of it.
+    // The old ledger may never have held a file of the backup. It then has no erased ranges for that file, so the
+    // records themselves are searched.
     let wanted = RecordQuery { records: Lost::by_session(erasures), ..RecordQuery::default() };
     for source in list_revisions(engine).await? {
         spans.extend(find_records(engine, source, wanted.clone()).await?.into_iter().map(|hit| hit.span));
@@ -305,8 +313,8 @@ async fn erase_again(engine: &Engine, stream: &StreamId, (from, to): (Seq, Seq))
     }
 }
 
-/// Positions whose content is here and was erased, by the ids of events. Receipts do not say all: a ledger that was
-/// restored in between, and had no such session, has none of it.
+/// Finds positions that have content although events with their ids were erased. Receipts are not sufficient: if the
+/// old ledger was itself restored and then lacked the session, it has no receipt for it.
 async fn returning_ranges(
     engine: &Engine,
     erasures: &[Erasure],
@@ -337,13 +345,14 @@ async fn returning_ranges(
     Ok(found)
 }
 
-/// Erases from a prepared ledger what was erased from the one it replaces. Answers how many events.
+/// Erases from a prepared ledger what was erased from the old one. Returns the number of erased events.
 async fn carry_erasures(old: &Erasures, new: &Path, config: &Config) -> Result<u64, Error> {
     let known = Erasures::of(new, config).await?;
     let engine = Engine::with(Sqlite::open(new, Access::Write)?, false, config.clone()).await?;
     let mut again = 0;
     for engine in engine.every_tenant().await? {
         let tenant = &engine.config.tenant;
+        // Coordinates are valid only in copies of the same ledger, which share the tenant's secret.
         let coordinates = old.coordinates.get(tenant).filter(|old| old.key == engine.tenant.key);
         if let Some(old) = coordinates {
             forget_again(&engine, old).await?;

@@ -1,5 +1,5 @@
-//! Ranked search over what was said, through the redacted index; what is not indexed yet is scanned, so nothing is
-//! missed.
+//! Ranked search over messages, using the redacted index. Messages that are not indexed yet are scanned, so nothing
+//! is missed.
 
 use crate::address::Address;
 use crate::catch_up::{Extent, catch_up, is_searched};
@@ -27,16 +27,16 @@ use wunderblock_core::units::{Millis, Seq};
 
 pub use crate::index::SearchOrder;
 
-/// How to search.
+/// Options of a search.
 #[derive(Clone, Debug)]
 pub struct SearchOptions {
-    /// Only this session, with what it forked from; every session of the tenant if none.
+    /// Session to search, including the events before its fork. `None` searches all sessions of the tenant.
     pub session: Option<StreamId>,
-    /// Best or newest first.
+    /// Order of the hits: best first or newest first.
     pub order: SearchOrder,
-    /// At most so many hits.
+    /// Maximum number of hits.
     pub limit: usize,
-    /// Take the query as plain text: no operators, every word optional.
+    /// Whether the query is plain text: without operators, every word optional.
     pub free_text: bool,
 }
 
@@ -46,64 +46,64 @@ impl Default for SearchOptions {
     }
 }
 
-/// One event found.
+/// Event that matches a query.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SearchHit {
-    /// The session that holds it.
+    /// Session that contains the event.
     pub session: StreamId,
-    /// Its position.
+    /// Position of the event.
     pub seq: Seq,
-    /// When it happened.
+    /// Time of the event.
     pub at: Millis,
-    /// Who spoke. It is not serialised.
+    /// Role of the message. Not serialised.
     #[serde(skip)]
     pub role: Role,
-    /// How good, with 16 fractional bits; zero where the newest come first.
+    /// Relevance, with 16 fractional bits. Zero if hits are sorted newest first.
     pub score: i64,
-    /// The words of the query it has.
+    /// Words of the query that the message contains.
     pub matched: Vec<Box<str>>,
-    /// The redacted text around the first match.
+    /// Redacted text around the first match.
     pub snippet: String,
 }
 
 impl SearchHit {
-    /// Where to read it: what [`Engine::read`] and [`Engine::expand`] take.
+    /// Returns the address of the hit, for [`Engine::read`] and [`Engine::expand`].
     #[must_use]
     pub fn address(&self, engine: &Engine) -> Address {
         Address { handle: engine.stream_handle(&self.session), range: Some((self.seq, self.seq)) }
     }
 }
 
-/// The outcome of a search.
+/// Result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchResult {
-    /// What was found.
+    /// Hits in the requested order.
     pub hits: Vec<SearchHit>,
-    /// Events that were scanned because the index had not reached them.
+    /// Number of messages that were scanned because they are not indexed yet.
     pub scanned: u64,
 }
 
-/// What is searched, as of one moment.
+/// State of the index and the ledger that a search uses, from one snapshot.
 struct Ground {
     scope: DocScope,
-    /// Streams the index has not caught up with.
+    /// Streams with events that are not indexed yet.
     behind: Vec<StreamInfo>,
-    /// Newest first.
+    /// Index segments, newest first.
     segments: Vec<(u64, Arc<Header>)>,
 }
 
-/// Beyond this many events that are not indexed, indexing first is cheaper than scanning.
+/// Maximum unindexed events that a search scans. Above that, indexing them first is cheaper.
 const SCAN_MAX: u64 = 256;
 /// Messages that one thread scans at a time.
 const SHARE: usize = 64;
-/// Bytes of a snippet on either side of the match.
+/// Maximum bytes of a snippet before the match; after it, twice as many.
 const SNIPPET: usize = 120;
 
 impl Engine {
-    /// Searches what was said.
+    /// Searches the messages of the ledger.
     ///
     /// # Errors
-    /// When the query has nothing to search for, or the ledger cannot be read.
+    /// When the query has no searchable word, or the ledger cannot be read.
     pub fn search<'a>(&'a self, query: &'a str, options: &'a SearchOptions) -> BoxFuture<'a, SearchResult> {
         Box::pin(async move {
             let words = if options.free_text { Words::from_text(query) } else { Words::parse(query) };
@@ -113,7 +113,8 @@ impl Engine {
             if open > SCAN_MAX && self.can_write() {
                 catch_up_before_search(self).await?;
             }
-            // A segment may be joined with others after its number was read and before its blocks are.
+            // A segment may be joined with others after its header is read and before its blocks are. The failed read
+            // is then retried.
             for _ in 1..SEARCH_RETRIES {
                 match search_once(self, &words, options).await {
                     Err(Error::Store(StoreError::Damaged(_)) | Error::Index(_)) => {}
@@ -129,7 +130,7 @@ impl Engine {
     }
 }
 
-/// Indexes what is waiting, and counts it where there is time for that: what is left is scanned.
+/// Indexes waiting messages, and counts their tokens if there is time left. The rest is scanned.
 async fn catch_up_before_search(engine: &Engine) -> Result<(), Error> {
     let until = Some(Millis(engine.now().0.saturating_add(SEARCH_CATCH_UP)));
     catch_up(engine, Extent { counting: false, until }, &mut |_| {}).await?;
@@ -160,12 +161,12 @@ async fn search_once(engine: &Engine, words: &Words, options: &SearchOptions) ->
             let hits = found.into_iter().take(options.limit).collect();
             return Ok(SearchResult { hits, scanned });
         }
-        // Phrases were not checked yet when the hits were counted: look at more of them.
+        // The index does not check phrases, so hits may have been removed: search again with a higher limit.
         limit = limit.saturating_mul(4);
     }
 }
 
-/// What is searched, from one snapshot: nothing is in the index and in the tail, or in neither.
+/// Collects what to search from one snapshot, so that no message is both indexed and scanned, or neither.
 async fn find_ground(engine: &Engine, session: Option<&StreamId>) -> Result<Ground, Error> {
     let tenant = engine.tenant.no;
     let mut batch = QueryBatch::default();
@@ -175,6 +176,7 @@ async fn find_ground(engine: &Engine, session: Option<&StreamId>) -> Result<Grou
     let lineage = session.map(|stream| batch.ask(lineage(stream), Answer::lineage));
     let mut answers = engine.ask_all(batch).await?;
     let (mut behind, segments) = (answers.take(behind)?, answers.take(segments)?);
+    // Streams that are only waiting for counts are searched through the index.
     behind.retain(|info| info.indexed < info.head);
     let mut ground =
         Ground { scope: DocScope::everything(), behind, segments: engine.known.headers(segments)? };
@@ -207,7 +209,7 @@ async fn read_blocks(
     Ok(places.into_iter().zip(blocks).filter_map(|(place, block)| Some((place, block?))).collect())
 }
 
-/// What the index has not reached, scanned for the query, and how many messages that are.
+/// Scans the messages that are not indexed yet. Returns the matches and the number of messages.
 async fn search_tail(engine: &Engine, words: &Words, ground: &Ground) -> Result<(Tail, u64), Error> {
     let (mut tails, mut scanned) = (Vec::new(), 0);
     for info in &ground.behind {
@@ -238,13 +240,13 @@ async fn search_tail(engine: &Engine, words: &Words, ground: &Ground) -> Result<
     Ok((tail, scanned))
 }
 
-/// What of a message is searched, without its secrets.
+/// Returns the searched texts of a message, with secrets redacted.
 fn redacted_texts(engine: &Engine, message: &Message, texts: &Texts) -> Vec<String> {
     let redact = |text| engine.config.redactor.redact_keyed(&engine.tenant.key, text).text.into_owned();
     searched(message).filter_map(|body| texts.of(body)).map(redact).collect()
 }
 
-/// Hits with what people want to see of them; those whose text has not the phrases asked for are gone.
+/// Resolves index hits to messages, and drops those whose text does not contain the phrases of the query.
 async fn resolve_hits(engine: &Engine, hits: Vec<DocHit>, words: &Words) -> Result<Vec<SearchHit>, Error> {
     let mut by_stream: BTreeMap<StreamNo, Vec<Seq>> = BTreeMap::new();
     for hit in &hits {
@@ -293,12 +295,12 @@ async fn resolve_hits(engine: &Engine, hits: Vec<DocHit>, words: &Words) -> Resu
     Ok(found)
 }
 
-/// The bodies of a message in which words are looked for.
+/// Returns the bodies of a message that are searched.
 fn searched(message: &Message) -> impl Iterator<Item = &Body> {
     message.parts.iter().flat_map(Part::leaves).filter(|(part, _)| is_searched(part)).map(|(_, body)| body)
 }
 
-/// The text around the first match.
+/// Returns the text around the first match.
 fn snippet(texts: &[String], matched: &[Box<str>]) -> String {
     let first = matched.first().map(|word| word.trim_matches(['+', '"']).to_lowercase()).unwrap_or_default();
     let place = texts.iter().find_map(|text| find_folded(text, &first).map(|at| (text, at)));
@@ -319,7 +321,8 @@ fn snippet(texts: &[String], matched: &[Box<str>]) -> String {
     out.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Where a lowercase word stands in a text, whatever its case. ASCII case only: a snippet needs no more.
+/// Returns the place of a lower-case word in a text, ignoring ASCII case. Other letters must match exactly, which is
+/// sufficient for a snippet.
 fn find_folded(text: &str, word: &str) -> Option<usize> {
     if word.is_empty() {
         return None;

@@ -10,12 +10,12 @@ use wunderblock_core::event::Event;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::{Bytes, Seq};
 
-/// A session. Cheap to clone.
+/// Session of a ledger. Cloning is cheap.
 #[derive(Clone, Debug)]
 pub struct Session {
     pub(crate) engine: Engine,
     pub(crate) id: StreamId,
-    /// What is done here is recorded nowhere: no model is asked, and no program runs.
+    /// Whether nothing is recorded: appends stay in memory, no model is called and no program runs.
     pub(crate) aside: bool,
 }
 
@@ -24,7 +24,7 @@ impl Session {
         Self { engine, id, aside: false }
     }
 
-    /// The same session, in which everything can be done and nothing is recorded.
+    /// Returns the same session with an overlay: all operations work, and appends stay in memory.
     pub(crate) fn aside(&self) -> Self {
         let Engine { storage, tenant, .. } = &self.engine;
         let storage = Arc::new(Overlay::new(Arc::clone(storage), tenant.no, self.id.clone()));
@@ -32,16 +32,16 @@ impl Session {
         Self { engine, id: self.id.clone(), aside: true }
     }
 
-    /// Its id.
+    /// Returns the id of the session.
     #[must_use]
     pub fn id(&self) -> &StreamId {
         &self.id
     }
 
-    /// What is known of it.
+    /// Returns the ledger's row of the session.
     ///
     /// # Errors
-    /// When there is no such session.
+    /// When the session does not exist.
     pub fn info<'a>(&'a self) -> BoxFuture<'a, StreamInfo> {
         Box::pin(async move {
             let info = self.engine.info(&self.id).await?;
@@ -49,10 +49,11 @@ impl Session {
         })
     }
 
-    /// Its events in a range of positions, oldest first, at most `limit` and about `text` bytes of texts.
+    /// Returns the events in a range of positions, oldest first. At most `limit` events are returned, with about
+    /// `text` bytes of text.
     ///
     /// # Errors
-    /// When there is no such session, or a record is damaged.
+    /// When the session does not exist, or a record is damaged.
     pub fn events<'a>(
         &'a self,
         from: Seq,
@@ -77,16 +78,16 @@ impl Session {
         })
     }
 
-    /// The same, page by page.
+    /// Returns the events in a range of positions, page by page.
     pub(crate) fn pages(&self, from: Seq, to: Seq) -> Pages<'_> {
         Pages { session: self, next: from, to }
     }
 }
 
-/// Events of a page, and bytes of their text.
+/// Maximum events and bytes of text per page.
 const PAGE: (u64, Bytes) = (512, Bytes(8 << 20));
 
-/// Events of a range that is too long to be held at once.
+/// Pages of events, for a range that is too long to be held in memory.
 pub(crate) struct Pages<'s> {
     session: &'s Session,
     next: Seq,
@@ -94,7 +95,7 @@ pub(crate) struct Pages<'s> {
 }
 
 impl Pages<'_> {
-    /// The next events; `None` at the end.
+    /// Returns the next events, or `None` at the end.
     pub(crate) async fn next(&mut self) -> Result<Option<Vec<Event>>, Error> {
         if self.next > self.to {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! Events and texts of a ledger, as they were recorded.
+//! Reads events and texts of a ledger as they were recorded.
 
 use crate::engine::Engine;
 use crate::error::Error;
@@ -27,7 +27,7 @@ pub(crate) fn decode_event(
     codec::event(&engine.config.tenant, stream, row)
 }
 
-/// Loads bodies.
+/// Loads the texts of bodies by their handles.
 pub(crate) async fn read_texts(
     engine: &Engine,
     handles: impl IntoIterator<Item = Handle>,
@@ -37,7 +37,7 @@ pub(crate) async fn read_texts(
     Ok(texts)
 }
 
-/// Loads further bodies.
+/// Loads the texts that are not loaded yet.
 pub(crate) async fn read_more_texts(
     engine: &Engine,
     texts: &mut Texts,
@@ -73,7 +73,7 @@ pub(crate) async fn read_page(
     engine.ask(query, Answer::events).await
 }
 
-/// Events with their texts in place of the handles.
+/// Replaces the handles in events by their texts.
 pub(crate) async fn with_whole_texts(engine: &Engine, mut events: Vec<Event>) -> Result<Vec<Event>, Error> {
     let handles = events.iter().filter_map(|event| event.fact.as_ref()).flat_map(Fact::bodies);
     let texts = read_texts(engine, handles.filter_map(Body::handle).collect::<Vec<_>>()).await?;

@@ -1,11 +1,11 @@
-//! The texts of blobs, in memory.
+//! Texts of blobs, in memory.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use wunderblock_core::id::{Handle, HandlePrefix};
 use wunderblock_core::ports::Bodies;
 
-/// Texts by their handles. Cheap to clone: the texts are shared.
+/// Texts by their handles. Cloning is cheap: the texts are shared.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Texts(HashMap<Handle, Arc<str>>);
 
@@ -15,27 +15,27 @@ impl Texts {
         self.0.insert(handle, text.into());
     }
 
-    /// Adds texts.
+    /// Adds all texts of another set.
     pub(crate) fn extend(&mut self, more: Self) {
         self.0.extend(more.0);
     }
 
-    /// A text, shared.
+    /// Returns a text as a shared pointer.
     pub(crate) fn get(&self, handle: Handle) -> Option<&Arc<str>> {
         self.0.get(&handle)
     }
 
-    /// The handles of texts that begin so.
+    /// Returns the handles that begin with a prefix.
     pub(crate) fn named(&self, prefix: HandlePrefix) -> impl Iterator<Item = Handle> {
         self.0.keys().copied().filter(move |handle| (prefix.first..=prefix.last).contains(handle))
     }
 
-    /// Whether a text is here.
+    /// Returns whether a text is loaded.
     pub(crate) fn has(&self, handle: Handle) -> bool {
         self.0.contains_key(&handle)
     }
 
-    /// The handles whose texts are not here.
+    /// Returns the handles whose texts are not loaded.
     pub(crate) fn missing(&self, handles: impl IntoIterator<Item = Handle>) -> Vec<Handle> {
         handles.into_iter().filter(|handle| !self.has(*handle)).collect()
     }
@@ -47,7 +47,7 @@ impl Texts {
         }
     }
 
-    /// All texts.
+    /// Returns all texts with their handles.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Handle, &str)> {
         self.0.iter().map(|(handle, text)| (*handle, &**text))
     }

@@ -1,4 +1,4 @@
-//! What texts cost for one model: counts that are stored, and counts made now.
+//! Costs of texts for one model, from stored counts and from new ones.
 
 use crate::store::BodyCount;
 use crate::tokens::{Class, Counted, Counter, escaped_len};
@@ -12,39 +12,40 @@ use wunderblock_core::units::{Bytes, Cost, Tokens};
 use wunderblock_core::usage::Calibration;
 use wunderblock_wire::takes_thinking;
 
-/// Texts that are in no blob are weighed several times in a build: where they are learned from, planned, and rendered.
+/// Maximum bytes of a text whose count is remembered. Inline texts are weighed several times in a build: when
+/// estimates are calibrated, when the request is planned, and when it is rendered.
 const MEMO_MAX: usize = crate::store::codec::INLINE_MAX;
 
-/// A body that is not there has been erased; what stands in its place is short.
+/// Cost of a body that is missing because it was erased: a short notice replaces it.
 const ERASED: Cost = Cost::new(16, 64);
 
-/// What was counted of bodies and of short texts. Shared by the cost models of builds of one lane or one ledger.
+/// Token counts of bodies and of short texts. Shared by the cost models of all builds of a lane or a ledger.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
-    /// Behind locks, because a build that waits for its driver may go on on another thread.
+    /// Behind a lock, because a build may continue on another thread after waiting for its driver.
     bodies: RwLock<HashMap<Handle, BodyCount>>,
     memo: Arc<Memo>,
 }
 
-/// What was counted of short texts, by half of their BLAKE3: the texts themselves are not kept.
+/// Token counts of short texts, by the first half of their BLAKE3 hash. The texts themselves are not kept.
 #[derive(Debug, Default)]
 pub(crate) struct Memo(Mutex<HashMap<[u8; 16], BodyCount>>);
 
-/// Maximum short texts whose counts are remembered; beyond that the memory begins again.
+/// Maximum short texts remembered. When it is reached, all are forgotten.
 const MEMO_TEXTS: usize = 1 << 16;
 
 impl Counts {
-    /// No bodies, and what an earlier build has counted of short texts.
+    /// Creates counts without bodies that share the short texts counted by earlier builds.
     pub(crate) fn remembering(memo: Arc<Memo>) -> Self {
         Self { memo, ..Self::default() }
     }
 
-    /// Takes in what was counted of a body.
+    /// Records the count of a body.
     pub(crate) fn learn(&self, handle: Handle, count: BodyCount) {
         self.bodies.write().unwrap_or_else(PoisonError::into_inner).insert(handle, count);
     }
 
-    /// What was counted of a body.
+    /// Returns the count of a body, if known.
     pub(crate) fn of(&self, handle: Handle) -> Option<BodyCount> {
         self.bodies.read().unwrap_or_else(PoisonError::into_inner).get(&handle).copied()
     }
@@ -54,7 +55,7 @@ impl Counts {
     }
 }
 
-/// The cost model of one build. Cheap to clone: clones share what was counted.
+/// Cost model of one build. Cloning is cheap: clones share the counts.
 #[derive(Clone, Debug)]
 pub(crate) struct TokenCosts {
     counter: Counter,
@@ -69,48 +70,50 @@ fn key(text: &str) -> [u8; 16] {
 }
 
 impl TokenCosts {
-    /// A cost model for a model and the format of its requests.
+    /// Creates a cost model for a model and a request format.
     #[must_use]
     pub(crate) fn new(counter: Counter, dialect: Dialect, counts: Arc<Counts>) -> Self {
         Self { counter, dialect, calibration: None, counts }
     }
 
-    /// The cost model with its estimates corrected by what the model's own counts were.
+    /// Returns the cost model with its estimates corrected by the provider's counts.
     ///
-    /// Corrected are texts, never to below their o200k count, and what the provider adds around them. Not corrected are
-    /// the frames every dialect has and media, which are constants, and a model whose own vocabulary counts.
+    /// The correction applies to texts, though never below their o200k count, and to what the provider adds around
+    /// messages. It does not apply to the frames of a dialect and to media, which are constants, nor to a model whose
+    /// own vocabulary is available.
     #[must_use]
     pub(crate) fn calibrated(self, calibration: Option<Calibration>) -> Self {
         let calibration = calibration.filter(|_| self.estimates());
         Self { calibration, ..self }
     }
 
-    /// A cost model that counts as this one does and knows no bodies: for a thread of its own.
+    /// Returns a cost model with the same settings that knows no bodies, for use on another thread.
     #[must_use]
     pub(crate) fn alike(&self) -> Self {
         Self { counts: Arc::default(), ..self.clone() }
     }
 
-    /// What its estimates are corrected by.
+    /// Returns the correction of the estimates, if any.
     #[must_use]
     pub(crate) fn calibration(&self) -> Option<Calibration> {
         self.calibration
     }
 
-    /// Whether its counts are estimates: the model's own vocabulary is not part of the program.
+    /// Returns whether the counts are estimates, because the model's own vocabulary is not part of the program.
     #[must_use]
     pub(crate) fn estimates(&self) -> bool {
         self.counter.model().vocabulary.is_none()
     }
 
-    /// Takes in what was counted of a body.
+    /// Records the count of a body.
     pub(crate) fn learn(&self, handle: Handle, count: BodyCount) {
         self.counts.learn(handle, count);
     }
 
-    /// Whether a body's count is here, in the vocabulary this model needs.
+    /// Returns whether the count of a body is known in the vocabulary that this model needs.
     #[must_use]
     pub(crate) fn knows(&self, handle: Handle) -> bool {
+        // The count of an empty text shows whether this model needs cl100k counts.
         let needs_own = self.counter.count_cl100k("").is_some();
         self.counts.of(handle).is_some_and(|count| !needs_own || count.cl100k.is_some())
     }
@@ -134,7 +137,7 @@ impl TokenCosts {
     }
 }
 
-/// Counts a body, for every model.
+/// Counts a body for all models.
 #[must_use]
 pub(crate) fn count_body(text: &str) -> BodyCount {
     let counted = Counted::of(text);
@@ -151,8 +154,8 @@ fn quotes(text: &str) -> u32 {
     u32::try_from(memchr::memchr_iter(b'"', text.as_bytes()).count()).unwrap_or(u32::MAX)
 }
 
-/// JSON that may go out as a value or as a string: each of its string values may take a token more by itself than
-/// within the whole, since a vocabulary has tokens that begin with a quote.
+/// Adds a token per string value to the cost of JSON that may be sent as a value or as a string. A string value by
+/// itself can take one token more than within the whole, because vocabularies have tokens that begin with a quote.
 fn as_json(cost: Cost, quotes: u32) -> Cost {
     Cost { tokens: cost.tokens + Tokens(u64::from(quotes / 2)), bytes: cost.bytes }
 }
@@ -171,7 +174,7 @@ impl CostModel for TokenCosts {
         match (part, self.dialect) {
             (_, Dialect::Neutral) => None,
             (Part::Thinking { .. }, Dialect::OpenaiChat) => Some(Reason::Dialect),
-            // A text may be empty, a signature may not.
+            // A thinking part may have an empty text, but not an empty signature.
             (Part::Thinking { .. }, dialect) => (!takes_thinking(dialect, part)).then_some(Reason::Unsigned),
             (Part::Opaque { dialect, .. }, target) => (*dialect != target).then_some(Reason::Dialect),
             _ => None,
@@ -266,7 +269,7 @@ mod tests {
             let costs = scales("claude-sonnet-4-5", None);
             if before {
                 costs.learn(handle, count_body(&text));
-                // What was remembered of it is of an estimate that is not corrected.
+                // The remembered count must not contain the correction.
                 costs.text(&text);
             }
             let costs = costs.calibrated(Some(Calibration { per_mille, replies: 8 }));

@@ -1,4 +1,4 @@
-//! What a session's recorded usage says of one model.
+//! Evaluates the usage that a session recorded for one model.
 
 use crate::drive::{context_job, run_build};
 use crate::future::BoxFuture;
@@ -9,25 +9,25 @@ use wunderblock_core::message::{MessageOrigin, Role};
 use wunderblock_core::usage::{Anchor, Calibration};
 use wunderblock_core::view::View;
 
-/// What a session's recorded usage says of one model.
+/// Recorded usage of one model in a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Usage {
-    /// The model, as it was asked for or as the transcript names it.
+    /// Name of the model, as given in the options or in the transcript.
     pub model: String,
-    /// The newest size of the context by the provider's own count, and what has come since by our estimate; none if
-    /// nothing of this model was measured since the context was last made anew.
+    /// Latest size of the context by the provider's count, plus our estimate of later entries. `None` if nothing was
+    /// measured for this model since the context was last rebuilt.
     pub anchor: Option<Anchor>,
-    /// What our estimates of its texts are multiplied by; none while too little is recorded, and for a model whose own
+    /// Factor for our estimates of this model's texts. `None` if too little usage is recorded, or if the model's own
     /// vocabulary is part of the program.
     pub calibration: Option<Calibration>,
 }
 
 impl Session {
-    /// What recorded usage says of the model the options name, else of the transcript's last one, in the options' lane and
-    /// as of their position. `None` if there is no such model.
+    /// Evaluates the recorded usage of a model, for the options' lane and position. The model is that of the options,
+    /// or else the transcript's last one. `None` if there is no such model.
     ///
     /// # Errors
-    /// When there is no such session, or the ledger cannot be used.
+    /// When the session does not exist, or the ledger cannot be used.
     pub fn usage<'a>(&'a self, options: &'a ContextOptions) -> BoxFuture<'a, Option<Usage>> {
         Box::pin(async move {
             let weighed = run_build(self, Build::weighed(context_job(self, options))).await??;
@@ -39,7 +39,7 @@ impl Session {
     }
 }
 
-/// Whether an assistant's message in a view names the model that said it.
+/// Returns whether an assistant message in a view names its model.
 fn names_model(view: &View) -> bool {
     let mut said = view.entries().map(|entry| &entry.message);
     said.any(|said| {

@@ -1,4 +1,4 @@
-//! What people ask to be in every request, or in none: pins and hides, and taking them back.
+//! Pins and hides: entries that people want in every request, or in none.
 
 use crate::compact::history::marked_events;
 use crate::entry::{EntryDescription, describe_entries};
@@ -16,40 +16,41 @@ use wunderblock_core::message::Body;
 use wunderblock_core::section::Section;
 use wunderblock_core::units::{Bytes, Seq};
 
-/// Whether an entry shall be in every request of its session, or in none.
+/// Wanted visibility of an entry in the requests of its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Visibility {
-    /// It stays in every request that shows it.
+    /// Keep the entry in every request.
     Pin,
-    /// No longer.
+    /// Undo a pin.
     Unpin,
-    /// It is in no request. It stays in the ledger, readable and found by searches.
+    /// Leave the entry out of every request. It stays in the ledger, where it can be read and found.
     Hide,
-    /// It may be in requests again.
+    /// Undo a hide: requests may show the entry again.
     Unhide,
 }
 
-/// What a change of an entry's visibility comes to.
+/// Result of a change of an entry's visibility.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VisibilityChange {
-    /// The entry. What stays or goes [with it](EntryDescription::along) goes along.
+    /// Entry whose visibility was set. The entries that belong to it ([`EntryDescription::along`]) follow it.
     pub entry: EntryDescription,
-    /// Where it is recorded; none where it was so before.
+    /// Position of the recorded change. `None` if the entry already had this visibility.
     pub recorded: Option<Seq>,
-    /// Copies of it that came back at the tail of requests, by their positions: they are hidden, and shown, with it.
+    /// Positions of copies of the entry that were recalled at the tail of requests. They are hidden and shown
+    /// together with the entry.
     pub copies: Vec<Seq>,
-    /// Whether the entry is hidden now; a pin shows nothing that is.
+    /// Whether the entry is hidden now. A pin does not show a hidden entry.
     pub hidden: bool,
-    /// Lanes whose newest step has left the entry out, and where that step is recorded.
+    /// Lanes whose latest step left the entry out, with the position of the step.
     pub left_out: Vec<(LaneId, Seq)>,
-    /// Whether those lanes show it again from here on: a pin brings it back.
+    /// Whether those lanes show the entry again from now on, because it was pinned.
     pub brought_back: bool,
-    /// Summaries that requests show, and that were made from the entry: where they are recorded.
+    /// Positions of the summaries that requests show and that were made from the entry.
     pub told_by: Vec<Seq>,
 }
 
 impl Visibility {
-    /// Its word, as a past participle.
+    /// Returns the name of the new state, as a past participle.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -60,10 +61,10 @@ impl Visibility {
         }
     }
 
-    /// Sets it for the entry at a position, for all lanes of the session, until it is taken back.
+    /// Sets the visibility of the entry at a position, for all lanes of the session, until it is changed again.
     ///
     /// # Errors
-    /// When no message stands there, or the ledger cannot be written.
+    /// When the position holds no message, or the ledger cannot be written.
     pub fn set<'a>(self, session: &'a Session, seq: Seq) -> BoxFuture<'a, VisibilityChange> {
         Box::pin(async move {
             let head = session.info().await?.head;
@@ -71,6 +72,7 @@ impl Visibility {
                 Some(entry) => entry,
                 None => return Err(no_entry(session, (seq, head)).await),
             };
+            // The events refer to positions after the head, so they are made again if the session grows.
             for _ in 0..limits::BUILD_RETRIES {
                 let head = session.info().await?.head;
                 match self.record(session, &entry, head).await {
@@ -113,6 +115,8 @@ impl Visibility {
         }
         let brings_back = self == Self::Pin && !steps.is_empty();
         if brings_back {
+            // A pin alone does not undo a step that left the entry out, so each such lane takes a step that holds the
+            // entry.
             for (_, step) in &steps {
                 let at = Seq(head.0 + 1 + events.len() as u64);
                 events.push(engine_event(session, at, Fact::ViewTrimmed(holding(step, entry)))?);
@@ -135,7 +139,7 @@ impl Visibility {
     }
 }
 
-/// Whether the newest event of a kind that speaks of a position says yes.
+/// Returns the latest value that events of a kind set for a position.
 async fn is_set(session: &Session, kind: &'static str, (seq, head): (Seq, Seq)) -> Result<bool, Error> {
     let events = marked_events(session, Marked::Kind(kind), head).await?;
     let said = events.into_iter().find_map(|event| match event.fact {
@@ -146,7 +150,7 @@ async fn is_set(session: &Session, kind: &'static str, (seq, head): (Seq, Seq)) 
     Ok(said.unwrap_or(false))
 }
 
-/// Where a text of an entry came back at the tail of a request.
+/// Returns the positions at which a text of the entry was recalled at the tail of a request.
 async fn copies(session: &Session, (seq, head): (Seq, Seq)) -> Result<Vec<Seq>, Error> {
     let said = session.events(seq, seq, (1, Bytes(1 << 20))).await?;
     let own = said.iter().filter_map(|event| event.fact.as_ref()).flat_map(Fact::bodies);
@@ -163,7 +167,7 @@ async fn copies(session: &Session, (seq, head): (Seq, Seq)) -> Result<Vec<Seq>, 
     Ok(copies.collect())
 }
 
-/// The newest steps of the lanes that have left the entry out, with their positions.
+/// Returns the latest steps of the lanes that left the entry out, with their positions.
 async fn steps_without(session: &Session, (seq, head): (Seq, Seq)) -> Result<Vec<(Seq, ViewTrimmed)>, Error> {
     let mut seen = BTreeSet::new();
     let mut steps = Vec::new();
@@ -179,14 +183,14 @@ async fn steps_without(session: &Session, (seq, head): (Seq, Seq)) -> Result<Vec
     Ok(steps)
 }
 
-/// A step that leaves out what an older one did, except an entry and what belongs to it.
+/// Returns a step that leaves out what an older one did, except an entry and the entries that belong to it.
 fn holding(step: &ViewTrimmed, entry: &EntryDescription) -> ViewTrimmed {
     let members: Vec<Seq> = entry.along.iter().copied().chain([entry.seq]).collect();
     let trim = step.trim.holding(&members);
     ViewTrimmed { trim, reason: TrimReason::Pinned, compaction: None, ..step.clone() }
 }
 
-/// Why there is nothing at a position that a request could show.
+/// Returns the error that states why a position holds no message.
 async fn no_entry(session: &Session, (seq, head): (Seq, Seq)) -> Error {
     if seq > head || seq == Seq::START {
         return Error::Address(format!("position {seq} does not exist: the session has 1 to {head}"));
