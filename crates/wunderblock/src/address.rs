@@ -87,7 +87,7 @@ fn split(text: &str) -> (&str, Option<&str>) {
 fn positions(range: &str) -> Result<(Seq, Seq), Error> {
     let (from, to) = numbers(range).ok_or_else(|| {
         Error::Address(format!(
-            "`#{range}` is an invalid place; one is #12-80 (positions), #L120-181 (lines), #B100-200 (bytes) or \
+            "invalid place `#{range}`: expected #12-80 (positions), #L120-181 (lines), #B100-200 (bytes) or \
              #$.items[13..198]"
         ))
     })?;
@@ -116,7 +116,7 @@ impl FromStr for Slice {
             Some((from, to)) => Ok(Self::Lines(from, to)),
             None => bytes().map(|(from, to)| Self::Bytes(from, to)).ok_or_else(|| {
                 Error::Address(format!(
-                    "`{text}` is an invalid place; one is L120-181 (lines), B100-200 (bytes) or $.items[13..198]"
+                    "invalid place `{text}`: expected L120-181 (lines), B100-200 (bytes) or $.items[13..198]"
                 ))
             }),
         }

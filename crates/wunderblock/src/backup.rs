@@ -18,7 +18,9 @@ impl Ledger<'_> {
     pub fn backup<'a>(&'a self, to: &'a Path) -> BoxFuture<'a, u64> {
         Box::pin(async move {
             let Some(file) = &self.0.file else {
-                return Err(Error::Config("only a ledger in a file can be copied into one".to_owned()));
+                return Err(Error::Config(
+                    "the ledger cannot be backed up: it is not stored in a file".to_owned(),
+                ));
             };
             let exists = || Error::Store(StoreError::Exists(to.display().to_string()));
             // `symlink_metadata` also finds a dangling link, which `exists` would miss.

@@ -8,7 +8,7 @@ use wunderblock_core::units::{Seq, Tokens};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
     /// The lane shows no summary that is recorded at the position.
-    #[error("no summary that lane `{lane}` shows is recorded at position {at}")]
+    #[error("lane `{lane}` shows no summary that is recorded at position {at}")]
     NoSummary {
         /// Position that was given.
         at: Seq,
@@ -16,7 +16,7 @@ pub enum EditError {
         lane: LaneId,
     },
     /// The range begins or ends inside the range of a summary.
-    #[error("the range cuts the summary of positions {from} to {to}: name all of them, or none")]
+    #[error("the range cuts through the summary of positions {from} to {to}: include all of them, or none")]
     CutsSummary {
         /// First position of the summary.
         from: Seq,
@@ -24,10 +24,12 @@ pub enum EditError {
         to: Seq,
     },
     /// The range includes the message that the next reply answers.
-    #[error("the next reply answers position {0}: a range ends before it, or begins behind it")]
+    #[error(
+        "the range includes position {0}, which the next reply answers: end it before, or begin it after"
+    )]
     ReachesNewest(Seq),
     /// The range contains nothing to summarise.
-    #[error("no whole exchange lies between positions {from} and {to}")]
+    #[error("no complete exchange between positions {from} and {to}: choose a longer range")]
     NoExchange {
         /// First position of the range.
         from: Seq,
@@ -35,10 +37,10 @@ pub enum EditError {
         to: Seq,
     },
     /// All content that the summary was made from has been erased.
-    #[error("what the summary at position {0} was made from is erased")]
+    #[error("the summary at position {0} cannot be changed: its source content was erased")]
     Erased(Seq),
     /// The request would exceed its limit.
-    #[error("the request would take {} tokens, and may take {}", grouped(needed.0), grouped(limit.0))]
+    #[error("the request would take {} tokens: the maximum is {}", grouped(needed.0), grouped(limit.0))]
     NoRoom {
         /// Tokens that the request would take.
         needed: Tokens,

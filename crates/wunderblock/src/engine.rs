@@ -131,7 +131,7 @@ impl Engine {
         let mut engines = Vec::new();
         for name in names {
             let tenant = TenantId::new(name).map_err(|error| {
-                Error::Store(crate::store::StoreError::Damaged(format!("the name of a tenant: {error}")))
+                Error::Store(crate::store::StoreError::Damaged(format!("invalid name of a tenant: {error}")))
             })?;
             let config = Config { tenant, ..self.config.clone() };
             let engine = Self::on(self.storage.clone(), false, config).await?;
@@ -280,5 +280,5 @@ pub(crate) fn random<const N: usize>() -> Result<[u8; N], Error> {
 
 /// Error for a storage that answers a different query than the one it received.
 pub(crate) fn unexpected() -> Error {
-    Error::Internal("the storage answered another question than was asked".to_owned())
+    Error::Internal("the storage returned the answer to another query".to_owned())
 }

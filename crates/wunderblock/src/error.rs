@@ -55,13 +55,13 @@ pub enum Unappendable {
     #[error("only the engine writes events of kind `{0}`")]
     Kind(&'static str),
     /// A `session.opened` event can only be the first event.
-    #[error("the session is open already")]
+    #[error("the session is already open")]
     SecondOpening,
     /// The source is not `live`. Only an import and the engine set other sources.
-    #[error("its source is not `live`")]
+    #[error("its source must be `live`")]
     Source,
     /// The id begins like the engine's own ids, which consist of kind and position.
-    #[error("ids that begin with `{0}` are the engine's own")]
+    #[error("ids that begin with `{0}` are reserved for the engine")]
     Id(String),
 }
 
@@ -107,7 +107,7 @@ pub enum Error {
     #[error("there is no session `{0}`")]
     NoSession(String),
     /// Prefix that several sessions match.
-    #[error("`{prefix}` fits {} sessions: {}", grouped(matches.len() as u64), named(matches))]
+    #[error("`{prefix}` matches {} sessions: {}", grouped(matches.len() as u64), named(matches))]
     Ambiguous {
         /// Prefix that was given.
         prefix: String,
@@ -126,10 +126,10 @@ pub enum Error {
         first: String,
     },
     /// Handle that is unknown in this ledger.
-    #[error("nothing here has the handle {0}")]
+    #[error("unknown handle `{0}`")]
     NoHandle(String),
     /// Prefix that several handles match.
-    #[error("`{prefix}` fits several handles: {}", listed(matches))]
+    #[error("`{prefix}` matches several handles: {}", listed(matches))]
     AmbiguousHandle {
         /// Prefix that was given.
         prefix: String,
@@ -137,7 +137,7 @@ pub enum Error {
         matches: Vec<Handle>,
     },
     /// No line of a text contains what was searched for.
-    #[error("no line has `{0}`")]
+    #[error("no line matches `{0}`")]
     NoMatch(String),
     /// Invalid range or address.
     #[error("{0}")]
@@ -154,7 +154,7 @@ pub enum Error {
     #[error("there is no recorded request at or before position {0}")]
     NoRequest(Seq),
     /// The session holds nothing yet that a request could show.
-    #[error("nothing has been said in `{0}` so far that a request could hold")]
+    #[error("session `{0}` has no messages yet that a request could show")]
     Silence(StreamId),
     /// A replayed request differs from the recorded one.
     #[error("the request recorded at position {at} cannot be rebuilt: {why}")]
@@ -185,7 +185,7 @@ pub enum Error {
     },
     /// Session whose import was interrupted.
     #[error(
-        "the import of `{path}` into session `{session}` is not finished: what is kept is only its beginning"
+        "the import of `{path}` into session `{session}` is not finished: only the beginning of the file is stored"
     )]
     Unfinished {
         /// Session that holds the beginning of the file.
@@ -211,13 +211,13 @@ pub enum Error {
     #[error("the output cannot be written: {0}")]
     Output(#[source] std::io::Error),
     /// The lane has no compaction that can be undone.
-    #[error("there is no compaction of lane `{0}` that could be undone")]
+    #[error("lane `{0}` has no compaction that can be undone")]
     NothingToUndo(LaneId),
     /// Summary or range that cannot be edited by hand.
     #[error(transparent)]
     Edit(#[from] EditError),
     /// Another process changed the lane while it was swept.
-    #[error("somebody else changed lane `{0}` while it was being swept; what was published stays")]
+    #[error("another process changed lane `{0}` during the sweep; summaries published before are kept")]
     Overtaken(LaneId),
     /// The session kept growing while its request was built.
     #[error("the session kept growing while its request was being built")]

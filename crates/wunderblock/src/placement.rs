@@ -109,7 +109,7 @@ impl std::fmt::Display for Advice {
 }
 
 /// Reason given for a recorded event that is in no request.
-const NO_MESSAGE: &str = "it is no message of this lane's view";
+const NO_MESSAGE: &str = "it is not a message of this lane's view";
 
 /// Text or handle to locate.
 enum PlacementQuery<'t> {

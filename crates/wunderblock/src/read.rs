@@ -179,7 +179,7 @@ impl crate::session::Session {
             if copied != revision.len
                 || stated.is_some_and(|stated| *hashing.hasher.finalize().as_bytes() != stated)
             {
-                let why = format!("what is kept of `{}` is not what was imported", source.key);
+                let why = format!("the stored content of `{}` differs from the imported file", source.key);
                 return Err(Error::Store(crate::store::StoreError::Damaged(why)));
             }
             Ok(copied)
@@ -252,8 +252,8 @@ fn cut(bytes: &[u8], slice: &Slice) -> Result<Content, Error> {
             let all = || bytes.split_inclusive(|byte| *byte == b'\n').count() as u64;
             if *from == 0 || to < from || *to > all() {
                 return Err(Error::Address(match all() {
-                    0 => "it is empty, so it has no lines".to_owned(),
-                    all => format!("it has the lines 1 to {all}; {from} to {to} are not all among them"),
+                    0 => "the content is empty: it has no lines".to_owned(),
+                    all => format!("invalid lines {from} to {to}: the content has lines 1 to {all}"),
                 }));
             }
             Ok(whole(&part))
@@ -267,7 +267,7 @@ fn cut(bytes: &[u8], slice: &Slice) -> Result<Content, Error> {
 /// Returns the matching lines, each prefixed with its number and a colon.
 fn matching(bytes: &[u8], pattern: &str, regex: bool) -> Result<Vec<u8>, Error> {
     let escaped = if regex { pattern.to_owned() } else { regex::escape(pattern) };
-    let wrong = |error: regex::Error| Error::Address(format!("`{pattern}` cannot be looked for: {error}"));
+    let wrong = |error: regex::Error| Error::Address(format!("invalid pattern `{pattern}`: {error}"));
     let finder = regex::bytes::RegexBuilder::new(&escaped).build().map_err(wrong)?;
     let mut found = Vec::new();
     let decoded = wunderblock_reduce::decode_other(bytes);
@@ -335,7 +335,7 @@ fn page(bytes: &[u8], number: u64) -> Result<Content, Error> {
 /// Checks that a range of bytes, end excluded, is within a length.
 fn byte_range(from: u64, to: u64, len: u64) -> Result<(u64, u64), Error> {
     if from > to || to > len {
-        return Err(Error::Address(format!("it has {len} bytes; {from} to {to} are not all among them")));
+        return Err(Error::Address(format!("invalid bytes {from} to {to}: the content has {len} bytes")));
     }
     Ok((from, to))
 }
@@ -343,7 +343,7 @@ fn byte_range(from: u64, to: u64, len: u64) -> Result<(u64, u64), Error> {
 /// Returns the value at a path, verbatim; a whole string is returned unescaped.
 fn json_path(bytes: &[u8], path: &str) -> Result<Vec<u8>, Error> {
     let text = std::str::from_utf8(bytes)
-        .map_err(|_| Error::Address("it is not UTF-8, so no path leads into it".to_owned()))?;
+        .map_err(|_| Error::Address("the content is not UTF-8: JSON paths need text".to_owned()))?;
     let place = wunderblock_reduce::find_json(text, path).map_err(Error::Address)?;
     let found = bytes.get(place.span).unwrap_or_default();
     let string = place.is_string.then(|| serde_json::from_slice::<String>(found).ok()).flatten();

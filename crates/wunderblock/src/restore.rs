@@ -65,7 +65,7 @@ impl Ledger<'_> {
         Box::pin(async move {
             let restoring = beside(to, RESTORING);
             if same(from, &restoring) {
-                let why = format!("{} is what an unfinished restore left, not a backup", from.display());
+                let why = format!("`{}` is not a backup: an unfinished restore left it", from.display());
                 return Err(Error::Config(why));
             }
             if to.metadata().is_ok_and(|meta| meta.len() > 0) && !replace {

@@ -159,7 +159,7 @@ fn what_only_the_engine_writes_is_refused_with_a_reason() {
         "the event `f1` was refused: only the engine writes events of kind `session.compacted`",
         "the event `f2` was refused: only the engine writes events of kind `session.forked`",
         "the event `f3` was refused: only the engine writes events of kind `content.erased`",
-        "the event `f4` was refused: the session is open already",
+        "the event `f4` was refused: the session is already open",
     ]) {
         assert_eq!((&answer["status"], &answer["error"]), (&"refused".into(), &why.into()));
         assert!(answer["seq"].is_null() && answer["hint"].is_string(), "{answer}");

@@ -15,7 +15,7 @@ fn an_ambiguous_beginning_says_how_many_sessions_it_fits() {
         say(&desk, &format!("few-{number}"), "x");
     }
     let done = desk.run(&["show", "few-", "--json"]).exits(2).json();
-    assert_eq!(done["error"], "`few-` fits 3 sessions: few-2, few-1, few-0");
+    assert_eq!(done["error"], "`few-` matches 3 sessions: few-2, few-1, few-0");
     let talk = |number: u32| {
         format!(
             "{{\"messages\":[{{\"role\":\"user\",\"content\":\"{number}\"}},{{\"role\":\"assistant\",\"content\":\"yes\"}}]}}\n"
@@ -25,7 +25,7 @@ fn an_ambiguous_beginning_says_how_many_sessions_it_fits() {
     desk.run(&["import", "many.jsonl", "--no-index", "-q"]).exits(0);
     let done = desk.run(&["show", "many-", "--json"]).exits(2).json();
     let text = done["error"].as_str().unwrap();
-    assert!(text.starts_with("`many-` fits 40 sessions: many-"), "{text}");
+    assert!(text.starts_with("`many-` matches 40 sessions: many-"), "{text}");
     assert!(text.ends_with(" and 37 more"), "{text}");
     assert_eq!(text.matches("many-").count(), 4, "{text}");
 }
@@ -65,7 +65,7 @@ fn a_file_does_not_take_the_place_of_a_session() {
     assert_eq!(desk.run(&["show", "notes", "-q"]).exits(0).err, "");
     // A path is one: the file is imported, as a session of its own.
     assert!(desk.run(&["show", "./notes"]).exits(0).out.contains("what the file says"));
-    assert!(desk.run(&["show", "note"]).exits(2).err.contains("fits 2 sessions"));
+    assert!(desk.run(&["show", "note"]).exits(2).err.contains("matches 2 sessions"));
     assert!(desk.run(&["show", "session.jsonl"]).exits(0).out.contains("Only remove the brace"));
 }
 

@@ -24,10 +24,7 @@ pub(super) async fn notes_on(
             Some((source, revision)) => source_info(engine, source, Some(revision)).await?.key,
             None => String::new(),
         };
-        notes.push(format!(
-            "session {}: import unfinished; another import of {path} goes on with it",
-            info.id
-        ));
+        notes.push(format!("session {}: import unfinished; another import of {path} continues it", info.id));
     }
     let of = streams.iter().find(|other| {
         other.id.as_str() == native(&info.id) && info.fork.is_none() && info.id.as_str().contains('@')
@@ -36,8 +33,8 @@ pub(super) async fn notes_on(
         && says_the_same(engine, info, of).await?
     {
         notes.push(format!(
-            "session {} holds records of {of}: an earlier version made it of a copied file. They are one session: \
-             go on with {of}, which gets what its files add; erasing {of} with its copies erases both",
+            "session {} holds records of {of}: an earlier version created it from a copied file. Both are one session: \
+             continue with {of}, which imports add to; erasing {of} with its copies erases both",
             info.id,
             of = of.id
         ));

@@ -82,7 +82,7 @@ impl Session {
                 return Err(Error::Erased(format!("the record of the request at position {}", row.seq)));
             };
             if built.render > render::VERSION {
-                let why = format!("a newer program rendered it (version {})", built.render);
+                let why = format!("a newer program rendered it: unsupported render version {}", built.render);
                 return Err(Error::Replay { at: row.seq, why });
             }
             let (Encoded { bytes: body, stem, .. }, erased) = rebuild_request(self, row.seq, &built).await?;
@@ -90,7 +90,7 @@ impl Session {
             // Erased content may also have been part of a summary in the request.
             let erased = erased || digest != *built.digest && was_erased_after(self, row.seq).await?;
             if digest != *built.digest && !erased {
-                let why = format!("its hash is {digest}, recorded was {}", built.digest);
+                let why = format!("its hash is {digest}, expected {}", built.digest);
                 return Err(Error::Replay { at: row.seq, why });
             }
             Ok(Replayed {

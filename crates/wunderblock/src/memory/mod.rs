@@ -277,7 +277,9 @@ impl MemoryLane {
     fn job(&self, options: &ContextOptions) -> Result<BuildJob, Error> {
         let lane = self.lane.snapshot.lane().clone();
         if options.lane.as_ref().is_some_and(|other| *other != lane) {
-            return Err(Error::Config(format!("this memory holds the lane `{lane}` and no other")));
+            return Err(Error::Config(format!(
+                "the options name another lane: this memory holds only lane `{lane}`"
+            )));
         }
         let rules = options.compactor.as_ref().map_or_else(Reduce::default, |one| one.policy.reduce.clone());
         Ok(BuildJob {

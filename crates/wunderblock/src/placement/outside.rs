@@ -44,7 +44,7 @@ fn block_placement(
         let most = options.shares.most(block.section, limit);
         let name = wunderblock_core::allocate::key(block.section);
         format!(
-            "{name} may take {} tokens: give the section `{name}` a larger share or maximum, or shorten what stands there",
+            "{name} may take {} tokens: give the section `{name}` a larger share or maximum, or shorten its content",
             grouped(most.0)
         )
     };
@@ -56,7 +56,7 @@ fn block_placement(
         }
         Inclusion::Cut => (Treatment::Clipped, format!("{level}, {}", block.reason.label()), None),
         Inclusion::Whole if shown.is_none() && block.is_listed() => {
-            let how = "ask for it by its handle, and it comes in at the tail".to_owned();
+            let how = "ask for it by its handle, which shows it at the tail".to_owned();
             (Treatment::Stub, "listed; its body is read on demand".to_owned(), Some(how))
         }
         Inclusion::Whole => (Treatment::Verbatim, format!("{level}, {}", block.reason.label()), None),
@@ -118,9 +118,11 @@ fn finding_placement(
     let gives = match finding.what {
         FindingKind::Refused => "the file that locks the block would have to allow it",
         FindingKind::Replaced => "the file that replaces it would have to add to it instead",
-        FindingKind::Ignored => "the ignore rule would have to go; it holds from the next session on",
+        FindingKind::Ignored => {
+            "the ignore rule would have to be removed, which takes effect in the next session"
+        }
         FindingKind::Repeated => "",
-        FindingKind::Conflict => "one of the two files would have to give way",
+        FindingKind::Conflict => "one of the two files would have to be changed",
         FindingKind::Deferred => "sources that take effect now, or the lane's next step",
         FindingKind::NoRoom => "its section would need a larger share or maximum",
         FindingKind::Unusable => "the file would have to be fixed",

@@ -240,7 +240,7 @@ fn check(encoded: &Encoded, target: &Target) -> Result<(), Error> {
     let dialect = target.dialect.name();
     if Bytes(encoded.bytes.len() as u64) > target.budget.max_bytes {
         let (bytes, most) = (encoded.bytes.len(), target.budget.max_bytes);
-        let first = format!("it has {bytes} bytes, the provider takes {most}");
+        let first = format!("it has {bytes} bytes: the provider's maximum is {most}");
         return Err(Error::Invalid { dialect, first });
     }
     let violations = wunderblock_wire::validate(target.dialect, &encoded.bytes);

@@ -120,7 +120,7 @@ impl Asking {
     pub(crate) async fn ask<T>(&self, need: impl FnOnce(Responder<T>) -> Need) -> Result<T, Error> {
         let (reply, answer) = oneshot::channel();
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(need(Responder(reply)));
-        answer.await.map_err(|_| Error::Internal("a need of a build was left unanswered".to_owned()))
+        answer.await.map_err(|_| Error::Internal("the driver left a need of a build unanswered".to_owned()))
     }
 
     /// Loads the texts that are missing in `texts`. Returns whether any was missing.
@@ -172,7 +172,9 @@ impl<T> Build<T> {
             Poll::Ready(done) => Ok(Polled::Done(done)),
             Poll::Pending => match self.asking.take() {
                 Some(need) => Ok(Polled::Need(need)),
-                None => Err(Error::Internal("a build waits for what it did not ask for".to_owned())),
+                None => {
+                    Err(Error::Internal("the driver continued a build without answering its need".to_owned()))
+                }
             },
         }
     }

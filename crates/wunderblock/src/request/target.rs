@@ -71,7 +71,7 @@ impl Target {
         let reserve = reserve.max(unusable.unwrap_or_default());
         if reserve >= window {
             return Err(Error::Config(format!(
-                "nothing is left of a window of {window} tokens when {reserve} are kept for the answer"
+                "no room in a window of {window} tokens: {reserve} are reserved for the answer"
             )));
         }
         let (added, max_bytes) = (Tokens::ZERO, row.max_bytes);

@@ -216,7 +216,7 @@ fn what_cannot_be_expanded_says_what_to_do() {
     for (address, says) in [
         (scene.at("3"), "positions 3 to 3 hold no messages, only records"),
         (scene.at("4-9"), "the session has positions 1 to 3"),
-        ("wb:0000000000000001".to_owned(), "nothing here has the handle"),
+        ("wb:0000000000000001".to_owned(), "unknown handle"),
     ] {
         let error = scene.expand(&address, &Expand::default()).unwrap_err().to_string();
         assert!(error.contains(says), "{error}");
