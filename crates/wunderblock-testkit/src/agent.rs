@@ -1,9 +1,9 @@
-//! A scripted agent: whole sessions through the live door, with checks before every call of its model.
+//! A scripted agent: runs whole sessions through the live door and checks each request before its model is called.
 //!
-//! The model is a list of numbers: each decides what it says next, which tools it calls, and how large their results
-//! are. There is no network and no clock. What goes wrong in the world goes wrong here, too: the process ends and the
-//! ledger is opened again, an acknowledgement is lost and events are sent a second time, a tool fails, a result is
-//! huge, and the instructions and tools change while the session goes on.
+//! The model is a sequence of random numbers: they decide its next words, which tools it calls, and how large the
+//! results are. The agent uses no network and no clock. It imitates real failures: the process ends and the ledger is
+//! reopened, an acknowledgement is lost and events are sent a second time, a tool fails, a result is huge, and the
+//! instructions and tools change during the session.
 
 #![allow(clippy::panic, reason = "a check that does not hold panics; that is what it is for")]
 
@@ -19,41 +19,41 @@ use wunderblock_core::plan::TrimReason;
 use wunderblock_core::request::Tool;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 
-/// What an agent runs with.
+/// Configuration of a scripted agent.
 #[derive(Clone, Debug)]
 pub struct Script {
-    /// Everything it does follows from this number.
+    /// Seed from which everything the agent does follows.
     pub seed: u64,
-    /// The session it writes.
+    /// The session that the agent writes.
     pub session: StreamId,
-    /// Its model.
+    /// Name of the agent's model.
     pub model: String,
-    /// The model's window.
+    /// The model's window, in tokens.
     pub window: Tokens,
-    /// The format of its requests.
+    /// The format of the agent's requests.
     pub dialect: Dialect,
-    /// How often it calls its model.
+    /// Maximum number of calls to the model.
     pub calls: usize,
-    /// How its session is compacted; never if none.
+    /// Compactor of the session. `None` never compacts it.
     pub compactor: Option<Compactor>,
 }
 
-/// What a run did.
+/// Result of an agent's run.
 #[derive(Clone, Debug, Default)]
 pub struct AgentRun {
-    /// Every request it was built, and where it is recorded.
+    /// Every request that was built, with the position at which it is recorded.
     pub requests: Vec<(Seq, Vec<u8>)>,
-    /// How many of them left more out than the one before.
+    /// Number of requests for which the lane took a step because the budget was exceeded.
     pub steps: usize,
-    /// How often its session was compacted.
+    /// Number of compactions of the session.
     pub compactions: usize,
-    /// How often the ledger was opened again.
+    /// Number of times the ledger was reopened after a simulated crash.
     pub crashes: usize,
-    /// How many events were sent twice.
+    /// Number of events that were sent a second time.
     pub resent: usize,
 }
 
-/// Checks a request before it would be sent; answers what is wrong.
+/// Checks a built request before it would be sent. Returns a description of the fault, or `None`.
 pub type SessionCheck<'c> = &'c dyn Fn(&Built) -> Option<String>;
 
 struct Agent<'s> {
@@ -66,13 +66,13 @@ struct Agent<'s> {
     tools: Vec<Tool>,
 }
 
-/// Runs a session from its first word to its last. `open` opens the ledger, at the beginning and after each crash;
-/// `check` looks at every request beside what is checked here: that it is within the budget, that the recorded one is
-/// the one that was explained, that it goes on from the one before unless a step says otherwise, and that calls and
-/// results are in pairs.
+/// Runs a session from start to end. `open` opens the ledger, at the start and after each simulated crash. `check`
+/// inspects every request in addition to the checks made here: the request fits the budget, `explain` showed the same
+/// bytes that `context` recorded, and the request extends the previous one unless a step, a preamble change or a
+/// compaction was recorded.
 ///
 /// # Panics
-/// When a check does not hold.
+/// Panics if a check fails.
 pub fn run(script: &Script, open: &dyn Fn() -> Engine, check: SessionCheck<'_>) -> AgentRun {
     let mut agent = Agent {
         script,
@@ -87,7 +87,7 @@ pub fn run(script: &Script, open: &dyn Fn() -> Engine, check: SessionCheck<'_>) 
     agent.ask();
     for number in 0..script.calls {
         if agent.random.chance(6) {
-            // Nothing is written after it: what was acknowledged is there.
+            // No write follows before the reopening, so the new engine must find everything that was acknowledged.
             agent.engine = open();
             agent.run.crashes += 1;
         }
@@ -100,7 +100,7 @@ pub fn run(script: &Script, open: &dyn Fn() -> Engine, check: SessionCheck<'_>) 
     agent.run
 }
 
-/// The tools an agent declares; their words change with the number, and now and then one is added.
+/// Tools that the agent declares. Their descriptions change with `number`, and odd numbers add a fourth tool.
 fn tools(number: usize) -> Vec<Tool> {
     let tool = |name: &str| Tool {
         name: name.into(),
@@ -118,7 +118,7 @@ impl Agent<'_> {
         self.engine.session_by_id(self.script.session.clone())
     }
 
-    /// Appends messages under ids that follow from their place; sometimes a second time, as after a lost answer.
+    /// Appends messages under sequential ids, and sometimes a second time, as a client does after a lost answer.
     fn say(&mut self, messages: Vec<Message>) {
         let facts = messages.into_iter().map(|message| Fact::MessageAppended(MessageAppended { message }));
         self.append(facts.collect());
@@ -145,10 +145,11 @@ impl Agent<'_> {
         }
     }
 
-    /// The person's next turn.
+    /// Appends the user's next turn.
     fn ask(&mut self) {
         let length = self.random.between(20, 900);
         let mut text = prose(&mut self.random, length);
+        // Names a file that earlier calls may have read, so that recall has something to find.
         if self.random.chance(20) {
             text.push_str(" Look at src/part_1.rs again.");
         }
@@ -169,7 +170,7 @@ impl Agent<'_> {
         }
     }
 
-    /// Builds the next request and checks it; `None` when the window is too small for what must be in it.
+    /// Builds the next request and checks it. Returns `None` if the window is too small for the required content.
     fn build(&mut self, check: SessionCheck<'_>) -> Option<Built> {
         let options = self.options();
         let explained = block_on(self.session().explain(&options));
@@ -204,10 +205,10 @@ impl Agent<'_> {
         Some(built)
     }
 
-    /// What the model says to a request, and what comes of it.
+    /// Appends the model's reply to a request, and the tool results or the user turn that follow.
     fn answer(&mut self, built: &Built) {
         if self.random.chance(5) {
-            // The provider failed: nothing was said, and the same request is built again.
+            // The provider failed before it sent a reply, so the same request is built again.
             let turn = TurnCompleted {
                 stop_reason: "error".into(),
                 error_code: Some("overloaded".into()),
@@ -243,7 +244,7 @@ impl Agent<'_> {
             self.append(vec![Fact::TurnCompleted(end)]);
             return self.ask();
         }
-        // Some tools answer together, some one after the other.
+        // Tools that run in parallel answer together; others answer one after the other.
         if self.random.chance(50) {
             self.say(results);
         } else {
@@ -275,10 +276,10 @@ impl Agent<'_> {
     }
 }
 
-/// Replays every request of a run, and compares it byte for byte.
+/// Replays every request of a run and compares it byte for byte.
 ///
 /// # Panics
-/// When one is not what it was.
+/// Panics if a replayed request differs from the recorded one.
 pub fn replay_all(engine: &Engine, session: &StreamId, run: &AgentRun) {
     for (seq, body) in &run.requests {
         let replayed = must(block_on(engine.session_by_id(session.clone()).replay(Some(*seq))));
@@ -286,10 +287,10 @@ pub fn replay_all(engine: &Engine, session: &StreamId, run: &AgentRun) {
     }
 }
 
-/// The messages of a session, to be compared with what was said.
+/// Returns the number of messages in a session.
 ///
 /// # Panics
-/// When the session cannot be read.
+/// Panics if the session cannot be read.
 #[must_use]
 pub fn messages(engine: &Engine, session: &StreamId) -> usize {
     let all = (u64::from(u32::MAX), Bytes(i64::MAX.unsigned_abs()));

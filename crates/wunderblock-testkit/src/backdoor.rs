@@ -1,4 +1,5 @@
-//! Events put into a ledger past the live door: what earlier versions took from callers, and what a forger writes.
+//! Appends events to a ledger without the live door: kinds that earlier versions accepted from callers, and forged
+//! events.
 
 #![allow(clippy::panic, reason = "a test whose scene cannot be set fails")]
 
@@ -8,15 +9,16 @@ use wunderblock_core::event::NewEvent;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::Seq;
 
-/// Appends events of any kind to a stream that is there. Answers where they stand.
+/// Appends events of any kind to an existing stream and returns their positions.
 ///
 /// # Panics
-/// When the tenant or the stream is not there, or the store refuses.
+/// Panics if the tenant or the stream does not exist, or if the store rejects the events.
 pub fn put(storage: &dyn Storage, tenant: &str, stream: &StreamId, events: Vec<NewEvent>) -> Vec<Seq> {
     let query = Query::Tenant { name: tenant.to_owned() };
     let Some(Answer::Tenant(Some(tenant))) = must(block_on(storage.query(vec![query]))).pop() else {
         panic!("there is no tenant `{tenant}`")
     };
+    // Salts follow from the event ids, so that a test that runs twice writes the same bytes.
     let salt = |event: &NewEvent| -> [u8; 16] {
         let hash = blake3::hash(event.id.as_str().as_bytes());
         std::array::from_fn(|index| hash.as_bytes().get(index).copied().unwrap_or_default())

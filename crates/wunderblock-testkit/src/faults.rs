@@ -1,7 +1,7 @@
-//! Bad faults between the engine and its store: slow answers, lost calls, lost answers.
+//! Faults between the engine and its store: slow answers, lost calls and lost answers.
 //!
-//! [`FaultyStorage`] stands before any [`Storage`]. A [`FaultPlan`] tells it what goes wrong, and counts the round trips; it is
-//! shared, so that a test keeps its hands on it after the store has gone into an engine.
+//! [`FaultyStorage`] wraps any [`Storage`]. A [`FaultPlan`] decides which calls fail, and counts the round trips. The
+//! plan is shared, so a test can still change it after the store has moved into an engine.
 
 use futures_channel::oneshot;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 use wunderblock::store::{Answer, Answering, Query, Storage, StoreError, Write, Written};
 
-/// Which of the port's two methods.
+/// One of the two methods of the storage port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PortMethod {
     /// [`Storage::commit`].
@@ -21,16 +21,16 @@ pub enum PortMethod {
     Query,
 }
 
-/// FaultTime a call fails.
+/// Point in time at which a call fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultTime {
-    /// Before it reaches the store: nothing has happened.
+    /// Before the call reaches the store: nothing has been written or read.
     Before,
-    /// After the store has done it, and before the caller learns: it has happened.
+    /// After the store has done the work, but before the caller receives the answer.
     After,
 }
 
-/// What goes wrong, and what has gone over the wire so far.
+/// Faults planned for a store, and counters of its round trips.
 #[derive(Debug, Default)]
 pub struct FaultPlan {
     commits: AtomicU64,
@@ -40,26 +40,26 @@ pub struct FaultPlan {
 }
 
 impl FaultPlan {
-    /// Round trips so far, failed ones included.
+    /// Number of round trips until now, including failed ones.
     #[must_use]
     pub fn trips(&self, call: PortMethod) -> u64 {
         self.counter(call).load(Ordering::SeqCst)
     }
 
-    /// Every call from here on takes at least so long; a thread sleeps for it, whoever polls does not.
+    /// Sets the minimum duration of every later call. A separate thread sleeps, so polling the call does not block.
     pub fn set_latency(&self, latency: Duration) {
         let micros = u64::try_from(latency.as_micros()).unwrap_or(u64::MAX);
         self.latency_micros.store(micros, Ordering::SeqCst);
     }
 
-    /// The `nth` call from here on fails, the next one being the first. Each plan is used once; a second plan for the
-    /// same call replaces the first.
+    /// Plans a failure of the `nth` call from now on; 1 is the next call. Each plan applies once, and a second plan
+    /// for the same call replaces the first.
     pub fn fail(&self, call: PortMethod, nth: u64, when: FaultTime, error: StoreError) {
         let number = self.trips(call).saturating_add(nth);
         self.planned.lock().unwrap_or_else(PoisonError::into_inner).insert((call, number), (when, error));
     }
 
-    /// Nothing more goes wrong, and nothing is slow.
+    /// Removes all planned faults and the latency.
     pub fn clear(&self) {
         self.set_latency(Duration::ZERO);
         self.planned.lock().unwrap_or_else(PoisonError::into_inner).clear();
@@ -72,7 +72,7 @@ impl FaultPlan {
         }
     }
 
-    /// Counts a call, waits as long as it takes, and says what goes wrong with it.
+    /// Counts a call, waits for the configured latency, and returns the fault planned for the call.
     async fn meet(&self, call: PortMethod) -> Option<(FaultTime, StoreError)> {
         let number = self.counter(call).fetch_add(1, Ordering::SeqCst).saturating_add(1);
         let fate = self.planned.lock().unwrap_or_else(PoisonError::into_inner).remove(&(call, number));
@@ -89,20 +89,20 @@ impl FaultPlan {
     }
 }
 
-/// A store behind bad faults.
+/// A store whose calls can be slow or fail.
 pub struct FaultyStorage<S: Storage + ?Sized> {
     faults: Arc<FaultPlan>,
     store: Arc<S>,
 }
 
 impl<S: Storage + ?Sized> FaultyStorage<S> {
-    /// Puts fair faults before a store. Give it an `Arc<dyn Storage>` where the kind of store does not matter.
+    /// Wraps a store in an empty fault plan. Pass an `Arc<dyn Storage>` if the concrete type does not matter.
     #[must_use]
     pub fn new(store: Arc<S>) -> Self {
         Self { faults: Arc::default(), store }
     }
 
-    /// The faults, to be changed while the store is in use.
+    /// The fault plan, which may be changed while the store is in use.
     #[must_use]
     pub fn faults(&self) -> Arc<FaultPlan> {
         Arc::clone(&self.faults)

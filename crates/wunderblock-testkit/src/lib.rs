@@ -1,14 +1,14 @@
-//! What the other crates are tested with. No test of a crate may depend on how another crate's tests are made, so what
-//! several need stands here:
+//! Test helpers shared by the other crates. A crate's tests must not depend on another crate's test code, so helpers
+//! that several crates need are defined here:
 //!
-//! - [`memory`]: the storage port in memory, complete and exact, and what other implementations are compared with;
-//! - [`conformance`]: every promise of the storage port as a case that any implementation can be tried on;
+//! - [`memory`]: a complete, exact store in memory, the reference that other stores are compared with;
+//! - [`conformance`]: a case for every promise of the storage port, to run against any store;
 //! - [`faults`]: a store that is slow, loses calls and loses answers, and counts its round trips;
 //! - [`generate`]: sessions of any size, for tests and benchmarks;
-//! - [`server`]: a provider on this machine that speaks the real protocols and misbehaves by a script;
-//! - [`backdoor`]: events of kinds that the live door refuses;
-//! - [`agent`]: a scripted agent that runs whole sessions, with checks before every call of its model;
-//! - [`recorded`]: a ledger as the first format has it, and what it gave when it was written.
+//! - [`server`]: a provider on this machine that speaks the real protocols and misbehaves according to a script;
+//! - [`backdoor`]: appends events of kinds that the live door rejects;
+//! - [`agent`]: a scripted agent that runs whole sessions and checks each request before its model is called;
+//! - [`recorded`]: ledgers of older formats, with the output that the programs of that time gave for them.
 
 pub mod agent;
 pub mod backdoor;

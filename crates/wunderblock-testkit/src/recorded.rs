@@ -1,8 +1,8 @@
-//! A ledger of each older format, written by the program of that time, and what that program gave for everything in it.
+//! Ledgers of older formats, each written by the program of its time, with everything that program returned for it.
 //!
-//! Every later version opens a copy of it, upgrades it, and gives the same: each session's events, each imported file,
-//! each recorded request byte for byte. `cargo run -p xtask -- record-ledger` writes it; it is never written again for an
-//! older format, since only the program of that time can.
+//! Every later version opens a copy of each ledger, upgrades it, and must return the same: the events of each
+//! session, each imported file, and each recorded request byte for byte. `cargo run -p xtask -- record-ledger` writes
+//! such a ledger. A ledger of an older format is never rewritten, because only the program of that time can write it.
 
 use futures_executor::block_on;
 use serde::{Deserialize, Serialize};
@@ -12,16 +12,16 @@ use wunderblock::{Config, Engine, Error, Session};
 use wunderblock_core::id::{StreamId, TenantId};
 use wunderblock_core::units::Seq;
 
-/// A recorded ledger.
+/// A recorded ledger of one format.
 #[derive(Clone, Copy, Debug)]
 pub struct Recording {
-    /// The format of the file.
+    /// Format version of the ledger file.
     pub format: i64,
     ledger: &'static [u8],
     manifest: &'static str,
 }
 
-/// A ledger of each older format, the oldest first.
+/// Recorded ledgers of all older formats, oldest first.
 pub const RECORDINGS: [Recording; 2] = [
     Recording {
         format: 1,
@@ -35,78 +35,78 @@ pub const RECORDINGS: [Recording; 2] = [
     },
 ];
 
-/// What a program gave for a ledger.
+/// Everything that a program returned for a ledger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// The version that wrote the ledger.
+    /// Version of the program that wrote the ledger.
     pub version: String,
     /// Every session of every tenant.
     pub sessions: Vec<SessionRecord>,
 }
 
-/// What a program gave for a session.
+/// Everything that a program returned for a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionRecord {
-    /// Whose it is.
+    /// Name of the tenant that owns the session.
     pub tenant: String,
-    /// Its id.
+    /// Id of the session.
     pub id: String,
-    /// Its newest position.
+    /// Latest position of the session.
     pub head: u64,
-    /// What it forked from, and where.
+    /// Parent session and position of the fork, if the session is one.
     pub fork: Option<(String, u64)>,
-    /// [`line_digest`] of each line of `export`.
+    /// [`line_digest`] of each line that `export` wrote.
     pub events: Vec<String>,
-    /// BLAKE3 of what `export --original` gave; nothing for a session that was not imported.
+    /// BLAKE3 of the output of `export --original`; `None` for a session that was not imported.
     pub original: Option<String>,
-    /// BLAKE3 of the file it was imported from, where `original` is another: the path held something else later.
+    /// BLAKE3 of the imported file if it differs from `original`, because the path later contained another file.
     pub file: Option<String>,
-    /// Its import was killed: `original` is what had been written by then.
+    /// Whether the import was killed. `original` then covers only the bytes written until that moment.
     pub unfinished: bool,
-    /// Every recorded request.
+    /// Every recorded request of the session.
     pub requests: Vec<RequestRecord>,
 }
 
-/// What `replay` gave for a recorded request.
+/// Output of `replay` for a recorded request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestRecord {
-    /// Where it is recorded.
+    /// Position at which the request is recorded.
     pub seq: u64,
-    /// What `replay` said of it.
+    /// Result of the replay.
     pub verdict: ReplayVerdict,
-    /// Its format.
+    /// Name of the request's dialect.
     pub dialect: String,
-    /// Its length in bytes.
+    /// Length of the request in bytes.
     pub bytes: u64,
-    /// BLAKE3 of the bytes; empty if there were none.
+    /// BLAKE3 of the bytes; empty if the request could not be rebuilt.
     pub blake3: String,
 }
 
-/// What `replay` says of a request.
+/// Result of replaying a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReplayVerdict {
-    /// The bytes are those that were recorded.
+    /// The rebuilt bytes equal the recorded ones.
     Proved,
-    /// Content of it has been erased; the bytes say where.
+    /// Some content of the request has been erased; the rebuilt bytes show where.
     Erased,
-    /// It could not be rebuilt.
+    /// The request could not be rebuilt.
     Failed,
 }
 
 impl Recording {
-    /// The manifest.
+    /// Parses the manifest of the recording.
     ///
     /// # Errors
-    /// When it does not hold what [`Manifest`] says.
+    /// Returns an error if the file is not a valid [`Manifest`].
     pub fn manifest(&self) -> serde_json::Result<Manifest> {
         serde_json::from_str(self.manifest)
     }
 
-    /// Puts a copy of the ledger into a folder.
+    /// Writes a copy of the ledger to a folder and returns its path.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns an error if the copy cannot be unpacked or written.
     pub fn unpack(&self, folder: &Path) -> std::io::Result<PathBuf> {
         let path = folder.join("ledger.db");
         std::fs::write(&path, zstd::decode_all(self.ledger)?)?;
@@ -114,8 +114,8 @@ impl Recording {
     }
 }
 
-/// 16 digits of BLAKE3 of an exported line. Whether the line of an erased event says its kind does not count: the first
-/// version left it out.
+/// First 16 hex digits of the BLAKE3 hash of an exported line. The fields `kind` and `erased` of an erased event are
+/// ignored, because the first version left out the kind.
 #[must_use]
 pub fn line_digest(line: &str) -> String {
     const OF_ALL: [&str; 8] = ["tenant", "stream", "seq", "id", "at", "source", "kind", "erased"];
@@ -130,10 +130,10 @@ pub fn line_digest(line: &str) -> String {
     blake3::hash(erased.as_deref().unwrap_or(line).as_bytes()).to_hex().chars().take(16).collect()
 }
 
-/// Opens a ledger for each tenant of a manifest and compares what it gives. Answers the differences, one a line.
+/// Opens a ledger once for each tenant of a manifest and returns the differences from the manifest, one per line.
 ///
 /// # Errors
-/// When the ledger cannot be opened at all.
+/// Returns an error if the ledger cannot be opened.
 pub fn compare(
     open: impl Fn(Config) -> Result<Engine, Error>,
     manifest: &Manifest,
@@ -199,11 +199,12 @@ fn line_differences(lines: &str, wanted: &SessionRecord) -> Vec<String> {
 fn original_difference(session: &Session, wanted: &SessionRecord) -> Option<String> {
     let mut bytes = Vec::new();
     match (&wanted.original, block_on(session.export_original(None, &mut bytes))) {
-        // The first version gave what there was of a file whose import was killed, as if it were the file.
+        // The first version returned the imported part of a file whose import was killed as if it were the whole
+        // file.
         (Some(_), _) if wanted.unfinished => None,
         (Some(original), Ok(_)) => {
             let digest = blake3::hash(&bytes).to_hex().to_string();
-            // Where the path held something else later, it gave that.
+            // If the path later contained another file, the first version returned that one.
             (digest != *original && Some(&digest) != wanted.file.as_ref())
                 .then(|| format!("the original is {} bytes of another hash", bytes.len()))
         }
@@ -227,7 +228,8 @@ fn request_difference(session: &Session, wanted: &RequestRecord) -> Option<Strin
         }
         Err(_) => return None,
     };
-    // What could not be rebuilt had lost content that nothing counted as missing; a later version may say so.
+    // The old program failed on a request whose erased content it did not count as missing. A later version may
+    // report the request as erased instead.
     let told = wanted.verdict == ReplayVerdict::Failed && found.verdict == ReplayVerdict::Erased;
     (found != *wanted && !told).then(|| format!("the request at {} is {found:?}", wanted.seq))
 }

@@ -1,4 +1,4 @@
-//! Two stores are told the same and asked the same.
+//! Sends the same writes and queries to two stores and compares their answers.
 
 use super::sources::{after, owner, packed};
 use super::tenant::{body, handle, stream_id};
@@ -13,15 +13,15 @@ use wunderblock_core::id::{EventId, LaneId, Scope, StreamId};
 use wunderblock_core::message::Role;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 
-/// How many streams, and how many sources, a script knows of.
+/// Number of streams that a script uses. Few names make steps collide.
 const STREAMS: u8 = 5;
 const KINDS: [&str; 2] = ["usage.measured", "view.trimmed"];
 
-/// Tells both stores a script, and compares after each step what they answered and what they hold. Each number is a step,
-/// so that whatever makes numbers makes scripts.
+/// Runs a script against both stores, and compares their answers and their content after each step. Each number is a
+/// step, so any source of numbers is a source of scripts.
 ///
 /// # Panics
-/// At the first difference.
+/// Panics at the first difference.
 pub fn agree(a: &dyn Storage, b: &dyn Storage, script: &[u64]) {
     let tenants = StorePair::both(a, b, vec![tenant("left"), tenant("right")]).unwrap();
     let [Written::Tenant(left), Written::Tenant(right)] = tenants.as_slice() else {
@@ -29,7 +29,7 @@ pub fn agree(a: &dyn Storage, b: &dyn Storage, script: &[u64]) {
     };
     let told = StorePair { a, b, tenants: [left.no, right.no] };
     for (number, step) in script.iter().enumerate() {
-        // Most happens in one tenant; the other shows whether it is left alone.
+        // Four of five steps write to one tenant; the other tenant shows whether it stays untouched.
         let tenant = if number % 5 == 4 { right.no } else { left.no };
         let writes = told.writes(tenant, *step);
         let _ = StorePair::both(a, b, writes);
@@ -37,7 +37,7 @@ pub fn agree(a: &dyn Storage, b: &dyn Storage, script: &[u64]) {
     }
 }
 
-/// Counts of an event's bodies come in any order.
+/// Sorts the counts of each event's bodies, because the port does not define their order.
 fn sorted(mut answers: Vec<Answer>) -> Vec<Answer> {
     for answer in &mut answers {
         if let Answer::Events(events) = answer {
@@ -69,10 +69,10 @@ fn worker_name(number: u8) -> String {
     format!("worker {}", number % 3)
 }
 
-/// An event that a stream's id and a number determine.
+/// Builds an event whose fields follow from the two numbers alone.
 fn event(id: u8, content: u8) -> PackedEvent {
     let (id, content) = (id % 24, content % 32);
-    // Most repeat their id's content, some contradict it.
+    // Most events repeat the content of their id; some contradict it.
     let content = if content < 28 { id } else { content };
     let mark = match content % 6 {
         0 => EventMark::UserTurn,
@@ -121,7 +121,7 @@ fn body_name(number: u8) -> String {
     format!("body {}", number % 4)
 }
 
-/// Two stores that have been told the same, and the tenants in them.
+/// Two stores that received the same writes, and the two tenants in them.
 struct StorePair<'a> {
     a: &'a dyn Storage,
     b: &'a dyn Storage,
@@ -131,7 +131,7 @@ struct StorePair<'a> {
 impl StorePair<'_> {
     fn both(a: &dyn Storage, b: &dyn Storage, writes: Vec<Write>) -> Result<Vec<Written>, StoreError> {
         let (from_a, from_b) = (block_on(a.commit(writes.clone())), block_on(b.commit(writes.clone())));
-        // Where a head is said to be differs with what was looked at first.
+        // Both stores must notice the moved head, but which head they report depends on what they check first.
         let moved = |result: &Result<_, StoreError>| matches!(result, Err(StoreError::HeadMoved { .. }));
         if !(moved(&from_a) && moved(&from_b)) {
             assert_eq!(from_a, from_b, "both did {writes:#?}");
@@ -149,7 +149,7 @@ impl StorePair<'_> {
         from_a
     }
 
-    /// What a step writes: events, sources and leases whose numbers are small enough to hit each other.
+    /// Writes of a step: events, sources and leases with few distinct numbers, so that steps collide.
     fn writes(&self, tenant: TenantNo, step: u64) -> Vec<Write> {
         let [what, a, b, c, d, e, f, g] = step.to_le_bytes();
         let append = |number: u8, events: &[(u8, u8)], expect: Option<u8>| Write::Append {
@@ -165,7 +165,7 @@ impl StorePair<'_> {
                 let count = 1 + usize::from(what / 20 % 3);
                 vec![append(a, &events[..count], (what > 230).then_some(g % 8))]
             }
-            // The next events are counted, sometimes others.
+            // Mostly counts the next events, sometimes others.
             10 | 11 => {
                 let first = u64::from(b % 16);
                 let seqs = first..first + u64::from(c % 8);
@@ -199,12 +199,12 @@ impl StorePair<'_> {
                 let place = |(id, seq)| (record_key(&record_name(id)), Seq(u64::from(seq % 12)));
                 vec![Write::Records { tenant, stream: stream(a), records: records.map(place).to_vec() }]
             }
-            // Several in one commit.
+            // Appends to two streams in one commit.
             _ => vec![append(a, &[(b, c)], None), append(d, &[(e, f)], Some(g % 8))],
         }
     }
 
-    /// A segment that covers a stream up to its head, in place of the newest one or beside it.
+    /// Writes a segment that covers a stream up to its head. It replaces the latest segment or is added beside it.
     fn segment(&self, tenant: TenantNo, number: u8, replace: bool) -> Vec<Write> {
         let stream = stream(number);
         let answers = self.ask(vec![Query::Stream { tenant, stream }, Query::Segments { tenant }]);
@@ -230,8 +230,8 @@ impl StorePair<'_> {
         }
     }
 
-    /// Writes to a source that follow from what is there. What needs a source's number comes to nothing before it is taken
-    /// for the first time.
+    /// Writes to a source that depend on the source's current state. A step that needs the number of a source writes
+    /// nothing until the source exists.
     fn of_source(&self, tenant: TenantNo, step: u64) -> Vec<Write> {
         let [what, a, b, c, d, e, f, g] = step.to_le_bytes();
         let known = self.source(tenant, if matches!(what % 30, 27 | 28) { b } else { a });
@@ -274,7 +274,7 @@ impl StorePair<'_> {
                 let extend = place.map(|place| extend(place, from, None));
                 [Some(take(0, 9, false)), extend, end].into_iter().flatten().collect()
             }
-            // It may be mistaken about the newest revision, and may know that the owner is dead.
+            // The caller may be wrong about the latest revision, and may claim that the owner is dead.
             (22, _) => vec![take(d.saturating_sub(250), e, f % 4 == 0)],
             (_, None) => Vec::new(),
             (23 | 24, Some(source)) => {
@@ -326,7 +326,7 @@ impl StorePair<'_> {
     }
 }
 
-/// Which source (and revision), from where, how many bytes.
+/// Number of a source (which also selects the revision), first byte, and length in bytes.
 type SourceBytes = (u8, u8, u8);
 
 fn erase(
@@ -358,7 +358,7 @@ fn erase(
     }
 }
 
-/// Opens a stream, as a fork if the second number is odd and another stream's.
+/// Opens a stream. It is a fork if `of` is odd and names another stream.
 fn open(tenant: TenantNo, number: u8, of: u8, at: u8) -> Write {
     let (id, parent) = (stream(number), stream(of));
     let opening = if of.is_multiple_of(2) || id == parent {

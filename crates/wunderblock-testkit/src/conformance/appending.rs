@@ -1,4 +1,4 @@
-//! Commits, positions, ids.
+//! Cases about commits, positions and event ids.
 
 use super::tenant::{TestTenant, happened, holding, placed, said, seqs, stream_id, texts};
 use futures_executor::block_on;
@@ -7,7 +7,7 @@ use wunderblock::store::{Answer, EventMark, Opening, PackedEvent, Query, StoreEr
 use wunderblock_core::id::Scope;
 use wunderblock_core::units::{Bytes, Millis, Seq};
 
-/// A commit of which one write is refused leaves nothing of the others.
+/// If one write of a commit is refused, no write of the commit is stored.
 pub(super) fn a_commit_is_all_or_nothing(scene: &TestTenant<'_>) {
     scene.told("there", &["one"]);
     let before = (scene.info("there"), scene.all("there"));
@@ -27,7 +27,7 @@ pub(super) fn a_commit_is_all_or_nothing(scene: &TestTenant<'_>) {
     assert_eq!(scene.append("there", vec![said("t2", "other words than before")]), [2]);
 }
 
-/// Answers come in the order of what was asked, and later writes of a commit see the earlier ones.
+/// Answers come in the order of the writes or queries, and later writes of a commit see the earlier ones.
 pub(super) fn answers_keep_the_order(scene: &TestTenant<'_>) {
     let written = scene
         .try_commit(vec![
@@ -58,7 +58,7 @@ pub(super) fn answers_keep_the_order(scene: &TestTenant<'_>) {
     );
 }
 
-/// No writes, no events and no queries are answered with nothing.
+/// Empty lists of writes, events and queries get empty answers.
 pub(super) fn empty_batches(scene: &TestTenant<'_>) {
     assert_eq!(scene.try_commit(Vec::new()), Ok(Vec::new()));
     assert_eq!(block_on(scene.store.query(Vec::new())), Ok(Vec::new()));
@@ -68,14 +68,14 @@ pub(super) fn empty_batches(scene: &TestTenant<'_>) {
     assert_eq!(scene.all("s"), []);
 }
 
-/// A tenant is created once; its secret stays the first.
+/// A tenant is created once and keeps its first key.
 pub(super) fn a_tenant_keeps_its_key(scene: &TestTenant<'_>) {
     let again = scene.commit(Write::Tenant { name: "local".to_owned(), key: [7; 32] });
     assert_eq!(again, Written::Tenant(scene.tenant));
     assert_ne!(TestTenant::of(scene.store, "other").tenant.no, scene.tenant.no);
 }
 
-/// Opening again with the same beginning changes nothing; with another it is refused.
+/// Opening a stream again in the same way changes nothing; opening it in another way is refused.
 pub(super) fn opening_twice(scene: &TestTenant<'_>) {
     scene.told("s", &["one", "two"]);
     let forked = scene.fork("f", "s", 2);
@@ -99,7 +99,7 @@ pub(super) fn opening_twice(scene: &TestTenant<'_>) {
     assert_eq!((scene.info("s"), scene.find("g")), (info, None));
 }
 
-/// Positions have no gaps, whatever was refused or repeated between, and every field comes back.
+/// Positions have no gaps, even after refused or repeated events, and every field is returned unchanged.
 pub(super) fn positions_have_no_gaps(scene: &TestTenant<'_>) {
     scene.open("s");
     assert_eq!(scene.append("s", vec![said("a", "A"), said("b", "B")]), [1, 2]);
@@ -124,7 +124,7 @@ pub(super) fn positions_have_no_gaps(scene: &TestTenant<'_>) {
     assert_eq!(last.proof, Some((event.salt, commitment(&event.salt, &event.content))));
 }
 
-/// An id stands for one content: the same again is no news, another is a conflict. Salts do not matter.
+/// An id belongs to one content: appending it again is a duplicate, other content is a conflict. Salts do not matter.
 pub(super) fn an_id_stands_for_one_content(scene: &TestTenant<'_>) {
     scene.open("s");
     let twice =
@@ -143,7 +143,7 @@ pub(super) fn an_id_stands_for_one_content(scene: &TestTenant<'_>) {
     assert_eq!(scene.blobs(&["new"]), [None], "nothing of a repeated event is written");
 }
 
-/// Events are refused when the head is not where the caller saw it.
+/// Events are refused if the head is not where the caller expects it.
 pub(super) fn a_moved_head_is_noticed(scene: &TestTenant<'_>) {
     scene.told("s", &["one"]);
     let append = |expected, id: &str| scene.appending_at("s", expected, vec![said(id, id)]);
@@ -160,8 +160,8 @@ pub(super) fn a_moved_head_is_noticed(scene: &TestTenant<'_>) {
     assert!(scene.try_commit(vec![on_fork]).is_ok(), "a fork's head is where it forked");
 }
 
-/// Whoever did not hear that events were appended says it again, wherever the head is now; what is not all there, or is
-/// there with other content, finds the head moved.
+/// A caller that lost the answer may append the same events again, wherever the head is now. If some of the events
+/// are missing or differ, the store reports that the head has moved.
 pub(super) fn a_lost_answer_is_asked_for_again(scene: &TestTenant<'_>) {
     scene.told("s", &["one"]);
     let append = |stream: &str, events| scene.try_commit(vec![scene.appending_at(stream, 1, events)]);
@@ -186,7 +186,7 @@ pub(super) fn a_lost_answer_is_asked_for_again(scene: &TestTenant<'_>) {
     assert_eq!(texts(&scene.all("s")), ["one", "X", "Y", "later"]);
 }
 
-/// What is told of a stream follows what is appended.
+/// Facts about a stream follow from the events appended to it.
 pub(super) fn a_stream_knows_what_it_holds(scene: &TestTenant<'_>) {
     let empty = scene.open("s");
     assert_eq!((empty.head, empty.opened_at, empty.updated_at), (Seq(0), Millis(500), Millis(500)));
@@ -211,7 +211,7 @@ pub(super) fn a_stream_knows_what_it_holds(scene: &TestTenant<'_>) {
     assert!(matches!(child, Written::Stream(info, true) if info.parent == Some(stream_id("not here yet"))));
 }
 
-/// Ids in every script, with every sign a query language knows, and of the greatest length.
+/// Ids in many scripts, with every special character of query languages, and of the maximum length.
 pub(super) fn hostile_ids(scene: &TestTenant<'_>) {
     let long = "é".repeat(wunderblock_core::id::MAX_ID_BYTES / 2);
     let ids = [
@@ -239,7 +239,7 @@ pub(super) fn hostile_ids(scene: &TestTenant<'_>) {
     }
 }
 
-/// Ten thousand events in one commit.
+/// Ten thousand events fit in one commit.
 pub(super) fn a_large_batch(scene: &TestTenant<'_>) {
     scene.open("s");
     let event = |n: u32| said(&format!("e{n}"), &format!("text {n}"));

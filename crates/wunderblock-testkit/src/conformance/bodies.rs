@@ -1,4 +1,4 @@
-//! Bodies, handles, tenants, erasure.
+//! Cases about bodies, handles, tenants and erasure.
 
 use super::derived::{count, counted, put, segment, segments, tally};
 use super::sources::{import, source};
@@ -14,7 +14,7 @@ use wunderblock::store::{
 use wunderblock_core::id::Handle;
 use wunderblock_core::units::Seq;
 
-/// A body is stored once in a tenant, and goes with the last event that holds it.
+/// A tenant stores a body once and removes it with the last event that contains it.
 pub(super) fn bodies_are_stored_once(scene: &TestTenant<'_>) {
     scene.open("s");
     scene.open("t");
@@ -34,7 +34,7 @@ pub(super) fn bodies_are_stored_once(scene: &TestTenant<'_>) {
     assert_eq!(scene.blobs(&["shared"]), [Some(body("shared"))], "said again, it is there again");
 }
 
-/// Two bodies with one handle: the second is refused, and nothing of its commit is stored.
+/// Two bodies with the same handle: the second is refused, and nothing of its commit is stored.
 pub(super) fn a_taken_handle_is_refused(scene: &TestTenant<'_>) {
     scene.open_with("s", vec![holding("1", &["first"])]);
     let second = PackedBlob { handle: handle("first"), ..body("second") };
@@ -80,7 +80,7 @@ pub(super) fn handles_resolve(scene: &TestTenant<'_>) {
     }
 }
 
-/// Who holds a body is told by stream and position; a fork does not hold what it shares.
+/// Events that contain a body are listed by stream and position; a fork does not list events of its parent.
 pub(super) fn holders_of_a_body(scene: &TestTenant<'_>) {
     scene.open_with(
         "s",
@@ -105,7 +105,7 @@ pub(super) fn holders_of_a_body(scene: &TestTenant<'_>) {
     assert_eq!(holders(&TestTenant::of(scene.store, "two"), "body", 9), []);
 }
 
-/// A tenant with one of everything, under names that every such tenant uses.
+/// Creates a tenant with one item of each kind, under names that every furnished tenant uses.
 fn furnished<'a>(store: &'a dyn Storage, name: &str) -> TestTenant<'a> {
     let scene = TestTenant::of(store, name);
     scene.open("s");
@@ -121,7 +121,7 @@ fn furnished<'a>(store: &'a dyn Storage, name: &str) -> TestTenant<'a> {
     scene
 }
 
-/// All that can be asked of a tenant by names that mean something in every furnished one, and of one by its numbers.
+/// Asks a tenant every query whose names exist in each furnished tenant, with the numbers of `by_number`.
 fn everything(scene: &TestTenant<'_>, by_number: &TestTenant<'_>) -> Vec<Answer> {
     let (tenant, stream) = (scene.tenant.no, || stream_id("s"));
     let segment = segments(by_number).first().unwrap().id;
@@ -151,7 +151,7 @@ fn everything(scene: &TestTenant<'_>, by_number: &TestTenant<'_>) -> Vec<Answer>
     block_on(scene.store.query(queries)).unwrap()
 }
 
-/// All that can be read of the stream in it.
+/// Asks a furnished tenant every query about its stream.
 fn all_of_the_stream(scene: &TestTenant<'_>) -> Vec<Answer> {
     let (tenant, stream) = (scene.tenant.no, || stream_id("s"));
     let queries = vec![
@@ -166,7 +166,7 @@ fn all_of_the_stream(scene: &TestTenant<'_>) -> Vec<Answer> {
     block_on(scene.store.query(queries)).unwrap()
 }
 
-/// Nothing of one tenant is seen, changed or removed by another that uses the same names.
+/// A tenant cannot see, change or remove anything of another tenant that uses the same names.
 pub(super) fn tenants_see_only_their_own(scene: &TestTenant<'_>) {
     let bare = TestTenant::of(scene.store, "bare");
     let one = furnished(scene.store, "one");
@@ -208,7 +208,7 @@ pub(super) fn tenants_see_only_their_own(scene: &TestTenant<'_>) {
     assert_eq!((everything(&one, &one), all_of_the_stream(&one)), before);
 }
 
-/// Erasing removes payload, salt, origin and bodies, through forks, and leaves positions and sums.
+/// Erasing removes payload, salt, origin and bodies, also from a fork, and leaves positions and sums.
 pub(super) fn erasing_leaves_the_place(scene: &TestTenant<'_>) {
     scene.open("s");
     let call = PackedEvent { blobs: vec![body("input")], ..said("1", "call") };
@@ -240,7 +240,7 @@ pub(super) fn erasing_leaves_the_place(scene: &TestTenant<'_>) {
     assert_eq!(scene.try_commit(vec![nowhere]), Err(StoreError::NoStream(stream_id("nowhere"))));
 }
 
-/// What was erased does not come back under its id, whatever the content.
+/// Erased content does not come back under its id, whatever the new content is.
 pub(super) fn erased_ids_stay_taken(scene: &TestTenant<'_>) {
     scene.open_with("s", vec![holding("1", &["secret"]), said("2", "2")]);
     scene.fork("f", "s", 1);

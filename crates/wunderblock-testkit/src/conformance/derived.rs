@@ -1,4 +1,4 @@
-//! What is counted and indexed: bodies, tallies, segments, and forgetting all of it.
+//! Cases about derived data: counts of bodies, tallies, segments, and dropping all of them.
 
 use super::tenant::{TestTenant, answered, handle, happened, holding, said, stream_id};
 use wunderblock::store::{
@@ -20,7 +20,7 @@ pub(super) fn counted(scene: &TestTenant<'_>, texts: &[&str]) -> Vec<Option<Body
     )
 }
 
-/// What was counted of an event's bodies comes with it, where it was asked for.
+/// Counts of an event's bodies come with the event if the query asks for them.
 pub(super) fn counts_come_with_events(scene: &TestTenant<'_>) {
     scene.open_with(
         "s",
@@ -54,7 +54,7 @@ pub(super) fn counts_come_with_events(scene: &TestTenant<'_>) {
     assert_eq!(numbers(scene.at("f", &[1, 2, 4])), [vec![], vec![1], vec![2]]);
 }
 
-/// Counts are kept for bodies that are there; the second tokenizer's count may come later, and stays.
+/// Counts are stored only for existing bodies. The count of the second tokenizer may come later and is kept.
 pub(super) fn counts_of_bodies(scene: &TestTenant<'_>) {
     scene.open_with("s", vec![holding("1", &["one", "two"])]);
     let one = BodyCount { o200k: 7, cl100k: None, class: 3, escaped: 1 << 40, quotes: 2 };
@@ -83,7 +83,7 @@ fn tokens(scene: &TestTenant<'_>, stream: &str, seqs: &[u64]) -> Vec<Option<u64>
     scene.tallies(stream, seqs).iter().map(|row| row.tokens.map(|tokens| tokens.0)).collect()
 }
 
-/// Messages, texts and tokens add up from the beginning, also over a fork.
+/// Messages, text lengths and tokens add up from the start of a stream, also across a fork.
 pub(super) fn tallies_add_up(scene: &TestTenant<'_>) {
     scene.open_with("s", vec![happened("1", "session.opened", "o"), said("2", "22"), said("3", "333")]);
     scene.append("s", vec![said("4", "4444")]);
@@ -107,7 +107,7 @@ pub(super) fn tallies_add_up(scene: &TestTenant<'_>) {
     assert_eq!(rows, [(2, 6), (3, 10)]);
 }
 
-/// Tallies that come twice, too early or for positions that are not there change nothing.
+/// Tallies that come twice, too early, or for missing positions change nothing.
 pub(super) fn tallies_come_in_order(scene: &TestTenant<'_>) {
     scene.told("s", &["1", "2", "3"]);
     tally(scene, "s", &[(2, 5)]);
@@ -149,7 +149,7 @@ fn headers(scene: &TestTenant<'_>) -> Vec<String> {
     segments(scene).into_iter().map(|info| String::from_utf8(info.header).unwrap()).collect()
 }
 
-/// Segments are listed newest first; one that replaces others takes the place of the newest of them.
+/// Segments are listed newest first. A merged segment takes the place of the newest one it replaces.
 pub(super) fn segments_replace_each_other(scene: &TestTenant<'_>) {
     scene.told("s", &["1", "2", "3"]);
     for (header, to) in [("one", 1), ("second", 2), ("third one", 3)] {
@@ -184,7 +184,7 @@ pub(super) fn segments_replace_each_other(scene: &TestTenant<'_>) {
     assert_eq!(headers(scene), ["third one"]);
 }
 
-/// Blocks are read by segment and number, and all of a segment in order.
+/// Blocks are read by segment and number, or all of a segment in order.
 pub(super) fn blocks_by_number(scene: &TestTenant<'_>) {
     scene.told("s", &["1"]);
     let data: Vec<String> = (0..12).map(|number| format!("block {number}")).collect();
@@ -204,7 +204,7 @@ pub(super) fn blocks_by_number(scene: &TestTenant<'_>) {
     assert_eq!(scene.ask(Query::SegmentBlocks { tenant, segment: empty.id }), Answer::Blocks(Vec::new()));
 }
 
-/// A stream is behind until all of it is counted and indexed.
+/// A stream is behind until all its own events are counted and indexed.
 pub(super) fn streams_left_behind(scene: &TestTenant<'_>) {
     let behind = |limit| scene.streams_of(Query::Behind { tenant: scene.tenant.no, limit });
     scene.open("empty");
@@ -228,7 +228,7 @@ pub(super) fn streams_left_behind(scene: &TestTenant<'_>) {
     assert_eq!(behind(9), ["f"]);
 }
 
-/// Dropping what is derived leaves the ledger as it was, and it can be made anew.
+/// Dropping derived data leaves the ledger unchanged, and the data can be rebuilt.
 pub(super) fn what_is_derived_can_be_dropped(scene: &TestTenant<'_>) {
     let other = &TestTenant::of(scene.store, "other");
     for scene in [scene, other] {
@@ -263,7 +263,7 @@ pub(super) fn what_is_derived_can_be_dropped(scene: &TestTenant<'_>) {
     assert_eq!(headers(scene), ["new"]);
 }
 
-/// An erasure and a replacement of segments end an epoch, and what names an earlier one is refused whole.
+/// Erasures and replacements of segments end an epoch. A commit that names an earlier epoch is refused as a whole.
 pub(super) fn what_was_read_before_an_erasure_is_not_written_after(scene: &TestTenant<'_>) {
     scene.told("s", &["1", "2", "3"]);
     let epoch = || answered!(scene.ask(Query::Epoch), Answer::Epoch(epoch) => epoch);

@@ -1,4 +1,4 @@
-//! Who holds which work, by the time the caller tells.
+//! Cases about leases: which worker holds which work, by the time that callers pass.
 
 use super::derived::tallying;
 use super::tenant::{TestTenant, answered, stream_id};
@@ -19,7 +19,7 @@ fn lease(holder: &str, until: i64) -> Option<Lease> {
     Some(Lease { holder: holder.to_owned(), until: Millis(until) })
 }
 
-/// Who holds it instead.
+/// Claims work. Returns the lease of another holder, or `None` if the claim succeeded.
 fn claim(scene: &TestTenant<'_>, key: &str, holder: &str, times: (i64, i64)) -> Option<Lease> {
     answered!(scene.commit(claiming(scene, key, holder, times)), Written::Claimed(other) => other)
 }
@@ -39,7 +39,7 @@ fn held(scene: &TestTenant<'_>, key: &str) -> Option<Lease> {
     )
 }
 
-/// Of two that want the same work one gets it, and the other is told who has it; also within one commit.
+/// If two workers claim the same work, one gets it and the other learns who holds it, even within one commit.
 pub(super) fn one_of_two_holds_the_work(scene: &TestTenant<'_>) {
     assert_eq!(held(scene, "sweep s/main"), None);
     assert_eq!(claim(scene, "sweep s/main", "a", (100, 200)), None);
@@ -55,7 +55,7 @@ pub(super) fn one_of_two_holds_the_work(scene: &TestTenant<'_>) {
     assert_eq!(both, [Written::Claimed(None), Written::Claimed(lease("a", 2))]);
 }
 
-/// A holder that does not come back is outlived: its claim ends by the time the others tell, not before.
+/// The claim of a dead holder ends at its time, by the clock of the other callers, and not before.
 pub(super) fn a_dead_holder_is_outlived(scene: &TestTenant<'_>) {
     assert_eq!(claim(scene, "k", "dead", (100, 200)), None);
     assert_eq!(claim(scene, "k", "b", (199, 300)), lease("dead", 200));
@@ -72,7 +72,7 @@ pub(super) fn a_dead_holder_is_outlived(scene: &TestTenant<'_>) {
     assert_eq!(claim(scene, "old", "b", (i64::MAX, i64::MAX)), None);
 }
 
-/// Work that was given back is free; only its holder can give it back.
+/// Released work is free, and only its holder can release it.
 pub(super) fn only_the_holder_gives_back(scene: &TestTenant<'_>) {
     release(scene, "k", "a");
     assert_eq!(claim(scene, "k", "a", (100, 200)), None);
@@ -84,7 +84,7 @@ pub(super) fn only_the_holder_gives_back(scene: &TestTenant<'_>) {
     assert_eq!(claim(scene, "k", "b", (100, 200)), None);
 }
 
-/// The same words are other work for another tenant.
+/// The same key names different work in another tenant.
 pub(super) fn leases_are_a_tenants_own(scene: &TestTenant<'_>) {
     let (one, two) = (scene, &TestTenant::of(scene.store, "two"));
     assert_eq!(claim(one, "k", "a", (1, 9)), None);
@@ -94,7 +94,7 @@ pub(super) fn leases_are_a_tenants_own(scene: &TestTenant<'_>) {
     assert_eq!((held(one, "k"), held(two, "k")), (lease("a", 9), None));
 }
 
-/// Leases go with what is derived, one tenant's at a time.
+/// Leases are dropped with the derived data, for one tenant at a time.
 pub(super) fn leases_can_be_dropped(scene: &TestTenant<'_>) {
     let (one, two) = (scene, &TestTenant::of(scene.store, "two"));
     for scene in [one, two] {
@@ -106,7 +106,7 @@ pub(super) fn leases_can_be_dropped(scene: &TestTenant<'_>) {
     assert_eq!((held(two, "k"), held(two, "")), (lease("a", 9), lease("a", 9)));
 }
 
-/// What is refused as a whole claims and frees nothing.
+/// A refused commit neither claims nor releases anything.
 pub(super) fn a_refused_commit_claims_nothing(scene: &TestTenant<'_>) {
     assert_eq!(claim(scene, "mine", "a", (1, 9)), None);
     let nowhere = tallying(scene, "nowhere", &[]);

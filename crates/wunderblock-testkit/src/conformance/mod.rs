@@ -1,8 +1,8 @@
-//! The conformance suite of the storage port: whatever stands behind it passes every case.
+//! The conformance suite of the storage port: every implementation must pass every case.
 //!
-//! A case gets the only tenant of a store, and panics where the store does not do what the port promises. Numbers that a
-//! store is free to choose (tenants, streams, sources, segments) are compared only with themselves, except by [`agree`],
-//! which asks two stores that number alike.
+//! A case receives the only tenant of a new store and panics if the store breaks a promise of the port. A store may
+//! choose its own numbers for tenants, streams, sources and segments, so cases compare these numbers only with each
+//! other. [`agree`] is the exception: it compares two stores that assign the same numbers.
 
 #![expect(
     clippy::unwrap_used,
@@ -35,7 +35,7 @@ use sources::*;
 use tenant::TestTenant;
 use wunderblock::store::Storage;
 
-/// A promise of the port, tried by the only tenant of a store.
+/// Checks one promise of the port with the only tenant of a store.
 type Case = fn(&TestTenant<'_>);
 
 macro_rules! cases {
@@ -113,10 +113,10 @@ cases! {
     checksums_come_back,
 }
 
-/// Tries every case on a store of its own.
+/// Runs every case, each on a new store.
 ///
 /// # Panics
-/// When a case does not hold; the message begins with the names of all those that do not.
+/// Panics if any case fails. The message lists the names of all failed cases.
 pub fn suite(make: &dyn Fn() -> Box<dyn Storage>) {
     let mut broken = Vec::new();
     for (name, case) in CASES {

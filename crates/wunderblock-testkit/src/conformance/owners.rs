@@ -1,4 +1,4 @@
-//! Who writes a revision: one owner at a time; the next one goes on where the last commit ended.
+//! Cases about the owner of a revision: one writer at a time, and the next one continues after the last commit.
 
 use super::sources::{
     Place, after, bytes, ending, extending, extending_by, import, owner, packed, revision, source, take,
@@ -8,7 +8,7 @@ use super::tenant::{TestTenant, answered, said, texts};
 use wunderblock::store::{Begin, Owner, SourceNo, StoreError, Write, Written};
 use wunderblock_core::units::Millis;
 
-/// Takes a source at a time, maybe knowing that its owner is dead.
+/// Takes the source `/a` at a time, optionally with the claim that its owner is dead.
 fn take_at(
     scene: &TestTenant<'_>,
     begin: Begin,
@@ -22,7 +22,7 @@ fn take_at(
     answered!(scene.try_commit(vec![write])?.remove(0), Written::Source(no, revision) => Ok((no, revision)))
 }
 
-/// Nobody takes a source while its owner's time has not passed, except the owner and those who know that it is dead.
+/// Before its owner's time has passed, only the owner, or a caller that knows it is dead, can take a source.
 pub(super) fn a_source_has_one_owner(scene: &TestTenant<'_>) {
     let grow = |len| Begin::Grow { revision: 1, len };
     let held = |until| Err(StoreError::Held { until: Millis(until) });
@@ -41,7 +41,7 @@ pub(super) fn a_source_has_one_owner(scene: &TestTenant<'_>) {
     assert_eq!(take_at(scene, grow(0), owner("four", 999), (899, false)), held(900), "a write renews it");
 }
 
-/// A writer that was disowned writes no more, and what it wanted with it is not done either.
+/// A disowned writer can write no more, and the other writes of its commits are refused too.
 pub(super) fn a_disowned_writer_is_refused(scene: &TestTenant<'_>) {
     scene.open("s");
     let place = take(scene, "/a", after("/a", 0), "one");
@@ -67,7 +67,7 @@ pub(super) fn a_disowned_writer_is_refused(scene: &TestTenant<'_>) {
     assert_eq!(revision(scene, next).owner, None);
 }
 
-/// What was given back is free, whole or not; only its owner gives it back.
+/// A released revision is free, whether it is whole or not, and only its owner can release it.
 pub(super) fn an_owner_gives_back(scene: &TestTenant<'_>) {
     let place = take(scene, "/a", after("/a", 0), "one");
     scene.commit(extending(place, "one", 0, &["part"]));
@@ -90,7 +90,7 @@ pub(super) fn an_owner_gives_back(scene: &TestTenant<'_>) {
     assert!(!revision(scene, place).whole, "who goes on has not reached the end");
 }
 
-/// A revision goes on where the last commit ended, and only as the caller saw it.
+/// A revision grows from the end of the last commit, and only if the caller knows its current length.
 pub(super) fn growing_goes_on_where_it_ended(scene: &TestTenant<'_>) {
     let moved = Err(StoreError::SourceMoved);
     let grow = |revision, len| Begin::Grow { revision, len };
@@ -111,7 +111,7 @@ pub(super) fn growing_goes_on_where_it_ended(scene: &TestTenant<'_>) {
     assert_eq!(one(grow(2, 3)), Ok(second));
 }
 
-/// Bytes come in order, without gaps, from where the revision ends.
+/// Chunks must be added in order, without gaps, at the end of the revision.
 pub(super) fn chunks_have_no_gaps(scene: &TestTenant<'_>) {
     let place = take(scene, "/a", after("/a", 0), "me");
     scene.commit(extending(place, "me", 0, &["0123", "45"]));
@@ -136,7 +136,7 @@ pub(super) fn chunks_have_no_gaps(scene: &TestTenant<'_>) {
     assert_eq!(bytes(scene, place, 0, 99), "0123456789");
 }
 
-/// A stream shows that an import of it has not reached its end.
+/// A stream shows that its latest import has not reached the end of the file.
 pub(super) fn unfinished_imports_show(scene: &TestTenant<'_>) {
     for id in ["s", "other"] {
         scene.open(id);

@@ -1,4 +1,4 @@
-//! Events by range, position, mark and call; streams; forks.
+//! Cases about events by range, position, mark and lane, about lists of streams and tenants, and about forks.
 
 use super::derived::tally;
 use super::tenant::{TestTenant, answered, happened, happened_in, placed, said, seqs, stream_id, texts};
@@ -9,7 +9,7 @@ use wunderblock::store::{
 use wunderblock_core::id::{LaneId, Scope};
 use wunderblock_core::units::{Bytes, Millis, Seq};
 
-/// Three streams: `a` with 1 to 6, `b` from 4 with 5 to 7, `c` from `b`'s 6 with 7 and 8.
+/// Opens three streams: `a` (1 to 6), `b` (forked from `a` at 4; 5 to 7), `c` (forked from `b` at 6; 7 and 8).
 fn three_levels(scene: &TestTenant<'_>) {
     scene.told("a", &["a1", "a2", "a3", "a4", "a5", "a6"]);
     scene.fork("b", "a", 4);
@@ -55,7 +55,8 @@ pub(super) fn a_fork_reads_through(scene: &TestTenant<'_>) {
     assert_eq!(texts(&scene.events_of(between)), ["c7", "b6", "b5", "a4"]);
 }
 
-/// A fork below the place where its parent forked continues the grandparent; one at the head or at 0 is empty.
+/// A fork at a position before its parent's own fork continues the grandparent. A fork at the head or at 0 has no own
+/// events.
 pub(super) fn forks_at_their_edges(scene: &TestTenant<'_>) {
     three_levels(scene);
     scene.fork("below", "b", 2);
@@ -91,7 +92,7 @@ pub(super) fn forks_at_their_edges(scene: &TestTenant<'_>) {
     assert_eq!(sums("at head", &[5, 6, 9]), [(5, 10, Some(15)), (6, 12, Some(21)), (6, 12, Some(21))]);
 }
 
-/// In a fork, ids of the shared history count; what the parent said later does not.
+/// In a fork, ids of the shared history are taken; ids that the parent appended later are not.
 pub(super) fn ids_count_through_a_fork(scene: &TestTenant<'_>) {
     three_levels(scene);
     let again =
@@ -106,7 +107,7 @@ pub(super) fn ids_count_through_a_fork(scene: &TestTenant<'_>) {
     assert_eq!(parent, [placed(7, false)]);
 }
 
-/// Ranges are cut by count and by the length of the texts, from either end.
+/// Ranges are cut by number of events and by text length, from either end.
 pub(super) fn ranges_have_limits(scene: &TestTenant<'_>) {
     scene.told("s", &["1", "22", "333", "4444", "55555"]);
     let query = |from, to, order, limit, text| Query::Events {
@@ -144,7 +145,7 @@ pub(super) fn ranges_have_limits(scene: &TestTenant<'_>) {
     assert_eq!(seqs(&scene.events_of(query(6, 8, up, 9, 0))), [6, 7, 8], "empty texts exceed nothing");
 }
 
-/// Events at positions come in the order asked for; what is not there is left out.
+/// Events at positions come in the order of the query; missing positions are left out.
 pub(super) fn events_at_positions(scene: &TestTenant<'_>) {
     three_levels(scene);
     assert_eq!(texts(&scene.at("c", &[8, 1, 5, 5, 0, 9, 77])), ["c8", "a1", "b5", "b5"]);
@@ -152,7 +153,7 @@ pub(super) fn events_at_positions(scene: &TestTenant<'_>) {
     scene.knows_nothing_of("nowhere");
 }
 
-/// System messages and control events are found by mark, newest first, through forks.
+/// System messages, user turns and control events are found by mark, newest first, through forks.
 pub(super) fn marked_events(scene: &TestTenant<'_>) {
     scene.open("s");
     let system = |id: &str| PackedEvent { mark: EventMark::System, ..said(id, id) };
@@ -183,7 +184,7 @@ pub(super) fn marked_events(scene: &TestTenant<'_>) {
     assert_eq!(marked("f", Marked::System, 0, 99), [0; 0]);
 }
 
-/// Control events are found by the lane they belong to, and the newest of every lane at once, through forks.
+/// Control events are found by lane, and the newest of every lane in one query, through forks.
 pub(super) fn events_of_lanes(scene: &TestTenant<'_>) {
     scene.open("s");
     let lane = |name: &str| LaneId::new(name).unwrap();
@@ -238,7 +239,7 @@ pub(super) fn streams_by_prefix(scene: &TestTenant<'_>) {
     assert_eq!(by_no(TenantNo(scene.tenant.no.0 + 1), vec![no("b")]), [""; 0]);
 }
 
-/// Streams are listed by whose they are and by when something last happened in them.
+/// Streams are listed by scope and by the time of their latest event.
 pub(super) fn streams_by_scope(scene: &TestTenant<'_>) {
     let open = |id: &str, project: &str, agent: Option<&str>, at: i64| {
         let scope = Scope {
@@ -279,7 +280,7 @@ pub(super) fn streams_by_scope(scene: &TestTenant<'_>) {
     assert_eq!(list("", None, None, Some(31)), ["a1", "b1"], "what counts is the newest event");
 }
 
-/// Tenants are listed in the order in which they came.
+/// Tenants are listed in the order in which they were created.
 pub(super) fn tenants_are_listed(scene: &TestTenant<'_>) {
     TestTenant::of(scene.store, "second name, first");
     for name in ["b", "a", "b"] {

@@ -1,4 +1,4 @@
-//! Records of transcripts by their own ids, events by theirs; what was erased; checksums.
+//! Cases about transcript records by their ids, events by theirs, erasures, and checksums.
 
 use super::tenant::{TestTenant, answered, happened, said, stream_id};
 use wunderblock::store::codec::{nameless_key, record_key};
@@ -9,7 +9,7 @@ use wunderblock::store::{
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::Seq;
 
-/// Where records stand, by their ids.
+/// Streams and positions of records, by the records' ids.
 fn places(scene: &TestTenant<'_>, ids: &[&str]) -> Vec<Vec<(String, u64)>> {
     let records = ids.iter().map(|id| record_key(id)).collect();
     let query = Query::Records { tenant: scene.tenant.no, records };
@@ -27,7 +27,7 @@ fn at(stream: &str, seq: u64) -> (String, u64) {
     (stream.to_owned(), seq)
 }
 
-/// A record is found in every stream that holds it, at its last position there.
+/// A record is found in every stream that contains it, at its last position there.
 pub(super) fn records_are_found(scene: &TestTenant<'_>) {
     for id in ["t", "s"] {
         scene.open(id);
@@ -57,8 +57,8 @@ pub(super) fn records_are_found(scene: &TestTenant<'_>) {
     assert_eq!((refused.is_err(), places(scene, &["x"])), (true, vec![Vec::new()]));
 }
 
-/// What a record without an id says is found in a few streams, and forgotten with what it says: not with what others say
-/// at the same place, nor where its id is known.
+/// A record without an id is found by its content, in a limited number of streams, until that content is erased.
+/// Erasing it affects neither other records at the same position nor a record whose id is known.
 pub(super) fn records_without_ids_are_forgotten(scene: &TestTenant<'_>) {
     let key = |text: &str| nameless_key(&[7; 32], 5, blake3::hash(text.as_bytes()).as_bytes());
     let of = |id: &str, records: Vec<i64>| PackedEvent { records, ..said(id, id) };
@@ -86,7 +86,7 @@ pub(super) fn records_without_ids_are_forgotten(scene: &TestTenant<'_>) {
     assert_eq!(find("all"), ["s1 1", "s2 1", "s3 1", "s5 3"], "there is room again");
 }
 
-/// A record stands with the stream that holds it; a fork does not hold what it shares.
+/// A record belongs to the stream that holds its event; a fork does not hold records of its parent.
 pub(super) fn records_count_through_forks(scene: &TestTenant<'_>) {
     scene.told("s", &["one", "two", "three"]);
     scene.fork("f", "s", 2);
@@ -104,7 +104,7 @@ fn known(scene: &TestTenant<'_>, stream: &str, ids: &[&str]) -> Vec<Option<Known
     )
 }
 
-/// Events are known by their ids in a stream and what it continues, erased ones without a proof.
+/// Events are found by id in a stream and in the streams it continues; erased ones come without a proof.
 pub(super) fn ids_are_known(scene: &TestTenant<'_>) {
     scene.told("s", &["one", "two", "three"]);
     scene.fork("f", "s", 2);
@@ -126,7 +126,7 @@ pub(super) fn ids_are_known(scene: &TestTenant<'_>) {
     assert_eq!(known(scene, "s", &["s 1"]), [gone(1)]);
 }
 
-/// What was erased is listed by session: coordinates, each once.
+/// Erasures are listed by session, as coordinates, each one once.
 pub(super) fn erasures_are_listed(scene: &TestTenant<'_>) {
     scene.told("s", &["x"]);
     let tenant = scene.tenant.no;
@@ -160,7 +160,7 @@ pub(super) fn erasures_are_listed(scene: &TestTenant<'_>) {
     assert_eq!(list(&["c"]), [gone("c", Gone::Session)]);
 }
 
-/// An event's checksum comes back as it was written, by every way of reading, and goes with the payload.
+/// An event's checksum is returned unchanged by every query, and is erased with the payload.
 pub(super) fn checksums_come_back(scene: &TestTenant<'_>) {
     scene.open("s");
     let event = |id: &str, checksum| PackedEvent { checksum, ..happened(id, "kind", id) };

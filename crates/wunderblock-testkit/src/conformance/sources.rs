@@ -1,4 +1,4 @@
-//! Imported sources: chunks, revisions, links, erasing bytes.
+//! Cases about imported sources: chunks, revisions, links and erased bytes.
 
 use super::tenant::{TestTenant, answered, handle, said, span, stream_id};
 use std::ops::Range;
@@ -9,19 +9,19 @@ use wunderblock::store::{
 };
 use wunderblock_core::units::Millis;
 
-/// A source, and a revision of it.
+/// Number of a source, and number of one of its revisions.
 pub(super) type Place = (SourceNo, u32);
 
 pub(super) fn owner(token: &str, until: i64) -> Owner {
     Owner { token: token.to_owned(), until: Millis(until) }
 }
 
-/// A revision after this one, under the handle of the source's name and its number.
+/// Begins the revision after `newest`. Its handle follows from the source's key and the revision's number.
 pub(super) fn after(key: &str, newest: u32) -> Begin {
     Begin::New { after: newest, handle: handle(&format!("{key} {}", newest + 1)) }
 }
 
-/// Takes a source at time 0, as one who knows nothing of its owner.
+/// Write that takes a source at time 0, without knowledge of its owner.
 pub(super) fn taking(scene: &TestTenant<'_>, key: &str, begin: Begin, owner: Owner) -> Write {
     Write::Source {
         tenant: scene.tenant.no,
@@ -42,7 +42,7 @@ pub(super) fn take(scene: &TestTenant<'_>, key: &str, begin: Begin, token: &str)
     )
 }
 
-/// These texts as chunks, one after the other.
+/// Packs texts as consecutive chunks from an offset on.
 pub(super) fn packed(from: u64, texts: &[&str]) -> Vec<PackedChunk> {
     let mut offset = from;
     let chunk = |text: &&str| {
@@ -57,7 +57,7 @@ pub(super) fn extending(place: Place, token: &str, from: u64, texts: &[&str]) ->
     extending_by(place, owner(token, 100), from, packed(from, texts), Vec::new())
 }
 
-/// Adds chunks; the ranges in them stand for erased bytes.
+/// Write that adds chunks. The ranges in `erased` mark erased bytes in them.
 pub(super) fn extending_by(
     (source, revision): Place,
     owner: Owner,
@@ -74,7 +74,7 @@ pub(super) fn ending(place: Place, token: &str) -> Write {
     Write::Whole { source, revision, token: token.to_owned(), modified, reader, leaf: None }
 }
 
-/// Stores a whole new revision of these chunks.
+/// Imports chunks as a complete new revision.
 pub(super) fn import(scene: &TestTenant<'_>, key: &str, chunks: &[&str]) -> Place {
     let newest = source(scene, key).map_or(0, |info| info.revision.no);
     let place = take(scene, key, after(key, newest), "importer");
@@ -93,12 +93,12 @@ fn find(scene: &TestTenant<'_>, by: SourceBy, revision: Option<u32>) -> Option<S
     )
 }
 
-/// What is known of a revision.
+/// Returns the stored description of a revision.
 pub(super) fn revision(scene: &TestTenant<'_>, (no, revision): Place) -> RevisionInfo {
     find(scene, SourceBy::No(no), Some(revision)).unwrap().revision
 }
 
-/// The chunks that overlap a range.
+/// Returns the chunks that overlap a range of bytes.
 fn chunks(scene: &TestTenant<'_>, (source, revision): Place, range: Range<u64>, limit: u64) -> Vec<Chunk> {
     let Range { start: from, end: to } = range;
     answered!(
@@ -107,7 +107,7 @@ fn chunks(scene: &TestTenant<'_>, (source, revision): Place, range: Range<u64>, 
     )
 }
 
-/// The bytes of a range.
+/// Returns the text in a range of bytes, and checks the chunks it comes from.
 pub(super) fn bytes(scene: &TestTenant<'_>, place: Place, from: u64, to: u64) -> String {
     let mut text = String::new();
     for chunk in chunks(scene, place, from..to, u64::MAX >> 1) {
@@ -121,7 +121,7 @@ pub(super) fn bytes(scene: &TestTenant<'_>, place: Place, from: u64, to: u64) ->
     text
 }
 
-/// A source is known by its path and by its number, from the moment it is taken.
+/// A source is found by its path and by its number as soon as it is taken.
 pub(super) fn a_source_is_imported(scene: &TestTenant<'_>) {
     assert_eq!(source(scene, "/a"), None);
     let place = take(scene, "/a", after("/a", 0), "me");
@@ -173,7 +173,7 @@ pub(super) fn a_source_is_imported(scene: &TestTenant<'_>) {
     assert_eq!(bytes(scene, other, 0, 99), "other");
 }
 
-/// Chunks are found by the bytes they hold, in order.
+/// Chunks are found by the bytes they contain, in order.
 pub(super) fn chunks_by_range(scene: &TestTenant<'_>) {
     let place = import(scene, "/a", &["0123", "4567", "89"]);
     let expect = |from, to, limit, expected: &[u64]| {
@@ -197,7 +197,7 @@ pub(super) fn chunks_by_range(scene: &TestTenant<'_>) {
     }
 }
 
-/// A file that was rewritten is a new revision; each keeps the bytes it had.
+/// A rewritten file becomes a new revision, and each revision keeps its own bytes.
 pub(super) fn revisions_keep_their_bytes(scene: &TestTenant<'_>) {
     let first = import(scene, "/a", &["aaaa", "bbbb"]);
     let second = import(scene, "/a", &["aaaa", "cc"]);
@@ -213,7 +213,7 @@ pub(super) fn revisions_keep_their_bytes(scene: &TestTenant<'_>) {
     assert_eq!(bytes(scene, second, 0, 99), "aaaacc");
 }
 
-/// A source's handle names its newest revision, a revision's handle this one.
+/// The handle of a source names its latest revision; the handle of a revision names that revision.
 pub(super) fn handles_of_revisions_resolve(scene: &TestTenant<'_>) {
     let (no, _) = import(scene, "/a", &["first"]);
     import(scene, "/a", &["second"]);
@@ -232,7 +232,7 @@ fn sources(scene: &TestTenant<'_>, query: Query) -> Vec<Place> {
     )
 }
 
-/// All sources are listed, each with its newest revision.
+/// All sources are listed, each with its latest revision.
 pub(super) fn the_newest_of_each_source(scene: &TestTenant<'_>) {
     let tenant = scene.tenant.no;
     assert_eq!(sources(scene, Query::Sources { tenant }), []);
@@ -273,7 +273,7 @@ pub(super) fn streams_are_linked_to_revisions(scene: &TestTenant<'_>) {
     assert_eq!(scene.info("bare").source, None, "what is not there is not linked");
 }
 
-/// Bytes of a revision are overwritten with spaces, over the borders of chunks, and what could tell of them goes.
+/// Erased bytes are replaced by spaces, across chunk borders, and the state of the reader is dropped with them.
 pub(super) fn bytes_are_erased(scene: &TestTenant<'_>) {
     scene.told("s", &["x"]);
     let long = "secret ".repeat(100);
@@ -301,7 +301,7 @@ pub(super) fn bytes_are_erased(scene: &TestTenant<'_>) {
     scene.append("s", vec![said("later", "the ledger goes on")]);
 }
 
-/// What is erased is what a revision has there. The same bytes of another revision are the caller's to find.
+/// Bytes are erased in the named revision only. Finding the same bytes in other revisions is the caller's task.
 pub(super) fn bytes_are_erased_as_a_revision_has_them(scene: &TestTenant<'_>) {
     scene.told("s", &["x"]);
     let gone = "{gone: the record that has a secret}\n";
@@ -319,7 +319,7 @@ pub(super) fn bytes_are_erased_as_a_revision_has_them(scene: &TestTenant<'_>) {
     assert_eq!(bytes(scene, second, 0, 8), "  me    ");
 }
 
-/// An import that leaves out what was erased before says which ranges stand for it.
+/// An import that leaves out bytes erased earlier lists the ranges that replace them.
 pub(super) fn erased_ranges_are_listed(scene: &TestTenant<'_>) {
     let place = take(scene, "/a", after("/a", 0), "me");
     let extend =

@@ -1,4 +1,4 @@
-//! The words the cases are told in: a tenant with streams, events, bodies.
+//! Helpers of the cases: a tenant with streams, events and bodies.
 
 use futures_executor::block_on;
 use wunderblock::store::codec::{checksum, pack, record_key};
@@ -11,7 +11,7 @@ use wunderblock_core::id::{EventId, Handle, LaneId, Scope, StreamId};
 use wunderblock_core::message::Role;
 use wunderblock_core::units::{Bytes, Millis, Seq};
 
-/// What an answer of this form holds; panics at any other answer.
+/// Extracts the content of an answer; panics if the answer has another form.
 macro_rules! answered {
     ($answer:expr, $form:pat => $content:expr) => {
         match $answer {
@@ -22,12 +22,12 @@ macro_rules! answered {
 }
 pub(super) use answered;
 
-/// A stream's id. Panics on a text that cannot be one.
+/// Parses a stream id; panics if the text is not a valid id.
 pub(super) fn stream_id(text: &str) -> StreamId {
     StreamId::new(text).unwrap()
 }
 
-/// A plain message of this text at time 1000, from a record with the same id.
+/// A plain message with this text at time 1000, from a record with the same id.
 pub(super) fn said(id: &str, text: &str) -> PackedEvent {
     let digest = *blake3::hash(id.as_bytes()).as_bytes();
     PackedEvent {
@@ -52,23 +52,23 @@ pub(super) fn said(id: &str, text: &str) -> PackedEvent {
     }
 }
 
-/// Something that happened, other than a message.
+/// A control event.
 pub(super) fn happened(id: &str, kind: &'static str, text: &str) -> PackedEvent {
     PackedEvent { kind, mark: EventMark::Control, facets: Facets::default(), ..said(id, text) }
 }
 
-/// Something that happened in a lane.
+/// A control event that belongs to a lane.
 pub(super) fn happened_in(lane: &str, id: &str, kind: &'static str) -> PackedEvent {
     let facets = Facets { lane: Some(LaneId::new(lane).unwrap()), ..Facets::default() };
     PackedEvent { facets, ..happened(id, kind, "") }
 }
 
-/// A message that holds bodies.
+/// A message that contains bodies.
 pub(super) fn holding(id: &str, bodies: &[&str]) -> PackedEvent {
     PackedEvent { blobs: bodies.iter().map(|text| body(text)).collect(), ..said(id, &bodies.join("\n")) }
 }
 
-/// A body; the same for every tenant, so that isolation is not the keys' merit.
+/// A body. Its handle is the same for every tenant, so that isolation cannot result from different keys.
 pub(super) fn body(text: &str) -> PackedBlob {
     let hash = *blake3::hash(text.as_bytes()).as_bytes();
     PackedBlob { handle: handle(text), hash, bytes: Bytes(text.len() as u64), data: pack(text.as_bytes()) }
@@ -80,7 +80,7 @@ pub(super) fn handle(text: &str) -> Handle {
     Handle(u64::from_be_bytes(std::array::from_fn(|place| hash.as_bytes()[place])))
 }
 
-/// A store and one tenant in it. Its methods panic where the store answers what no case expects.
+/// A store and one tenant in it. Its methods panic if the store returns an answer of the wrong form.
 pub(super) struct TestTenant<'a> {
     pub(super) store: &'a dyn Storage,
     pub(super) tenant: Tenant,
@@ -141,7 +141,7 @@ impl<'a> TestTenant<'a> {
         Write::Append { tenant: self.tenant.no, stream: stream_id(id), expect_head: None, events }
     }
 
-    /// The same where the head must be at a position.
+    /// Append that requires the head to be at a position.
     pub(super) fn appending_at(&self, id: &str, head: u64, events: Vec<PackedEvent>) -> Write {
         let expect_head = Some(Seq(head));
         Write::Append { tenant: self.tenant.no, stream: stream_id(id), expect_head, events }
@@ -154,27 +154,27 @@ impl<'a> TestTenant<'a> {
         )
     }
 
-    /// Appends events that are all new, and says where they stand.
+    /// Appends events that must all be new, and returns their positions.
     pub(super) fn append(&self, id: &str, events: Vec<PackedEvent>) -> Vec<u64> {
         let appended = self.try_append(id, events).unwrap();
         assert!(appended.iter().all(|one| !one.duplicate), "all are new: {appended:?}");
         appended.into_iter().map(|one| one.seq.0).collect()
     }
 
-    /// Opens a stream with these events.
+    /// Opens a stream and appends events to it.
     pub(super) fn open_with(&self, id: &str, events: Vec<PackedEvent>) {
         self.open(id);
         self.append(id, events);
     }
 
-    /// Opens a stream with these texts as messages; their ids are the stream's and a number from 1.
+    /// Opens a stream with texts as messages. Their ids are the stream's id and a number from 1.
     pub(super) fn told(&self, id: &str, texts: &[&str]) -> StreamInfo {
         self.open(id);
         self.tell(id, texts);
         self.info(id)
     }
 
-    /// Appends these texts as messages.
+    /// Appends texts as messages, numbered after the head.
     pub(super) fn tell(&self, id: &str, texts: &[&str]) -> Vec<u64> {
         let head = self.info(id).head.0;
         let event = |(text, seq): (&&str, u64)| said(&format!("{id} {seq}"), text);
@@ -196,7 +196,7 @@ impl<'a> TestTenant<'a> {
         answered!(self.ask(query), Answer::Events(events) => events)
     }
 
-    /// All of a stream, oldest first.
+    /// Returns all events of a stream, oldest first.
     pub(super) fn all(&self, id: &str) -> Vec<StoredEvent> {
         self.events_of(self.range(id, 1, u64::MAX >> 1))
     }
@@ -219,7 +219,7 @@ impl<'a> TestTenant<'a> {
         self.events_of(Query::At { tenant: self.tenant.no, stream: stream_id(id), seqs })
     }
 
-    /// That a stream is not known to any query that reads from it.
+    /// Checks that every query that reads from a stream reports the stream as unknown.
     pub(super) fn knows_nothing_of(&self, id: &str) {
         let (tenant, stream) = (self.tenant.no, || stream_id(id));
         let (to, limit) = (Seq(9), 9);
@@ -261,7 +261,7 @@ impl<'a> TestTenant<'a> {
         Write::Erase { tenant: self.tenant.no, stream: stream_id(id), seqs, spans, erasures }
     }
 
-    /// Erases, and answers how many events, bodies and bytes of sources.
+    /// Erases, and returns the numbers of erased events, bodies and source bytes.
     pub(super) fn erase(&self, id: &str, seqs: &[u64], spans: Vec<SourceSpan>) -> (u64, u64, u64) {
         answered!(
             self.commit(self.erasing(id, seqs, spans, Vec::new())),
@@ -269,24 +269,24 @@ impl<'a> TestTenant<'a> {
         )
     }
 
-    /// A link to a revision of a source.
+    /// Write that links a stream to a revision of a source.
     pub(super) fn linking(&self, id: &str, (source, revision): (SourceNo, u32)) -> Write {
         Write::Link { tenant: self.tenant.no, stream: stream_id(id), source, revision }
     }
 
-    /// What a handle names.
+    /// Returns the target of a handle.
     pub(super) fn named(&self, text: &str) -> Option<HandleTarget> {
         let query = Query::Resolve { tenant: self.tenant.no, handle: handle(text) };
         answered!(self.ask(query), Answer::Named(target) => target)
     }
 
-    /// System messages, or control events, up to a position, the newest first.
+    /// Returns marked events up to a position, newest first.
     pub(super) fn marked(&self, id: &str, what: Marked, (to, limit): (u64, u64)) -> Vec<StoredEvent> {
         let (tenant, stream) = (self.tenant.no, stream_id(id));
         self.events_of(Query::Marked { tenant, stream, what, to: Seq(to), limit })
     }
 
-    /// How far streams are indexed, from where they are indexed now.
+    /// Extends the index of streams from their current end to these positions.
     pub(super) fn reaches(&self, to: &[(&str, u64)]) -> Vec<SegmentReach> {
         let reach = |(id, through): &(&str, u64)| {
             let info = self.info(id);
@@ -295,7 +295,7 @@ impl<'a> TestTenant<'a> {
         to.iter().map(reach).collect()
     }
 
-    /// Streams whose ids begin so.
+    /// Query for streams whose ids start with a prefix.
     pub(super) fn beginning(&self, prefix: &str, limit: u64) -> Query {
         let filter = StreamFilter { prefix: prefix.to_owned(), ..StreamFilter::default() };
         Query::Streams { tenant: self.tenant.no, filter, limit }
@@ -309,22 +309,22 @@ impl<'a> TestTenant<'a> {
     }
 }
 
-/// Bytes of a source as a revision has them.
+/// A range of bytes in one revision of a source.
 pub(super) fn span(source: &str, revision: u32, offset: u64, len: u64) -> SourceSpan {
     SourceSpan { source: handle(source), revision, offset, len }
 }
 
-/// Where an event stands now.
+/// Answer of an append: the event's position, and whether it was a duplicate.
 pub(super) fn placed(seq: u64, duplicate: bool) -> Appended {
     Appended { seq: Seq(seq), duplicate }
 }
 
-/// Their positions.
+/// The positions of events.
 pub(super) fn seqs(events: &[StoredEvent]) -> Vec<u64> {
     events.iter().map(|event| event.seq.0).collect()
 }
 
-/// Their payloads as text; `-` for what was erased.
+/// The payloads of events as text; `-` for an erased payload.
 pub(super) fn texts(events: &[StoredEvent]) -> Vec<String> {
     let text = |event: &StoredEvent| match &event.payload {
         Some(payload) => String::from_utf8_lossy(payload).into_owned(),

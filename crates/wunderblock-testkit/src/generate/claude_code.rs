@@ -1,4 +1,4 @@
-//! The same sessions as Claude Code writes them: one JSON object a line, one block of a reply a line.
+//! Generated sessions as Claude Code transcripts: one JSON object per line, one block of a reply per line.
 
 use super::random::Random;
 use super::session::{MODEL, SessionEvents};
@@ -9,7 +9,7 @@ use std::iter::{Peekable, Take};
 use wunderblock_core::event::{Fact, NewEvent, UsageMeasured};
 use wunderblock_core::message::{Body, Message, Part, Role};
 
-/// Writes lines from events.
+/// Iterator over the transcript lines of generated events.
 pub(super) struct TranscriptLines {
     events: Peekable<Take<SessionEvents>>,
     random: Random,
@@ -19,14 +19,14 @@ pub(super) struct TranscriptLines {
 }
 
 pub(super) fn lines(events: usize, seed: u64) -> TranscriptLines {
-    // Another stream of numbers than the session's own.
+    // A random sequence that is independent of the session's own.
     let mut random = Random::new(seed ^ 0x6c69_6e65_7321);
     let session = uuid(&mut random);
     let events = SessionEvents::new(seed).take(events).peekable();
     TranscriptLines { events, random, session, parent: None, waiting: VecDeque::new() }
 }
 
-/// A random (version 4) UUID.
+/// A random UUID, version 4.
 fn uuid(random: &mut Random) -> String {
     let (high, low) = (random.next_u64(), random.next_u64());
     let [first, second, third] = [high >> 32, high >> 16 & 0xffff, high & 0xfff];
@@ -38,7 +38,7 @@ fn uuid(random: &mut Random) -> String {
 }
 
 impl TranscriptLines {
-    /// Adds a record: what every record begins with, then its own fields.
+    /// Queues a record: the fields that every record starts with, then its own.
     fn record(&mut self, millis: i64, own: impl FnOnce(&mut Random) -> Value) {
         let uuid = uuid(&mut self.random);
         let mut record = json!({
@@ -91,7 +91,7 @@ impl TranscriptLines {
         }
     }
 
-    /// The usage that is told right after a reply stands in each of the reply's lines.
+    /// Takes the usage event that follows a reply. Every line of the reply repeats this usage.
     fn usage_of_next(&mut self) -> Option<UsageMeasured> {
         match self.events.next_if(|event| matches!(event.fact, Fact::UsageMeasured(_)))?.fact {
             Fact::UsageMeasured(usage) => Some(usage),

@@ -1,10 +1,10 @@
-//! What tools answer: logs, tests, code, matches, records.
+//! Generated tool results: logs, test runs, code, search matches, JSON records.
 
 use super::random::Random;
 use super::time::iso;
 use super::words::{name, path, word, words};
 
-/// What a tool's answer looks like.
+/// Kind of output that a tool result imitates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ResultKind {
     Log,
@@ -14,7 +14,7 @@ pub(super) enum ResultKind {
     Records,
 }
 
-/// An answer of at least so many bytes, in whole lines.
+/// Returns a result of at least `bytes` bytes, in whole lines.
 pub(super) fn result(random: &mut Random, look: ResultKind, bytes: usize, millis: u64) -> String {
     let mut out = String::with_capacity(bytes + 512);
     let mut number = random.between(1, 900) as u64;
@@ -26,7 +26,7 @@ pub(super) fn result(random: &mut Random, look: ResultKind, bytes: usize, millis
         out.push_str(&match look {
             ResultKind::Log => log_line(random, millis + number * 37),
             ResultKind::Tests => test_line(random),
-            // The form in which agents show files to models: the line's number, an arrow, the line.
+            // Agents show files to models in this form: line number, arrow, line.
             ResultKind::Code => {
                 format!("{number:>6}→{}{}\n", " ".repeat(random.below(4) * 4), statement(random))
             }

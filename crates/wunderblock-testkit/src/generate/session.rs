@@ -10,17 +10,17 @@ use wunderblock_core::id::{CallId, EventId};
 use wunderblock_core::message::{Message, Part, Role};
 use wunderblock_core::units::{Millis, Tokens};
 
-/// The model that generated sessions name.
+/// Model name in generated sessions.
 pub(super) const MODEL: &str = "claude-sonnet-4-5";
 
-/// A session that goes on for ever.
+/// Endless iterator over the events of a session.
 pub(super) struct SessionEvents {
     random: Random,
     seed: u64,
     number: u64,
     millis: u64,
     waiting: VecDeque<NewEvent>,
-    /// What the provider would have in its cache.
+    /// Tokens that the provider would have in its cache.
     context: u64,
 }
 
@@ -34,7 +34,7 @@ impl SessionEvents {
     fn push(&mut self, fact: Fact) {
         self.number += 1;
         self.millis += self.random.between(200, 4000) as u64;
-        // An id of these signs is always one.
+        // Never fails: the id contains only hexadecimal digits and a hyphen, and it is short.
         let Ok(id) = EventId::new(format!("{:016x}-{}", self.seed, self.number)) else { return };
         let at = Millis(i64::try_from(self.millis).unwrap_or(i64::MAX));
         self.waiting.push_back(NewEvent { id, at, source: EventSource::Live, fact });
@@ -44,7 +44,7 @@ impl SessionEvents {
         self.push(Fact::MessageAppended(MessageAppended { message }));
     }
 
-    /// One user text, and all that the agent does about it.
+    /// Queues one turn: a user text and everything the agent does in response.
     fn turn(&mut self) {
         let chinese = self.random.chance(6);
         let asked = self.prose(chinese, 60, 700);
@@ -63,7 +63,7 @@ impl SessionEvents {
         if is_chinese { chinese(&mut self.random, bytes) } else { prose(&mut self.random, bytes) }
     }
 
-    /// A reply that calls tools, what it used, and what the tools answered.
+    /// Queues a reply that calls tools, its usage, and the results of the tools.
     fn round(&mut self, chinese: bool) {
         let mut parts = Vec::new();
         if self.random.chance(65) {
@@ -77,12 +77,14 @@ impl SessionEvents {
         }
         self.answer(parts, "tool_use");
         for (call, look) in calls {
-            // Short answers are more frequent than long ones: mostly the smaller of two numbers counts.
+            // In 70 % of cases the smaller of two sizes is taken, because short results are more frequent than long
+            // ones.
             let mut bytes = self.random.between(2_000, 20_000);
             if self.random.chance(70) {
                 bytes = bytes.min(self.random.between(2_000, 20_000));
             }
             let text = result(&mut self.random, look, bytes, self.millis);
+            // About 4 bytes per token.
             self.context += text.len() as u64 / 4;
             let failed = self.random.chance(8);
             let result = Part::ToolResult { call, content: vec![Part::text(text)], failed, extra: None };
@@ -103,6 +105,7 @@ impl SessionEvents {
             output: Tokens(output),
             window: None,
         };
+        // A context over 160,000 tokens shrinks, as if the agent had compacted it.
         self.context = if self.context > 160_000 { 24_000 } else { self.context + output };
         self.say(Message {
             api_id: Some(api_id.into()),

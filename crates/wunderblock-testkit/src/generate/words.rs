@@ -1,4 +1,4 @@
-//! The vocabulary: a few thousand words whose frequencies fall as they do in real text.
+//! Vocabulary of generated sessions: a few thousand words, with frequencies like those of real text.
 
 use super::random::Random;
 use std::sync::LazyLock;
@@ -9,14 +9,14 @@ const ENDINGS: &str = " s ed er ing able _id _len _count _key _map _error _test 
 
 const CHINESE: &str = include_str!("chinese.txt");
 
-/// How finely the distribution is cut.
+/// Number of equal parts into which the frequency distribution is divided.
 const SLOTS: usize = 1 << 14;
 
 struct WordFrequencies {
     words: Vec<String>,
-    /// How many of them, at the beginning, are no names.
+    /// Number of words at the start of the list that are common words, not usable as names.
     plain: usize,
-    /// For each slot a word; frequent words have many slots.
+    /// Index of a word for each slot; frequent words have many slots.
     slots: Vec<u16>,
     chinese: Vec<&'static str>,
 }
@@ -24,11 +24,13 @@ struct WordFrequencies {
 static FREQUENCIES: LazyLock<WordFrequencies> = LazyLock::new(|| {
     let mut words: Vec<String> = FREQUENT.split_whitespace().map(str::to_owned).collect();
     let plain = words.len();
-    // Ending by ending, so that plain stems are more frequent than composed ones.
+    // All stems with one ending, then all with the next, so that plain stems are more frequent than those with an
+    // ending.
     for ending in ENDINGS.split(' ') {
         words.extend(STEMS.split_whitespace().map(|stem| format!("{stem}{ending}")));
     }
-    // Zipf: the word of rank r has a share in proportion to 1 / r; 2.7 flattens the top, as in running text.
+    // Zipf's law: the share of the word of rank r is proportional to 1 / r. Adding 2.7 flattens the top, as in real
+    // text.
     let weight = |rank: usize| 1.0 / (rank as f64 + 2.7);
     let total: f64 = (0..words.len()).map(weight).sum();
     let mut slots = Vec::with_capacity(SLOTS);
@@ -38,11 +40,12 @@ static FREQUENCIES: LazyLock<WordFrequencies> = LazyLock::new(|| {
         let upto = ((sum * SLOTS as f64) as usize).clamp(slots.len(), SLOTS);
         slots.resize(upto, u16::try_from(rank).unwrap_or(0));
     }
+    // Rounding may leave slots at the end; they go to the most frequent word.
     slots.resize(SLOTS, 0);
     WordFrequencies { words, plain, slots, chinese: CHINESE.split_whitespace().collect() }
 });
 
-/// A word as frequent as its rank.
+/// Returns a word, with the frequency of its rank.
 pub(super) fn word(random: &mut Random) -> &'static str {
     let vocabulary = &*FREQUENCIES;
     let slot = random.below(SLOTS);
@@ -50,14 +53,14 @@ pub(super) fn word(random: &mut Random) -> &'static str {
     vocabulary.words.get(rank).map_or("", String::as_str)
 }
 
-/// Any word that could be a name; all are equally frequent.
+/// Returns a word that can serve as a name. All are equally frequent.
 pub(super) fn name(random: &mut Random) -> &'static str {
     let WordFrequencies { words, plain, .. } = &*FREQUENCIES;
     let rank = random.between(*plain, words.len());
     words.get(rank).map_or("", String::as_str)
 }
 
-/// Words with spaces between, about so many bytes.
+/// Returns words separated by spaces, of about `bytes` bytes.
 pub(super) fn words(random: &mut Random, bytes: usize) -> String {
     let mut out = String::with_capacity(bytes + 16);
     while out.len() < bytes {
@@ -68,7 +71,7 @@ pub(super) fn words(random: &mut Random, bytes: usize) -> String {
     out
 }
 
-/// Sentences, about so many bytes, with names, paths and numbers among the words.
+/// Returns sentences of about `bytes` bytes, with names, paths and numbers among the words.
 pub(crate) fn prose(random: &mut Random, bytes: usize) -> String {
     let mut out = String::with_capacity(bytes + 64);
     while out.len() < bytes {
@@ -85,7 +88,7 @@ pub(crate) fn prose(random: &mut Random, bytes: usize) -> String {
     out
 }
 
-/// Chinese, about so many bytes.
+/// Returns Chinese text of about `bytes` bytes.
 pub(super) fn chinese(random: &mut Random, bytes: usize) -> String {
     let mut out = String::with_capacity(bytes + 64);
     let mut since = 0;
@@ -104,7 +107,7 @@ pub(super) fn chinese(random: &mut Random, bytes: usize) -> String {
     out
 }
 
-/// A path of a source file.
+/// Returns the path of a source file.
 pub(super) fn path(random: &mut Random) -> String {
     let root = random.pick(&["crates/", "src/", "tests/", "packages/", "lib/"]);
     let package = name(random);

@@ -1,4 +1,4 @@
-//! Erasing in memory: events, bodies, bytes of revisions; and what was erased.
+//! Erasure in memory: events, bodies, bytes of revisions, and the list of erasures.
 
 use super::rows::{LedgerTables, SourceTables, within};
 use super::sources::note_erased;
@@ -17,6 +17,7 @@ impl LedgerTables {
         seqs: Vec<Seq>,
         (spans, erasures): (&[SourceSpan], Vec<Erasure>),
     ) -> Result<Written, StoreError> {
+        // Without positions the stream is not used, so an unknown stream is not an error.
         let lineage =
             if seqs.is_empty() { Vec::new() } else { self.lineage(self.must_find(tenant, stream)?) };
         let (mut events, mut blobs) = (0, 0);
@@ -44,7 +45,7 @@ impl LedgerTables {
         Ok(Written::Erased { events, blobs, source_bytes: Bytes(source_bytes) })
     }
 
-    /// Forgets by what content records without ids are found at a position.
+    /// Removes the content keys under which records without ids are found at a position.
     fn forget_records(&mut self, tenant: TenantNo, place: (StreamNo, Seq)) {
         let all = (tenant, i64::MIN, StreamNo(0))..=(tenant, i64::MAX, StreamNo(u32::MAX));
         let gone = self
@@ -57,14 +58,14 @@ impl LedgerTables {
         });
     }
 
-    /// What was erased of a session; the session itself first.
+    /// Erasures of a session, sorted with the session itself first.
     pub(super) fn erasures_of(&self, tenant: TenantNo, session: String) -> Vec<Erasure> {
         let rows = self.erasures.range((tenant, session.clone(), Gone::Session)..);
         let own = rows.take_while(|((owner, name, _), ())| *owner == tenant && *name == session);
         own.map(|((.., what), ())| Erasure { session: session.clone(), what: what.clone() }).collect()
     }
 
-    /// Removes a body that no event holds any more, and says whether it did.
+    /// Removes a body if no event contains it any more. Returns whether it was removed.
     fn drop_unheld(&mut self, tenant: TenantNo, handle: Handle) -> bool {
         let first = (tenant, handle, StreamNo(0), Seq(0));
         let held =
@@ -78,7 +79,7 @@ impl LedgerTables {
 }
 
 impl SourceTables {
-    /// Overwrites spans with spaces, each in its own revision. Answers how many bytes.
+    /// Overwrites spans with spaces, each in its own revision. Returns the number of overwritten bytes.
     pub(super) fn overwrite_all(&mut self, tenant: TenantNo, all: &[SourceSpan]) -> Result<u64, StoreError> {
         let mut by_revision: BTreeMap<(SourceNo, u32), Vec<(u64, u64)>> = BTreeMap::new();
         for span in all {
@@ -97,7 +98,7 @@ impl SourceTables {
             self.revisions.change(&place, |row| {
                 ranges.iter().for_each(|range| note_erased(row, *range));
             });
-            // What could hold some of the erased bytes goes too.
+            // The saved reader states of this and later revisions may contain some of the erased bytes.
             let readers = self.revisions.range(place..=(place.0, u32::MAX));
             let readers: Vec<_> = readers.map(|(key, _)| *key).collect();
             readers.iter().for_each(|key| self.revisions.change(key, |row| row.reader = None));

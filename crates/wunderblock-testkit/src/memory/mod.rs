@@ -1,7 +1,7 @@
-//! The storage port in memory: what other implementations are compared with, and the ledger of fast tests.
+//! The storage port in memory: the reference for other implementations, and the ledger of fast tests.
 //!
-//! Nothing survives the process. One lock guards everything, so each call sees and makes one state; a refused commit
-//! is undone row by row.
+//! Nothing survives the process. One lock guards all tables, so each call sees and leaves a consistent state. A
+//! refused commit is undone row by row.
 
 mod erase;
 mod read;
@@ -21,14 +21,14 @@ pub struct MemoryStorage {
 }
 
 impl MemoryStorage {
-    /// An empty one.
+    /// Creates an empty ledger.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     fn state(&self) -> MutexGuard<'_, LedgerTables> {
-        // No code that holds the lock can panic half-way through a change that matters.
+        // A poisoned lock is still usable: no code that holds it can panic halfway through a change that matters.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -12,7 +12,7 @@ use wunderblock_core::id::{EventId, Handle, StreamId};
 use wunderblock_core::units::{Bytes, Seq};
 
 impl LedgerTables {
-    /// Answers one query. Tenants that are not there hold nothing.
+    /// Answers one query. An unknown tenant is treated as empty.
     pub(super) fn answer(&self, query: Query) -> Result<Answer, StoreError> {
         Ok(match query {
             Query::Tenant { name } => Answer::Tenant(self.tenants.get(&name).copied()),
@@ -111,11 +111,12 @@ impl LedgerTables {
                 streams.truncate(size(limit));
                 Answer::Streams(streams)
             }
+            // Not reached: `answer` passes only the queries above.
             _ => Answer::Stream(None),
         }
     }
 
-    /// The streams that hold a record, and its last position in each.
+    /// Streams that contain a record, with its last position in each.
     fn places(&self, tenant: TenantNo, record: i64) -> Vec<(StreamId, Seq)> {
         let rows = self.records.range((tenant, record, StreamNo(0))..=(tenant, record, StreamNo(u32::MAX)));
         rows.filter_map(|((.., no), seq)| Some((self.streams.get(no)?.info.id.clone(), *seq))).collect()
@@ -168,17 +169,19 @@ impl LedgerTables {
                 events.truncate(size(limit));
                 events
             }
+            // Not reached: `answer` passes only the queries above.
             _ => Vec::new(),
         })
     }
 
-    /// Where the events of a stretch stand that are marked so, the newest first.
+    /// Places of the marked events of a stretch, newest first.
     fn marked_in(&self, span: &Stretch, what: &Marked) -> Vec<(StreamNo, Seq)> {
         let key = match what {
             Marked::System => MarkKey::System,
             Marked::UserTurn => MarkKey::UserTurn,
             Marked::Kind(kind) => MarkKey::Kind(kind),
             Marked::OfLane(kind, lane) => MarkKey::OfLane(kind, lane.clone()),
+            // The table of marks has no key for all lanes, so this reads every event of the stretch.
             Marked::EachLane(wanted) => {
                 let rows = self.events.range((span.no, span.from)..=(span.no, span.to)).rev();
                 let rows = rows.filter(|(_, row)| row.event.kind == **wanted && row.event.lane.is_some());
@@ -189,7 +192,7 @@ impl LedgerTables {
         rows.rev().map(|((no, _, seq), ())| (*no, *seq)).collect()
     }
 
-    /// Who holds the positions `from..=to` of a stream, the newest first.
+    /// Stretches that hold the positions `from..=to` of a stream, newest first.
     fn spans(
         &self,
         tenant: TenantNo,
@@ -201,7 +204,7 @@ impl LedgerTables {
         Ok(lineage.iter().filter_map(|span| within(span, from, to)).collect())
     }
 
-    /// Events of `spans` in the order given, until there are `limit`, or their texts exceed `text`.
+    /// Events of `spans` in the given order, up to `limit` events or the event with which their texts exceed `text`.
     fn run_of_events(
         &self,
         spans: &[Stretch],
@@ -218,6 +221,7 @@ impl LedgerTables {
             rows
         });
         let (mut events, mut length) = (Vec::new(), Bytes::ZERO);
+        // The length is checked after the push: at least one event is returned, even if it is longer than `text`.
         for (_, row) in rows.take(limit) {
             events.push(row.event.clone());
             length += row.own_text;
@@ -232,7 +236,7 @@ impl LedgerTables {
         places.filter_map(|place| Some(self.events.get(&place)?.event.clone())).collect()
     }
 
-    /// What was counted of the events' bodies, in the order of their handles.
+    /// Adds the known counts of the events' bodies, sorted by handle.
     fn add_counts(&self, tenant: TenantNo, events: &mut [StoredEvent]) {
         for event in events {
             let row = self.events.get(&(event.stream, event.seq));

@@ -1,4 +1,4 @@
-//! The rows of the ledger in memory, and what can be told from them about streams and their lineage.
+//! The tables of the ledger in memory, and what follows from them about streams and their lineage.
 
 use super::table::RollbackTable;
 use wunderblock::store::{
@@ -13,12 +13,12 @@ use wunderblock_core::units::{Bytes, Seq, Tokens};
 pub(super) struct StreamRow {
     pub(super) tenant: TenantNo,
     pub(super) fork_of: Option<StreamNo>,
-    /// What is told of it, except what follows from its links.
+    /// Description of the stream, without the fields that follow from its links to sources.
     pub(super) info: StreamInfo,
 }
 
 impl StreamRow {
-    /// Positions up to here are those of `fork_of`.
+    /// Last position that belongs to `fork_of`; the stream's own events come after it.
     pub(super) fn base(&self) -> Seq {
         self.info.fork.as_ref().map_or(Seq::START, |(_, at)| *at)
     }
@@ -27,18 +27,18 @@ impl StreamRow {
 /// An event.
 #[derive(Clone, Debug)]
 pub(super) struct EventRow {
-    /// As it is told, without what was counted of its bodies.
+    /// The event as queries return it, without the counts of its bodies.
     pub(super) event: StoredEvent,
-    /// The length of its own texts.
+    /// Length of the event's own texts, in bytes.
     pub(super) own_text: Bytes,
-    /// Messages up to here, those of the lineage included.
+    /// Number of messages up to and including this event, with those of the lineage.
     pub(super) messages: u64,
-    /// The length of all texts up to here, likewise.
+    /// Length of all texts up to and including this event, with those of the lineage, in bytes.
     pub(super) text: Bytes,
     pub(super) blobs: Vec<Handle>,
 }
 
-/// What an event can be looked up by, besides its position and id.
+/// Key for finding events other than by position and id.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum MarkKey {
     System,
@@ -64,11 +64,11 @@ pub(super) struct SourceRow {
     pub(super) tenant: TenantNo,
     pub(super) handle: Handle,
     pub(super) key: String,
-    /// The newest revision, from 1.
+    /// Number of the latest revision. Revisions count from 1; 0 means that the source has none yet.
     pub(super) newest: u32,
 }
 
-/// The part of a stretch inside `from..=to`, if there is one.
+/// The part of a stretch inside `from..=to`, if any.
 pub(super) fn within(stretch: &Stretch, from: Seq, to: Seq) -> Option<Stretch> {
     let part = Stretch { from: stretch.from.max(from), to: stretch.to.min(to), ..stretch.clone() };
     (part.from <= part.to).then_some(part)
@@ -96,7 +96,7 @@ macro_rules! tables {
 }
 
 tables! {
-    /// All tables.
+    /// All tables of the ledger.
     LedgerTables {
         tenants: RollbackTable<String, Tenant>,
         streams: RollbackTable<StreamNo, StreamRow>,
@@ -106,15 +106,15 @@ tables! {
         event_ids: RollbackTable<(StreamNo, EventId), Seq>,
         marked: RollbackTable<(StreamNo, MarkKey, Seq), ()>,
         blobs: RollbackTable<(TenantNo, Handle), PackedBlob>,
-        /// Which events hold a body.
+        /// Events that contain a body.
         refs: RollbackTable<(TenantNo, Handle, StreamNo, Seq), ()>,
         counts: RollbackTable<(TenantNo, Handle), BodyCount>,
-        /// Tokens of a stream's own events up to a position.
+        /// Sum of the tokens of a stream's own events up to a position.
         tokens: RollbackTable<(StreamNo, Seq), u64>,
         sources: SourceTables,
-        /// Where records of transcripts stand.
+        /// Last position of each transcript record in each stream.
         records: RollbackTable<(TenantNo, i64, StreamNo), Seq>,
-        /// Sessions and records of them; no record stands for the whole session.
+        /// Erased sessions, events and records, by session.
         erasures: RollbackTable<(TenantNo, String, Gone), ()>,
         segments: RollbackTable<(TenantNo, u64), SegmentInfo>,
         blocks: RollbackTable<(TenantNo, u64, u32), Vec<u8>>,
@@ -122,21 +122,21 @@ tables! {
     }
     /// See [`wunderblock::store::Query::Epoch`].
     epoch: u64,
-    /// The id of the newest segment; ids are not used twice.
+    /// Id of the latest segment. Ids are never reused.
     last_segment: u64,
 }
 
 tables! {
-    /// The tables of imported sources.
+    /// Tables of imported sources.
     SourceTables {
         sources: RollbackTable<SourceNo, SourceRow>,
         keys: RollbackTable<(TenantNo, String), SourceNo>,
         handles: RollbackTable<(TenantNo, Handle), SourceNo>,
-        /// No revision shares bytes with another: only format 1 did that.
+        /// Revisions. None shares bytes with another; only format 1 did that.
         revisions: RollbackTable<(SourceNo, u32), RevisionInfo>,
         revision_handles: RollbackTable<(TenantNo, Handle), (SourceNo, u32)>,
         chunks: RollbackTable<(SourceNo, u32, u64), Chunk>,
-        /// Which revisions a stream was read from, in the order of the links.
+        /// Revisions a stream was read from, in the order of the links.
         links: RollbackTable<(StreamNo, u64), (SourceNo, u32)>,
     }
 }
@@ -156,7 +156,7 @@ impl LedgerTables {
         })
     }
 
-    /// Who holds which positions of a stream: itself first, then what it continues, as far as it is seen through it.
+    /// Stretches of a stream: its own positions first, then those of each ancestor as far as the stream shows them.
     pub(super) fn lineage(&self, stream: StreamNo) -> Vec<Stretch> {
         let mut spans = Vec::new();
         let mut next = self.streams.get(&stream).map(|row| (row, row.info.head));
@@ -166,16 +166,17 @@ impl LedgerTables {
                 spans.push(Stretch { no, stream: row.info.id.clone(), from, to });
             }
             let parent = row.fork_of.and_then(|parent| self.streams.get(&parent));
-            // A fork may begin before the one it forked from did.
+            // A fork may be cut before its parent's own fork, so a limit further down applies to all ancestors.
             next = parent.map(|parent| (parent, to.min(row.base())));
         }
         spans
     }
 
-    /// What the ledger holds of a stream up to a position; positions after the head are the head.
+    /// Sums over a stream up to a position. Positions after the head count as the head.
     pub(super) fn tally(&self, lineage: &[Stretch], seq: Seq) -> TallyRow {
         let parts = || lineage.iter().filter_map(|span| within(span, Seq::START, seq));
         let last = parts().next().and_then(|part| self.events.get(&(part.no, part.to)));
+        // The sum is `None` unless every stretch has been counted up to its end.
         let tokens = parts().map(|part| self.tokens.get(&(part.no, part.to)).copied()).sum();
         TallyRow {
             messages: last.map_or(0, |row| row.messages),

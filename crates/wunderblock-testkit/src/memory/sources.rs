@@ -1,4 +1,4 @@
-//! Imported sources in memory: revisions, chunks, who writes them.
+//! Imported sources in memory: revisions, their chunks, and their owners.
 
 use super::read::size;
 use super::rows::{LedgerTables, SourceRow, SourceTables};
@@ -72,13 +72,13 @@ impl SourceTables {
     fn begin_revision(&mut self, tenant: TenantNo, no: SourceNo, after: u32, row: RevisionInfo) {
         let (handle, newest) = (row.handle, row.no);
         self.sources.change(&no, |row| row.newest = newest);
-        // A revision that was given up is not whole, and nobody owns it any more.
+        // A revision that was given up is not whole and has no owner any more.
         self.revisions.change(&(no, after), |row| row.owner = None);
         self.revisions.put((no, newest), row);
         self.revision_handles.put_new((tenant, handle), (no, newest));
     }
 
-    /// A revision, if `token` owns it.
+    /// Returns a revision if `token` owns it.
     fn owned(&self, place: (SourceNo, u32), token: &str) -> Result<RevisionInfo, StoreError> {
         let owns = |row: &&RevisionInfo| row.owner.as_ref().is_some_and(|owner| owner.token == token);
         self.revisions.get(&place).filter(owns).cloned().ok_or(StoreError::Disowned)
@@ -128,7 +128,7 @@ impl SourceTables {
         Written::Done
     }
 
-    /// Notes that a stream was read from a revision; read again, it is the newest link.
+    /// Links a stream to a revision. Linking it again makes this the latest link.
     pub(super) fn link(&mut self, tenant: TenantNo, stream: StreamNo, place: (SourceNo, u32)) {
         if self.sources.get(&place.0).is_none_or(|row| row.tenant != tenant) {
             return;
@@ -141,7 +141,7 @@ impl SourceTables {
         self.links.put((stream, next), place);
     }
 
-    /// The revisions a stream was read from, the newest link last.
+    /// Revisions a stream was read from, the latest link last.
     pub(super) fn links_of(&self, stream: StreamNo) -> Vec<(SourceNo, u32)> {
         self.links.range((stream, 0)..=(stream, u64::MAX)).map(|(_, link)| *link).collect()
     }
@@ -152,7 +152,7 @@ impl SourceTables {
         Some(SourceInfo { no, handle: source.handle, key: source.key.clone(), revision })
     }
 
-    /// Chunks of a revision that overlap a range, by offset.
+    /// Chunks of a revision that overlap a range of bytes, sorted by offset.
     fn chunks_of(&self, (no, revision): (SourceNo, u32), (from, to): (u64, u64), limit: usize) -> Vec<Chunk> {
         if from >= to {
             return Vec::new();
@@ -164,7 +164,7 @@ impl SourceTables {
 }
 
 impl LedgerTables {
-    /// Answers queries about sources and the streams read from them.
+    /// Answers queries about sources and about the streams that were read from them.
     pub(super) fn of_sources(&self, query: Query) -> Answer {
         match query {
             Query::Source { tenant, by, revision } => {
@@ -196,12 +196,13 @@ impl LedgerTables {
             Query::Chunks { source, revision, from, to, limit } => {
                 Answer::Chunks(self.sources.chunks_of((source, revision), (from, to), size(limit)))
             }
+            // Not reached: `answer` passes only the queries above.
             _ => Answer::Source(None),
         }
     }
 }
 
-/// Notes that a range stands for erased bytes: first byte, one past the last.
+/// Records a range of erased bytes: first byte, one past the last byte. A range from the same first byte is extended.
 pub(super) fn note_erased(revision: &mut RevisionInfo, (from, to): (u64, u64)) {
     match revision.erased.iter_mut().find(|range| range.0 == from) {
         Some(range) => range.1 = range.1.max(to),

@@ -1,9 +1,9 @@
-//! A sorted table that can take back what was done to it since the last commit.
+//! A sorted table whose changes since the last commit can be rolled back.
 
 use std::collections::BTreeMap;
 use std::ops::RangeBounds;
 
-/// Rows by key, and the old rows of what has changed and is not settled yet.
+/// Rows by key, with the previous rows of all unsettled changes.
 #[derive(Debug)]
 pub(super) struct RollbackTable<K, V> {
     rows: BTreeMap<K, V>,
@@ -38,14 +38,14 @@ impl<K: Ord + Clone, V> RollbackTable<K, V> {
         self.undo.push((key, old));
     }
 
-    /// Keeps the row that is there.
+    /// Inserts a row unless the key exists.
     pub(super) fn put_new(&mut self, key: K, row: V) {
         if !self.rows.contains_key(&key) {
             self.put(key, row);
         }
     }
 
-    /// Whether there was such a row.
+    /// Removes a row. Returns whether it existed.
     pub(super) fn remove(&mut self, key: &K) -> bool {
         match self.rows.remove_entry(key) {
             Some((key, old)) => {
@@ -56,12 +56,12 @@ impl<K: Ord + Clone, V> RollbackTable<K, V> {
         }
     }
 
-    /// What has been done stays.
+    /// Makes all changes permanent.
     pub(super) fn settle(&mut self) {
         self.undo.clear();
     }
 
-    /// What has been done since the last time it was settled is undone, newest first.
+    /// Undoes all changes since the last call of `settle`, newest first.
     pub(super) fn roll_back(&mut self) {
         while let Some((key, old)) = self.undo.pop() {
             match old {
@@ -73,7 +73,7 @@ impl<K: Ord + Clone, V> RollbackTable<K, V> {
 }
 
 impl<K: Ord + Clone, V: Clone> RollbackTable<K, V> {
-    /// Changes one row, if it is there.
+    /// Changes one row, if it exists.
     pub(super) fn change(&mut self, key: &K, change: impl FnOnce(&mut V)) {
         if let Some(mut row) = self.rows.get(key).cloned() {
             change(&mut row);

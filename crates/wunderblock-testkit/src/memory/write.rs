@@ -11,7 +11,7 @@ use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 
 impl LedgerTables {
-    /// Does one write. After an error the caller rolls back.
+    /// Executes one write. After an error, the caller must roll back.
     pub(super) fn write(&mut self, write: Write) -> Result<Written, StoreError> {
         match write {
             Write::Tenant { name, key } => Ok(Written::Tenant(self.tenant(name, key))),
@@ -34,7 +34,7 @@ impl LedgerTables {
                 records.into_iter().for_each(|(record, seq)| self.place(tenant, record, (no, seq)));
                 Ok(Written::Done)
             }
-            // No revision here shares bytes with another.
+            // Nothing to do: no revision of this store shares bytes with another.
             Write::Unshare { .. } => Ok(Written::Done),
             Write::Counts { tenant, counts } => Ok(self.count(tenant, counts)),
             Write::Tallies { tenant, stream, tokens } => self.tally_up(tenant, &stream, &tokens),
@@ -127,7 +127,7 @@ impl LedgerTables {
         Ok(Written::Stream(Box::new(info), true))
     }
 
-    /// What a new stream continues, from where on, and what it shares.
+    /// Returns the parent of a new stream, its last shared position, the shared sums, and the first user turn.
     fn beginning(
         &self,
         tenant: TenantNo,
@@ -159,7 +159,8 @@ impl LedgerTables {
             return Err(StoreError::NoStream(stream.clone()));
         };
         if let Some(expected) = expect_head.filter(|expected| *expected != row.info.head) {
-            // The answer to the first time may have been lost.
+            // The caller may have lost the answer to an earlier attempt: if all events are stored, report them as
+            // duplicates.
             let there = events.iter().map(|event| self.find(&lineage, row.info.head, event).ok().flatten());
             let there: Option<Vec<Seq>> = there.collect();
             let there = there.filter(|seqs| !seqs.is_empty());
@@ -178,14 +179,15 @@ impl LedgerTables {
         Ok(appended)
     }
 
-    /// Where an event stands already, in the stream itself or in what it shares.
+    /// Position of an event that is already stored, in the stream itself or in its shared history.
     fn find(&self, lineage: &[Stretch], head: Seq, event: &PackedEvent) -> Result<Option<Seq>, StoreError> {
         for (nearness, span) in lineage.iter().enumerate() {
+            // The lineage ends at the old head, but earlier events of the same write count too.
             let to = if nearness == 0 { head } else { span.to };
             let Some(seq) = self.event_ids.get(&(span.no, event.id.clone())).filter(|seq| **seq <= to) else {
                 continue;
             };
-            // What was erased has no salt to compare with, and does not come back.
+            // An erased event has no salt to compare with. Its id stays taken, so its content cannot come back.
             let proof = self.events.get(&(span.no, *seq)).and_then(|row| row.event.proof);
             let same = proof.is_none_or(|(salt, proof)| commitment(&salt, &event.content) == proof);
             return if same {
@@ -242,8 +244,8 @@ impl LedgerTables {
         Ok(seq)
     }
 
-    /// Notes where a transcript's record ends; of several events of one record the last counts. By their content records
-    /// are found in a few streams at most.
+    /// Stores the last position of a transcript record in a stream. Records without ids, which are found by their
+    /// content, are stored for a limited number of streams.
     fn place(&mut self, tenant: TenantNo, record: i64, (stream, seq): (StreamNo, Seq)) {
         let key = (tenant, record, stream);
         let holders =
@@ -290,7 +292,7 @@ impl LedgerTables {
             self.streams.get(&no).map_or((Seq::START, Seq::START), |row| (row.info.head, row.info.counted));
         let mut sum = self.tokens.get(&(no, counted)).copied().unwrap_or(0);
         for (seq, own) in tokens {
-            // Counted by somebody else meanwhile, or not their turn yet.
+            // Already counted by another worker, or not the next position.
             if *seq != counted.next() || *seq > head {
                 continue;
             }
@@ -311,7 +313,7 @@ impl LedgerTables {
     ) -> Result<Written, StoreError> {
         for old in replaces {
             if !self.segments.remove(&(tenant, *old)) {
-                // Another worker has merged it; its work stands.
+                // Another worker has merged the segment. Its work is kept.
                 return Err(StoreError::HeadMoved { expected: Seq(*old), actual: Seq::START });
             }
             self.blocks.clear((tenant, *old, 0)..=(tenant, *old, u32::MAX));
@@ -325,7 +327,7 @@ impl LedgerTables {
             self.streams.change(stream, |row| row.info.indexed = *through);
         }
         let Some(PackedSegment { docs, header, blocks }) = segment else { return Ok(Written::Done) };
-        // A merged segment takes the place, in age, of the newest it replaces.
+        // A merged segment takes the age of the newest one it replaces.
         let id = replaces.iter().max().copied().unwrap_or_else(|| {
             self.last_segment += 1;
             self.last_segment
@@ -373,7 +375,7 @@ fn repeated(seqs: Vec<Seq>) -> Vec<Appended> {
     seqs.into_iter().map(|seq| Appended { seq, duplicate: true }).collect()
 }
 
-/// Numbers are given from 1 on; rows of numbered tables are never removed.
+/// Next number of a table: they count from 1, and rows of numbered tables are never removed.
 pub(super) fn next_no(len: usize) -> i64 {
     i64::try_from(len).map_or(i64::MAX, |len| len.saturating_add(1))
 }

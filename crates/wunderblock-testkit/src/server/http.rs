@@ -1,30 +1,30 @@
-//! As much of HTTP/1.1 as one request and one answer need.
+//! The part of HTTP/1.1 that one request and one response need.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 
-/// The largest request that is taken.
+/// Maximum size of a request body, in bytes; the rest is not read.
 const MAX_BODY: u64 = 256 << 20;
 
-/// A request as it came.
+/// A request as it was received.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReceivedRequest {
-    /// The path.
+    /// The path, with the query.
     pub path: String,
-    /// Names, in lower case, and values of its headers.
+    /// Header names, in lower case, and their values.
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Vec<u8>,
 }
 
 impl ReceivedRequest {
-    /// The value of a header.
+    /// Value of a header, by its lower-case name.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
     }
 
-    /// Whether it says this anywhere.
+    /// Returns whether the text occurs anywhere in the request: in the path, a header value or the body.
     #[must_use]
     pub fn says(&self, text: &str) -> bool {
         let bytes = text.as_bytes();
@@ -33,15 +33,15 @@ impl ReceivedRequest {
     }
 }
 
-/// The answering half of a connection.
+/// The side of a connection that responds.
 pub(super) struct HttpResponse {
     stream: TcpStream,
 }
 
 impl HttpResponse {
-    /// Reads the request.
+    /// Reads the request from a connection.
     pub(super) fn to(stream: TcpStream) -> io::Result<(ReceivedRequest, Self)> {
-        // Pieces go out as they are written.
+        // Pieces must leave at once, so that delays between them reach the client.
         stream.set_nodelay(true)?;
         let mut reader = BufReader::new(stream.try_clone()?);
         let mut line = String::new();
@@ -59,7 +59,7 @@ impl HttpResponse {
         Ok((request, Self { stream }))
     }
 
-    /// Answers at once.
+    /// Sends a whole response.
     pub(super) fn whole(
         &mut self,
         status: u16,
@@ -76,7 +76,7 @@ impl HttpResponse {
         self.stream.write_all(body.as_bytes())
     }
 
-    /// Begins to answer in pieces.
+    /// Begins a response in pieces, with chunked transfer encoding.
     pub(super) fn begin(&mut self, kind: &str) -> io::Result<()> {
         let head = format!(
             "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n"
@@ -84,7 +84,7 @@ impl HttpResponse {
         self.stream.write_all(head.as_bytes())
     }
 
-    /// A piece.
+    /// Sends a piece. An empty one is skipped, because an empty chunk would end the response.
     pub(super) fn piece(&mut self, bytes: &[u8]) -> io::Result<()> {
         if bytes.is_empty() {
             return Ok(());
@@ -95,7 +95,7 @@ impl HttpResponse {
         self.stream.write_all(&chunk)
     }
 
-    /// No more pieces.
+    /// Ends a response in pieces.
     pub(super) fn end(&mut self) -> io::Result<()> {
         self.stream.write_all(b"0\r\n\r\n")
     }

@@ -1,28 +1,28 @@
-//! What a provider says, in the form of its dialect.
+//! Replies of a provider, in the format of its dialect.
 
 use super::http::ReceivedRequest;
 use wunderblock_core::message::{Body, Dialect, Part};
 
-/// So many characters of a text come at once.
+/// Number of characters of text in each streamed piece.
 const PIECE_CHARS: usize = 24;
-/// What Gemini's address asks for, behind the model.
+/// Methods in Gemini's URL, after the model name: for whole replies and for streams.
 const GENERATE: [&str; 2] = ["generateContent", "streamGenerateContent?alt=sse"];
 
-/// How one request is to be answered.
+/// Writes the reply to one request.
 pub(super) struct ReplyWriter {
     dialect: Dialect,
     model: String,
-    /// Whether a stream was asked for.
+    /// Whether the request asks for a stream.
     pub(super) streams: bool,
-    /// The text of what was asked.
+    /// The text of the request's messages.
     pub(super) asked: String,
-    /// The most tokens that were allowed.
+    /// Maximum number of output tokens that the request allows.
     pub(super) most: u64,
     input: usize,
 }
 
 impl ReplyWriter {
-    /// Reads what was asked; `None` for a path or a body that no client of these APIs sends.
+    /// Parses a request. `None` for a path or a body that no client of these APIs sends.
     pub(super) fn of(request: &ReceivedRequest) -> Option<Self> {
         let gemini = request.path.strip_prefix("/v1beta/models/").and_then(|path| path.split_once(':'));
         let dialect = match request.path.as_str() {
@@ -54,6 +54,7 @@ impl ReplyWriter {
     }
 
     fn usage(&self, text: &str) -> String {
+        // Token counts are estimates: 4 bytes per token.
         let (input, output) = (self.input, text.len() / 4);
         match self.dialect {
             Dialect::Anthropic => format!(
@@ -74,7 +75,7 @@ impl ReplyWriter {
         }
     }
 
-    /// A whole answer.
+    /// Body of a whole reply.
     pub(super) fn body(&self, text: &str) -> String {
         let (model, text, usage) = (quote(&self.model), quote(text), self.usage(text));
         match self.dialect {
@@ -94,7 +95,7 @@ impl ReplyWriter {
         }
     }
 
-    /// The events of an answer.
+    /// Events of a streamed reply.
     pub(super) fn stream(&self, text: &str) -> Vec<String> {
         let chars: Vec<char> = text.chars().collect();
         let pieces = chars.chunks(PIECE_CHARS).map(|piece| quote(&piece.iter().collect::<String>()));
@@ -106,7 +107,7 @@ impl ReplyWriter {
         }
     }
 
-    /// A response of OpenAI's with these items.
+    /// An OpenAI response object with these items.
     fn response(&self, status: &str, items: &str, usage: &str) -> String {
         let model = quote(&self.model);
         format!(
@@ -134,7 +135,7 @@ impl ReplyWriter {
         events
     }
 
-    /// A body of Gemini's with these parts.
+    /// A Gemini response with these parts.
     fn content(&self, parts: &str, usage: &str, end: &str) -> String {
         let model = quote(&self.model);
         format!(
@@ -195,7 +196,7 @@ impl ReplyWriter {
         events
     }
 
-    /// What a model answers that declines, and its content type.
+    /// Content type and body of a reply in which the model declines to answer.
     pub(super) fn declined(&self) -> (&'static str, String) {
         let body = match self.dialect {
             Dialect::Anthropic => self
@@ -213,7 +214,7 @@ impl ReplyWriter {
         (self.kind(false), body)
     }
 
-    /// The body of a refusal with this status.
+    /// Body of an error response with this status.
     pub(super) fn refusal(&self, status: u16) -> String {
         let (kind, message) = match status {
             401 => ("authentication_error", "invalid x-api-key"),
@@ -227,7 +228,7 @@ impl ReplyWriter {
         self.error(kind, message)
     }
 
-    /// The body of a refusal because the request is too long.
+    /// Body of an error response to a request that is too long.
     pub(super) fn overflow(&self) -> String {
         match self.dialect {
             Dialect::Anthropic => {
@@ -241,7 +242,7 @@ impl ReplyWriter {
         }
     }
 
-    /// An event that says that the rest will not come.
+    /// Event that reports a failure in the middle of a stream.
     pub(super) fn error_event(&self) -> String {
         let error = self.error("overloaded_error", "Overloaded");
         match self.dialect {
@@ -271,14 +272,14 @@ impl ReplyWriter {
     }
 }
 
-/// A message item of OpenAI's with these pieces.
+/// An OpenAI message item with these content pieces.
 fn message_item(pieces: &str) -> String {
     format!(
         r#"{{"type":"message","id":"msg_local","status":"completed","role":"assistant","content":[{pieces}]}}"#
     )
 }
 
-/// Gemini's number and word for a kind of failure.
+/// Gemini's status code and name for a kind of error.
 fn status(kind: &str) -> (u16, &'static str) {
     match kind {
         "authentication_error" => (401, "UNAUTHENTICATED"),
@@ -290,7 +291,7 @@ fn status(kind: &str) -> (u16, &'static str) {
     }
 }
 
-/// A JSON string.
+/// Quotes a text as a JSON string.
 fn quote(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

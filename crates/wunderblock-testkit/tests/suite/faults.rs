@@ -1,4 +1,4 @@
-//! What goes wrong is what was planned, and a repeated call repairs it.
+//! Planned faults occur as planned, and repeating the call repairs them.
 
 use futures_executor::block_on;
 use std::sync::Arc;
@@ -70,7 +70,7 @@ fn calls_take_as_long_as_was_said() {
     let many = (0..50).map(|_| store.query(Vec::new()));
     let (first, rest) = block_on(async {
         let mut all: Vec<_> = many.collect();
-        // Polled once each, all of them wait at the same time, and none blocks the one who polls.
+        // After one poll each, all calls wait at the same time, and none of them blocks the polling thread.
         for one in &mut all {
             assert!(futures_poll(one).is_none());
         }

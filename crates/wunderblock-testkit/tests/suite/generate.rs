@@ -1,4 +1,4 @@
-//! Generated sessions are what they are said to be.
+//! Generated sessions have the documented properties.
 
 use std::collections::BTreeSet;
 use wunderblock_core::event::{Fact, NewEvent};
@@ -71,7 +71,7 @@ fn lines_are_the_same_session() {
         match record["type"].as_str().unwrap() {
             "system" => continue,
             "assistant" => {
-                // The session may end between a reply and its usage.
+                // The session may end between a reply and its usage event.
                 if record["message"]["usage"]["output_tokens"].as_u64().is_some_and(|tokens| tokens > 0) {
                     usages.insert(record["message"]["id"].as_str().unwrap().to_owned());
                 }

@@ -1,4 +1,5 @@
-//! What the testkit promises: faults where they are asked for, sessions by their seeds, a store in memory.
+//! Promises of the testkit: faults occur as planned, sessions follow from their seeds, and the store in memory
+//! conforms.
 
 #![allow(
     clippy::unwrap_used,

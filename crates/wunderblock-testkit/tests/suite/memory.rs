@@ -1,4 +1,4 @@
-//! The ledger in memory keeps the port's promises.
+//! The ledger in memory keeps the promises of the storage port.
 
 use proptest::prelude::*;
 use wunderblock::store::{Answer, Answering, Query, Storage, Write, Written};
@@ -17,7 +17,7 @@ proptest! {
     }
 }
 
-/// Forgets one kind of write, and says that it was done.
+/// A store that ignores one kind of write but reports it as done.
 struct Forgetful(MemoryStorage);
 
 impl Storage for Forgetful {
@@ -43,7 +43,7 @@ fn the_suite_and_scripts_notice_what_is_forgotten() {
         std::panic::catch_unwind(|| conformance::suite(&|| Box::new(Forgetful(MemoryStorage::new()))));
     let said = tried.unwrap_err().downcast::<String>().unwrap();
     assert!(said.contains("counts_of_bodies") && !said.contains("a_fork_reads_through"), "{said}");
-    // A stream is opened, an event appended that holds a body, and the body counted.
+    // The script opens a stream, appends an event that contains a body, and counts the body.
     let script = [0, 0x0001_0004, 0x010c];
     let tried = std::panic::catch_unwind(|| {
         agree(&MemoryStorage::new(), &Forgetful(MemoryStorage::new()), &script);
