@@ -1,10 +1,10 @@
-//! Any bytes, any options: all that is promised of a reduction holds.
+//! Checks on arbitrary bytes, with arbitrary options, that a reduction keeps all its promises.
 //!
-//! The first bytes are the options, so that a seed can be written by a shell and a finding read by eye:
+//! The first bytes encode the options, so that a shell can write a seed and a person can read a finding:
 //!
-//! | byte | what |
+//! | byte | meaning |
 //! |---|---|
-//! | 0 | the kind: 0 found out, else that of [`Kind::ALL`] |
+//! | 0 | the kind: 0 detects it, other values select one of [`Kind::ALL`] |
 //! | 1 | the level: lossless, fold, budget |
 //! | 2, 3 | the budget |
 //! | 4 | bit 0 failed, bit 1 the first line is the command, bit 2 the last line is the query, bit 3 no handle |

@@ -1,10 +1,10 @@
-//! Any text as if we had written it: undoing is total, and a short text does not become a mountain.
+//! Treats arbitrary text as our own output: undoing a reduction always ends, and its result is limited in size.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use wunderblock_reduce::{gaps, invert, is_reduced, unpack};
 
-/// What undoing may write at most, whatever a text says (`pack/code.rs`).
+/// Maximum output of undoing, in bytes, for any text (`MAX_DECODED` in `encode/mod.rs`).
 const MOST: usize = 256 << 20;
 
 fuzz_target!(|input: &[u8]| {
