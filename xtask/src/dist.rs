@@ -1,16 +1,16 @@
-//! What is published: a program that needs nothing of its machine, packed with its papers, and checksums.
+//! Packs the published program: an executable that needs nothing of its machine, its documents, and checksums.
 
 use crate::program::{ChoreResult, Sandbox};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Size that the program should not exceed. A larger one is packed, and said to be too large.
+/// Maximum size of the program in bytes. A larger program is still packed, and reported as too large.
 const LIMIT: usize = 40_000_000;
 
 const STATIC: &str = "x86_64-unknown-linux-musl";
 
-/// Builds, packs and describes what was made.
+/// Builds and packs the program, and returns a description of the archive.
 pub(crate) fn run() -> ChoreResult<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("no workspace")?;
     let triple = triple()?;
@@ -30,6 +30,7 @@ pub(crate) fn run() -> ChoreResult<String> {
     for (path, content, mode) in &files {
         entry(&mut tar, &format!("{name}/{path}"), content, (*mode, time))?;
     }
+    // Two empty blocks of 512 bytes end a tar archive.
     tar.resize(tar.len() + 1024, 0);
 
     let folder = root.join("target/dist");
@@ -59,7 +60,7 @@ pub(crate) fn run() -> ChoreResult<String> {
     Ok(said)
 }
 
-/// The target for static programs where it is installed, otherwise this machine's.
+/// Returns the target for static programs if it is installed and compatible, otherwise the host's target.
 fn triple() -> ChoreResult<String> {
     let ask = |args: &[&str]| -> ChoreResult<String> {
         let answer = Command::new("rustc").args(args).output()?;
@@ -85,14 +86,14 @@ fn build(root: &Path, triple: &str) -> ChoreResult<PathBuf> {
         "--target",
         triple,
     ]);
-    // A folder of its own: `target/dist` is where cargo would build for this profile.
+    // A separate folder: cargo itself would build into `target/dist` for this profile.
     cargo.args(["--target-dir", "target/static"]);
     if triple.contains("linux-gnu") {
         cargo.env("RUSTFLAGS", "-C target-feature=+crt-static");
     } else if triple == STATIC {
-        // Relocations as bits of a map: 0.9 MB less.
+        // Stores relocations as a bit map, which saves 0.9 MB.
         cargo.env("RUSTFLAGS", "-C link-arg=-Wl,-z,pack-relative-relocs");
-        // No panic passes through C, which therefore needs no tables to unwind it.
+        // No panic passes through C code, so the C code needs no unwind tables.
         cargo.env("CFLAGS_x86_64_unknown_linux_musl", "-fno-asynchronous-unwind-tables");
     }
     if !cargo.current_dir(root).status()?.success() {
@@ -105,10 +106,10 @@ fn executable(triple: &str) -> String {
     if triple.contains("windows") { "wunderblock.exe" } else { "wunderblock" }.to_owned()
 }
 
-/// Path in the archive, content and mode.
+/// Path in the archive, content, and file mode.
 type ArchiveEntry = (String, Vec<u8>, u32);
 
-/// What goes with the program. Completions and manual are the program's own.
+/// Files packed with the program. The program itself writes its completions and its man page.
 fn papers(root: &Path, program: &Path) -> ChoreResult<Vec<ArchiveEntry>> {
     let home = tempfile::tempdir()?;
     let program = Sandbox::new(program, home.path())?;
@@ -124,20 +125,22 @@ fn papers(root: &Path, program: &Path) -> ChoreResult<Vec<ArchiveEntry>> {
     Ok(files)
 }
 
-/// When the latest commit was made, in seconds since 1970: the same sources make the same archive.
+/// Time of the latest commit, in seconds since 1970. With it, the same sources give the same archive.
 fn committed(root: &Path) -> u64 {
     let log = Command::new("git").args(["log", "-1", "--format=%ct"]).current_dir(root).output();
     log.ok().and_then(|log| String::from_utf8(log.stdout).ok()?.trim().parse().ok()).unwrap_or(0)
 }
 
-/// Whether a program asks its system for a loader of libraries; none if it is no ELF file of 64 bits.
+/// Returns whether a program needs a dynamic loader, or `None` if it is not a 64-bit ELF file.
 fn needs_an_interpreter(program: &[u8]) -> Option<bool> {
+    // The type of a program header that names a dynamic loader (`PT_INTERP`).
     const INTERPRETER: [u8; 4] = 3_u32.to_le_bytes();
     let number = |at: usize, length: usize| -> Option<usize> {
         let bytes = program.get(at..at + length)?;
         Some(bytes.iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte)))
     };
     program.strip_prefix(b"\x7fELF\x02\x01")?;
+    // Offset of the program headers, size of each, and their number.
     let (table, size, count) = (number(32, 8)?, number(54, 2)?, number(56, 2)?);
     Some(
         (0..count)
@@ -145,8 +148,9 @@ fn needs_an_interpreter(program: &[u8]) -> Option<bool> {
     )
 }
 
-/// Adds a file to an archive in the POSIX form (`ustar`).
+/// Adds a file to an archive in the POSIX format (`ustar`).
 fn entry(tar: &mut Vec<u8>, path: &str, content: &[u8], (mode, time): (u32, u64)) -> ChoreResult<()> {
+    // The name field of the header has 100 bytes and ends with a zero byte.
     if path.len() >= 100 {
         return Err(format!("{path}: an archive takes paths of 99 bytes").into());
     }
@@ -161,7 +165,7 @@ fn entry(tar: &mut Vec<u8>, path: &str, content: &[u8], (mode, time): (u32, u64)
     field("0000000", 8);
     field(&format!("{:011o}", content.len()), 12);
     field(&format!("{time:011o}"), 12);
-    // The checksum counts its own field as spaces.
+    // The checksum is computed with its own field filled with spaces.
     field("        ", 8);
     field("0", 101);
     field("ustar\u{0}00", 8);

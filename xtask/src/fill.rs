@@ -1,4 +1,4 @@
-//! How full a lane's first request is, over transcripts that do not fit into their window.
+//! Reports how full a lane's first request is, over transcripts that exceed their window.
 
 use crate::program::ChoreResult;
 use futures_executor::block_on;
@@ -10,30 +10,30 @@ use wunderblock_core::budget::{BudgetReport, Reason, Treatment};
 use wunderblock_core::section::Section;
 use wunderblock_core::units::Tokens;
 
-/// The windows that are tried.
+/// Windows to try, in tokens.
 const WINDOWS: [u64; 6] = [8_000, 16_000, 32_000, 64_000, 128_000, 200_000];
-/// What a first request should fill of its limit, and what of that should stand word for word, in thousandths.
+/// Minimum share of the limit that is used, and of the used tokens that is verbatim, in thousandths.
 const FLOORS: (u64, u64) = (600, 500);
 
-/// The figures of a session in a window.
+/// Figures of one session in one window.
 struct FirstRequest {
     session: String,
-    /// What it fills of its limit, in thousandths.
+    /// Used share of the limit, in thousandths.
     used: u64,
-    /// What of that stands word for word, in thousandths.
+    /// Verbatim share of the used tokens, in thousandths.
     verbatim: u64,
 }
 
-/// What came of a window.
+/// Result of trying one session in one window.
 enum Tried {
-    /// All of the session fits.
+    /// The whole session fits into the window.
     Fits,
-    /// No request can be built.
+    /// No request can be built for the window.
     Refused,
     Built(FirstRequest),
 }
 
-/// A table in Markdown: per window the sessions that do not fit, and those below a floor.
+/// Returns a Markdown table: for each window, the sessions that do not fit, and those below a minimum.
 pub(crate) fn table(paths: &[PathBuf], policy: Option<&str>) -> ChoreResult<String> {
     let folder = tempfile::tempdir()?;
     let engine = block_on(Engine::open(folder.path().join("ledger.db")))?;
@@ -52,6 +52,7 @@ pub(crate) fn table(paths: &[PathBuf], policy: Option<&str>) -> ChoreResult<Stri
         let session = engine.session_by_id(id.clone());
         for window in WINDOWS {
             match first_request(&session, window, policy)? {
+                // A session that fits this window also fits all larger ones.
                 Tried::Fits => break,
                 Tried::Refused => {}
                 Tried::Built(first) => found.entry(window).or_default().push(first),
@@ -80,7 +81,7 @@ pub(crate) fn table(paths: &[PathBuf], policy: Option<&str>) -> ChoreResult<Stri
     Ok(out)
 }
 
-/// The files of a folder, at any depth; a file is its own.
+/// Returns the files of a folder at any depth, or the path itself if it is a file.
 fn files(path: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(path) else { return vec![path.to_owned()] };
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
@@ -88,12 +89,13 @@ fn files(path: &Path) -> Vec<PathBuf> {
     paths.iter().flat_map(|path| files(path)).collect()
 }
 
-/// Builds the first request of a session, without recording it.
+/// Builds the first request of a session without recording it.
 fn first_request(session: &Session, window: u64, policy: Option<&str>) -> ChoreResult<Tried> {
     let sized = |options: ContextOptions| ContextOptions { window: Some(Tokens(window)), ..options };
     let Ok(whole) = block_on(session.explain(sized(ContextOptions::uncompacted()))) else {
         return Ok(Tried::Refused);
     };
+    // Other reasons leave an entry out of a request of any size.
     let is_room = |reason: Reason| matches!(reason, Reason::Budget | Reason::Stepped);
     if !whole.draft.report.left_out.iter().any(|run| is_room(run.reason)) {
         return Ok(Tried::Fits);
@@ -113,6 +115,7 @@ fn first_request(session: &Session, window: u64, policy: Option<&str>) -> ChoreR
 }
 
 fn verbatim(report: &BudgetReport) -> Tokens {
+    // Only sections that hold messages of the conversation count.
     let said = [Section::System, Section::Transcript, Section::Prompt];
     let lines = report
         .entries
@@ -125,7 +128,7 @@ fn thousandths(part: Tokens, whole: Tokens) -> u64 {
     part.0 * 1_000 / whole.0.max(1)
 }
 
-/// The least and the median.
+/// Returns the minimum and the median.
 fn spread(rows: &[FirstRequest], of: impl Fn(&FirstRequest) -> u64) -> (u64, u64) {
     let mut values: Vec<u64> = rows.iter().map(of).collect();
     values.sort_unstable();

@@ -1,9 +1,9 @@
-//! Writes the guide to transcript formats from the importers' own lists, so that it cannot fall behind them.
+//! Writes the guide to transcript formats from the importers' own lists, so that the guide is always complete.
 
 use std::fmt::Write;
 use wunderblock_wire::transcript::Format;
 
-/// What a format is, in a sentence.
+/// Description of a format in one or two sentences.
 const fn about(format: Format) -> &'static str {
     match format {
         Format::ClaudeCode => {
@@ -31,7 +31,7 @@ const fn about(format: Format) -> &'static str {
     }
 }
 
-/// The guide.
+/// Returns the guide as Markdown.
 pub(crate) fn guide() -> String {
     let mut out = String::from(
         "# Transcript formats\n\n\

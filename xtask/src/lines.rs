@@ -1,7 +1,7 @@
-//! `xtask lines`: how much code there is, per package.
+//! `xtask lines`: counts the lines of code of each package.
 //!
-//! Counted are lines of `src` that are neither blank nor a comment, in production code: what stands under `cfg(test)` is
-//! counted apart, with the files of `tests`. A measure of what has to be read, by which a change can be judged.
+//! Counted are lines of `src` that are neither blank nor a comment. Code under `cfg(test)` and the files of `tests`
+//! are counted separately. The numbers measure how much code has to be read, so that a change can be judged by them.
 
 use crate::program::ChoreResult;
 use std::collections::BTreeMap;
@@ -9,17 +9,17 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// LineCount of a package.
+/// Line counts of a package.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct LineCount {
     production: usize,
     tests: usize,
-    /// Lines of rules, which programs read.
+    /// Lines of rule tables, which programs read.
     rules: usize,
     files: usize,
 }
 
-/// The table for the repository in a folder.
+/// Returns the table for the repository in a folder.
 pub(crate) fn table(root: &Path) -> ChoreResult<String> {
     let mut packages: BTreeMap<String, LineCount> = BTreeMap::new();
     for folder in packages_of(root)? {
@@ -101,7 +101,7 @@ fn rust_files(path: &Path, files: &mut Vec<PathBuf>) -> ChoreResult<()> {
     Ok(())
 }
 
-/// The modules in files of their own that a file declares for tests only, without their ending.
+/// Returns the paths, without extension, of the module files that a file declares for tests only.
 fn test_modules(path: &Path, text: &str) -> Vec<PathBuf> {
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     let folder = match &*name {
@@ -120,10 +120,10 @@ fn test_modules(path: &Path, text: &str) -> Vec<PathBuf> {
     found
 }
 
-/// LineCount of production code, and of modules for tests, that are neither blank nor a comment.
+/// Counts the lines of production code and of test modules that are neither blank nor a comment.
 fn count(text: &str) -> (usize, usize) {
     let (mut production, mut tests) = (0, 0);
-    // A module for tests ends with the first line that closes a brace where the module's own line began.
+    // Indentation of the test module that is being read. Its closing brace has the same indentation.
     let mut inside: Option<usize> = None;
     let mut is_marked = false;
     for line in text.lines() {

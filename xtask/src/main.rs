@@ -1,4 +1,4 @@
-//! Chores of the repository that are programs: `cargo run -p xtask -- COMMAND`.
+//! Runs chores of the repository: `cargo run -p xtask -- COMMAND`.
 
 mod bench;
 mod dist;

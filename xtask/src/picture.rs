@@ -1,13 +1,14 @@
-//! Draws a report as an SVG picture: the text as it stands, in the colours a terminal would give it.
+//! Draws a report as an SVG picture: the same text, in the colours of a terminal.
 
 use std::fmt::Write;
 
-/// The height of a line and the width of a column, in pixels, at a font size of 13.
+/// Height of a line in pixels, at a font size of 13.
 const LINE: usize = 18;
+/// Width of a column in pixels, at a font size of 13.
 const COLUMN: f64 = 7.83;
 const MARGIN: usize = 16;
 
-/// The colours of the sections, as the command line has them, on a dark ground.
+/// Colours of the sections on a dark background, as on the command line.
 const COLOURS: [(&str, &[&str]); 7] = [
     ("#6ea8fe", &["safety", "system", "instructions"]),
     ("#c58af9", &["tools", "skills"]),
@@ -18,7 +19,7 @@ const COLOURS: [(&str, &[&str]); 7] = [
     ("#484f58", &["free"]),
 ];
 
-/// The picture of a text.
+/// Draws a text as an SVG picture.
 pub(crate) fn draw(text: &str) -> String {
     let lines: Vec<&str> = text.trim_end().lines().collect();
     let columns = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0);
@@ -40,9 +41,9 @@ pub(crate) fn draw(text: &str) -> String {
     svg
 }
 
-/// A line in its colours: bars and section names in the section's, what is beside the point dimmed.
+/// Returns a line as coloured spans: section names and bars in the section's colour, secondary text dimmed.
 fn spans(line: &str, number: usize) -> String {
-    // Viewers join plain spaces, and then no column stands under another.
+    // No-break spaces keep the columns aligned, because viewers collapse plain spaces.
     let escaped = |text: &str| {
         text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace(' ', "\u{a0}")
     };

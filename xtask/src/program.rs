@@ -1,4 +1,4 @@
-//! The program as a chore runs it: in a folder of its own, with nothing of the machine's environment.
+//! Runs the program for a chore: in a separate folder, isolated from the machine's environment.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -7,10 +7,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// What can go wrong in a chore: anything, and it ends the chore.
+/// Result of a chore. Any error ends the chore.
 pub(crate) type ChoreResult<T> = Result<T, Box<dyn Error>>;
 
-/// Runs a chore of this program in a process of its own, and reads the JSON that it prints.
+/// Runs a chore of this program in a child process and parses the JSON that the child prints.
 pub(crate) fn own_child<T: DeserializeOwned>(args: &[&str], paths: &[&Path]) -> ChoreResult<T> {
     let output =
         Command::new(std::env::current_exe()?).args(args).args(paths).stderr(Stdio::inherit()).output()?;
@@ -20,14 +20,14 @@ pub(crate) fn own_child<T: DeserializeOwned>(args: &[&str], paths: &[&Path]) -> 
     Ok(serde_json::from_slice(&output.stdout)?)
 }
 
-/// The program and the folder it runs in.
+/// The program, and the folder it runs in.
 pub(crate) struct Sandbox {
     binary: PathBuf,
     home: PathBuf,
 }
 
 impl Sandbox {
-    /// The folder must exist. Its settings keep out the machine's managed instructions.
+    /// Prepares an existing folder. Its settings exclude the machine's managed instructions.
     pub(crate) fn new(binary: &Path, home: &Path) -> ChoreResult<Self> {
         let binary = binary.canonicalize().map_err(|error| format!("{}: {error}", binary.display()))?;
         let program = Self { binary, home: home.to_owned() };
@@ -59,12 +59,12 @@ impl Sandbox {
         command
     }
 
-    /// Runs it, whatever comes of it.
+    /// Runs the program and returns its output, whether it succeeds or not.
     pub(crate) fn run(&self, args: &[&str]) -> ChoreResult<Output> {
         Ok(self.command(args).output()?)
     }
 
-    /// What it writes to stdout; an error unless it succeeds.
+    /// Runs the program and returns its stdout, or an error if it fails.
     pub(crate) fn bytes(&self, args: &[&str]) -> ChoreResult<Vec<u8>> {
         let done = self.run(args)?;
         if !done.status.success() {
@@ -74,24 +74,24 @@ impl Sandbox {
         Ok(done.stdout)
     }
 
-    /// The same as text.
+    /// Runs the program and returns its stdout as text.
     pub(crate) fn text(&self, args: &[&str]) -> ChoreResult<String> {
         Ok(String::from_utf8(self.bytes(args)?)?)
     }
 
-    /// The same as JSON lines.
+    /// Runs the program and parses its stdout as JSON lines.
     pub(crate) fn lines(&self, args: &[&str]) -> ChoreResult<Vec<Value>> {
         self.text(args)?.lines().map(|line| Ok(serde_json::from_str(line)?)).collect()
     }
 
-    /// Appends lines to a session; the answers.
+    /// Appends lines to a session and returns the answers.
     pub(crate) fn append(&self, tenant: &str, session: &str, lines: &str) -> ChoreResult<Vec<Value>> {
         let args = ["--tenant", tenant, "append", session];
         let mut command = self.command(&args);
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         let mut stdin = child.stdin.take().ok_or("no pipe")?;
-        // A program that gives up at once says why on its other end.
+        // A program that fails early closes its stdin; its stderr then reports the reason.
         let _ = stdin.write_all(lines.as_bytes());
         drop(stdin);
         let done = child.wait_with_output()?;

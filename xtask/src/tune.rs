@@ -1,7 +1,7 @@
-//! Policies compared with a baseline over many sessions, and over all but one fold of them at a time.
+//! Compares policies with a baseline over many sessions, and again with each fold of the sessions left out.
 //!
-//! A constant that was chosen on some sessions looks better on them than it is. So for each fold the policy is chosen that
-//! gains most on all other folds, and is looked at on the one that was left out.
+//! A constant looks better on the sessions it was chosen on than it is. Therefore, for each fold, the policy that
+//! gains most on all other folds is chosen and then measured on the fold that was left out.
 
 use crate::program::ChoreResult;
 use clap::Args;
@@ -19,7 +19,7 @@ use wunderblock::{
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::Tokens;
 
-/// What `tune` is asked for.
+/// Arguments of `tune`.
 #[derive(Args)]
 pub(crate) struct TuneArgs {
     /// Transcripts, and folders of them
@@ -42,10 +42,10 @@ pub(crate) struct TuneArgs {
     fold: Vec<String>,
 }
 
-/// Histories, with the fold of each.
+/// Folds by name, each with the sessions of one history.
 type Folded = Vec<(String, Vec<Session>)>;
 
-/// A table in Markdown for each window.
+/// Returns a Markdown table for each window.
 pub(crate) fn table(args: &TuneArgs) -> ChoreResult<String> {
     let begun = Instant::now();
     let folder = tempfile::tempdir()?;
@@ -66,7 +66,7 @@ pub(crate) fn table(args: &TuneArgs) -> ChoreResult<String> {
             progress: None,
         };
         let Some(found) = block_on(engine.simulate(&histories, &options))? else { continue };
-        // Sessions in which no model replies are not in it: what is left is told apart by its first session.
+        // The simulation omits histories without replies of a model, so histories are matched by their first session.
         let first =
             |nth: usize| histories.get(nth).and_then(|one| one.first()).map(|one| one.id().to_string());
         let fold_of: BTreeMap<String, &str> =
@@ -112,7 +112,7 @@ fn write_window(
     write_folds(out, found, fold_of)
 }
 
-/// Each fold left out in turn: the policies over the rest, and the best of them on the fold.
+/// Writes one row per fold and policy: the policy over the other folds, and on the fold itself.
 fn write_folds(out: &mut String, found: &Simulation, fold_of: &BTreeMap<String, &str>) -> ChoreResult<()> {
     let fold = |session: &str| fold_of.get(session).copied().unwrap_or_default();
     let mut folds: Vec<&str> =
@@ -153,12 +153,13 @@ fn write_folds(out: &mut String, found: &Simulation, fold_of: &BTreeMap<String, 
     Ok(())
 }
 
-/// The files of the paths, imported, each history with its fold.
+/// Imports the files of the paths and returns each history with its fold.
 fn read(engine: &Engine, args: &TuneArgs) -> ChoreResult<Folded> {
     let mut folded: Folded = Vec::new();
     for path in &args.paths {
         let files = if path.is_dir() { transcripts(path)?.files } else { vec![path.clone()] };
         for file in files {
+            // Files that cannot be imported are skipped: a folder may hold other files than transcripts.
             let Ok(imported) = block_on(engine.import(&file, None, &mut |_, _| {})) else { continue };
             let Some(first) = imported.sessions.first() else { continue };
             let histories = block_on(wunderblock::histories(&engine.session_by_id(first.clone()), false))?;
@@ -166,20 +167,20 @@ fn read(engine: &Engine, args: &TuneArgs) -> ChoreResult<Folded> {
             folded.extend(histories.into_iter().map(|history| (fold.clone(), history)));
         }
     }
-    // One session may stand in two files.
+    // Two files may contain the same session.
     let mut seen = std::collections::HashSet::new();
     folded.retain(|(_, one)| one.first().is_some_and(|session| seen.insert(session.id().to_string())));
     Ok(folded)
 }
 
-/// The fold of a file: the word its path has, or its name.
+/// Returns the fold of a file: the first fold word that its path contains, or its name.
 fn fold(file: &Path, words: &[String]) -> String {
     let path = file.to_string_lossy();
     let name = || file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     words.iter().find(|word| path.contains(word.as_str())).cloned().unwrap_or_else(name)
 }
 
-/// The policies, each under the name it was given by.
+/// Returns the policies, each under the name given on the command line.
 fn policies(args: &TuneArgs) -> ChoreResult<(Vec<Arc<Policy>>, Box<str>)> {
     let mut typed: Vec<&str> = vec![&args.against];
     typed.extend(args.policy.iter().map(String::as_str).filter(|name| *name != args.against));

@@ -1,8 +1,9 @@
-//! How near our counts come to what providers measured, over transcripts that report usage.
+//! Compares our token counts with the usage that providers reported in transcripts.
 //!
-//! Per session and model: the growth of the second half of its replies, by our estimate and by the estimate corrected
-//! with what the first half teaches, against the growth that was measured; and the size of each request foretold from
-//! the reply before it (its anchor) and our estimate of what came in between.
+//! For each session and model, the report compares the growth of the second half of the replies as estimated, and as
+//! estimated with a correction learned from the first half, with the measured growth. It also compares the predicted
+//! size of each request with the measured one; the prediction adds our estimate of later content to the previous
+//! reply (its anchor).
 
 use crate::program::ChoreResult;
 use std::fmt::Write as _;
@@ -15,7 +16,7 @@ use wunderblock_core::units::{Bytes, Cost, Seq, Tokens};
 use wunderblock_core::usage::{Calibration, Measured, UsageMark, Weight, anchor, calibrate};
 use wunderblock_wire::transcript::{RecordItem, RecordPlace, TranscriptReader, detect};
 
-/// Counts texts that are all at hand, and corrects the counts.
+/// Counts texts that are all inline, and corrects the counts.
 struct CorrectedCounter(Counter, Option<Calibration>);
 
 impl CorrectedCounter {
@@ -34,6 +35,7 @@ impl CostModel for CorrectedCounter {
         let cost = self.text(text);
         Cost { tokens: cost.tokens + Tokens(text.matches('"').count() as u64 / 2), ..cost }
     }
+    // Blobs cost nothing here: a reader of transcripts keeps all bodies inline.
     fn blob(&self, _: Handle) -> Cost {
         Cost::ZERO
     }
@@ -46,14 +48,14 @@ impl CostModel for CorrectedCounter {
     }
 }
 
-/// What a transcript's own session holds, as far as it bears on usage.
+/// An entry of a transcript's main session that affects usage.
 enum UsageEntry {
     Said(Box<Message>),
     Measured { model: String, api_id: Option<Box<str>>, input: Tokens, output: Tokens },
     Reset,
 }
 
-/// A table in Markdown over the sessions with enough replies.
+/// Returns a Markdown table over the sessions with enough replies.
 pub(crate) fn table(files: &[String]) -> ChoreResult<String> {
     let mut out = String::from(
         "| session | model | replies | growth measured | ours | corrected | foretold: median | p90 | worst | off by over 5 % |\n\
@@ -94,7 +96,7 @@ fn read(file: &str) -> ChoreResult<Vec<UsageEntry>> {
                 RecordPlace::After(id) => last.as_ref() == Some(id),
                 RecordPlace::Root | RecordPlace::RolledBack { .. } => false,
             };
-            // Something was taken back: what was measured before it is another branch's.
+            // The conversation branched here, so earlier measurements belong to another branch.
             told.extend((!follows && last.is_some()).then_some(UsageEntry::Reset));
             last = record.id.or(last);
             for item in record.items {
@@ -139,7 +141,7 @@ fn marks<'a>(told: &'a [UsageEntry], costs: &CorrectedCounter) -> Vec<UsageMark<
             input: *input,
             output: *output,
             live: false,
-            // What is foretold here is the next request of whoever sent this one.
+            // The forecast is for the next request of the client that sent this one.
             sent: true,
         })),
         UsageEntry::Reset => Some(UsageMark::Reset),
@@ -147,7 +149,8 @@ fn marks<'a>(told: &'a [UsageEntry], costs: &CorrectedCounter) -> Vec<UsageMark<
     (1..).zip(told).filter_map(mark).collect()
 }
 
-/// A reply's input: as it was foretold, what it grew by and by our estimate should have grown by since the one before.
+/// Input of a reply in tokens: measured, predicted, and its growth since the previous reply as measured and
+/// estimated.
 struct InputForecast {
     input: u64,
     foretold: u64,
@@ -155,8 +158,8 @@ struct InputForecast {
     estimated: u64,
 }
 
-/// Each reply but the first, against what was known right before it. A request whose input has shrunk unannounced is
-/// foretold like any other, and has not grown.
+/// Compares each reply except the first with the prediction made just before it. A request whose input shrank without
+/// notice is predicted like any other, and counts as not grown.
 fn steps(marks: &[UsageMark<'_>], model: &str) -> Vec<InputForecast> {
     let mut steps = Vec::new();
     let (mut before, mut since, mut reply) = (None::<Measured<'_>>, Tokens::ZERO, Tokens::ZERO);
@@ -168,6 +171,7 @@ fn steps(marks: &[UsageMark<'_>], model: &str) -> Vec<InputForecast> {
                 reply = Tokens::ZERO;
             }
             UsageMark::Measured(measured) if measured.model == model && measured.input > Tokens::ZERO => {
+                // Records of one reply repeat its usage; count it once.
                 if measured.api_id.is_some() && before.is_some_and(|last| last.api_id == measured.api_id) {
                     continue;
                 }
@@ -231,7 +235,7 @@ fn row(file: &str, told: &[UsageEntry], model: &str) -> Option<String> {
     ))
 }
 
-/// By how many hundredths of it a request was foretold wrongly.
+/// Error of a prediction, in percent of the measured input.
 fn error(step: &InputForecast) -> f64 {
     step.foretold.abs_diff(step.input) as f64 * 100.0 / step.input.max(1) as f64
 }

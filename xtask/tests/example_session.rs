@@ -1,4 +1,4 @@
-//! What `examples/session.jsonl` promises: it is the file people try first.
+//! Checks the promises of `examples/session.jsonl`, the file that people try first.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 use regex::Regex;
@@ -34,7 +34,7 @@ fn records() -> Vec<TranscriptRecord> {
     records
 }
 
-/// The blocks of every message, with the message's id where it has one.
+/// Returns the blocks of all messages, each with its message's id if there is one.
 fn blocks(lines: &[Value]) -> Vec<(Option<&str>, &Value)> {
     let mut blocks = Vec::new();
     for message in lines.iter().filter_map(|line| line.get("message")) {
@@ -58,7 +58,7 @@ fn it_is_a_long_session_in_a_small_file() {
     assert!(text().len() <= 1_500_000, "{} bytes", text().len());
 }
 
-/// What the block says: text, thinking, a tool's arguments or its answer.
+/// Tokens of a block: text, thinking, the arguments of a tool call, or its result.
 fn tokens(block: &Value) -> u64 {
     let said = |text: &str| u64::from(Vocabulary::O200k.count(text));
     let fields = ["text", "thinking", "content"].iter().filter_map(|key| block.get(key)?.as_str());
@@ -139,7 +139,7 @@ fn it_says_nothing_of_the_machine_that_recorded_it() {
     let address = Regex::new(r"[\w.+-]+@([\w-]+\.[\w.-]+)").unwrap();
     for (index, line) in text().lines().enumerate() {
         let line_number = index + 1;
-        // An escaped line end puts a letter before what begins the next line.
+        // An escaped line end would put the letter `n` before the next line's first path.
         let line = &line.replace("\\n", "  ").replace("\\t", "  ");
         assert!(home.find(line).is_none(), "line {line_number}: {:?}", home.find(line));
         assert!(!line.contains("registry+"), "line {line_number} names a registry");

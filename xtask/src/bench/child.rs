@@ -1,4 +1,4 @@
-//! The child's side of a [task](super::task).
+//! The child process that executes a [task](super::task).
 
 use super::measure::{cpu, peak_memory};
 use super::task::{ChildUsage, ChildWork};
@@ -9,7 +9,7 @@ use futures_executor::block_on;
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// Work for a child: a ledger, and a transcript where one is imported.
+/// A task for a child: the work, a ledger, and the transcript to import.
 #[derive(Args)]
 pub(crate) struct ChildTask {
     work: ChildWork,
@@ -18,7 +18,7 @@ pub(crate) struct ChildTask {
 }
 
 impl ChildTask {
-    /// Does the task, and says what it took.
+    /// Executes the task and returns its usage as JSON.
     pub(crate) fn run(&self) -> ChoreResult<String> {
         let start = Instant::now();
         let engine = ingest::open(&self.ledger)?;

@@ -1,4 +1,4 @@
-//! Compacting: a sweep of a whole session that was never compacted, and the steady state of a lane that is.
+//! Compaction: a sweep of a session that was never compacted, and repeated compactions of one lane.
 
 use super::figure::{Figure, FigureUnit};
 use super::ingest::{open, stream};
@@ -15,13 +15,13 @@ use wunderblock_core::id::LaneId;
 use wunderblock_core::units::Tokens;
 use wunderblock_testkit::generate;
 
-/// A sweep, as the table names it.
+/// Name of a sweep in the table.
 const SWEEP: &str = "sweep of a session never compacted";
-/// The same for each event: flat if a sweep is linear.
+/// Name of a sweep's time per event, which is constant if a sweep is linear.
 pub(super) const SWEEP_PER_EVENT: &str = "sweep, for each event";
-/// Compactions that are timed.
+/// Number of timed compactions.
 const ROUNDS: usize = 9;
-/// Messages between two of them: about what the default policy lets a window of 128,000 tokens grow by.
+/// Messages between two compactions: about the growth that the default policy allows in a window of 128,000 tokens.
 const BETWEEN: usize = 60;
 
 fn options(lane: &str, sweep: bool, level: Urgency) -> ChoreResult<CompactOptions> {
@@ -44,7 +44,7 @@ pub(super) fn run(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
         Figure::new(events, "summaries it makes", swept.nodes.len() as f64, FigureUnit::Count),
         Figure::new(events, "the request after it, tokens", swept.after.0 as f64, FigureUnit::Count),
     ];
-    // An agent at work, compacted each time its lane is due.
+    // An agent at work, whose lane is compacted each time it is due.
     let fresh = generate::session(4 * ROUNDS * BETWEEN, SEED ^ 3);
     let fresh: Vec<_> = fresh.filter(|event| event.fact.kind() == "message.appended").collect();
     let (mut times, mut besides) = (Durations::default(), Durations::default());

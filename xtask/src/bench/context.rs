@@ -17,12 +17,12 @@ use wunderblock::{Config, ContextOptions, Engine};
 use wunderblock_core::units::Tokens;
 use wunderblock_testkit::generate;
 
-/// A build in a process that has built before, as the table names it.
+/// Name, in the table, of a build in a process that has built before.
 pub(super) const WARM: &str = "context of 128k tokens, warm, p50";
 
-/// Builds that are timed.
+/// Number of timed builds.
 const BUILDS: usize = 40;
-/// Processes that are started for one build each.
+/// Number of processes started for one build each.
 const STARTS: usize = 9;
 
 pub(super) fn options() -> ContextOptions {
@@ -33,11 +33,11 @@ pub(super) fn run(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
     let first = first_builds(events, path)?;
     let engine = open(path)?;
     let session = engine.session_by_id(stream()?);
-    // The lane's first recorded request: from now on a build goes on from it.
+    // Records the lane's first request, so that later builds continue from it.
     block_on(session.context(options()))?;
     let mut warm = Durations::default();
     let mut recorded = Durations::default();
-    // An agent at work: every request follows an event.
+    // An agent at work: each request follows a new event.
     let fresh =
         generate::session(4 * BUILDS, SEED ^ 2).filter(|event| event.fact.kind() == "message.appended");
     for event in fresh.take(BUILDS) {
@@ -67,7 +67,7 @@ pub(super) fn run(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
     Ok(figures)
 }
 
-/// A lane's very first request, before anything is recorded of it.
+/// Measures the first request of a lane of which nothing is recorded.
 fn first_builds(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
     let engine = open(path)?;
     let session = engine.session_by_id(stream()?);
@@ -81,7 +81,7 @@ fn first_builds(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
     ])
 }
 
-/// Counts how often storage is asked.
+/// A store that counts its round trips.
 struct Counting {
     inside: Sqlite,
     trips: AtomicUsize,

@@ -1,24 +1,24 @@
-//! One measured number, what it is held against, and how it is shown.
+//! A measured number, its target, and how it is shown.
 
 use serde_json::json;
 use std::fmt::Write as _;
 
-/// What a number counts.
+/// Unit of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FigureUnit {
-    /// A ratio: the same on a faster machine.
+    /// A ratio, which is the same on any machine.
     Times,
-    /// A number of things: the same on any machine.
+    /// A number of things, which is the same on any machine.
     Count,
     /// Milliseconds.
     Millis,
-    /// Events a second.
+    /// Events per second.
     EventsPerSecond,
-    /// 10⁶ bytes a second.
+    /// 10⁶ bytes per second.
     MegabytesPerSecond,
     /// 10⁶ bytes.
     Megabytes,
-    /// Microseconds of processor time for each event, all threads together.
+    /// Microseconds of processor time per event, over all threads.
     CpuMicros,
 }
 
@@ -40,7 +40,7 @@ impl FigureUnit {
     }
 }
 
-/// What a number should be: not more than a limit, or not less.
+/// Direction of a target: a maximum or a minimum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Bound {
     AtMost,
@@ -50,11 +50,11 @@ enum Bound {
 /// A measured number.
 #[derive(Clone, Debug)]
 pub(super) struct Figure {
-    /// How long the session was.
+    /// Length of the session in events.
     pub(super) events: usize,
-    /// What was measured.
+    /// Description of the measurement.
     pub(super) what: String,
-    /// The number.
+    /// The measured value, in the figure's unit.
     pub(super) value: f64,
     unit: FigureUnit,
     target: Option<(Bound, f64)>,
@@ -78,17 +78,17 @@ impl Figure {
         Self { target: Some((Bound::AtLeast, limit)), ..self }
     }
 
-    /// Puts it in the rows of a session of this length.
+    /// Moves the figure to the rows of a session of this length.
     pub(super) fn of(self, events: usize) -> Self {
         Self { events, ..self }
     }
 
-    /// What the best of the others reach, in words (DESIGN §7).
+    /// Adds the best result that others have reached, in words.
     pub(super) fn floor(self, floor: &'static str) -> Self {
         Self { floor: Some(floor), ..self }
     }
 
-    /// How many times better than the target; below 1 it is missed.
+    /// Returns by which factor the value is better than the target. Below 1, the target is missed.
     fn ratio(&self) -> Option<f64> {
         self.target.map(|target| match target {
             (Bound::AtMost, most) => most / self.value.max(f64::EPSILON),
@@ -116,7 +116,7 @@ impl Figure {
     }
 }
 
-/// A number with three digits that mean something.
+/// Formats a number with about three significant digits.
 fn number(value: f64) -> String {
     match value.abs() {
         large if large >= 100.0 => format!("{value:.0}"),
@@ -125,7 +125,7 @@ fn number(value: f64) -> String {
     }
 }
 
-/// Markdown: first what does not depend on the machine, then what does.
+/// Returns Markdown tables: machine-independent figures first, then the others.
 pub(super) fn table(figures: &[Figure]) -> String {
     let mut out = String::new();
     for (title, independent) in [("Ratios, the same on any machine", true), ("On this machine", false)] {
@@ -158,7 +158,7 @@ fn lay_out(out: &mut String, rows: &[[String; 7]]) {
     }
 }
 
-/// All figures as one JSON array.
+/// Returns all figures as one JSON array.
 pub(super) fn json(figures: &[Figure]) -> String {
     let figures: Vec<_> = figures
         .iter()

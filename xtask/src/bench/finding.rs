@@ -1,4 +1,4 @@
-//! Search in the index, exact search in the originals, reading back.
+//! Search in the index, exact search in the originals, and reading of bodies.
 
 use super::figure::Figure;
 use super::ingest::{GeneratedSession, open, stream};
@@ -14,16 +14,16 @@ use wunderblock_core::event::NewEvent;
 use wunderblock_core::message::Body;
 use wunderblock_core::units::{Bytes, Seq};
 
-/// Looking for a rare word, as the table names it.
+/// Name, in the table, of the search for a rare word.
 pub(super) const RARE: &str = "search: rare word, p50";
-/// Reading a body, as the table names it.
+/// Name, in the table, of reading a body.
 pub(super) const READ: &str = "read a handle, p50";
 
-/// How often each thing is looked for.
+/// Number of times each word is searched.
 const ROUNDS: usize = 20;
-/// Bodies read, from all over the session.
+/// Number of bodies read, spread over the whole session.
 const READS: usize = 400;
-/// Events whose words are candidates for the frequent one.
+/// Number of events whose words are candidates for the frequent word.
 const SAMPLE: usize = 400;
 
 pub(super) fn run(session: &GeneratedSession, path: &Path) -> ChoreResult<Vec<Figure>> {
@@ -53,7 +53,7 @@ pub(super) fn run(session: &GeneratedSession, path: &Path) -> ChoreResult<Vec<Fi
     Ok(figures)
 }
 
-/// A search right after live appends, which catches up with them or scans them, and those after it.
+/// Measures the first search after live appends, which has to catch up or scan them, and the searches after it.
 pub(super) fn behind(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
     let engine = open(path)?;
     let (first, times) = searches(&engine, "let", SearchOrder::Newest)?;
@@ -63,7 +63,7 @@ pub(super) fn behind(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
     ])
 }
 
-/// The first search in a ledger just opened, in milliseconds, and those after it.
+/// Time of the first search in a newly opened ledger in milliseconds, and the times of later searches.
 fn searches(engine: &Engine, word: &str, order: SearchOrder) -> ChoreResult<(f64, Durations)> {
     let options = SearchOptions { order, ..SearchOptions::default() };
     let mut first = Durations::default();
@@ -82,7 +82,7 @@ fn grep(engine: &Engine, pattern: &str, enough: bool) -> ChoreResult<f64> {
     Ok(millis(start.elapsed()))
 }
 
-/// Reads bodies from all over the session.
+/// Reads bodies from all over the session. Returns the median and the 95th percentile, in milliseconds.
 fn reads(engine: &Engine, events: usize) -> ChoreResult<(f64, f64)> {
     let session = engine.session_by_id(stream()?);
     let mut times = Durations::default();
@@ -105,7 +105,7 @@ fn event_words(event: &NewEvent) -> HashSet<&str> {
         .collect()
 }
 
-/// An id that a log in the middle of the session names.
+/// Returns an id from a log in the second half of the session.
 fn rare_word(events: &[NewEvent]) -> ChoreResult<String> {
     let later = events.iter().skip(events.len() / 2);
     let ids = later.flat_map(|event| event.fact.bodies()).filter_map(Body::inline);
@@ -113,7 +113,8 @@ fn rare_word(events: &[NewEvent]) -> ChoreResult<String> {
     Ok(ids.next().ok_or("there is no log in the session")?.to_owned())
 }
 
-/// The word in the fewest events of those that are in 30 % or more of them, with that share; else the most frequent.
+/// Returns the rarest word in at least 32 % of the sampled events, with its share of all events in percent. If no word
+/// is that frequent, returns the most frequent one.
 fn frequent_word(events: &[NewEvent]) -> ChoreResult<(String, f64)> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     for word in events.iter().take(SAMPLE).flat_map(event_words) {

@@ -1,4 +1,4 @@
-//! Imports of what was imported before: nothing new, one more line, one file of many.
+//! Repeated imports: with nothing new, with one more line, and with one changed file among many.
 
 use super::figure::Figure;
 use super::ingest;
@@ -12,11 +12,13 @@ use std::path::Path;
 use wunderblock::{Engine, transcripts};
 use wunderblock_testkit::generate;
 
-/// Bytes of the large file.
+/// Size of the large file in bytes.
 const LARGE: u64 = 1_000_000_000;
-/// Files of the folder, and lines of each.
+/// Number of files in the folder.
 const FILES: usize = 10_000;
+/// Number of lines in each file of the folder.
 const LINES: usize = 3;
+/// Number of timed imports of the large file.
 const ROUNDS: usize = 40;
 
 pub(super) fn run(folder: &Path) -> ChoreResult<Vec<Figure>> {
@@ -85,6 +87,7 @@ fn many(folder: &Path) -> ChoreResult<Vec<Figure>> {
     note("  a folder of 10,000 files");
     let root = folder.join("many");
     fs::create_dir_all(&root)?;
+    // Each file gets its own session id; otherwise all files would be imported into one session.
     let mut all = generate::claude_code_lines(usize::MAX, SEED ^ 5);
     for number in 0..FILES {
         let own = all

@@ -1,4 +1,4 @@
-//! The way in: bulk appends, imports, and the background's work after them.
+//! Bulk appends, imports, and the background's work after them.
 
 use super::figure::{Figure, FigureUnit};
 use super::measure::{SEED, note};
@@ -16,18 +16,18 @@ use wunderblock_core::id::StreamId;
 use wunderblock_core::message::Body;
 use wunderblock_testkit::generate;
 
-/// Bulk appends, as the table names them.
+/// Name of bulk appends in the table.
 pub(super) const APPEND: &str = "append in batches, durable";
-/// Bulk appends with counts and index, as the table names them.
+/// Name, in the table, of bulk appends with counts and index.
 pub(super) const CAUGHT_UP: &str = "append and catch up: durable, counted, indexed";
 
-/// Events in one call of a bulk append.
+/// Events per call of a bulk append.
 const BATCH: usize = 1_000;
 
 /// A generated session.
 pub(super) struct GeneratedSession {
     pub(super) events: Vec<NewEvent>,
-    /// The bytes of all its texts.
+    /// Length of all its texts in bytes.
     pub(super) text: u64,
 }
 
@@ -39,7 +39,7 @@ impl GeneratedSession {
     }
 }
 
-/// The session that a bench ledger holds.
+/// The session that a benchmark ledger contains.
 pub(super) fn stream() -> ChoreResult<StreamId> {
     Ok(StreamId::new("bench")?)
 }
@@ -48,7 +48,7 @@ pub(super) fn open(path: &Path) -> ChoreResult<Engine> {
     Ok(block_on(Engine::open_with(path, Access::Create, Config::default()))?)
 }
 
-/// What a stretch of work took.
+/// Wall time and processor time of a stretch of work.
 #[derive(Clone, Copy)]
 struct Elapsed {
     wall: Duration,
@@ -72,7 +72,7 @@ impl Elapsed {
     }
 }
 
-/// Appends the session through the live door, in batches, and lets the background catch up.
+/// Appends the session through the live door in batches, and lets the background catch up.
 pub(super) fn append(session: &GeneratedSession, path: &Path) -> ChoreResult<Vec<Figure>> {
     let size_of = (session.events.len(), session.text);
     let engine = open(path)?;
@@ -106,7 +106,7 @@ pub(super) fn append(session: &GeneratedSession, path: &Path) -> ChoreResult<Vec
     ])
 }
 
-/// Imports the session as a Claude Code transcript, in a process of its own.
+/// Imports the session as a Claude Code transcript in a child process.
 pub(super) fn import(session: &GeneratedSession, folder: &Path) -> ChoreResult<Vec<Figure>> {
     let events = session.events.len();
     let (transcript, path) = (folder.join("session.jsonl"), folder.join("imported.db"));

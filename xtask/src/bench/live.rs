@@ -1,4 +1,4 @@
-//! Single events as they happen: what the ledger adds to the disk's own sync, alone and with many writers.
+//! Live appends of single events, compared with the disk's own sync: with one writer and with many.
 
 use super::figure::{Figure, FigureUnit};
 use super::ingest::open;
@@ -13,14 +13,14 @@ use wunderblock_core::event::NewEvent;
 use wunderblock_core::id::StreamId;
 use wunderblock_testkit::generate;
 
-/// One writer, as the table names it.
+/// Name of appends by one writer in the table.
 pub(super) const SINGLE: &str = "live append of one event, p50";
 
-/// Events appended one by one.
+/// Number of events appended one by one.
 const APPENDS: usize = 200;
-/// Writers at the same time.
+/// Number of concurrent writers.
 const WRITERS: usize = 8;
-/// What a commit of a small event writes, so that the bare sync has as much to do.
+/// Bytes written by the commit of a small event, so that the bare sync has the same amount of work.
 const BARE_BYTES: usize = 16 << 10;
 
 pub(super) fn run(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
@@ -28,7 +28,7 @@ pub(super) fn run(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
     let session = engine.session_by_id(StreamId::new("live")?);
     let mut bare = SyncedFile::new(path.parent().unwrap_or(Path::new(".")))?;
     let (mut own, mut disk) = (Durations::default(), Durations::default());
-    // Alternately, so that whatever else the machine does meets both.
+    // The two measurements alternate, so that other load on the machine affects both.
     for event in generate::session(APPENDS, SEED ^ 1) {
         disk.take(|| bare.sync(BARE_BYTES))?;
         own.take(|| block_on(session.append(vec![event])))?;
@@ -51,7 +51,7 @@ pub(super) fn run(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
     ])
 }
 
-/// Milliseconds for each event when several append at the same time.
+/// Milliseconds per event when several writers append at the same time.
 fn together(engine: &Engine) -> ChoreResult<f64> {
     let start = Instant::now();
     std::thread::scope(|scope| {

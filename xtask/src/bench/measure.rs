@@ -1,4 +1,4 @@
-//! Clocks and cost models: time, processor time, memory, and what the disk costs by itself.
+//! Clocks and meters: wall time, processor time, memory, file sizes, and the cost of a disk sync.
 
 use crate::program::ChoreResult;
 use std::fs::File;
@@ -6,20 +6,20 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// What inputs follow from.
+/// Seed of all generated inputs.
 pub(super) const SEED: u64 = 0x5742_6c6b;
 
-/// Says on stderr how far the benchmark is.
+/// Reports the benchmark's progress on stderr.
 pub(super) fn note(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// Durations of one thing done often.
+/// Durations of repeated work.
 #[derive(Debug, Default)]
 pub(super) struct Durations(Vec<Duration>);
 
 impl Durations {
-    /// Does something this often, and notes how long each time took.
+    /// Repeats some work and stores the duration of each round.
     pub(super) fn of<T>(rounds: usize, mut work: impl FnMut() -> ChoreResult<T>) -> ChoreResult<Self> {
         let mut times = Self::default();
         for _ in 0..rounds {
@@ -28,7 +28,7 @@ impl Durations {
         Ok(times)
     }
 
-    /// Does something and notes how long it took.
+    /// Does some work and stores its duration.
     pub(super) fn take<T>(&mut self, work: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let result = work();
@@ -40,7 +40,7 @@ impl Durations {
         self.0.push(time);
     }
 
-    /// The time that so many of a hundred do not exceed, in milliseconds.
+    /// Returns a percentile of the durations, in milliseconds.
     pub(super) fn percentile(&self, percent: usize) -> f64 {
         let mut sorted = self.0.clone();
         sorted.sort_unstable();
@@ -53,23 +53,23 @@ pub(super) fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
-/// Processor time that this process has used, all its threads together; zero where the system does not say.
+/// Processor time of all threads of this process until now; zero if the system does not report it.
 pub(crate) fn cpu() -> Duration {
-    // Linux counts in hundredths of a second here, on every machine Rust runs on.
+    // On Linux this file counts in hundredths of a second on every machine that Rust supports.
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let after_name = stat.rsplit(')').next().unwrap_or_default();
     let fields: Vec<u64> = after_name.split_whitespace().skip(11).take(2).flat_map(str::parse).collect();
     Duration::from_millis(fields.iter().sum::<u64>() * 10)
 }
 
-/// The most memory this process ever had, in bytes; zero where the system does not say.
+/// Peak memory of this process in bytes; zero if the system does not report it.
 pub(crate) fn peak_memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok()).unwrap_or(0) * 1024
 }
 
-/// A file that is appended to and synced, to see what that costs without a ledger.
+/// A file for measuring appends and syncs without a ledger.
 pub(super) struct SyncedFile(File);
 
 impl SyncedFile {
@@ -77,14 +77,14 @@ impl SyncedFile {
         Ok(Self(File::create(folder.join("bare"))?))
     }
 
-    /// Appends so many bytes and waits until they are on the disk.
+    /// Appends bytes and waits until they are on the disk.
     pub(super) fn sync(&mut self, bytes: usize) -> ChoreResult<()> {
         self.0.write_all(&vec![0x57; bytes])?;
         Ok(self.0.sync_data()?)
     }
 }
 
-/// The size of a file and what SQLite keeps beside it.
+/// Size in bytes of a database file and its write-ahead log.
 pub(super) fn size(path: &Path) -> u64 {
     let beside = |suffix: &str| {
         let mut name = path.as_os_str().to_owned();

@@ -1,11 +1,12 @@
-//! `xtask bench`: the numbers of DESIGN §7 on generated sessions, as one table.
+//! `xtask bench`: the numbers of docs/benchmarks.md, measured on generated sessions, as one table.
 //!
 //! ```text
 //! seed ─ generate ─► events ─ append ─► ledger ─ catch up ─► context, search, grep, read, live appends ─► figures
 //!                └─► lines  ─ import (a child process, so that its peak of memory is its own) ──────────────┘
 //! ```
-//! Inputs follow from [`SEED`](measure::SEED). Nothing here fails for being slow: a figure that misses its target is marked, and the
-//! reader judges. What needs a fresh process runs in a child of this program ([`child`]).
+//! Inputs follow from [`SEED`](measure::SEED). The benchmark never fails because something is slow: a figure that
+//! misses its target is marked, and the reader judges. Work that needs a new process runs in a child of this program
+//! ([`child`]).
 
 mod child;
 mod compaction;
@@ -27,7 +28,7 @@ use figure::{Figure, FigureUnit};
 use measure::note;
 use std::path::Path;
 
-/// What to measure.
+/// Selection of benchmarks.
 #[derive(Args)]
 pub(crate) struct BenchArgs {
     /// Lengths of sessions
@@ -44,7 +45,7 @@ pub(crate) struct BenchArgs {
     json: bool,
 }
 
-/// Measures; the answer is a table, or JSON.
+/// Runs the benchmarks and returns the figures as a table or as JSON.
 pub(crate) fn run(args: BenchArgs) -> ChoreResult<String> {
     let sizes = if args.project || args.growth { Vec::new() } else { args.events };
     let mut figures = Vec::new();
@@ -61,7 +62,7 @@ pub(crate) fn run(args: BenchArgs) -> ChoreResult<String> {
     Ok(if args.json { figure::json(&figures) } else { figure::table(&figures) })
 }
 
-/// A folder beside the program, not in the system's folder for temporary files: that one may be memory.
+/// Creates a folder beside the program. The system's temporary folder may be in memory, where syncing costs nothing.
 fn folder() -> ChoreResult<tempfile::TempDir> {
     Ok(tempfile::tempdir_in(std::env::current_exe()?.parent().unwrap_or(Path::new(".")))?)
 }
@@ -71,7 +72,7 @@ fn one_size(events: usize, folder: &Path) -> ChoreResult<Vec<Figure>> {
     let mut figures = ingest::import(&session, folder)?;
     let ledger = folder.join("ledger.db");
     figures.extend(ingest::append(&session, &ledger)?);
-    // Before anything is appended: what is looked for is in the index then.
+    // Before any further append, so that the searched words are in the index.
     note("  search, grep, read");
     figures.extend(finding::run(&session, &ledger)?);
     note("  context");
@@ -87,7 +88,7 @@ fn one_size(events: usize, folder: &Path) -> ChoreResult<Vec<Figure>> {
     Ok(figures)
 }
 
-/// What must not depend on how long a session is: the largest session against the one a tenth of it, or the smallest.
+/// Figures that must not depend on the session's length: the largest session against one at most a tenth as long.
 fn flatness(figures: &[Figure], sizes: &[usize]) -> Vec<Figure> {
     let Some(largest) = sizes.iter().max().copied() else { return Vec::new() };
     let Some(smaller) = sizes.iter().copied().filter(|size| *size * 10 <= largest).max() else {

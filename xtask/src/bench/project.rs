@@ -1,4 +1,4 @@
-//! Requests for work in a large project: 50,000 files, 200 instruction files nested in it.
+//! Requests in a large project with 50,000 files and 200 nested instruction files.
 
 use super::figure::Figure;
 use super::measure::Durations;
@@ -16,7 +16,7 @@ use wunderblock_testkit::generate;
 
 const FOLDERS: usize = 1_000;
 const FILES: usize = 50;
-/// Every so many folders, one has instructions.
+/// One in this many folders has an instruction file.
 const NESTED: usize = 5;
 const BUILDS: usize = 20;
 const EVENTS: usize = 1_000;
@@ -64,7 +64,7 @@ pub(super) fn run(folder: &Path) -> ChoreResult<Vec<Figure>> {
         let all: Vec<_> = generate::session(EVENTS, SEED ^ 3).collect();
         block_on(engine.session_by_id(stream.clone()).append(all))?;
         let session = engine.session_by_id(stream);
-        // Nothing is recorded of the lane yet: files are looked for, read, and counted.
+        // The lane has no recorded request yet, so each build finds, reads and counts the files.
         let first = Durations::of(BUILDS / 2, || Ok(block_on(session.explain(&options))?))?;
         block_on(session.context(&options))?;
         let mut warm = Durations::default();

@@ -1,4 +1,4 @@
-//! A session under many policies.
+//! Simulation of a session under many policies.
 
 use super::figure::Figure;
 use super::ingest::{open, stream};
@@ -10,9 +10,9 @@ use wunderblock::policy::Policies;
 use wunderblock::{ContextOptions, SimulateOptions};
 use wunderblock_core::units::Tokens;
 
-/// Sessions of so many events are simulated; longer ones take in proportion longer.
+/// Maximum length of a simulated session in events. The time grows in proportion to the length.
 const MOST: usize = 1_000;
-/// How many presets.
+/// Number of presets.
 const POLICIES: usize = 12;
 
 pub(super) fn run(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {

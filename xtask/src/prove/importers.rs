@@ -1,4 +1,4 @@
-//! Several programs that import one file at the same time.
+//! Several programs that import the same file at the same time.
 
 use super::random::Random;
 use super::record::message;
@@ -9,17 +9,17 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long one program may take. It takes a second.
+/// Maximum time for one program, which normally takes about a second.
 const PATIENCE: Duration = Duration::from_secs(60);
 const SESSION: &str = "many-at-once";
 
-/// What a run is about.
+/// Plan of one run.
 struct ImporterRun {
-    /// How many messages the file has.
+    /// Number of messages in the file.
     messages: usize,
-    /// How many of them were imported before; none if the ledger is new.
+    /// Number of messages imported before the run; 0 if the ledger is new.
     known: usize,
-    /// When each program starts, and whether it builds a request instead.
+    /// Start time of each program, and whether it builds a request instead of importing.
     starts: Vec<(Duration, bool)>,
 }
 
@@ -57,7 +57,7 @@ pub(super) fn run(count: u64, seed: u64, binary: &Path, folder: &Path) -> ChoreR
 }
 
 fn any_run(random: &mut Random) -> ImporterRun {
-    // More than one batch (2,000 events) and more than one piece of the file (1 MB) in most of them.
+    // Most files exceed one batch (2,000 events) and one chunk (1 MB).
     let messages =
         [600, 3_000, 5_000, 9_000].get(random.below(4)).copied().unwrap_or(600) + random.below(400);
     let known = if random.below(3) == 0 { random.below(messages) } else { 0 };
@@ -103,7 +103,7 @@ fn one(program: &Sandbox, run: &ImporterRun) -> ChoreResult<()> {
             &["import", "file.jsonl", "--no-index", "-q"]
         };
         let mut command = program.command(args);
-        // What it says fits into a pipe, so it need not be read before it ends.
+        // The output fits into a pipe, so it need not be read before the program ends.
         running.push((place, command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?));
     }
     let mut wrong = Vec::new();
@@ -129,7 +129,7 @@ fn one(program: &Sandbox, run: &ImporterRun) -> ChoreResult<()> {
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ").into()) }
 }
 
-/// Waits until a program ends, and says what it said unless it succeeded.
+/// Waits until a program ends. If the program failed, the error contains its output.
 fn ends(mut child: Child) -> ChoreResult<()> {
     let begun = Instant::now();
     loop {
@@ -149,7 +149,7 @@ fn ends(mut child: Child) -> ChoreResult<()> {
     }
 }
 
-/// What a program writes, unless it never ends.
+/// Returns the output of a program, or an error if it does not end in time.
 fn limited(program: &Sandbox, args: &[&str]) -> ChoreResult<Vec<u8>> {
     let out = program.path("out");
     let mut command = program.command(args);

@@ -1,4 +1,4 @@
-//! Proves by attack that the ledger loses nothing and that nothing erased comes back.
+//! Attacks the ledger to prove that it loses nothing and that nothing erased comes back.
 
 mod importers;
 mod kill;
@@ -14,7 +14,7 @@ use report::println;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What to prove, and how thoroughly.
+/// Arguments of `prove`.
 #[derive(Args)]
 pub(crate) struct ProveArgs {
     /// How many times as many attempts
@@ -51,7 +51,7 @@ fn positive(text: &str) -> Result<f64, String> {
 }
 
 impl ProveArgs {
-    /// A number of attempts, as many as the scale says.
+    /// Returns a number of attempts, multiplied by the scale.
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -63,12 +63,12 @@ impl ProveArgs {
     }
 }
 
-/// Runs the attacks; an error if one of them succeeded.
+/// Runs the attacks. Returns an error if any attempt failed.
 pub(crate) fn run(args: &ProveArgs) -> ChoreResult<String> {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     let seed = args.seed.unwrap_or_else(|| u64::from(now.subsec_nanos()));
     let folder = tempfile::tempdir()?;
-    // No power fails in the interleavings, so their ledgers need no disk where memory can have files.
+    // The interleavings include no power failures, so their ledgers can be in memory if the system supports it.
     let memory = tempfile::tempdir_in("/dev/shm").ok();
     let mut failed = 0;
     println(&format!("seed {seed}"));
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &ProveArgs) -> ChoreResult<String> {
                 continue;
             }
             Attack::Calls => {
-                // Every write, or a part of them.
+                // At full scale the step is 1 and covers every call; smaller scales sample the calls.
                 let step = 1_000 / args.of(1_000.0).clamp(1, 1_000);
                 kill::at_calls(step, seed, &binary(args)?, folder.path())?
             }
@@ -99,7 +99,7 @@ pub(crate) fn run(args: &ProveArgs) -> ChoreResult<String> {
     Ok("nothing was lost, and nothing that was erased came back".to_owned())
 }
 
-/// The program under attack: the one given, or the one built from this state beside this very chore.
+/// Returns the program under attack: the given one, or one built from this state into the folder of this program.
 fn binary(args: &ProveArgs) -> ChoreResult<PathBuf> {
     if let Some(binary) = &args.binary {
         return Ok(binary.clone());
@@ -107,8 +107,8 @@ fn binary(args: &ProveArgs) -> ChoreResult<PathBuf> {
     let own = std::env::current_exe()?;
     let folder = own.parent().ok_or("the program has no folder")?;
     let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    // All of the workspace, since one package alone has other features and compiles SQLite again. Cargo says what it
-    // does: it may take minutes.
+    // Builds the whole workspace, because a single package has other features and would compile SQLite again. Cargo's
+    // output stays visible, because the build may take minutes.
     build.args(["build", "--workspace"]).current_dir(env!("CARGO_MANIFEST_DIR"));
     if folder.file_name().is_some_and(|name| name == "release") {
         build.arg("--release");

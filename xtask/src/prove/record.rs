@@ -1,4 +1,4 @@
-//! Records of transcripts, each with a word in it that stands nowhere else.
+//! Transcript records, each with a unique marker word.
 
 use super::random::{Random, marker};
 use serde_json::json;
@@ -6,11 +6,11 @@ use serde_json::json;
 /// A line of a transcript in Claude Code's format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct MarkedRecord {
-    /// Its id, if an event is made from it.
+    /// The record's id, if an event is made from it.
     pub(super) id: Option<String>,
-    /// The word.
+    /// The unique marker word.
     pub(super) marker: String,
-    /// What it says.
+    /// The record's text.
     pub(super) text: String,
     /// The line, without its end.
     pub(super) line: String,
@@ -24,12 +24,12 @@ pub(super) struct TranscriptFile {
 }
 
 impl TranscriptFile {
-    /// An empty one of a session that is not known yet.
+    /// Creates an empty transcript of a new session.
     pub(super) fn new(random: &mut Random) -> Self {
         Self { session: format!("s-{}", marker(random)), records: Vec::new() }
     }
 
-    /// Adds what `count` steps of the session write.
+    /// Adds the records of `count` further steps of the session.
     pub(super) fn grow(&mut self, random: &mut Random, count: usize) {
         let parent = self.records.iter().rev().find_map(|record| record.id.as_deref());
         let more = records(random, &self.session, parent, count);
@@ -37,13 +37,13 @@ impl TranscriptFile {
     }
 }
 
-/// A text with a marker in it, some as long as a body of its own (512 bytes).
+/// Returns a text that contains a marker. Some texts are long enough (512 bytes) to become separate bodies.
 pub(super) fn text(random: &mut Random, marker: &str) -> String {
     let filler = "and some words that everybody says ".repeat(random.below(4) * random.below(12));
     format!("the word {marker} {filler}is said")
 }
 
-/// Records that go on after `parent`: messages; titles and queued prompts beside them, which make no event.
+/// Returns records that continue after `parent`: messages, and titles and queued prompts, which make no event.
 pub(super) fn records(
     random: &mut Random,
     session: &str,
@@ -55,7 +55,7 @@ pub(super) fn records(
     for _ in 0..count {
         let marker = marker(random);
         let said = text(random, &marker);
-        // The first record of a session is a message.
+        // The first record of a session must be a message.
         let is_first = parent.is_none() && records.is_empty();
         match if is_first { 7 } else { random.below(8) } {
             0 => {
@@ -82,7 +82,7 @@ pub(super) fn records(
     records
 }
 
-/// Messages without an id, in a file that has this many bytes already: what names one is where it begins.
+/// Returns messages without an id, for a file that has `offset` bytes. Their byte offset identifies them.
 pub(super) fn plain(random: &mut Random, mut offset: usize, count: usize) -> Vec<MarkedRecord> {
     let mut records = Vec::new();
     for _ in 0..count {
@@ -96,7 +96,7 @@ pub(super) fn plain(random: &mut Random, mut offset: usize, count: usize) -> Vec
     records
 }
 
-/// A message. Its first bytes are the same in every session.
+/// Returns a message record. Its first bytes are the same in every session.
 pub(super) fn message(session: &str, id: &str, parent: Option<&str>, (role, text): (&str, &str)) -> String {
     json!({
         "isSidechain": false, "userType": "external", "cwd": "/home/dev/wunderblock", "version": "2.0.37",
@@ -106,7 +106,7 @@ pub(super) fn message(session: &str, id: &str, parent: Option<&str>, (role, text
     .to_string()
 }
 
-/// A file of these records.
+/// Returns the bytes of a file with these records.
 pub(super) fn file<'r>(records: impl IntoIterator<Item = &'r MarkedRecord>) -> Vec<u8> {
     records.into_iter().flat_map(|record| [record.line.as_bytes(), b"\n"].concat()).collect()
 }

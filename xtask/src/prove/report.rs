@@ -1,4 +1,4 @@
-//! The outcome of one attack.
+//! Report of one attack.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 /// Maximum number of failures of a kind that are printed one by one.
 const TOLD: usize = 3;
-/// Time between two reports of an attack's progress.
+/// Time between two progress messages of an attack.
 const TELL: Duration = Duration::from_secs(5);
 
-/// What came of one attack.
+/// Result of one attack.
 pub(super) struct AttackReport {
     what: &'static str,
     tried: u64,
@@ -26,7 +26,7 @@ impl AttackReport {
         Self { what, tried: 0, begun: now, told: now, notes: Vec::new(), failures: BTreeMap::new() }
     }
 
-    /// Counts an attempt, and says from time to time how many there were.
+    /// Counts an attempt, and prints the number of attempts from time to time.
     pub(super) fn tried(&mut self) {
         self.tried += 1;
         if self.told.elapsed() >= TELL {
@@ -35,7 +35,7 @@ impl AttackReport {
         }
     }
 
-    /// Notes a failure, and tells of it at once: the rest may take minutes.
+    /// Records a failure and prints its kind immediately, because the remaining attempts may take minutes.
     pub(super) fn fail(&mut self, kind: &str, failure: String) {
         let _ = writeln!(std::io::stderr(), "failed: {kind}");
         self.failures.entry(kind.to_owned()).or_default().push(failure);

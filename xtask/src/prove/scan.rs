@@ -1,16 +1,16 @@
-//! Looks for words in the bytes of a ledger: as they stand, and in everything that is compressed there.
+//! Searches the bytes of a ledger for words, both in plain and in compressed data.
 
 use crate::program::ChoreResult;
 use regex::bytes::Regex;
 use std::io::Read;
 use std::path::Path;
 
-/// More than any body here unfolds to.
+/// Maximum bytes decompressed from one frame. No body in these tests is larger.
 const LARGEST: u64 = 4 << 20;
-/// How much of a word's end is looked for: terms of the index share their beginnings.
+/// Characters at the end of a word that are searched for. Index terms omit the start they share with the term before.
 const END: usize = 12;
 
-/// The words that are in the ledger's file, its log, or anything compressed in them; free pages included.
+/// Returns the words found in the ledger's file, its logs, or compressed data in them, including free pages.
 pub(super) fn found<'w>(
     ledger: &Path,
     words: impl IntoIterator<Item = &'w String>,
@@ -34,7 +34,8 @@ pub(super) fn found<'w>(
         for at in frame.find_iter(&bytes).map(|frame| frame.start()) {
             let mut plain = Vec::new();
             if let Some(Ok(decoder)) = bytes.get(at..).map(zstd::stream::read::Decoder::new) {
-                // A frame that goes on in another page gives what it can.
+                // A frame that continues in another page cannot be decompressed completely. What it yields is
+                // searched.
                 let _ = decoder.take(LARGEST).read_to_end(&mut plain);
             }
             found.extend(matches(&any, &plain).map(|word| format!("…{word}, compressed, in {place}")));
@@ -66,7 +67,7 @@ mod tests {
         let there = found(&ledger, &words[..2]).unwrap();
         let compressed = there.iter().filter(|word| word.contains("compressed"));
         assert_eq!(compressed.count(), 2, "{there:?}");
-        // The beginning of a term that the index shares with the term before is not written.
+        // The index does not store the start of a term that the previous term shares.
         std::fs::write(&ledger, "efghijklmnop").unwrap();
         std::fs::write(folder.path().join("ledger.db-wal"), &words[1]).unwrap();
         assert_eq!(

@@ -1,14 +1,14 @@
-//! Numbers and names in the assistant's words, taken from the output it speaks of.
+//! Fills numbers and names from a tool's output into the assistant's words about that output.
 //!
-//! `{lines}` is the number of lines of the last answers, `{files}` the number of different words before the first colon
-//! of each line, and `{/REGEX/}` the first group of the first match in them. What cannot be filled in ends the
-//! recording: a comment must be true of what was recorded.
+//! `{lines}` is the number of lines of the latest tool results, `{files}` the number of different texts before the
+//! first colon of each line, and `{/REGEX/}` the first group of the first match. A place that cannot be filled ends
+//! the recording, because a comment must be true of what was recorded.
 
 use crate::program::ChoreResult;
 use regex::Regex;
 use std::collections::BTreeSet;
 
-/// The words with all places filled in.
+/// Returns the words with all places filled in.
 pub(super) fn fill(words: &str, output: &str) -> ChoreResult<String> {
     let files: BTreeSet<&str> = output.lines().filter_map(|line| line.split(':').next()).collect();
     let words = words

@@ -1,9 +1,9 @@
 //! Records the repository's example session.
 //!
-//! A [`scenario`] says what the user and the assistant say and which tools are called; everything a tool answers comes
-//! from running it, on a throw-away copy of the repository ([`tree`]). [`play`] walks through the scenario and has each
-//! step written down by a [`transcript`]; [`comment`] puts numbers from the output into what the assistant says of it,
-//! and [`sanitise`] takes this machine out of it.
+//! A [`scenario`] contains the words of the user and the assistant and the tool calls. Every tool result comes from
+//! running the tool on a throw-away copy of the repository ([`tree`]). [`play`] walks through the scenario and passes
+//! each step to a [`transcript`], [`comment`] fills numbers from the output into the assistant's words, and
+//! [`sanitise`] removes traces of this machine.
 
 mod comment;
 mod play;
@@ -17,7 +17,7 @@ use crate::program::ChoreResult;
 use clap::Args;
 use std::path::{Path, PathBuf};
 
-/// What to record and where to.
+/// Arguments of `record`.
 #[derive(Args)]
 pub(crate) struct RecordArgs {
     /// The transcript
@@ -31,7 +31,7 @@ pub(crate) struct RecordArgs {
     target: Option<PathBuf>,
 }
 
-/// Records the session; the answer says in one line what was written.
+/// Records the session and returns a one-line description of it.
 pub(crate) fn run(args: &RecordArgs) -> ChoreResult<String> {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("xtask has no parent directory")?;
     let tree = tree::RepositoryCopy::copy(repository, &args.rev)?;

@@ -1,4 +1,4 @@
-//! Walks through the scenario.
+//! Plays the scenario step by step.
 
 use super::scenario::{Scenario, ScenarioStep, ScriptedReply, ToolUse};
 use super::transcript::{CalledTool, ConversationPosition, TranscriptWriter};
@@ -11,14 +11,14 @@ use std::collections::HashMap;
 /// The title of the session.
 const TITLE: &str = "A --since filter, a clip that is too long, and a look at pairing";
 
-/// Plays steps on a tree and has them written down.
+/// Plays steps on a copy of the repository and writes them to a transcript.
 pub(super) struct Player {
     pub(super) tree: RepositoryCopy,
     pub(super) transcript: TranscriptWriter,
     marks: HashMap<String, ConversationPosition>,
-    /// What the tools answered to the last reply.
+    /// Results of the tools that the last reply called.
     answers: String,
-    /// The last words of a turn.
+    /// The assistant's latest text.
     said: String,
 }
 
@@ -91,6 +91,7 @@ impl Player {
     }
 
     fn answer(&mut self, tool: &ToolUse, called: &CalledTool) -> ChoreResult<String> {
+        // The sub-agent's last words are the result of the call.
         if let ToolUse::Task { prompt, steps, .. } = tool {
             let agent = self.sub_agent(prompt, steps)?;
             let said = self.said.clone();

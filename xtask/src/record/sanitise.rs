@@ -1,30 +1,30 @@
-//! Takes the machine out of what was recorded: the same scenario must read the same wherever it is played.
+//! Removes traces of the machine from a recording, so that the same scenario reads the same wherever it is played.
 
 use crate::program::ChoreResult;
 use regex::Regex;
 use std::path::Path;
 
-/// Where the copy of the repository seems to stand.
+/// Path at which the copy of the repository appears to be.
 pub(super) const ROOT: &str = "/home/dev/wunderblock";
 const HOME: &str = "/home/dev";
-/// Who seems to have made the commits.
+/// Name and address of the apparent author of all commits.
 pub(super) const AUTHOR: (&str, &str) = ("Wunderblock developers", "dev@example.org");
 
-/// Names shorter than this are not replaced: they would be found inside of words.
+/// Minimum length of a replaced name, in bytes. Shorter names would also match inside words.
 const SHORTEST_NAME: usize = 4;
 
-/// What betrays a machine: absolute paths other than those under [`HOME`], and the address of a registry.
+/// Traces of a machine: absolute paths other than those under [`HOME`], and addresses of a registry.
 const BETRAYAL: &str = r"(?:^|[^/\w.-])/(?:tmp|root|work|Users|mnt|var|opt|private)\b|registry\+|index\.crates\.io|static\.crates\.io";
 
-/// Replaces what belongs to this machine.
+/// Replaces names and paths that belong to this machine.
 #[derive(Default)]
 pub(super) struct Sanitiser {
-    /// What is replaced by what, the longest first.
+    /// Pairs of a text and its replacement. The longest text comes first, because it may contain others.
     pairs: Vec<(String, String)>,
 }
 
 impl Sanitiser {
-    /// For a copy of the repository at `root`.
+    /// Creates a sanitiser for a copy of the repository at `root`.
     pub(super) fn new(root: &Path) -> Self {
         let mut this = Self::default();
         for path in [Some(root.to_path_buf()), root.canonicalize().ok()].into_iter().flatten() {
@@ -42,7 +42,7 @@ impl Sanitiser {
         this
     }
 
-    /// Replaces `from` from now on.
+    /// Adds a text to replace.
     pub(super) fn add(&mut self, from: &str, to: &str) {
         if from.len() >= SHORTEST_NAME && from != to {
             self.pairs.push((from.to_owned(), to.to_owned()));
@@ -50,19 +50,19 @@ impl Sanitiser {
         }
     }
 
-    /// The text without this machine.
+    /// Returns the text without traces of this machine.
     pub(super) fn clean(&self, text: &str) -> String {
         self.pairs.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to))
     }
 
-    /// Refuses a text in which something of this machine is left.
+    /// Rejects a text that still contains a trace of this machine.
     pub(super) fn check(&self, text: &str) -> ChoreResult<()> {
         if let Some((from, _)) = self.pairs.iter().find(|(from, _)| text.contains(from)) {
             return Err(format!("the recording still names `{from}`").into());
         }
         let betrayal = Regex::new(BETRAYAL)?;
         for (index, line) in text.lines().enumerate() {
-            // In JSON an escaped line end puts a letter before what begins the next line.
+            // An escaped line end in JSON would put the letter `n` before the next line's first path.
             let line = line.replace("\\n", "  ").replace("\\t", "  ");
             if let Some(found) = betrayal.find(&line) {
                 let before: String =

@@ -1,10 +1,9 @@
-//! The session as data: what is said and which tools are called, read from the files of `xtask/record`. What the tools
-//! answer is not in them.
+//! The session as data, read from the files of `xtask/record`: prompts, replies and tool calls, but no tool results.
 
 use crate::program::ChoreResult;
 use serde::{Deserialize, Serialize};
 
-/// The parts of the session, in the order in which they are played.
+/// Parts of the session, in the order in which they are played.
 const PARTS: [(&str, &str); 7] = [
     ("orientation", include_str!("../../record/orientation.toml")),
     ("since", include_str!("../../record/since.toml")),
@@ -29,21 +28,21 @@ pub(super) struct Scenario {
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum ScenarioStep {
-    /// The user writes.
+    /// The user writes a prompt.
     User(String),
-    /// The assistant answers.
+    /// The assistant replies.
     Reply(ScriptedReply),
-    /// Not part of the session: the place before the next prompt gets a name.
+    /// Not part of the session: gives the current place a name.
     Mark(String),
-    /// The user goes back to a place of that name and writes another prompt; what followed it is a dead branch.
+    /// The user returns to a named place and writes another prompt; later messages become a dead branch.
     Back(String),
-    /// The user compacts the conversation; this is the summary.
+    /// The user compacts the conversation into this summary.
     Compact(String),
-    /// Not part of the session: someone else's commit comes into the tree. It replaces `old` by `new` in a file.
+    /// Not part of the session: another person's commit enters the repository. It replaces `old` by `new` in a file.
     Pulled { path: String, old: String, new: String, message: String },
 }
 
-/// What the assistant says, and the tools it calls, all of them in one reply. A reply without calls ends its turn.
+/// A reply of the assistant: its words, and the tools it calls. A reply without calls ends its turn.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ScriptedReply {
@@ -51,7 +50,7 @@ pub(super) struct ScriptedReply {
     pub(super) text: Option<String>,
     #[serde(default)]
     pub(super) tools: Vec<ToolUse>,
-    /// Not part of the session: the answers must hold this text, or the recording fails.
+    /// Not part of the session: the tool results must contain this text, or the recording fails.
     pub(super) expect: Option<String>,
 }
 
@@ -59,33 +58,33 @@ pub(super) struct ScriptedReply {
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum ToolUse {
-    /// A command that succeeds.
+    /// Runs a command that must succeed.
     Bash(String),
-    /// A command that fails.
+    /// Runs a command that must fail.
     Fails(String),
-    /// A file: all of it, or from a line on as many as `limit`.
+    /// Reads a whole file, or at most `limit` lines from a line on.
     Read { path: String, offset: Option<usize>, limit: Option<usize> },
-    /// A file that is not there.
+    /// Reads a file that does not exist.
     Missing(String),
-    /// A pattern and where it is searched for, answered with lines.
+    /// Searches a path for a pattern. The result is the matching lines.
     Grep { pattern: String, path: String },
-    /// A pattern and where it is searched for, answered with the names of files.
+    /// Searches a path for a pattern. The result is the names of matching files.
     Files { pattern: String, path: String },
-    /// Files whose path matches.
+    /// Lists files whose path matches a pattern.
     Glob(String),
-    /// A text that is in the file once, and what replaces it.
+    /// Replaces a text that occurs exactly once in a file.
     Edit { path: String, old: String, new: String },
-    /// The same of a text that is not in the file.
+    /// Tries to replace a text that does not occur in the file.
     Misses { path: String, old: String, new: String },
-    /// A file and its new content.
+    /// Writes a file with new content.
     Write { path: String, content: String },
-    /// The list of what is to be done.
+    /// Replaces the to-do list.
     Todo(Vec<(TodoStatus, String)>),
-    /// A sub-agent: what it is about, what it is told, what it does. Its last words are the answer.
+    /// Runs a sub-agent. Its last words are the result of the call.
     Task { description: String, prompt: String, steps: Vec<ScenarioStep> },
 }
 
-/// How far a thing to be done is, in the agent's words.
+/// State of a to-do item, in the agent's words.
 #[derive(Clone, Copy, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum TodoStatus {
@@ -94,7 +93,7 @@ pub(super) enum TodoStatus {
     Completed,
 }
 
-/// The whole session.
+/// Returns all parts of the session.
 pub(super) fn all() -> ChoreResult<Vec<Scenario>> {
     let read = |(name, text): (&'static str, &str)| -> ChoreResult<Scenario> {
         let scenario: Scenario =

@@ -1,4 +1,4 @@
-//! What each tool is called with, what it does in the tree, and what it answers.
+//! Arguments of each tool, its effect on the repository's copy, and its result.
 
 use super::sanitise::ROOT;
 use super::scenario::{TodoStatus, ToolUse};
@@ -6,20 +6,20 @@ use super::tree::RepositoryCopy;
 use crate::program::ChoreResult;
 use serde_json::{Value, json};
 
-/// The longest answer of a command, in characters; the agent cuts what is longer.
+/// Maximum length of a command's output, in characters. The imitated agent cuts longer ones.
 const MAX_OUTPUT: usize = 30_000;
-/// Lines shown of a file that is read whole.
+/// Maximum number of lines shown of a file that is read without a limit.
 const MAX_LINES: usize = 2_000;
-/// Lines shown around an edit.
+/// Number of lines shown before and after an edit.
 const AROUND: usize = 4;
 
-/// What a tool answered.
+/// Result of a tool call.
 pub(super) struct ToolOutput {
     pub(super) text: String,
     pub(super) failed: bool,
 }
 
-/// The tool's name and its arguments.
+/// Returns the tool's name and its arguments.
 pub(super) fn input(tool: &ToolUse) -> (&'static str, Value) {
     match tool {
         ToolUse::Bash(command) | ToolUse::Fails(command) => ("Bash", json!({ "command": command })),
@@ -54,7 +54,7 @@ pub(super) fn input(tool: &ToolUse) -> (&'static str, Value) {
     }
 }
 
-/// How long it seems to take, in milliseconds.
+/// Apparent duration of a tool call in the transcript, in milliseconds.
 pub(super) fn duration(tool: &ToolUse) -> i64 {
     match tool {
         ToolUse::Bash(command) | ToolUse::Fails(command) if command.contains("cargo") => 6_400,
@@ -63,7 +63,7 @@ pub(super) fn duration(tool: &ToolUse) -> i64 {
     }
 }
 
-/// Does what the tool does. A sub-agent is not run here.
+/// Runs a tool and returns its result. The player runs sub-agents itself.
 pub(super) fn run(tool: &ToolUse, tree: &RepositoryCopy) -> ChoreResult<ToolOutput> {
     match tool {
         ToolUse::Bash(command) => command_answer(tree, command, false),
@@ -109,7 +109,7 @@ pub(super) fn run(tool: &ToolUse, tree: &RepositoryCopy) -> ChoreResult<ToolOutp
     }
 }
 
-/// Changes a file in which `old` stands exactly once; the answer is the file after it.
+/// Replaces `old` in a file, where it must occur exactly once, and returns the new content.
 pub(super) fn replace(tree: &RepositoryCopy, path: &str, old: &str, new: &str) -> ChoreResult<String> {
     let file = tree.path(path);
     let text = std::fs::read_to_string(&file).map_err(|error| format!("{path}: {error}"))?;
@@ -149,6 +149,7 @@ fn command_answer(tree: &RepositoryCopy, command: &str, fails: bool) -> ChoreRes
 
 fn lines(tree: &RepositoryCopy, path: &str, from: usize, count: usize) -> ChoreResult<ToolOutput> {
     let text = std::fs::read_to_string(tree.path(path)).map_err(|error| format!("{path}: {error}"))?;
+    // Files in the copy can name the machine too, for example in build output.
     let text = tree.sanitiser().clean(&text);
     let shown = numbered(&text, from.saturating_sub(1), count);
     if shown.is_empty() { Err(format!("{path} has no line {from}").into()) } else { success(shown) }
@@ -164,7 +165,7 @@ fn listed(found: &str) -> String {
     format!("Found {} files\n{}", found.lines().count(), found.trim_end())
 }
 
-/// ConversationPosition and tail of an output that is too long.
+/// Keeps the start and the end of an output that is too long.
 fn cut(output: &str) -> String {
     let length = output.chars().count();
     if length <= MAX_OUTPUT {

@@ -1,7 +1,7 @@
 //! The records of a session in Claude Code's format: one JSON object per line, a tree over `parentUuid`.
 //!
-//! Ids are UUIDv5 of the record's number, times follow from a fixed beginning and plausible durations, and usage is
-//! computed from o200k counts: no model was asked and nothing was billed.
+//! Ids are UUIDv5 of the record's number. Times follow from a fixed start and plausible durations. Usage is computed
+//! from o200k counts, because no model was called.
 
 use super::sanitise::ROOT;
 use crate::program::ChoreResult;
@@ -11,46 +11,47 @@ use uuid::Uuid;
 use wunderblock::tokens::Vocabulary;
 
 const MODEL: &str = "claude-sonnet-4-5";
-/// The version of the format that is imitated.
+/// Version of the imitated format.
 const VERSION: &str = "2.0.37";
-/// When the session begins.
+/// Start of the session, in milliseconds since 1970.
 const START_MS: i64 = 1_795_161_904_000;
-/// The tokens that a system prompt and tool schemas take up before anything is said.
+/// Tokens of the system prompt and the tool schemas.
 const OVERHEAD: u64 = 14_862;
-/// Tokens of a request that are never in the cache.
+/// Tokens of each request that are never cached.
 const UNCACHED: u64 = 4;
-/// Milliseconds until a reply begins, and per token of it.
+/// Milliseconds before a reply starts.
 const REPLY_MS: i64 = 1_850;
+/// Milliseconds per token of a reply.
 const TOKEN_MS: i64 = 14;
 
 /// A position in the conversation.
 #[derive(Clone)]
 pub(super) struct ConversationPosition {
-    /// The record that comes before the next one.
+    /// Parent of the next record.
     parent: Option<Uuid>,
-    /// The tokens a request would have here.
+    /// Tokens of a request built at this position.
     context: u64,
-    /// How many of them the last request had.
+    /// Tokens of the last request, which the provider's cache now contains.
     cached: u64,
 }
 
-/// A session being written.
+/// A session that is being written.
 pub(super) struct TranscriptWriter {
     session: Uuid,
     pub(super) text: String,
     records: u64,
     pub(super) model_calls: u64,
     pub(super) tool_calls: u64,
-    /// Of everything that was said, called and answered.
+    /// Tokens of all prompts, replies, calls and results.
     pub(super) tokens: u64,
     now_ms: i64,
     turn_began_ms: i64,
-    /// Where the conversation is.
+    /// Current position of the conversation.
     pub(super) head: ConversationPosition,
     agent: Option<String>,
 }
 
-/// A tool that was called: the record that did it, and the call's id.
+/// A tool call: the record that contains it, and the call's id.
 pub(super) struct CalledTool {
     record: Uuid,
     id: String,
@@ -72,27 +73,27 @@ impl TranscriptWriter {
         }
     }
 
-    /// Lets time pass.
+    /// Advances the clock.
     pub(super) fn wait(&mut self, ms: i64) {
         self.now_ms += ms;
     }
 
-    /// Begins a side chain. The answer is where the main chain is, and the sub-agent's id.
+    /// Starts a side chain. Returns the position of the main chain and the sub-agent's id.
     pub(super) fn enter(&mut self) -> (ConversationPosition, String) {
         let id = self.id("agent", self.records).simple().to_string().chars().take(8).collect::<String>();
         self.agent = Some(id.clone());
         (std::mem::replace(&mut self.head, beginning()), id)
     }
 
-    /// Ends it.
+    /// Ends a side chain and returns to the main chain.
     pub(super) fn leave(&mut self, head: ConversationPosition) {
         self.agent = None;
         self.head = head;
     }
 
-    /// A prompt.
+    /// Writes a prompt.
     pub(super) fn user(&mut self, text: &str) -> ChoreResult<()> {
-        // Reading the last answer, thinking, typing.
+        // Time for reading the last reply, thinking, and typing. It varies with the record's number.
         let typing = 55 * text.chars().count() as i64;
         if self.agent.is_none() {
             self.wait(95_000 + typing + (self.records as i64 * 7_919) % 420_000);
@@ -103,7 +104,7 @@ impl TranscriptWriter {
         Ok(())
     }
 
-    /// A reply, one record per block. The answer names its tool calls.
+    /// Writes a reply, one record per block, and returns its tool calls.
     pub(super) fn reply(&mut self, blocks: Vec<Value>, ends: bool) -> ChoreResult<Vec<CalledTool>> {
         self.model_calls += 1;
         let message_id = format!("msg_01{}", self.word("message", self.model_calls));
@@ -141,14 +142,14 @@ impl TranscriptWriter {
         Ok(called)
     }
 
-    /// A block that calls a tool.
+    /// Creates a block that calls a tool.
     pub(super) fn tool_use(&mut self, name: &str, input: Value) -> Value {
         self.tool_calls += 1;
         let id = format!("toolu_01{}", self.word("tool", self.tool_calls));
         json!({ "type": "tool_use", "id": id, "name": name, "input": input })
     }
 
-    /// What a tool answered. `agent` is the sub-agent that did.
+    /// Writes a tool result. `agent` is the sub-agent that produced it, if any.
     pub(super) fn result(
         &mut self,
         called: &CalledTool,
@@ -168,19 +169,20 @@ impl TranscriptWriter {
         if let (Some(agent), Some(fields)) = (agent, fields.as_object_mut()) {
             fields.insert("toolUseResult".into(), json!({ "status": "completed", "agentId": agent }));
         }
+        // A result hangs on the record of its call, even if other records followed.
         self.head.parent = Some(called.record);
         self.record("user", fields)?;
         Ok(())
     }
 
-    /// The end of a turn.
+    /// Writes the end of a turn.
     pub(super) fn turn_ends(&mut self) -> ChoreResult<()> {
         let took = self.now_ms - self.turn_began_ms;
         self.record("system", json!({ "subtype": "turn_duration", "durationMs": took, "isMeta": false }))?;
         Ok(())
     }
 
-    /// A compaction: the boundary, and the summary with which the conversation goes on.
+    /// Writes a compaction: its boundary, and the summary from which the conversation continues.
     pub(super) fn compacted(&mut self, summary: &str) -> ChoreResult<()> {
         self.wait(38_000);
         let (before, old_tail) = (self.head.context, self.head.parent.take());
@@ -202,7 +204,7 @@ impl TranscriptWriter {
         Ok(())
     }
 
-    /// A record of its own kind that is no part of the conversation.
+    /// Writes the session's title, a record that is not part of the conversation.
     pub(super) fn title(&mut self, title: &str) -> ChoreResult<()> {
         let line = json!({ "type": "ai-title", "sessionId": self.session.to_string(), "aiTitle": title });
         self.line(&line)
@@ -244,7 +246,7 @@ impl TranscriptWriter {
         Uuid::new_v5(&self.session, format!("{what} {number}").as_bytes())
     }
 
-    /// An id as providers make them: letters and digits.
+    /// Returns an id of letters and digits, like those of providers.
     fn word(&self, what: &str, number: u64) -> String {
         self.id(what, number).simple().to_string().chars().take(22).collect()
     }

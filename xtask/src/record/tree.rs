@@ -6,23 +6,23 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-/// Cases per property test in the copy: the session is about the commands, not about the search for counterexamples.
+/// Number of cases per property test in the copy. Few are enough, because the session only has to show the commands.
 const PROPTEST_CASES: &str = "8";
-/// When commits of the session are made, so that their names are the same in every recording.
+/// Fixed date of the session's commits, so that every recording has the same commit hashes.
 const COMMIT_DATE: &str = "2026-11-20T10:00:00+00:00";
 
-/// The copy; it goes with this value.
+/// A copy of the repository. Dropping this value deletes it.
 pub(super) struct RepositoryCopy {
     root: PathBuf,
     sanitiser: Sanitiser,
     _folder: TempDir,
 }
 
-/// What a command answered.
+/// Result of a command.
 pub(super) struct CommandOutput {
-    /// Standard output and standard error, as they came.
+    /// Standard output and standard error, interleaved in their original order.
     pub(super) output: String,
-    /// The exit code.
+    /// The exit code; -1 if a signal ended the command.
     pub(super) code: i32,
 }
 
@@ -43,6 +43,7 @@ impl RepositoryCopy {
         )?;
         let mut tree = Self { sanitiser: Sanitiser::new(&root), root, _folder: folder };
         tree.behind(&format!("git checkout --quiet -B main {} && git remote remove origin", commit.trim()))?;
+        // The names of real authors and committers must not appear in the recording.
         for people in ["%an\t%ae", "%cn\t%ce"] {
             let names = tree.behind(&format!("git log --format='{people}' | sort -u"))?;
             for (name, address) in names.lines().filter_map(|line| line.split_once('\t')) {
@@ -53,23 +54,23 @@ impl RepositoryCopy {
         Ok(tree)
     }
 
-    /// Keeps what is built in a directory that stays: a second recording is faster, and shows less of cargo's work.
+    /// Links the build directory to a permanent one. A second recording is then faster and shows less of cargo's work.
     pub(super) fn build_in(&self, target: &Path) -> ChoreResult<()> {
         std::fs::create_dir_all(target)?;
         Ok(std::os::unix::fs::symlink(target.canonicalize()?, self.path("target"))?)
     }
 
-    /// What takes the machine out of the copy's output.
+    /// The sanitiser for the copy's output.
     pub(super) fn sanitiser(&self) -> &Sanitiser {
         &self.sanitiser
     }
 
-    /// The commit it stands at.
+    /// Returns the commit that is checked out.
     pub(super) fn commit(&self) -> ChoreResult<String> {
         Ok(self.behind("git rev-parse HEAD")?.trim().to_owned())
     }
 
-    /// Where a path of the scenario stands.
+    /// Returns the absolute path of a path in the scenario.
     pub(super) fn path(&self, path: &str) -> PathBuf {
         self.root.join(path)
     }
@@ -82,7 +83,7 @@ impl RepositoryCopy {
         Ok(CommandOutput { output: self.sanitiser.clean(&text), code: output.status.code().unwrap_or(-1) })
     }
 
-    /// Runs a command that is no part of the session and must succeed.
+    /// Runs a command that is not part of the session and must succeed.
     pub(super) fn behind(&self, command: &str) -> ChoreResult<String> {
         let ran = self.bash(command)?;
         if ran.code == 0 {
@@ -92,7 +93,7 @@ impl RepositoryCopy {
         }
     }
 
-    /// Searches with ripgrep; `None` if nothing was found.
+    /// Searches with ripgrep. Returns `None` if there is no match.
     pub(super) fn search(&self, arguments: &[&str]) -> ChoreResult<Option<String>> {
         let output = self.command("rg").arg("--sort=path").args(arguments).output()?;
         match output.status.code() {
@@ -102,7 +103,7 @@ impl RepositoryCopy {
         }
     }
 
-    /// A command with an environment that says nothing of this machine and uses no network.
+    /// Creates a command whose environment hides this machine and that uses no network.
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.current_dir(&self.root).env_clear();

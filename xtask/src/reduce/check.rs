@@ -1,10 +1,10 @@
-//! Whether a reduced text and its source are still the same thing.
+//! Compares a reduced text with its source.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
 use wunderblock_reduce::{Reduced, invert, unpack};
 
-/// The text as a reader understands it: what is packed is unpacked.
+/// Returns the text as a reader understands it: packed parts unpacked, followed by the text itself.
 pub(super) fn shown(text: &str) -> String {
     let mut shown = unpack(text).unwrap_or_default();
     shown.push('\n');
@@ -12,10 +12,10 @@ pub(super) fn shown(text: &str) -> String {
     shown
 }
 
-/// Whether every line of the source stands in the short text, or in a gap that has its mark.
+/// Returns whether every line of the source occurs in the short text or in a gap that has a mark.
 ///
-/// White space is left out of the comparison; a text that was written again (a page, or one with terminal controls) says
-/// so with a gap over all of it, and is compared no further.
+/// White space is ignored. A text that was rewritten as a whole (a web page, or output with terminal controls) has
+/// one gap over the whole source, and is not compared further.
 pub(super) fn is_whole(source: &str, short: &Reduced) -> bool {
     if short.gaps.is_empty() {
         return invert(&short.text).as_deref() == Some(source) || short.text == source;
@@ -38,15 +38,15 @@ pub(super) fn is_whole(source: &str, short: &Reduced) -> bool {
     bare(&kept).eq(bare(&shown)) || stands_in(&kept, &shown)
 }
 
-/// Whether the lines of a text stand in another, in their order. The other may have more: what a mark stands for can be
-/// said again in fewer lines, as diagnostics are by message and file.
+/// Returns whether the lines of a text occur in another text in the same order. The other text may have more lines: a
+/// reduction can restate marked content in fewer lines, as for diagnostics grouped by message and file.
 fn stands_in(kept: &str, shown: &str) -> bool {
     let line = |line: &str| bare(line).collect::<String>();
     let mut shown = shown.lines().map(line);
     kept.lines().map(line).filter(|line| !line.is_empty()).all(|line| shown.any(|other| other == line))
 }
 
-/// Whether the gaps have all of the source between them.
+/// Returns whether the gaps together cover the whole source.
 fn covers(short: &Reduced, len: usize) -> bool {
     let end = short.gaps.iter().try_fold(0, |at, gap| (gap.span.start == at).then_some(gap.span.end));
     end == Some(len)
@@ -56,7 +56,8 @@ fn bare(text: &str) -> impl Iterator<Item = char> {
     text.chars().filter(|c| !c.is_whitespace())
 }
 
-/// The text without gaps' marks and notes. A source's own brackets of that kind are lost too, on both sides.
+/// Returns the text without the marks and notes of gaps. Brackets of the same kind in the source are removed on both
+/// sides.
 fn without_marks(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -68,7 +69,7 @@ fn without_marks(text: &str) -> String {
         let end = inner.find('⟩').filter(|_| is_ours);
         match end {
             Some(end) => rest = inner.get(end + '⟩'.len_utf8()..).unwrap_or(""),
-            // Doubled: the source has one.
+            // A bracket of the source is doubled in the text.
             None => {
                 out.push('⟨');
                 rest = inner.strip_prefix('⟨').unwrap_or(inner);
@@ -79,7 +80,7 @@ fn without_marks(text: &str) -> String {
     out
 }
 
-/// The first and the last bytes, as many as a reduction took.
+/// Returns the start and the end of the source, with as many bytes in total as a reduction kept.
 pub(super) fn head_and_tail(source: &str, bytes: usize) -> String {
     let half = (bytes / 2).min(source.len() / 2);
     let head = source.get(..source.floor_char_boundary(half)).unwrap_or("");
@@ -87,11 +88,12 @@ pub(super) fn head_and_tail(source: &str, bytes: usize) -> String {
     format!("{head}\n{tail}")
 }
 
-/// What gzip makes of it, where there is one.
+/// Returns the size of the gzipped bytes, or `None` if gzip is not installed.
 pub(super) fn gzip(bytes: &[u8]) -> Option<usize> {
     let mut child =
         Command::new("gzip").args(["-6", "-c"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().ok()?;
     let mut stdin = child.stdin.take()?;
+    // Writing needs its own thread: gzip blocks when its output pipe is full and nobody reads it.
     std::thread::scope(|scope| {
         scope.spawn(move || stdin.write_all(bytes));
         child.wait_with_output().ok()

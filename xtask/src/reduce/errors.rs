@@ -1,7 +1,7 @@
-//! The lines of an output that speak of a failure, and whether a shorter text shows them.
+//! Finds the lines of an output that report a failure, and checks whether a shorter text shows them.
 //!
-//! The rules are in `xtask/reduce/errors.toml`. Source that a tool shows (code frames, changed lines) and names with
-//! such a word in them are not failures.
+//! The rules are in `xtask/reduce/errors.toml`. Source code that a tool shows (code frames, changed lines) and names
+//! that contain such a word are not failures.
 
 use crate::program::ChoreResult;
 use regex::Regex;
@@ -9,7 +9,7 @@ use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_reduce::Kind;
 
-/// The rules as they are written.
+/// The rules as the file contains them.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ErrorPatterns {
@@ -21,25 +21,25 @@ struct ErrorPatterns {
     without: Vec<String>,
 }
 
-/// What counts as an error line.
+/// Rules that detect error lines.
 pub(super) struct ErrorRules {
     failure: Regex,
-    /// Counts of zero failures: taken out before a line is judged.
+    /// Counts of zero failures, which are removed before a line is judged.
     none: Regex,
     frame: Vec<Regex>,
-    /// The place before a diagnostic, its line number the first group.
+    /// The place before a diagnostic. Its first group is the line number.
     place: Regex,
     value: Regex,
-    /// Kinds whose lines are source or names.
+    /// Kinds whose lines are source code, sentences or names, and therefore never error lines.
     without: Vec<String>,
 }
 
-/// How many error lines, and how many templates of them, are visible.
+/// Numbers of error lines and of their templates that are visible.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct VisibleErrors {
-    /// Visible and all distinct lines.
+    /// Number of visible lines, and of all distinct lines.
     pub(super) lines: (usize, usize),
-    /// Templates with a visible line, and all.
+    /// Number of templates with a visible line, and of all templates.
     pub(super) templates: (usize, usize),
 }
 
@@ -65,7 +65,7 @@ impl ErrorRules {
         })
     }
 
-    /// The distinct error lines of an output.
+    /// Returns the distinct error lines of an output.
     pub(super) fn lines<'t>(&self, text: &'t str, kind: Kind) -> BTreeSet<&'t str> {
         if self.without.iter().any(|without| without == kind.name()) {
             return BTreeSet::new();
@@ -77,7 +77,7 @@ impl ErrorRules {
         text.lines().map(str::trim_end).filter(is_error).map(str::trim_start).collect()
     }
 
-    /// How many of these lines a text shows.
+    /// Returns how many of the lines a text shows.
     pub(super) fn visible(&self, lines: &BTreeSet<&str>, shown: &str) -> VisibleErrors {
         let mut templates: BTreeMap<String, bool> = BTreeMap::new();
         let mut seen = 0;
@@ -90,7 +90,7 @@ impl ErrorRules {
         VisibleErrors { lines: (seen, lines.len()), templates: (visible, templates.len()) }
     }
 
-    /// Whether a line is there, or its message and its line number are, as where diagnostics are grouped.
+    /// Returns whether a text shows a line, or its message and line number, as where diagnostics are grouped.
     fn is_visible(&self, line: &str, shown: &str) -> bool {
         shown.contains(line)
             || self.place.captures(line).is_some_and(|place| {

@@ -1,7 +1,7 @@
-//! What one reads an output for, found by simple rules, kind by kind.
+//! Finds the facts that a person reads an output for, with simple rules for each kind.
 //!
-//! A fact is a text that must be visible. The rules, in `xtask/reduce/facts.toml` and below, know nothing of how the readers
-//! choose: they are what a person would write down with a pencil beside the output.
+//! A fact is a text that must be visible. The rules, in `xtask/reduce/facts.toml` and below, are independent of the
+//! way the readers choose. They find what a person would note down beside the output.
 
 use crate::program::ChoreResult;
 use regex::Regex;
@@ -9,25 +9,25 @@ use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_reduce::Kind;
 
-/// Something that must be visible.
+/// A text that must be visible.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct OutputFact {
     pub(super) text: String,
-    /// Whether it speaks of something that failed.
+    /// Whether the fact reports a failure.
     pub(super) error: bool,
 }
 
 impl OutputFact {
-    /// Whether a text shows it.
+    /// Returns whether a text shows the fact.
     pub(super) fn is_in(&self, text: &str) -> bool {
         text.contains(&self.text)
     }
 }
 
-/// Facts of one file at most: beyond that a sample, spread evenly, says as much.
+/// Maximum number of facts of one file. Of more facts, an evenly spread sample says as much.
 const MAX_FACTS: usize = 2_000;
 
-/// Rules for one kind, as they are written.
+/// Rules for one kind, as the file contains them.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct KindRules {
@@ -37,9 +37,9 @@ struct KindRules {
     others: Vec<String>,
 }
 
-/// All rules.
+/// Rules for all kinds.
 pub(super) struct FactRules {
-    /// By kind: a rule, and whether it speaks of something that failed.
+    /// Rules by kind: a pattern, and whether it finds failures.
     lines: BTreeMap<String, Vec<(Regex, bool)>>,
     failure: Regex,
     value: Regex,
@@ -68,7 +68,7 @@ impl FactRules {
         })
     }
 
-    /// The facts of an output of that kind.
+    /// Returns the facts of an output of this kind.
     pub(super) fn facts(&self, text: &str, kind: Kind) -> Vec<OutputFact> {
         let text = &*self.controls.replace_all(text, "");
         let mut found = BTreeSet::new();
@@ -95,12 +95,12 @@ impl FactRules {
         found.into_iter().step_by(every).collect()
     }
 
-    /// The longest stretch of a line without values: what all lines that differ in values only have in common.
+    /// Returns the longest part of a line without values. Lines that differ only in their values have it in common.
     fn wording<'t>(&self, line: &'t str) -> &'t str {
         self.value.split(line).max_by_key(|part| part.len()).unwrap_or(line).trim()
     }
 
-    /// Each different failure, by its wording.
+    /// Finds each distinct failure by its wording, and the wordings that occur at most twice.
     fn log(&self, text: &str, found: &mut BTreeSet<OutputFact>) {
         let mut wordings: BTreeMap<&str, usize> = BTreeMap::new();
         for line in text.lines() {
@@ -109,6 +109,7 @@ impl FactRules {
         for line in text.lines().filter(|line| self.failure.is_match(line)) {
             add(found, self.wording(line), true);
         }
+        // A wording that occurs once or twice is unusual; a short one would match anywhere.
         for (wording, count) in wordings {
             if count <= 2 && wording.len() >= 12 {
                 add(found, wording, false);
@@ -116,7 +117,7 @@ impl FactRules {
         }
     }
 
-    /// The header, rows that speak of a failure, and the largest number of each column.
+    /// Finds the header, the rows that report a failure, and the largest number of each column.
     fn table(&self, text: &str, found: &mut BTreeSet<OutputFact>) {
         if let Some(header) = text.lines().find(|line| !line.trim().is_empty()) {
             add(found, header, false);
@@ -140,7 +141,8 @@ impl FactRules {
         }
     }
 
-    /// Every key, every value a key has rarely among few different ones, and texts that speak of a failure.
+    /// Finds keys with at least 20 values, of which at most 12 are distinct, and the rare values of these keys. A value
+    /// is rare if it occurs in at most 5 % of the cases.
     fn json(&self, text: &str, found: &mut BTreeSet<OutputFact>) {
         let mut documents = Vec::new();
         let stream = serde_json::Deserializer::from_str(text).into_iter::<serde_json::Value>();
@@ -162,13 +164,14 @@ impl FactRules {
         }
         for (key, counts) in values {
             let all: usize = counts.values().sum();
+            // With few values in total, or with many distinct ones, no value stands out.
             if all < 20 || counts.len() > 12 {
                 continue;
             }
             add(found, &key, false);
             for (value, count) in counts {
                 if count * 20 <= all {
-                    // As it is written in the document.
+                    // The value in the form in which the document contains it.
                     let value = serde_json::Value::from(value).to_string();
                     let value = value.trim_matches('"');
                     add(found, value, self.failure.is_match(value));
@@ -185,13 +188,13 @@ fn add(found: &mut BTreeSet<OutputFact>, text: &str, error: bool) {
     }
 }
 
-/// Every file, and one match of each: the first.
+/// Finds every file, and the first match in each.
 fn search(text: &str, found: &mut BTreeSet<OutputFact>) {
     let mut paths: BTreeMap<&str, &str> = BTreeMap::new();
     let mut heading = "";
     for line in text.lines() {
         let (path, said) = line.split_once(':').unwrap_or((line, ""));
-        // A line beside a match has `-` in place of the colons.
+        // A context line of a match has `-` in place of the colons.
         let is_path =
             path.contains(['/', '.']) && !path.contains([' ', '\t', '"', '{']) && !path.ends_with('-');
         if is_path && said.is_empty() {
@@ -210,7 +213,7 @@ fn search(text: &str, found: &mut BTreeSet<OutputFact>) {
     }
 }
 
-/// The folders, things that are not as they should be, the total.
+/// Finds the folders, entries in an unusual state, and the total.
 fn listing(text: &str, found: &mut BTreeSet<OutputFact>) {
     for line in text.lines() {
         let folder = line.strip_suffix(':').filter(|path| path.contains('/') && !path.contains(": "));
@@ -221,7 +224,7 @@ fn listing(text: &str, found: &mut BTreeSet<OutputFact>) {
     }
 }
 
-/// Every heading. A line with `#` between fences is not a heading.
+/// Finds every heading. A line that starts with `#` inside a code fence is not a heading.
 fn headings(text: &str, found: &mut BTreeSet<OutputFact>) {
     let mut fenced = false;
     for line in text.lines() {

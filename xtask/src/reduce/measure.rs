@@ -7,7 +7,7 @@ use std::time::Instant;
 use wunderblock::tokens::Counted;
 use wunderblock_reduce::{Level, Options, Reduced, reduce};
 
-/// What was measured of one file.
+/// Figures of one file.
 #[derive(Serialize)]
 pub(super) struct FileReduction {
     pub(super) file: String,
@@ -18,28 +18,28 @@ pub(super) struct FileReduction {
     pub(super) fold: LevelReduction,
     pub(super) lossless: LevelReduction,
     pub(super) budget: LevelReduction,
-    /// Facts that head and tail of the size of the folded text show, and facts there are.
+    /// Number of facts that the head and tail of the source show at the folded text's size, and of all facts.
     pub(super) head_tail_facts: (usize, usize),
-    /// The size gzip makes of it, in bytes.
+    /// Size in bytes of the gzipped source.
     pub(super) gzip: Option<usize>,
-    /// The time of a fold, with exact counts.
+    /// Seconds that a fold takes with exact token counts.
     pub(super) seconds: f64,
     pub(super) seconds_without_counts: f64,
 }
 
-/// What was measured at one level.
+/// Figures of one level.
 #[derive(Serialize)]
 pub(super) struct LevelReduction {
     pub(super) tokens: u64,
-    /// Facts visible, and facts there are.
+    /// Number of visible facts, and of all facts.
     pub(super) facts: (usize, usize),
-    /// The facts that are not.
+    /// Facts that are not visible.
     #[serde(skip)]
     pub(super) missing: Vec<String>,
-    /// Error facts visible, and there are.
+    /// Number of visible error facts, and of all error facts.
     pub(super) errors: (usize, usize),
     pub(super) gaps: usize,
-    /// Whether the source is there again, from the text and the gaps.
+    /// Whether the source can be restored from the text and the gaps.
     pub(super) whole: bool,
 }
 
@@ -47,7 +47,7 @@ pub(super) fn exact(text: &str) -> u64 {
     u64::from(Counted::of(text).o200k)
 }
 
-/// A handle as the engine would give one: marks weigh what they weigh in use.
+/// A handle of the engine's usual length, so that marks cost as many tokens as in use.
 pub(super) const HANDLE: &str = "wb:3f9c1a7b";
 
 pub(super) fn measure(file: String, bytes: &[u8], rules: &FactRules) -> FileReduction {

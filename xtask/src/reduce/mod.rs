@@ -1,8 +1,8 @@
-//! What reduction saves on real outputs, beside what it keeps: one line per kind, and one per file; of transcripts and
-//! the corpus the tool results, by what their commands asked for.
+//! Measures what reduction saves on real outputs, and what it keeps: one line per kind, and one per file. For
+//! transcripts and the corpus, it measures the tool results, grouped by what their commands asked for.
 //!
-//! Everything is checked from outside. The facts one reads an output for are found by rules of their own
-//! ([`facts`]), not by the readers that chose; that nothing left unmarked is found by putting the text together again
+//! All checks are independent of the reduction. Separate rules find the facts that a reader needs ([`facts`]), not
+//! the readers that made the choice. To prove that nothing is missing without a mark, the text is put together again
 //! from the source and the gaps ([`check`]).
 
 mod check;
@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use tool_figures::{MarkRules, ToolFigures};
 use tool_result::tool_texts;
 
-/// What to reduce, and what to say of it.
+/// Arguments of `reduce`.
 #[derive(Args)]
 pub(crate) struct MeasureArgs {
     /// Print JSON
@@ -44,7 +44,7 @@ pub(crate) struct MeasureArgs {
     paths: Vec<String>,
 }
 
-/// Reduces every file below the folders, and says what came of it.
+/// Reduces every file below the folders and returns the figures.
 pub(crate) fn run(args: &MeasureArgs) -> ChoreResult<String> {
     if args.scale {
         return scale::run(args.bytes, &args.paths);
@@ -86,7 +86,8 @@ fn find(path: &Path, files: &mut Vec<PathBuf>) -> ChoreResult<()> {
     }
     for entry in std::fs::read_dir(path)? {
         let path = entry?.path();
-        // What a folder says about itself is no output.
+        // `SOURCE.md` and the files `.out` and `.why` describe a folder or its results; they are not outputs of
+        // tools.
         let is_result = path.extension().is_some_and(|end| end == "out" || end == "why");
         if path.file_name().is_none_or(|name| name != "SOURCE.md") && !is_result {
             find(&path, files)?;

@@ -1,7 +1,7 @@
-//! How reduction grows with its input: time, memory, and what a typical output costs.
+//! Measures how reduction scales with its input: time, memory, and the cost of a typical output.
 //!
-//! Inputs are made here, of every kind and of any size ([`text`]), and the same in every run. Each is reduced in a process of
-//! its own, so that its peak of memory is its own, at three sizes: a case that is not linear shows as a ratio.
+//! Inputs of every kind and of any size are generated ([`text`]), and are the same in every run. Each reduction runs
+//! in a separate process, so that its memory peak is its own. Three sizes of input show whether a case is linear.
 
 mod text;
 
@@ -14,17 +14,17 @@ use std::time::{Duration, Instant};
 use text::InputTemplates;
 use wunderblock_reduce::{Level, Options, reduce};
 
-/// The smallest size; the others are twice and four times that.
+/// The smallest input size in bytes; the others are twice and four times as large.
 pub(super) const BYTES: usize = 8_000_000;
-/// What a tool writes that somebody reads.
+/// Size in bytes of a typical output of a tool.
 const TYPICAL_BYTES: usize = 20_000;
 const TURNS: usize = 200;
-/// Above this a case is not linear: time per byte at four times the size against that at the size.
+/// Maximum ratio of time per byte, at four times the size against once, of a linear case.
 const QUADRATIC: f64 = 1.5;
 
 const LEVELS: [&str; 3] = ["fold", "budget", "lossless"];
 
-/// Measures these inputs, or all of them.
+/// Measures the named inputs, or all inputs if no names are given.
 pub(super) fn run(bytes: usize, names: &[String]) -> ChoreResult<String> {
     let templates = InputTemplates::read()?;
     let known = templates.names();
@@ -81,24 +81,24 @@ fn line(out: &mut String, (name, level): (&str, &str), runs: &[ScaleRun; 3]) {
     );
 }
 
-/// What misses its target is marked; the reader judges.
+/// Mark of a figure that misses its target. The reader judges it.
 const fn mark(missed: bool) -> &'static str {
     if missed { " ✗" } else { "" }
 }
 
-/// What a child measured.
+/// Result of a child process.
 #[derive(Deserialize, Serialize)]
 struct ScaleRun {
     bytes: f64,
     kind: String,
-    /// Processor time.
+    /// Processor time in seconds.
     seconds: f64,
-    /// Bytes, the input's own among them.
+    /// Peak memory in bytes, including the input.
     peak: f64,
     after: f64,
 }
 
-/// The child's side.
+/// Runs one measurement in the child process and returns it as JSON.
 pub(crate) fn child(name: &str, bytes: usize, level: &str) -> ChoreResult<String> {
     let templates = InputTemplates::read()?;
     let base = peak_memory();
@@ -114,6 +114,7 @@ pub(crate) fn child(name: &str, bytes: usize, level: &str) -> ChoreResult<String
     let run = ScaleRun {
         bytes: input.len() as f64,
         kind: short.kind.name().to_owned(),
+        // Processor time is known in steps of 10 ms, so a short run is counted as at least 5 ms.
         seconds: (cpu() - begun).max(Duration::from_millis(5)).as_secs_f64(),
         peak: (peak_memory() - base) as f64,
         after: short.text.len() as f64,
@@ -125,7 +126,7 @@ fn about(text: &str) -> u64 {
     text.len().div_ceil(4) as u64
 }
 
-/// The median time of a reduction that has been done before.
+/// Returns the median time of a reduction that is repeated in one process.
 fn warm(input: &str, count: &(dyn Fn(&str) -> u64 + Sync)) -> Duration {
     let options = Options { handle: Some(HANDLE), count, ..Options::default() };
     let mut times: Vec<Duration> = (0..TURNS)

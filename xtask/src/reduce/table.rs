@@ -4,13 +4,13 @@ use super::measure::FileReduction;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Figures others have published, over other files: a reference, not a race.
+/// Figures that others have published, measured on other files. They are a reference, not a comparison.
 const OTHERS: &str = "\
 Published by others, over other files: Headroom 34.1 % in total, median 0.3 %, lossless 0.04 %, 1.6 MB per CPU second; \
 lean-ctx 26.4 %, median 33.1 %, 7 of 25 lossy files not recoverable, 457 of 781 error lines visible, 0.9 MB per CPU second.
 ";
 
-/// A line per file, a line per kind, and what it comes to.
+/// Returns a line per file, a line per kind, and a summary.
 pub(super) fn text(rows: &[FileReduction]) -> String {
     let mut out = String::from(
         "| chosen file | kind | bytes | tokens | fold | facts | errors | gaps | head+tail of that size: facts | lossless | at 25 %: tokens | facts | gzip |\n\
@@ -61,7 +61,7 @@ pub(super) fn text(rows: &[FileReduction]) -> String {
     out
 }
 
-/// The facts that are not visible, file by file.
+/// Returns the facts that are not visible, for each file.
 pub(super) fn missing(rows: &[FileReduction]) -> String {
     let mut out = String::new();
     for row in rows {
@@ -131,7 +131,7 @@ fn of((some, all): (usize, usize)) -> String {
     format!("{some}/{all}")
 }
 
-/// The same for programs.
+/// Returns the figures as JSON.
 pub(super) fn json(rows: &[FileReduction]) -> serde_json::Result<String> {
     serde_json::to_string(rows)
 }

@@ -1,4 +1,4 @@
-//! What reduction saves on tool results, and what stays visible: per claim and kind.
+//! Measures what reduction saves on tool results and what stays visible, by claim and kind.
 
 use super::check;
 use super::errors::{ErrorRules, VisibleErrors};
@@ -10,26 +10,26 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use wunderblock_reduce::{Level, Options, Reduced, reduce};
 
-/// Minimum tokens of an output whose share of marks counts.
+/// Minimum tokens of an output whose share of marks is measured.
 const MARKED_TOKENS: u64 = 1_000;
 
-/// What was measured of one tool result.
+/// Figures of one tool result.
 pub(super) struct ToolFigures {
     command: String,
     pub(super) claim: ToolClaim,
     pub(super) kind: &'static str,
-    /// Tokens of the source, and at each level.
+    /// Tokens of the source, followed by the tokens at each level.
     tokens: u64,
     lossless: u64,
     fold: u64,
     budget: u64,
     fold_errors: VisibleErrors,
     budget_errors: VisibleErrors,
-    /// Shares of marks and of handles in the tokens at 25 %, in thousandths; none of a small output.
+    /// Shares of marks and of handles in the tokens at 25 %, in thousandths. `None` for a small output.
     marks: Option<(u64, u64)>,
 }
 
-/// Finds marks by their brackets, and handles by their prefix: independent of what a mark says.
+/// Rules that find marks by their brackets, and handles by their prefix, independent of the text of a mark.
 pub(super) struct MarkRules {
     mark: Regex,
     handle: Regex,
@@ -40,12 +40,12 @@ impl MarkRules {
         Ok(Self { mark: Regex::new("⟨[^⟨⟩\n]*⟩")?, handle: Regex::new("wb:[0-9a-f]{8,16}")? })
     }
 
-    /// Tokens of all matches of a rule.
+    /// Returns the tokens of all matches of a rule.
     fn tokens(rule: &Regex, text: &str) -> u64 {
         rule.find_iter(text).map(|found| exact(found.as_str())).sum()
     }
 
-    /// Shares of marks and of handles, in thousandths.
+    /// Returns the shares of marks and of handles, in thousandths.
     fn shares(&self, short: &Reduced) -> (u64, u64) {
         let share = |rule| Self::tokens(rule, &short.text) * 1_000 / short.tokens_after.max(1);
         (share(&self.mark), share(&self.handle))
@@ -88,7 +88,7 @@ impl ToolFigures {
     }
 }
 
-/// A table per claim, a line per kind.
+/// Returns a table per claim with a line per kind.
 pub(super) fn tables(all: &[ToolFigures]) -> String {
     let mut out = format!(
         "\nTool results of at least {MIN_BYTES} bytes. Saved: total / median. Errors: distinct lines / templates.\n"
@@ -116,7 +116,7 @@ pub(super) fn tables(all: &[ToolFigures]) -> String {
 /// Maximum characters of a command in a list.
 const COMMAND_CHARS: usize = 90;
 
-/// A line per tool result, what saves the least first.
+/// Returns a line per tool result. Within a claim, the results that save least come first.
 pub(super) fn each(mut all: Vec<ToolFigures>) -> String {
     all.sort_by_key(|row| (row.claim, row.saved(row.fold)));
     let mut out = String::new();
@@ -148,6 +148,7 @@ fn line(out: &mut String, name: &str, rows: &[&ToolFigures]) {
         let marked = rows.iter().filter_map(|row| row.marks).map(of);
         format!("{} %", tenths(median(marked)))
     };
+    // Less than 10 thousandths (1 %) saved counts as unchanged.
     let unchanged = rows.iter().filter(|row| row.saved(row.fold) < 10).count();
     let _ = writeln!(
         out,

@@ -1,4 +1,4 @@
-//! The tool results of a transcript or of the corpus, each with its command.
+//! Extracts the tool results of a transcript or of the corpus, each with its command.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -7,12 +7,12 @@ use wunderblock_reduce::Claim;
 use wunderblock_wire::gist;
 use wunderblock_wire::transcript::{FileShape, RecordItem, TranscriptReader, detect};
 
-/// Bytes at the beginning of a file by which its format is detected.
+/// Bytes at the start of a file from which its format is detected.
 const HEAD_BYTES: usize = 1 << 16;
-/// Minimum bytes of a command's output that counts: shorter ones are hardly reduced.
+/// Minimum length of a measured output, in bytes. Shorter outputs are hardly reduced.
 pub(super) const MIN_BYTES: usize = 2_000;
 
-/// What a caller asked for.
+/// Claim of a command: what its caller asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ToolClaim {
     Command,
@@ -23,7 +23,7 @@ pub(super) enum ToolClaim {
 impl ToolClaim {
     pub(super) const ALL: [Self; 3] = [Self::Command, Self::File, Self::Selection];
 
-    /// Its name in tables.
+    /// Name of the claim in tables.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Command => "command results",
@@ -32,7 +32,7 @@ impl ToolClaim {
         }
     }
 
-    /// The one place that asks the crate what a command says of its output.
+    /// Returns the claim of a command. Only this function asks the reduction for it.
     fn of(command: &str) -> Self {
         match Claim::of(command) {
             Claim::File => Self::File,
@@ -45,7 +45,7 @@ impl ToolClaim {
 /// The text that a tool returned.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ToolText {
-    /// The command, or the tool's name and its most important argument.
+    /// The command, or the tool's name and its main argument.
     pub(super) command: Option<String>,
     pub(super) bytes: Vec<u8>,
     pub(super) failed: bool,
@@ -57,8 +57,8 @@ impl ToolText {
     }
 }
 
-/// The results that a file holds: the large ones of a transcript, the one of a file of the corpus. None if the file is
-/// neither.
+/// Returns the tool results of a file: the large ones of a transcript, or the single one of a corpus file. `None` if
+/// the file is neither.
 pub(super) fn tool_texts(file: &Path, bytes: &[u8]) -> Option<Vec<ToolText>> {
     if file.extension().is_some_and(|end| end == "in") {
         return Some(vec![corpus_text(bytes)]);
@@ -92,7 +92,7 @@ pub(super) fn tool_texts(file: &Path, bytes: &[u8]) -> Option<Vec<ToolText>> {
     Some(texts)
 }
 
-/// A file of the corpus: its first line can be the command.
+/// Parses a corpus file, whose first line may be the command.
 fn corpus_text(bytes: &[u8]) -> ToolText {
     let split = bytes.strip_prefix(b"$ ").and_then(|rest| {
         let end = rest.iter().position(|byte| *byte == b'\n')?;
@@ -103,7 +103,7 @@ fn corpus_text(bytes: &[u8]) -> ToolText {
     ToolText { command, bytes: text.to_vec(), failed: false }
 }
 
-/// What a call runs: the command of a tool that runs commands, else the tool's name and its argument.
+/// Returns the command of a tool that runs commands, or else the tool's name and its main argument.
 fn command(tool: &str, input: &str) -> String {
     let gist = gist(tool, input).unwrap_or_default();
     let name = tool.to_ascii_lowercase();

@@ -1,16 +1,16 @@
-//! The graph of a package's files: an edge leads from a file to each file that it names something of.
+//! Checks the graph of a package's files: an edge leads from a file to each file whose names it uses.
 //!
-//! Files of a circle can only be understood together, so a circle may have two files and no more.
+//! The files of a circle can only be understood together, so a circle may have at most two files.
 
 use crate::modules::{ModuleFile, ModulePath, declarations, packages};
 use crate::refuse;
 use crate::tokens::{Token, production};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Maximum files of a circle: a type and a file that extends it may name each other.
+/// Maximum files of a circle. Two are allowed, so that a type and a file that extends it can name each other.
 const MAX_FILES: usize = 2;
 
-/// A package's modules that are files, each with the modules whose names it mentions.
+/// The modules of a package that are files, each with the modules whose names it uses.
 type Graph = BTreeMap<ModulePath, BTreeSet<ModulePath>>;
 
 #[test]
@@ -40,7 +40,7 @@ fn shown(module: &[String]) -> String {
     if module.is_empty() { "the root".to_owned() } else { module.join("::") }
 }
 
-/// Modules that lead to each other.
+/// Returns groups of modules that lead to each other.
 fn circles(graph: &Graph) -> Vec<BTreeSet<ModulePath>> {
     let reached: BTreeMap<&ModulePath, BTreeSet<&ModulePath>> =
         graph.keys().map(|module| (module, reach(graph, module))).collect();
@@ -63,7 +63,7 @@ fn reach<'g>(graph: &'g Graph, from: &'g ModulePath) -> BTreeSet<&'g ModulePath>
     found
 }
 
-/// Each module with those that it names.
+/// Returns each module with the modules whose names it uses.
 fn graph(files: &[ModuleFile]) -> Graph {
     let children: BTreeMap<ModulePath, BTreeSet<String>> = files
         .iter()
@@ -78,7 +78,7 @@ fn graph(files: &[ModuleFile]) -> Graph {
     graph
 }
 
-/// The module file that a path leads into, seen from a module; none for a path into another package.
+/// Returns the module file that a path leads into, seen from `from`. `None` for a path into another package.
 fn target(
     path: &[String],
     from: &ModulePath,
@@ -102,7 +102,7 @@ fn target(
     Some(at)
 }
 
-/// The paths that a file mentions, those of imports one by one.
+/// Returns the paths that a file mentions, with each import as a separate path.
 fn names(tokens: &[Token<'_>]) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -112,7 +112,7 @@ fn names(tokens: &[Token<'_>]) -> Vec<Vec<String>> {
             at += 1;
             import(tokens, &mut at, &[], &mut found);
         } else if text(at) == "(" && text(at + 1) == "in" {
-            // A visibility names a module, and nothing of it.
+            // A visibility such as `pub(in path)` names a module but uses nothing of it.
             at += tokens[at..].iter().take_while(|token| token.text != ")").count();
         } else if tokens[at].is_word() && text(at + 1) == "::" {
             let mut path = vec![text(at).to_owned()];
@@ -123,7 +123,7 @@ fn names(tokens: &[Token<'_>]) -> Vec<Vec<String>> {
             found.push(path);
             at += 1;
         } else if text(at) == "::" {
-            // Behind a type, or from the root of all packages.
+            // The path continues a type, or starts at the root of all packages.
             at += 2;
         } else {
             at += 1;
@@ -132,7 +132,7 @@ fn names(tokens: &[Token<'_>]) -> Vec<Vec<String>> {
     found
 }
 
-/// Reads a tree of imports up to the sign that ends it.
+/// Parses a tree of imports up to the token that ends it.
 fn import(tokens: &[Token<'_>], at: &mut usize, before: &[String], found: &mut Vec<Vec<String>>) {
     let mut path = before.to_vec();
     while let Some(token) = tokens.get(*at) {

@@ -1,6 +1,6 @@
-//! The house rules, as tests. Raise a number only with a written reason.
+//! The house rules, as tests. Raise a limit only with a written reason.
 
-// What cannot be read here is a broken checkout; a test may stop at it.
+// A file that cannot be read means a broken checkout, so a test may panic.
 #![allow(clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod circles;
@@ -18,7 +18,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace").to_owned()
 }
 
-/// Every Rust file under a folder, with its text. Tests, benchmarks and examples are not held to lengths.
+/// Returns every Rust file under a folder with its text. Tests, benchmarks and examples have no limits.
 fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -40,7 +40,7 @@ fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
     found
 }
 
-/// A file's text up to its tests.
+/// Returns a file's text before its tests.
 fn code(text: &str) -> &str {
     text.split("\n#[cfg(test)]\nmod ").next().unwrap_or(text)
 }
@@ -76,7 +76,7 @@ fn files_are_short_in_general() {
     assert!(median <= 200, "the median file has {median} lines, 200 are the most");
 }
 
-/// What the crates lack that are useful alone.
+/// Words that must not occur in crates that are useful alone.
 const SELF_CONTAINED: &[&str] = &[
     "std::fs",
     "std::env",
@@ -130,6 +130,7 @@ fn crates_lack_what_they_must_lack() {
         for (path, text) in crate_sources(name) {
             for (number, line) in code(&text).lines().enumerate() {
                 let line = line.trim_start();
+                // Comments may name what the code must not use.
                 if line.starts_with("//") {
                     continue;
                 }
@@ -225,7 +226,7 @@ fn there_are_few_knobs() {
 
 #[test]
 fn nothing_is_put_off() {
-    // In comments only: the same words are data of readers of code. The lints refuse the macros.
+    // Only comments are checked, because the same words are data in the readers of code. Lints reject the macros.
     let words = ["TODO", "FIXME", "XXX", "HACK"];
     let mut broken = Vec::new();
     for (path, text) in all() {
@@ -238,7 +239,7 @@ fn nothing_is_put_off() {
     refuse(&broken);
 }
 
-/// The comment at a line's end, or the whole line of one; a `//` within a string begins none.
+/// Returns the comment on a line. A `//` inside a string does not start a comment.
 fn comment(line: &str) -> &str {
     let is_comment = |at: usize| line[..at].matches('"').count().is_multiple_of(2);
     line.match_indices("//").map(|(at, _)| at).find(|at| is_comment(*at)).map_or("", |at| &line[at..])

@@ -1,23 +1,23 @@
-//! What the library says to its callers. Advice is a `Hint`, which each door words; a message that names a command or
-//! an option of the command line means nothing in a server.
+//! Checks messages of the library to its callers. Advice is a `Hint`, which each door words for its users; a message
+//! that names a command or an option of the command line means nothing in a server.
 
 use crate::tokens::strings;
 use crate::{crate_sources, refuse};
 
-/// The crates that others build on.
+/// Crates that other programs build on.
 const LIBRARY: &[&str] =
     &["wunderblock", "wunderblock-core", "wunderblock-reduce", "wunderblock-tokens", "wunderblock-wire"];
 
-/// What begins the name of a command, or of a section of the command line's settings.
+/// Texts that start the name of a command, or of a section of the command line's settings.
 const OURS: &[&str] = &["`wunderblock ", "`doctor", "[budget]"];
 
-/// Literals with an option that is not ours.
+/// Literals that contain options of other programs.
 const FOREIGN: &[&str] = &[
-    // How git begins the files of a diff.
+    // Git writes these words before each file of a diff.
     "diff --git",
     "diff --cc",
     "diff --combined",
-    // Recorded content, which an import must make again word for word.
+    // Recorded content, which a repeated import must produce word for word.
     "⟨a record of {len} bytes, too long to be parsed:",
 ];
 
@@ -26,7 +26,7 @@ fn library_messages_name_nothing_of_the_command_line() {
     let mut broken = Vec::new();
     for name in LIBRARY {
         for (path, text) in crate_sources(name) {
-            // A module of tests that is a file of its own.
+            // This file contains tests only.
             if path.ends_with("readers/promises.rs") {
                 continue;
             }
@@ -38,7 +38,7 @@ fn library_messages_name_nothing_of_the_command_line() {
     refuse(&broken);
 }
 
-/// What a literal names of the command line.
+/// Returns the command or option of the command line that a literal names.
 fn named(literal: &str) -> Option<&str> {
     let ours = OURS.iter().find(|ours| literal.contains(**ours)).copied();
     ours.or_else(|| {

@@ -1,11 +1,11 @@
-//! The number of methods of a type, over all files of its package: beyond some, a type is several.
+//! Limits the number of methods of a type, over all files of its package: a type with more is several types.
 
 use crate::modules::{ModuleFile, ModulePath, packages};
 use crate::refuse;
 use crate::tokens::Token;
 use std::collections::BTreeMap;
 
-/// Maximum methods in the inherent implementations of a type, private ones included.
+/// Maximum methods in the inherent implementations of a type, including private ones.
 const MAX_METHODS: usize = 40;
 
 #[test]
@@ -22,7 +22,7 @@ fn types_have_few_methods() {
     refuse(&broken);
 }
 
-/// For each type, by name and module, the number of its methods.
+/// Returns the number of methods of each type, by name and module.
 fn methods(files: &[ModuleFile]) -> BTreeMap<(String, ModulePath), usize> {
     let tokens: Vec<_> = files.iter().map(|file| (&file.module, &file.tokens)).collect();
     let mut defined: BTreeMap<&str, Vec<&ModulePath>> = BTreeMap::new();
@@ -34,7 +34,7 @@ fn methods(files: &[ModuleFile]) -> BTreeMap<(String, ModulePath), usize> {
     let mut counts = BTreeMap::new();
     for (module, tokens) in &tokens {
         for (name, count) in implementations(tokens) {
-            // Of several types of a name, the nearest one is meant.
+            // If several types have this name, the implementation belongs to the nearest one.
             let near = |other: &&&ModulePath| {
                 let shared = other.iter().zip(module.iter()).take_while(|(a, b)| a == b).count();
                 (shared, std::cmp::Reverse(other.len()))
@@ -47,14 +47,14 @@ fn methods(files: &[ModuleFile]) -> BTreeMap<(String, ModulePath), usize> {
     counts
 }
 
-/// The type of each inherent implementation, and the number of its methods.
+/// Returns the type of each inherent implementation, with its number of methods.
 fn implementations<'t>(tokens: &[Token<'t>]) -> Vec<(&'t str, usize)> {
     let begins_item = |at: usize| at == 0 || ["}", ";", "]", "{", "unsafe"].contains(&tokens[at - 1].text);
     let impls = tokens.iter().enumerate().filter(|(at, token)| token.text == "impl" && begins_item(*at));
     impls.filter_map(|(at, _)| inherent(&tokens[at + 1..])).collect()
 }
 
-/// The type and the number of methods of an implementation, unless it is a trait's.
+/// Returns the type of an implementation and its number of methods, or `None` for a trait's implementation.
 fn inherent<'t>(tokens: &[Token<'t>]) -> Option<(&'t str, usize)> {
     let body = tokens.iter().position(|token| token.text == "{")?;
     let (mut angles, mut name) = (0, None);

@@ -1,4 +1,5 @@
-//! The modules of a package that are compiled for users: those that its root file leads to, not under `#[cfg(test)]`.
+//! Finds the modules of a package that are compiled for users: reachable from its root file, not under
+//! `#[cfg(test)]`.
 
 use crate::root;
 use crate::tokens::{Token, production, tokens};
@@ -7,13 +8,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-/// The names that lead to a module from its package's root.
+/// Names that lead to a module from its package's root.
 pub(crate) type ModulePath = Vec<String>;
 
-/// A module that is a file of its own.
+/// A module in a separate file.
 pub(crate) struct ModuleFile {
     pub(crate) module: ModulePath,
-    /// The path within the repository.
+    /// Path relative to the repository.
     pub(crate) path: String,
     pub(crate) tokens: Vec<Token<'static>>,
 }
@@ -24,7 +25,7 @@ pub(crate) struct Package {
     pub(crate) modules: Vec<ModuleFile>,
 }
 
-/// The workspace's packages. They are read once: taking files apart is most of these tests' time.
+/// Returns the workspace's packages. They are parsed only once, because parsing takes most of these tests' time.
 pub(crate) fn packages() -> &'static [Package] {
     static PACKAGES: LazyLock<Vec<Package>> = LazyLock::new(|| {
         let entries = fs::read_dir(root().join("crates")).expect("the packages").flatten();
@@ -40,7 +41,7 @@ pub(crate) fn packages() -> &'static [Package] {
     &PACKAGES
 }
 
-/// Follows the declarations of modules from a package's root file.
+/// Follows the module declarations from a package's root file.
 fn modules(folder: &Path) -> Vec<ModuleFile> {
     let root = ["lib.rs", "main.rs"].map(|name| folder.join(name)).into_iter().find(|path| path.exists());
     let mut open = vec![(ModulePath::new(), root.expect("a package has a root"))];
@@ -60,13 +61,13 @@ fn modules(folder: &Path) -> Vec<ModuleFile> {
     found
 }
 
-/// The names of modules that are files of their own.
+/// Returns the names of declared modules that are in separate files.
 pub(crate) fn declarations(tokens: &[Token<'_>]) -> Vec<String> {
     let is_declared = |part: &&[Token<'_>]| part[0].text == "mod" && part[2].text == ";";
     tokens.windows(3).filter(is_declared).map(|part| part[1].text.to_owned()).collect()
 }
 
-/// The folder in which a file's modules are.
+/// Returns the folder that contains a file's modules.
 fn folder_below(path: &Path) -> PathBuf {
     let stem = path.file_stem().unwrap_or_default();
     let parent = path.parent().expect("a folder");
@@ -77,12 +78,12 @@ fn folder_below(path: &Path) -> PathBuf {
     }
 }
 
-/// Of the files of packages, those that no declaration leads to: nothing compiles them.
+/// Returns the files that no declaration leads to, and that therefore are never compiled.
 fn left_behind(files: &[(PathBuf, String)]) -> Vec<PathBuf> {
     let mut declared = BTreeSet::new();
     for (path, text) in files {
         let tokens = tokens(text);
-        // `#[path = "other.rs"]` names a file beside this one.
+        // `#[path = "other.rs"]` names a file in the same folder.
         for named in tokens.windows(3).filter(|part| part[0].text == "path" && part[1].text == "=") {
             declared.insert(path.with_file_name(named[2].text.trim_matches('"')));
         }

@@ -1,4 +1,4 @@
-//! Names of types: one that stands for several types tells a reader who looks for it little.
+//! Limits type names that several types share: such a name tells a reader little.
 
 use crate::modules::packages;
 use crate::tokens::Token;
@@ -20,7 +20,7 @@ fn few_type_names_are_defined_twice() {
     }
 }
 
-/// The names defined in several files, if they are more than the limit.
+/// Returns a list of the names defined in several files if they exceed the limit.
 fn too_many(files: &BTreeMap<String, BTreeSet<String>>) -> Option<String> {
     let shared: Vec<_> = files.iter().filter(|(_, files)| files.len() > 1).collect();
     if shared.len() * 100 <= MAX_SHARED * files.len() {
@@ -38,11 +38,11 @@ fn too_many(files: &BTreeMap<String, BTreeSet<String>>) -> Option<String> {
     Some(lines.join("\n"))
 }
 
-/// The types and traits that a file defines. A type in an implementation or a trait is associated with it, and has no
-/// name of its own.
+/// Returns the types and traits that a file defines. An associated type in an implementation or a trait does not
+/// count, because it has no separate name.
 fn type_names<'t>(tokens: &[Token<'t>]) -> Vec<&'t str> {
     let mut found = Vec::new();
-    // For each open brace, whether it is an implementation's or a trait's.
+    // Whether each open brace belongs to an implementation or a trait.
     let mut braces: Vec<bool> = Vec::new();
     let mut is_associating = false;
     for (at, token) in tokens.iter().enumerate() {

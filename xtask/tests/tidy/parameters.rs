@@ -1,9 +1,9 @@
-//! The number of values that functions take. A tuple counts by its elements: otherwise values would only move into tuples.
+//! Limits the number of values that a function takes. A tuple counts as its elements, so tuples cannot hide values.
 
 use crate::tokens::{Token, production};
 use crate::{all, refuse, root};
 
-/// Maximum values that a function takes, `self` not counted.
+/// Maximum values that a function takes, without `self`.
 const MAX_VALUES: usize = 5;
 
 #[test]
@@ -20,7 +20,7 @@ fn functions_take_few_values() {
     refuse(&broken);
 }
 
-/// Each function with its line and the number of values it takes.
+/// Returns each function with its line and the number of values it takes.
 fn functions<'t>(tokens: &[Token<'t>]) -> Vec<(&'t str, usize, usize)> {
     let mut found = Vec::new();
     for (at, token) in tokens.iter().enumerate().filter(|(_, token)| token.text == "fn") {
@@ -34,7 +34,7 @@ fn functions<'t>(tokens: &[Token<'t>]) -> Vec<(&'t str, usize, usize)> {
     found
 }
 
-/// How many tokens there are up to the bracket that closes the first.
+/// Returns the number of tokens up to and including the bracket that closes the first one.
 fn closed(tokens: &[Token<'_>]) -> usize {
     let mut depth = 0;
     for (at, token) in tokens.iter().enumerate() {
@@ -54,7 +54,7 @@ fn deeper(token: &Token<'_>) -> i32 {
     }
 }
 
-/// The parts between signs outside brackets, without an empty one at the end.
+/// Splits tokens at a sign outside brackets, and drops an empty part at the end.
 fn parts<'p, 't>(tokens: &'p [Token<'t>], sign: &str) -> Vec<&'p [Token<'t>]> {
     let (mut found, mut begin, mut depth) = (Vec::new(), 0, 0);
     for (at, token) in tokens.iter().enumerate() {
@@ -70,10 +70,10 @@ fn parts<'p, 't>(tokens: &'p [Token<'t>], sign: &str) -> Vec<&'p [Token<'t>]> {
     found
 }
 
-/// The values of one parameter.
+/// Returns the number of values of one parameter.
 fn parameter(tokens: &[Token<'_>]) -> usize {
     match parts(tokens, ":").as_slice() {
-        // `self`, or a parameter of a trait's function that has no name.
+        // `self`, or an unnamed parameter of a trait's function.
         [bare] => usize::from(bare.iter().all(|token| token.text != "self")),
         [name, ..] if name.iter().any(|token| token.text == "self") => 0,
         [name, ..] => values(&tokens[name.len() + 1..]),
@@ -81,7 +81,7 @@ fn parameter(tokens: &[Token<'_>]) -> usize {
     }
 }
 
-/// The values of a type: one, or those of a tuple's elements.
+/// Returns the number of values of a type: one, or the sum over a tuple's elements.
 fn values(tokens: &[Token<'_>]) -> usize {
     let is_reference =
         |token: &&Token<'_>| token.text == "&" || token.text == "mut" || token.text.starts_with('\'');

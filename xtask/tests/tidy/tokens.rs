@@ -1,6 +1,6 @@
-//! The tokens of Rust sources, without comments, literals, and items that are compiled for tests only.
+//! Splits Rust sources into tokens, without comments, character literals, and items that are compiled for tests only.
 
-/// A word or a sign, and the line it stands on.
+/// A word, a sign or a string literal, with its line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token<'t> {
     pub(crate) text: &'t str,
@@ -17,14 +17,14 @@ impl Token<'_> {
     }
 }
 
-/// The tokens of a file, except items under `#[cfg(test)]`.
+/// Returns the tokens of a file without string literals and without items under `#[cfg(test)]`.
 pub(crate) fn production(text: &str) -> Vec<Token<'_>> {
     let mut kept = compiled(text);
     kept.retain(|token| !token.is_string());
     kept
 }
 
-/// The string literals of a file, as they are written, except those of items under `#[cfg(test)]`.
+/// Returns the string literals of a file as written, without those of items under `#[cfg(test)]`.
 pub(crate) fn strings(text: &str) -> Vec<Token<'_>> {
     let mut kept = compiled(text);
     kept.retain(|token| token.is_string());
@@ -49,7 +49,7 @@ fn compiled(text: &str) -> Vec<Token<'_>> {
     kept
 }
 
-/// The place after the item that begins at a place.
+/// Returns the index after the item that starts at an index.
 fn item_end(tokens: &[Token<'_>], from: usize) -> usize {
     let mut depth = 0_i32;
     for (at, token) in tokens.iter().enumerate().skip(from) {
@@ -83,7 +83,7 @@ pub(crate) fn tokens(text: &str) -> Vec<Token<'_>> {
     found
 }
 
-/// The length of a word, of a sign, or of one blank character.
+/// Length in bytes of a word, of a sign, or of one blank character.
 fn word(rest: &str) -> usize {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let begins = usize::from(rest.starts_with('\''));
@@ -102,7 +102,7 @@ fn comment(rest: &str) -> Option<usize> {
     rest.starts_with("/*").then(|| rest.find("*/").map_or(rest.len(), |end| end + 2))
 }
 
-/// The length of a literal text: plain, of bytes, for C, or raw.
+/// Length in bytes of a string literal: plain, byte, C, or raw. `None` if there is none.
 fn string(rest: &str) -> Option<usize> {
     let letters = rest.bytes().take_while(|byte| matches!(byte, b'b' | b'c' | b'r')).count();
     let hashes = rest[letters..].bytes().take_while(|byte| *byte == b'#').count();
@@ -127,7 +127,7 @@ fn string(rest: &str) -> Option<usize> {
     None
 }
 
-/// The length of a literal character; `None` for a lifetime.
+/// Length in bytes of a character literal. `None` for a lifetime.
 fn character(rest: &str) -> Option<usize> {
     let inner = rest.strip_prefix('\'')?;
     let first = inner.chars().next()?;

@@ -1,10 +1,10 @@
-//! What a program does, and when it is killed.
+//! Commands to kill, and the moments of the kills.
 
 use clap::ValueEnum;
 use std::fmt;
 use std::time::Duration;
 
-/// What a program is doing when it is killed; the first three make the ledger.
+/// The command that is running when the program is killed. The first three create the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(super) enum KilledCommand {
     CreateByAppend,
@@ -23,14 +23,14 @@ pub(super) enum KilledCommand {
     Repair,
 }
 
-/// KillTime a program is killed.
+/// Moment of a kill.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum KillTime {
-    /// After a time.
+    /// After this time.
     After(Duration),
-    /// At a system call, before it is made: its name, and which of them, counted from 1.
+    /// Just before a system call, given by its name and its number among such calls, counted from 1.
     At(&'static str, u64),
-    /// Not at all.
+    /// No kill.
     Never,
 }
 

@@ -1,4 +1,4 @@
-//! A ledger whose programs are killed, and what it must hold.
+//! A ledger whose programs are killed, and a record of what it must contain.
 
 use super::command::{KillTime, KilledCommand};
 use crate::program::{ChoreResult, Sandbox};
@@ -14,27 +14,27 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 const LIVE: &str = "live";
-/// Messages of a transcript: enough that an import can be hit.
+/// Number of messages in a new transcript: enough that a kill can hit its import.
 const MESSAGES: usize = 400;
 
 static ACKNOWLEDGED: AtomicU64 = AtomicU64::new(0);
 
-/// How many events were acknowledged in all.
+/// Number of events acknowledged until now, in all tests.
 pub(super) fn acknowledged() -> u64 {
     ACKNOWLEDGED.load(Ordering::Relaxed)
 }
 
-/// What was acknowledged.
+/// Content that was acknowledged.
 #[derive(Clone, Default)]
 struct Acknowledged {
-    /// Live events, by position: id and text.
+    /// Live events by position: id and text.
     live: BTreeMap<u64, (String, String)>,
-    /// Sessions whose import has finished, with their files.
+    /// Original bytes of the files whose import has finished, by session.
     files: BTreeMap<String, Vec<u8>>,
 }
 
 pub(super) struct CrashTest {
-    /// The folder goes with this value.
+    /// Folder of the test, deleted when this value is dropped.
     _home: tempfile::TempDir,
     program: Sandbox,
     held: Acknowledged,
@@ -61,7 +61,7 @@ impl CrashTest {
         })
     }
 
-    /// How long it takes here and now to make a ledger and to import a file.
+    /// Measures how long it takes on this machine to create a ledger and import a file.
     pub(super) fn usual(&self, random: &mut Random) -> ChoreResult<Duration> {
         self.program.write("usual.jsonl", file(&records(random, "usual", None, MESSAGES)))?;
         let begun = Instant::now();
@@ -69,7 +69,7 @@ impl CrashTest {
         Ok(begun.elapsed())
     }
 
-    /// A ledger in which this can be done.
+    /// Creates a ledger on which a command can run.
     pub(super) fn prepared(
         act: KilledCommand,
         binary: &Path,
@@ -86,7 +86,7 @@ impl CrashTest {
         Ok(test)
     }
 
-    /// Imports a file where one is going to be erased.
+    /// Imports a file if the command is going to erase one.
     pub(super) fn refill(&mut self, act: KilledCommand, random: &mut Random) -> ChoreResult<()> {
         if act == KilledCommand::EraseAll {
             self.import(&["import"], KillTime::Never, random)?;
@@ -94,7 +94,7 @@ impl CrashTest {
         Ok(())
     }
 
-    /// Starts what is to be done, kills it, and looks at what is left. Answers whether it was cut short.
+    /// Runs a command, kills it, and checks the ledger. Returns whether the command was cut short.
     pub(super) fn killed(
         &mut self,
         act: KilledCommand,
@@ -125,7 +125,7 @@ impl CrashTest {
         self.lost(&self.held)?.map_or(Ok(cut), |lost| Err(lost.into()))
     }
 
-    /// Nothing is wrong with the ledger. That an import is unfinished is no problem.
+    /// Checks that `doctor` finds no problems. An unfinished import is not a problem.
     pub(super) fn examined(&self) -> ChoreResult<()> {
         let done = self.program.run(&["doctor", "--json"])?;
         let report: Value = serde_json::from_slice(&done.stdout)
@@ -137,8 +137,8 @@ impl CrashTest {
         }
     }
 
-    /// The next commands do what they are asked: one that reads, and one that writes. Of a ledger killed before anything
-    /// was acknowledged there may be nothing.
+    /// Checks that a reading and a writing command work after a kill. The ledger may be missing if nothing was
+    /// acknowledged before.
     fn works(&mut self, random: &mut Random) -> ChoreResult<()> {
         let read = self.program.run(&["sessions"])?;
         let said = String::from_utf8_lossy(&read.stderr);
@@ -189,10 +189,10 @@ impl CrashTest {
             (child.stdin.take().ok_or("no pipe")?, child.stdout.take().ok_or("no pipe")?);
         let feeder = std::thread::spawn(move || {
             let _ = lines.split_inclusive('\n').try_for_each(|line| stdin.write_all(line.as_bytes()));
-            // The pipe stays open: the program waits for more until it is killed.
+            // Keeps the pipe open, so that the program waits for more input until it is killed.
             if matches!(when, KillTime::After(_)) { Some(stdin) } else { None }
         });
-        // A line that was cut off is no answer.
+        // A line that the kill cut off is not valid JSON and is skipped.
         let reader = std::thread::spawn(move || -> Vec<Value> {
             let lines = BufReader::new(stdout).lines().map_while(Result::ok);
             lines.filter_map(|line| serde_json::from_str(&line).ok()).collect()
@@ -204,7 +204,7 @@ impl CrashTest {
         Ok(cut)
     }
 
-    /// Imports a file that is new or has grown, by whatever command. What was cut short must finish the next time.
+    /// Imports a new or grown file with the given command. An import that was cut short must succeed when repeated.
     fn import(&mut self, args: &[&str], when: KillTime, random: &mut Random) -> ChoreResult<bool> {
         if self.transcripts.is_empty() || random.below(3) == 0 {
             self.transcripts.push(TranscriptFile::new(random));
@@ -219,7 +219,7 @@ impl CrashTest {
         let all = [args, &[&name, "-q"]].concat();
         let cut = self.plain(&all, when)?;
         if cut && random.below(3) > 0 {
-            // The other times the next import of the file, or nobody, finishes it.
+            // In two of three cases the repetition is left out: a later import of the file, or none, completes it.
             self.held.files.remove(&session);
             return Ok(cut);
         }
@@ -248,7 +248,7 @@ impl CrashTest {
         };
         let Some(place) = (0..self.transcripts.len()).find(finished) else { return Ok(false) };
         let Some(next) = self.transcripts.get_mut(place) else { return Ok(false) };
-        // A name that was used is not used for another session here.
+        // The erased session's name is not reused.
         let session = format!("{}-next", next.session);
         let transcript = std::mem::replace(next, TranscriptFile { session, records: Vec::new() });
         self.held.files.remove(&transcript.session);
@@ -260,13 +260,13 @@ impl CrashTest {
         Ok(cut)
     }
 
-    /// Erases again what may have been cut short; then it is nowhere.
+    /// Repeats an erasure that may have been cut short, then checks that the content is gone.
     fn erased(&self, args: &[&str]) -> ChoreResult<()> {
         self.program.bytes(args).map_err(|error| format!("again: {error}"))?;
         self.nowhere()
     }
 
-    /// What was erased is not in the ledger's bytes.
+    /// Checks that no erased word is in the ledger's bytes.
     fn nowhere(&self) -> ChoreResult<()> {
         match scan::found(&self.program.path("ledger.db"), &self.gone)?.first() {
             Some(first) => Err(format!("erased, and there: {first}").into()),
@@ -274,7 +274,7 @@ impl CrashTest {
         }
     }
 
-    /// What bears a backup's name is a whole backup.
+    /// Backs up the ledger. A file with the backup's name must be complete, even after a kill.
     fn back_up(&mut self, when: KillTime) -> ChoreResult<bool> {
         self.backups += 1;
         let name = format!("backup-{}.db", self.backups);
@@ -295,13 +295,13 @@ impl CrashTest {
         Ok(cut)
     }
 
-    /// After it the ledger is the old one or the restored one, and the next command knows.
+    /// Restores a backup. Afterwards the ledger must be either the old one or the restored one, and must be usable.
     fn restore(&mut self, when: KillTime, random: &mut Random) -> ChoreResult<bool> {
         let Some((name, backed)) = self.backup.clone() else { return self.back_up(when) };
         let cut = self.plain(&["restore", &name, "--replace"], when)?;
         let before = self.held.clone();
         let count = before.live.len();
-        // Appends at the end of whichever it is.
+        // Appends to whichever ledger is there now.
         self.works(random)?;
         let mut restored = backed;
         let is_whole = |text: &str| !self.gone.iter().any(|marker| text.contains(marker.as_str()));
@@ -330,7 +330,7 @@ impl CrashTest {
         kill(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?, when)
     }
 
-    /// What is not in the ledger, and must be.
+    /// Describes the first acknowledged content that is missing from the ledger, if any.
     fn lost(&self, held: &Acknowledged) -> ChoreResult<Option<String>> {
         self.lost_from("ledger.db", held)
     }
@@ -352,7 +352,7 @@ impl CrashTest {
             }
         }
         for (session, bytes) in &held.files {
-            // An import that was cut short is not exported: the file as it was held is not there then.
+            // An unfinished import cannot be exported as an original, so this reports the file as lost.
             let original = match self.program.bytes(&["--db", &db, "export", session, "--original"]) {
                 Ok(original) => original,
                 Err(error) => return Ok(Some(format!("lost: the original: {error}"))),
@@ -370,7 +370,7 @@ fn file_name(place: usize) -> String {
     format!("file-{place}.jsonl")
 }
 
-/// A command that is killed at a system call, if that is when.
+/// Wraps a command in strace if it is to be killed at a system call.
 fn armed(command: Command, when: KillTime) -> Command {
     let KillTime::At(call, which) = when else { return command };
     let mut tracer = Command::new("strace");
@@ -385,11 +385,12 @@ fn armed(command: Command, when: KillTime) -> Command {
     tracer
 }
 
-/// Waits until a program has been killed, or kills it. Answers whether it was cut short.
+/// Waits until a program has been killed, or kills it. Returns whether it was cut short.
 fn kill(mut child: Child, when: KillTime) -> ChoreResult<bool> {
     if let KillTime::After(delay) = when {
         std::thread::sleep(delay);
         child.kill()?;
     }
+    // A process that a signal ended has no exit code.
     Ok(child.wait()?.code().is_none())
 }

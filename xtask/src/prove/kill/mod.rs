@@ -1,4 +1,4 @@
-//! Kills programs at random moments, whatever they do, and looks whether anything is lost.
+//! Kills programs at random moments during any command, and checks whether anything is lost.
 
 mod command;
 mod crash_test;
@@ -13,27 +13,27 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-/// Kills of one ledger, its creation among them.
+/// Number of kills per ledger, including its creation.
 const EACH: u64 = 20;
-/// Kills after which the ledger is examined.
+/// Interval, in kills, at which `doctor` examines the ledger.
 const EXAMINED: u64 = 10;
 
-/// System calls that change files, in strace's words: a static program opens by `open`, which not every machine has.
-/// A ledger gets its name by `linkat`.
+/// System calls that change files, by strace's names. A static program uses `open`, which some machines lack, hence
+/// the `?`. A ledger gets its name by `linkat`.
 const CALLS: [&str; 8] = [OPEN, "pwrite64", "fsync", "ftruncate", "linkat", "unlink", "fchmod", "mkdir"];
 const OPEN: &str = "?open,openat";
 
-/// The commands that make a ledger, and the others.
+/// Returns the commands that create a ledger, and the other commands.
 fn commands() -> (&'static [KilledCommand], &'static [KilledCommand]) {
     KilledCommand::value_variants().split_at(3)
 }
 
-/// Kills at random moments.
+/// Kills programs at random moments.
 pub(super) fn run(count: u64, seed: u64, binary: &Path, folder: &Path) -> ChoreResult<AttackReport> {
     let mut report = AttackReport::new("kills");
     let mut random = Random::new(seed ^ 0x0051_6b11);
     let mut test = CrashTest::new(binary, folder)?;
-    // How long a program takes here and now; the moments of the kills follow it.
+    // The moments of the kills follow from how long a program takes on this machine.
     let usual = test.usual(&mut random)?;
     let mut tried: BTreeMap<KilledCommand, (u64, u64, Duration)> = BTreeMap::new();
     let (mut left, mut history) = (0, Vec::new());
@@ -41,7 +41,7 @@ pub(super) fn run(count: u64, seed: u64, binary: &Path, folder: &Path) -> ChoreR
     for number in 0..count {
         let acts = if left == 0 {
             test = CrashTest::new(binary, folder)?;
-            // Many ledgers are killed in their first moments, and few of them later.
+            // Four of five ledgers are killed only once, at their creation; the others are killed `EACH` times.
             left = if random.below(5) > 0 { 1 } else { EACH };
             history.clear();
             creations
@@ -57,13 +57,14 @@ pub(super) fn run(count: u64, seed: u64, binary: &Path, folder: &Path) -> ChoreR
         let is_cut = !matches!(outcome, Ok(false));
         *tried += 1;
         *cut += u64::from(is_cut);
+        // Aims at the end of the command: later if the kill cut it short, earlier if the command had finished.
         *takes = takes.mul_f64(if is_cut { 1.05 } else { 0.8 });
         if outcome.is_ok() && (left == 0 || number % EXAMINED == EXAMINED - 1) {
             outcome = test.examined().map(|()| true);
         }
         if let Err(error) = outcome {
             report.fail(&kind(act, &*error), format!("kill {number}: {error}; {}", history.join(", ")));
-            // What comes after it on the same ledger says nothing new.
+            // Further failures on the same ledger would only repeat this one.
             left = 0;
         }
         report.tried();
@@ -75,7 +76,8 @@ pub(super) fn run(count: u64, seed: u64, binary: &Path, folder: &Path) -> ChoreR
     Ok(report)
 }
 
-/// Kills at every system call that changes a file; of those that are many, writing and opening, at one of `step`.
+/// Kills programs at every system call that changes a file. The frequent ones, writes and opens, are sampled by
+/// `step`.
 pub(super) fn at_calls(step: u64, seed: u64, binary: &Path, folder: &Path) -> ChoreResult<AttackReport> {
     let mut report = AttackReport::new("kills at system calls");
     let mut random = Random::new(seed ^ 0x57ace);
@@ -92,7 +94,7 @@ pub(super) fn at_calls(step: u64, seed: u64, binary: &Path, folder: &Path) -> Ch
                 match outcome.and_then(|cut| test.examined().map(|()| cut)) {
                     Ok(true) if commands().0.contains(&act) => test = CrashTest::new(binary, folder)?,
                     Ok(true) => {}
-                    // It makes no more such calls.
+                    // The command makes no further call of this kind.
                     Ok(false) => break,
                     Err(error) => {
                         report
@@ -108,7 +110,7 @@ pub(super) fn at_calls(step: u64, seed: u64, binary: &Path, folder: &Path) -> Ch
     Ok(report)
 }
 
-/// What went wrong without what differs from one time to the next.
+/// Returns the failure without the words that differ between attempts.
 fn kind(act: KilledCommand, error: &dyn std::error::Error) -> String {
     let words = error.to_string();
     let words =

@@ -1,21 +1,21 @@
-//! What a ledger must hold, in memory.
+//! Model in memory of what a ledger must contain.
 
 use crate::prove::record::{MarkedRecord, file};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a tenant was told is there.
+/// Content that was acknowledged to a tenant.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ExpectedTenant {
     /// Imported sessions, with each revision of their file.
     pub(super) imported: BTreeMap<String, Vec<Vec<MarkedRecord>>>,
-    /// Live sessions: positions, and what was said there.
+    /// Live sessions: the records by position.
     pub(super) live: BTreeMap<String, BTreeMap<u64, MarkedRecord>>,
-    /// Files as they were imported last: importing them again says nothing new.
+    /// Bytes of each file at its last import. Importing the same bytes again must append nothing.
     pub(super) seen: BTreeMap<usize, Vec<u8>>,
 }
 
 impl ExpectedTenant {
-    /// Notes that a file of a session has been imported.
+    /// Records that a file of a session was imported.
     pub(super) fn import(&mut self, session: &str, records: &[MarkedRecord]) {
         let revisions = self.imported.entry(session.to_owned()).or_default();
         if revisions.last().is_none_or(|last| last != records) {
@@ -23,25 +23,25 @@ impl ExpectedTenant {
         }
     }
 
-    /// All sessions.
+    /// Names of all sessions.
     pub(super) fn sessions(&self) -> Vec<String> {
         self.imported.keys().chain(self.live.keys()).cloned().collect()
     }
 
-    /// Everything a session holds, of whatever revision.
+    /// All records of a session, in all revisions.
     pub(super) fn records(&self, session: &str) -> Vec<&MarkedRecord> {
         let imported = self.imported.get(session).into_iter().flatten().flatten();
         imported.chain(self.live.get(session).into_iter().flat_map(BTreeMap::values)).collect()
     }
 
-    /// Everything the tenant holds that an event is made from, unless its marker is among the erased.
+    /// All records of the tenant that become events, without those whose marker is erased.
     pub(super) fn events(&self, erased: &BTreeSet<String>) -> Vec<&MarkedRecord> {
         let all = self.sessions();
         let all = all.iter().flat_map(|session| self.records(session));
         all.filter(|record| record.id.is_some() && !erased.contains(&record.marker)).collect()
     }
 
-    /// Every marker the tenant holds.
+    /// All markers of the tenant.
     pub(super) fn markers(&self) -> impl Iterator<Item = &String> {
         let imported = self.imported.values().flatten().flatten();
         let live = self.live.values().flat_map(BTreeMap::values);
@@ -49,8 +49,9 @@ impl ExpectedTenant {
     }
 }
 
-/// Why these bytes are not the original of a session; nothing if they are. They must be its newest revision, or an
-/// earlier one that did not grow into another. Where something was erased, every other line must be there, in order.
+/// Explains why `bytes` are not a valid original of a session; `None` if they are. They must equal the latest
+/// revision, or an earlier one that no later revision extends. If records were erased, all other lines must be
+/// present in order.
 pub(super) fn wrong_original(
     revisions: &[Vec<MarkedRecord>],
     erased: &BTreeSet<String>,

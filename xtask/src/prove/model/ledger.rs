@@ -1,4 +1,4 @@
-//! A ledger on the disk, its tenants and their files, and beside each of them what it must hold.
+//! A ledger on disk with its tenants and files, and the models of what it must contain.
 
 use super::expected::{ExpectedTenant, wrong_original};
 use super::step::{FILES, InterleavingStep, LIVE, Operation, TENANTS};
@@ -17,7 +17,7 @@ use wunderblock_core::id::{EventId, StreamId, TenantId};
 use wunderblock_core::message::{Message, Role};
 use wunderblock_core::units::{Bytes, Millis, Seq};
 
-/// The end of everything.
+/// The last possible position.
 const LAST: Seq = Seq(i64::MAX.unsigned_abs());
 
 pub(super) struct LedgerUnderTest {
@@ -72,7 +72,7 @@ impl LedgerUnderTest {
         self.engines.get(tenant).ok_or_else(|| "no such tenant".into())
     }
 
-    /// Takes a step, and looks whether everything is as it must be.
+    /// Takes a step, and checks that nothing erased is left in the ledger.
     pub(super) fn take(&mut self, step: &InterleavingStep) -> ChoreResult<()> {
         let mut random = Random::new(step.seed);
         match step.act {
@@ -94,10 +94,11 @@ impl LedgerUnderTest {
         self.gone()
     }
 
-    /// Changes a file. The ledger knows nothing of it.
+    /// Changes a file. The ledger does not learn of the change.
     fn write(&mut self, act: Operation, number: usize, random: &mut Random) -> ChoreResult<()> {
         let path = self.path(number);
         let Some(transcript) = self.files.get_mut(number) else { return Ok(()) };
+        // The last file only grows, because its records are identified by their offset.
         if number + 1 == FILES {
             let len = file(&transcript.records).len();
             let more = 1 + random.below(5);
@@ -131,7 +132,7 @@ impl LedgerUnderTest {
             return Ok(());
         };
         if number + 1 == FILES {
-            // Its records name no session.
+            // The records of this file name no session, so the import names it.
             let named = imported.sessions.first().ok_or("the import names no session")?;
             transcript.session = named.to_string();
         }
@@ -209,7 +210,7 @@ impl LedgerUnderTest {
         self.engines.clear();
         block_on(Ledger::restore(&path, &self.ledger(), true, config(random.below(TENANTS))?))?;
         for tenant in &mut tenants {
-            // What the copy has of a file may be older than the file.
+            // The copy may contain an older state of a file, so its next import may append events.
             tenant.seen.clear();
         }
         self.tenants = tenants;
@@ -217,8 +218,9 @@ impl LedgerUnderTest {
         self.whole()
     }
 
-    /// What was erased is nowhere.
+    /// Checks that no erased marker is left in the ledger's bytes.
     fn gone(&self) -> ChoreResult<()> {
+        // A marker erased for one tenant may still belong to the other, whose copy stays.
         let held: BTreeSet<&String> = self
             .tenants
             .iter()
@@ -233,7 +235,7 @@ impl LedgerUnderTest {
         }
     }
 
-    /// What was acknowledged and not erased is there, and nothing that was erased.
+    /// Checks that all acknowledged content that was not erased is there, and no erased content.
     pub(super) fn whole(&self) -> ChoreResult<()> {
         for (tenant, (model, erased)) in self.tenants.iter().zip(&self.erased).enumerate() {
             let engine = self.engine(tenant)?;
@@ -275,6 +277,7 @@ impl LedgerUnderTest {
             return Ok(());
         };
         let Some(revisions) = model.imported.get(name) else { return Ok(()) };
+        // If everything in the file is erased, the original may be gone.
         let nothing_left = revisions.iter().flatten().all(|record| erased.contains(&record.marker));
         let mut bytes = Vec::new();
         let session = block_on(self.engine(tenant)?.find_session(name))?;

@@ -1,7 +1,7 @@
-//! Random interleavings of everything that changes a ledger, by two tenants, against what must be in it.
+//! Random interleavings of all operations that change a ledger, by two tenants, compared with a model.
 //!
-//! After each erasure, import and restore every file of the ledger is searched for the words of what was erased. A
-//! sequence that fails is made shorter before it is told.
+//! After each operation on the ledger, its files are searched for erased words. A failing sequence of steps is
+//! shortened before it is reported.
 
 mod expected;
 mod ledger;
@@ -19,11 +19,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use step::InterleavingStep;
 
-/// How long an interleaving may take. It takes some milliseconds.
+/// Maximum time of an interleaving, which normally takes some milliseconds.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// What is told of one that takes longer. Making it shorter would take as long again for each step.
+/// Failure of an interleaving that exceeds the time. It is not shortened, because each attempt would take as long
+/// again.
 const ENDLESS: &str = "it does not end";
-/// Failures that are made shorter; of more of them only the number is told.
+/// Maximum number of failures that are shortened; further ones are only counted.
 const SHORTENED: usize = 12;
 
 pub(super) fn run(count: u64, seed: u64, folder: &Path) -> ChoreResult<AttackReport> {
@@ -56,7 +57,7 @@ pub(super) fn run(count: u64, seed: u64, folder: &Path) -> ChoreResult<AttackRep
     let mut told = BTreeSet::new();
     for (number, steps, failure) in found {
         let kind = kind(&failure);
-        // One of a kind is enough to go by.
+        // One shortened failure of each kind is enough to investigate it.
         let is_new = failure != ENDLESS && told.len() < SHORTENED && told.insert(kind.clone());
         let shown = is_new.then(|| shorter(steps, &kind, folder));
         let steps = shown.map(|steps| steps.iter().map(|step| format!("\n      {step}")).collect::<String>());
@@ -65,11 +66,11 @@ pub(super) fn run(count: u64, seed: u64, folder: &Path) -> ChoreResult<AttackRep
     Ok(report)
 }
 
-/// What goes wrong with these steps, if anything does.
+/// Runs the steps and returns what goes wrong, if anything.
 fn fails(steps: &[InterleavingStep], folder: &Path) -> Option<String> {
     let (sender, receiver) = channel();
     let (steps, folder) = (Arc::<[InterleavingStep]>::from(steps), folder.to_owned());
-    // On a thread of its own: what never ends is left behind.
+    // A separate thread, because an interleaving that never ends is abandoned.
     std::thread::spawn(move || sender.send(try_all(&steps, &folder)));
     match receiver.recv_timeout(PATIENCE) {
         Ok(outcome) => outcome,
@@ -91,7 +92,7 @@ fn try_all(steps: &[InterleavingStep], folder: &Path) -> Option<String> {
     ledger.whole().err().map(|error| format!("at the end: {error}"))
 }
 
-/// A failure without what differs from one interleaving to the next.
+/// Returns the failure without the words that differ between interleavings.
 fn kind(failure: &str) -> String {
     let act = failure.split([',', ':']).nth(1).unwrap_or_default().trim();
     let act = act.split([' ', '[']).next().unwrap_or_default();
@@ -103,7 +104,7 @@ fn kind(failure: &str) -> String {
     format!("{act}: {}", words.take(9).collect::<Vec<_>>().join(" "))
 }
 
-/// The same failure with fewer steps.
+/// Returns a shorter sequence with the same kind of failure, by trying to leave out each step.
 fn shorter(mut steps: Vec<InterleavingStep>, wanted: &str, folder: &Path) -> Vec<InterleavingStep> {
     let mut place = steps.len();
     while place > 0 {

@@ -1,17 +1,17 @@
-//! What may happen to a ledger, drawn from a number. A step stands for itself: without one of them the others still can
-//! be done, so that a failing sequence can be made shorter.
+//! Operations on a ledger, drawn at random. Steps are independent: without one of them the others can still be taken,
+//! so a failing sequence can be shortened.
 
 use crate::prove::random::Random;
 use std::fmt;
 
-/// Files there are. The last has records without ids, and only grows: nothing but its place tells such a record.
+/// Number of files. The last one only grows and has records without ids, which are identified by their position.
 pub(super) const FILES: usize = 3;
-/// Tenants there are.
+/// Number of tenants.
 pub(super) const TENANTS: usize = 2;
-/// Live sessions of each tenant.
+/// Number of live sessions per tenant.
 pub(super) const LIVE: usize = 2;
 
-/// A step; `seed` is the number from which its texts and choices follow.
+/// A step. Its texts and choices follow from `seed`.
 #[derive(Clone, Debug)]
 pub(super) struct InterleavingStep {
     pub(super) act: Operation,
@@ -22,13 +22,13 @@ pub(super) struct InterleavingStep {
 pub(super) enum Operation {
     /// A tenant imports a file, for the first time or again.
     Import { tenant: usize, file: usize },
-    /// A file grows by records.
+    /// Records are added to a file.
     Grow { file: usize },
-    /// A file is replaced by one of another session, which begins with the same bytes.
+    /// A file is replaced by one of another session that starts with the same bytes.
     Rotate { file: usize },
     /// A file loses its end.
     Truncate { file: usize },
-    /// A file loses its end, and goes on otherwise.
+    /// A file loses its end and gets other records instead.
     Rewrite { file: usize },
     /// Events are appended to a live session.
     Append { tenant: usize },
@@ -36,11 +36,11 @@ pub(super) enum Operation {
     Erase { tenant: usize },
     /// A whole session is erased.
     EraseAll { tenant: usize },
-    /// The ledger is copied.
+    /// The ledger is backed up.
     Backup,
-    /// A copy takes the ledger's place.
+    /// A backup replaces the ledger.
     Restore,
-    /// The ledger is closed and opened.
+    /// The ledger is closed and reopened.
     Reopen,
 }
 
@@ -50,7 +50,7 @@ impl fmt::Display for InterleavingStep {
     }
 }
 
-/// The steps of an interleaving.
+/// Returns the steps of an interleaving.
 pub(super) fn steps(seed: u64) -> Vec<InterleavingStep> {
     let mut random = Random::new(seed);
     let count = 5 + random.below(16);

@@ -1,4 +1,4 @@
-//! Texts of any size, of every kind, as its tools would write them: from the templates in `xtask/reduce/inputs.toml`.
+//! Generates texts of any size and of every kind, from the templates in `xtask/reduce/inputs.toml`.
 
 use crate::program::ChoreResult;
 use serde::Deserialize;
@@ -6,7 +6,7 @@ use wunderblock_testkit::generate::Random;
 
 const SEED: u64 = 0x5742_6c6b;
 
-/// All generators, and the words they use.
+/// All templates, and the words they use.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct InputTemplates {
@@ -14,7 +14,7 @@ pub(super) struct InputTemplates {
     input: Vec<InputTemplate>,
 }
 
-/// How a text of one kind is made.
+/// Template of a text.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct InputTemplate {
@@ -28,7 +28,7 @@ struct InputTemplate {
     lines: Vec<LinePattern>,
 }
 
-/// A line, and when it is written.
+/// Pattern of a line, and the condition under which the line is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LinePattern {
@@ -46,7 +46,7 @@ impl InputTemplates {
         self.input.iter().map(|input| input.name.as_str()).collect()
     }
 
-    /// A text of about this number of bytes; the same in every run.
+    /// Returns a text of about `bytes` bytes, the same in every run.
     pub(super) fn text(&self, name: &str, bytes: usize) -> ChoreResult<String> {
         let input = self.input.iter().find(|input| input.name == name).ok_or("there is no such input")?;
         let words: Vec<&str> = self.words.split_whitespace().collect();
@@ -59,6 +59,7 @@ impl InputTemplates {
                 (None, Some(share)) => random.below(1_000) < share,
                 (None, None) => true,
             };
+            // The first pattern that is due is used, so a pattern without a condition must come last.
             let line = input.lines.iter().find(|line| is_due(line, &mut random));
             let same = random.pick(&words);
             let mut places = Places { words: &words, random: &mut random, number, same };
@@ -73,7 +74,7 @@ impl InputTemplates {
     }
 }
 
-/// What the places of a line are filled with.
+/// Values that fill the places of a line.
 struct Places<'a> {
     words: &'a [&'a str],
     random: &'a mut Random,
