@@ -1,26 +1,33 @@
-//! The size of each request over the turns of a session, as an SVG picture: a panel for each policy.
+//! Draws the size of each request over the turns of a session as an SVG picture, with a panel for each policy.
 //!
-//! It reads in light and in dark: colours are set by class, and the reader's preference chooses them.
+//! The picture works on light and dark backgrounds: elements have classes, and the viewer's preference selects their
+//! colours.
 
 use std::fmt::Write;
 use wunderblock::{PolicyResult, Simulation};
 use wunderblock_core::stub::grouped;
 
-/// Panels in a row.
+/// Number of panels in a row.
 const ACROSS: usize = 3;
-/// A panel, in pixels: the plot, and the lines of text above it.
+/// Width of a panel's plot, in pixels.
 const WIDE: f64 = 264.0;
+/// Height of a panel's plot, in pixels.
 const HIGH: f64 = 84.0;
+/// Height of the text above a plot, in pixels.
 const LABEL: f64 = 34.0;
-/// Around panels.
+/// Distance between panels, in pixels.
 const GAP: f64 = 24.0;
+/// Left margin of the picture, in pixels, with room for the scale.
 const LEFT: f64 = 52.0;
+/// Upper margin of the picture, in pixels, with room for the title.
 const TOP: f64 = 58.0;
+/// Right margin of the picture, in pixels.
 const RIGHT: f64 = 16.0;
+/// Lower margin of the picture, in pixels, with room for the numbers of requests.
 const BOTTOM: f64 = 34.0;
-/// Points of a line at most.
+/// Maximum number of points in a line.
 const POINTS: usize = 176;
-/// The policy whose line is drawn behind the others.
+/// Policy whose line is drawn in grey behind those of the others.
 const BASE: &str = "off";
 
 const STYLE: &str = "
@@ -51,7 +58,7 @@ text { fill: #9198a1 }
 }
 ";
 
-/// The picture of a simulation.
+/// Draws a simulation as an SVG picture.
 pub(crate) fn draw(found: &Simulation) -> String {
     let rows = found.policies.len().div_ceil(ACROSS);
     let across = found.policies.len().clamp(1, ACROSS);
@@ -106,14 +113,14 @@ fn about(found: &Simulation) -> String {
     )
 }
 
-/// The largest limit that a history was played with.
+/// Returns the largest request limit of all histories.
 fn limit(found: &Simulation) -> u64 {
     found.histories.iter().flat_map(|one| &one.limits).copied().max().unwrap_or_default()
 }
 
-/// Where a policy is drawn; its upper left corner is at 0.
+/// A panel with the plot of one policy. Its upper left corner is the origin.
 struct Panel {
-    /// The tokens at its upper edge.
+    /// Number of tokens at the upper edge of the plot.
     most: u64,
     limit: u64,
 }
@@ -142,7 +149,7 @@ impl Panel {
         );
     }
 
-    /// The points of a line: of turns that share a column, the smallest and the largest.
+    /// Returns the points of a line. Turns that share a column contribute their smallest and largest values.
     fn path(&self, series: &[u64]) -> String {
         let each = (series.len() * 2).div_ceil(POINTS).max(1);
         let step = WIDE / float(series.len().saturating_sub(1).max(1));
@@ -163,12 +170,12 @@ impl Panel {
     }
 
     fn height(&self, tokens: u64) -> f64 {
-        // Thousandths are finer than a pixel.
+        // Thousandths of the height are finer than a pixel.
         let part = u32::try_from(tokens.saturating_mul(1_000) / self.most.max(1)).unwrap_or(1_000);
         HIGH - HIGH * f64::from(part.min(1_000)) / 1_000.0
     }
 
-    /// What the heights mean, left of the panel.
+    /// Draws the scale of tokens at the left of the panel.
     fn scale(&self, svg: &mut String) {
         let _ = writeln!(
             svg,
@@ -180,7 +187,7 @@ impl Panel {
     }
 }
 
-/// What the widths mean, under a panel.
+/// Draws the scale of requests under a panel.
 fn turns(requests: u64, svg: &mut String) {
     let y = HIGH + 14.0;
     let _ = writeln!(
@@ -208,7 +215,7 @@ fn float(number: usize) -> f64 {
     f64::from(u32::try_from(number).unwrap_or(u32::MAX))
 }
 
-/// A text as it may stand in SVG; control characters may not.
+/// Escapes a text for SVG, and removes control characters, which SVG does not allow.
 fn escaped(text: &str) -> String {
     let plain = text.chars().filter(|c| !c.is_control());
     plain.collect::<String>().replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")

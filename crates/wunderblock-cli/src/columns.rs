@@ -1,11 +1,11 @@
-//! Text in columns: as wide as a terminal shows it.
+//! Lays out text in columns, by the width at which a terminal shows it.
 
 use unicode_width::UnicodeWidthChar;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::Bytes;
 
-/// Breaks a text between words into lines of so many columns, `indent` of them blank. A word that is longer than a line
-/// is left whole.
+/// Breaks a text between words into lines of at most `columns` columns, with an indent of `indent` columns. A word
+/// that is longer than a line stays whole.
 pub(crate) fn wrap(text: &str, columns: usize, indent: usize) -> String {
     let mut out = String::new();
     let mut used = 0;
@@ -29,7 +29,7 @@ pub(crate) fn wrap(text: &str, columns: usize, indent: usize) -> String {
     out
 }
 
-/// Cuts a text to so many columns.
+/// Cuts a text to at most `columns` columns, and marks the cut with `…`.
 pub(crate) fn fit(text: &str, columns: usize) -> String {
     let mut used = 0;
     let mut out = String::new();
@@ -45,17 +45,17 @@ pub(crate) fn fit(text: &str, columns: usize) -> String {
     out
 }
 
-/// How many columns a text takes.
+/// Returns the number of columns that a text takes.
 pub(crate) fn columns(text: &str) -> usize {
     text.chars().map(|c| c.width().unwrap_or(0)).sum()
 }
 
-/// A text in exactly so many columns, if it fits; longer ones stay whole.
+/// Pads a text to `wide` columns. A longer text stays whole.
 pub(crate) fn pad(text: &str, wide: usize) -> String {
     format!("{text}{}", " ".repeat(wide.saturating_sub(columns(text))))
 }
 
-/// A length for people: `240 B`, `1.5 kB`, `496 kB`.
+/// Formats a length in bytes for people: `240 B`, `1.5 kB`, `496 kB`.
 pub(crate) fn size(bytes: Bytes) -> String {
     let units = [(1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")];
     match units.into_iter().find(|(unit, _)| bytes.0 >= *unit) {
@@ -67,7 +67,7 @@ pub(crate) fn size(bytes: Bytes) -> String {
     }
 }
 
-/// A number with its noun.
+/// Formats a number with its noun.
 pub(crate) fn plural(count: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(count), if count == 1 { one } else { many })
 }

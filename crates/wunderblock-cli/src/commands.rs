@@ -1,4 +1,4 @@
-//! One file per command: parse → one call of the engine → print.
+//! The commands, one file each: every command parses its arguments, calls the engine once, and prints the result.
 
 mod agent_view;
 mod append;
@@ -35,7 +35,7 @@ use std::io::Write;
 use std::process::ExitCode;
 use wunderblock::Visibility;
 
-/// Runs what was typed.
+/// Runs the command that was given.
 pub(crate) async fn run(args: Args) -> Exit {
     let global = &args.global;
     match &args.command {
@@ -52,6 +52,7 @@ pub(crate) async fn run(args: Args) -> Exit {
             std::io::stdout().lock().write_all(&page)?;
             return Ok(ExitCode::SUCCESS);
         }
+        // These commands come before the settings are read, so that an invalid settings file cannot stop them.
         Command::OnTerminal(wanted) => return run::on_terminal(&wanted.command),
         _ => {}
     }

@@ -1,4 +1,4 @@
-//! The settings file as it is written: its keys, what is wrong with their values, and what its paths mean.
+//! The settings file: its keys, the checks of their values, and the resolution of its paths.
 
 use crate::exit::Failure;
 use crate::input::refused;
@@ -9,50 +9,50 @@ use wunderblock::sources::InstructionRules;
 use wunderblock_core::allocate::{RoomError, Shares};
 use wunderblock_core::section::Section;
 
-/// The settings file. Every key is optional; `docs/config.toml` has them all, with their defaults.
+/// Content of the settings file. Every key is optional; `docs/config.toml` lists all keys with their defaults.
 #[derive(Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct File {
-    /// The ledger.
+    /// Path of the ledger.
     pub(crate) db: Option<PathBuf>,
-    /// Whose ledger.
+    /// Tenant whose data is used.
     pub(crate) tenant: Option<String>,
-    /// A catalog of models that wins over the embedded one.
+    /// Path of a model catalog that overrides the embedded one.
     pub(crate) models: Option<PathBuf>,
-    /// Further rules for secrets.
+    /// Path of further rules that detect secrets.
     pub(crate) secrets: Option<PathBuf>,
     /// Defaults of `context` and `explain`.
     #[serde(default)]
     pub(crate) context: Context,
-    /// What enters every request.
+    /// Files that enter every request.
     #[serde(default)]
     pub(crate) sources: SourceFiles,
-    /// Which instruction files count.
+    /// Rules for which instruction files are used.
     #[serde(default)]
     pub(crate) instructions: InstructionRules,
-    /// Which section may take how much.
+    /// Limits on the share of the budget that each section may take.
     #[serde(default)]
     pub(crate) budget: Shares,
-    /// When and how lanes are compacted.
+    /// Settings of compactions.
     #[serde(default)]
     pub(crate) compaction: Compaction,
 }
 
-/// When and how lanes are compacted.
+/// Settings of compactions: when and how lanes are compacted.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Compaction {
-    /// A preset's name, or a file.
+    /// Name of a preset, or path of a policy file.
     pub(crate) policy: Option<String>,
     /// `extractive`, a model's name, or `command:PROG`.
     pub(crate) summarizer: Option<String>,
-    /// Where the model is asked.
+    /// Base URL at which the summarizing model is called.
     pub(crate) base_url: Option<String>,
-    /// Programs that are asked before a compaction, or told after it.
+    /// Programs that run before or after a compaction.
     pub(crate) hooks: Vec<HookFile>,
 }
 
-/// A hook, as the settings file names it.
+/// A hook as the settings file describes it.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct HookFile {
@@ -60,7 +60,7 @@ pub(crate) struct HookFile {
     pub(crate) command: Vec<String>,
 }
 
-/// When a hook runs.
+/// Time at which a hook runs, relative to the compaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum When {
@@ -82,7 +82,7 @@ pub(crate) struct SourceFiles {
     pub(crate) providers: Vec<Provider>,
 }
 
-/// A provider of state, as the settings file names it.
+/// A provider of state, as the settings file describes it.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Provider {
@@ -91,19 +91,19 @@ pub(crate) struct Provider {
 }
 
 impl Provider {
-    /// Whether there is someone to ask, and a name for what they say.
+    /// Returns whether the provider has a name and a command.
     pub(crate) fn is_complete(&self) -> bool {
         !self.name.trim().is_empty() && self.command.first().is_some_and(|program| !program.is_empty())
     }
 }
 
-/// The directories of a person.
+/// Directories of the user.
 pub(crate) struct Person {
     pub(crate) home: PathBuf,
     pub(crate) config: PathBuf,
 }
 
-/// Defaults of a build.
+/// Defaults of the options of a build.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Context {
@@ -113,7 +113,7 @@ pub(crate) struct Context {
     pub(crate) warn: Option<Vec<u8>>,
 }
 
-/// A settings file, checked, its paths in full, and with the places that are a person's own.
+/// Parses and checks a settings file. Resolves its paths, and adds the user's standard files.
 pub(crate) fn parsed(text: &str, path: &Path, person: Option<&Person>) -> Result<File, Failure> {
     let mut file: File = toml::from_str(text).map_err(|error| refused(path, &error.to_string()))?;
     if let Some((section, key, why)) = absurd(&file) {
@@ -124,14 +124,14 @@ pub(crate) fn parsed(text: &str, path: &Path, person: Option<&Person>) -> Result
     let home = person.map(|person| person.home.as_path());
     paths(&mut file).for_each(|path| *path = placed(path, folder, home));
     if let Some(person) = person {
-        // An empty list says that there are no such files.
+        // An empty list states that there are no such files, so only a missing key gets the standard files.
         let named = |key| line(text, "instructions", key).is_some();
         fill_in(&mut file.instructions, person, (named("managed"), named("user")));
     }
     Ok(file)
 }
 
-/// A value that cannot be meant: its section, its key, and why.
+/// Finds an unusable value. Returns its section, its key, and the reason.
 fn absurd(file: &File) -> Option<(&'static str, &'static str, String)> {
     let is_empty = |hook: &HookFile| hook.command.first().is_none_or(|program| program.trim().is_empty());
     if file.compaction.hooks.iter().any(is_empty) {
@@ -152,19 +152,19 @@ fn absurd(file: &File) -> Option<(&'static str, &'static str, String)> {
     }
     let error = file.budget.check().err()?;
     let (RoomError::Share { section, .. } | RoomError::Order { section, .. }) = &error;
-    // The one section whose key is not its name.
+    // `memory` is the only key that differs from the section's name.
     let key = if *section == Section::PinnedMemory.name() { "memory" } else { section };
     Some(("budget", key, error.to_string()))
 }
 
-/// The line a key is on, counted from 1, if it is there.
+/// Returns the line of a key, counted from 1, if the key is present.
 fn line(text: &str, section: &str, key: &str) -> Option<usize> {
     let table = DeTable::parse(text).ok()?;
     let value = table.get_ref().get(section)?.get_ref().as_table()?.get(key)?;
     Some(text.get(..value.span().start)?.matches('\n').count() + 1)
 }
 
-/// The places where managed policy and the person's own files are, unless the settings name them.
+/// Adds the standard paths of managed policy and of the user's files, unless the settings name other paths.
 fn fill_in(rules: &mut InstructionRules, person: &Person, (has_managed, has_user): (bool, bool)) {
     let home = &person.home;
     if !has_managed {
@@ -172,7 +172,7 @@ fn fill_in(rules: &mut InstructionRules, person: &Person, (has_managed, has_user
             ["/etc/wunderblock/AGENTS.md", "/etc/claude-code/CLAUDE.md"].map(PathBuf::from).to_vec();
     }
     if !has_user {
-        // Codex takes the override in place of the other.
+        // As in Codex, an override file replaces the other file.
         let instead = Some(home.join(".codex/AGENTS.override.md")).filter(|path| path.exists());
         rules.user = vec![
             person.config.join("wunderblock/AGENTS.md"),
@@ -184,7 +184,7 @@ fn fill_in(rules: &mut InstructionRules, person: &Person, (has_managed, has_user
     rules.home.get_or_insert_with(|| home.clone());
 }
 
-/// Every path a settings file may name.
+/// Iterates over all paths that a settings file can contain.
 fn paths(file: &mut File) -> impl Iterator<Item = &mut PathBuf> {
     let (sources, rules) = (&mut file.sources, &mut file.instructions);
     let one = [&mut file.db, &mut file.models, &mut file.secrets, &mut rules.home];
@@ -194,8 +194,8 @@ fn paths(file: &mut File) -> impl Iterator<Item = &mut PathBuf> {
     one.flatten().chain(many.flatten())
 }
 
-/// A path of a settings file: `~/` is the home directory, and what is relative begins where the file is. Where the
-/// program was started must not decide whose safety policy is read.
+/// Resolves a path of a settings file: `~/` is the home directory, and other relative paths start at the file's
+/// folder. The working directory is never used, because it must not decide whose safety policy is read.
 fn placed(path: &Path, folder: &Path, home: Option<&Path>) -> PathBuf {
     match (path.strip_prefix("~"), home) {
         (Ok(rest), Some(home)) => home.join(rest),
@@ -215,13 +215,13 @@ mod tests {
         std::fs::read_to_string(path).expect("the documented settings")
     }
 
-    /// The key of a line, commented out or not.
+    /// Returns the key of a line, whether it is commented out or not.
     fn key(line: &str) -> Option<&str> {
         let (key, _) = line.strip_prefix("# ").unwrap_or(line).split_once(" = ")?;
         key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_').then_some(key)
     }
 
-    /// The settings with every key in force, and the keys whose value is an example.
+    /// Returns the settings with all commented keys activated, and the keys whose value is an example.
     fn in_force(text: &str) -> (toml::Table, BTreeSet<String>) {
         let (mut out, mut examples, mut comment, mut section) =
             (String::new(), BTreeSet::new(), String::new(), String::new());
@@ -258,7 +258,7 @@ mod tests {
         keys
     }
 
-    /// All keys there are: what a refusal of an unknown one lists.
+    /// Returns all known keys, which the error about an unknown key lists.
     fn known() -> BTreeSet<String> {
         let fields = |section: &str| -> Vec<String> {
             let error = toml::from_str::<File>(&format!("{section}\nno_such_key = 1\n")).unwrap_err();

@@ -1,4 +1,4 @@
-//! What is written to stdout and stderr.
+//! Output to stdout and stderr.
 
 use crate::args::Global;
 use crate::exit::{Exit, Failure, unwritten};
@@ -9,26 +9,26 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::OnceLock;
 
-/// One JSON value on a line of stdout.
+/// Prints one JSON value on a line of stdout.
 pub(crate) fn print_json(value: &serde_json::Value) -> Result<(), Failure> {
     writeln!(std::io::stdout().lock(), "{}", clean_json(&value.to_string()))?;
     Ok(())
 }
 
-/// A text on stdout.
+/// Prints a text to stdout.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     std::io::stdout().lock().write_all(text.as_bytes())?;
     Ok(())
 }
 
-/// A word to the person, on stderr.
+/// Prints a line for people to stderr, unless `--quiet` is given.
 pub(crate) fn say(global: &Global, text: &str) {
     if !global.quiet {
         let _ = writeln!(std::io::stderr().lock(), "{text}");
     }
 }
 
-/// A point in time for people, by the clock on their wall.
+/// Formats a point in time for people, in the local time zone.
 pub(crate) fn time(at: wunderblock_core::units::Millis) -> String {
     match jiff::Timestamp::from_millisecond(at.0) {
         Ok(time) if at.0 > 0 => time.to_zoned(zone()).strftime("%Y-%m-%d %H:%M").to_string(),
@@ -49,8 +49,8 @@ pub(crate) fn age(at: wunderblock_core::units::Millis) -> String {
 
 /// The time zone of the clock on their wall.
 ///
-/// The default is a file; asked for it, jiff would look for its name as well, in every folder of the system's database
-/// (2 ms). A zone that `TZ` names is looked up there.
+/// The default zone is read from its file. `TimeZone::system` would also search the whole time zone database for the
+/// zone's name, which takes 2 ms. A zone in `TZ` is looked up there.
 pub(crate) fn zone() -> TimeZone {
     static ZONE: OnceLock<TimeZone> = OnceLock::new();
     let default = || TimeZone::tzif("", &std::fs::read("/etc/localtime").ok()?).ok();
@@ -58,12 +58,12 @@ pub(crate) fn zone() -> TimeZone {
     ZONE.get_or_init(|| zone().unwrap_or_else(TimeZone::system)).clone()
 }
 
-/// A report on a line of stdout.
+/// Prints a report as one JSON line on stdout.
 pub(crate) fn print_report(report: &impl serde::Serialize) -> Result<(), Failure> {
     print_json(&serde_json::to_value(report)?)
 }
 
-/// What a command has to tell: a report for programs, or words for people.
+/// Prints the result of a command: a report as JSON, or a text for people.
 pub(crate) fn answer(
     global: &Global,
     report: &impl serde::Serialize,
@@ -77,7 +77,7 @@ pub(crate) fn answer(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes a request where `--out` says, and the report on it to stdout; to stderr where the request is on stdout.
+/// Writes a request to `--out`, and its report to stdout. If the request goes to stdout, the report goes to stderr.
 pub(crate) fn deliver(out: Option<&Path>, request: &[u8], report: &str) -> Result<(), Failure> {
     if out == Some(Path::new("-")) {
         std::io::stderr().lock().write_all(report.as_bytes())?;

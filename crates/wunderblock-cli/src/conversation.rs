@@ -1,4 +1,4 @@
-//! A file that holds many conversations: which one is meant, and which there are.
+//! Selects one conversation of a file that contains several, and lists them.
 
 use crate::args::Global;
 use crate::columns::{fit, plural};
@@ -14,10 +14,11 @@ use wunderblock_core::ports::Bodies;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::Bytes;
 
-/// Conversations that are listed, the newest.
+/// Maximum number of conversations listed; the latest are listed.
 const LISTED: usize = 6;
 
-/// A path, and which of its conversations is meant: `chat.md#12`. A file whose own name has a `#` is that file.
+/// Splits a path from the conversation it selects: `chat.md#12`. An existing file with a `#` in its name is not
+/// split.
 pub(crate) fn split(text: &str) -> (&str, Option<&str>) {
     match text.rsplit_once('#') {
         Some((file, wanted)) if !Path::new(text).exists() && Path::new(file).is_file() => {
@@ -27,8 +28,8 @@ pub(crate) fn split(text: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// The conversation of a file that is meant: the one that is named, by its number or the end of its id, else the newest in
-/// which something was said. A file that holds several says so, and lists them.
+/// Returns the selected conversation of a file. Without a selection by number or by the end of an id, returns the
+/// latest conversation with content. If the file contains several, also lists them.
 pub(crate) async fn conversation(
     global: &Global,
     session: Session,
@@ -63,7 +64,7 @@ fn has_content(info: &StreamInfo) -> bool {
     info.first_user.is_some() && info.messages > 1
 }
 
-/// A number is a place, whichever ids end like it: an id is named by its end from this many digits on.
+/// Minimum length of the end of an id. Shorter texts are numbers, even if they are the end of an id too.
 const ID_END: usize = 8;
 
 fn named(all: &[StreamInfo], wanted: &str) -> Option<usize> {
@@ -76,7 +77,7 @@ fn named(all: &[StreamInfo], wanted: &str) -> Option<usize> {
     fits.next().filter(|_| fits.next().is_none())
 }
 
-/// Says which conversations a file holds, and which is taken.
+/// Lists the conversations of a file, and marks the selected one.
 async fn list(
     global: &Global,
     engine: &Engine,
@@ -113,7 +114,7 @@ async fn list(
     Ok(())
 }
 
-/// What a session is about, as far as one line can tell: the first words of its user, or where it comes from.
+/// Returns a description of a session for one line: the first words of its user, or the session it comes from.
 pub(crate) async fn beginning(engine: &Engine, info: &StreamInfo) -> Result<Option<String>, Failure> {
     let from = match (&info.fork, &info.parent) {
         (_, Some(parent)) => Some(clean(&format!("sub-agent of {parent}"))),

@@ -1,4 +1,4 @@
-//! Entries of a session, for people.
+//! Formats entries of a session for people.
 
 use crate::columns::{columns, fit, plural};
 use crate::console::time;
@@ -9,7 +9,7 @@ use wunderblock::EntryDescription;
 use wunderblock_core::message::Role;
 use wunderblock_core::units::Seq;
 
-/// Who said it, with which tool, and when.
+/// Formats an entry's speaker, tool and time.
 pub(crate) fn entry_head(entry: &EntryDescription) -> String {
     let tool = entry.tool.as_deref().map(|tool| format!(" ({})", clean(tool))).unwrap_or_default();
     format!("{}{tool}, {}", role(entry.role), time(entry.at))
@@ -24,7 +24,7 @@ pub(crate) fn role(role: Role) -> &'static str {
     }
 }
 
-/// Positions in a row, the first few of many.
+/// Lists positions for people: the first eight, and how many more there are.
 pub(crate) fn joined_positions(seqs: &[Seq]) -> String {
     let shown: Vec<String> = seqs.iter().take(8).map(|seq| format!("#{seq}")).collect();
     let rest = seqs.len().saturating_sub(shown.len()) as u64;
@@ -32,14 +32,14 @@ pub(crate) fn joined_positions(seqs: &[Seq]) -> String {
     format!("{}{more}", shown.join(", "))
 }
 
-/// A text that was looked for, as it is shown where it was found.
+/// Style of the excerpts around a searched text.
 pub(crate) struct Excerpt<'a> {
     pub(crate) sought: &'a str,
     pub(crate) paint: Paint,
 }
 
 impl Excerpt<'_> {
-    /// A line with what was looked for in the middle, so that it is seen whatever the width.
+    /// Returns a line cut to `room` columns around the searched text, so that the text is visible at any width.
     pub(crate) fn of(&self, line: &str, room: usize) -> String {
         match line.find(self.sought) {
             Some(at) => excerpt(self.paint, (line, at..at + self.sought.len()), room),

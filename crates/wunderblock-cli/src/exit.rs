@@ -1,4 +1,4 @@
-//! How a run ends: exit codes and errors that say what to do next.
+//! The end of a run: exit codes, and errors that say what to do next.
 
 use crate::hint::sentence;
 use crate::terminal::{clean, clean_json, clean_lines};
@@ -8,14 +8,14 @@ use std::io::Write;
 use std::process::ExitCode;
 use wunderblock::Error;
 
-/// Failed, or nothing was found.
+/// Exit code of a failure, or of a search without results.
 pub(crate) const FAILED: u8 = 1;
-/// Wrong usage.
+/// Exit code of wrong usage.
 pub(crate) const USAGE: u8 = 2;
-/// Refused on purpose.
+/// Exit code of an intentional refusal.
 pub(crate) const REFUSED: u8 = 3;
 
-/// The word for an error's code in JSON.
+/// Returns the word for an exit code in JSON.
 fn kind(code: u8) -> &'static str {
     match code {
         USAGE => "usage",
@@ -24,17 +24,17 @@ fn kind(code: u8) -> &'static str {
     }
 }
 
-/// What a command ends with.
+/// Result of a command.
 pub(crate) type Exit = Result<ExitCode, Failure>;
 
-/// What a command fails with.
+/// Error of a command.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The engine's error.
+    /// An error of the engine.
     Engine(Error),
-    /// Ours.
+    /// An error of the command line, with its exit code.
     Door(u8, String),
-    /// Whoever read our output has gone.
+    /// The reader of our output has gone.
     BrokenPipe,
 }
 
@@ -64,9 +64,10 @@ impl From<serde_json::Error> for Failure {
 }
 
 impl Failure {
-    /// The exit code.
+    /// Returns the exit code.
     pub(crate) fn code(&self) -> u8 {
         match self {
+            // A reader such as `head` that has enough is not an error.
             Self::BrokenPipe => 0,
             Self::Door(code, _) => *code,
             Self::Engine(error) => match error.kind() {
@@ -77,7 +78,7 @@ impl Failure {
         }
     }
 
-    /// What went wrong, in one line.
+    /// Returns the error message as a single line.
     pub(crate) fn text(&self) -> String {
         match self {
             Self::Engine(error) => clean(&error.to_string()),
@@ -87,17 +88,17 @@ impl Failure {
     }
 }
 
-/// Wrong usage, found after parsing.
+/// Creates an error for wrong usage that is found after parsing.
 pub(crate) fn wrong(text: impl Into<String>) -> Failure {
     Failure::Door(USAGE, text.into())
 }
 
-/// A file that could not be written.
+/// Creates an error for a file that cannot be written.
 pub(crate) fn unwritten(path: &std::path::Path, error: &std::io::Error) -> Failure {
     Failure::Door(FAILED, format!("{} cannot be written: {error}", path.display()))
 }
 
-/// Says what clap has to say; help and version are no errors.
+/// Prints an error of clap. Help and version are printed too, but are not errors.
 pub(crate) fn usage(error: &clap::Error, json: bool) -> ExitCode {
     let code = if error.use_stderr() { USAGE } else { 0 };
     if json && code == USAGE {
@@ -119,7 +120,7 @@ pub(crate) fn usage(error: &clap::Error, json: bool) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// An error as programs read it.
+/// Returns an error as JSON.
 fn described(message: &str, code: u8, hint: Option<&str>) -> Value {
     let mut value = serde_json::json!({ "error": message, "kind": kind(code), "exit_code": code });
     if let Some(hint) = hint {
@@ -139,7 +140,7 @@ fn print_json(value: &Value) {
     let _ = writeln!(std::io::stdout().lock(), "{}", clean_json(&value.to_string()));
 }
 
-/// Says what went wrong and what to do next.
+/// Prints an error and the hint on what to do next.
 pub(crate) fn failed(failure: &Failure, json: bool) -> ExitCode {
     let code = failure.code();
     let (message, hint) = match failure {

@@ -1,9 +1,9 @@
-//! What to do next about an error, in the words of the command line.
+//! Turns the engine's hints into sentences about commands and options of the command line.
 
 use std::borrow::Cow;
 use wunderblock::Hint;
 
-/// The sentence for a hint; none for one this program has no words for.
+/// Returns the sentence for a hint, or `None` for a hint that this program does not know.
 pub(crate) fn sentence(hint: &Hint) -> Option<Cow<'static, str>> {
     let text = match hint {
         Hint::ListSessions => {

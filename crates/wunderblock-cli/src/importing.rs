@@ -1,4 +1,4 @@
-//! What is shown while a transcript is imported: a bar, and a word if another process is importing the same file.
+//! Output during an import: a progress bar, and a message if another process imports the same file.
 
 use crate::args::Global;
 use crate::columns::plural;
@@ -13,13 +13,13 @@ use std::time::{Duration, Instant};
 use wunderblock::{Engine, Imported};
 use wunderblock_wire::transcript::Format;
 
-/// How long another import is waited for before that is said.
+/// Time for which another import is waited for before a message says so.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Warnings of one file that are shown unless all are asked for.
+/// Maximum number of a file's warnings that are shown without `-v`.
 const WARNINGS: usize = 5;
 
-/// Imports a transcript and says what is to be known of it.
+/// Imports a transcript and prints its warnings.
 pub(crate) async fn import(
     global: &Global,
     engine: &Engine,
@@ -41,12 +41,12 @@ pub(crate) async fn import(
     Ok(imported)
 }
 
-/// An import under way.
+/// An import in progress.
 struct Importing<'g> {
     global: &'g Global,
     path: &'g str,
     bar: ProgressBar,
-    /// Since when nothing has been read: since when another import is waited for.
+    /// Time since which no bytes have been read, because another import holds the file.
     since: Option<Instant>,
     told: bool,
 }
@@ -59,7 +59,7 @@ impl<'g> Importing<'g> {
         Self { global, path, bar, since: None, told: false }
     }
 
-    /// Shows how far the import has come. While it waits for another one it says every now and then that it read nothing.
+    /// Shows the progress. An import that waits for another one keeps reporting that no bytes have been read.
     fn update(&mut self, done: u64, total: u64) {
         update(&self.bar, done, total);
         self.since = (done == 0).then(|| self.since.unwrap_or_else(Instant::now));
@@ -71,7 +71,7 @@ impl<'g> Importing<'g> {
     }
 }
 
-/// Warnings of an import, on stderr: the first few, unless more is asked for.
+/// Prints the warnings of an import to stderr: the first few, or all with `-v`.
 fn warn(global: &Global, warnings: &[String]) {
     let mut stderr = std::io::stderr().lock();
     let shown = if global.verbose { warnings.len() } else { WARNINGS };

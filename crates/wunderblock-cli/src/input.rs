@@ -1,4 +1,4 @@
-//! What is read because somebody named it: a file or a pipe, bounded, and in words what is wrong with it.
+//! Reads files and pipes named by the user, with a size limit and with errors that say what is wrong.
 
 use crate::exit::{Failure, wrong};
 use crate::terminal::clean;
@@ -7,12 +7,12 @@ use std::io::{ErrorKind, Read};
 use std::path::Path;
 use wunderblock::limits::MAX_SOURCE_BYTES;
 
-/// A file that was named and cannot be used.
+/// Creates an error for a named file that cannot be used.
 pub(crate) fn refused(path: &Path, why: &str) -> Failure {
     wrong(format!("{}: {why}", clean(&path.to_string_lossy())))
 }
 
-/// The text of a file or a pipe, of at most [`MAX_SOURCE_BYTES`].
+/// Reads the text of a file or a pipe, up to [`MAX_SOURCE_BYTES`].
 pub(crate) fn read(path: &Path) -> Result<String, Failure> {
     let mut bytes = Vec::new();
     let file = std::fs::File::open(path);
@@ -37,7 +37,7 @@ pub(crate) fn read(path: &Path) -> Result<String, Failure> {
     })
 }
 
-/// What a file of JSON says, or one of TOML if its name says so; an empty one says nothing.
+/// Parses a JSON file, or a TOML file if its name ends in `.toml`. An empty file gives the default value.
 pub(crate) fn structured<T: DeserializeOwned + Default>(path: &Path) -> Result<T, Failure> {
     let text = read(path)?;
     if text.trim().is_empty() {

@@ -1,4 +1,4 @@
-//! The session and the place that an argument means: an id, a short one, or a transcript's path; `SESSION#12-80`.
+//! Finds the session that an argument refers to: an id, the start of an id, or the path of a transcript.
 
 use crate::args::Global;
 use crate::console::say;
@@ -13,7 +13,7 @@ use wunderblock::store::StoreError;
 use wunderblock::{Address, Engine, Error, Session, Slice};
 use wunderblock_core::units::Seq;
 
-/// The session an argument means. A transcript's path is imported first.
+/// Returns the session that an argument refers to. A transcript given by its path is imported first.
 pub(crate) async fn session(engine: &Engine, global: &Global, text: &str) -> Result<Session, Failure> {
     let (file, wanted) = split(text);
     let session = session_of_file(engine, global, file).await?;
@@ -49,7 +49,7 @@ pub(crate) async fn session_address(
     }
 }
 
-/// The session of a path as a whole: its newest branch, or the first of many conversations.
+/// Returns the main session of a path: its latest branch, or the first of several conversations.
 async fn session_of_file(engine: &Engine, global: &Global, text: &str) -> Result<Session, Failure> {
     let path = Path::new(text);
     if let Some(session) = by_id(engine, global, text).await? {
@@ -65,7 +65,7 @@ async fn session_of_file(engine: &Engine, global: &Global, text: &str) -> Result
     find(engine, text).await
 }
 
-/// The same for commands that must not write: a path is taken for the session it was imported as.
+/// Returns the session of an argument without writing. A path refers to the session that was imported from it.
 pub(crate) async fn known_session(engine: &Engine, global: &Global, text: &str) -> Result<Session, Failure> {
     let (text, wanted) = split(text);
     let path = Path::new(text);
@@ -174,8 +174,8 @@ pub(crate) fn one_position(option: Option<u64>, place: Positions) -> Result<Opti
     }
 }
 
-/// The ledger, and the session that a command which only reads is about. A transcript that is not in the ledger yet, or
-/// has grown since, is imported first; where the ledger cannot be written, it is read as it stands.
+/// Opens the ledger and the session for a command that only reads. A transcript that is not imported, or has grown
+/// since, is imported first. If the ledger cannot be written, the session is read as imported.
 pub(crate) async fn reading(
     settings: &Settings,
     global: &Global,
@@ -187,13 +187,14 @@ pub(crate) async fn reading(
     Ok((engine, session))
 }
 
-/// The same for a command that takes all conversations of a file.
+/// Opens the ledger and the main session of a file, for a command that uses all its conversations.
 pub(crate) async fn reading_file(
     settings: &Settings,
     global: &Global,
     text: &str,
 ) -> Result<(Engine, Session), Failure> {
     let path = Path::new(text);
+    // A missing ledger is not an error yet: importing a transcript creates it.
     let engine = settings.read_only().await;
     if let Ok(engine) = &engine
         && let Some(session) = by_id(engine, global, text).await?
@@ -229,8 +230,9 @@ pub(crate) async fn reading_file(
     }
 }
 
-/// The ledger, and the histories that arguments mean: sessions, transcripts, folders of transcripts. What is not in the
-/// ledger yet is imported first. A file of a folder that holds no session is told of and left out.
+/// Opens the ledger, and returns the histories that arguments refer to: sessions, transcripts and folders of
+/// transcripts. Anything not in the ledger yet is imported first. A file of a folder that contains no session is
+/// reported and skipped.
 pub(crate) async fn histories(
     settings: &Settings,
     global: &Global,
@@ -271,13 +273,14 @@ pub(crate) async fn histories(
             }
         }
     }
+    // The same session may be named twice, by its id and by a file.
     let mut seen = std::collections::HashSet::new();
     found.retain(|one| one.first().is_some_and(|session| seen.insert(session.id().clone())));
     Ok((engine, found))
 }
 
-/// The session that has this id, or alone begins so, where a file has the same name: a file of the folder one happens to
-/// be in takes no session's place. A path with a separator or a leading dot is a path.
+/// Returns the session whose id is `text`, or alone starts with it, if there is also a file of that name. A file in
+/// the working directory must not hide a session. A text with a separator or a leading dot is always a path.
 async fn by_id(engine: &Engine, global: &Global, text: &str) -> Result<Option<Session>, Failure> {
     if is_path(text) || !Path::new(text).metadata().is_ok_and(|meta| !meta.is_dir()) {
         return Ok(None);
@@ -293,7 +296,7 @@ async fn by_id(engine: &Engine, global: &Global, text: &str) -> Result<Option<Se
     }
 }
 
-/// Whether a path is that of a file. A pipe or a device is refused: opening it may wait for ever.
+/// Returns whether a path is a file. A pipe or a device is rejected, because opening it may block forever.
 pub(crate) fn is_transcript(path: &Path) -> Result<bool, Failure> {
     let Ok(meta) = path.metadata() else { return Ok(false) };
     if meta.is_file() {

@@ -1,4 +1,4 @@
-//! The command line of Wunderblock: parse, one call of the engine, print.
+//! The command line of Wunderblock: parses the arguments, calls the engine once, and prints the result.
 
 mod args;
 mod chart;
@@ -44,7 +44,7 @@ fn main() -> ExitCode {
         }
     };
     let json = args.global.json;
-    // A file that may not grow (`ulimit -f`) is an error of the write, which says so, not our end.
+    // With a handler for this signal, writing beyond `ulimit -f` is an error of the write instead of our end.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
     match futures_executor::block_on(commands::run(args)) {
         Ok(code) => code,

@@ -1,11 +1,11 @@
-//! What came of a compaction, for people.
+//! Describes the result of a compaction for people.
 
 use crate::columns::plural;
 use crate::terminal::clean;
 use wunderblock::{Compacted, CompactionResult};
 use wunderblock_core::stub::grouped;
 
-/// What a compaction gained: fewer tokens, or summaries of what is not shown where nothing that is became less.
+/// Describes the gain of a compaction: fewer tokens, or new summaries if the request did not get smaller.
 pub(crate) fn gain(done: &Compacted) -> String {
     if done.after < done.before {
         return format!("{} → {} tokens", grouped(done.before.0), grouped(done.after.0));
@@ -14,7 +14,7 @@ pub(crate) fn gain(done: &Compacted) -> String {
     format!("{made} of what is not shown")
 }
 
-/// What came of it, and what to do next.
+/// Describes the result of a compaction, and what to do next.
 pub(crate) fn verdict(session: &str, done: &Compacted) -> String {
     let before = grouped(done.before.0);
     let session = clean(session);

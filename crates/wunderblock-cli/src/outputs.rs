@@ -1,12 +1,13 @@
-//! Where the outputs of commands are kept.
+//! Finds the sessions that store outputs of commands.
 
 use wunderblock::{Engine, Output, Session};
 use wunderblock_core::id::StreamId;
 
-/// The session of outputs that belong to no other.
+/// Session of outputs that belong to no other session.
 const OUTPUTS: &str = "outputs";
 
-/// The session in which outputs are kept: of a session that was named, or begins so, the one for its outputs.
+/// Returns the session for outputs. If a session is named, by its id or the start of it, outputs go to a session
+/// beside it.
 pub(crate) async fn outputs_session(engine: &Engine, text: &str) -> Result<Session, wunderblock::Error> {
     if text == OUTPUTS {
         return Ok(engine.session_by_id(StreamId::new(OUTPUTS)?));

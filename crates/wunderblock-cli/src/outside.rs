@@ -1,4 +1,4 @@
-//! The part of a report that says what entered from outside the ledger, and what the provider will make of it.
+//! The parts of a report about content from outside the ledger, and about the provider's cache, cost and counts.
 
 use crate::columns::{fit, pad, plural, wrap};
 use crate::paint::Paint;
@@ -10,7 +10,7 @@ use wunderblock_core::preamble::{Inclusion, PreambleBlock, PreambleChange};
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::Tokens;
 
-/// How many texts of one section are listed unless all are asked for.
+/// Maximum number of listed texts per section without `-v`.
 const LISTED: usize = 12;
 
 /// Cache, cost and the provider's own count, a line each.
@@ -67,7 +67,7 @@ pub(crate) fn notes(built: &Built) -> Vec<String> {
     notes
 }
 
-/// A price for people, to a hundredth of a cent.
+/// Formats a price for people, to a hundredth of a cent.
 fn dollars(price: MicroDollars) -> String {
     let hundredths = price.0.div_ceil(100);
     format!("${}.{:04}", hundredths / 10_000, hundredths % 10_000)
@@ -83,7 +83,7 @@ fn cache_words(cache: &CachePlan) -> Option<String> {
     })
 }
 
-/// What stands before the conversation, what waits, and what is to be known.
+/// Lists the preamble's blocks, the changes that wait for a step, and the findings about sources.
 pub(crate) fn picture(built: &Built, paint: Paint, all: bool, out: &mut String) {
     let blocks = built.draft.preamble.as_ref().map_or(&[][..], |preamble| &preamble.blocks);
     if !blocks.is_empty() {
@@ -104,7 +104,7 @@ pub(crate) fn picture(built: &Built, paint: Paint, all: bool, out: &mut String) 
     findings(&built.draft.findings, paint, all, out);
 }
 
-/// What is not listed.
+/// Returns a line about the entries that are not listed.
 fn rest(left: usize, how: &str, paint: Paint) -> String {
     if left == 0 { String::new() } else { format!("  {}\n", paint.dim(&format!("and {left} more{how}"))) }
 }
@@ -154,7 +154,7 @@ fn findings(findings: &[Finding], paint: Paint, all: bool, out: &mut String) {
     out.push_str(&rest(findings.len().saturating_sub(most), "; -v shows all", paint));
 }
 
-/// A finding's kind in a word.
+/// Returns the kind of a finding as a word.
 pub(crate) const fn word(kind: FindingKind) -> &'static str {
     match kind {
         FindingKind::Refused => "refused",

@@ -1,23 +1,23 @@
-//! Colour, where it is wanted. Never the only carrier of a meaning.
+//! Colour on terminals. A colour is never the only way in which a meaning is shown.
 
 use std::io::IsTerminal;
 
-/// Paints, or does not.
+/// Adds colours, or leaves text unchanged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Paint(bool);
 
 impl Paint {
-    /// Colour if stdout is a terminal and nobody asked for none (`NO_COLOR`, no-color.org).
+    /// Paints if stdout is a terminal and `NO_COLOR` (no-color.org) is not set.
     pub(crate) fn stdout() -> Self {
         Self(std::io::stdout().is_terminal() && wanted())
     }
 
-    /// The same for stderr.
+    /// Paints if stderr is a terminal and `NO_COLOR` is not set.
     pub(crate) fn stderr() -> Self {
         Self(std::io::stderr().is_terminal() && wanted())
     }
 
-    /// Never.
+    /// Never paints.
     #[cfg(test)]
     pub(crate) const fn none() -> Self {
         Self(false)

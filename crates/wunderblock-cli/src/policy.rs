@@ -1,4 +1,4 @@
-//! What `--policy` and `--summarizer` mean: flag before settings file before default.
+//! Resolves `--policy` and `--summarizer`. A flag overrides the settings file, which overrides the default.
 
 use crate::args::PolicyArgs;
 use crate::config::When;
@@ -15,12 +15,12 @@ use wunderblock_core::message::Dialect;
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::Millis;
 
-/// The word for the summariser that needs no model.
+/// Name of the summarizer that needs no model.
 pub(crate) const EXTRACTIVE: &str = "extractive";
-/// How long a hook may take.
+/// Maximum run time of a hook.
 const HOOK_TIME: Millis = Millis(30_000);
 
-/// How lanes are compacted.
+/// Returns the policy, the summarizer and the hooks of compactions.
 pub(crate) fn compactor(settings: &Settings, typed: &PolicyArgs) -> Result<Compactor, Failure> {
     let file = &settings.file.compaction;
     let name = typed.policy.as_deref().or(file.policy.as_deref()).unwrap_or(DEFAULT);
@@ -38,7 +38,7 @@ pub(crate) fn compactor(settings: &Settings, typed: &PolicyArgs) -> Result<Compa
     })
 }
 
-/// The policy of a name, or in a file.
+/// Returns the preset with this name, or the policy in this file.
 pub(crate) fn policy(name: &str) -> Result<Arc<Policy>, Failure> {
     let policies = Policies::embedded();
     if let Some(preset) = policies.preset(name) {

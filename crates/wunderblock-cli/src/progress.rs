@@ -5,12 +5,12 @@ use crate::exit::Failure;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use wunderblock::{Engine, Error, Progress};
 
-/// Counts and indexes what is waiting, with a bar.
+/// Counts and indexes events that are waiting, and shows a bar.
 pub(crate) async fn catch_up(engine: &Engine, global: &Global) -> Result<(), Failure> {
     with_bar(global, "counting and indexing", async |on| engine.maintenance().catch_up(on).await).await
 }
 
-/// Works on events under a bar that shows how far it is.
+/// Runs work on events under a bar that shows its progress.
 pub(crate) async fn with_bar<T>(
     global: &Global,
     message: &str,
@@ -22,7 +22,7 @@ pub(crate) async fn with_bar<T>(
     Ok(done?)
 }
 
-/// A progress bar on stderr; none where nobody watches.
+/// Creates a progress bar on stderr. The bar is hidden with `--quiet` and `--json`.
 pub(crate) fn bar(global: &Global, message: &str, template: &str) -> ProgressBar {
     if global.quiet || global.json {
         return ProgressBar::hidden();

@@ -1,4 +1,4 @@
-//! The report of a request as a picture: bars per section, then entries, then what is missing.
+//! Draws the report on a request: a bar per section, then the entries left out, then the entries shown.
 
 use crate::columns::{columns, fit, pad, plural, wrap};
 use crate::outcome::{gain, verdict};
@@ -13,11 +13,11 @@ use wunderblock_core::reduction::ShownShorter;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::Tokens;
 
-/// How many entries are listed unless all are asked for: the newest.
+/// Maximum number of entries listed without `-v`; the latest are listed.
 const ENTRIES: usize = 14;
-/// The width of a full bar, in columns, where there is room for it.
+/// Width of a full bar, in columns, if the terminal is wide enough.
 const BAR: usize = 36;
-/// What stands beside a bar: a section's name and tokens before it, its share and entries after it.
+/// Columns beside a bar: a section's name and tokens before it, and its share and entries after it.
 const BESIDE: usize = 50;
 
 /// The note on a request that ends with the assistant's words.
@@ -152,7 +152,7 @@ fn bars(report: &BudgetReport, paint: Paint, out: &mut String) {
     ));
 }
 
-/// A bar of eighths of a column; what is there at all is seen.
+/// Returns a bar in eighths of a column. A part above zero is always visible.
 fn bar(part: u64, whole: u64, columns: usize) -> String {
     let full = columns as u64 * 8;
     let eighths = (part.saturating_mul(full) / whole).min(full);
@@ -182,7 +182,7 @@ fn certainty(certainty: Certainty) -> &'static str {
     }
 }
 
-/// The effect of a compaction on a request, in a sentence.
+/// Describes the compaction done for a request in one line.
 fn compaction_line(session: &str, done: &Compacted) -> String {
     let (policy, level, why) = (&done.policy, done.due.level.word(), clean(&done.due.why));
     match done.outcome {
@@ -201,7 +201,7 @@ fn compaction_line(session: &str, done: &Compacted) -> String {
     }
 }
 
-/// Runs that summaries stand for, one after the other, as one: what lies between is shown.
+/// Joins consecutive runs that summaries replace into one: the summaries between the runs are shown.
 fn folded(runs: &[LeftOut]) -> Vec<LeftOut> {
     let mut folded: Vec<LeftOut> = Vec::new();
     for run in runs {
@@ -285,7 +285,7 @@ fn entry_line(entry: &EntryLine, paint: Paint) -> String {
     line
 }
 
-/// As what a text became shorter, by how much, what was lost, and what reads the whole.
+/// Describes a reduced text: its kind, the tokens before and after, what was lost, and the handle to read.
 fn shorter_line(shorter: &ShownShorter) -> String {
     let how = &shorter.how;
     let part = percent(how.tokens_after.0, how.tokens_before.0);

@@ -1,4 +1,4 @@
-//! Resources from a file: a list, or what an MCP server answered.
+//! Parses resources from a file: a list, or the answer of an MCP server.
 
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer};
 use std::fmt;
 use wunderblock::Resource;
 
-/// A list of resources, or an object that has one, as MCP's `resources/list` answers.
+/// A list of resources, or an object that contains one, like MCP's answer to `resources/list`.
 #[derive(Default)]
 pub(crate) struct Resources(pub(crate) Vec<Resource>);
 
@@ -16,7 +16,7 @@ impl<'de> Deserialize<'de> for Resources {
     }
 }
 
-/// Not an untagged enum: that could not say what is wrong, nor where.
+/// Visitor for both forms. An untagged enum could not report what is wrong, or where.
 struct ResourcesVisitor;
 
 impl<'de> Visitor<'de> for ResourcesVisitor {
@@ -41,7 +41,7 @@ impl<'de> Visitor<'de> for ResourcesVisitor {
     }
 }
 
-/// A resource as it stands in a file: with the fields of MCP's `Resource`, those of no use here included.
+/// A resource in a file. It accepts all fields of MCP's `Resource`, including those that are not used here.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Listed {

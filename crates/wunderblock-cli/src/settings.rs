@@ -1,4 +1,4 @@
-//! What was typed, what it means: flag before environment before settings file before default.
+//! Resolves settings. A flag overrides the environment, which overrides the settings file, then the default.
 
 use crate::args::Global;
 use crate::config::{File, Person, parsed};
@@ -14,7 +14,7 @@ use wunderblock::store::sqlite::Access;
 use wunderblock::{Config, Engine};
 use wunderblock_core::id::TenantId;
 
-/// What it all means.
+/// The resolved settings of a run.
 pub(crate) struct Settings {
     pub(crate) db: PathBuf,
     pub(crate) file: File,
@@ -42,7 +42,8 @@ impl Settings {
         Ok(Self { db, file, config })
     }
 
-    /// Takes into the ledger what commands wrote whose `run` was killed. What cannot be taken now stays for the next.
+    /// Takes the outputs of killed runs into the ledger. An output that cannot be taken now stays for the next
+    /// command.
     async fn take_in(&self) {
         let mine = |orphan: &OrphanSpool| orphan.is_of(self.config.tenant.as_str());
         let orphans: Vec<OrphanSpool> = spool::orphans(&self.db).into_iter().filter(mine).collect();
@@ -68,19 +69,19 @@ impl Settings {
         Ok(Engine::open_with(&self.db, Access::Create, self.config.clone()).await?)
     }
 
-    /// The engine for a command that changes what is there: it makes no ledger.
+    /// Opens the engine for a command that changes existing content. It does not create a ledger.
     pub(crate) async fn existing(&self) -> Result<Engine, Failure> {
         self.take_in().await;
         Ok(Engine::open_with(&self.db, Access::Write, self.config.clone()).await?)
     }
 
-    /// The engine for a command that only reads: it works on a ledger that may not be written.
+    /// Opens the engine for a command that only reads. It works on a read-only ledger.
     pub(crate) async fn read_only(&self) -> Result<Engine, Failure> {
         self.take_in().await;
         Ok(Engine::open_with(&self.db, Access::Read, self.config.clone()).await?)
     }
 
-    /// The engine for a command that reads, but may do the background's work on the way where it can.
+    /// Opens the engine for a command that reads, but does background work too if the ledger can be written.
     pub(crate) async fn either(&self) -> Result<Engine, Failure> {
         self.take_in().await;
         match Engine::open_with(&self.db, Access::Write, self.config.clone()).await {
@@ -96,7 +97,7 @@ impl Settings {
     }
 }
 
-/// The settings file that counts, read; the defaults if there is none.
+/// Reads the given settings file, or the user's. Returns the defaults if neither exists.
 fn settings_file(global: &Global) -> Result<File, Failure> {
     let person = person();
     let usual = || person.as_ref().map(|person| person.config.join("wunderblock/config.toml"));

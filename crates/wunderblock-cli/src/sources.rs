@@ -1,4 +1,4 @@
-//! What enters a request from outside the ledger: flags first, then the settings file.
+//! Collects the sources of a request from outside the ledger. Flags come before the settings file.
 
 use crate::args::SourceArgs;
 use crate::config::SourceFiles;
@@ -13,7 +13,8 @@ use wunderblock::{Given, Instructions, Skill, Sources, StateProvider};
 use wunderblock_core::message::Dialect;
 use wunderblock_core::state::WorkState;
 
-/// All sources of a request. `is_past`: it is one of the past, for which only what was typed counts, not the settings.
+/// Returns all sources of a request. For a past request (`is_past`), only flags count, because the settings are of
+/// today.
 pub(crate) fn sources(
     typed: &SourceArgs,
     (files, rules): (&SourceFiles, &InstructionRules),
@@ -37,7 +38,7 @@ pub(crate) fn sources(
     if let Some(path) = typed.state.as_ref().or(files.state.as_ref()) {
         sources.state = Some(structured::<WorkState>(path)?);
     }
-    // Those of the settings and the usual ones need not be there.
+    // Only directories given by flags must exist; those of the settings and the standard ones may be missing.
     if let Some(missing) = typed.skills.iter().find(|dir| !dir.is_dir()) {
         return Err(refused(missing, "is not a directory of skills; give one that holds NAME/SKILL.md"));
     }
@@ -67,7 +68,7 @@ pub(crate) fn sources(
     Ok(sources)
 }
 
-/// Where skills are: those that were named, those of the project, those of the person.
+/// Returns the directories of skills: those named, then those of the project, then the user's.
 fn skill_dirs(
     workspace: &Workspace,
     typed: &SourceArgs,
@@ -81,7 +82,7 @@ fn skill_dirs(
     named.chain(project).chain(person).collect()
 }
 
-/// The skills in these directories; what is to be said of those that cannot be used goes into the report.
+/// Loads the skills in these directories. Skills that cannot be used become findings of the report.
 fn found(dirs: &[PathBuf], sources: &mut Sources) {
     let (skills, mut findings) = skills(dirs);
     sources.findings.append(&mut findings);

@@ -1,11 +1,12 @@
-//! What a command writes, on disk while it works: after a kill of `run` the next command takes it into the ledger.
+//! Stores the output of a running command on disk. If `run` is killed, the next command takes the output into the
+//! ledger.
 //!
 //! ```text
 //! LEDGER.run/CALL.out     a line of JSON: what ran, where, for whom · then the bytes as they came
 //! ```
 //!
-//! The file is locked as long as its `run` lives. It costs a write for each chunk and no sync, so that a command is not
-//! slowed: what a kill leaves is whole, what a loss of power leaves may lack its last seconds.
+//! The file is locked as long as its `run` lives. It costs one write per chunk and no sync, so that the command is
+//! not slowed down: after a kill the file is complete, and after a loss of power its last seconds may be missing.
 
 use crate::outputs::outputs_session;
 use serde::{Deserialize, Serialize};
@@ -16,41 +17,41 @@ use std::path::{Path, PathBuf};
 use wunderblock::store::StoreError;
 use wunderblock::{Engine, Error as EngineError, Output};
 
-/// What is known of a command when it starts.
+/// Facts about a command that are known when it starts.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SpoolHead {
-    /// The name of the call under which the output is kept, once.
+    /// Id of the call under which the output is stored. It is unique, so the output is stored only once.
     pub(crate) call: String,
-    /// The session it belongs to.
+    /// Session to which the output belongs.
     pub(crate) session: String,
-    /// The tenant.
+    /// Name of the tenant.
     pub(crate) tenant: String,
-    /// The command line.
+    /// Command line, cut to [`MAX_COMMAND`] characters.
     pub(crate) command: String,
-    /// The folder it runs in.
+    /// Working directory of the command.
     pub(crate) cwd: String,
 }
 
-/// The file of a command at work. Removed when its output is kept.
+/// Spool file of a running command. It is removed when its output is stored in the ledger.
 #[derive(Debug)]
 pub(crate) struct Spool {
     file: File,
     path: PathBuf,
     call: String,
-    /// There was no room for all of it: what came first stays.
+    /// Whether the disk was full. The bytes written before that stay.
     full: bool,
 }
 
-/// The end of a spool's name.
+/// Extension of spool files.
 const END: &str = "out";
-/// Maximum bytes of the first line: a longer command line is cut.
+/// Maximum characters of a command line in the first line.
 const MAX_COMMAND: usize = 16 << 10;
 
 impl Spool {
-    /// Begins one beside the ledger.
+    /// Creates the spool file beside the ledger.
     ///
     /// # Errors
-    /// When it cannot be written: a command works without.
+    /// Returns an error if the file cannot be written. A command can run without a spool file.
     pub(crate) fn begin(db: &Path, head: &SpoolHead) -> std::io::Result<Self> {
         let folder = folder(db);
         let path = folder.join(&head.call).with_extension(END);
@@ -58,7 +59,7 @@ impl Spool {
         options.write(true).create_new(true);
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let open = || std::fs::create_dir_all(&folder).and_then(|()| options.open(&path));
-        // Another command may remove the folder, empty, in between.
+        // Another command may remove the empty folder between the two steps, so one more attempt is made.
         let mut file = open().or_else(|_| open())?;
         file.try_lock().map_err(Error::from)?;
         let command = head.command.chars().take(MAX_COMMAND).collect();
@@ -68,39 +69,39 @@ impl Spool {
         Ok(Self { file, path, call: head.call.clone(), full: false })
     }
 
-    /// Appends what came. Where there is no room, the command still works: its output is kept at its end.
+    /// Appends output. If the disk is full, the command continues, and its output is still stored at its end.
     pub(crate) fn append(&mut self, bytes: &[u8]) {
         self.full = self.full || self.file.write_all(bytes).is_err();
     }
 
-    /// The name of the call under which its bytes are kept.
+    /// Id of the call under which the output is stored.
     pub(crate) fn call(&self) -> &str {
         &self.call
     }
 
-    /// Removes it: its output is kept, or shown in full.
+    /// Removes the file after its output was stored or shown in full.
     pub(crate) fn remove(self) {
         let _ = std::fs::remove_file(&self.path);
-        // Only where it was the last.
+        // Removes the folder only if it is empty.
         let _ = self.path.parent().map(std::fs::remove_dir);
     }
 }
 
-/// The folder of spools.
+/// Returns the folder of the spool files, beside the ledger.
 fn folder(db: &Path) -> PathBuf {
     let mut name = db.file_name().unwrap_or_default().to_owned();
     name.push(".run");
     db.with_file_name(name)
 }
 
-/// A spool whose `run` is gone.
+/// A spool file whose `run` has ended.
 pub(crate) struct OrphanSpool {
     head: SpoolHead,
     bytes: Vec<u8>,
     spool: Spool,
 }
 
-/// The spools that nobody writes any more. Nothing is said of a folder that is not there, or may not be read.
+/// Returns the spool files that no process writes. A folder that is missing or unreadable counts as empty.
 pub(crate) fn orphans(db: &Path) -> Vec<OrphanSpool> {
     let Ok(entries) = std::fs::read_dir(folder(db)) else { return Vec::new() };
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
@@ -115,10 +116,10 @@ fn read_orphan(path: PathBuf) -> Option<OrphanSpool> {
     }
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).ok()?;
-    // Another command may have taken it in between.
+    // Another command may have taken the file between opening and locking it.
     path.exists().then_some(())?;
     let Some(end) = bytes.iter().position(|byte| *byte == b'\n') else {
-        // Killed while it began: nothing had come.
+        // The run was killed before it wrote the first line, so there is no output.
         let _ = std::fs::remove_file(&path);
         return None;
     };
@@ -129,15 +130,15 @@ fn read_orphan(path: PathBuf) -> Option<OrphanSpool> {
 }
 
 impl OrphanSpool {
-    /// Whether it is of a tenant.
+    /// Returns whether the output belongs to a tenant.
     pub(crate) fn is_of(&self, tenant: &str) -> bool {
         self.head.tenant == tenant
     }
 
-    /// Takes it into the ledger as a failed call without an exit code.
+    /// Stores the output in the ledger as a failed call without an exit code.
     ///
     /// # Errors
-    /// When it cannot be kept: it stays for the next command.
+    /// Returns an error if the output cannot be stored. The file then stays for the next command.
     pub(crate) async fn take_in(self, engine: &Engine) -> Result<(), EngineError> {
         let Self { head, bytes, spool } = self;
         let input =
@@ -147,7 +148,7 @@ impl OrphanSpool {
             Output { bytes: &bytes, tool: "run", input: &input, failed: true, call: Some(&head.call) };
         let session = outputs_session(engine, &head.session).await?;
         match output.keep(&session).await {
-            // It was kept before the kill.
+            // A conflict means that the output was stored before the kill.
             Ok(_) | Err(EngineError::Store(StoreError::Conflict { .. })) => {
                 spool.remove();
                 Ok(())

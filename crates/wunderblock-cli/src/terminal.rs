@@ -1,13 +1,13 @@
-//! What reaches a terminal: nothing that could write to it on its own.
+//! Makes text safe for terminals: nothing in it can move the cursor, set a title, or reorder characters.
 
 use std::io::{IsTerminal, Write};
 
-/// A text with everything visible that could move a cursor, set a title or turn the line around.
+/// Replaces every character that could move the cursor, set a title or reverse text by a visible one.
 pub(crate) fn clean(text: &str) -> String {
     clean_keeping(text, |_| false)
 }
 
-/// The same, but lines stay lines.
+/// Replaces the same characters, but keeps line ends and tabs.
 pub(crate) fn clean_lines(text: &str) -> String {
     clean_keeping(text, |c| c == '\n' || c == '\t')
 }
@@ -17,7 +17,7 @@ fn clean_keeping(text: &str, keep: impl Fn(char) -> bool) -> String {
         .map(|c| match c {
             c if keep(c) => c,
             '\u{7f}' => '\u{2421}',
-            // Unicode has a picture for each of the first 32.
+            // Unicode has a visible symbol for each of the first 32 control characters.
             c if (c as u32) < 0x20 => char::from_u32(0x2400 + c as u32).unwrap_or('\u{fffd}'),
             c if c.is_control() || is_bidi(c) => '\u{fffd}',
             c => c,
@@ -66,7 +66,7 @@ fn is_bidi(c: char) -> bool {
     )
 }
 
-/// A JSON text that is the same value and shows nothing hostile: what a terminal would act on is written as an escape.
+/// Escapes all characters in a JSON text that a terminal would act on. The JSON value stays the same.
 pub(crate) fn clean_json(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -81,14 +81,15 @@ pub(crate) fn clean_json(text: &str) -> String {
     out
 }
 
-/// Writes bytes to stdout: exactly as they are, unless a terminal would act on them.
+/// Writes bytes to stdout unchanged, except that on a terminal unsafe characters are replaced.
 pub(crate) fn write_bytes(bytes: &[u8]) -> std::io::Result<()> {
     let mut out = stdout();
     out.write_all(bytes)?;
     out.flush()
 }
 
-/// Stdout for what is not ours: bytes go out as they are, but on a terminal they are made harmless.
+/// Returns stdout for content that is not ours. Bytes pass unchanged, but on a terminal unsafe characters are
+/// replaced.
 pub(crate) fn stdout() -> Box<dyn Write + Send> {
     let stdout = std::io::stdout();
     if stdout.is_terminal() {
@@ -98,10 +99,10 @@ pub(crate) fn stdout() -> Box<dyn Write + Send> {
     }
 }
 
-/// Passes on what is safe to see, in whole characters.
+/// Writer that replaces unsafe characters, and waits for incomplete ones.
 struct Harmless<W: Write> {
     out: W,
-    /// The beginning of a character whose rest has not come yet.
+    /// The start of a character whose remaining bytes have not arrived yet.
     held: Vec<u8>,
 }
 
@@ -116,7 +117,7 @@ impl<W: Write> Write for Harmless<W> {
         self.held.extend_from_slice(bytes);
         let whole = match std::str::from_utf8(&self.held) {
             Ok(text) => text.len(),
-            // Only an unfinished character at the very end may still become one.
+            // An incomplete character at the end may be completed by the next write.
             Err(error) if error.error_len().is_none() => error.valid_up_to(),
             Err(_) => self.held.len(),
         };
@@ -133,7 +134,7 @@ impl<W: Write> Write for Harmless<W> {
     }
 }
 
-/// The width to write for, in columns: as declared (`COLUMNS`), else the terminal's own, else what most windows have.
+/// Returns the width for output, in columns: `COLUMNS`, or else the terminal's width, or else 100.
 pub(crate) fn width() -> usize {
     let declared = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
     let own = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));

@@ -1,4 +1,4 @@
-//! Tools from a file, in whichever form they are at hand.
+//! Reads tools from a file, in the format of any provider or in ours.
 
 use crate::exit::Failure;
 use crate::input::{read, refused};
@@ -11,7 +11,7 @@ use wunderblock::OfferedTool;
 use wunderblock_core::message::{Dialect, Extra};
 use wunderblock_core::request::Tool;
 
-/// A tool in our form.
+/// A tool in our own format.
 #[derive(Deserialize)]
 struct OwnTool {
     name: Box<str>,
@@ -27,13 +27,13 @@ struct OwnTool {
 impl From<OwnTool> for OfferedTool {
     fn from(own: OwnTool) -> Self {
         let OwnTool { name, description, schema, extra, deferred } = own;
-        // Our own form has the schema's text; the schema itself is what people write.
+        // The field of our format is a JSON string with the schema's text, but people may write the schema itself.
         let schema = serde_json::from_str(schema.get()).unwrap_or_else(|_| schema.get().into());
         Self { tool: Tool { name, description, schema, extra }, deferred }
     }
 }
 
-/// Tools from a file: a JSON array in a provider's form, or in ours. `"deferred": true` beside a tool of ours names it only.
+/// Reads a JSON array of tools. In our format, `"deferred": true` means that requests only name the tool.
 pub(crate) fn tools(path: &Path, dialect: Option<Dialect>) -> Result<Vec<OfferedTool>, Failure> {
     let text = read(path)?;
     if text.trim().is_empty() {
@@ -43,7 +43,7 @@ pub(crate) fn tools(path: &Path, dialect: Option<Dialect>) -> Result<Vec<Offered
         let form = "not a JSON array of tools in Anthropic's, OpenAI's, Gemini's or the neutral form";
         refused(path, &format!("{form}{why}"))
     };
-    // Anything else inside a request would be taken for a request without tools.
+    // A value of another type in a request would be read as a request without tools.
     let objects = serde_json::from_str::<Vec<Map<String, Value>>>(&text)
         .map_err(|error| refused(&format!(": {error}")))?;
     if let Ok(own) = serde_json::from_str::<Vec<OwnTool>>(&text) {
@@ -66,8 +66,8 @@ pub(crate) fn tools(path: &Path, dialect: Option<Dialect>) -> Result<Vec<Offered
     Ok(decoded)
 }
 
-/// Whose form tools are in, where one of them says so: a function stands inside another object, or among others, or has
-/// its schema under a name of its own.
+/// Returns the dialect of the tools, if one of them shows it: by the key of its schema, or by a function that is
+/// nested in another object.
 fn told(tools: &[Map<String, Value>]) -> Option<Dialect> {
     tools.iter().find_map(|tool| {
         let is_function = tool.get("type").is_some_and(|kind| kind == "function");
@@ -81,8 +81,8 @@ fn told(tools: &[Map<String, Value>]) -> Option<Dialect> {
     })
 }
 
-/// The name of a tool whose schema is no object, and that schema. Decoders carry such a schema along unread, as they must
-/// with what they do not know; here it has to be seen.
+/// Returns the name and schema of a tool whose schema is not an object. Decoders keep such a schema as an unknown
+/// field, but here it must be seen and reported.
 fn odd_schema(tool: &Map<String, Value>) -> Option<(&str, String)> {
     let tool = tool.get("function").and_then(Value::as_object).unwrap_or(tool);
     let schema = ["input_schema", "parameters"].into_iter().find_map(|key| tool.get(key))?;

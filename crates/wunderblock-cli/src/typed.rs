@@ -1,4 +1,4 @@
-//! What arguments mean that are more than a word: formats, ranges.
+//! Parses arguments that are more than a word: formats and ranges.
 
 use crate::args::{DialectArg, FormatArg};
 use crate::exit::{Failure, wrong};
@@ -30,7 +30,7 @@ pub(crate) fn format(arg: FormatArg) -> Option<Format> {
     })
 }
 
-/// `12` or `12-80`.
+/// Parses `12` or `12-80`.
 pub(crate) fn range(text: &str) -> Result<(u64, u64), Failure> {
     let (from, to) = text.split_once('-').unwrap_or((text, text));
     match (from.trim().parse(), to.trim().parse()) {

@@ -1,4 +1,4 @@
-//! `explain --agent-view`: what the agent itself had in view, by the compactions it recorded.
+//! `explain --agent-view`: shows what the agent itself had in view, according to the compactions it recorded.
 
 use crate::args::Global;
 use crate::columns::{fit, plural, wrap};
@@ -97,7 +97,7 @@ impl ViewPicture<'_> {
         )
     }
 
-    /// What the summary says that was in view.
+    /// Shows the start of the summary that was in view.
     fn summary(&self, newest: &AgentBoundary) -> String {
         let Some(text) = &newest.summary else {
             return "  the transcript does not have its text\n".to_owned();
@@ -163,7 +163,7 @@ impl ViewPicture<'_> {
     }
 }
 
-/// An agent as people call it, by the name of its format.
+/// Returns the name of an agent for people, by the name of its format.
 fn agent_name(format: &str) -> &str {
     match format {
         "claude-code" => "Claude Code",
@@ -173,5 +173,5 @@ fn agent_name(format: &str) -> &str {
     }
 }
 
-/// Lines of a summary that are shown.
+/// Maximum number of a summary's lines shown without `-v`.
 const LINES: usize = 12;

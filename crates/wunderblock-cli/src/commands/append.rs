@@ -1,4 +1,4 @@
-//! `append`: the live door. A line in, an acknowledgement out, in order, once it is durable.
+//! `append`: the live door. Each input line is acknowledged in order, once its event is durable.
 
 use crate::args::Append;
 use crate::exit::{Exit, FAILED, Failure, REFUSED};
@@ -17,17 +17,18 @@ use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_core::units::Millis;
 use wunderblock_wire::{LiveLine, decode_line};
 
-/// Maximum lines of a group that is committed together.
+/// Maximum number of lines in a group that is committed together.
 const GROUP: usize = 512;
-/// Maximum bytes of the lines of a group, but for one that alone is longer.
+/// Maximum total length of a group's lines, in bytes. A longer line forms a group by itself.
 const GROUP_BYTES: usize = 1 << 20;
-/// Maximum bytes of lines that are read and not yet taken into a group; a longer line waits until there are no others.
+/// Maximum bytes of lines that are read but not yet in a group. A longer line is accepted only when no other line
+/// waits.
 const WAITING_BYTES: usize = 1 << 20;
 
 pub(crate) async fn run(settings: &Settings, wanted: &Append) -> Exit {
     let engine = settings.write().await?;
     let id = StreamId::new(wanted.session.clone()).map_err(Error::from)?;
-    // A branch goes on where the session does; an id that only begins so is another session's.
+    // The id of a session continues its latest branch. An id of which `session` is only the start is another session.
     let is_own = |rest: &str| rest.is_empty() || rest.starts_with('~');
     let session = match engine.find_session(&wanted.session).await {
         Ok(found) if found.id().as_str().strip_prefix(id.as_str()).is_some_and(is_own) => found,
@@ -35,7 +36,7 @@ pub(crate) async fn run(settings: &Settings, wanted: &Append) -> Exit {
     };
     let groups = prepare_groups(&session, read_lines());
     let (mut refused, mut failed) = (false, false);
-    // Whatever has been read by the time the groups before are made ready goes into the next: one sync for all of it.
+    // All lines read while earlier groups were prepared go into the next group, so that one sync covers them.
     while let Ok((group, broken)) = groups.recv() {
         let mut out = std::io::stdout().lock();
         for answer in handle(&session, group).await {
@@ -59,12 +60,12 @@ fn has_status(answer: &Value, status: &str) -> bool {
     answer.get("status").and_then(Value::as_str) == Some(status)
 }
 
-/// A line of input: its number, and the event it is or why it is none.
+/// A line of input: its number, and its event or the reason it is invalid.
 type Line = (u64, Result<NewEvent, String>);
-/// A line of input whose event is ready to be stored.
+/// A line of input whose event is prepared for storage.
 type Answerable = (u64, Result<(EventId, Result<ReadyEvent, Error>), String>);
 
-/// Lines that are read and not yet taken, at most [`WAITING_BYTES`] of them.
+/// Lines that are read but not yet taken, with at most [`WAITING_BYTES`] bytes.
 #[derive(Default)]
 struct Waiting {
     lines: Mutex<Queue>,
@@ -75,9 +76,9 @@ struct Waiting {
 struct Queue {
     lines: VecDeque<(Line, usize)>,
     bytes: usize,
-    /// Why there are no more lines: the input ended, or could not be read on.
+    /// Set when there are no more lines: the input ended, or reading it failed with this error.
     end: Option<Option<std::io::Error>>,
-    /// Nobody takes lines any more.
+    /// Whether the consumer of lines has ended.
     left: bool,
 }
 
@@ -86,7 +87,7 @@ impl Waiting {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a line once there is room; false if nobody takes lines any more.
+    /// Adds a line once there is room. Returns false if the consumer has ended.
     fn put(&self, line: Line, bytes: usize) -> bool {
         let is_full =
             |queue: &mut Queue| !queue.left && queue.bytes > 0 && queue.bytes + bytes > WAITING_BYTES;
@@ -103,7 +104,8 @@ impl Waiting {
         self.changed.notify_all();
     }
 
-    /// The lines that are there, of one group at most; waits for the first. With them, why the input broke off.
+    /// Waits for a line, and returns the lines of at most one group. An error that ended the input comes with the
+    /// last lines.
     fn take(&self) -> Option<(Vec<Line>, Option<std::io::Error>)> {
         let is_empty = |queue: &mut Queue| queue.lines.is_empty() && queue.end.is_none();
         let waited = self.changed.wait_while(self.lock(), is_empty);
@@ -128,7 +130,7 @@ impl Waiting {
     }
 }
 
-/// Reads and parses lines on a thread of its own, as far ahead as there is room.
+/// Reads and parses lines on a separate thread, as far ahead as there is room.
 fn read_lines() -> Arc<Waiting> {
     let waiting = Arc::new(Waiting::default());
     let reading = Arc::clone(&waiting);
@@ -146,18 +148,19 @@ fn read_lines() -> Arc<Waiting> {
             if !is_blank && !reading.put((number, event(&line, number)), line.len()) {
                 return;
             }
-            // A line of many megabytes does not hold its memory for those after it.
+            // The buffer of a very long line is not kept for the lines after it.
             line.shrink_to(GROUP_BYTES);
         }
     });
     waiting
 }
 
-/// Makes groups ready on a thread of its own: the next while the last is on the way to the disk.
+/// Prepares groups on a separate thread: the next group while the previous one is being committed.
 fn prepare_groups(
     session: &Session,
     lines: Arc<Waiting>,
 ) -> Receiver<(Vec<Answerable>, Option<std::io::Error>)> {
+    // Without a buffer, at most one prepared group waits, so that a slow disk does not fill the memory.
     let (sender, groups) = sync_channel(0);
     let session = session.clone();
     std::thread::spawn(move || {
@@ -196,6 +199,7 @@ async fn handle(session: &Session, group: Vec<Answerable>) -> Vec<Value> {
         match line {
             Ok((_, Ok(event))) => waiting.push((number, event)),
             Ok((id, Err(error))) => {
+                // Earlier lines are committed first, so that the answers keep the order of the input.
                 answers.extend(commit(session, std::mem::take(&mut waiting)).await);
                 answers.push(refusal(number, &id, &error));
             }
@@ -209,7 +213,7 @@ async fn handle(session: &Session, group: Vec<Answerable>) -> Vec<Value> {
     answers
 }
 
-/// Commits lines together; if one of them cannot be, each by itself, so that the others are not held up.
+/// Commits lines together. If one of them is rejected, commits each line separately, so that the others are stored.
 async fn commit(session: &Session, lines: Vec<(u64, ReadyEvent)>) -> Vec<Value> {
     if lines.is_empty() {
         return Vec::new();
@@ -224,7 +228,7 @@ async fn commit(session: &Session, lines: Vec<(u64, ReadyEvent)>) -> Vec<Value> 
                 json!({ "line": number, "id": event.id().as_str(), "seq": one.seq.0, "status": status })
             })
             .collect(),
-        // What ails the ledger and not one line is not tried again for each of them.
+        // An error of the ledger would affect every line, so the lines are not retried one by one.
         Err(error) if lines.len() == 1 || !is_of_one_line(&error) => {
             lines.iter().map(|(number, event)| refusal(*number, event.id(), &error)).collect()
         }
@@ -260,10 +264,10 @@ fn refusal(number: u64, id: &EventId, error: &Error) -> Value {
     answer
 }
 
-/// A line as an event.
+/// Parses a line as an event.
 fn event(line: &[u8], number: u64) -> Result<NewEvent, String> {
     let LiveLine { id, at, fact } = decode_line(line).map_err(|error| error.to_string())?;
-    // Without a key of the caller's an event is new: equal texts are not taken for the same event.
+    // An event without the caller's id is always new: two equal texts are not duplicates.
     let made = || format!("auto:{}-{}-{number}", now().0, std::process::id());
     let id = EventId::new(id.unwrap_or_else(made)).map_err(|error| error.to_string())?;
     Ok(NewEvent { id, at: at.unwrap_or_else(now), source: EventSource::Live, fact })

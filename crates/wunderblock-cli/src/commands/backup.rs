@@ -1,4 +1,4 @@
-//! `backup`: the ledger in a second file.
+//! `backup`: copies the ledger to a new file.
 
 use crate::args::{Backup, Global};
 use crate::console::answer;

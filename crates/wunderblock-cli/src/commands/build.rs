@@ -1,4 +1,4 @@
-//! `context` and `explain`: the next request, and the account of it.
+//! `context` and `explain`: build the next request, and report on it.
 
 use super::{agent_view, find};
 use crate::args::{BuildArgs, ContextArgs, DialectArg, Explain, Global};
@@ -62,7 +62,7 @@ pub(crate) async fn context(global: &Global, settings: &Settings, wanted: Contex
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says that no room is kept for what the agent adds where nobody knows how much that is.
+/// Warns that `--harness` reserves no room, because no recorded usage shows how much the agent adds.
 fn warn_of_overhead(global: &Global, options: &ContextOptions, built: &Built) {
     if options.harness && built.draft.overhead.is_none() {
         say(
@@ -99,6 +99,7 @@ pub(crate) async fn explain(global: &Global, settings: &Settings, wanted: Explai
     if wanted.agent_view {
         return agent_view::run(global, (&session, options.at), wanted.find.as_deref()).await;
     }
+    // Without options that select a lane, the lane of the last recorded request is explained, with its own policy.
     let unnamed = options.lane.is_none() && options.model.is_none() && options.window.is_none();
     if unnamed
         && wanted.build.policy.policy.is_none()
@@ -124,7 +125,7 @@ pub(crate) async fn explain(global: &Global, settings: &Settings, wanted: Explai
     }
 }
 
-/// The request as a page for a browser.
+/// Writes the request as an HTML page.
 async fn write_page(
     global: &Global,
     (session, built): (&Session, &Built),
@@ -136,12 +137,12 @@ async fn write_page(
     Ok(())
 }
 
-/// The lane that is named, if one is.
+/// Parses the name of a lane, if one is given.
 pub(super) fn lane(name: Option<&str>) -> Result<Option<LaneId>, Failure> {
     Ok(name.map(LaneId::new).transpose().map_err(Error::from)?)
 }
 
-/// The user's next turn.
+/// Checks the user's next turn, which must not be empty.
 fn prompt(text: Option<String>) -> Result<Option<String>, Failure> {
     match text {
         Some(text) if text.trim().is_empty() => {

@@ -1,4 +1,4 @@
-//! `compact`: a lane compacted now, and the account of it.
+//! `compact`: compacts a lane now, and reports the result.
 
 use super::{build, leaving};
 use crate::args::{CompactArgs, EditArgs, Global};
@@ -96,7 +96,7 @@ fn stage_text(stage: &CompactionStage) -> String {
     }
 }
 
-/// The account, for people.
+/// Describes the compaction for people.
 fn picture(session: &str, done: &Compacted, paint: Paint, all: bool) -> String {
     let mut out = format!("{session} · lane {} · policy {}\n", clean(done.lane.as_str()), done.policy);
     out.push_str(&wrap(&format!("{}: {}", done.due.level.word(), clean(&done.due.why)), width(), 2));
@@ -147,10 +147,10 @@ fn picture(session: &str, done: &Compacted, paint: Paint, all: bool) -> String {
     out
 }
 
-/// Maximum bytes of a reason that is not asked for with `-v`.
+/// Maximum length in bytes of a rejection's reason without `-v`.
 const REASON: usize = 200;
 
-/// A reason, up to the last name that fits.
+/// Shortens a reason after the last name that fits.
 fn shortened(why: &str) -> String {
     let Some(head) = why.get(..why.floor_char_boundary(REASON)).filter(|head| head.len() < why.len()) else {
         return why.to_owned();
@@ -159,15 +159,15 @@ fn shortened(why: &str) -> String {
     format!("{kept} … (-v shows all)")
 }
 
-/// Summaries that are listed, the newest.
+/// Maximum number of listed summaries; the latest are listed.
 const NODES: usize = 12;
-/// Lines of a summary that are shown.
+/// Maximum number of a summary's lines shown without `-v`.
 const LINES: usize = 6;
 
-/// What a summary stands for, who wrote it, and what part of it and of the request it is.
+/// Describes a summary: its range, its author, its size, and its share of the source and of the request.
 fn node_line(node: &MadeNode, done: &Compacted) -> String {
     let (before, after) = (grouped(node.before.0), grouped(node.after.0));
-    // As it was asked for, a summary need not say how it came about.
+    // A summary made in the normal way needs no remark.
     let manner = match node.manner {
         Manner::Normal => String::new(),
         manner => format!(", {}", manner.word()),
@@ -188,7 +188,7 @@ fn node_line(node: &MadeNode, done: &Compacted) -> String {
     wrap(&line, width(), 2)
 }
 
-/// What a summary says: its beginning, or all of it.
+/// Returns the text of a summary: its start, or all of it with `-v`.
 fn said(node: &MadeNode, paint: Paint, all: bool) -> String {
     let lines: Vec<&str> = node.text.lines().filter(|line| !line.trim().is_empty()).collect();
     let shown = if all { lines.len() } else { LINES };

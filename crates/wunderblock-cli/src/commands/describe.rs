@@ -1,4 +1,4 @@
-//! `describe`: what a summary is and was made from; of a session, all its summaries.
+//! `describe`: describes a summary and its sources, or lists all summaries of a session.
 
 use crate::args::{Describe, Global};
 use crate::columns::{fit, plural, wrap};
@@ -31,14 +31,14 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Describe)
     answer(global, &report, || tree(&nodes, Paint::stdout()))
 }
 
-/// All nodes, each under the first that was made from it.
+/// Lists all nodes, each under the first node that was made from it.
 fn tree(nodes: &[GraphNode], paint: Paint) -> String {
     let by_seq: BTreeMap<Seq, &GraphNode> = nodes.iter().map(|node| (node.seq, node)).collect();
     let mut roots: Vec<&GraphNode> = nodes.iter().filter(|node| node.parents.is_empty()).collect();
     roots.sort_by_key(|node| (node.from, node.seq));
     let mut seen = BTreeSet::new();
     let mut out = String::new();
-    // Nodes that were made from each other have no beginning; they are listed all the same, after the others.
+    // Nodes that are made from each other in a circle have no root; they are listed after the others.
     for root in roots.into_iter().chain(nodes) {
         let mut open = vec![(0, root)];
         while let Some((depth, node)) = open.pop() {
@@ -59,7 +59,7 @@ fn line(node: &GraphNode, depth: usize, paint: Paint) -> String {
     let mut facts = vec![format!("#{}–{}", node.from, node.to), plural(node.messages, "message", "messages")];
     facts.extend(saved(node));
     facts.push(node.producer.to_string());
-    // As it was asked for, a summary need not say how it came about.
+    // A summary made in the normal way needs no remark.
     let manner = node.manner.filter(|manner| *manner != Manner::Normal);
     facts.extend(manner.map(|manner| manner.word().to_owned()));
     let lane = node.lane.as_ref().filter(|lane| lane.as_str() != "main");
@@ -68,7 +68,7 @@ fn line(node: &GraphNode, depth: usize, paint: Paint) -> String {
     if node.shown {
         facts.push("shown".to_owned());
     }
-    // A chain of any length stays on the screen.
+    // The indent is limited, so that a long chain of nodes stays on the screen.
     let indent = "  ".repeat(depth.min(12));
     let mut out = format!("{indent}{}  {}\n", paint.bold(&node.address), clean(&facts.join(" · ")));
     out.push_str(&title_line(&indent, &node.title, paint));
@@ -94,7 +94,7 @@ fn score(node: &GraphNode) -> Option<String> {
         return node.lane.is_none().then(|| "unchecked".to_owned());
     };
     let kept = format!("kept {} of {}", grouped(check.kept.into()), grouped(check.demanded.into()));
-    // A summary without the task is not called grounded, however right the rest is.
+    // A summary that lost the task is not called grounded, even if the rest is correct.
     let grounded = format!("grounded {}, ", percent(check.grounded.0));
     let grounded = if check.is_task_lost() { String::new() } else { grounded };
     let unfound = match check.unfound {
@@ -104,7 +104,7 @@ fn score(node: &GraphNode) -> Option<String> {
     Some(format!("{grounded}{kept}{}{unfound}", lost(&check.lost)))
 }
 
-/// Maximum lost facts of a summary that are named.
+/// Maximum number of lost facts named per summary.
 const LOST_MAX: usize = 3;
 
 fn lost(facts: &[LostFact]) -> String {
@@ -117,7 +117,7 @@ fn lost(facts: &[LostFact]) -> String {
     format!(", lost {}{more}", named.collect::<Vec<_>>().join(", "))
 }
 
-/// Thousandths as people read them.
+/// Formats thousandths as percent.
 fn percent(permille: u16) -> String {
     if permille.is_multiple_of(10) {
         format!("{} %", permille / 10)

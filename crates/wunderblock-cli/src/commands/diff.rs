@@ -1,4 +1,4 @@
-//! `diff`: where two recorded requests part, and why.
+//! `diff`: shows where two recorded requests differ, and why.
 
 use crate::args::{Diff, Global};
 use crate::console::answer;

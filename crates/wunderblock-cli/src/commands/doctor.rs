@@ -1,4 +1,4 @@
-//! `doctor`: is the ledger well.
+//! `doctor`: examines the ledger, and repairs or rebuilds it.
 
 use super::erase::Waiting;
 use crate::args::{Doctor, Global};
@@ -17,7 +17,7 @@ use wunderblock_core::stub::grouped;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Doctor) -> Exit {
     match checked(global, settings, wanted).await {
-        // So much is wrong that not even the examination gets through: that is its finding.
+        // A ledger too damaged to be examined is itself the finding.
         Err(Failure::Engine(Error::Store(StoreError::Damaged(detail)))) => {
             let problem = Problem { rule: "the file can be read", detail, derived: false, tenant: None };
             let bytes = settings.db.metadata().map_or(0, |meta| meta.len());
@@ -32,7 +32,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Doctor) -
 async fn checked(global: &Global, settings: &Settings, wanted: &Doctor) -> Exit {
     let writes = wanted.rebuild || wanted.repair;
     let engine = if writes { settings.existing().await? } else { settings.read_only().await? };
-    // A tenant that was named is the only one that is looked at.
+    // If a tenant is named, only that tenant is examined.
     let all = global.tenant.is_none();
     let whose = if all { engine.ledger().tenants().await? } else { vec![engine.clone()] };
     if wanted.rebuild {
@@ -54,6 +54,7 @@ async fn checked(global: &Global, settings: &Settings, wanted: &Doctor) -> Exit 
             let left = diagnosis.problems.iter().filter(|problem| problem.derived).count();
             diagnosis.repaired = found.saturating_sub(left);
         } else {
+            // Without a problem to repair, `--repair` still does the background work that is left.
             for engine in &whose {
                 catch_up(engine, global).await?;
             }

@@ -1,4 +1,4 @@
-//! `erase`: content, permanently.
+//! `erase`: permanently erases content.
 
 mod text;
 
@@ -66,7 +66,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Erase) ->
     Ok(ExitCode::SUCCESS)
 }
 
-/// Names the sessions an erasure has left, and the flag that takes them along.
+/// Names the sessions that an erasure did not touch, and the flag that includes them.
 fn left(global: &Global, sessions: &[StreamId], whose: &str, flag: &str) {
     if !sessions.is_empty() {
         let names = sessions.iter().map(StreamId::as_str).collect::<Vec<_>>().join(", ");
@@ -75,7 +75,7 @@ fn left(global: &Global, sessions: &[StreamId], whose: &str, flag: &str) {
     }
 }
 
-/// Tells the person, while it is there, that the engine waits for another process to stop reading the ledger.
+/// Prints a message if the engine waits for another process to stop reading the ledger.
 pub(crate) struct Waiting(Option<(Sender<()>, std::thread::JoinHandle<()>)>);
 
 impl Waiting {
@@ -83,6 +83,7 @@ impl Waiting {
         let (engine, global) = (engine.clone(), global.clone());
         let (end, ended) = channel::<()>();
         let told = std::thread::Builder::new().name("waiting".to_owned()).spawn(move || {
+            // The message appears only after half a second of continuous waiting.
             let step = Duration::from_millis(100);
             let mut waited = 0;
             while waited < 5 && ended.recv_timeout(step) == Err(RecvTimeoutError::Timeout) {

@@ -1,4 +1,4 @@
-//! `expand`: the texts that a summary or a gap replaces, verbatim, page by page.
+//! `expand`: shows the content that a summary or a gap replaces, verbatim, page by page.
 
 use crate::args::{Expand, Global};
 use crate::console::{print_report, say};

@@ -1,4 +1,4 @@
-//! `export`: a session out of the ledger.
+//! `export`: exports a session from the ledger.
 
 use crate::args::{Export, Global};
 use crate::console::say;
@@ -14,13 +14,13 @@ use wunderblock::ContextOptions;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Seq, Tokens};
 
-/// More than any session holds: everything is shown.
+/// A window larger than any session, so that everything is shown.
 const EVERYTHING: Tokens = Tokens(1 << 40);
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Export) -> Exit {
     let to = wanted.to.map(dialect);
     let (_, session) = reading(settings, global, &wanted.session.session).await?;
-    // `-` is stdout, as everywhere.
+    // `-` means stdout, as in the other commands.
     let file = wanted.out.as_deref().filter(|path| *path != Path::new("-"));
     let mut out: Box<dyn Write + Send> = match file {
         Some(path) => {

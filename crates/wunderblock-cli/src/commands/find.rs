@@ -1,4 +1,4 @@
-//! `explain --find`: what became of a text or a handle.
+//! `explain --find`: shows whether and how a request contains a text or a handle.
 
 use crate::args::Global;
 use crate::columns::{plural, wrap};
@@ -62,7 +62,7 @@ impl FindPicture<'_> {
         out
     }
 
-    /// One place: where it is, who said it, the text with what stands around it, and what to do.
+    /// Describes one place: its position and state, its speaker, an excerpt, and advice.
     fn place(&self, place: &Placement, entry: Option<&EntryDescription>) -> String {
         let name = match place.seq {
             Some(seq) => format!("#{seq}"),
@@ -87,7 +87,7 @@ impl FindPicture<'_> {
         out
     }
 
-    /// Whether and how the request shows it.
+    /// Describes whether and how the request shows a place.
     fn state(&self, place: &Placement) -> String {
         let section = place.section.map(|section| format!(" ({})", section.name())).unwrap_or_default();
         match place.treatment {
@@ -100,7 +100,7 @@ impl FindPicture<'_> {
         }
     }
 
-    /// What to do, and the command that does it.
+    /// Returns advice in words, and the command to follow it.
     fn advice(&self, advice: &Advice) -> (String, Option<String>) {
         let session = &self.session;
         let room = |needs: &Tokens, free: &Tokens| {

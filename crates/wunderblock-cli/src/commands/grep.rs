@@ -1,4 +1,4 @@
-//! `grep`: an exact text in the originals, the latest first, as it is found.
+//! `grep`: searches the originals for a text, newest first, and prints each match as it is found.
 
 use crate::args::{Global, Grep};
 use crate::columns::{fit, pad};
@@ -49,7 +49,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Grep) -> 
             } else {
                 flat(&mut out, &hit)
             };
-            // The first lines are seen at once; a flood is written in blocks.
+            // The first lines are flushed so that they appear immediately; further lines are buffered.
             if count <= 20 && outcome.is_ok() {
                 outcome = out.flush();
             }

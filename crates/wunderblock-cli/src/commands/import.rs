@@ -1,4 +1,4 @@
-//! `import`: transcripts into the ledger.
+//! `import`: imports transcripts into the ledger.
 
 use crate::args::{Global, Import};
 use crate::columns::plural;
@@ -44,8 +44,8 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Import) -
     Ok(ExitCode::from(FAILED))
 }
 
-/// Imports what a folder holds. Not every file of it is a transcript: those are named, and the rest goes on. Answers what
-/// could not be imported for another reason.
+/// Imports the transcripts in a folder. Files that are not transcripts are named and skipped. Returns the other
+/// failures.
 async fn folder(
     global: &Global,
     engine: &Engine,
@@ -73,6 +73,7 @@ async fn folder(
             Err(error @ Failure::Engine(Error::Import { reason: ImportReason::NotATranscript, .. })) => {
                 say(global, &format!("skipped: {}", clean(&text(&error))));
             }
+            // Nobody reads the output any more, so the import ends here.
             Err(Failure::BrokenPipe) => return Err(Failure::BrokenPipe),
             Err(error) => failed.push(error),
         }
@@ -114,7 +115,7 @@ fn line(imported: &Imported) -> String {
     )
 }
 
-/// How much of a file is new, known, not stored, of unknown shape, broken.
+/// Describes the amounts of a file that are new, known, erased, of unknown shape, and broken.
 fn amounts(imported: &Imported) -> String {
     let mut out = plural(imported.appended, "event", "events");
     if imported.duplicates > 0 {

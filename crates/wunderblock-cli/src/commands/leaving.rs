@@ -1,4 +1,4 @@
-//! What a compaction takes out of view, and its money, for people.
+//! Describes for people what a compaction removes from the view, and its cost.
 
 use crate::columns::{fit, plural, wrap};
 use crate::paint::Paint;
@@ -6,10 +6,10 @@ use crate::terminal::{clean, width};
 use wunderblock::{Compacted, LeavingKind};
 use wunderblock_core::stub::grouped;
 
-/// Things of a kind that are named.
+/// Maximum number of items named per kind without `-v`.
 const NAMED: usize = 3;
 
-/// What leaves the view, and what it costs and saves.
+/// Describes the content that leaves the view, and what the compaction costs and saves.
 pub(super) fn picture(done: &Compacted, paint: Paint, all: bool) -> String {
     let leaving = &done.leaving;
     let mut out = String::new();
@@ -32,7 +32,7 @@ pub(super) fn picture(done: &Compacted, paint: Paint, all: bool) -> String {
     out
 }
 
-/// How many of a kind, how many of them stand in the summaries, and those that do not.
+/// Describes items of one kind: how many there are, how many are in the summaries, and those that are not.
 fn kind_lines(kind: &LeavingKind, paint: Paint, all: bool) -> String {
     let untold = kind.untold.len();
     let told = match (kind.count - untold, untold) {
@@ -42,7 +42,7 @@ fn kind_lines(kind: &LeavingKind, paint: Paint, all: bool) -> String {
     };
     let mut out = format!("    {:<10} {:>5}  {told}\n", kind.name, grouped(kind.count as u64));
     let shown = if all { untold } else { NAMED };
-    // The newest matter most.
+    // The latest items matter most, so they come first.
     for noted in kind.untold.iter().rev().take(shown) {
         let line = format!("missing: #{} {}", noted.at, clean(&noted.text));
         out.push_str(&format!("{:19}{}\n", "", paint.dim(&fit(&line, width().saturating_sub(19)))));

@@ -1,4 +1,4 @@
-//! `read`: the exact bytes that a handle or a place names.
+//! `read`: prints exactly the bytes that a handle names.
 
 use crate::args::{Global, Read};
 use crate::console::{print_report, say};

@@ -1,4 +1,4 @@
-//! `reduce`: texts, each shortened by its structure, their bytes kept.
+//! `reduce`: shortens texts by their structure, and stores their bytes in the ledger.
 
 use crate::args::{Global, HowArgs, LevelArg, ReduceArgs};
 use crate::console::{print, print_json, print_report, say};
@@ -18,7 +18,7 @@ use wunderblock_core::id::StreamId;
 use wunderblock_core::stub::grouped;
 use wunderblock_reduce::{Kind, Level};
 
-/// The largest text that is read: it is held in memory, and so are its lines.
+/// Maximum length in bytes of a text: it is held in memory, and so are its lines.
 pub(super) const MAX_BYTES: u64 = 1 << 30;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &ReduceArgs) -> Exit {
@@ -31,7 +31,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &ReduceArg
     }
     let (mut worst, mut gap) = (0, "");
     for file in &wanted.files {
-        // What cannot be read keeps no other file from being shortened.
+        // An unreadable file does not stop the others.
         let bytes = match text(file) {
             Ok(bytes) => bytes,
             Err(failure) => {
@@ -49,8 +49,8 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &ReduceArg
     Ok(ExitCode::from(worst))
 }
 
-/// One line about what became of an output, of which `shown` tokens were shown before: `12,431 → 812 tokens ·
-/// wb:3f9c1a7b`.
+/// Describes the result of shortening an output in one line, such as `12,431 → 812 tokens · wb:3f9c1a7b`. `shown` is
+/// the number of tokens that were shown before.
 pub(super) fn outcome(kept: &ShortenedOutput, about: &str, shown: u64) -> String {
     let reduced = &kept.reduced;
     let (before, after) = (grouped(shown + reduced.tokens_before), grouped(shown + reduced.tokens_after));
@@ -61,7 +61,7 @@ pub(super) fn outcome(kept: &ShortenedOutput, about: &str, shown: u64) -> String
     }
 }
 
-/// What holds for all files of one call: the ledger is opened once.
+/// State shared by all files of one call, so that the ledger is opened only once.
 struct ReduceRequest<'a> {
     global: &'a Global,
     settings: &'a Settings,
@@ -71,7 +71,7 @@ struct ReduceRequest<'a> {
 }
 
 impl ReduceRequest<'_> {
-    /// Shortens and prints a text; the exit code.
+    /// Shortens and prints a text. Returns the exit code.
     async fn shorten(&mut self, file: &Path, bytes: &[u8]) -> Result<u8, Failure> {
         let input = json!({ "file": file.to_string_lossy() }).to_string();
         let output = Output { bytes, tool: "reduce", input: &input, failed: false, call: None };
@@ -84,7 +84,7 @@ impl ReduceRequest<'_> {
                 }
                 say(self.global, &outcome(&kept, "", 0));
             }
-            // What came through a pipe is nowhere else.
+            // The text is printed in full, because text from a pipe exists nowhere else.
             Err(failure) => {
                 if self.global.json {
                     print_json(&json!({ "text": String::from_utf8_lossy(bytes), "handle": null }))?;
@@ -110,12 +110,12 @@ impl ReduceRequest<'_> {
     }
 }
 
-/// Exact tokens of the o200k vocabulary.
+/// Returns the exact number of tokens in the o200k vocabulary.
 pub(super) fn exact(text: &str) -> u64 {
     u64::from(Counted::of(text).o200k)
 }
 
-/// What was typed, understood.
+/// The parsed options of a reduction.
 pub(super) struct How<'a> {
     pub(super) session: &'a str,
     level: Level,
@@ -139,7 +139,7 @@ impl<'a> How<'a> {
         Ok(Self { session, level, kind: Kind::named(&typed.kind), query: typed.query.as_deref() })
     }
 
-    /// Whether the text has a maximum size.
+    /// Returns whether the text has a maximum size.
     pub(super) const fn is_budget(&self) -> bool {
         matches!(self.level, Level::Budget(_))
     }

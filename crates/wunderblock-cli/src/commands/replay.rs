@@ -1,4 +1,4 @@
-//! `replay`: an earlier request, byte for byte.
+//! `replay`: writes a recorded request again, byte for byte.
 
 use crate::args::{Global, Replay};
 use crate::console::{deliver, time};

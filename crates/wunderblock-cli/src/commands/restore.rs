@@ -1,4 +1,4 @@
-//! `restore`: a backup in the ledger's place.
+//! `restore`: replaces the ledger by a backup.
 
 use crate::args::{Global, Restore};
 use crate::columns::plural;

@@ -1,12 +1,12 @@
-//! `run`: a command as it is, but what it writes is kept, and shortened unless a person looks at it.
+//! `run`: runs a command unchanged, and stores its output. The output is shortened unless a person watches it.
 //!
 //! ```text
 //!  command ─► pipe, or a terminal in the place of ours ─► spool, as it comes ─► at the end: the ledger
 //!                                                     └─► terminal: as it comes · else: shortened, at the end
 //! ```
 //!
-//! A prefix must cost next to nothing and must never be in the way: whatever goes wrong on our side, the command's own
-//! output and exit code reach the caller.
+//! As a prefix of other commands, `run` must cost almost nothing and never get in the way. Whatever fails on our
+//! side, the command's own output and exit code reach the caller.
 
 mod channel;
 mod keyboard;
@@ -45,7 +45,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &RunArgs) 
     let how = How::of(&wanted.how)?;
     let request = RunRequest { global, settings, how, line: line(wanted), cwd: cwd() };
     let watched = request.start(wanted)?;
-    // The ledger is opened while the command works: then it costs no time, and what the command writes is taken meanwhile.
+    // Opening the ledger while the command runs costs no extra time, and the output is read meanwhile.
     let at_work = std::thread::spawn(move || watched.end());
     let engine = settings.write().await;
     let ended = at_work
@@ -54,7 +54,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &RunArgs) 
     request.finish(engine.as_ref(), ended).await
 }
 
-/// What holds for the whole of a run.
+/// Settings of a whole run.
 struct RunRequest<'a> {
     global: &'a Global,
     settings: &'a Settings,
@@ -76,6 +76,7 @@ impl RunRequest<'_> {
     fn start(&self, wanted: &RunArgs) -> Result<Watched, Failure> {
         let signals = Signals::heed()?;
         let out = self.ends(To::Out)?;
+        // With a single channel for both streams, their order is kept.
         let err = (!self.global.json && !To::are_one()).then(|| self.ends(To::Err)).transpose()?;
         let terminal = std::iter::once(&out).chain(&err).find(|ends| ends.is_terminal);
         let mut command = command(&wanted.command, terminal.is_some())?;
@@ -100,7 +101,7 @@ impl RunRequest<'_> {
         Ok(Watched { child, channels, signals, has_session, keyboard, heartbeat, held: Vec::new() })
     }
 
-    /// What we read of a stream, and what the command writes to.
+    /// Creates the two ends of a stream: ours to read from, and the command's to write to.
     fn ends(&self, to: To) -> std::io::Result<Ends> {
         if !self.global.json
             && to.is_terminal()
@@ -129,7 +130,7 @@ impl RunRequest<'_> {
         Ok(Channel::new(from, (to, way), (self.settings.db.clone(), head)))
     }
 
-    /// Keeps what the command wrote, and shows what was not shown yet; the command's exit code.
+    /// Stores the command's output, and prints what has not been shown yet. Returns the command's exit code.
     async fn finish(&self, engine: Result<&Engine, &Failure>, ended: Ended) -> Exit {
         let code = code(ended.status);
         if ended.left {
@@ -145,7 +146,7 @@ impl RunRequest<'_> {
                 say(self.global, "wunderblock: more than 1 GiB passed as it is, and is not kept");
                 continue;
             };
-            // That a command ran is kept though it said nothing; that it did not complain is not.
+            // An empty stdout is stored, because it records that the command ran; an empty stderr says nothing.
             if written.to == To::Err && bytes.is_empty() {
                 continue;
             }
@@ -159,7 +160,7 @@ impl RunRequest<'_> {
             if self.global.json {
                 told = match &kept {
                     Ok(Kept { short: Some(short), .. }) => serde_json::to_value(OutputReport::new(short))?,
-                    // The ledger is of no use now; the command's words still are.
+                    // If the ledger cannot be used, the command's output is still reported.
                     _ => json!({ "text": String::from_utf8_lossy(unseen), "handle": null }),
                 };
             } else {
@@ -186,7 +187,7 @@ impl RunRequest<'_> {
         Ok(ExitCode::from(code))
     }
 
-    /// Keeps what was written to a stream, shortened where it is shown so.
+    /// Stores the output of a stream, shortened unless it was shown as it came.
     async fn keep(
         &self,
         engine: Result<&Engine, &Failure>,
@@ -213,29 +214,29 @@ impl RunRequest<'_> {
 struct Ends {
     reader: OwnedFd,
     command: OwnedFd,
-    /// Whether it is a terminal in the place of ours.
+    /// Whether the stream is a terminal that replaces ours.
     is_terminal: bool,
 }
 
-/// Opens a session on the terminal that a run has made, and becomes the command.
+/// Opens a session on the terminal that `run` created, and becomes the command.
 pub(crate) fn on_terminal(wanted: &[OsString]) -> Exit {
     let command = command(wanted, false)?;
     let (program, error) = (command.get_program().to_owned(), open_session(command));
     Err(not_started(&program, &error))
 }
 
-/// What became of a stream's output.
+/// Result of storing a stream's output.
 struct Kept {
     handle: Option<Handle>,
-    /// None where it was shown as it came.
+    /// The shortened output; `None` if the output was shown as it came.
     short: Option<ShortenedOutput>,
 }
 
-/// Bytes below which nothing is said of an output that a person has seen whole.
+/// Minimum length in bytes of an output that is reported although a person has seen all of it.
 const WORTH_SAYING: usize = 512;
 
 impl Kept {
-    /// What is said of it: what was saved, or where it is kept. Nothing where the reader has all of it.
+    /// Describes what was saved, or where the output is stored. `None` if the reader has seen all of a short output.
     fn words(&self, written: &Written, bytes: &[u8]) -> Option<String> {
         let about = if written.to == To::Err { "stderr: " } else { "" };
         match (&self.short, self.handle) {
@@ -251,7 +252,7 @@ impl Kept {
     }
 }
 
-/// The name of the call of a stream's output: no other run has it at this time.
+/// Returns an id for the call that stores a stream's output, unique among runs at this time.
 fn call_name(to: To) -> Result<String, Failure> {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     let now = now.map_err(std::io::Error::other)?.as_nanos();
@@ -259,10 +260,10 @@ fn call_name(to: To) -> Result<String, Failure> {
     Ok(format!("run-{now:x}-{:x}{stream}", std::process::id()))
 }
 
-/// The exit code of shells for a command that cannot be started.
+/// Exit code of shells for a command that cannot be started.
 const NOT_STARTED: u8 = 127;
 
-/// The command: by itself, or as what becomes it once a session is opened.
+/// Creates the command: the program itself, or our program if a session must be opened first.
 fn command(wanted: &[OsString], opens_session: bool) -> Result<Command, Failure> {
     let (program, arguments) =
         wanted.split_first().ok_or_else(|| Failure::Door(USAGE, "no command was given".to_owned()))?;
@@ -290,7 +291,7 @@ fn not_started(program: &OsStr, error: &std::io::Error) -> Failure {
     )
 }
 
-/// The command's own exit code; 128 and the signal's number where a signal ended it, as shells say it.
+/// Returns the command's exit code. If a signal ended the command, it is 128 plus the signal's number, as in shells.
 fn code(status: ExitStatus) -> u8 {
     let code =
         status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(i32::from(FAILED));

@@ -1,4 +1,4 @@
-//! `search`: what was said, best match first.
+//! `search`: searches the index, best matches first.
 
 use crate::args::{Global, Search};
 use crate::columns::{fit, wrap};

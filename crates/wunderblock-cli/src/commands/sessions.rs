@@ -1,4 +1,4 @@
-//! `sessions`: the sessions of the ledger, the latest first.
+//! `sessions`: lists the sessions of the ledger.
 
 use crate::args::{Global, Sessions};
 use crate::columns::{columns, fit, pad, size};
@@ -21,7 +21,7 @@ const BEHIND: usize = 2 + 16 + 2 + 8 + 2;
 /// Minimum columns for a session's first words; with fewer they are left out.
 const TITLE: usize = 20;
 
-/// What is said of a session whose import did not reach its end.
+/// Note about a session whose import did not reach the end of its file.
 pub(super) const UNFINISHED: &str =
     "import unfinished: only the beginning is here; `import` of its file goes on";
 

@@ -1,4 +1,4 @@
-//! `show`: the messages of a session.
+//! `show`: shows the messages and other events of a session.
 
 use super::sessions::UNFINISHED;
 use crate::args::{Global, Show};
@@ -20,7 +20,7 @@ use wunderblock_core::ports::Bodies;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Bytes, Seq};
 
-/// Maximum lines of a text, except with `-v`.
+/// Maximum number of a text's lines shown without `-v`.
 const LINES: usize = 8;
 /// Columns before a text: those of its position.
 const INDENT: usize = 7;

@@ -1,4 +1,4 @@
-//! `simulate`: sessions under several policies, side by side.
+//! `simulate`: plays sessions under several policies and compares the results.
 
 mod table;
 
@@ -19,7 +19,7 @@ use wunderblock::{ContextOptions, PolicyResult, SimulateOptions};
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::Tokens;
 
-/// Presets that are for tests.
+/// Presets that serve only for tests.
 const TESTS: [&str; 2] = ["always", "never"];
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: SimulateArgs) -> Exit {
@@ -56,7 +56,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: SimulateAr
     };
     let found = engine.simulate(&histories, &options).await;
     bar.finish_and_clear();
-    // Nobody stops it but by ending the program.
+    // `None` means that the progress callback stopped the simulation, which ours never does.
     let Some(mut found) = found? else { return Ok(ExitCode::SUCCESS) };
     if let Some(path) = &wanted.svg {
         std::fs::write(path, draw(&found)).map_err(|error| unwritten(path, &error))?;
@@ -71,8 +71,8 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: SimulateAr
     answer(global, &found, || table::text(&found, wanted.per_turn, width(), Paint::stdout()))
 }
 
-/// The policies, each under a name of its own, and the name of the one they are compared with. A file whose policy has the
-/// name of another is named by its path.
+/// Returns the policies, each under a unique name, and the name of the baseline. A policy whose name is already taken
+/// is named by the argument that selected it.
 fn policies(wanted: &SimulateArgs) -> Result<(Vec<Arc<Policy>>, Box<str>), Failure> {
     let mut typed: Vec<&str> = match wanted.policy.as_slice() {
         [] => Policies::embedded().names().filter(|name| !TESTS.contains(name)).collect(),

@@ -1,4 +1,4 @@
-//! `undo`: the view from before a compaction.
+//! `undo`: restores the view from before a compaction.
 
 use super::build::lane;
 use crate::args::{Global, UndoArgs};

@@ -1,4 +1,4 @@
-//! `pin`, `unpin`, `hide`, `unhide`: what is in every request, or in none.
+//! `pin`, `unpin`, `hide`, `unhide`: control whether an entry is in every request, or in none.
 
 use crate::args::{Global, VisibilityArgs};
 use crate::columns::{fit, wrap};
@@ -27,7 +27,7 @@ pub(crate) async fn run(
     answer(global, &VisibilityReport::new(id, change, &done), || words(&name, change, &done))
 }
 
-/// What was changed, of what, and what that comes to. Commands stand on lines of their own, to be copied.
+/// Describes the change, its entry and its effects. Commands are on separate lines, so that they can be copied.
 fn words(session: &str, change: Visibility, done: &VisibilityChange) -> String {
     let entry = &done.entry;
     let already = if done.recorded.is_none() { " already" } else { "" };

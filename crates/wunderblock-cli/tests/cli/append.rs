@@ -1,4 +1,4 @@
-//! The live door.
+//! Tests of `append`, the live door.
 
 use crate::desk::Desk;
 use crate::fixture::SESSION;
@@ -67,7 +67,7 @@ fn an_answer_comes_before_the_next_line_is_needed() {
         stdin.write_all(message(&format!("m{number}"), "hi").as_bytes()).unwrap();
         let answer: serde_json::Value = serde_json::from_str(&answers.next().unwrap().unwrap()).unwrap();
         assert_eq!(answer["id"], format!("m{number}"));
-        // Durable when it is acknowledged: somebody else sees it while the writer is still there.
+        // An acknowledged event is durable: another process sees it while the writer is still running.
         let seen = desk.run(&["show", "live", "--json"]).exits(0).lines();
         assert_eq!(seen.last().unwrap()["seq"], answer["seq"]);
     }
@@ -77,7 +77,7 @@ fn an_answer_comes_before_the_next_line_is_needed() {
 
 #[test]
 fn several_processes_append_to_one_session_at_once() {
-    // The ledger does not exist yet: they also race to make it.
+    // The ledger does not exist yet, so the processes also race to create it.
     let desk = Desk::bare();
     let (writers, each) = (4, 60);
     let children: Vec<_> = (0..writers).map(|_| desk.start(&["append", "shared"])).collect();
@@ -170,7 +170,7 @@ fn what_only_the_engine_writes_is_refused_with_a_reason() {
     assert_eq!(desk.run(&["doctor", "--json"]).exits(0).json()["ok"], true);
 }
 
-/// What the guide to the live door appends.
+/// Returns the lines that the guide to the live door appends.
 fn documented() -> String {
     let guide = include_str!("../../../../docs/live.md");
     let lines = guide.lines().filter_map(|line| {

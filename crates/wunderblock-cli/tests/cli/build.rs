@@ -1,4 +1,4 @@
-//! `context`, `explain`, `replay`, `diff`: where the bytes go, and what is written to the ledger.
+//! Tests of `context`, `explain`, `replay` and `diff`: which bytes go where, and what is written to the ledger.
 
 use crate::desk::Desk;
 use crate::fixture::SESSION;
@@ -30,7 +30,7 @@ fn people_get_the_report_on_stderr_when_the_request_is_on_stdout() {
     assert!(done.err.contains("thinking out of its place") && done.err.contains("total"), "{}", done.err);
 }
 
-/// Everything that could hold what was written.
+/// Returns the content of every file that a write to the ledger could change.
 fn state(desk: &Desk) -> Vec<(String, Vec<u8>)> {
     let mut files: Vec<_> = std::fs::read_dir(desk.folder())
         .unwrap()

@@ -1,10 +1,10 @@
-//! `compact`, `undo` and `--policy`, as people and programs see them.
+//! Tests of `compact`, `undo` and `--policy`, with output for people and for programs.
 
 use crate::desk::Desk;
 use crate::output::{shown, snapshot};
 use serde_json::{Value, json};
 
-/// A conversation of an agent at work: a request, files read and changed, tests that fail and pass, and what was decided.
+/// A conversation of a working agent: a task, files read and changed, tests that fail and pass, and decisions.
 fn work() -> String {
     let mut lines = Vec::new();
     let mut say = |value: Value| {
@@ -60,7 +60,8 @@ pub(crate) fn with<'a>(command: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
     [command, &ROOM, more].concat()
 }
 
-/// Handles are keyed by the ledger, and what their digits cost differs with them: counts of tokens are masked.
+/// Masks token counts. They vary between ledgers, because handles have other digits, which cost other numbers of
+/// tokens.
 fn countless(text: &str) -> String {
     let masked = |line: &str| {
         let mut out = String::new();
@@ -117,7 +118,7 @@ fn a_request_that_is_too_long_is_compacted_first_and_says_so() {
     assert!(built["total_tokens"].as_u64().unwrap() <= built["limit"].as_u64().unwrap());
     let summarised = built["left_out"].as_array().unwrap().iter().any(|run| run["reason"] == "summarised");
     assert!(summarised, "{}", built["left_out"]);
-    // Once is enough.
+    // The next request is not compacted again.
     let next = desk.run(&with(&["context", "work", "--json"], &[])).exits(0).json();
     assert_eq!(next["compaction"], Value::Null);
     assert_eq!(next["sections"], built["sections"]);
@@ -164,7 +165,7 @@ fn what_cannot_be_a_policy_or_a_summariser_is_refused_with_a_way_out() {
 fn a_program_writes_summaries_and_a_broken_one_is_replaced() {
     let writer = |line: &'static str| with(&["compact", "work", "--json", "--summarizer", line], &[]);
     let broken = "command:sh -c 'cat >/dev/null; echo; exit 1'";
-    // Who only looks asks nobody.
+    // A dry run calls no program.
     let mut looking = writer(broken);
     looking.push("--dry-run");
     let looked = desk().run(&looking).exits(0).json();
@@ -174,7 +175,7 @@ fn a_program_writes_summaries_and_a_broken_one_is_replaced() {
     assert!(done["summaries"].as_array().unwrap().iter().all(|made| made["producer"] == "extractive"));
     let refused = done["rejected"].as_array().unwrap();
     assert!(!refused.is_empty() && refused[0]["producer"] == "command:sh", "{refused:?}");
-    // A program that makes things up is refused, too.
+    // A summary with invented facts is rejected too.
     let done = desk().run(&writer("command:echo I changed src/made_up.rs and src/invented.rs"));
     let done = done.exits(0).json();
     assert!(done["summaries"].as_array().unwrap().iter().all(|made| made["producer"] == "extractive"));
@@ -202,20 +203,20 @@ fn hooks_say_no_and_are_told() {
     assert_eq!(told["tokens_after"], done["tokens_after"]);
     let nodes = desk.run(&["describe", "work", "--json"]).exits(0).json();
     assert_eq!(nodes["nodes"][0]["focus"], "port 4711");
-    // A focus steers; it is no message.
+    // A focus steers the summary, but is not a message of the request.
     let request = desk.run(&with(&["context", "work", "--to", "neutral", "--out", "-"], &[])).exits(0).out;
     assert!(!request.contains("focus"), "{request}");
 }
 
-/// The summaries that `alone.toml` would make of a session.
+/// Returns the summaries that the policy `alone.toml` would make of a session.
 fn summarised(desk: &Desk, session: &str, window: &str) -> String {
     let how = ["--policy", "alone.toml", "--window", window, "--dry-run", "--out", "made.txt", "-q"];
     desk.run(&[["compact", session].as_slice(), &how].concat()).exits(0);
     String::from_utf8(desk.bytes("made.txt")).unwrap()
 }
 
-/// What each policy's template makes of the session in `examples/`, without a model. A change here is a change of what an
-/// agent is told.
+/// Shows what each policy's template makes of the session in `examples/`, without a model. A change of these
+/// snapshots changes the summaries that agents read.
 #[test]
 fn each_template_tells_of_the_example_session() {
     let desk = Desk::new();
@@ -237,18 +238,18 @@ fn each_template_tells_of_the_example_session() {
         "leon-summary",
         "layered",
     ] {
-        // Without the steps before it, whose handles are not the same in two ledgers.
+        // The policy's other steps are left out, because their handles differ between ledgers.
         let alone =
             format!("extends = \"{policy}\"\nname = \"alone\"\n[[step]]\ndo = \"summarise\"\nall = true\n");
         desk.write("alone.toml", alone);
         let made = summarised(&desk, &session, "32000");
-        // The first of several says what the template is.
+        // The first of several summaries shows enough of the template.
         let first: String = made.chars().take(6_000).collect();
         snapshot(&format!("summary_{policy}"), &first);
     }
 }
 
-/// A conversation of which what a person typed is on record, and what tools answered.
+/// A conversation with the recorded words of a person and the recorded results of tools.
 fn conversation(name: &str) -> String {
     let path =
         std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../fixtures/rules/{name}.json"));
@@ -267,7 +268,7 @@ fn conversation(name: &str) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// What `balanced` makes of four conversations in three languages, in 1,500 tokens.
+/// Shows what `balanced` makes of four conversations in three languages, within 1,500 tokens.
 #[test]
 fn four_conversations_are_told_in_fifteen_hundred_tokens() {
     for name in ["a1", "b2", "zh1", "mixed"] {
@@ -285,7 +286,7 @@ fn four_conversations_are_told_in_fifteen_hundred_tokens() {
     }
 }
 
-/// A session of pi that it compacted itself, with this summary.
+/// A session of pi, which pi itself compacted with this summary.
 fn compacted_by_pi(summary: &str) -> String {
     let mut lines = vec![
         json!({ "type": "session", "version": 3, "id": "s1", "timestamp": "2026-03-01T09:00:00.000Z", "cwd": "/w" }),
@@ -311,8 +312,8 @@ fn compacted_by_pi(summary: &str) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// A summary that an imported file holds stands for its range, and says that nothing checked it; one that gives orders does
-/// not.
+/// A summary in an imported file replaces its range and is marked as unchecked. A summary that gives orders is not
+/// used.
 #[test]
 fn a_summary_that_came_with_a_file_is_used_and_named_unchecked() {
     for (summary, is_used) in [

@@ -1,4 +1,4 @@
-//! Our own export comes back by `import`, as a copy.
+//! Tests that `import` reads our own export as a copy.
 
 use crate::desk::Desk;
 use crate::fixture::SESSION;
@@ -9,7 +9,7 @@ fn said(lines: &[Value]) -> Vec<String> {
     messages.map(|event| event["message"].to_string()).collect()
 }
 
-/// The session of the one import that is answered; in another ledger, for in its own it is known.
+/// Imports a file for another tenant and returns its only session. The exporting tenant already knows that session.
 fn imported(desk: &Desk, file: &str) -> (String, Value) {
     let done = desk.run(&["import", file, "--json", "--tenant", "other"]).exits(0).json();
     assert_eq!(
@@ -41,7 +41,7 @@ fn a_session_comes_back_as_a_copy_that_gives_the_same_request() {
     );
     assert!(same("other") == whole, "the same request comes of it as before anything was shortened");
     desk.run(&["context", &copy, "--window", "4000", "--tenant", "other"]).exits(0);
-    // Again: nothing new; and the original is the export itself.
+    // A repeated import adds nothing, and the original is the export itself.
     assert_eq!(
         desk.run(&["import", "copy.ndjson", "--json", "--tenant", "other"]).exits(0).json()["unchanged"],
         true

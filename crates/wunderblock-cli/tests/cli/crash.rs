@@ -1,7 +1,7 @@
-//! kill -9 at any moment: nothing that was acknowledged is lost, and the ledger is well.
+//! Tests that `kill -9` at any moment loses nothing that was acknowledged, and leaves the ledger intact.
 //!
-//! `WUNDERBLOCK_TEST_KILLS` says how many kills there are in all (default 60; `xtask prove` makes 1,000, of every command),
-//! half of them in appends and half in imports; `WUNDERBLOCK_TEST_SEED` from which numbers their moments are drawn.
+//! `WUNDERBLOCK_TEST_KILLS` is the total number of kills, half in appends and half in imports (default 60; `xtask
+//! prove` makes 1,000, in all commands). `WUNDERBLOCK_TEST_SEED` determines their moments.
 
 use crate::desk::Desk;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ pub(crate) fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().map_or(default, |text| text.parse().expect("a number"))
 }
 
-/// Numbers without a pattern (Sebastiano Vigna's splitmix64).
+/// Random numbers (Sebastiano Vigna's splitmix64).
 pub(crate) struct Draw(pub(crate) u64);
 
 impl Draw {
@@ -28,7 +28,7 @@ impl Draw {
 }
 
 fn text_of(id: &str) -> String {
-    // Some are long enough to become blobs of their own.
+    // Some texts are long enough to become separate blobs.
     format!("the words of {id}. ").repeat(1 + id.len() % 3 * 20)
 }
 
@@ -41,12 +41,12 @@ fn feed(mut stdin: ChildStdin, first: u64) -> std::thread::JoinHandle<()> {
                 return;
             }
         }
-        // The pipe stays open: the program waits for more until it is killed.
+        // The pipe stays open, so the program waits for more input until it is killed.
         std::thread::sleep(Duration::from_millis(200));
     })
 }
 
-/// Reads acknowledgements until the other end is gone. A line that was cut off is none.
+/// Reads acknowledgements until the program has ended. A line that the kill cut off is skipped.
 fn acknowledged(child: &mut Child) -> std::thread::JoinHandle<Vec<(u64, String)>> {
     let out = BufReader::new(child.stdout.take().expect("a pipe"));
     std::thread::spawn(move || {
@@ -59,7 +59,7 @@ fn acknowledged(child: &mut Child) -> std::thread::JoinHandle<Vec<(u64, String)>
     })
 }
 
-/// What is wrong is at most what is derived, and repair mends that.
+/// Checks that `doctor` finds only problems in derived data, and that `doctor --repair` fixes them.
 fn well(desk: &Desk, when: &str) {
     let done = desk.run(&["doctor", "--json"]);
     let report = done.json();
@@ -78,7 +78,7 @@ fn killed_appends_lose_nothing_that_was_acknowledged() {
     let (mut desk, mut known, mut next, mut count) = (Desk::bare(), HashMap::new(), 0, 0);
     for round in 0..kills {
         if round % 10 == 0 {
-            // A new one now and then, so that the making of a ledger is killed, too.
+            // A new ledger now and then, so that kills also hit the creation of a ledger.
             (desk, known, next) = (Desk::bare(), HashMap::new(), 0);
         }
         let mut child = desk.start(&["append", "live"]);
@@ -119,7 +119,7 @@ fn killed_imports_can_be_done_again() {
     reference.write("session.jsonl", &transcript);
     let begun = Instant::now();
     reference.run(&["import", "session.jsonl", "-q"]).exits(0);
-    // How long an import takes here and now: the moments of the kills follow it.
+    // The moments of the kills follow from the duration of an import on this machine.
     let mut whole = u64::try_from(begun.elapsed().as_micros()).unwrap();
     let bodies = |desk: &Desk| -> Vec<Value> {
         let events = desk.run(&["export", "session.jsonl"]).exits(0).lines();
@@ -131,7 +131,7 @@ fn killed_imports_can_be_done_again() {
     let expected = bodies(&reference);
     let (mut cut_short, mut desk) = (0, Desk::bare());
     for round in 0..kills {
-        // A ledger is killed up to three times before an import may end.
+        // Imports into the same ledger are killed up to three times before a new ledger is created.
         if round % 3 == 0 {
             desk = Desk::bare();
             desk.write("session.jsonl", &transcript);

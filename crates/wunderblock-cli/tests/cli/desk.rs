@@ -1,4 +1,4 @@
-//! A folder of its own for each test, and the program run in it with nothing of the machine's environment.
+//! A separate folder for each test, in which the program runs isolated from the machine's environment.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -6,15 +6,15 @@ use std::process::{Child, Command, Output, Stdio};
 use wunderblock::store::sqlite::{Access, Sqlite};
 use wunderblock_core::id::StreamId;
 
-/// A key that makes handles the same in every run.
+/// Tenant key that gives the same handles in every run.
 const KEY: [u8; 32] = [7; 32];
 
-/// The folder.
+/// The folder of a test.
 pub(crate) struct Desk {
     folder: tempfile::TempDir,
 }
 
-/// A text without what has this form (`d` is a digit, `h` a hexadecimal one), except what begins with `but`.
+/// Masks all matches of a form (`d` is a digit, `h` a hexadecimal digit), except those that start with `but`.
 fn without(text: &str, form: &str, but: &str) -> String {
     let fits = |from: usize| {
         let part = text.as_bytes().get(from..from + form.len())?;
@@ -23,7 +23,7 @@ fn without(text: &str, form: &str, but: &str) -> String {
             b'h' => byte.is_ascii_hexdigit(),
             want => *byte == want,
         });
-        // Digits within a longer word, such as a handle, are no number of their own.
+        // Digits inside a longer word, such as a handle, do not count as a number.
         let beside = [from.checked_sub(1), Some(from + form.len())];
         let mut beside = beside.into_iter().flatten().filter_map(|at| text.as_bytes().get(at));
         let alone = form.contains(|c| c != 'd') || !beside.any(u8::is_ascii_alphanumeric);
@@ -43,7 +43,7 @@ fn without(text: &str, form: &str, but: &str) -> String {
     out
 }
 
-/// How a run ended.
+/// Result of a run.
 #[derive(Debug)]
 pub(crate) struct Done {
     pub(crate) code: i32,
@@ -60,7 +60,7 @@ impl Done {
         }
     }
 
-    /// Fails the test unless the run ended so.
+    /// Fails the test unless the run ended with this exit code.
     #[track_caller]
     pub(crate) fn exits(self, code: i32) -> Self {
         assert_eq!(self.code, code, "stdout:\n{}\nstderr:\n{}", self.out, self.err);
@@ -68,13 +68,13 @@ impl Done {
         self
     }
 
-    /// Stdout as one JSON value.
+    /// Parses stdout as one JSON value.
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}\n{}", self.out, self.err))
     }
 
-    /// Stdout as JSON lines.
+    /// Parses stdout as JSON lines.
     #[track_caller]
     pub(crate) fn lines(&self) -> Vec<Value> {
         let parse = |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
@@ -85,16 +85,16 @@ impl Done {
 use serde_json::Value;
 
 impl Desk {
-    /// A folder without a ledger. Its settings keep out the machine's managed policy; the person's files are looked for
-    /// in the folder itself.
+    /// Creates a folder without a ledger. Its settings exclude the machine's managed policy, and the user's files are
+    /// searched in the folder itself.
     pub(crate) fn bare() -> Self {
         let desk = Self { folder: tempfile::tempdir().expect("a temporary folder") };
         desk.write("config/wunderblock/config.toml", "[instructions]\nmanaged = []\n");
         desk
     }
 
-    /// A folder with an empty ledger whose handles are the same in every run, and the transcript of
-    /// [`crate::fixture`] as `session.jsonl`, not imported.
+    /// Creates a folder with an empty ledger whose handles are the same in every run. The transcript of
+    /// [`crate::fixture`] is in `session.jsonl`, not imported.
     pub(crate) fn new() -> Self {
         let desk = Self::bare();
         desk.run(&["append", "nothing"]).exits(0);
@@ -102,15 +102,15 @@ impl Desk {
         let changed = ledger.execute("UPDATE tenants SET key = ?1", [&KEY[..]]).expect("the tenant");
         assert_eq!(changed, 1);
         desk.write("session.jsonl", crate::fixture::transcript());
-        // Of a file that was just written it is not known whether its time will move when it changes, so it is looked at
-        // each time.
+        // The file gets an old modification time. A file written a moment ago could change without a new time, so
+        // every import would read it again.
         let file = std::fs::File::options().write(true).open(desk.path("session.jsonl")).expect("the file");
         file.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(3_600))
             .expect("a time");
         desk
     }
 
-    /// The same with the transcript imported.
+    /// Creates the same folder as `new`, and imports the transcript.
     pub(crate) fn with_session() -> Self {
         let desk = Self::new();
         desk.run(&["import", "session.jsonl", "-q"]).exits(0);
@@ -135,12 +135,12 @@ impl Desk {
         std::fs::read(self.path(name)).expect("a file can be read")
     }
 
-    /// The ledger's file, by the back door.
+    /// Opens the ledger's file directly with SQLite.
     pub(crate) fn sql(&self) -> rusqlite::Connection {
         rusqlite::Connection::open(self.path("ledger.db")).expect("the ledger opens")
     }
 
-    /// Events in a session past the live door, as lines of `append`.
+    /// Writes events to a session past the live door, given as lines of `append`.
     pub(crate) fn forge(&self, session: &str, lines: &str) {
         let ledger = Sqlite::open(&self.path("ledger.db"), Access::Write).expect("the ledger opens");
         let event = |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
@@ -148,12 +148,12 @@ impl Desk {
         wunderblock_testkit::backdoor::put(&ledger, "local", &stream, lines.lines().map(event).collect());
     }
 
-    /// The program, about to run here.
+    /// Prepares a run of the program in this folder.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         self.dress(Command::new(env!("CARGO_BIN_EXE_wunderblock")), args)
     }
 
-    /// A shell script, about to run here; `$WB` is the program.
+    /// Runs a shell script in this folder. `$WB` is the program.
     pub(crate) fn shell(&self, script: &str) -> Done {
         let mut shell = self.dress(Command::new("sh"), &["-c", script]);
         shell.env("WB", env!("CARGO_BIN_EXE_wunderblock"));
@@ -183,18 +183,18 @@ impl Desk {
         Done::new(&self.command(args).output().expect("the program runs"))
     }
 
-    /// What the program writes when that need not be UTF-8.
+    /// Runs the program and returns its output, which need not be UTF-8.
     pub(crate) fn run_bytes(&self, args: &[&str]) -> Output {
         self.command(args).output().expect("the program runs")
     }
 
-    /// Runs with this on stdin.
+    /// Runs the program with this text on stdin.
     pub(crate) fn feed(&self, args: &[&str], input: &str) -> Done {
         let mut child = self.start(args);
         let mut stdin = child.stdin.take().expect("a pipe");
         let input = input.to_owned();
         let feeder = std::thread::spawn(move || {
-            // A program that refuses early closes the pipe; what it said counts.
+            // A program that fails early closes the pipe; its output still counts.
             let _ = stdin.write_all(input.as_bytes());
         });
         let output = child.wait_with_output().expect("the program ends");
@@ -202,23 +202,23 @@ impl Desk {
         Done::new(&output)
     }
 
-    /// Starts with pipes on all three.
+    /// Starts the program with pipes for stdin, stdout and stderr.
     pub(crate) fn start(&self, args: &[&str]) -> Child {
         let mut command = self.command(args);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().expect("the program starts")
     }
 
-    /// A text in which everything that differs from run to run has a name.
+    /// Returns a text in which everything that differs between runs is masked.
     pub(crate) fn settled(&self, text: &str) -> String {
         let folder = self.folder().canonicalize().expect("the folder is there");
         let text = text
             .replace(&*folder.to_string_lossy(), "[folder]")
             .replace(&*self.folder().to_string_lossy(), "[folder]");
-        // The fixture's clock stands in March 2026; every other time is that of the run.
+        // The fixture's clock is in March 2026; every other time is the time of the run.
         let text = without(&text, "dddd-dd-dd dd:dd", "2026-03-01");
         let text = without(&text, "ddddddddddddd", "17723");
-        // What is named after its path, which is another one in every run.
+        // These values follow from the path of the file, which differs in every run.
         let text = without(&text, "\"source\":\"wb:hhhhhhhhhhhhhhhh\"", "never");
         let text = without(&text, "le\":\"wb:hhhhhhhhhhhhhhhh\",\"bytes\":14277,\"w", "never");
         without(&text, "-hhhhhhhh\n", "never")

@@ -1,4 +1,4 @@
-//! A session in the format of each provider: imported, appended, built, explained, exported, summarised.
+//! Tests of a session in the format of each provider: imported, appended, built, explained, exported, summarised.
 
 use crate::desk::Desk;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use wunderblock_wire::validate;
 const ALL: [Dialect; 4] =
     [Dialect::Anthropic, Dialect::OpenaiChat, Dialect::OpenaiResponses, Dialect::Gemini];
 
-/// A request as the provider would take it.
+/// Builds a request in a dialect. Returns the request and its report.
 fn request(dialect: Dialect, desk: &Desk, command: &[&str]) -> (Value, Value) {
     let args = [command, &["--to", dialect.name(), "--out", "request.json", "--json"]].concat();
     let report = desk.run(&args).exits(0).json();
@@ -36,13 +36,13 @@ fn the_example_session_is_built_explained_and_exported_in_each_format() {
             assert!(of("total_tokens") <= of("window") && of("total_tokens") > of("window") / 3, "{report}");
         }
         let whole = desk.run_bytes(&["export", &session, "--to", dialect.name()]);
-        // The session ends with the model's words.
+        // The rule `prefill` applies because the session ends with the model's words.
         let found = validate(dialect, &whole.stdout).into_iter().filter(|found| found.rule != "prefill");
         assert_eq!(found.collect::<Vec<_>>(), [], "{dialect:?}");
     }
 }
 
-/// What clients of the two newer formats would append, word for word.
+/// The exact lines that clients of the two newer formats would append.
 fn told() -> String {
     let lines = [
         json!({ "role": "user", "content": [{ "type": "input_text", "text": "look around" }] }),

@@ -1,8 +1,8 @@
-//! One table of exit codes, which every command follows.
+//! Tests that every command follows the table of exit codes.
 
 use crate::desk::Desk;
 
-/// What happened, as `docs/exit-codes.md` says it, and commands that bring it about.
+/// Events as described in `docs/exit-codes.md`, the exit code, and commands that cause them.
 const TABLE: [(&str, u8, &[&[&str]]); 14] = [
     ("`grep` or `search` finds nothing", 1, &[&["grep", "xylophone"], &["search", "xylophone"]]),
     (

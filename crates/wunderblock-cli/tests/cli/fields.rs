@@ -1,4 +1,4 @@
-//! The names of JSON fields are a promise.
+//! Tests that the names of JSON fields stay the same, because programs depend on them.
 
 use crate::desk::Desk;
 use crate::fixture::SESSION;

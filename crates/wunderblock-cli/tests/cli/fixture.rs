@@ -1,24 +1,24 @@
-//! A small session in Claude Code's transcript format (one JSON object per line, a tree over `parentUuid`): a long tool
-//! output, a rewind, Chinese, a secret, and characters a terminal would act on. The secret is put together here, so
-//! that no file holds it.
+//! A small session in Claude Code's transcript format (one JSON object per line, a tree over `parentUuid`). It
+//! contains a long tool output, a rewind, Chinese, a secret, and characters that a terminal would act on. The secret
+//! is assembled here, so that no file contains it.
 
 use serde_json::{Value, json};
 
-/// The session's id.
+/// Id of the session.
 pub(crate) const SESSION: &str = "7d1f0c52-parser";
-/// The line of the long output that says what is wrong.
+/// The line of the long output that reports the error.
 pub(crate) const ERROR_LINE: &str = "error[P0042]: unexpected token `}` in src/parser.rs:88";
 
-/// What no index may hold.
+/// Secret that no index may contain.
 pub(crate) fn secret() -> String {
     ["ghp", "_", "Zk3VbQ8mXr5TnW1y", "Lc7PdG2sJf9HaUe4RoKi"].concat()
 }
 
-/// What no terminal may get: colours, a title, a cleared screen, text turned around.
+/// Characters that no terminal may receive: colours, a title, a cleared screen, reversed text.
 pub(crate) const HOSTILE: &str =
     "\u{1b}[31mred\u{1b}[0m \u{1b}]0;owned\u{7} \u{1b}[2J \u{9b}31m \u{202e}desrever\u{202c} \u{200b}\r\u{8}";
 
-/// A build's log of 200 lines.
+/// A build log of 200 lines.
 pub(crate) fn log() -> String {
     let lines = (1..=200).map(|number| match number {
         137 => ERROR_LINE.to_owned(),
@@ -31,7 +31,7 @@ pub(crate) fn log() -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The transcript.
+/// Returns the transcript.
 pub(crate) fn transcript() -> String {
     let user = |text: &str| json!({ "role": "user", "content": text });
     let result = |id: &str, text: &str| json!({ "role": "user", "content": [{ "type": "tool_result", "tool_use_id": id, "content": text }] });

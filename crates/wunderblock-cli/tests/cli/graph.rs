@@ -1,9 +1,9 @@
-//! Summaries, as people and programs see them.
+//! Tests of summaries, with output for people and for programs.
 
 use crate::desk::Desk;
 use crate::output::{shown, snapshot};
 
-/// A session with two summaries, one of both, and one that some other program set.
+/// A session with two summaries, a third one made from both, and a fourth one that another program set.
 fn desk() -> Desk {
     let desk = Desk::new();
     let said = |id: &str, role: &str, text: &str| {

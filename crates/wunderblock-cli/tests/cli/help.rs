@@ -1,4 +1,4 @@
-//! The names of commands and flags are a promise; the help is where people read them.
+//! Tests of the help, where people read the names of commands and flags. The names must stay the same.
 
 use crate::desk::Desk;
 
@@ -40,7 +40,8 @@ fn every_command_teaches_itself() {
         let help = desk.run(&[command, "--help"]).exits(0);
         assert_eq!(help.err, "", "help that was asked for is data");
         assert_eq!(help.out, desk.run(&["help", command]).exits(0).out);
-        // A request has its sources under a heading of their own, one line each: a list to look things up in.
+        // The sources of a request have a separate heading and one line each, so these commands may have a longer
+        // help.
         let most = if matches!(command, "context" | "explain") { 70 } else { 50 };
         assert!(help.out.lines().count() <= most, "{command}: no wall of text");
         assert!(help.out.lines().all(|line| line.chars().count() <= 120), "{command}: {}", help.out);

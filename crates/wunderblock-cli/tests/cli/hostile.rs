@@ -1,9 +1,9 @@
-//! Hostile content never reaches a terminal raw, and a reader that goes away is no error.
+//! Tests that hostile content never reaches a terminal unchanged, and that a reader that goes away is not an error.
 
 use crate::desk::Desk;
 use crate::fixture::{HOSTILE, SESSION, secret};
 
-/// What a terminal would act on, or would not show.
+/// Returns whether a terminal would act on a character, or not show it.
 fn acts(c: char) -> bool {
     (c.is_control() && c != '\n' && c != '\t')
         || matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
@@ -134,7 +134,7 @@ fn what_is_erased_is_in_no_file() {
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
     let desk = Desk::with_session();
-    // Enough that a pipe does not hold it.
+    // More text than a pipe can hold.
     let long: String = (0..3000)
         .map(|number| format!("{}\n", serde_json::json!({ "id": format!("m{number}"), "role": "user", "content": "red words ".repeat(10) })))
         .collect();
@@ -217,7 +217,7 @@ fn lines_keep_to_the_width_there_is() {
             let output = command.env("COLUMNS", columns.to_string()).output().unwrap();
             let text = String::from_utf8(output.stdout).unwrap();
             for line in text.lines() {
-                // Wide characters take two columns: the CJK blocks of the fixture.
+                // Wide characters take two columns; those of the fixture are in the CJK blocks.
                 let wide: usize = line
                     .chars()
                     .map(|c| if ('\u{2e80}'..='\u{ffee}').contains(&c) && c != '\u{fffd}' { 2 } else { 1 })

@@ -1,4 +1,4 @@
-//! The ledger's files under attack: kills at any system call, other processes that read or write, another umask.
+//! Attacks on the ledger's files: kills at any system call, other processes that read or write, another umask.
 
 use crate::desk::{Desk, Done};
 use serde_json::Value;
@@ -13,14 +13,14 @@ fn line(id: &str, text: &str) -> String {
     format!("{}\n", serde_json::json!({ "id": id, "role": "user", "content": text }))
 }
 
-/// Numbers without a pattern (Sebastiano Vigna's splitmix64).
+/// Returns a random number (Sebastiano Vigna's splitmix64).
 fn draw(number: u64) -> u64 {
     let mixed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     (mixed ^ (mixed >> 27)) >> 20
 }
 
-/// The files of the ledger, its log and what lies beside it.
+/// Returns the names of the ledger's file, its log, and the files beside it.
 fn files(desk: &Desk) -> Vec<String> {
     let entries = std::fs::read_dir(desk.folder()).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -29,7 +29,7 @@ fn files(desk: &Desk) -> Vec<String> {
     names
 }
 
-/// The same without logs: a command that only reads leaves an empty one.
+/// Returns the same names without logs, because a command that only reads leaves an empty log.
 fn ledgers(desk: &Desk) -> Vec<String> {
     files(desk).into_iter().filter(|name| !name.ends_with("-wal") && !name.ends_with("-shm")).collect()
 }
@@ -103,7 +103,7 @@ fn an_erasure_waits_for_a_reader_and_says_what_is_left() {
     desk.feed(&["append", "s"], &line("3", "more")).exits(0);
     desk.run(&["doctor"]).exits(0);
     assert!(!anywhere(&desk, SECRET));
-    // A reader that leaves in time is waited for without an error.
+    // The erasure waits for a reader that ends in time, and then succeeds.
     desk.feed(&["append", "s"], &line("4", SECRET)).exits(0);
     let reader = desk.sql();
     reader.execute_batch("BEGIN; SELECT count(*) FROM events").unwrap();
@@ -201,7 +201,7 @@ fn doctor_examines_all_tenants_unless_one_is_named() {
     assert!(!desk.path("new.db").exists());
 }
 
-/// Runs the program under strace, which kills it as it enters a system call for the n-th time. Answers whether it lived.
+/// Runs the program under strace, which kills it at the n-th of these system calls. Returns whether it survived.
 fn lives(desk: &Desk, calls: &str, nth: u32, command: &str) -> bool {
     let inject = format!("-e trace={calls} -e inject={calls}:signal=SIGKILL:when={nth}");
     let done = desk.shell(&format!("strace -f -qq -o strace.log {inject} $WB {command}"));
@@ -219,13 +219,13 @@ fn has_strace() -> bool {
     works
 }
 
-/// What changes names, and what makes something durable.
+/// System calls that change names, and those that make data durable.
 const NAMES: &str = "rename,renameat,renameat2,link,linkat,unlink,unlinkat,fsync,fdatasync,ftruncate";
-/// What changes content.
+/// System calls that change content.
 const CONTENT: &str = "pwrite64,write";
 
-/// Kills a command at calls that change names or content, and looks at what is left: at each of them with
-/// `WUNDERBLOCK_TEST_KILLS` set, else at the first ones and then at fewer and fewer.
+/// Kills a command at calls that change names or content, and checks what is left. With `WUNDERBLOCK_TEST_KILLS` set,
+/// it kills at every call, otherwise at the first ones and then at growing intervals.
 fn killed_everywhere(command: &str, prepare: impl Fn() -> Desk, look: impl Fn(&Desk, &str)) {
     let mut kills = 0;
     let all = std::env::var_os("WUNDERBLOCK_TEST_KILLS").is_some();
@@ -273,7 +273,7 @@ fn killed_at_a_system_call_of_creation() {
     });
 }
 
-/// A ledger that has gone on since its backup was made.
+/// Prepares a ledger that has changed since its backup.
 fn gone_on(desk: &Desk) {
     desk.feed(&["append", "s"], &(line("1", "of the backup") + &line("2", SECRET))).exits(0);
     desk.run(&["backup", "copy.db"]).exits(0);

@@ -1,4 +1,4 @@
-//! The command line as those who use it meet it: the built binary, whole outputs, exit codes, crashes.
+//! Tests of the command line as its users see it: the built program, whole outputs, exit codes, crashes.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! What an argument means: an id, a beginning of one, a branch, a path.
+//! Tests of arguments that name a session: an id, the start of an id, a branch, a path.
 
 use crate::desk::Desk;
 use crate::fixture::SESSION;
@@ -63,7 +63,7 @@ fn a_file_does_not_take_the_place_of_a_session() {
         assert!(!done.out.contains("what the file says"), "{}", done.out);
     }
     assert_eq!(desk.run(&["show", "notes", "-q"]).exits(0).err, "");
-    // A path is one: the file is imported, as a session of its own.
+    // An explicit path always names the file, which is imported as a separate session.
     assert!(desk.run(&["show", "./notes"]).exits(0).out.contains("what the file says"));
     assert!(desk.run(&["show", "note"]).exits(2).err.contains("matches 2 sessions"));
     assert!(desk.run(&["show", "session.jsonl"]).exits(0).out.contains("Only remove the brace"));
@@ -116,7 +116,7 @@ fn a_folder_of_which_a_file_fails_ends_with_the_list() {
         "{\"role\":\"user\",\"content\":\"z\"}\n{\"role\":\"assistant\",\"content\":\"y\"}\n",
     );
     if desk.shell("chmod 000 all/secret.jsonl; cat all/secret.jsonl").code == 0 {
-        // The superuser reads everything; a single document that is too large is a failure for everybody.
+        // The superuser can read every file, so a document that is too large causes the failure instead.
         desk.shell("rm -f all/secret.jsonl; (printf '[\\n'; head -c 70000000 /dev/zero | tr '\\0' ' ') > all/secret.json").exits(0);
     }
     let done = desk.run(&["import", "all", "--no-index"]).exits(1);

@@ -1,9 +1,9 @@
-//! Whole outputs, for people and for machines. A change in one of these files is a change users see.
+//! Snapshots of whole outputs, for people and for programs. A change in a snapshot is a change that users see.
 
 use crate::desk::Desk;
 use crate::fixture::{ERROR_LINE, SESSION};
 
-/// Runs each line and shows all that comes of it, as one would see it.
+/// Runs each command and returns its output and exit code as a person would see them.
 pub(crate) fn shown(desk: &Desk, runs: &[&[&str]]) -> String {
     let mut out = String::new();
     for args in runs {
@@ -239,13 +239,13 @@ fn the_ledger_is_looked_after() {
     snapshot("care", &sizes.iter().fold(shown(&desk, &runs), |text, before| unsized_after(&text, before)));
 }
 
-/// A text without the numbers that follow something.
+/// Masks the number after each occurrence of `before`.
 fn unsized_after(text: &str, before: &str) -> String {
     let mut parts = text.split(before);
     let mut out = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let rest = part.trim_start_matches(|c: char| c.is_ascii_digit() || c == ',');
-        // A comma of JSON stands behind the number.
+        // In JSON, a comma follows the number.
         let comma = if part[..part.len() - rest.len()].ends_with(',') { "," } else { "" };
         out.push_str(&format!(
             "{before}{}{comma}{rest}",

@@ -1,4 +1,4 @@
-//! What enters a request from outside: through flags, files and the settings, up to what is recorded of it.
+//! Tests of content that enters a request from outside: through flags, files and settings, up to its record.
 
 use crate::desk::Desk;
 use crate::fixture::SESSION;
@@ -6,14 +6,14 @@ use crate::output::{shown, snapshot};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// A session that has touched `src/lib.rs`, from two directories below the root.
+/// A session that has read `src/lib.rs`, with a path from two directories below the root.
 const TALK: &str = r#"{"id":"m1","at":1772357000000,"role":"user","content":"Please mend the parser."}
 {"id":"m2","at":1772357001000,"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Read","input":{"file_path":"../../src/lib.rs"}}]}
 {"id":"m3","at":1772357002000,"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"pub mod parser;"}]}
 {"id":"m4","at":1772357003000,"role":"user","content":"Go on."}
 "#;
 
-/// What is given by flags in most tests.
+/// Flags that most tests use.
 const FLAGS: [&str; 14] = [
     "--safety",
     "safety.md",
@@ -31,7 +31,7 @@ const FLAGS: [&str; 14] = [
     "mine.md",
 ];
 
-/// A project with instruction files of every kind, what flags name, and the session `talk`.
+/// Creates a project with all kinds of instruction files, the files named by flags, and the session `talk`.
 fn desk() -> Desk {
     let desk = Desk::new();
     let files = [
@@ -83,7 +83,7 @@ fn desk() -> Desk {
     desk
 }
 
-/// `context talk` in the project, with what every test gives it.
+/// Returns the arguments of a command on `talk` in the project, with the flags that every test uses.
 fn build<'a>(command: &'a str, cwd: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     [&[command, "talk", "--cwd", cwd], &FLAGS[..], more].concat()
 }
@@ -109,7 +109,7 @@ fn what_enters_from_outside_is_reported() {
     snapshot("outside", &text);
 }
 
-/// The names of all fields, lists as `[]`.
+/// Collects the names of all fields. Lists are `[]`.
 fn fields(value: &Value, at: &str, out: &mut BTreeSet<String>) {
     match value {
         Value::Object(object) => object.iter().for_each(|(name, value)| {
@@ -130,7 +130,7 @@ fn names_of_fields_are_a_promise() {
     let mut names = BTreeSet::new();
     let first = desk.run(&args).exits(0).json();
     fields(&first, "", &mut names);
-    // What a provider counted of it.
+    // The provider's own count of the request.
     let usage = serde_json::json!({
         "id": "u1", "at": 1_800_000_000_000_u64, "kind": "usage.measured", "model": first["model"], "input": 5_000,
         "cache_read": 0, "cache_write": 0, "output": 9, "request": first["recorded"],
@@ -298,7 +298,7 @@ fn the_past_has_the_sources_it_had() {
     desk.write("memory.md", "The release is on Monday.\n");
     desk.run(&build("context", "repo", &["--now", "-q", "--out", "second.json"])).exits(0);
     assert_ne!(desk.bytes("first.json"), desk.bytes("second.json"));
-    // The settings are those of today.
+    // The settings are the current ones, which a past request must not use.
     desk.write(
         "config.toml",
         "[sources]\nsafety = [\"system.md\"]\nproviders = [{ name = \"now\", command = [\"false\"] }]\n",

@@ -1,12 +1,12 @@
-//! The page of a request, opened in a browser.
+//! Tests of a request's HTML page in a browser.
 
 use crate::desk::Desk;
 use crate::fixture::{ERROR_LINE, SESSION};
 use serde_json::Value;
 use std::process::Command;
 
-/// What a browser finds of the page: the areas of the sections beside their tokens, what is seen before and after a gap is
-/// clicked, what was loaded. It runs in a copy of the page that allows it to.
+/// Script that reports what a browser finds on the page: the areas of the sections and their tokens, the visible text
+/// before and after a click on a gap, and the loaded resources. It runs in a copy of the page that permits scripts.
 const PROBE: &str = r#"<script>
 addEventListener('load', () => {
   const seen = (element) => getComputedStyle(element).display !== 'none' && element.getBoundingClientRect().height > 0;
@@ -42,7 +42,7 @@ fn decoded(text: &str) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// A session with a text that would act if a page let it.
+/// Creates the page of a session with a text that would run a script if the page permitted it.
 fn page(desk: &Desk) -> String {
     let acts = r#"{"id":"x1","role":"user","content":"<script>window.injected=1</script><img src=x onerror=\"window.injected=1\">"}"#;
     desk.feed(&["append", SESSION], &format!("{acts}\n")).exits(0);

@@ -1,17 +1,17 @@
-//! Answers for people: pins and hides, what an agent had in view, a request to read, many conversations in one file.
+//! Tests of answers for people: pins and hides, an agent's view, a request as text, many conversations in one file.
 
 use crate::desk::Desk;
 use crate::fixture::SESSION;
 use crate::output::{shown, snapshot};
 use serde_json::{Value, json};
 
-/// A minute of the fixture's day.
+/// Returns a time on the fixture's day.
 fn at(minute: usize) -> String {
     format!("2026-03-01T10:{minute:02}:00.000Z")
 }
 
-/// A session of Claude Code that it compacted once: what was said of a port before is not in its summary, what was said of
-/// a table is.
+/// A session that Claude Code compacted once. The summary keeps an earlier statement about a table, and loses one about
+/// a port.
 fn claude_code() -> String {
     let mut out = String::new();
     let mut record = |id: &str, parent: &str, more: Value| {
@@ -67,7 +67,7 @@ fn claude_code() -> String {
     out
 }
 
-/// The same in little for Codex and pi.
+/// A small session of the same kind in Codex's format.
 fn codex() -> String {
     let line = |minute: usize, kind: &str, payload: Value| {
         json!({ "timestamp": at(minute), "type": kind, "payload": payload }).to_string()
@@ -148,11 +148,11 @@ fn what_an_agent_had_in_view_is_told_from_its_own_compactions() {
         &["explain", "claude.jsonl", "--agent-view", "--html", "page.html"],
     ];
     let text = shown(&desk, &runs);
-    // Handles are those of a ledger that was made for this run.
+    // Handles differ, because this ledger has a random key.
     snapshot("agent_view", &without_handles(&text));
 }
 
-/// A text without the digits of handles.
+/// Masks the digits of handles.
 fn without_handles(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -172,7 +172,7 @@ fn a_request_is_written_as_text_to_read() {
     let done = desk.run(&["context", SESSION, "--out", "request.md"]).exits(0);
     assert!(done.out.contains("request in request.md"), "{}", done.out);
     let text = String::from_utf8(desk.bytes("request.md")).unwrap();
-    // The long result is cut in the middle: the snapshot is of what stands around it.
+    // The long result is cut in the middle, so the snapshot contains only the text around it.
     let lines: Vec<&str> = text.lines().filter(|line| !line.contains("Compiling module-")).collect();
     let text = lines.join("\n").replace(&crate::fixture::secret(), "[secret]");
     snapshot("request_text", &desk.settled(&text));

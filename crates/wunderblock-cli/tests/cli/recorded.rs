@@ -1,7 +1,7 @@
-//! Ledgers of older formats, upgraded by a program that is killed meanwhile.
+//! Tests of ledgers in older formats, upgraded by a program that is killed meanwhile.
 //!
-//! `WUNDERBLOCK_TEST_UPGRADES` says how many copies are upgraded (default 4), each by a program that is killed ten times;
-//! `WUNDERBLOCK_TEST_SEED` from which numbers the moments are drawn.
+//! `WUNDERBLOCK_TEST_UPGRADES` is the number of upgraded copies (default 4); the program that upgrades each copy is
+//! killed ten times. `WUNDERBLOCK_TEST_SEED` determines the moments of the kills.
 
 use crate::crash::{Draw, setting};
 use crate::desk::Desk;
@@ -20,7 +20,7 @@ fn an_upgrade_that_is_killed_loses_nothing() {
         let desk = Desk::bare();
         let path = recording.unpack(desk.folder()).unwrap();
         for _ in 0..10 {
-            // Opens the ledger for writing, and has nothing else to do.
+            // This command opens the ledger for writing and does nothing else.
             let mut child = desk.start(&["append", "nothing"]);
             drop(child.stdin.take());
             std::thread::sleep(Duration::from_micros(draw.below(40_000)));
@@ -77,7 +77,7 @@ fn is_refused_with_a_reason(recording: &Recording) {
         ] {
             let mut command = desk.command(args);
             if is_root {
-                // Nothing is read-only to root.
+                // For root no file is read-only, so the program runs as another user.
                 command.uid(65_534).gid(65_534);
             }
             let done = command.output().unwrap();

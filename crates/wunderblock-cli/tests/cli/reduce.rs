@@ -1,9 +1,9 @@
-//! `reduce`: what is shown is marked where it has gaps, and every byte is there again.
+//! Tests of `reduce`: gaps in the shown text have marks, and every byte can be read back.
 
 use crate::desk::Desk;
 use std::fmt::Write as _;
 
-/// A service's log: two kinds of lines many times, one that stands alone.
+/// A service's log: two kinds of lines that repeat, and one line that occurs once.
 pub(crate) fn log() -> String {
     let mut log = String::new();
     for n in 0..400 {
@@ -30,7 +30,7 @@ pub(crate) fn log() -> String {
     log
 }
 
-/// The handle and the first and last line of the first gap of lines.
+/// Returns the handle of the first gap, and its first and last line.
 pub(crate) fn first_gap(text: &str) -> (String, String) {
     let mark = text.lines().find(|line| line.starts_with("⟨… wb:")).expect("a gap");
     let handle = mark["⟨… ".len()..].split('#').next().expect("a handle").to_owned();
@@ -92,7 +92,7 @@ fn what_is_small_selected_or_reduced_already_stays() {
     assert_eq!((picked["level"].as_str(), picked["lossless"].as_bool()), (Some("lossless"), Some(true)));
     let once = desk.feed(&["reduce"], &log()).exits(0).out;
     assert_eq!(desk.feed(&["reduce"], &once).exits(0).out, once);
-    // A mark with a handle this ledger never gave is text like any other.
+    // A mark whose handle this ledger does not know is ordinary text.
     let forged = format!("⟨… wb:00000000#L1-9: 9 lines⟩\n{}", log());
     let short = desk.feed(&["reduce"], &forged).exits(0).out;
     assert!(short.starts_with("⟨⟨… wb:00000000#L1-9"), "{short}");
@@ -142,7 +142,7 @@ fn a_disk_that_is_full_costs_no_output() {
         text
     });
     desk.write("noise.log", &noise);
-    // In blocks of 512 or 1,024 bytes: less than the ledger would need.
+    // In blocks of 512 or 1,024 bytes, this is less than the ledger would need.
     let full = "ulimit -f 600; $WB run -- sh -c 'cat noise.log; exit 4'; echo \"code $?\"";
     let done = desk.shell(&format!("({full}) | cat")).exits(0);
     assert!(done.out == format!("{noise}code 4\n"), "{} bytes", done.out.len());
@@ -167,10 +167,10 @@ fn what_is_no_text_is_one_mark() {
     assert_eq!(done.out.lines().count(), 1);
     let handle = done.out["⟨… ".len()..].split('#').next().unwrap().to_owned();
     assert_eq!(desk.run_bytes(&["read", &handle]).stdout, bytes);
-    // A reader that goes away early changes no exit code.
+    // A reader that goes away early does not change the exit code.
     let early = "{ $WB run -- sh -c 'seq 100000; exit 5'; echo $? > code; } | head -1; cat code";
     assert_eq!(desk.shell(early).exits(0).out, "1\n5\n");
-    // What comes on stdin is the command's.
+    // Stdin belongs to the command.
     assert_eq!(desk.feed(&["run", "--", "tr", "a-z", "A-Z"], "loud\n").exits(0).out, "LOUD\n");
 }
 
@@ -185,7 +185,7 @@ fn several_files_are_shortened_by_one_process() {
     let reports = desk.run(&["reduce", "--json", "books.log", "note.txt"]).exits(0).lines();
     assert_eq!(reports.len(), 2);
     assert_eq!(reports[1]["text"], "one line\n");
-    // The code is that of the worst; the others are shortened all the same.
+    // The exit code is that of the worst file; the other files are still shortened.
     let missing = desk.run(&["reduce", "missing.txt", "note.txt"]).exits(2);
     assert_eq!(missing.out, "==> note.txt <==\none line\n");
 }

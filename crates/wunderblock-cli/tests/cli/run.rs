@@ -1,4 +1,4 @@
-//! `run`: a command as it is, its output kept as it comes, shortened where no person looks at it.
+//! Tests of `run`: the command is unchanged, its output is stored, and it is shortened unless a person watches.
 
 use crate::desk::Desk;
 use crate::reduce::{first_gap, log};
@@ -22,7 +22,7 @@ fn a_command_keeps_its_exit_code_and_its_streams() {
     );
     assert_eq!(desk.run(&["-q", "run", "--", "cat", "books.log"]).exits(0).err, "");
     assert_eq!(desk.run_bytes(&["read", &handle]).stdout, log().into_bytes());
-    // What a failure says in few words is read whole.
+    // A short output of a failed command is shown whole.
     let few: String = log().lines().take(60).map(|line| format!("{line}\n")).collect();
     desk.write("few.log", &few);
     assert_eq!(desk.run(&["run", "--", "sh", "-c", "cat few.log; exit 1"]).exits(1).out, few);
@@ -30,11 +30,11 @@ fn a_command_keeps_its_exit_code_and_its_streams() {
     let told = desk.run(&["run", "--json", "--", "cat", "few.log"]).exits(0).json();
     assert_eq!(told["exit_code"].as_u64(), Some(0));
     assert!(told["output"]["handle"].is_string(), "{told}");
-    // Agents hand commands a file as well as a pipe.
+    // Agents give commands a file as well as a pipe.
     desk.shell("$WB run -- sh -c 'cat books.log; echo trouble >&2' > copy.log 2>&1").exits(0);
     let copy = String::from_utf8(desk.bytes("copy.log")).unwrap();
     assert!(copy.len() * 4 < log().len() && copy.contains("trouble"), "{copy}");
-    // Both streams into one pipe: the order in which they were written.
+    // Two streams into one pipe keep the order in which they were written.
     let both = desk.shell("$WB run -- sh -c 'echo one; echo two >&2; echo three' 2>&1 | cat").exits(0);
     assert_eq!(both.out, "one\ntwo\nthree\n");
     let gone = desk.run(&["run", "--", "no-such-program"]).exits(127);
@@ -42,13 +42,13 @@ fn a_command_keeps_its_exit_code_and_its_streams() {
     desk.shell("$WB run -- sh -c 'kill -9 $$' | cat; $WB run -- sh -c 'kill -9 $$'; test $? = 137").exits(0);
 }
 
-/// A signal for a process, or for the group it leads.
+/// Sends a signal to a process, or to the group that it leads.
 fn signal(of: &str, name: &str) {
     let sent = std::process::Command::new("sh").args(["-c", &format!("kill -s {name} -- {of}")]).status();
     assert!(sent.expect("sh runs").success());
 }
 
-/// Runs a script under `run` in a group of its own, and signals it or the group once it has said a word.
+/// Runs a script under `run` in a separate group, and signals `run` or the group once the script has started.
 fn signalled(script: &str, name: &str, group: bool) -> (Option<i32>, String) {
     let desk = Desk::new();
     desk.write("script", script);
@@ -62,7 +62,7 @@ fn signalled(script: &str, name: &str, group: bool) -> (Option<i32>, String) {
     let mut out = String::new();
     child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
     let status = child.wait().unwrap();
-    // What ended by a signal itself is told apart from what ended with the code of one.
+    // A negative number marks the end by a signal, as opposed to the exit code that shells use for it.
     (status.code().or_else(|| Some(-status.signal()?)), out)
 }
 
@@ -71,7 +71,7 @@ fn what_a_command_wrote_before_a_signal_is_shown() {
     let sleeps = "echo one; echo two; touch begun; sleep 20; echo late";
     assert_eq!(signalled(sleeps, "INT", true), (Some(130), "one\ntwo\n".to_owned()));
     assert_eq!(signalled(sleeps, "TERM", true), (Some(143), "one\ntwo\n".to_owned()));
-    // One that reached `run` alone is passed on.
+    // A signal that reached `run` alone is passed on.
     let replaced = "echo one; echo two; touch begun; exec sleep 20";
     assert_eq!(signalled(replaced, "TERM", false), (Some(143), "one\ntwo\n".to_owned()));
     assert_eq!(signalled(replaced, "HUP", false), (Some(129), "one\ntwo\n".to_owned()));
@@ -79,7 +79,7 @@ fn what_a_command_wrote_before_a_signal_is_shown() {
     assert_eq!(signalled(replaced, "QUIT", false), (Some(131), "one\ntwo\n".to_owned()));
     let told = "trap 'echo told; kill $!' USR1; echo one; sleep 20 & touch begun; wait; exit 0";
     assert_eq!(signalled(told, "USR1", false), (Some(0), "one\ntold\n".to_owned()));
-    // A command that goes on in its own way ends with its own code.
+    // A command that handles the signal ends with its own exit code.
     let goes_on = "trap 'echo caught; exit 7' INT; echo one; touch begun; sleep 20 & wait; echo late";
     assert_eq!(signalled(goes_on, "INT", true), (Some(7), "one\ncaught\n".to_owned()));
 }
@@ -90,14 +90,14 @@ fn what_a_command_leaves_running_is_not_waited_for() {
     let done = desk.run(&["run", "--", "sh", "-c", "sleep 60 & echo $! > pid; echo done"]).exits(0);
     assert_eq!(done.out, "done\n");
     assert!(done.err.contains("left something running"), "{}", done.err);
-    // It is running still.
+    // The process is still running.
     desk.shell("kill $(cat pid)").exits(0);
-    // What is still on its way when a command ends is.
+    // Output that arrives shortly after the command's end is included.
     let late = desk.run(&["run", "--", "sh", "-c", "(sleep 1; echo late) & echo done"]).exits(0);
     assert_eq!((late.out.as_str(), late.err.as_str()), ("done\nlate\n", ""));
 }
 
-/// Starts a script under `run`, and waits until it has said that it works.
+/// Starts a script under `run`, and waits until the script has created the file `begun`.
 fn at_work(desk: &Desk, options: &[&str], script: &str) -> Child {
     desk.write("script", script);
     let args: Vec<&str> =
@@ -124,7 +124,7 @@ fn what_a_command_wrote_is_readable_after_a_kill_of_run() {
     assert_eq!(found[0]["session"], "night-outputs");
     let whole = format!("{}the last word\n", log());
     assert_eq!(desk.run_bytes(&["read", &handle]).stdout, whole.as_bytes());
-    // Taken in once, and nothing of it is left beside the ledger.
+    // The output is stored once, and no file of it is left beside the ledger.
     assert_eq!(desk.run(&["grep", "the last word", "--json"]).exits(0).lines().len(), 1);
     assert!(!desk.path("ledger.db.run").exists());
     desk.run(&["doctor"]).exits(0);
@@ -151,7 +151,7 @@ fn a_slow_command_shows_its_first_lines_and_that_it_lives() {
     assert!(child.wait().unwrap().success());
     let shown = first + &rest;
     assert!(log().starts_with(&shown[..shown.lines().take(3).map(|line| line.len() + 1).sum::<usize>()]));
-    // Places are those of the whole, not of what came after the first lines.
+    // Line numbers in marks count from the start of the whole output, including the first lines.
     let (handle, lines) = first_gap(&shown);
     let from: usize = lines.split('-').next().unwrap().parse().unwrap();
     let read = desk.run(&["read", &handle, "--lines", &lines]).exits(0).out;
@@ -168,7 +168,7 @@ fn a_reader_that_closes_ends_the_command() {
     assert_eq!(done.out, "x\n141\n");
 }
 
-/// A terminal passes everything through, colours included, and all of it is kept.
+/// On a terminal, the output passes through unchanged, including colours, and all of it is stored.
 #[test]
 #[cfg(target_os = "linux")]
 fn on_a_terminal_everything_passes_through_and_is_kept() {
@@ -176,7 +176,8 @@ fn on_a_terminal_everything_passes_through_and_is_kept() {
     desk.write("books.log", log());
     let inner = "test -t 1 && test -t 2 && printf 'seen \\033[31mred\\033[0m\\n'; cat books.log; exit 6";
     desk.write("script", inner);
-    // At the end of its input `script` writes a byte to the terminal, whose echo may come first: its input stays open.
+    // At the end of its input, `script` sends a byte to the terminal whose echo may come first, so its input stays
+    // open.
     let held = "until test -s over; do sleep 0.05; done";
     let done = desk
         .shell(&format!("{{ {held}; }} | {{ script -qec '$WB run -- sh script' /dev/null; code=$?; echo over > over; exit $code; }}"))
@@ -189,8 +190,8 @@ fn on_a_terminal_everything_passes_through_and_is_kept() {
     assert_eq!(desk.run_bytes(&["read", handle]).stdout, whole.as_bytes());
 }
 
-/// The keyboard is the command's: a pager opens the terminal of stderr by its name, a question reads stdin, and a key that
-/// is a signal reaches the command once.
+/// Keys reach the command: a pager opens the terminal of stderr by name, a question reads stdin, and a key that
+/// causes a signal reaches the command once.
 #[test]
 #[cfg(target_os = "linux")]
 fn on_a_terminal_keys_reach_the_command() {

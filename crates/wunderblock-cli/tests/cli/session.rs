@@ -1,4 +1,4 @@
-//! What stands for a session.
+//! Tests of ids, starts of ids and paths that name a session.
 
 use crate::desk::Desk;
 use crate::fixture::SESSION;

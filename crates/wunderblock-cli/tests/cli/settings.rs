@@ -1,4 +1,4 @@
-//! The settings file: what it brings into requests, and whose files count.
+//! Tests of the settings file: what it adds to requests, and which user's files are used.
 
 use crate::desk::Desk;
 use serde_json::Value;

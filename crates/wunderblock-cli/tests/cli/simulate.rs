@@ -1,4 +1,4 @@
-//! `simulate`: the table, the fields, the picture.
+//! Tests of `simulate`: its table, its fields and its picture.
 
 use crate::desk::Desk;
 use crate::output::snapshot;
@@ -9,8 +9,8 @@ fn example() -> String {
     root.join("examples/session.jsonl").to_string_lossy().into_owned()
 }
 
-/// Handles are keyed by the ledger, and what their digits cost differs with them: of a policy's rows only its name is kept,
-/// of other lines all but the numbers.
+/// Masks figures: keeps only the names of the policies' rows, and replaces digits in other lines. The figures vary
+/// between ledgers, because handles have other digits, which cost other numbers of tokens.
 fn figureless(text: &str, policies: &[&str]) -> String {
     let mut rows = policies.to_vec();
     rows.sort_unstable();
@@ -93,7 +93,7 @@ fn programs_get_fields_and_people_a_picture() {
     );
 }
 
-/// Sessions, files and folders at once; a policy file beside the preset of its name; against another.
+/// Sessions, files and folders can be simulated together, with a policy file that has the name of a preset.
 #[test]
 fn many_sessions_are_played_at_once() {
     let desk = Desk::bare();

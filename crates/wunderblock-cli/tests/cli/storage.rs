@@ -1,4 +1,4 @@
-//! A ledger that is locked, newer, damaged, something else, or has no room: a clear error, and nothing lost.
+//! Tests of a ledger that is locked, newer, damaged, another kind of file, or out of space: clear errors, no loss.
 
 use crate::desk::{Desk, Done};
 use crate::fixture::SESSION;
@@ -118,7 +118,7 @@ fn damaged_bytes_are_found() {
     let page = 8192;
     let (mut held, mut found) = (0, 0);
     for end in (page..=whole.len()).step_by(page) {
-        // Rows stand at the end of a page; nothing stands there in one that is not in use yet.
+        // Rows are at the end of a page. In a page without rows, these bytes are zero.
         let row = end - 32..end;
         if whole[row.clone()].iter().all(|byte| *byte == 0) {
             continue;
@@ -131,7 +131,7 @@ fn damaged_bytes_are_found() {
         held += 1;
         found += i32::from(done.json()["ok"] == false);
     }
-    // SQLite's own statistics may be anything.
+    // Damage to SQLite's own statistics is not an error.
     assert!(held > 15 && found >= held - 2, "{found} of {held}");
 }
 
@@ -166,9 +166,9 @@ fn a_lock_that_is_let_go_in_time_is_waited_for() {
     assert!(out.contains("appended"));
 }
 
-/// Runs the program where no file may grow beyond so many KiB, which a full disk looks like from inside.
+/// Runs the program with a limit on file sizes in KiB, which has the effect of a full disk.
 fn cramped(desk: &Desk, kib: u64, command: &str) -> Done {
-    // The unit of `ulimit -f` is 512 bytes in POSIX shells and 1,024 in bash; either way it is a limit.
+    // The unit of `ulimit -f` is 512 bytes in POSIX shells and 1,024 bytes in bash. Either is small enough here.
     desk.shell(&format!("ulimit -f {kib}; trap '' XFSZ; exec \"$WB\" {command}"))
 }
 

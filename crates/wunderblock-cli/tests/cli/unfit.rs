@@ -1,4 +1,4 @@
-//! Sources that cannot be used: a message that names file and line, and the build goes on where it safely can.
+//! Tests of unusable sources: a message names the file and line, and the build continues if it safely can.
 
 use crate::desk::Desk;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ fn desk() -> Desk {
     desk
 }
 
-/// Builds in the project and answers what was found, as `what source:line detail`; the good file must have entered.
+/// Builds in the project and returns the findings as `what source:line detail`.
 #[track_caller]
 fn findings(desk: &Desk, cwd: &str, more: &[&str]) -> Vec<String> {
     let report = desk.run(&[&["context", "talk", "--cwd", cwd, "--json"], more].concat()).exits(0).json();
@@ -200,7 +200,7 @@ fn what_cannot_be_left_out_and_does_not_fit_is_listed() {
     desk.run(&["context", "talk", "--safety", "safety.md"]).exits(0);
 }
 
-/// Runs and answers the error, which must name the file, and must not be raw.
+/// Runs the command and checks its error, which must contain the given words and no raw system error.
 #[track_caller]
 fn refused(desk: &Desk, args: &[&str], words: &[&str]) {
     let done = desk.run(&[&["context", "talk"], args].concat()).exits(2);

@@ -1,4 +1,4 @@
-//! `erase --text`: every place where a text stands, shown before it is erased.
+//! `erase --text`: finds every place where a text occurs, and erases all of them with `--yes`.
 
 use super::Waiting;
 use crate::args::{Erase, Global};
@@ -15,10 +15,10 @@ use wunderblock::{Engine, TextFound, TextPlace};
 use wunderblock_core::id::StreamId;
 use wunderblock_core::stub::grouped;
 
-/// Maximum length of a text that is read from stdin, in bytes.
+/// Maximum length in bytes of a text read from stdin.
 const MAX_TEXT: u64 = 1 << 20;
 
-/// Places that are listed unless all are asked for: of events, and of records of originals.
+/// Maximum number of places listed without `-v`, of events and of records of originals separately.
 const LISTED: usize = 50;
 
 pub(super) async fn run(global: &Global, settings: &Settings, wanted: &Erase) -> Exit {
@@ -38,6 +38,7 @@ pub(super) async fn run(global: &Global, settings: &Settings, wanted: &Erase) ->
     let erased = found.erase(&engine, wanted.reason.as_deref()).await;
     drop(waiting);
     let erased = erased?;
+    // The text may have been appended again while it was erased, so the ledger is searched once more.
     let left = look(global, &engine, &text).await?;
     if global.json {
         print_report(&EraseTextReport::new(&found, &erased, &left))?;
@@ -59,7 +60,8 @@ pub(super) async fn run(global: &Global, settings: &Settings, wanted: &Erase) ->
     Err(Failure::Door(FAILED, text))
 }
 
-/// The text to erase. On the command line it would stay in the shell's history, so it may come from stdin.
+/// Returns the text to erase. It can come from stdin, because the shell's history would keep a text on the command
+/// line.
 fn text(given: &str) -> Result<String, Failure> {
     if given != "-" {
         return Ok(given.to_owned());
@@ -105,13 +107,13 @@ fn picture(found: &TextFound, listed: usize) -> String {
     out
 }
 
-/// What is not listed.
+/// Returns a line about the entries that are not listed.
 fn rest(all: usize, listed: usize, (one, many): (&str, &str)) -> String {
     let left = all.saturating_sub(listed) as u64;
     if left == 0 { String::new() } else { format!("{} more; -v lists all\n", plural(left, one, many)) }
 }
 
-/// What an event is to people.
+/// Returns a word for an event that people understand.
 fn word(place: &TextPlace) -> &str {
     match &*place.kind {
         "message.appended" => "message",

@@ -1,4 +1,5 @@
-//! One stream of a command at work: what comes is spooled, held, and shown as its reader wants it.
+//! One stream of a running command: its output is spooled, held in memory, and shown in the way that suits its
+//! reader.
 
 use super::sink::To;
 use crate::commands::reduce::MAX_BYTES;
@@ -10,49 +11,49 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How a command's output reaches its reader.
+/// Way in which a command's output reaches its reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
-    /// As it comes: a person reads it on a terminal.
+    /// As it comes, because a person reads it on a terminal.
     Through,
-    /// Shortened at the end, its first lines as soon as the command is known to be slow.
+    /// Shortened at the end, but the first lines are shown earlier if the command is slow.
     Shortened,
     /// Shortened at the end.
     AtEnd,
 }
 
-/// A command that works for longer than this shows its first lines: what is shown is not shortened any more, and most
-/// commands end sooner.
+/// Time after which a running command's first lines are shown. Most commands end sooner, and lines that were shown
+/// can no longer be shortened.
 pub(super) const SLOW: Duration = Duration::from_secs(1);
-/// Maximum lines that are shown then.
+/// Maximum number of first lines shown.
 const FIRST_LINES: usize = 10;
-/// Maximum bytes of them.
+/// Maximum length of the first lines, in bytes.
 const FIRST_BYTES: usize = 2_000;
 
-/// Bytes from which on an output is shortened.
+/// Minimum length in bytes of an output that is shortened.
 const LARGE: usize = 512;
 
 /// A stream of a command.
 pub(super) struct Channel {
-    /// None: it is at its end.
+    /// Our end of the stream; `None` after its end.
     pub(super) from: Option<OwnedFd>,
     pub(super) to: To,
     pub(super) way: Way,
     spool: Spooling,
     held: Vec<u8>,
-    /// Bytes that came in all.
+    /// Number of bytes received, including those that are not held.
     all: u64,
-    /// Bytes of the first lines that were shown.
+    /// Length in bytes of the first lines that were shown.
     shown: usize,
     buffer: Vec<u8>,
-    /// Where it is a terminal.
+    /// Set if the stream is a terminal.
     returns: Option<Returns>,
 }
 
-/// Undoes what a terminal does to lines: it writes `\r\n` for each `\n` of a command.
+/// Undoes the line ends of a terminal, which writes `\r\n` for each `\n` of a command.
 #[derive(Debug, Default)]
 struct Returns {
-    /// Whether a `\r` waits for what comes after it.
+    /// Whether a `\r` is held back until the next byte is known.
     is_held: bool,
 }
 
@@ -72,23 +73,23 @@ impl Returns {
     }
 }
 
-/// Where what comes is written at once.
+/// The spool file that receives the output as it comes.
 enum Spooling {
-    /// Nothing has come.
+    /// No output has come yet, so there is no file.
     Ready(PathBuf, SpoolHead),
     Begun(Spool),
-    /// Not possible here, or more came than is kept.
+    /// No file: it could not be created, or the output is too long to be stored.
     Off,
 }
 
-/// What a command wrote to a stream.
+/// Output of a command on one stream.
 pub(super) struct Written {
     pub(super) to: To,
     pub(super) way: Way,
-    /// None: more came than is kept; it was passed on as it is.
+    /// The bytes; `None` if there were too many to store, so that they were passed on unchanged.
     pub(super) bytes: Option<Vec<u8>>,
     pub(super) shown: usize,
-    /// The file that has it, until it is kept.
+    /// Spool file with the bytes, until they are stored in the ledger.
     pub(super) spool: Option<Spool>,
 }
 
@@ -100,23 +101,23 @@ impl Channel {
         Self { from: Some(from), to, way, spool, held: Vec::new(), all: 0, shown: 0, buffer, returns }
     }
 
-    /// Bytes that came so far.
+    /// Returns the number of bytes received until now.
     pub(super) fn received(&self) -> u64 {
         self.all
     }
 
-    /// Whether more came than is held: it passes by.
+    /// Returns whether the output is too long to be held, and is passed on unchanged.
     pub(super) fn passes(&self) -> bool {
         self.all > MAX_BYTES
     }
 
-    /// Reads what has come. The stream ends where the command has closed it, or its reader has.
+    /// Reads the available output. The stream ends when the command closes it, or when our reader is gone.
     pub(super) fn take(&mut self) -> std::io::Result<()> {
         let Some(from) = &self.from else { return Ok(()) };
         let count = match rustix::io::read(from, &mut self.buffer) {
             Ok(count) => count,
             Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => return Ok(()),
-            // All that had a terminal's end have closed it.
+            // All processes have closed their end of the terminal.
             Err(rustix::io::Errno::IO) => 0,
             Err(error) => return Err(error.into()),
         };
@@ -141,7 +142,7 @@ impl Channel {
         }
         let is_large = |bytes: usize| bytes >= LARGE && self.way != Way::Through;
         if is_large(self.held.len() + count) && !is_large(self.held.len()) {
-            // What tools print is known before it is needed: reading its tables takes 2 ms.
+            // Loads the reduction's tables on a separate thread before they are needed: loading takes 2 ms.
             std::thread::spawn(|| wunderblock_reduce::detect(&"warning: 1\n".repeat(64)));
         }
         let written = match &mut self.returns {
@@ -156,8 +157,8 @@ impl Channel {
         Ok(())
     }
 
-    /// Shows the first whole lines, once, where what they are can be seen already: a line that might be taken for a mark,
-    /// or is no UTF-8, waits for the end.
+    /// Shows the first whole lines once, if they are safe to show early. Lines that are not UTF-8, or might be taken
+    /// for a mark or a terminal control, wait for the end.
     pub(super) fn show_first(&mut self) -> std::io::Result<()> {
         if self.way != Way::Shortened || self.shown > 0 || self.passes() {
             return Ok(());
@@ -177,7 +178,7 @@ impl Channel {
         Ok(())
     }
 
-    /// What it came to.
+    /// Returns the complete output.
     pub(super) fn written(self) -> Written {
         let passes = self.passes();
         let Self { to, way, mut held, shown, spool, returns, .. } = self;
@@ -202,8 +203,8 @@ impl Spooling {
 }
 
 impl To {
-    /// Writes. Whether somebody reads it: a reader that has gone is no failure, the command's exit code is still
-    /// the answer.
+    /// Writes bytes. Returns whether anyone reads them. A missing reader is not an error, because the command's exit
+    /// code still counts.
     pub(super) fn write(self, bytes: &[u8]) -> std::io::Result<bool> {
         let mut to = self.stream();
         match to.write_all(bytes).and_then(|()| to.flush()) {

@@ -1,8 +1,8 @@
-//! The keyboard of a person, for a command on a terminal that stands in for ours.
+//! Forwards the keyboard to a command on a terminal that replaces ours.
 //!
-//! Keys go on as they are typed: the stand-in has the settings that the command gave it, so it echoes, edits lines and
-//! turns keys into signals. Ours does nothing of that meanwhile (raw mode), and is as it was when `run` ends, stops or is
-//! in the background.
+//! Keys are forwarded as they are typed. The command's terminal has the settings that the command gave it, so it
+//! echoes, edits lines and turns keys into signals. Our own terminal is in raw mode meanwhile and does none of that.
+//! Our terminal gets its settings back when `run` ends, stops, or moves to the background.
 
 use rustix::event::{PollFd, PollFlags};
 use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl, open};
@@ -13,33 +13,34 @@ use rustix::termios::{
 };
 use std::os::fd::{AsFd, OwnedFd};
 
-/// Keys on their way to a command.
+/// Keyboard input for a command.
 pub(super) struct Keyboard {
     terminal: OwnedFd,
-    /// The settings of our terminal, as they were found.
+    /// The settings that our terminal had before.
     found: Termios,
     is_raw: bool,
-    /// Whether the command's terminal has no settings to begin with: in the background ours has those of a shell's prompt.
+    /// Whether the command's terminal still needs our settings. While `run` is in the background, our terminal has the
+    /// settings of a shell's prompt.
     is_new: bool,
     /// Our end of the command's terminal.
     to: OwnedFd,
-    /// Keys that the command's terminal has no room for yet.
+    /// Keys for which the command's terminal has no room yet.
     waiting: Vec<u8>,
 }
 
-/// What came from the keyboard.
+/// Result of reading the keyboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Typed {
     Keys,
-    /// The key that stops a job (Ctrl-Z), where nobody behind the command's terminal can stop it: a session's first
-    /// group has no shell that would continue it, so the kernel ignores the signal.
+    /// The key that stops a job (Ctrl-Z), if nothing else can stop the command: no shell would continue the first
+    /// group of a session, so the kernel ignores the signal there.
     Stop,
-    /// There is no keyboard any more.
+    /// The keyboard or the command's terminal is gone.
     Gone,
 }
 
 impl Keyboard {
-    /// The keyboard of our terminal, for the command behind this end of a stand-in. None where there is none.
+    /// Opens the keyboard of our terminal for the command's pseudo-terminal. Returns `None` without a terminal.
     pub(super) fn of(to: impl AsFd) -> std::io::Result<Option<Self>> {
         let own = open("/dev/tty", OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty());
         let terminal = match own {
@@ -48,14 +49,14 @@ impl Keyboard {
             Err(_) => return Ok(None),
         };
         let to = to.as_fd().try_clone_to_owned()?;
-        // A command that does not read must not hold up what it writes.
+        // A command that does not read its input must not block the reading of its output.
         fcntl_setfl(&to, fcntl_getfl(&to)? | OFlags::NONBLOCK)?;
         let found = tcgetattr(&terminal)?;
         let is_new = !is_foreground(&terminal);
         Ok(Some(Self { terminal, found, is_raw: false, is_new, to, waiting: Vec::new() }))
     }
 
-    /// Takes the keyboard while `run` is in the foreground. Whether it is.
+    /// Takes the keyboard if `run` is in the foreground. Returns whether it is.
     pub(super) fn attend(&mut self) -> bool {
         let is_ours = is_foreground(&self.terminal);
         if is_ours && !self.is_raw {
@@ -73,19 +74,19 @@ impl Keyboard {
         is_ours
     }
 
-    /// Gives the terminal back as it was.
+    /// Restores the settings of our terminal.
     pub(super) fn release(&mut self) {
         if std::mem::take(&mut self.is_raw) {
             let _ = tcsetattr(&self.terminal, OptionalActions::Drain, &self.found);
         }
     }
 
-    /// The terminal may have other settings now: somebody else had it while `run` was stopped.
+    /// Forgets the raw mode after `run` was stopped, because another program may have changed the settings meanwhile.
     pub(super) fn continued(&mut self) {
         self.is_raw = false;
     }
 
-    /// What to wait for: room for keys that wait, else keys.
+    /// Returns the event to wait for: room for waiting keys, or else new keys.
     pub(super) fn awaited(&self) -> Option<PollFd<'_>> {
         if self.waiting.is_empty() {
             self.is_raw.then(|| PollFd::new(&self.terminal, PollFlags::IN))
@@ -94,7 +95,7 @@ impl Keyboard {
         }
     }
 
-    /// Passes on what was typed to a command, the first process of its session.
+    /// Forwards typed keys to the command. `leader` is the command's process, the first of its session.
     pub(super) fn take(&mut self, leader: Option<Pid>) -> std::io::Result<Typed> {
         let mut typed = Typed::Keys;
         if self.waiting.is_empty() {
@@ -114,13 +115,13 @@ impl Keyboard {
         match rustix::io::write(&self.to, &self.waiting) {
             Ok(count) => drop(self.waiting.drain(..count)),
             Err(Errno::INTR | Errno::AGAIN) => {}
-            // The command has ended, and its terminal with it.
+            // The command and its terminal have ended.
             Err(_) => return Ok(Typed::Gone),
         }
         Ok(typed)
     }
 
-    /// The key that stops the command, if it is one now and the command's own group is in the foreground.
+    /// Returns the key that stops the command, if one is set and the command's own group is in the foreground.
     fn stop(&self, leader: Option<Pid>) -> Option<u8> {
         let settings = tcgetattr(&self.to).ok()?;
         let is_alone = tcgetpgrp(&self.to).ok() == leader;
@@ -129,7 +130,7 @@ impl Keyboard {
     }
 }
 
-/// Whether we are what a terminal's keys are for. Where it has no groups, as in a container, we are.
+/// Returns whether the terminal's keys go to us. Without process groups, as in some containers, they do.
 fn is_foreground(terminal: &OwnedFd) -> bool {
     tcgetpgrp(terminal).map_or(true, |group| group == getpgrp())
 }

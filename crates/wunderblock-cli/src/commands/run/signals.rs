@@ -1,4 +1,4 @@
-//! Signals while a command works: they are for the command. What it wrote before it ended by one is still shown.
+//! Signals during a run: they are for the command, and `run` survives them to show the command's output.
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use signal_hook::consts::{SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH};
@@ -12,37 +12,38 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Signals that would end `run`, and that a command may wait for.
+/// Signals that would end `run`, and that a command may handle.
 const PASSED: [i32; 6] = [SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2];
 
-/// How long a signal that the command ended by may be on its way to us.
+/// Time for which a signal that ended the command may still be on its way to us.
 const ON_ITS_WAY: Duration = Duration::from_millis(100);
 
-/// The signals that reach `run`, readable as soon as one has come.
+/// The signals that reach `run`, readable as soon as one arrives.
 ///
-/// What a keyboard sends (`INT`, `QUIT`) reaches the command by itself: the kernel sends it to all of the group, or it is
-/// typed into the command's own terminal. What a process sends may have reached `run` alone, so it is passed on; a command that gets `TERM` twice has got it.
+/// Signals of the keyboard (`INT`, `QUIT`) reach the command without us: the kernel sends them to the whole group, or
+/// the key is typed into the command's own terminal. A signal sent by a process may have reached `run` alone, so it
+/// is passed on. A second `TERM` does no harm to a command that received the first one.
 pub(super) struct Signals {
     over: Arc<AtomicBool>,
     delivery: SignalDelivery<UnixStream, WithOrigin>,
 }
 
-/// What a signal asks for.
+/// Meaning of a signal for `run`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
     /// The command may have ended.
     Child,
-    /// We were stopped, and go on.
+    /// `run` was stopped and continues.
     Continued,
-    /// The terminal has another size.
+    /// The terminal's size has changed.
     Resized,
-    /// The command gets this signal.
+    /// The command must receive this signal.
     PassOn(i32),
 }
 
 impl Signals {
-    /// From here on none of them ends `run`. A command that is started after this has none of it: what is handled, not
-    /// ignored, is as it was in a new program.
+    /// Handles all these signals from now on, so that none of them ends `run`. A command started later is not
+    /// affected, because a new program resets handled signals (unlike ignored ones) to their defaults.
     pub(super) fn heed() -> std::io::Result<Self> {
         let over = Arc::new(AtomicBool::new(false));
         for signal in PASSED {
@@ -54,7 +55,7 @@ impl Signals {
         Ok(Self { over, delivery })
     }
 
-    /// What has come since the last call.
+    /// Returns the signals received since the last call.
     pub(super) fn pending(&mut self) -> impl Iterator<Item = Asked> + use<> {
         self.delivery.pending().filter_map(|origin: Origin| match origin.signal {
             SIGCHLD => Some(Asked::Child),
@@ -64,10 +65,11 @@ impl Signals {
         })
     }
 
-    /// The command has ended: from a moment later on the next of them ends `run`.
+    /// Lets the next signal end `run`, starting a moment after the end of the command.
     ///
-    /// The one that the command ended by, sent to all of the group, may still be on its way to a thread of ours that is
-    /// not at work: under load, one of some hundred runs was ended by it, and nothing of its output was shown.
+    /// A signal that ended the command may have been sent to the whole group and may still be on its way to one of
+    /// our idle threads. Without the delay, under load, one of some hundred runs was ended by it and showed no
+    /// output.
     pub(super) fn end(&self) {
         let over = Arc::clone(&self.over);
         std::thread::spawn(move || {
@@ -83,7 +85,7 @@ impl AsFd for Signals {
     }
 }
 
-/// Sends a process, or the group it is the first of, a signal. One that has ended meanwhile needs none.
+/// Sends a signal to a process, or to the group that it leads. A process that has ended in the meantime is ignored.
 pub(super) fn send(pid: u32, is_group: bool, signal: i32) {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
     if let (Some(pid), Some(signal)) = (pid, Signal::from_named_raw(signal)) {

@@ -1,4 +1,4 @@
-//! Where our own streams go.
+//! The destinations of our own output streams.
 
 use rustix::termios::isatty;
 use std::fs::File;
@@ -6,7 +6,7 @@ use std::io::Write;
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 
-/// One of our streams.
+/// One of our output streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum To {
     Out,
@@ -21,7 +21,7 @@ impl To {
         }
     }
 
-    /// Runs something on its file.
+    /// Calls a function with the stream's file.
     pub(super) fn with<T>(self, look: impl FnOnce(&dyn AsFd) -> T) -> T {
         match self {
             Self::Out => look(&std::io::stdout()),
@@ -29,19 +29,19 @@ impl To {
         }
     }
 
-    /// Whether a person looks at it.
+    /// Returns whether the stream is a terminal, which a person can see.
     pub(super) fn is_terminal(self) -> bool {
         self.with(|file| isatty(file.as_fd()))
     }
 
-    /// The file behind it: device and number. None where it is closed.
+    /// Returns the device and inode of the stream's file, or `None` if the stream is closed.
     fn file(self) -> Option<(u64, u64)> {
         let file = self.with(|file| file.as_fd().try_clone_to_owned()).ok()?;
         let meta = File::from(file).metadata().ok()?;
         Some((meta.dev(), meta.ino()))
     }
 
-    /// Whether both streams go to the same file: then their order is kept.
+    /// Returns whether both streams go to the same file, so that the order of their output must be kept.
     pub(super) fn are_one() -> bool {
         Self::Out.file().is_some_and(|file| Self::Err.file() == Some(file))
     }

@@ -1,8 +1,9 @@
-//! A terminal for the command in the place of ours: what it writes there passes through and is kept.
+//! A pseudo-terminal that replaces our terminal for the command. Its output passes through it and is stored.
 //!
-//! The command is the first process of a session on it, so it finds all of a terminal: colours and columns, `/dev/tty`,
-//! keys and their signals. No safe call opens a session between the fork and the start of a command, so `run` starts
-//! itself (`on-terminal`, which is not listed), opens the session there, and becomes the command.
+//! The command is the first process of a session on this terminal, so it has everything a terminal offers: colours
+//! and columns, `/dev/tty`, keys and their signals. No safe function can open a session between the fork and the
+//! start of a command. Therefore `run` starts itself with the hidden command `on-terminal`, opens the session there,
+//! and becomes the command.
 
 use super::sink::To;
 use rustix::fs::{Mode, OFlags, open};
@@ -13,16 +14,16 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-/// Both ends of a terminal.
+/// Both ends of a pseudo-terminal.
 pub(super) struct StandIn {
-    /// What is written to it is read here.
+    /// Our end, which reads what the command writes.
     pub(super) reader: OwnedFd,
     /// The command's end.
     pub(super) command: OwnedFd,
 }
 
 impl StandIn {
-    /// One with the settings and the size of a terminal.
+    /// Creates a pseudo-terminal with the settings and the size of a terminal.
     pub(super) fn of(terminal: impl AsFd) -> std::io::Result<Self> {
         let reader = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
         rustix::io::fcntl_setfd(&reader, rustix::io::FdFlags::CLOEXEC)?;
@@ -36,14 +37,14 @@ impl StandIn {
     }
 }
 
-/// Gives a stand-in the size of a terminal. A terminal without a size leaves it as it is.
+/// Gives a pseudo-terminal the size of a terminal. A terminal without a size changes nothing.
 pub(super) fn resize(reader: impl AsFd, terminal: impl AsFd) {
     if let Ok(size) = tcgetwinsize(terminal) {
         let _ = tcsetwinsize(reader, size);
     }
 }
 
-/// Takes one of our streams as the terminal of a session of our own, and becomes the command. The error of either.
+/// Opens a session on one of our streams as its terminal, and becomes the command. Returns the error if either fails.
 pub(super) fn open_session(mut command: Command) -> std::io::Error {
     let opened = setsid().and_then(|_| {
         let terminal = [To::Out, To::Err].into_iter().find(|to| to.is_terminal());

@@ -1,4 +1,4 @@
-//! A command at work: its streams, its signals and its end, waited for in one place.
+//! A running command: waits for its output, its signals and its end in one place.
 
 use super::channel::{Channel, SLOW};
 use super::keyboard::{Keyboard, Typed};
@@ -13,49 +13,49 @@ use std::os::fd::AsFd;
 use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
-/// Something that a command started may hold its stream long after it has ended. Callers of the command do not
-/// wait for that; they wait this long for what is still on its way.
+/// Time to wait for remaining output after the command's end. A process that the command started may hold the stream
+/// much longer, but callers of the command do not wait for that.
 const GRACE: Duration = Duration::from_secs(3);
-/// How often it is looked at.
+/// Interval at which the remaining output is checked.
 const STEP: Duration = Duration::from_millis(50);
-/// What a pipe holds at most, by the largest setting that needs no rights.
+/// Maximum bytes in a pipe, with the largest setting that needs no privileges.
 const PIPE_BYTES: u64 = 1 << 20;
 
-/// A command at work.
+/// A running command.
 pub(super) struct Watched {
     pub(super) child: Child,
     pub(super) channels: Vec<Channel>,
     pub(super) signals: Signals,
-    /// Whether the command has a session of its own, on a terminal in the place of ours: it is reached as a group then.
+    /// Whether the command has its own session on a terminal that replaces ours, so that signals go to its group.
     pub(super) has_session: bool,
     pub(super) keyboard: Option<Keyboard>,
-    /// How often a word on stderr says that it lives.
+    /// Interval of the messages on stderr that say the command is still running.
     pub(super) heartbeat: Option<Duration>,
-    /// Signals that the command gets unless it ends before, and when.
+    /// Signals to send to the command unless it ends before, each with its time.
     pub(super) held: Vec<(Instant, i32)>,
 }
 
-/// How long an interrupt waits. One that was sent to the whole group has reached the command already: most end at once,
-/// and a second one would break off their cleaning up.
+/// Delay of an interrupt that is passed on. If it was sent to the whole group, the command has already received it.
+/// Most commands end immediately, and a second interrupt would break off their cleanup.
 const INTERRUPT_DELAY: Duration = Duration::from_millis(200);
 
-/// How long a command stays stopped that a key stopped. Our own group stops at the same time, so this passes unseen; where
-/// no shell would continue our group, the kernel ignores the key, and so do we.
+/// Time for which the command stays stopped after the stop key. Our own group stops at the same time, so the delay is
+/// not noticed. If no shell would continue our group, the kernel ignores the key, and so does `run`.
 const RESUME_DELAY: Duration = Duration::from_millis(100);
-/// How often a run in the background looks whether it has the keyboard: nothing tells it.
+/// Interval at which a run in the background checks whether it has the keyboard, because no event reports that.
 const AWAY: Duration = Duration::from_secs(1);
 
-/// How a command ended.
+/// The end of a command: its status and its streams.
 pub(super) struct Ended {
     pub(super) status: ExitStatus,
     pub(super) channels: Vec<Channel>,
-    /// Whether something it started still holds a stream of its.
+    /// Whether a process that the command started still holds one of its streams.
     pub(super) left: bool,
 }
 
 impl Watched {
-    /// Waits for the command, and for what it writes. A stream whose reader has gone is closed: the command learns of it
-    /// by its own next write, as without `run`.
+    /// Waits for the command and its output. A stream whose reader is gone is closed, so that the command learns of
+    /// it from its next write, as without `run`.
     pub(super) fn end(mut self) -> std::io::Result<Ended> {
         let begun = Instant::now();
         let mut pulse = self.heartbeat.map(|every| Pulse { every, next: every, said: 0, at: Duration::ZERO });
@@ -94,7 +94,7 @@ impl Watched {
         }
     }
 
-    /// Passes on what the command did not end by.
+    /// Sends the due signals, unless the command has ended.
     fn send_due(&mut self) {
         let now = Instant::now();
         if let Ok(None) = self.child.try_wait() {
@@ -107,8 +107,8 @@ impl Watched {
         send(self.child.id(), self.has_session, signal);
     }
 
-    /// Passes on what was typed. The key that stops a job stops the command, and then us, so that our shell learns of it
-    /// and has the terminal; when that continues us, the command goes on, too.
+    /// Forwards typed keys. The stop key stops the command and then our group, so that our shell takes the terminal.
+    /// When the shell continues us, the command continues too.
     fn take_keys(&mut self) -> std::io::Result<()> {
         let Some(keyboard) = &mut self.keyboard else { return Ok(()) };
         match keyboard.take(i32::try_from(self.child.id()).ok().and_then(Pid::from_raw))? {
@@ -124,7 +124,7 @@ impl Watched {
         Ok(())
     }
 
-    /// Waits until something happens, at most so long, and takes it.
+    /// Waits for an event, up to a maximum time, and handles it.
     fn wait(&mut self, at_most: Option<Duration>) -> std::io::Result<()> {
         let timeout = at_most.and_then(|time| Timespec::try_from(time).ok());
         let (mut readable, mut gone) = (Vec::new(), Vec::new());
@@ -185,11 +185,11 @@ impl Watched {
     }
 }
 
-/// What still comes after the command's end.
+/// Output that arrives after the command's end.
 struct Leftover {
     since: Instant,
     looked: Instant,
-    /// Bytes when the command ended, and when it was looked last.
+    /// Number of bytes received when the command ended, and at the last check.
     then: u64,
     before: u64,
 }
@@ -201,7 +201,8 @@ impl Leftover {
         Self { since: now, looked: now, then: all, before: all }
     }
 
-    /// Whether nothing comes any more, though the stream is held. What passes by goes as fast as somebody takes it.
+    /// Returns whether no more output comes although the stream is open. Output passed on unchanged is always waited
+    /// for.
     fn is_idle(&mut self, channels: &[Channel]) -> bool {
         if self.looked.elapsed() < STEP {
             return false;
@@ -217,11 +218,11 @@ fn received(channels: &[Channel]) -> u64 {
     channels.iter().map(Channel::received).sum()
 }
 
-/// A word now and then that a command lives.
+/// Messages that say from time to time that the command is still running.
 struct Pulse {
     every: Duration,
     next: Duration,
-    /// Bytes that had come when it was last said, and when the last of them came.
+    /// Number of bytes received at the last change, and the time of that change.
     said: u64,
     at: Duration,
 }
@@ -238,7 +239,7 @@ impl Pulse {
         self.next = worked + self.every;
         let (worked, quiet) = (worked.as_secs(), (worked - self.at).as_secs());
         let last = if all == 0 { String::new() } else { format!(", the last {quiet} s ago") };
-        // A terminal whose keyboard we have does not return to the beginning of a line by itself.
+        // A terminal in raw mode does not return to the start of a line by itself.
         let end = if To::Err.is_terminal() { "\r\n" } else { "\n" };
         let _ = write!(
             std::io::stderr().lock(),

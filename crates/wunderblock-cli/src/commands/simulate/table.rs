@@ -1,4 +1,4 @@
-//! What a simulation found, for people.
+//! Formats the results of a simulation for people.
 
 use crate::columns::{fit, pad, plural, wrap};
 use crate::paint::Paint;
@@ -9,10 +9,10 @@ use wunderblock_core::stub::grouped;
 
 /// Maximum columns of a policy's name.
 const NAME: usize = 13;
-/// Sessions that are listed by themselves.
+/// Maximum number of sessions listed separately.
 const LISTED: usize = 8;
 
-/// A column of the table: its head, its width, what stands in it, and what it means.
+/// A column of the table: its head, its width, the function that fills its cells, and its explanation.
 struct TableColumn {
     head: &'static str,
     wide: usize,
@@ -20,7 +20,7 @@ struct TableColumn {
     about: &'static str,
 }
 
-/// The columns, the most telling first: as many are shown as there is room for.
+/// All columns, the most informative first. Only those that fit into the width are shown.
 const COLUMNS: [TableColumn; 19] = [
     TableColumn {
         head: "recall",
@@ -136,7 +136,7 @@ const COLUMNS: [TableColumn; 19] = [
     },
 ];
 
-/// The report, at a width in columns.
+/// Formats the report for a width in columns.
 pub(super) fn text(found: &Simulation, per_turn: bool, wide: usize, paint: Paint) -> String {
     let mut out = String::new();
     for line in heading(found, paint) {
@@ -164,7 +164,7 @@ pub(super) fn text(found: &Simulation, per_turn: bool, wide: usize, paint: Paint
     out
 }
 
-/// The columns that have room.
+/// Returns the columns that fit into the width.
 fn shown(wide: usize) -> &'static [TableColumn] {
     let mut used = NAME;
     let fits = |column: &&TableColumn| {
@@ -225,7 +225,7 @@ fn heading(found: &Simulation, paint: Paint) -> Vec<String> {
     ]
 }
 
-/// The sessions with the most far references, where there are several.
+/// Lists the sessions with the most far references, if there are several sessions.
 fn sessions(found: &Simulation) -> String {
     if found.histories.len() < 2 {
         return String::new();
@@ -279,7 +279,7 @@ fn whole(share: f64) -> String {
     format!("{:.0}", share * 100.0)
 }
 
-/// `-0.4…+4.6`; nothing where it is not known.
+/// Formats the interval of the difference, such as `-0.4…+4.6`; empty if unknown.
 fn difference(policy: &PolicyResult) -> String {
     policy.difference.map_or_else(String::new, |found| {
         let interval = found.recall_per_reply;
@@ -296,7 +296,7 @@ fn verdict(policy: &PolicyResult) -> String {
     word.to_owned()
 }
 
-/// `$1.23`; rounded, for people.
+/// Formats a price, rounded to cents: `$1.23`.
 fn dollars(micro: u64) -> String {
     if micro < 10_000 {
         return MicroDollars(micro).to_string();
@@ -305,7 +305,7 @@ fn dollars(micro: u64) -> String {
     format!("${}.{:02}", grouped(cents / 100), cents % 100)
 }
 
-/// `950`, `12.3k`, `4.56M`.
+/// Formats a number of tokens: `950`, `12.3k`, `4.56M`.
 fn short(tokens: u64) -> String {
     match tokens {
         0..1_000 => tokens.to_string(),
@@ -314,7 +314,7 @@ fn short(tokens: u64) -> String {
     }
 }
 
-/// A line of bars, each as high as the largest request of its turns.
+/// Draws a line of bars. Each bar shows the largest request of its turns.
 fn bars(series: &[u64], limit: u64, columns: usize) -> String {
     const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let each = series.len().div_ceil(columns.max(1)).max(1);
@@ -323,7 +323,7 @@ fn bars(series: &[u64], limit: u64, columns: usize) -> String {
     series.chunks(each).filter_map(|turns| HEIGHTS.get(height(high(turns)).min(7))).collect()
 }
 
-/// What has to be known to read the table.
+/// Returns the explanations that a reader of the table needs.
 fn notes(found: &Simulation, columns: &[TableColumn]) -> Vec<String> {
     let sent: u64 = found.policies.iter().map(|policy| policy.requests).sum();
     let over: u64 = found.policies.iter().map(|policy| policy.over_budget).sum();
@@ -338,7 +338,7 @@ fn notes(found: &Simulation, columns: &[TableColumn]) -> Vec<String> {
     notes
 }
 
-/// What the intervals are of.
+/// Explains what the intervals are computed from.
 fn interval(found: &Simulation) -> String {
     let against = clean(&found.against);
     let sessions = found.histories.iter().filter(|one| one.far_replies > 0).count();
@@ -360,7 +360,7 @@ fn interval(found: &Simulation) -> String {
     )
 }
 
-/// Which rows are equal, and why.
+/// Explains which rows are equal, and why.
 fn equal(found: &Simulation) -> Vec<String> {
     let mut lines = Vec::new();
     for first in &found.policies {
@@ -377,7 +377,7 @@ fn equal(found: &Simulation) -> Vec<String> {
     lines
 }
 
-/// Why a policy compacted nothing, if it did not.
+/// Explains why a policy never compacted. `None` if it did.
 fn idle(policy: &PolicyResult) -> Option<String> {
     let name = clean(&policy.name);
     if policy.compactions > 0 {
@@ -392,7 +392,7 @@ fn idle(policy: &PolicyResult) -> Option<String> {
     })
 }
 
-/// Who wrote the summaries of which policies, and how large.
+/// Describes who wrote the summaries of each policy, and their number and size.
 fn writers(found: &Simulation) -> String {
     let kinds = [
         (SummaryWriter::Extractive, "extractive"),
