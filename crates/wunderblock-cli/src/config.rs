@@ -138,12 +138,12 @@ fn absurd(file: &File) -> Option<(&'static str, &'static str, String)> {
         return Some(("compaction", "hooks", "a hook has no command to run".to_owned()));
     }
     if file.context.model.as_deref().is_some_and(|model| model.trim().is_empty()) {
-        let why = "`model` is empty; leave it out to take the transcript's";
+        let why = "`model` is empty; leave it out to use the transcript's model";
         return Some(("context", "model", why.to_owned()));
     }
     let mut warn = file.context.warn.iter().flatten();
     if let Some(percent) = warn.find(|percent| !(1..=100).contains(*percent)) {
-        let why = format!("{percent} in `warn` is no part of the limit in hundredths; give 1 to 100");
+        let why = format!("invalid percentage `{percent}` in `warn`; must be from 1 to 100");
         return Some(("context", "warn", why));
     }
     if let Some(provider) = file.sources.providers.iter().find(|provider| !provider.is_complete()) {

@@ -46,7 +46,7 @@ pub(crate) async fn conversation(
         Some(wanted) => named(&all, wanted).ok_or_else(|| {
             let count = plural(all.len() as u64, "conversation", "conversations");
             wrong(format!(
-                "{file} holds {count}, and none is `{wanted}`; give a number from 1 to {}",
+                "unknown conversation `{wanted}`: {file} has {count}; give a number from 1 to {}",
                 all.len()
             ))
         })?,

@@ -83,7 +83,7 @@ impl Failure {
         match self {
             Self::Engine(error) => clean(&error.to_string()),
             Self::Door(_, text) => clean(text),
-            Self::BrokenPipe => "whoever read the output has gone".to_owned(),
+            Self::BrokenPipe => "the reader of the output has closed it".to_owned(),
         }
     }
 }

@@ -7,7 +7,7 @@ use wunderblock::Hint;
 pub(crate) fn sentence(hint: &Hint) -> Option<Cow<'static, str>> {
     let text = match hint {
         Hint::ListSessions => {
-            "`wunderblock sessions` lists what there is; `wunderblock import PATH` adds a transcript"
+            "`wunderblock sessions` lists the sessions; `wunderblock import PATH` adds a transcript"
         }
         Hint::LengthenId => "give more of the id",
         Hint::RaiseWindow { .. } => {
@@ -17,9 +17,9 @@ pub(crate) fn sentence(hint: &Hint) -> Option<Cow<'static, str>> {
             "callers may append session.opened, session.closed, task.started, task.finished, message.appended, content.pinned, content.hidden, usage.measured, turn.completed and subagent.spawned; `wunderblock import` reads a whole export"
         }
         Hint::OmitOpening => "append to a session id that does not exist yet, or leave the opening out",
-        Hint::ChooseOwnId => "give the event an id of its own",
-        Hint::ChooseNewId => "an id names one event for good: give the new event an id of its own",
-        Hint::CheckPath => "check the path and who may read or write there",
+        Hint::ChooseOwnId => "give the event an id that no other event has",
+        Hint::ChooseNewId => "an id names one event permanently: give the new event another id",
+        Hint::CheckPath => "check the path and its permissions",
         Hint::CheckPermissions => "check the permissions of the file and its folder",
         Hint::CheckLedger => "handles belong to one ledger and tenant; check --db and --tenant",
         Hint::BuildRequest => "`wunderblock context SESSION` builds and records a request",
@@ -27,7 +27,7 @@ pub(crate) fn sentence(hint: &Hint) -> Option<Cow<'static, str>> {
             "`wunderblock append SESSION` adds messages; with --at, give a later position"
         }
         Hint::Read { address } => {
-            return Some(format!("`wunderblock read {address}` gives what is there, byte for byte").into());
+            return Some(format!("`wunderblock read {address}` prints the content byte for byte").into());
         }
         Hint::Expand { address } => {
             return Some(format!("`wunderblock expand {address}` shows what was said there").into());
@@ -37,11 +37,13 @@ pub(crate) fn sentence(hint: &Hint) -> Option<Cow<'static, str>> {
             "`wunderblock describe SESSION` lists the summaries; --lane names another lane"
         }
         Hint::RewriteInstead => {
-            "use a larger --window, or keep the summary and write it again: --rewrite POSITION --focus TEXT"
+            "use a larger --window, or keep the summary and rewrite it: --rewrite POSITION --focus TEXT"
         }
-        Hint::GoOn => "run the command again: it goes on where it was",
+        Hint::GoOn => "run the command again: it continues where it stopped",
         Hint::Retry => "another process is appending; try again",
-        Hint::FinishImport { .. } => "`wunderblock import PATH` finishes it, or waits for the one under way",
+        Hint::FinishImport { .. } => {
+            "`wunderblock import PATH` finishes it, or waits for the import in progress"
+        }
         Hint::WaitForImport => "wait for the other import, or end it; then import again",
         Hint::WaitForWriter => "another process is writing; try again when it is done",
         Hint::FreeSpace => "free some space and try again: nothing that was acknowledged is lost",
@@ -50,14 +52,14 @@ pub(crate) fn sentence(hint: &Hint) -> Option<Cow<'static, str>> {
             "upgrade it once: run any command as a user who may write the file and its folder, or copy the file to a folder of your own and give the copy with --db"
         }
         Hint::InspectLedger => {
-            "`wunderblock doctor` says what can be saved; `wunderblock restore` brings a backup back"
+            "`wunderblock doctor` reports what can be saved; `wunderblock restore` restores a backup"
         }
         Hint::RebuildIndex => "`wunderblock doctor --rebuild` rebuilds it",
         Hint::ChooseLedger => {
             "give the path of a Wunderblock database with --db, or a path that does not exist yet"
         }
         Hint::LookBesideLedger => {
-            "what was acknowledged before is in the ledger that the restore kept beside it"
+            "events acknowledged before the restore are in the ledger that it kept beside the new one"
         }
         Hint::FinishErasure => {
             "end the other program: the next command that writes finishes it, or `wunderblock doctor --repair`"
@@ -66,7 +68,7 @@ pub(crate) fn sentence(hint: &Hint) -> Option<Cow<'static, str>> {
             "`wunderblock restore FILE` with the highest number in its name brings back the ledger that was there last"
         }
         Hint::ChooseFreePath => {
-            "give a path where nothing is; `restore --replace` keeps the ledger that is there beside it"
+            "give a path that does not exist; `restore --replace` keeps the existing ledger beside the new one"
         }
         Hint::CreateLedger => "`wunderblock import PATH` creates it; --db names another one",
         _ => return None,

@@ -22,13 +22,13 @@ pub(crate) fn read(path: &Path) -> Result<String, Failure> {
             ErrorKind::NotFound => refused(path, "does not exist; check the path"),
             ErrorKind::IsADirectory => refused(path, "is a directory; give a file"),
             ErrorKind::PermissionDenied => {
-                refused(path, "may not be read (permission denied); give a file that may")
+                refused(path, "cannot be read: permission denied; check the file's permissions")
             }
             _ => refused(path, &format!("cannot be read: {error}")),
         });
     }
     if bytes.len() as u64 > MAX_SOURCE_BYTES {
-        let why = format!("has more than the {MAX_SOURCE_BYTES} bytes that are read; split it");
+        let why = format!("is too large: the maximum is {MAX_SOURCE_BYTES} bytes; split it");
         return Err(refused(path, &why));
     }
     String::from_utf8(bytes).map_err(|error| {
@@ -47,8 +47,7 @@ pub(crate) fn structured<T: DeserializeOwned + Default>(path: &Path) -> Result<T
         return toml::from_str(&text).map_err(|error| refused(path, &error.to_string()));
     }
     serde_json::from_str(&text).map_err(|error| {
-        let hint =
-            if error.is_data() { "" } else { "; it is read as JSON, as TOML if its name ends in .toml" };
+        let hint = if error.is_data() { "" } else { "; expected JSON, or TOML if its name ends in .toml" };
         refused(path, &format!("{error}{hint}"))
     })
 }

@@ -58,7 +58,7 @@ async fn session_of_file(engine: &Engine, global: &Global, text: &str) -> Result
     if is_transcript(path)? {
         let imported = import(global, engine, path, (None, false)).await?;
         let Some(first) = imported.sessions.first() else {
-            return Err(wrong(format!("{text} holds no session")));
+            return Err(wrong(format!("{text} contains no session")));
         };
         return Ok(engine.session_by_id(first.clone()));
     }
@@ -73,7 +73,7 @@ pub(crate) async fn known_session(engine: &Engine, global: &Global, text: &str) 
         return Ok(session);
     }
     if is_transcript(path)? {
-        let missing = || format!("{text} has not been imported yet; `wunderblock import {text}` does it");
+        let missing = || format!("{text} has not been imported yet; `wunderblock import {text}` imports it");
         let (id, _) = engine.imported(path).await?.ok_or_else(|| wrong(missing()))?;
         return conversation(global, engine.session_by_id(id), (text, wanted)).await;
     }
@@ -305,6 +305,6 @@ pub(crate) fn is_transcript(path: &Path) -> Result<bool, Failure> {
     if meta.is_dir() {
         return Ok(false);
     }
-    let why = "it is a pipe, a socket or a device; write what it gives into a file and import that";
+    let why = "not a file, but a pipe, a socket or a device; write its output to a file and import the file";
     Err(wrong(format!("{}: {why}", path.display())))
 }

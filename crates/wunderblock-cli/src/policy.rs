@@ -64,8 +64,8 @@ fn summariser(settings: &Settings, who: &str) -> Result<Option<Arc<dyn Summarise
     let base = settings.file.compaction.base_url.clone().unwrap_or_default();
     if !found.known && base.is_empty() {
         return Err(wrong(format!(
-            "--summarizer {who}: no model of that name is known; it is `{EXTRACTIVE}`, a model's name, or \
-             command:PROG; for another model, say where it is asked: base_url in [compaction] of the settings file"
+            "--summarizer {who}: unknown model; expected `{EXTRACTIVE}`, a model of the catalog, or command:PROG; for \
+             another model, set base_url in [compaction] of the settings file"
         )));
     }
     let dialect = found.row.dialect;
@@ -76,7 +76,7 @@ fn summariser(settings: &Settings, who: &str) -> Result<Option<Arc<dyn Summarise
     };
     let key = std::env::var(variable).ok().filter(|key| !key.trim().is_empty());
     if key.is_none() && base.is_empty() {
-        return Err(wrong(format!("--summarizer {who}: its key is missing; set {variable}")));
+        return Err(wrong(format!("--summarizer {who}: missing API key; set {variable}")));
     }
     let mut endpoint = Endpoint::new(dialect, key.as_deref().map(ApiKey::new));
     endpoint.base_url = base;

@@ -53,7 +53,7 @@ pub(crate) fn sources(
         found(&dirs, &mut sources);
         sources.instructions = Some(Instructions { workspace, rules, session });
     } else if !typed.instructions.is_empty() || typed.scan {
-        return Err(wrong("--instructions and --scan need --cwd DIR, the place they are for"));
+        return Err(wrong("--instructions and --scan require --cwd DIR, the working directory"));
     } else if !typed.skills.is_empty() || !files.skills.is_empty() {
         let dirs: Vec<PathBuf> = typed.skills.iter().chain(&files.skills).cloned().collect();
         found(&dirs, &mut sources);

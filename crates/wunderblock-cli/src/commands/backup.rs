@@ -11,7 +11,7 @@ use wunderblock_core::stub::grouped;
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Backup) -> Exit {
     let engine = settings.read_only().await?;
     if wanted.to.exists() {
-        let why = format!("{} exists already; give a path where nothing is", wanted.to.display());
+        let why = format!("{} already exists; give a path that does not exist", wanted.to.display());
         return Err(Failure::Door(REFUSED, why));
     }
     let bytes = engine.ledger().backup(&wanted.to).await?;

@@ -67,7 +67,7 @@ fn warn_of_overhead(global: &Global, options: &ContextOptions, built: &Built) {
     if options.harness && built.draft.overhead.is_none() {
         say(
             global,
-            "no recorded usage of this model tells what the agent adds: --harness keeps no room for it",
+            "no recorded usage of this model shows what the agent adds: --harness reserves no room for it",
         );
     }
 }
@@ -146,7 +146,7 @@ pub(super) fn lane(name: Option<&str>) -> Result<Option<LaneId>, Failure> {
 fn prompt(text: Option<String>) -> Result<Option<String>, Failure> {
     match text {
         Some(text) if text.trim().is_empty() => {
-            Err(wrong("--prompt is empty; say what the user says, or leave it out"))
+            Err(wrong("--prompt is empty; give the user's next turn, or leave it out"))
         }
         text => Ok(text),
     }
@@ -160,7 +160,7 @@ pub(super) fn options(
     let (defaults, default) = (&settings.file.context, ContextOptions::default());
     let dialect = to.map(dialect);
     if build.reader.model.as_deref().is_some_and(|model| model.trim().is_empty()) {
-        return Err(wrong("--model is empty; leave it out to take the transcript's"));
+        return Err(wrong("--model is empty; leave it out to use the transcript's model"));
     }
     let sources = sources(
         &build.sources,

@@ -77,7 +77,7 @@ fn edit(wanted: EditArgs) -> Result<Option<SummaryEdit>, Failure> {
         EditArgs { rewrite: Some(at), .. } => Some(SummaryEdit::Rewrite(at)),
         EditArgs { dissolve: Some(at), .. } => Some(SummaryEdit::Dissolve(at)),
         EditArgs { from: Some(from), to: Some(to), .. } if from > to => {
-            return Err(wrong(format!("the range begins at {from}, behind its end at {to}")));
+            return Err(wrong(format!("invalid range: its start {from} is after its end {to}")));
         }
         EditArgs { from: Some(from), to: Some(to), .. } => Some(SummaryEdit::Range(from, to)),
         _ => None,

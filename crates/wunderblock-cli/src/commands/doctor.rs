@@ -112,7 +112,7 @@ fn picture(diagnosis: &Diagnosis) -> String {
         out.push_str("all is well\n");
     } else if diagnosis.problems.iter().any(|problem| !problem.derived) {
         out.push_str(
-            "what is not derived cannot be rebuilt: restore a backup, or export what can still be read\n",
+            "only derived data can be rebuilt: restore a backup, or export what can still be read\n",
         );
     }
     out

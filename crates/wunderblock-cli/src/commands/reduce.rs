@@ -130,9 +130,11 @@ impl<'a> How<'a> {
             (LevelArg::Fold, None) => Level::Fold,
             (LevelArg::Budget, Some(tokens)) => Level::Budget(tokens),
             (LevelArg::Budget, None) => {
-                return Err(wrong("--level budget needs --budget TOKENS: how many the text may have"));
+                return Err(wrong("--level budget requires --budget TOKENS, the maximum size of the text"));
             }
-            (_, Some(_)) => return Err(wrong("--budget is of --level budget; add that, or leave it out")),
+            (_, Some(_)) => {
+                return Err(wrong("--budget requires --level budget; add it, or leave --budget out"));
+            }
         };
         StreamId::new(typed.session.clone()).map_err(Error::from)?;
         let session = typed.session.as_str();

@@ -27,9 +27,9 @@ fn picture(path: &Path, done: &Restored) -> String {
     }
     if done.erasures_unread {
         out.push_str(
-            "the ledger that was there is damaged and cannot tell all that was erased from it: erase that again\n",
+            "the ledger that was there is damaged, so some of its erasures are unknown: repeat them\n",
         );
     }
-    out.push_str("other copies of the backup keep what was erased: no erasure reaches them\n");
+    out.push_str("other copies of the backup still contain what was erased: no erasure reaches them\n");
     out
 }

@@ -136,14 +136,17 @@ impl RunRequest<'_> {
         if ended.left {
             say(
                 self.global,
-                "wunderblock: the command left something running that still holds its output; what that writes from \
-                 here on is not kept",
+                "wunderblock: the command left a process running that still holds its output; further output of that \
+                 process is not kept",
             );
         }
         let (mut told, mut words) = (Value::Null, Vec::new());
         for written in ended.channels.into_iter().map(Channel::written) {
             let Some(bytes) = &written.bytes else {
-                say(self.global, "wunderblock: more than 1 GiB passed as it is, and is not kept");
+                say(
+                    self.global,
+                    "wunderblock: more than 1 GiB of output was passed on unchanged, and is not kept",
+                );
                 continue;
             };
             // An empty stdout is stored, because it records that the command ran; an empty stderr says nothing.
@@ -280,9 +283,9 @@ fn command(wanted: &[OsString], opens_session: bool) -> Result<Command, Failure>
 fn not_started(program: &OsStr, error: &std::io::Error) -> Failure {
     let program = program.to_string_lossy();
     let next = match error.kind() {
-        ErrorKind::NotFound if program.contains(' ') => "a line for a shell goes after `run -- sh -c`",
+        ErrorKind::NotFound if program.contains(' ') => "give a shell command line after `run -- sh -c`",
         ErrorKind::NotFound => "check the name and PATH",
-        ErrorKind::PermissionDenied => "it may not be executed",
+        ErrorKind::PermissionDenied => "make it executable",
         _ => "it did not run",
     };
     Failure::Door(

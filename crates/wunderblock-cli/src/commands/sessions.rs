@@ -23,7 +23,7 @@ const TITLE: usize = 20;
 
 /// Note about a session whose import did not reach the end of its file.
 pub(super) const UNFINISHED: &str =
-    "import unfinished: only the beginning is here; `import` of its file goes on";
+    "import unfinished: only the first part is stored; `import` of its file continues it";
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Sessions) -> Exit {
     let engine = settings.read_only().await?;

@@ -394,7 +394,7 @@ fn a_text_is_shown_in_every_place_before_it_is_erased() {
     assert!(shown.out.contains("  instructions") && shown.out.contains("  message"), "{}", shown.out);
     assert_eq!(places.iter().filter(|place| place.starts_with("(`read wb:")).count(), 2, "{}", shown.out);
     assert!(
-        shown.err.contains("2 records of originals would be erased for good; --yes does it"),
+        shown.err.contains("2 records of originals would be erased permanently; confirm with --yes"),
         "{}",
         shown.err
     );
@@ -408,7 +408,7 @@ fn a_text_is_shown_in_every_place_before_it_is_erased() {
     assert!(done["events"].as_u64() >= Some(2) && done["left"]["events"] == serde_json::json!([]), "{done}");
     assert!(!anywhere(&desk, SECRET));
     let again = desk.run(&["erase", "--text", SECRET, "--yes"]).exits(1);
-    assert!(again.err.contains("no event and no imported file holds the text"), "{}", again.err);
+    assert!(again.err.contains("no event and no imported file contains the text"), "{}", again.err);
     assert!(desk.run(&["replay", "s"]).exits(0).out.contains("has been erased"));
     desk.run(&["import", "talk.jsonl", "--verify"]).exits(0);
     assert!(!desk.run(&["export", "talk", "--original"]).exits(0).out.contains(SECRET));

@@ -78,7 +78,7 @@ fn pipes_and_devices_are_refused_at_once() {
             let done = desk.run(&[command, name, "--json"]).exits(2).json();
             let text = done["error"].as_str().unwrap();
             assert!(
-                text.contains(name) && text.contains("it is a pipe, a socket or a device"),
+                text.contains(name) && text.contains("not a file, but a pipe, a socket or a device"),
                 "{command}: {text}"
             );
         }

@@ -89,7 +89,7 @@ fn what_a_command_leaves_running_is_not_waited_for() {
     let desk = Desk::new();
     let done = desk.run(&["run", "--", "sh", "-c", "sleep 60 & echo $! > pid; echo done"]).exits(0);
     assert_eq!(done.out, "done\n");
-    assert!(done.err.contains("left something running"), "{}", done.err);
+    assert!(done.err.contains("left a process running"), "{}", done.err);
     // The process is still running.
     desk.shell("kill $(cat pid)").exits(0);
     // Output that arrives shortly after the command's end is included.

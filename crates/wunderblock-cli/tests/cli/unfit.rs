@@ -117,7 +117,7 @@ fn a_file_that_may_not_be_read_is_named() {
     }
     one(&findings(&desk, "repo", &[]), &["unusable AGENTS.md may not be read"]);
     let done = desk.run(&["context", "talk", "--safety", "repo/AGENTS.md"]).exits(2);
-    assert!(done.err.contains("repo/AGENTS.md: may not be read"), "{}", done.err);
+    assert!(done.err.contains("repo/AGENTS.md: cannot be read"), "{}", done.err);
 }
 
 fn tool(number: usize, bytes: usize) -> Value {
@@ -296,8 +296,8 @@ fn settings_that_cannot_be_meant_are_named_with_their_line() {
         ("[budget.skills]\nmin = 1\nshare = 200\n", &["[budget], line 1", "`skills`"]),
         ("[budget]\ntools = { min = 99999999999999999999 }\n", &["line 2"]),
         ("[budget]\nprompt = { min = 1 }\n", &["line 2", "`prompt`", "`transcript`"]),
-        ("[context]\nwarn = [0, 200]\n", &["[context], line 2", "0 in `warn`", "give 1 to 100"]),
-        ("[context]\nwarn = [70, 200]\n", &["[context], line 2", "200 in `warn`"]),
+        ("[context]\nwarn = [0, 200]\n", &["[context], line 2", "`0` in `warn`", "must be from 1 to 100"]),
+        ("[context]\nwarn = [70, 200]\n", &["[context], line 2", "`200` in `warn`"]),
         ("[context]\nwarn = [300]\n", &["line 2", "300"]),
         ("[context]\nwindow = -5\n", &["line 2", "-5"]),
         ("[context]\nmodel = \" \"\n", &["[context], line 2", "`model` is empty"]),

@@ -29,9 +29,12 @@ pub(super) async fn run(global: &Global, settings: &Settings, wanted: &Erase) ->
         let listed = if global.verbose { usize::MAX } else { LISTED };
         answer(global, &found, || picture(&found, listed))?;
         return Err(if found.is_empty() {
-            Failure::Door(FAILED, "no event and no imported file holds the text".to_owned())
+            Failure::Door(FAILED, "no event and no imported file contains the text".to_owned())
         } else {
-            Failure::Door(REFUSED, format!("{} would be erased for good; --yes does it", amount(&found)))
+            Failure::Door(
+                REFUSED,
+                format!("{} would be erased permanently; confirm with --yes", amount(&found)),
+            )
         });
     }
     let waiting = Waiting::begin(global, &engine);
@@ -56,7 +59,7 @@ pub(super) async fn run(global: &Global, settings: &Settings, wanted: &Erase) ->
     if left.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
-    let text = format!("{} came while it was erased; give the command again", amount(&left));
+    let text = format!("{} appeared during the erasure; run the command again", amount(&left));
     Err(Failure::Door(FAILED, text))
 }
 
