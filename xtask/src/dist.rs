@@ -152,7 +152,7 @@ fn needs_an_interpreter(program: &[u8]) -> Option<bool> {
 fn entry(tar: &mut Vec<u8>, path: &str, content: &[u8], (mode, time): (u32, u64)) -> ChoreResult<()> {
     // The name field of the header has 100 bytes and ends with a zero byte.
     if path.len() >= 100 {
-        return Err(format!("{path}: an archive takes paths of 99 bytes").into());
+        return Err(format!("{path}: path is too long for the archive; the maximum is 99 bytes").into());
     }
     let mut head = Vec::with_capacity(512);
     let mut field = |text: &str, width: usize| {

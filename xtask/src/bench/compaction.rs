@@ -56,7 +56,7 @@ pub(super) fn run(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
         let writing = Duration::from_millis(done.writing.0.unsigned_abs());
         besides.push(begin.elapsed().saturating_sub(writing));
         if done.outcome != Done::Compacted {
-            return Err(format!("a compaction came to `{}`", done.outcome.word()).into());
+            return Err(format!("unexpected result of a compaction: `{}`", done.outcome.word()).into());
         }
     }
     figures.extend([

@@ -69,7 +69,7 @@ fn searches(engine: &Engine, word: &str, order: SearchOrder) -> ChoreResult<(f64
     let mut first = Durations::default();
     let result = first.take(|| block_on(engine.search(word, &options)))?;
     if result.hits.is_empty() {
-        return Err(format!("`{word}` is in the session and was not found").into());
+        return Err(format!("`{word}` was not found, although the session contains it").into());
     }
     let times = Durations::of(ROUNDS, || Ok(block_on(engine.search(word, &options))?))?;
     Ok((first.percentile(50), times))

@@ -56,7 +56,7 @@ fn large(folder: &Path) -> ChoreResult<Vec<Figure>> {
     let mut unchanged = Durations::default();
     for _ in 0..ROUNDS {
         if !unchanged.take(|| import(&engine, &path))? {
-            return Err("a file that nobody touched has changed".into());
+            return Err("an unchanged file was reported as changed".into());
         }
     }
     note("  and one line more, and one more");
@@ -116,7 +116,10 @@ fn many(folder: &Path) -> ChoreResult<Vec<Figure>> {
         lines(&root.join("7.jsonl"), std::iter::once(line))?;
         let unchanged = again.take(|| folder_of(&engine))?;
         if unchanged != FILES - 1 {
-            return Err(format!("{unchanged} of {FILES} files have not changed").into());
+            return Err(format!(
+                "{unchanged} of {FILES} files are reported as unchanged; expected all except one"
+            )
+            .into());
         }
     }
     Ok(vec![

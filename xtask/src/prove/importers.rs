@@ -119,7 +119,7 @@ fn one(program: &Sandbox, run: &ImporterRun) -> ChoreResult<()> {
     let again = limited(program, &["import", "file.jsonl", "--json", "--no-index"])?;
     let again: Value = serde_json::from_slice(&again)?;
     if again.get("unchanged") != Some(&Value::Bool(true)) {
-        wrong.push("a further import says something new".to_owned());
+        wrong.push("a repeated import reports new content".to_owned());
     }
     let events = String::from_utf8(limited(program, &["export", SESSION])?)?;
     let said = events.lines().filter(|line| line.contains(r#""kind":"message.appended""#)).count();

@@ -47,7 +47,7 @@ enum Attack {
 }
 
 fn positive(text: &str) -> Result<f64, String> {
-    text.parse().ok().filter(|scale| *scale > 0.0).ok_or_else(|| "it must be a number above 0".to_owned())
+    text.parse().ok().filter(|scale| *scale > 0.0).ok_or_else(|| "must be a number above 0".to_owned())
 }
 
 impl ProveArgs {

@@ -72,7 +72,7 @@ pub(super) fn run(tool: &ToolUse, tree: &RepositoryCopy) -> ChoreResult<ToolOutp
             lines(tree, path, offset.unwrap_or(1), limit.unwrap_or(MAX_LINES))
         }
         ToolUse::Missing(path) if !tree.path(path).exists() => failure("File does not exist.".to_owned()),
-        ToolUse::Missing(path) => Err(format!("{path} is there").into()),
+        ToolUse::Missing(path) => Err(format!("{path} exists; the scenario expects it to be missing").into()),
         ToolUse::Grep { pattern, path } => {
             let found = tree.search(&["-n", "--no-heading", "-e", pattern, path])?;
             success(found.map_or_else(|| "No matches found".to_owned(), |found| cut(found.trim_end())))
@@ -89,7 +89,10 @@ pub(super) fn run(tool: &ToolUse, tree: &RepositoryCopy) -> ChoreResult<ToolOutp
         ToolUse::Edit { path, old, new } => edit(tree, path, old, new),
         ToolUse::Misses { path, old, .. } => {
             if std::fs::read_to_string(tree.path(path))?.contains(old) {
-                return Err(format!("{path} holds what the scenario says it does not:\n{old}").into());
+                return Err(format!(
+                    "{path} contains a text that the scenario expects to be missing:\n{old}"
+                )
+                .into());
             }
             failure(format!("No match in {} for the text to be replaced:\n{old}", absolute(path)))
         }
@@ -115,7 +118,7 @@ pub(super) fn replace(tree: &RepositoryCopy, path: &str, old: &str, new: &str) -
     let text = std::fs::read_to_string(&file).map_err(|error| format!("{path}: {error}"))?;
     match text.matches(old).count() {
         1 => {}
-        count => return Err(format!("{path} holds this {count} times, not once:\n{old}").into()),
+        count => return Err(format!("{path} contains this text {count} times; expected once:\n{old}").into()),
     }
     let text = text.replacen(old, new, 1);
     std::fs::write(file, &text)?;

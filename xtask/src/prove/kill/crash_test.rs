@@ -269,7 +269,7 @@ impl CrashTest {
     /// Checks that no erased word is in the ledger's bytes.
     fn nowhere(&self) -> ChoreResult<()> {
         match scan::found(&self.program.path("ledger.db"), &self.gone)?.first() {
-            Some(first) => Err(format!("erased, and there: {first}").into()),
+            Some(first) => Err(format!("erased content is still there: {first}").into()),
             None => Ok(()),
         }
     }
@@ -283,7 +283,7 @@ impl CrashTest {
             if cut {
                 return Ok(cut);
             }
-            return Err("backup: done, and nothing is there".into());
+            return Err("backup: reported as done, but there is no file".into());
         }
         let elsewhere = format!("elsewhere-{}.db", self.backups);
         let restored = self.program.bytes(&["--db", &elsewhere, "restore", &name]);

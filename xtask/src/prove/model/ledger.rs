@@ -230,7 +230,7 @@ impl LedgerUnderTest {
         let gone = self.erased.iter().flatten().filter(|marker| !held.contains(marker));
         let found = scan::found(&self.ledger(), gone)?;
         match found.first() {
-            Some(first) => Err(format!("erased, and there: {first} (of {})", found.len()).into()),
+            Some(first) => Err(format!("erased content is still there: {first} (of {})", found.len()).into()),
             None => Ok(()),
         }
     }
@@ -245,7 +245,7 @@ impl LedgerUnderTest {
                 block_on(engine.session_by_id(info.id).export(Seq(1), LAST, &mut out))?;
                 let out = String::from_utf8(out)?;
                 if let Some(marker) = erased.iter().find(|marker| out.contains(marker.as_str())) {
-                    return Err(format!("tenant {tenant}: erased, and exported: {marker}").into());
+                    return Err(format!("tenant {tenant}: erased content is exported: {marker}").into());
                 }
                 for line in out.lines() {
                     let event: Value = serde_json::from_str(line)?;
@@ -285,7 +285,7 @@ impl LedgerUnderTest {
             Err(_) if nothing_left => Ok(()),
             Err(error) => Err(error.into()),
             Ok(_) => match wrong_original(revisions, erased, &bytes) {
-                Some(why) => Err(format!("tenant {tenant}: the original of {name} is another: {why}").into()),
+                Some(why) => Err(format!("tenant {tenant}: the original of {name} is wrong: {why}").into()),
                 None => Ok(()),
             },
         }

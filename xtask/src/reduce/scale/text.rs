@@ -48,7 +48,7 @@ impl InputTemplates {
 
     /// Returns a text of about `bytes` bytes, the same in every run.
     pub(super) fn text(&self, name: &str, bytes: usize) -> ChoreResult<String> {
-        let input = self.input.iter().find(|input| input.name == name).ok_or("there is no such input")?;
+        let input = self.input.iter().find(|input| input.name == name).ok_or("unknown input")?;
         let words: Vec<&str> = self.words.split_whitespace().collect();
         let mut random = Random::new(SEED);
         let mut text = String::with_capacity(bytes + 4_096);
@@ -63,7 +63,7 @@ impl InputTemplates {
             let line = input.lines.iter().find(|line| is_due(line, &mut random));
             let same = random.pick(&words);
             let mut places = Places { words: &words, random: &mut random, number, same };
-            places.fill(&line.ok_or("no line is due")?.text, &mut text)?;
+            places.fill(&line.ok_or("no pattern of a line applies")?.text, &mut text)?;
             if text.len() >= bytes {
                 break;
             }
@@ -87,9 +87,10 @@ impl Places<'_> {
     fn fill(&mut self, line: &str, out: &mut String) -> ChoreResult<()> {
         let mut rest = line;
         while let Some((before, after)) = rest.split_once("{{") {
-            let (place, after) = after.split_once("}}").ok_or_else(|| format!("an open place: {line}"))?;
+            let (place, after) =
+                after.split_once("}}").ok_or_else(|| format!("missing `}}}}` after `{{{{` in `{line}`"))?;
             out.push_str(before);
-            out.push_str(&self.padded(place).ok_or_else(|| format!("an unknown place: `{place}`"))?);
+            out.push_str(&self.padded(place).ok_or_else(|| format!("unknown place `{place}`"))?);
             rest = after;
         }
         out.push_str(rest);
