@@ -1,4 +1,4 @@
-//! Finds the session that an argument refers to: an id, the start of an id, or the path of a transcript.
+//! Finds the session and the place that an argument refers to: an id, a short one, or the path of a transcript; `ID#12-80`.
 
 use crate::args::Global;
 use crate::console::say;
