@@ -1,4 +1,4 @@
-//! From a range to a summary that can be taken, whatever the summariser does.
+//! Writes a usable summary of a range, whatever the summariser does.
 //!
 //! ```text
 //! a summariser ─┬─ too large ──► half of it, up to three times ─┐
@@ -18,76 +18,76 @@ use wunderblock_core::ports::CostModel;
 use wunderblock_core::stub::head;
 use wunderblock_core::units::Tokens;
 
-/// What writes summaries that need no model.
+/// Producer recorded for summaries that are written without a model.
 pub const EXTRACTIVE: &str = "extractive";
-/// So often a summariser that was given too much is given half of it.
+/// Maximum number of times that a prompt is halved because a summariser rejected it as too large.
 const HALVINGS: u32 = 3;
-/// What a summariser that does not tell its window is taken to hold: as the catalog has it for models it does not know.
+/// Window assumed for a summariser that reports none: the catalog's value for unknown models.
 const WINDOW: Tokens = Tokens(128_000);
-/// Maximum bytes of a token, about: prose has the longest tokens, code and Chinese shorter ones.
+/// Maximum bytes of a token, approximately: prose has the longest tokens, code and Chinese have shorter ones.
 const TOKEN_BYTES: usize = 6;
-/// What follows a text that was cut.
+/// Mark appended to a text that was cut.
 const CUT: &str = "\n⟨cut⟩";
 
-/// What was found in a text that a summariser wrote.
+/// Findings on a text that a summariser wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judgement {
-    /// The figures.
+    /// Figures of the check.
     pub check: SummaryCheck,
-    /// Why it is not taken, each in words that help to write it better; empty if it is.
+    /// Reasons to reject the text, each worded so that it helps to write a better one; empty if the text is accepted.
     pub faults: Vec<String>,
-    /// The text, with marks at what its range does not say.
+    /// The text, with marks on lines that its range does not support.
     pub text: String,
 }
 
-/// The deterministic half: what writes without a model, and what checks those who do.
+/// The deterministic half of summarising: it writes without a model, and checks what models write.
 #[derive(Clone, Copy)]
 pub struct Floor<'a> {
-    /// Writes a summary.
+    /// Writes a summary from the range alone.
     pub extract: &'a dyn Fn(&ReadMaterial<'_>, &Brief<'_>, &dyn CostModel) -> String,
-    /// Checks one.
+    /// Checks a summary against its range.
     pub verify: &'a dyn Fn(&str, &ReadMaterial<'_>, &Brief<'_>, &dyn CostModel) -> Judgement,
 }
 
-/// How it is gone about.
+/// Settings of an attempt.
 #[derive(Clone, Copy)]
 pub struct AttemptOptions<'a> {
-    /// The deterministic half.
+    /// Functions that write and check without a model.
     pub floor: Floor<'a>,
-    /// The tokens of what the summary replaces: it has to have fewer.
+    /// Tokens of the content that the summary replaces; the summary must have fewer.
     pub before: Tokens,
-    /// What a summariser is asked for, where that is less than the target, …
+    /// Maximum target given to a summariser, in tokens. It applies if the brief's target is larger.
     pub by_model: Tokens,
-    /// … and how many times that it may write.
+    /// Maximum length of a summariser's text, as a multiple of its target.
     pub overage: Permille,
-    /// A second try aims at this part of the target.
+    /// Target of the second try, as a part of the first target.
     pub second: Permille,
-    /// The most a summariser is given at a time; 0 for what its window holds.
+    /// Maximum tokens of one prompt; 0 for as many as the summariser's window holds.
     pub input: Tokens,
-    /// What is given is taken to be this many times its count.
+    /// Factor by which the real number of input tokens may exceed our count.
     pub margin: Permille,
-    /// Takes out secrets before anything is sent or recorded.
+    /// Removes secrets before anything is sent or recorded.
     pub redactor: &'a Redactor,
-    /// Told how many bytes have come; answers whether to go on.
+    /// Receives the number of bytes that have arrived; returns whether to continue.
     pub progress: &'a dyn Fn(usize) -> bool,
 }
 
-/// A summary, and how it came about.
+/// A summary, with the record of how it was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SummaryDraft {
-    /// The text.
+    /// Text of the summary.
     pub text: String,
-    /// Who wrote it.
+    /// Name of the model or program that wrote it, or [`EXTRACTIVE`].
     pub producer: Box<str>,
-    /// The first 16 hexadecimal digits of BLAKE3 over what it was told; none where nobody was told anything.
+    /// First 16 hexadecimal digits of BLAKE3 over the prompt; `None` if no model or program wrote the text.
     pub prompt: Option<Box<str>>,
-    /// What was found when it was checked.
+    /// Figures of the check.
     pub check: Option<SummaryCheck>,
-    /// What was not taken before, in order.
+    /// Texts and calls that were rejected before, in order.
     pub rejected: Vec<Rejection>,
-    /// What all of it cost.
+    /// Cost of all calls; `None` if nothing was called or no cost is known.
     pub spent: Option<SummarySpend>,
-    /// How it came about.
+    /// How the text came about: normally, with a lower target, as a fallback, or cut.
     pub manner: Manner,
 }
 
@@ -101,7 +101,7 @@ pub fn write(
     options: &AttemptOptions<'_>,
 ) -> SummaryDraft {
     let job = AttemptJob { read, brief, costs, options };
-    // Numbers are counted, and places are listed, not told.
+    // Statistics are counted and a catalogue lists positions: neither needs prose, so no summariser is called.
     let is_told = !matches!(brief.detail, Detail::Statistics | Detail::Catalogue);
     let asked = summariser.filter(|_| is_told);
     let Some(summariser) = asked else {
@@ -118,19 +118,19 @@ pub fn write(
     }
 }
 
-/// What several summaries cost together, under the name of the first one's model.
+/// Adds up the costs of several summaries. The sum carries the model name of the first.
 pub(crate) fn sum_spent(spent: impl IntoIterator<Item = SummarySpend>) -> Option<SummarySpend> {
     spent.into_iter().reduce(|sum, more| SummarySpend {
         calls: sum.calls.saturating_add(more.calls),
         input: sum.input + more.input,
         output: sum.output + more.output,
-        // A sum that lacks a part is not known.
+        // A sum is unknown if one of its parts is.
         micro_dollars: sum.micro_dollars.zip(more.micro_dollars).map(|(a, b)| a.saturating_add(b)),
         model: sum.model,
     })
 }
 
-/// What is to be done, and with what.
+/// Inputs of one attempt.
 struct AttemptJob<'a> {
     read: &'a ReadMaterial<'a>,
     brief: &'a Brief<'a>,
@@ -138,14 +138,14 @@ struct AttemptJob<'a> {
     options: &'a AttemptOptions<'a>,
 }
 
-/// What has become of it so far.
+/// Rejections and costs up to now.
 struct Course {
     name: Box<str>,
     rejected: Vec<Rejection>,
     spent: Option<SummarySpend>,
 }
 
-/// A text that is taken.
+/// A summariser's text that was accepted.
 struct Taken {
     text: String,
     prompt: Box<str>,
@@ -165,7 +165,7 @@ impl AttemptJob<'_> {
         self.costs.text(text).tokens
     }
 
-    /// Asks until something can be taken, a bounded number of times.
+    /// Calls the summariser until a text is accepted, a bounded number of times. `None` if no text is.
     fn ask(&self, summariser: &dyn Summarise, course: &mut Course) -> Option<Taken> {
         let redactor = self.options.redactor;
         let mut limit = self.limit(summariser);
@@ -188,9 +188,12 @@ impl AttemptJob<'_> {
                 Some(SummaryFailure::TooLarge) if halvings < HALVINGS => {
                     course.reject(&SummaryFailure::TooLarge.to_string(), redactor);
                     halvings += 1;
+                    // Half of what was sent, not of the limit: if the prompt was smaller than half the limit, it
+                    // would be sent again unchanged.
                     limit = Tokens(prompt::size(&task, self.costs).0 / 2);
                     continue;
                 }
+                // The text did not end within its limit: ask once for a shorter one.
                 Some(failure @ (SummaryFailure::TooLong | SummaryFailure::CutOff))
                     if manner == Manner::Normal =>
                 {
@@ -233,7 +236,8 @@ impl AttemptJob<'_> {
         }
     }
 
-    /// Asks once. What is longer than twice the maximum is not read to its end.
+    /// Calls the summariser once. Stops the call when the answer exceeds twice its maximum, because a provider bills
+    /// every token of it.
     fn written(&self, summariser: &dyn Summarise, task: &SummaryTask) -> SummaryText {
         let most = usize::try_from(task.most.0).unwrap_or(usize::MAX).saturating_mul(2 * TOKEN_BYTES);
         let mut is_over = false;
@@ -249,7 +253,7 @@ impl AttemptJob<'_> {
         written
     }
 
-    /// Why a text is no gain.
+    /// Returns why a text is too long to be accepted; `None` if it is not.
     fn too_long(&self, text: &str, most: Tokens) -> Option<String> {
         let (tokens, before) = (self.tokens(text), self.options.before);
         if tokens >= before {
@@ -261,7 +265,7 @@ impl AttemptJob<'_> {
         }
     }
 
-    /// What the summariser can be given.
+    /// Returns the maximum tokens of a prompt: the summariser's window less the answer, divided by the margin.
     fn limit(&self, summariser: &dyn Summarise) -> Tokens {
         let AttemptOptions { input, margin, .. } = *self.options;
         let window = summariser.window().unwrap_or(WINDOW).saturating_sub(self.brief.most);
@@ -270,7 +274,7 @@ impl AttemptJob<'_> {
         if input == Tokens::ZERO { held } else { held.min(input) }
     }
 
-    /// The floor.
+    /// Writes the summary without a model, and cuts it if it exceeds its maximum.
     fn mechanical(
         &self,
         rejected: Vec<Rejection>,
@@ -286,7 +290,8 @@ impl AttemptJob<'_> {
         SummaryDraft { text, producer, prompt: None, check, rejected, spent, manner }
     }
 
-    /// As many whole lines of a text as fit, if it does not fit; of a line that is too long by itself, its beginning.
+    /// Cuts a text that exceeds the maximum to the whole lines that fit, or to the start of its first line. `None` if
+    /// the text fits.
     fn cut(&self, text: &str) -> Option<String> {
         let most = self.brief.most;
         if self.tokens(text) <= most {
@@ -302,10 +307,11 @@ impl AttemptJob<'_> {
             end += line.len();
         }
         if end == 0 {
-            // A token is seldom less than a byte.
+            // Not even the first line fits: start with four bytes per token. The loop below halves the length until
+            // the text fits.
             end = text.len().min(usize::try_from(most.0).unwrap_or(usize::MAX).saturating_mul(4));
         }
-        // Where there is no room for the mark, there is none.
+        // The mark is left out if it alone exceeds the maximum.
         let mark = if self.tokens(CUT) <= most { CUT } else { "" };
         loop {
             let kept = head(text, end).trim_end();
@@ -318,7 +324,7 @@ impl AttemptJob<'_> {
     }
 }
 
-/// What is wrong, for a person: the first fault, and how many more there are.
+/// Joins faults into one sentence for a person: the first fault, and the number of others.
 fn in_one_sentence(faults: &[String]) -> String {
     let first = faults.first().map(String::as_str).unwrap_or_default();
     match faults.len() {
@@ -333,10 +339,11 @@ fn digest(task: &SummaryTask) -> Box<str> {
     hasher.finalize().to_hex().chars().take(16).collect::<String>().into()
 }
 
-/// What a model wrote without what models put around it: a fence of code, a sentence before the first part, one after the
-/// last.
+/// Strips what models put around a summary: a code fence, text before the first part and, for XML, text after the
+/// end.
 fn tidy<'t>(text: &'t str, template: &Template) -> &'t str {
     let mut text = text.trim();
+    // A fence within the text shows that the outer fences do not enclose the whole text.
     if let Some(inner) = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"))
         && let Some((info, inner)) = inner.split_once('\n')
         && !info.trim().contains(' ')

@@ -1,48 +1,49 @@
-//! A person's own program as a summariser: `command:PROG`.
+//! A program of the user's own as a summariser: `command:PROG`.
 //!
-//! It is given one JSON object on stdin, `{"system", "prompt", "most_tokens"}`, and writes the summary to stdout.
+//! The program receives one JSON object on stdin, `{"system", "prompt", "most_tokens"}`, and writes the summary to
+//! stdout.
 
 use crate::process::{self, Program};
 use crate::summarize::task::{Summarise, SummaryFailure, SummaryTask, SummaryText, TOKEN_TIME, writing_time};
 use std::path::PathBuf;
 use wunderblock_core::units::{Bytes, Millis, Tokens};
 
-/// What names a program as a summariser.
+/// Prefix that marks a summariser as a program.
 const PREFIX: &str = "command:";
-/// How long it may take, beside the writing.
+/// Time limit of a run, in addition to the time for writing.
 const TIME: Millis = Millis(60_000);
-/// The most it may write.
+/// Maximum bytes of stdout.
 const OUTPUT: Bytes = Bytes(4 << 20);
-/// So many characters of what it complains of are kept.
+/// Maximum characters of stderr that an error quotes, from its end.
 const ERRORS_CHARS: usize = 300;
 
 /// A program that writes summaries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandSummariser {
     program: Program,
-    /// What it is given beside that for each token it may write.
+    /// Time added for each token that the program may write.
     per_token: Millis,
 }
 
 impl CommandSummariser {
-    /// Reads `command:PROG`, a program and its arguments as a shell would split them; no shell runs. `None` if it names no
-    /// program but something else.
+    /// Parses `command:PROG`: a program and its arguments, split as a shell would split them. No shell runs. `None`
+    /// if the text has no such prefix.
     ///
     /// # Errors
-    /// What is wrong with the line, in words.
+    /// Returns the reason why the line is invalid.
     pub fn parse(text: &str) -> Option<Result<Self, String>> {
         let line = text.strip_prefix(PREFIX)?;
         Some(process::split(line).map(|argv| Self::new(argv, None)).map_err(|why| format!("`{text}`: {why}")))
     }
 
-    /// A program and its arguments, run in a directory, with the usual limits: a minute, [`TOKEN_TIME`] for each token it may
-    /// write, 4 MiB.
+    /// Makes a summariser of a program and its arguments, run in `cwd`. The usual limits apply: a minute plus
+    /// [`TOKEN_TIME`] for each token that the program may write, and 4 MiB of output.
     #[must_use]
     pub fn new(argv: Vec<String>, cwd: Option<PathBuf>) -> Self {
         Self { program: Program { argv, cwd, time: TIME, output: OUTPUT }, per_token: TOKEN_TIME }
     }
 
-    /// The same with other limits, whatever it is to write.
+    /// Replaces the limits. The time limit then no longer depends on the length of the summary.
     #[must_use]
     pub fn limited(mut self, time: Millis, output: Bytes) -> Self {
         self.per_token = Millis(0);

@@ -1,4 +1,4 @@
-//! Writing summaries: what a summariser is given, what it answers, and what is taken of that.
+//! Summaries: what a summariser receives, what it returns, and how its text is checked.
 //!
 //! ```text
 //! Material, Brief ─► a Summarise (model, command) ─► verify ─► taken, or a retry with a correction

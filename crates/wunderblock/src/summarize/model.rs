@@ -9,10 +9,10 @@ use wunderblock_core::request::Request;
 use wunderblock_core::units::{Bytes, Millis, Tokens};
 use wunderblock_wire::{ModelReply, StopReason, encode};
 
-/// What is added to the answer's limit for reasoning, which all providers but Anthropic count as output. A model that
-/// does not reason does not use it: how long the text may be, the task says in words, and who takes it checks.
+/// Output tokens added for reasoning, which all providers but Anthropic count as output. A model that does not reason
+/// leaves them unused: the prompt states the maximum length of the text, and the caller checks it.
 const REASONING: Tokens = Tokens(4_096);
-/// Around a request's texts.
+/// Tokens that a request adds around its texts.
 const FRAME: Tokens = Tokens(32);
 
 /// A model that writes summaries.
@@ -24,11 +24,11 @@ pub struct ModelSummariser {
     at: Millis,
 }
 
-/// Bytes of a token of prose, about.
+/// Bytes per token of prose, approximately. It serves to estimate the output of a call that broke off.
 const TOKEN_BYTES: u64 = 4;
 
 impl ModelSummariser {
-    /// A model, as the catalog knows it; prices are those of the time `at`.
+    /// Makes a summariser of a catalog model. Costs are computed with the prices at the time `at`.
     #[must_use]
     pub fn new(client: Client, catalog: &Catalog, model: &str, at: Millis) -> Self {
         let row = catalog.lookup(model).row.clone();
@@ -40,13 +40,14 @@ impl ModelSummariser {
         counter.scale(counter.count(text), counter.count_cl100k(text))
     }
 
-    /// The request, or why it cannot be one.
+    /// Encodes the request. Fails if the request exceeds the model's limits or cannot be expressed in the dialect.
     fn request(&self, task: &SummaryTask) -> Result<Vec<u8>, SummaryFailure> {
         let reasoning = if self.client.dialect() == Dialect::Anthropic { Tokens::ZERO } else { REASONING };
         let extra = match self.client.dialect() {
             Dialect::OpenaiChat => r#"{"stream":true,"stream_options":{"include_usage":true}}"#,
+            // `store` is off, because requests of ours leave nothing stored at the provider.
             Dialect::OpenaiResponses => r#"{"stream":true,"store":false}"#,
-            // Its address says that it streams.
+            // The URL of Gemini selects streaming.
             Dialect::Gemini => "{}",
             _ => r#"{"stream":true}"#,
         };
@@ -78,7 +79,7 @@ impl ModelSummariser {
         self.count(&task.system) + self.count(&task.prompt) + FRAME
     }
 
-    /// What a call cost that broke off, by our count of what was sent and of the bytes that came.
+    /// Estimates the cost of a call that broke off, from the request and the number of bytes received.
     fn spent_by_count(&self, task: &SummaryTask, seen: usize) -> SummarySpend {
         let billed = Billed {
             input: self.input(task),
@@ -98,7 +99,7 @@ impl ModelSummariser {
         }
     }
 
-    /// What a reply cost, as it reports; by our count where it does not.
+    /// Returns the cost of a reply from the usage it reports, or by our count if it reports none.
     fn spent(&self, task: &SummaryTask, reply: &ModelReply, calls: u32) -> SummarySpend {
         let billed = reply.usage.as_ref().map_or_else(
             || Billed { input: self.input(task), output: self.count(&reply.text()), ..Billed::default() },
@@ -108,7 +109,7 @@ impl ModelSummariser {
     }
 }
 
-/// Whether a call that failed costs something: the provider read the request, and began to answer.
+/// Returns whether a failed call is billed: whether the provider read the request and began to answer.
 fn is_billed(failure: &SummaryFailure, seen: usize) -> bool {
     match failure {
         SummaryFailure::Empty | SummaryFailure::Broken(_) => true,

@@ -1,6 +1,7 @@
-//! Phrases in a text.
+//! Matching of whole phrases in a text.
 
-/// Whether what was found is a word, or several, and no part of one. Scripts without blanks have no such words.
+/// Returns whether the match at `from..to` consists of whole words. A match that begins with a non-ASCII character
+/// always counts: scripts without blanks have no word boundaries to check.
 pub(super) fn stands_alone(text: &str, from: usize, to: usize) -> bool {
     let bytes = text.as_bytes();
     let letter = |at: Option<usize>| {

@@ -1,4 +1,4 @@
-//! What a summariser is given, what it answers, and how it fails.
+//! Input, output and failures of a summariser.
 
 use wunderblock_core::compact::Detail;
 use wunderblock_core::compaction::SummarySpend;
@@ -7,73 +7,74 @@ use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Millis, Seq, Tokens};
 use wunderblock_core::view::ViewEntry;
 
-/// The time a model is given for a token: 20 tokens a second, which a model on a machine of one's own still reaches. A fixed
-/// time is too short for a long summary, and keeps everybody waiting for a short one.
+/// Time allowed per token written: 20 tokens a second, a rate that a model on one's own machine still reaches. A
+/// fixed time limit is too short for a long summary, and makes callers wait too long for a short one.
 pub const TOKEN_TIME: Millis = Millis(50);
-/// Nobody waits longer for a text: an hour.
+/// Maximum time allowed for writing one text: an hour.
 const WRITING_MAX: Millis = Millis(3_600_000);
 
-/// What writing up to `most` tokens may take.
+/// Returns the time allowed for writing up to `most` tokens.
 pub(crate) fn writing_time(per_token: Millis, most: Tokens) -> Millis {
     Millis(per_token.0.saturating_mul(i64::try_from(most.0).unwrap_or(i64::MAX)).min(WRITING_MAX.0))
 }
 
-/// What is to be summarised: a contiguous range of a session.
+/// A contiguous range of a session that is to be summarised.
 #[derive(Clone)]
 pub struct Material<'a> {
-    /// The first position of the range.
+    /// First position of the range.
     pub from: Seq,
-    /// The last.
+    /// Last position of the range.
     pub to: Seq,
-    /// What was said there, in order; none where only summaries are to be condensed.
+    /// Entries of the range, in order; empty if only summaries are to be condensed.
     pub entries: Vec<&'a ViewEntry>,
-    /// The texts of what is in blobs.
+    /// Texts of the bodies that are stored as blobs.
     pub bodies: &'a dyn Bodies,
     /// Summaries of parts of the range, in order.
     pub earlier: Vec<Earlier<'a>>,
 }
 
-/// A summary that goes into another.
+/// An existing summary that becomes part of a new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Earlier<'a> {
-    /// The position of its event.
+    /// Position of its event.
     pub at: Seq,
-    /// The first position it stands for.
+    /// First position it replaces.
     pub from: Seq,
-    /// The last.
+    /// Last position it replaces.
     pub to: Seq,
-    /// Its level.
+    /// Level of its node.
     pub level: u32,
-    /// What it says.
+    /// Text of the summary.
     pub text: &'a str,
-    /// Whether some other program wrote it and nothing checked it.
+    /// Whether another program wrote the summary and nothing has checked it.
     pub unchecked: bool,
 }
 
-/// What a summary should be.
+/// Requirements for a summary.
 #[derive(Clone, Copy, Debug)]
 pub struct Brief<'a> {
-    /// Its parts.
+    /// Parts of the summary.
     pub template: &'a Template,
-    /// Target, in tokens.
+    /// Target length, in tokens.
     pub target: Tokens,
-    /// Never more.
+    /// Maximum length, in tokens.
     pub most: Tokens,
-    /// What it should look at most. Steers what is chosen; no part of what is summarised.
+    /// Topic to focus on, in the caller's words. It steers the selection and does not belong to the summarised
+    /// content.
     pub focus: Option<&'a str>,
-    /// How much of it.
+    /// How detailed the summary is.
     pub detail: Detail,
 }
 
-/// Something that writes summaries and can fail: a model, a command, whatever a caller brings.
+/// Something that writes summaries and can fail: a model, a command, or a caller's own implementation.
 ///
-/// It is called on a thread of its own and may block; its time limit is its own business.
+/// Calls run on a separate thread and may block. Each implementation enforces its own time limit.
 pub trait Summarise: Send + Sync {
-    /// What it is called in the record: a model's name, a program's.
+    /// Name under which its summaries are recorded: that of a model or a program.
     fn name(&self) -> String;
-    /// How many tokens it can be given, answer included; none where it does not say.
+    /// Maximum tokens of a call, prompt and answer together; `None` if unknown.
     fn window(&self) -> Option<Tokens>;
-    /// Writes a text. `progress` is told how many bytes have come so far; it answers whether to go on.
+    /// Writes a text. Calls `progress` with the number of bytes received, and stops if `progress` returns false.
     ///
     /// # Errors
     /// See [`SummaryFailure`].
@@ -84,65 +85,65 @@ pub trait Summarise: Send + Sync {
     ) -> Result<SummaryText, SummaryFailure>;
 }
 
-/// What a summariser is given.
+/// Instructions and content that a summariser receives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SummaryTask {
-    /// What it is told to do.
+    /// Instructions to the summariser.
     pub system: String,
-    /// What it is to summarise, framed so that nothing in it is taken for an order.
+    /// Content to summarise, framed so that no sentence in it is taken for an instruction.
     pub prompt: String,
-    /// Maximum it may write, in tokens.
+    /// Maximum length of the summary, in tokens.
     pub most: Tokens,
 }
 
-/// What it wrote.
+/// Answer of a summariser.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SummaryText {
-    /// The text.
+    /// Text of the summary.
     pub text: String,
-    /// What that cost.
+    /// Cost of the call; `None` if unknown.
     pub spent: Option<SummarySpend>,
-    /// Why there is no more of it, where it failed after it had cost something.
+    /// Failure of a call that nevertheless cost something. A failure without costs is returned as an error instead.
     pub failure: Option<SummaryFailure>,
 }
 
-/// Why a summariser gave nothing.
+/// Reason why a summariser returned no usable text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SummaryFailure {
-    /// It took too long.
+    /// The call took too long.
     #[error("it took too long")]
     TimedOut,
-    /// It answered nothing.
+    /// The answer was empty.
     #[error("it answered nothing")]
     Empty,
-    /// It was given more than it takes.
+    /// The prompt exceeded the limits of the summariser.
     #[error("it was given more than it takes")]
     TooLarge,
-    /// It does not let us in. Trying again does not help.
+    /// The provider denied access, as for an invalid key. Retrying does not help.
     #[error("it does not let us in: {0}")]
     Unauthorised(String),
-    /// Too many calls; where it says so, after how many seconds to try again.
+    /// Too many calls. Holds the seconds to wait before a retry, if the provider stated them.
     #[error("too many calls{}", .0.map(|seconds| format!("; again after {seconds} seconds")).unwrap_or_default())]
     Limited(Option<u64>),
-    /// It failed on its side, with this status.
+    /// The provider failed, with this status.
     #[error("it failed with status {0}")]
     Server(u16),
-    /// It would not: the request was wrong, or it declined.
+    /// The summariser refused: the request was invalid, or the model declined.
     #[error("it refused: {0}")]
     Refused(String),
-    /// It could not be reached or started.
+    /// The summariser could not be reached or started.
     #[error("it could not be reached: {0}")]
     Unreachable(String),
-    /// Its answer broke off or made no sense.
+    /// The answer broke off or could not be understood.
     #[error("its answer is broken: {0}")]
     Broken(String),
-    /// It reached the limit of what it may write.
+    /// The answer reached its output limit.
     #[error("it reached its limit of output before the end")]
     CutOff,
-    /// It wrote more than twice its maximum, and was stopped.
+    /// The answer exceeded twice its maximum and was stopped.
     #[error("it wrote more than twice its maximum, and was stopped")]
     TooLong,
-    /// Whoever asked stopped it.
+    /// The caller stopped the call.
     #[error("it was stopped")]
     Stopped,
 }

@@ -1,5 +1,5 @@
-//! Whether a summary may be taken: it is smaller, has its parts, names what it has to and nothing that is not there, and
-//! gives nobody orders.
+//! Checks whether a summary can be accepted: it is smaller than its range, has its parts, contains the required names
+//! and no invented ones, and gives no orders.
 
 use super::extract::{Cue, Found, ReadMaterial, absent, demands, heading, restored, stamp, without_colour};
 use crate::summarize::task::{Brief, Material};
@@ -18,76 +18,77 @@ mod order;
 
 pub(crate) use lines::content as content_words;
 
-/// What a summary is held against.
+/// Criteria that a summary is checked against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Against {
-    /// What the summary takes.
+    /// Tokens of the summary.
     pub tokens: Tokens,
-    /// What that takes which it replaces.
+    /// Tokens of the content that the summary replaces.
     pub replaces: Tokens,
-    /// A smaller part of what it names must not stand in its range, and every unmistakable name must:
-    /// [`wunderblock_core::policy::Summary::grounded`]. 0: neither is looked at.
+    /// Minimum share of the summary's names that must occur in its range; unmistakable names must all occur there:
+    /// [`wunderblock_core::policy::Summary::grounded`]. 0 turns both checks off.
     pub grounded: Permille,
-    /// Whether each line is held against the range, and what nothing there says is marked: for what somebody else wrote.
+    /// Whether each line is checked against the range, and marked if nothing there supports it. Meant for summaries
+    /// that a model or another program wrote.
     pub by_line: bool,
 }
 
-/// What was found of a summary.
+/// Result of checking a summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// The figures, for the record.
+    /// Figures of the check, for the record.
     pub check: SummaryCheck,
-    /// Why it cannot be taken; none if it can.
+    /// Reasons to reject the summary; empty if it is accepted.
     pub faults: Vec<SummaryFault>,
-    /// Its text; where lines were looked at, with marks.
+    /// Text of the summary, with marks if its lines were checked.
     pub text: String,
 }
 
-/// What is wrong with a summary, in words that tell whoever wrote it what to mend.
+/// A fault of a summary. The error text tells the author of the summary what to fix.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SummaryFault {
-    /// It says nothing.
+    /// The summary is empty.
     #[error("The summary is empty. Write it with all parts of the template.")]
     Empty,
-    /// It takes no less than what it replaces.
+    /// The summary has at least as many tokens as what it replaces.
     #[error(
         "The summary takes {tokens} tokens, and what it replaces {replaces}. Make it much shorter: keep names, \
          decisions and what is open; leave out what can be read again."
     )]
     NotSmaller {
-        /// What it takes.
+        /// Tokens of the summary.
         tokens: Tokens,
-        /// What that takes which it replaces.
+        /// Tokens of the content that the summary replaces.
         replaces: Tokens,
     },
-    /// A part of the template is not there.
+    /// A part of the template is missing.
     #[error(
         "The part \"{0}\" is missing. Write its heading exactly so, with `–` below it if there is nothing to say."
     )]
     MissingSection(Box<str>),
-    /// It does not name what it has to.
+    /// Required names are missing.
     #[error("These names have to be in the summary, spelt exactly so: {}.", quoted(.0))]
     MissingLiteral(Vec<Box<str>>),
-    /// It does not say what the user wants, or demands.
+    /// The user's first request, or a rule of theirs, is missing.
     #[error("The user's first request and rules have to be in the summary: {}.", .0.join("; "))]
     MissingWords(Vec<Box<str>>),
-    /// It names what its range does not contain.
+    /// The summary contains names, numbers or quotations that do not occur in its range.
     #[error(
         "These names, numbers or quotations do not stand in the conversation: {}. Take them out, or copy exactly \
          what stands there. Write counts of your own as ×12.",
         quoted(.0)
     )]
     Ungrounded(Vec<Box<str>>),
-    /// More of its lines than one in three say what nothing in the range says; the first of them.
+    /// Nothing in the range supports more than a third of the lines. Holds the first of these lines.
     #[error("These lines say what does not stand in the conversation: {}. Take them out.", .0.join(" · "))]
     Unfound(Vec<Box<str>>),
-    /// It is a copy of what it should summarise, or says one thing over and over.
+    /// The summary copies its range, or repeats itself.
     #[error(
         "The text repeats the conversation, or itself, instead of summing it up. Say each thing once, in your own \
          words."
     )]
     Repeats,
-    /// It gives orders outside quotation marks; the first of them.
+    /// The summary gives orders outside quotation marks. Holds the first one.
     #[error(
         "The summary gives its reader an order: \"{0}\". It is for reference only: report what was said, and put \
          what somebody demanded into quotation marks."
@@ -99,12 +100,12 @@ fn quoted(names: &[Box<str>]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// A summary is refused where more than one line in three is found nowhere.
+/// A summary is rejected if more than one in this many lines is found nowhere in its range.
 const UNFOUND_SHARE: usize = 3;
-/// Maximum lines of those that are named.
+/// Maximum lines that the fault lists.
 const UNFOUND_TOLD: usize = 6;
 
-/// Whether a text gives orders to its reader, whatever it was read for.
+/// Returns whether a text gives orders to its reader, whatever kind of text it is.
 #[must_use]
 pub(crate) fn gives_orders(text: &str) -> bool {
     order::first(text).is_some()
@@ -119,7 +120,7 @@ pub fn verify(text: &str, read: &ReadMaterial<'_>, brief: &Brief<'_>, against: A
     if !text.chars().any(char::is_alphanumeric) {
         faults.push(SummaryFault::Empty);
     }
-    // The gravest first: people are told one.
+    // The most serious faults come first, because people are shown only the first.
     faults.extend(order::first(text).map(|order| SummaryFault::Directive(order.into())));
     if against.tokens >= against.replaces {
         faults.push(SummaryFault::NotSmaller { tokens: against.tokens, replaces: against.replaces });
@@ -135,7 +136,8 @@ pub fn verify(text: &str, read: &ReadMaterial<'_>, brief: &Brief<'_>, against: A
     if !missing.is_empty() {
         faults.push(SummaryFault::MissingLiteral(missing));
     }
-    // The task and the rules; of the rest a summary may say it in words of its own.
+    // A missing request or rule is a fault. Other sentences may be reworded, so if missing they are only recorded as
+    // lost.
     let grave = absent.iter().filter(|demand| matches!(demand.kind, FactKind::Request | FactKind::Rule));
     let grave: Vec<Box<str>> =
         grave.map(|demand| format!("#{} \"{}\"", demand.at, demand.text).into()).collect();
@@ -149,7 +151,7 @@ pub fn verify(text: &str, read: &ReadMaterial<'_>, brief: &Brief<'_>, against: A
     if score < against.grounded {
         faults.push(SummaryFault::Ungrounded(grounding.unknown));
     } else if against.grounded > Permille::ZERO && !grounding.invented.is_empty() {
-        // However much else is right: who follows an invented path finds nothing.
+        // An invented path is a fault even if the score is high enough: anyone who follows the path finds nothing.
         faults.push(SummaryFault::Ungrounded(grounding.invented));
     }
     if repeats(text, material) {
@@ -174,11 +176,12 @@ pub fn verify(text: &str, read: &ReadMaterial<'_>, brief: &Brief<'_>, against: A
     Verdict { check, faults, text }
 }
 
-/// Entries behind a position that a line cites in which what it says may stand: the result of a call.
+/// Number of entries after a cited position in which the content of a line may also occur, such as the result of a
+/// cited call.
 const CITED: u64 = 2;
 
-/// How much of what a summary names stands in its range. What its lines cite is read first: a summary whose every name
-/// stands there needs no more, and that was a quarter of the time of a sweep.
+/// Measures how much of what a summary names occurs in its range. Reads the cited entries first: if every name occurs
+/// there, the other entries are skipped. Reading those took a quarter of the time of a sweep.
 fn ground(names: &str, text: &str, read: &ReadMaterial<'_>, brief: &Brief<'_>) -> Grounding {
     let material = read.material;
     let cited = positions(text);
@@ -196,7 +199,7 @@ fn ground(names: &str, text: &str, read: &ReadMaterial<'_>, brief: &Brief<'_>) -
     known.check(names)
 }
 
-/// Learns the texts of an entry, as they stand and without colours.
+/// Learns the texts of an entry, as they are and without colours.
 fn learn(known: &mut SourceNames, entry: &ViewEntry, material: &Material<'_>) {
     for text in sources(entry, material) {
         known.learn(text);
@@ -206,11 +209,11 @@ fn learn(known: &mut SourceNames, entry: &ViewEntry, material: &Material<'_>) {
     }
 }
 
-/// What anybody may name who sums the range up, beside what its entries do.
+/// Returns the names that a summary may contain besides those in the entries of its range.
 fn said_beside(text: &str, read: &ReadMaterial<'_>, brief: &Brief<'_>) -> SourceNames {
     let ReadMaterial { material, found } = read;
     let earlier = material.earlier.iter().map(|earlier| earlier.text);
-    // A tool and what it was given, side by side.
+    // A tool's name and its arguments, as neighbouring words.
     let steps = found.steps.iter().map(|step| step.what.as_str());
     let mut known = SourceNames::asked(text, earlier.chain(steps));
     let is_catalogue = brief.detail == Detail::Catalogue;
@@ -219,10 +222,10 @@ fn said_beside(text: &str, read: &ReadMaterial<'_>, brief: &Brief<'_>) -> Source
     let dates = material.entries.iter().filter(|_| dated).chain(ends);
     let dates: HashSet<String> = dates.map(|entry| stamp(entry.at)).collect();
     dates.iter().for_each(|date| known.learn(date));
-    // The range that a line of a catalogue stands for.
+    // The range at the start of a catalogue line counts neither for nor against the summary.
     let ranges = text.lines().filter(|_| is_catalogue).filter_map(|line| line.split(' ').nth(1));
     ranges.for_each(|range| known.set_aside(range));
-    // What stands where a secret stood.
+    // Placeholders that replaced secrets.
     for (piece, _) in text.split("[[secret:").skip(1).filter_map(|rest| rest.split_once("]]")) {
         if piece.len() <= 60 && !piece.contains(char::is_whitespace) {
             known.learn(&format!("[[secret:{piece}]]"));
@@ -236,7 +239,7 @@ fn said_beside(text: &str, read: &ReadMaterial<'_>, brief: &Brief<'_>) -> Source
     known
 }
 
-/// All texts of an entry.
+/// Returns all texts of an entry.
 fn sources<'m>(entry: &'m ViewEntry, material: &'m Material<'_>) -> Vec<&'m str> {
     let mut texts: Vec<&str> = Vec::new();
     for part in &entry.message.parts {
@@ -252,7 +255,7 @@ fn sources<'m>(entry: &'m ViewEntry, material: &'m Material<'_>) -> Vec<&'m str>
     texts
 }
 
-/// The positions a text shows: `#123`.
+/// Returns the positions that a text cites, such as `#123`.
 fn positions(text: &str) -> HashSet<Seq> {
     text.split('#')
         .skip(1)
@@ -261,8 +264,9 @@ fn positions(text: &str) -> HashSet<Seq> {
         .collect()
 }
 
-/// The parts of the template that are not there.
+/// Returns the parts of the template that the text lacks.
 fn missing<'t>(text: &'t str, brief: &'t Brief<'_>) -> impl Iterator<Item = Box<str>> + 't {
+    // Models vary the case, the marks and the numbers of headings.
     let folded = |line: &str| -> String {
         let marks = |c: char| c.is_whitespace() || "#*:：<>._-)".contains(c) || c.is_ascii_digit();
         line.chars().filter(|c| !marks(*c)).flat_map(char::to_lowercase).collect()
@@ -280,7 +284,7 @@ fn missing<'t>(text: &'t str, brief: &'t Brief<'_>) -> impl Iterator<Item = Box<
     let heads: HashSet<String> = text
         .lines()
         .filter(move |line| begins(line) && line.len() <= 200)
-        // What follows a heading on its own line is no part of it.
+        // Text may follow a heading on the same line, so the part before the separator is a candidate, too.
         .flat_map(|line| {
             [folded(line), folded(line.split_once(['>', ':', '：']).map_or(line, |(head, _)| head))]
         })
@@ -291,11 +295,11 @@ fn missing<'t>(text: &'t str, brief: &'t Brief<'_>) -> impl Iterator<Item = Box<
     names.filter(move |name| !heads.contains(&folded(name)))
 }
 
-/// Shorter lines are alike by chance, in bytes.
+/// Minimum bytes of a compared line: shorter lines are alike by chance.
 const LINE_MIN: usize = 40;
 
-/// Whether more than half of what it says, quotations not counted, stands in the range line by line; or most of its lines
-/// are the same.
+/// Returns whether more than half of a text, quotations excluded, occurs line by line in the range, or whether most
+/// of its lines repeat others.
 fn repeats(text: &str, material: &Material<'_>) -> bool {
     let own = order::unquoted(text);
     let lines: Vec<&str> = own.lines().map(bare).filter(|line| line.len() >= LINE_MIN).collect();
@@ -315,7 +319,7 @@ fn repeats(text: &str, material: &Material<'_>) -> bool {
         missing.remove(bare(line));
     }
     let copied = all - bytes(&missing);
-    // One line that is copied is a quotation without marks.
+    // A few copied bytes are allowed: a single copied line is a quotation without marks.
     copied * 2 > all && copied * 3 > text.len() && copied > 200
 }
 
@@ -323,10 +327,11 @@ fn bare(line: &str) -> &str {
     line.trim().trim_start_matches(['-', '*', '>', '#', ' '])
 }
 
-/// So many questions of a kind are asked, at most.
+/// Maximum questions of a kind.
 const ASKED: usize = 40;
 
-/// The part of the mechanical questions about the range that the summary answers: itself, or by a position it shows.
+/// Returns the share of mechanical questions about the range that the summary answers, by its words or by a position
+/// it cites.
 fn answered(text: &str, found: &Found<'_>) -> Permille {
     let known = SourceNames::new([text]);
     let shown = positions(text);
@@ -335,7 +340,7 @@ fn answered(text: &str, found: &Found<'_>) -> Permille {
         asked += 1;
         right += u64::from(is_answered);
     };
-    // Facts that were planted.
+    // Names in the user's messages, newest first.
     let mut seen = HashSet::new();
     for said in found.users.iter().rev() {
         let facts = literals(&said.text).filter(Literal::is_entity);
@@ -345,11 +350,11 @@ fn answered(text: &str, found: &Found<'_>) -> Permille {
             }
         }
     }
-    // What was touched.
+    // Files that were changed, newest first.
     for file in found.files.iter().rev().filter(|file| file.is_changed()).take(ASKED) {
         ask(text.contains(&file.path) || shown.contains(&file.last_changed));
     }
-    // What was decided, and what comes next.
+    // Decisions, the next step, and open todos.
     let decided = found.sentences(Cue::Decision).iter().rev().take(ASKED / 2);
     let next = found.sentences(Cue::Next).last();
     for sentence in decided.chain(next) {

@@ -1,4 +1,4 @@
-//! What a tool call does: by the tool's name and what it was given.
+//! Reads what a tool call does, from the tool's name and its arguments.
 
 use super::check::Check;
 use super::shell::{self, Shell};
@@ -7,60 +7,60 @@ use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// What was done to a file.
+/// Operation on a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in super::super) enum Deed {
-    /// It was looked at.
+    /// The file was read.
     Read,
-    /// It was written as a whole.
+    /// The whole file was written.
     Created,
-    /// It was changed.
+    /// The file was changed.
     Changed,
-    /// It was moved here from this path.
+    /// The file was moved here from this path.
     MovedFrom(String),
-    /// It was removed.
+    /// The file was removed.
     Removed,
-    /// Its changes were taken back.
+    /// Changes to the file were reverted.
     Reverted,
     /// All changes were committed.
     Committed,
 }
 
-/// What kind of step a call is.
+/// Kind of tool call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Kind {
-    /// Looks at a file.
+    /// Reads a file.
     Read,
     /// Changes files.
     Write,
     /// Runs a command.
     Run,
-    /// Keeps a list of what is to be done.
+    /// Keeps a list of tasks.
     Plan,
-    /// Anything else: searches, fetches.
+    /// Does anything else, such as a search or a fetch.
     Other,
 }
 
-/// A call, read.
+/// A parsed tool call.
 #[derive(Clone, Debug)]
 pub(super) struct ParsedCall {
     pub(super) kind: Kind,
-    /// What it was, in one line.
+    /// Description in one line.
     pub(super) what: String,
-    /// What is compared to see that the same was done again.
+    /// Key that is equal for calls that do the same.
     pub(super) key: String,
-    /// The program a command runs.
+    /// Program that a command runs.
     pub(super) program: String,
     pub(super) files: Vec<(Deed, String)>,
-    /// Whether what it answers is content, in which `error` is a word like any other.
+    /// Whether the result is content, in which `error` is a word like any other.
     pub(super) shows: bool,
-    /// Its last command shows something, whatever those before it do.
+    /// Whether the last command shows content, whatever the commands before it do.
     pub(super) ends_showing: bool,
-    /// The checks a command runs.
+    /// Checks that a command runs.
     pub(super) checks: Vec<Check>,
 }
 
-/// The words by which calls are read; what each list is for, `act.toml` says.
+/// Words by which calls are read; `act.toml` explains each list.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ActWords {
@@ -74,11 +74,11 @@ struct ActWords {
     run: Vec<String>,
 }
 
-// That the embedded words can be read is what tests are for.
+// Tests check that the embedded words parse.
 static WORDS: LazyLock<ActWords> =
     LazyLock::new(|| toml::from_str(include_str!("act.toml")).unwrap_or_default());
 
-/// Reads a call. `input` is looked into only where name and gist do not say enough.
+/// Reads a call. Parses `input` only if the name and the gist do not say enough.
 pub(super) fn read(name: &str, gist: Option<&str>, input: &str) -> ParsedCall {
     let gist = gist.unwrap_or_default();
     let kind = kind(name);
@@ -98,7 +98,7 @@ pub(super) fn read(name: &str, gist: Option<&str>, input: &str) -> ParsedCall {
     }
 }
 
-/// The files that a call looks at, and those that it does something else to.
+/// Returns the files that a call reads, and the files on which it does anything else.
 pub(crate) fn files_touched(name: &str, gist: Option<&str>, input: &str) -> (Vec<String>, Vec<String>) {
     let files = read(name, gist, input).files;
     let (seen, changed): (Vec<_>, Vec<_>) = files.into_iter().partition(|(deed, _)| *deed == Deed::Read);
@@ -112,10 +112,10 @@ fn plain(kind: Kind, name: &str, gist: String) -> ParsedCall {
     ParsedCall { kind, key: what.clone(), what, program, files, shows: true, ends_showing: true, checks }
 }
 
-/// The program by which agents apply patches that name their files.
+/// Program with which agents apply patches. A patch names its files.
 const PATCH: &str = "apply_patch";
 
-/// What a patch does to files, by its own marks.
+/// Returns the operations of a patch on files, by the patch's own markers.
 fn patched(text: &str) -> Vec<(Deed, String)> {
     let mut files: Vec<(Deed, String)> = Vec::new();
     for line in text.lines() {
@@ -138,7 +138,7 @@ fn patched(text: &str) -> Vec<(Deed, String)> {
     files
 }
 
-/// A tool that works on files. Some do several things, and say which in an argument.
+/// Reads a call of a tool that works on files. Some tools have several functions and name one of them in an argument.
 fn file(name: &str, gist: &str, input: &str) -> ParsedCall {
     let says = |word: &str| {
         matches!(word, "view" | "create" | "str_replace" | "insert" | "undo_edit" | "write" | "read" | "edit")
@@ -162,7 +162,8 @@ fn file(name: &str, gist: &str, input: &str) -> ParsedCall {
         _ if mode == "create" || mode == "write" || has_word(name, &WORDS.create) => Deed::Created,
         _ => Deed::Changed,
     };
-    // A patch names several files, with spaces between; one name may hold spaces.
+    // A patch separates several paths by spaces. Each piece must look like a path, because a single path may contain
+    // spaces.
     let several = name.contains("patch") && paths.split(' ').all(|path| path.contains(['/', '.']));
     let marked = if name.contains("patch") {
         patched(&command(input).unwrap_or_else(|| input.to_owned()))
@@ -186,26 +187,26 @@ fn file(name: &str, gist: &str, input: &str) -> ParsedCall {
     ParsedCall { kind, what, key, program, files, shows: true, ends_showing: true, checks }
 }
 
-/// How SWE-agent names the file that is open, in what it shows,
+/// Beginning of the line in which SWE-agent names the open file before its content.
 const SHOWN: &str = "[File: ";
-/// and behind it.
+/// Beginning of the line in which SWE-agent names the open file after its content.
 pub(super) const OPEN: &str = "(Open file: ";
 
-/// The file that is open where a result says so.
+/// Returns the open file, if a result names it.
 pub(super) fn open_file(shown: &str) -> Option<&str> {
     let line = |begin: &str| shown.lines().find_map(|line| line.strip_prefix(begin));
     let file = line(SHOWN).map(|rest| rest.rsplit_once(" (").map_or(rest, |(path, _)| path));
     file.or_else(|| line(OPEN).map(|rest| rest.trim_end_matches(')')))
 }
 
-/// Without the lines a gist names after a path.
+/// Strips the line numbers that a gist adds to a path.
 fn without_lines(path: &str) -> &str {
     let Some((file, lines)) = path.rsplit_once(':') else { return path };
     let is_range = !lines.is_empty() && lines.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
     if is_range && !file.is_empty() { file } else { path }
 }
 
-/// The arguments of a call, by name; none where they cannot be read.
+/// Returns the arguments of a call by name; empty if the arguments do not parse.
 pub(super) fn fields(input: &str) -> BTreeMap<String, &RawValue> {
     serde_json::from_str(input).unwrap_or_default()
 }
@@ -214,13 +215,13 @@ fn text(raw: &RawValue) -> Option<String> {
     serde_json::from_str(raw.get()).ok()
 }
 
-/// The first of some arguments that is a text.
+/// Returns the first of the named arguments that is a string.
 pub(super) fn argument(input: &str, names: &[String]) -> Option<String> {
     let fields = fields(input);
     names.iter().find_map(|name| fields.get(name.as_str()).and_then(|raw| text(raw)))
 }
 
-/// The command a call runs: one text, or words.
+/// Returns the command of a call, which is given as a string or as a list of words.
 fn command(input: &str) -> Option<String> {
     let fields = fields(input);
     let raw = ["command", "cmd", "script", "code", "input", "patch", "diff"]
@@ -229,7 +230,7 @@ fn command(input: &str) -> Option<String> {
     text(raw).or_else(|| serde_json::from_str::<Vec<String>>(raw.get()).ok().map(|words| words.join(" ")))
 }
 
-/// The words a tool's name is made of.
+/// Splits a tool's name into lower-case words.
 fn words_of(name: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();
@@ -247,7 +248,7 @@ fn has_word(name: &str, any: &[String]) -> bool {
     words_of(name).iter().any(|word| any.contains(word))
 }
 
-/// By the words a tool's name is made of.
+/// Returns the kind of a call, by the words in the tool's name.
 pub(super) fn kind(name: &str) -> Kind {
     let words = words_of(name);
     let is = |any: &[String]| words.iter().any(|word| any.contains(word));

@@ -1,11 +1,11 @@
-//! A catalogue: where to look, not what happened. A line for each stretch of a range, with its positions; together they
-//! stand for all of it.
+//! Writes a catalogue, which says where to look rather than what happened. A catalogue has a line for each stretch of
+//! a range, with the positions of the stretch. Together the lines cover the whole range.
 //!
 //! ```text
 //! - #2–48 2026-03-01 14:03 "the totals are off by one cent"; changed `money.rs`; 12 calls
 //! ```
-//! A catalogue that goes into another keeps its lines. Where there is no room for all, lines are joined, so a line stands
-//! for more, and no position for nothing.
+//! A catalogue that becomes part of another keeps its lines. If there is no room for all lines, neighbours are
+//! joined: a line then covers more positions, and every position stays covered.
 
 use super::act::Kind;
 use super::cue::says_something;
@@ -18,27 +18,27 @@ use crate::summarize::task::{Brief, Earlier, Material};
 use wunderblock_core::ports::CostModel;
 use wunderblock_core::units::{Millis, Seq};
 
-/// Maximum bytes of a line: Mastra's 240 characters of a group (`docs/memory/observational-memory.mdx`).
+/// Maximum bytes of a line: Mastra's 240 characters for a group (`docs/memory/observational-memory.mdx`).
 const LINE: usize = 240;
-/// Maximum bytes of each thing a line says.
+/// Maximum bytes of each statement in a line.
 const PIECE: usize = 100;
 /// Maximum files that a line names.
 const FILES: usize = 3;
-/// A stretch without a turn of the user has at most this many entries.
+/// Maximum entries of a stretch without a turn of the user.
 const STRETCH: usize = 40;
-/// What stands between the things a line says.
+/// Separator between the statements of a line.
 const AND: &str = "; ";
 
-/// A line.
+/// A line of a catalogue.
 struct Row {
     from: Seq,
     to: Seq,
-    /// When it begins.
+    /// Day and time of its beginning; empty if unknown.
     at: String,
     text: String,
 }
 
-/// A catalogue of a range in about `brief.target` tokens.
+/// Writes a catalogue of a range in about `brief.target` tokens.
 pub(super) fn write(read: &ReadMaterial<'_>, brief: &Brief<'_>, costs: &dyn CostModel) -> String {
     let material = read.material;
     let mut rows: Vec<Row> = material.earlier.iter().flat_map(rows_of).collect();
@@ -51,7 +51,7 @@ pub(super) fn write(read: &ReadMaterial<'_>, brief: &Brief<'_>, costs: &dyn Cost
         if tokens <= most || rows.len() < 2 {
             return text;
         }
-        // Lines take about as much as one another.
+        // Lines take about the same room, so the number of lines that fit follows from the total.
         let fit = rows.len() as u64 * most.0 / tokens.0.max(1);
         let fit = usize::try_from(fit).unwrap_or(1).clamp(1, rows.len() - 1);
         while rows.len() > fit {
@@ -68,7 +68,7 @@ impl Row {
     }
 }
 
-/// The rows of an earlier summary: a catalogue's own, or one for all of it.
+/// Returns the rows of an earlier summary: those of a catalogue, or one for the whole summary.
 fn rows_of(earlier: &Earlier<'_>) -> Vec<Row> {
     let rows: Vec<Row> = earlier.text.lines().filter_map(row).collect();
     if !rows.is_empty() {
@@ -80,7 +80,7 @@ fn rows_of(earlier: &Earlier<'_>) -> Vec<Row> {
     let at = [day, time].into_iter().flatten().collect::<Vec<_>>().join(" ");
     let mut lines: Vec<(u8, &str)> = bullets().map(log::bare).map(ranked).collect();
     if lines.is_empty() {
-        // Somebody else's form: its sentences, without headings and elements.
+        // The summary has a foreign form: take its sentences, without headings and elements.
         let lines_of = earlier.text.lines().map(str::trim);
         lines = lines_of
             .filter(|text| says_something(text) && !text.starts_with(['#', '<']))
@@ -99,7 +99,7 @@ fn rows_of(earlier: &Earlier<'_>) -> Vec<Row> {
     vec![Row { from: earlier.from, to: earlier.to, at, text }]
 }
 
-/// A line of a log, those first that say most: what matters, what somebody said, names last.
+/// Ranks a line of a log: lines that matter first, then quotations, then other lines, and names last.
 fn ranked((text, matters): (&str, bool)) -> (u8, &str) {
     match (matters, text.contains('"'), text.starts_with('`')) {
         (true, ..) => (0, text),
@@ -109,7 +109,7 @@ fn ranked((text, matters): (&str, bool)) -> (u8, &str) {
     }
 }
 
-/// A line of a catalogue, read.
+/// Parses a line of a catalogue.
 fn row(text: &str) -> Option<Row> {
     let (range, rest) = text.strip_prefix("- #")?.split_once(' ')?;
     let (from, to) = range.split_once('–')?;
@@ -139,7 +139,7 @@ fn push(text: &mut String, piece: &str) {
     text.push_str(piece);
 }
 
-/// A row for each turn of the user, and for each part of a long one.
+/// Returns a row for each turn of the user, and for each part of a long turn.
 fn stretches(read: &ReadMaterial<'_>) -> Vec<Row> {
     let ReadMaterial { material, found } = read;
     let mut rows: Vec<Row> = Vec::new();
@@ -162,7 +162,7 @@ fn stretches(read: &ReadMaterial<'_>) -> Vec<Row> {
     rows
 }
 
-/// What a stretch is about: what was asked, which files changed, what failed, what was said last, how many calls.
+/// Describes a stretch: the request, changed files, the last open error, the last reply, and the number of calls.
 fn told(found: &Found<'_>, row: &Row) -> String {
     let within = |at: Seq| (row.from..=row.to).contains(&at);
     let quote = |text: &str| format!("\"{}\"", head(&line(text, Escaping::Speakers), PIECE));
@@ -179,7 +179,7 @@ fn told(found: &Found<'_>, row: &Row) -> String {
     push(&mut text, &failed.map(|trouble| format!("open: {}", quote(&trouble.line))).unwrap_or_default());
     let steps = || found.steps.iter().filter(|step| within(step.at) && step.kind != Kind::Plan);
     let said = found.replies.iter().rev().find(|said| within(said.at));
-    // What a stretch ends with says more than its calls, where nothing was asked or changed.
+    // If nothing was asked or nothing was changed, the last reply says more than the calls.
     match said.filter(|_| asked.is_none() || files.is_empty()) {
         Some(said) => push(&mut text, &quote(&said.text)),
         None if text.is_empty() => {
@@ -196,13 +196,13 @@ fn told(found: &Found<'_>, row: &Row) -> String {
     text
 }
 
-/// A path without the folders that say least: the last two parts of it.
+/// Returns the last two parts of a path, because its first folders say least.
 fn ending(path: &str) -> &str {
     let cut = path.rmatch_indices('/').nth(1).map_or(0, |(at, _)| at + 1);
     path.get(cut..).unwrap_or(path)
 }
 
-/// Together the rows stand for all of the range, each position once.
+/// Adjusts the rows so that they cover the whole range, each position once.
 fn tile(rows: &mut Vec<Row>, material: &Material<'_>) {
     if rows.is_empty() {
         rows.push(Row { from: material.from, to: material.to, at: String::new(), text: String::new() });
@@ -218,7 +218,8 @@ fn tile(rows: &mut Vec<Row>, material: &Material<'_>) {
     }
 }
 
-/// Joins the two neighbours that stand for least, the older ones of several: all lines come to stand for about as much.
+/// Joins the two neighbours that cover the smallest span, the older pair if several do, so that all lines come to
+/// cover about as much.
 fn join_shortest(rows: &mut Vec<Row>) {
     let span = |pair: &[Row]| match pair {
         [first, second] => second.to.0.saturating_sub(first.from.0),

@@ -1,25 +1,26 @@
-//! The texts that a call writes, and those it writes over.
+//! Texts that a call writes, and texts that it replaces.
 
 use super::act::fields;
 use serde_json::value::RawValue;
 use wunderblock_reduce::defined_name;
 
-/// Maximum names that are told of as defined: the first of a call, the newest of a file.
+/// Maximum defined names that are listed: the first ones of a call, the newest ones of a file.
 pub(super) const DEFINED_MAX: usize = 6;
-/// Names that many files have.
+/// Names that occur in many files.
 const EVERYDAY: [&str; 8] = ["main", "new", "init", "__init__", "fmt", "from", "default", "test"];
 
-/// What the arguments of a call say of a change.
+/// Texts of a change, from the arguments of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct WrittenText {
-    /// What is replaced.
+    /// Texts that the change replaces.
     pub(super) over: Vec<String>,
-    /// What stands there after it.
+    /// Texts that the change writes.
     pub(super) written: Vec<String>,
 }
 
 impl WrittenText {
-    /// The texts of the arguments, however deep: what an edit takes for the old one is named so, and a patch marks its lines.
+    /// Collects the texts of all arguments, at any depth. An argument with replaced text has a name that begins with
+    /// `old`; a patch marks its replaced lines.
     pub(super) fn of_call(input: &str) -> Self {
         let mut change = Self::default();
         fields(input).into_iter().for_each(|(name, value)| change.take(&name, value));
@@ -50,7 +51,7 @@ impl WrittenText {
         }
     }
 
-    /// The names it defines and what it replaces does not, in order.
+    /// Returns the names that the written texts define and the replaced texts do not, in order.
     pub(super) fn defines(&self) -> Vec<String> {
         let defined = |texts: &'_ [String]| -> Vec<String> {
             let lines = texts.iter().flat_map(|text| text.lines());

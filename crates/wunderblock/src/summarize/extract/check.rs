@@ -1,24 +1,24 @@
-//! The checks a command runs: tests, compilers, linters.
+//! Checks that a command runs: tests, compilers and linters.
 
 use serde::Deserialize;
 use std::sync::LazyLock;
 
-/// A check.
+/// A check that a command runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Check {
-    /// Its program, and what that is told to do: `cargo test`.
+    /// Program with its subcommand, such as `cargo test`.
     pub(super) family: String,
-    /// Where it ran, as far as the command says; empty: where the work happens.
+    /// Folder where the check ran, as far as the command shows; empty for the folder of the work.
     pub(super) folder: String,
-    /// What it looks at, each by itself: packages, files, names; all there is where none is named.
+    /// Packages, files and names that the check looks at, each separately; empty for all of them.
     parts: Vec<String>,
-    /// What limits it to some of that: kinds of targets, patterns.
+    /// Flags and patterns that limit the check to some of its parts.
     limits: Vec<String>,
-    /// Whether only some of what it prints is to be seen.
+    /// Whether only some of its output is visible.
     pub(super) is_filtered: bool,
 }
 
-/// The words by which checks are known; what each list is for, `check.toml` says.
+/// Words by which checks are recognised; `check.toml` explains each list.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct CheckWords {
@@ -32,11 +32,11 @@ struct CheckWords {
     patterns: Vec<String>,
 }
 
-// That the embedded words can be read is what tests are for.
+// Tests check that the embedded words parse.
 static WORDS: LazyLock<CheckWords> =
     LazyLock::new(|| toml::from_str(include_str!("check.toml")).unwrap_or_default());
 
-/// Words behind a runner that may say what it is to do.
+/// Maximum words after a runner that are searched for its subcommand.
 const RUNNER_WORDS: usize = 3;
 
 fn is(list: &[String], word: &str) -> bool {
@@ -44,7 +44,8 @@ fn is(list: &[String], word: &str) -> bool {
 }
 
 impl Check {
-    /// The check a command runs in a folder: a program that is one, or what a program is told to do if that names one.
+    /// Returns the check that a command runs in a folder: a program that is a check, or a runner with a subcommand
+    /// that is one.
     pub(super) fn of(words: &[String], folder: &str) -> Option<Self> {
         let passes_on = |word: &&str| word.starts_with(['-', '+']) || is(&WORDS.through, word);
         let mut words = words.iter().map(|word| word.as_str()).skip_while(passes_on);
@@ -72,7 +73,7 @@ impl Check {
         Some(Self { family, folder, parts, limits, is_filtered: false })
     }
 
-    /// Its family, and where it ran.
+    /// Returns the family of the check, and its folder if known.
     pub(super) fn name(&self) -> String {
         if self.folder.is_empty() {
             self.family.clone()
@@ -81,13 +82,13 @@ impl Check {
         }
     }
 
-    /// Whether it looks at all that another looked at, and is seen whole.
+    /// Returns whether the check looks at everything that another check looked at, with all its output visible.
     pub(super) fn covers(&self, other: &Self) -> bool {
         self.family == other.family && self.is_as_wide_as(other)
     }
 
-    /// Whether the same program looks at as much in another way, or a runner builds what a compiler looked at, and is seen
-    /// whole.
+    /// Returns whether the same program looks at as much in another way, or a runner builds what a compiler looked
+    /// at, with all output visible.
     pub(super) fn is_near(&self, other: &Self) -> bool {
         let (program, verb) = self.family.split_once(' ').unwrap_or((&self.family, ""));
         let builds = is(&WORDS.compilers, &other.family)
@@ -104,7 +105,8 @@ impl Check {
     }
 }
 
-/// Whether two folders may be one: by the end of their paths, or an absolute one and where the work happens.
+/// Returns whether two folders may be the same: they are equal, one is an absolute path that ends with the other, or
+/// one is absolute and the other is the folder of the work.
 fn is_same_folder(one: &str, other: &str) -> bool {
     let ends = |whole: &str, end: &str| {
         whole.starts_with('/')

@@ -1,4 +1,4 @@
-//! Earlier summaries go into a new one part by part, line by line; a summary never stands inside another.
+//! Merges earlier summaries into a new one, part by part and line by line. A summary never contains another summary.
 
 use super::cue;
 use super::form::{SummaryForm, heading};
@@ -14,13 +14,13 @@ use wunderblock_core::literal::literals;
 use wunderblock_core::policy::Fill;
 use wunderblock_core::units::Seq;
 
-/// So many positions of a line are kept: the newest.
+/// Maximum positions kept of a line: the last ones.
 const REFS_MAX: usize = 2;
-/// A longer line of a model is cut, in bytes.
+/// Maximum bytes kept of a line that a model wrote.
 const LINE_MAX: usize = 600;
 
-/// Takes the lines of earlier summaries in among the items. What is newer goes before what is older; what both say is
-/// said once, with the newest position; counts are added.
+/// Adds the lines of earlier summaries to the items. Newer lines outrank older ones. A line that occurs in both is
+/// kept once, with the newest position and the sum of the counts.
 pub(super) fn merge(
     items: &mut Vec<SummaryItem>,
     material: &Material<'_>,
@@ -42,7 +42,7 @@ pub(super) fn merge(
     let count = material.earlier.len();
     let mut all: Vec<SummaryItem> = Vec::new();
     for (number, earlier) in material.earlier.iter().enumerate() {
-        // What was current in an earlier part is history once a later one tells what came then.
+        // Current work in an earlier part is outdated once a later part reports what followed.
         let is_last = number + 1 == count;
         for mut item in read(earlier, form) {
             let passing = matches!(item.fill, Fill::Current | Fill::Next | Fill::Recent | Fill::Todos);
@@ -50,12 +50,12 @@ pub(super) fn merge(
                 continue;
             }
             let age = i64::try_from(number * 1_000 / count).unwrap_or(0);
-            // Newer entries, where there are any, go before all of these.
+            // Items from new entries, if there are any, outrank all items from earlier summaries.
             item.weight += age - if found.tally.messages > 0 { 1_000 } else { 0 };
             all.push(item);
         }
     }
-    // The task is the first request of all, not of the newest part.
+    // The task is the first request of all, not the first one of the newest part.
     if all.iter().any(|item| item.fill == Fill::Intent) {
         items.iter_mut().filter(|item| item.fill == Fill::Intent).for_each(SummaryItem::follow);
     }
@@ -63,12 +63,12 @@ pub(super) fn merge(
     *items = united(all);
 }
 
-/// What earlier summaries hold that no later one may lose.
+/// Facts of earlier summaries that no later summary may lose.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
-    /// The first request.
+    /// The first request, with its position.
     pub(super) request: Option<(Seq, String)>,
-    /// Standing rules, the newest first.
+    /// Standing rules with their positions, newest first.
     pub(super) rules: Vec<(Seq, String)>,
 }
 
@@ -91,7 +91,7 @@ pub(super) fn kept(earlier: &[Earlier<'_>], form: &SummaryForm) -> Kept {
     kept
 }
 
-/// Each thing once.
+/// Merges items that say the same thing.
 fn united(all: Vec<SummaryItem>) -> Vec<SummaryItem> {
     let mut places: HashMap<(Fill, String), usize> = HashMap::new();
     let mut out: Vec<SummaryItem> = Vec::new();
@@ -118,7 +118,7 @@ fn united(all: Vec<SummaryItem>) -> Vec<SummaryItem> {
     out
 }
 
-/// How often: the number after the first `×`, else once. Only of lines that count.
+/// Returns the count of a line: the number after its first `×`, or 1.
 fn count_of(text: &ItemText) -> u32 {
     let (ItemText::Line { lead: text, .. } | ItemText::Packed { name: text, .. }) = text else { return 1 };
     let digits = |rest: &str| rest.chars().take_while(char::is_ascii_digit).collect::<String>();
@@ -148,7 +148,7 @@ fn with_count(text: ItemText, count: u32) -> ItemText {
     }
 }
 
-/// Adds the counts of a line of statistics to those of the line before.
+/// Adds the counts of a statistics line to those of the line before.
 fn add_up(out: &mut Vec<SummaryItem>, item: SummaryItem) {
     let ItemText::Line { lead, .. } = &item.text else { return };
     let is_counts = lead.contains('×');
@@ -183,10 +183,10 @@ fn add_up(out: &mut Vec<SummaryItem>, item: SummaryItem) {
     before.refs = item.refs;
 }
 
-/// The items of an earlier summary, ours or anybody's.
+/// Returns the items of an earlier summary, written by us or by another program.
 fn read(earlier: &Earlier<'_>, form: &SummaryForm) -> Vec<SummaryItem> {
     let mut fills: &[Fill] = &[];
-    // What stands before any heading may be anything.
+    // A line before the first heading may be of any kind.
     let mut guessed: Vec<Fill> = form.place_of(Fill::Findings).map(|fill| vec![fill]).unwrap_or_default();
     let mut items = Vec::new();
     let mut lines = earlier.text.lines().peekable();
@@ -208,7 +208,7 @@ fn read(earlier: &Earlier<'_>, form: &SummaryForm) -> Vec<SummaryItem> {
         {
             continue;
         }
-        // A message in full stands behind its position.
+        // A message that is quoted in full follows the line with its position.
         let mut block = String::new();
         while let Some(more) = lines.peek().and_then(|line| line.trim_start().strip_prefix('>')) {
             block.push_str(more.strip_prefix(' ').unwrap_or(more));
@@ -221,10 +221,12 @@ fn read(earlier: &Earlier<'_>, form: &SummaryForm) -> Vec<SummaryItem> {
         if fills.is_empty() && block.is_empty() && !cue::says_something(said) && !is_one_name(said) {
             continue;
         }
-        // Not the position of the summary's own record: that depends on what other lanes have recorded.
+        // A line without a position gets the first position of the range. The position of the summary's own record
+        // would depend on what other lanes have recorded.
         for mut item in items_of(bare, &block, here, earlier.from, form) {
             order += 1;
             item.order = item.refs.first().map_or(earlier.from.0, |at| at.0);
+            // Lines of equal weight keep their order.
             item.weight -= order;
             if earlier.unchecked {
                 item.name_unchecked();
@@ -232,7 +234,7 @@ fn read(earlier: &Earlier<'_>, form: &SummaryForm) -> Vec<SummaryItem> {
             items.push(item);
         }
     }
-    // The first of a kind said first is said for a reason.
+    // The first request is the task, so it outranks other requests.
     if let Some(first) = items.iter_mut().find(|item| item.fill == Fill::Intent) {
         first.weight += 9_000;
     }
@@ -244,12 +246,13 @@ enum DropPlace<'f> {
     Guess(Fill),
 }
 
-/// The part a line begins, if it is a heading.
+/// Returns the part that a line begins, if the line is a heading.
 fn part_of<'f>(text: &str, form: &'f SummaryForm) -> Option<DropPlace<'f>> {
     use wunderblock_core::policy::SummaryFormat as As;
     let trimmed = text.trim();
     let named = trimmed.trim_start_matches(['#', '*', ' ', '<']).trim_end_matches(['*', ':', ' ', '>', '：']);
     let numbered = named.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches(['.', ')', ' ']);
+    // Headings of other programs are Markdown, elements, bold lines or numbered lines.
     let is_heading = trimmed.starts_with('#') && trimmed.trim_start_matches('#').starts_with(' ')
         || trimmed.starts_with('<')
             && trimmed.ends_with('>')
@@ -274,7 +277,7 @@ fn part_of<'f>(text: &str, form: &'f SummaryForm) -> Option<DropPlace<'f>> {
     form.place_of(fill).map(DropPlace::Guess)
 }
 
-/// What a heading of another template is about.
+/// Guesses the kind of content from a heading of another template.
 fn guess(name: &str) -> Fill {
     let about: [(Fill, &[&str]); 14] = [
         (Fill::UserMessages, &["user message", "messages", "用户消息"]),
@@ -298,7 +301,7 @@ fn guess(name: &str) -> Fill {
         .map_or(Fill::Intent, |(fill, _)| *fill)
 }
 
-/// The items of one line.
+/// Returns the items of one line.
 fn items_of(text: &str, block: &str, fills: &[Fill], at: Seq, form: &SummaryForm) -> Vec<SummaryItem> {
     let Some(first) = fills.first().copied() else { return Vec::new() };
     let (said, refs) = positions(text);
@@ -308,7 +311,7 @@ fn items_of(text: &str, block: &str, fills: &[Fill], at: Seq, form: &SummaryForm
         let fill = if fills.contains(&Fill::UserMessages) { Fill::UserMessages } else { first };
         return vec![item(fill, ItemText::Block(block.trim_end().to_owned()), refs)];
     }
-    // Several names on a line, each with its position.
+    // A line may list several names, each with its position.
     for (label, prefix) in [("read", "read: `"), ("named", "named: `"), ("", "`")] {
         let packed = text.strip_prefix(prefix).filter(|_| !text.contains('"') && !text.contains('→'));
         let Some(rest) = packed else { continue };
@@ -337,10 +340,10 @@ fn items_of(text: &str, block: &str, fills: &[Fill], at: Seq, form: &SummaryForm
     if says { vec![item(fill, ItemText::Line { lead, quote, tail }, refs)] } else { Vec::new() }
 }
 
-/// How our lines on errors end.
+/// Endings of our lines on errors.
 const STATES: [&str; 6] = [OPEN, REPLACED, "\" → failed", "→ file removed", "→ ok later", "` changed since"];
 
-/// Which kind of a part that has several, by the words our own lines begin with.
+/// Returns the kind of a line in a part with several kinds, by the words with which our own lines begin or end.
 fn kind_of(said: &str, fills: &[Fill]) -> Option<Fill> {
     let begins = |words: &[&str]| words.iter().any(|word| said.starts_with(word));
     let fill = if said.contains(ANSWERED) {
@@ -377,7 +380,7 @@ fn kind_of(said: &str, fills: &[Fill]) -> Option<Fill> {
     fills.contains(&fill).then_some(fill)
 }
 
-/// The words of a line, and the positions it ends with.
+/// Returns the words of a line, and the positions that it ends with.
 fn positions(text: &str) -> (&str, Vec<Seq>) {
     let mut refs = Vec::new();
     let mut rest = text.trim_end();
@@ -388,14 +391,15 @@ fn positions(text: &str) -> (&str, Vec<Seq>) {
         refs.insert(0, Seq(number));
         rest = before.trim_end();
     }
+    // This line lists the positions of all messages that it represents.
     let most = if rest.contains("older messages") { usize::MAX } else { REFS_MAX };
     let skip = refs.len().saturating_sub(most);
     refs.drain(..skip);
     (rest, refs)
 }
 
-/// Our words, somebody's words, our words. A line whose words are not in marks is somebody's as a whole, unless it names
-/// things only.
+/// Splits a line into our words, a quotation, and our words. A line without quotation marks is a quotation as a
+/// whole, unless it consists of our words or a single name.
 fn split(said: &str, form: &SummaryForm) -> (String, String, String) {
     if let Some((question, answer)) = said.split_once(ANSWERED)
         && let Some(question) = question.strip_prefix('"').and_then(|text| text.strip_suffix('"'))
@@ -403,7 +407,7 @@ fn split(said: &str, form: &SummaryForm) -> (String, String, String) {
         let lead = format!("\"{}\"{ANSWERED}", line(question, form.marks));
         return (lead, line(answer.trim_matches('"'), form.marks), String::new());
     }
-    // A command in backticks may hold marks of its own.
+    // A command in backticks may contain quotation marks.
     let is_outside =
         |(at, _): &(usize, &str)| said.get(..*at).is_some_and(|before| before.matches('`').count() % 2 == 0);
     let mut marks = said.match_indices('"');
@@ -434,12 +438,12 @@ fn split(said: &str, form: &SummaryForm) -> (String, String, String) {
     (String::new(), quote, String::new())
 }
 
-/// Whether a line is a name by itself.
+/// Returns whether a line is a single name.
 fn is_one_name(said: &str) -> bool {
     !said.contains(char::is_whitespace) && literals(said).any(|name| name.text.len() == said.len())
 }
 
-/// A name in backticks, with its count where it has one.
+/// Returns whether a text is a name in backticks, with or without a count.
 fn is_name(text: &str) -> bool {
     let Some((name, rest)) = text.strip_prefix('`').and_then(|text| text.split_once('`')) else {
         return false;
@@ -448,7 +452,7 @@ fn is_name(text: &str) -> bool {
     name.contains(char::is_alphanumeric) && (rest.is_empty() || count)
 }
 
-/// Names in backticks, counts, and the few words that we write around them.
+/// Returns whether a text consists of names in backticks, counts, and the few words that we write around them.
 fn is_ours(text: &str) -> bool {
     #[rustfmt::skip]
     const OURS: [&str; 61] = [
@@ -468,7 +472,7 @@ fn is_ours(text: &str) -> bool {
     outside.split_whitespace().all(plain) && text.matches('`').count().is_multiple_of(2)
 }
 
-/// Our own words of an earlier time, as they may stand here.
+/// Makes words that we wrote into an earlier summary fit for this one.
 fn tame(text: &str, form: &SummaryForm) -> String {
     let pieces: Vec<String> = text
         .split('`')
@@ -478,7 +482,7 @@ fn tame(text: &str, form: &SummaryForm) -> String {
     pieces.join("`").trim().to_owned()
 }
 
-/// As [`line`], with the spaces at both ends.
+/// Like [`line`], but keeps a blank at either end.
 fn spaced(piece: &str, form: &SummaryForm) -> String {
     let inner = line(piece, form.marks);
     let before = if piece.starts_with(' ') { " " } else { "" };

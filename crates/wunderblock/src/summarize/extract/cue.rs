@@ -1,4 +1,5 @@
-//! Sentences that say what kind of sentence they are: `must`, `decided`, `turns out`, `next`, and the same in Chinese.
+//! Finds sentences by words that show their kind, such as `must`, `decided`, `turns out`, `next`, and their Chinese
+//! equivalents.
 
 use super::plain::cut;
 use crate::summarize::phrase::stands_alone;
@@ -9,27 +10,27 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 use wunderblock_core::literal::literals;
 
-/// What a sentence is about.
+/// Kind of statement that a sentence makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(in super::super) enum Cue {
-    /// What was ruled out, demanded or preferred: found by another reader, which weighs sentences.
+    /// Prohibition, demand or preference. Found by its weight as a standing rule, not by cue words.
     Constraint,
-    /// What was decided.
+    /// Decision that was made.
     Decision,
-    /// What was found out.
+    /// Fact that was found out.
     Finding,
-    /// What comes next.
+    /// Next step.
     Next,
-    /// What is done.
+    /// Completed work.
     Done,
-    /// What is still to be done.
+    /// Work that is still to be done.
     Todo,
 }
 
-/// A longer sentence is cut, in bytes.
+/// Maximum bytes of a sentence on either side of its cue. Longer sentences are cut.
 const SENTENCE_MAX: usize = 400;
-/// A shorter one says nothing, in characters.
+/// Minimum characters of a sentence: shorter ones say nothing.
 const SENTENCE_MIN: usize = 4;
 
 struct Cues {
@@ -54,7 +55,7 @@ fn cues() -> Option<&'static Cues> {
         .as_ref()
 }
 
-/// Calls `told` for each sentence that holds a cue, once for each kind, in order. Not for what stands in a code fence.
+/// Calls `told` for each sentence that contains a cue, once for each kind, in order. Ignores cues in code blocks.
 pub(super) fn sentences<'t>(text: &'t str, mut told: impl FnMut(Cue, &'t str)) {
     let Some(cues) = cues() else { return };
     let fences = fences(text);
@@ -77,7 +78,7 @@ pub(super) fn sentences<'t>(text: &'t str, mut told: impl FnMut(Cue, &'t str)) {
     }
 }
 
-/// The sentence that holds `from..to`.
+/// Returns the byte range of the sentence that contains `from..to`.
 fn around(text: &str, from: usize, to: usize) -> (usize, usize) {
     let ends = |piece: &str, c: char, at: usize| match c {
         '\n' | '。' | '！' | '？' | '；' => true,
@@ -105,7 +106,7 @@ fn around(text: &str, from: usize, to: usize) -> (usize, usize) {
     (start, end)
 }
 
-/// The sentences of a text, one a line at least.
+/// Splits a text into sentences. A line break ends a sentence, too.
 pub(super) fn sentences_of(text: &str) -> Vec<&str> {
     let ends = |c: char| matches!(c, '.' | '!' | '?' | '。' | '！' | '？');
     let mut found = Vec::new();
@@ -125,7 +126,7 @@ pub(super) fn sentences_of(text: &str) -> Vec<&str> {
     found
 }
 
-/// A text whose command is an element with it as a fenced block: for all that reads texts it is code.
+/// Turns a `<command>` element at the end of a text into a fenced block, so that every reader takes it for code.
 pub(super) fn fenced(text: Cow<'_, str>) -> Cow<'_, str> {
     let command = text.trim_end().strip_suffix("</command>").and_then(|rest| rest.rsplit_once("<command>"));
     match command {
@@ -134,7 +135,7 @@ pub(super) fn fenced(text: Cow<'_, str>) -> Cow<'_, str> {
     }
 }
 
-/// A text without its blocks of code, nor what only leads to one: "Here's the change:", a path on a line of its own.
+/// Removes blocks of code, and text that only introduces a block: "Here's the change:", or a path on its own line.
 pub(super) fn without_code(text: &str) -> Cow<'_, str> {
     let blocks = fences(text);
     if blocks.is_empty() {
@@ -150,7 +151,7 @@ pub(super) fn without_code(text: &str) -> Cow<'_, str> {
     Cow::Owned(told.join(" … "))
 }
 
-/// What says something before a block of code.
+/// Removes a path or an introducing sentence from the end of the prose before a block of code.
 fn before_code(prose: &str) -> &str {
     let prose = prose.trim_end();
     let (before, line) = prose.rsplit_once('\n').unwrap_or(("", prose));
@@ -164,8 +165,8 @@ fn before_code(prose: &str) -> &str {
     prose.rfind(last).and_then(|begins| prose.get(..begins)).unwrap_or_default()
 }
 
-/// Whether a sentence says something by itself: "Done.", "There's the problem!", "Let me search", a heading and a question
-/// do not.
+/// Returns whether a sentence says something by itself. "Done.", "There's the problem!", "Let me search", a heading
+/// and a question do not.
 pub(super) fn says_something(sentence: &str) -> bool {
     let plain = sentence.trim().trim_end_matches(['*', '_', ' ']);
     let lower = plain.to_lowercase();
@@ -174,7 +175,8 @@ pub(super) fn says_something(sentence: &str) -> bool {
     !is_talk && !is_row && has_content(plain)
 }
 
-/// Whether a sentence before a change says what it is for: "Let me use the exported names:" does, and is no report.
+/// Returns whether a sentence before a change states its purpose. "Let me use the exported names:" does, though it
+/// reports nothing.
 pub(super) fn says_purpose(sentence: &str) -> bool {
     let plain = sentence.trim().trim_end_matches([':', '：', '*', '_', ' ']);
     let is_talk =
@@ -183,7 +185,7 @@ pub(super) fn says_purpose(sentence: &str) -> bool {
     !plain.starts_with('|') && !plain.ends_with(['?', '？']) && has_content(rest)
 }
 
-/// Whether a text has enough words beside everyday ones.
+/// Returns whether a text has enough words besides everyday ones.
 fn has_content(text: &str) -> bool {
     let wide = text.chars().filter(|c| c.is_alphabetic() && c.len_utf8() >= 3).count();
     let content = |word: &&str| word.chars().count() >= 3 && !EVERYDAY.contains(word);
@@ -194,13 +196,13 @@ fn has_content(text: &str) -> bool {
     !is_path && (words >= WORDS_MIN || names && words >= 2 || wide >= WIDE_MIN)
 }
 
-/// Whether a sentence tells of something that is wrong, or how to correct it.
+/// Returns whether a sentence reports a fault, or how to correct it.
 pub(super) fn names_fault(sentence: &str) -> bool {
     let lower = sentence.to_lowercase();
     FAULTS.iter().any(|words| lower.contains(words))
 }
 
-/// Words that tell of something wrong.
+/// Words that report a fault.
 const FAULTS: [&str; 9] = [
     "the problem",
     "the issue",
@@ -212,7 +214,7 @@ const FAULTS: [&str; 9] = [
     "问题在于",
     "根因",
 ];
-/// How sentences begin that only go along with the work.
+/// Beginnings of sentences that only accompany the work.
 const TALK: [&str; 34] = [
     "let me",
     "lets ",
@@ -255,22 +257,22 @@ const EVERYDAY: [&str; 28] = [
     "can", "will", "you", "your", "actually", "let", "there", "here", "then", "but", "not", "all", "should",
     "wait",
 ];
-/// Fewer content words say nothing,
+/// Minimum content words of a text that says something without naming anything.
 const WORDS_MIN: usize = 4;
-/// and fewer characters of a script without blanks.
+/// Minimum characters of a text that says something, in scripts without blanks.
 const WIDE_MIN: usize = 6;
 
-/// Whether a line is an item of a list, a heading or a row.
+/// Returns whether a line is a list item, a heading or a table row.
 pub(super) fn is_listed(line: &str) -> bool {
     let plain = line.trim();
     bare(plain).len() < plain.trim_end_matches(['*', ' ']).len() || plain.starts_with('|')
 }
 
-/// Without what marks a list or a heading.
+/// Strips the marks of a list item or a heading.
 pub(super) fn bare(sentence: &str) -> &str {
     let mut text = sentence.trim();
     while let Some(rest) = text.strip_prefix(['-', '*', '#', '>', '•', '–']) {
-        // `#b5bd68` is a colour, `--since` a flag.
+        // `#b5bd68` is a colour and `--since` is a flag, so neither begins with a mark.
         let is_mark = !text.starts_with(['-', '#']) || rest.trim_start_matches('#').starts_with(' ');
         if !is_mark {
             break;
@@ -284,12 +286,12 @@ pub(super) fn bare(sentence: &str) -> &str {
     text.trim().trim_end_matches(['*', ' '])
 }
 
-/// Where blocks of code stand, with what encloses them. One that does not end goes on to the end.
+/// Returns the byte ranges of code blocks, with their fences. A block without an end extends to the end of the text.
 fn fences(text: &str) -> Vec<(usize, usize)> {
     let (open, close) = ELEMENTS.iter().find(|(open, _)| text.contains(open)).unwrap_or(&("```", "```"));
     let mut found = Vec::new();
     let mut at = 0;
-    // More than that are looked up for each cue; the rest counts as prose.
+    // The limit bounds the time, because each cue searches all blocks. Further blocks count as prose.
     while found.len() < 256
         && let Some(from) = text.get(at..).and_then(|rest| rest.find(open))
     {
@@ -302,5 +304,5 @@ fn fences(text: &str) -> Vec<(usize, usize)> {
     found
 }
 
-/// What aider puts around code that has fences in it.
+/// Elements that aider puts around code that contains fences.
 const ELEMENTS: [(&str, &str); 2] = [("\n<source>", "\n</source>"), ("\n<code>", "\n</code>")];

@@ -1,12 +1,12 @@
-//! Decisions: a question with its answer. An answer alone ("yes, the second") says nothing, and a question alone decides
-//! nothing.
+//! Decisions, each a question with its answer. An answer alone ("yes, the second") says nothing, and a question alone
+//! decides nothing.
 
 use super::cue::{bare, sentences_of};
 use super::plain::{cut, cut_after, head};
 use serde_json::Value;
 use wunderblock_core::units::Seq;
 
-/// A question, and what was answered.
+/// A question and its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in super::super) struct Answer {
     pub(in super::super) asked: Seq,
@@ -15,26 +15,26 @@ pub(in super::super) struct Answer {
     pub(in super::super) answer: String,
 }
 
-/// What a user said of the reply before.
+/// Judgement on a reply by its user, or by the program that carries it out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Verdict {
-    /// Its work was undone, or is to be.
+    /// The user took the work back, or asked for that.
     TakenBack,
-    /// It is wrong.
+    /// The user called the reply wrong.
     Rejected,
-    /// It was broken off, by the user or by an error.
+    /// The user or an error broke the reply off.
     BrokenOff,
-    /// Its edits were refused or skipped by the program that makes them.
+    /// The program that makes the edits refused or skipped them.
     NotApplied,
 }
 
 impl Verdict {
-    /// Whether what a reply changed stands, whatever its user says of it.
+    /// Returns whether the changes of a reply are still in place, even if its user disagrees with the reply.
     pub(super) fn stands(self) -> bool {
         !matches!(self, Self::TakenBack | Self::NotApplied)
     }
 
-    /// How a summary says it.
+    /// Returns the label of the judgement in a summary.
     pub(super) const fn label(self) -> &'static str {
         match self {
             Self::TakenBack => "taken back: ",
@@ -45,14 +45,15 @@ impl Verdict {
     }
 }
 
-/// Maximum bytes from the end of a reply in which its question is looked for.
+/// Maximum bytes at the end of a reply that are searched for its question.
 const END: usize = 1_200;
-/// Maximum bytes kept of a question, and of an answer.
+/// Maximum bytes kept of a question.
 const QUESTION_MAX: usize = 200;
+/// Maximum bytes kept of an answer.
 const ANSWER_MAX: usize = 240;
-/// A longer turn is a new request, in bytes, whatever was asked before it.
+/// Maximum bytes of a turn that can be an answer. A longer turn is a new request, whatever the reply asked.
 const TURN_MAX: usize = 1_500;
-/// Words that begin a sentence which asks without a question mark.
+/// Beginnings of sentences that ask without a question mark.
 const ASKS: [&str; 8] = [
     "please confirm",
     "please let me know",
@@ -64,7 +65,7 @@ const ASKS: [&str; 8] = [
     "请选择",
 ];
 
-/// The question a reply ends with.
+/// Returns the question that a reply ends with.
 fn question(reply: &str) -> Option<String> {
     let from = if reply.len() > END { cut_after(reply, reply.len() - END) } else { 0 };
     let end = reply.get(from..)?;
@@ -81,10 +82,10 @@ fn question(reply: &str) -> Option<String> {
         .map(|found| head(found, QUESTION_MAX).into_owned())
 }
 
-/// A question is one of the last sentences of a reply; options may stand behind it.
+/// Sentences at the end of a reply that may be its question. Options may follow the question.
 const LAST: usize = 3;
 
-/// Words near the beginning of a turn by which a user takes back what was done.
+/// Words near the beginning of a turn with which a user takes the work back.
 const UNDOES: [&str; 11] = [
     "undo that",
     "undo this",
@@ -98,7 +99,7 @@ const UNDOES: [&str; 11] = [
     "回退",
     "改回去",
 ];
-/// Words that begin a turn which says that the reply is wrong.
+/// Beginnings of turns with which a user calls the reply wrong.
 const REJECTS: [&str; 12] = [
     "no, that's not",
     "no that's not",
@@ -113,7 +114,7 @@ const REJECTS: [&str; 12] = [
     "不是这个",
     "错了",
 ];
-/// Turns by which the one before them goes on.
+/// Turns that only ask the assistant to go on.
 const GOES_ON: [&str; 9] = [
     "continue",
     "please continue",
@@ -126,32 +127,33 @@ const GOES_ON: [&str; 9] = [
     "请继续",
 ];
 
-/// Whether a turn asks only that the work goes on.
+/// Returns whether a turn asks for nothing except that the work goes on.
 pub(super) fn goes_on(turn: &str) -> bool {
     let plain = turn.trim().trim_end_matches(['.', '!', '。', '！']).to_lowercase();
     GOES_ON.contains(&plain.as_str())
 }
 
-/// Maximum bytes of a turn in which words that undo are looked for.
+/// Maximum bytes at the beginning of a turn that are searched for a judgement.
 const VERDICT: usize = 80;
 
-/// What a user's turn says of the reply before it.
+/// Returns the judgement that a user's turn contains on the reply before it.
 pub(super) fn verdict(turn: &str) -> Option<Verdict> {
     let turn = turn.trim_start();
     let begin = turn.get(..cut(turn, VERDICT)).unwrap_or_default().to_lowercase().replace('’', "'");
     if REJECTS.iter().any(|words| begin.starts_with(words)) {
         return Some(Verdict::Rejected);
     }
-    // "How do I undo that?" takes nothing back.
+    // A question such as "How do I undo that?" takes nothing back.
     let first = sentences_of(&begin).first().is_some_and(|first| !first.ends_with(['?', '？']));
     (first && UNDOES.iter().any(|words| begin.contains(words))).then_some(Verdict::TakenBack)
 }
 
-/// What a user's turn answers to the reply before it; nothing where it asks itself, or is a request of its own.
+/// Returns the answer of a user's turn to the reply before it; `None` if the turn is a question or a new request.
 pub(super) fn answered((asked, reply): (Seq, &str), (said, turn): (Seq, &str)) -> Option<Answer> {
     let turn = turn.trim();
-    // "Which formats are there? A table, please." asks something of its own.
+    // "Which formats are there? A table, please." is a question, although it ends with a request.
     let asks = sentences_of(turn).first().is_some_and(|first| first.ends_with(['?', '？']));
+    // A turn that begins with `/` is a command to the harness.
     if turn.is_empty()
         || turn.len() > TURN_MAX
         || asks
@@ -164,7 +166,7 @@ pub(super) fn answered((asked, reply): (Seq, &str), (said, turn): (Seq, &str)) -
     Some(Answer { asked, question, said, answer: head(bare(turn), ANSWER_MAX).into_owned() })
 }
 
-/// The question that a tool puts to a person.
+/// Returns the question that a tool asks a person.
 pub(super) fn asked_by(name: &str, input: &str) -> Option<String> {
     let plain: String = name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
     let asks =
@@ -184,7 +186,7 @@ fn first_question(value: &Value) -> Option<&str> {
     }
 }
 
-/// What a person answered to a tool's question.
+/// Returns a person's answer to the question of a tool, shortened.
 pub(super) fn answer_of(text: &str) -> String {
     let kept = text.get(..cut(text, 2 * ANSWER_MAX)).unwrap_or_default();
     head(kept.trim(), ANSWER_MAX).into_owned()

@@ -1,4 +1,4 @@
-//! What a summary of a range has to say.
+//! Facts that a summary of a range must state.
 
 use super::condense;
 use super::cue::Cue;
@@ -16,18 +16,18 @@ use wunderblock_core::literal::{Literal, LiteralKind, literals};
 use wunderblock_core::policy::Fill;
 use wunderblock_core::units::Seq;
 
-/// Something that has to be there, and why.
+/// A fact that a summary must state, with its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in super::super) struct Demand {
     pub(in super::super) kind: FactKind,
-    /// A name, or words that some line has to say.
+    /// A name, or words that some line must contain.
     pub(in super::super) text: String,
     pub(in super::super) fill: Fill,
     pub(in super::super) at: Seq,
 }
 
 impl Demand {
-    /// Whether it is a name, to be spelt exactly so.
+    /// Returns whether the fact is a name, which must be spelt exactly.
     pub(in super::super) fn is_name(&self) -> bool {
         matches!(self.kind, FactKind::File | FactKind::Name | FactKind::Error)
     }
@@ -35,25 +35,26 @@ impl Demand {
 
 /// Maximum names that are demanded.
 const NAMES_MAX: usize = 32;
-/// Of one source, at most.
+/// Maximum names from one source.
 const EACH_MAX: usize = 12;
-/// Codes of so many of the newest errors.
+/// Maximum errors whose codes are demanded, counted from the newest.
 const ERRORS_MAX: usize = 3;
-/// Maximum rules, and maximum decisions: the newest.
+/// Maximum rules that are demanded, counted from the newest.
 const RULES_MAX: usize = 12;
+/// Maximum decisions that are demanded, counted from the newest.
 const DECISIONS_MAX: usize = 6;
-/// A longer name is not worth its room, in bytes.
+/// Maximum bytes of a demanded name: a longer one is not worth its room.
 const LONGEST: usize = 120;
-/// Names that are demanded take up no more than this part of the summary: one in …
+/// Maximum share of a summary for demanded names: one part in this many.
 const SHARE: u64 = 8;
-/// Sentences that are demanded, no more than one in …
+/// Maximum share of a summary for demanded sentences: one part in this many.
 const SENTENCES_SHARE: u64 = 3;
-/// Bytes of a token, about.
+/// Bytes per token, approximately.
 const TOKEN_BYTES: u64 = 4;
 
-/// What a summary of this size and template has to say: the first request, standing rules, open tasks, decisions, errors
-/// that are open, files changed, and names in the newest request. The gravest first, of each the newest; as many as a part
-/// of the summary holds.
+/// Returns the facts that a summary of this size and template must state: the first request, standing rules, open
+/// tasks, decisions, open errors, changed files, and names in the newest request. The most serious kinds come first,
+/// and the newest facts of each kind; as many as their share of the summary holds.
 pub(in super::super) fn demands(
     found: &Found<'_>,
     material: &Material<'_>,
@@ -89,7 +90,7 @@ struct DemandList {
 }
 
 impl DemandList {
-    /// What was said: the task, rules, decisions, what is open.
+    /// Adds facts that were said: the task, rules, decisions and open tasks.
     fn said(&mut self, found: &Found<'_>, material: &Material<'_>, form: &SummaryForm) {
         let earlier = condense::kept(&material.earlier, form);
         let has_words = |fill: Fill| form.has(fill) || form.has(Fill::UserMessages);
@@ -121,7 +122,7 @@ impl DemandList {
         }
     }
 
-    /// Names: of open errors, of files, in the newest request.
+    /// Adds names: in open errors, of changed files, and in the newest request.
     fn named(&mut self, found: &Found<'_>, form: &SummaryForm) {
         if form.has(Fill::Errors) {
             let open = found.troubles.iter().rev().filter(|trouble| trouble.is_open());
@@ -147,7 +148,7 @@ impl DemandList {
     fn sentence(&mut self, kind: FactKind, text: &str, fill: Fill, at: Seq) {
         let size = text.len().min(HEAD) as u64;
         let known = self.sentences.iter().any(|demand| demand.text == text);
-        // The task is demanded whatever room there is.
+        // The task is demanded even if there is no room left.
         if text.trim().is_empty() || known || size > self.sentence_room && kind != FactKind::Request {
             return;
         }
@@ -172,7 +173,7 @@ impl DemandList {
     }
 
     fn name(&mut self, kind: FactKind, text: &str, (fill, at): (Fill, Seq)) -> bool {
-        // What is not one name as a whole cannot be looked for as one.
+        // A text that is not a single name cannot be found as one.
         let Some(literal) =
             literals(text).find(|literal| literal.at == 0 && literal.normal().len() == text.len())
         else {
@@ -189,9 +190,9 @@ impl DemandList {
     }
 }
 
-/// What of the demands a text does not say.
+/// Returns the demands that a text does not meet.
 pub(in super::super) fn absent<'d>(text: &str, demands: &'d [Demand]) -> Vec<&'d Demand> {
-    // Most stand there as they are demanded.
+    // Most demands are met word for word, so the words and names of the text are collected only if needed.
     let lines = LazyCell::new(|| SummaryLines::of(text));
     let known = LazyCell::new(|| SourceNames::new([text]));
     let is_there = |demand: &Demand| {
@@ -207,7 +208,7 @@ pub(in super::super) fn absent<'d>(text: &str, demands: &'d [Demand]) -> Vec<&'d
     demands.iter().filter(|demand| !is_there(demand)).collect()
 }
 
-/// Whether a text names it in another form; a path may stand there without the folders it begins with.
+/// Returns whether a text contains a name in another form. A path may lack its first folders.
 fn names(text: &str, known: &SourceNames, name: &str) -> bool {
     if literals(name).next().is_some_and(|literal| known.has(&literal)) {
         return true;

@@ -1,4 +1,4 @@
-//! The parts of a summary and how they are marked.
+//! Parts of a summary and their markup.
 
 use super::item::{BETWEEN, ItemText, PACKED_LINE, SummaryItem};
 use super::log::{self, Times};
@@ -7,28 +7,28 @@ use crate::summarize::task::{Brief, Material};
 use wunderblock_core::compact::Detail;
 use wunderblock_core::policy::{self, Fill, TemplateSection};
 
-/// What stands in a part that has nothing.
+/// Content of an empty part.
 const NOTHING: &str = "–";
 
-/// The parts of a summary.
+/// Parts of a summary and their markup.
 #[derive(Clone, Debug)]
 pub(super) struct SummaryForm {
     pub(super) parts: Vec<SummaryPart>,
     form: policy::SummaryFormat,
     root: String,
     pub(super) marks: Escaping,
-    /// When what it tells of was said; for a log.
+    /// Times of the entries, which only a log shows.
     times: Times,
 }
 
-/// A part: its heading, none in the short forms, and what it holds.
+/// A part of a summary: its heading, which is empty in the short forms, and its kinds of content.
 #[derive(Clone, Debug)]
 pub(super) struct SummaryPart {
     pub(super) name: String,
     pub(super) fills: Vec<Fill>,
-    /// So many items of a kind, at most.
+    /// Maximum items of each kind.
     pub(super) most: usize,
-    /// How many times its usual room it may take.
+    /// Multiple of the usual room that the part may take.
     pub(super) weight: u64,
 }
 
@@ -66,13 +66,13 @@ impl SummaryForm {
         Self { parts, form: template.form, root, marks, times: Times::default() }
     }
 
-    /// The same for a range whose times are known.
+    /// Adds the times of a range.
     pub(super) fn timed(self, material: &Material<'_>) -> Self {
         let times = if self.is_log() { Times::of(material) } else { Times::default() };
         Self { times, ..self }
     }
 
-    /// Whether it is a dated log: without headings, a line for each thing.
+    /// Returns whether the summary is a dated log, which has no headings and one line for each event.
     pub(super) fn is_log(&self) -> bool {
         self.form == policy::SummaryFormat::Log
     }
@@ -81,17 +81,18 @@ impl SummaryForm {
         self.part(fill).is_some()
     }
 
-    /// The first part that holds a kind.
+    /// Returns the first part that contains a kind.
     pub(super) fn part(&self, fill: Fill) -> Option<&SummaryPart> {
         self.parts.get(self.part_number(fill)?)
     }
 
-    /// The place of that part.
+    /// Returns the index of the first part that contains a kind.
     pub(super) fn part_number(&self, fill: Fill) -> Option<usize> {
         self.parts.iter().position(|part| part.fills.contains(&fill))
     }
 
-    /// Where something of this kind stands if the template has no place for the kind itself.
+    /// Returns the kind under which an item of this kind appears: its own, or a similar one if the template has no
+    /// place for it.
     pub(super) fn place_of(&self, fill: Fill) -> Option<Fill> {
         let near: &[Fill] = match fill {
             Fill::FilesModified | Fill::FilesRead => &[Fill::FilesModified, Fill::Recent, Fill::Done],
@@ -104,7 +105,7 @@ impl SummaryForm {
         std::iter::once(&fill).chain(near).chain(&any).copied().find(|fill| self.has(*fill)).or_else(last)
     }
 
-    /// The text of these items.
+    /// Writes a summary of these items.
     pub(super) fn write(&self, items: &[&SummaryItem]) -> String {
         let mut out = String::new();
         if self.is_log() {
@@ -128,7 +129,7 @@ impl SummaryForm {
                 out.push('\n');
             }
             let before = out.len();
-            // What was asked and what came of it are told turn by turn.
+            // Requests and their outcomes alternate, turn by turn.
             let has_turns = [Fill::Intent, Fill::Outcomes].iter().all(|fill| part.fills.contains(fill));
             let told_as = |item: &SummaryItem| match item.fill {
                 Fill::Outcomes if has_turns => Fill::Intent,
@@ -186,7 +187,7 @@ fn flush(out: &mut String, line: &mut String) {
     }
 }
 
-/// The line that begins a part.
+/// Returns the line that begins a part.
 pub(in super::super) fn heading(form: policy::SummaryFormat, number: usize, name: &str) -> String {
     match form {
         policy::SummaryFormat::Markdown | policy::SummaryFormat::Log => {
@@ -197,7 +198,7 @@ pub(in super::super) fn heading(form: policy::SummaryFormat, number: usize, name
     }
 }
 
-/// A name as an element can have it.
+/// Turns a name into a valid element name.
 fn element(name: &str) -> String {
     let element: String =
         name.trim().chars().map(|c| if c.is_alphanumeric() || "_-.".contains(c) { c } else { '_' }).collect();

@@ -1,4 +1,4 @@
-//! What a range holds, found in one pass over its entries.
+//! Finds what a range contains, in one pass over its entries.
 
 mod acted;
 mod printed;
@@ -27,27 +27,27 @@ use wunderblock_core::units::{Millis, Seq};
 use wunderblock_core::view::ViewEntry;
 use wunderblock_core::work::{InvokedSkill, TodoItem};
 
-/// Of a result, so much is looked through for names at either end, in bytes.
+/// Bytes searched for names at each end of a tool result.
 const RESULT_LOOK: usize = 2 << 10;
-/// So many sentences of a kind are kept: the first …
+/// Maximum sentences of a kind kept from the start.
 const FIRST_SENTENCES: usize = 256;
-/// … and the newest.
+/// Sentences of a kind kept from the end. Older ones are dropped only when there are twice as many.
 const NEWEST_SENTENCES: usize = 2_048;
 
-/// Programs that say nothing about what is being worked with.
+/// Programs that say nothing about the task: too common to name in a summary.
 const EVERYDAY: [&str; 16] = [
     "cat", "cd", "cp", "echo", "find", "grep", "head", "ls", "mkdir", "mv", "rm", "sed", "sleep", "tail",
     "touch", "wc",
 ];
 
-/// What somebody said.
+/// A message or sentence with its position.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Said<'a> {
     pub(in super::super) at: Seq,
     pub(in super::super) text: Cow<'a, str>,
 }
 
-/// A call and how it ended.
+/// A call and its outcome.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Step {
     pub(in super::super) at: Seq,
@@ -55,31 +55,31 @@ pub(in super::super) struct Step {
     pub(in super::super) what: String,
     pub(super) key: String,
     pub(super) files: Vec<(Deed, String)>,
-    /// The names it defines in its file.
+    /// Names that the call defines in its file.
     defines: Vec<String>,
     pub(super) shows: bool,
-    /// Its last command shows something, whatever those before it do.
+    /// Whether the last command shows content, whatever the commands before it do.
     ends_showing: bool,
-    /// The checks it runs.
+    /// Checks that the call runs.
     pub(super) checks: Vec<Check>,
-    /// What it makes of the list of what is to be done.
+    /// Change that the call makes to the task list.
     pub(super) todo: Option<TodoCall>,
-    /// The skill it invokes, and the beginning of what that says.
+    /// Skill that the call invokes, with the beginning of the skill's text.
     pub(super) skill: Option<InvokedSkill>,
-    /// What it asks a person.
+    /// Question that the call asks a person.
     asks: Option<String>,
-    /// The boxes it writes into a file, or reads in one.
+    /// Boxes that the call writes into a file or reads in one.
     ticks: Option<Ticks>,
-    /// Whether it stands in what a model said, and nothing tells how it ended but what was shown.
+    /// Whether the call is a command in a model's text, so that only the output shows how it ended.
     pub(super) is_typed: bool,
-    /// None while no result is there.
+    /// `None` until the result arrives.
     pub(super) outcome: Option<Outcome>,
-    /// Where its result stands; its own position while there is none.
+    /// Position of the result, or of the call itself until the result arrives.
     pub(super) ended: Seq,
 }
 
 impl Step {
-    /// Takes in a text of its result: what it shows, and how the call ended.
+    /// Reads a text of the result: its content, and how the call ended.
     fn read(&mut self, at: Seq, text: &str, failed: bool, ended: &mut Outcome) {
         if let Some(skill) = &mut self.skill {
             skill::read(skill, at, &readable(text));
@@ -109,7 +109,7 @@ impl Step {
     }
 }
 
-/// A sentence that says what kind it is.
+/// A sentence of a known kind.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Sentence {
     pub(in super::super) at: Seq,
@@ -117,7 +117,7 @@ pub(in super::super) struct Sentence {
     pub(in super::super) text: String,
 }
 
-/// Counts.
+/// Numbers of messages and calls, and the times of the first and last entry.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct GleanCounts {
     pub(super) messages: u32,
@@ -129,12 +129,12 @@ pub(super) struct GleanCounts {
     pub(super) until: Option<Millis>,
 }
 
-/// What a range holds.
+/// Everything found in a range.
 #[derive(Clone, Debug, Default)]
 pub(in super::super) struct Found<'a> {
     pub(in super::super) users: Vec<Said<'a>>,
     pub(super) replies: Vec<Said<'a>>,
-    /// What neither user nor model said.
+    /// Texts that neither the user nor the model wrote.
     pub(super) others: Vec<Said<'a>>,
     pub(in super::super) steps: Vec<Step>,
     pub(in super::super) files: Files,
@@ -142,25 +142,25 @@ pub(in super::super) struct Found<'a> {
     sentences: HashMap<Cue, Vec<Sentence>>,
     /// Questions with their answers, in order.
     pub(super) answers: Vec<Answer>,
-    /// The newest list of what is to be done, and where it stands.
+    /// The newest task list, with its position.
     pub(in super::super) plan: Option<(Seq, Plan)>,
-    /// What some program printed that it had done.
+    /// Work that a program reported as done.
     pub(super) done: Vec<Said<'a>>,
-    /// The commits it tells of that stand.
+    /// Reported commits that were not taken back.
     commits: Vec<Commit>,
-    /// Replies whose work was taken back, and those that the user rejected.
+    /// Judgements on replies.
     verdicts: HashMap<Seq, Verdict>,
-    /// Whether the reply that comes next was broken off.
+    /// Whether the next reply was broken off.
     is_interrupted: bool,
     pub(in super::super) names: Names,
     pub(super) tally: GleanCounts,
     todo: Vec<TodoItem>,
-    /// The boxes of each file.
+    /// Boxes of each file.
     boxes: HashMap<String, Vec<TodoItem>>,
     waiting: HashMap<&'a CallId, usize>,
 }
 
-/// Reads a range. Secrets are not in what it finds.
+/// Reads a range. The findings contain no secrets.
 pub(super) fn glean<'a>(material: &Material<'a>) -> Found<'a> {
     let mut found = Found::default();
     for entry in &material.entries {
@@ -170,7 +170,7 @@ pub(super) fn glean<'a>(material: &Material<'a>) -> Found<'a> {
 }
 
 impl<'a> Found<'a> {
-    /// The sentences of a kind, in order.
+    /// Returns the sentences of a kind, in order.
     pub(in super::super) fn sentences(&self, cue: Cue) -> &[Sentence] {
         self.sentences.get(&cue).map(Vec::as_slice).unwrap_or_default()
     }
@@ -226,7 +226,7 @@ impl<'a> Found<'a> {
             (_, Role::User) => {
                 self.tally.by_user += 1;
                 self.heard(at, &text, true);
-                // A rule on error codes reports none.
+                // A rule about error codes does not report an error.
                 let is_rule = |line: &str| rules_of_text(&text).iter().any(|rule| line.contains(rule));
                 let line = outcome::error_line(&text).filter(|line| line.len() < 300 && !is_rule(line));
                 if let Some(line) = line {
@@ -236,7 +236,7 @@ impl<'a> Found<'a> {
                 if let Some(verdict) = decision::verdict(&text) {
                     self.judge(verdict);
                 }
-                // Some harnesses record a question as it was typed, and as it was put: `/ask why?`, `why?`.
+                // Some harnesses record a question twice, as typed and as sent: `/ask why?`, `why?`.
                 let is_put = |typed: &mut Said<'_>| {
                     typed.text.starts_with('/') && typed.text.trim().ends_with(text.trim())
                 };
@@ -244,7 +244,7 @@ impl<'a> Found<'a> {
                 self.users.push(Said { at, text });
                 self.is_interrupted = false;
             }
-            // What some programs write where a reply has calls alone.
+            // Some programs write this text if a reply consists of calls alone.
             (_, Role::Assistant) if matches!(text.trim(), "None" | "null") => {}
             (_, Role::Assistant) => {
                 let text = cue::fenced(text);
@@ -259,7 +259,7 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// The replies since the user's newest turn.
+    /// Returns the replies since the user's newest turn.
     fn newest_replies(&self) -> impl DoubleEndedIterator<Item = &Said<'a>> {
         let since = self.users.last().map_or(Seq::START, |said| said.at);
         let first = self.replies.partition_point(|reply| reply.at <= since);
@@ -271,12 +271,12 @@ impl<'a> Found<'a> {
         self.verdicts.extend(replies.into_iter().map(|at| (at, verdict)));
     }
 
-    /// What became of a reply, where its user or a program took it back.
+    /// Returns the judgement on a reply by its user or a program, if there is one.
     pub(super) fn verdict(&self, reply: Seq) -> Option<Verdict> {
         self.verdicts.get(&reply).copied()
     }
 
-    /// The last reply of each turn, and what became of it: one with a call was broken off.
+    /// Returns the last reply of each turn, and the judgement on it. A last reply with a call was broken off.
     pub(super) fn turn_ends(&self) -> Vec<(&Said<'a>, Option<Verdict>)> {
         let calls: HashSet<Seq> = self.steps.iter().map(|step| step.at).collect();
         let mut replies = self.replies.iter().peekable();
@@ -291,7 +291,7 @@ impl<'a> Found<'a> {
         ends
     }
 
-    /// The last sentence of the newest reply, without its lists: what a change is for.
+    /// Returns the last sentence of the newest reply, lists excluded, that states the purpose of a change.
     fn reason(&self) -> Option<(Seq, String)> {
         let reply = self.newest_replies().next_back()?;
         let prose = cue::without_code(&reply.text);
@@ -308,7 +308,7 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// A user's turn answers the reply before it.
+    /// Records the answer of a user's turn to the reply before it.
     fn answer(&mut self, at: Seq, turn: &str) {
         let reply = self.newest_replies().next_back();
         let answer = reply.and_then(|reply| decision::answered((reply.at, &reply.text), (at, turn)));
@@ -317,7 +317,7 @@ impl<'a> Found<'a> {
 
     fn heard(&mut self, at: Seq, text: &str, by_user: bool) {
         if by_user {
-            // Names in what a person pasted are those of a log or a page.
+            // Only typed sentences count: names in pasted text belong to a log or a page.
             typed(text).for_each(|sentence| self.names.learn(sentence, at, Author::User));
         } else {
             self.names.learn(text, at, Author::Model);
@@ -338,7 +338,7 @@ impl<'a> Found<'a> {
             rules_of_text(text).into_iter().for_each(|rule| keep(Cue::Constraint, rule));
         }
         cue::sentences(text, |cue, sentence| {
-            // What a user demands stands among the requests.
+            // Demands of a user are listed among the requests, so only decisions are kept here.
             let is_kind = !by_user || cue == Cue::Decision;
             if is_kind && cue::says_something(sentence) {
                 keep(cue, sentence);
@@ -391,7 +391,7 @@ impl<'a> Found<'a> {
         self.ended(at, place, texts, failed);
     }
 
-    /// How a step ended.
+    /// Records how a step ended.
     fn ended<'t>(&mut self, at: Seq, place: usize, texts: impl Iterator<Item = &'t str>, failed: bool) {
         let Some(step) = self.steps.get_mut(place) else { return };
         let mut ended = Outcome { failed, ..Outcome::default() };
@@ -401,7 +401,7 @@ impl<'a> Found<'a> {
             let text = &*without_colour(whole);
             if let Some(call) = &mut step.todo {
                 call.named(text);
-                // What was added has its name only now.
+                // An added item gets its id only from the result.
                 if let (TodoCall::Added(item), Some(last)) = (call, self.todo.last_mut()) {
                     last.id.clone_from(&item.id);
                 }
@@ -431,7 +431,7 @@ impl<'a> Found<'a> {
         if ended.failed {
             self.tally.failed += 1;
             let line = ended.telling.unwrap_or_default();
-            // A search that finds nothing ends with a code too; what somebody broke off is no error.
+            // A search without a match exits with an error code, too. A call that somebody broke off is not an error.
             let is_nothing = shows && checks.is_empty() || line.ends_with("aborted");
             if !is_nothing {
                 self.names.learn(cue::bare(&line), at, Author::Tool);
@@ -464,7 +464,8 @@ impl<'a> Found<'a> {
         shown.iter().for_each(|text| self.troubles.show(at, text));
     }
 
-    /// A plan that is kept as a file. A file that is only read is one where it was written before, or its name says so.
+    /// Follows a plan that is kept in a file. A file that is only read is one if boxes were written to it, or by its
+    /// name.
     fn ticked(&mut self, at: Seq, deed: &Deed, path: &str, ticks: &Ticks) {
         if *deed == Deed::Read && !self.boxes.contains_key(path) && !todo::is_plan_file(path) {
             return;
@@ -477,13 +478,13 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// An error that somebody tells of.
+    /// Records an error that somebody reports.
     fn trouble(&mut self, at: Seq, what: &str, line: &str) {
         self.names.learn(cue::bare(line), at, Author::Tool);
         self.troubles.tell(at, what, line);
     }
 
-    /// Takes in the files of calls whose results are not there.
+    /// Returns the files of calls without a result.
     pub(super) fn unanswered(&self) -> impl Iterator<Item = (Seq, &Deed, &str)> {
         self.steps
             .iter()

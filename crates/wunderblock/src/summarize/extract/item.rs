@@ -1,30 +1,30 @@
-//! One thing a summary may say.
+//! An item that a summary may contain.
 
 use super::plain::{self, Escaping};
 use std::fmt::Write as _;
 use wunderblock_core::policy::Fill;
 use wunderblock_core::units::Seq;
 
-/// One thing a summary may say, and how useful that is.
+/// An item that a summary may contain, and how useful it is.
 #[derive(Clone, Debug)]
 pub(super) struct SummaryItem {
-    /// What kind of thing.
+    /// Kind of the item.
     pub(super) fill: Fill,
     pub(super) text: ItemText,
-    /// Where it comes from; where it was mended.
+    /// Positions of its sources, and of its correction if there is one.
     pub(super) refs: Vec<Seq>,
-    /// More is better, within one kind.
+    /// Usefulness compared with other items of its kind; more is better.
     pub(super) weight: i64,
-    /// It goes before all others.
+    /// Whether the summary must contain it.
     pub(super) must: bool,
-    /// Where it stands among its kind in the text.
+    /// Place among the items of its kind in the text.
     pub(super) order: u64,
 }
 
-/// What an item says.
+/// Content of an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ItemText {
-    /// Our words, somebody's words (in quotation marks, if any), our words.
+    /// Our words, a quotation or nothing, and our words.
     Line { lead: String, quote: String, tail: String },
     /// A message, word for word.
     Block(String),
@@ -32,31 +32,31 @@ pub(super) enum ItemText {
     Packed { label: &'static str, name: String },
 }
 
-/// Lines of packed names are about so long, in bytes.
+/// Approximate maximum bytes of a line of packed names.
 pub(super) const PACKED_LINE: usize = 110;
-/// What stands between packed names.
+/// Separator of packed names.
 pub(super) const BETWEEN: &str = " · ";
-/// What stands between a question and its answer.
+/// Separator between a question and its answer.
 pub(super) const ANSWERED: &str = " → answered: ";
-/// How a request begins that others came before.
+/// Beginning of a request that follows others.
 pub(super) const THEN: &str = "then: ";
-/// How a line begins that is from a summary which nothing checked.
+/// Beginning of a line from a summary that nothing has checked.
 const UNCHECKED: &str = "unchecked: ";
-/// How a line begins that tells what came of a request.
+/// Beginning of a line with the outcome of a request.
 pub(super) const OUTCOME: &str = "→ ";
-/// How a rule begins in a part that holds other things too.
+/// Beginning of a rule in a part that contains other kinds, too.
 pub(super) const RULE: &str = "rule: ";
-/// How an item of a plan begins that was ticked off, in a part that holds open ones too.
+/// Beginning of a completed plan item in a part that contains open ones, too.
 pub(super) const DONE: &str = "done: ";
-/// How the last reply begins that ended a turn and sums up, where the work went on since.
+/// Beginning of the last reply that ended a turn and sums up, if the work went on after it.
 pub(super) const WRAPPED_UP: &str = "last wrap-up: ";
-/// How a sentence on what is left to do begins where the work went on since.
+/// Beginning of a sentence about remaining work, if the work went on after it.
 pub(super) const OPEN_WHEN_SAID: &str = "open when said: ";
-/// How an error ends that its newest check found: whether it is there still, nobody has looked.
+/// Ending of an error that its latest check found. Whether the error still exists is unknown.
 pub(super) const OPEN: &str = " → open when last checked";
-/// How an error ends that was not among what the next check of its family failed by.
+/// Ending of an error that the next failing check of its family did not show.
 pub(super) const REPLACED: &str = " → the next check failed otherwise";
-/// A shorter quotation is not worth its line, in bytes.
+/// Minimum bytes of a quotation that is worth its line.
 const QUOTE_MIN: usize = 12;
 
 impl SummaryItem {
@@ -64,24 +64,24 @@ impl SummaryItem {
         Self { fill, text, refs: vec![at], weight, must: false, order: at.0 }
     }
 
-    /// Somebody's words.
+    /// Makes an item that quotes somebody.
     pub(super) fn quote(fill: Fill, lead: &str, quote: String, at: Seq, weight: i64) -> Self {
         let lead = lead.to_owned();
         Self::new(fill, ItemText::Line { lead, quote, tail: String::new() }, at, weight)
     }
 
-    /// A name that shares its line with others of the same label.
+    /// Makes an item of a name that shares its line with others of the same label.
     pub(super) fn packed(fill: Fill, label: &'static str, name: String, at: Seq, weight: i64) -> Self {
         Self::new(fill, ItemText::Packed { label, name }, at, weight)
     }
 
-    /// A name that has to be there.
+    /// Makes an item of a name that the summary must contain.
     pub(super) fn must(fill: Fill, name: String, at: Seq) -> Self {
         let name = format!("`{}`", name.replace('`', "'"));
         Self { must: true, ..Self::packed(fill, "named", name, at, i64::MAX / 2) }
     }
 
-    /// A request that others came before.
+    /// Turns the item into a request that follows others.
     pub(super) fn follow(&mut self) {
         self.weight = self.weight.min(1_000);
         if let ItemText::Line { lead, .. } = &mut self.text
@@ -91,7 +91,7 @@ impl SummaryItem {
         }
     }
 
-    /// Somebody's words that nothing checked.
+    /// Labels a quotation as unchecked.
     pub(super) fn name_unchecked(&mut self) {
         if let ItemText::Line { lead, quote, .. } = &mut self.text
             && !quote.is_empty()
@@ -100,14 +100,15 @@ impl SummaryItem {
         }
     }
 
-    /// Whether it tells of a file by its path, whatever it quotes.
+    /// Returns whether the item names a file by its path, whatever it quotes.
     fn is_file(&self, lead: &str) -> bool {
         self.fill == Fill::FilesModified && lead.contains('`')
     }
 
-    /// What makes it the same as another.
+    /// Returns a key that is equal for items that say the same.
     pub(super) fn same(&self) -> (Fill, String) {
         let text = match &self.text {
+            // Lines about the same file are the same, whatever they quote.
             ItemText::Line { lead, quote, .. } if quote.is_empty() || self.is_file(lead) => {
                 uncounted(lead).to_owned()
             }
@@ -120,7 +121,7 @@ impl SummaryItem {
         (self.fill, folded)
     }
 
-    /// Whether it is about this name, in backticks; of what is no file, only if it quotes nobody.
+    /// Returns whether the item is about this name in backticks. An item that is not a file must not quote anybody.
     pub(super) fn is_name(&self, name: &str) -> bool {
         match &self.text {
             ItemText::Line { lead, quote, .. } => {
@@ -131,7 +132,7 @@ impl SummaryItem {
         }
     }
 
-    /// Somebody's words in it.
+    /// Returns the words that the item quotes.
     pub(super) fn quoted(&self) -> Option<&str> {
         match &self.text {
             ItemText::Line { quote: text, .. } | ItemText::Block(text) => {
@@ -141,7 +142,7 @@ impl SummaryItem {
         }
     }
 
-    /// Whether it quotes these words, or their head.
+    /// Returns whether the item quotes these words, or their first 60 letters.
     pub(super) fn quotes(&self, words: &str) -> bool {
         let plain = |text: &str| -> String {
             text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).take(60).collect()
@@ -150,7 +151,7 @@ impl SummaryItem {
         self.quoted().is_some_and(|quote| !words.is_empty() && plain(quote).starts_with(&words))
     }
 
-    /// What it says, to look for words in.
+    /// Returns the whole content of the item as a text that can be searched.
     pub(super) fn search_text(&self) -> String {
         match &self.text {
             ItemText::Line { lead, quote, tail } => format!("{lead} {quote} {tail}"),
@@ -159,7 +160,7 @@ impl SummaryItem {
         }
     }
 
-    /// Its positions, as they end a line.
+    /// Returns the positions of the item as they are written at the end of a line.
     pub(super) fn positions(&self) -> String {
         self.refs.iter().fold(String::new(), |mut out, seq| {
             let _ = write!(out, " #{seq}");
@@ -167,7 +168,7 @@ impl SummaryItem {
         })
     }
 
-    /// Its lines. Packed names are joined by whoever has several.
+    /// Writes the lines of the item. Callers join packed names.
     pub(super) fn write(&self, marks: Escaping) -> String {
         let at = self.positions();
         match &self.text {
@@ -184,7 +185,7 @@ impl SummaryItem {
         }
     }
 
-    /// The same in about `most` bytes; none where that says nothing.
+    /// Returns the item in about `most` bytes; `None` if it would say nothing.
     pub(super) fn shortened(&self, most: usize, marks: Escaping) -> Option<Self> {
         let around = self.positions().len() + 6;
         let (lead, quote, tail) = match &self.text {
@@ -202,20 +203,21 @@ impl SummaryItem {
         }
         let room = most.checked_sub(around + lead.len() + tail.len());
         let Some(room) = room.filter(|room| *room >= QUOTE_MIN) else {
-            // A file is told of without what was said of it.
+            // A file is worth its line even without the reason for its change.
             let quote = String::new();
             let text = ItemText::Line { lead, quote, tail };
             return (self.fill == Fill::FilesModified && room.is_some())
                 .then(|| Self { text, ..self.clone() });
         };
         let quote = plain::head(&quote, room).into_owned();
+        // A character of a script without blanks says as much as two letters.
         let signs = |c: char| if c.is_alphanumeric() { 1 + usize::from(c.len_utf8() >= 3) } else { 0 };
         let says = quote.chars().map(signs).sum::<usize>() >= QUOTE_MIN || self.fill == Fill::UserMessages;
         says.then(|| Self { text: ItemText::Line { lead, quote, tail }, ..self.clone() })
     }
 }
 
-/// Without its count.
+/// Strips the count of a name.
 fn uncounted(text: &str) -> &str {
     text.split(" ×").next().unwrap_or(text)
 }

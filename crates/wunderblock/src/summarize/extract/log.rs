@@ -1,11 +1,12 @@
-//! The form of a dated log: a line for each thing, in the order in which things happened.
+//! Writes a dated log: a line for each event, in the order of events.
 //!
 //! ```text
 //! Date: 2026-03-01
 //! - 14:03 ! user: "the totals are off by one cent" #12
 //! - 14:09 ✓ `cargo test -p money` → ok #31
 //! ```
-//! The form is that of Mastra's observations, with plain marks: `!` matters, `?` is open, `✓` is done and was seen to be.
+//! The form is that of Mastra's observations, with plain marks: `!` matters, `?` is open, `✓` is done, as the record
+//! shows.
 
 use super::item::{ItemText, SummaryItem};
 use super::plain::Escaping;
@@ -13,10 +14,10 @@ use crate::summarize::task::Material;
 use wunderblock_core::policy::Fill;
 use wunderblock_core::units::{Millis, Seq};
 
-/// What begins a day.
+/// Beginning of the line that opens a day.
 pub(in crate::summarize) const DATE: &str = "Date: ";
 
-/// When each entry was said, ascending by position.
+/// Time of each entry, in ascending order of positions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Times(Vec<(Seq, Millis)>);
 
@@ -25,7 +26,7 @@ impl Times {
         Self(material.entries.iter().map(|entry| (entry.seq, entry.at)).collect())
     }
 
-    /// Day and time of a position: of the entry there, or the last before it.
+    /// Returns the day and time of a position: those of its entry, or of the last entry before it.
     fn at(&self, seq: Seq) -> Option<(String, String)> {
         let before = self.0.partition_point(|(at, _)| *at <= seq).checked_sub(1);
         let (_, at) = self.0.get(before.unwrap_or(0)).filter(|(_, at)| *at > Millis::ZERO)?;
@@ -33,7 +34,7 @@ impl Times {
     }
 }
 
-/// The lines of all items that are no names, in order.
+/// Writes the lines of all items except names, in order.
 pub(super) fn write(out: &mut String, items: &[&SummaryItem], times: &Times, marks: Escaping) {
     let is_line = |item: &&&SummaryItem| !matches!(item.text, ItemText::Packed { .. });
     let mut lines: Vec<&SummaryItem> = items.iter().filter(is_line).copied().collect();
@@ -56,7 +57,7 @@ pub(super) fn write(out: &mut String, items: &[&SummaryItem], times: &Times, mar
     }
 }
 
-/// What a line is worth, at a glance.
+/// Returns the mark that shows what a line is worth.
 fn mark(item: &SummaryItem) -> Option<char> {
     let ItemText::Line { lead, tail, .. } = &item.text else { return Some('!') };
     let ends = |word: &str| lead.contains(word) || tail.contains(word);
@@ -70,11 +71,11 @@ fn mark(item: &SummaryItem) -> Option<char> {
     }
 }
 
-/// A moment as a summary writes it, in UTC to the minute.
+/// Formats a time for summaries: in UTC, to the minute.
 pub(crate) fn stamp(at: Millis) -> String {
     let minutes = at.0.div_euclid(60_000);
     let (days, minute) = (minutes.div_euclid(1_440), minutes.rem_euclid(1_440));
-    // Days since 1970-01-01 to a date of the Gregorian calendar, by eras of 400 years that begin on 1 March.
+    // Converts days since 1970-01-01 to a Gregorian date, by eras of 400 years that begin on 1 March.
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
     let day_of_era = shifted.rem_euclid(146_097);
@@ -87,7 +88,7 @@ pub(crate) fn stamp(at: Millis) -> String {
     format!("{year:04}-{month:02}-{day:02} {:02}:{:02}", minute / 60, minute % 60)
 }
 
-/// The words of a line of a log, without its time and its mark, and whether it matters.
+/// Returns the words of a line without its time and mark, and whether the line matters.
 pub(super) fn bare(line: &str) -> (&str, bool) {
     let is_time = |word: &str| {
         word.split_once(':').is_some_and(|(hour, minute)| {

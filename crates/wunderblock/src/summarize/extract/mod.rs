@@ -1,12 +1,12 @@
-//! The floor: a summary made by mechanical means alone. It needs no model, cannot fail, and says nothing that does not
-//! stand in what it summarises.
+//! Mechanical summaries, the floor below every summariser. They need no model, cannot fail, and state nothing that
+//! their range does not contain.
 //!
 //! ```text
 //! Material ─ glean ─► Found ─ pick ─► items of each kind ─ fit ─► those there is room for ─ form ─► text
 //!        └─ earlier summaries ─ condense ──┘
 //! ```
-//! Everything a person or a model said stands in quotation marks or behind `>`; commands and paths stand in backticks.
-//! Each line ends with the position it came from, `#123`. How often something happened is written `×12`.
+//! Words of a person or a model are in quotation marks or after `>`; commands and paths are in backticks. Each line
+//! ends with the position it comes from, `#123`. A number of occurrences is written `×12`.
 
 mod act;
 mod catalogue;
@@ -62,11 +62,12 @@ use wunderblock_core::compact::Detail;
 use wunderblock_core::policy::Fill;
 use wunderblock_core::ports::CostModel;
 
-/// A summary of a range of at most `brief.most` tokens by the cost model; about `brief.target`, if the material has enough to say.
+/// Returns a summary of a range: at most `brief.most` tokens by the cost model, and about `brief.target` if the range
+/// has enough content.
 ///
-/// The same input gives the same text. Takes time linear in the input; of a very long text it reads the beginning, the end
-/// and the lines that report an error. Secrets that [`crate::redact`] finds are not in it. Where not even the headings of
-/// the template fit, it has fewer parts; where nothing fits, it is empty.
+/// The same input gives the same text. Takes time linear in the input: of a very long text it reads only the
+/// beginning, the end and the lines that report an error. The summary contains no secret that [`crate::redact`]
+/// finds. If not even the headings of the template fit, the summary has fewer parts; if nothing fits, it is empty.
 #[must_use]
 pub fn extract(read: &ReadMaterial<'_>, brief: &Brief<'_>, costs: &dyn CostModel) -> String {
     let ReadMaterial { material, found } = read;
@@ -76,7 +77,7 @@ pub fn extract(read: &ReadMaterial<'_>, brief: &Brief<'_>, costs: &dyn CostModel
     let form = SummaryForm::new(brief).timed(material);
     let mut items = pick::items(found, &form, brief.focus);
     condense::merge(&mut items, material, found, &form);
-    // What has to be there may be in what was cut away; and with it there, something else may have to go.
+    // Required content may have been cut. Adding it can push out other required content, so the loop checks again.
     let demanded = demands(found, material, brief);
     let mut text = Fit::new(brief, costs, &form).write(&items);
     for _ in 0..ROUNDS {
@@ -92,10 +93,10 @@ pub fn extract(read: &ReadMaterial<'_>, brief: &Brief<'_>, costs: &dyn CostModel
     text
 }
 
-/// So often what is missing is put before what is not.
+/// Maximum rounds of adding required content that is missing.
 const ROUNDS: usize = 4;
 
-/// Puts the item that says it first; without one, or where it would be cut, a name alone, or the words.
+/// Marks the item that meets a demand as required. Without such an item, adds the name or the words as one.
 fn insist(items: &mut Vec<SummaryItem>, demand: &Demand, form: &SummaryForm) {
     let at = form.place_of(demand.fill).unwrap_or(Fill::Current);
     if demand.is_name() {

@@ -1,27 +1,27 @@
-//! Names that come up: entities with their counts and last positions, and terms.
+//! Names in a range: entities and terms, with their counts and positions.
 
 use std::collections::HashMap;
 use wunderblock_core::literal::{LiteralKind, literals};
 use wunderblock_core::units::Seq;
 
-/// A name, and how often it came up.
+/// A name and its occurrences.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Named {
-    /// In its normal form.
+    /// The name in its normal form.
     pub(in super::super) text: String,
     pub(super) kind: Option<LiteralKind>,
     pub(super) count: u32,
-    /// Where it came up first.
+    /// Position of the first occurrence.
     pub(super) first: Seq,
-    /// Where it came up last.
+    /// Position of the last occurrence.
     pub(in super::super) last: Seq,
-    /// A user said it.
+    /// Whether a user wrote the name.
     pub(in super::super) by_user: bool,
-    /// A user or the model wrote it: it does not only stand in what tools answered.
+    /// Whether a user or the model wrote the name, so that it does not only occur in results of tools.
     pub(super) is_written: bool,
 }
 
-/// Who wrote a text that names are taken from.
+/// Author of a text that names are taken from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Author {
     User,
@@ -29,25 +29,25 @@ pub(super) enum Author {
     Tool,
 }
 
-/// Names in the order in which they came up first.
+/// Names in the order of their first occurrence.
 #[derive(Clone, Debug, Default)]
 pub(in super::super) struct Names {
     places: HashMap<u64, usize>,
     terms: HashMap<String, usize>,
-    /// Paths, identifiers, numbers, ids.
+    /// Paths, identifiers, numbers and ids.
     pub(in super::super) entities: Vec<Named>,
-    /// Names of tools, languages, libraries, people: words with a capital inside a sentence, programs, words in other
-    /// letters than those around them.
+    /// Names of tools, languages, libraries and people: capitalised words within a sentence, programs, and words in
+    /// another script than the words around them.
     pub(super) terms_found: Vec<Named>,
 }
 
-/// More names than that are not kept apart.
+/// Maximum names that are kept.
 const NAMES_MAX: usize = 200_000;
-/// A longer name is none worth repeating, in bytes.
+/// Maximum bytes of a name: a longer one is not worth repeating.
 const NAME_MAX: usize = 160;
 
 impl Names {
-    /// Takes in the entities of a text.
+    /// Adds the entities of a text.
     pub(super) fn learn(&mut self, text: &str, at: Seq, by: Author) {
         let (by_user, is_written) = (by == Author::User, by != Author::Tool);
         for literal in literals(text).filter(wunderblock_core::literal::Literal::is_entity) {
@@ -65,7 +65,7 @@ impl Names {
         }
     }
 
-    /// Takes in a term.
+    /// Adds a term.
     pub(super) fn term(&mut self, word: &str, at: Seq, by_user: bool) {
         if let Some(named) = self.terms.get(word).and_then(|place| self.terms_found.get_mut(*place)) {
             named.count = named.count.saturating_add(1);
@@ -87,7 +87,7 @@ impl Names {
         }
     }
 
-    /// Takes in the terms of what somebody said.
+    /// Adds the terms of a text that a user or the model wrote.
     pub(super) fn learn_terms(&mut self, text: &str, at: Seq, by_user: bool) {
         let bytes = text.as_bytes();
         let is_wide = |c: Option<char>| c.is_some_and(|c| c.len_utf8() >= 3 && c.is_alphanumeric());
@@ -119,6 +119,7 @@ impl Names {
             let capital = word.starts_with(|c: char| c.is_ascii_uppercase());
             let before = start.checked_sub(1).and_then(|at| bytes.get(at)).copied();
             let sentence = start.checked_sub(2).and_then(|at| bytes.get(at)).copied();
+            // A capital at the beginning of a sentence does not show a name.
             let inside = before == Some(b' ')
                 && sentence.is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b',');
             let foreign = word.len() >= 3

@@ -1,4 +1,4 @@
-//! What a stretch of a session holds that its people would miss: their words, rules, decisions, files, errors.
+//! Content of a stretch that people would miss: the user's words, rules, decisions, files and errors.
 
 use super::cue::Cue;
 use super::glean::{Sentence, glean};
@@ -6,34 +6,34 @@ use crate::summarize::task::Material;
 use wunderblock_core::stub;
 use wunderblock_core::units::Seq;
 
-/// Bytes of a text that are told of.
+/// Maximum bytes kept of a text.
 const HEAD: usize = 240;
 
-/// One thing somebody would miss.
+/// A piece of content that people would miss.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Noted {
-    /// Where it stands.
+    /// Its position in the session.
     pub at: Seq,
-    /// What it says, on one line, secrets taken out.
+    /// The content on one line, without secrets.
     pub text: String,
 }
 
-/// What a stretch holds that its people would miss.
+/// Content of a stretch that people would miss, by kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Notable {
-    /// What the user said.
+    /// Messages of the user.
     pub user_words: Vec<Noted>,
-    /// Sentences of the user that rule something out, demand or prefer it.
+    /// Sentences of the user that prohibit, demand or prefer something.
     pub rules: Vec<Noted>,
-    /// What was decided, by either.
+    /// Decisions of the user or the model.
     pub decisions: Vec<Noted>,
-    /// Files that were made, changed or removed.
+    /// Files that were created, changed or removed.
     pub files: Vec<Noted>,
-    /// What went wrong.
+    /// Errors that occurred.
     pub errors: Vec<Noted>,
 }
 
-/// What is notable in a stretch.
+/// Returns the notable content of a stretch.
 pub(crate) fn notable(material: &Material<'_>) -> Notable {
     let found = glean(material);
     let sentence = |said: &Sentence| noted(said.at, &said.text);

@@ -1,4 +1,4 @@
-//! How a call ended: what its result says of it.
+//! Reads from the result of a call how the call ended.
 
 use super::plain::head;
 use super::shell;
@@ -7,20 +7,20 @@ use serde::Deserialize;
 use std::sync::{LazyLock, OnceLock};
 use wunderblock_core::literal::{LiteralKind, literals};
 
-/// How a call ended.
+/// Outcome of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in super::super) struct Outcome {
-    /// Whether it failed.
+    /// Whether the call failed.
     pub(in super::super) failed: bool,
-    /// Whether it is a search without a match.
+    /// Whether the call is a search without a match.
     pub(super) found_nothing: bool,
-    /// The code its program ended with, where the result says so.
+    /// Exit code of the program, if the result states it.
     pub(in super::super) exit: Option<String>,
-    /// The line that says most about it.
+    /// The line that says most about the outcome.
     pub(in super::super) telling: Option<String>,
 }
 
-/// The words by which results are read; what each list is for, `outcome.toml` says.
+/// Words by which results are read; `outcome.toml` explains each list.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OutcomeWords {
@@ -31,19 +31,19 @@ struct OutcomeWords {
     noise: Vec<String>,
 }
 
-// That the embedded words can be read is what tests are for.
+// Tests check that the embedded words parse.
 static WORDS: LazyLock<OutcomeWords> =
     LazyLock::new(|| toml::from_str(include_str!("outcome.toml")).unwrap_or_default());
 
-/// Lines that only pass on that something else failed.
+/// Beginnings of lines that only pass on the failure of something else.
 const PASSED_ON: [&str; 3] = ["npm ERR!", "npm error", "error: could not compile"];
-/// So many lines that report an error are looked at for the one that says most.
+/// Maximum error lines that are compared to find the one that says most.
 const REPORTS: usize = 40;
-/// So many of the last lines may sum up.
+/// Maximum lines at the end of a result that are searched for one that sums up.
 const LAST_LINES: usize = 24;
-/// So much of a line is kept, in bytes.
+/// Maximum bytes kept of a line.
 const LINE_MAX: usize = 220;
-/// So much of the end of a result is looked at for its exit code and its sum, in bytes.
+/// Maximum bytes at the end of a result that are searched for its exit code and a line that sums up.
 const TAIL: usize = 8 << 10;
 
 fn errors() -> Option<&'static AhoCorasick> {
@@ -51,8 +51,8 @@ fn errors() -> Option<&'static AhoCorasick> {
     FOUND.get_or_init(|| AhoCorasick::new(&WORDS.errors).ok()).as_ref()
 }
 
-/// The line that reports an error: the first with a code; else the first that does not only pass one on. Looks at all of
-/// the text.
+/// Returns the line that reports an error: the first with an error code, or else the first that does not only pass on
+/// another failure. Searches the whole text, up to `REPORTS` error lines.
 pub(super) fn error_line(text: &str) -> Option<&str> {
     let mut best: Option<(u8, &str)> = None;
     let mut from = 0;
@@ -72,7 +72,7 @@ pub(super) fn error_line(text: &str) -> Option<&str> {
     best.map(|(_, line)| line)
 }
 
-/// The first line from `from` on that reports an error, and where it ends.
+/// Returns the first line from `from` that reports an error, and the offset of the line's end.
 fn report(text: &str, from: usize) -> Option<(&str, usize)> {
     let mut from = from;
     while let Some(hit) = errors()?.find(text.get(from..)?) {
@@ -80,7 +80,7 @@ fn report(text: &str, from: usize) -> Option<(&str, usize)> {
         let start = memchr::memrchr(b'\n', text.as_bytes().get(..at)?).map_or(0, |at| at + 1);
         let end = memchr::memchr(b'\n', text.as_bytes().get(at..)?).map_or(text.len(), |more| at + more);
         let line = text.get(start..end)?.trim();
-        // A traceback says what is wrong in its last line.
+        // The last line of a traceback says what is wrong.
         if line.starts_with("Traceback") {
             let after = text.get(end..).unwrap_or_default().lines().skip(1).take(60);
             let last = after
@@ -89,9 +89,10 @@ fn report(text: &str, from: usize) -> Option<(&str, usize)> {
                 .find(|line| line.contains(':'));
             return Some((last.unwrap_or(line), end));
         }
-        // `0 errors`, `no error`: nothing is wrong. A line of data is no message.
+        // `0 errors` and `no error` mean that nothing is wrong. Lines of more than 1,000 bytes are data and not
+        // messages.
         let is_fine = ["0 error", "no error", "errors: 0", "0 failed"].iter().any(|fine| line.contains(fine));
-        // Code that handles errors, a warning, and a commit that corrected one, report none.
+        // Code that handles errors, warnings, lines of a diff, and commits that corrected an error do not report one.
         let is_code = ["except ", "except:", "catch", "raise ", "throw ", "Commit ", "Warning:", "+", "- "]
             .iter()
             .any(|begin| without_number(line).starts_with(begin));
@@ -103,13 +104,14 @@ fn report(text: &str, from: usize) -> Option<(&str, usize)> {
     None
 }
 
-/// A line of code without the number a program shows before it: `1480: except ValueError as error:`.
+/// Strips the number that a program shows before a line of code: `1480: except ValueError as error:`.
 fn without_number(line: &str) -> &str {
     let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
     rest.strip_prefix(':').filter(|_| rest.len() < line.len()).map_or(line, str::trim_start)
 }
 
-/// Whether the result of a service says that nothing was done. A member `error` without a value says nothing.
+/// Returns whether the result of a service says that nothing was done. An `error` member without a value does not
+/// count.
 pub(super) fn is_refusal(text: &str) -> bool {
     let text = text.trim_start();
     let begun = WORDS.refusals.iter().find_map(|word| text.strip_prefix(word.as_str()));
@@ -118,7 +120,8 @@ pub(super) fn is_refusal(text: &str) -> bool {
     })
 }
 
-/// The line by which `git commit` says what it did, or a log behind it names the commit; its other lines are of others.
+/// Returns the line in which `git commit` reports its commit, or in which a log after it names the commit. Other
+/// lines of a log are about other commits.
 pub(super) fn commit_line<'t>(text: &'t str, command: &str) -> Option<&'t str> {
     let is_hash = |word: &str| word.len() >= 7 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
     let names_it = |line: &str| {
@@ -129,7 +132,7 @@ pub(super) fn commit_line<'t>(text: &'t str, command: &str) -> Option<&'t str> {
     text.lines().find(|line| line.starts_with('[') && line.contains("] ") || names_it(line))
 }
 
-/// Whether a search found nothing: its program then ends with 1 and says nothing, which is no failure.
+/// Returns whether a search found nothing. Its program then exits with 1 and prints nothing, which is not a failure.
 pub(super) fn found_nothing(what: &str, text: &str, outcome: &Outcome) -> bool {
     SEARCHES.contains(&shell::read(what).last.as_str())
         && outcome.failed
@@ -140,17 +143,17 @@ pub(super) fn found_nothing(what: &str, text: &str, outcome: &Outcome) -> bool {
 /// Programs that search.
 const SEARCHES: [&str; 5] = ["grep", "egrep", "rg", "ag", "ack"];
 
-/// A longer answer of a service is not told, in bytes.
+/// Maximum bytes of an answer that is quoted.
 const ANSWER: usize = 100;
 
-/// What a service answers, where that is short; of a search, how much it found.
+/// Returns the answer of a service if it is short; for a search, the line that says how much was found.
 pub(super) fn short_answer(text: &str) -> Option<&str> {
     let (first, more) = text.trim().split_once('\n').unwrap_or((text.trim(), ""));
     let is_whole = more.is_empty() || first.starts_with("Found ");
     Some(first.trim_end_matches(':')).filter(|first| is_whole && (1..=ANSWER).contains(&first.len()))
 }
 
-/// Reads a result. `shows`: its text is content, and says nothing about how it ended unless it failed.
+/// Reads a result. With `shows`, the text is content and says nothing about the outcome unless the call failed.
 pub(super) fn read(text: &str, failed: bool, shows: bool) -> Outcome {
     let tail = tail(text);
     let exit = if shows && !failed {
@@ -160,7 +163,7 @@ pub(super) fn read(text: &str, failed: bool, shows: bool) -> Outcome {
     };
     let bad_exit = exit.as_deref().is_some_and(|code| code != "0");
     let report = if failed || bad_exit || !shows { error_line(text) } else { None };
-    // A program that says how it ended is believed.
+    // A stated exit code overrides error lines.
     let failed = failed || bad_exit || (exit.is_none() && report.is_some());
     let telling = if failed {
         report.or_else(|| last_line(tail))
@@ -173,7 +176,7 @@ pub(super) fn read(text: &str, failed: bool, shows: bool) -> Outcome {
     Outcome { failed, found_nothing: false, exit, telling }
 }
 
-/// Where a compiler says, on the line below its message, that an error is: ` --> src/a.rs:3:7`.
+/// Returns the place that a compiler names on the line below its message: ` --> src/a.rs:3:7`.
 fn place(text: &str, line: &str) -> String {
     let below = text.split_once(line).and_then(|(_, rest)| rest.lines().nth(1)).map(str::trim);
     below

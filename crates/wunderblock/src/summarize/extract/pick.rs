@@ -1,4 +1,4 @@
-//! What could be said of what was found, kind by kind.
+//! Turns what was found in a range into items of a summary, kind by kind.
 
 mod acts;
 mod turns;
@@ -17,30 +17,32 @@ use wunderblock_core::literal;
 use wunderblock_core::policy::Fill;
 use wunderblock_core::units::Seq;
 
-/// So many of the newest actions are told in order.
+/// Maximum recent actions that are listed.
 const RECENT: usize = 10;
-/// So many of the newest announcements are told.
+/// Maximum next steps that are listed, counted from the newest.
 const NEXT: usize = 4;
-/// Maximum bytes told of a request …
+/// Maximum bytes quoted of a request or a sentence.
 const REQUEST: usize = 420;
-/// … and of the first: a range stands under it.
+/// Maximum bytes quoted of the first request, because it is the task of the whole range.
 const FIRST_REQUEST: usize = 1_200;
-/// Weight of each name and number in a request, and the maximum that count: eight weigh as much as being the newest.
+/// Weight of each name and number in a request.
 const NAMED: i64 = 125;
+/// Maximum names and numbers that count in a request. Eight weigh as much as being the newest request.
 const NAMED_MAX: usize = 8;
-/// Weight of each name and number of a sentence: those that name nothing say least.
+/// Weight of each name and number in a sentence: sentences that name nothing say least.
 const NAMES_OF_SENTENCE: i64 = 60;
-/// So much of a command, in bytes.
+/// Maximum bytes of a command.
 const COMMAND: usize = 160;
-/// Minimum words that a sentence on a focus shares with it, where it has that many.
+/// Minimum words that a sentence shares with a focus, if the focus has that many.
 const FOCUS_WORDS: usize = 2;
-/// Maximum sentences told on a focus, and the weight that puts them first.
+/// Maximum sentences that are quoted on a focus.
 const FOCUS_MAX: usize = 24;
+/// Weight that puts the sentences on a focus first.
 const FOCUS_WEIGHT: i64 = 40_000;
-/// So many names are worth a place.
+/// Maximum names that become items.
 const NAMES: usize = 400;
 
-/// Positions of the range, for what is newer.
+/// First and last position of a range, from which the newness of a position is computed.
 #[derive(Clone, Copy)]
 struct RangeShare {
     from: u64,
@@ -54,14 +56,14 @@ impl RangeShare {
         Self { from: all.iter().copied().min().unwrap_or(0), to: all.iter().copied().max().unwrap_or(0) }
     }
 
-    /// 0 for the oldest, 1,000 for the newest.
+    /// Returns how new a position is, from 0 for the oldest to 1,000 for the newest.
     fn newness(self, at: Seq) -> i64 {
         let part = at.0.saturating_sub(self.from).saturating_mul(1_000) / (self.to - self.from).max(1);
         i64::try_from(part.min(1_000)).unwrap_or(1_000)
     }
 }
 
-/// All items of the kinds a form has a place for.
+/// Returns all items of the kinds that the form has a place for.
 pub(super) fn items(found: &Found<'_>, form: &SummaryForm, focus: Option<&str>) -> Vec<SummaryItem> {
     let mut pick = Pick { found, form, span: RangeShare::of(found), items: Vec::new() };
     if let Some(focus) = focus {
@@ -105,7 +107,8 @@ impl<'f> Pick<'f> {
         self.items
     }
 
-    /// What was said on a focus, whatever kind of sentence it is: those that share most of its words, then the newest.
+    /// Adds sentences on a focus, whatever their kind: those that share most words with the focus first, then the
+    /// newest.
     fn focused(&mut self, focus: &str) {
         let Some(fill) = self.form.place_of(Fill::Findings) else { return };
         let wanted = distinct_words(focus);
@@ -116,7 +119,7 @@ impl<'f> Pick<'f> {
         for (lead, said) in said {
             for sentence in sentences_of(&said.text) {
                 let shared = distinct_words(sentence).intersection(&wanted).count();
-                // One word of several is met by chance.
+                // A single shared word of several is a coincidence.
                 if shared >= wanted.len().min(FOCUS_WORDS) && shared > 0 {
                     near.push((shared, said.at, lead, sentence));
                 }
@@ -134,9 +137,9 @@ impl<'f> Pick<'f> {
         self.form.marks
     }
 
-    /// Somebody's words on one line, at most so many bytes of them.
+    /// Returns a text on one line, at most `most` bytes of it.
     fn short_line(&self, text: &str, most: usize) -> String {
-        // White space takes room too, so somewhat more is read than is kept.
+        // Runs of white space shrink to one blank, so the text read is longer than the text kept.
         let look = cut(text, most.saturating_mul(2).max(64));
         let (kept, more) = (text.get(..look).unwrap_or_default(), look < text.len());
         let plain = line(kept, self.marks());
@@ -169,12 +172,13 @@ impl<'f> Pick<'f> {
         let mut seen: HashMap<&str, usize> = HashMap::new();
         let found = self.found;
         for sentence in found.sentences(cue) {
-            // What was taken back or broken off is neither done nor known.
+            // A reply that was taken back, rejected, broken off or not applied does not show that anything was done
+            // or found.
             if !sentence.by_user && found.verdict(sentence.at).is_some() {
                 continue;
             }
             let newness = self.span.newness(sentence.at);
-            // What was ruled out at the beginning still is; what was found there may not be.
+            // A prohibition from the beginning still applies; a finding from the beginning may be outdated.
             let weight = if cue == Cue::Constraint { 500 + newness / 2 } else { newness };
             let names = i64::try_from(literal::literals(&sentence.text).take(NAMED_MAX).count()).unwrap_or(0);
             let weight = weight + if sentence.by_user { 400 } else { 0 } + NAMES_OF_SENTENCE * names;
@@ -192,7 +196,7 @@ impl<'f> Pick<'f> {
                 _ => "",
             };
             seen.insert(&sentence.text, self.items.len());
-            // What was wrong may be right since: nothing tells but that a file was changed.
+            // A fault may have been corrected since. The only sign of that is a later change to a file.
             let since = cue == Cue::Finding && cue::names_fault(&sentence.text);
             let since = if since { self.changed_since(sentence.at) } else { String::new() };
             self.quote(fill, lead, &sentence.text, (sentence.at, weight));
@@ -219,7 +223,7 @@ impl<'f> Pick<'f> {
     fn next(&mut self) {
         let before = self.items.len();
         self.sentences(Fill::Next, Cue::Next);
-        // What was to come next before the last two requests has come, or will not; the same before anything was done since.
+        // A next step is outdated if it precedes the last two requests, or anything that was done after it.
         let users = &self.found.users;
         let asked = users.iter().rev().nth(1).or(users.first()).map_or(Seq::START, |said| said.at);
         let acted = self.found.steps.last().map_or(Seq::START, |step| step.at.next());
@@ -263,7 +267,7 @@ impl<'f> Pick<'f> {
     fn todos(&mut self) {
         let found = self.found;
         if let Some((at, plan)) = &found.plan {
-            // What was done since, nobody has ticked off.
+            // Nobody has ticked off what was done after the list was written.
             let is_old = found.users.last().is_some_and(|said| said.at > *at)
                 || found.steps.iter().any(|step| step.at > *at && step.kind != Kind::Plan);
             for (place, (text, doing)) in plan.open.iter().enumerate() {
@@ -277,13 +281,14 @@ impl<'f> Pick<'f> {
                 let before = self.items.len();
                 self.quote(Fill::Todos, lead, text, (*at, weight));
                 if let Some(item) = self.items.get_mut(before) {
+                    // Tasks keep the order of the list, after all items that are ordered by position.
                     item.order = u64::try_from(place).unwrap_or(0) + (1 << 40);
                 }
             }
         }
         let before = self.items.len();
         self.sentences(Fill::Todos, Cue::Todo);
-        // What a reply leaves open, a later step may have done.
+        // A later step may have done what a reply left open.
         let acted = found.steps.last().map_or(Seq::START, |step| step.at);
         for item in self.items.iter_mut().skip(before).filter(|item| item.refs.iter().all(|at| *at < acted)) {
             if let ItemText::Line { lead, .. } = &mut item.text {
@@ -294,7 +299,7 @@ impl<'f> Pick<'f> {
 
     fn done(&mut self) {
         let found = self.found;
-        // Among what is open, an item of a plan reads as if it were.
+        // Among open tasks, a completed item of a plan would look open, so it gets a label.
         let is_mixed = self.form.part(Fill::Done).is_some_and(|part| part.fills.contains(&Fill::Todos));
         let lead = if is_mixed { DONE } else { "" };
         for text in found.plan.iter().flat_map(|(_, plan)| &plan.done) {
@@ -341,6 +346,7 @@ impl<'f> Pick<'f> {
     fn identifiers(&mut self) {
         let found = self.found;
         let newest = found.users.last().map_or(Seq::START, |said| said.at);
+        // Changed files are listed in a separate part.
         let files: HashSet<&str> = found
             .files
             .iter()
@@ -363,7 +369,7 @@ impl<'f> Pick<'f> {
         }
     }
 
-    /// What a name is worth: who said it, how often, and how long ago.
+    /// Returns the worth of a name: by who wrote it, how often, and how recently.
     fn worth(&self, named: &Named, newest: Seq) -> i64 {
         let kind = match named.kind {
             Some(literal::LiteralKind::Id) => -100,
@@ -393,21 +399,21 @@ impl<'f> Pick<'f> {
     }
 }
 
-/// Whether a name is of the work: somebody wrote it, and it is no number, and no flag of a command.
+/// Returns whether a name belongs to the work: a person or a model wrote it, and it is neither a number nor a flag.
 fn is_worth_naming(named: &Named) -> bool {
     named.is_written && named.kind != Some(literal::LiteralKind::Number) && !named.text.starts_with('-')
 }
 
-/// A name in backticks, and how often it came up.
+/// Returns a name in backticks, with its number of occurrences if it occurs more than once.
 fn counted(name: &str, count: u32) -> String {
     if count > 1 { format!("`{name}` ×{count}") } else { format!("`{name}`") }
 }
 
-/// Whether a message asks for something, and is not only a nod.
+/// Returns whether a message asks for something, and does not only agree.
 pub(super) fn opens_something(text: &str) -> bool {
     let text = text.trim();
     let words = text.split_whitespace().count();
-    // `/help` and `/add src/a.rs` are for the harness.
+    // `/help` and `/add src/a.rs` are commands for the harness.
     if words <= 2 && text.starts_with('/') {
         return false;
     }

@@ -1,15 +1,16 @@
-//! Text of the transcript as it may stand in a summary: on one line, without marks that hide or reorder, closing nothing.
+//! Prepares text of a transcript for a summary: on one line, without characters that hide or reorder text, and unable
+//! to close a quotation or an element.
 
 use crate::redact::Redactor;
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-/// Of a longer text, so much of its beginning is read, in bytes …
+/// Maximum bytes read from the start of a long text.
 const READ_HEAD: usize = 48 << 10;
-/// … and so much of its end.
+/// Maximum bytes read from the end of a long text.
 const READ_TAIL: usize = 16 << 10;
 
-/// Without secrets, and of a long text only its beginning and its end.
+/// Returns a text without secrets and colours; of a long text, only its start and its end.
 pub(super) fn readable<'a>(text: &'a str) -> Cow<'a, str> {
     static REDACTOR: OnceLock<Redactor> = OnceLock::new();
     let redactor = REDACTOR.get_or_init(Redactor::embedded);
@@ -25,7 +26,7 @@ pub(super) fn readable<'a>(text: &'a str) -> Cow<'a, str> {
     Cow::Owned(format!("{}\n…\n{}", safe(head), safe(tail)))
 }
 
-/// Elements that readers of a transcript take for a change of speaker, whatever stands in them.
+/// Elements that readers of a transcript take for a change of speaker, whatever they contain.
 const SPEAKERS: [&str; 14] = [
     "system",
     "user",
@@ -43,16 +44,16 @@ const SPEAKERS: [&str; 14] = [
     "im_end",
 ];
 
-/// How text is made harmless.
+/// Elements to make harmless.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Escaping {
-    /// Elements of speakers are.
+    /// Only elements that name a speaker.
     Speakers,
-    /// All elements are: the summary is made of elements itself.
+    /// All elements, because the summary itself consists of elements.
     All,
 }
 
-/// On one line, to stand in quotation marks.
+/// Returns a text on one line, fit to be put into quotation marks.
 pub(super) fn line(text: &str, marks: Escaping) -> String {
     one_line(text, marks, '\'')
 }
@@ -80,10 +81,10 @@ fn one_line(text: &str, marks: Escaping, quote: char) -> String {
     balanced(out)
 }
 
-/// Writes the beginning of an element so that it is none, and says how many bytes of the text that was.
+/// Writes the beginning of an element in harmless form, and returns how many bytes of the text it replaces.
 fn disarm(text: &str, at: usize, out: &mut String) -> usize {
     out.push('‹');
-    // With its slash it would look like a path.
+    // With its slash, the element would look like a path.
     let closes = text.get(at + 1..).is_some_and(|rest| rest.starts_with('/'));
     if closes {
         out.push('∕');
@@ -91,7 +92,7 @@ fn disarm(text: &str, at: usize, out: &mut String) -> usize {
     1 + usize::from(closes)
 }
 
-/// The text with its elements written as they were: without their slash, what follows it would be another name.
+/// Restores the elements of a text. A name that follows a slash would be another name without the slash.
 pub(in crate::summarize) fn restored(text: &str) -> Cow<'_, str> {
     if text.contains('‹') {
         Cow::Owned(text.replace("‹∕", "</").replace('‹', "<"))
@@ -100,7 +101,8 @@ pub(in crate::summarize) fn restored(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Marks of emphasis at a blank. Elsewhere they hold apart what would be one name without them.
+/// Returns whether `**` is a mark of emphasis, which is next to a blank. Elsewhere it separates text that would form
+/// one name without it.
 fn is_emphasis(text: &str, at: usize) -> bool {
     let blank = |c: Option<char>| c.is_none_or(char::is_whitespace);
     let before = text.get(..at).and_then(|text| text.chars().next_back());
@@ -109,7 +111,7 @@ fn is_emphasis(text: &str, at: usize) -> bool {
         && (blank(before) || blank(after) || matches!(after, Some(',' | ';' | ')')))
 }
 
-/// Line by line, each behind a `>`.
+/// Quotes a text line by line, each after a `>`.
 pub(super) fn block(text: &str, marks: Escaping) -> String {
     let mut out = String::with_capacity(text.len() + 64);
     for piece in text.trim().lines() {
@@ -133,14 +135,14 @@ pub(super) fn block(text: &str, marks: Escaping) -> String {
     out
 }
 
-/// On one line, to stand in backticks. Quotation marks stay where each has its other half: one alone would pair with one
-/// behind the backticks.
+/// Returns a text on one line, fit to be put into backticks. Quotation marks stay if they are paired: an unpaired one
+/// would pair with a mark after the backticks.
 pub(super) fn code(text: &str, marks: Escaping) -> String {
     let code = one_line(text, marks, '"').replace('`', "'");
     if code.matches('"').count() % 2 == 1 { code.replace('"', "'") } else { code }
 }
 
-/// Controls, line ends of other scripts, and marks that reorder or hide text.
+/// Returns whether a character is a control, a line end of another script, or a mark that reorders or hides text.
 fn hides(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
@@ -162,7 +164,7 @@ fn opens(text: &str, at: usize, marks: Escaping) -> bool {
     }
 }
 
-/// A mark without its other half would pair with one of another text on the same line.
+/// Replaces marks without their other half, which would pair with a mark of another text on the same line.
 fn balanced(mut text: String) -> String {
     if text.matches('`').count() % 2 == 1 {
         text = text.replace('`', "'");
@@ -175,7 +177,7 @@ fn balanced(mut text: String) -> String {
     text
 }
 
-/// At most `most` bytes of a line; a name is shown whole or not at all, and `…` says that something is missing.
+/// Cuts a line to at most `most` bytes. A name is kept whole or left out, and `…` marks the cut.
 pub(super) fn head(text: &str, most: usize) -> Cow<'_, str> {
     if text.len() <= most {
         return Cow::Borrowed(text);
@@ -185,7 +187,7 @@ pub(super) fn head(text: &str, most: usize) -> Cow<'_, str> {
     Cow::Owned(balanced(format!("{kept}…")))
 }
 
-/// The last place not after `most` where a text can be cut without cutting a name.
+/// Returns the last offset up to `most` at which a text can be cut without cutting a name.
 pub(super) fn cut(text: &str, most: usize) -> usize {
     let end = text.floor_char_boundary(most);
     if end == text.len() {
@@ -207,14 +209,14 @@ pub(super) fn cut(text: &str, most: usize) -> usize {
     0
 }
 
-/// The first place not before `least` where a text can be cut without cutting a name.
+/// Returns the first offset from `least` at which a text can be cut without cutting a name.
 pub(super) fn cut_after(text: &str, least: usize) -> usize {
     let at = text.ceil_char_boundary(least);
     let rest = text.get(at..).unwrap_or_default();
     rest.find(|c: char| c.is_whitespace() || c.len_utf8() >= 3).map_or(text.len(), |more| at + more)
 }
 
-/// Without the sequences that colour a terminal.
+/// Removes the escape sequences that colour a terminal.
 pub(in super::super) fn without_colour(text: &str) -> Cow<'_, str> {
     if memchr::memchr(0x1b, text.as_bytes()).is_none() {
         return Cow::Borrowed(text);

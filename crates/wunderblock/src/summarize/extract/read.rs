@@ -1,9 +1,9 @@
-//! A range, read.
+//! A range and what was found in it.
 
 use super::glean::{Found, glean};
 use crate::summarize::task::Material;
 
-/// A range, and what was found there: read once, for who writes of it and for who checks that.
+/// A range and what was found in it. Read once, for writing a summary and for checking it.
 #[derive(Clone)]
 pub struct ReadMaterial<'a> {
     pub(in crate::summarize) material: &'a Material<'a>,
@@ -11,13 +11,13 @@ pub struct ReadMaterial<'a> {
 }
 
 impl<'a> ReadMaterial<'a> {
-    /// Reads a range. Takes time linear in it; secrets are not in what it finds.
+    /// Reads a range. Takes time linear in the range, and keeps no secrets in the findings.
     #[must_use]
     pub fn of(material: &'a Material<'a>) -> Self {
         Self { material, found: glean(material) }
     }
 
-    /// What was read.
+    /// Returns the range.
     #[must_use]
     pub fn material(&self) -> &'a Material<'a> {
         self.material

@@ -1,48 +1,50 @@
-//! What a shell command reads and changes, as far as its words say so.
+//! Reads what a shell command does to files, as far as its words show.
 
 use super::act::Deed;
 use super::check::Check;
 
-/// So much of a command is looked at, in bytes.
+/// Maximum bytes of a command that are read.
 const LOOK: usize = 4096;
+/// Maximum words and operators of a command that are read.
 const WORDS_MAX: usize = 256;
+/// Maximum files recorded for a command.
 const FILES_MAX: usize = 16;
 
-/// Programs that show what files hold, or which there are.
+/// Programs that show the contents of files, or list files.
 const SHOWS: [&str; 11] = ["cat", "ls", "find", "rg", "less", "bat", "nl", "sed", "tree", "stat", "file"];
 
-/// A command, read.
+/// A parsed shell command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Shell {
-    /// Its program and what that is told to do: `cargo test`. What is compared to see that it was run again.
+    /// Each program with its first argument, such as `cargo test`. Equal keys mean that the same was run again.
     pub(super) key: String,
-    /// The program alone.
+    /// First program of the command, ignoring programs such as `cd` and `echo`.
     pub(super) program: String,
-    /// Files.
+    /// Operations on files.
     pub(super) files: Vec<(Deed, String)>,
-    /// Whether all it does is to show something.
+    /// Whether the command only shows something.
     pub(super) shows: bool,
-    /// Its last command shows something.
+    /// Whether the last command of the line shows something.
     pub(super) ends_showing: bool,
-    /// The program that comes last, behind pipes too: the code it ends with is the command's.
+    /// Last program of the command, also after pipes: its exit code is that of the command.
     pub(super) last: String,
-    /// The checks it runs.
+    /// Checks that the command runs.
     pub(super) checks: Vec<Check>,
-    /// Where it is, by its own `cd`; empty: where it began.
+    /// Folder after the command's own `cd`; empty for the folder where the command began.
     folder: String,
 }
 
 enum ShellPiece {
     Word(String),
-    /// `>`, or `>>`, which appends.
+    /// `>` or, if true, `>>`, which appends.
     To(bool),
     /// `<` or `<<`.
     From,
-    /// `&&`, `||`, `;`, a line's end.
+    /// `&&`, `||`, `;`, or a line break.
     End,
     /// `|`.
     Pipe,
-    /// `(`: what follows leaves the folder outside as it is.
+    /// `(`: a subshell, whose `cd` does not affect the folder outside.
     Open,
     /// `)`.
     Close,
@@ -58,6 +60,7 @@ pub(super) fn read(command: &str) -> Shell {
             ShellPiece::Word(_) if from => from = false,
             ShellPiece::Word(word) if to_file => {
                 to_file = false;
+                // `2>&1` and `> /dev/null` write no file.
                 if !word.starts_with('&') && !word.starts_with("/dev/") {
                     shell.shows = false;
                     shell.add(if appends { Deed::Changed } else { Deed::Created }, &word);
@@ -92,13 +95,15 @@ impl Shell {
         }
     }
 
-    /// All changes at and below where it is. An absolute folder may be the whole of the working tree.
+    /// Reverts all changes in the current folder and below. An absolute folder may be the root of the working tree,
+    /// so it counts as the whole tree.
     fn revert_all(&mut self) {
         let path = if self.folder.is_empty() || self.folder.starts_with('/') { "." } else { &self.folder };
         self.files.push((Deed::Reverted, path.to_owned()));
     }
 
-    /// `cd`. A folder that only the shell knows counts as unknown: paths stay as they are written.
+    /// Enters a folder, as `cd` does. If only the shell knows the folder, it counts as unknown: paths stay as they
+    /// are written.
     fn enter(&mut self, to: Option<&str>) {
         let known = to.filter(|to| !to.starts_with(['-', '~']) && !to.contains(['$', '`', '*']));
         self.folder = known.map(|to| joined(&self.folder, to)).unwrap_or_default();
@@ -109,6 +114,7 @@ impl Shell {
         let Some((program, rest)) = words.split_first() else { return };
         let check = Check::of(words, &self.folder);
         let program = program.rsplit('/').next().unwrap_or_default();
+        // Such a check is not seen whole: `grep` and `head` hide lines and exit codes.
         if is_piped && check.is_none() && !matches!(program, "tail" | "tee" | "cat") {
             self.checks.last_mut().into_iter().for_each(|check| check.is_filtered = true);
         }
@@ -152,7 +158,7 @@ impl Shell {
         }
     }
 
-    /// Enters where git is told to work, and gives what it is told to do.
+    /// Applies the options of git that set its folder, and returns the words after them.
     fn git_folder<'w>(&mut self, mut words: &'w [String]) -> &'w [String] {
         while let [flag, value, rest @ ..] = words {
             match flag.as_str() {
@@ -165,7 +171,7 @@ impl Shell {
         words
     }
 
-    /// `mv`: into a directory, or to another name.
+    /// Reads `mv`, which moves into a directory or to another name.
     fn moved(&mut self, named: &[&str]) {
         let [from @ .., to] = named else { return };
         let into = from.len() > 1 || to.ends_with(['/', '.']);
@@ -176,13 +182,14 @@ impl Shell {
         }
     }
 
-    /// What git does to the files of the working tree.
+    /// Reads what git does to the files of the working tree.
     fn git(&mut self, named: &[&str], words: &[String]) {
         let has = |word: &str| words.iter().any(|given| *given == word);
         match named {
             ["rm", files @ ..] => files.iter().for_each(|file| self.add(Deed::Removed, file)),
             ["mv", files @ ..] => self.moved(files),
             ["commit", ..] => self.files.push((Deed::Committed, String::new())),
+            // The working tree no longer contains changes that are stashed.
             ["stash"] | ["stash", "push" | "save", ..] => self.files.push((Deed::Reverted, ".".to_owned())),
             ["reset", ..] if has("--hard") => self.files.push((Deed::Reverted, ".".to_owned())),
             ["checkout" | "restore", files @ ..] if !has("--staged") => {
@@ -227,7 +234,7 @@ impl Shell {
     }
 }
 
-/// A command without what only says how it is run: settings, `sudo`, `timeout 60`.
+/// Strips words that only say how a command is run: variables, `sudo`, `timeout 60`.
 fn command_of(mut words: &[String]) -> &[String] {
     let is_setting = |word: &str| {
         word.split_once('=').is_some_and(|(name, _)| name.chars().all(|c| c.is_ascii_uppercase() || c == '_'))
@@ -246,7 +253,7 @@ fn command_of(mut words: &[String]) -> &[String] {
     words
 }
 
-/// A path as it is from outside a folder.
+/// Joins a folder and a path, and resolves `.` and `..`.
 pub(super) fn joined(folder: &str, path: &str) -> String {
     if folder.is_empty() || path.starts_with(['/', '~']) {
         return path.to_owned();
@@ -270,7 +277,7 @@ fn looks_like_file(word: &str) -> bool {
         && word.contains(char::is_alphabetic)
 }
 
-/// Words and what stands between them; quotes are taken off, and a here-document is not read.
+/// Splits a command into words and operators. Removes quotes, and stops at the content of a here-document.
 fn pieces(command: &str) -> Vec<ShellPiece> {
     let end = super::plain::cut(command, LOOK);
     let mut chars = command.get(..end).unwrap_or_default().chars().peekable();
@@ -294,7 +301,7 @@ fn pieces(command: &str) -> Vec<ShellPiece> {
             '\\' => word.extend(chars.next().filter(|c| *c != '\n')),
             '\n' if here => break,
             '\n' | ';' | '|' | '&' => {
-                // `2>&1` is one word.
+                // In `2>&1`, the `&` is part of a word.
                 if c == '&' && matches!(pieces.last(), Some(ShellPiece::To(_))) && word.is_empty() {
                     word.push('&');
                     continue;
@@ -330,7 +337,7 @@ fn pieces(command: &str) -> Vec<ShellPiece> {
                 pieces.push(ShellPiece::Close);
             }
             c => {
-                // `$(…)` is a word's.
+                // `$(…)` is part of a word.
                 nested = match c {
                     '(' => nested + 1,
                     ')' => nested.saturating_sub(1),

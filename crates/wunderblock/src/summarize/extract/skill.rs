@@ -1,4 +1,4 @@
-//! Skills an agent invokes: by a tool of their own, or by reading the file that describes one.
+//! Finds skills that an agent invokes, with a dedicated tool or by reading the file that describes the skill.
 
 use super::act::{Deed, argument};
 use super::plain::{Escaping, head, line};
@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use wunderblock_core::units::Seq;
 use wunderblock_core::work::InvokedSkill;
 
-/// How skills are invoked; what each field is for, `skill.toml` says.
+/// Words by which invocations are recognised; `skill.toml` explains each field.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SkillWords {
@@ -17,16 +17,16 @@ struct SkillWords {
     begins: Vec<String>,
 }
 
-// That the embedded words can be read is what tests are for.
+// Tests check that the embedded words parse.
 static WORDS: LazyLock<SkillWords> =
     LazyLock::new(|| toml::from_str(include_str!("skill.toml")).unwrap_or_default());
 
-/// What is kept of what a skill says, in bytes.
+/// Maximum bytes kept of a skill's text.
 const TEXT: usize = 600;
-/// A shorter result only says that the skill is there, in bytes.
+/// Minimum bytes of a skill's text: a shorter result only confirms that the skill exists.
 const TEXT_MIN: usize = 200;
 
-/// The skill a call invokes.
+/// Returns the skill that a call invokes.
 pub(super) fn called(name: &str, input: &str, files: &[(Deed, String)]) -> Option<InvokedSkill> {
     let plain: String = name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
     let called = WORDS.tools.contains(&plain).then(|| argument(input, &WORDS.names)).flatten();
@@ -39,7 +39,7 @@ pub(super) fn called(name: &str, input: &str, files: &[(Deed, String)]) -> Optio
     Some(InvokedSkill { name: head(name.trim(), 80).into(), ..InvokedSkill::default() })
 }
 
-/// Takes in what a skill says, where it says more than that it is there.
+/// Records the text of a skill, unless the text only confirms that the skill exists.
 pub(super) fn read(skill: &mut InvokedSkill, at: Seq, text: &str) {
     let begins = WORDS.begins.iter().any(|begin| text.trim_start().starts_with(begin.as_str()));
     if skill.text.is_empty() && (text.len() >= TEXT_MIN || begins) {

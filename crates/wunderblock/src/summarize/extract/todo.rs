@@ -1,5 +1,5 @@
-//! Lists of what is to be done, as agents keep them: by a tool that writes the whole list, by tools that write or change
-//! one item, or as boxes in a text.
+//! Task lists as agents keep them: with a tool that writes the whole list, with tools that write or change one item,
+//! or as boxes in a text.
 
 use super::act::{Kind, kind};
 use super::change::WrittenText;
@@ -10,34 +10,34 @@ use wunderblock_core::state::ItemStatus;
 use wunderblock_core::units::Seq;
 use wunderblock_core::work::TodoItem;
 
-/// A list as it stood at some moment.
+/// A task list at some moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in super::super) struct Plan {
-    /// What is still to be done, in order, and whether it is being done.
+    /// Open tasks in order, each with whether it is in progress.
     pub(in super::super) open: Vec<(String, bool)>,
-    /// What is done.
+    /// Tasks that are done or dropped.
     pub(in super::super) done: Vec<String>,
 }
 
-/// What a call makes of the list.
+/// Change that a call makes to a task list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TodoCall {
-    /// It is this.
+    /// Replaces the list by these items.
     Whole(Vec<TodoItem>),
-    /// These are added to it, or replace those of the same name.
+    /// Adds these items, or replaces items with the same id.
     Merged(Vec<TodoItem>),
-    /// This is added to it; its result tells its name.
+    /// Adds this item. Its result states the id.
     Added(TodoItem),
-    /// The item of this name is changed: its status, its words.
+    /// Changes the status or the words of the item with this id.
     Changed(Box<str>, Option<ItemStatus>, Option<Box<str>>),
 }
 
-/// A longer list is read no further.
+/// Maximum items that are read of a list.
 const ENTRIES_MAX: usize = 200;
-/// A list in a larger text is not looked for, in bytes.
+/// Maximum bytes of an input that is searched for a list.
 const INPUT_MAX: usize = 256 << 10;
 
-/// How lists are read; what each field is for, `todo.toml` says.
+/// Words by which lists are read; `todo.toml` explains each field.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TodoWords {
@@ -53,12 +53,12 @@ struct TodoWords {
     dropped: Vec<String>,
 }
 
-// That the embedded words can be read is what tests are for.
+// Tests check that the embedded words parse.
 static WORDS: LazyLock<TodoWords> =
     LazyLock::new(|| toml::from_str(include_str!("todo.toml")).unwrap_or_default());
 
 impl Plan {
-    /// A list, by how far its items are.
+    /// Sorts the items of a list by their status.
     pub(super) fn of(items: &[TodoItem]) -> Self {
         let mut plan = Self::default();
         items.iter().for_each(|item| plan.add(&item.what, item.status));
@@ -80,17 +80,17 @@ impl Plan {
     }
 }
 
-/// Whether a tool keeps a list, or some of its items.
+/// Returns whether a tool keeps a list, or some of its items.
 pub(super) fn keeps_list(name: &str) -> bool {
     kind(name) == Kind::Plan || WORDS.adds.contains(&plain(name)) || WORDS.changes.contains(&plain(name))
 }
 
-/// A name without case and signs.
+/// Returns a name in lower case, without signs.
 fn plain(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// What a call makes of the list; none if it keeps none.
+/// Returns the change that a call makes to the list; `None` if its tool keeps no list.
 pub(crate) fn todo_call(name: &str, input: &str) -> Option<TodoCall> {
     if !keeps_list(name) || input.len() > INPUT_MAX {
         return None;
@@ -111,13 +111,13 @@ pub(crate) fn todo_call(name: &str, input: &str) -> Option<TodoCall> {
     Some(if merges { TodoCall::Merged(items) } else { TodoCall::Whole(items) })
 }
 
-/// A list in an argument: an array of objects that have a text and a state, or boxes in a text.
+/// Returns the list in an argument: an array of objects with a text and a status, or boxes in a text.
 fn list(value: &Value) -> Option<Vec<TodoItem>> {
     let items: Vec<TodoItem> = match value {
         Value::Array(list) => {
             list.iter().take(ENTRIES_MAX).filter_map(|entry| item(entry.as_object()?, false)).collect()
         }
-        // Some harnesses pass the list as a text.
+        // Some harnesses pass the list as JSON in a string.
         Value::String(text) if text.trim_start().starts_with('[') => {
             let parsed = serde_json::from_str::<Value>(text).ok();
             return parsed.as_ref().and_then(list).or_else(|| boxes(text));
@@ -140,7 +140,7 @@ fn id(fields: &Map<String, Value>) -> Option<Box<str>> {
     }
 }
 
-/// An item of a list; one that is new need not say how far it is.
+/// Parses an item of a list. A new item may lack a status.
 fn item(fields: &Map<String, Value>, is_new: bool) -> Option<TodoItem> {
     let what = first(fields, &WORDS.texts)?.as_str()?.trim();
     let state = first(fields, &WORDS.states);
@@ -169,7 +169,7 @@ fn state_of(value: &Value) -> ItemStatus {
     }
 }
 
-/// The list after a call at a position.
+/// Applies a call at a position to a list.
 pub(crate) fn follow(list: &mut Vec<TodoItem>, at: Seq, call: &TodoCall) {
     let placed = |item: &TodoItem| TodoItem { at, span: (at, at), ..item.clone() };
     match call {
@@ -196,7 +196,7 @@ pub(crate) fn follow(list: &mut Vec<TodoItem>, at: Seq, call: &TodoCall) {
 }
 
 impl TodoCall {
-    /// The call with what its result tells: `#3` is the name of what was added.
+    /// Takes the id of an added item from the call's result, where the id is written `#3`.
     pub(super) fn named(&mut self, result: &str) {
         if let Self::Added(item) = self
             && item.id.is_none()
@@ -208,18 +208,18 @@ impl TodoCall {
     }
 }
 
-/// The boxes of a text: `- [ ] open`, `- [x] done`.
+/// Returns the boxes of a text: `- [ ] open`, `- [x] done`.
 pub(super) fn of_text(text: &str) -> Option<Plan> {
     boxes(text).map(|items| Plan::of(&items)).filter(|plan| !plan.is_empty())
 }
 
-/// Whether a file's name says that it holds what is to be done.
+/// Returns whether a file's name says that the file contains a task list.
 pub(super) fn is_plan_file(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default().to_lowercase();
     ["plan", "todo", "task", "progress", "checklist"].iter().any(|word| name.contains(word))
 }
 
-/// The boxes that a call writes into a file, and those it writes over.
+/// Boxes that a call writes into a file, and boxes that it overwrites.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Ticks {
     over: Vec<TodoItem>,
@@ -227,7 +227,7 @@ pub(super) struct Ticks {
 }
 
 impl Ticks {
-    /// Those a call writes and writes over; none where it has none.
+    /// Returns the boxes that a change writes and overwrites; `None` if it has no boxes.
     pub(super) fn of_change(change: &WrittenText) -> Option<Self> {
         let all =
             |texts: &[String]| texts.iter().filter_map(|text| boxes(text)).flatten().collect::<Vec<_>>();
@@ -235,12 +235,12 @@ impl Ticks {
         (ticks != Self::default()).then_some(ticks)
     }
 
-    /// Those a file shows, with the numbers of its lines or without.
+    /// Returns the boxes that a file shows, with or without line numbers.
     pub(super) fn of_file(text: &str) -> Option<Self> {
         Some(Self { over: Vec::new(), written: boxes(text)? })
     }
 
-    /// The list of a file after this; `is_whole`: nothing else is in the file.
+    /// Updates the list of a file. With `is_whole`, the file contains nothing else, so the previous list is dropped.
     pub(super) fn follow(&self, list: &mut Vec<TodoItem>, is_whole: bool) {
         if is_whole {
             list.clear();
@@ -252,6 +252,7 @@ impl Ticks {
             }
         }
         let is_in = |items: &[TodoItem], had: &TodoItem| items.iter().any(|item| item.what == had.what);
+        // A task that the edit replaced is gone, unless the new text lists it again.
         list.retain(|had| !is_in(&self.over, had) || is_in(&self.written, had));
         list.truncate(ENTRIES_MAX);
     }
@@ -262,6 +263,7 @@ fn boxes(text: &str) -> Option<Vec<TodoItem>> {
     let mut items = Vec::new();
     for line in text.lines() {
         let line = line.trim_start();
+        // Programs that show files put a number before each line.
         let numbered = line.trim_start_matches(|c: char| c.is_ascii_digit());
         let line = numbered.strip_prefix(['→', '\t', '|', ':']).map_or(line, str::trim_start);
         let Some(line) = line.strip_prefix(['-', '*', '+']) else { continue };

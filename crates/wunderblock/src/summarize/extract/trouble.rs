@@ -1,4 +1,4 @@
-//! Errors: what each is about, and what closes it. A call that ended well later closes none by itself.
+//! Errors: the subject of each, and what closes it. A later call that ends well closes no error by itself.
 //!
 //! ```text
 //!  a check fails ────► Open ──┬─ a check of its family, at least as wide, ends well ─► Fixed
@@ -7,7 +7,7 @@
 //!                             ├─ a change before it is taken back ───────────────────► Stale
 //!                             ├─ the file it is about is removed ────────────────────► Gone
 //!                             └─ the test it names passes in what a check shows ─────► Passed
-//!  A green check closes what is Open, Stale, Replaced or Failed; and what another check found in the same words.
+//!  A green check closes Open, Stale, Replaced and Failed errors, also those another check found in the same words.
 //!  another call fails ► Failed ─ the same call ends well ────────────────────────────► Passed
 //! ```
 
@@ -19,61 +19,62 @@ use std::collections::HashSet;
 use wunderblock_core::literal::{LiteralKind, literals};
 use wunderblock_core::units::Seq;
 
-/// How an error stands.
+/// State of an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in super::super) enum TroubleState {
-    /// Somebody tells of it: nothing says how it stands.
+    /// Somebody reported the error. Nothing shows its present state.
     Told,
-    /// A call failed; what was wrong then may be so or not.
+    /// A call failed. The cause may or may not persist.
     Failed,
-    /// The newest check of its family found it.
+    /// The latest check of its family found the error.
     Open,
-    /// The file it is about was changed since, and no check of its family has run.
+    /// A change concerns the error, and no check of its family has run since. Holds the changed file.
     Stale(String),
-    /// The next check of its family failed, and did not show it.
+    /// The next check of its family failed, and did not show the error.
     Replaced,
-    /// A later check of its family ended well; the file that was changed last before that.
+    /// A later check of its family ended well. Holds the check's position, and the file changed last before it.
     Fixed(Seq, Option<String>),
-    /// The file it is about was removed.
+    /// The file that the error is about was removed at this position.
     Gone(Seq),
-    /// The same call ended well later, or the test it names did: which may have other reasons, and tell of no other test.
+    /// The same call ended well later, or the test that the error names passed. Other causes are possible, and no
+    /// other test is known to pass.
     Passed(Seq),
 }
 
-/// An error.
+/// An error of a range.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Trouble {
     pub(in super::super) at: Seq,
-    /// What was done.
+    /// Call or event that reported the error.
     pub(super) what: String,
-    /// What went wrong.
+    /// Line that reports the error.
     pub(in super::super) line: String,
     pub(super) state: TroubleState,
-    /// What is compared to see that the same was done again.
+    /// Key that is equal for calls that do the same.
     key: String,
-    /// The checks that found it.
+    /// Checks that found the error.
     checks: Vec<Check>,
 }
 
 impl Trouble {
-    /// Whether a check found it and nothing has closed it.
+    /// Returns whether the latest check of its family found the error, and nothing has happened to it since.
     pub(in super::super) fn is_open(&self) -> bool {
         self.state == TroubleState::Open
     }
 
-    /// The checks that found it; else what was done.
+    /// Returns the names of the checks that found the error, or the call if it was not a check.
     pub(super) fn found_by(&self) -> Vec<String> {
         let checks: Vec<String> = self.checks.iter().map(Check::name).collect();
         if checks.is_empty() { vec![self.what.clone()] } else { checks }
     }
 
-    /// Whether a check found it and none has found it gone.
+    /// Returns whether a check found the error and nothing has closed it.
     fn is_unclosed(&self) -> bool {
         self.closed().is_none() && !self.checks.is_empty()
     }
 
-    /// A green check at a position closes it; the file changed last is named where that was after the error, unless the error
-    /// names another.
+    /// Closes the error because of a green check at a position. Names the file changed last if that was after the
+    /// error, unless the error names another file.
     fn fix(&mut self, at: Seq, changed: Option<&(Seq, String)>) {
         let is_its = |path: &str| !names_place(&self.line) || self.is_about(path);
         let by = changed
@@ -82,12 +83,12 @@ impl Trouble {
         self.state = TroubleState::Fixed(at, by);
     }
 
-    /// Whether a result says that the test it names passes.
+    /// Returns whether a result says that the test named in the error passes.
     fn passes_in(&self, text: &str) -> bool {
         let mut greens = PASSES.iter().filter(|(failed, _)| self.line.contains(failed));
         greens.any(|(failed, passed)| {
             let green = self.line.replacen(failed, passed, 1);
-            // Behind a name may stand how long it took.
+            // A duration may follow the name.
             let green = green.split(" (").next().unwrap_or_default().trim_end();
             text.lines().any(|line| {
                 line.trim_start()
@@ -97,7 +98,7 @@ impl Trouble {
         })
     }
 
-    /// Where it was closed.
+    /// Returns the position at which the error was closed.
     pub(super) fn closed(&self) -> Option<Seq> {
         match &self.state {
             TroubleState::Fixed(at, _) | TroubleState::Gone(at) | TroubleState::Passed(at) => Some(*at),
@@ -106,7 +107,7 @@ impl Trouble {
         }
     }
 
-    /// Whether its line names a file that is this one, or in this folder.
+    /// Returns whether the error's line names this file, or a file in this folder.
     fn is_about(&self, path: &str) -> bool {
         let path = path.trim_end_matches('/');
         let folder = self.checks.first().map(|check| check.folder.as_str()).unwrap_or_default();
@@ -121,27 +122,29 @@ impl Trouble {
     }
 }
 
-/// Whether a path ends with another that has a folder: a bare name is that of many files.
+/// Returns whether a path ends with another path that contains a folder. Many files may share a bare name.
 fn is_end(path: &str, end: &str) -> bool {
     end.contains('/') && path.strip_suffix(end).is_some_and(|before| before.ends_with('/'))
 }
 
-/// How runners of tests say of one that it fails, and that it passes: cargo, go, jest and mocha.
+/// Marks of a failing and of a passing test in the output of cargo, go, jest and mocha.
 const PASSES: [(&str, &str); 4] =
     [(" ... FAILED", " ... ok"), ("--- FAIL: ", "--- PASS: "), ("✕ ", "✓ "), ("✗ ", "✓ ")];
 
 /// A call that failed.
 pub(super) struct FailedCall<'a> {
-    /// What was done, and what is compared to see that the same was done again.
+    /// Description of the call.
     pub(super) what: &'a str,
+    /// Key that is equal for calls that do the same.
     pub(super) key: &'a str,
     pub(super) checks: &'a [Check],
-    /// What went wrong, and all that the checks showed.
+    /// Line that reports the error.
     pub(super) line: &'a str,
+    /// Everything that the checks showed.
     pub(super) shown: &'a [Cow<'a, str>],
 }
 
-/// The errors of a range, in order.
+/// Errors of a range, in order.
 #[derive(Clone, Debug, Default)]
 pub(in super::super) struct Troubles(Vec<Trouble>);
 
@@ -150,7 +153,7 @@ impl Troubles {
         self.0.iter()
     }
 
-    /// What somebody tells of.
+    /// Records an error that somebody reports.
     pub(super) fn tell(&mut self, at: Seq, what: &str, line: &str) {
         let line = cue::bare(line).to_owned();
         if !line.is_empty() {
@@ -159,10 +162,13 @@ impl Troubles {
         }
     }
 
-    /// A call failed. What earlier checks of these families found is not known to be so any more, unless it shows it.
+    /// Records a failed call. Errors that earlier checks of its families found are uncertain from then on, unless the
+    /// call shows them again.
     pub(super) fn fail(&mut self, at: Seq, call: &FailedCall<'_>) {
         let unclosed = self.0.iter_mut().filter(|trouble| trouble.is_unclosed());
         for trouble in unclosed.filter(|trouble| covers(call.checks, &trouble.checks)) {
+            // `outcome` joined the place on the next line to the message by ` --> `, so the output contains only the
+            // message.
             let message = trouble.line.split(" --> ").next().unwrap_or_default();
             let is_shown = !message.is_empty() && call.shown.iter().any(|text| text.contains(message));
             match trouble.state {
@@ -182,7 +188,7 @@ impl Troubles {
         });
     }
 
-    /// A call ended well. `changed`: where a file was changed last, and which.
+    /// Records a call that ended well. `changed` is the file changed last, with its position.
     pub(super) fn pass(&mut self, at: Seq, key: &str, checks: &[Check], changed: Option<&(Seq, String)>) {
         let mut gone: HashSet<String> = HashSet::new();
         for trouble in &mut self.0 {
@@ -190,14 +196,15 @@ impl Troubles {
                 trouble.fix(at, changed);
                 gone.insert(trouble.line.clone());
             } else if trouble.is_open() && compiles(checks, &trouble.checks) {
-                // It may be in what only the other check looks at: it is not known to be open any more.
+                // The error may be in code that only the other check looks at, so it is not known to be open any
+                // more.
                 trouble.state = TroubleState::Failed;
             } else if trouble.state == TroubleState::Failed && trouble.checks.is_empty() && trouble.key == key
             {
                 trouble.state = TroubleState::Passed(at);
             }
         }
-        // What another check found in the same words is the same error.
+        // An error that another check found in the same words is the same error.
         for trouble in self.0.iter_mut().filter(|trouble| trouble.is_unclosed()) {
             if names_place(&trouble.line) && gone.contains(&trouble.line) {
                 trouble.fix(at, changed);
@@ -205,28 +212,29 @@ impl Troubles {
         }
     }
 
-    /// A check showed this, though of how it ended nothing may be known: its output went through a filter.
+    /// Records what a check showed. The outcome of the check may be unknown, because its output went through a
+    /// filter.
     pub(super) fn show(&mut self, at: Seq, text: &str) {
         for trouble in self.0.iter_mut().filter(|trouble| trouble.is_unclosed() && trouble.passes_in(text)) {
             trouble.state = TroubleState::Passed(at);
         }
     }
 
-    /// A file was changed.
+    /// Records a change to a file.
     pub(super) fn change(&mut self, path: &str) {
         for trouble in self.0.iter_mut().filter(|trouble| trouble.is_open() && trouble.is_about(path)) {
             trouble.state = TroubleState::Stale(path.to_owned());
         }
     }
 
-    /// What was changed since a position was taken back: what was found with it need not be so now.
+    /// Records that changes since a position were taken back. Errors found with these changes may be gone.
     pub(super) fn revert(&mut self, since: Seq, path: &str) {
         for trouble in self.0.iter_mut().filter(|trouble| trouble.is_open() && trouble.at > since) {
             trouble.state = TroubleState::Stale(path.to_owned());
         }
     }
 
-    /// A file or folder was removed.
+    /// Records that a file or folder was removed.
     pub(super) fn remove(&mut self, at: Seq, path: &str) {
         for trouble in self.0.iter_mut().filter(|trouble| trouble.is_unclosed() && trouble.is_about(path)) {
             trouble.state = TroubleState::Gone(at);
@@ -234,19 +242,19 @@ impl Troubles {
     }
 }
 
-/// Whether a line names a file: without one, the same words may tell of another error.
+/// Returns whether a line names a file. Without a file, the same words may report another error.
 fn names_place(line: &str) -> bool {
     literals(line).any(|literal| literal.kind == LiteralKind::Path)
 }
 
-/// Whether the checks of one command are by the programs of those of another, and look at as much in another way: clippy
-/// compiles what a test compiles.
+/// Returns whether the checks of one command run the programs of the other's, and look at as much in another way:
+/// clippy compiles what a test compiles.
 fn compiles(checks: &[Check], others: &[Check]) -> bool {
     let is_near = |other: &Check| checks.iter().any(|check| check.is_near(other));
     !others.is_empty() && others.iter().all(is_near)
 }
 
-/// Whether the checks of one command look at all that those of another looked at.
+/// Returns whether the checks of one command look at everything that those of another looked at.
 fn covers(checks: &[Check], others: &[Check]) -> bool {
     !others.is_empty() && others.iter().all(|other| checks.iter().any(|check| check.covers(other)))
 }

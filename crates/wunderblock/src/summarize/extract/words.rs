@@ -1,10 +1,10 @@
-//! Words of a text, to see whether another says the same.
+//! Compares texts by their words.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hasher};
 use wunderblock_core::literal::{Literal, literals};
 
-/// Calls `told` for each word, as it is written; of scripts without blanks for each pair of characters.
+/// Calls `told` for each word as written. In scripts without blanks, each pair of characters is a word.
 pub(crate) fn each_word(text: &str, mut told: impl FnMut(&str)) {
     let is_wide = |c: char| c.is_alphanumeric() && c.len_utf8() >= 3;
     let mut begun: Option<usize> = None;
@@ -26,10 +26,10 @@ pub(crate) fn each_word(text: &str, mut told: impl FnMut(&str)) {
     }
 }
 
-/// A shorter word says nothing, in characters.
+/// Minimum characters of a word: shorter ones say nothing.
 const WORD_MIN: usize = 3;
 
-/// The keys of a text's words, without case; of scripts without blanks, of pairs of characters.
+/// Returns a hash for each word of a text, ignoring case.
 pub(super) fn distinct_words(text: &str) -> HashSet<u64> {
     let mut found = HashSet::new();
     each_word(text, |word| {
@@ -40,14 +40,14 @@ pub(super) fn distinct_words(text: &str) -> HashSet<u64> {
     found
 }
 
-/// A line says a sentence if it has this part of its words, in percent.
+/// Minimum percentage of a sentence's words that a line must contain to state the sentence.
 const SAID: usize = 60;
-/// Of a longer sentence its head is looked for, in bytes.
+/// Maximum bytes of a sentence that are compared, from its start.
 pub(super) const HEAD: usize = 240;
-/// A text of which more than this part, in percent, is in a script without blanks is of such a language.
+/// Percentage of letters in a script without blanks above which a text counts as written in such a script.
 const WIDE: usize = 30;
 
-/// The lines of a summary by their words; a quotation of several lines is one.
+/// Lines of a summary as sets of words. A quotation of several lines counts as one line.
 pub(in super::super) struct SummaryLines {
     lines: Vec<HashSet<u64>>,
     is_wide: bool,
@@ -70,8 +70,8 @@ impl SummaryLines {
         Self { lines, is_wide: is_wide(text), names: names(text) }
     }
 
-    /// Whether a line says a sentence. In another language, whether the summary has half of its names; where it has none,
-    /// nobody can tell.
+    /// Returns whether a line states a sentence. If the sentence is in another script, returns whether the summary
+    /// contains half of the sentence's names. `None` if the sentence has no words, or no names to compare.
     pub(in super::super) fn says(&self, sentence: &str) -> Option<bool> {
         let head = sentence
             .get(..super::plain::cut(sentence, HEAD))
@@ -98,7 +98,7 @@ fn names(text: &str) -> HashSet<u64> {
     literals(text).map(|literal: Literal<'_>| literal.key()).collect()
 }
 
-/// Whether a text is in a script without blanks, for the most part.
+/// Returns whether more than [`WIDE`] percent of a text's letters belong to scripts without blanks.
 pub(in super::super) fn is_wide(text: &str) -> bool {
     let letters = text.chars().filter(|c| c.is_alphabetic());
     let (wide, all) = letters.fold((0, 0), |(wide, all), c| (wide + usize::from(c.len_utf8() >= 3), all + 1));

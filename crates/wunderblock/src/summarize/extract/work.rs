@@ -1,4 +1,4 @@
-//! What the work has come to: the log before, and what the entries behind it tell.
+//! Updates the work log: combines the previous log with the entries after it.
 
 use super::files::{is_inside, is_taken_back};
 use super::glean::{Found, Step, glean};
@@ -10,18 +10,23 @@ use wunderblock_core::state::ItemStatus;
 use wunderblock_core::units::Seq;
 use wunderblock_core::work::{FileChange, InvokedSkill, LastCheck, Span, TodoItem, TouchedFile, WorkLog};
 
-/// Maximum items of each kind that a log keeps; how many are told of, the policy's share decides.
+/// Maximum tasks that a log keeps. The policy's share decides how many items of a log a request shows.
 const TODO_MAX: usize = 60;
+/// Maximum files that a log keeps.
 const FILES_MAX: usize = 40;
-/// Of a file, where it was changed and shown last.
+/// Maximum positions kept of a file's changes.
 const CHANGES_MAX: usize = 6;
+/// Maximum positions kept of the results that showed a file.
 const SHOWN_MAX: usize = 3;
+/// Maximum checks that a log keeps.
 const CHECKS_MAX: usize = 8;
+/// Maximum skills that a log keeps.
 const SKILLS_MAX: usize = 4;
-/// Maximum of an item's words, in bytes.
+/// Maximum bytes of an item's text.
 const WORDS_MAX: usize = 200;
 
-/// The log after `material`, which holds what came behind `before`. `spans` has the exchange of each entry.
+/// Returns the log after `material`, which contains the entries after `before`. `spans` gives the exchange of each
+/// entry.
 pub(crate) fn work(material: &Material<'_>, before: &WorkLog, spans: &HashMap<Seq, Span>) -> WorkLog {
     let found = &glean(material);
     let span = |at: Seq| spans.get(&at).copied().unwrap_or((at, at));
@@ -42,16 +47,17 @@ pub(crate) fn work(material: &Material<'_>, before: &WorkLog, spans: &HashMap<Se
     log
 }
 
-/// Words on one line, as they may stand in a request.
+/// Returns a text on one line, fit for a request.
 fn words(text: &str) -> Box<str> {
     head(&line(text, Escaping::Speakers), WORDS_MAX).into()
 }
 
-/// The list as the newest calls leave it; nothing once all of it is done.
+/// Returns the list after the newest calls; empty once everything in it is done.
 fn todo_after(found: &Found<'_>, before: &WorkLog, span: &dyn Fn(Seq) -> Span) -> Vec<TodoItem> {
     let mut list = before.todo.clone();
     for step in &found.steps {
-        // A call whose result is outstanding comes by again; a whole list may be written twice.
+        // A call without a result is read again later. Until then it counts only if applying it twice does no harm,
+        // as for a whole list.
         let counts = match (&step.outcome, &step.todo) {
             (Some(outcome), _) => !outcome.failed,
             (None, call) => matches!(call, Some(TodoCall::Whole(_) | TodoCall::Merged(_))),
@@ -112,14 +118,14 @@ fn files_after(found: &Found<'_>, before: &WorkLog, span: &dyn Fn(Seq) -> Span) 
     files
 }
 
-/// Puts positions that came in order before those that are there.
+/// Inserts new positions, given in order, before the known ones.
 fn newest_first(places: &mut Vec<Seq>, new: &[Seq], most: usize) {
     places.splice(0..0, new.iter().rev().copied());
     places.dedup();
     places.truncate(most);
 }
 
-/// Puts a check before the others. One that ended well speaks for all that it holds.
+/// Puts a check before the others. A check that ended well replaces every check whose families it contains.
 fn note_check(checks: &mut Vec<LastCheck>, step: &Step, span: Span) {
     let Some(outcome) = &step.outcome else { return };
     let mut family: Vec<Box<str>> = step.checks.iter().map(|check| words(&check.name())).collect();
@@ -140,6 +146,6 @@ fn note_skill(skills: &mut Vec<InvokedSkill>, step: &Step, span: Span) {
     let at = if skill.text.is_empty() { step.ended } else { skill.at };
     let name = words(&skill.name);
     skills.retain(|other| other.name != name);
-    // What it says may stand behind its exchange.
+    // The skill's text may come after the exchange, so the span includes its position.
     skills.insert(0, InvokedSkill { name, text: skill.text.clone(), at, span: (span.0, span.1.max(at)) });
 }

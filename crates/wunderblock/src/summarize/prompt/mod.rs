@@ -1,11 +1,11 @@
-//! What a summariser is told: the range as a text in a fence, and what to make of it.
+//! Prompt of a summariser: the range as a text in a fence, and the instructions.
 //!
-//! The range is written as text and not as messages, so that a model condenses the conversation instead of going on with
-//! it. The fence bears a digest of what it holds: what stands between cannot close it. Secrets go before anything is cut,
-//! so that none is cut into something no rule knows. Thinking is left out.
+//! The range is written as one text instead of messages, so that a model condenses the conversation rather than
+//! continuing it. The fence carries a digest of its content, so the content cannot close the fence. Secrets are
+//! removed before anything is cut, because no rule would detect a secret that was cut. Thinking is left out.
 //!
-//! What does not fit is shortened, results of tools first and the middle first, and then left out from the middle with a
-//! mark; what the user said stays longest.
+//! Content that does not fit is shortened: tool results before other records, and the middle of the range before its
+//! ends. Then records are left out from the middle outwards, with a mark. The user's messages stay longest.
 
 mod put;
 mod record;
@@ -19,10 +19,10 @@ use wunderblock_core::policy::SummaryFormat;
 use wunderblock_core::ports::CostModel;
 use wunderblock_core::units::Tokens;
 
-/// Around the two messages of a task, whatever the dialect adds.
+/// Tokens that a dialect may add around the two messages of a prompt.
 const FRAME: Tokens = Tokens(32);
 
-/// The task of summarising a range; `None` if not even its frame fits the limit.
+/// Returns the prompt for summarising a range; `None` if nothing of the range fits the limit.
 #[must_use]
 pub fn task(
     material: &Material<'_>,
@@ -35,11 +35,11 @@ pub fn task(
         record::tell_times(&mut records, material);
     }
     let words = words::PromptParts { material, brief, put };
-    // Any tag is as long as any other.
+    // All tags have the same length, so the tag of an empty text serves to measure the frame.
     let bare = words.task("", &words::tag(""));
     let frame = costs.text(&bare.system).tokens + costs.text(&bare.prompt).tokens + FRAME;
     let mut room = put.limit.saturating_sub(frame);
-    // Texts cost together about what they cost apart, not exactly.
+    // The tokens of a whole prompt differ slightly from the sum of its parts: retry with less room.
     for _ in 0..4 {
         let content = shrink::fit(&records, room, costs)?;
         let task = words.task(&content, &words::tag(&content));
@@ -53,7 +53,7 @@ pub fn task(
     None
 }
 
-/// What a task takes up.
+/// Returns the tokens of a prompt, frame included.
 #[must_use]
 pub fn size(task: &SummaryTask, costs: &dyn CostModel) -> Tokens {
     costs.text(&task.system).tokens + costs.text(&task.prompt).tokens + FRAME

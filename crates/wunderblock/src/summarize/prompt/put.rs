@@ -1,15 +1,15 @@
-//! How a task is put.
+//! Settings of a prompt.
 
 use crate::redact::Redactor;
 use wunderblock_core::units::Tokens;
 
-/// How a task is put.
+/// Settings of a prompt.
 #[derive(Clone, Copy)]
 pub struct Put<'a> {
-    /// The most tokens that system text and prompt may take together.
+    /// Maximum tokens of the system text and the prompt together.
     pub limit: Tokens,
-    /// Takes out secrets.
+    /// Removes secrets from everything that the prompt quotes.
     pub redactor: &'a Redactor,
-    /// What was wrong with the text before; empty at first.
+    /// Faults of the previous text; empty at the first try.
     pub correction: &'a [String],
 }

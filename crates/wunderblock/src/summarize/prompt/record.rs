@@ -1,4 +1,4 @@
-//! A range as records: one for each thing that was said or done, with its position.
+//! A range as records: one for each text, call and result, with its position.
 
 use crate::redact::Redactor;
 use crate::summarize::extract::stamp;
@@ -11,34 +11,34 @@ use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::Seq;
 use wunderblock_core::view::ViewEntry;
 
-/// Arguments of a call that no gist sums up are cut to so many characters.
+/// Maximum characters shown of a call's arguments if no gist sums them up.
 const ARGUMENTS_CHARS: usize = 200;
 
-/// Who says it: what is cut how far, and in which order.
+/// Speaker of a record. It decides how far, and in which order, records are cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SpeakerKind {
     User,
     Assistant,
     Call,
     Result,
-    /// The operator, or put in from outside.
+    /// The operator, or text that a harness put in.
     Note,
     Earlier,
 }
 
-/// One thing.
+/// One text, call or result of a range, or an earlier summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PromptRecord {
     pub(super) from: Seq,
     pub(super) to: Seq,
     pub(super) kind: SpeakerKind,
-    /// Position, role and what it is about.
+    /// Position, role and subject.
     pub(super) head: String,
-    /// The text, without secrets; empty where the head says all.
+    /// Text of the record, without secrets; empty if the head says everything.
     pub(super) body: String,
 }
 
-/// What a range holds, in order.
+/// Returns the records of a range, in order.
 pub(super) fn records(material: &Material<'_>, redactor: &Redactor) -> Vec<PromptRecord> {
     let mut reader =
         RecordReader { redactor, bodies: material.bodies, calls: HashMap::new(), records: Vec::new() };
@@ -53,7 +53,7 @@ pub(super) fn records(material: &Material<'_>, redactor: &Redactor) -> Vec<Promp
     reader.records
 }
 
-/// Puts the time behind the position of each record, for who writes a log.
+/// Adds the time after the position of each record, for summarisers that write a log.
 pub(super) fn tell_times(records: &mut [PromptRecord], material: &Material<'_>) {
     let times: HashMap<Seq, String> =
         material.entries.iter().map(|entry| (entry.seq, stamp(entry.at))).collect();
@@ -68,7 +68,7 @@ pub(super) fn tell_times(records: &mut [PromptRecord], material: &Material<'_>) 
 struct RecordReader<'m> {
     redactor: &'m Redactor,
     bodies: &'m dyn Bodies,
-    /// What each call is, for its result.
+    /// Description of each call, which its result repeats.
     calls: HashMap<&'m CallId, String>,
     records: Vec<PromptRecord>,
 }
@@ -138,7 +138,7 @@ impl<'m> RecordReader<'m> {
         }
     }
 
-    /// Content of a result; what is no text is a word.
+    /// Returns the content of a result. Content other than text becomes a word in brackets.
     fn inner(&self, part: &Part) -> String {
         match part {
             Part::Text { text, .. } => self.text(text),
@@ -152,8 +152,8 @@ impl<'m> RecordReader<'m> {
         self.bodies.of(body).map_or_else(|| "⟨erased⟩".to_owned(), |text| self.clean(text))
     }
 
-    /// What a call does, in a line. It is found anew in the arguments without secrets: one that was found before may have
-    /// been cut in the middle of a secret.
+    /// Describes a call in one line. The gist is computed again from the arguments without secrets, because the
+    /// recorded gist may have been cut in the middle of a secret, which then escapes the rules.
     fn gist(&self, name: &str, input: &Body, recorded: Option<&str>) -> String {
         let Some(text) = self.bodies.of(input) else {
             return recorded.map(|gist| self.clean(gist)).unwrap_or_default();

@@ -1,24 +1,24 @@
-//! Making a range fit.
+//! Shortens the records of a range until they fit.
 
 use super::record::{PromptRecord, SpeakerKind};
 use wunderblock_core::ports::CostModel;
 use wunderblock_core::stub::{head, tail};
 use wunderblock_core::units::Tokens;
 
-/// Results of tools, in characters: first as much as pi gives a summariser, then less.
+/// Maximum characters of tool results, by level. The first is as many as pi gives a summariser.
 const RESULT: [usize; 5] = [2_000, 1_000, 400, 120, 0];
-/// What the model said, what was put in, and earlier summaries.
+/// Maximum characters of the model's texts, of notes and of earlier summaries, by level.
 const SAID: [usize; 3] = [usize::MAX, 2_000, 400];
-/// What the user said.
+/// Maximum characters of the user's messages, by level.
 const USER: [usize; 5] = [usize::MAX, 8_000, 2_000, 400, 120];
-/// What a mark for what was left out costs, at most.
+/// Maximum tokens of the mark for records left out.
 const MARK: Tokens = Tokens(24);
 
-/// What is done, in order.
+/// One stage of shortening.
 enum ShrinkStage {
-    /// Texts of a kind are cut to their next length.
+    /// Cuts records of these kinds to the length of this level.
     Cut(&'static [SpeakerKind], usize),
-    /// Records of a kind are left out.
+    /// Leaves out records of these kinds.
     Drop(&'static [SpeakerKind]),
 }
 
@@ -45,7 +45,7 @@ const SPOKEN: &[SpeakerKind] = &[SpeakerKind::Assistant, SpeakerKind::Note, Spea
 const WORK: &[SpeakerKind] =
     &[SpeakerKind::Assistant, SpeakerKind::Note, SpeakerKind::Call, SpeakerKind::Result];
 
-/// A record as it is shown so far.
+/// A record with the form in which it is currently shown.
 struct ShownRecord<'r> {
     record: &'r PromptRecord,
     level: usize,
@@ -53,7 +53,8 @@ struct ShownRecord<'r> {
     is_gone: bool,
 }
 
-/// The records as one text of about so many tokens at most; `None` if nothing of them fits. No record at all fits always.
+/// Returns the records as one text of at most about `room` tokens; `None` if not one record fits. An empty list
+/// always fits.
 pub(super) fn fit(records: &[PromptRecord], room: Tokens, costs: &dyn CostModel) -> Option<String> {
     let measure = |record: &PromptRecord, level| costs.text(&write(record, level)).tokens;
     let mut shown: Vec<ShownRecord<'_>> = records
@@ -85,7 +86,7 @@ pub(super) fn fit(records: &[PromptRecord], room: Tokens, costs: &dyn CostModel)
     (total <= room && anything_left).then(|| compose(&shown))
 }
 
-/// Leaves one out; a run of what is left out has one mark.
+/// Leaves out a record if it is of these kinds, and returns the new total. Adjacent records left out share one mark.
 fn drop_one(
     shown: &mut [ShownRecord<'_>],
     at: usize,
@@ -107,7 +108,7 @@ fn drop_one(
     }
 }
 
-/// Places, those in the middle first.
+/// Returns the indices from the middle outwards.
 fn middle_first(count: usize) -> Vec<usize> {
     let middle = count / 2;
     let mut order = Vec::with_capacity(count);
@@ -127,7 +128,7 @@ fn length(kind: SpeakerKind, level: usize) -> usize {
     lengths.get(level).or(lengths.last()).copied().unwrap_or(usize::MAX)
 }
 
-/// A record in the form of a level.
+/// Writes a record at a level of shortening.
 fn write(record: &PromptRecord, level: usize) -> String {
     let PromptRecord { kind, head, body, .. } = record;
     let most = length(*kind, level);
@@ -138,9 +139,9 @@ fn write(record: &PromptRecord, level: usize) -> String {
     format!("{head}\n{}\n", clip(body, most))
 }
 
-/// Head and tail of a text of more than so many characters.
+/// Cuts a text of more than `most` characters to its head and tail.
 fn clip(text: &str, most: usize) -> String {
-    // A text of so many bytes has no more characters.
+    // A text has at most as many characters as bytes, so the characters of a short text are not counted.
     let count = if text.len() <= most { 0 } else { text.chars().count() };
     if count <= most {
         return text.to_owned();
@@ -184,7 +185,7 @@ mod tests {
     use wunderblock_core::id::Handle;
     use wunderblock_core::units::{Cost, Seq};
 
-    /// Four bytes are a token.
+    /// Cost model with four bytes per token.
     struct Quarters;
 
     impl CostModel for Quarters {
@@ -251,7 +252,7 @@ mod tests {
                 (200, 3, 0, 0)
             ]
         );
-        // What is at the ends stays as it is longest.
+        // Records at both ends keep their full form longest.
         let text = fit(&records, Tokens(5_000), &Quarters).unwrap();
         let at = |needle: &str| text.find(needle).unwrap();
         let cut = |from: usize, to: usize| text[from..to].contains("1000 characters left out");
@@ -282,7 +283,7 @@ mod tests {
             match fit(&records, Tokens(room), &Quarters) {
                 Some(text) => {
                     prop_assert!(Quarters.text(&text).tokens <= Tokens(room));
-                    // Every position is there, or in a mark.
+                    // Every position is either shown or covered by a mark.
                     for one in &records {
                         let is_shown = text.contains(&one.head);
                         let is_marked = text.lines().any(|line| {

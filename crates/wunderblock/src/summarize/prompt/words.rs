@@ -1,4 +1,4 @@
-//! The words of a task.
+//! Wording of a prompt.
 
 use super::put::Put;
 use crate::summarize::task::{Brief, Material, SummaryTask};
@@ -6,17 +6,17 @@ use wunderblock_core::compact::Detail;
 use wunderblock_core::policy::{Fill, SummaryFormat, Template, TemplateSection};
 use wunderblock_core::stub::head;
 
-/// So many bytes of what a summary should look at are told.
+/// Maximum bytes of the focus that a prompt quotes.
 const FOCUS_BYTES: usize = 2_000;
-/// So many faults of the text before are told …
+/// Maximum faults of the previous text that a prompt lists.
 const FAULTS: usize = 12;
-/// … and so many bytes of each.
+/// Maximum bytes of each listed fault.
 const FAULT_BYTES: usize = 400;
 
-/// What is written in a form with parts.
+/// Instruction for summaries with headed parts.
 const PARTS: &str = "Write the parts below, in this order, with exactly these headings, and nothing before or after. \
                      Where there is nothing to write, write `none`.";
-/// What is written in a log; the rules are Mastra's (`observer-agent.ts`), in our words.
+/// Instruction for a log. Its rules are Mastra's (`observer-agent.ts`), in our words.
 const LOG: &str = "Write a log in the order in which things happened, and nothing before or after. A line `Date: \
                    YYYY-MM-DD` stands before the first thing of each day. Then one line for each event, with the time of \
                    its position: `- HH:MM what happened #12`. A mark behind the time says what it is worth: `!` it \
@@ -24,20 +24,20 @@ const LOG: &str = "Write a log in the order in which things happened, and nothin
                    information. What the user asserts and what they ask are two things. What changes something names what \
                    it replaces. What the user says stands there nearly word for word.";
 
-/// What a task is made of, besides its material.
+/// Inputs of a prompt, besides the content of its fence.
 pub(super) struct PromptParts<'a> {
     pub(super) material: &'a Material<'a>,
     pub(super) brief: &'a Brief<'a>,
     pub(super) put: &'a Put<'a>,
 }
 
-/// Sixteen hexadecimal digits that follow from a text.
+/// Returns the first sixteen hexadecimal digits of a text's BLAKE3 hash.
 pub(super) fn tag(content: &str) -> String {
     blake3::hash(content.as_bytes()).to_hex().chars().take(16).collect()
 }
 
 impl PromptParts<'_> {
-    /// The task, with this content in this fence.
+    /// Builds the prompt, with `content` in a fence marked by `tag`.
     pub(super) fn task(&self, content: &str, tag: &str) -> SummaryTask {
         SummaryTask { system: self.system(tag), prompt: self.prompt(content, tag), most: self.brief.most }
     }
@@ -61,7 +61,7 @@ impl PromptParts<'_> {
         );
         match self.brief.detail {
             Detail::Full => {}
-            // Places are listed mechanically.
+            // Catalogues are written without a model.
             Detail::Catalogue => {}
             Detail::KeyPoints => text.push_str(
                 "7. Write only what was wanted, decided and changed, and how it ended: a few lines in all.\n",
@@ -106,7 +106,7 @@ impl PromptParts<'_> {
     }
 }
 
-/// The parts of a summary as they are to be written, with what belongs there.
+/// Returns the parts of a summary as the prompt shows them, each with a description of its content.
 fn parts(template: &Template) -> String {
     let lines = (1..).zip(&template.sections).map(|(number, section)| {
         let TemplateSection { name, .. } = section;
@@ -133,7 +133,7 @@ fn about(section: &TemplateSection) -> String {
     }
 }
 
-/// What a model is told to write for a fill, where the template does not say it itself.
+/// Returns the description of a fill, for sections whose template has no description.
 const fn of(fill: Fill) -> &'static str {
     match fill {
         Fill::Intent => "what the user wanted, the first request and each new one",

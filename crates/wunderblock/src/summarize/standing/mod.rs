@@ -1,14 +1,16 @@
-//! Standing rules: sentences that a person typed and that hold for all that comes, as quotes of their turns.
+//! Standing rules: typed sentences that apply to all later work, as quotes of the turns that contain them.
 //!
 //! ```text
 //! turns of a view ─ typed ─► sentences ─ weigh ─► candidates ─ replace ─► what still holds ─► quotes, best first
 //! ```
-//! Code, quotations, pasted pages, output and what a harness wrote are not typed, so nothing in them is a rule. Which typed
-//! sentences are rules is a matter of weight, not of certainty: those that weigh most go first into a share of the request.
+//! Code, quotations, pasted pages, output and text from a harness were not typed by a person, so no rule is taken
+//! from them. Whether a typed sentence is a rule is a matter of weight, not of certainty: the sentences of most
+//! weight enter the request first, up to the share of the request for rules.
 //!
-//! Measured on ten sessions of 56 to 88 turns with 27 rules each, 9 of them without a cue word (English, Chinese, English
-//! with German; one is not about software), of which five were looked at while the words were chosen: at [`RULE`] 219 of 270
-//! rules and no sentence that was not typed; at [`LEAST`] 253, in 493 sentences of about 1,500.
+//! Measured on ten sessions of 56 to 88 turns with 27 rules each, 9 of them without a cue word (English, Chinese, and
+//! English with German; one session is not about software). The words were chosen while looking at five of the ten.
+//! At [`RULE`]: 219 of 270 rules, and no sentence that was not typed. At [`LEAST`]: 253 rules, in 493 sentences of
+//! about 1,500.
 
 mod replace;
 mod sentences;
@@ -21,23 +23,23 @@ use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Bytes, Seq};
 use wunderblock_core::view::View;
 
-/// A sentence of this weight is a rule, as far as words can tell.
+/// Minimum weight of a sentence that is a rule, as far as its words show.
 const RULE: i32 = 3;
-/// One of less weight than this is none, whatever room there is.
+/// Minimum weight of a sentence that is quoted at all. Sentences of less weight are ignored even if there is room.
 const LEAST: i32 = 1;
-/// More weight than this says no more. Measured: in two parts of a hundred of a request of 32,000 tokens, 143 of 162 rules,
-/// without this limit 136; the shorter ones first instead of the newest, 137.
+/// Maximum weight that counts: more weight does not make a rule more certain. Measured: in 2 % of a request of 32,000
+/// tokens, 143 of 162 rules; without this limit 136; with the shorter rules first instead of the newest, 137.
 const SURE: i32 = 4;
-/// Rules that are looked at, the newest.
+/// Maximum rules considered, counted from the newest.
 const RULES_MAX: usize = 1_024;
 
-/// The typed sentences of a text that are rules.
+/// Returns the typed sentences of a text that are rules.
 pub(in crate::summarize) fn rules_of_text(text: &str) -> Vec<&str> {
     let sentences = sentences::typed_sentences(text).into_iter();
     sentences.map(|(_, sentence)| sentence).filter(|sentence| weigh::weight(sentence) >= RULE).collect()
 }
 
-/// What a person typed of a text, sentence by sentence: no output, no code, no page.
+/// Returns the sentences of a text that a person typed, without output, code and pasted pages.
 pub(in crate::summarize) fn typed(text: &str) -> impl Iterator<Item = &str> {
     sentences::typed_sentences(text).into_iter().map(|(_, sentence)| sentence)
 }
@@ -48,8 +50,8 @@ struct Candidate<'a> {
     weight: i32,
 }
 
-/// The user's standing rules in a view, those first that go first into a request: by weight, then the newest. What a later
-/// one replaces is not among them.
+/// Returns the user's standing rules in a view, in the order in which they enter a request: by weight, then newest
+/// first. Leaves out rules that a later rule replaces.
 pub(crate) fn standing_rules(view: &View, bodies: &dyn Bodies) -> Vec<Quote> {
     let turns = view.entries().filter(|entry| {
         entry.message.is_user_turn() && !view.hidden().contains(&entry.seq) && !view.is_ours(entry.seq)
@@ -65,7 +67,7 @@ pub(crate) fn standing_rules(view: &View, bodies: &dyn Bodies) -> Vec<Quote> {
     left.into_iter().map(|(_, rule)| rule.quote).collect()
 }
 
-/// Whether a turn holds a rule.
+/// Returns whether a turn contains a rule.
 pub(crate) fn has_rules(said: &Message, bodies: &dyn Bodies) -> bool {
     !candidates(Seq::START, said, bodies).is_empty()
 }
@@ -127,8 +129,8 @@ mod tests {
         }
     }
 
-    /// Sessions with 27 rules each, nine of them without a cue word, six that replace earlier ones, and six sentences that
-    /// only look like rules.
+    /// Each session has 27 rules, nine of them without a cue word and six that replace earlier rules, and six
+    /// sentences that only look like rules.
     #[test]
     fn rules_of_sessions_are_found_and_nothing_that_was_not_typed() {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/rules");

@@ -1,37 +1,39 @@
-//! Whether a later rule replaces an earlier one: it is about the same thing, and says something else of it.
+//! Decides whether a later rule replaces an earlier one: both have the same subject, and the later one says something
+//! else about it.
 
 use regex::Regex;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::LazyLock;
 
-/// The words of a rule that say what it is about.
+/// The words of a rule that name its subject.
 pub(super) struct Content {
     words: HashSet<String>,
-    /// Whether it says that something changes.
+    /// Whether the rule states that something changes.
     changes: bool,
 }
 
-/// Words that say nothing of what a rule is about.
+/// English words that say nothing about the subject of a rule.
 const EVERYDAY: &str = "the a an and or of to in on at for with by is are be it its as that this our my your we you i not no so than then \
      them they one any all more most use used using keep new now also but only into from out up never always must should don't";
 
-/// The same in Chinese, by character.
+/// Chinese characters that say nothing about the subject of a rule.
 const EVERYDAY_WIDE: &str = "的了是在不要再就只能必须用以后这那和跟都也把被到我你他有个们";
 
-/// Signs of a change.
+/// Words that state a change.
 static CHANGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let words = "now|instead|actually|from now on|no longer|any ?more|switch(?:ed)?|changed|dead|moved|after all|scrap|forget|rather than|\
                  as of|longer than|new|jetzt|ab sofort|ahora|ya no";
     Regex::new(&format!(r"\b(?:{words})\b|以后|改|不再|就不要|现在|从今天起|废弃|换")).ok()
 });
 
-/// Of the words of the shorter rule, the part that both must have where nothing says that something changes.
+/// Minimum share of the shorter rule's words that both rules must have in common.
 const SAME: f64 = 0.6;
-/// The same where it does.
+/// Minimum share of common words if the later rule states a change.
 const CHANGED: f64 = 0.3;
-/// The words both must have then.
+/// Minimum words in common.
 const WORDS: usize = 2;
-/// A Chinese word is taken for each two characters, so that it counts about twice.
+/// Minimum words in common if one of them is Chinese. Each pair of characters counts as a word, so a Chinese word
+/// counts about twice.
 const WIDE_WORDS: usize = 3;
 
 impl Content {
@@ -57,14 +59,14 @@ impl Content {
     }
 }
 
-/// Words that two rules share.
+/// Number of words that two rules share, and whether one of them is Chinese.
 #[derive(Clone, Copy, Default)]
 struct Shared {
     count: usize,
     is_wide: bool,
 }
 
-/// Which rules a later one replaces. Takes time linear in the words that they share.
+/// Returns the indices of rules that a later one replaces. Takes time linear in the words that the rules share.
 pub(super) fn replaced(rules: &[Content]) -> BTreeSet<usize> {
     let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
     let mut gone = BTreeSet::new();
@@ -89,11 +91,11 @@ pub(super) fn replaced(rules: &[Content]) -> BTreeSet<usize> {
     gone
 }
 
-/// Whether `later` replaces `earlier`. In doubt it does not: both stay, and the later one holds.
+/// Returns whether `later` replaces `earlier`. In doubt, returns false: both rules stay, and the later one applies.
 fn replaces(later: &Content, earlier: &Content, both: Shared) -> bool {
     let shorter = later.words.len().min(earlier.words.len());
     let least = if both.is_wide { WIDE_WORDS } else { WORDS };
-    // Counts of words: small numbers, which floats hold exactly.
+    // Counts of words are small numbers, which floats represent exactly.
     #[allow(clippy::cast_precision_loss)]
     let share = both.count as f64 / shorter.max(1) as f64;
     both.count >= least.min(shorter).max(1) && (share >= SAME || later.changes && share >= CHANGED)

@@ -1,28 +1,28 @@
-//! The sentences of a text that a person typed: not code, quotations, output, or what they pasted from elsewhere.
+//! Finds the sentences of a text that a person typed: not code, quotations, output, or text pasted from elsewhere.
 
 use regex::Regex;
 use std::sync::LazyLock;
 use wunderblock_core::typed::typed;
 
-/// A longer sentence is pasted, or a story, in bytes.
+/// Maximum bytes of a typed sentence: longer ones are pasted text or stories.
 const SENTENCE_MAX: usize = 400;
-/// The least part of a typed line that is letters, digits and blanks, in percent: output and code have more signs.
+/// Minimum percentage of letters, digits and blanks in a typed line: output and code have more other characters.
 const LETTERS: usize = 75;
-/// Lists and quotations that are set in by so many blanks are code.
+/// Indentation of code. Lists and quotations with this indentation count as code, too.
 const CODE_INDENT: &str = "    ";
 
-/// The end of a sentence that says where the text after it is from.
+/// Words that announce a quotation, in the last sentence before a colon.
 static SOURCE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let words = "docs?|readme|says?|said|wrote|writes|mails?|emails?|issue|page|guide|article|blog|log|output|error|trace|response|\
                  slack|ticket|manual|spec|paste[ds]?|pasting|quote|prints|printed|doku|schreibt|sagt|dice|dicen";
     Regex::new(&format!(r"(?i)\b(?:{words})\b|文档|说明|写|贴|日志|输出|报错|邮件|原文|官方")).ok()
 });
 
-/// How a paragraph begins to be typed again after what was pasted: somebody speaks, or asks.
+/// Signs that a person is typing again after pasted text: the first person, or a question.
 static SPEAKS: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?i)\b(?:i|im|we|us|our|my|me|ich|wir|uns|yo|nos)\b|\?|我|咱|吗|？").ok());
 
-/// How lines of output begin.
+/// Patterns of lines that a program printed.
 static OUTPUT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let begins = r#"\d{4}[-/]\d\d|\d\d:\d\d|\w*(?:Error|Exception): |(?:error|warning|note|info)[:\[]|at \S+\(|File "|-->|={2,}|-{3,}|running \d|thread "#;
     Regex::new(&format!(r"(?i)^(?:[$|><+<\[{{@]|(?:{begins}))| \.\.\. ok$")).ok()
@@ -32,18 +32,20 @@ fn finds(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
     LazyLock::force(pattern).as_ref().is_some_and(|pattern| pattern.is_match(text))
 }
 
-/// Where a reader of lines is.
+/// Kind of text that a line belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Typed,
     Fence,
-    /// Behind a line that announces what is pasted: its first paragraph has not begun, is under way, or has ended.
+    /// After a line that announces pasted text, before the first pasted paragraph.
     Announced,
+    /// Within a pasted paragraph.
     Pasted,
+    /// After a pasted paragraph. The next one may be typed or pasted.
     Between,
 }
 
-/// The sentences a person typed, each with where it begins, in bytes.
+/// Returns the sentences that a person typed, each with the byte offset of its start.
 pub(super) fn typed_sentences(text: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     let mut place = Place::Typed;
@@ -63,12 +65,12 @@ pub(super) fn typed_sentences(text: &str) -> Vec<(usize, &str)> {
     found
 }
 
-/// Where a line is, given where the one before it was.
+/// Returns the kind of text that a line belongs to, given the kind of the previous line.
 fn next_place(before: Place, line: &str) -> Place {
     let line = line.trim();
     let is_fence = line.starts_with("```") || line.starts_with("~~~");
     match before {
-        // The line that ends a fence is as little typed as the one that begins it, and neither is a sentence.
+        // The line that closes a fence counts as typed, but `is_typed` rejects it, so it never becomes a sentence.
         Place::Fence if is_fence => Place::Typed,
         Place::Fence => Place::Fence,
         _ if is_fence => Place::Fence,
@@ -85,12 +87,13 @@ fn is_typed(line: &str) -> bool {
     if line.starts_with(CODE_INDENT) || text.starts_with("```") || finds(&OUTPUT, text) {
         return false;
     }
-    // Signs of scripts without blanks are signs of sentences.
+    // Characters of three bytes and more, such as Chinese punctuation, count as letters: their scripts write no
+    // blanks.
     let plain = |c: &char| c.is_alphanumeric() || c.is_whitespace() || c.len_utf8() >= 3;
     text.chars().filter(plain).count() * 100 >= text.chars().count() * LETTERS
 }
 
-/// Whether a line ends with the announcement of somebody else's words.
+/// Returns whether a line ends by announcing somebody else's words.
 fn announces(line: &str) -> bool {
     let line = line.trim_end();
     let last = line.rsplit(['.', '!', '?', '。', '！', '？']).next().unwrap_or_default();
@@ -120,13 +123,13 @@ fn sentences_of_line<'t>(at: usize, line: &'t str, found: &mut Vec<(usize, &'t s
     }
 }
 
-/// Whether a text ends with a word that a full stop shortens: `e.g`, `z.B`, `etc`.
+/// Returns whether a text ends with an abbreviation before its full stop: `e.g`, `z.B`, `etc`.
 fn is_abbreviation(text: &str) -> bool {
     let word = text.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or_default();
     matches!(word, "etc" | "vs" | "cf" | "approx") || word.len() <= 4 && word.contains('.')
 }
 
-/// Without what marks an item of a list.
+/// Strips the marker of a list item.
 fn unlisted(piece: &str) -> &str {
     let text = piece.trim_start();
     if let Some(rest) = text.strip_prefix(['-', '*', '•', '–']).filter(|rest| rest.starts_with(' ')) {

@@ -1,4 +1,4 @@
-//! How much speaks for a sentence being a rule for all that comes.
+//! Weighs how likely a sentence is a standing rule.
 
 use crate::summarize::phrase::stands_alone;
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -12,14 +12,14 @@ struct Lists {
     form: Vec<Form>,
 }
 
-/// Phrases, each of which weighs so much. Of a list, two count at most.
+/// Phrases of equal weight. At most [`OF_A_LIST`] matches of a list count.
 #[derive(Deserialize)]
 struct List {
     weight: i32,
     phrases: Vec<String>,
 }
 
-/// A form of sentence.
+/// A form of sentence and its weight.
 #[derive(Deserialize)]
 struct Form {
     weight: i32,
@@ -28,23 +28,24 @@ struct Form {
 
 struct Scales {
     finder: AhoCorasick,
-    /// By pattern: its list.
+    /// Index of the list that each pattern belongs to.
     lists: Vec<usize>,
     weights: Vec<i32>,
     forms: Vec<(i32, Regex)>,
 }
 
-/// Phrases of one list that count.
+/// Maximum matches of one list that count.
 const OF_A_LIST: i32 = 2;
-/// A sentence of fewer words is an answer, not a rule. Two characters of Chinese are about a word.
+/// Minimum words of a rule: shorter sentences are usually answers. Two Chinese characters count as one word.
 const WORDS_MIN: usize = 4;
-/// What too few words weigh.
+/// Weight added to sentences with too few words.
 const TOO_SHORT: i32 = -3;
 
 static SCALES: LazyLock<Option<Scales>> = LazyLock::new(|| {
     let lists: Lists = toml::from_str(include_str!("words.toml")).ok()?;
     let finder = AhoCorasick::builder()
         .ascii_case_insensitive(true)
+        // The longest phrase wins, so that a phrase of weight 0 hides a shorter one within it.
         .match_kind(MatchKind::LeftmostLongest)
         .build(lists.list.iter().flat_map(|list| &list.phrases))
         .ok()?;
@@ -58,7 +59,7 @@ static SCALES: LazyLock<Option<Scales>> = LazyLock::new(|| {
     })
 });
 
-/// The weight of a sentence; a question has none.
+/// Returns the weight of a sentence; [`i32::MIN`] for a question.
 pub(super) fn weight(sentence: &str) -> i32 {
     let Some(scales) = SCALES.as_ref().filter(|_| !sentence.ends_with(['?', '？'])) else { return i32::MIN };
     let text = without_quotations(sentence);
@@ -78,7 +79,7 @@ pub(super) fn weight(sentence: &str) -> i32 {
     phrases + forms + if is_short { TOO_SHORT } else { 0 }
 }
 
-/// In lower case, without what stands in quotation marks.
+/// Returns a sentence in lower case, without quotations of 12 characters or more.
 fn without_quotations(sentence: &str) -> String {
     static QUOTED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new("\"[^\"]{12,}\"|“[^”]{12,}”").ok());
     let text = sentence.to_lowercase();

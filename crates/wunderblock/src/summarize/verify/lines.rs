@@ -1,14 +1,14 @@
-//! Each line of a summary that somebody else wrote, held against its range.
+//! Checks each line of a summary that somebody else wrote against its range.
 //!
 //! ```text
 //! line ─ its positions ─► do they share its words? ─► as it is
 //!      └─ no ─► does a passage anywhere? ─► with that position
 //!                                     └─ no ─► ⟨not found in the range⟩
 //! ```
-//! A line that commands is put into quotation marks: it is reported, and commands nobody.
+//! A line that gives an order is put into quotation marks, so that it reports the order instead of giving it.
 //!
-//! Words are compared by their first [`STEM`] letters, so that *refactored* is *refactor*. A line in another language than
-//! its range is compared by its names and numbers.
+//! Words are compared by their first [`STEM`] letters, so that *refactored* matches *refactor*. A line in another
+//! script than its range, such as Chinese about an English session, is compared by its names and numbers.
 
 use super::order;
 use crate::summarize::extract::{each_word, is_wide};
@@ -21,48 +21,49 @@ use wunderblock_core::literal::literals;
 use wunderblock_core::message::Part;
 use wunderblock_core::units::Seq;
 
-/// What follows a line that nothing in its range says.
+/// Mark after a line that nothing in its range supports.
 pub(super) const UNFOUND: &str = "⟨not found in the range⟩";
-/// Letters that tell words apart. Six hold *compact* and *compaction* together, and few others.
+/// Letters of a word that are compared. Six letters unite *compact* and *compaction*, and few unrelated words.
 const STEM: usize = 6;
-/// Length of a passage, in bytes: a paragraph, a screen of output.
+/// Maximum bytes of a passage: about a paragraph, or a screen of output.
 const PASSAGE: usize = 800;
-/// A line is from a position if a passage near it shares this part of its words, in percent …
+/// Minimum percentage of a line's words that passages near its cited positions must share.
 const SHARED_NEAR: usize = 35;
-/// … and from any other if that shares this part.
+/// Minimum percentage of a line's words that passages elsewhere must share.
 const SHARED: usize = 50;
-/// Positions this near to the one given count as given: a call, its result, the answer to it.
+/// Maximum distance of a passage that counts as cited: it covers a call, its result, and the answer to the result.
 const NEAR: u64 = 2;
-/// Minimum words of a line that may be from several passages …
+/// Minimum words of a line that may draw on several passages.
 const LONG: usize = 12;
-/// … and the maximum of those.
+/// Maximum passages that a long line may draw on.
 const PASSAGES: usize = 3;
 
-/// A summary whose lines were looked at.
+/// A summary whose lines were checked.
 pub(super) struct MarkedLines {
-    /// Its text, with marks.
+    /// Text of the summary, with marks.
     pub(super) text: String,
-    /// Lines that say something.
+    /// Number of lines that say enough to be checked.
     pub(super) said: usize,
-    /// Those of them that nothing in the range says.
+    /// Checked lines that nothing in the range supports.
     pub(super) unfound: Vec<String>,
 }
 
-/// Words that say nothing of what a line is about; what the list is for, `lines.toml` says.
+/// Words that say nothing about the subject of a line; `lines.toml` explains the list.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LineWords {
     plain: Vec<String>,
 }
 
-// That the embedded words can be read is what tests are for.
+// Tests check that the embedded words parse.
 static PLAIN: LazyLock<HashSet<u64>> = LazyLock::new(|| {
     let words: LineWords = toml::from_str(include_str!("lines.toml")).unwrap_or_default();
     words.plain.iter().map(|word| stem(word)).collect()
 });
 
-/// Looks at each line of a summary of `material`. Takes time linear in both.
+/// Checks each line of a summary of `material`. Takes time linear in both.
 pub(super) fn mark(text: &str, material: &Material<'_>) -> MarkedLines {
+    // Only words of the summary are indexed, because a range may contain far more.
     let mut wanted: HashSet<u64> = HashSet::new();
     text.lines().for_each(|line| wanted.extend(content(line)));
     let evidence = Evidence::of(material, &wanted);
@@ -108,21 +109,21 @@ impl MarkedLines {
     }
 }
 
-/// Where a line is from.
+/// Origin of a line.
 enum Found {
-    /// It says too little to be looked for.
+    /// Not checked: the line says too little.
     Nothing,
-    /// Where it says.
+    /// The positions that the line cites.
     Given,
-    /// From there.
+    /// Another position of the range.
     At(Seq),
-    /// From nowhere in the range.
+    /// No position of the range.
     Nowhere,
 }
 
-/// The passages of a range, by the words of a summary.
+/// Passages of a range, indexed by the words of a summary.
 struct Evidence {
-    /// The position of each passage, ascending.
+    /// Position of each passage.
     passages: Vec<Seq>,
     by_word: HashMap<u64, Vec<usize>>,
     names: HashMap<u64, Seq>,
@@ -158,7 +159,7 @@ impl Evidence {
         evidence
     }
 
-    /// Takes in a text, passage by passage.
+    /// Adds a text, passage by passage.
     fn take(&mut self, seq: Seq, text: &str, wanted: &HashSet<u64>) {
         let mut rest = text;
         while !rest.is_empty() {
@@ -201,6 +202,8 @@ impl Evidence {
         }
         let is_near = |seq: Seq| given.iter().any(|at| at.0.abs_diff(seq.0) <= NEAR);
         let seq = |place: usize| self.passages.get(place).copied().unwrap_or_default();
+        // Passages near the cited positions count together, because a line may sum up a call, its result and the
+        // answer.
         let near = shared.iter().filter(|(place, _)| is_near(seq(**place)));
         let near: HashSet<u64> = near.flat_map(|(_, words)| words.iter().copied()).collect();
         if near.len() * 100 >= words.len() * SHARED_NEAR {
@@ -214,7 +217,7 @@ impl Evidence {
         if all.len() * 100 >= words.len() * SHARED { Found::At(first) } else { Found::Nowhere }
     }
 
-    /// By names and numbers, where the words are another language's.
+    /// Finds the origin of a line in another script by its names and numbers.
     fn by_names(&self, line: &str, given: &[Seq]) -> Found {
         let (body, _) = split(line);
         let names: Vec<u64> = literals(body).map(|literal| literal.key()).collect();
@@ -228,14 +231,14 @@ impl Evidence {
     }
 }
 
-/// A word by its beginning.
+/// Returns a hash of the first letters of a word, in lower case.
 fn stem(word: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     word.chars().flat_map(char::to_lowercase).take(STEM).collect::<String>().hash(&mut hasher);
     hasher.finish()
 }
 
-/// The words of a line that say what it is about, by their stems; positions at its end are not looked at.
+/// Returns the stems of a line's content words. Positions at the end of the line are ignored.
 pub(crate) fn content(line: &str) -> HashSet<u64> {
     let mut found = HashSet::new();
     each_word(split(line).0, |word| {
@@ -247,7 +250,7 @@ pub(crate) fn content(line: &str) -> HashSet<u64> {
     found
 }
 
-/// Headings, elements, rules, and what says that there is nothing.
+/// Returns whether a line only structures the text: blank lines, headings, elements and rules.
 fn is_frame(line: &str) -> bool {
     let plain = line.trim();
     let numbered = plain.starts_with(|c: char| c.is_ascii_digit()) && plain.ends_with(':');
@@ -259,7 +262,7 @@ fn is_frame(line: &str) -> bool {
         || plain.starts_with("---")
 }
 
-/// A line without the positions it ends with, and these.
+/// Splits a line into its text and the positions at its end.
 fn split(line: &str) -> (&str, &str) {
     let mut end = line.trim_end().len();
     while let Some(before) = line.get(..end) {
@@ -278,7 +281,7 @@ fn positions(line: &str) -> Vec<Seq> {
     split(line).1.split('#').skip(1).filter_map(|piece| digits(piece).parse().ok()).map(Seq).collect()
 }
 
-/// What marks a line of a list, and what the line says.
+/// Splits a line into its list marker and its text.
 fn bullet(line: &str) -> (&str, &str) {
     let plain = line.trim_start_matches([' ', '\t', '-', '*', '•']);
     let plain = plain.strip_prefix("[ ] ").or_else(|| plain.strip_prefix("[x] ")).unwrap_or(plain);

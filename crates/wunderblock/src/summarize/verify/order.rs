@@ -1,10 +1,10 @@
-//! Orders aimed at the reader of a summary. What stands in quotation marks is reported, and gives none.
+//! Finds orders aimed at the reader of a summary. Text in quotation marks is reported speech and is ignored.
 
 use aho_corasick::AhoCorasick;
 use serde::Deserialize;
 use std::sync::{LazyLock, OnceLock};
 
-/// The words by which orders are known; what each list is for, `orders.toml` says.
+/// Words by which orders are found; `orders.toml` explains each list.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OrderWords {
@@ -16,11 +16,11 @@ struct OrderWords {
     wide: Vec<String>,
 }
 
-// That the embedded words can be read is what tests are for.
+// Tests check that the embedded words parse.
 static WORDS: LazyLock<OrderWords> =
     LazyLock::new(|| toml::from_str(include_str!("orders.toml")).unwrap_or_default());
 
-/// How a line begins that wants to be another speaker's.
+/// Beginnings of lines that pretend to come from another speaker.
 const SPEAKERS: [&str; 6] = ["system:", "assistant:", "human:", "user:", "developer:", "### instruction"];
 
 fn orders() -> Option<&'static AhoCorasick> {
@@ -29,7 +29,7 @@ fn orders() -> Option<&'static AhoCorasick> {
     FOUND.get_or_init(build).as_ref()
 }
 
-/// The first order, to the end of its line.
+/// Returns the first order with the rest of its line, at most 120 characters.
 pub(super) fn first(text: &str) -> Option<String> {
     let own = unquoted(text);
     let at = orders()?.find(&own).map(|hit| hit.start());
@@ -45,8 +45,8 @@ pub(super) fn first(text: &str) -> Option<String> {
     Some(line.trim().chars().take(120).collect())
 }
 
-/// Whether a line, what it quotes aside, wants something of its reader: it speaks to somebody, says what an assistant
-/// should do, or begins with an imperative.
+/// Returns whether a line outside its quotations gives its reader an order: it addresses somebody, says what an
+/// assistant should do, or begins with an imperative.
 pub(super) fn commands(line: &str) -> bool {
     let own = unquoted(line).to_lowercase();
     let words: Vec<&str> =
@@ -57,7 +57,7 @@ pub(super) fn commands(line: &str) -> bool {
         [actor, modal] => is(&WORDS.actors, actor) && is(&WORDS.modals, modal),
         _ => false,
     });
-    // `read:` is a label.
+    // `read:` is a label, not an imperative.
     let begins = words.first().is_some_and(|word| {
         let after = own.split_once(word).map(|(_, after)| after).unwrap_or_default();
         is(&WORDS.imperatives, word) && !after.starts_with([':', '：'])
@@ -65,7 +65,7 @@ pub(super) fn commands(line: &str) -> bool {
     speaks_to || tells_actor || begins || WORDS.wide.iter().any(|word| own.contains(word.as_str()))
 }
 
-/// Without what is quoted: lines behind `>`, fenced blocks, and what stands in marks on one line.
+/// Removes quotations: lines after `>`, fenced blocks, and text in quotation marks or backticks within a line.
 pub(super) fn unquoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut fenced = false;
@@ -81,7 +81,7 @@ pub(super) fn unquoted(text: &str) -> String {
     out
 }
 
-/// A mark that is not closed on its line quotes nothing.
+/// Replaces the quotations of a line by `…`. A mark that is not closed on its line starts no quotation.
 fn strip(line: &str, out: &mut String) {
     let mut rest = line;
     while let Some((at, open)) =

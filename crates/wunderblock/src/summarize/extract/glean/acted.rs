@@ -1,17 +1,19 @@
-//! Commands that a model writes at the end of what it says, as SWE-agent's does: what the environment shows next is how they
-//! ended.
+//! Commands that a model writes at the end of its text, as SWE-agent's does. The environment's next output is their
+//! result.
 
 use super::Found;
 use crate::summarize::extract::act::{Kind, OPEN, open_file};
 use wunderblock_core::units::Seq;
 
-/// How SWE-agent begins where an edit was not made; the lines that say why begin with a dash.
+/// Beginning of SWE-agent's output after an edit that was not made. The reasons follow on lines that begin with a
+/// dash.
 const REFUSED: &str = "Your proposed edit has introduced new syntax error";
-/// Its commands that only look further.
+/// Commands of SWE-agent that only look further.
 const LOOKS: [&str; 3] = ["goto", "scroll_down", "scroll_up"];
 
 impl Found<'_> {
-    /// Takes the newest reply's command for a call, and what was shown for its result, if the reply ends with one.
+    /// Reads the command at the end of the newest reply as a call, and `shown` as its result. Returns false if the
+    /// reply ends without a command.
     pub(super) fn acted(&mut self, at: Seq, shown: &str) -> bool {
         let is_done = |reply: &Seq| self.steps.last().is_some_and(|step| step.at >= *reply);
         let Some((asked, reply)) = self.newest_replies().next_back().map(|reply| (reply.at, &reply.text))
@@ -38,7 +40,7 @@ impl Found<'_> {
         }
         let failed = shown.starts_with(REFUSED);
         let why = shown.lines().find_map(|line| line.strip_prefix("- ")).filter(|_| failed);
-        // Where the work stands is said behind each result.
+        // Each result ends with the state of the environment, which says nothing about the command.
         let end = shown.find(&format!("\n{OPEN}")).unwrap_or(shown.len());
         let text = why.unwrap_or_else(|| shown.get(..end).unwrap_or_default());
         self.ended(at, self.steps.len().saturating_sub(1), std::iter::once(text), failed);
@@ -46,7 +48,7 @@ impl Found<'_> {
     }
 }
 
-/// The fenced block that a text ends with.
+/// Returns the fenced block that a text ends with.
 fn command_of(text: &str) -> Option<&str> {
     let (_, block) = text.trim_end().strip_suffix("```")?.rsplit_once("```")?;
     let (_, command) = block.split_once('\n')?;

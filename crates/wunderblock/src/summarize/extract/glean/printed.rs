@@ -1,4 +1,4 @@
-//! What a program prints of its own work: aider its edits, its commits, and those it takes back.
+//! Reads what a program prints about its own work: aider's edits, its commits, and the commits it takes back.
 
 use super::{Found, Said};
 use crate::summarize::extract::act::Deed;
@@ -7,33 +7,34 @@ use crate::summarize::extract::{outcome, skill};
 use std::borrow::Cow;
 use wunderblock_core::units::Seq;
 
-/// A commit that stands.
+/// A commit that was not taken back.
 #[derive(Clone, Debug)]
 pub(super) struct Commit {
     hash: String,
-    /// The files that were edited for it.
+    /// Files that were edited for the commit.
     files: Vec<String>,
-    /// The reply it holds the work of.
+    /// Reply whose work the commit contains.
     reply: Option<Seq>,
 }
 
-/// A longer text is read no further, in lines.
+/// Maximum lines read of a text.
 const LINES_MAX: usize = 400;
 
-/// What comes in from an environment, as the reader of SWE-agent's logs calls it.
+/// Origin of text from an environment, as the reader of SWE-agent's logs names it.
 const ENVIRONMENT: &str = "environment";
-/// What SWE-agent shows before the task.
+/// Origin of the demonstration that SWE-agent shows before the task.
 const DEMONSTRATION: &str = "demonstration";
-/// How aider begins a line that says that a reply's edits were not made,
+/// Beginnings of lines in which aider reports that a reply's edits were not made.
 const REFUSES: [&str; 2] = ["The LLM did not conform to the edit format", "Skipping edits"];
-/// one that says that it took nothing back,
+/// Beginning of the line in which aider reports that nothing was taken back.
 const KEPT: &str = "The last commit was not made by aider";
-/// and one that says that its user broke the reply off; the shorter one stands at an empty prompt, too.
+/// Beginning of the line in which aider reports that its user broke the reply off.
 const INTERRUPTED: &str = "^C KeyboardInterrupt";
+/// Shorter form of [`INTERRUPTED`], which aider prints at an empty prompt, too.
 const INTERRUPT: &str = "^C";
 
 impl<'a> Found<'a> {
-    /// What some program put in.
+    /// Reads a text that a program put in.
     pub(super) fn printed(&mut self, at: Seq, what: &str, text: Cow<'a, str>) {
         if wunderblock_core::section::Section::ALL.iter().any(|section| section.name() == what) {
             return;
@@ -50,7 +51,8 @@ impl<'a> Found<'a> {
                 .strip_prefix("Committing ")
                 .and_then(|rest| rest.strip_suffix(" before applying edits."));
             if let Some(path) = before {
-                // By its user, or by a reply whose edits were made in part: nothing is printed of those.
+                // These changes are the user's, or come from a reply whose edits were made in part: aider prints
+                // nothing about those edits.
                 is_users = true;
                 edited.push(path.to_owned());
                 self.files.touch((at, at), &Deed::Changed, path);
@@ -79,14 +81,15 @@ impl<'a> Found<'a> {
             } else if line.starts_with(KEPT) {
                 self.trouble(at, "`/undo`", line);
             } else if line.starts_with(INTERRUPT) {
-                // What had come of a reply is recorded behind this; at a prompt a user's turn is.
+                // The part of a reply that had arrived is recorded after this line. At a prompt, a turn of the user
+                // follows.
                 self.is_interrupted = true;
                 if line.starts_with(INTERRUPTED) {
                     self.judge_newest(Verdict::BrokenOff);
                 }
             }
         }
-        // An error of a demonstration is none of this work.
+        // An error in a demonstration does not belong to this work.
         let line = outcome::error_line(&text).filter(|line| line.len() < 300 && what != DEMONSTRATION);
         if let Some(line) = line {
             self.trouble(at, "printed", line.trim_start_matches(['>', ' ']));
@@ -97,22 +100,22 @@ impl<'a> Found<'a> {
         self.others.push(Said { at, text });
     }
 
-    /// Says what became of the newest reply, unless a commit holds its work.
+    /// Records a judgement on the newest reply, unless a commit contains the reply's work.
     fn judge_newest(&mut self, verdict: Verdict) {
         let newest = self.newest_replies().next_back().map(|reply| reply.at);
         let newest = newest.filter(|at| !self.commits.iter().any(|commit| commit.reply == Some(*at)));
         self.verdicts.extend(newest.map(|at| (at, verdict)));
     }
 
-    /// Which commit a line names behind one of these words.
+    /// Returns the index of the commit that a line names after one of these words.
     fn commit_behind(&self, line: &str, words: &[&str]) -> Option<usize> {
         let rest = words.iter().find_map(|word| line.strip_prefix(word))?;
         let hash = rest.split_whitespace().next()?;
         self.commits.iter().position(|commit| commit.hash == hash)
     }
 
-    /// Commits that were taken back are not done, nor is what their replies say, nor what they changed in files that no
-    /// other commit changed.
+    /// Takes commits back. They no longer count as done, and neither do the claims of their replies, nor their
+    /// changes to files that no other commit changed.
     fn undo(&mut self, at: Seq, which: std::ops::Range<usize>) {
         let undone: Vec<Commit> = self.commits.drain(which).collect();
         let is_undone = |said: &Said<'_>| {
@@ -120,7 +123,7 @@ impl<'a> Found<'a> {
             hash.is_some_and(|hash| undone.iter().any(|gone| gone.hash == hash))
         };
         self.done.retain(|said| !is_undone(said));
-        // A reply of whose commits one stands is not taken back as a whole.
+        // A reply is taken back only if none of its commits is left.
         let stands = |reply: &Seq| self.commits.iter().any(|commit| commit.reply == Some(*reply));
         let gone: Vec<Seq> =
             undone.iter().filter_map(|gone| gone.reply).filter(|reply| !stands(reply)).collect();

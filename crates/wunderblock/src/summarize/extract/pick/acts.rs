@@ -1,4 +1,4 @@
-//! What was done and how it ended: files, commands, errors.
+//! Items about actions and their outcomes: files, commands and errors.
 
 use super::{COMMAND, Pick, counted};
 use crate::summarize::extract::act::{Deed, Kind};
@@ -17,13 +17,13 @@ use wunderblock_core::work::FileChange;
 
 /// Tools that search.
 const SEARCHES: [&str; 5] = ["grep", "glob", "ls", "find", "search"];
-/// Maximum bytes told of what a change is for.
+/// Maximum bytes quoted of the reason for a change.
 const REASON: usize = 160;
-/// Commands that only look are told of so often: the newest.
+/// Maximum commands that only look, counted from the newest.
 const LOOKS: usize = 4;
 
 impl Step {
-    /// Whether it is a command that changes nothing and checks nothing, or a tool that searches.
+    /// Returns whether the step is a command that changes and checks nothing, or a tool that searches.
     fn only_looks(&self) -> bool {
         let tool = self.what.split_whitespace().next().unwrap_or_default().to_lowercase();
         match self.kind {
@@ -33,7 +33,7 @@ impl Step {
         }
     }
 
-    /// Whether all it did is to change files, which are told of as they are now.
+    /// Returns whether the step does nothing but change files. The current state of these files is listed elsewhere.
     fn only_changes_files(&self) -> bool {
         let ended_well = self.outcome.as_ref().is_some_and(|outcome| !outcome.failed);
         let changes = |(deed, _): &(Deed, String)| !matches!(deed, Deed::Read | Deed::Committed);
@@ -43,7 +43,8 @@ impl Step {
             && self.files.first().is_some_and(changes)
     }
 
-    /// What is told once, with the newest run's result: a check, whatever its flags and filters; else the same words.
+    /// Returns a key for steps that are listed once, with the result of the newest: the checks, whatever their flags
+    /// and filters, or else the words of the step.
     fn fold_key(&self) -> String {
         if self.checks.is_empty() {
             return self.what.clone();
@@ -85,7 +86,7 @@ impl Pick<'_> {
                 _ => format!("changed {name}"),
             };
             let weight = self.span.newness(*last_changed) + i64::from((*changed).min(10)) * 40;
-            // One sentence is told of one file.
+            // A sentence is quoted as the reason for one file only.
             let reason = reason
                 .as_ref()
                 .filter(|(said, text)| told.insert(text) && found.verdict(*said).is_none_or(Verdict::stands));
@@ -120,7 +121,8 @@ impl Pick<'_> {
 
     pub(super) fn commands(&mut self) {
         let found = self.found;
-        // What was only looked at is in the files that were read; the newest looks say where the work was.
+        // The list of files that were read covers commands that only look. The newest such commands are listed
+        // because they show where the work was.
         let looks = found.steps.iter().rev().filter(|step| step.only_looks()).map(|step| step.at);
         let since = looks.take(LOOKS).last().unwrap_or_default();
         let has_files = self.form.has(Fill::FilesModified);
@@ -131,7 +133,7 @@ impl Pick<'_> {
         });
         let steps: Vec<&Step> = steps.collect();
         for (_, step) in folded(steps.iter().copied(), Step::fold_key) {
-            // The newest run of a check stands for all; only runs of the same words are counted.
+            // The newest run of a check represents all its runs. Only runs with the same words are counted.
             let same = steps.iter().filter(|other| other.what == step.what).count();
             let count = u32::try_from(same).unwrap_or(u32::MAX);
             let failed = step.outcome.as_ref().is_some_and(|outcome| outcome.failed);
@@ -143,18 +145,19 @@ impl Pick<'_> {
         }
     }
 
-    /// A command as it was given, on one line, to stand in backticks.
+    /// Returns a command as it was given, on one line, fit to be put into backticks.
     pub(super) fn command(&self, what: &str) -> String {
         code(&head(what, COMMAND), self.marks())
     }
 
-    /// Whether a result may still come. In some formats results say not whose they are: they have come, then.
+    /// Returns whether a result may still arrive. In some formats results do not name their call: there, later events
+    /// show that the result has arrived.
     fn waits(&self, at: Seq) -> bool {
         self.found.others.last().into_iter().chain(self.found.users.last()).all(|said| said.at < at)
             && self.found.steps.last().is_none_or(|step| step.at == at)
     }
 
-    /// A step and how it ended.
+    /// Describes a step and how it ended.
     pub(super) fn step_line(&self, step: &Step, count: u32) -> (String, String) {
         let what = counted(&self.command(&step.what), count);
         let Some(outcome) = &step.outcome else {
@@ -181,7 +184,7 @@ impl Pick<'_> {
         (lead, quote)
     }
 
-    /// That the file first changed from a position on was.
+    /// Returns a note on the file that was changed first after a position; empty if no file was.
     pub(super) fn changed_since(&self, at: Seq) -> String {
         self.found.files.changed_after(at).map(|path| self.since(path)).unwrap_or_default()
     }
@@ -200,7 +203,7 @@ impl Pick<'_> {
             let quote = self.short_line(line, 220);
             let lead = if quote.is_empty() { lead } else { format!("{lead}: ") };
             let tail = match state {
-                // What is told of names no check: the next change is all that is known of it.
+                // A reported error names no check, so the next change is all that is known about it.
                 TroubleState::Told => self.changed_since(*at),
                 TroubleState::Failed => " → failed".to_owned(),
                 TroubleState::Open => OPEN.to_owned(),
@@ -227,7 +230,8 @@ impl Pick<'_> {
     }
 }
 
-/// Things that are alike as one: how often each came, and the last of them, in the order in which those came.
+/// Folds items with equal keys into one. Returns the number of items and the last one for each key, in the order of
+/// the last ones.
 fn folded<'i, T, K: Eq + Hash>(
     items: impl Iterator<Item = &'i T>,
     key: impl Fn(&'i T) -> K,

@@ -1,4 +1,4 @@
-//! What was asked, what came of it, and where the work stood last.
+//! Items about requests, their outcomes, and the work at the end of the range.
 
 use super::{FIRST_REQUEST, NAMED, NAMED_MAX, Pick, opens_something};
 use crate::summarize::extract::act::Kind;
@@ -10,11 +10,11 @@ use crate::summarize::standing::typed;
 use wunderblock_core::literal;
 use wunderblock_core::policy::Fill;
 
-/// Weight of the last request beside that of its names.
+/// Weight of the last request, in addition to that of its names.
 const LAST_REQUEST: i64 = 6_000;
-/// Maximum bytes told of a reply that ends a turn.
+/// Maximum bytes quoted of a reply that ends a turn.
 const REPLY: usize = 320;
-/// Maximum bytes told of what was being done last, and of the last reply that ended a turn.
+/// Maximum bytes quoted of the current work, and of the last reply that ended a turn.
 const CURRENT: usize = 1_000;
 
 impl Pick<'_> {
@@ -26,7 +26,7 @@ impl Pick<'_> {
                 let quote = self.short_line(&said.text, FIRST_REQUEST);
                 self.items.push(SummaryItem::quote(Fill::Intent, "", quote, said.at, 9_000));
             } else if opens_something(&said.text) {
-                // What holds names and numbers cannot be guessed from what came of it.
+                // Names and numbers in a request cannot be guessed from its outcome.
                 let named = typed(&said.text).flat_map(literal::literals).take(NAMED_MAX).count();
                 let newest = if place + 1 == found.users.len() { LAST_REQUEST } else { 0 };
                 let weight = self.span.newness(said.at) + NAMED * i64::try_from(named).unwrap_or(0) + newest;
@@ -35,15 +35,15 @@ impl Pick<'_> {
         }
     }
 
-    /// How the reply that ended each turn begins: what came of what was asked.
+    /// Adds the beginning of the reply that ended each turn, as the outcome of the request.
     pub(super) fn outcomes(&mut self) {
         let found = self.found;
-        // What was said last is told at length.
+        // The last reply is quoted at length as current work.
         let last = found.replies.last().filter(|_| self.form.has(Fill::Current)).map(|said| said.at);
         for (said, verdict) in found.turn_ends().into_iter().filter(|(said, _)| Some(said.at) != last) {
             let mut told = outcome(&said.text);
             if told.is_empty() && found.verdict(said.at).is_some() {
-                // That it came to nothing is told, whatever it says.
+                // A reply that came to nothing is listed, whatever it says.
                 told = cue::sentences_of(&said.text).first().copied().unwrap_or_default().to_owned();
             }
             let verdict = verdict.map(Verdict::label).unwrap_or_default();
@@ -62,7 +62,7 @@ impl Pick<'_> {
             SummaryItem::quote(Fill::Current, lead, quote, said.at, weight)
         };
         let mut items = Vec::new();
-        // Among the turns the last request stands already.
+        // With outcomes, the last request is already listed among the turns.
         if let Some(asked) = found.users.last().filter(|_| !self.form.has(Fill::Outcomes)) {
             items.push(current("asked last: ", self.short_line(&asked.text, CURRENT), asked, 9_000));
         }
@@ -79,7 +79,7 @@ impl Pick<'_> {
         {
             items.push(current("was given: ", self.short_line(&other.text, CURRENT / 2), other, 7_000));
         }
-        // Elsewhere they stand among the commands and the files.
+        // One step is enough if the lists of commands and files contain the others.
         let count = if self.form.has(Fill::Commands) && self.form.has(Fill::FilesModified) { 1 } else { 4 };
         let steps = found.steps.iter().rev().filter(|step| step.kind != Kind::Plan).take(count);
         for (weight, step) in (5_997..=6_000).rev().zip(steps) {
@@ -89,8 +89,8 @@ impl Pick<'_> {
         self.items.extend(items.into_iter().filter(|item| item.search_text().trim().len() > 2));
     }
 
-    /// The last reply that ended a turn and says something, while the newest turn goes on: nothing where all it says stands
-    /// among the turns.
+    /// Returns the last reply that ended a turn and says something, if the newest turn is still going on. `None` if
+    /// the turns already quote the whole reply.
     fn wrap_up(&self) -> Option<SummaryItem> {
         let found = self.found;
         let newest = found.users.last()?.at;
@@ -106,7 +106,7 @@ impl Pick<'_> {
     }
 }
 
-/// A reply without its code, from the first sentence that says something to the last.
+/// Returns a reply without its code, from the first sentence that says something to the last.
 fn outcome(reply: &str) -> String {
     let prose = cue::without_code(reply);
     let sentences = cue::sentences_of(&prose);

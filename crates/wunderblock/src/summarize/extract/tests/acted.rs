@@ -1,4 +1,4 @@
-//! Commands that stand at the end of what a model says.
+//! Commands at the end of a model's text.
 
 use super::*;
 

@@ -1,8 +1,8 @@
-//! Summaries that somebody else wrote, line by line.
+//! Line-by-line checks of summaries that somebody else wrote.
 
 use super::*;
 
-/// What is made of a summary of the coding session.
+/// Checks a summary of the coding session by its lines.
 fn judged(lines: &[&str]) -> Verdict {
     let entries = entries(coding());
     let template = template(As::Markdown, &[("Goal", &[Fill::Intent]), ("Facts", &[Fill::Findings])]);

@@ -1,10 +1,10 @@
-//! Errors: what opens them, and what closes them.
+//! Errors: what opens and what closes them.
 
 use super::*;
 
 const BROKEN: &str = "src/bridge.ts(12,5): error TS2345: Argument of type 'string' is not assignable";
 
-/// What a summary says of the errors of some calls.
+/// Returns the part on errors in a summary of some calls.
 fn errors(steps: &[(&str, &str, bool)]) -> String {
     let ids: Vec<String> = (0..steps.len()).map(|number| format!("c{number}")).collect();
     let calls =
@@ -54,14 +54,14 @@ fn an_error_of_a_file_that_is_removed_is_not_open() {
 fn only_the_newest_result_of_a_check_is_open() {
     let later = "src/other.ts(1,1): error TS2339: Property 'size' does not exist";
     let text = errors(&[("npx tsgo --noEmit", BROKEN, true), ("npx tsgo --noEmit | head -60", later, true)]);
-    // What `head` hides may still be so: both stand.
+    // `head` may hide the first error, so both errors stay open.
     assert_eq!(text.matches("→ open").count(), 2, "{text}");
     let text = errors(&[("npx tsgo --noEmit | head -60", BROKEN, true), ("npx tsgo --noEmit", later, true)]);
     assert!(text.contains("TS2339") && text.matches("→ open").count() == 1, "{text}");
     let both = format!("{later}\n{BROKEN}");
     let again = errors(&[("npx tsgo --noEmit", BROKEN, true), ("npx tsgo --noEmit", &both, true)]);
     assert_eq!(again.matches("→ open").count(), 2, "{again}");
-    // What a runner builds may be what the compiler looked at.
+    // A runner's build may cover the code that the compiler looked at.
     let red = ("cd packages/web && npx tsgo -p tsconfig.build.json 2>&1 | grep error", BROKEN, true);
     let built = errors(&[red, ("cd packages/web && npm run build 2>&1 | tail -3", "done", false)]);
     assert!(!built.contains("→ open") && !built.contains("fixed"), "{built}");
@@ -133,7 +133,7 @@ fn a_test_that_a_filtered_run_shows_to_pass_is_not_open() {
     let again = "sed -i 's/>/>=/' src/ends.rs && cargo test -p core 2>&1 | grep -E '^test |result'";
     let text = errors(&[(check, red, true), (again, green, false)]);
     assert!(text.contains("ends::a_late_one ... FAILED\" → ok later"), "{text}");
-    // Another test of the same beginning says nothing of it, nor does what is no check.
+    // Neither a test whose name begins alike nor a command that is not a check says anything about the error.
     let other = "test ends::a_late_one_again ... ok\ntest result: ok. 1 passed; 0 failed";
     for (command, shown) in [(again, other), ("cat log.txt", green)] {
         let text = errors(&[(check, red, true), (command, shown, false)]);

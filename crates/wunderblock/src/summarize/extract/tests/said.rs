@@ -1,4 +1,4 @@
-//! What people and models said: decisions, wrap-ups, and what says nothing.
+//! Words of people and models: decisions, wrap-ups, and sentences that say nothing.
 
 use super::*;
 

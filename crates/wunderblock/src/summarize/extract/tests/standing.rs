@@ -1,4 +1,4 @@
-//! What no summary may lose: the first request and the rules, however often it is written again.
+//! Facts that no summary may lose, however often it is rewritten: the first request and the rules.
 
 use super::*;
 use crate::policy::Policies;
@@ -11,7 +11,7 @@ const RULES: [&str; 3] = [
     "以后日志用标准库的 slog，不要再引入 zap。",
 ];
 
-/// Exchanges of some round: far more to say than a summary has room for.
+/// Returns the exchanges of a round, which have far more content than a summary has room for.
 fn exchanges(round: usize) -> Vec<Message> {
     let mut said = Vec::new();
     if round == 0 {

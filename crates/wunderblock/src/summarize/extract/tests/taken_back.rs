@@ -1,4 +1,4 @@
-//! What was done and taken back, and results that say less than they seem to.
+//! Work that was taken back, and results that say less than they seem to.
 
 use super::*;
 
@@ -27,7 +27,7 @@ fn commits_that_were_taken_back_are_not_done() {
     let kept = printed("> The last commit was not made by aider in this chat session.");
     let text = text_of(vec![user("Draw it."), first.clone(), kept]);
     assert!(part(&text, "Errors").contains("`/undo`: \"The last commit was not made"), "{text}");
-    // Several at once.
+    // Several commits are taken back at the same time.
     let reset = printed("> HEAD is now at 1a2b3c4 feat: draw the chart");
     let text = text_of(vec![user("Draw it."), first, second, reset]);
     let done = part(&text, "Done");
@@ -109,7 +109,7 @@ fn an_error_in_colours_names_its_place() {
 #[test]
 fn a_file_is_taken_back_only_where_no_commit_that_stands_may_have_changed_it() {
     let first = printed("> Applied edit to chart.md\n> Commit 1a2b3c4 feat: draw the chart");
-    // Of a reply whose edits were made in part, no file is printed but before the next commit.
+    // If a reply's edits were made only in part, aider names no file until the next commit.
     let part_of_it = printed(
         "> 1 SEARCH/REPLACE block failed to match!\n> The other 1 SEARCH/REPLACE block were applied successfully.\n\
          > Committing chart.md before applying edits.\n> Commit 5d6e7f8 style: space above the chart",

@@ -1,4 +1,4 @@
-//! What was asked and what came of it, and what stands no longer.
+//! Requests with their outcomes, and statements that are outdated.
 
 use super::*;
 
@@ -45,7 +45,7 @@ fn each_request_is_followed_by_what_came_of_it() {
         ),
         "{text}"
     );
-    // What was said last is told once.
+    // The last reply is quoted only once.
     assert!(part(&text, "Current").contains("said last: \"Both terminals report truecolor"), "{text}");
 }
 
@@ -120,7 +120,7 @@ fn a_command_stands_as_it_was_given_and_what_it_shows_is_no_outcome() {
     let commands = part(&text, "Commands");
     assert!(commands.contains(&format!("- `{quoted}` → ok #102")), "{commands}");
     assert!(commands.contains("- `grep -E \"\\\"muted\\\"|\\\"dim\\\"\" dark.json` #104"), "{commands}");
-    // The same once more, from a summary.
+    // The same commands come out of a summary that is read again.
     let first =
         Earlier { at: Seq(90), from: Seq(101), to: Seq(105), level: 0, text: &text, unchecked: false };
     let more = entries([user("And now the next one, please, with a test.")]);

@@ -1,4 +1,4 @@
-//! What the work has come to, read from calls and their results.
+//! Work logs read from calls and their results.
 
 use super::*;
 use std::collections::HashMap;
@@ -6,7 +6,7 @@ use wunderblock_core::work::WorkLog;
 
 const STREAM: Handle = Handle(7);
 
-/// The log after messages, from position 101 on.
+/// Returns the log after some messages, whose positions begin at 101 or after the previous log.
 fn after(before: &WorkLog, messages: Vec<Message>) -> WorkLog {
     let first = before.through.0.max(100) + 1;
     let mut entries = entries(messages);
@@ -49,7 +49,7 @@ fn files_have_what_became_of_them_last_whichever_command_did_it() {
         (&["sed -i s/h/b/ src/a.rs", "git checkout -- src/a.rs"], &["- reverted src/a.rs"]),
         (&["sed -i s/h/b/ src/a.rs", "git restore src/a.rs"], &["- reverted src/a.rs"]),
         (
-            // What git does not know of stays, and so does what was committed.
+            // Files unknown to git stay, and so do committed changes.
             &[
                 "sed -i s/h/b/ src/old.rs",
                 "git commit -am x",
@@ -125,7 +125,7 @@ fn lists_are_read_as_agents_write_them() {
     assert_eq!(lines(&of(done("1", "update_plan", "", plan))), told);
     let boxes = r#"{"list":"- [x] read\n- [~] write the parser\n- [ ] test it"}"#;
     assert_eq!(lines(&of(done("1", "todo", "", boxes))), told);
-    // Items one by one, in two logs.
+    // Items that are written one by one, across two logs.
     let added = |id: &str, what: &str, name: &str| {
         let input = format!(r#"{{"subject":"{what}","description":"long"}}"#);
         vec![call(id, "TaskCreate", "", &input), result(id, &format!("Task #{name} created"), false)]
@@ -144,7 +144,7 @@ fn lists_are_read_as_agents_write_them() {
     let merged = r#"{"merge":true,"todos":[{"id":"3","content":"test it","status":"completed"},{"id":"2","content":"write the parser","status":"cancelled"}]}"#;
     let last = after(&second, done("6", "todo_write", "", merged));
     assert!(last.is_empty(), "all of it is done or dropped: {last:?}");
-    // Boxes in what somebody said are no list of the agent's, nor is what a tool refused.
+    // Boxes in a model's text are not the agent's list, and neither is a list that a tool refused.
     assert!(of(vec![model("- [ ] perhaps this")]).is_empty());
     assert!(of(vec![call("1", "TodoWrite", "", todo), result("1", "Error: locked", true)]).is_empty());
 }
@@ -172,7 +172,7 @@ fn the_last_check_of_each_family_stands_with_its_result() {
         ],
         "flags, paths and filters make no other family"
     );
-    // All that a command checked is well when it is.
+    // If a command ends well, all its checks have passed.
     let all = [("cargo clippy", "error: unused", true), ("cargo clippy && cargo test", "ok then", false)];
     assert_eq!(told(&all).len(), 1);
     let some = [
