@@ -1,15 +1,16 @@
-//! What was found in a policy file, in words for whoever can mend it.
+//! Findings in a policy file, worded for the person who can fix them.
 
 use crate::limits::POLICY_FINDINGS;
 use std::fmt;
 use wunderblock_core::policy::{PolicyFault, Severity};
 
-/// Something wrong with a policy file, and where.
+/// A finding in a policy file, with its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyFinding {
-    /// The line, counted from 1; none where the file does not say the value, or is no TOML.
+    /// Line number, counted from 1; `None` if the file has no line for the finding, as for a value that it does not
+    /// set.
     pub line: Option<usize>,
-    /// What.
+    /// Severity, key and description of the finding.
     pub fault: PolicyFault,
 }
 
@@ -31,12 +32,12 @@ impl fmt::Display for PolicyFinding {
     }
 }
 
-/// Why a policy cannot be used: all that was found at once, in the order of the file.
+/// Reason why a policy cannot be used: all findings together, in the order of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyError {
-    /// Which file, or what was asked for.
+    /// The file's name, or the policy name that was requested.
     pub origin: String,
-    /// What is wrong with it. Never empty.
+    /// Findings that make the policy unusable. Never empty.
     pub findings: Vec<PolicyFinding>,
 }
 

@@ -1,7 +1,7 @@
-//! Compaction policies as files: the presets that are part of the program, and how a person's own are read.
+//! Compaction policies as files: the presets that are part of the program, and the parser of users' own policies.
 //!
-//! What the keys mean is in [`wunderblock_core::policy`]; `docs/policies.md` shows a whole file and says where the
-//! constants of each preset come from.
+//! [`wunderblock_core::policy`] explains the keys. `docs/policies.md` shows a complete file and gives the sources of
+//! each preset's constants.
 
 mod finding;
 pub(crate) mod nearest;

@@ -4,7 +4,7 @@
 /// for every four. Case, `_` and `-` do not count.
 pub fn nearest<'k>(typed: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     let plain = |word: &str| word.to_lowercase().replace('_', "-");
-    // No known word is nearly as long; and comparing costs the product of the lengths.
+    // No known word is nearly that long, and the cost of a comparison is the product of the lengths.
     if typed.len() > 64 {
         return None;
     }
@@ -17,7 +17,7 @@ pub fn nearest<'k>(typed: &str, known: impl IntoIterator<Item = &'k str>) -> Opt
         .map(|(_, word)| word)
 }
 
-/// `; did you mean …?` where a word is near, and what there is.
+/// Returns the nearest known word as `; did you mean …?`, if there is one, and the list of all known words.
 pub(super) fn suggestion(typed: &str, known: &[&str]) -> String {
     let all = quoted(known);
     match nearest(typed, known.iter().copied()) {
@@ -26,7 +26,7 @@ pub(super) fn suggestion(typed: &str, known: &[&str]) -> String {
     }
 }
 
-/// What was typed, short enough to be said again.
+/// Shortens and escapes a typed word, so that an error message can quote it.
 pub(super) fn shortened(typed: &str) -> String {
     let mut short: String = typed.chars().take(40).collect();
     if short.len() < typed.len() {
@@ -35,7 +35,7 @@ pub(super) fn shortened(typed: &str) -> String {
     short.escape_debug().collect()
 }
 
-/// Words in backticks, one after the other.
+/// Returns the words in backticks, separated by commas.
 pub(super) fn quoted(words: &[&str]) -> String {
     words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }

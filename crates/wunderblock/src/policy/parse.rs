@@ -1,4 +1,4 @@
-//! A policy file: read, completed by what it extends, checked.
+//! Parses a policy file, completes it with the policy it extends, and checks the result.
 //!
 //! ```text
 //! text ─ TOML ─ keys and kinds (all mistakes at once) ─ the file it extends, merged ─ Policy ─ Policy::faults
@@ -13,22 +13,22 @@ use toml::Table;
 use toml::de::{DeTable, DeValue};
 use wunderblock_core::policy::{Policy, Severity};
 
-/// A policy, and what is odd about its file.
+/// A parsed policy, and warnings about its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parsed {
     /// The policy.
     pub policy: Policy,
-    /// What works, but perhaps not as meant.
+    /// Findings that leave the policy usable but may not be intended.
     pub warnings: Vec<PolicyFinding>,
 }
 
-/// Where the texts of policies are found that others extend.
+/// Policies that a file may extend: their names, and a lookup of their texts.
 pub(super) struct Bases<'b> {
     pub(super) names: &'b [&'static str],
     pub(super) text: &'b dyn Fn(&str) -> Option<&'static str>,
 }
 
-/// Reads a policy file.
+/// Parses and checks a policy file.
 pub(super) fn parse(text: &str, origin: &str, bases: &Bases<'_>) -> Result<Parsed, PolicyError> {
     let refused = |findings| PolicyError::new(origin, findings);
     let lines = Lines::of(text);
@@ -45,6 +45,7 @@ pub(super) fn parse(text: &str, origin: &str, bases: &Bases<'_>) -> Result<Parse
     if !walk.findings.is_empty() {
         return Err(refused(walk.findings));
     }
+    // Parsed a second time, because the document has line numbers but only a `Table` can be merged.
     let own: Table = toml::from_str(text)
         .map_err(|error| refused(vec![PolicyFinding::error(None, "", error.message().to_owned())]))?;
     let place = |key: &str| line_of(document.get_ref(), key, &lines);
@@ -59,7 +60,7 @@ pub(super) fn parse(text: &str, origin: &str, bases: &Bases<'_>) -> Result<Parse
     if errors.is_empty() { Ok(Parsed { policy, warnings }) } else { Err(refused(errors)) }
 }
 
-/// A file and what it extends: its tables are merged into the other's, all else takes the place of the other's.
+/// Merges a file into the policy it extends: tables are merged, and any other value replaces that of the base.
 fn extended(mut own: Table, bases: &Bases<'_>, chain: &mut Vec<String>) -> Result<Table, String> {
     let Some(value) = own.remove("extends") else {
         return Ok(own);
@@ -88,7 +89,7 @@ fn merge(base: &mut Table, over: Table) {
     }
 }
 
-/// Where lines begin.
+/// Byte offsets of the line breaks of a text.
 struct Lines(Vec<usize>);
 
 impl Lines {
@@ -101,12 +102,13 @@ impl Lines {
     }
 }
 
-/// The line of a key of a text that was read before.
+/// Returns the line of a key in a text that is known to parse.
 pub(super) fn line_of_key(text: &str, key: &str) -> Option<usize> {
     line_of(DeTable::parse(text).ok()?.get_ref(), key, &Lines::of(text))
 }
 
-/// The line of a key such as `step.2.to`, or of the table it would stand in; none where the file has neither.
+/// Returns the line of a key such as `step.2.to`, or of the table that would contain it; `None` if the file has
+/// neither.
 fn line_of(document: &DeTable<'_>, key: &str, lines: &Lines) -> Option<usize> {
     let (mut line, mut table) = (None, document);
     let mut parts = key.split('.');
@@ -132,7 +134,7 @@ fn line_of(document: &DeTable<'_>, key: &str, lines: &Lines) -> Option<usize> {
     line
 }
 
-/// A walk over a document that collects every mistake of keys and kinds.
+/// A walk over a document that collects all mistakes in keys and kinds.
 struct KeyCheck<'w> {
     lines: &'w Lines,
     findings: Vec<PolicyFinding>,
@@ -227,6 +229,8 @@ fn is_part(value: &DeValue<'_>) -> Result<(), String> {
         _ => return Err(format!("{} is no part of a whole, such as 0.92", spoken(value))),
     };
     match number {
+        // At most 65, because a ratio is stored in thousandths as `u16`. Larger values up to 100 are probably
+        // percentages.
         Some(number) if (0.0..=65.0).contains(&number) => Ok(()),
         Some(number) if (65.0..=100.0).contains(&number) => {
             Err(format!("{} is no part of a whole; {number} % is written {}", spoken(value), number / 100.0))
@@ -270,7 +274,7 @@ fn mismatch(kind: ValueKind, value: &DeValue<'_>, path: &str) -> String {
     format!("{} stands where it should be {should}", spoken(value))
 }
 
-/// A value in a few words.
+/// Describes a value in a few words.
 fn spoken(value: &DeValue<'_>) -> String {
     match value {
         DeValue::String(text) => format!("the text \"{}\"", shortened(text)),

@@ -1,4 +1,4 @@
-//! The policies that are part of the program.
+//! Presets: the policies that are part of the program.
 
 use super::finding::{PolicyError, PolicyFinding};
 use super::nearest::{shortened, suggestion};
@@ -6,17 +6,17 @@ use super::parse::{Bases, Parsed, line_of_key, parse};
 use std::sync::Arc;
 use wunderblock_core::policy::{Policy, PolicyFault, Severity};
 
-/// The preset that applies where nobody chose.
+/// Name of the preset that applies if none is chosen.
 pub const DEFAULT: &str = "balanced";
-/// The policy that never compacts, whatever happens: [`Policy::never`].
+/// Name of the policy that never compacts, under any circumstances: [`Policy::never`].
 pub const OFF: &str = "off";
 
 macro_rules! presets {
     ($($name:literal),* $(,)?) => {
-        /// Every preset, ours first, those for tests last.
+        /// Name and file of every preset: our own first, those for tests last.
         const PRESETS: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../policies/", $name, ".toml")))),*];
         const NAMES: &[&str] = &[$($name,)* OFF];
-        /// What can be extended: all that have a file.
+        /// Presets that a policy can extend: all that have a file.
         const BASES: &[&str] = &[$($name),*];
     };
 }
@@ -47,31 +47,33 @@ presets![
     "never",
 ];
 
-/// The presets, and how other policies are read. A preset is parsed when it is asked for: a command needs one of them.
+/// The presets, and the parser of other policies. A preset is parsed when it is requested, because a command needs
+/// only one of them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Policies(());
 
 impl Policies {
-    /// The presets that are part of the program.
+    /// Returns the presets that are part of the program.
     #[must_use]
     pub fn embedded() -> Self {
         Self(())
     }
 
-    /// The preset of that name.
+    /// Returns the preset of this name, if there is one.
     #[must_use]
     pub fn preset(&self, name: &str) -> Option<Arc<Policy>> {
         if name == OFF {
             return Some(Arc::new(Policy::never()));
         }
-        // That each parses is what a test is for; a program is not stopped by its presets.
+        // A test proves that each preset parses. At run time a broken preset must not stop the program, so it counts
+        // as missing.
         Some(Arc::new(parse(text(name)?, name, &bases()).ok()?.policy))
     }
 
-    /// The preset of that name.
+    /// Returns the preset of this name.
     ///
     /// # Errors
-    /// [`PolicyError`] with the nearest name and all there are.
+    /// [`PolicyError`] with the nearest name and all known names.
     pub fn named(&self, name: &str) -> Result<Arc<Policy>, PolicyError> {
         self.preset(name).ok_or_else(|| {
             let what = format!("there is no such policy{}", suggestion(name, NAMES));
@@ -79,22 +81,24 @@ impl Policies {
         })
     }
 
-    /// The names of all presets, ours first, those for tests and [`OFF`] last.
+    /// Returns the names of all presets: our own first, those for tests and [`OFF`] last.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &'static str> {
         NAMES.iter().copied()
     }
 
-    /// The file of a preset, with the sources of its constants as comments. [`OFF`] has none.
+    /// Returns the file of a preset, which gives the sources of its constants in comments. `None` for [`OFF`], which
+    /// has no file.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<&'static str> {
         text(name)
     }
 
-    /// Reads a policy file. It may begin with `extends = "balanced"`: then it says only what differs from that preset;
-    /// tables are merged, a list takes the place of the other. `origin` is how errors name it, such as its path.
+    /// Parses a policy file. A file that begins with `extends = "balanced"` contains only its differences from that
+    /// preset: tables are merged, and a list replaces the preset's list. `origin` names the file in errors, such as
+    /// by its path.
     ///
     /// # Errors
-    /// [`PolicyError`] with all that is wrong, by line.
+    /// [`PolicyError`] with all errors of the file, by line.
     pub fn parse(&self, text: &str, origin: &str) -> Result<Parsed, PolicyError> {
         let mut parsed = parse(text, origin, &bases())?;
         if NAMES.contains(&&*parsed.policy.name) {

@@ -1,30 +1,30 @@
-//! Which keys a policy file may have, and of what kind. Serde knows the same, but stops at the first mistake and has no
-//! line for what stands in a step; a test holds the two together.
+//! Keys of a policy file, and the kind of value of each. Serde checks the same, but it stops at the first mistake and
+//! has no line numbers for values within a step. A test keeps this schema and the types in agreement.
 
-/// What a key may be given.
+/// Kind of value that a key accepts.
 #[derive(Clone, Copy)]
 pub(super) enum ValueKind {
-    /// A part of a whole: 0.92.
+    /// A ratio: a part or a multiple of a whole, such as 0.92 or 2.
     Part,
-    /// A whole number up to so many.
+    /// A whole number from 0 to this maximum.
     Count(u64),
     /// `true` or `false`.
     Flag,
-    /// A text.
+    /// A string.
     Text,
     /// One of these words.
     Word(&'static [&'static str]),
-    /// A list of these words.
+    /// A list of words from this list.
     Words(&'static [&'static str]),
     /// A table.
     Table(&'static [PolicyKey]),
     /// A list of tables.
     Tables(&'static [PolicyKey]),
-    /// A list of tables whose keys depend on `do`.
+    /// A list of tables whose keys depend on the value of `do`.
     Steps,
 }
 
-/// A key.
+/// A key of a table, and the values it accepts.
 #[derive(Clone, Copy)]
 pub(super) struct PolicyKey {
     pub(super) name: &'static str,
@@ -40,11 +40,11 @@ const fn required(name: &'static str, kind: ValueKind) -> PolicyKey {
     PolicyKey { name, kind, is_required: true }
 }
 
-/// As many as TOML can say.
+/// A number up to the largest that TOML can express.
 const COUNT: ValueKind = ValueKind::Count(i64::MAX as u64);
 const SMALL: ValueKind = ValueKind::Count(u32::MAX as u64);
 
-/// The keys of a file.
+/// Keys of a policy file.
 pub(super) const POLICY: &[PolicyKey] = &[
     required("name", ValueKind::Text),
     key("about", ValueKind::Text),
@@ -110,7 +110,7 @@ const REDUCE: &[PolicyKey] = &[
     key("except", ValueKind::Words(TEXTS)),
 ];
 
-/// The reducers' kinds of text.
+/// Kinds of text that the reducers know.
 const TEXTS: &[&str] = &[
     "json", "diff", "html", "tests", "build", "infra", "trace", "search", "log", "table", "listing", "blob",
     "code", "markdown", "prose",
@@ -176,7 +176,7 @@ const LIMITS: &[PolicyKey] = &[
     key("meanwhile", ValueKind::Word(&["go-on", "wait"])),
 ];
 
-/// The steps by the word of their `do`.
+/// Keys of each step, by the value of its `do`.
 pub(super) const STEPS: &[(&str, &[PolicyKey])] = &[
     ("curate", CURATE),
     ("dedupe", &[DO, key("min_bytes", COUNT), GAIN, SAVES]),
@@ -257,7 +257,7 @@ const ARCHIVE: &[PolicyKey] = &[
     SAVES,
 ];
 
-/// The words of `do`.
+/// Values of the key `do`.
 pub(super) const DOES: &[&str] =
     &["curate", "dedupe", "stub", "shrink", "summarise", "condense", "archive", "drop"];
 
@@ -265,8 +265,8 @@ const DO: PolicyKey = required("do", ValueKind::Word(DOES));
 const GAIN: PolicyKey = key("min_gain", ValueKind::Part);
 const SAVES: PolicyKey = key("min_tokens", COUNT);
 
-/// The one table a key stands in, if there is such a key and it stands in no other: `trigger.soft` for `fraction`, whose
-/// levels are alike.
+/// Returns the path of the table that has a key of this name, if only one table has it. For keys of both levels, such
+/// as `fraction`, returns `trigger.soft`, because the levels have the same keys.
 pub(super) fn home(name: &str) -> Option<String> {
     let mut homes = Vec::new();
     collect(POLICY, "", name, &mut homes);
@@ -296,7 +296,7 @@ mod tests {
     use std::collections::BTreeSet;
     use wunderblock_core::policy::Policy;
 
-    /// Each table of a policy: what to write before its keys, and which it may have.
+    /// Returns each table of a policy: the header to write before its keys, and the keys it may have.
     fn tables() -> Vec<(String, &'static [PolicyKey])> {
         let mut tables = vec![(String::new(), POLICY)];
         let mut waiting = vec![("", POLICY)];
@@ -322,7 +322,7 @@ mod tests {
         tables
     }
 
-    /// The words in a refusal that stand after the refused one.
+    /// Returns the words that an error message offers in place of the rejected one.
     fn offered(text: &str) -> BTreeSet<String> {
         let error = toml::from_str::<Policy>(text).unwrap_err();
         error.message().split('`').skip(3).step_by(2).map(str::to_owned).collect()
@@ -332,7 +332,7 @@ mod tests {
     fn the_keys_are_those_that_are_read() {
         for (header, keys) in tables() {
             let own = keys.iter().map(|key| key.name.to_owned());
-            // The two keys that are gone before a policy is read, or are read before the rest.
+            // `extends` is removed before a policy is read, and `do` is read before the other keys.
             let own: BTreeSet<String> = own.filter(|name| name != "extends" && name != "do").collect();
             assert_eq!(offered(&format!("{header}\nno_such_key = 1\n")), own, "{header}");
         }
@@ -359,7 +359,7 @@ mod tests {
                 match key.kind {
                     ValueKind::Count(most) => {
                         assert!(read("0").is_ok() && read("-1").is_err(), "{}", file("0"));
-                        // Beyond what TOML can say, Serde may read what a table of TOML cannot hold.
+                        // Above the largest number of TOML, Serde may accept values that a TOML table cannot contain.
                         assert!(most > u64::from(u32::MAX) || read(&(most + 1).to_string()).is_err());
                     }
                     ValueKind::Part => {
@@ -410,7 +410,7 @@ mod tests {
         }
     }
 
-    /// A value of a kind.
+    /// Returns a valid value of a kind, as TOML.
     fn sample(kind: ValueKind) -> String {
         match kind {
             ValueKind::Part => "1".to_owned(),
