@@ -1,7 +1,7 @@
-//! One call.
+//! One call to a model.
 //!
-//! The connection has a thread of its own, which does nothing but read: so whoever waits can be stopped at any time, also
-//! while nothing comes. A thread that is no longer waited for ends with its next byte, at the latest with its time.
+//! A separate thread reads the connection and does nothing else, so the caller can stop waiting at any time, even
+//! while no bytes arrive. An abandoned thread ends with the next byte it receives, at the latest at its time limit.
 
 use super::client::{EndpointError, ModelLimits, millis};
 use super::status::ErrorText;
@@ -15,16 +15,16 @@ use ureq::{Agent, Body};
 use wunderblock_core::message::Dialect;
 use wunderblock_wire::{ModelReply, ReplyReader};
 
-/// Of an answer that is not a good one, so much is read.
+/// Maximum bytes read of a response with an error status.
 const REFUSAL_BYTES: u64 = 64 << 10;
-/// How much is read at once.
+/// Bytes per read of the response.
 const PIECE_BYTES: usize = 16 << 10;
-/// So many pieces wait to be looked at; then the connection waits.
+/// Maximum pieces that wait to be processed. When the queue is full, the connection's thread waits.
 const PIECES: usize = 64;
-/// How often whoever asked is asked whether to go on, at least.
+/// Maximum interval between two calls of `progress`.
 const TICK: Duration = Duration::from_millis(50);
 
-/// How a request is sent.
+/// Address, headers and proxy of a request.
 #[derive(Clone)]
 pub(super) struct SendOptions {
     pub(super) url: String,
@@ -52,19 +52,20 @@ impl SendOptions {
         Ok(Self { url, headers, proxy: proxy.transpose()? })
     }
 
-    /// An agent for one call: what time is left differs from call to call.
+    /// Makes an agent for one call. Calls share no agent, because the time left differs from call to call.
     fn agent(&self, limits: &ModelLimits, left: Duration) -> Agent {
         let (connect, first, idle) = (millis(limits.connect), millis(limits.first_byte), millis(limits.idle));
         let config = Agent::config_builder()
-            // By itself the client would look into the environment.
+            // By default the client would read the proxy from the environment.
             .proxy(self.proxy.clone())
-            // A key goes where it was meant to go, and nowhere else.
+            // Redirects are not followed, so that the key reaches only the address it is meant for.
             .max_redirects(0)
             .max_redirects_will_error(false)
             .http_status_as_error(false)
             .timeout_resolve(Some(connect))
             .timeout_connect(Some(connect))
             .timeout_recv_response(Some(first))
+            // The agent has one limit for all reads. `follow` enforces the limit of each phase.
             .timeout_per_read(Some(first.max(idle)))
             .timeout_global(Some(left))
             .build();
@@ -80,15 +81,15 @@ impl SendOptions {
     }
 }
 
-/// What the connection's thread tells.
+/// A message of the connection's thread.
 enum News {
-    /// The answer begins.
+    /// The response begins.
     Head { status: u16, retry_after: Option<u64>, kind: String },
-    /// A piece of it.
+    /// A piece of the response body.
     Piece(Vec<u8>),
-    /// It is over.
+    /// The response is complete.
     End,
-    /// There will be no more.
+    /// The call failed, and no more messages follow.
     Failed(SummaryFailure),
 }
 
@@ -101,7 +102,7 @@ pub(super) struct ModelCall<'a> {
 }
 
 impl ModelCall<'_> {
-    /// Sends, and reads until the reply is whole.
+    /// Sends the request, and reads until the reply is complete.
     pub(super) fn make(
         &mut self,
         ask: &SendOptions,
@@ -128,7 +129,7 @@ impl ModelCall<'_> {
         let mut reading = ReplyReader::new(self.dialect, most);
         let mut head: Option<(u16, Option<u64>, String)> = None;
         let mut refusal = Vec::new();
-        // Connecting has a limit of its own, which the connection holds.
+        // Resolving and connecting each have their own limit, which the agent enforces: hence twice `connect`.
         let mut patience = millis(self.limits.connect) * 2 + millis(self.limits.first_byte);
         let mut since = Instant::now();
         loop {
@@ -149,7 +150,7 @@ impl ModelCall<'_> {
                 Ok(News::Failed(failure)) => return Err(failure),
                 Ok(News::Head { status, retry_after, kind }) => {
                     head = Some((status, retry_after, kind));
-                    // Headers come at once, the first event when the model begins.
+                    // Providers send headers immediately, but the first event only when the model begins to write.
                     patience = millis(self.limits.first_byte);
                 }
                 Ok(News::Piece(piece)) => {
@@ -178,7 +179,7 @@ fn broken_off() -> SummaryFailure {
     SummaryFailure::Broken("the connection ended".to_owned())
 }
 
-/// Sends a request and passes on what comes. Ends when nobody listens any more.
+/// Sends a request and passes on the response. Ends as soon as the receiver is gone.
 fn connection(ask: &SendOptions, agent: &Agent, body: &[u8], news: &SyncSender<News>) {
     let mut response = match ask.send(agent, body) {
         Ok(response) => response,
@@ -188,7 +189,8 @@ fn connection(ask: &SendOptions, agent: &Agent, body: &[u8], news: &SyncSender<N
     let word =
         |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let kind = word("content-type").chars().take(60).collect();
-    // OpenAI says it in milliseconds as well. In seconds; the other form, a date, no provider is known to send.
+    // OpenAI also states the delay in milliseconds. The second form of `retry-after`, a date, is not read, because no
+    // provider is known to send it.
     let number = |name: &str| word(name).trim().parse::<f64>().ok().filter(|number| *number >= 0.0);
     let retry_after = number("retry-after-ms").map(|millis| millis / 1e3).or_else(|| number("retry-after"));
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
@@ -203,7 +205,7 @@ fn connection(ask: &SendOptions, agent: &Agent, body: &[u8], news: &SyncSender<N
         let told = match reader.read(&mut piece) {
             Ok(0) => return drop(news.send(News::End)),
             Ok(read) => news.send(News::Piece(piece.get(..read).unwrap_or_default().to_vec())),
-            // What came until then may be a whole reply all the same; if not, it says so itself.
+            // The bytes that arrived may still be a complete reply. If not, the reply reader reports the fault.
             Err(error) => match failure(&ureq::Error::from(error)) {
                 SummaryFailure::TimedOut => return drop(news.send(News::Failed(SummaryFailure::TimedOut))),
                 _ => return drop(news.send(News::End)),
@@ -215,7 +217,7 @@ fn connection(ask: &SendOptions, agent: &Agent, body: &[u8], news: &SyncSender<N
     }
 }
 
-/// What an error before the answer is.
+/// Maps an error of the HTTP client to a failure.
 fn failure(error: &ureq::Error) -> SummaryFailure {
     use ureq::{Error, Timeout};
     match error {

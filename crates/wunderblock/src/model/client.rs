@@ -1,4 +1,4 @@
-//! Where a model is called, and how patiently.
+//! Address, limits and retries of calls to a model.
 
 use super::call::{self, SendOptions};
 use super::key::ApiKey;
@@ -12,32 +12,32 @@ use wunderblock_core::message::Dialect;
 use wunderblock_core::units::{Bytes, Millis, Tokens};
 use wunderblock_wire::ModelReply;
 
-/// The version of the Messages API that is asked for; the only one there is (its page "Versions").
+/// Version of the Messages API to request: the only one that exists (its page "Versions").
 const ANTHROPIC_VERSION: &str = "2023-06-01";
-/// Where OpenAI's API begins.
+/// Base URL of OpenAI's API.
 const OPENAI: &str = "https://api.openai.com/v1";
-/// What is waited before the first new try; before the second, twice that.
+/// Delay before the first retry. The second retry waits twice as long.
 const BACKOFF: Duration = Duration::from_millis(500);
-/// How often whoever asked is asked whether to go on, at least.
+/// Maximum interval between two calls of `progress`.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Where a model is called.
+/// Address of a model's API, and how to access it.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
-    /// The format of requests and replies: a provider's, not the neutral one.
+    /// Format of requests and replies: a provider's format, not the neutral one.
     pub dialect: Dialect,
-    /// Where the API begins, as `https://api.anthropic.com`, `https://api.openai.com/v1` or
-    /// `https://generativelanguage.googleapis.com`; empty for just these.
+    /// Base URL of the API; empty for the provider's own: `https://api.anthropic.com`, `https://api.openai.com/v1` or
+    /// `https://generativelanguage.googleapis.com`.
     pub base_url: String,
-    /// The key, where one is needed.
+    /// API key, if the provider requires one.
     pub key: Option<ApiKey>,
-    /// Further headers, such as `anthropic-beta`. They may hold secrets: none is ever printed.
+    /// Additional headers, such as `anthropic-beta`. Their values may be secrets and are never printed.
     pub headers: Headers,
-    /// A proxy, as `http://host:port`.
+    /// Address of a proxy, as `http://host:port`.
     pub proxy: Option<String>,
 }
 
-/// Names and values of headers; printed without the values.
+/// Names and values of headers. `Debug` prints only the names.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Headers(pub Vec<(String, String)>);
 
@@ -48,7 +48,7 @@ impl fmt::Debug for Headers {
 }
 
 impl Endpoint {
-    /// A provider's own, with a key.
+    /// Makes an endpoint at the provider's own address.
     #[must_use]
     pub fn new(dialect: Dialect, key: Option<ApiKey>) -> Self {
         Self { dialect, base_url: String::new(), key, headers: Headers::default(), proxy: None }
@@ -57,11 +57,12 @@ impl Endpoint {
     fn url(&self) -> Result<String, EndpointError> {
         let base = self.base_url.trim().trim_end_matches('/');
         let (own, path) = match self.dialect {
+            // Base URLs with and without the version of the API are accepted.
             Dialect::Anthropic if base.ends_with("/v1") => ("", "/messages"),
             Dialect::Anthropic => ("https://api.anthropic.com", "/v1/messages"),
             Dialect::OpenaiChat => (OPENAI, "/chat/completions"),
             Dialect::OpenaiResponses => (OPENAI, "/responses"),
-            // The model is added for each call.
+            // The model's name is appended for each call.
             Dialect::Gemini if base.ends_with("/v1beta") => ("", "/models/"),
             Dialect::Gemini => ("https://generativelanguage.googleapis.com", "/v1beta/models/"),
             dialect @ Dialect::Neutral => return Err(EndpointError::Dialect(dialect)),
@@ -88,46 +89,47 @@ impl Endpoint {
                 _ => add("authorization", format!("Bearer {}", key.reveal())),
             }
         }
-        // A caller's own of the same name goes before.
+        // A header of the caller replaces ours of the same name.
         headers.retain(|(name, _)| !self.headers.0.iter().any(|(own, _)| own.eq_ignore_ascii_case(name)));
         headers.extend(self.headers.0.iter().cloned());
         headers
     }
 }
 
-/// Why nothing can be called.
+/// Reason why an endpoint cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EndpointError {
-    /// No address of an API.
+    /// Invalid base URL.
     #[error("`{0}` is no address of an API: it begins with https:// or http:// and names a host")]
     Url(String),
-    /// No model is called in this format.
+    /// Format in which no provider can be called.
     #[error("no model is called in the {} format: use the format of a provider", .0.name())]
     Dialect(Dialect),
-    /// No address of a proxy.
+    /// Invalid address of a proxy.
     #[error("`{0}` is no proxy: it is written http://host:port")]
     Proxy(String),
-    /// A header that cannot be sent.
+    /// Header whose name or value cannot be sent.
     #[error("the header `{0}` cannot be sent: its name or value has characters that none may have")]
     Header(String),
 }
 
-/// How long, and how much.
+/// Limits on the time and size of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModelLimits {
-    /// To find and reach the provider, TLS included.
+    /// Maximum time to resolve and reach the provider, TLS included.
     pub connect: Millis,
-    /// From then on, to the first byte of its answer.
+    /// Maximum time from the connection to the first byte of the answer.
     pub first_byte: Millis,
-    /// Between two pieces of the answer.
+    /// Maximum time between two pieces of the answer.
     pub idle: Millis,
-    /// For everything, new tries included, beside the writing.
+    /// Maximum time for the whole call, retries included, not counting the time for writing.
     pub total: Millis,
-    /// … and for each token that the answer may have: [`TOKEN_TIME`].
+    /// Time added to `total` for each token that the answer may have. The default is [`TOKEN_TIME`].
     pub per_token: Millis,
-    /// The largest answer that is read.
+    /// Maximum bytes of the answer.
     pub response: Bytes,
-    /// So many new tries, where one may help: too many calls, a failure on the provider's side, no connection. 2 at most.
+    /// Maximum retries where a retry may help: after too many calls, a failure of the provider, or a failed
+    /// connection. Values above 2 count as 2.
     pub retries: u32,
 }
 
@@ -145,10 +147,10 @@ impl Default for ModelLimits {
     }
 }
 
-/// Maximum new tries.
+/// Upper bound of [`ModelLimits::retries`].
 const RETRIES_MAX: u32 = 2;
 
-/// A caller of one endpoint. It blocks; use it from a thread of your own.
+/// Client of one endpoint. Calls block, so use a separate thread for them.
 #[derive(Clone)]
 pub struct Client {
     dialect: Dialect,
@@ -169,7 +171,7 @@ impl fmt::Debug for Client {
 }
 
 impl Client {
-    /// A client; nothing is called yet. `redactor` cleans what the provider says in errors.
+    /// Makes a client without calling anything. `redactor` removes secrets from the provider's error messages.
     ///
     /// # Errors
     /// See [`EndpointError`].
@@ -182,13 +184,13 @@ impl Client {
         Ok(Self { dialect: endpoint.dialect, key: endpoint.key.clone(), ask, limits, redactor })
     }
 
-    /// The format it speaks.
+    /// Returns the format of requests and replies.
     #[must_use]
     pub fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    /// How a request to a model is sent: Gemini has the model, and whether it streams, in the address.
+    /// Returns how to send a request to a model. For Gemini the URL contains the model and the streaming mode.
     fn addressed(&self, model: &str) -> Result<SendOptions, SummaryFailure> {
         let mut ask = self.ask.clone();
         if self.dialect == Dialect::Gemini {
@@ -201,11 +203,12 @@ impl Client {
         Ok(ask)
     }
 
-    /// Sends a body to a model and reads the reply, of at most `most` tokens, and says how many calls that took. `progress` is told how many bytes
-    /// have come of the current reply, also while none come; it answers whether to go on.
+    /// Sends a body to a model and reads the reply, of at most `most` tokens. Returns the reply and the number of
+    /// calls it took. `progress` receives the number of bytes of the current reply, also while none arrive, and
+    /// returns whether to continue.
     ///
     /// # Errors
-    /// See [`SummaryFailure`]. A reply with a fault, and one in which the model declined, are failures.
+    /// See [`SummaryFailure`]. A reply with a fault is a failure, and so is one in which the model declined.
     pub fn ask(
         &self,
         model: &str,
@@ -242,13 +245,13 @@ impl Client {
     }
 }
 
-/// Whether a model's name can stand in an address as it is.
+/// Returns whether a model's name can be part of a URL without being escaped.
 fn is_path(model: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-._:@/".contains(c);
     !model.is_empty() && model.chars().all(plain) && !model.contains("..")
 }
 
-/// Waits, and lets whoever asked stop that.
+/// Waits, and lets the caller stop the wait through `progress`.
 fn pause(wait: Duration, progress: &mut dyn FnMut(usize) -> bool) -> Result<(), SummaryFailure> {
     let end = Instant::now() + wait;
     loop {
@@ -263,7 +266,7 @@ fn pause(wait: Duration, progress: &mut dyn FnMut(usize) -> bool) -> Result<(), 
     }
 }
 
-/// A time that is waited.
+/// Converts a time to a [`Duration`]; negative times become zero.
 pub(super) fn millis(time: Millis) -> Duration {
     Duration::from_millis(u64::try_from(time.0).unwrap_or_default())
 }

@@ -1,13 +1,13 @@
-//! Keys of providers.
+//! API keys of providers.
 
 use std::fmt;
 
-/// A key. It is sent to the provider and shown nowhere: printed, it is `…`.
+/// An API key. It is sent to the provider and never shown: `Debug` prints `…`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiKey(Box<str>);
 
 impl ApiKey {
-    /// A key from wherever the caller keeps it. Blanks around it, as files have them, are no part of it.
+    /// Makes a key from the caller's text. Surrounding blanks, such as the newline at the end of a file, are removed.
     #[must_use]
     pub fn new(key: &str) -> Self {
         Self(key.trim().into())
@@ -17,7 +17,7 @@ impl ApiKey {
         &self.0
     }
 
-    /// A text without the key: providers repeat it in what they say of it.
+    /// Replaces the key in a text by `…`: providers repeat it in their error messages.
     pub(super) fn hide(&self, text: &str) -> String {
         if self.0.is_empty() { text.to_owned() } else { text.replace(&*self.0, "…") }
     }

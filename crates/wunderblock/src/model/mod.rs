@@ -4,8 +4,8 @@
 //! body ─► Client::ask ─ time-outs, at most a few tries ─► Reading (wire) ─► Reply
 //!                     └► Failure, typed, with the provider's words cut and without secrets
 //! ```
-//! The engine works without any model; what is here serves those who bring one. Nothing is read from the environment: whoever
-//! makes a client says where it calls, with which key and through which proxy.
+//! The engine works without any model; this module is for callers that use one. It reads nothing from the
+//! environment: the caller passes the address, the key and the proxy.
 
 mod call;
 mod client;

@@ -1,14 +1,15 @@
-//! What a provider's refusals amount to.
+//! Maps refusals of a provider to failures.
 
 use super::key::ApiKey;
 use crate::redact::Redactor;
 use crate::summarize::task::SummaryFailure;
 use wunderblock_wire::{ModelReply, ProviderError, ReplyFault, StopReason};
 
-/// So many characters of a provider's words are kept.
+/// Maximum characters kept of a provider's message.
 const WORDS_MAX: usize = 300;
 
-/// Makes a provider's words fit to be recorded: without the key, without what looks like a secret, on one line, cut.
+/// Prepares a provider's message for the record: removes the key and anything that looks like a secret, joins the
+/// lines, and cuts the result.
 pub(super) struct ErrorText<'a> {
     pub(super) key: Option<&'a ApiKey>,
     pub(super) redactor: &'a Redactor,
@@ -27,12 +28,13 @@ impl ErrorText<'_> {
         words
     }
 
-    /// What an answer with this status, not a good one, is.
+    /// Returns the failure for an error status and its body.
     pub(super) fn status(&self, status: u16, retry_after: Option<u64>, body: &[u8]) -> SummaryFailure {
         let refusal = ProviderError::read(body);
         let is_overflow = refusal.as_ref().is_some_and(ProviderError::is_overflow);
+        // Gemini reports an invalid key with status 400, and only its body names the reason.
         let is_key = refusal.as_ref().and_then(ProviderError::status) == Some(401);
-        // The header where there is one; Gemini says it in the body.
+        // A delay in the header takes precedence. Gemini states the delay in the body instead.
         let retry_after = retry_after.or(refusal.as_ref().and_then(|refusal| refusal.retry_after));
         let said =
             refusal.map_or_else(|| String::from_utf8_lossy(body).into_owned(), |refusal| refusal.to_string());
@@ -50,7 +52,7 @@ impl ErrorText<'_> {
         }
     }
 
-    /// What is wrong with a reply, if anything is. `kind` is what it said its content was.
+    /// Returns the reply, or the failure that it contains. `kind` is the content type of the response.
     pub(super) fn reply(&self, reply: ModelReply, kind: &str) -> Result<ModelReply, SummaryFailure> {
         match &reply.fault {
             None => {}
