@@ -1,4 +1,4 @@
-//! A program that runs, from its start to the end of all it has started.
+//! A running program, from its start to the end of everything it has started.
 
 mod head;
 
@@ -12,20 +12,21 @@ use std::time::{Duration, Instant};
 
 pub(crate) use head::head;
 
-/// How often it is looked whether a program has ended.
+/// Interval at which a program is polled for its end.
 const TICK: Duration = Duration::from_millis(5);
-/// A program that has ended may have left others behind that hold its output open; they are given so long.
+/// Time given to processes that a program leaves behind and that hold its output open.
 const GRACE: Duration = Duration::from_millis(250);
-/// So much of what a program says on stderr is kept, from its end.
+/// Maximum bytes kept of stderr, from its end.
 const ERRORS_BYTES: usize = 2_000;
-/// How much is read at once.
+/// Bytes per read of stdout.
 const PIECE_BYTES: usize = 16 << 10;
 
-/// Runs a program to its end, whatever its exit status. `progress` is told how many bytes it has written; it answers
-/// whether to go on.
+/// Runs a program to its end, whatever its exit status. Calls `progress` with the number of bytes written, and stops
+/// the program if `progress` returns false.
 ///
 /// # Errors
-/// It does not start ([`SummaryFailure::Unreachable`]), takes too long, writes too much ([`SummaryFailure::Broken`]), or is stopped.
+/// The program does not start ([`SummaryFailure::Unreachable`]), takes too long, writes too much
+/// ([`SummaryFailure::Broken`]), or is stopped.
 pub fn run(
     program: &Program,
     stdin: &[u8],
@@ -40,7 +41,7 @@ pub fn run(
     if let Some(cwd) = &program.cwd {
         command.current_dir(cwd);
     }
-    // A group of its own: what it starts ends with it.
+    // A separate process group, so that everything the program starts can be ended with it.
     let spawned = command.process_group(0).spawn();
     let mut child =
         spawned.map_err(|error| SummaryFailure::Unreachable(format!("`{name}` does not start: {error}")))?;
@@ -51,16 +52,18 @@ pub fn run(
     }
     let running = RunningProgram { program, name, end, pieces };
     let (status, bytes) = running.follow(&mut child, progress).inspect_err(|_| end_all(&mut child))?;
+    // Processes left behind may hold stderr open, too.
     let errors = errors.recv_timeout(GRACE).unwrap_or_default();
     let errors = String::from_utf8_lossy(&errors).trim().to_owned();
     Ok(ProcessOutput { status, text: String::from_utf8_lossy(&bytes).into_owned(), errors })
 }
 
-/// Feeds a program, and collects what it complains of.
+/// Feeds stdin to a program, and collects its stderr. Each pipe has a separate thread: otherwise a program that
+/// writes before it has read its input would block, and so would we.
 fn listen(child: &mut Child, stdin: &[u8]) -> Receiver<Vec<u8>> {
     if let Some(mut pipe) = child.stdin.take() {
         let stdin = stdin.to_vec();
-        // A program that does not read what it is given is not wrong.
+        // A program may ignore its input, so a failed write is ignored.
         std::thread::spawn(move || drop(pipe.write_all(&stdin)));
     }
     let (sender, errors) = mpsc::channel();
@@ -70,7 +73,7 @@ fn listen(child: &mut Child, stdin: &[u8]) -> Receiver<Vec<u8>> {
     errors
 }
 
-/// The end of what is written.
+/// Reads stderr to its end and returns the last `ERRORS_BYTES` bytes.
 fn tail(mut stderr: impl Read) -> Vec<u8> {
     let mut kept = Vec::new();
     let mut piece = [0; 4_096];
@@ -96,7 +99,7 @@ fn read(mut stdout: impl Read, pieces: &Sender<Vec<u8>>) {
     }
 }
 
-/// A program that runs.
+/// A running program with its limits and its output.
 struct RunningProgram<'a> {
     program: &'a Program,
     name: &'a str,
@@ -139,6 +142,7 @@ impl RunningProgram<'_> {
             match ended {
                 Some((status, _)) if !is_open => return Ok((status, bytes)),
                 Some((status, at)) if at.elapsed() > GRACE => {
+                    // Processes left behind still hold the output open: end them, and return what has arrived.
                     end_group(child);
                     return Ok((status, bytes));
                 }
@@ -149,14 +153,14 @@ impl RunningProgram<'_> {
     }
 }
 
-/// Ends a program and all it has started.
+/// Ends a program and everything it has started.
 fn end_all(child: &mut Child) {
     end_group(child);
     let _ = child.kill();
     let _ = child.wait();
 }
 
-/// Ends the group by its id. The system's own `kill` does it: there is no safe call for it.
+/// Kills the process group by its id. Uses the system's `kill` program, because there is no safe call for it.
 fn end_group(child: &Child) {
     let group = format!("-{}", child.id());
     let _ = Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status();

@@ -1,7 +1,7 @@
-//! Programs of other people: summarisers, hooks, providers of state. Run without a shell, with limits, and ended with all
-//! they have started.
+//! Runs other people's programs: summarisers, hooks and providers of state. Programs run without a shell and with
+//! limits. Everything that a program has started ends with it.
 //!
-//! Programs are run on Unix only: what one has started is ended with it by way of its process group.
+//! Programs run on Unix only, because ending everything that a program has started relies on process groups.
 
 #[cfg(all(feature = "processes", unix))]
 mod child;

@@ -1,4 +1,4 @@
-//! What stands for running programs where that is left out: an error that says so.
+//! Replacement for `child.rs` in builds that cannot run programs: each call returns an error with the reason.
 
 use super::program::{ProcessOutput, Program};
 use crate::summarize::task::SummaryFailure;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 const WHY: &str = "programs are not run by this build: they need the feature `processes`, and Unix";
 
-/// Runs no program.
+/// Runs nothing.
 ///
 /// # Errors
 /// Always: [`SummaryFailure::Unreachable`].
@@ -19,7 +19,7 @@ pub fn run(
     Err(SummaryFailure::Unreachable(format!("`{name}` does not start: {WHY}")))
 }
 
-/// Runs no command.
+/// Runs nothing, and returns the reason.
 pub(crate) fn head(command: &[String], _cwd: &Path) -> Result<String, String> {
     let name = command.first().map_or("", String::as_str);
     Err(format!("`{name}` does not start: {WHY}"))

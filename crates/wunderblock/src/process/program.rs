@@ -1,4 +1,4 @@
-//! A program as it is named, and what it came to.
+//! A program to run, and its result.
 
 use std::path::PathBuf;
 use std::process::ExitStatus;
@@ -7,31 +7,32 @@ use wunderblock_core::units::{Bytes, Millis};
 /// A program, its arguments, and its limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
-    /// The program and its arguments.
+    /// Program name or path, followed by the arguments.
     pub argv: Vec<String>,
-    /// Where it runs; none for where we do.
+    /// Working directory; `None` for the current one.
     pub cwd: Option<PathBuf>,
-    /// How long it may take.
+    /// Maximum run time.
     pub time: Millis,
-    /// The most it may write to stdout.
+    /// Maximum bytes of stdout.
     pub output: Bytes,
 }
 
-/// What a program came to.
+/// Result of a program's run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcessOutput {
-    /// How it ended.
+    /// Exit status.
     pub status: ExitStatus,
-    /// What it wrote to stdout; what is not UTF-8 in it is replaced.
+    /// Contents of stdout; invalid UTF-8 is replaced.
     pub text: String,
-    /// The end of what it wrote to stderr.
+    /// The end of stderr.
     pub errors: String,
 }
 
-/// Splits a line into words as a shell does: blanks divide, quotes and backslashes keep together. Nothing else is special.
+/// Splits a line into words as a shell does: blanks separate words, while quotes and backslashes keep them together.
+/// No other character is special.
 ///
 /// # Errors
-/// What is wrong with it, in words: a quote that is not closed, a backslash at the end, no word at all.
+/// Returns the reason why the line is invalid: an unclosed quote, a trailing backslash, or no words.
 pub fn split(line: &str) -> Result<Vec<String>, String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -50,7 +51,7 @@ pub fn split(line: &str) -> Result<Vec<String>, String> {
                     return Err("it ends with a backslash".to_owned());
                 };
                 let word = word.get_or_insert_default();
-                // Within quotes a backslash stands for itself, unless it has something to keep.
+                // Within double quotes a backslash is literal, unless it precedes a character that it can escape.
                 if quote.is_some() && !matches!(next, '"' | '\\' | '$' | '`') {
                     word.push('\\');
                 }

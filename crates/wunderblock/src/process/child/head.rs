@@ -1,4 +1,4 @@
-//! The beginning of a command's output, within a time: what a provider of state has to say.
+//! Reads the beginning of a command's output within a time limit, for providers of state.
 
 use super::end_all;
 use crate::limits;
@@ -9,10 +9,10 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// The beginning of what a command writes to stdout, run in a directory.
+/// Runs a command in a directory and returns the beginning of its stdout.
 ///
 /// # Errors
-/// Why it is missing, in words.
+/// Returns the reason why there is no output.
 pub(crate) fn head(command: &[String], cwd: &Path) -> Result<String, String> {
     let Some((program, arguments)) = command.split_first() else {
         return Err("the command is empty".to_owned());
@@ -24,16 +24,17 @@ pub(crate) fn head(command: &[String], cwd: &Path) -> Result<String, String> {
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
-        // A group of its own: what the command starts ends with it.
+        // A separate process group, so that everything the command starts can be ended with it.
         .process_group(0)
         .spawn()
         .map_err(|error| format!("`{program}` does not start: {error}"))?;
     let Some(stdout) = child.stdout.take() else { return Err(format!("`{program}` has no output")) };
-    // A reader of its own: a command that writes more than a pipe holds would wait for us, and we for it.
+    // A separate thread reads the output: otherwise a command that writes more than the pipe holds would block, and
+    // so would we.
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || sender.send(read_head(stdout)));
     wait(&mut child, program, end)?;
-    // What the command has left behind may hold the pipe open.
+    // Processes that the command left behind may hold the pipe open.
     let left = end.saturating_duration_since(Instant::now());
     let Ok(bytes) = receiver.recv_timeout(left) else {
         end_all(&mut child);
@@ -49,7 +50,7 @@ pub(crate) fn head(command: &[String], cwd: &Path) -> Result<String, String> {
     Ok(text)
 }
 
-/// The beginning; the rest is read and let go, so that the writer can end.
+/// Returns the beginning of stdout. Reads and discards the rest, so that the writer can finish.
 fn read_head(mut stdout: ChildStdout) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     stdout.by_ref().take(limits::PROVIDER_BYTES as u64 + 1).read_to_end(&mut bytes)?;
