@@ -100,16 +100,16 @@ impl Endpoint {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EndpointError {
     /// Invalid base URL.
-    #[error("`{0}` is no address of an API: it begins with https:// or http:// and names a host")]
+    #[error("invalid address `{0}` of an API: it must begin with https:// or http:// and name a host")]
     Url(String),
     /// Format in which no provider can be called.
-    #[error("no model is called in the {} format: use the format of a provider", .0.name())]
+    #[error("unsupported dialect `{}`: no model is called in it; use a provider's", .0.name())]
     Dialect(Dialect),
     /// Invalid address of a proxy.
-    #[error("`{0}` is no proxy: it is written http://host:port")]
+    #[error("invalid proxy `{0}`: expected http://host:port")]
     Proxy(String),
     /// Header whose name or value cannot be sent.
-    #[error("the header `{0}` cannot be sent: its name or value has characters that none may have")]
+    #[error("invalid header `{0}`: its name or value contains characters that are not allowed")]
     Header(String),
 }
 
@@ -313,7 +313,7 @@ mod tests {
             assert!(asked(wrong).unwrap_err().contains("not a model's name"), "{wrong}");
         }
         for wrong in ["api.example.com", "ftp://x.example", "https://", "https://a b"] {
-            assert!(url(Dialect::OpenaiChat, wrong).unwrap_err().contains("no address of an API"), "{wrong}");
+            assert!(url(Dialect::OpenaiChat, wrong).unwrap_err().contains("invalid address"), "{wrong}");
         }
         assert!(url(Dialect::Neutral, "").unwrap_err().contains("neutral"));
     }

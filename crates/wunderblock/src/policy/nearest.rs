@@ -21,8 +21,8 @@ pub fn nearest<'k>(typed: &str, known: impl IntoIterator<Item = &'k str>) -> Opt
 pub(super) fn suggestion(typed: &str, known: &[&str]) -> String {
     let all = quoted(known);
     match nearest(typed, known.iter().copied()) {
-        Some(near) => format!("; did you mean `{near}`? There are: {all}"),
-        None => format!("; there are: {all}"),
+        Some(near) => format!("; did you mean `{near}`? expected one of {all}"),
+        None => format!("; expected one of {all}"),
     }
 }
 

@@ -33,12 +33,12 @@ pub(super) fn parse(text: &str, origin: &str, bases: &Bases<'_>) -> Result<Parse
     let refused = |findings| PolicyError::new(origin, findings);
     let lines = Lines::of(text);
     if text.len() > MAX_POLICY {
-        let what = format!("{} bytes are no policy; at most {MAX_POLICY} are read", text.len());
+        let what = format!("the file is too large: {} bytes, maximum {MAX_POLICY}", text.len());
         return Err(refused(vec![PolicyFinding::error(None, "", what)]));
     }
     let document = DeTable::parse(text).map_err(|error| {
         let line = error.span().map(|span| lines.at(&span));
-        refused(vec![PolicyFinding::error(line, "", format!("this is no TOML: {}", error.message()))])
+        refused(vec![PolicyFinding::error(line, "", format!("invalid TOML: {}", error.message()))])
     })?;
     let mut walk = KeyCheck { lines: &lines, findings: Vec::new() };
     walk.table(document.get_ref(), POLICY, "", None);
@@ -70,7 +70,7 @@ fn extended(mut own: Table, bases: &Bases<'_>, chain: &mut Vec<String>) -> Resul
         return Err(format!("`{}` extends `{name}` again: a loop", chain.join("` extends `")));
     }
     let Some(text) = (bases.text)(&name) else {
-        return Err(format!("there is no policy `{}`{}", shortened(&name), suggestion(&name, bases.names)));
+        return Err(format!("unknown policy `{}`{}", shortened(&name), suggestion(&name, bases.names)));
     };
     let base: Table =
         toml::from_str(text).map_err(|error| format!("`{name}` cannot be read: {}", error.message()))?;
@@ -150,8 +150,8 @@ impl KeyCheck<'_> {
                 None => {
                     let known: Vec<&str> = keys.iter().map(|key| key.name).collect();
                     let what = match home(typed) {
-                        Some(home) => format!("there is no such key here; it stands in `{home}`"),
-                        None => format!("there is no such key{}", suggestion(typed, &known)),
+                        Some(home) => format!("unknown key here; it belongs in `{home}`"),
+                        None => format!("unknown key{}", suggestion(typed, &known)),
                     };
                     self.findings.push(PolicyFinding::error(Some(at), joined(path, &shortened(typed)), what));
                 }
@@ -159,8 +159,8 @@ impl KeyCheck<'_> {
         }
         for key in keys.iter().filter(|key| key.is_required && !table.contains_key(key.name)) {
             let what = match key.kind {
-                ValueKind::Word(words) => format!("it is missing: one of {}", quoted(words)),
-                _ => "it is missing".to_owned(),
+                ValueKind::Word(words) => format!("this key is missing; expected one of {}", quoted(words)),
+                _ => "this key is missing".to_owned(),
             };
             self.findings.push(PolicyFinding::error(line, joined(path, key.name), what));
         }
@@ -195,7 +195,7 @@ impl KeyCheck<'_> {
 
     fn element(&mut self, value: &DeValue<'_>, kind: ValueKind, path: &str, line: usize) {
         let Some(table) = value.as_table() else {
-            let what = format!("{} is no table", spoken(value));
+            let what = format!("found {}, expected a table", spoken(value));
             return self.findings.push(PolicyFinding::error(Some(line), path, what));
         };
         if let ValueKind::Tables(keys) = kind {
@@ -211,7 +211,7 @@ impl KeyCheck<'_> {
                 self.findings.push(PolicyFinding::error(Some(line), format!("{path}.do"), what));
             }
             (None, None) => {
-                let what = format!("it is missing: one of {}", quoted(DOES));
+                let what = format!("this key is missing; expected one of {}", quoted(DOES));
                 self.findings.push(PolicyFinding::error(Some(line), format!("{path}.do"), what));
             }
         }
@@ -226,24 +226,28 @@ fn is_part(value: &DeValue<'_>) -> Result<(), String> {
     let number = match value {
         DeValue::Float(float) => float.as_str().parse::<f64>().ok(),
         DeValue::Integer(_) => count(value).map(|count| f64::from(u16::try_from(count).unwrap_or(u16::MAX))),
-        _ => return Err(format!("{} is no part of a whole, such as 0.92", spoken(value))),
+        _ => return Err(format!("found {}, expected a ratio such as 0.92", spoken(value))),
     };
     match number {
         // At most 65, because a ratio is stored in thousandths as `u16`. Larger values up to 100 are probably
         // percentages.
         Some(number) if (0.0..=65.0).contains(&number) => Ok(()),
-        Some(number) if (65.0..=100.0).contains(&number) => {
-            Err(format!("{} is no part of a whole; {number} % is written {}", spoken(value), number / 100.0))
-        }
-        _ => Err(format!("{} is no part of a whole, such as 0.92", spoken(value))),
+        Some(number) if (65.0..=100.0).contains(&number) => Err(format!(
+            "found {}, expected a ratio; {number} % is written {}",
+            spoken(value),
+            number / 100.0
+        )),
+        _ => Err(format!("found {}, expected a ratio such as 0.92", spoken(value))),
     }
 }
 
 fn is_count(value: &DeValue<'_>, most: u64) -> Result<(), String> {
     match (value, count(value)) {
         (_, Some(count)) if count <= most => Ok(()),
-        (DeValue::Integer(_), _) => Err(format!("{} is not from 0 to {most}", spoken(value))),
-        _ => Err(format!("{} is no whole number", spoken(value))),
+        (DeValue::Integer(_), _) => {
+            Err(format!("found {}, expected a whole number from 0 to {most}", spoken(value)))
+        }
+        _ => Err(format!("found {}, expected a whole number", spoken(value))),
     }
 }
 
@@ -255,31 +259,31 @@ fn count(value: &DeValue<'_>) -> Option<u64> {
 fn is_word(value: &DeValue<'_>, words: &[&str]) -> Result<(), String> {
     match value.as_str() {
         Some(word) if words.contains(&word) => Ok(()),
-        Some(word) => Err(format!("`{}` is not a word it knows{}", shortened(word), suggestion(word, words))),
-        None => Err(format!("{} is not a word it knows: {}", spoken(value), quoted(words))),
+        Some(word) => Err(format!("unknown value `{}`{}", shortened(word), suggestion(word, words))),
+        None => Err(format!("found {}, expected one of {}", spoken(value), quoted(words))),
     }
 }
 
 fn mismatch(kind: ValueKind, value: &DeValue<'_>, path: &str) -> String {
     let should = match kind {
-        ValueKind::Flag => "either `true` or `false`".to_owned(),
+        ValueKind::Flag => "`true` or `false`".to_owned(),
         ValueKind::Text => "a text in quotation marks".to_owned(),
         ValueKind::Words(words) => format!("a list of {}", quoted(words)),
         ValueKind::Table(_) => format!("a table: write `[{path}]` before its keys"),
         ValueKind::Tables(_) | ValueKind::Steps => {
             format!("a list of tables: write `[[{path}]]` before the keys of each")
         }
-        ValueKind::Part | ValueKind::Count(_) | ValueKind::Word(_) => "of another kind".to_owned(),
+        ValueKind::Part | ValueKind::Count(_) | ValueKind::Word(_) => "a value of another kind".to_owned(),
     };
-    format!("{} stands where it should be {should}", spoken(value))
+    format!("found {}, expected {should}", spoken(value))
 }
 
 /// Describes a value in a few words.
 fn spoken(value: &DeValue<'_>) -> String {
     match value {
         DeValue::String(text) => format!("the text \"{}\"", shortened(text)),
-        DeValue::Integer(number) => shortened(&number.to_string()),
-        DeValue::Float(number) => shortened(number.as_str()),
+        DeValue::Integer(number) => format!("`{}`", shortened(&number.to_string())),
+        DeValue::Float(number) => format!("`{}`", shortened(number.as_str())),
         DeValue::Boolean(flag) => format!("`{flag}`"),
         DeValue::Datetime(_) => "a date".to_owned(),
         DeValue::Array(_) => "a list".to_owned(),
@@ -327,18 +331,18 @@ mod tests {
         assert_eq!(error.to_string(), "mine: line 2: extends: `a` extends `b` extends `a` again: a loop");
         let error = read("name = \"mine\"\nextends = \"mine\"\n").unwrap_err();
         let expected =
-            "mine: line 2: extends: there is no policy `mine`; there are: `base`, `middle`, `a`, `b`";
+            "mine: line 2: extends: unknown policy `mine`; expected one of `base`, `middle`, `a`, `b`";
         assert_eq!(error.to_string(), expected);
     }
 
     #[test]
     fn what_is_large_deep_or_wrong_many_times_is_refused_at_once() {
         let long = read(&"#".repeat(MAX_POLICY + 1)).unwrap_err();
-        assert_eq!(long.to_string(), "mine: 65537 bytes are no policy; at most 65536 are read");
+        assert_eq!(long.to_string(), "mine: the file is too large: 65537 bytes, maximum 65536");
         let nested = read(&format!("name = {}", "[".repeat(MAX_POLICY - 7))).unwrap_err();
         assert_eq!(
             nested.to_string(),
-            "mine: line 1: this is no TOML: cannot recurse further; max recursion depth met"
+            "mine: line 1: invalid TOML: cannot recurse further; max recursion depth met"
         );
         assert!(read(&format!("{} = 1", ["a"; 30_000].join("."))).is_err());
         let many: String = (0..5_000).map(|number| format!("k{number} = 1\n")).collect();

@@ -76,7 +76,7 @@ impl Policies {
     /// [`PolicyError`] with the nearest name and all known names.
     pub fn named(&self, name: &str) -> Result<Arc<Policy>, PolicyError> {
         self.preset(name).ok_or_else(|| {
-            let what = format!("there is no such policy{}", suggestion(name, NAMES));
+            let what = format!("unknown policy{}", suggestion(name, NAMES));
             PolicyError::new(&format!("`{}`", shortened(name)), vec![PolicyFinding::error(None, "", what)])
         })
     }
@@ -102,7 +102,8 @@ impl Policies {
     pub fn parse(&self, text: &str, origin: &str) -> Result<Parsed, PolicyError> {
         let mut parsed = parse(text, origin, &bases())?;
         if NAMES.contains(&&*parsed.policy.name) {
-            let what = "a preset has this name: reports could not tell the two apart".to_owned();
+            let what = "a preset has this name, so reports cannot tell the two apart; choose another name"
+                .to_owned();
             let fault = PolicyFault { severity: Severity::Warning, key: "name".to_owned(), what };
             parsed.warnings.push(PolicyFinding { line: line_of_key(text, "name"), fault });
         }

@@ -26,10 +26,10 @@ fn an_unknown_preset_is_refused_with_the_nearest() {
                  `letta-partial`, `hermes`, `openclaw`, `lossless`, `headroom`, `leon-summary`, `layered`, `selective`, \
                  `minimal`, `always`, `never`, `off`";
     let refused = |name: &str| Policies::embedded().named(name).unwrap_err().to_string();
-    let near = |near: &str| format!("there is no such policy; did you mean `{near}`? There are: {names}");
+    let near = |near: &str| format!("unknown policy; did you mean `{near}`? expected one of {names}");
     assert_eq!(refused("balanecd"), format!("`balanecd`: {}", near("balanced")));
     assert_eq!(refused("Claude_Code"), format!("`Claude_Code`: {}", near("claude-code")));
-    assert_eq!(refused("zzz"), format!("`zzz`: there is no such policy; there are: {names}"));
+    assert_eq!(refused("zzz"), format!("`zzz`: unknown policy; expected one of {names}"));
 }
 
 #[test]

@@ -16,13 +16,13 @@ fn a_file_is_refused_in_words_that_say_what_to_mend() {
     let table: &[(&str, &str)] = &[
         (
             "",
-            "mine.toml: name: it is missing",
+            "mine.toml: name: this key is missing",
         ),
         (
             r#"name = "mine"
 extend = "balanced"
 "#,
-            "mine.toml: line 2: extend: there is no such key; did you mean `extends`? There are: `name`, `about`, `extends`, `trigger`, `protect`, `split`, `reduce`, `step`, `summary`, `limits`",
+            "mine.toml: line 2: extend: unknown key; did you mean `extends`? expected one of `name`, `about`, `extends`, `trigger`, `protect`, `split`, `reduce`, `step`, `summary`, `limits`",
         ),
         (
             r#"name = "mine"
@@ -30,7 +30,7 @@ extend = "balanced"
 [trigger.soft]
 fracton = 0.9
 "#,
-            "mine.toml: line 4: trigger.soft.fracton: there is no such key; did you mean `fraction`? There are: `fraction`, `tokens`, `unsummarised`, `free`, `messages`, `age_s`, `cache_s`",
+            "mine.toml: line 4: trigger.soft.fracton: unknown key; did you mean `fraction`? expected one of `fraction`, `tokens`, `unsummarised`, `free`, `messages`, `age_s`, `cache_s`",
         ),
         (
             r#"name = "mine"
@@ -41,9 +41,9 @@ leaves = 3
 template = 1
 "#,
             r#"mine.toml cannot be used as a policy:
-  line 3: trigger.fraction: there is no such key here; it stands in `trigger.soft`
-  line 4: trigger.leaves: there is no such key; there are: `soft`, `hard`, `of`, `boundary`, `down_to`, `cold`, `idle`, `regrow`
-  line 6: trigger.soft.template: there is no such key here; it stands in `summary`"#,
+  line 3: trigger.fraction: unknown key here; it belongs in `trigger.soft`
+  line 4: trigger.leaves: unknown key; expected one of `soft`, `hard`, `of`, `boundary`, `down_to`, `cold`, `idle`, `regrow`
+  line 6: trigger.soft.template: unknown key here; it belongs in `summary`"#,
         ),
         (
             r#"name = "mine"
@@ -53,9 +53,9 @@ leasst = 100
 except = ["code", "logs"]
 "#,
             r#"mine.toml cannot be used as a policy:
-  line 3: reduce.level: `folds` is not a word it knows; did you mean `fold`? There are: `off`, `lossless`, `fold`
-  line 4: reduce.leasst: there is no such key; did you mean `least`? There are: `level`, `least`, `except`
-  line 5: reduce.except: `logs` is not a word it knows; did you mean `log`? There are: `json`, `diff`, `html`, `tests`, `build`, `infra`, `trace`, `search`, `log`, `table`, `listing`, `blob`, `code`, `markdown`, `prose`"#,
+  line 3: reduce.level: unknown value `folds`; did you mean `fold`? expected one of `off`, `lossless`, `fold`
+  line 4: reduce.leasst: unknown key; did you mean `least`? expected one of `level`, `least`, `except`
+  line 5: reduce.except: unknown value `logs`; did you mean `log`? expected one of `json`, `diff`, `html`, `tests`, `build`, `infra`, `trace`, `search`, `log`, `table`, `listing`, `blob`, `code`, `markdown`, `prose`"#,
         ),
         (
             r#"name = "mine"
@@ -70,14 +70,14 @@ except = ["json", "diff", "html", "tests", "build", "infra", "trace", "search", 
 [trigger.soft]
 fraction = "0.9"
 "#,
-            r#"mine.toml: line 3: trigger.soft.fraction: the text "0.9" is no part of a whole, such as 0.92"#,
+            r#"mine.toml: line 3: trigger.soft.fraction: found the text "0.9", expected a ratio such as 0.92"#,
         ),
         (
             r#"name = "mine"
 [trigger.soft]
 fraction = 92
 "#,
-            "mine.toml: line 3: trigger.soft.fraction: 92 is no part of a whole; 92 % is written 0.92",
+            "mine.toml: line 3: trigger.soft.fraction: found `92`, expected a ratio; 92 % is written 0.92",
         ),
         (
             r#"name = "mine"
@@ -88,10 +88,10 @@ messages = 1.5
 age_s = 18446744073709551615
 "#,
             r#"mine.toml cannot be used as a policy:
-  line 3: trigger.soft.fraction: nan is no part of a whole, such as 0.92
-  line 4: trigger.soft.tokens: -1 is not from 0 to 9223372036854775807
-  line 5: trigger.soft.messages: 1.5 is no whole number
-  line 6: trigger.soft.age_s: 18446744073709551615 is not from 0 to 9223372036854775807"#,
+  line 3: trigger.soft.fraction: found `nan`, expected a ratio such as 0.92
+  line 4: trigger.soft.tokens: found `-1`, expected a whole number from 0 to 9223372036854775807
+  line 5: trigger.soft.messages: found `1.5`, expected a whole number
+  line 6: trigger.soft.age_s: found `18446744073709551615`, expected a whole number from 0 to 9223372036854775807"#,
         ),
         (
             r#"name = "mine"
@@ -100,8 +100,8 @@ boundary = "turns"
 of = 3
 "#,
             r#"mine.toml cannot be used as a policy:
-  line 3: trigger.boundary: `turns` is not a word it knows; did you mean `turn`? There are: `exchange`, `turn`, `task`
-  line 4: trigger.of: 3 is not a word it knows: `budget`, `window`"#,
+  line 3: trigger.boundary: unknown value `turns`; did you mean `turn`? expected one of `exchange`, `turn`, `task`
+  line 4: trigger.of: found `3`, expected one of `budget`, `window`"#,
         ),
         (
             r#"name = "mine"
@@ -112,10 +112,10 @@ protect = []
 do = "stub"
 "#,
             r#"mine.toml cannot be used as a policy:
-  line 2: trigger: 0.9 stands where it should be a table: write `[trigger]` before its keys
-  line 3: about: 7 stands where it should be a text in quotation marks
-  line 4: protect: a list stands where it should be a table: write `[protect]` before its keys
-  line 5: step: a table stands where it should be a list of tables: write `[[step]]` before the keys of each"#,
+  line 2: trigger: found `0.9`, expected a table: write `[trigger]` before its keys
+  line 3: about: found `7`, expected a text in quotation marks
+  line 4: protect: found a list, expected a table: write `[protect]` before its keys
+  line 5: step: found a table, expected a list of tables: write `[[step]]` before the keys of each"#,
         ),
         (
             r#"name = "mine"
@@ -130,10 +130,10 @@ head = 0.9
 over_all = true
 "#,
             r#"mine.toml cannot be used as a policy:
-  line 3: step.1.do: `stubb` is not a word it knows; did you mean `stub`? There are: `curate`, `dedupe`, `stub`, `shrink`, `summarise`, `condense`, `archive`, `drop`
-  line 4: step.2.do: it is missing: one of `curate`, `dedupe`, `stub`, `shrink`, `summarise`, `condense`, `archive`, `drop`
-  line 6: step.3.to: it is missing
-  line 10: step.3.over_all: there is no such key; there are: `do`, `over`, `to`, `head`, `keep`, `min_gain`, `min_tokens`"#,
+  line 3: step.1.do: unknown value `stubb`; did you mean `stub`? expected one of `curate`, `dedupe`, `stub`, `shrink`, `summarise`, `condense`, `archive`, `drop`
+  line 4: step.2.do: this key is missing; expected one of `curate`, `dedupe`, `stub`, `shrink`, `summarise`, `condense`, `archive`, `drop`
+  line 6: step.3.to: this key is missing
+  line 10: step.3.over_all: unknown key; expected one of `do`, `over`, `to`, `head`, `keep`, `min_gain`, `min_tokens`"#,
         ),
         (
             r#"name = "mine"
@@ -144,9 +144,9 @@ to_newest_user = "yes"
 calls_per_hour = 4294967296
 "#,
             r#"mine.toml cannot be used as a policy:
-  line 2: step.1: 1 is no table
-  line 4: protect.to_newest_user: the text "yes" stands where it should be either `true` or `false`
-  line 6: limits.calls_per_hour: 4294967296 is not from 0 to 4294967295"#,
+  line 2: step.1: found `1`, expected a table
+  line 4: protect.to_newest_user: found the text "yes", expected `true` or `false`
+  line 6: limits.calls_per_hour: found `4294967296`, expected a whole number from 0 to 4294967295"#,
         ),
         (
             r#"name = "mine"
@@ -157,32 +157,32 @@ fill = ["intents"]
 fill = "intent"
 "#,
             r#"mine.toml cannot be used as a policy:
-  line 4: summary.template.section.1.fill: `intents` is not a word it knows; did you mean `intent`? There are: `intent`, `outcomes`, `constraints`, `concepts`, `decisions`, `files-read`, `files-modified`, `commands`, `errors`, `findings`, `user-messages`, `todos`, `done`, `current`, `next`, `recent`, `identifiers`, `statistics`
-  line 5: summary.template.section.2.name: it is missing
-  line 6: summary.template.section.2.fill: the text "intent" stands where it should be a list of `intent`, `outcomes`, `constraints`, `concepts`, `decisions`, `files-read`, `files-modified`, `commands`, `errors`, `findings`, `user-messages`, `todos`, `done`, `current`, `next`, `recent`, `identifiers`, `statistics`"#,
+  line 4: summary.template.section.1.fill: unknown value `intents`; did you mean `intent`? expected one of `intent`, `outcomes`, `constraints`, `concepts`, `decisions`, `files-read`, `files-modified`, `commands`, `errors`, `findings`, `user-messages`, `todos`, `done`, `current`, `next`, `recent`, `identifiers`, `statistics`
+  line 5: summary.template.section.2.name: this key is missing
+  line 6: summary.template.section.2.fill: found the text "intent", expected a list of `intent`, `outcomes`, `constraints`, `concepts`, `decisions`, `files-read`, `files-modified`, `commands`, `errors`, `findings`, `user-messages`, `todos`, `done`, `current`, `next`, `recent`, `identifiers`, `statistics`"#,
         ),
         (
             r#"name = "mine"
 name = "mine"
 "#,
-            "mine.toml: line 2: this is no TOML: duplicate key",
+            "mine.toml: line 2: invalid TOML: duplicate key",
         ),
         (
             r#"name = "mine
 "#,
-            r#"mine.toml: line 1: this is no TOML: invalid basic string, expected `"`"#,
+            r#"mine.toml: line 1: invalid TOML: invalid basic string, expected `"`"#,
         ),
         (
             r#"name = "mine"
 extends = "balenced"
 "#,
-            "mine.toml: line 2: extends: there is no policy `balenced`; did you mean `balanced`? There are: `balanced`, `thorough`, `frugal`, `observations`, `fresh-window`, `claude-code`, `gemini-cli`, `codex`, `pi`, `manus`, `openmanus`, `letta-static`, `letta-partial`, `hermes`, `openclaw`, `lossless`, `headroom`, `leon-summary`, `layered`, `selective`, `minimal`, `always`, `never`",
+            "mine.toml: line 2: extends: unknown policy `balenced`; did you mean `balanced`? expected one of `balanced`, `thorough`, `frugal`, `observations`, `fresh-window`, `claude-code`, `gemini-cli`, `codex`, `pi`, `manus`, `openmanus`, `letta-static`, `letta-partial`, `hermes`, `openclaw`, `lossless`, `headroom`, `leon-summary`, `layered`, `selective`, `minimal`, `always`, `never`",
         ),
         (
             r#"name = "mine"
 extends = "off"
 "#,
-            "mine.toml: line 2: extends: there is no policy `off`; there are: `balanced`, `thorough`, `frugal`, `observations`, `fresh-window`, `claude-code`, `gemini-cli`, `codex`, `pi`, `manus`, `openmanus`, `letta-static`, `letta-partial`, `hermes`, `openclaw`, `lossless`, `headroom`, `leon-summary`, `layered`, `selective`, `minimal`, `always`, `never`",
+            "mine.toml: line 2: extends: unknown policy `off`; expected one of `balanced`, `thorough`, `frugal`, `observations`, `fresh-window`, `claude-code`, `gemini-cli`, `codex`, `pi`, `manus`, `openmanus`, `letta-static`, `letta-partial`, `hermes`, `openclaw`, `lossless`, `headroom`, `leon-summary`, `layered`, `selective`, `minimal`, `always`, `never`",
         ),
         (
             r#"name = "mine"
@@ -324,7 +324,9 @@ fn what_is_odd_is_said_beside_the_policy() {
         ("name = \"mine\"\nextends = \"balanced\"\n", &[]),
         (
             "name = \"balanced\"\nextends = \"balanced\"\n",
-            &["line 1: name: a preset has this name: reports could not tell the two apart"],
+            &[
+                "line 1: name: a preset has this name, so reports cannot tell the two apart; choose another name",
+            ],
         ),
         (
             "name = \"mine\"\n[protect]\nat_least = 9\n[[step]]\ndo = \"curate\"\n",
