@@ -1,7 +1,7 @@
 //! The word that a person probably meant.
 
-/// Returns the known word nearest to a typed one, if a slip of the fingers explains the difference: one letter, and one more
-/// for every four. Case, `_` and `-` do not count.
+/// Returns the known word nearest to a typed one, if a typing mistake explains the difference: one letter, and one
+/// more for every four. Ignores case, and whether a word is written with `_` or `-`.
 pub fn nearest<'k>(typed: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     let plain = |word: &str| word.to_lowercase().replace('_', "-");
     // No known word is nearly that long, and the cost of a comparison is the product of the lengths.

@@ -1,4 +1,4 @@
-//! A running program, from its start to the end of everything it has started.
+//! Runs a program, and ends it with everything it has started if it exceeds a limit.
 
 mod head;
 

@@ -1,5 +1,5 @@
 //! Runs other people's programs: summarisers, hooks and providers of state. Programs run without a shell and with
-//! limits. Everything that a program has started ends with it.
+//! limits. A program that exceeds a limit is ended together with everything it has started.
 //!
 //! Programs run on Unix only, because ending everything that a program has started relies on process groups.
 
