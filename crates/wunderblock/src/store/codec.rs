@@ -1,8 +1,9 @@
-//! Between facts and stored records: encoding, commitments, moving bodies into blobs and back.
+//! Encoding of facts as stored records: JSON payloads, commitments, and bodies moved into blobs.
 //!
-//! A record is the JSON of a fact's fields, under the fact's kind and a version. JSON, because the ledger has to be
-//! readable in twenty years with nothing but a SQLite shell; bodies of [`INLINE_MAX`] bytes and more stand beside it as
-//! compressed blobs. What a caller's id commits to is the content, bodies included, whatever was moved where.
+//! A record is the JSON of a fact's fields, stored with the fact's kind and a version. JSON keeps the ledger readable
+//! for decades with nothing more than a SQLite shell. Bodies of [`INLINE_MAX`] bytes or more are stored separately as
+//! compressed blobs. An event's commitment covers its full content, including bodies, regardless of where they are
+//! stored.
 
 use crate::store::row::{Chunk, StoredEvent};
 use crate::store::write::{EventMark, Facets, PackedBlob, PackedChunk, PackedEvent};
@@ -13,41 +14,42 @@ use wunderblock_core::id::{Handle, StreamId, TenantId};
 use wunderblock_core::message::{Body, MessageOrigin, Part, Role, count_lines};
 use wunderblock_core::units::Bytes;
 
-/// The version of the records this program writes. It reads this one and all before it.
+/// Version of the records that this program writes. It reads this version and all earlier ones.
 pub const VERSION: u32 = 1;
-/// The version of what a record's proof is made over. 1: kind and content, as format 1 wrote it; of a message in a
-/// provider's form that is every field of the line. 2: kind and content, without the line's own `id`, `at` and `session`.
+/// Version of the data that a record's proof covers. Version 1 covers kind and content as format 1 wrote them, which
+/// for a message in a provider's form includes every field of the line. Version 2 covers kind and content without the
+/// line's own `id`, `at` and `session`.
 pub const COVERS: u32 = 2;
-/// Bodies shorter than this stay in their record.
+/// Minimum length, in bytes, of a body stored as a blob. Shorter bodies stay in their record.
 pub const INLINE_MAX: usize = 512;
-/// Compressing is the largest part of an import's work. Level 3 takes half as long again and makes a ledger 5 % smaller
-/// (`xtask bench`, 100,000 events).
+/// Compression level. Compression is the most expensive part of an import. Level 3 takes 50 % longer and makes a
+/// ledger only 5 % smaller (`xtask bench`, 100,000 events).
 const ZSTD_LEVEL: i32 = 1;
 
-/// Why a record cannot be written or read.
+/// Reason why a record cannot be written or read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CodecError {
-    /// The fact cannot be written as JSON.
+    /// The fact cannot be encoded as JSON.
     #[error("the event cannot be written as a record: {0}")]
     Encode(String),
     /// The record is damaged.
     #[error("the record of kind `{kind}` cannot be read: {why}")]
     Decode {
-        /// Its kind.
+        /// Kind of the record.
         kind: String,
-        /// What is wrong.
+        /// Description of the damage.
         why: String,
     },
-    /// Written by a newer program.
+    /// A newer version of the program wrote the record.
     #[error("the record has version {0}; this program reads versions up to {VERSION}")]
     TooNew(u32),
-    /// A body's compressed bytes are damaged.
+    /// The compressed bytes of a body are damaged.
     #[error("a body cannot be unpacked: {0}")]
     Unpack(String),
-    /// The record or bytes are not what was written.
+    /// The checksum of a record or of bytes does not match.
     #[error("{0} is not what was written: its checksum differs")]
     Altered(String),
-    /// The caller named a body instead of giving it.
+    /// The caller passed a body's handle instead of its text.
     #[error("a new event must carry its texts; it names the body {0} instead")]
     NamedBody(Handle),
 }
@@ -60,7 +62,7 @@ thread_local! {
 const RAW: u8 = 0;
 const ZSTD: u8 = 1;
 
-/// Packs bytes: a form byte, and for compressed ones the length, before them.
+/// Packs bytes: a form byte, then the length if compressed, then the data.
 #[must_use]
 pub fn pack(bytes: &[u8]) -> Vec<u8> {
     let compressed = COMPRESSOR.with_borrow_mut(|slot| {
@@ -86,10 +88,10 @@ pub fn pack(bytes: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Unpacks what [`pack`] packed.
+/// Unpacks the output of [`pack`].
 ///
 /// # Errors
-/// When the bytes are damaged.
+/// Fails if the bytes are damaged.
 pub fn unpack(data: &[u8]) -> Result<Vec<u8>, CodecError> {
     let mut room = Vec::new();
     match unpack_into(data, &mut room)? {
@@ -98,7 +100,7 @@ pub fn unpack(data: &[u8]) -> Result<Vec<u8>, CodecError> {
     }
 }
 
-/// Unpacks into `room`, whose memory is used again; bytes that were never compressed are answered as they stand.
+/// Unpacks into `room`, whose memory is reused. Returns uncompressed bytes directly, without a copy.
 fn unpack_into<'d>(data: &'d [u8], room: &mut Vec<u8>) -> Result<Option<&'d [u8]>, CodecError> {
     let wrong = |why: &str| CodecError::Unpack(why.to_owned());
     room.clear();
@@ -107,7 +109,8 @@ fn unpack_into<'d>(data: &'d [u8], room: &mut Vec<u8>) -> Result<Option<&'d [u8]
         Some((&ZSTD, rest)) => {
             let (len, short) = rest.split_at_checked(8).ok_or_else(|| wrong("it ends early"))?;
             let len = u64::from_le_bytes(len.try_into().map_err(|_| wrong("it ends early"))?);
-            // zstd's own ratio has a ceiling; a length beyond it was not written by us.
+            // zstd has a maximum compression ratio, so a length beyond it is damage. Without this check, damaged
+            // bytes could request a huge allocation.
             if len > (short.len() as u64 + 64).saturating_mul(1 << 16) {
                 return Err(wrong("the length it states cannot be true"));
             }
@@ -127,29 +130,29 @@ fn unpack_into<'d>(data: &'d [u8], room: &mut Vec<u8>) -> Result<Option<&'d [u8]
     }
 }
 
-/// Unpacks one body after the other without asking for memory each time.
+/// Unpacks bodies one after another into a reused buffer.
 #[derive(Debug, Default)]
 pub struct Unpacker(Vec<u8>);
 
 impl Unpacker {
-    /// Unpacks what [`pack`] packed.
+    /// Unpacks the output of [`pack`].
     ///
     /// # Errors
-    /// When the bytes are damaged.
+    /// Fails if the bytes are damaged.
     pub fn bytes<'b>(&'b mut self, data: &'b [u8]) -> Result<&'b [u8], CodecError> {
         Ok(unpack_into(data, &mut self.0)?.unwrap_or(&self.0))
     }
 }
 
-/// Unpacks a text.
+/// Unpacks UTF-8 text.
 ///
 /// # Errors
-/// When the bytes are damaged or not UTF-8.
+/// Fails if the bytes are damaged or not UTF-8.
 pub fn unpack_text(data: &[u8]) -> Result<String, CodecError> {
     String::from_utf8(unpack(data)?).map_err(|_| CodecError::Unpack("it is not UTF-8".to_owned()))
 }
 
-/// The checksum of bytes: the first 64 bits of their BLAKE3. It finds damage, not forgery.
+/// Returns a checksum of bytes: the first 64 bits of their BLAKE3 hash. The checksum detects damage, not forgery.
 #[must_use]
 pub fn checksum(parts: &[&[u8]]) -> i64 {
     let mut hasher = blake3::Hasher::new();
@@ -163,14 +166,16 @@ fn first(hash: &[u8; 32]) -> [u8; 8] {
     std::array::from_fn(|index| hash.get(index).copied().unwrap_or_default())
 }
 
-/// A hash of a transcript record's own id, by which it is found in any session. Even: see [`nameless_key`].
+/// Returns the hash of a transcript record's own id, by which the record is found in any session. The hash is even
+/// (see [`nameless_key`]).
 #[must_use]
 pub fn record_key(id: &str) -> i64 {
     checksum(&[id.as_bytes()]) & !1
 }
 
-/// By what a record without an id is found in any session: a hash of its offset and its content, keyed with the tenant's
-/// key. Odd, so that a store can tell it from a hash of an id: it is forgotten with the content.
+/// Returns the hash by which a record without an id is found in any session: over its offset and content, keyed with
+/// the tenant's key. The hash is odd, so that a store can distinguish it from a hash of an id and delete it with the
+/// content.
 #[must_use]
 pub fn nameless_key(key: &[u8; 32], offset: u64, content: &[u8; 32]) -> i64 {
     let mut hasher = blake3::Hasher::new_keyed(key);
@@ -178,28 +183,28 @@ pub fn nameless_key(key: &[u8; 32], offset: u64, content: &[u8; 32]) -> i64 {
     i64::from_be_bytes(first(hasher.finalize().as_bytes())) | 1
 }
 
-/// Whether a record's hash is one of [`nameless_key`].
+/// Returns whether a record's hash comes from [`nameless_key`].
 #[must_use]
 pub fn is_nameless(record: i64) -> bool {
     record & 1 == 1
 }
 
-/// By what a record without an id is found whose content was erased: its place and length, and nothing of what it said.
+/// Returns the hash of an erased record without an id: over its offset and length only, never its content.
 #[must_use]
 pub fn erased_key(offset: u64, len: u64) -> i64 {
     record_key(&format!("\0{offset}+{len}"))
 }
 
-/// Bytes of a source as a stored chunk.
+/// Packs bytes of a source as a chunk to be stored.
 #[must_use]
 pub fn pack_chunk(offset: u64, bytes: &[u8]) -> PackedChunk {
     PackedChunk { offset, len: bytes.len() as u64, data: pack(bytes), checksum: checksum(&[bytes]) }
 }
 
-/// The bytes of a chunk.
+/// Returns the bytes of a chunk.
 ///
 /// # Errors
-/// When they are damaged or not what was written.
+/// Fails if the bytes are damaged or their checksum differs.
 pub fn unpack_chunk(chunk: &Chunk) -> Result<Vec<u8>, CodecError> {
     let bytes = unpack(&chunk.data)?;
     match chunk.checksum {
@@ -210,10 +215,10 @@ pub fn unpack_chunk(chunk: &Chunk) -> Result<Vec<u8>, CodecError> {
     }
 }
 
-/// The text of a stored body.
+/// Returns the text of a stored body.
 ///
 /// # Errors
-/// When it is damaged or not what was written.
+/// Fails if the body is damaged or its hash differs.
 pub fn unpack_body(key: &[u8; 32], blob: &PackedBlob) -> Result<String, CodecError> {
     let text = unpack_text(&blob.data)?;
     if body_hash(key, text.as_bytes()) == blob.hash {
@@ -223,19 +228,19 @@ pub fn unpack_body(key: &[u8; 32], blob: &PackedBlob) -> Result<String, CodecErr
     }
 }
 
-/// The handle of a source's revision.
+/// Returns the handle of a source's revision.
 #[must_use]
 pub fn revision_handle(key: &[u8; 32], source: Handle, revision: u32) -> Handle {
     name_handle(key, "revision", &format!("{source}:{revision}"))
 }
 
-/// The tenant-keyed hash of a body.
+/// Returns the tenant-keyed hash of a body.
 #[must_use]
 pub fn body_hash(key: &[u8; 32], text: &[u8]) -> [u8; 32] {
     *blake3::keyed_hash(key, text).as_bytes()
 }
 
-/// The handle of a name that is no body: streams and sources. `domain` keeps the two apart.
+/// Returns the handle of a stream's or source's name. `domain` separates the two namespaces.
 #[must_use]
 pub fn name_handle(key: &[u8; 32], domain: &str, name: &str) -> Handle {
     let mut hasher = blake3::Hasher::new_keyed(key);
@@ -243,13 +248,13 @@ pub fn name_handle(key: &[u8; 32], domain: &str, name: &str) -> Handle {
     handle(hasher.finalize().as_bytes())
 }
 
-/// The handle of a hash: its first 64 bits.
+/// Returns the handle of a hash: its first 64 bits.
 #[must_use]
 pub fn handle(hash: &[u8; 32]) -> Handle {
     Handle(u64::from_be_bytes(first(hash)))
 }
 
-/// What is stored in place of a content hash: it tells nothing once the salt is gone.
+/// Returns the value stored in place of a content hash. It reveals nothing about the content once the salt is erased.
 #[must_use]
 pub fn commitment(salt: &[u8; 16], content: &[u8; 32]) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
@@ -257,7 +262,7 @@ pub fn commitment(salt: &[u8; 16], content: &[u8; 32]) -> [u8; 32] {
     *hasher.finalize().as_bytes()
 }
 
-/// A text as a stored body.
+/// Packs text as a body to be stored.
 #[must_use]
 pub fn pack_blob(key: &[u8; 32], text: &str) -> PackedBlob {
     packed(body_hash(key, text.as_bytes()), text)
@@ -267,17 +272,18 @@ fn packed(hash: [u8; 32], text: &str) -> PackedBlob {
     PackedBlob { handle: handle(&hash), hash, bytes: Bytes(text.len() as u64), data: pack(text.as_bytes()) }
 }
 
-/// Makes an event ready to be stored: its content hashed, its long bodies moved into blobs.
+/// Prepares an event for storage: hashes its content and moves long bodies into blobs.
 ///
 /// # Errors
-/// When it names bodies instead of carrying them.
+/// Fails if the event names bodies by handle instead of containing them.
 pub fn pack_event(key: &[u8; 32], salt: [u8; 16], event: NewEvent) -> Result<PackedEvent, CodecError> {
     let NewEvent { id, at, source, mut fact } = event;
     if let Some(handle) = fact.bodies().into_iter().find_map(Body::handle) {
         return Err(CodecError::NamedBody(handle));
     }
     let content = content_hash(&fact)?;
-    // What a lane records is no text of the session: how far a window looks back must not depend on other lanes.
+    // Texts that a lane records are not text of the session. Otherwise one lane's summaries would change how far
+    // another lane's window looks back.
     let bodies = fact.bodies().into_iter().filter(|_| fact.lane().is_none());
     let text = bodies.map(Body::bytes).sum();
     let facets = facets(&fact);
@@ -305,7 +311,7 @@ pub fn pack_event(key: &[u8; 32], salt: [u8; 16], event: NewEvent) -> Result<Pac
     })
 }
 
-/// What a fact can be filtered by. What stands beside the conversation has no role in it.
+/// Returns the attributes by which a fact can be filtered. Messages outside the conversation have no role.
 fn facets(fact: &Fact) -> Facets {
     let Fact::MessageAppended(said) = fact else {
         return Facets { lane: fact.lane().cloned(), ..Facets::default() };
@@ -320,7 +326,7 @@ fn facets(fact: &Fact) -> Facets {
     Facets { role, tool, path: path.flatten(), lane: None }
 }
 
-/// The file that a tool call is about, by the names agents give that argument.
+/// Returns the path argument of a tool call, under any of the names that agents use for it.
 fn path_of(input: &str) -> Option<Box<str>> {
     #[derive(serde::Deserialize)]
     struct Input {
@@ -330,8 +336,7 @@ fn path_of(input: &str) -> Option<Box<str>> {
     serde_json::from_str::<Input>(input).ok()?.file_path
 }
 
-/// Moves bodies out of a fact as they will stand beside its record: those that are read on demand, and all of
-/// [`INLINE_MAX`] bytes and more.
+/// Moves bodies of a fact into blobs: bodies that are read on demand, and all bodies of [`INLINE_MAX`] bytes or more.
 pub(crate) fn move_out(key: &[u8; 32], fact: &mut Fact, each: &mut dyn FnMut([u8; 32], &str)) {
     let mut out = |body: &mut Body, least: usize| {
         if let Body::Inline(long) = body
@@ -344,14 +349,14 @@ pub(crate) fn move_out(key: &[u8; 32], fact: &mut Fact, each: &mut dyn FnMut([u8
         }
     };
     fact.on_demand_mut().into_iter().for_each(|body| out(body, 0));
-    // A text that was shown is found by its handle, however short it is.
+    // A reduced text must be findable by its handle, so it becomes a blob at any length.
     if let Fact::ContentReduced(reduced) = fact {
         out(&mut reduced.text, 0);
     }
     fact.bodies_mut().into_iter().for_each(|body| out(body, INLINE_MAX));
 }
 
-/// What a store must know of a fact.
+/// Returns the category of a fact.
 fn mark(fact: &Fact) -> EventMark {
     match fact {
         Fact::MessageAppended(said) if said.message.is_user_turn() => EventMark::UserTurn,
@@ -365,10 +370,10 @@ fn mark(fact: &Fact) -> EventMark {
     }
 }
 
-/// BLAKE3 over kind and content. What the engine derives (gists) is not part of it.
+/// Returns the BLAKE3 hash over kind and content. Gists are excluded because the engine derives them.
 ///
 /// # Errors
-/// When the fact cannot be written as JSON.
+/// Fails if the fact cannot be encoded as JSON.
 pub fn content_hash(fact: &Fact) -> Result<[u8; 32], CodecError> {
     let mut hasher = blake3::Hasher::new();
     hasher.update(fact.kind().as_bytes()).update(&[0]);
@@ -396,10 +401,10 @@ fn json<T: Serialize>(value: &T) -> Result<Vec<u8>, CodecError> {
     serde_json::to_vec(value).map_err(|error| CodecError::Encode(error.to_string()))
 }
 
-/// A fact's fields as stored.
+/// Encodes a fact's fields as stored.
 ///
 /// # Errors
-/// When the fact cannot be written as JSON.
+/// Fails if the fact cannot be encoded as JSON.
 pub fn encode(fact: &Fact) -> Result<Vec<u8>, CodecError> {
     let mut payload = Vec::with_capacity(128);
     fact.serialize_fields(&mut serde_json::Serializer::new(&mut payload))
@@ -407,10 +412,10 @@ pub fn encode(fact: &Fact) -> Result<Vec<u8>, CodecError> {
     Ok(payload)
 }
 
-/// A stored record as a fact.
+/// Decodes a stored record into a fact.
 ///
 /// # Errors
-/// When it is damaged, or written by a newer program.
+/// Fails if the record is damaged or a newer program wrote it.
 pub fn decode(kind: &str, version: u32, payload: &[u8]) -> Result<Fact, CodecError> {
     let damaged = |why: String| CodecError::Decode { kind: kind.to_owned(), why };
     if version > VERSION {
@@ -423,10 +428,10 @@ pub fn decode(kind: &str, version: u32, payload: &[u8]) -> Result<Fact, CodecErr
     Ok(fact)
 }
 
-/// A stored row as an event.
+/// Decodes a stored row into an event.
 ///
 /// # Errors
-/// When the record is damaged.
+/// Fails if the record is damaged.
 pub fn event(tenant: &TenantId, stream: &StreamId, row: &StoredEvent) -> Result<Event, CodecError> {
     if let (Some(stated), Some(payload)) = (row.checksum, &row.payload)
         && stated != checksum(&[payload, row.origin.as_deref().unwrap_or_default()])

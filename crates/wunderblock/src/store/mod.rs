@@ -1,9 +1,9 @@
-//! The storage port: what the engine asks of a database, and nothing more.
+//! Storage port: the interface between the engine and a database.
 //!
-//! Two methods. [`Storage::commit`] makes a list of writes durable, all or none; [`Storage::query`] answers a list of
-//! queries from one snapshot. Both are asynchronous and batched, so that a database across a network costs one round
-//! trip for each. Whatever stands behind the port passes the same conformance suite (in the testkit).
-//! Records arrive encoded ([`codec`]): a store compares, orders and counts them, and never looks inside.
+//! The port has two methods. [`Storage::commit`] makes a list of writes durable, all or none. [`Storage::query`]
+//! answers a list of queries from one snapshot. Both are asynchronous and batched, so that a database across a
+//! network costs one round trip per call. Every implementation must pass the conformance suite in the testkit.
+//! Records arrive encoded ([`codec`]): a store compares, orders and counts records, but never parses their content.
 
 pub mod codec;
 pub(crate) mod overlay;
@@ -32,7 +32,7 @@ use std::pin::Pin;
 use wunderblock_core::id::{EventId, Handle, StreamId};
 use wunderblock_core::units::{Millis, Seq};
 
-/// What a port method returns.
+/// Future returned by the methods of [`Storage`].
 pub type Answering<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
 /// A database that keeps ledgers.
@@ -40,36 +40,36 @@ pub trait Storage: Send + Sync {
     /// Makes all of `writes` durable, in order, or none of them.
     ///
     /// # Errors
-    /// See [`StoreError`]; after an error nothing of `writes` is there.
+    /// Returns a [`StoreError`] if any write fails; then none of `writes` is stored.
     fn commit(&self, writes: Vec<Write>) -> Answering<'_, Vec<Written>>;
 
-    /// Answers all of `queries` from one snapshot, in order.
+    /// Answers all `queries` from one snapshot, in order.
     ///
     /// # Errors
-    /// See [`StoreError`].
+    /// Returns a [`StoreError`] if the store cannot be read.
     fn query(&self, queries: Vec<Query>) -> Answering<'_, Vec<Answer>>;
 }
 
-/// Why a store refused, or could not.
+/// Reason why a store rejected or failed a write or query.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
-    /// An event with the same id and another content is there already.
+    /// An event with the same id but different content is already stored.
     #[error("event `{id}` is already in the ledger at position {seq}, with other content")]
     Conflict {
-        /// The id both claim.
+        /// Id of both events.
         id: EventId,
-        /// Where the first one stands.
+        /// Position of the stored event.
         seq: Seq,
     },
-    /// The stream has grown since the caller looked.
+    /// The stream has grown since the caller read its head.
     #[error("the session has moved on: its head is {actual}, not {expected}")]
     HeadMoved {
-        /// Where the caller saw it.
+        /// Head that the caller expected.
         expected: Seq,
-        /// Where it is.
+        /// Current head of the stream.
         actual: Seq,
     },
-    /// There is no such stream.
+    /// The stream does not exist.
     #[error("there is no session `{0}`")]
     NoStream(StreamId),
     /// The stream exists and cannot be opened a second time.
@@ -81,73 +81,73 @@ pub enum StoreError {
     /// Another import is writing the same file.
     #[error("another import of the same file is under way")]
     Held {
-        /// Until when it holds the file, unless it goes on.
+        /// Time at which the other import's claim expires if not renewed.
         until: Millis,
     },
-    /// Another import has taken the file over.
+    /// Another import has taken over the file.
     #[error("another import of the same file has taken over")]
     Disowned,
-    /// The file's newest revision is not what the caller saw.
+    /// The file's newest revision differs from the one that the caller saw.
     #[error("another import has changed what is kept of the file")]
     SourceMoved,
-    /// Somebody else holds the database.
+    /// Another process holds a lock on the database.
     #[error("the database is locked by another process")]
     Locked,
-    /// It cannot be written.
+    /// The database cannot be written.
     #[error("the database is read-only")]
     ReadOnly,
-    /// The disk is full, or a quota or limit on file sizes ends writes where a full disk would.
+    /// The disk is full, or a quota or file-size limit stops writes as a full disk would.
     #[error("the disk is full or takes no more; nothing of this write was stored")]
     Full,
-    /// It was written by a newer program.
+    /// A newer version of the program wrote the database.
     #[error("the database has format {found}; this program knows formats up to {known}")]
     TooNew {
-        /// The format found.
+        /// Format of the database.
         found: i64,
-        /// The newest format known.
+        /// Newest format that this program supports.
         known: i64,
     },
-    /// It was written by an older program, and cannot be written, so it cannot be upgraded.
+    /// The database has an older format and is read-only, so it cannot be upgraded.
     #[error(
         "the database has format {found} and cannot be written; this program reads format {known}, to which the first command that may write it upgrades it"
     )]
     TooOld {
-        /// The format found.
+        /// Format of the database.
         found: i64,
-        /// The format that is read.
+        /// Format that this program reads.
         known: i64,
     },
-    /// It is no database of ours, or a damaged one.
+    /// The database is damaged.
     #[error("the database is damaged: {0}")]
     Damaged(String),
-    /// It is some other file.
+    /// The file is not a Wunderblock database.
     #[error("{0} is not a Wunderblock database")]
     Foreign(String),
-    /// Another ledger is in the file than the one that was opened.
+    /// The file now contains a different ledger than the one that was opened.
     #[error("the ledger was replaced by a restore while it was open; open it again")]
     Replaced,
-    /// Content was erased, and somebody keeps its last copies from being removed.
+    /// Content was erased, but another process prevents the removal of its last copies.
     #[error(
         "the content is erased, but `{0}` may still hold copies of it: another process is reading the ledger"
     )]
     Unscrubbed(String),
-    /// There is no ledger at a path, and a restore has left one beside it.
+    /// No ledger exists at the path, but a restore has left files beside it.
     #[error(
         "there is no database at {path}, but a restore left {traces} beside it; restore one of these, or move them away"
     )]
     Unrestored {
-        /// Where none is.
+        /// Path at which no ledger exists.
         path: String,
-        /// What lies beside it.
+        /// Names of the files that the restore left.
         traces: String,
     },
-    /// Something is where a copy should go.
+    /// A file already exists at the target of a copy.
     #[error("{0} exists already")]
     Exists(String),
-    /// There is no such file and none may be created.
+    /// The file does not exist, and the caller did not allow creating it.
     #[error("there is no database at {0}")]
     Missing(String),
-    /// The operating system said no.
+    /// The operating system reported an error.
     #[error("{0}")]
     Io(String),
 }

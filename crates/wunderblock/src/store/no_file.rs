@@ -1,14 +1,14 @@
-//! What stands for a ledger's file where SQLite is left out: a value there cannot be.
+//! Stand-in for [`Sqlite`] in builds without SQLite, where no value of this type can exist.
 
 use super::StoreError;
 use crate::doctor::diagnosis::Problem;
 use crate::error::Error;
 use std::path::Path;
 
-/// A ledger in a file: none.
+/// A ledger in a file. The type has no values.
 pub(crate) enum Sqlite {}
 
-/// What a check of the file would find.
+/// Result of a check of the file. It is never constructed.
 pub(crate) struct Checked {
     pub(crate) found: Vec<Problem>,
 }

@@ -1,8 +1,9 @@
-//! A ledger to try things on: it reads another, and keeps in memory what is appended.
+//! A ledger for dry runs: reads another ledger and keeps appended events in memory.
 //!
-//! What a request would be is found by building it, with its compaction, and throwing away what that appended. So nobody
-//! has to guess, and nothing is recorded. It knows of one session; everything else is the ledger's own. Where that session
-//! grows in the ledger beneath, it says that the head has moved, as any store does.
+//! A dry run builds the request, including its compaction, and then discards the appended events. The result is
+//! therefore exactly the request that a real build would send, and nothing is recorded. An overlay covers one
+//! session; all other queries are answered by the ledger beneath. If that session grows in the ledger beneath, the
+//! overlay fails with [`StoreError::HeadMoved`], like any other store.
 
 use super::codec::{VERSION, commitment};
 use super::{
@@ -14,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::{Bytes, Seq};
 
-/// A session of a ledger, and what is appended to it here alone.
+/// A session of a ledger, with events appended in memory only.
 pub(crate) struct Overlay {
     base: Arc<dyn Storage>,
     tenant: TenantNo,
@@ -22,10 +23,10 @@ pub(crate) struct Overlay {
     tail: Mutex<Tail>,
 }
 
-/// What was appended here.
+/// Events, bodies, counts and leases added to the overlay.
 #[derive(Clone, Default)]
 struct Tail {
-    /// The session as the ledger beneath has it, and as it is with the tail; none before the first append.
+    /// The session in the ledger beneath, and the session including the tail. `None` before the first append.
     grown: Option<(StreamInfo, StreamInfo)>,
     rows: BTreeMap<Seq, Row>,
     blobs: HashMap<Handle, PackedBlob>,
@@ -33,28 +34,28 @@ struct Tail {
     leases: HashMap<String, Lease>,
 }
 
-/// An event of the tail.
+/// An appended event.
 #[derive(Clone)]
 struct Row {
     event: StoredEvent,
     mark: EventMark,
-    /// Messages and bytes of text up to here.
+    /// Messages and bytes of text up to and including this event.
     tally: TallyRow,
     blobs: Vec<Handle>,
 }
 
 impl Overlay {
-    /// Over a session of a ledger.
+    /// Creates an overlay over a session of a ledger.
     pub(crate) fn new(base: Arc<dyn Storage>, tenant: TenantNo, stream: StreamId) -> Self {
         Self { base, tenant, stream, tail: Mutex::default() }
     }
 
     fn tail(&self) -> MutexGuard<'_, Tail> {
-        // What is written is put in its place whole.
+        // A poisoned lock is safe to use: writers replace the whole value in one assignment.
         self.tail.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The ledger's answers to some queries, of the state the tail was appended to.
+    /// Sends queries to the ledger beneath, and fails if the session there has grown since the first append.
     async fn ask(
         &self,
         mut queries: Vec<Query>,
@@ -86,6 +87,7 @@ impl Storage for Overlay {
             let known = Query::Ids { tenant, stream: stream.clone(), ids: ids.clone() };
             let (info, answers) = self.ask(leases.chain([known]).collect()).await?;
             let mut answers = answers.into_iter();
+            // Writes go to a copy, which replaces the tail only if all of them succeed.
             let mut next = self.tail().clone();
             for (key, answer) in keys.into_iter().zip(answers.by_ref()) {
                 if let Some(lease) = answer.lease().flatten() {
@@ -119,6 +121,7 @@ impl Storage for Overlay {
                         next.leases.retain(|held, lease| *held != key || lease.holder != holder);
                         Written::Done
                     }
+                    // Other writes (imports, erasures, index segments) are never part of a dry run.
                     _ => return Err(StoreError::ReadOnly),
                 });
             }
@@ -207,7 +210,7 @@ impl Tail {
         seq
     }
 
-    /// What the ledger beneath is to be asked so that the tail's part can stand beside its answer.
+    /// Narrows a query for the ledger beneath to the part that the tail does not answer.
     fn narrowed(&self, query: &Query, own: &StreamId) -> Query {
         let Query::Events { stream, from, to, order: ReadOrder::Descending, limit, text, .. } = query else {
             return query.clone();
@@ -219,7 +222,8 @@ impl Tail {
         if stream != own {
             return query.clone();
         }
-        // Texts are counted from the newest row on, which tells of those before it.
+        // A descending read counts texts from the newest row backwards. That row's running sum includes all tail rows
+        // before it.
         let read = newest.tally.text.0 - before.text.0;
         let rows = rows.count() as u64;
         let mut narrowed = query.clone();
@@ -282,12 +286,13 @@ impl Tail {
         }
     }
 
-    /// Rows of the ledger beneath and of the tail, as one run of events.
+    /// Merges rows of the ledger beneath with rows of the tail into one sequence of events.
     fn events(&self, query: &Query, rows: Vec<StoredEvent>, head: Seq) -> Vec<StoredEvent> {
         let Query::Events { from, to, order, limit, text, .. } = query else { return rows };
         let limit = usize::try_from(*limit).unwrap_or(usize::MAX);
         let tail = self.rows.range(*from..=*to);
         if *order == ReadOrder::Ascending {
+            // Rows of the tail may follow only if the rows beneath were not cut off by a limit.
             let ended = *from > head || rows.last().is_some_and(|last| last.seq >= head.min(*to));
             let tail = tail.filter(|_| ended).filter_map(|(seq, _)| self.row(*seq));
             return rows.into_iter().chain(tail).take(limit).collect();
@@ -297,7 +302,7 @@ impl Tail {
         tail.filter_map(|(seq, _)| self.row(*seq)).chain(rows).take(limit).collect()
     }
 
-    /// What is marked in the ledger beneath and in the tail, the latest first.
+    /// Merges marked events of the tail and of the ledger beneath, latest first.
     fn marked(&self, query: &Query, beneath: Vec<StoredEvent>) -> Vec<StoredEvent> {
         let Query::Marked { what, to, limit, .. } = query else { return beneath };
         let is_meant = |row: &&Row| match what {

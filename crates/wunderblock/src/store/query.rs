@@ -1,4 +1,4 @@
-//! What a store is asked, and what it answers.
+//! Queries to a store, and their answers.
 
 use super::row::{
     BodyCount, Chunk, Erasure, HandleTarget, KnownEvent, Lease, SegmentInfo, SourceInfo, SourceNo,
@@ -8,7 +8,7 @@ use super::write::PackedBlob;
 use wunderblock_core::id::{EventId, Handle, LaneId, StreamId};
 use wunderblock_core::units::{Bytes, Seq};
 
-/// Which way to read.
+/// Direction in which events are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadOrder {
     /// Oldest first.
@@ -17,264 +17,264 @@ pub enum ReadOrder {
     Descending,
 }
 
-/// One query. Positions of a fork before its beginning are those of the stream it forked from.
+/// A query. Positions of a fork up to its base belong to the stream that it forked from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Query {
-    /// A tenant by name. Answers [`Answer::Tenant`].
+    /// Finds a tenant by name. Answers [`Answer::Tenant`].
     Tenant {
-        /// Its name.
+        /// Name of the tenant.
         name: String,
     },
-    /// The names of all tenants, in the order in which they came. Answers [`Answer::Tenants`].
+    /// Lists the names of all tenants in order of creation. Answers [`Answer::Tenants`].
     Tenants,
-    /// One stream. Answers [`Answer::Stream`].
+    /// Finds a stream by id. Answers [`Answer::Stream`].
     Stream {
-        /// Whose.
+        /// Tenant that owns the stream.
         tenant: TenantNo,
-        /// Its id.
+        /// Id of the stream.
         stream: StreamId,
     },
-    /// Streams, the newest first. Answers [`Answer::Streams`].
+    /// Lists streams, latest first. Answers [`Answer::Streams`].
     Streams {
-        /// Whose.
+        /// Tenant that owns the streams.
         tenant: TenantNo,
-        /// Which of them.
+        /// Filter for the streams.
         filter: StreamFilter,
         /// Maximum number of streams.
         limit: u64,
     },
-    /// The streams that share history with one, itself first, then what it forked from. Answers [`Answer::Lineage`].
+    /// Lists the streams whose events a stream includes: itself, then its ancestors. Answers [`Answer::Lineage`].
     Lineage {
-        /// Whose.
+        /// Tenant that owns the stream.
         tenant: TenantNo,
-        /// Which.
+        /// Id of the stream.
         stream: StreamId,
     },
-    /// Events in a range. Answers [`Answer::Events`].
+    /// Reads events in a range. Answers [`Answer::Events`].
     Events {
-        /// Whose.
+        /// Tenant that owns the stream.
         tenant: TenantNo,
-        /// Which stream.
+        /// Id of the stream.
         stream: StreamId,
         /// First position.
         from: Seq,
         /// Last position.
         to: Seq,
-        /// In which order.
+        /// Order of the events.
         order: ReadOrder,
-        /// At most so many events.
+        /// Maximum number of events.
         limit: u64,
-        /// Stop after the event with which their texts exceed this length.
+        /// Maximum total length of texts. Reading stops after the event that exceeds it.
         text: Bytes,
-        /// Whether to answer what was counted of their bodies, too.
+        /// Whether to include token counts of the events' bodies.
         counts: bool,
     },
-    /// Events at positions, with what was counted of their bodies. Answers [`Answer::Events`].
+    /// Reads events at given positions, with token counts of their bodies. Answers [`Answer::Events`].
     At {
-        /// Whose.
+        /// Tenant that owns the stream.
         tenant: TenantNo,
-        /// Which stream.
+        /// Id of the stream.
         stream: StreamId,
-        /// Where.
+        /// Positions of the events.
         seqs: Vec<Seq>,
     },
-    /// Events that are not plain messages. Answers [`Answer::Events`], newest first.
+    /// Finds events that are not plain messages, latest first. Answers [`Answer::Events`].
     Marked {
-        /// Whose.
+        /// Tenant that owns the stream.
         tenant: TenantNo,
-        /// Which stream.
+        /// Id of the stream.
         stream: StreamId,
-        /// System messages, or a kind of control event.
+        /// Mark, kind or lane by which events are selected.
         what: Marked,
-        /// Only up to here.
+        /// Last position to include.
         to: Seq,
-        /// At most so many.
+        /// Maximum number of events.
         limit: u64,
     },
-    /// Bodies. Answers [`Answer::Blobs`], `None` where there is none.
+    /// Reads bodies. Answers [`Answer::Blobs`], with `None` for unknown handles.
     Blobs {
-        /// Whose.
+        /// Tenant that owns the bodies.
         tenant: TenantNo,
-        /// Which.
+        /// Handles of the bodies.
         handles: Vec<Handle>,
     },
-    /// What was counted of bodies. Answers [`Answer::Counts`].
+    /// Reads token counts of bodies. Answers [`Answer::Counts`].
     Counts {
-        /// Whose.
+        /// Tenant that owns the bodies.
         tenant: TenantNo,
-        /// Which.
+        /// Handles of the bodies.
         handles: Vec<Handle>,
     },
-    /// What the ledger holds up to positions. Answers [`Answer::Tallies`].
+    /// Reads totals of a stream up to given positions. Answers [`Answer::Tallies`].
     Tallies {
-        /// Whose.
+        /// Tenant that owns the stream.
         tenant: TenantNo,
-        /// Which stream.
+        /// Id of the stream.
         stream: StreamId,
-        /// Where.
+        /// Positions up to which to sum.
         seqs: Vec<Seq>,
     },
-    /// What a handle names. Answers [`Answer::Named`].
+    /// Finds the object that a handle names. Answers [`Answer::Named`].
     Resolve {
-        /// Whose.
+        /// Tenant that owns the object.
         tenant: TenantNo,
-        /// The handle.
+        /// Handle to resolve.
         handle: Handle,
     },
-    /// The handles in a range, of bodies, streams and sources, in order. Answers [`Answer::Handles`].
+    /// Lists handles of bodies, streams and sources in a range, in order. Answers [`Answer::Handles`].
     Handles {
-        /// Whose.
+        /// Tenant that owns the objects.
         tenant: TenantNo,
-        /// The first handle of the range.
+        /// First handle of the range.
         first: Handle,
-        /// The last one.
+        /// Last handle of the range.
         last: Handle,
         /// Maximum number of handles.
         limit: u64,
     },
-    /// Which events hold a body, by stream and position. Answers [`Answer::Holders`].
+    /// Finds the events that contain a body, by stream and position. Answers [`Answer::Holders`].
     Holders {
-        /// Whose.
+        /// Tenant that owns the body.
         tenant: TenantNo,
-        /// The body.
+        /// Handle of the body.
         handle: Handle,
-        /// At most so many.
+        /// Maximum number of events.
         limit: u64,
     },
-    /// A revision of a source. Answers [`Answer::Source`].
+    /// Finds a revision of a source. Answers [`Answer::Source`].
     Source {
-        /// Whose.
+        /// Tenant that owns the source.
         tenant: TenantNo,
-        /// By path or number.
+        /// Path or number of the source.
         by: SourceBy,
-        /// Which revision; `None`: the newest.
+        /// Number of the revision; `None` for the newest.
         revision: Option<u32>,
     },
-    /// The revisions a stream was read from, the newest link last. Answers [`Answer::Sources`].
+    /// Lists the revisions from which a stream was read, in order of their links. Answers [`Answer::Sources`].
     SourcesOf {
-        /// Whose.
+        /// Tenant that owns the stream.
         tenant: TenantNo,
-        /// The stream.
+        /// Id of the stream.
         stream: StreamId,
     },
-    /// The streams that were read from a source, or from one revision of it. Answers [`Answer::Streams`].
+    /// Lists the streams read from a source, or from one of its revisions. Answers [`Answer::Streams`].
     ReadFrom {
-        /// Whose.
+        /// Tenant that owns the source.
         tenant: TenantNo,
-        /// The source.
+        /// Number of the source.
         source: SourceNo,
-        /// Which revision; `None`: any.
+        /// Number of the revision; `None` for all.
         revision: Option<u32>,
     },
-    /// All sources, the newest revision of each, by number. Answers [`Answer::Sources`].
+    /// Lists all sources by number, each with its newest revision. Answers [`Answer::Sources`].
     Sources {
-        /// Whose.
+        /// Tenant that owns the sources.
         tenant: TenantNo,
     },
-    /// Chunks of a revision that overlap a range of bytes. Answers [`Answer::Chunks`].
+    /// Reads the chunks of a revision that overlap a byte range. Answers [`Answer::Chunks`].
     Chunks {
-        /// The source.
+        /// Source that the revision belongs to.
         source: SourceNo,
-        /// The revision.
+        /// Number of the revision.
         revision: u32,
-        /// First byte.
+        /// First byte of the range.
         from: u64,
-        /// One past the last byte.
+        /// One past the last byte of the range.
         to: u64,
         /// Maximum number of chunks.
         limit: u64,
     },
-    /// Where records of transcripts stand, by hashes of their own ids: for each hash the streams that hold it and the
-    /// last position of the record in each. Answers [`Answer::Places`].
+    /// Finds transcript records by the hashes of their ids: for each hash, the streams that contain the record, and
+    /// its last position in each. Answers [`Answer::Places`].
     Records {
-        /// Whose.
+        /// Tenant that owns the streams.
         tenant: TenantNo,
-        /// The hashes.
+        /// Hashes of the records.
         records: Vec<i64>,
     },
-    /// Events of a stream, or of what it continues, by their ids. Answers [`Answer::Known`].
+    /// Finds events of a stream or of its ancestors by id. Answers [`Answer::Known`].
     Ids {
-        /// Whose.
+        /// Tenant that owns the stream.
         tenant: TenantNo,
-        /// Which stream.
+        /// Id of the stream.
         stream: StreamId,
-        /// The ids.
+        /// Ids of the events.
         ids: Vec<EventId>,
     },
-    /// What was erased of sessions. Answers [`Answer::Erasures`].
+    /// Lists erasures of sessions. Answers [`Answer::Erasures`].
     Erasures {
-        /// Whose.
+        /// Tenant that owns the sessions.
         tenant: TenantNo,
-        /// The sessions, by the agent's own id; all if there are none.
+        /// Session ids as assigned by the agent; an empty list selects all sessions.
         sessions: Vec<String>,
     },
-    /// Streams by their numbers, in the order of these; those that are not there are left out. Answers
-    /// [`Answer::Streams`].
+    /// Finds streams by number, in the given order. Unknown numbers are omitted. Answers [`Answer::Streams`].
     StreamsByNo {
-        /// Whose.
+        /// Tenant that owns the streams.
         tenant: TenantNo,
-        /// Which.
+        /// Numbers of the streams.
         streams: Vec<StreamNo>,
     },
-    /// All streams with work left for the background. Answers [`Answer::Streams`].
+    /// Lists streams that are not yet fully counted and indexed. Answers [`Answer::Streams`].
     Behind {
-        /// Whose.
+        /// Tenant that owns the streams.
         tenant: TenantNo,
-        /// At most so many.
+        /// Maximum number of streams.
         limit: u64,
     },
-    /// Who holds a piece of work, or held it last and has not given it back: whether its time has passed is for the caller
-    /// to say. Answers [`Answer::Lease`].
+    /// Finds the holder of a piece of work. The lease may have expired; the caller must compare the time. Answers
+    /// [`Answer::Lease`].
     Lease {
-        /// Whose.
+        /// Tenant that the work belongs to.
         tenant: TenantNo,
-        /// What the work is.
+        /// Name of the work.
         key: String,
     },
-    /// A number that goes up with each erasure and each replacement of segments. Answers [`Answer::Epoch`].
+    /// Reads a number that increases with each erasure and each replacement of index segments. Answers
+    /// [`Answer::Epoch`].
     Epoch,
-    /// The text index: all segments, newest first. Answers [`Answer::Segments`].
+    /// Lists all segments of the text index, newest first. Answers [`Answer::Segments`].
     Segments {
-        /// Whose.
+        /// Tenant that owns the index.
         tenant: TenantNo,
     },
-    /// Blocks of segments. Answers [`Answer::Blocks`], `None` where there is none.
+    /// Reads blocks of index segments. Answers [`Answer::Blocks`], with `None` for unknown blocks.
     Blocks {
-        /// Whose.
+        /// Tenant that owns the index.
         tenant: TenantNo,
-        /// Segment and number of the block.
+        /// Segment number and block number of each block.
         wanted: Vec<(u64, u32)>,
     },
-    /// All blocks of a segment, in order. Answers [`Answer::Blocks`].
+    /// Reads all blocks of a segment, in order. Answers [`Answer::Blocks`].
     SegmentBlocks {
-        /// Whose.
+        /// Tenant that owns the index.
         tenant: TenantNo,
-        /// Which.
+        /// Number of the segment.
         segment: u64,
     },
 }
 
-/// What [`Query::Marked`] looks for.
+/// Events that [`Query::Marked`] selects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Marked {
     /// System messages.
     System,
     /// The user's own turns.
     UserTurn,
-    /// Control events of a kind.
+    /// Control events of a given kind.
     Kind(&'static str),
-    /// Control events of a kind that belong to a lane.
+    /// Control events of a given kind that belong to a given lane.
     OfLane(&'static str, LaneId),
-    /// Of each lane the latest control event of a kind.
+    /// The latest control event of a given kind in each lane.
     EachLane(&'static str),
 }
 
-/// What names a source.
+/// Key by which a source is found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SourceBy {
-    /// Its path.
+    /// Path of the source.
     Key(String),
-    /// Its number.
+    /// Number of the source.
     No(SourceNo),
 }
 
@@ -327,7 +327,7 @@ pub enum Answer {
     Blocks(Vec<Option<Vec<u8>>>),
 }
 
-/// Reads an answer of one kind; `None` of another.
+/// Defines, for each variant of [`Answer`], a method that returns its content, or `None` for any other variant.
 macro_rules! reads {
     ($($name:ident: $kind:ident($type:ty)),* $(,)?) => {
         impl Answer {

@@ -1,129 +1,129 @@
-//! What a store holds, row by row.
+//! Rows of a store.
 
 use wunderblock_core::id::{EventId, Handle, LaneId, Scope, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 
-/// A tenant's number in the store.
+/// Number of a tenant in the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TenantNo(pub i64);
 
-/// A stream's number in the store; small, for compact references.
+/// Number of a stream in the store. It is small, so that references to streams are compact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StreamNo(pub u32);
 
-/// A source's number in the store.
+/// Number of a source in the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SourceNo(pub i64);
 
-/// A tenant.
+/// A tenant's row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tenant {
-    /// Its number.
+    /// Number of the tenant.
     pub no: TenantNo,
-    /// The secret its handles are keyed with.
+    /// Secret key for the tenant's handles.
     pub key: [u8; 32],
 }
 
-/// What was counted of a body.
+/// Token counts and other measurements of a body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BodyCount {
-    /// Tokens, o200k.
+    /// Tokens in the o200k vocabulary.
     pub o200k: u32,
-    /// Tokens, cl100k; counted only where a model needs it.
+    /// Tokens in the cl100k vocabulary; `None` until a model needs them.
     pub cl100k: Option<u32>,
-    /// The class of the content, as a number (see `tokens::class`).
+    /// Class of the content, as a number (see `tokens::class`).
     pub class: u8,
-    /// Its length inside a JSON string.
+    /// Length of the body as part of a JSON string, in bytes.
     pub escaped: u64,
-    /// How many double quotes it holds.
+    /// Number of double quotes.
     pub quotes: u32,
 }
 
-/// What is known of a stream.
+/// State of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamInfo {
-    /// Its number.
+    /// Number of the stream.
     pub no: StreamNo,
-    /// Its id.
+    /// Id of the stream.
     pub id: StreamId,
-    /// Its handle.
+    /// Handle of the stream.
     pub handle: Handle,
-    /// Its newest position.
+    /// Newest position of the stream.
     pub head: Seq,
-    /// Where it forked from, if it did.
+    /// Parent stream and last shared position, if the stream is a fork.
     pub fork: Option<(StreamId, Seq)>,
-    /// The session it is a sub-agent's of.
+    /// Parent session, if the stream is a sub-agent's session.
     pub parent: Option<StreamId>,
-    /// Whose it is.
+    /// User, project, agent, session and run to which the stream belongs.
     pub scope: Scope,
-    /// The imported source and the revision of it that the stream was last read from.
+    /// Imported source and revision from which the stream was last read.
     pub source: Option<(SourceNo, u32)>,
-    /// Whether an import of it has not reached its end.
+    /// Whether an import of the stream has not reached the end of its file.
     pub unfinished: bool,
-    /// When it was opened.
+    /// Time at which the stream was opened.
     pub opened_at: Millis,
-    /// When its newest event happened.
+    /// Time of the latest event, by the events' own clocks.
     pub updated_at: Millis,
-    /// Its messages, those it shares with what it forked from included.
+    /// Number of messages, including those shared with the parent.
     pub messages: u64,
-    /// The length of all its texts, likewise.
+    /// Total length of all texts, including those shared with the parent.
     pub text: Bytes,
-    /// The user's first turn.
+    /// Position of the user's first turn.
     pub first_user: Option<Seq>,
-    /// The newest message that is part of the conversation; where there is none, where the stream begins.
+    /// Position of the latest message in the conversation, or the stream's base if there is no such message.
     pub said: Seq,
-    /// How far tokens are counted.
+    /// Last position up to which tokens are counted.
     pub counted: Seq,
-    /// How far the text is indexed.
+    /// Last position up to which the text is indexed.
     pub indexed: Seq,
 }
 
-/// A stored event. `payload` is `None` once erased.
+/// A stored event. `payload` is `None` if the event is erased.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredEvent {
-    /// The stream that holds it.
+    /// Stream that contains the event.
     pub stream: StreamNo,
-    /// Its position.
+    /// Position of the event.
     pub seq: Seq,
-    /// The caller's key.
+    /// Caller's idempotency key.
     pub id: EventId,
-    /// When it happened.
+    /// Time of the event.
     pub at: Millis,
-    /// Its kind.
+    /// Kind of the event.
     pub kind: String,
-    /// The lane it belongs to, if it belongs to one.
+    /// Lane to which the event belongs, if any.
     pub lane: Option<LaneId>,
-    /// The version its payload was written in.
+    /// Version of the payload's encoding.
     pub version: u32,
-    /// Where it came from, encoded.
+    /// Encoded origin of the event; `None` for live events.
     pub origin: Option<Vec<u8>>,
-    /// The encoded fact.
+    /// Encoded fact.
     pub payload: Option<Vec<u8>>,
-    /// Salt and commitment, for `doctor`.
+    /// Salt and commitment, checked by `doctor`.
     pub proof: Option<([u8; 16], [u8; 32])>,
-    /// Checksum of payload and origin; `None` in records of format 1 and in erased ones.
+    /// Checksum of payload and origin; `None` in records of format 1 and in erased records.
     pub checksum: Option<i64>,
-    /// What was counted of its bodies, where that was asked for and has been done.
+    /// Counts of the event's bodies, if the query requests them and they are available.
     pub counts: Vec<(Handle, BodyCount)>,
 }
 
-/// What the ledger holds up to a position.
+/// Totals of a stream up to a position.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TallyRow {
-    /// Messages.
+    /// Number of messages.
     pub messages: u64,
-    /// The length of their texts.
+    /// Total length of the texts.
     pub text: Bytes,
-    /// Their tokens (o200k), where counted that far.
+    /// Total tokens (o200k), if counted up to the position.
     pub tokens: Option<Tokens>,
 }
 
-/// A stretch of positions and the stream that holds it.
+/// A range of positions and the stream that contains it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stretch {
-    /// The stream.
+    /// Number of the stream.
     pub no: StreamNo,
-    /// Its id.
+    /// Id of the stream.
     pub stream: StreamId,
     /// First position.
     pub from: Seq,
@@ -131,143 +131,143 @@ pub struct Stretch {
     pub to: Seq,
 }
 
-/// What a handle names.
+/// Object that a handle names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HandleTarget {
     /// A body.
     Blob,
     /// A stream.
     Stream(StreamId),
-    /// An imported source: its newest revision, or the one that is named.
+    /// An imported source: the given revision, or the newest if `None`.
     Source(SourceNo, Option<u32>),
 }
 
-/// A source, and one revision of it.
+/// A source with one of its revisions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceInfo {
-    /// Its number.
+    /// Number of the source.
     pub no: SourceNo,
-    /// Its handle: that of its newest revision.
+    /// Handle of the source, which leads to its newest revision.
     pub handle: Handle,
-    /// Its path.
+    /// Path of the source.
     pub key: String,
     /// The revision.
     pub revision: RevisionInfo,
 }
 
-/// What is known of a revision: the bytes a path had from one rewriting to the next. A file that only grew is still the
-/// same revision.
+/// State of a revision: the bytes that a path held between two rewrites. A file that only grows stays the same
+/// revision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RevisionInfo {
-    /// Its number, from 1.
+    /// Number of the revision, starting at 1.
     pub no: u32,
-    /// Its own handle.
+    /// Handle of the revision itself.
     pub handle: Handle,
-    /// The format's name.
+    /// Name of the transcript format.
     pub format: String,
-    /// How many of its first bytes are those of the revision before; only in revisions of format 1.
+    /// Number of leading bytes shared with the previous revision; nonzero only in revisions of format 1.
     pub shared: u64,
-    /// How many bytes are kept.
+    /// Number of stored bytes.
     pub len: u64,
-    /// Whether the import has reached the file's end. Otherwise it is under way, or was cut short.
+    /// Whether an import has reached the end of the file. If false, an import is running or was interrupted.
     pub whole: bool,
-    /// Who is writing it.
+    /// Importer that is writing the revision, if any.
     pub owner: Option<Owner>,
-    /// BLAKE3 of all its bytes; only in revisions of format 1, whose chunks have no checksums.
+    /// BLAKE3 hash of all bytes. Set only in revisions of format 1, whose chunks have no checksums.
     pub hash: Option<[u8; 32]>,
-    /// Ranges of it that stand for erased bytes: first byte, one past the last.
+    /// Ranges of erased bytes, stored as blanks: first byte, one past the last.
     pub erased: Vec<(u64, u64)>,
-    /// The session the file's own id means.
+    /// Session that corresponds to the file's own session id.
     pub leaf: Option<StreamId>,
-    /// When the file was last modified, in nanoseconds since 1970, as far as that can be relied on.
+    /// Modification time of the file in nanoseconds since 1970; `None` if it is not reliable.
     pub modified: Option<i64>,
-    /// What is needed to read on where the import stopped, encoded.
+    /// Encoded state of the reader, needed to continue where the import stopped.
     pub reader: Option<Vec<u8>>,
 }
 
-/// Who is writing a revision.
+/// Importer that is writing a revision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Owner {
-    /// A name no other writer has.
+    /// Unique name of the writer.
     pub token: String,
-    /// Until when, unless it is renewed. Every write renews it.
+    /// Time at which the ownership expires. Every write renews it.
     pub until: Millis,
 }
 
-/// A part of a source.
+/// A stored part of a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chunk {
-    /// Its first byte's offset in the source.
+    /// Offset of the first byte within the source.
     pub offset: u64,
-    /// How many bytes of it belong to the revision.
+    /// Number of bytes that belong to the revision.
     pub len: u64,
-    /// The bytes, packed; may hold more than `len`.
+    /// Packed bytes. They may unpack to more than `len` bytes.
     pub data: Vec<u8>,
     /// Checksum of the unpacked bytes; `None` in chunks of format 1.
     pub checksum: Option<i64>,
 }
 
-/// An event with an id, as far as one is told by [`super::Query::Ids`].
+/// An event found by its id with [`super::Query::Ids`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KnownEvent {
-    /// Its position.
+    /// Position of the event.
     pub seq: Seq,
-    /// Salt and commitment; `None` once erased.
+    /// Salt and commitment; `None` if the event is erased.
     pub proof: Option<([u8; 16], [u8; 32])>,
 }
 
-/// The coordinates of something that was erased: never content, nor a hash of it.
+/// Coordinates of erased content. They contain neither the content nor a hash of it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Erasure {
-    /// The session, by the agent's own id.
+    /// Session id as assigned by the agent.
     pub session: String,
-    /// What of it.
+    /// Erased part of the session.
     pub what: Gone,
 }
 
-/// What of a session was erased.
+/// Part of a session that was erased.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Gone {
-    /// All of it: format 1 did not say which records it had.
+    /// The whole session. Format 1 did not record which records were erased.
     Session,
     /// An event, by its id.
     Event(String),
-    /// What imported files hold of a record, by the record's own id, or `r` and its offset. Its events may be there: a
-    /// text that was erased may have stood in what makes no event.
+    /// A record's bytes in imported files, by the record's own id, or by `r` and its offset. The record's events may
+    /// still be stored: the erased text may have been in a part of the record that produces no event.
     Record(String),
 }
 
-/// Which sessions are listed.
+/// Filter for listing sessions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StreamFilter {
-    /// Only those whose id begins so.
+    /// Required prefix of the session id.
     pub prefix: String,
-    /// Only those of this project.
+    /// Required project.
     pub project: Option<String>,
-    /// Only those of this agent.
+    /// Required agent.
     pub agent: Option<String>,
-    /// Only those with an event at or after this time.
+    /// Minimum time of the latest event.
     pub since: Option<Millis>,
 }
 
-/// Who holds a piece of work. See [`super::Write::Claim`].
+/// Holder of a piece of work. See [`super::Write::Claim`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
-    /// Who.
+    /// Name of the holder.
     pub holder: String,
-    /// Until when, unless it is claimed again.
+    /// Time at which the lease expires if it is not claimed again.
     pub until: Millis,
 }
 
-/// A segment of the text index as listed.
+/// A segment of the text index, without its blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SegmentInfo {
-    /// Its number; a larger one is newer.
+    /// Number of the segment. Newer segments have larger numbers.
     pub id: u64,
-    /// Its documents.
+    /// Number of documents.
     pub docs: u64,
-    /// Its size.
+    /// Total size of header and blocks.
     pub bytes: Bytes,
-    /// Its header.
+    /// Encoded header.
     pub header: Vec<u8>,
 }

@@ -1,4 +1,4 @@
-//! What a store is asked to make durable, and what it answers.
+//! Writes that a store makes durable, and their results.
 
 use super::row::{BodyCount, Erasure, Lease, Owner, SourceNo, StreamInfo, StreamNo, Tenant, TenantNo};
 use wunderblock_core::id::{EventId, Handle, LaneId, Scope, StreamId};
@@ -8,302 +8,305 @@ use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 /// A body ready to be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackedBlob {
-    /// How it is read back.
+    /// Handle under which the body is read.
     pub handle: Handle,
-    /// The tenant-keyed BLAKE3 of the text; its first 64 bits are the handle.
+    /// Tenant-keyed BLAKE3 hash of the text; its first 64 bits are the handle.
     pub hash: [u8; 32],
-    /// The text's length.
+    /// Length of the text before compression.
     pub bytes: Bytes,
-    /// The text, compressed if that makes it shorter (see [`super::codec::unpack`]).
+    /// The text, compressed if that is shorter (see [`super::codec::unpack`]).
     pub data: Vec<u8>,
 }
 
-/// What kind of event a row holds, as far as a store must know.
+/// Category of an event, as far as a store needs to know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum EventMark {
-    /// A message that is neither of the next two.
+    /// A message that is neither a user's turn nor a system message.
     Plain = 0,
-    /// The user's own turn.
+    /// A user's own turn.
     UserTurn = 1,
     /// A system message.
     System = 2,
-    /// Anything but a message. Its kind can be looked up.
+    /// An event that is not a message. It can be looked up by kind.
     Control = 3,
 }
 
 /// An event ready to be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackedEvent {
-    /// The caller's idempotency key.
+    /// Caller's idempotency key.
     pub id: EventId,
-    /// When it happened.
+    /// Time of the event.
     pub at: Millis,
-    /// Its kind.
+    /// Kind of the event.
     pub kind: &'static str,
-    /// What a store must know of it.
+    /// Category by which a store finds the event.
     pub mark: EventMark,
-    /// Where it came from, encoded; `None` for live events.
+    /// Encoded origin of the event; `None` for live events.
     pub origin: Option<Vec<u8>>,
-    /// The encoded fact.
+    /// Encoded fact.
     pub payload: Vec<u8>,
-    /// BLAKE3 over kind and content, bodies included, independent of what was moved into blobs.
+    /// BLAKE3 hash over kind and content. Bodies are hashed in full, whether or not they were moved into blobs.
     pub content: [u8; 32],
-    /// Salt for the commitment that is stored in the content hash's place.
+    /// Salt of the commitment that is stored instead of the content hash.
     pub salt: [u8; 16],
-    /// Bodies to be stored with it.
+    /// Bodies to be stored with the event.
     pub blobs: Vec<PackedBlob>,
-    /// The length of all its texts.
+    /// Total length of the event's texts.
     pub text: Bytes,
-    /// Checksum of payload and origin, proved at every read.
+    /// Checksum of payload and origin, verified at every read.
     pub checksum: i64,
-    /// What it can be filtered by.
+    /// Attributes by which the event can be filtered.
     pub facets: Facets,
-    /// Hashes of transcript records that end with it: of the ids of its own and of those that say nothing and follow
-    /// it, or of its content ([`super::codec::nameless_key`]).
+    /// Hashes of the transcript records that end with this event. A record with an id is hashed by its id, as are the
+    /// empty records that follow it; a record without one by its content ([`super::codec::nameless_key`]).
     pub records: Vec<i64>,
 }
 
-/// What events can be filtered by, besides time and kind.
+/// Attributes by which events can be filtered, besides time and kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facets {
-    /// Who spoke, of messages that are part of the conversation.
+    /// Role of the sender; `None` for events outside the conversation.
     pub role: Option<Role>,
-    /// The tool of its first call.
+    /// Name of the tool that the event's first call invokes.
     pub tool: Option<Box<str>>,
-    /// The file that call is about.
+    /// File that the event's first tool call refers to.
     pub path: Option<Box<str>>,
-    /// The lane it belongs to. It is no content: it stays when the event is erased.
+    /// Lane to which the event belongs. The lane is not content, so erasing the event does not remove it.
     pub lane: Option<LaneId>,
 }
 
 /// How a stream begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Opening {
-    /// With its first event.
+    /// The stream begins with its first event.
     New {
-        /// The parent session, for a sub-agent's.
+        /// Parent session, if the stream is a sub-agent's session.
         parent: Option<StreamId>,
     },
-    /// After a position of another stream.
+    /// The stream continues another stream after one of its positions.
     Fork {
-        /// The other stream.
+        /// Stream that is continued.
         parent: StreamId,
-        /// The last common position.
+        /// Last position shared with the parent.
         at_seq: Seq,
     },
 }
 
-/// One write.
+/// A single write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Write {
-    /// Creates the tenant unless it exists. Answers [`Written::Tenant`].
+    /// Creates a tenant if it does not exist. Answers [`Written::Tenant`].
     Tenant {
-        /// Its name.
+        /// Name of the tenant.
         name: String,
-        /// The secret its handles are keyed with, if it is new.
+        /// Secret key for the tenant's handles. Ignored if the tenant exists.
         key: [u8; 32],
     },
-    /// Creates a stream. Answers [`Written::Stream`]; an existing one with the same opening is left as it is.
+    /// Creates a stream. Answers [`Written::Stream`]. An existing stream with the same opening is left unchanged.
     Open {
-        /// Whose.
+        /// Tenant that owns the stream.
         tenant: TenantNo,
-        /// Its id.
+        /// Id of the stream.
         stream: StreamId,
-        /// Its handle.
+        /// Handle of the stream.
         handle: Handle,
-        /// How it begins.
+        /// How the stream begins.
         opening: Opening,
-        /// Whose it is.
+        /// User, project, agent, session and run to which the stream belongs.
         scope: Scope,
-        /// When.
+        /// Time of opening.
         at: Millis,
     },
     /// Appends events to a stream. Answers [`Written::Appended`].
     ///
-    /// Whoever did not hear the answer says it again: events that are there already with the same content are answered
-    /// as duplicates, and if all of them are, the head may be anywhere.
+    /// A caller that did not receive the answer may retry. Events already stored with the same content are answered
+    /// as duplicates. If all of the events are duplicates, `expect_head` is not checked.
     Append {
-        /// Whose.
+        /// Tenant that owns the stream.
         tenant: TenantNo,
-        /// Which.
+        /// Stream to append to.
         stream: StreamId,
-        /// Refuse with [`super::StoreError::HeadMoved`] unless the head is here, or all of the events are there already.
+        /// Head that the caller expects. If the head differs, the append fails with [`super::StoreError::HeadMoved`],
+        /// unless all of the events are already stored.
         expect_head: Option<Seq>,
-        /// What.
+        /// Events to append, in order.
         events: Vec<PackedEvent>,
     },
-    /// Takes a source's revision to write it: begins a new one, or goes on with the newest. Answers
-    /// [`Written::Source`]. Refused with [`super::StoreError::Held`] while another owner writes the newest revision, and
-    /// with [`super::StoreError::SourceMoved`] where the newest is not what the caller saw.
+    /// Claims a source's revision for writing: begins a new revision or continues the newest. Answers
+    /// [`Written::Source`]. Fails with [`super::StoreError::Held`] while another owner writes the newest revision,
+    /// and with [`super::StoreError::SourceMoved`] if the newest revision is not the one that the caller saw.
     Source {
-        /// Whose.
+        /// Tenant that owns the source.
         tenant: TenantNo,
-        /// What tells it from other sources: its path.
+        /// Path of the source, which identifies it within the tenant.
         key: String,
-        /// Its handle.
+        /// Handle of the source.
         handle: Handle,
-        /// The format's name.
+        /// Name of the transcript format.
         format: String,
-        /// Which revision.
+        /// Revision to write.
         begin: Begin,
-        /// Who writes it from now on.
+        /// New owner of the revision.
         owner: Owner,
-        /// What the time is. A store has no clock of its own.
+        /// Current time. A store has no clock.
         now: Millis,
-        /// Whether the caller knows that the present owner is dead.
+        /// Whether the caller knows that the current owner is dead and may take over before its claim expires.
         takes_over: bool,
     },
-    /// Adds bytes to a revision. Refused with [`super::StoreError::Disowned`] where somebody else owns it, and with
-    /// [`super::StoreError::SourceMoved`] where it does not end at `from`.
+    /// Appends bytes to a revision. Fails with [`super::StoreError::Disowned`] if another import owns the revision,
+    /// and with [`super::StoreError::SourceMoved`] if the revision does not end at `from`.
     Extend {
-        /// The source.
+        /// Source that the revision belongs to.
         source: SourceNo,
-        /// The revision.
+        /// Number of the revision.
         revision: u32,
-        /// Who writes.
+        /// Owner of the revision.
         owner: Owner,
-        /// How long the revision is before.
+        /// Length of the revision before this write, in bytes.
         from: u64,
-        /// The bytes, in order, without gaps.
+        /// Bytes to append, in order and without gaps.
         chunks: Vec<PackedChunk>,
-        /// Ranges of them that stand for erased bytes: first byte, one past the last.
+        /// Ranges of erased bytes, which the chunks contain as blanks: first byte, one past the last.
         erased: Vec<(u64, u64)>,
     },
-    /// Says that a revision is whole, and gives it back. Refused as [`Write::Extend`].
+    /// Marks a revision as complete and releases its ownership. Fails with [`super::StoreError::Disowned`] if another
+    /// import owns the revision.
     Whole {
-        /// The source.
+        /// Source that the revision belongs to.
         source: SourceNo,
-        /// The revision.
+        /// Number of the revision.
         revision: u32,
-        /// Who writes.
+        /// Token of the revision's owner.
         token: String,
-        /// When the file was last modified.
+        /// Modification time of the file, in nanoseconds since 1970.
         modified: Option<i64>,
-        /// What is needed to read on, encoded.
+        /// Encoded state of the reader, needed to continue reading when the file grows.
         reader: Option<Vec<u8>>,
-        /// The session the file's own id means.
+        /// Session that corresponds to the file's own session id.
         leaf: Option<StreamId>,
     },
-    /// Gives a revision back that is not whole. Where somebody else owns it, nothing happens.
+    /// Releases ownership of an incomplete revision. Does nothing if another import owns it.
     Disown {
-        /// The source.
+        /// Source that the revision belongs to.
         source: SourceNo,
-        /// The revision.
+        /// Number of the revision.
         revision: u32,
-        /// Who wrote.
+        /// Token of the owner that releases the revision.
         token: String,
     },
-    /// Notes that a stream was read from a revision.
+    /// Records that a stream was read from a revision.
     Link {
-        /// Whose.
+        /// Tenant that owns the stream and the source.
         tenant: TenantNo,
-        /// The stream.
+        /// Stream that was read.
         stream: StreamId,
-        /// The source.
+        /// Source that the revision belongs to.
         source: SourceNo,
-        /// The revision.
+        /// Number of the revision.
         revision: u32,
     },
-    /// Notes where records stand that made no event: after which position of which stream.
+    /// Stores the places of transcript records that produced no event: the stream, and the position they follow.
     Records {
-        /// Whose.
+        /// Tenant that owns the stream.
         tenant: TenantNo,
-        /// The stream.
+        /// Stream to which the positions belong.
         stream: StreamId,
-        /// Hash of the record's id, and the position.
+        /// Hash of each record's id, and the position that the record follows.
         records: Vec<(i64, Seq)>,
     },
-    /// Gives a revision of format 1 bytes of its own for those it shares with the one before, so that erasing from one
-    /// does not touch the other.
+    /// Gives a format-1 revision its own copy of the bytes that it shares with the previous revision, so that erasing
+    /// from one revision does not affect the other.
     Unshare {
-        /// The source.
+        /// Source that the revision belongs to.
         source: SourceNo,
-        /// The revision.
+        /// Number of the revision.
         revision: u32,
     },
-    /// Stores what was counted. Derived.
+    /// Stores token counts of bodies. Derived data.
     Counts {
-        /// Whose.
+        /// Tenant that owns the bodies.
         tenant: TenantNo,
-        /// For each body.
+        /// Handle and counts of each body.
         counts: Vec<(Handle, BodyCount)>,
     },
-    /// Stores the tokens of events in order, from the position after the last counted one on. Derived.
+    /// Stores the tokens of consecutive events, beginning after the last counted position. Derived data.
     Tallies {
-        /// Whose.
+        /// Tenant that owns the stream.
         tenant: TenantNo,
-        /// Which stream.
+        /// Stream to which the events belong.
         stream: StreamId,
-        /// Each event's own tokens (o200k).
+        /// Position of each event and its tokens (o200k).
         tokens: Vec<(Seq, Tokens)>,
     },
-    /// Refuses the caller's writes with [`super::StoreError::HeadMoved`] unless the epoch is this one: no content has been
-    /// erased and no segment replaced since it was asked for. What was read before must not be written after.
+    /// Fails with [`super::StoreError::HeadMoved`] if the epoch has changed, which rejects all writes of the same
+    /// commit. The epoch changes when content is erased or a segment is replaced: data read before such a change must
+    /// not be written after it.
     Still {
-        /// See [`super::Query::Epoch`].
+        /// Epoch that the caller read; see [`super::Query::Epoch`].
         epoch: u64,
     },
-    /// Stores a segment of the text index and drops those it replaces. Derived.
+    /// Stores a segment of the text index and removes the segments that it replaces. Derived data.
     Segment {
-        /// Whose.
+        /// Tenant that owns the index.
         tenant: TenantNo,
-        /// The new segment; `None` when nothing is left of the old ones.
+        /// New segment; `None` if nothing remains of the replaced segments.
         segment: Option<PackedSegment>,
-        /// The ids of segments that go.
+        /// Ids of the segments to remove.
         replaces: Vec<u64>,
-        /// What the segment adds to the index. Refused with [`super::StoreError::HeadMoved`] where somebody else has indexed
-        /// some of it meanwhile.
+        /// Stream ranges that the segment adds to the index. The write fails with [`super::StoreError::HeadMoved`] if
+        /// another process has indexed part of a range in the meantime.
         indexed: Vec<SegmentReach>,
     },
-    /// Claims a piece of work, or holds on to it longer. Answers [`Written::Claimed`].
+    /// Claims a piece of work, or extends an existing claim. Answers [`Written::Claimed`].
     ///
-    /// It is taken where nobody holds it, where the one who did has let its time pass (`until` is not after `now`), and
-    /// where the holder asks again. A lease keeps others from doing the same work; it is no lock, and nothing that has to
-    /// be true may rest on it. Derived.
+    /// The claim succeeds if nobody holds the work, if the present claim has expired (`until` is not after `now`), or
+    /// if the caller already holds it. A lease only avoids duplicate work. A lease is not a lock, so correctness must
+    /// not depend on it. Derived data.
     Claim {
-        /// Whose.
+        /// Tenant that the work belongs to.
         tenant: TenantNo,
-        /// What the work is, in the caller's word.
+        /// Name of the work, chosen by the caller.
         key: String,
-        /// Who asks: a name no other worker has.
+        /// Unique name of the worker that makes the claim.
         holder: String,
-        /// What the time is. A store has no clock of its own.
+        /// Current time. A store has no clock.
         now: Millis,
-        /// When the claim ends by itself, so that a worker that has died holds nobody up for longer.
+        /// Time at which the claim expires, which limits how long a dead worker blocks others.
         until: Millis,
     },
-    /// Gives a claim back. Where somebody else holds it, or nobody does, nothing happens.
+    /// Releases a claim. Does nothing if the claim belongs to another worker or does not exist.
     Release {
-        /// Whose.
+        /// Tenant that the work belongs to.
         tenant: TenantNo,
-        /// What the work is.
+        /// Name of the work.
         key: String,
-        /// Who held it.
+        /// Name of the worker that held the claim.
         holder: String,
     },
-    /// Forgets what is derived of a tenant, to be made anew, and who holds which work.
+    /// Deletes a tenant's derived data, which is rebuilt afterwards, and its leases.
     DropDerived {
-        /// Whose.
+        /// Tenant whose derived data is deleted.
         tenant: TenantNo,
     },
     /// Erases content. Answers [`Written::Erased`].
     Erase {
-        /// Whose.
+        /// Tenant that owns the content.
         tenant: TenantNo,
-        /// Which stream.
+        /// Stream that contains the events.
         stream: StreamId,
-        /// The positions, in this stream or those it continues.
+        /// Positions to erase, in this stream or in the streams that it continues.
         seqs: Vec<Seq>,
-        /// Bytes of sources to overwrite, each as its revision has them.
+        /// Bytes of sources to overwrite, as offsets within their revisions.
         spans: Vec<SourceSpan>,
-        /// What is not to come back by another import.
+        /// Coordinates of content that a later import must not bring back.
         erasures: Vec<Erasure>,
     },
 }
 
 impl Write {
-    /// Whether what was read before it may not be written after it.
+    /// Returns whether this write ends the epoch: data read before it must not be written after it.
     #[must_use]
     pub fn ends_epoch(&self) -> bool {
         match self {
@@ -314,112 +317,112 @@ impl Write {
     }
 }
 
-/// Which revision of a source is written.
+/// Revision of a source that a caller wants to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Begin {
-    /// A new one after the newest, which is this one; 0 where the source is new.
+    /// A new revision after the newest.
     New {
-        /// The newest revision there is.
+        /// Number of the newest existing revision; 0 if the source is new.
         after: u32,
-        /// The new revision's handle.
+        /// Handle of the new revision.
         handle: Handle,
     },
-    /// The newest, which is this one and this long.
+    /// The newest revision, if it has this number and length.
     Grow {
-        /// Its number.
+        /// Number of the revision.
         revision: u32,
-        /// How many bytes it has.
+        /// Length of the revision in bytes.
         len: u64,
     },
 }
 
-/// Bytes of a source, ready to be stored.
+/// Consecutive bytes of a source, ready to be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackedChunk {
-    /// The first byte's offset.
+    /// Offset of the first byte.
     pub offset: u64,
-    /// How many bytes.
+    /// Number of bytes before packing.
     pub len: u64,
-    /// The bytes, packed.
+    /// Packed bytes.
     pub data: Vec<u8>,
-    /// Checksum of the bytes before they were packed.
+    /// Checksum of the bytes before packing.
     pub checksum: i64,
 }
 
-/// Minimum length of a record that is looked for in other places when it is erased, in bytes. Shorter ones say nothing,
-/// and stand everywhere.
+/// Minimum length, in bytes, of an erased record that is also searched for in other places. Shorter records are too
+/// common to identify.
 pub const REPEATED_MIN: u64 = 24;
 
-/// Maximum number of streams in which a record without an id is found by its content. What stands at the same place of
-/// more files than these (a system prompt) tells none of them.
+/// Maximum number of streams in which a record without an id is found by its content. A record at the same offset of
+/// more files, such as a system prompt, does not identify any of them.
 pub const MAX_HOLDERS: u64 = 4;
 
-/// How much of a stream a segment of the index adds.
+/// Range of a stream that a segment adds to the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SegmentReach {
-    /// The stream.
+    /// Number of the stream.
     pub stream: StreamNo,
-    /// How far it was indexed before.
+    /// Last position indexed before the segment.
     pub after: Seq,
-    /// How far it is indexed now.
+    /// Last position indexed with the segment.
     pub through: Seq,
 }
 
-/// Bytes of a source, as one of its revisions has them.
+/// Range of bytes in one revision of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SourceSpan {
-    /// The source.
+    /// Handle of the source.
     pub source: Handle,
-    /// The revision.
+    /// Number of the revision.
     pub revision: u32,
-    /// The first byte's offset.
+    /// Offset of the first byte.
     pub offset: u64,
-    /// How many bytes.
+    /// Number of bytes.
     pub len: u64,
 }
 
-/// What a write did.
+/// Result of a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Written {
-    /// Nothing to tell.
+    /// The write succeeded and returns no data.
     Done,
-    /// The tenant's number and secret.
+    /// Number and secret key of the tenant.
     Tenant(Tenant),
-    /// The stream as it is now, and whether it was created.
+    /// Current state of the stream, and whether this write created it.
     Stream(Box<StreamInfo>, bool),
-    /// For each event, where it stands and whether it was there before.
+    /// For each event, its position and whether it was already stored.
     Appended(Vec<Appended>),
-    /// Who holds the work instead, and until when; none if the caller does now.
+    /// The other worker's lease, or `None` if the caller now holds the work.
     Claimed(Option<Lease>),
-    /// The source's number and revision.
+    /// Number of the source, and number of the revision.
     Source(SourceNo, u32),
-    /// What was erased.
+    /// Amount of erased content.
     Erased {
-        /// Events that lost their content.
+        /// Number of events that lost their content.
         events: u64,
-        /// Bodies removed because nothing else held them.
+        /// Number of bodies removed because no other event refers to them.
         blobs: u64,
-        /// Bytes of sources overwritten.
+        /// Number of source bytes overwritten.
         source_bytes: Bytes,
     },
 }
 
-/// Where an event stands.
+/// Position of an appended event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Appended {
-    /// Its position.
+    /// Position of the event.
     pub seq: Seq,
-    /// Whether the same event was there before, and nothing was written.
+    /// Whether the same event was already stored, so that nothing was written.
     pub duplicate: bool,
 }
 
 /// A segment of the text index ready to be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackedSegment {
-    /// How many documents.
+    /// Number of documents.
     pub docs: u64,
-    /// The header.
+    /// Encoded header.
     pub header: Vec<u8>,
-    /// The blocks, in order.
+    /// Blocks in order.
     pub blocks: Vec<Vec<u8>>,
 }

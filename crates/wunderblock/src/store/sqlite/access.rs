@@ -1,21 +1,21 @@
-//! The format of a ledger and the access to it, both checked when it is opened.
+//! Format of a ledger and access to it. Both are checked when the ledger is opened.
 
 use std::time::Duration;
 
-/// The format this program writes, as `PRAGMA user_version`.
+/// Format that this program writes, stored as `PRAGMA user_version`.
 pub const FORMAT: i64 = 3;
-/// `PRAGMA application_id`: "WBlk".
+/// Value of `PRAGMA application_id`: "WBlk".
 pub(super) const APPLICATION_ID: i64 = 0x5742_6c6b;
-/// How long a write waits for another process's transaction.
+/// Maximum time that a write waits for another process's transaction.
 pub(super) const BUSY: Duration = Duration::from_secs(20);
 
-/// How a database is opened.
+/// Access with which a database is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Read and write; create it if it is not there.
+    /// Read and write; create the database if it does not exist.
     Create,
-    /// Read and write; it must be there.
+    /// Read and write; the database must exist.
     Write,
-    /// Read only; it must be there.
+    /// Read only; the database must exist.
     Read,
 }

@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use wunderblock_core::id::{EventId, LaneId, StreamId};
 use wunderblock_core::units::{Millis, Seq};
 
-/// The counters of a stream while it grows.
+/// Counters of a stream while events are appended.
 struct StreamCounters {
     no: StreamNo,
     head: Seq,
@@ -19,7 +19,7 @@ struct StreamCounters {
     first_user: Option<Seq>,
     updated_at: Millis,
     said: Seq,
-    /// The streams whose positions this one continues, with the last shared position.
+    /// Streams that this one continues, each with the last shared position.
     ancestors: Vec<(StreamNo, Seq)>,
 }
 
@@ -44,7 +44,7 @@ pub(super) fn append(
         ancestors: lineage.iter().skip(1).map(|stretch| (stretch.no, stretch.to)).collect(),
     };
     if let Some(expected) = expect_head.filter(|expected| *expected != info.head) {
-        // The answer to the first time may have been lost.
+        // This may be a retry whose first answer was lost: then all of the events are already stored.
         let there: Result<Option<Vec<Seq>>, StoreError> =
             events.iter().map(|event| seen(db, tenant, &growing, event)).collect();
         return match there {
@@ -81,7 +81,7 @@ pub(super) fn append(
     Ok(appended)
 }
 
-/// Where an event with this id stands already. Other content under the same id is a conflict.
+/// Returns the position of a stored event with this id. The same id with different content is a conflict.
 fn seen(
     db: &Connection,
     tenant: TenantNo,
@@ -104,7 +104,8 @@ fn seen(
             .map_err(|error| failure(&error))?;
         let Some((seq, salt, proof)) = found else { continue };
         let seq = Seq(seq);
-        // Erased content has no salt left to compare with, and does not come back.
+        // An erased event has no salt to compare with. It counts as a duplicate, so that its content does not come
+        // back.
         return match salt {
             Some(salt) if commitment(&salt, &event.content) != proof => {
                 Err(StoreError::Conflict { id: EventId::clone(&event.id), seq })
@@ -174,8 +175,8 @@ fn insert(
     Ok(seq)
 }
 
-/// Notes where a transcript's record ends; of several events of one record the last counts. By their content records are
-/// found in a few streams at most.
+/// Records the position where a transcript's record ends. If a record produced several events, the last position is
+/// kept. A record known only by its content is recorded in a limited number of streams.
 pub(super) fn place(
     db: &Connection,
     tenant: TenantNo,
@@ -189,8 +190,8 @@ pub(super) fn place(
             return Ok(());
         }
     }
-    // Two plain statements: one that does both keeps a journal of its own, and cutting that takes as long as all pages
-    // that were changed before it.
+    // Two plain statements are faster than an upsert, which keeps a statement journal: truncating that journal walks
+    // all pages changed in the transaction.
     let sql = "INSERT OR IGNORE INTO records (tenant, record, stream, seq) VALUES (?1, ?2, ?3, ?4)";
     if run(db, sql, params![tenant.0, record, stream.0, seq.0])? == 0 {
         let sql = "UPDATE records SET seq = max(seq, ?4) WHERE tenant = ?1 AND record = ?2 AND stream = ?3";
@@ -199,7 +200,7 @@ pub(super) fn place(
     Ok(())
 }
 
-/// Stores a body unless it is there.
+/// Stores a body unless it is already stored, and returns its row number.
 fn keep(db: &Connection, tenant: TenantNo, blob: &PackedBlob) -> Result<i64, StoreError> {
     let handle = handle_sql(blob.handle);
     let found: Option<(i64, [u8; 32])> = db

@@ -1,4 +1,4 @@
-//! What the file's own structure says about its health.
+//! Checks of the file's structure and of the ledger's counters.
 
 use super::open::standing;
 use super::place::{beside, open_to_others};
@@ -7,30 +7,30 @@ use crate::store::StoreError;
 use rusqlite::Connection;
 use std::path::Path;
 
-/// The rule that others than the owner break who may read the file.
+/// Rule violated by a ledger that others than its owner can read.
 pub const OPEN_TO_OTHERS: &str = "only its owner can read the ledger";
-/// The rule that content breaks which was erased and may still be in the files.
+/// Rule violated by erased content that may still be in the files.
 pub const UNSCRUBBED: &str = "nothing of erased content is left in the files";
 
-/// The outcome of a check.
+/// Result of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
-    /// What is wrong.
+    /// Problems found.
     pub found: Vec<FileProblem>,
 }
 
-/// One thing that is wrong.
+/// A problem found in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileProblem {
-    /// Which invariant.
+    /// Violated invariant.
     pub rule: &'static str,
-    /// Where, and what.
+    /// Affected object and description of the problem.
     pub detail: String,
-    /// Whether it can be repaired: it is in what can be rebuilt, or about the file and not what it holds.
+    /// Whether the problem can be repaired: it affects derived data, or the file rather than its content.
     pub derived: bool,
 }
 
-/// Each rule with a query for what breaks it.
+/// Each rule: its text, whether it concerns derived data, and a query that returns its violations.
 const RULES: [(&str, bool, &str); 9] = [
     (
         "positions are gapless",

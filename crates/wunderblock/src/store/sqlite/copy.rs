@@ -1,4 +1,4 @@
-//! Copies of a whole ledger, and another ledger's content in its place.
+//! Copies of a whole ledger, and replacement of a ledger's content by another's.
 
 use super::access::{Access, BUSY};
 use super::create::at;
@@ -15,16 +15,17 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Copies a ledger into a new file that only its owner can read, and syncs that. It needs no log to be read.
+/// Copies a ledger into a new file that only its owner can read, and syncs the file. The copy has no log.
 pub(super) fn copy(from: &Connection, to: &Path) -> StoreResult<()> {
     let file = private(to).map_err(|error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => StoreError::Exists(to.display().to_string()),
         _ => at(to, &error),
     })?;
-    // SQLite's locks end when any handle of the file is closed: this one waits until SQLite is done with it.
+    // Closing any handle of a file drops SQLite's locks on it, so this handle stays open until SQLite has closed its
+    // own.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut target = Connection::open_with_flags(to, flags).map_err(|error| failure(&error))?;
-    // Nobody reads the copy before it is whole, and one sync at the end makes it durable.
+    // Nobody reads the copy before it is complete, and one sync at the end makes it durable.
     let settings = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF";
     target.execute_batch(settings).map_err(|error| failure(&error))?;
     Backup::new(from, &mut target)
@@ -35,14 +36,14 @@ pub(super) fn copy(from: &Connection, to: &Path) -> StoreResult<()> {
     file.sync_all().map_err(|error| at(to, &error))
 }
 
-/// The same for a ledger in a file, whatever its format: the file itself is not upgraded.
+/// Copies the ledger in a file, whatever its format, without upgrading the original.
 pub(crate) fn copy_file(from: &Path, to: &Path) -> StoreResult<()> {
     let connection = connect(from, Access::Read, BUSY)?;
     format(&connection, from)?;
     copy(&connection, to)
 }
 
-/// Makes a file a ledger of its own: who has another copy of it open, or had, is told so.
+/// Gives a ledger a new generation, so that processes with another copy open detect the difference.
 pub(crate) fn renew(path: &Path) -> StoreResult<()> {
     let connection = connect(path, Access::Write, BUSY)?;
     connection
@@ -51,10 +52,11 @@ pub(crate) fn renew(path: &Path) -> StoreResult<()> {
         .map_err(|error| failure(&error))
 }
 
-/// A ledger whose content is being replaced by another's: it is locked against writers, and nothing has happened yet.
+/// A pending replacement of a ledger's content by another ledger's. The ledger is locked against writers, but
+/// unchanged until [`Replacement::finish`].
 ///
 /// SQLite's backup interface writes all pages in one transaction of the destination. Other processes see an ordinary
-/// commit: what they acknowledged before is what was locked, and afterwards they find another generation.
+/// commit: their acknowledged writes precede the lock, and afterwards they find a different generation.
 pub(crate) struct Replacement {
     go: Sender<()>,
     done: Receiver<StoreResult<()>>,
@@ -62,15 +64,15 @@ pub(crate) struct Replacement {
 }
 
 impl Replacement {
-    /// Locks the ledger at `path` against writers, to be replaced by `with`, which nobody else writes.
+    /// Locks the ledger at `path` against writers. `with` replaces it later, and must have no other writer.
     ///
     /// # Errors
-    /// When another process keeps writing, or one of the two cannot be opened.
+    /// Fails if another process keeps writing, or if one of the two ledgers cannot be opened.
     pub(crate) fn lock(path: &Path, with: &Path) -> StoreResult<Self> {
         let (go, told) = channel();
         let (tell, done) = channel();
         let (path, with) = (path.to_owned(), with.to_owned());
-        // The transaction borrows both connections, so it lives on a stack of its own.
+        // The transaction borrows both connections, so it lives on the stack of a separate thread.
         let thread = spawn("ledger replacement", move || {
             let locked = || {
                 let _ = tell.send(Ok(()));
@@ -84,10 +86,10 @@ impl Replacement {
         Ok(replacement)
     }
 
-    /// Replaces the content, and returns when that is on the disk.
+    /// Replaces the content, and returns when the new content is on disk.
     ///
     /// # Errors
-    /// When it cannot be written; then the ledger is what it was.
+    /// Fails if the new content cannot be written; then the ledger is unchanged.
     pub(crate) fn finish(self) -> StoreResult<()> {
         let _ = self.go.send(());
         self.answer()
@@ -100,7 +102,7 @@ impl Replacement {
 
 impl Drop for Replacement {
     fn drop(&mut self) {
-        // Without a word to go on the thread lets go of the lock.
+        // Dropping the sender makes the thread give up and release the lock.
         self.go = channel().0;
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -111,12 +113,13 @@ impl Drop for Replacement {
 fn replace(path: &Path, with: &Path, locked: impl FnOnce() -> bool) -> StoreResult<()> {
     let source = connect(with, Access::Read, BUSY)?;
     let mut target = connect(path, Access::Write, BUSY)?;
-    // In a log: in the journal that a restored ledger begins with, the lock would shut readers out, ourselves included.
+    // WAL mode is required here: in the rollback journal of a restored ledger, the lock would also block readers,
+    // including our own.
     check_format(&mut target, path, Access::Write)?;
     {
         let copy = Backup::new(&source, &mut target).map_err(|error| failure(&error))?;
         let end = Instant::now() + BUSY;
-        // The first page takes the lock. Nothing is seen of it before the last one.
+        // Copying the first page takes the lock. Readers see no change before the last page.
         loop {
             match copy.step(1).map_err(|error| failure(&error))? {
                 StepResult::More => break,
@@ -143,7 +146,7 @@ mod tests {
     use super::*;
     use crate::store::sqlite::Sqlite;
 
-    /// A ledger that was just restored has no log yet. The restore itself reads what it is about to replace.
+    /// A restored ledger has no log yet, and the restore itself reads the ledger that it is about to replace.
     #[test]
     fn a_ledger_without_a_log_can_be_read_while_it_is_being_replaced() {
         let home = tempfile::tempdir().unwrap();

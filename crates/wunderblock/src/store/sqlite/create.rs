@@ -1,8 +1,9 @@
-//! Creating a ledger: it is there whole, or not at all.
+//! Creating a ledger atomically: a path has a complete ledger or none.
 //!
-//! The empty ledger is made in memory, written to a file of its own beside its place, synced, and linked to the path.
-//! A kill at any moment leaves nothing there or a ledger; what a dead creator left beside it, the next one removes.
-//! A file without content, such as an older version's killed creation or `mktemp` left, is completed in place.
+//! The empty ledger is built in memory, written to a temporary file beside its path, synced, and linked to the path.
+//! A kill at any moment leaves either no ledger or a complete one. The next creator removes the temporary files of a
+//! dead one. An empty file is completed in place; `mktemp` creates such files, and so did a killed creation of an
+//! older version.
 
 use super::access::{APPLICATION_ID, FORMAT};
 use super::failure::StoreResult;
@@ -15,7 +16,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Makes the path a ledger unless it is one. Several processes may do so at once: there will be one ledger.
+/// Creates a ledger at the path unless one exists. If several processes do so at the same time, one ledger is
+/// created.
 pub(super) fn create(path: &Path, patience: Duration) -> StoreResult<()> {
     let parent = folder(path);
     std::fs::create_dir_all(parent).map_err(|error| at(parent, &error))?;
@@ -38,7 +40,7 @@ pub(super) fn create(path: &Path, patience: Duration) -> StoreResult<()> {
     traces(path)?;
     let building = temporary(path);
     let made = build(&building).and_then(|()| match place(&building, path) {
-        // Somebody else was first: theirs is as good.
+        // Another process created the ledger first, and that ledger is used.
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
         other => other.map_err(|error| at(path, &error)),
     });
@@ -50,7 +52,7 @@ fn lock(path: &Path, patience: Duration) -> StoreResult<FolderLock> {
     FolderLock::take(path, patience).map_err(|_| StoreError::Locked)
 }
 
-/// How many names a file has.
+/// Returns the number of hard links to a file.
 fn names(meta: &std::fs::Metadata) -> u64 {
     #[cfg(unix)]
     {
@@ -63,7 +65,8 @@ fn names(meta: &std::fs::Metadata) -> u64 {
     }
 }
 
-/// A file without content has one page at most, and pages have at most so many bytes. A ledger has more pages.
+/// Maximum size of a file without content, in bytes: one page of SQLite's maximum size. A ledger always has more
+/// pages.
 const BLANK: u64 = 65_536;
 const BUILDING: &str = ".creating-";
 
@@ -71,7 +74,8 @@ fn temporary(path: &Path) -> PathBuf {
     super::place::beside(path, &format!("{BUILDING}{}", std::process::id()))
 }
 
-/// Removes what dead creators left: whoever builds holds the folder's lock, so what is there while we hold it is nobody's.
+/// Removes temporary files of dead creators. A creator holds the folder's lock while it builds, so a temporary file
+/// found under the lock has no living creator.
 fn sweep(path: &Path, lock: &FolderLock) {
     let Some(name) = path.file_name().filter(|_| lock.is_held()) else { return };
     let prefix = format!("{}{BUILDING}", name.to_string_lossy());
@@ -89,7 +93,7 @@ fn build(to: &Path) -> StoreResult<()> {
     memory.execute_batch(PAGE_SIZE).map_err(|error| failure(&error))?;
     fill(&memory)?;
     let mut bytes = memory.serialize(MAIN_DB).map_err(|error| failure(&error))?.to_vec();
-    // "File format write version" and "read version": 2 says that the file is used with a log.
+    // Bytes 18 and 19 are SQLite's file format write and read versions; 2 means WAL.
     for version in bytes.iter_mut().skip(18).take(2) {
         *version = 2;
     }
@@ -97,10 +101,11 @@ fn build(to: &Path) -> StoreResult<()> {
     written.map_err(|error| at(to, &error))
 }
 
-/// Pages of 8 KiB hold most compressed bodies without overflow pages. It must be set while the file is empty.
+/// Page size of 8 KiB, which stores most compressed bodies without overflow pages. SQLite accepts the setting only
+/// while the file is empty.
 const PAGE_SIZE: &str = "PRAGMA page_size = 8192";
 
-/// Tables and stamp of an empty ledger.
+/// Creates the tables of an empty ledger and sets its application id and format.
 fn fill(empty: &Connection) -> StoreResult<()> {
     let stamp = format!("PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT}");
     empty
@@ -111,8 +116,8 @@ fn fill(empty: &Connection) -> StoreResult<()> {
     super::sql::run(empty, first, []).map(|_| ())
 }
 
-/// Completes a blank file in place. SQLite does not wait where each of two could wait for the other, as they do who both
-/// turn a file's log on, so a caller that is turned away tries again.
+/// Completes an empty file in place. SQLite returns an error instead of waiting when two callers could wait for each
+/// other, as when both turn on WAL mode. The call is therefore repeated until `patience` has passed.
 fn complete(path: &Path, patience: Duration) -> StoreResult<()> {
     let end = Instant::now() + patience;
     loop {
@@ -127,7 +132,7 @@ fn try_complete(path: &Path, patience: Duration) -> StoreResult<()> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let Ok(mut connection) = Connection::open_with_flags(path, flags) else { return Ok(()) };
     connection.busy_timeout(patience).map_err(|error| failure(&error))?;
-    // What is no database, or has something in it already, is for the format's check to judge.
+    // A file that is not a database, or not empty, is left to the format check.
     if !is_blank(&connection).unwrap_or(false) {
         return Ok(());
     }

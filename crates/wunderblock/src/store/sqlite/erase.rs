@@ -1,4 +1,4 @@
-//! Erasing content for good.
+//! Erasing content permanently.
 
 use super::read::lineage;
 use super::source::{Revision, note_erased, spans};
@@ -12,13 +12,13 @@ use std::ops::Range;
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::{Bytes, Seq};
 
-/// Everything that one erasure takes.
+/// Everything that one erasure removes.
 pub(super) struct Erasing<'a> {
-    /// Positions of a stream.
+    /// Positions of events in a stream.
     pub(super) seqs: &'a [Seq],
-    /// Bytes of imported files.
+    /// Byte ranges of imported files.
     pub(super) spans: &'a [SourceSpan],
-    /// Coordinates that keep it from coming back.
+    /// Coordinates that keep the erased content from being imported again.
     pub(super) erasures: &'a [Erasure],
 }
 
@@ -56,7 +56,7 @@ pub(super) fn erase(
     Ok(Written::Erased { events, blobs, source_bytes: Bytes(source_bytes) })
 }
 
-/// Forgets by what content records without ids are found at erased positions. Only hashes of content are odd.
+/// Deletes the content hashes of records without ids at erased positions. Only hashes of content are odd.
 fn forget_records(
     db: &Connection,
     tenant: TenantNo,
@@ -107,7 +107,8 @@ pub(super) fn erasures(
     Ok(found)
 }
 
-/// Lets go of an event's bodies; those nothing else holds are removed. Answers how many.
+/// Removes an event's references to bodies, and the bodies without other references. Returns the number of bodies
+/// removed.
 fn unref(db: &Connection, tenant: TenantNo, (stream, seq): (u32, u64)) -> Result<u64, StoreError> {
     let held = rows(
         db,
@@ -132,7 +133,8 @@ fn unref(db: &Connection, tenant: TenantNo, (stream, seq): (u32, u64)) -> Result
     Ok(removed)
 }
 
-/// Overwrites spans with spaces, each as its revision has it, and each chunk once. Answers how many bytes.
+/// Overwrites spans with spaces, each within its own revision, and each chunk once. Returns the number of bytes
+/// overwritten.
 fn overwrite_all(db: &Connection, tenant: TenantNo, all: &[SourceSpan]) -> Result<u64, StoreError> {
     let mut by_revision: BTreeMap<(Handle, u32), Vec<(u64, u64)>> = BTreeMap::new();
     for span in all {
@@ -157,7 +159,8 @@ fn overwrite_all(db: &Connection, tenant: TenantNo, all: &[SourceSpan]) -> Resul
         for (from, to) in ranges {
             note_erased(db, written, from..to)?;
         }
-        // What could prove a guess of the erased bytes, or hold some of them, goes too.
+        // The hash and the reader's state could confirm a guess of the erased bytes, or contain some of them. Later
+        // revisions of format 1 may share the bytes, so theirs are dropped, too.
         run(
             db,
             "UPDATE source_revisions SET hash = NULL, reader = NULL WHERE source = ?1 AND revision >= ?2",
@@ -167,7 +170,8 @@ fn overwrite_all(db: &Connection, tenant: TenantNo, all: &[SourceSpan]) -> Resul
     Ok(erased)
 }
 
-/// Fills ranges of the chunks that one revision holds within `held` with spaces.
+/// Fills ranges with spaces in the chunks that one revision stores within `held`. Returns the number of bytes
+/// overwritten.
 fn blank(
     db: &Connection,
     revision: Revision,

@@ -1,11 +1,11 @@
-//! Errors of SQLite as errors of the store.
+//! Conversion of SQLite errors into store errors.
 
 use crate::store::StoreError;
 use rusqlite::ErrorCode;
 
 pub(super) type StoreResult<T> = Result<T, StoreError>;
 
-/// SQLite's errors in our words.
+/// Converts a SQLite error into a store error.
 pub(super) fn failure(error: &rusqlite::Error) -> StoreError {
     use rusqlite::Error::{FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType};
     if matches!(error, FromSqlConversionFailure(..) | IntegralValueOutOfRange(..) | InvalidColumnType(..)) {
@@ -15,7 +15,7 @@ pub(super) fn failure(error: &rusqlite::Error) -> StoreError {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Locked,
         Some(ErrorCode::ReadOnly) => StoreError::ReadOnly,
         Some(ErrorCode::DiskFull) => StoreError::Full,
-        // A quota or a limit on file sizes ends writes where a full disk would; SQLite calls that a failed write.
+        // A quota or a file-size limit stops writes as a full disk would, but SQLite reports it as a failed write.
         Some(ErrorCode::SystemIoFailure)
             if extended_code(error) == Some(rusqlite::ffi::SQLITE_IOERR_WRITE) =>
         {

@@ -1,4 +1,4 @@
-//! The log beside the ledger: emptying it, and with it the last copies of what was erased.
+//! The write-ahead log beside the ledger. Emptying the log removes the last copies of erased content.
 
 use super::failure::{StoreResult, failure};
 use super::open::standing;
@@ -8,13 +8,13 @@ use rusqlite::Connection;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long an erasure waits for readers of the log.
+/// Maximum time that an erasure waits for readers of the log.
 pub(super) const SCRUB: Duration = Duration::from_secs(10);
-/// Longest pause between two tries.
+/// Maximum pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Copies the log into the file and truncates it. Answers whether it is empty: it stays while another connection reads
-/// or writes, and SQLite says so in the answer, not as an error.
+/// Copies the log into the file and truncates it. Returns whether the log is empty. It cannot be emptied while
+/// another connection reads or writes; SQLite reports that in the result row, not as an error.
 pub(super) fn empty(connection: &Connection) -> StoreResult<bool> {
     let busy = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
     match busy.map_err(|error| failure(&error)) {
@@ -24,14 +24,15 @@ pub(super) fn empty(connection: &Connection) -> StoreResult<bool> {
     }
 }
 
-/// Notes in an erasure's own transaction that its content may still be somewhere in the files.
+/// Records, in an erasure's own transaction, that erased content may still be in the files.
 pub(super) fn unscrubbed(connection: &Connection) -> StoreResult<()> {
     super::sql::run(connection, "UPDATE ledger SET unscrubbed = unscrubbed + 1 WHERE one = 1", []).map(|_| ())
 }
 
-/// Removes what is left of erased content in log and free bytes, once and without waiting. Answers whether nothing is.
+/// Removes erased content from the log and from free bytes, in one attempt and without waiting. Returns whether
+/// nothing is left.
 ///
-/// The connection must not wait for locks.
+/// The connection's busy timeout must be zero.
 pub(super) fn scrub(connection: &mut Connection) -> StoreResult<bool> {
     let seen = standing(connection)?.unscrubbed;
     if seen == 0 {
@@ -43,7 +44,8 @@ pub(super) fn scrub(connection: &mut Connection) -> StoreResult<bool> {
     if !attempt(connection)? {
         return Ok(false);
     }
-    // Whoever erased something meanwhile has counted on, and its content may be in the log again.
+    // The counter is reset only if it is unchanged: an erasure made in the meantime has incremented it, and may have
+    // put its content into the log again.
     let sql = "UPDATE ledger SET unscrubbed = 0 WHERE one = 1 AND unscrubbed = ?1";
     match connection.execute(sql, [seen]).map_err(|error| failure(&error)) {
         Ok(_) | Err(StoreError::Locked) => Ok(true),
@@ -51,7 +53,7 @@ pub(super) fn scrub(connection: &mut Connection) -> StoreResult<bool> {
     }
 }
 
-/// The same, tried again for a while; `waiting` says whether it waits for somebody.
+/// Repeats [`scrub`] for up to [`SCRUB`]. Sets `waiting` while it waits for another connection.
 pub(super) fn scrub_waiting(connection: &mut Connection, waiting: &AtomicBool) -> StoreResult<bool> {
     let end = Instant::now() + SCRUB;
     let mut pause = Duration::from_millis(2);

@@ -1,4 +1,4 @@
-//! Events that are found without reading those between: by their mark, or by the lane they belong to.
+//! Finding events by mark or by lane, without reading the events in between.
 
 use super::read::{EVENT, event_row, lineage};
 use super::sql::{row, rows};
@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::Seq;
 
-/// Which events of several are read: the latest up to a position.
+/// Limits of the search: the last position to include, and the maximum number of events.
 pub(super) struct Newest {
     pub(super) to: Seq,
     pub(super) limit: u64,
@@ -44,7 +44,7 @@ pub(super) fn marked(
     Ok(found)
 }
 
-/// What is looked through at a time.
+/// One range of a stream, searched at a time.
 struct MarkedPart<'a> {
     db: &'a Connection,
     tenant: TenantNo,
@@ -54,7 +54,7 @@ struct MarkedPart<'a> {
 
 impl MarkedPart<'_> {
     fn by_mark(&self, mark: u8, kind: &str) -> Result<Vec<StoredEvent>, StoreError> {
-        // Without being told, SQLite would rather walk through the whole stream.
+        // SQLite would scan the whole stream without this index hint.
         let sql = format!(
             "{EVENT} INDEXED BY events_marked WHERE tenant = ?1 AND stream = ?2 AND mark = ?3 AND kind = ?4 AND seq BETWEEN ?5 AND ?6 AND mark >= 1
              ORDER BY seq DESC LIMIT ?7"
@@ -74,7 +74,8 @@ impl MarkedPart<'_> {
         rows(self.db, &sql, values, event_row)
     }
 
-    /// The latest of each lane that is not among `lanes`. The index is entered once for each lane, however long its history.
+    /// Returns the latest event of each lane that is not in `lanes`. The query searches the index once per lane,
+    /// regardless of the lane's length.
     fn each_lane(&self, kind: &str, lanes: &mut HashSet<String>) -> Result<Vec<StoredEvent>, StoreError> {
         let sql = "
             WITH RECURSIVE found (lane) AS (

@@ -1,11 +1,11 @@
-//! The ledger in one SQLite file: one writer thread with group commit, readers on snapshots.
+//! A ledger in one SQLite file: one writer thread with group commit, and readers on snapshots.
 //!
-//! WAL with `synchronous = FULL`: what has been acknowledged survives a power cut. All writes of this process go through
-//! one thread, which puts whatever is waiting into one transaction, so that the disk's sync is paid once for all of it;
-//! each caller's writes stand in a savepoint of their own and succeed or fail alone. Other processes may use the same
-//! file: positions are given inside the transaction, under SQLite's write lock. Deleted content is overwritten
-//! (`secure_delete`), and after an erasure the log is emptied and free bytes are overwritten, so that nothing of it stays
-//! in the files.
+//! The database uses WAL with `synchronous = FULL`, so acknowledged writes survive a power failure. All writes of
+//! this process go through one thread. It puts all waiting writes into one transaction, so that they share one disk
+//! sync. Each caller's writes run in a separate savepoint and succeed or fail independently. Other processes may use
+//! the same file: positions are assigned inside the transaction, under SQLite's write lock. Deleted content is
+//! overwritten (`secure_delete`). After an erasure the log is emptied and free bytes are overwritten, so that no
+//! erased content remains in the files.
 
 mod access;
 mod answer;
@@ -48,17 +48,17 @@ pub use access::{Access, FORMAT};
 pub use check::{Checked, FileProblem, OPEN_TO_OTHERS, UNSCRUBBED};
 pub(crate) use copy::{Replacement, copy_file, renew};
 pub(crate) use place::{KEPT, RESTORING};
-/// Writes that may wait before senders block.
+/// Maximum queued writes before senders block.
 const QUEUE: usize = 256;
 
 /// A ledger in a SQLite file.
 pub struct Sqlite {
     path: PathBuf,
     writer: Option<SyncSender<WriteJob>>,
-    /// None when it is to end.
+    /// Handle of the writer thread; `None` for a read-only ledger, or once the ledger is closing.
     writing: Option<thread::JoinHandle<()>>,
     readers: ReaderPool,
-    /// The ledger that was opened: after a restore another one is in the file.
+    /// Generation of the ledger that was opened. A restore puts another ledger with another generation into the file.
     generation: [u8; 16],
     waiting: Arc<AtomicBool>,
 }
@@ -73,16 +73,16 @@ impl Sqlite {
     /// Opens a ledger.
     ///
     /// # Errors
-    /// When the file is missing, damaged, not ours, or written by a newer program, or cannot be opened.
+    /// Fails if the file is missing, damaged, not a ledger, written by a newer program, or cannot be opened.
     pub fn open(path: &Path, access: Access) -> Result<Self, StoreError> {
         Self::open_for(path, access, BUSY)
     }
 
-    /// Opens a ledger; each call waits so long for another process's transaction before it says
+    /// Opens a ledger. Each call waits up to `patience` for another process's transaction before it fails with
     /// [`StoreError::Locked`].
     ///
     /// # Errors
-    /// As [`Sqlite::open`].
+    /// Fails in the same cases as [`Sqlite::open`].
     pub fn open_for(path: &Path, access: Access, patience: Duration) -> Result<Self, StoreError> {
         if access == Access::Create {
             create::create(path, patience)?;
@@ -122,25 +122,25 @@ impl Sqlite {
         Ok(opened)
     }
 
-    /// The file.
+    /// Returns the path of the ledger's file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether this handle can write.
+    /// Returns whether this handle can write.
     #[must_use]
     pub fn is_writable(&self) -> bool {
         self.writer.is_some()
     }
 
-    /// Whether an erasure is waiting for another process that reads the log.
+    /// Returns whether an erasure is waiting for another process that reads the log.
     #[must_use]
     pub fn is_waiting(&self) -> bool {
         self.waiting.load(Ordering::Relaxed)
     }
 
-    /// Answers from one snapshot, if it is one of the ledger that was opened.
+    /// Runs a job on one snapshot. Fails if the file no longer contains the ledger that was opened.
     fn read<T: Send + 'static>(
         &self,
         job: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
@@ -159,19 +159,19 @@ impl Sqlite {
         })
     }
 
-    /// Copies the ledger, as of one moment, into a new file that only its owner can read. It is synced.
+    /// Copies the ledger, as of one moment, into a new file that only its owner can read, and syncs the file.
     ///
     /// # Errors
-    /// When the copy cannot be written, or something stands at `to` already.
+    /// Fails if the copy cannot be written, or if a file already exists at `to`.
     pub fn backup(&self, to: &Path) -> Answering<'_, ()> {
         let to = to.to_owned();
         self.read(move |connection| copy::copy(connection, &to))
     }
 
-    /// Waits, ten seconds at most, until nothing of erased content is left in the files.
+    /// Waits up to ten seconds until no erased content remains in the files.
     ///
     /// # Errors
-    /// [`StoreError::Unscrubbed`] when another process reads the log for longer than that.
+    /// Fails with [`StoreError::Unscrubbed`] if another process reads the log for longer.
     pub fn scrub(&self) -> Answering<'_, ()> {
         let done = self.send(Vec::new(), true);
         Box::pin(async move { done.await.map(|_| ()) })
@@ -189,10 +189,10 @@ impl Sqlite {
         })
     }
 
-    /// What SQLite itself finds wrong with the file, and what the ledger's own counters disagree on.
+    /// Checks the file with SQLite's own integrity check, and the ledger's counters for consistency.
     ///
     /// # Errors
-    /// When the file cannot be read at all.
+    /// Fails if the file cannot be read at all.
     pub fn check(&self) -> Answering<'_, Checked> {
         let path = self.path.clone();
         self.read(move |connection| check::check(connection, &path))
@@ -200,14 +200,15 @@ impl Sqlite {
 }
 
 impl Sqlite {
-    /// Repairs what a check has found under a rule. Returns whether the rule is about the file, and not what it holds.
+    /// Repairs problems that a check found under a rule. Returns whether the rule concerns the file rather than its
+    /// content.
     pub(crate) async fn repair(&self, rule: &str) -> Result<bool, Error> {
         match rule {
             OPEN_TO_OTHERS => {
                 place::make_private(&self.path).map_err(|error| file_error(&self.path, &error))?;
             }
             UNSCRUBBED => match self.scrub().await {
-                // It stays a problem, and the next examination says so.
+                // The problem remains, and the next check reports it again.
                 Ok(()) | Err(StoreError::Unscrubbed(_)) => {}
                 Err(error) => return Err(error.into()),
             },
@@ -229,8 +230,8 @@ impl Storage for Sqlite {
 
 impl Drop for Sqlite {
     fn drop(&mut self) {
-        // The writer's connection is closed after theirs: of connections that are closed at once none is the last one,
-        // which empties the log and removes it.
+        // The writer's connection must be closed last. SQLite empties and removes the log when the last connection is
+        // closed, which does not happen if several are closed at the same time.
         self.readers.end();
         self.writer = None;
         if let Some(writing) = self.writing.take() {

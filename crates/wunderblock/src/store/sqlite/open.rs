@@ -1,4 +1,4 @@
-//! Opening a ledger's file: its settings, its format, and which ledger it is.
+//! Opening a ledger's file: its settings, its format, and the identity of the ledger.
 
 use super::access::{APPLICATION_ID, Access, BUSY, FORMAT};
 use super::failure::{StoreResult, failure};
@@ -12,16 +12,16 @@ use std::fs::Metadata;
 use std::path::Path;
 use std::time::Duration;
 
-/// What is true of a ledger's file as a whole.
+/// State of a ledger's file as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FileState {
-    /// Random bytes, others after each restore.
+    /// Random bytes, replaced by each restore.
     pub(super) generation: [u8; 16],
-    /// How many erasures' content may still be in the log or in free bytes.
+    /// Number of erasures whose content may still be in the log or in free bytes.
     pub(super) unscrubbed: u64,
 }
 
-/// Reads what is true of the file as a whole.
+/// Reads the state of the file as a whole.
 pub(super) fn standing(connection: &Connection) -> StoreResult<FileState> {
     let sql = "SELECT generation, unscrubbed FROM ledger WHERE one = 1";
     let found =
@@ -29,17 +29,17 @@ pub(super) fn standing(connection: &Connection) -> StoreResult<FileState> {
     found.ok_or_else(|| StoreError::Damaged("the table `ledger` has no row".to_owned()))
 }
 
-/// Fails unless the file still holds the ledger that was opened.
+/// Fails unless the file still contains the ledger that was opened.
 pub(super) fn still(connection: &Connection, opened: [u8; 16]) -> StoreResult<()> {
     match standing(connection) {
         Ok(now) if now.generation == opened => Ok(()),
-        // Without the table it is an older program's ledger: another one than was opened.
+        // A file without the table holds a ledger of an older format, so it is not the ledger that was opened.
         Ok(_) | Err(StoreError::Io(_)) => Err(StoreError::Replaced),
         Err(error) => Err(error),
     }
 }
 
-/// Whether nobody has put anything into the file.
+/// Returns whether the file is an empty database: without tables, application id and version.
 pub(super) fn is_blank(connection: &Connection) -> StoreResult<bool> {
     let tables: i64 = connection
         .query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))
@@ -47,7 +47,7 @@ pub(super) fn is_blank(connection: &Connection) -> StoreResult<bool> {
     Ok(tables == 0 && pragma(connection, "application_id")? == 0 && pragma(connection, "user_version")? == 0)
 }
 
-/// Fails where a restore has left something beside a path that has no ledger: an empty one there would hide it.
+/// Fails if a restore has left files beside a path without a ledger: a new, empty ledger would hide them.
 pub(super) fn traces(path: &Path) -> StoreResult<()> {
     let Some(name) = path.file_name() else { return Ok(()) };
     let name = name.to_string_lossy();
@@ -70,8 +70,8 @@ fn missing(path: &Path) -> StoreError {
     traces(path).err().unwrap_or_else(|| StoreError::Missing(path.display().to_string()))
 }
 
-/// Whether a file has content, but less than the shortest page of a database, 512 bytes. SQLite takes a file of one byte
-/// for an empty one, and writes over it.
+/// Returns whether a file has content, but less than SQLite's smallest page of 512 bytes. SQLite treats a file of one
+/// byte as empty and overwrites it.
 pub(super) fn is_too_short(meta: &Metadata) -> bool {
     (1..512).contains(&meta.len())
 }
@@ -93,8 +93,8 @@ pub(super) fn connect(path: &Path, access: Access, patience: Duration) -> StoreR
     let connection = Connection::open_with_flags(path, flags).map_err(|error| failure(&error))?;
     match settle(&connection, access, patience) {
         Err(error) if access == Access::Read && !beside(path, "-wal").exists() => {
-            // A folder that cannot be written has no room for the shared-memory file. Without a log beside it the file
-            // is complete and nobody is writing, so it can be read as it stands.
+            // In a read-only folder SQLite cannot create the shared-memory file. Without a log the file is complete
+            // and has no writer, so it can be opened as immutable.
             let uri = format!("file:{}?immutable=1", uri_path(path));
             let flags = flags | OpenFlags::SQLITE_OPEN_URI;
             let connection = Connection::open_with_flags(uri, flags).map_err(|_| error.clone())?;
@@ -109,7 +109,8 @@ fn settle(connection: &Connection, access: Access, patience: Duration) -> StoreR
     let settings = if access == Access::Read {
         "PRAGMA query_only = ON"
     } else {
-        // A log of 32 MiB before it is copied into the file: bulk writes touch the same pages again and again.
+        // 4096 pages are 32 MiB of log before a checkpoint. Bulk writes change the same pages repeatedly, so fewer
+        // checkpoints write less.
         "PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA journal_size_limit = 67108864;
          PRAGMA wal_autocheckpoint = 4096"
     };
@@ -118,7 +119,8 @@ fn settle(connection: &Connection, access: Access, patience: Duration) -> StoreR
         .and_then(|()| connection.execute_batch(settings))
         .and_then(|()| connection.execute_batch("PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY"))
         .map_err(|error| failure(&error))?;
-    // Every query goes by a key. Otherwise SQLite would plan a statement again whenever it is given other values.
+    // Enable the query planner stability guarantee. Every query uses a key; without the guarantee, SQLite would plan
+    // a statement again when its bound values change.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(|error| failure(&error))?;
     connection.set_prepared_statement_cache_capacity(96);
     pragma(connection, "user_version").map(|_: i64| ())
@@ -139,11 +141,11 @@ pub(super) fn pragma(connection: &Connection, name: &str) -> StoreResult<i64> {
     connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0)).map_err(|error| failure(&error))
 }
 
-/// The format of a ledger, if this program knows it.
+/// Returns the format of a ledger, or an error if this program does not support it.
 pub(super) fn format(connection: &Connection, path: &Path) -> StoreResult<i64> {
     let (application, format) = (pragma(connection, "application_id")?, pragma(connection, "user_version")?);
     if application != APPLICATION_ID {
-        // Nothing was ever put into it: its making was cut short, or something else made room for a ledger.
+        // The file is an empty database: its creation was interrupted, or another program created it.
         let blank = is_blank(connection)?;
         return Err(if blank { missing(path) } else { StoreError::Foreign(path.display().to_string()) });
     }
@@ -154,16 +156,16 @@ pub(super) fn format(connection: &Connection, path: &Path) -> StoreResult<i64> {
     }
 }
 
-/// Fails unless the file is a ledger, and upgrades one of an older format.
+/// Fails unless the file is a ledger. Upgrades a ledger of an older format.
 pub(super) fn check_format(connection: &mut Connection, path: &Path, access: Access) -> StoreResult<()> {
     match format(connection, path)? {
         FORMAT => {}
-        // Reading needs the new tables: where the file can be written, it is upgraded on the way.
+        // Reading needs the new tables, so even a reader upgrades the ledger, through a writable connection.
         _ if access == Access::Read => upgrade(&mut connect(path, Access::Write, BUSY)?)?,
         _ => upgrade(connection)?,
     }
     if access != Access::Read {
-        // Kept from another journal mode, a file would lose what readers and several processes rely on.
+        // In another journal mode readers would block writers, and several processes could not share the file.
         let _: String = connection
             .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
             .map_err(|error| failure(&error))?;
@@ -171,8 +173,8 @@ pub(super) fn check_format(connection: &mut Connection, path: &Path, access: Acc
     Ok(())
 }
 
-/// Why a ledger cannot be opened: one of an older format must be written once. A folder that takes no log is told as a file
-/// that cannot be opened.
+/// Replaces an error with [`StoreError::TooOld`] if the ledger has an older format and is read-only. SQLite reports a
+/// folder without room for a log as a file that cannot be opened.
 pub(super) fn reason(path: &Path, error: StoreError) -> StoreError {
     if !matches!(error, StoreError::ReadOnly | StoreError::Io(_)) {
         return error;

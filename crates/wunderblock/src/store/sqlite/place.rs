@@ -1,54 +1,54 @@
-//! Files put in their place: readable by their owner only, whole, and never over another.
+//! Placing files: readable only by their owner, complete, and never over an existing file.
 //!
-//! None of these may open a ledger's own file: closing it again would drop the locks that SQLite holds for the whole
-//! process.
+//! These functions must not open a ledger's own file: closing any handle to it would drop the locks that SQLite holds
+//! for the whole process.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The mode of ledgers and of copies of them: their owner reads and writes, nobody else does anything.
+/// File mode of ledgers and their copies: read and write for the owner, no access for others.
 #[cfg(unix)]
 const PRIVATE: u32 = 0o600;
-/// What a restore adds to a ledger's name for the one it prepares.
+/// Suffix of the ledger that a restore prepares, added to the ledger's name.
 pub(crate) const RESTORING: &str = ".restoring";
-/// What a restore adds to a ledger's name, before a number, for the one that was there.
+/// Suffix of the previous ledger that a restore keeps, added to the ledger's name and followed by a number.
 pub(crate) const KEPT: &str = ".before-restore-";
 
-/// A path with something added to its name.
+/// Returns a path with a suffix added to its file name.
 pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
 }
 
-/// The folder a file is in.
+/// Returns the folder that contains a file.
 pub(crate) fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Creates a file that only its owner can read, whatever the umask.
+/// Creates a file that only its owner can read, regardless of the umask.
 ///
 /// # Errors
-/// When something is there already, or the file cannot be created.
+/// Fails if a file already exists at the path, or if the file cannot be created.
 pub(crate) fn private(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, PRIVATE);
     let file = options.open(path)?;
-    // The umask may have taken bits from the owner, too.
+    // The umask may also have removed bits of the owner.
     #[cfg(unix)]
     file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(PRIVATE))?;
     Ok(file)
 }
 
-/// Takes a file from everybody but its owner, and the log and its index beside it. Where files have no modes, the folder's
-/// permissions are all there is.
+/// Restricts a ledger's file, log and shared-memory file to their owner. On systems without file modes only the
+/// folder's permissions protect them.
 ///
 /// # Errors
-/// When the mode cannot be changed.
+/// Fails if the mode cannot be changed.
 #[cfg_attr(not(unix), expect(unused_variables, reason = "there is no mode to change"))]
 pub(crate) fn make_private(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
@@ -62,7 +62,7 @@ pub(crate) fn make_private(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The mode of a file that others than its owner may read or write.
+/// Returns the mode of a file if others than its owner may read or write it.
 pub(crate) fn open_to_others(path: &Path) -> Option<u32> {
     #[cfg(unix)]
     {
@@ -76,13 +76,13 @@ pub(crate) fn open_to_others(path: &Path) -> Option<u32> {
     }
 }
 
-/// Gives a whole file its name, and fails where something has that name already.
+/// Moves a complete file to its final name. Fails if that name exists.
 ///
-/// A hard link does that in one step. Where there are none the name is looked up first: whoever needs more holds the
-/// folder's lock.
+/// A hard link does this atomically. On file systems without hard links the name is checked first; callers that need
+/// a guarantee there must hold the folder's lock.
 ///
 /// # Errors
-/// `AlreadyExists`, or when the file cannot be linked or renamed.
+/// Fails with `AlreadyExists`, or if the file cannot be linked or renamed.
 pub(crate) fn place(from: &Path, to: &Path) -> io::Result<()> {
     match std::fs::hard_link(from, to) {
         Ok(()) => std::fs::remove_file(from)?,
@@ -98,23 +98,23 @@ pub(crate) fn place(from: &Path, to: &Path) -> io::Result<()> {
 /// Makes the names in a file's folder durable.
 ///
 /// # Errors
-/// When the folder cannot be synced.
+/// Fails if the folder cannot be synced.
 pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
-    // Other systems do not open folders, and keep names without being asked.
+    // Other systems cannot open folders, and make names durable without a sync.
     if cfg!(unix) { File::open(folder(path))?.sync_all() } else { Ok(()) }
 }
 
-/// A folder's lock, held until it is dropped or its holder dies. It leaves no file behind.
+/// Lock on a folder, held until it is dropped or its process ends. The lock creates no file.
 pub(crate) struct FolderLock(Option<File>);
 
 impl FolderLock {
-    /// Waits for the lock of the folder that a file is in.
+    /// Waits for the lock on the folder that contains a file.
     ///
     /// # Errors
-    /// `WouldBlock` when another process holds it for longer than `patience`.
+    /// Fails with `WouldBlock` if another process holds the lock for longer than `patience`.
     pub(crate) fn take(path: &Path, patience: Duration) -> io::Result<Self> {
         let end = Instant::now() + patience;
-        // A file system without locks, or a folder that may not be read: then there is none to hold.
+        // File systems without locks and unreadable folders give an empty guard, so that creation still works there.
         let Ok(file) = File::open(folder(path)) else { return Ok(Self(None)) };
         loop {
             match file.try_lock() {
@@ -128,7 +128,7 @@ impl FolderLock {
         }
     }
 
-    /// Whether it is held: what a holder leaves behind is then certainly nobody's.
+    /// Returns whether the lock is held. Only then are files left by another holder known to be abandoned.
     pub(crate) fn is_held(&self) -> bool {
         self.0.is_some()
     }

@@ -120,7 +120,7 @@ pub(super) fn places(
     rows(db, sql, params![tenant.0, record], |row| Ok((stream_id(row.get(0)?)?, Seq(row.get(1)?))))
 }
 
-/// Which of the ids are known in a stream and what it continues.
+/// Returns, for each id, the event with that id in a stream or in its ancestors.
 pub(super) fn known(
     db: &Connection,
     tenant: TenantNo,
@@ -153,7 +153,7 @@ pub(super) fn behind(db: &Connection, tenant: TenantNo, limit: u64) -> Result<Ve
     rows(db, &sql, params![tenant.0, limit], stream_row)
 }
 
-/// The stretches of positions a stream consists of, its own first.
+/// Returns the ranges of positions that make up a stream, its own range first.
 pub(super) fn lineage(db: &Connection, tenant: TenantNo, id: &StreamId) -> Result<Vec<Stretch>, StoreError> {
     let mut stretches = Vec::new();
     let mut next = Some((id.clone(), Seq(u64::MAX)));
@@ -167,7 +167,7 @@ pub(super) fn lineage(db: &Connection, tenant: TenantNo, id: &StreamId) -> Resul
         };
         let base = info.fork.as_ref().map_or(Seq::START, |(_, base)| *base);
         let last = to.min(info.head);
-        // A fork may begin at or before the place where its parent did; then the parent holds nothing of it.
+        // A fork may begin at or before its parent's own base. Then the parent itself contributes no positions.
         if stretches.is_empty() || base < last {
             stretches.push(Stretch { no: info.no, stream: id, from: base.next(), to: last });
         }
@@ -227,8 +227,8 @@ pub(super) fn events(db: &Connection, query: &Query) -> Result<Vec<StoredEvent>,
             if *counts {
                 event.counts = event_counts(db, *tenant, &event)?;
             }
-            // The column is a running sum, so the texts read so far are a difference. Backwards, a row tells of those
-            // before it.
+            // The column is a running sum, so the length of the texts read is a difference of two sums. In descending
+            // order a row's sum shows the length of the texts already read, without the row itself.
             let read = upto.abs_diff(*start.get_or_insert(upto)) > text.0;
             if read && *order == ReadOrder::Descending {
                 return Ok(found);
@@ -334,7 +334,7 @@ fn tally(db: &Connection, tenant: TenantNo, stretches: &[Stretch], seq: Seq) -> 
     let (messages, text) = sums.unwrap_or_default();
     let sql = "SELECT tokens FROM tallies WHERE tenant = ?1 AND stream = ?2 AND seq = ?3";
     let mut tokens = row(db, sql, params![tenant.0, holder.no.0, seq.0], |row| row.get(0))?.map(Tokens);
-    // A fork's own sum begins where it forked; what is shared stands with the parent.
+    // A fork's own token sum begins at its base. The sums of its ancestors are added.
     for shared in stretches.get(index + 1..).unwrap_or_default() {
         let before: Option<u64> =
             row(db, sql, params![tenant.0, shared.no.0, shared.to.0], |row| row.get(0))?;
@@ -374,7 +374,8 @@ pub(super) fn handles(
     (first, last): (Handle, Handle),
     limit: u64,
 ) -> Result<Vec<Handle>, StoreError> {
-    // A range has one sign: its handles agree in their first digits.
+    // Handles are stored as signed integers. All handles of a range share their first digits and therefore the sign,
+    // so `BETWEEN` selects the right ones.
     let sql = "SELECT handle FROM blobs WHERE tenant = ?1 AND handle BETWEEN ?2 AND ?3
                UNION SELECT handle FROM streams WHERE tenant = ?1 AND handle BETWEEN ?2 AND ?3
                UNION SELECT handle FROM sources WHERE tenant = ?1 AND handle BETWEEN ?2 AND ?3

@@ -1,17 +1,17 @@
--- The ledger, format 3. Ground truth: ledger, tenants, streams, events, blobs, refs, records, sources and what belongs
--- to them, erasures. The rest is derived. `upgrade.rs` makes this of older formats.
+-- The ledger, format 3. Ground truth: ledger, tenants, streams, events, blobs, refs, records, sources and their parts,
+-- erasures. All other tables are derived. `upgrade.rs` upgrades older formats to this one.
 
-CREATE TABLE ledger (                -- one row: what is true of the file as a whole
+CREATE TABLE ledger (                -- one row: state of the file as a whole
     one        INTEGER PRIMARY KEY CHECK (one = 1),
-    generation BLOB NOT NULL,       -- 16 random bytes; others after each restore
-    unscrubbed INTEGER NOT NULL,    -- erasures of which log and free bytes may still hold something
-    epoch      INTEGER NOT NULL DEFAULT 0   -- goes up with each erasure and each replacement of segments
+    generation BLOB NOT NULL,       -- 16 random bytes, replaced by each restore
+    unscrubbed INTEGER NOT NULL,    -- erasures whose content may still be in the log or in free bytes
+    epoch      INTEGER NOT NULL DEFAULT 0   -- increases with each erasure and each replacement of segments
 ) STRICT;
 
 CREATE TABLE tenants (
     tenant INTEGER PRIMARY KEY,
     name   TEXT NOT NULL UNIQUE,
-    key    BLOB NOT NULL            -- keys the handles; forgotten with the tenant
+    key    BLOB NOT NULL            -- secret key for the handles; deleted with the tenant
 ) STRICT;
 
 CREATE TABLE streams (
@@ -19,25 +19,25 @@ CREATE TABLE streams (
     tenant     INTEGER NOT NULL REFERENCES tenants,
     id         TEXT NOT NULL,
     handle     INTEGER NOT NULL,
-    base       INTEGER NOT NULL,    -- positions up to here are the parent's
+    base       INTEGER NOT NULL,    -- positions up to this one belong to the parent
     head       INTEGER NOT NULL,
     fork_of    INTEGER REFERENCES streams,
-    parent     TEXT,                -- the session a sub-agent's session was started from
-    what       INTEGER NOT NULL DEFAULT 0,  -- 0 a session; streams that are none (a scope's memory) get other numbers
-    user       TEXT,                -- the scope, from the widest to the narrowest
+    parent     TEXT,                -- session that started this sub-agent's session
+    what       INTEGER NOT NULL DEFAULT 0,  -- 0: a session; other streams, as a scope's memory: other numbers
+    user       TEXT,                -- the scope, from widest to narrowest
     project    TEXT,
     agent      TEXT,
     session    TEXT,
     run        TEXT,
     opened_at  INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
-    messages   INTEGER NOT NULL,    -- up to the head, the shared ones included
+    messages   INTEGER NOT NULL,    -- up to the head, including those shared with the parent
     text       INTEGER NOT NULL,
     first_user INTEGER,
-    said       INTEGER NOT NULL DEFAULT 0,  -- the newest message that is part of the conversation
-    counted    INTEGER NOT NULL,    -- derived: how far tokens are counted
-    tokens     INTEGER NOT NULL,    -- derived: their sum up to there
-    indexed    INTEGER NOT NULL,    -- derived: how far the text is indexed
+    said       INTEGER NOT NULL DEFAULT 0,  -- position of the latest message in the conversation
+    counted    INTEGER NOT NULL,    -- derived: last position with counted tokens
+    tokens     INTEGER NOT NULL,    -- derived: sum of tokens up to that position
+    indexed    INTEGER NOT NULL,    -- derived: last indexed position
     UNIQUE (tenant, id)
 ) STRICT;
 CREATE INDEX streams_by_handle ON streams (tenant, handle);
@@ -50,19 +50,19 @@ CREATE TABLE events (
     id       TEXT NOT NULL,
     at       INTEGER NOT NULL,
     kind     TEXT NOT NULL,
-    mark     INTEGER NOT NULL,      -- 0 message, 1 user's turn, 2 system message, 3 anything else
+    mark     INTEGER NOT NULL,      -- 0 other message, 1 user's turn, 2 system message, 3 not a message
     version  INTEGER NOT NULL,
-    messages INTEGER NOT NULL,      -- up to here
-    text     INTEGER NOT NULL,      -- bytes of all texts up to here
+    messages INTEGER NOT NULL,      -- running number of messages
+    text     INTEGER NOT NULL,      -- running sum of text bytes
     origin   BLOB,
-    salt     BLOB,                  -- dies with the payload
+    salt     BLOB,                  -- erased with the payload
     proof    BLOB NOT NULL,
-    covers   INTEGER NOT NULL DEFAULT 1,    -- the version of what the proof is made over
-    checksum INTEGER,               -- of payload and origin; none in records of format 1; dies with the payload
-    role     INTEGER,               -- 0 system, 1 user, 2 assistant, 3 tool; none outside the conversation
-    tool     TEXT,                  -- of its first call; dies with the payload
-    path     TEXT,                  -- the file that call is about; dies with the payload
-    lane     TEXT,                  -- the lane it belongs to; none for what is said in the session
+    covers   INTEGER NOT NULL DEFAULT 1,    -- version of the data that the proof covers
+    checksum INTEGER,               -- of payload and origin; null in records of format 1; erased with the payload
+    role     INTEGER,               -- 0 system, 1 user, 2 assistant, 3 tool; null outside the conversation
+    tool     TEXT,                  -- of the first tool call; erased with the payload
+    path     TEXT,                  -- file that the first tool call refers to; erased with the payload
+    lane     TEXT,                  -- lane of the event; null for events of the session itself
     payload  BLOB,
     PRIMARY KEY (tenant, stream, seq)
 ) STRICT, WITHOUT ROWID;
@@ -80,7 +80,7 @@ CREATE TABLE blobs (
 ) STRICT;
 CREATE UNIQUE INDEX blobs_by_handle ON blobs (tenant, handle);
 
-CREATE TABLE refs (                 -- which events hold a body
+CREATE TABLE refs (                 -- events that contain a body
     tenant INTEGER NOT NULL,
     blob   INTEGER NOT NULL,
     stream INTEGER NOT NULL,
@@ -89,43 +89,43 @@ CREATE TABLE refs (                 -- which events hold a body
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX refs_by_blob ON refs (tenant, blob);
 
-CREATE TABLE records (               -- where records of transcripts stand, by a hash
+CREATE TABLE records (               -- places of transcript records, by hash
     tenant INTEGER NOT NULL,
-    record INTEGER NOT NULL,        -- even: of the record's own id; odd: keyed, of its offset and content; dies with them
+    record INTEGER NOT NULL,        -- even: hash of the record's id; odd: keyed hash of place and content
     stream INTEGER NOT NULL,
-    seq    INTEGER NOT NULL,        -- the last position of it, or the one it follows if it made no event
+    seq    INTEGER NOT NULL,        -- last position of the record, or the one it follows if it produced no event
     PRIMARY KEY (tenant, record, stream)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE sources (
     source   INTEGER PRIMARY KEY,
     tenant   INTEGER NOT NULL,
-    handle   INTEGER NOT NULL,      -- of the newest revision
+    handle   INTEGER NOT NULL,      -- leads to the newest revision
     key      TEXT NOT NULL,
-    revision INTEGER NOT NULL,      -- the newest
+    revision INTEGER NOT NULL,      -- number of the newest revision
     UNIQUE (tenant, key)
 ) STRICT;
 CREATE INDEX sources_by_handle ON sources (tenant, handle);
 
-CREATE TABLE source_revisions (      -- what a path held from one rewriting to the next
+CREATE TABLE source_revisions (      -- bytes of a path between two rewrites
     source   INTEGER NOT NULL,
     revision INTEGER NOT NULL,
     handle   INTEGER NOT NULL,
     format   TEXT NOT NULL,
-    shared   INTEGER NOT NULL,      -- the first bytes are those of the revision before; only in format 1
+    shared   INTEGER NOT NULL,      -- number of leading bytes shared with the previous revision; only in format 1
     len      INTEGER NOT NULL,
-    whole    INTEGER NOT NULL,      -- 0 while an import has not reached the end
-    owner    TEXT,                  -- who is writing it
-    until    INTEGER,               -- and until when
+    whole    INTEGER NOT NULL,      -- 0 until an import has reached the end
+    owner    TEXT,                  -- token of the importer that is writing the revision
+    until    INTEGER,               -- time at which its ownership expires
     hash     BLOB,                  -- of all bytes; only in format 1, whose chunks have no checksums
-    leaf     TEXT,                  -- the session the file's own id means
-    modified INTEGER,               -- the file's time, in nanoseconds since 1970
-    reader   BLOB,                  -- what is needed to read on
+    leaf     TEXT,                  -- session that corresponds to the file's own session id
+    modified INTEGER,               -- modification time of the file, in nanoseconds since 1970
+    reader   BLOB,                  -- state needed to continue reading
     PRIMARY KEY (source, revision)
 ) STRICT;
 CREATE INDEX source_revisions_by_handle ON source_revisions (handle);
 
-CREATE TABLE source_members (        -- the files or rows a revision was put together from, where it is more than one file
+CREATE TABLE source_members (        -- files or rows of a revision that consists of more than one
     source   INTEGER NOT NULL,
     revision INTEGER NOT NULL,
     member   INTEGER NOT NULL,
@@ -142,12 +142,12 @@ CREATE TABLE source_chunks (
     revision INTEGER NOT NULL,
     start    INTEGER NOT NULL,
     len      INTEGER NOT NULL,
-    checksum INTEGER,               -- of the bytes; none in chunks of format 1
+    checksum INTEGER,               -- of the unpacked bytes; null in chunks of format 1
     data     BLOB NOT NULL
 ) STRICT;
 CREATE INDEX source_chunks_by_start ON source_chunks (source, revision, start);
 
-CREATE TABLE source_erased (         -- ranges of a revision that stand for erased bytes
+CREATE TABLE source_erased (         -- ranges of a revision that are erased
     source   INTEGER NOT NULL,
     revision INTEGER NOT NULL,
     start    INTEGER NOT NULL,
@@ -155,7 +155,7 @@ CREATE TABLE source_erased (         -- ranges of a revision that stand for eras
     PRIMARY KEY (source, revision, start)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE stream_sources (        -- which revisions a stream was read from
+CREATE TABLE stream_sources (        -- revisions from which a stream was read
     link     INTEGER PRIMARY KEY,
     stream   INTEGER NOT NULL,
     source   INTEGER NOT NULL,
@@ -164,15 +164,15 @@ CREATE TABLE stream_sources (        -- which revisions a stream was read from
 ) STRICT;
 CREATE INDEX stream_sources_by_source ON stream_sources (source, revision);
 
-CREATE TABLE erasures (              -- coordinates of what shall not come back: never content, nor a hash of it
+CREATE TABLE erasures (              -- coordinates of content that must not come back: neither content nor a hash of it
     tenant  INTEGER NOT NULL,
-    session TEXT NOT NULL,          -- the agent's own id
-    kind    INTEGER NOT NULL,       -- 0: all of a session that format 1 erased; 1: an event; 2: a record in its files
-    name    TEXT NOT NULL,          -- the event's id, or the record's own id
+    session TEXT NOT NULL,          -- session id as assigned by the agent
+    kind    INTEGER NOT NULL,       -- 0: a whole session erased in format 1; 1: an event; 2: a record in imported files
+    name    TEXT NOT NULL,          -- id of the event or of the record
     PRIMARY KEY (tenant, session, kind, name)
 ) STRICT, WITHOUT ROWID;
 
--- Derived from here on.
+-- The following tables are derived.
 
 CREATE TABLE counts (
     blob    INTEGER PRIMARY KEY,
@@ -187,7 +187,7 @@ CREATE TABLE tallies (
     tenant INTEGER NOT NULL,
     stream INTEGER NOT NULL,
     seq    INTEGER NOT NULL,
-    tokens INTEGER NOT NULL,        -- o200k, of all events up to here
+    tokens INTEGER NOT NULL,        -- o200k, running sum
     PRIMARY KEY (tenant, stream, seq)
 ) STRICT, WITHOUT ROWID;
 
@@ -208,7 +208,7 @@ CREATE TABLE index_blocks (
     PRIMARY KEY (tenant, segment, block)
 ) STRICT;
 
-CREATE TABLE leases (                -- who does a piece of work, so that nobody else does the same
+CREATE TABLE leases (                -- holders of pieces of work, so that no work is done twice
     tenant INTEGER NOT NULL,
     key    TEXT NOT NULL,
     holder TEXT NOT NULL,

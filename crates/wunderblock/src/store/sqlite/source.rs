@@ -1,8 +1,9 @@
-//! Imported raw input: revisions of sources, their chunks, who writes them.
+//! Imported files: revisions of sources, their chunks, and their owners.
 //!
-//! A revision is what a path held from one rewriting to the next: a file that only grew is still the same one. It has one
-//! owner while it is written, and every commit leaves bytes, events and the reader's state in step, so that whoever
-//! comes next goes on where the last commit ended. Revisions of format 1 may share their first bytes with the one before.
+//! A revision holds the bytes of a path between two rewrites; a file that only grows stays the same revision. A
+//! revision has one owner while it is written. Every commit keeps bytes, events and the reader's state consistent, so
+//! that the next importer can continue after the last commit. Revisions of format 1 may share their first bytes with
+//! the previous revision.
 
 use super::sql::{handle_of, handle_sql, row, rows, run, stream_id};
 use crate::store::query::SourceBy;
@@ -14,7 +15,7 @@ use std::ops::Range;
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::Millis;
 
-/// What a caller who wants to write a source names it by.
+/// Name and attributes of a source that a caller wants to write.
 pub(super) struct SourceName<'n> {
     pub(super) tenant: TenantNo,
     pub(super) key: &'n str,
@@ -22,27 +23,27 @@ pub(super) struct SourceName<'n> {
     pub(super) format: &'n str,
 }
 
-/// A revision of a source.
+/// Identifies a revision of a source.
 #[derive(Clone, Copy)]
 pub(super) struct Revision {
     pub(super) source: SourceNo,
     pub(super) no: u32,
 }
 
-/// A caller who asks to write a source.
+/// A caller that wants to write a source.
 pub(super) struct Taker<'a> {
     pub(super) owner: &'a Owner,
     pub(super) now: Millis,
-    /// Whether the caller knows that the owner is dead.
+    /// Whether the caller knows that the current owner is dead.
     pub(super) takes_over: bool,
 }
 
-/// Bytes to be appended to a revision.
+/// Bytes to append to a revision.
 pub(super) struct Growth<'a> {
-    /// The length before.
+    /// Length of the revision before the append, in bytes.
     pub(super) from: u64,
     pub(super) chunks: &'a [PackedChunk],
-    /// Ranges that were blanked: the first byte, and one past the last.
+    /// Blanked ranges: the first byte, and one past the last.
     pub(super) erased: &'a [(u64, u64)],
 }
 
@@ -112,7 +113,7 @@ fn begin_revision(
     let sql = "SELECT source FROM sources WHERE tenant = ?1 AND key = ?2";
     let source = row(db, sql, params![named.tenant.0, named.key], |row| row.get::<_, i64>(0))?;
     let source = source.ok_or_else(|| StoreError::Damaged("a source vanished".to_owned()))?;
-    // A revision that was given up is not whole, and nobody owns it any more.
+    // An abandoned revision stays incomplete and loses its owner.
     run(
         db,
         "UPDATE source_revisions SET owner = NULL, until = NULL WHERE source = ?1 AND revision = ?2",
@@ -127,7 +128,7 @@ fn begin_revision(
     Ok(source)
 }
 
-/// The length of a revision, if `token` owns it.
+/// Returns the length of a revision, or an error unless `token` owns it.
 fn owned(db: &Connection, revision: Revision, token: &str) -> Result<u64, StoreError> {
     let sql = "SELECT len, owner FROM source_revisions WHERE source = ?1 AND revision = ?2";
     let found = row(db, sql, params![revision.source.0, revision.no], |row| {
@@ -233,7 +234,7 @@ pub(super) fn link(
     done.map(|_| Written::Done)
 }
 
-/// Copies what a revision of format 1 shares with the one before into chunks of its own.
+/// Copies the bytes that a format-1 revision shares with the previous one into its own chunks.
 pub(super) fn unshare(db: &Connection, revision: Revision) -> Result<Written, StoreError> {
     let sql = "SELECT shared FROM source_revisions WHERE source = ?1 AND revision = ?2";
     let numbers = params![revision.source.0, revision.no];
@@ -304,14 +305,14 @@ pub(super) fn info(
     found.map(|info| with_erased(db, info)).transpose()
 }
 
-/// The newest revision of every source.
+/// Returns every source with its newest revision.
 pub(super) fn all(db: &Connection, tenant: TenantNo) -> Result<Vec<SourceInfo>, StoreError> {
     let sql = format!("{SOURCE} AND r.revision = s.revision WHERE s.tenant = ?1 ORDER BY s.source");
     let found = rows(db, &sql, params![tenant.0], source_row)?;
     found.into_iter().map(|info| with_erased(db, info)).collect()
 }
 
-/// The revisions a stream was read from.
+/// Returns the revisions from which a stream was read.
 pub(super) fn of_stream(
     db: &Connection,
     tenant: TenantNo,
@@ -326,7 +327,8 @@ pub(super) fn of_stream(
     found.into_iter().map(|info| with_erased(db, info)).collect()
 }
 
-/// Which bytes of a revision each revision holds: `(revision, from, to)`, the newest first. More than one only in format 1.
+/// Returns the byte ranges of a revision by the revision that stores them: `(revision, from, to)`, newest first.
+/// There is more than one range only in format 1.
 pub(super) fn spans(db: &Connection, newest: Revision) -> Result<Vec<(u32, u64, u64)>, StoreError> {
     let sql = "SELECT revision, shared, len FROM source_revisions
                WHERE source = ?1 AND revision <= ?2 ORDER BY revision DESC";
@@ -335,7 +337,7 @@ pub(super) fn spans(db: &Connection, newest: Revision) -> Result<Vec<(u32, u64, 
     })?;
     let mut end = u64::MAX;
     let mut spans = Vec::new();
-    // A revision that is not there has no bytes, not those of the one before.
+    // An unknown revision has no bytes. Without this check it would return those of the previous revision.
     if revisions.first().is_none_or(|first| first.0 != newest.no) {
         return Ok(spans);
     }
@@ -365,6 +367,7 @@ pub(super) fn chunks(
         if low >= high || left == 0 {
             continue;
         }
+        // The lower bound on `start` lets the index begin at the chunk that contains the first byte.
         let sql = "SELECT start, len, data, checksum FROM source_chunks
                    WHERE source = ?1 AND revision = ?2 AND start < ?3 AND start + len > ?4
                    AND start >= coalesce((SELECT max(start) FROM source_chunks

@@ -1,18 +1,18 @@
-//! Statements and columns: what every part of the store says to SQLite in the same way.
+//! Helpers to run statements and to convert columns, shared by all parts of the store.
 
 use super::failure::failure;
 use crate::store::StoreError;
 use rusqlite::{Connection, OptionalExtension, Row};
 use wunderblock_core::id::{Handle, StreamId};
 
-/// Runs a cached statement.
+/// Runs a cached statement and returns the number of changed rows.
 pub(super) fn run(db: &Connection, sql: &str, values: impl rusqlite::Params) -> Result<usize, StoreError> {
     db.prepare_cached(sql)
         .and_then(|mut statement| statement.execute(values))
         .map_err(|error| failure(&error))
 }
 
-/// All rows of a cached query.
+/// Returns all rows of a cached query.
 pub(super) fn rows<T>(
     db: &Connection,
     sql: &str,
@@ -24,7 +24,7 @@ pub(super) fn rows<T>(
     found.collect::<Result<_, _>>().map_err(|error| failure(&error))
 }
 
-/// The first row of a cached query.
+/// Returns the first row of a cached query, or `None` if the query has no rows.
 pub(super) fn row<T>(
     db: &Connection,
     sql: &str,
@@ -36,13 +36,13 @@ pub(super) fn row<T>(
         .map_err(|error| failure(&error))
 }
 
-/// SQLite's integers are signed; a handle's bits stay the same.
+/// Converts a handle to a SQLite integer. SQLite's integers are signed, so the bits are reinterpreted.
 #[must_use]
 pub(super) fn handle_sql(handle: Handle) -> i64 {
     i64::from_ne_bytes(handle.0.to_ne_bytes())
 }
 
-/// The other way.
+/// Converts a SQLite integer back to a handle.
 #[must_use]
 pub(super) fn handle_of(number: i64) -> Handle {
     Handle(u64::from_ne_bytes(number.to_ne_bytes()))

@@ -1,4 +1,4 @@
-//! The ledger's threads: one writes, several read.
+//! The ledger's threads: one writer and several readers.
 
 use super::failure::{StoreResult, failure};
 use super::open::still;
@@ -14,16 +14,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// Writes that share one transaction at most.
+/// Maximum jobs that share one transaction.
 const GROUP: usize = 256;
-/// How long nothing is written before the log is emptied.
+/// Time without writes after which the log is emptied.
 const IDLE: Duration = Duration::from_secs(5);
 
 pub(super) type ReplySender<T> = oneshot::Sender<StoreResult<T>>;
-/// What a caller hands to the writer's thread.
+/// A caller's writes, as sent to the writer thread.
 pub(super) struct WriteJob {
     pub(super) writes: Vec<Write>,
-    /// Whether to wait until nothing of erased content is left in the files.
+    /// Whether to wait until no erased content remains in the files.
     pub(super) scrub: bool,
     pub(super) reply: ReplySender<Vec<Written>>,
 }
@@ -41,16 +41,16 @@ pub(super) fn gone() -> StoreError {
     StoreError::Io("the ledger's thread has ended".to_owned())
 }
 
-/// Reader threads at most.
+/// Maximum number of reader threads.
 const READERS: usize = 2;
 
-/// The reader threads. One begins with the ledger, the next when all are busy: each has its own connection, which must be
-/// opened and read the schema (1.1 of the 4.6 ms that `sessions` takes).
+/// Pool of reader threads. The first starts with the ledger, the next when all are busy. Each reader needs its own
+/// connection, and opening it and reading the schema takes 1.1 of the 4.6 ms of `sessions`.
 pub(super) struct ReaderPool {
-    /// None when it has ended.
+    /// Sender of jobs; `None` once the pool has ended.
     sender: Option<Sender<ReadJob>>,
     jobs: Arc<Mutex<Receiver<ReadJob>>>,
-    /// Jobs that are waiting or being done.
+    /// Number of jobs that are waiting or running.
     open: Arc<AtomicUsize>,
     threads: Mutex<Vec<thread::JoinHandle<()>>>,
     connect: Arc<dyn Fn() -> StoreResult<Connection> + Send + Sync>,
@@ -69,20 +69,20 @@ impl ReaderPool {
         }
     }
 
-    /// Begins a thread that reads through a connection.
+    /// Starts a thread that reads through the given connection.
     pub(super) fn start(&self, connection: Connection) -> StoreResult<()> {
         self.begin(move || Ok(connection))
     }
 
     fn begin(&self, connect: impl FnOnce() -> StoreResult<Connection> + Send + 'static) -> StoreResult<()> {
         let jobs = Arc::clone(&self.jobs);
-        // One that cannot be opened leaves its jobs to the others.
+        // If the connection cannot be opened, the other threads do the jobs.
         let work = move || connect().map_or((), |connection| read_loop(&connection, &jobs));
         self.threads().push(spawn("ledger reader", work)?);
         Ok(())
     }
 
-    /// Hands a job to a reader that is free, or to the first that is.
+    /// Queues a job for the next free reader, and starts another reader if all are busy.
     pub(super) fn send<T: Send + 'static>(
         &self,
         job: impl FnOnce(&Connection) -> T + Send + 'static,
@@ -92,21 +92,21 @@ impl ReaderPool {
         let busy = open.fetch_add(1, Ordering::Relaxed);
         let job = move |connection: &Connection| {
             let done = job(connection);
-            // Before the reply: whoever waits for it asks the next question at once.
+            // The counter changes before the reply, because the caller may send its next job immediately.
             open.fetch_sub(1, Ordering::Relaxed);
             let _ = reply.send(done);
         };
         let running = self.threads().len();
         if busy >= running && running < READERS {
             let connect = Arc::clone(&self.connect);
-            // Without another the job waits, that is all.
+            // A failure to start is ignored: the job then waits for a running reader.
             let _ = self.begin(move || connect());
         }
         let sender = self.sender.as_ref().ok_or_else(gone)?;
         sender.send(Box::new(job)).map_err(|_| gone())
     }
 
-    /// Ends the threads once they have done what waits.
+    /// Ends the threads after they have finished the queued jobs.
     pub(super) fn end(&mut self) {
         self.sender = None;
         for thread in self.threads().drain(..) {
@@ -132,13 +132,13 @@ fn read_loop(connection: &Connection, jobs: &Mutex<Receiver<ReadJob>>) {
     }
 }
 
-/// What the writer's thread works with.
+/// State of the writer thread.
 pub(super) struct WriterState {
     pub(super) connection: Connection,
     pub(super) log: PathBuf,
-    /// How long a transaction waits for another process's.
+    /// Maximum time that a transaction waits for another process's.
     pub(super) patience: Duration,
-    /// The ledger that was opened.
+    /// Generation of the ledger that was opened.
     pub(super) generation: [u8; 16],
     /// Set while an erasure waits for readers of the log.
     pub(super) waiting: Arc<AtomicBool>,
@@ -164,7 +164,7 @@ impl WriterState {
                     self.write(group);
                     written = true;
                 }
-                // Not needed for safety: a log that is empty is one thing less that could be torn.
+                // Safety does not depend on this: an empty log is merely one file less that could be damaged.
                 Err(RecvTimeoutError::Timeout) => written = !self.tidy(),
                 Err(RecvTimeoutError::Disconnected) => break,
             }
@@ -174,7 +174,7 @@ impl WriterState {
         }
     }
 
-    /// Works without waiting for anybody's lock.
+    /// Runs work without waiting for locks.
     fn at_once<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
         let _ = self.connection.busy_timeout(Duration::ZERO);
         let done = work(self);
@@ -182,7 +182,8 @@ impl WriterState {
         done
     }
 
-    /// Empties the log and finishes earlier erasures, if nobody is in the way. Answers whether that is done.
+    /// Empties the log and finishes earlier erasures, unless another connection is in the way. Returns whether both
+    /// are done.
     pub(super) fn tidy(&mut self) -> bool {
         self.at_once(|writer| {
             let scrubbed = log::scrub(&mut writer.connection).unwrap_or(false);
@@ -190,7 +191,7 @@ impl WriterState {
         })
     }
 
-    /// One transaction for all that waits; acknowledged when it is on the disk.
+    /// Writes a group of jobs in one transaction, and replies once it is on disk.
     fn write(&mut self, group: Vec<WriteJob>) {
         let has = |wanted: fn(&Write) -> bool| group.iter().flat_map(|job| &job.writes).any(wanted);
         let erases = has(|write| matches!(write, Write::Erase { .. }));
@@ -203,7 +204,7 @@ impl WriterState {
         let mut scrubs = Vec::new();
         for WriteJob { scrub, reply, .. } in group {
             let answer = match (results.next(), &outcome) {
-                // Its own refusal tells a caller more than what became of the rest.
+                // A caller's own error is more specific than that of the transaction.
                 (Some(Err(error)), _) => Err(error),
                 (_, Err(error)) => Err(error.clone()),
                 (Some(written), Ok(())) => written,
@@ -228,7 +229,7 @@ impl WriterState {
         }
     }
 
-    /// What became of the transaction, and of each caller's writes in it.
+    /// Returns the outcome of the transaction, and that of each caller's writes.
     fn transact<'w>(
         &mut self,
         group: impl Iterator<Item = &'w [Write]>,
@@ -245,7 +246,7 @@ impl WriterState {
             let result = write::all(&mut transaction, writes);
             let error = result.as_ref().err().cloned();
             results.push(result);
-            // A full disk rolls back everything at once; without a transaction the rest must not be written.
+            // A full disk rolls back the whole transaction. The remaining writes must not run outside a transaction.
             if let Some(error) = error.filter(|_| transaction.is_autocommit()) {
                 return (Err(error), results);
             }

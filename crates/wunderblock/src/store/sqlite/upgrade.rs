@@ -1,9 +1,9 @@
-//! An older format becomes the present one: in one transaction, so that a kill leaves one of the two and the next opening
-//! goes on.
+//! Upgrades a ledger of an older format in one transaction. A kill leaves either the old or the new format, and the
+//! next opening continues.
 //!
-//! No event, body or byte of a source is rewritten. Of the new columns of events, format 3's lane is filled from what the
-//! records say; format 2's are filled in new events only: a record of format 1 has no checksum, and its proof (`covers` 1)
-//! goes on to hold.
+//! No event, body or source byte is rewritten. Of the new columns of events, format 3's `lane` is filled from the
+//! records. Format 2's columns are filled only for new events: records of format 1 have no checksum, and their proof
+//! (`covers` 1) remains valid.
 
 use super::access::FORMAT;
 use super::failure::failure;
@@ -14,7 +14,8 @@ use rusqlite::{Connection, TransactionBehavior, params};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::view::preamble_id;
 
-/// Small tables whose columns change are made again under their own name; large ones only get new columns.
+/// Statements before the new schema. Small tables whose columns change are rebuilt under their own name; large tables
+/// only get new columns.
 const BEFORE: &str = "
     ALTER TABLE sources RENAME TO old_sources;
     ALTER TABLE source_revisions RENAME TO old_revisions;
@@ -29,7 +30,8 @@ const BEFORE: &str = "
     ALTER TABLE events ADD COLUMN tool TEXT;
     ALTER TABLE events ADD COLUMN path TEXT;";
 
-/// The newest plain message is taken for part of the conversation: format 1 did not tell.
+/// Copies streams. Format 1 did not record which messages belong to the conversation, so the latest message of any
+/// kind is used.
 const STREAMS: &str = "
     INSERT INTO streams (stream, tenant, id, handle, base, head, fork_of, parent, user, project, agent, session, run,
         opened_at, updated_at, messages, text, first_user, said, counted, tokens, indexed)
@@ -42,7 +44,7 @@ const STREAMS: &str = "
         o.counted, o.tokens, o.indexed
     FROM old_streams o;";
 
-/// A revision that was never completed keeps what had come of it, and is finished by the next import.
+/// Copies sources. An incomplete revision keeps its bytes, and the next import finishes it.
 const SOURCES: &str = "
     INSERT INTO sources (source, tenant, handle, key, revision)
     SELECT o.source, o.tenant, o.handle, o.key, (SELECT max(r.revision) FROM old_revisions r WHERE r.source = o.source)
@@ -58,7 +60,8 @@ const SOURCES: &str = "
     SELECT r.source, r.revision, 0, r.len FROM source_revisions r JOIN old_sources o ON o.source = r.source
     WHERE o.erased;";
 
-/// A stream came from the revisions its events name, and, if nothing grew since, from the newest.
+/// Links streams to the revisions that their events name. A stream is also linked to the newest revision if its events
+/// name none, or if the source's leaf session is the stream or one of its branches.
 const LINKS: &str = "
     INSERT OR IGNORE INTO stream_sources (stream, source, revision)
     SELECT DISTINCT e.stream, s.source, CAST(e.origin AS TEXT) ->> '$.import.revision'
@@ -71,8 +74,8 @@ const LINKS: &str = "
     WHERE NOT EXISTS (SELECT 1 FROM stream_sources k WHERE k.stream = o.stream)
        OR l.leaf = o.id OR substr(l.leaf, 1, length(o.id) + 1) = o.id || '~';";
 
-/// What was erased is not to come back by an import either. A session is named by the agent's own id: branches (`ID~2`) and
-/// copies (`ID@mark`) go by the session's.
+/// Records the coordinates of earlier erasures, so that a later import does not bring the content back. Erasures use
+/// the agent's own session id, without the suffixes of branches (`ID~2`) and copies (`ID@mark`).
 const ERASED: &str = "
     INSERT OR IGNORE INTO erasures (tenant, session, kind, name)
     SELECT e.tenant, substr(o.id, 1, min(instr(o.id || '~', '~'), instr(o.id || '@', '@')) - 1), 1, e.id
@@ -90,23 +93,24 @@ const AFTER: &str = "
     DROP TABLE old_sources;
     DROP TABLE old_streams;";
 
-/// Format 2 did not tell the lanes of events apart, and found no user's turn without reading what was between.
+/// Prepares the lane column and the new index of marked events. Format 2 did not record lanes, and could not find a
+/// user's turn without reading the events in between.
 const LANES: &str = "
     ALTER TABLE events ADD COLUMN lane TEXT;
     DROP INDEX events_marked;";
 
-/// What records say of their lanes. A damaged one says nothing, and is told when it is read.
+/// Fills the lane column from the records. A damaged record is skipped; reading it reports the damage.
 const LANE_OF: &str = "
     UPDATE events SET lane = CAST(payload AS TEXT) ->> '$.lane'
     WHERE mark = 3 AND payload IS NOT NULL AND json_valid(CAST(payload AS TEXT)) AND kind IN ('context.built', 'context.injected', 'content.reduced',
         'view.trimmed', 'preamble.changed', 'budget.warned', 'session.compacted', 'compaction.rejected',
         'compaction.undone');";
 
-/// Brings a ledger of an older format to the present one.
+/// Upgrades a ledger of an older format to the current one.
 pub(super) fn upgrade(connection: &mut Connection) -> Result<(), StoreError> {
     let failed = |error: rusqlite::Error| failure(&error);
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
-    // Another process may have done it while this one waited.
+    // Another process may have upgraded the ledger while this one waited for the lock.
     let from = super::open::pragma(&transaction, "user_version")?;
     if from >= FORMAT {
         return Ok(());
@@ -131,8 +135,8 @@ pub(super) fn upgrade(connection: &mut Connection) -> Result<(), StoreError> {
     transaction.commit().map_err(failed)
 }
 
-/// An erased record does not say which lane it was of. Only a lane's preamble can be erased, and its id is made of the lane:
-/// one of those that other records name.
+/// Fills the lane column of erased records, which no longer contain it. Only a lane's preamble can be erased, and its
+/// id is derived from the lane, so it is compared with the lanes that other records name.
 fn name_erased(db: &Connection) -> Result<(), StoreError> {
     let sql = "SELECT DISTINCT lane FROM events WHERE lane IS NOT NULL";
     for lane in rows(db, sql, [], |row| row.get::<_, String>(0))? {
@@ -144,7 +148,7 @@ fn name_erased(db: &Connection) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The statements of the schema for what is not there.
+/// Returns the statements of the schema, changed to create only what is missing.
 fn created(schema: &str) -> String {
     let lines: Vec<&str> = schema.lines().filter(|line| !line.starts_with("--")).collect();
     let text = lines.join("\n").replace("CREATE TABLE ", "CREATE TABLE IF NOT EXISTS ");
@@ -152,7 +156,7 @@ fn created(schema: &str) -> String {
     text.replace("CREATE UNIQUE INDEX ", "CREATE UNIQUE INDEX IF NOT EXISTS ")
 }
 
-/// Revisions had no handles.
+/// Assigns handles to the revisions of format 1, which had none.
 fn name_revisions(db: &Connection) -> Result<(), StoreError> {
     let sql = "SELECT r.source, r.revision, s.handle, t.key FROM source_revisions r
                JOIN sources s ON s.source = r.source JOIN tenants t ON t.tenant = s.tenant";

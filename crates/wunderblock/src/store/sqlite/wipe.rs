@@ -1,15 +1,15 @@
 //! Overwriting the free bytes inside SQLite's pages.
 //!
-//! `secure_delete` overwrites what is deleted, and pages that are freed. When rows move from one page to another the old
-//! page keeps a copy of them in its free space, and that copy is forgotten: a row that is erased later is still there,
-//! in a page that does not hold it any more. 0.2 to 0.5 % of erased rows left such a copy in a test of 6,000 inserts.
-//! So after an erasure every page of every table and index is looked at, and what stands in its free space overwritten.
+//! `secure_delete` overwrites deleted rows and freed pages. But when SQLite moves rows to another page, the old page
+//! keeps a copy in its free space, and a later deletion does not reach that copy. In a test of 6,000 inserts, 0.2 to
+//! 0.5 % of erased rows left such a copy. After an erasure, every page of every table and index is therefore read,
+//! and its free space overwritten.
 
 use super::failure::{StoreResult, failure};
 use crate::store::StoreError;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
-/// Overwrites all free bytes of tables and indexes. Answers whether it could: another process may be writing.
+/// Overwrites all free bytes of tables and indexes. Returns false if another process is writing.
 pub(super) fn wipe(connection: &mut Connection) -> StoreResult<bool> {
     let done = if has_pages(connection)? { wipe_pages(connection) } else { rewrite(connection) };
     match done {
@@ -18,14 +18,14 @@ pub(super) fn wipe(connection: &mut Connection) -> StoreResult<bool> {
     }
 }
 
-/// Whether SQLite was built with its table of pages.
+/// Returns whether SQLite was built with the `sqlite_dbpage` table.
 fn has_pages(connection: &Connection) -> StoreResult<bool> {
     let sql = "SELECT 1 FROM pragma_module_list WHERE name = 'sqlite_dbpage'";
     let found = connection.query_row(sql, [], |_| Ok(())).optional().map_err(|error| failure(&error))?;
     Ok(found.is_some())
 }
 
-/// Without that table: the whole file, row by row.
+/// Rewrites the whole file. Used if SQLite has no `sqlite_dbpage` table.
 fn rewrite(connection: &Connection) -> StoreResult<()> {
     connection.execute_batch("VACUUM").map_err(|error| failure(&error))
 }
@@ -36,6 +36,7 @@ fn wipe_pages(connection: &mut Connection) -> StoreResult<()> {
         .map_err(|error| failure(&error))?;
     let roots = "SELECT rootpage FROM sqlite_master WHERE rootpage > 0";
     let mut pages: Vec<u32> = super::sql::rows(&transaction, roots, [], |row| row.get(0))?;
+    // `sqlite_master` does not list its own root, page 1.
     pages.push(1);
     while let Some(number) = pages.pop() {
         let sql = "SELECT data FROM sqlite_dbpage WHERE pgno = ?1";
@@ -63,11 +64,11 @@ fn damaged(page: u32) -> StoreError {
     StoreError::Damaged(format!("page {page} cannot be read as part of a table"))
 }
 
-/// A page of a table or index, as the file format describes it.
+/// A page of a table or index in SQLite's file format.
 struct BtreePage {
-    /// Where nothing is stored.
+    /// Byte ranges that store nothing.
     gaps: Vec<(usize, usize)>,
-    /// The pages below it.
+    /// Numbers of the child pages.
     children: Vec<u32>,
 }
 
@@ -75,7 +76,9 @@ impl BtreePage {
     fn read(page: &[u8], number: u32) -> Option<Self> {
         let two = |at: usize| Some(usize::from(u16::from_be_bytes(page.get(at..at + 2)?.try_into().ok()?)));
         let four = |at: usize| Some(u32::from_be_bytes(page.get(at..at + 4)?.try_into().ok()?));
+        // Page 1 begins with the file header of 100 bytes.
         let header = if number == 1 { 100 } else { 0 };
+        // Page types: 2 and 5 are interior pages of indexes and tables, 10 and 13 their leaves.
         let inner = match page.get(header)? {
             2 | 5 => true,
             10 | 13 => false,
@@ -83,12 +86,14 @@ impl BtreePage {
         };
         let cells = two(header + 3)?;
         let pointers = header + if inner { 12 } else { 8 };
+        // The format stores 65,536 as 0.
         let content = match two(header + 5)? {
             0 => 65_536,
             content => content,
         };
         let mut gaps = vec![(pointers + 2 * cells, content.min(page.len()))];
-        // A free block says where the next one is and how long it is itself; they are in order.
+        // The first four bytes of a free block are the offset of the next block and the length of this one. Offsets
+        // must increase, which ends the loop on damaged pages.
         let (mut block, mut last) = (two(header + 1)?, 0);
         while block > last {
             gaps.push((block + 4, block + two(block + 2)?));

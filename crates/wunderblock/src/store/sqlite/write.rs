@@ -12,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::Seq;
 
-/// All of one caller's writes, or none.
+/// Applies all of one caller's writes, or none.
 pub(super) fn all(transaction: &mut Transaction<'_>, writes: &[Write]) -> Result<Vec<Written>, StoreError> {
     let mut point = transaction.savepoint().map_err(|error| failure(&error))?;
     let result: Result<Vec<Written>, StoreError> = writes.iter().map(|write| one(&point, write)).collect();
@@ -25,7 +25,7 @@ pub(super) fn all(transaction: &mut Transaction<'_>, writes: &[Write]) -> Result
     match result {
         Ok(written) => point.commit().map(|()| written).map_err(|error| failure(&error)),
         Err(error) => {
-            // A full disk rolls back the whole transaction, and then there is no savepoint left to roll back to.
+            // A full disk rolls back the whole transaction, so there may be no savepoint left to roll back.
             let _ = point.rollback();
             Err(error)
         }
@@ -152,7 +152,7 @@ fn place_all(
     Ok(Written::Done)
 }
 
-/// Where a new stream's counters begin.
+/// Initial counters of a new stream.
 #[derive(Default)]
 struct FirstCounters {
     base: Seq,
@@ -224,7 +224,7 @@ fn tallies(
         .map_err(|error| failure(&error))?
         .ok_or_else(|| StoreError::NoStream(stream.clone()))?;
     for (seq, own) in tokens {
-        // Somebody else may have counted these meanwhile.
+        // Another process may have counted these events in the meantime.
         if seq.0 != counted + 1 || seq.0 > head {
             continue;
         }
@@ -250,7 +250,7 @@ fn segment_swap(
         let gone =
             run(db, "DELETE FROM index_segments WHERE tenant = ?1 AND segment = ?2", params![tenant.0, old])?;
         if gone == 0 {
-            // Another process merged them first; its work stands.
+            // Another process merged these segments first, and its result is kept.
             return Err(StoreError::HeadMoved { expected: Seq(*old), actual: Seq::START });
         }
         run(db, "DELETE FROM index_blocks WHERE tenant = ?1 AND segment = ?2", params![tenant.0, old])?;
@@ -267,7 +267,7 @@ fn segment_swap(
     }
     let Some(segment) = segment else { return Ok(Written::Done) };
     let bytes = segment.header.len() + segment.blocks.iter().map(Vec::len).sum::<usize>();
-    // A merged segment takes the place, in age, of the newest it replaces.
+    // A merged segment keeps the id of the newest segment that it replaces, so that ids remain in order of age.
     let id = replaces.iter().max().copied();
     run(
         db,
