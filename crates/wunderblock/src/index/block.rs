@@ -1,9 +1,10 @@
-//! Terms with their postings, about 16 KB at a time: what one look-up reads.
+//! Blocks of about 16 KB that hold terms with their postings. A look-up reads one block.
 //!
-//! Terms are sorted and front-coded, and like stands with like, which is what makes zstd's work easy:
+//! Terms are sorted and front-coded. Values of one kind are stored together, which zstd compresses better:
 //!
 //! ```text
-//! n varint │ n × bytes shared with the term before │ n × own bytes │ the own bytes │ n × documents varint │ n × postings
+//! n varint │ n × bytes shared with the previous term │ n × own bytes │ the own bytes
+//! │ n × documents varint │ n × postings
 //! ```
 
 use super::frame::{FrameKind, SegmentError, unwrap};
@@ -12,11 +13,11 @@ use super::varint;
 use super::words::MAX_TERM_BYTES;
 use std::ops::Range;
 
-/// How much a block holds, uncompressed, before the next one is begun. A term's postings are never parted, so a block of
-/// one frequent term may be larger.
+/// Uncompressed size in bytes at which a block ends. A term's postings are never split, so a block with a frequent
+/// term may be larger.
 pub(super) const BLOCK_BYTES: usize = 16 << 10;
 
-/// A block while it is filled.
+/// Columns of a block under construction.
 #[derive(Default)]
 pub(super) struct Columns {
     shared: Vec<u8>,
@@ -37,7 +38,7 @@ impl Columns {
         self.shared.len() * 2 + self.text.len() + self.docs.len() + self.postings.len()
     }
 
-    /// Appends a term. Terms come in ascending order.
+    /// Appends a term. Terms must be in ascending order.
     pub(super) fn push(&mut self, term: &[u8], postings: &Postings) {
         let shared = if self.is_empty() {
             self.first.extend_from_slice(term);
@@ -55,7 +56,7 @@ impl Columns {
         self.last.extend_from_slice(own);
     }
 
-    /// The block's bytes and its first term; leaves the columns empty.
+    /// Returns the block's first term and its bytes, and empties the columns.
     pub(super) fn finish(&mut self) -> (Vec<u8>, Vec<u8>) {
         let mut raw = Vec::with_capacity(self.bytes() + 8);
         varint::put(self.shared.len() as u64, &mut raw);
@@ -67,27 +68,28 @@ impl Columns {
     }
 }
 
-/// A block, read.
+/// A decoded block.
 #[derive(Debug)]
 pub(super) struct TermBlock {
     raw: Vec<u8>,
-    /// The terms in full, one after the other.
+    /// All terms in full, concatenated.
     text: Vec<u8>,
     entries: Vec<BlockTerm>,
 }
 
-/// A term of a block, as places in it.
+/// A term of a block, as ranges of the block's buffers.
 #[derive(Debug)]
 struct BlockTerm {
-    /// In `text`.
+    /// Range of the term in `text`.
     term: Range<usize>,
     docs: u32,
-    /// In `raw`.
+    /// Range of the postings in `raw`.
     postings: Range<usize>,
 }
 
 impl TermBlock {
-    /// Reads a block, and checks its terms: sorted, none repeated. Postings are checked when they are taken out.
+    /// Decodes a block and checks that its terms are sorted and distinct. Postings are checked later, when they are
+    /// read.
     pub(super) fn decode(frame: &[u8]) -> Result<Self, SegmentError> {
         let raw = unwrap(FrameKind::Block, frame)?;
         let malformed = SegmentError::Malformed { what: "a block of terms does not follow the format" };
@@ -106,19 +108,19 @@ impl TermBlock {
         self.text.get(entry.term.clone()).unwrap_or_default()
     }
 
-    /// Where the first term stands that is not before this one.
+    /// Returns the index of the first term that is not less than the given one.
     pub(super) fn seek(&self, term: &[u8]) -> usize {
         self.entries.partition_point(|entry| self.term_of(entry) < term)
     }
 
-    /// The postings of a term as they are stored, and of how many documents: to be checked by whoever reads them.
+    /// Returns the number of documents of a term and its packed postings, unchecked. Callers must check the postings.
     pub(super) fn packed(&self, at: usize) -> (u32, &[u8]) {
         let entry = self.entries.get(at);
         let packed = entry.and_then(|entry| self.raw.get(entry.postings.clone()));
         (entry.map_or(0, |entry| entry.docs), packed.unwrap_or_default())
     }
 
-    /// The postings of a term, in a segment of `limit` documents.
+    /// Returns the checked postings of a term, in a segment of `limit` documents.
     pub(super) fn postings(&self, at: usize, limit: u32) -> Result<Postings, SegmentError> {
         let malformed = SegmentError::Malformed { what: "the postings of a term do not follow the format" };
         let entry = self.entries.get(at).ok_or(malformed)?;
@@ -128,10 +130,11 @@ impl TermBlock {
     }
 }
 
-/// Takes a block's columns apart.
+/// Splits a block into its columns.
 fn parse(raw: &[u8]) -> Option<(Vec<u8>, Vec<BlockTerm>)> {
     let mut rest = raw;
-    // Every entry takes four bytes at least, so an honest block has fewer; a limit here limits what follows.
+    // Every entry takes at least four bytes, so a valid block has fewer entries. This limit also bounds the
+    // allocations below.
     let n = usize::try_from(varint::take(&mut rest)?).ok().filter(|n| (1..=BLOCK_BYTES).contains(n))?;
     let (shared, rest) = rest.split_at_checked(n)?;
     let (own, rest) = rest.split_at_checked(n)?;

@@ -4,9 +4,9 @@ use super::header::DocKey;
 use super::query::{Clause, ClauseRule, ParsedQuery, Phrase};
 use super::request::SearchError;
 
-/// Checks phrases against texts.
+/// Checks a query's phrases against texts.
 pub(super) struct Checker<'a, C> {
-    /// With whether they must be there.
+    /// Phrases, each with whether the text must contain it; otherwise it must not.
     pub(super) phrases: Vec<(&'a Phrase, bool)>,
     check: C,
 }

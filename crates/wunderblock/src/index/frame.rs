@@ -1,63 +1,63 @@
-//! The wrapping of everything the index stores: version, checksum, compression.
+//! Frame around everything that the index stores: version, checksum and compression.
 //!
 //! ```text
 //! version 1 │ kind 1 │ method 1 │ raw length varint │ payload │ first 4 bytes of BLAKE3 of all before
 //! ```
-//! The checksum finds decay, not malice: whoever can write the database can compute it. So what is inside is decoded as
-//! if anybody had written it, and a frame never unfolds to more than [`MAX_RAW_BYTES`].
+//! The checksum detects decay, not malice: anyone who can write the database can compute it. The content is therefore
+//! decoded as untrusted input, and a frame never decompresses to more than [`MAX_RAW_BYTES`].
 
 use super::varint;
 
-/// The version of the stored form.
+/// Version of the stored form.
 pub(super) const VERSION: u8 = 1;
-/// The most a frame may hold, uncompressed: about three times the header of a full segment.
+/// Maximum uncompressed size of a frame in bytes: about three times the header of a full segment.
 pub(super) const MAX_RAW_BYTES: usize = 64 << 20;
 
 const CHECKSUM_BYTES: usize = 4;
 const STORED: u8 = 0;
 const ZSTD: u8 = 1;
-/// Measured on logs and code: 1 % smaller than level 1, 1 % larger than level 6, all within the noise of building time.
-/// Front-coded terms leave little to find.
+/// Compression level. On logs and code, level 3 is 1 % smaller than level 1 and 1 % larger than level 6; the building
+/// times do not differ measurably. Front-coded terms leave little to compress.
 const LEVEL: i32 = 3;
 
-/// Why stored bytes are not what they should be. The index is derived: rebuild it from the ledger.
+/// Reason why stored bytes are invalid. The index is derived data and can be rebuilt from the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SegmentError {
-    /// Written by a later version.
+    /// A later version wrote the index.
     #[error(
         "the text index has version {found}, this program reads up to {VERSION}; use the newer program or rebuild the index"
     )]
     Newer {
-        /// The version found.
+        /// Version of the index.
         found: u8,
     },
     /// The checksum does not match.
     #[error("the text index is damaged: {what} does not match its checksum; rebuild the index")]
     Checksum {
-        /// Which part.
+        /// Damaged part.
         what: &'static str,
     },
     /// The bytes do not follow the format.
     #[error("the text index is damaged: {what}; rebuild the index")]
     Malformed {
-        /// What is wrong.
+        /// Description of the damage.
         what: &'static str,
     },
-    /// A segment would hold more documents than it may.
+    /// A segment would have more documents than allowed.
     #[error("a segment of the text index is full: it holds at most {most} documents")]
     Full {
-        /// The most documents a segment holds.
+        /// Maximum number of documents in a segment.
         most: usize,
     },
-    /// The compressor refused; it does so only when memory is short.
+    /// The compressor failed, which happens only if memory is short.
     #[error("compressing a part of the text index failed")]
     Compressor,
 }
 
-/// What a frame holds.
+/// Content of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FrameKind {
-    /// The documents and the directory of blocks.
+    /// Documents, and the directory of blocks.
     Header,
     /// Terms with their postings.
     Block,
@@ -79,7 +79,7 @@ impl FrameKind {
     }
 }
 
-/// Writes frames; keeps the compressor's memory from one to the next.
+/// Writes frames, reusing the compressor's memory.
 pub(super) struct Framer(zstd::bulk::Compressor<'static>);
 
 impl Framer {
@@ -87,7 +87,7 @@ impl Framer {
         zstd::bulk::Compressor::new(LEVEL).map(Self).map_err(|_| SegmentError::Compressor)
     }
 
-    /// Wraps `raw`, compressed if that makes it smaller.
+    /// Wraps `raw` in a frame, compressed if that is smaller.
     pub(super) fn wrap(&mut self, kind: FrameKind, raw: &[u8]) -> Result<Vec<u8>, SegmentError> {
         let compressed = self.0.compress(raw).map_err(|_| SegmentError::Compressor)?;
         let (method, payload) =
@@ -102,7 +102,7 @@ impl Framer {
     }
 }
 
-/// Unwraps what [`Framer::wrap`] made.
+/// Returns the content of a frame that [`Framer::wrap`] created.
 pub(super) fn unwrap(kind: FrameKind, frame: &[u8]) -> Result<Vec<u8>, SegmentError> {
     let malformed = |what| SegmentError::Malformed { what };
     if let Some(&found) = frame.first().filter(|version| **version > VERSION) {

@@ -1,4 +1,4 @@
-//! What a segment says about itself: its documents, and where its blocks begin.
+//! Header of a segment: its documents, and the first term of each block.
 //!
 //! ```text
 //! documents varint
@@ -12,15 +12,15 @@ use super::frame::{FrameKind, Framer, SegmentError, unwrap};
 use super::varint;
 use super::words::MAX_TERM_BYTES;
 
-/// The most documents in one segment.
+/// Maximum number of documents in a segment.
 pub const MAX_DOCS: usize = 1 << 20;
 
-/// Which document: its stream, by the number the store gave it, and its position there.
+/// Identifies a document by the store's number of its stream and its position there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DocKey {
-    /// The stream's number.
+    /// Number of the stream.
     pub stream: u32,
-    /// The position in the stream.
+    /// Position in the stream.
     pub seq: u64,
 }
 
@@ -29,7 +29,7 @@ pub struct DocKey {
 pub(super) struct Doc {
     pub(super) seq: u64,
     pub(super) stream: u32,
-    /// Its length in terms.
+    /// Length of the document in terms.
     pub(super) len: u32,
 }
 
@@ -39,7 +39,8 @@ impl Doc {
     }
 }
 
-/// The documents of one stream in a segment, together: lets a scope that holds all or none of them say so at once.
+/// Summary of one stream's documents in a segment. A scope that contains all or none of them needs no look at each
+/// document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct StreamSpan {
     pub(super) stream: u32,
@@ -49,11 +50,11 @@ pub(super) struct StreamSpan {
     pub(super) terms: u64,
 }
 
-/// The documents of a segment, oldest first, with their sums.
+/// Documents of a segment, oldest first, with sums by stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Docs {
     pub(super) all: Vec<Doc>,
-    /// By stream.
+    /// Summaries of the streams, ordered by stream.
     pub(super) spans: Vec<StreamSpan>,
 }
 
@@ -94,7 +95,8 @@ impl StreamSpan {
     }
 }
 
-/// A segment's header, read. Worth keeping in memory: 16 bytes per document, and a first term per 16 KB of index.
+/// A decoded header. Callers should keep it in memory: it takes 16 bytes per document, and one term per 16 KB of
+/// index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     pub(super) docs: Docs,
@@ -102,45 +104,46 @@ pub struct Header {
 }
 
 impl Header {
-    /// Reads a header.
+    /// Decodes a header.
     ///
     /// # Errors
-    /// When the bytes are damaged or written by a later version.
+    /// Fails if the bytes are damaged or a later version wrote them.
     pub fn decode(bytes: &[u8]) -> Result<Self, SegmentError> {
         let raw = unwrap(FrameKind::Header, bytes)?;
         let malformed = SegmentError::Malformed { what: "a segment's header does not follow the format" };
         parse(&raw).ok_or(malformed)
     }
 
-    /// How many documents the segment holds.
+    /// Returns the number of documents in the segment.
     #[must_use]
     pub fn len(&self) -> usize {
         self.docs.all.len()
     }
 
-    /// Whether it holds none: a segment from which everything was removed.
+    /// Returns whether the segment has no documents. This is possible after a removal.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.docs.all.is_empty()
     }
 
-    /// The documents, oldest first.
+    /// Returns the documents, oldest first.
     pub fn docs(&self) -> impl DoubleEndedIterator<Item = DocKey> + '_ {
         self.docs.all.iter().map(|doc| doc.key())
     }
 
-    /// The first and last position of each stream in this segment: `(stream, first, last)`, by stream.
+    /// Returns the first and last position of each stream in this segment: `(stream, first, last)`, ordered by
+    /// stream.
     pub fn streams(&self) -> impl Iterator<Item = (u32, u64, u64)> + '_ {
         self.docs.spans.iter().map(|span| (span.stream, span.first, span.last))
     }
 
-    /// How many blocks the segment has.
+    /// Returns the number of blocks in the segment.
     #[must_use]
     pub fn blocks(&self) -> usize {
         self.first_terms.len()
     }
 
-    /// The block in which a term stands if the segment has it.
+    /// Returns the only block that can contain a term; `None` if the term precedes all blocks.
     #[must_use]
     pub fn block_of(&self, term: &[u8]) -> Option<u32> {
         let after = self.first_terms.partition_point(|first| &**first <= term);
@@ -148,7 +151,7 @@ impl Header {
     }
 }
 
-/// Writes a header.
+/// Encodes a header.
 pub(super) fn encode(
     docs: &[Doc],
     first_terms: &[Box<[u8]>],

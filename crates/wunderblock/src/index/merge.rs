@@ -1,10 +1,10 @@
-//! Several segments as one, and segments without some of their documents.
+//! Joining segments, and removing documents from segments.
 //!
-//! Both are the same walk: terms in order over all inputs, a block of each in memory at a time. What a removed document
-//! alone held is not written again, so its terms are gone from the bytes, not hidden.
+//! Both operations walk the terms of all inputs in order, with one block of each input in memory. A term that occurs
+//! only in removed documents is not written, so it is gone from the bytes rather than hidden.
 //!
-//! A walk may be cut into [`TermRange`]s, which several threads work on and of which only the blocks at hand are
-//! in memory: segments are joined again and again as a ledger grows, and are larger every time.
+//! A walk can be split into [`TermRange`]s for several threads, which keeps only their current blocks in memory. This
+//! matters because segments are joined repeatedly as a ledger grows, and become larger each time.
 
 use super::block::TermBlock;
 use super::frame::SegmentError;
@@ -19,15 +19,15 @@ use std::ops::Range;
 /// Joins neighbouring segments, oldest first, into one.
 ///
 /// # Errors
-/// When an input is damaged, or the result would hold more than [`MAX_DOCS`] documents.
+/// Fails if an input is damaged, or if the result would have more than [`MAX_DOCS`] documents.
 pub fn merge(segments: &[Segment]) -> Result<Segment, SegmentError> {
     rewrite(segments, |_| true)
 }
 
-/// The segment without the documents for which `removed` says yes. May be empty.
+/// Returns the segment without the documents for which `removed` is true. The result may be empty.
 ///
 /// # Errors
-/// When the input is damaged.
+/// Fails if the input is damaged.
 pub fn without(segment: &Segment, removed: impl Fn(DocKey) -> bool) -> Result<Segment, SegmentError> {
     rewrite(std::slice::from_ref(segment), |key| !removed(key))
 }
@@ -44,11 +44,11 @@ fn rewrite(segments: &[Segment], keep: impl Fn(DocKey) -> bool) -> Result<Segmen
     join.finish(vec![part])
 }
 
-/// Checks all of a segment: checksums, order, that the header's directory is true, that postings name documents the
-/// segment has, and that they add up to the documents' lengths.
+/// Checks a whole segment: checksums, the order of terms, the header's directory of blocks, the documents that
+/// postings name, and that the postings add up to the documents' lengths.
 ///
 /// # Errors
-/// What is wrong first.
+/// Returns the first problem found.
 pub fn verify(segment: &Segment) -> Result<(), SegmentError> {
     let malformed = |what| Err(SegmentError::Malformed { what });
     let header = Header::decode(&segment.header)?;
@@ -71,24 +71,24 @@ pub fn verify(segment: &Segment) -> Result<(), SegmentError> {
     Ok(())
 }
 
-/// The terms from one on up to another.
+/// A range of terms.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TermRange {
-    /// The first; empty for all from the beginning.
+    /// First term of the range; empty for a range from the beginning.
     from: Box<[u8]>,
-    /// The first that is no longer one of them; `None` for all to the end.
+    /// First term after the range; `None` for a range up to the end.
     to: Option<Box<[u8]>>,
 }
 
-/// What becomes of the documents of an input.
+/// Documents of an input that remain in the result.
 enum Survivors {
-    /// They are all there, numbered on from this.
+    /// All documents remain; the first gets this number, the others follow.
     From(u32),
-    /// The new number of each; `None` for what goes.
+    /// New number of each document; `None` for a removed document.
     Some(Vec<Option<u32>>),
 }
 
-/// Segments that are made one.
+/// A plan to join segments.
 pub struct MergePlan {
     headers: Vec<Header>,
     kept: Vec<Survivors>,
@@ -96,10 +96,10 @@ pub struct MergePlan {
 }
 
 impl MergePlan {
-    /// Neighbouring segments, oldest first, without the documents for which `keep` says no.
+    /// Plans the join of neighbouring segments, oldest first, without the documents for which `keep` is false.
     ///
     /// # Errors
-    /// When the result would hold more than [`MAX_DOCS`] documents.
+    /// Fails if the segments have more than [`MAX_DOCS`] documents.
     pub fn new(headers: Vec<Header>, keep: impl Fn(DocKey) -> bool) -> Result<Self, SegmentError> {
         let mut docs = Vec::with_capacity(headers.iter().map(Header::len).sum());
         let mut kept = Vec::with_capacity(headers.len());
@@ -123,7 +123,7 @@ impl MergePlan {
         Ok(Self { headers, kept, docs })
     }
 
-    /// Cuts the walk into ranges for each of which about so many blocks are read.
+    /// Splits the walk into ranges that read about `blocks` blocks each.
     #[must_use]
     pub fn ranges(&self, blocks: usize) -> Vec<TermRange> {
         let mut terms: Vec<&[u8]> =
@@ -137,7 +137,7 @@ impl MergePlan {
         starts.zip(ends).map(|(from, to)| TermRange { from, to }).collect()
     }
 
-    /// The blocks of each input in which terms of a range stand.
+    /// Returns, for each input, the blocks that may contain terms of a range.
     #[must_use]
     pub fn wanted(&self, range: &TermRange) -> Vec<Range<u32>> {
         let wanted = |header: &Header| {
@@ -149,10 +149,10 @@ impl MergePlan {
         self.headers.iter().map(wanted).collect()
     }
 
-    /// Joins a range, from the blocks it wants of each input.
+    /// Joins the terms of a range. `blocks` are the blocks that [`MergePlan::wanted`] returns for each input.
     ///
     /// # Errors
-    /// When an input is damaged, or blocks are missing.
+    /// Fails if an input is damaged, or if blocks are missing.
     pub fn part<B: AsRef<[Vec<u8>]>>(
         &self,
         range: &TermRange,
@@ -198,10 +198,10 @@ impl MergePlan {
         writer.part()
     }
 
-    /// The segment of all ranges, in their order.
+    /// Joins the parts of all ranges, in order, into the segment.
     ///
     /// # Errors
-    /// [`SegmentError::Compressor`] when memory is short.
+    /// Returns [`SegmentError::Compressor`] if memory is short.
     pub fn finish(&self, parts: Vec<SegmentPart>) -> Result<Segment, SegmentError> {
         SegmentPart::join(parts, &self.docs)
     }
@@ -215,18 +215,18 @@ fn write(writer: &mut SegmentWriter, term: &[u8], postings: &mut Postings) -> Re
     Ok(())
 }
 
-/// A segment, or neighbouring blocks of it, while its terms are walked.
+/// Cursor over the terms of a segment, or over neighbouring blocks of it.
 struct MergeInput<'a> {
     header: &'a Header,
     blocks: std::slice::Iter<'a, Vec<u8>>,
-    /// The number of the block after the one at hand.
+    /// Number of the next block to load.
     number: usize,
     block: Option<TermBlock>,
     at: usize,
 }
 
 impl<'a> MergeInput<'a> {
-    /// Blocks with the number of the first, walked from a term on.
+    /// Opens a cursor at the first term at or after `from`. `number` is the number of the first given block.
     fn open(
         header: &'a Header,
         (number, blocks): (usize, &'a [Vec<u8>]),
@@ -241,7 +241,8 @@ impl<'a> MergeInput<'a> {
         Ok(input)
     }
 
-    /// Reads the next block. Its terms must come after those before; within it, reading has checked that.
+    /// Loads the next block, and checks that its terms follow those of the previous block. Decoding checks the order
+    /// within a block.
     fn load(&mut self) -> Result<(), SegmentError> {
         self.at = 0;
         let before = self.block.take();
@@ -269,7 +270,8 @@ impl<'a> MergeInput<'a> {
         block.postings(self.at, self.header.len() as u32)
     }
 
-    /// Appends the postings of the term at hand. Inputs with the same term come in their order, so numbers ascend.
+    /// Appends the current term's postings. Inputs with the same term are visited in order, so document numbers
+    /// ascend.
     fn take(&self, kept: &Survivors, postings: &mut Postings) -> Result<(), SegmentError> {
         let malformed = SegmentError::Malformed { what: "the postings of a term do not follow the format" };
         match (kept, &self.block) {

@@ -1,16 +1,19 @@
-//! The text index: from words to the documents that have them. Data structures only; somebody else stores the bytes.
+//! Text index: finds the documents that contain given words. It consists of data structures only; callers store the
+//! bytes.
 //!
-//! In reading order: [`words`] cuts texts into terms. [`segment`] packs a batch of documents into bytes,
-//! [`mod@merge`] joins and prunes those, [`tiers`] says when. [`query`] parses what is asked, [`scope`] says who may see
-//! what, [`tail`] reads what is not indexed yet, [`mod@search`] finds, [`score`] ranks.
+//! Modules in reading order: [`words`] cuts texts into terms. [`segment`] packs a batch of documents into bytes.
+//! [`mod@merge`] joins segments and removes documents, and [`tiers`] decides when to join. [`query`] parses queries,
+//! [`scope`] restricts which documents a searcher may see, and [`tail`] reads documents that are not indexed yet.
+//! [`mod@search`] finds documents and [`score`] ranks them.
 //!
 //! ```text
 //! texts ─ words ─► terms ─ SegmentBuilder ─► Segment {header, blocks} ─► storage ◄─ merge, without
 //!                                                                          │
 //! query ─ words ─► terms ──────────────────────── search ◄── one block per term and segment
 //! ```
-//! Why not a full-text engine: `docs/design/0003-text-index.md`. The index has no positions (phrases are checked in the
-//! text), no floats, no clock; the same documents in the same order give the same bytes.
+//! `docs/design/0003-text-index.md` explains why no full-text engine is used. The index stores no positions, so
+//! phrases are checked in the text. It uses no floats and no clock: the same documents in the same order produce the
+//! same bytes.
 
 mod block;
 mod checker;

@@ -1,25 +1,25 @@
-//! In which documents a term stands, and how often.
+//! Postings: the documents that contain a term, with the number of occurrences.
 //!
-//! One entry per document, ascending: `gap << 1 | more`, where the gap counts the documents skipped since the entry
-//! before, then the number of occurrences if `more` is set; else it is one.
+//! Each document has one entry, in ascending order: `gap << 1 | more`. The gap is the number of documents skipped
+//! since the previous entry. If `more` is set, the number of occurrences follows; otherwise it is one.
 
 use super::varint;
 
-/// One document of a term: its number in the segment, and how often the term stands in it.
+/// A document of a term: its number in the segment, and the number of occurrences of the term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Posting {
     pub(super) doc: u32,
     pub(super) count: u32,
 }
 
-/// The postings of one term, packed.
+/// Packed postings of one term.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Postings {
-    /// How many documents.
+    /// Number of documents.
     pub(super) docs: u32,
-    /// The entries.
+    /// Packed entries.
     pub(super) bytes: Vec<u8>,
-    /// The first document an entry may name.
+    /// Lowest document number that the next entry may have.
     next: u32,
 }
 
@@ -30,7 +30,7 @@ impl Postings {
         self.next = 0;
     }
 
-    /// Appends a document. Documents come in ascending order.
+    /// Appends a document. Documents must be in ascending order.
     pub(super) fn push(&mut self, posting: Posting) {
         debug_assert!(posting.doc >= self.next && posting.count > 0);
         let gap = u64::from(posting.doc.saturating_sub(self.next));
@@ -42,13 +42,15 @@ impl Postings {
         self.docs += 1;
     }
 
-    /// Takes over `docs` packed entries, whose bytes are at the front of `bytes`.
+    /// Takes over `docs` packed entries.
     pub(super) fn of_packed(docs: u32, bytes: &[u8]) -> Self {
+        // The last document is not known, so `next` prevents further appends.
         Self { docs, bytes: bytes.to_vec(), next: u32::MAX }
     }
 
-    /// Appends `docs` packed entries of a segment of `limit` documents, whose first is number `shift` here; `None` if they
-    /// are malformed, name a document from `limit` on, or come before those that are there.
+    /// Appends `docs` packed entries of a segment of `limit` documents, with `shift` added to each document number.
+    /// Returns `None` if the entries are malformed, name a document at or above `limit`, or do not follow the
+    /// existing entries.
     pub(super) fn append(&mut self, (docs, packed): (u32, &[u8]), shift: u32, limit: u32) -> Option<()> {
         let mut entries = Iter { bytes: packed, left: docs, next: 0 };
         let first = entries.next().filter(|first| first.doc < limit && first.count > 0)?;
@@ -62,7 +64,7 @@ impl Postings {
         if valid != docs || doc < self.next {
             return None;
         }
-        // Gaps between documents do not depend on where the first one stands.
+        // Only the first entry changes. The other entries store gaps, which do not depend on the first document.
         self.push(Posting { doc, ..first });
         self.bytes.extend_from_slice(rest);
         self.docs += docs - 1;
@@ -70,13 +72,13 @@ impl Postings {
         Some(())
     }
 
-    /// The entries. Ends early where the bytes are malformed: [`check`] has been there before.
+    /// Iterates over the entries. Iteration ends early at malformed bytes; [`check`] detects them.
     pub(super) fn iter(&self) -> Iter<'_> {
         Iter { bytes: &self.bytes, left: self.docs, next: 0 }
     }
 }
 
-/// Walks packed entries.
+/// Iterator over packed entries.
 pub(super) struct Iter<'a> {
     bytes: &'a [u8],
     left: u32,
@@ -96,8 +98,8 @@ impl Iterator for Iter<'_> {
     }
 }
 
-/// Passes over `docs` entries at the front of `bytes`; returns them, or `None` if they are malformed or name a document
-/// from `limit` on.
+/// Splits `docs` entries off the front of `bytes` and returns them. Returns `None` if they are malformed or name a
+/// document at or above `limit`.
 pub(super) fn check<'a>(docs: u32, bytes: &mut &'a [u8], limit: u32) -> Option<&'a [u8]> {
     let whole = *bytes;
     let mut iter = Iter { bytes: whole, left: docs, next: 0 };
@@ -110,7 +112,7 @@ pub(super) fn check<'a>(docs: u32, bytes: &mut &'a [u8], limit: u32) -> Option<&
     Some(head)
 }
 
-/// Passes over `docs` entries at the front of `bytes` without looking at them.
+/// Skips `docs` entries at the front of `bytes` without checking them.
 pub(super) fn skip(docs: u32, bytes: &mut &[u8]) -> Option<()> {
     for _ in 0..docs {
         if varint::take(bytes)? & 1 == 1 {
@@ -120,12 +122,13 @@ pub(super) fn skip(docs: u32, bytes: &mut &[u8]) -> Option<()> {
     Some(())
 }
 
-/// Several terms as one, in a segment of `limit` documents: a document's occurrences are added up.
+/// Combines the postings of several terms in a segment of `limit` documents. Occurrences in the same document are
+/// added up.
 pub(super) fn union(mut lists: Vec<Postings>, limit: u32) -> Postings {
     if lists.len() == 1 {
         return lists.pop().unwrap_or_default();
     }
-    // A character of Chinese begins thousands of pairs: adding up by document is linear, sorting would not be.
+    // One Chinese character begins thousands of pairs. Adding up by document takes linear time, sorting would not.
     let mut counts = vec![0u32; limit as usize];
     for posting in lists.iter().flat_map(Postings::iter) {
         if let Some(count) = counts.get_mut(posting.doc as usize) {

@@ -1,4 +1,4 @@
-//! What is asked: a line of words into terms.
+//! Parses a query: a line of words and operators becomes terms.
 //!
 //! ```text
 //! connection refused      words: ranked, a document with all of them first; newest first, all of them are required
@@ -6,69 +6,71 @@
 //! -debug                  must not be there
 //! "connection refused"    these words next to each other in this order; +, - as above (always required)
 //! ```
-//! `--no-verify` is a word: an operator is a single sign before a letter, a digit or a quote. What a word *needs* are its
-//! terms by piece, so `parse_config` also finds `my_parse_config`; the whole `parseconfig` adds to the score. A word to
-//! be kept out needs the whole as well, so that `-parse_config` removes no text that merely has both words.
+//! `--no-verify` is a word: an operator is a single sign before a letter, a digit or a quote. A word *needs* the
+//! terms of its pieces, so `parse_config` also finds `my_parse_config`; the whole term `parseconfig` only adds to the
+//! score. An excluded word also needs the whole term, so that `-parse_config` does not exclude texts that merely
+//! contain both pieces.
 
 use super::header::Header;
 use super::words::{Lexeme, cut, pairs, stem};
 use std::collections::{BTreeSet, HashSet};
 
-/// The most distinct terms a query may have. Beyond it a query is a text: see [`ParsedQuery::from_text`].
+/// Maximum number of distinct terms in a query. Use [`ParsedQuery::from_text`] for longer texts.
 pub const MAX_QUERY_TERMS: usize = 256;
 
-/// Why a query cannot be answered.
+/// Reason why a query cannot be answered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QueryError {
-    /// No letter and no digit.
+    /// The query has neither a letter nor a digit.
     #[error(
         "`{query}` has nothing to search for: the index holds words; give at least one letter or digit, or use grep"
     )]
     Nothing {
-        /// What was asked.
+        /// Text of the query.
         query: String,
     },
-    /// An operator or quotes around nothing searchable.
+    /// An operator or quotes contain nothing searchable.
     #[error("`{clause}` has nothing to search for: the index holds words, not signs; use grep to find signs")]
     EmptyClause {
-        /// The part of the query.
+        /// Affected part of the query.
         clause: String,
     },
-    /// Only words that must not be there.
+    /// The query has only excluded words.
     #[error("the query only says what to leave out; add a word to look for")]
     OnlyExcluded,
-    /// A quote without its end.
+    /// A quote is not closed.
     #[error("the quote that begins at `{from}` does not end; close it, or leave it out")]
     Unclosed {
-        /// The quote and what follows, in part.
+        /// The first characters from the opening quote on.
         from: String,
     },
-    /// More than [`MAX_QUERY_TERMS`].
+    /// The query has more than [`MAX_QUERY_TERMS`] terms.
     #[error("the query has {terms} different terms; at most {MAX_QUERY_TERMS} can be searched for at once")]
     TooLong {
-        /// How many it has.
+        /// Number of distinct terms in the query.
         terms: usize,
     },
 }
 
-/// A query, parsed.
+/// A parsed query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParsedQuery {
-    /// Sorted, so that neighbours are found in one block.
+    /// Distinct terms, sorted so that neighbouring terms are found in one block.
     pub(super) terms: Vec<Term>,
     pub(super) clauses: Vec<Clause>,
     left_out: usize,
 }
 
-/// What is looked up.
+/// A term to look up.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Term {
     pub(super) bytes: Box<[u8]>,
-    /// Whether it stands for all terms that begin with it: a single character of a script without spaces.
+    /// Whether the term represents all terms that begin with it. True for a single character of a script without
+    /// spaces.
     pub(super) prefix: bool,
 }
 
-/// How a clause decides.
+/// Effect of a clause on the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ClauseRule {
     Optional,
@@ -76,24 +78,25 @@ pub(super) enum ClauseRule {
     MustNot,
 }
 
-/// A word or a phrase of a query. Terms are places in [`ParsedQuery::terms`].
+/// A word or a phrase of a query. Terms are indices into [`ParsedQuery::terms`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Clause {
     pub(super) text: Box<str>,
     pub(super) need: ClauseRule,
-    /// All must stand in a document for the clause to be met.
+    /// Terms that a document must contain to satisfy the clause.
     pub(super) needs: Vec<usize>,
-    /// What the clause adds to the score. Nothing for what must not be there.
+    /// Terms that add to the score; empty for an excluded clause.
     pub(super) scored: Vec<usize>,
     pub(super) phrase: Option<Phrase>,
 }
 
-/// Words next to each other. The index has no positions: whoever has the text checks it with [`Phrase::is_in`].
+/// A sequence of neighbouring words. The index has no positions, so callers check the text with [`Phrase::is_in`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Phrase {
     /// Words, and single characters of scripts without spaces.
     parts: Vec<Box<[u8]>>,
-    /// By length of a match: the longest shorter match it ends with (Knuth, Morris, Pratt).
+    /// For each number of matched parts, the length of the longest shorter match that it ends with (Knuth, Morris,
+    /// Pratt).
     fallback: Vec<usize>,
 }
 
@@ -115,8 +118,8 @@ impl Phrase {
         Self { parts, fallback }
     }
 
-    /// Whether a text has the phrase: the same words in the same order with nothing but signs between them. Case and
-    /// signs do not matter, endings do.
+    /// Returns whether a text contains the phrase: the same words in the same order, with nothing but punctuation
+    /// between them. Case and punctuation are ignored, but endings are not.
     #[must_use]
     pub fn is_in(&self, text: &str) -> bool {
         let (mut matched, mut found) = (0usize, false);
@@ -131,7 +134,7 @@ impl Phrase {
     }
 }
 
-/// The words of a text, and single characters of scripts without spaces, in order.
+/// Passes the words of a text, and single characters of scripts without spaces, to `emit` in order.
 fn sequence(text: &str, mut emit: impl FnMut(&[u8])) {
     cut(text, |part| match part {
         Lexeme::Piece(word) => emit(word),
@@ -144,7 +147,7 @@ impl ParsedQuery {
     /// Parses a line of words and operators.
     ///
     /// # Errors
-    /// When there is nothing to look for, or more than can be looked for at once.
+    /// Fails if the query has nothing to look for, or more than [`MAX_QUERY_TERMS`] terms.
     pub fn parse(query: &str) -> Result<Self, QueryError> {
         let mut parsed = Vec::new();
         let mut rest = query.trim_start();
@@ -170,11 +173,11 @@ impl ParsedQuery {
         if terms > MAX_QUERY_TERMS { Err(QueryError::TooLong { terms }) } else { Ok(query) }
     }
 
-    /// Takes a text as a query: no operators, every word optional. Of a long text the first [`MAX_QUERY_TERMS`] terms
-    /// count; [`ParsedQuery::left_out`] says how many words were left out.
+    /// Uses a text as a query: without operators, every word optional. Words that would exceed [`MAX_QUERY_TERMS`]
+    /// terms are left out; [`ParsedQuery::left_out`] returns their number.
     ///
     /// # Errors
-    /// When the text has no letter and no digit.
+    /// Fails if the text has neither a letter nor a digit.
     pub fn from_text(text: &str) -> Result<Self, QueryError> {
         let (mut parsed, mut left_out) = (Vec::new(), 0);
         let (mut words, mut terms) = (HashSet::new(), HashSet::<Term>::new());
@@ -195,14 +198,14 @@ impl ParsedQuery {
         Ok(Self::of(parsed, left_out))
     }
 
-    /// The phrases of the query, each with whether it must be there; else it must not.
+    /// Returns the query's phrases, each with whether a document must contain it; otherwise a document must not.
     pub fn phrases(&self) -> impl Iterator<Item = (&Phrase, bool)> {
         self.clauses.iter().filter_map(|clause| {
             clause.phrase.as_ref().map(|phrase| (phrase, clause.need != ClauseRule::MustNot))
         })
     }
 
-    /// The blocks of a segment that a search for this query reads, ascending.
+    /// Returns the blocks of a segment that a search for this query reads, in ascending order.
     #[must_use]
     pub fn blocks(&self, header: &Header) -> Vec<u32> {
         let mut blocks = BTreeSet::new();
@@ -223,7 +226,7 @@ impl ParsedQuery {
         blocks.into_iter().collect()
     }
 
-    /// How many words of a text were left out because it is too long a query.
+    /// Returns the number of words left out because the text has too many terms.
     #[must_use]
     pub const fn left_out(&self) -> usize {
         self.left_out
@@ -250,7 +253,7 @@ impl ParsedQuery {
         Self { terms, clauses, left_out }
     }
 
-    /// The terms that some clauses of this kind need, or score, each once.
+    /// Returns the terms that `pick` selects from all clauses, each once.
     pub(super) fn gather(&self, pick: impl Fn(&Clause) -> &[usize]) -> Vec<usize> {
         let mut terms: Vec<usize> = self.clauses.iter().flat_map(pick).copied().collect();
         terms.sort_unstable();
@@ -259,7 +262,7 @@ impl ParsedQuery {
     }
 }
 
-/// Splits the first clause off.
+/// Splits off the first clause.
 fn split(query: &str) -> Result<(&str, &str), QueryError> {
     let sign = usize::from(query.starts_with(['+', '-']));
     let end = match query.get(sign..).and_then(|body| body.strip_prefix('"')) {
@@ -272,7 +275,7 @@ fn split(query: &str) -> Result<(&str, &str), QueryError> {
     Ok(query.split_at_checked(end).unwrap_or((query, "")))
 }
 
-/// A clause with its own terms.
+/// A clause with its terms, before they are numbered.
 struct RawClause {
     text: Box<str>,
     need: ClauseRule,
@@ -282,7 +285,7 @@ struct RawClause {
 }
 
 impl RawClause {
-    /// `None` for an operator before nothing.
+    /// Parses a clause. Returns `None` if the text is empty.
     fn new(raw: &str) -> Option<Self> {
         let mut chars = raw.chars();
         let sign = chars.next()?;
@@ -300,7 +303,7 @@ impl RawClause {
         let AskedTerms { pieces, wholes } = AskedTerms::of(quoted);
         let scored =
             if need == ClauseRule::MustNot { Vec::new() } else { [pieces.as_slice(), &wholes].concat() };
-        // The text decides; a phrase may begin inside an identifier, so wholes are not needed.
+        // The text decides about a phrase. A phrase may begin inside an identifier, so whole terms are not required.
         Some(Self { text: quoted.into(), need, needs: pieces, scored, phrase: Some(Phrase::new(quoted)) })
     }
 
@@ -316,11 +319,11 @@ impl RawClause {
     }
 }
 
-/// The terms of a text that is asked for.
+/// Terms of a text in a query.
 #[derive(Default)]
 struct AskedTerms {
     pieces: Vec<Term>,
-    /// Of identifiers.
+    /// Whole terms of identifiers.
     wholes: Vec<Term>,
 }
 

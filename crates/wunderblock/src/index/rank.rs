@@ -1,4 +1,4 @@
-//! The best documents first: every posting in scope is counted, then scored.
+//! Ranked search: counts every posting in scope, scores it, and returns the best documents first.
 
 use super::checker::Checker;
 use super::header::DocKey;
@@ -9,7 +9,7 @@ use super::request::{DocHit, IndexSearch, SearchError};
 use super::score::{Statistics, cover, weigh};
 use std::cmp::Reverse;
 
-/// A document on its way into the ranking: its score, and where it is.
+/// A candidate for the ranking: its score, the index of its source, and its document number.
 type RankEntry = (i64, Reverse<usize>, u32);
 
 pub(super) fn ranked<E, B: AsRef<[u8]>>(
@@ -36,6 +36,7 @@ pub(super) fn ranked<E, B: AsRef<[u8]>>(
     for (at, (source, found)) in sources.iter().zip(&found).enumerate() {
         ranking.score(source, found, |doc, score| candidates.push((score, Reverse(at), doc)));
     }
+    // Phrases may reject candidates, so the list may be shortened only if the query has none.
     let best_first = |a: &RankEntry, b: &RankEntry| b.cmp(a);
     if checker.phrases.is_empty() && search.limit < candidates.len() {
         candidates.select_nth_unstable_by(search.limit, best_first);
@@ -57,9 +58,9 @@ pub(super) fn ranked<E, B: AsRef<[u8]>>(
     Ok(hits(search.query, sources, &found, &chosen))
 }
 
-/// What scoring a document needs to know of the query.
+/// Data about the query that scoring a document needs.
 struct Ranking<'a> {
-    /// `(term, rarity)` of what adds to a score.
+    /// Terms that add to a score, each with its inverse document frequency.
     scored: Vec<(usize, u64)>,
     musts: Vec<usize>,
     exclusions: Vec<&'a [usize]>,
@@ -77,7 +78,7 @@ impl<'a> Ranking<'a> {
         }
     }
 
-    /// Scores the visible documents of a source that have any of the words, and all that must be there.
+    /// Scores the visible documents of a source that contain any of the words and all required words.
     fn score(&self, source: &PostingsSource<'_>, found: &[Option<Postings>], mut emit: impl FnMut(u32, i64)) {
         let Some(musts) = all_of(found, &self.musts) else { return };
         let all = &source.docs.all;
@@ -112,7 +113,7 @@ impl<'a> Ranking<'a> {
     }
 }
 
-/// The hits of the chosen documents, with the words that each has.
+/// Returns the hits of the chosen documents, each with the words that it contains.
 fn hits(
     query: &ParsedQuery,
     sources: &[PostingsSource<'_>],
@@ -121,7 +122,7 @@ fn hits(
 ) -> Vec<DocHit> {
     let mut matched: Vec<Vec<Box<str>>> = vec![Vec::new(); chosen.len()];
     for (at, found) in found.iter().enumerate() {
-        // The chosen documents of this source, by number, with their places among the hits.
+        // Chosen documents of this source by number, each with its index among the hits.
         let mut mine: Vec<(u32, usize)> = chosen
             .iter()
             .zip(0..)

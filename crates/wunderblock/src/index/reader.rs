@@ -1,4 +1,4 @@
-//! Where a search gets its postings: stored segments, block by block, and the tail.
+//! Reads the postings of a search: from stored segments, block by block, and from the tail.
 
 use super::block::TermBlock;
 use super::frame::SegmentError;
@@ -8,14 +8,14 @@ use super::query::{Clause, ClauseRule, ParsedQuery, Term};
 use super::request::SearchError;
 use super::scope::Visible;
 
-/// A segment, or the tail, as far as it is visible.
+/// A segment or the tail, with the visible part of its documents.
 pub(super) struct PostingsSource<'a> {
     pub(super) docs: &'a Docs,
     pub(super) visible: Visible,
     pub(super) origin: Origin<'a>,
 }
 
-/// Where its postings are.
+/// Location of a source's postings.
 pub(super) enum Origin<'a> {
     Tail(&'a [Postings]),
     Segment(usize, &'a Header),
@@ -26,7 +26,7 @@ impl PostingsSource<'_> {
         self.docs.all.get(doc as usize).map_or(DocKey { stream: 0, seq: 0 }, |doc| doc.key())
     }
 
-    /// How many visible documents have the term.
+    /// Returns the number of visible documents that contain the term.
     pub(super) fn frequency(&self, postings: &Postings) -> u64 {
         match self.visible {
             Visible::All => u64::from(postings.docs),
@@ -35,7 +35,7 @@ impl PostingsSource<'_> {
     }
 }
 
-/// Reads postings; keeps the last block, since neighbouring terms are often in one.
+/// Reads postings. It keeps the last block, because neighbouring terms are often in the same block.
 pub(super) struct PostingsReader<F> {
     fetch: F,
     block: Option<(usize, u32, TermBlock)>,
@@ -46,7 +46,7 @@ impl<F> PostingsReader<F> {
         Self { fetch, block: None }
     }
 
-    /// The postings of a term, if the source has it.
+    /// Returns the postings of a term, or `None` if the source does not contain it.
     pub(super) fn postings<E, B>(
         &mut self,
         source: &PostingsSource<'_>,
@@ -63,7 +63,7 @@ impl<F> PostingsReader<F> {
         };
         let Some(Term { bytes, prefix }) = query.terms.get(at) else { return Ok(None) };
         let limit = header.len() as u32;
-        // A prefix may begin before its first block does, and go on over several.
+        // Terms with a prefix may begin in the middle of a block and continue over several blocks.
         let mut number = header.block_of(bytes).unwrap_or(0);
         let mut found: Vec<Postings> = Vec::new();
         while let Some(first) = header.first_terms.get(number as usize) {
@@ -105,7 +105,7 @@ impl<F> PostingsReader<F> {
     }
 }
 
-/// By document: how many of the terms it has.
+/// Returns, for each document, the number of lists that contain it.
 pub(super) fn tally(docs: usize, lists: &[&Postings]) -> Vec<u16> {
     let mut counts = vec![0u16; docs];
     for posting in lists.iter().flat_map(|list| list.iter()) {
@@ -116,18 +116,19 @@ pub(super) fn tally(docs: usize, lists: &[&Postings]) -> Vec<u16> {
     counts
 }
 
-/// The lists of the terms, or `None` if one of them is missing.
+/// Returns the postings of all given terms, or `None` if any term has none.
 pub(super) fn all_of<'a>(found: &'a [Option<Postings>], terms: &[usize]) -> Option<Vec<&'a Postings>> {
     terms.iter().map(|at| found.get(*at).and_then(Option::as_ref)).collect()
 }
 
-/// The terms of each clause whose words must not all be there. Phrases are not among them: they are checked.
+/// Returns the terms of each excluded word. A document is excluded if it contains all terms of a word. Phrases are
+/// omitted, because they are checked in the text.
 pub(super) fn exclusions(query: &ParsedQuery) -> Vec<&[usize]> {
     let excludes = |clause: &&Clause| clause.need == ClauseRule::MustNot && clause.phrase.is_none();
     query.clauses.iter().filter(excludes).map(|clause| clause.needs.as_slice()).collect()
 }
 
-/// Takes out of `docs` those with all terms of an exclusion.
+/// Removes from `docs` the documents that contain all terms of an exclusion.
 pub(super) fn exclude(
     source: &PostingsSource<'_>,
     found: &[Option<Postings>],

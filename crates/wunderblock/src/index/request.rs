@@ -1,50 +1,50 @@
-//! The request for a search, and its hits.
+//! Request for a search, and its hits.
 
 use super::frame::SegmentError;
 use super::header::DocKey;
 use super::query::ParsedQuery;
 use super::scope::DocScope;
 
-/// In which order hits come.
+/// Order of hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SearchOrder {
-    /// The best first; among equals the newest.
+    /// Best first; newest first among equal scores.
     Ranked,
-    /// The newest first.
+    /// Newest first.
     Newest,
 }
 
-/// What is looked for, by whom, and how much of it.
+/// A search: query, scope, order and limit.
 #[derive(Clone, Copy, Debug)]
 pub struct IndexSearch<'a> {
-    /// The words.
+    /// Words and phrases to look for.
     pub query: &'a ParsedQuery,
-    /// What the searcher may see.
+    /// Documents that the searcher may see.
     pub scope: &'a DocScope,
-    /// Best or newest first.
+    /// Order of the hits.
     pub order: SearchOrder,
-    /// How many hits at most.
+    /// Maximum number of hits.
     pub limit: usize,
 }
 
-/// A document found.
+/// A document found by a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocHit {
-    /// Which.
+    /// Key of the document.
     pub doc: DocKey,
-    /// How good, with 16 fractional bits; zero where hits are ordered by age.
+    /// Score with 16 fractional bits; zero if hits are ordered by age.
     pub score: i64,
-    /// The words and phrases of the query that it has, as they were asked for.
+    /// Words and phrases of the query that the document contains, as written in the query.
     pub matched: Vec<Box<str>>,
 }
 
-/// Why a search failed: the index is damaged, or `E`, what the caller's reading or checking said.
+/// Reason why a search failed: a damaged index, or an error `E` of the caller's `fetch` or `check`.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SearchError<E> {
-    /// Bytes of the index are not what they should be.
+    /// Bytes of the index are damaged.
     #[error(transparent)]
     Segment(#[from] SegmentError),
-    /// A block could not be read, or a text not be checked.
+    /// A block could not be read, or a text could not be checked.
     #[error(transparent)]
     Source(E),
 }

@@ -1,15 +1,15 @@
-//! Which documents a searcher may see: nothing else counts, not even towards the statistics.
+//! Scopes: the documents that a searcher may see. All others are excluded, even from the statistics.
 
 use super::header::{DocKey, Docs, StreamSpan};
 use super::score::Statistics;
 use std::ops::RangeInclusive;
 
-/// A set of documents: everything, or ranges of positions in streams (a session with what it was forked from, or all
-/// sessions of a tenant).
+/// A set of documents: everything, or ranges of positions in streams, such as a session with its ancestors, or all
+/// sessions of a tenant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocScope(Option<Vec<PositionRange>>);
 
-/// Neighbouring positions of a stream.
+/// Consecutive positions of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct PositionRange {
     stream: u32,
@@ -18,13 +18,13 @@ struct PositionRange {
 }
 
 impl DocScope {
-    /// All documents of the index. Only for an index that holds one tenant.
+    /// Returns a scope of all documents. Use it only for an index that contains a single tenant.
     #[must_use]
     pub const fn everything() -> Self {
         Self(None)
     }
 
-    /// The union of ranges of streams. No ranges: nothing is visible.
+    /// Returns the union of ranges of streams. Without ranges nothing is visible.
     #[must_use]
     pub fn of(ranges: impl IntoIterator<Item = (u32, RangeInclusive<u64>)>) -> Self {
         let part = |(stream, range): (u32, RangeInclusive<u64>)| PositionRange {
@@ -45,7 +45,7 @@ impl DocScope {
         Self(Some(parts))
     }
 
-    /// Whether a document is visible.
+    /// Returns whether a document is visible.
     #[must_use]
     pub fn contains(&self, key: DocKey) -> bool {
         let Some(parts) = &self.0 else { return true };
@@ -54,7 +54,8 @@ impl DocScope {
         part.is_some_and(|part| part.stream == key.stream && key.seq <= part.to)
     }
 
-    /// Whether all of a stream's documents in a segment are visible, or none; `None` if neither is certain.
+    /// Returns whether all of a stream's documents in a segment are visible (`true`), or none (`false`); `None` if
+    /// this cannot be decided from the range of positions.
     fn covers(&self, span: &StreamSpan) -> Option<bool> {
         let Some(parts) = &self.0 else { return Some(true) };
         let after = parts.partition_point(|part| (part.stream, part.from) <= (span.stream, span.last));
@@ -66,7 +67,7 @@ impl DocScope {
         }
     }
 
-    /// What of a segment's documents is visible, and their sums.
+    /// Returns the visible part of a segment's documents, and its statistics.
     pub(super) fn look(&self, docs: &Docs) -> (Visible, Statistics) {
         let mut sums = Statistics::default();
         let (mut all, mut none) = (true, true);
@@ -95,12 +96,12 @@ impl DocScope {
     }
 }
 
-/// What of a segment is visible.
+/// Visible part of a segment.
 #[derive(Debug)]
 pub(super) enum Visible {
     All,
     Nothing,
-    /// By document number.
+    /// Whether each document is visible, by document number.
     Some(Vec<bool>),
 }
 

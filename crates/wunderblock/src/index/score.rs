@@ -1,8 +1,9 @@
-//! BM25 in fixed-point integers: the same score on every machine, whatever its floating-point library.
+//! BM25 in fixed-point integers, which gives the same score on every machine, regardless of its floating-point
+//! library.
 //!
-//! For a document of `len` terms in which a term stands `count` times, among `docs` visible documents of `terms` terms
-//! together, `df` of which hold the term (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009, with
-//! the logarithm's `1 +` that keeps it positive):
+//! The formula is that of Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009, with the logarithm's
+//! `1 +`, which keeps the logarithm positive. The document has `len` terms and contains the term `count` times. There
+//! are `docs` visible documents with `terms` terms in total; `df` of them contain the term:
 //!
 //! ```text
 //! idf    = log2(1 + (docs − df + ½) / (df + ½))  =  log2(2·docs + 2) − log2(2·df + 1)
@@ -10,35 +11,35 @@
 //! weight = count·(k1 + 1) / (count + norm)
 //! score  = Σ idf·weight · (1 + matched / asked) / 2
 //! ```
-//! The last factor is ours: a document with all the words asked for stands before one with half of them, unless the half
-//! is much rarer. All values have 16 fractional bits; divisions round down. Nothing overflows: `idf` is below 2^22,
-//! `weight` below 2^18, a term adds below 2^24, and there are at most 2^8 terms.
+//! The last factor is an addition: a document with all words of the query precedes one with half of them, unless that
+//! half is much rarer. All values have 16 fractional bits, and divisions round down. Overflow is impossible: `idf` is
+//! below 2^22 and `weight` below 2^18, so each term adds less than 2^24, and there are at most 2^8 terms.
 
-/// One, in fixed point.
+/// The number one in fixed point.
 const ONE: u64 = 1 << 16;
-/// k1 + 1.
+/// The constant k1 + 1.
 const GAIN: u64 = 22 * ONE / 10;
-/// k1·(1 − b).
+/// The constant k1·(1 − b).
 const BASE: u64 = 3 * ONE / 10;
 
-/// What a score depends on besides the document: sums over the documents in scope, and nothing else.
+/// Sums over the documents in scope. Besides the document itself, a score depends on nothing else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// Documents in scope.
+    /// Number of documents in scope.
     pub docs: u64,
-    /// Their lengths in terms, together.
+    /// Total length of the documents in terms.
     pub terms: u64,
 }
 
 impl Statistics {
-    /// How rare a term is that stands in `df` of the documents.
+    /// Returns the inverse document frequency of a term that occurs in `df` documents.
     #[must_use]
     pub fn idf(&self, df: u64) -> u64 {
         let all = log2(self.docs.saturating_mul(2).saturating_add(2));
         all.saturating_sub(log2(df.saturating_mul(2).saturating_add(1)))
     }
 
-    /// What one more term of length adds to the norm, with 32 fractional bits.
+    /// Returns the amount that each term of a document's length adds to the norm, with 32 fractional bits.
     #[must_use]
     pub fn slope(&self) -> u64 {
         let numerator = (9 * u128::from(self.docs)) << 32;
@@ -46,17 +47,17 @@ impl Statistics {
     }
 }
 
-/// What a term adds to the score of a document.
+/// Returns the amount that a term adds to the score of a document.
 #[must_use]
 pub fn weigh(idf: u64, slope: u64, count: u32, len: u32) -> u64 {
     let by_length = (u128::from(len) * u128::from(slope)) >> 16;
     let norm = BASE + u64::try_from(by_length).unwrap_or(u64::MAX).min(1 << 40);
-    // Beyond 2^24 occurrences the weight no longer grows, and the product stays below 2^58.
+    // The limit keeps the product below 2^58. More occurrences would hardly change the weight.
     let count = u64::from(count).min(1 << 24) * ONE;
     (idf * (count * GAIN / (count + norm))) >> 16
 }
 
-/// The score of a document from the sum over its terms.
+/// Returns the score of a document, given the sum over its terms.
 #[must_use]
 pub fn cover(sum: u64, matched: usize, asked: usize) -> i64 {
     let asked = (asked as u64).max(1);
@@ -64,10 +65,11 @@ pub fn cover(sum: u64, matched: usize, asked: usize) -> i64 {
     i64::try_from(covered).unwrap_or(i64::MAX)
 }
 
-/// The binary logarithm with 16 fractional bits, rounded down; zero for zero.
+/// Returns the binary logarithm with 16 fractional bits, rounded down; zero for zero.
 fn log2(value: u64) -> u64 {
     let Some(whole) = value.checked_ilog2() else { return 0 };
-    // The mantissa in [1, 2) with 63 fractional bits; squaring doubles its logarithm, whose next bit shows as a carry.
+    // The mantissa is in [1, 2) with 63 fractional bits. Squaring it doubles its logarithm, whose next bit appears as
+    // a carry.
     let mut mantissa = u128::from(value << (63 - whole));
     let mut log = u64::from(whole);
     for _ in 0..16 {

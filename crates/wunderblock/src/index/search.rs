@@ -1,13 +1,14 @@
-//! Finding documents: over segments that somebody else stores, for somebody who may see only some of their documents.
+//! Search over stored segments, restricted to the documents that the searcher may see.
 //!
 //! ```text
 //! headers ─► scope: what is visible, its sums ─┐
 //! terms ──► one block per term and segment ────┼─► ranked: add up scores, keep the best
 //!                                              └─► newest: intersect from the newest segment on, stop when enough
 //! ```
-//! *Ranked*, a document with any of the words is a hit, and so all postings in scope are counted and scored. *Newest*
-//! first, nothing pushes a poor match down, so all words are required; nothing is scored, and segments are read only as
-//! far as hits are missing. Order is by segment and number in it, which is the order in which documents were indexed.
+//! In *ranked* order, a document with any of the words is a hit, so all postings in scope are counted and scored. In
+//! *newest* order nothing moves poor matches down, so all words are required. That order needs no scores, and reads
+//! segments only until there are enough hits. Documents are ordered by segment and by number within the segment,
+//! which is the order of indexing.
 
 use super::checker::Checker;
 use super::header::{DocKey, Header};
@@ -22,13 +23,13 @@ use super::tail::Tail;
 
 /// Finds documents.
 ///
-/// `segments` are the headers, newest first. `fetch(segment, block)` reads a block of the segment at that place.
-/// `check(document, phrase)` says whether the document's text has the phrase ([`Phrase::is_in`]); it is asked for
-/// documents that have the phrase's words, in the order of the hits, until there are enough. `tail`, if given, must be
-/// scanned for the same query.
+/// `segments` are the headers, newest first. `fetch(segment, block)` reads a block of the segment with that index.
+/// `check(document, phrase)` returns whether the document's text contains the phrase ([`Phrase::is_in`]). `check` is
+/// called for documents with all words of the phrase, in the order of hits, until there are enough hits. `tail`, if
+/// given, must have been scanned for the same query.
 ///
 /// # Errors
-/// When the index is damaged, or `fetch` or `check` fail.
+/// Fails if the index is damaged, or if `fetch` or `check` fails.
 pub fn search<E, B: AsRef<[u8]>>(
     search: &IndexSearch<'_>,
     segments: &[&Header],
@@ -75,7 +76,8 @@ fn newest<E, B: AsRef<[u8]>>(
         if hits.len() >= search.limit {
             break;
         }
-        // The rarest so far first: a term that is missing spares the segment's other blocks.
+        // Rarest term first, by its counts in the segments already read: a missing term makes reading the segment's
+        // other blocks unnecessary.
         needs.sort_by_key(|at| (seen.get(*at).copied(), *at));
         let mut found: Vec<Option<Postings>> = vec![None; query.terms.len()];
         let mut complete = true;
@@ -114,7 +116,7 @@ fn newest<E, B: AsRef<[u8]>>(
     Ok(hits)
 }
 
-/// The documents that are in all lists, the shortest of which comes first.
+/// Returns the documents that occur in all lists. The shortest list must be first.
 fn intersect(lists: &[&Postings]) -> Vec<u32> {
     let Some((first, others)) = lists.split_first() else { return Vec::new() };
     let mut docs: Vec<u32> = first.iter().map(|posting| posting.doc).collect();

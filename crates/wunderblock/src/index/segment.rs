@@ -1,7 +1,8 @@
 //! A segment: an immutable index over a batch of documents, as bytes to store.
 //!
-//! A header and numbered blocks, each readable alone: a look-up reads the header (kept in memory by whoever searches
-//! often) and one block. Segments are never changed; documents go by writing a new one without them ([`super::merge()`]).
+//! A segment has a header and numbered blocks, each readable alone. A look-up reads one block and the header, which
+//! frequent callers keep in memory. Segments are never changed: [`super::merge()`] removes documents by writing a new
+//! segment without them.
 
 use super::block::{BLOCK_BYTES, Columns};
 use super::frame::{FrameKind, Framer, SegmentError};
@@ -10,17 +11,17 @@ use super::postings::{Posting, Postings};
 use super::terms::Terms;
 use super::words::terms;
 
-/// A segment's bytes: derived data, to be stored together.
+/// Bytes of a segment. They are derived data, and must be stored together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// To be read with [`super::Header::decode`].
+    /// Encoded header, read with [`super::Header::decode`].
     pub header: Vec<u8>,
-    /// The blocks, in order; their numbers are their places here.
+    /// Encoded blocks in order; a block's number is its index here.
     pub blocks: Vec<Vec<u8>>,
 }
 
 impl Segment {
-    /// Everything, in bytes.
+    /// Returns the total size in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.header.len() + self.blocks.iter().map(Vec::len).sum::<usize>()
@@ -32,37 +33,37 @@ impl Segment {
 pub struct SegmentBuilder {
     docs: Vec<Doc>,
     terms: Terms,
-    /// The terms of the document at hand.
+    /// Numbers of the distinct terms in the current document.
     touched: Vec<u32>,
-    /// Terms of the document at hand, repeats included.
+    /// Number of terms in the current document, including repeats.
     len_so_far: u32,
-    /// `(term number, document and count)`, by document.
+    /// Term number, and document with count, ordered by document.
     entries: Vec<(u32, Posting)>,
 }
 
 impl SegmentBuilder {
-    /// An empty one.
+    /// Creates an empty builder.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many documents it holds.
+    /// Returns the number of documents added.
     #[must_use]
     pub fn len(&self) -> usize {
         self.docs.len()
     }
 
-    /// Whether it holds none.
+    /// Returns whether no document was added.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.docs.is_empty()
     }
 
-    /// Adds a document with its texts. Documents come oldest first, each once.
+    /// Adds a document with its texts. Documents must be added oldest first, each once.
     ///
     /// # Errors
-    /// [`SegmentError::Full`] when it holds [`MAX_DOCS`] documents.
+    /// Returns [`SegmentError::Full`] if the segment already has [`MAX_DOCS`] documents.
     pub fn add<'t>(
         &mut self,
         key: DocKey,
@@ -74,11 +75,11 @@ impl SegmentBuilder {
         self.end_document(key)
     }
 
-    /// Adds a text to the document at hand, which [`SegmentBuilder::end_document`] ends: its texts need not be in memory
-    /// together.
+    /// Adds a text to the current document, which [`SegmentBuilder::end_document`] ends. The texts of a document do
+    /// not have to be in memory at the same time.
     ///
     /// # Errors
-    /// [`SegmentError::Full`] when the segment holds [`MAX_DOCS`] documents.
+    /// Returns [`SegmentError::Full`] if the segment already has [`MAX_DOCS`] documents.
     pub fn add_text(&mut self, text: &str) -> Result<(), SegmentError> {
         if self.docs.len() >= MAX_DOCS {
             return Err(SegmentError::Full { most: MAX_DOCS });
@@ -93,10 +94,10 @@ impl SegmentBuilder {
         Ok(())
     }
 
-    /// Ends the document at hand, which may have no text at all, and says which it was.
+    /// Ends the current document, which may be empty, and assigns its key.
     ///
     /// # Errors
-    /// [`SegmentError::Full`] when the segment holds [`MAX_DOCS`] documents.
+    /// Returns [`SegmentError::Full`] if the segment already has [`MAX_DOCS`] documents.
     pub fn end_document(&mut self, key: DocKey) -> Result<(), SegmentError> {
         if self.docs.len() >= MAX_DOCS {
             return Err(SegmentError::Full { most: MAX_DOCS });
@@ -123,10 +124,10 @@ impl SegmentBuilder {
         latest.count = latest.count.saturating_add(1);
     }
 
-    /// The segment of the documents added.
+    /// Builds the segment of the added documents.
     ///
     /// # Errors
-    /// [`SegmentError::Compressor`] when memory is short.
+    /// Returns [`SegmentError::Compressor`] if memory is short.
     pub fn finish(self) -> Result<Segment, SegmentError> {
         let (starts, grouped) = group(self.terms.len(), &self.entries);
         let mut writer = SegmentWriter::new()?;
@@ -144,7 +145,7 @@ impl SegmentBuilder {
     }
 }
 
-/// Puts the entries of each term together, in the order of documents: where each term's begin, and all of them.
+/// Groups entries by term, keeping the order of documents. Returns the start of each term's group, and all groups.
 fn group(terms: usize, entries: &[(u32, Posting)]) -> (Vec<usize>, Vec<Posting>) {
     let mut ends = vec![0usize; terms + 1];
     for (term, _) in entries {
@@ -158,7 +159,7 @@ fn group(terms: usize, entries: &[(u32, Posting)]) -> (Vec<usize>, Vec<Posting>)
         *end = sum;
     }
     let mut grouped = vec![Posting { doc: 0, count: 0 }; entries.len()];
-    // Backwards, so that each end becomes the start when its term is done.
+    // Filling backwards turns each end into the start of its group.
     for (term, posting) in entries.iter().rev() {
         if let Some(end) = ends.get_mut(*term as usize) {
             *end -= 1;
@@ -184,9 +185,9 @@ impl SegmentWriter {
         Ok(Self { framer: Framer::new()?, columns, first_terms, blocks })
     }
 
-    /// Appends a term. Terms come in ascending order, with one posting at least.
+    /// Appends a term. Terms must be in ascending order and have at least one posting.
     pub(super) fn push(&mut self, term: &[u8], postings: &Postings) -> Result<(), SegmentError> {
-        // A frequent term begins a block of its own, so that its neighbours stay cheap to read.
+        // A frequent term begins a separate block, so that reading its neighbours stays cheap.
         if self.columns.bytes() + postings.bytes.len() > 2 * BLOCK_BYTES {
             self.flush()?;
         }
@@ -213,14 +214,14 @@ impl SegmentWriter {
     }
 }
 
-/// Neighbouring blocks of a segment that is being written.
+/// Neighbouring blocks of a segment under construction.
 pub struct SegmentPart {
     first_terms: Vec<Box<[u8]>>,
     blocks: Vec<Vec<u8>>,
 }
 
 impl SegmentPart {
-    /// The segment of all parts, in their order.
+    /// Joins all parts, in order, into a segment.
     pub(super) fn join(parts: Vec<Self>, docs: &[Doc]) -> Result<Segment, SegmentError> {
         let (mut first_terms, mut blocks) = (Vec::new(), Vec::new());
         for part in parts {

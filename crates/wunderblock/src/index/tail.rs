@@ -1,7 +1,7 @@
-//! Documents that are not indexed yet, read for one query: as if they were the newest segment.
+//! Documents that are not indexed yet, scanned for one query and treated as the newest segment.
 //!
-//! Recording does not wait for the index, so the newest documents are searched as texts. They count in the statistics
-//! and are scored by the same formula, so their hits stand among the others where they belong.
+//! Recording does not wait for the index, so a search reads the newest documents as text. They count in the
+//! statistics and are scored by the same formula, so their hits are ranked correctly among the others.
 
 use super::frame::SegmentError;
 use super::header::{Doc, DocKey, Docs};
@@ -10,16 +10,16 @@ use super::query::ParsedQuery;
 use super::words::terms;
 use std::collections::HashMap;
 
-/// The documents after the newest segment, with the terms of one query looked up in them.
+/// Documents after the newest segment, with their postings for the terms of one query.
 #[derive(Clone, Debug)]
 pub struct Tail {
     pub(super) docs: Docs,
-    /// By term of the query.
+    /// Postings of each term of the query.
     pub(super) postings: Vec<Postings>,
 }
 
 impl Tail {
-    /// Reads the texts of documents, oldest first, for the terms of a query. Cost: one pass over the texts.
+    /// Scans the texts of documents, oldest first, for the terms of a query, in one pass.
     #[must_use]
     pub fn scan<'t, T>(query: &ParsedQuery, documents: impl IntoIterator<Item = (DocKey, T)>) -> Self
     where
@@ -48,10 +48,10 @@ impl Tail {
         Self { docs: Docs::new(docs), postings }
     }
 
-    /// Tails of one query as one, oldest first: its texts need not be in memory together.
+    /// Joins tails of one query, oldest first. Their texts do not have to be in memory at the same time.
     ///
     /// # Errors
-    /// When there are more documents than can be numbered.
+    /// Fails if there are more documents than can be numbered.
     pub fn join(query: &ParsedQuery, tails: Vec<Self>) -> Result<Self, SegmentError> {
         let malformed = SegmentError::Malformed { what: "there are too many documents to scan" };
         let mut docs: Vec<Doc> = Vec::new();
@@ -67,9 +67,9 @@ impl Tail {
     }
 }
 
-/// The terms of a query, by their bytes.
+/// Index of a query's terms by their bytes.
 struct TailTerms<'a> {
-    /// Whether any term begins with this byte: most words of a text end here.
+    /// Whether any term begins with this byte. This test rejects most words of a text.
     first: [bool; 256],
     exact: HashMap<&'a [u8], usize>,
     prefixes: HashMap<&'a [u8], usize>,
@@ -93,7 +93,7 @@ impl<'a> TailTerms<'a> {
         else {
             return;
         };
-        // A prefix is one character, and its length can be seen from its first byte.
+        // A prefix is a single character, and the first byte shows its length.
         let char_len = (first.leading_ones() as usize).max(1);
         let prefix = term.get(..char_len).and_then(|prefix| self.prefixes.get(prefix));
         for at in self.exact.get(term).into_iter().chain(prefix) {

@@ -1,33 +1,33 @@
-//! The terms of a segment under construction, each once, with a number.
+//! Distinct terms of a segment under construction, each with a number.
 //!
-//! Looking a term up is most of what building an index does, so the table is made for it: the bytes of all terms stand
-//! one after the other, and a slot is a number and half of a hash, eight bytes. The hash is seeded for each table,
-//! because whoever writes the texts could otherwise choose words that collide. What is built does not depend on it: terms
-//! leave in their own order.
+//! Looking up terms takes most of the time of building an index, so the table is optimized for it. The bytes of all
+//! terms are stored in one buffer. A slot takes eight bytes: a number and half of a hash. The hash is seeded per
+//! table, because an author of texts could otherwise choose words that collide. The result does not depend on the
+//! seed, since terms are returned in sorted order.
 
 use super::postings::Posting;
 use crate::hash::hash;
 use std::hash::{BuildHasher, RandomState};
 
-/// Slots of an empty table. A power of two, as every later size.
+/// Number of slots of an empty table. The number of slots is always a power of two.
 const SLOTS: usize = 1 << 12;
 
-/// A term: what looking it up compares first, and what is counted of it, side by side.
+/// A term: the fields that a look-up compares first, and its latest count, stored side by side.
 struct TermEntry {
-    /// Its first eight bytes, such that their order as numbers is their order as texts wherever it decides.
+    /// First eight bytes as a number. If the numbers of two terms differ, their order is the order of the terms.
     front: u64,
     start: u32,
     len: u32,
-    /// The document it was last seen in, and how often there so far.
+    /// Document in which the term was last seen, and its current count there.
     latest: Posting,
 }
 
-/// Numbered terms.
+/// Table of numbered terms.
 pub(super) struct Terms {
-    /// Number and one, or zero, in the low half; the high half of the hash above it.
+    /// Slots: the term's number plus one in the low half, or zero if free; the high half of the hash above it.
     slots: Vec<u64>,
     bytes: Vec<u8>,
-    /// By number.
+    /// Terms by number.
     entries: Vec<TermEntry>,
     seed: u64,
 }
@@ -40,12 +40,12 @@ impl Default for Terms {
 }
 
 impl Terms {
-    /// How many there are.
+    /// Returns the number of terms.
     pub(super) fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// The number of a term; the next one if it is new.
+    /// Returns the number of a term; a new term gets the next number.
     pub(super) fn number(&mut self, term: &[u8]) -> u32 {
         let (hash, front) = (hash(self.seed, term), front(term));
         let mask = self.slots.len() - 1;
@@ -61,7 +61,7 @@ impl Terms {
         if let Some(slot) = self.slots.get_mut(at) {
             *slot = (hash >> 32) << 32 | u64::from(number + 1);
         }
-        // Texts of a batch are far from 4 GB; beyond that, terms would be empty and sort first.
+        // The texts of a batch are far smaller than 4 GB. Beyond that limit, terms would be empty and sort first.
         let start = u32::try_from(self.bytes.len()).unwrap_or(u32::MAX);
         self.bytes.extend_from_slice(term);
         let latest = Posting { doc: 0, count: 0 };
@@ -79,7 +79,7 @@ impl Terms {
             && (term.len() <= 8 || self.term(number) == term)
     }
 
-    /// The term of a number.
+    /// Returns the term with a number.
     pub(super) fn term(&self, number: u32) -> &[u8] {
         let range = self.entries.get(number as usize).map(|entry| {
             let start = entry.start as usize;
@@ -88,7 +88,7 @@ impl Terms {
         range.and_then(|range| self.bytes.get(range)).unwrap_or_default()
     }
 
-    /// What is counted of a term.
+    /// Returns the latest count of a term.
     pub(super) fn latest(&mut self, number: u32) -> Option<&mut Posting> {
         self.entries.get_mut(number as usize).map(|entry| &mut entry.latest)
     }
@@ -109,9 +109,10 @@ impl Terms {
         self.slots = slots;
     }
 
-    /// All numbers, in the order of their terms.
+    /// Returns all numbers in the order of their terms.
     pub(super) fn sorted(&self) -> Vec<u32> {
-        // Most terms differ within eight bytes, and numbers are compared faster than texts far apart in memory.
+        // Most terms differ within eight bytes, and comparing numbers is faster than comparing texts scattered in
+        // memory.
         let fronts = self.entries.iter().map(|entry| entry.front).zip(0..);
         let mut sorted: Vec<(u64, u32)> = fronts.collect();
         sorted.sort_unstable_by(|(a, one), (b, other)| {

@@ -1,4 +1,5 @@
-//! The index against a naive one: every document a map of its terms, every query a walk over all of them.
+//! Compares the index with a naive one, which stores each document as a map of terms and walks all documents per
+//! query.
 
 use super::*;
 use crate::index::header::Doc;
@@ -8,7 +9,7 @@ use proptest::prelude::*;
 use std::collections::{BTreeSet, HashMap};
 use std::convert::Infallible;
 
-/// A document as a test has it.
+/// A document of a test.
 #[derive(Clone, Debug)]
 struct Text {
     key: DocKey,
@@ -44,7 +45,7 @@ impl Index {
         Self { segments, tail: texts[from..].to_vec(), texts: by_key }
     }
 
-    /// The hits, and how many blocks were read for them.
+    /// Returns the hits, and the number of blocks read for them.
     fn search(
         &self,
         query: &ParsedQuery,
@@ -67,7 +68,7 @@ impl Index {
     }
 }
 
-/// What [`search`] must find: `texts` oldest first.
+/// Returns the hits that [`search`] must find, given `texts` oldest first.
 fn naive(
     texts: &[Text],
     query: &ParsedQuery,
@@ -291,7 +292,7 @@ fn numbered(texts: &[&str]) -> Vec<Text> {
         .collect()
 }
 
-/// The positions found by a query, ranked, in one segment.
+/// Returns the positions that a ranked query finds in one segment.
 fn found(texts: &[&str], query: &str) -> Vec<u64> {
     let index = Index::of(&numbered(texts), &[texts.len()]);
     let hits =

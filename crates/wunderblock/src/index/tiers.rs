@@ -1,12 +1,13 @@
-//! When segments are joined: a pure function over their sizes, in the shape of tantivy's `MergePolicy`. It looks at
-//! metadata only and proposes; whoever owns the segments carries it out.
+//! Decides when segments are joined: a pure function over their sizes, similar to tantivy's `MergePolicy`. It uses
+//! metadata only and returns proposals, which callers carry out.
 //!
-//! A segment of fewer than 16 documents is on level 0, each further level holds four times as many. Four neighbours of
-//! one level become one of a higher level, together with the smaller ones between and after them. Only neighbours are
-//! joined, so the order of segments stays the order of documents.
+//! A segment of fewer than 16 documents is on level 0; each higher level holds four times as many. Four neighbours of
+//! one level become one segment of a higher level, together with smaller segments between and after them. Only
+//! neighbours are joined, so the order of segments remains the order of documents.
 //!
-//! What follows: at most three segments of a level stay, and a document is written once when it arrives and at most once
-//! for each level it rises, `log4` of documents by batch. Up to a million documents:
+//! As a result, at most three segments remain on a level. A document is written once when it arrives, and at most
+//! once for each level that it rises: `log4` of the number of documents divided by the batch size. For up to a
+//! million documents:
 //!
 //! | documents in a batch | most segments at rest | writes of a document |
 //! |---|---|---|
@@ -15,38 +16,39 @@
 //! | 250 | 26 | 5.0 |
 //! | 16 | 23 | 7.8 |
 //!
-//! Segments above a quarter of the largest size are left in peace. Smaller batches than 16 are rewritten on level 0, up
-//! to six times more: collect documents first, since what is not indexed yet is found as well ([`super::tail`]).
+//! Segments above a quarter of the maximum size are not joined any more. Batches of fewer than 16 documents are
+//! rewritten on level 0, up to six more times. Callers should therefore collect documents first; documents that are
+//! not indexed yet are still found ([`super::tail`]).
 
 use super::header::MAX_DOCS;
 
-/// Up to this many documents a segment is on the lowest level.
+/// Number of documents below which a segment is on the lowest level.
 const SMALL: usize = 16;
-/// How many segments of a level make one of the next.
+/// Number of segments of one level that are joined into one of the next.
 const FANOUT: usize = 4;
-/// What is joined is in memory until it is stored.
+/// Maximum size of a joined segment in bytes. A join keeps its result in memory until it is stored.
 const MAX_BYTES: usize = 32 << 20;
 
-/// What the policy sees of a segment.
+/// Metadata of a segment that the policy uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SegmentMeta {
-    /// Its number in the store.
+    /// Number of the segment in the store.
     pub id: u64,
-    /// How many documents it holds.
+    /// Number of documents.
     pub docs: usize,
-    /// How many bytes it takes.
+    /// Size in bytes.
     pub bytes: usize,
 }
 
-/// Neighbouring segments to be replaced by one in their place.
+/// Neighbouring segments to be replaced by a single one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MergeJob {
-    /// The segments' numbers, oldest first.
+    /// Numbers of the segments, oldest first.
     pub ids: Vec<u64>,
 }
 
-/// Says which of the segments, given oldest first, should be joined. The jobs do not overlap. Joining may make further
-/// joins worthwhile: ask again until there are none.
+/// Returns the joins that should be carried out on segments given oldest first. The jobs do not overlap. A join may
+/// make further joins worthwhile: repeat until the result is empty.
 #[must_use]
 pub fn propose_merges(segments: &[SegmentMeta]) -> Vec<MergeJob> {
     let mut jobs = Vec::new();
@@ -62,7 +64,7 @@ pub fn propose_merges(segments: &[SegmentMeta]) -> Vec<MergeJob> {
     jobs
 }
 
-/// The jobs for a run of neighbours, none of which is above `level`.
+/// Returns the jobs for a run of neighbours at or below `level`.
 fn join(run: &[SegmentMeta], level: u32) -> Vec<MergeJob> {
     let mut jobs = Vec::new();
     let mut rest = run;
@@ -76,7 +78,7 @@ fn join(run: &[SegmentMeta], level: u32) -> Vec<MergeJob> {
         let taken = rest.iter().take_while(fits).count().max(1);
         let Some((group, tail)) = rest.split_at_checked(taken) else { break };
         let peers = group.iter().filter(|segment| self::level(segment.docs) == level).count();
-        // A group that was closed for its size is full afterwards, so this ends as well.
+        // A group that was closed because of its size becomes a full segment, so repeated calls end.
         if peers >= FANOUT || (group.len() > 1 && !tail.is_empty()) {
             jobs.push(MergeJob { ids: group.iter().map(|segment| segment.id).collect() });
         }
@@ -97,8 +99,8 @@ fn level(docs: usize) -> u32 {
 mod tests {
     use super::*;
 
-    /// Adds batches and carries out every proposal. Returns the segments left, the most there ever were once nothing
-    /// was proposed, and how often a document was written on average, times 100.
+    /// Adds batches and carries out every proposal. Returns the remaining segments, the maximum number of segments at
+    /// rest, and the average number of times a document was written, times 100.
     fn simulate(batches: usize, docs: usize, bytes_per_doc: usize) -> (Vec<SegmentMeta>, usize, usize) {
         let (mut segments, mut most, mut written, mut next) = (Vec::new(), 0, 0, 0);
         for _ in 0..batches {
@@ -133,7 +135,8 @@ mod tests {
 
     #[test]
     fn few_segments_and_few_rewrites() {
-        // (batches, documents each, index bytes per document), (most segments, writes of a document × 100)
+        // Batches, documents per batch and index bytes per document; then maximum segments and writes per document ×
+        // 100.
         for ((batches, docs, bytes), expected) in [
             ((25, 4096, 500), (6, 260)),
             ((1_000, 1024, 500), (23, 395)),

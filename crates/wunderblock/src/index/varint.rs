@@ -1,4 +1,4 @@
-//! Numbers in as few bytes as they need: seven bits a byte, low ones first, the high bit on all but the last.
+//! Variable-length numbers: seven bits per byte, low bits first, with the high bit set in all bytes except the last.
 
 /// Appends a number.
 pub(super) fn put(mut value: u64, to: &mut Vec<u8>) {
@@ -9,7 +9,7 @@ pub(super) fn put(mut value: u64, to: &mut Vec<u8>) {
     to.push(value as u8);
 }
 
-/// Takes a number from the front; `None` if the bytes end or it does not fit 64 bits.
+/// Removes a number from the front. Returns `None` if the bytes end, or if the number exceeds 64 bits.
 pub(super) fn take(from: &mut &[u8]) -> Option<u64> {
     let (&first, rest) = from.split_first()?;
     if first < 0x80 {
@@ -32,17 +32,17 @@ pub(super) fn take(from: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// Takes a number that must fit 32 bits.
+/// Removes a number from the front, which must fit in 32 bits.
 pub(super) fn take_u32(from: &mut &[u8]) -> Option<u32> {
     take(from).and_then(|value| u32::try_from(value).ok())
 }
 
-/// A signed number as an unsigned one, small if it is near zero.
+/// Maps a signed number to an unsigned one that is small if the number is near zero.
 pub(super) const fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)).cast_unsigned()
 }
 
-/// The inverse of [`zigzag`].
+/// Reverses [`zigzag`].
 pub(super) const fn unzigzag(value: u64) -> i64 {
     (value >> 1).cast_signed() ^ -((value & 1).cast_signed())
 }

@@ -1,35 +1,40 @@
-//! Texts into terms: the same cut for what is indexed and for what is asked.
+//! Cuts texts into terms. Documents and queries are cut in the same way.
 //!
-//! - A **word** is a run of letters and digits, folded to lower case ([`char::to_lowercase`], full-width forms to ASCII).
-//!   Folding follows Unicode as the standard library has it, so it is the same on every platform. Composed and
+//! - A **word** is a run of letters and digits, folded to lower case ([`char::to_lowercase`], and full-width forms to
+//!   ASCII). Folding uses the standard library's Unicode tables, so it is the same on every platform. Composed and
 //!   decomposed accents are not unified.
-//! - An **identifier** joined by `_` or by case (`parse_config`, `parseConfig`, `HTTPServer`) gives its pieces and the
-//!   whole without joints: `parse`, `config`, `parseconfig`. So one spelling finds the other. `kebab-case`, dotted names
-//!   and paths give their pieces only: whole paths would be unique terms, which are what an index of logs consists of.
+//! - An **identifier** joined by `_` or by case (`parse_config`, `parseConfig`, `HTTPServer`) gives its pieces, and
+//!   the whole without joints: `parse`, `config`, `parseconfig`. Each spelling therefore finds the other.
+//!   `kebab-case`, dotted names and paths give their pieces only: an index of logs would otherwise consist mostly of
+//!   unique paths.
 //! - **Scripts without spaces** (Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese) give pairs of neighbouring
-//!   characters and, for each run, its last character alone. A search for one character is a search for all terms that
-//!   begin with it: the pairs and the last ones add up to exactly its occurrences. Indexing every single character as
-//!   well would answer from one block, and makes the index of Chinese prose an eighth larger (58 to 66 % of its bytes).
-//! - **Plurals** lose their `s`, unless they end in `us` or `ss`; `ies` and `ie` become `y` (after Harman, "How effective
-//!   is suffixing?", JASIS 1991, the S stemmer, which leaves `ie` and so parts `cookie` from `cookies`). `error` must find
-//!   `errors`; more than that (`-ing`, `-ed`) would join words that people who read code keep apart.
-//! - A term is cut to its first [`MAX_TERM_BYTES`] bytes, when asked as when indexed, so nothing becomes unfindable.
+//!   characters and, for each run, its last character alone. A search for one character is a search for all terms
+//!   that begin with it. These terms occur together exactly as often as the character. Indexing every single
+//!   character as well would answer from one block, but it makes the index of Chinese prose an eighth larger (66
+//!   instead of 58 % of its bytes).
+//! - **Plurals** lose their `s`, unless they end in `us` or `ss`; `ies` and `ie` become `y`. The rule extends the S
+//!   stemmer of Harman, "How effective is suffixing?", JASIS 1991, which keeps `ie` and thus separates `cookie` from
+//!   `cookies`. The word `error` must find `errors`. Removing more endings (`-ing`, `-ed`) would join words that are
+//!   distinct in code.
+//! - A term is cut to its first [`MAX_TERM_BYTES`] bytes in documents and queries alike. Long words can therefore
+//!   still be found.
 
-/// The longest term, in bytes of UTF-8. Longer ones (base64, hashes of hashes) are told apart by this much of them.
+/// Maximum length of a term in bytes of UTF-8. Longer words, such as base64 or concatenated hashes, are compared by
+/// this prefix.
 pub const MAX_TERM_BYTES: usize = 64;
 
-/// What a text is cut into, before terms are made of it.
+/// Part of a text, before it becomes terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lexeme<'a> {
-    /// A word, or a piece of an identifier: folded, at most [`MAX_TERM_BYTES`].
+    /// A word or a piece of an identifier: folded, at most [`MAX_TERM_BYTES`] long.
     Piece(&'a [u8]),
-    /// An identifier of several pieces, after them: folded, without its joints, at most [`MAX_TERM_BYTES`].
+    /// An identifier of several pieces, emitted after them: folded, without joints, at most [`MAX_TERM_BYTES`] long.
     Whole(&'a [u8]),
-    /// A run of a script without spaces, as it stands.
+    /// A run of a script without spaces, unchanged.
     Run(&'a str),
 }
 
-/// Gives every term of a text to `emit`, in order, repeats included.
+/// Passes every term of a text to `emit`, in order and including repeats.
 pub fn terms(text: &str, mut emit: impl FnMut(&[u8])) {
     cut(text, |part| match part {
         Lexeme::Piece(word) | Lexeme::Whole(word) => stem(word, &mut emit),
@@ -40,7 +45,7 @@ pub fn terms(text: &str, mut emit: impl FnMut(&[u8])) {
     });
 }
 
-/// Gives every pair of neighbouring characters to `emit` and returns the last character.
+/// Passes every pair of neighbouring characters to `emit`, and returns the last character.
 pub(super) fn pairs<'a>(run: &'a str, emit: &mut impl FnMut(&[u8])) -> &'a str {
     let mut rest = run;
     loop {
@@ -51,7 +56,7 @@ pub(super) fn pairs<'a>(run: &'a str, emit: &mut impl FnMut(&[u8])) -> &'a str {
     }
 }
 
-/// Gives the term of a folded word to `emit`: the word without a plural's ending.
+/// Passes the term of a folded word to `emit`: the word without a plural ending.
 pub(super) fn stem(word: &[u8], emit: &mut impl FnMut(&[u8])) {
     match word {
         [start @ .., b'i', b'e', b's'] | [start @ .., b'i', b'e'] if start.len() >= 2 => {
@@ -122,7 +127,7 @@ pub(super) fn cut(text: &str, mut emit: impl FnMut(Lexeme<'_>)) {
     }
 }
 
-/// Reads whatever begins with a character beyond ASCII; returns where it ends.
+/// Reads the word, identifier or run that begins with a non-ASCII character, and returns its end.
 fn wide(text: &str, at: usize, identifier: &mut Identifier, emit: &mut impl FnMut(Lexeme<'_>)) -> usize {
     let rest = text.get(at..).unwrap_or_default();
     let Some(first) = rest.chars().next() else { return text.len() };
@@ -137,8 +142,8 @@ fn wide(text: &str, at: usize, identifier: &mut Identifier, emit: &mut impl FnMu
     }
 }
 
-/// Whether a character belongs to a script that is written without spaces between words, or, as Korean, with endings
-/// joined to them.
+/// Returns whether a character belongs to a script written without spaces between words. Korean counts as well,
+/// because its endings are joined to words.
 fn is_unspaced(c: char) -> bool {
     matches!(u32::from(c),
         0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1100..=0x11FF | 0x1780..=0x17FF | 0x2E80..=0x2FDF | 0x3005..=0x3007
@@ -147,16 +152,17 @@ fn is_unspaced(c: char) -> bool {
         && c.is_alphanumeric()
 }
 
-/// An identifier while it is read. Its buffers are kept from one to the next.
+/// State of reading an identifier. Its buffers are reused for the next identifier.
 #[derive(Default)]
 struct Identifier {
-    /// The folded piece so far.
+    /// The current piece, folded.
     piece: Vec<u8>,
-    /// The folded pieces so far, joined.
+    /// The completed pieces, folded and joined.
     whole: Vec<u8>,
-    /// How many pieces are done.
+    /// Number of completed pieces.
     pieces: usize,
-    /// Whether the piece has a lower-case letter: `utf8Decoder` is cut after the digit, `3F9C1A7B` is not.
+    /// Whether the current piece has a lower-case letter: `utf8Decoder` is cut after the digit, but `3F9C1A7B` is
+    /// not.
     lower: bool,
 }
 
@@ -189,7 +195,7 @@ impl Identifier {
                         CharKind::Upper => next_lower,
                         CharKind::Joint | CharKind::Outside => false,
                     };
-                    // A run longer than a term is data, not a name: its turns of case mean nothing.
+                    // A run longer than a term is data, not a name, so changes of case in it are not boundaries.
                     if turn && at + offset - run <= MAX_TERM_BYTES {
                         self.end_piece(emit);
                     }
@@ -222,7 +228,7 @@ impl Identifier {
     }
 }
 
-/// What a character is to an identifier.
+/// Role of a character in an identifier.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CharKind {
     Lower,
@@ -247,7 +253,7 @@ impl CharKind {
     }
 }
 
-/// Appends a character in lower case, while there is room: what is beyond a term's length is never looked at.
+/// Appends a character in lower case unless the maximum length of a term is reached, since the rest would be cut off.
 fn fold(c: char, to: &mut Vec<u8>) {
     if to.len() >= MAX_TERM_BYTES {
         return;
@@ -257,7 +263,7 @@ fn fold(c: char, to: &mut Vec<u8>) {
         return;
     }
     let c = match c {
-        // The final form of sigma; its capital gives the other one.
+        // Final sigma becomes the regular one, because a capital sigma folds to the regular one.
         'ς' => 'σ',
         '\u{FF10}'..='\u{FF19}' | '\u{FF21}'..='\u{FF3A}' | '\u{FF41}'..='\u{FF5A}' => {
             char::from_u32(u32::from(c) - 0xFEE0).unwrap_or(c)
@@ -269,7 +275,7 @@ fn fold(c: char, to: &mut Vec<u8>) {
     }
 }
 
-/// The first [`MAX_TERM_BYTES`] of a folded word, without a broken character at the end.
+/// Returns the first [`MAX_TERM_BYTES`] bytes of a folded word, without an incomplete character at the end.
 fn clip(word: &[u8]) -> &[u8] {
     if word.len() <= MAX_TERM_BYTES {
         return word;
