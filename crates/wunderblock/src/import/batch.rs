@@ -1,6 +1,7 @@
-//! Batches of an import: made ready on all cores, and on their way to the disk while the next records are read.
+//! Batches of an import: packed on all cores, and committed while the next records are read.
 //!
-//! One batch is under way at most, and it has arrived before the next is sent, so that positions follow the file.
+//! At most one batch is being committed. It must be stored before the next is sent, so that positions follow the
+//! order of the file.
 
 use super::bytes::RawChunk;
 use super::feed::Feed;
@@ -15,10 +16,10 @@ use std::sync::{Mutex, PoisonError};
 use wunderblock_core::event::{EventSource, NewEvent};
 use wunderblock_core::id::{EventId, StreamId};
 
-/// Events that one thread makes ready at a time.
+/// Maximum events that one thread packs at a time.
 const SHARE: usize = 64;
 
-/// A share of the work on a batch, and what comes of it.
+/// A share of the packing work on a batch.
 enum Share<'b> {
     Chunk(RawChunk),
     Events(&'b [NewEvent]),
@@ -30,13 +31,13 @@ enum ReadyBatch {
 }
 
 impl Feed<'_> {
-    /// Commits what is waiting, and waits until all of it is there.
+    /// Commits all waiting data, and returns once it is stored.
     pub(super) async fn arrive(&mut self) -> Result<(), Error> {
         self.flush().await?;
         self.settle().await
     }
 
-    /// Makes ready what is waiting and sends it.
+    /// Packs all waiting data and sends it.
     pub(super) async fn flush(&mut self) -> Result<(), Error> {
         self.waiting_events = 0;
         self.waiting_bytes = 0;
@@ -69,14 +70,14 @@ impl Feed<'_> {
         Ok(())
     }
 
-    /// Packs chunks and events, which is most of an import's work.
+    /// Packs chunks and events, which is most of the work of an import.
     fn ready(
         &self,
         chunks: Vec<RawChunk>,
         batch: &[Waiting],
     ) -> Result<(Vec<PackedChunk>, Vec<Vec<PackedEvent>>), Error> {
         let mut shares: Vec<Share<'_>> = chunks.into_iter().map(Share::Chunk).collect();
-        // To which of the batch's branches a share of events belongs.
+        // Index of the batch's branch for each share of events.
         let mut owners = Vec::new();
         for (owner, waiting) in batch.iter().enumerate() {
             for events in waiting.events.chunks(SHARE) {
@@ -109,7 +110,7 @@ impl Feed<'_> {
         Ok((packed_chunks, packed))
     }
 
-    /// Waits for the batch under way.
+    /// Waits until the batch under way is stored.
     async fn settle(&mut self) -> Result<(), Error> {
         let Some(Sent { answer, first, batch }) = self.sent.take() else { return Ok(()) };
         match answer.into_inner().unwrap_or_else(PoisonError::into_inner).await {
@@ -138,7 +139,7 @@ impl Feed<'_> {
         }
     }
 
-    /// The key by which records without ids are found by their content, where no records have ids.
+    /// Returns the key for hashing records by content, if the format has no record ids.
     fn by_content(&self) -> Option<&[u8; 32]> {
         has_no_ids(self.format).then_some(&self.engine.tenant.key)
     }
@@ -161,7 +162,7 @@ impl Feed<'_> {
         }
     }
 
-    /// Commits events of one branch. Records that claim an id another content has already get an id of their own.
+    /// Commits events of one branch. If a record's id is taken by other content, the record gets an additional id.
     async fn in_parts(
         &mut self,
         mut writes: Vec<Write>,
@@ -193,7 +194,8 @@ impl Feed<'_> {
                     let Some(event) = part.events.first_mut() else { continue };
                     let EventSource::Import { offset, .. } = event.source else { return Err(unexpected()) };
                     let content = codec::content_hash(&event.fact)?;
-                    // The same record gets the same id whenever it is read again, and what differs from it another.
+                    // The id is derived from the content: reading the same record again gives the same id, and a
+                    // different record gives another.
                     let own: String = blake3::Hash::from(content).to_hex().chars().take(16).collect();
                     if event.id.as_str().ends_with(&format!("~{own}")) {
                         return Err(StoreError::Conflict { id, seq }.into());

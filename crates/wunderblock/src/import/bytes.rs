@@ -1,39 +1,39 @@
-//! The raw bytes of an import, on their way into chunks.
+//! Raw bytes of an import, before they become chunks.
 //!
-//! Bytes wait here until the records among them are known: what was erased is blanked before it is stored.
+//! Bytes wait here until their records are known, so that erased records are blanked before they are stored.
 
 use crate::limits::SOURCE_CHUNK;
 
-/// Bytes to be stored together.
+/// Bytes to be stored as one chunk.
 pub(super) struct RawChunk {
     pub(super) offset: u64,
     pub(super) bytes: Vec<u8>,
 }
 
-/// Bytes read so far and not yet committed.
+/// Bytes that are read but not yet committed.
 #[derive(Default)]
 pub(super) struct RawBytes {
-    /// Bytes below this offset are stored already.
+    /// Offset up to which bytes are stored or part of a complete chunk.
     stored: u64,
-    /// How far the file has been read.
+    /// Offset up to which the file has been read.
     pub(super) read: u64,
-    /// What waits, and the offset of its first byte.
+    /// Waiting bytes; `base` is the offset of the first.
     waiting: Vec<u8>,
     base: u64,
-    /// The chunk that is being filled.
+    /// The current, incomplete chunk.
     chunk: Vec<u8>,
     pub(super) chunks: Vec<RawChunk>,
-    /// Ranges that were blanked.
+    /// Blanked ranges: first byte, one past the last.
     pub(super) erased: Vec<(u64, u64)>,
 }
 
 impl RawBytes {
-    /// Bytes from `begin` on, of which those below `stored` are there.
+    /// Starts reading at `begin`; bytes below `stored` are already stored.
     pub(super) fn new(begin: u64, stored: u64) -> Self {
         Self { stored, read: begin, base: begin, ..Self::default() }
     }
 
-    /// How many bytes wait for their records.
+    /// Returns the number of bytes that wait for their records.
     pub(super) fn waiting(&self) -> usize {
         self.waiting.len()
     }
@@ -43,7 +43,7 @@ impl RawBytes {
         self.read += bytes.len() as u64;
     }
 
-    /// Puts spaces in the place of bytes that shall not come back.
+    /// Replaces bytes that must not come back with spaces.
     pub(super) fn blank(&mut self, from: u64, to: u64) {
         let place = |at: u64| usize::try_from(at.saturating_sub(self.base)).unwrap_or(usize::MAX);
         let (first, last) = (place(from).min(self.waiting.len()), place(to).min(self.waiting.len()));
@@ -56,7 +56,7 @@ impl RawBytes {
         }
     }
 
-    /// Lets go of bytes up to an offset: their records are known.
+    /// Moves waiting bytes up to an offset into chunks, once their records are known.
     pub(super) fn release(&mut self, to: u64) {
         let len = usize::try_from(to.saturating_sub(self.base)).unwrap_or(usize::MAX).min(self.waiting.len());
         let begun = self.stored + self.chunk.len() as u64;
@@ -76,7 +76,7 @@ impl RawBytes {
         self.base += len as u64;
     }
 
-    /// Ends the chunk that is being filled.
+    /// Ends the current chunk.
     pub(super) fn end(&mut self) {
         let bytes = std::mem::take(&mut self.chunk);
         if !bytes.is_empty() {

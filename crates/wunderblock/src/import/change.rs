@@ -1,8 +1,8 @@
-//! What has become of a file since it was imported: nothing, more, or something else.
+//! Detects how a file changed since its import: unchanged, grown, or rewritten.
 //!
-//! A file that grew is known by samples taken when it was imported: its beginning, what stood before its end, and blocks
-//! between. All of it is compared only where its time moved and its length did not, where there are no samples (an
-//! earlier format, an erasure), and where a caller asks for it.
+//! A grown file is recognised by samples taken at its import: its beginning, the bytes before its end, and blocks in
+//! between. The whole file is compared only if its time changed but not its length, if there are no samples (because
+//! of an earlier format or an erasure), or on request.
 
 use super::opened::{OpenedFile, read_full};
 use super::saved::Saved;
@@ -15,27 +15,27 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// How a file differs from what is kept of it.
+/// Difference between a file and its stored bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FileChange {
-    /// Nothing is new.
+    /// The file is unchanged.
     None,
-    /// What is kept is its beginning.
+    /// The stored bytes are the beginning of the file.
     Grown,
-    /// Something else stands there now.
+    /// The file contains something else.
     Rewritten,
 }
 
-/// Bytes of a sampled block.
+/// Size of a sampled block in bytes.
 const BLOCK: u64 = 4 << 10;
-/// Blocks between the beginning and the end.
+/// Number of sampled blocks between the beginning and the end.
 const BLOCKS: u64 = 16;
-/// Bytes before the end.
+/// Size of the sample before the end in bytes.
 const TAIL: u64 = 64 << 10;
-/// A file that was changed so short a time before it was looked at may be changed again without its time moving.
+/// Age below which a modification time is not reliable: the file may change again without a change of its time.
 const RACY: Duration = Duration::from_millis(50);
 
-/// The time of a file in nanoseconds since 1970, if it is old enough to tell a later change.
+/// Returns a file's modification time in nanoseconds since 1970, if it is old enough to reveal a later change.
 pub(super) fn modified(meta: &Metadata) -> Option<i64> {
     let time = meta.modified().ok()?;
     let settled = SystemTime::now().duration_since(time).is_ok_and(|age| age > RACY);
@@ -43,7 +43,7 @@ pub(super) fn modified(meta: &Metadata) -> Option<i64> {
     if settled { i64::try_from(since.as_nanos()).ok() } else { None }
 }
 
-/// Whether a file has the length and time it had when it was imported.
+/// Returns whether a file still has the length and time of its import.
 pub(crate) fn is_same(old: &SourceInfo, meta: &Metadata) -> bool {
     let revision = &old.revision;
     revision.whole
@@ -52,7 +52,7 @@ pub(crate) fn is_same(old: &SourceInfo, meta: &Metadata) -> bool {
         && revision.modified == modified(meta)
 }
 
-/// Checksums of places in a file's first `len` bytes.
+/// Returns checksums of samples of a file's first `len` bytes, each with offset and size.
 pub(super) fn samples(file: &mut File, len: u64) -> std::io::Result<Vec<(u64, u64, i64)>> {
     let mut places = vec![(0, BLOCK.min(len)), (len.saturating_sub(TAIL), TAIL.min(len))];
     if len > TAIL + BLOCK * BLOCKS {
@@ -68,18 +68,18 @@ fn checksum(file: &mut File, at: u64, size: u64) -> std::io::Result<i64> {
     Ok(codec::checksum(&[&bytes]))
 }
 
-/// What a file has of what is kept of one. Erased bytes may be anything.
+/// Result of comparing a file with stored bytes. Erased bytes match anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KeptBytes {
-    /// Something else.
+    /// The file differs.
     Other,
-    /// All of it, and all of it was erased.
+    /// The file matches, but all stored bytes are erased.
     Blanks,
-    /// All of it.
+    /// The file matches.
     Bytes,
 }
 
-/// Compares a file with what is kept of it.
+/// Detects how a file differs from its stored bytes.
 pub(super) async fn find_change(
     engine: &Engine,
     old: &SourceInfo,
@@ -101,9 +101,10 @@ pub(super) async fn find_change(
             .iter()
             .all(|(at, size, stated)| checksum(file, *at, *size).is_ok_and(|now| now == *stated)),
         _ => match kept_since(engine, old, file, path).await? {
-            // Of what was erased whole not even the line ends are kept: it is read from the beginning.
+            // A fully erased file does not even keep its line ends, so it is read from the beginning.
             KeptBytes::Other | KeptBytes::Blanks => false,
-            // What stands in the place of erased bytes may be something else, of the same length.
+            // Other records of the same length may be in the place of the erased ones, so the file must still contain
+            // those.
             KeptBytes::Bytes => revision.erased.is_empty() || holds_erased_text(engine, old, file).await?,
         },
     };
@@ -114,7 +115,7 @@ pub(super) async fn find_change(
     })
 }
 
-/// Compares a file with what is kept of one, up to the shorter one's end.
+/// Compares a file with stored bytes, up to the end of the shorter one.
 pub(super) async fn kept_since(
     engine: &Engine,
     old: &SourceInfo,
@@ -128,7 +129,7 @@ pub(super) async fn kept_since(
     while at < len {
         let query = Query::Chunks { source: old.no, revision: old.revision.no, from: at, to: len, limit: 8 };
         let chunks = engine.ask(query, Answer::chunks).await?;
-        // Bytes that are missing are not those of the file.
+        // Missing chunks count as a difference.
         if chunks.first().is_none_or(|chunk| chunk.offset > at) {
             return Ok(KeptBytes::Other);
         }
@@ -155,7 +156,7 @@ pub(super) async fn kept_since(
     Ok(kept_all)
 }
 
-/// Whether bytes are the same wherever nothing was erased.
+/// Returns whether bytes are equal outside erased ranges.
 fn equal(kept: &[u8], now: &[u8], (at, erased): (u64, &[(u64, u64)])) -> bool {
     if kept == now {
         return true;

@@ -1,8 +1,9 @@
-//! Who writes a revision: one import at a time, and nobody waits for a dead one.
+//! Ownership of a revision: one import at a time writes it, and a dead import blocks nobody for long.
 //!
-//! Every commit of an import names its token, and a store refuses those of anybody else: that keeps bytes apart. The
-//! lease only says how long others wait. A lock on the transcript itself tells sooner that an owner is dead: the system
-//! drops it with the process. Where files cannot be locked, the lease runs out.
+//! Every commit of an import contains its token, and a store rejects commits with another token, so bytes never mix.
+//! The lease only limits how long other imports wait. A lock on the transcript shows earlier that an owner is dead,
+//! because the system releases the lock with the process. If files cannot be locked, the others wait until the lease
+//! expires.
 
 use crate::engine::{Engine, random, unexpected};
 use crate::error::Error;
@@ -13,22 +14,23 @@ use std::fs::File;
 use std::path::Path;
 use wunderblock_core::units::Millis;
 
-/// A revision that is this import's to write.
+/// A revision that this import may write.
 pub(super) struct Claim {
     pub(super) source: SourceNo,
     pub(super) revision: u32,
     pub(super) token: String,
-    /// How long the revision is, once what is under way has arrived.
+    /// Length of the revision once the batch under way is stored.
     pub(super) len: u64,
 }
 
 impl Claim {
-    /// The owner as of now.
+    /// Returns the owner with a lease that starts now.
     pub(super) fn owner(&self, now: Millis) -> Owner {
         owner(&self.token, now)
     }
 
-    /// A write that does nothing but say whose the revision is: it fails where it is somebody else's.
+    /// Returns a write that only checks and renews the ownership. The write fails if another import owns the
+    /// revision.
     pub(super) fn renewal(&self, now: Millis) -> Write {
         Write::Extend {
             source: self.source,
@@ -45,24 +47,24 @@ fn owner(token: &str, now: Millis) -> Owner {
     Owner { token: token.to_owned(), until: Millis(now.0.saturating_add(IMPORT_LEASE)) }
 }
 
-/// Whether the file is locked by nobody else, and so no other import of it is alive.
+/// Returns whether this import could lock the file. If so, no other import of the file is alive.
 pub(super) fn lock(file: &File) -> bool {
     file.try_lock().is_ok()
 }
 
-/// A revision to be written.
+/// A revision to be claimed.
 pub(super) struct ToWrite<'a> {
     pub(super) path: &'a Path,
     pub(super) format: &'a str,
-    /// The revision that grows, and its length; without one, a revision after the newest begins.
+    /// Revision that grows, and its length; if `None`, a new revision begins after the newest.
     pub(super) grow: Option<(u32, u64)>,
-    /// The newest revision of the file; 0 for none.
+    /// Number of the file's newest revision; 0 if there is no revision.
     pub(super) newest: u32,
-    /// Whether no other import of the file is alive.
+    /// Whether this import holds the file's lock, so that no other import of the file is alive.
     pub(super) locked: bool,
 }
 
-/// Takes a revision of a file to write it.
+/// Claims a revision of a file for writing.
 pub(super) async fn claim_source(engine: &Engine, revision: ToWrite<'_>) -> Result<Claim, Error> {
     let ToWrite { path, format, grow, newest, locked } = revision;
     let handle = source_handle(engine, path);
@@ -90,10 +92,10 @@ pub(super) async fn claim_source(engine: &Engine, revision: ToWrite<'_>) -> Resu
     Ok(Claim { source, revision, token, len: grow.map_or(0, |(_, len)| len) })
 }
 
-/// Gives a revision back that is not whole, so that nobody has to wait for it.
+/// Releases an incomplete revision, so that other imports do not wait for it.
 pub(super) async fn give_back(engine: &Engine, claim: &Claim) {
     let Claim { source, revision, token, .. } = claim;
     let write = Write::Disown { source: *source, revision: *revision, token: token.clone() };
-    // Where even that fails, the lease runs out.
+    // If the release fails, the lease expires.
     let _ = engine.storage.commit(vec![write]).await;
 }

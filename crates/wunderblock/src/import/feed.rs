@@ -1,4 +1,4 @@
-//! Turns records into events and commits them in batches, with the raw bytes beside them.
+//! Turns records into events, and commits them in batches together with the raw bytes.
 
 use super::bytes::RawBytes;
 use super::claim::Claim;
@@ -24,7 +24,7 @@ use wunderblock_wire::transcript::{
     Format, RecordItem, RecordPlace, RecordStatus, TranscriptReader, TranscriptRecord,
 };
 
-/// An import under way.
+/// State of a running import.
 pub(super) struct Feed<'e> {
     pub(super) engine: &'e Engine,
     pub(super) path: PathBuf,
@@ -36,22 +36,22 @@ pub(super) struct Feed<'e> {
     pub(super) sent: Option<Sent<'e>>,
     pub(super) sessions: Vec<SessionTree>,
     pub(super) by_name: HashMap<Box<str>, Belongs>,
-    /// Whether the file is one document.
+    /// Whether the file is a single document.
     pub(super) is_document: bool,
-    /// What the ledger calls the file, once a session without an id has been met.
+    /// Name of the file in the ledger; set with the first session without an id.
     pub(super) file: Option<String>,
     pub(super) own: Option<usize>,
     pub(super) held: Vec<(TranscriptRecord, Vec<u8>)>,
-    /// Whether the file has named its session by the record at hand: its reader may be further.
+    /// Whether the file has named its session up to the current record. The reader may have read further.
     pub(super) named: bool,
     pub(super) waiting: Vec<Waiting>,
     pub(super) waiting_events: usize,
     pub(super) waiting_bytes: u64,
-    /// Records without events: the stream, hashes of their ids and the positions they follow.
+    /// Records without events: the stream, the hashes of their ids, and the positions that they follow.
     pub(super) notes: Vec<(StreamId, Vec<(i64, Seq)>)>,
-    /// What of the records at hand is in the ledger.
+    /// Known data about the current records, from the ledger.
     pub(super) known: KnownRecords,
-    /// What was erased, by session.
+    /// Erasures by session.
     pub(super) lost: HashMap<String, Lost>,
     pub(super) newest: Millis,
     pub(super) unlisted: u64,
@@ -96,13 +96,14 @@ impl<'e> Feed<'e> {
         TranscriptReader::new(self.format, &self.name)
     }
 
-    /// Stores bytes up to an offset, whatever their records say.
+    /// Stores bytes up to an offset, regardless of their records.
     pub(super) async fn store(&mut self, to: u64) -> Result<(), Error> {
         self.bytes.release(to);
         if self.bytes.chunks.len() >= IMPORT_BATCH_CHUNKS { self.flush().await } else { Ok(()) }
     }
 
-    /// Notes that the file ends within a record. Its bytes are kept; it is read when the rest of it is there.
+    /// Warns that the file ends within a record. The bytes are stored, and the record is read when the file has
+    /// grown.
     pub(super) fn unfinished(&mut self, line: u64) {
         let text = format!(
             "{}:{line}: the file ends within a record; it is kept, and will be read when the file has grown",
@@ -111,8 +112,8 @@ impl<'e> Feed<'e> {
         self.warn(text);
     }
 
-    /// The record of a line that is too long to be parsed: it says where the bytes are. Its text stays as it was first
-    /// recorded: a file that is imported again must give the same content under the same id.
+    /// Returns a record for a line that is too long to be parsed; its text names the location of the bytes. The text
+    /// must not change: importing the file again must give the same content under the same id.
     pub(super) fn long_record(&self, offset: u64, len: u64, line: u64) -> TranscriptRecord {
         let handle = revision_handle(&self.engine.tenant.key, self.handle, self.claim.revision);
         let text = format!(
@@ -135,7 +136,7 @@ impl<'e> Feed<'e> {
         }
     }
 
-    /// Keeps a record's place and nothing of what it says.
+    /// Counts a record as erased and blanks its bytes, so that only its place is kept.
     pub(super) fn forget(&mut self, record: &TranscriptRecord) {
         self.done.erased += 1;
         self.bytes.blank(record.offset, record.offset + record.len);
@@ -145,7 +146,7 @@ impl<'e> Feed<'e> {
         self.sessions.get(session).and_then(|tree| self.lost.get(&tree.name))
     }
 
-    /// Whether a record without an id, of the file's own session, was erased.
+    /// Returns whether a record without an id, in the file's own session, was erased.
     pub(super) fn is_erased_at(&self, offset: u64) -> bool {
         match self.own {
             Some(own) => self.lost(own).is_some_and(|lost| lost.has_named(&nameless(offset))),
@@ -167,8 +168,8 @@ impl<'e> Feed<'e> {
         self.warn(text);
     }
 
-    /// Blocks of unknown shape in a message that was understood otherwise. Items that Codex keeps are known by their type, and
-    /// are kept as they are on purpose.
+    /// Counts blocks of unknown shape in otherwise understood messages. Opaque items of the OpenAI Responses dialect,
+    /// which Codex stores, are excluded: their types are known, and they are kept unchanged on purpose.
     fn account_blocks(&mut self, record: &TranscriptRecord) {
         let messages = record.items.iter().filter_map(|item| match item {
             RecordItem::Message(message) => Some(message),
@@ -195,7 +196,7 @@ impl<'e> Feed<'e> {
         }
     }
 
-    /// Gives an event to the current branch. `there`: where its record stands already.
+    /// Adds an event to the current branch. `there` is the position of the event's record if it is already stored.
     pub(super) fn push(&mut self, session: usize, event: NewEvent, there: Option<Seq>) {
         let Some(tree) = self.sessions.get_mut(session) else { return };
         let index = tree.current;
@@ -224,7 +225,7 @@ impl<'e> Feed<'e> {
         }
     }
 
-    /// Notes that a record ends where its branch ends now.
+    /// Stores the current end of the branch as the place of a transcript record.
     pub(super) fn name_record(&mut self, session: usize, record: i64) {
         if let Some(place) = self.sessions.get(session).map(SessionTree::last) {
             self.name_record_at(session, record, place);
@@ -244,7 +245,7 @@ impl<'e> Feed<'e> {
         match self.waiting.iter_mut().rev().find(own) {
             Some(waiting) => waiting.records.push((waiting.events.len().saturating_sub(1), record)),
             None => {
-                // Its event has arrived.
+                // The record's event is already committed.
                 if let Some((stream, seq)) = there {
                     self.note_record(stream, record, seq);
                 }
@@ -259,7 +260,7 @@ impl<'e> Feed<'e> {
         }
     }
 
-    /// The state to be kept, if all of it is committed once `finish` has been called.
+    /// Returns the state to keep, still without sessions and samples.
     pub(super) fn saved(&self, at: u64, line: u64, reader: Vec<u8>) -> Saved {
         Saved {
             at,
@@ -272,7 +273,7 @@ impl<'e> Feed<'e> {
         }
     }
 
-    /// The sessions as they are kept; none where one of them was erased, since it has no tree.
+    /// Returns the sessions as they are kept, or `None` if one was erased, because an erased session has no tree.
     pub(super) fn trees(&self) -> Option<Vec<SavedTree>> {
         let mut trees: Vec<Option<SavedTree>> = self.sessions.iter().map(|_| None).collect();
         for (key, belongs) in &self.by_name {

@@ -1,4 +1,4 @@
-//! What the sessions of a file without names are called.
+//! Names of files whose sessions have no ids.
 
 use crate::engine::Engine;
 use crate::error::Error;
@@ -18,14 +18,14 @@ use wunderblock_core::units::Bytes;
 use wunderblock_core::units::Seq;
 use wunderblock_wire::transcript::Format;
 
-/// What the file of a revision is called.
+/// Returns the name of a revision's file.
 pub(crate) async fn file_name(engine: &Engine, source: &SourceInfo, format: Format) -> Result<String, Error> {
     let known =
         if has_no_ids(format) { called_name(engine, source.no, source.revision.no).await? } else { None };
     Ok(known.unwrap_or_else(|| new_name(Path::new(&source.key))))
 }
 
-/// What the file is called that the sessions of a revision are named after.
+/// Returns the name of the file after which the sessions of a revision are named.
 pub(crate) async fn called_name(
     engine: &Engine,
     source: SourceNo,
@@ -35,7 +35,7 @@ pub(crate) async fn called_name(
     Ok(streams.iter().find_map(file_of).map(ToOwned::to_owned))
 }
 
-/// The offset of the last record without an id that a stream holds.
+/// Returns the offset of the last record without an id in a stream.
 pub(crate) async fn last_nameless(engine: &Engine, stream: &StreamId) -> Result<Option<u64>, Error> {
     let mut to = Seq(i64::MAX.unsigned_abs());
     loop {

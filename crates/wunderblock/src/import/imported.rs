@@ -6,39 +6,39 @@ use std::path::{Path, PathBuf};
 use wunderblock_core::id::StreamId;
 use wunderblock_wire::transcript::Format;
 
-/// What an import did.
+/// Outcome of an import.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Imported {
-    /// The file.
+    /// Path of the file.
     #[serde(serialize_with = "lossy::path")]
     pub path: PathBuf,
-    /// Its format.
+    /// Format of the transcript.
     #[serde(serialize_with = "lossy::format")]
     pub format: Format,
-    /// The sessions it holds, the file's own newest branch first.
+    /// Sessions in the file, beginning with the latest branch of the file's own session.
     pub sessions: Vec<StreamId>,
-    /// Its length in bytes.
+    /// Length of the file in bytes.
     pub bytes: u64,
-    /// Whether nothing of it was new.
+    /// Whether the file was unchanged, so that nothing was imported.
     pub unchanged: bool,
-    /// Raw records read.
+    /// Number of raw records read.
     pub records: u64,
-    /// Events appended.
+    /// Number of events appended.
     pub appended: u64,
-    /// Events that were there before.
+    /// Number of events that were already stored.
     pub duplicates: u64,
-    /// Records that were erased before and are not stored again.
+    /// Number of records that were erased before and are not stored again.
     pub erased: u64,
-    /// Bytes of records of unknown shape, broken ones included.
+    /// Bytes of records with an unknown shape, including broken records.
     pub opaque_bytes: u64,
-    /// Records that could not be read at all.
+    /// Number of records that could not be read at all.
     pub broken: u64,
-    /// What is worth knowing, with file and line; at most [`MAX_WARNINGS`], then a count.
+    /// Warnings with file and line: at most [`MAX_WARNINGS`], then the number of further ones.
     pub warnings: Vec<String>,
 }
 
-/// How far an import has come: bytes read, bytes in all. While another import of the file is waited for, it is called
-/// again and again, and 0 is read.
+/// Callback for the progress of an import: bytes read, and total bytes. While the import waits for another import of
+/// the file, the callback is called repeatedly with 0 bytes read.
 pub type OnBytes<'a> = &'a mut (dyn FnMut(u64, u64) + Send);
 
 impl Imported {
@@ -60,5 +60,5 @@ impl Imported {
     }
 }
 
-/// Maximum number of warnings an import lists.
+/// Maximum number of warnings that an import lists.
 pub const MAX_WARNINGS: usize = 20;

@@ -1,4 +1,4 @@
-//! What of the records at hand is in the ledger: looked up for many lines at once, before they are taken in.
+//! Data about the current records that the ledger has, looked up for many lines at a time before they are taken in.
 
 use super::name::{event_id, record_name};
 use crate::engine::Engine;
@@ -12,33 +12,33 @@ use wunderblock_core::message::{Dialect, Message, MessageOrigin, Part, Role};
 use wunderblock_core::units::Seq;
 use wunderblock_wire::transcript::{RecordItem, RecordStatus, TranscriptRecord};
 
-/// What is known of the records at hand.
+/// Known data about the current records.
 #[derive(Default)]
 pub(super) struct KnownRecords {
-    /// Where records with ids stand.
+    /// Positions of records, by the hash of their id or content.
     pub(super) places: HashMap<i64, Vec<(StreamId, Seq)>>,
-    /// Events that the records may be.
+    /// Events that may belong to the records, by stream and event id.
     pub(super) events: HashMap<(StreamId, EventId), KnownEvent>,
-    /// The ids that first events of the records have.
+    /// Ids that the records' first events have or would have.
     pub(super) events_at_hand: Vec<EventId>,
-    /// Ids of the records at hand, by the name their session has in the file.
+    /// Hashes of the records' ids, by the session's name in the file.
     pub(super) ids: HashMap<Box<str>, Vec<i64>>,
-    /// The first message of a record with an id, likewise, with that id.
+    /// First message of a record with an id, and that id, by the session's name in the file.
     pub(super) said: HashMap<Box<str>, (Box<str>, Message)>,
-    /// Records without ids, likewise.
+    /// Records without ids, by the session's name in the file.
     pub(super) nameless: HashMap<Box<str>, Vec<NamelessRecord>>,
 }
 
 /// A record without an id whose first item is a message.
 #[derive(Clone)]
 pub(super) struct NamelessRecord {
-    /// The id of its first event.
+    /// Id of the record's first event.
     pub(super) id: EventId,
     pub(super) offset: u64,
     pub(super) len: u64,
-    /// The hash of what it says.
+    /// Hash of the record's content.
     content: [u8; 32],
-    /// Whether it is more than a prompt. The same prompt begins many conversations.
+    /// Whether the record is more than a prompt. The same prompt begins many conversations.
     pub(super) is_reply: bool,
 }
 
@@ -57,24 +57,24 @@ impl NamelessRecord {
         }))
     }
 
-    /// By what it is found in the sessions that hold it.
+    /// Returns the hash under which the record is found in sessions that contain it.
     pub(super) fn key(&self, tenant: &Tenant) -> i64 {
         nameless_key(&tenant.key, self.offset, &self.content)
     }
 
-    /// By what it is found in those that it was erased from.
+    /// Returns the hash under which the record is found in sessions from which it was erased.
     pub(super) fn erased_key(&self) -> i64 {
         erased_key(self.offset, self.len)
     }
 
-    /// Whether an event in its place is it; `None` where the event's content was erased.
+    /// Returns whether an event at the record's place has its content; `None` if the event was erased.
     pub(super) fn is(&self, event: &KnownEvent) -> Option<bool> {
         event.proof.map(|(salt, proof)| commitment(&salt, &self.content) == proof)
     }
 }
 
-/// What a record says. Opening is no event of a record, and which record opens a session changes when the file is
-/// rewritten.
+/// Returns the items of a record. An opening is excluded: it becomes no event, and another record may open the
+/// session when the file is rewritten.
 pub(super) fn items_of(record: &TranscriptRecord, raw: &[u8]) -> Vec<RecordItem> {
     let mut items = record.items.clone();
     if items.is_empty() {
@@ -84,7 +84,8 @@ pub(super) fn items_of(record: &TranscriptRecord, raw: &[u8]) -> Vec<RecordItem>
     items
 }
 
-/// What a record that was not understood is kept as: beside the conversation, to be read and searched.
+/// Returns the item that stores a record that was not understood. The item is kept beside the conversation, where it
+/// can be read and searched.
 fn kept_item(kept: &RecordStatus, raw: &[u8]) -> Option<RecordItem> {
     let (why, part) = match kept {
         RecordStatus::Understood | RecordStatus::Bookkeeping => return None,
@@ -99,7 +100,7 @@ fn kept_item(kept: &RecordStatus, raw: &[u8]) -> Option<RecordItem> {
     Some(RecordItem::Message(Message::new(Role::User, vec![part]).standing(MessageOrigin::Aside(why.into()))))
 }
 
-/// The message that a record's first event is, if it is one.
+/// Returns the message of a record's first event, if that event is a message.
 pub(super) fn first_message(record: &TranscriptRecord) -> Option<&Message> {
     let mut items = record.items.iter().filter(|item| !matches!(item, RecordItem::Opened(_)));
     match items.next() {
@@ -108,7 +109,7 @@ pub(super) fn first_message(record: &TranscriptRecord) -> Option<&Message> {
     }
 }
 
-/// Where records stand, by the hashes of their ids.
+/// Finds the positions of records by the hashes of their ids.
 pub(crate) async fn places_of(
     engine: &Engine,
     records: Vec<i64>,
@@ -130,7 +131,7 @@ pub(crate) async fn known_events(
     engine.ask(query, Answer::known).await
 }
 
-/// What was erased of a session.
+/// Returns the erasures of a session.
 pub(crate) async fn erasures_of(engine: &Engine, session: &str) -> Result<Vec<Erasure>, Error> {
     let query = Query::Erasures { tenant: engine.tenant.no, sessions: vec![session.to_owned()] };
     engine.ask(query, Answer::erasures).await

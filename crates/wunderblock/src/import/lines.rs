@@ -1,4 +1,4 @@
-//! Reads a file: line by line in bounded memory, or whole where it is one document.
+//! Reads a file: line by line in bounded memory, or as a whole if it is a single document.
 
 use super::bytes::RawBytes;
 use super::change;
@@ -16,9 +16,9 @@ use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 use wunderblock_wire::transcript::{Checkpoint, RecordStatus, TranscriptReader, TranscriptRecord};
 
-/// Lines that are read before their records are taken in.
+/// Maximum number of lines read before their records are taken in.
 const GROUP: usize = 256;
-/// Bytes of such a group.
+/// Maximum total size of these lines in bytes.
 const GROUP_BYTES: usize = 1 << 20;
 
 /// A line with its records.
@@ -27,26 +27,26 @@ struct ParsedLine {
     number: u64,
     bytes: Vec<u8>,
     records: Vec<TranscriptRecord>,
-    /// Whether the file had named its session by then.
+    /// Whether the file had named its session at this line.
     named: bool,
 }
 
 impl ParsedLine {
-    /// Its records, with their raw bytes.
+    /// Returns the line's finished records with their raw bytes.
     fn at_hand(&self) -> impl Iterator<Item = (&TranscriptRecord, &[u8])> {
         let bare = strip_end(&self.bytes);
         let finished = self.records.iter().filter(|record| !self.is_unfinished(record));
         finished.map(move |record| (record, raw_of(record, bare, self.offset)))
     }
 
-    /// Whether a record may still be being written: somebody may be in the middle of the file's last line.
+    /// Returns whether a record may be incomplete: another process may still be writing the file's last line.
     fn is_unfinished(&self, record: &TranscriptRecord) -> bool {
         let is_broken = matches!(record.kept, RecordStatus::Broken { .. });
         is_broken && !self.bytes.ends_with(b"\n") && record.offset >= self.offset
     }
 }
 
-/// Where reading can go on.
+/// Place at which a later import can continue.
 struct ResumePoint {
     at: u64,
     line: u64,
@@ -116,7 +116,7 @@ pub(super) async fn lines(
     let_in(feed, &reader).await?;
     let Some(ResumePoint { at, line, reader }) = input.stop else { return Ok(None) };
     let samples = change::samples(&mut opened.file, input.offset).unwrap_or_default();
-    // Without samples a grown file could not be known again, and without its places not be read on.
+    // Without samples the next import could not recognise a grown file, so the state would be useless.
     let kept = !samples.is_empty();
     Ok(kept.then(|| Saved { samples, ..feed.saved(at, line, reader) }))
 }
@@ -135,20 +135,20 @@ async fn take(feed: &mut Feed<'_>, line: ParsedLine, reader: &TranscriptReader) 
     Ok(())
 }
 
-/// A file being read.
+/// Cursor over the lines of a file.
 struct LineInput<'p> {
     file: BufReader<File>,
     path: &'p Path,
-    /// The next line's first byte.
+    /// Offset of the next line's first byte.
     offset: u64,
-    /// The number of the line before it.
+    /// Number of the last line read.
     number: u64,
-    /// Where the next import can go on.
+    /// Last place at which the next import can continue.
     stop: Option<ResumePoint>,
 }
 
 impl LineInput<'_> {
-    /// The next lines, with their records; none at the file's end. Their bytes are with the feed.
+    /// Reads the next lines and their records; returns an empty list at the end of the file. The bytes go to `feed`.
     async fn group(
         &mut self,
         feed: &mut Feed<'_>,
@@ -171,7 +171,7 @@ impl LineInput<'_> {
                     let line = self.long(feed, bytes, reader.session().is_some()).await?;
                     group.push(line);
                 } else {
-                    // It comes with the next group, after these lines have been taken in.
+                    // The line is read again with the next group, after the lines of this group have been taken in.
                     self.file
                         .seek_relative(-(bytes.len() as i64))
                         .map_err(|error| file_error(self.path, &error))?;
@@ -204,7 +204,8 @@ impl LineInput<'_> {
         }
     }
 
-    /// A line that is too long to be parsed. Its bytes are stored as they come; its record says where they are.
+    /// Reads a line that is too long to be parsed. Its bytes are stored while they are read, and its record names
+    /// their location.
     async fn long(&mut self, feed: &mut Feed<'_>, first: Vec<u8>, named: bool) -> Result<ParsedLine, Error> {
         let (offset, number) = (self.offset, self.number + 1);
         let blanked = feed.is_erased_at(offset);

@@ -1,4 +1,4 @@
-//! Looks up records in the ledger, many lines at once, before they are taken in.
+//! Looks up records in the ledger, for many lines at a time, before they are taken in.
 
 use super::feed::Feed;
 use super::known::{KnownRecords, NamelessRecord, first_message, known_events, places_of};
@@ -14,9 +14,10 @@ use wunderblock_wire::transcript::{RecordPlace, TranscriptReader, TranscriptReco
 const BRANCHES: usize = 8;
 
 impl Feed<'_> {
-    /// Looks up records, with their raw bytes, before they are taken in. A file whose sessions are all new needs no look.
+    /// Looks up records, given with their raw bytes, before they are taken in. A file whose sessions are all new
+    /// needs no look-up.
     pub(super) async fn look_up(&mut self, records: &[(&TranscriptRecord, &[u8])]) -> Result<(), Error> {
-        // Until a session is met, the records before may be held back.
+        // Before the first session is known, earlier records may be held back, so their data is kept.
         if !self.by_name.is_empty() {
             self.known = KnownRecords::default();
         }
@@ -67,7 +68,7 @@ impl Feed<'_> {
         Ok(())
     }
 
-    /// Looks for events of a stream by their ids.
+    /// Looks up events of a stream by their ids.
     pub(super) async fn look_for_events(&mut self, stream: &StreamId, ids: &[EventId]) -> Result<(), Error> {
         if ids.is_empty() {
             return Ok(());
@@ -81,7 +82,7 @@ impl Feed<'_> {
         Ok(())
     }
 
-    /// Tells a reader that goes on where another stopped of the earlier records that a line refers to.
+    /// Informs a resumed reader about earlier records that a line refers to.
     pub(super) async fn remind(&mut self, reader: &mut TranscriptReader, line: &[u8]) -> Result<(), Error> {
         let unknown = reader.unknown(line);
         if unknown.is_empty() {

@@ -7,29 +7,30 @@ use std::path::Path;
 use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_wire::transcript::{Format, TranscriptRecord};
 
-/// The id under which a record's first event is kept.
+/// Returns the name from which the ids of a record's events are formed.
 pub(crate) fn record_name(record: &TranscriptRecord) -> Box<str> {
     record.id.clone().unwrap_or_else(|| nameless(record.offset).into())
 }
 
-/// The name of a record without an id: its place in the file.
+/// Returns the name of a record without an id, formed from its offset in the file.
 pub(crate) fn nameless(offset: u64) -> String {
     format!("r{offset}")
 }
 
-/// The raw bytes of a record, if they are among those at hand.
+/// Returns the raw bytes of a record, as far as they are in `bytes`, which begin at the offset `base`.
 pub(crate) fn raw_of<'b>(record: &TranscriptRecord, bytes: &'b [u8], base: u64) -> &'b [u8] {
     let from = usize::try_from(record.offset.wrapping_sub(base)).unwrap_or(usize::MAX);
     let len = usize::try_from(record.len).unwrap_or(usize::MAX);
     bytes.get(from..).and_then(|rest| rest.get(..len.min(rest.len()))).unwrap_or_default()
 }
 
-/// Whether a stream is a session's own or one of its branches.
+/// Returns whether a stream is a session's root stream or one of its branches.
 pub(super) fn is_of(stream: &StreamId, root: &StreamId) -> bool {
     stream.as_str().strip_prefix(root.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('~'))
 }
 
-/// The id of a record's n-th event: the record's own, except where it is too long for one or looks like the engine's.
+/// Returns the id of a record's n-th event. The id is the record's own, unless that is too long or looks like an id
+/// of the engine.
 pub(crate) fn event_id(record: &str, number: usize) -> Result<EventId, Error> {
     let id = if number == 0 { record.to_owned() } else { format!("{record}#{number}") };
     match EventId::new(id.clone()) {
@@ -38,12 +39,12 @@ pub(crate) fn event_id(record: &str, number: usize) -> Result<EventId, Error> {
     }
 }
 
-/// Whether files of a format have ids neither for their sessions nor for their records.
+/// Returns whether files of a format have no ids for sessions and records.
 pub(super) fn has_no_ids(format: Format) -> bool {
     matches!(format, Format::OpenaiChat | Format::Aider | Format::JsonLines | Format::JsonDocument)
 }
 
-/// The name of a record's session: its agent's, or the file's where the agent does not name it.
+/// Returns the name of a record's session: the agent's id, or the file's name if the agent gives none.
 pub(crate) fn session_name(
     format: Format,
     file: &str,
@@ -51,14 +52,14 @@ pub(crate) fn session_name(
     own: Option<&str>,
 ) -> String {
     match &record.session {
-        // Without ids sessions are counted in their file.
+        // Formats without ids number the sessions within a file.
         Some(name) if has_no_ids(format) => format!("{file}-{name}"),
         Some(name) => name.to_string(),
         None => own.unwrap_or(file).to_owned(),
     }
 }
 
-/// The name of a file that is not known yet.
+/// Returns a new name for a file that the ledger does not know.
 pub(super) fn new_name(path: &Path) -> String {
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let clean: String = stem
@@ -74,10 +75,10 @@ pub(super) fn path_mark(path: &Path) -> String {
     blake3::hash(path.to_string_lossy().as_bytes()).to_hex().chars().take(MARK).collect()
 }
 
-/// Characters of a path's mark.
+/// Number of hexadecimal digits in a path's mark.
 const MARK: usize = 8;
 
-/// The name of the file that a session is named after.
+/// Returns the name of the file after which a session is named.
 pub(super) fn file_of(session: &StreamId) -> Option<&str> {
     let name = native(session);
     let counted = ["-chat-", "-line-", "-conversation-"].into_iter().filter_map(|word| name.rfind(word));
@@ -88,7 +89,7 @@ pub(super) fn file_of(session: &StreamId) -> Option<&str> {
     counted.filter_map(|at| name.get(..at)).chain([name]).find(is_file)
 }
 
-/// The place in its file of the record that an event with this id is of.
+/// Returns the offset of a record without an id, given the id of one of its events.
 pub(super) fn offset_of(id: &str) -> Option<u64> {
     id.strip_prefix('r')?.split('#').next()?.parse().ok()
 }

@@ -5,13 +5,13 @@ use std::fs::{File, Metadata};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// A file that is being imported.
+/// An open file, with its name and metadata.
 pub(super) struct OpenedFile<'p> {
     pub(super) path: &'p Path,
     pub(super) name: String,
     pub(super) file: File,
     pub(super) meta: Metadata,
-    /// Whether no other import of it is alive.
+    /// Whether this import holds the lock on the file, so that no other import of it is alive.
     pub(super) locked: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Where in its session a record belongs; begins a branch where it forks.
+//! Finds the place of a record in its session, and begins a branch if the record forks.
 
 use super::feed::Feed;
 use super::known::first_message;
@@ -14,26 +14,26 @@ use wunderblock_core::id::StreamId;
 use wunderblock_core::units::{Millis, Seq};
 use wunderblock_wire::transcript::{RecordItem, RecordPlace, TranscriptRecord};
 
-/// What the ledger tells of a record without an id.
+/// Result of looking up a record without an id.
 enum Nameless {
-    /// It is there, with this content.
+    /// The record is stored in this branch at this position.
     There(usize, Seq),
-    /// Something else is there, and more after it.
+    /// Another record is stored in its place, and more records follow.
     Differs,
-    /// Nothing to hold against its coming next.
+    /// Nothing prevents the record from being the next one.
     Next,
 }
 
 /// A record that is about to be placed.
 pub(super) struct Arriving<'a> {
     pub(super) record: &'a TranscriptRecord,
-    /// What its events are named after.
+    /// Name from which the ids of the record's events are formed.
     pub(super) name: &'a str,
     pub(super) items: &'a [RecordItem],
     pub(super) at: Millis,
 }
 
-/// Moves to the branch a record belongs to.
+/// Finds the place of a record, and makes its branch the current one.
 pub(super) async fn find_place(
     feed: &mut Feed<'_>,
     session: usize,
@@ -86,7 +86,7 @@ pub(super) async fn find_place(
     if tree.is_tip(place) {
         tree.current = place.0;
     } else if items.is_empty() {
-        // Bookkeeping does not fork anything: nothing of it is in a branch.
+        // A record without items does not fork, since it adds nothing to a branch.
         return Ok(RecordPlacement::Beside(place));
     } else {
         fork_branch(feed, session, place, at).await?;
@@ -104,7 +104,7 @@ fn place_there(feed: &mut Feed<'_>, session: usize, (branch, seq): (usize, Seq))
     RecordPlacement::There(seq)
 }
 
-/// Where a record of a session stands that is not open yet: in the one it shares its records with.
+/// Places a record whose session is not open yet, in the session with which it shares its records.
 async fn place_of_kin(
     feed: &mut Feed<'_>,
     session: usize,
@@ -132,7 +132,7 @@ async fn place_of_kin(
     Ok(None)
 }
 
-/// Where a record stands that an earlier import or a live agent recorded.
+/// Returns the place of a record that an earlier import or a live agent recorded.
 async fn known_place(feed: &mut Feed<'_>, session: usize, id: &str) -> Result<Option<(usize, Seq)>, Error> {
     let record = record_key(id);
     let Some(tree) = feed.sessions.get(session) else { return Ok(None) };
@@ -145,7 +145,7 @@ async fn known_place(feed: &mut Feed<'_>, session: usize, id: &str) -> Result<Op
             return Ok(Some((branch, seq)));
         }
     }
-    // A live agent appended it under the same id.
+    // A live agent may have appended the event under the same id.
     let Some(tree) = feed.sessions.get(session) else { return Ok(None) };
     let id = event_id(id, 0)?;
     Ok(tree.branches.iter().enumerate().find_map(|(index, branch)| {
@@ -154,7 +154,7 @@ async fn known_place(feed: &mut Feed<'_>, session: usize, id: &str) -> Result<Op
     }))
 }
 
-/// Where a record stands by its id: one of this import, or one that was there.
+/// Returns the place of a record by its id, whether this import or an earlier one stored it.
 pub(super) fn place_of(feed: &Feed<'_>, session: usize, id: &str) -> Option<(usize, Point)> {
     let key = record_key(id);
     let tree = feed.sessions.get(session)?;
@@ -162,14 +162,14 @@ pub(super) fn place_of(feed: &Feed<'_>, session: usize, id: &str) -> Option<(usi
         let places = feed.known.places.get(&key)?;
         places.iter().find_map(|(stream, seq)| {
             let branch = tree.branches.iter().position(|branch| branch.stream == *stream);
-            // What a fork shares stands with its parent.
+            // Positions that a fork shares are stored in its parent.
             let shared = || (!is_of(stream, &tree.root) && *seq <= first_of(tree)).then_some(0);
             Some((branch.or_else(shared)?, Point::Seq(*seq)))
         })
     })
 }
 
-/// The branch of a session's tree that a position of a stream belongs to; a branch that was not met yet is added.
+/// Returns the branch that a position of a stream belongs to, adding the branch to the tree if it is new.
 async fn branch_of(
     feed: &mut Feed<'_>,
     session: usize,
@@ -194,7 +194,7 @@ async fn branch_of(
     Ok(Some(tree.branches.len() - 1))
 }
 
-/// Moves to where a record without an id stands that was erased: what follows it goes on from there.
+/// Moves to the place of an erased record without an id, so that the following records continue from there.
 pub(super) async fn pass_by(
     feed: &mut Feed<'_>,
     session: usize,
@@ -207,7 +207,7 @@ pub(super) async fn pass_by(
     Ok(())
 }
 
-/// Adds the branches of a session that hold a record without an id and were not met yet.
+/// Adds branches of a session that contain a record without an id and are not in the tree yet.
 async fn meet_record(feed: &mut Feed<'_>, session: usize, record: &TranscriptRecord) -> Result<(), Error> {
     let key: &str = record.session.as_deref().unwrap_or_default();
     let told = feed.known.nameless.get(key).into_iter().flatten();
@@ -224,7 +224,7 @@ async fn meet_record(feed: &mut Feed<'_>, session: usize, record: &TranscriptRec
     Ok(())
 }
 
-/// What the ledger tells of a record without an id: such records are known by their offset in the file.
+/// Looks up a record without an id. Such records are identified by their offset in the file.
 fn count_nameless(
     feed: &Feed<'_>,
     session: usize,
@@ -252,7 +252,7 @@ fn count_nameless(
         if same {
             return Ok(Nameless::There(index, event.seq));
         }
-        // The last record may have been read while it was being written.
+        // A different last record does not count as a fork: it may have been read while it was being written.
         differs |= index == tree.current && Point::Seq(event.seq) < branch.tip;
     }
     Ok(if differs { Nameless::Differs } else { Nameless::Next })
@@ -288,8 +288,8 @@ async fn fork_branch(
     Ok(())
 }
 
-/// The name of a branch, and, if it is there, its newest message. Names may be taken by branches that begin
-/// elsewhere, and by branches from there that other records went on with.
+/// Returns the name for a branch, and the branch's latest message if it exists. A name may be taken by a branch that
+/// begins elsewhere, or by one from the same place with other records.
 async fn branch_name(
     feed: &mut Feed<'_>,
     session: usize,
@@ -303,12 +303,12 @@ async fn branch_name(
         if begins && info.said <= forked.at_seq {
             return Ok((name, Some(info.said)));
         }
-        // The name means another branch already.
+        // Another branch has this name.
         tree.taken += 1;
     }
 }
 
-/// The position before a session's own first event.
+/// Returns the position before a session's own first event.
 fn first_of(tree: &SessionTree) -> Seq {
     tree.branches.first().map_or(Seq::START, |branch| branch.opened)
 }

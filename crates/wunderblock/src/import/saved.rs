@@ -1,31 +1,31 @@
-//! What an import keeps so that the next one can read on where it stopped.
+//! State of an import, kept so that the next import can continue where it stopped.
 
 use super::tree::{Branch, Point, SessionOrigin, SessionTree};
 use serde::{Deserialize, Serialize};
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::{Millis, Seq};
 
-/// The version of what is written here. Another one is not read, and the file is read from its beginning.
+/// Version of the encoded state. A state with another version is ignored, and the file is read from its beginning.
 const VERSION: u8 = 1;
 
-/// User turns of a branch that are kept. A rollback over more of them reads the file from its beginning.
+/// Maximum user turns kept per branch. A rollback over more turns reads the file from its beginning.
 const TURNS: usize = 1_000;
 
-/// The state of an import at the end of a file.
+/// State of an import at the end of a file.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Saved {
-    /// The first byte that is read again.
+    /// Offset of the first byte to read again.
     pub(super) at: u64,
-    /// The number of its line.
+    /// Number of the last line before that byte.
     pub(super) line: u64,
-    /// The newest time of a record.
+    /// Latest time of a record.
     pub(super) newest: Millis,
-    /// Which of the sessions is the file's own.
+    /// Index of the file's own session.
     pub(super) own: Option<usize>,
     pub(super) sessions: Vec<SavedTree>,
-    /// Places of the file, how many bytes, and their checksum: by these a grown file is known again.
+    /// Samples of the file: offset, number of bytes and checksum. They identify a grown file.
     pub(super) samples: Vec<(u64, u64, i64)>,
-    /// The reader's state.
+    /// Encoded state of the transcript reader.
     #[serde(skip)]
     pub(super) reader: Vec<u8>,
 }
@@ -33,7 +33,7 @@ pub(super) struct Saved {
 /// A session of the file.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct SavedTree {
-    /// What records of it are called in the file; empty for the file's own.
+    /// Name of the session in the file's records; empty for the file's own session.
     pub(super) key: Box<str>,
     root: StreamId,
     name: String,
@@ -76,7 +76,7 @@ impl Saved {
 }
 
 impl SavedTree {
-    /// `None` while events of the session are not committed.
+    /// Encodes a session's tree. Returns `None` while any of its events is not committed.
     pub(super) fn of(key: &str, tree: &SessionTree) -> Option<Self> {
         let branches = tree.branches.iter().enumerate().map(|(index, branch)| {
             let seq = |point: Point| tree.seq((index, point));
@@ -102,7 +102,7 @@ impl SavedTree {
         })
     }
 
-    /// The session as it was, with the newest message of each branch as it is now.
+    /// Restores the session's tree. `said` returns the current latest message of a branch.
     pub(super) fn tree(self, said: impl Fn(&StreamId) -> Option<Seq>) -> Option<SessionTree> {
         let branches = self.branches.into_iter().map(|saved| {
             let said = said(&saved.stream)?;
@@ -121,7 +121,7 @@ impl SavedTree {
         Some(tree)
     }
 
-    /// The streams of its branches.
+    /// Returns the streams of the session's branches.
     pub(super) fn streams(&self) -> impl Iterator<Item = &StreamId> {
         self.branches.iter().map(|branch| &branch.stream)
     }

@@ -1,13 +1,14 @@
-//! Which session of the ledger a session of a file is: by the agent's own id and the ids of its records, never by a path.
+//! Decides which session of the ledger a session of a file is. The agent's own id and the ids of records decide,
+//! never a path.
 //!
-//! | the session's id | its records | it is |
+//! | the session's id | its records | the result is |
 //! |---|---|---|
 //! | none | without ids, those of a session or its beginning, or more | the same session ([`super::twin`]) |
-//! | none | without ids, others | new, and named after the file |
-//! | unknown | unknown | new |
-//! | unknown | known in another session | a child of that one, forked at the last record they share |
-//! | known | some are known, or follow known ones | the same session; where both go on, a branch |
-//! | known | none is known | another session, `ID@…`, with a warning |
+//! | none | without ids, others | a new session, named after the file |
+//! | unknown | unknown | a new session |
+//! | unknown | known in another session | a child of that session, forked at the last record they share |
+//! | known | some are known, or follow known ones | the same session, with a branch where both continue |
+//! | known | all unknown | another session, `ID@…`, with a warning |
 
 use super::feed::Feed;
 use super::known::{erasures_of, known_events};
@@ -27,7 +28,8 @@ use wunderblock_core::message::Message;
 use wunderblock_core::units::{Millis, Seq};
 use wunderblock_wire::transcript::{RecordItem, RecordPlace, TranscriptReader, TranscriptRecord};
 
-/// The session a record belongs to; opens it with the first record. `None` if it was erased.
+/// Returns the index of the session that a record belongs to, and opens the session with its first record. Returns
+/// `None` if the session was erased.
 pub(super) async fn session_of(
     feed: &mut Feed<'_>,
     record: &TranscriptRecord,
@@ -74,7 +76,7 @@ async fn session_tree(
     if is_same(feed, &info, record).await? {
         return found_session(feed, info, name).await;
     }
-    // A copy of what was found to be another session before.
+    // A previous import may have found that this session is a copy of another one.
     let key: &str = record.session.as_deref().unwrap_or_default();
     let ids = feed.known.ids.get(key).into_iter().flatten();
     let places = ids.filter_map(|id| feed.known.places.get(id)).flatten();
@@ -84,7 +86,7 @@ async fn session_tree(
     {
         return found_session(feed, info, name).await;
     }
-    // The same id and nothing in common: two sessions.
+    // The same id without common records means two different sessions.
     let mark = path_mark(&feed.path);
     for suffix in [mark.clone(), format!("{mark}.{}", feed.claim.revision)] {
         let other = StreamId::new(format!("{first}@{suffix}"))?;
@@ -109,7 +111,8 @@ async fn session_tree(
     })
 }
 
-/// A session with an unknown id: new, or a child of the one its records stand in.
+/// Creates the tree of a session with an unknown id: a new session, or a child of the session that contains its
+/// records.
 async fn unknown_session(
     feed: &mut Feed<'_>,
     first: StreamId,
@@ -130,7 +133,8 @@ async fn unknown_session(
     open_session(feed, first, name, record).await
 }
 
-/// Whether a session holds a record with this id and this message: short ids of different sessions may be the same.
+/// Returns whether a session contains a record with this id and this message. The message is compared because short
+/// ids of different sessions may be equal.
 pub(super) async fn says_message(
     feed: &Feed<'_>,
     stream: &StreamId,
@@ -140,7 +144,7 @@ pub(super) async fn says_message(
     let found = known_events(feed.engine, stream, &[event_id(id, 0)?]).await?;
     let Some(Some(event)) = found.first() else { return Ok(false) };
     let content = content_hash(&Fact::MessageAppended(MessageAppended { message: message.clone() }))?;
-    // What was erased has nothing left to compare with.
+    // An erased event has no content to compare, so the id decides.
     Ok(event.proof.is_none_or(|(salt, proof)| commitment(&salt, &content) == proof))
 }
 
@@ -167,7 +171,7 @@ async fn open_session(
     Ok(SessionTree::new(stream, name, SessionOrigin::Open { before: false }, branch))
 }
 
-/// A session that is in the ledger: notes that it was read from this file, too.
+/// Creates the tree of a session that is already in the ledger, and links it to this file.
 async fn found_session(feed: &mut Feed<'_>, info: StreamInfo, name: String) -> Result<SessionTree, Error> {
     link_stream(feed, &info.id).await?;
     let base = info.fork.as_ref().map_or(Seq(1), |(_, base)| *base);
@@ -177,7 +181,7 @@ async fn found_session(feed: &mut Feed<'_>, info: StreamInfo, name: String) -> R
     Ok(SessionTree::new(info.id, name, SessionOrigin::Open { before: true }, branch))
 }
 
-/// Begins a stream, which is a fork of another one, as a part of this import.
+/// Begins a stream as a fork of another stream, as part of this import.
 pub(super) async fn fork_stream(
     feed: &mut Feed<'_>,
     stream: &StreamId,
@@ -209,11 +213,11 @@ pub(super) async fn link_stream(feed: &mut Feed<'_>, stream: &StreamId) -> Resul
     Ok(())
 }
 
-/// Whether a session of the ledger is the one a record at hand belongs to.
+/// Returns whether a session of the ledger is the session that a record belongs to.
 async fn is_same(feed: &mut Feed<'_>, info: &StreamInfo, record: &TranscriptRecord) -> Result<bool, Error> {
     let base = info.fork.as_ref().map_or(Seq(1), |(_, base)| *base);
     if info.said <= base {
-        // Nothing has been said in it: it was opened by an import that was cut short, or for later use.
+        // The session has no messages: an interrupted import opened it, or it was opened for later use.
         return Ok(true);
     }
     let lineage = indexed_stretches(feed.engine, &info.id).await?;
@@ -238,20 +242,20 @@ async fn is_same(feed: &mut Feed<'_>, info: &StreamInfo, record: &TranscriptReco
     shares_nameless(feed, info, key).await
 }
 
-/// Whether one of the records at hand that have no ids stands in a session, with the same content.
+/// Returns whether a session contains any of the current records without ids, with the same content.
 async fn shares_nameless(feed: &mut Feed<'_>, info: &StreamInfo, key: &str) -> Result<bool, Error> {
     let said = feed.known.nameless.get(key).map(Vec::as_slice).unwrap_or_default();
     if said.is_empty() {
-        // Nothing that could tell: titles and settings go to the session they name.
+        // Without a message nothing can be compared: titles and settings go to the session that they name.
         return Ok(feed.known.ids.get(key).is_none_or(Vec::is_empty));
     }
     let ids: Vec<_> = said.iter().map(|one| one.id.clone()).collect();
     let found = known_events(feed.engine, &info.id, &ids).await?;
-    // What was erased has nothing left to compare with; its place and id are those of the record.
+    // An erased event has no content to compare, but its position and id match the record.
     Ok(said.iter().zip(found).any(|(one, event)| event.is_some_and(|event| one.is(&event) != Some(false))))
 }
 
-/// Opens a session all of whose records so far stand in another one as a child of that one.
+/// Opens a session as a child of another session, which contains all records read until now.
 pub(super) async fn open_child(feed: &mut Feed<'_>, session: usize, at: Millis) -> Result<(), Error> {
     let Some(tree) = feed.sessions.get(session) else { return Ok(()) };
     let SessionOrigin::Kin { parent, at_seq } = tree.standing.clone() else { return Ok(()) };
@@ -265,7 +269,7 @@ pub(super) async fn open_child(feed: &mut Feed<'_>, session: usize, at: Millis) 
     Ok(())
 }
 
-/// Opens what is still to be a child: the file ended before a record of its own came.
+/// Opens the remaining children: the file ended before they had a record that the parent lacks.
 pub(super) async fn open_kin(feed: &mut Feed<'_>) -> Result<(), Error> {
     for session in 0..feed.sessions.len() {
         open_child(feed, session, feed.newest).await?;
@@ -273,7 +277,8 @@ pub(super) async fn open_kin(feed: &mut Feed<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Goes on where an earlier import of the file stopped. Where that cannot be, the file is read from its beginning.
+/// Continues where an earlier import of the file stopped. If that is not possible, returns a reader for the beginning
+/// of the file.
 pub(super) async fn resume_import(
     feed: &mut Feed<'_>,
     mut saved: Saved,

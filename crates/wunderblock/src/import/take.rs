@@ -1,4 +1,4 @@
-//! Takes in records: what of them is new, what was erased, and the events they become.
+//! Takes in records: finds the new and the erased ones, and turns records into events.
 
 use crate::error::Error;
 use crate::import::feed::Feed;
@@ -36,12 +36,13 @@ use wunderblock_wire::transcript::RecordItem;
 use wunderblock_wire::transcript::TranscriptReader;
 use wunderblock_wire::transcript::TranscriptRecord;
 
-/// Records at a file's beginning that wait for one that names the session: titles and settings come first in some.
+/// Maximum records held back at a file's beginning until one names the session. In some formats titles and settings
+/// come first.
 const HELD: usize = 64;
-/// A record as long as this is not held back.
+/// Size in bytes from which a record is not held back.
 const HELD_BYTES: usize = 256 << 10;
 
-/// Ends a line: its bytes can be stored, unless the reader holds some of their records back.
+/// Ends a line. Its bytes are released for storage, unless the reader or the feed holds some of their records back.
 pub(crate) async fn end_line(feed: &mut Feed<'_>, reader: &TranscriptReader) -> Result<(), Error> {
     if feed.held.is_empty() && feed.bytes.waiting() >= SOURCE_CHUNK {
         let checkpoint = reader.checkpoint();
@@ -57,7 +58,7 @@ pub(crate) async fn end_line(feed: &mut Feed<'_>, reader: &TranscriptReader) -> 
     Ok(())
 }
 
-/// Takes in a record. `bytes` are those that were read at `base`.
+/// Takes in a record. `bytes` were read at the offset `base`.
 pub(crate) async fn take_record(
     feed: &mut Feed<'_>,
     record: TranscriptRecord,
@@ -75,14 +76,14 @@ pub(crate) async fn take_record(
         feed.newest = record.at.unwrap_or(feed.newest);
     }
     if !feed.held.is_empty() {
-        // The record that names the session knows more of it, and opens it.
+        // The record that names the session knows more about it, so that record opens the session.
         session_of(feed, &record, reader).await?;
         let_in(feed, reader).await?;
     }
     take_in(feed, record, reader, raw).await
 }
 
-/// Takes in what was held back.
+/// Takes in the records that were held back.
 pub(crate) async fn let_in(feed: &mut Feed<'_>, reader: &TranscriptReader) -> Result<(), Error> {
     for (record, raw) in std::mem::take(&mut feed.held) {
         take_in(feed, record, reader, &raw).await?;
@@ -151,7 +152,7 @@ pub(crate) async fn take_in(
     Ok(())
 }
 
-/// Of a record that was erased from its files, which of its events were erased, too.
+/// Returns, for a record that was erased from its files, which of its events were erased as well.
 pub(crate) fn erased_events(
     feed: &Feed<'_>,
     session: usize,
@@ -164,7 +165,7 @@ pub(crate) fn erased_events(
     Ok(Some((0..events).map(gone).collect::<Result<_, Error>>()?))
 }
 
-/// The fact an item is.
+/// Converts an item of a record into a fact.
 pub(crate) async fn fact_of(
     feed: &mut Feed<'_>,
     session: usize,
@@ -189,14 +190,14 @@ pub(crate) async fn fact_of(
             *fact
         }
         RecordItem::Compacted { from, before, summary, trigger, tokens_before } => {
-            // Its range is told in positions, so what came before must have some.
+            // A compaction's range consists of positions, so all earlier events must be committed first.
             feed.arrive().await?;
             let kept = before.as_deref().and_then(|id| place_of(feed, session, id));
             let from = from.as_deref().and_then(|id| place_of(feed, session, id));
             let Some(tree) = feed.sessions.get_mut(session) else { return Ok(None) };
             let kept = kept.filter(|place| place.0 == tree.current).and_then(|place| tree.seq(place));
             let last = tree.seq(tree.last());
-            // Where all is kept it stands for the opening alone, which holds nothing that a view shows.
+            // If everything is kept, the summary covers only the opening, which no view shows.
             let to_seq = kept.map(Seq::prev).or(last).unwrap_or(Seq(1)).max(Seq(1));
             let from_seq = from.and_then(|place| tree.seq(place));
             let Some(branch) = tree.branch_mut() else { return Ok(None) };
@@ -212,7 +213,7 @@ pub(crate) async fn fact_of(
     }))
 }
 
-/// Commits what is left and says that the revision is whole. `saved` lacks the sessions.
+/// Commits the remaining data and marks the revision as complete. `saved` does not contain the sessions yet.
 pub(crate) async fn finish_import(
     feed: &mut Feed<'_>,
     saved: Option<Saved>,
@@ -222,7 +223,7 @@ pub(crate) async fn finish_import(
     feed.bytes.release(u64::MAX);
     feed.bytes.end();
     feed.arrive().await?;
-    // Of a file of many conversations, its own session may hold nothing but what stands around them.
+    // In a file of several conversations, the file's own session may contain only data about them, without messages.
     let spoken = feed.sessions.iter().position(SessionTree::has_messages);
     let own = feed
         .own
@@ -230,7 +231,8 @@ pub(crate) async fn finish_import(
     let own = own.or(spoken).or_else(|| (!feed.sessions.is_empty()).then_some(0));
     let leaf = own.and_then(|own| feed.sessions.get(own)).and_then(SessionTree::branch);
     let leaf = leaf.map(|leaf| leaf.stream.clone());
-    // Its checksums are of the file's own bytes: of what was erased no hash is kept, so such a file is read whole.
+    // The samples are checksums of the file's own bytes. No hash of erased content may be kept, so a file with erased
+    // records keeps no state and is compared completely.
     let saved = saved.filter(|_| feed.done.erased == 0);
     let reader = saved.and_then(|saved| Saved { sessions: feed.trees()?, ..saved }.encode());
     let write = Write::Whole {

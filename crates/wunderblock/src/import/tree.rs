@@ -1,46 +1,46 @@
-//! Where records belong: sessions in a file, branches in a session.
+//! Places of records: sessions in a file, and branches in a session.
 //!
-//! A record says which record it follows. If nothing has been said after that one, the branch goes on; otherwise a fork
-//! begins there. Places of this import's own events are counted until they are committed; places of what was there
-//! before are positions.
+//! Each record names the record that it follows. If no message follows that record yet, the branch continues;
+//! otherwise a fork begins there. Places of this import's events are counted until the events are committed. Places
+//! of earlier events are positions.
 
 use std::collections::HashMap;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::Seq;
 
-/// A place in a branch: after a position, or after the n-th event this import gave it.
+/// A place in a branch: after a position, or after the n-th event that this import added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Point {
-    /// What is there already stands before whatever comes.
+    /// A position. Positions order before counted events, because they were stored earlier.
     Seq(Seq),
-    /// Counted from 1.
+    /// Number of an event of this import, counted from 1.
     Nth(usize),
 }
 
-/// One branch: a stream.
+/// A branch of a session, stored as a stream.
 #[derive(Clone, Debug)]
 pub(super) struct Branch {
     pub(super) stream: StreamId,
-    /// The position of each event of this import, in order; those still to be committed are missing at the end.
+    /// Positions of this import's events, in order. Events not yet committed are missing at the end.
     pub(super) seqs: Vec<Seq>,
-    /// How many events this import has given it, committed or not.
+    /// Number of events that this import has added, committed or not.
     pub(super) count: usize,
-    /// Where it forked: the branch, and after what.
+    /// Parent branch, and the place after which this branch forked.
     pub(super) fork: Option<(usize, Point)>,
-    /// The places before the person's turns, in order.
+    /// Places before the user's turns, in order.
     pub(super) turns: Vec<Point>,
-    /// The position before its first event.
+    /// Position before the branch's first event.
     pub(super) opened: Seq,
-    /// The last position a summary covers.
+    /// Last position that a summary covers.
     pub(super) compacted: Seq,
-    /// The record that was read last.
+    /// Place of the record that was read last.
     pub(super) last: Point,
-    /// The newest message of the conversation, whoever wrote it.
+    /// Place of the latest message in the conversation, including messages of live agents.
     pub(super) tip: Point,
 }
 
 impl Branch {
-    /// A branch of which nothing has been read yet. `said` is its newest message.
+    /// Creates a branch of which no record has been read. `said` is the position of its latest message.
     pub(super) fn new(stream: StreamId, opened: Seq, said: Seq) -> Self {
         Self {
             stream,
@@ -56,28 +56,30 @@ impl Branch {
     }
 }
 
-/// How a session of the file came into the ledger.
+/// Relation of a session of the file to the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum SessionOrigin {
-    /// It is there. `before`: it was before this import, so that records may be known.
+    /// The session is in the ledger. `before` is true if it was there before this import, so that its records may be
+    /// known.
     Open { before: bool },
-    /// All records so far stand in another session, the last of them here: it will be a child of that one.
+    /// All records read until now are in another session, the last of them at `at_seq`. The session will become a
+    /// child of that session.
     Kin { parent: StreamId, at_seq: Seq },
 }
 
-/// One session of a file.
+/// A session of a file.
 #[derive(Clone, Debug)]
 pub(super) struct SessionTree {
     pub(super) root: StreamId,
-    /// The session's own id, by which erasures name it.
+    /// Session's own id, which erasures use.
     pub(super) name: String,
     pub(super) standing: SessionOrigin,
     pub(super) branches: Vec<Branch>,
-    /// The branch of the newest record.
+    /// Index of the latest record's branch.
     pub(super) current: usize,
-    /// Names of branches that are taken by branches that began elsewhere.
+    /// Number of branch names skipped because other branches have them.
     pub(super) taken: usize,
-    /// By hash of the native id: branch and place of each record of this import.
+    /// Branch and place of each record of this import, by the hash of the record's id.
     ids: HashMap<i64, (u32, Point)>,
 }
 
@@ -86,7 +88,7 @@ impl SessionTree {
         Self { root, name, standing, branches: vec![first], current: 0, taken: 0, ids: HashMap::new() }
     }
 
-    /// Whether records of it may be in the ledger already.
+    /// Returns whether records of the session may already be in the ledger.
     pub(super) fn was_before(&self) -> bool {
         !matches!(self.standing, SessionOrigin::Open { before: false })
     }
@@ -99,32 +101,32 @@ impl SessionTree {
         self.branches.get_mut(self.current)
     }
 
-    /// Where the newest record stands.
+    /// Returns the place of the latest record.
     pub(super) fn last(&self) -> (usize, Point) {
         (self.current, self.branch().map_or(Point::Seq(Seq::START), |branch| branch.last))
     }
 
-    /// Remembers where a record stands.
+    /// Stores the place of a record.
     pub(super) fn remember(&mut self, id: i64, (branch, point): (usize, Point)) {
         self.ids.insert(id, (u32::try_from(branch).unwrap_or(u32::MAX), point));
     }
 
-    /// Where a record of this import stands.
+    /// Returns the place of a record of this import.
     pub(super) fn place(&self, id: i64) -> Option<(usize, Point)> {
         self.ids.get(&id).map(|(branch, point)| (*branch as usize, *point))
     }
 
-    /// Whether anything has been said in it.
+    /// Returns whether the session has any message.
     pub(super) fn has_messages(&self) -> bool {
         self.branches.iter().any(|branch| branch.tip > Point::Seq(branch.opened))
     }
 
-    /// Whether nothing has been said in a branch after a place.
+    /// Returns whether no message follows a place in a branch.
     pub(super) fn is_tip(&self, (branch, point): (usize, Point)) -> bool {
         self.branches.get(branch).is_some_and(|branch| branch.tip <= point)
     }
 
-    /// The place before the newest `turns` user turns of the current branch.
+    /// Returns the place before the latest `turns` user turns of the current branch.
     pub(super) fn before_turns(&self, turns: u64) -> Option<(usize, Point)> {
         let mut left = usize::try_from(turns).unwrap_or(usize::MAX);
         let mut index = self.current;
@@ -147,7 +149,7 @@ impl SessionTree {
         }
     }
 
-    /// The position of a place; `None` while its event is not committed.
+    /// Returns the position of a place, or `None` while its event is not committed.
     pub(super) fn seq(&self, (branch, point): (usize, Point)) -> Option<Seq> {
         match point {
             Point::Seq(seq) => Some(seq),
@@ -155,31 +157,31 @@ impl SessionTree {
         }
     }
 
-    /// The name of the next branch: branches after the first are `ID~2`, `ID~3` and so on.
+    /// Returns the name of the next branch. Branches after the first are named `ID~2`, `ID~3` and so on.
     pub(super) fn next_name(&self) -> String {
         format!("{}~{}", self.root, self.branches.len() + self.taken + 1)
     }
 }
 
-/// Where a record was put.
+/// Place assigned to a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RecordPlacement {
-    /// At the end of the current branch.
+    /// The record is new, at the end of the current branch.
     New,
-    /// It is there already, up to this position of the current branch.
+    /// The record is already stored, up to this position of the current branch.
     There(Seq),
-    /// It says nothing, and follows an earlier place.
+    /// The record has no items, and follows an earlier place.
     Beside((usize, Point)),
-    /// It stands in the session that this one will be a child of.
+    /// The record is in the session of which this session will become a child.
     Elsewhere,
 }
 
-/// What a session of the file is to this import.
+/// Session of this import to which a name in the file belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Belongs {
-    /// One of the import's sessions, by its place among them.
+    /// A session of this import, by index.
     To(usize),
-    /// It was erased, and does not come back.
+    /// A session that was erased and is not stored again.
     Erased,
 }
 

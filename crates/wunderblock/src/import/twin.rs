@@ -1,19 +1,20 @@
-//! Files whose sessions and records have no ids: which one of them a file is a copy of.
+//! Files without session and record ids: finds the session of which a file is a copy.
 //!
-//! Their sessions are named after the file, and a copied, renamed or archived file shall name the same ones. So a file is
-//! called what the first one was called whose records are its beginning, or begin with it. Its records are looked up by
-//! their offset and content, and then whole sessions compared. What stands at the same place of many files (a system
-//! prompt) leads to a few of them only, so a folder of files that begin alike does not compare each with each.
+//! Such sessions are named after their file, and a copied, renamed or archived file must give the same names. A file
+//! therefore gets the name of the first file whose records are its beginning, or begin with its records. Records are
+//! looked up by offset and content, and then whole sessions are compared. A record at the same place of many files,
+//! such as a system prompt, leads only to a few of them, so a folder of files with the same beginning does not
+//! compare each file with each other.
 //!
-//! | the file and the session | it is |
+//! | the file and the session | the file is |
 //! |---|---|
-//! | hold the same records | the session |
-//! | one of them goes on, after more than prompts | the session |
-//! | one of them goes on, after nothing but prompts | another: many conversations begin with one prompt |
-//! | both go on | another |
+//! | contain the same records | the session |
+//! | one continues the other, after more than prompts | the session |
+//! | one continues the other, after prompts only | another session: many conversations begin with the same prompt |
+//! | both continue differently | another session |
 //!
-//! Content that was erased has nothing left to compare with. Its place and length find the session, and all that was not
-//! erased must be the same. Where all was, a few records at the same places must do.
+//! Erased content cannot be compared. Its place and length find the session, and everything that is not erased must
+//! be equal. If all common records are erased, a few records at the same places are sufficient.
 
 use super::change::{KeptBytes, kept_since};
 use super::feed::Feed;
@@ -27,14 +28,14 @@ use std::collections::HashMap;
 use std::fs::File;
 use wunderblock_core::id::StreamId;
 
-/// Sessions that a file is compared with.
+/// Maximum number of sessions that a file is compared with.
 const CANDIDATES: usize = 4;
-/// Records that tell a conversation from others, whatever they say.
+/// Minimum number of common records that identify a conversation, whatever their content.
 const TELLING: usize = 8;
-/// Records that tell by their places alone that they were erased.
+/// Minimum number of common records that identify a conversation if all are erased.
 const PLACES: usize = 3;
 
-/// What the ledger calls the file, asked when the first record of the session `key` is at hand.
+/// Returns the name of the file in the ledger. The first records of the session `key` must have been looked up.
 pub(super) async fn name_file(feed: &mut Feed<'_>, key: &str) -> Result<String, Error> {
     if feed.file.is_none() {
         let known = if has_no_ids(feed.format) { known_name(feed, key).await? } else { None };
@@ -66,12 +67,13 @@ async fn known_name(feed: &mut Feed<'_>, key: &str) -> Result<Option<String>, Er
             return Ok(Some(name.to_owned()));
         }
     }
-    // A file that was rewritten from some place on is still what it was.
+    // A file that was rewritten from some place on keeps its name.
     let before = called_name(feed.engine, source, revision.saturating_sub(1)).await?;
     Ok(before.filter(|name| hits.iter().any(|(stream, _)| file_of(stream) == Some(name))))
 }
 
-/// Whether the records at hand and a session's are the same as far as both go, and the rest of the file is.
+/// Returns whether the current records and a session's are equal as far as both go, and the file's stored bytes are,
+/// too.
 async fn is_twin(feed: &Feed<'_>, stream: &StreamId, told: &[NamelessRecord]) -> Result<bool, Error> {
     let ids: Vec<_> = told.iter().map(|one| one.id.clone()).collect();
     let events = known_events(feed.engine, stream, &ids).await?;
@@ -92,7 +94,7 @@ async fn is_twin(feed: &Feed<'_>, stream: &StreamId, told: &[NamelessRecord]) ->
     Ok((is_whole || is_enough) && (feed.is_document || has_same_bytes(feed, stream).await?))
 }
 
-/// Whether the file is the same as what is kept of the session's files, as far as both go.
+/// Returns whether the file equals the stored bytes of any of the session's files, as far as both go.
 async fn has_same_bytes(feed: &Feed<'_>, stream: &StreamId) -> Result<bool, Error> {
     let query = Query::SourcesOf { tenant: feed.engine.tenant.no, stream: stream.clone() };
     let mut sources = feed.engine.ask(query, Answer::sources).await?;
@@ -101,7 +103,7 @@ async fn has_same_bytes(feed: &Feed<'_>, stream: &StreamId) -> Result<bool, Erro
     let failed = |error| file_error(&feed.path, &error);
     let mut file = File::open(&feed.path).map_err(failed)?;
     let len = file.metadata().map_err(failed)?.len();
-    // Where the longest is the file's beginning the others are, too, or are branches.
+    // If the longest stored file is the beginning of this file, the shorter ones are, too, or are branches.
     for (number, source) in sources.iter().enumerate() {
         if (number == 0 || source.revision.len >= len)
             && kept_since(feed.engine, source, &mut file, &feed.path).await? != KeptBytes::Other

@@ -1,4 +1,4 @@
-//! Events that wait to be committed, and the batch that is on its way.
+//! Events that wait to be committed, and the batch being committed.
 
 use super::name::nameless;
 use crate::store::codec::nameless_key;
@@ -6,17 +6,18 @@ use crate::store::{Answering, PackedEvent, Write, Written};
 use std::sync::Mutex;
 use wunderblock_core::event::{EventSource, NewEvent};
 
-/// Events of one branch, waiting to be committed.
+/// Events of one branch that wait to be committed.
 pub(super) struct Waiting {
     pub(super) session: usize,
     pub(super) branch: usize,
     pub(super) events: Vec<NewEvent>,
-    /// Records that end with an event: the event's number here, the hash of the record's id.
+    /// Records that end with an event: index of the event in `events`, and hash of the record's id.
     pub(super) records: Vec<(usize, i64)>,
 }
 
 impl Waiting {
-    /// Gives packed events the records that end with them. `by_content`: the key by which those without ids are found.
+    /// Assigns to packed events the records that end with them. `by_content` is the key for hashing records without
+    /// ids.
     pub(super) fn name_records(&self, events: &mut [PackedEvent], by_content: Option<&[u8; 32]>) {
         for (index, record) in &self.records {
             if let Some(event) = events.get_mut(*index) {
@@ -33,7 +34,7 @@ impl Waiting {
         }
     }
 
-    /// The events from a number on.
+    /// Splits off the events from an index on.
     pub(super) fn split_off(&mut self, at: usize) -> Self {
         let events = self.events.split_off(at);
         let later = self.records.iter().filter(|(index, _)| *index >= at);
@@ -43,9 +44,10 @@ impl Waiting {
     }
 }
 
-/// A batch under way, with what is needed to send it again in parts.
+/// A batch being committed, with the data needed to send it again in parts.
 pub(super) struct Sent<'e> {
-    /// In a lock that nobody waits for: only what is shared between threads may be borrowed while an import waits.
+    /// Answer of the store. The mutex is never contended; it makes the future shareable between threads while an
+    /// import waits.
     pub(super) answer: Mutex<Answering<'e, Vec<Written>>>,
     pub(super) first: Vec<Write>,
     pub(super) batch: Vec<Waiting>,
